@@ -42,8 +42,8 @@ const ATM: [&str; 9] = [
 ];
 
 fn main() {
-    let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
-    let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|w| w == name);
+    let names: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    let is_wanted = |name: &str| names.is_empty() || names.iter().any(|w| w == name);
     if is_wanted("point-select") {
         compare("point-select", point_select_bare, point_select);
     }

@@ -64,7 +64,7 @@ pub enum LoadError {
     },
     /// It is there, at another scale.
     #[error(
-        "{place} holds workload {workload} at scale {loaded}: nothing was changed; add --replace to load it at scale {asked} instead"
+        "{place} holds workload {workload} at scale {loaded}: nothing was changed; add --replace to load it at scale {requested} instead"
     )]
     OtherScale {
         /// The file, or the server as `--target` takes it.
@@ -74,7 +74,7 @@ pub enum LoadError {
         /// The scale it has.
         loaded: u64,
         /// The scale wanted.
-        asked: u64,
+        requested: u64,
     },
     /// Loading was interrupted.
     #[error(
@@ -90,7 +90,7 @@ pub enum LoadError {
     },
     /// Loaded, but at another scale.
     #[error(
-        "{target} is loaded at scale {loaded}, not {asked}; use `--scale {loaded}`, or run `dbtime init {workload} --scale {asked} --replace --target {target}`"
+        "{target} is loaded at scale {loaded}, not {requested}; use `--scale {loaded}`, or run `dbtime init {workload} --scale {requested} --replace --target {target}`"
     )]
     Scale {
         /// The workload.
@@ -100,7 +100,7 @@ pub enum LoadError {
         /// The scale it has.
         loaded: u64,
         /// The scale wanted.
-        asked: u64,
+        requested: u64,
     },
 }
 
@@ -159,14 +159,14 @@ impl<'a> LoadedContent<'a> {
         &self,
         place: String,
         kind: &'static str,
-        wanted: &LoadMarker,
+        marker: &LoadMarker,
         replacing: ReplaceScope,
     ) -> Result<Option<String>, LoadError> {
-        let workload = wanted.workload.clone();
+        let workload = marker.workload.clone();
         match (&self.finished, self.present()) {
-            (Some(found), _) if found.scale != wanted.scale && replacing == ReplaceScope::Same => {
-                let (loaded, asked) = (found.scale, wanted.scale);
-                Err(LoadError::OtherScale { place, workload, loaded, asked })
+            (Some(found), _) if found.scale != marker.scale && replacing == ReplaceScope::Same => {
+                let (loaded, requested) = (found.scale, marker.scale);
+                Err(LoadError::OtherScale { place, workload, loaded, requested })
             }
             (Some(found), _) => Ok(Some(format!("its data at scale {}", found.scale))),
             (None, _) if self.is_begun() => Ok(Some("a load that never finished".to_owned())),
@@ -191,8 +191,8 @@ impl<'a> LoadedContent<'a> {
             Some(_) if !self.missing.is_empty() => format!("without {}", self.missing.join(", ")),
             Some(marker) => {
                 return match scale {
-                    Some(asked) if asked != marker.scale => {
-                        Err(LoadError::Scale { workload, target, loaded: marker.scale, asked })
+                    Some(requested) if requested != marker.scale => {
+                        Err(LoadError::Scale { workload, target, loaded: marker.scale, requested })
                     }
                     _ => Ok(marker.clone()),
                 };

@@ -3,13 +3,14 @@
 use dbtime_engines::drive::observer::SecondSink;
 use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, RunStop, ThreadResult};
 use dbtime_engines::drive::shard::{
-    AnswerDelay, Completion, CompletionKind, ConnectionMap, Reactor, Shard, StatementResult,
+    AnswerDelay, Completion, CompletionKind, Reactor, Shard, ShardClients, ShardStart,
+    StatementResult,
 };
 use dbtime_load::arrivals::{Arrivals, Rate};
+use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::program::Value;
 use dbtime_load::queue::Backlog;
-use dbtime_load::request::ConnectionOp;
 use dbtime_load::results::ResultSets;
 use dbtime_load::think::ThinkTime;
 use dbtime_load::workload::Workload;
@@ -59,7 +60,7 @@ impl Reactor for SimReactor {
         None
     }
 
-    fn ask(&mut self, _: u32, _: ConnectionOp<'_>) -> Option<StatementResult> {
+    fn perform(&mut self, _: u32, _: ConnectionOp<'_>) -> Option<StatementResult> {
         unreachable!("no script")
     }
 
@@ -143,9 +144,9 @@ fn simulate(plan: &LoadPlan, reactor: impl Fn() -> SimReactor) -> Recorder<u64> 
             let reactor = reactor();
             reactor.clock.set(start);
             let sessions = plan.sessions(shard, plan.shards).expect("no script");
-            let lines = ConnectionMap::new(sessions.len());
-            let ready = (reactor, sessions, lines);
-            Shard::new(plan, (shard, start), ready, Box::new(Forget), &stop).run().0
+            let clients = ShardClients::new(reactor, sessions);
+            let start = ShardStart { shard, at: start };
+            Shard::new(plan, start, clients, Box::new(Forget), &stop).run().0
         })
         .collect();
     dbtime_engines::drive::plan::LoadResult::gather(plan, start, shards).recorder

@@ -241,7 +241,7 @@ fn trial(
         ..plan.clone()
     };
     let driven = with_watchdog(&trial, &|_| {}, || prepared.drive(&trial, &NoObserver, stop))?;
-    if let Some(trouble) = trial.script_trouble() {
+    if let Some(trouble) = trial.script_error() {
         return Err(LabError::Script(trouble.to_string()));
     }
     if stop.is_set() {

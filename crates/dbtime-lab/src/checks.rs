@@ -1,7 +1,7 @@
 //! What was required and what was measured: the limits of workload and command line, and two
 //! checks that every mix and every think time gets (Faban's deviation checks).
 
-use dbtime_load::workload::{Metric, Operation, WorkloadLimit};
+use dbtime_load::workload::{LimitMetric, Operation, WorkloadLimit};
 use dbtime_model::Histogram;
 use dbtime_model::record::{Check, CheckMetric, CheckOrigin, CheckUnit, OperationSummary};
 use dbtime_model::recorder::{Latencies, OperationRecorder, OutcomeCounts};
@@ -43,7 +43,7 @@ pub(crate) fn of_operation(
         throughput_tps: recorded.completed_within as f64 / run.window_s.max(1e-9),
     };
     let mut checks: Vec<Check> = limits.map(|(origin, limit)| seen.check(origin, limit)).collect();
-    let has_share = operation.limits.iter().any(|limit| limit.metric == Metric::Share);
+    let has_share = operation.limits.iter().any(|limit| limit.metric == LimitMetric::Share);
     if !has_share && summary.share_expected < 1.0 && run.counts.offered >= MIN_TRANSACTIONS {
         checks.push(of_mix(summary));
     }
@@ -109,18 +109,18 @@ fn by_origin<'a>(
 
 /// A throughput is required of the run; everything else holds for each operation.
 fn is_of_run(limit: &WorkloadLimit) -> bool {
-    limit.metric == Metric::Throughput
+    limit.metric == LimitMetric::Throughput
 }
 
 /// The metric of a limit, as the record has it.
-fn recorded_metric(metric: Metric) -> CheckMetric {
+fn recorded_metric(metric: LimitMetric) -> CheckMetric {
     match metric {
-        Metric::Percentile(percentile) => CheckMetric::Percentile(percentile),
-        Metric::Mean => CheckMetric::Mean,
-        Metric::Max => CheckMetric::Max,
-        Metric::Share => CheckMetric::Share,
-        Metric::Errors => CheckMetric::Errors,
-        Metric::Throughput => CheckMetric::Throughput,
+        LimitMetric::Percentile(percentile) => CheckMetric::Percentile(percentile),
+        LimitMetric::Mean => CheckMetric::Mean,
+        LimitMetric::Max => CheckMetric::Max,
+        LimitMetric::Share => CheckMetric::Share,
+        LimitMetric::Errors => CheckMetric::Errors,
+        LimitMetric::Throughput => CheckMetric::Throughput,
     }
 }
 
@@ -139,23 +139,25 @@ impl LimitInputs<'_> {
         // Lag only lengthens a response, and keeps a closed loop from asking again.
         let speed_up = response.mean_ns() / without_lag.mean_ns().max(1.0);
         let (measured, best) = match limit.metric {
-            Metric::Percentile(p) => {
+            LimitMetric::Percentile(p) => {
                 let at = |h: &Histogram| h.quantile(p / 100.0).0 as f64;
                 (at(response), Some(at(without_lag)))
             }
-            Metric::Mean => (response.mean_ns(), Some(without_lag.mean_ns())),
-            Metric::Max => (response.max().0 as f64, Some(without_lag.max().0 as f64)),
-            Metric::Share => (self.share, None),
-            Metric::Errors => (counts.failed as f64 / counts.offered.max(1) as f64, None),
-            Metric::Throughput => (self.throughput_tps, Some(self.throughput_tps * speed_up)),
+            LimitMetric::Mean => (response.mean_ns(), Some(without_lag.mean_ns())),
+            LimitMetric::Max => (response.max().0 as f64, Some(without_lag.max().0 as f64)),
+            LimitMetric::Share => (self.share, None),
+            LimitMetric::Errors => (counts.failed as f64 / counts.offered.max(1) as f64, None),
+            LimitMetric::Throughput => (self.throughput_tps, Some(self.throughput_tps * speed_up)),
         };
         // Nothing measured is no proof that a response time holds.
-        let shown =
-            counts.completed > 0 || matches!(limit.metric, Metric::Share | Metric::Throughput);
+        let shown = counts.completed > 0
+            || matches!(limit.metric, LimitMetric::Share | LimitMetric::Throughput);
         let (unit, scale) = match limit.metric {
-            Metric::Percentile(_) | Metric::Mean | Metric::Max => (CheckUnit::Us, 1e-3),
-            Metric::Share | Metric::Errors => (CheckUnit::Percent, 100.0),
-            Metric::Throughput => (CheckUnit::PerSecond, 1.0),
+            LimitMetric::Percentile(_) | LimitMetric::Mean | LimitMetric::Max => {
+                (CheckUnit::Us, 1e-3)
+            }
+            LimitMetric::Share | LimitMetric::Errors => (CheckUnit::Percent, 100.0),
+            LimitMetric::Throughput => (CheckUnit::PerSecond, 1.0),
         };
         let passed = shown && limit.passed(measured);
         Check {

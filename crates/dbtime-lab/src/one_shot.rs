@@ -77,7 +77,7 @@ fn run_once(
         ..plan.clone()
     };
     with_watchdog(&plan, progress, || prepared.drive(&plan, &NoObserver, stop))?;
-    match plan.script_trouble() {
+    match plan.script_error() {
         Some(trouble) => Err(LabError::Script(trouble.to_string())),
         None if stop.is_set() => Err(LabError::Interrupted("while a script was at work")),
         None => Ok(()),

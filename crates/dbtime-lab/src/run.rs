@@ -69,7 +69,7 @@ pub fn run_into(
     let LoadPlan { warmup, measure, transactions, .. } = plan;
     progress(RunProgress::Planned { warmup, measure, transactions });
     let (driven, mut observed) = drive_observed(&plan, &*prepared, log, progress, stop)?;
-    if let Some(trouble) = plan.script_trouble() {
+    if let Some(trouble) = plan.script_error() {
         return Err(LabError::Script(trouble.to_string()));
     }
     if stop.instant() <= plan.window(driven.start).start {

@@ -5,10 +5,10 @@
 use unicode_width::UnicodeWidthChar;
 
 /// Columns of a statement that are shown.
-const SHOWN: usize = 60;
+const EXCERPT_CHARS: usize = 60;
 
 /// How many of them stay behind the place, where there are as many.
-const BEHIND: usize = 10;
+const CHARS_AFTER_CUT: usize = 10;
 
 /// The line of the place and a line with a caret below it; `None`: it is outside of the text.
 /// `position` counts characters from 1.
@@ -64,18 +64,18 @@ impl ExcerptLine {
         let (mut from, mut to) = (self.from, self.to);
         let (before, mut behind) = (self.columns(from, place), self.columns(place, to));
         let mut columns = before + behind;
-        if columns > SHOWN && SHOWN < before + BEHIND {
-            while BEHIND < behind {
+        if columns > EXCERPT_CHARS && EXCERPT_CHARS < before + CHARS_AFTER_CUT {
+            while CHARS_AFTER_CUT < behind {
                 to -= 1;
                 behind -= self.width(to);
             }
             columns = before + behind;
-            while columns > SHOWN {
+            while columns > EXCERPT_CHARS {
                 columns -= self.width(from);
                 from += 1;
             }
         }
-        while columns > SHOWN {
+        while columns > EXCERPT_CHARS {
             to -= 1;
             columns -= self.width(to);
         }
@@ -107,7 +107,7 @@ mod tests {
         let begin = shown(&sql, 8);
         let line = begin.lines().next().expect("a line");
         assert!(line.starts_with("LINE 1: word00 ") && line.ends_with("..."), "{begin}");
-        assert_eq!(line.len(), "LINE 1: ".len() + SHOWN + "...".len());
+        assert_eq!(line.len(), "LINE 1: ".len() + EXCERPT_CHARS + "...".len());
         let middle = shown(&sql, 85);
         let [line, caret] = [0, 1].map(|at| middle.lines().nth(at).expect("two lines"));
         assert!(line.starts_with("LINE 1: ...") && line.ends_with("..."), "{middle}");

@@ -104,10 +104,10 @@ mod tests {
             position: 8,
             ..DatabaseFailure::statement("42703", "42703", "no x; try y")
         };
-        let told = |sql| failure.report_in(sql);
+        let report = |sql| failure.report_in(sql);
         let pointed = "ERROR:  no x\nLINE 1: SELECT x\n               ^\nHINT:  try y";
-        assert_eq!(told(Some("SELECT x")), pointed);
-        assert_eq!(told(None), "ERROR:  no x at character 8\nHINT:  try y");
-        assert_eq!(told(Some("S")), &*failure.report);
+        assert_eq!(report(Some("SELECT x")), pointed);
+        assert_eq!(report(None), "ERROR:  no x at character 8\nHINT:  try y");
+        assert_eq!(report(Some("S")), &*failure.report);
     }
 }

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod arrivals;
+pub mod connection_op;
 pub mod excerpt;
 pub mod failure;
 mod keys;
@@ -14,7 +15,6 @@ pub mod pipelining;
 pub mod program;
 pub mod queue;
 pub mod random;
-pub mod request;
 pub mod results;
 pub mod script;
 pub mod session;

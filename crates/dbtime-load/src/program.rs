@@ -13,8 +13,8 @@
 //!          ◄─ Done ────────────
 //! ```
 
+use crate::connection_op::ConnectionOp;
 use crate::failure::DatabaseFailure;
-use crate::request::ConnectionOp;
 use crate::results::ResultSets;
 use dbtime_model::{ErrorClass, MonoNanos, Nanos, OperationId, Sample, StatementId};
 
@@ -77,9 +77,9 @@ pub enum Step<'a> {
     },
     /// Ask something of the connection, and be told by [`Program::replied`]. What fails is the
     /// program's affair: nothing is undone or tried again for it.
-    Ask {
+    Perform {
         /// What the script wants done.
-        request: ConnectionOp<'a>,
+        op: ConnectionOp<'a>,
         /// The statement that it is booked under; `None`: it is no statement.
         statement: Option<StatementId>,
         /// Which of the client's connections it is for; it has one, 0, and others as it asks.

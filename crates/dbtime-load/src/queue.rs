@@ -180,7 +180,7 @@ pub struct ClosedQueue {
     mix: Mix,
     seed: u64,
     /// Clients that are thinking or waiting, soonest first.
-    asking: BinaryHeap<Reverse<ReadyClient>>,
+    ready_clients: BinaryHeap<Reverse<ReadyClient>>,
     /// Clients being served.
     served: u32,
 }
@@ -204,8 +204,8 @@ impl ClosedQueue {
     ) -> Self {
         let at = clients.start;
         let first = |client| Reverse(ReadyClient { at, client, round: 0, think: None });
-        let asking = members.into_iter().map(first).collect();
-        Self { clients, mix, seed, asking, served: 0 }
+        let ready_clients = members.into_iter().map(first).collect();
+        Self { clients, mix, seed, ready_clients, served: 0 }
     }
 
     /// The next transaction for a claimant that is free since `freed`. One that is not yet due is
@@ -214,28 +214,28 @@ impl ClosedQueue {
     #[inline]
     pub fn claim(&mut self, freed: MonoNanos, now: MonoNanos, ahead: bool) -> ClaimResult {
         loop {
-            let Some(&Reverse(asking)) = self.asking.peek() else {
+            let Some(&Reverse(ready_client)) = self.ready_clients.peek() else {
                 return if self.served == 0 { ClaimResult::Over } else { ClaimResult::Wait(None) };
             };
-            let number = self.number(&asking);
-            let over = asking.at >= self.clients.end
+            let number = self.number(&ready_client);
+            let over = ready_client.at >= self.clients.end
                 || self.clients.transactions.is_some_and(|limit| number >= limit);
             if over {
-                self.asking.pop();
+                self.ready_clients.pop();
                 continue;
             }
-            if asking.at > now && !ahead {
-                return ClaimResult::Wait(Some(asking.at));
+            if ready_client.at > now && !ahead {
+                return ClaimResult::Wait(Some(ready_client.at));
             }
-            self.asking.pop();
+            self.ready_clients.pop();
             self.served += 1;
-            let mut ticket = self.ticket(&asking, number);
-            let ready = asking.at.max(freed);
+            let mut ticket = self.ticket(&ready_client, number);
+            let ready = ready_client.at.max(freed);
             if ahead {
                 // A client with a server of its own asks when that is free.
                 ticket.due = ready;
             }
-            return ClaimResult::Run { ticket, ready, think: asking.think };
+            return ClaimResult::Run { ticket, ready, think: ready_client.think };
         }
     }
 
@@ -246,7 +246,7 @@ impl ClosedQueue {
         let think = self.clients.think[ticket.operation.0 as usize].map(|think| {
             (ticket.operation, think.draw(draw(self.seed, RandomStream::Think, ticket.index)))
         });
-        self.asking.push(Reverse(ReadyClient {
+        self.ready_clients.push(Reverse(ReadyClient {
             at: done + think.map_or(Nanos::ZERO, |(_, pause)| pause),
             client: ticket.client,
             round: (ticket.index - self.clients.first) / u64::from(self.clients.total) + 1,
@@ -256,7 +256,7 @@ impl ClosedQueue {
 
     /// The client of a transaction that has been served asks no more.
     pub fn leave(&mut self, ticket: &Ticket) {
-        self.asking.retain(|Reverse(asking)| asking.client != ticket.client);
+        self.ready_clients.retain(|Reverse(ready_client)| ready_client.client != ticket.client);
     }
 
     /// A claimed transaction was given up: its client asks no more.
@@ -270,28 +270,28 @@ impl ClosedQueue {
         let end = end.min(self.clients.end);
         std::iter::from_fn(move || {
             loop {
-                let Reverse(asking) = self.asking.pop()?;
-                let number = self.number(&asking);
+                let Reverse(ready_client) = self.ready_clients.pop()?;
+                let number = self.number(&ready_client);
                 let counts = self.clients.transactions.is_none_or(|limit| number < limit);
-                if asking.at < end && counts {
-                    return Some(self.ticket(&asking, number));
+                if ready_client.at < end && counts {
+                    return Some(self.ticket(&ready_client, number));
                 }
             }
         })
     }
 
     #[inline]
-    fn ticket(&self, asking: &ReadyClient, number: u64) -> Ticket {
+    fn ticket(&self, ready_client: &ReadyClient, number: u64) -> Ticket {
         let index = self.clients.first + number;
         let operation = self.mix.pick(self.seed, index);
-        Ticket { index, operation, due: asking.at, client: asking.client }
+        Ticket { index, operation, due: ready_client.at, client: ready_client.client }
     }
 
     /// Number of a client's transaction: clients take turns, so that a number of transactions is
     /// split evenly and every number belongs to one client whatever the timing.
     #[inline]
-    fn number(&self, asking: &ReadyClient) -> u64 {
-        asking.round * u64::from(self.clients.total) + u64::from(asking.client)
+    fn number(&self, ready_client: &ReadyClient) -> u64 {
+        ready_client.round * u64::from(self.clients.total) + u64::from(ready_client.client)
     }
 }
 

@@ -11,7 +11,7 @@ pub trait Script: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// What is wrong with the script, as its author wants to read it.
-    fn crew(&self, thread: u32) -> Result<Box<dyn ProgramFactory>, String>;
+    fn factory_for_thread(&self, thread: u32) -> Result<Box<dyn ProgramFactory>, String>;
 
     /// The statements that were executed, by [`dbtime_model::StatementId`]: known only after the
     /// run, for a script may make them up.
@@ -23,7 +23,7 @@ pub trait Script: fmt::Debug + Send + Sync {
     }
 
     /// Why the run was ended, where a program did so.
-    fn trouble(&self) -> Option<String> {
+    fn stop_reason(&self) -> Option<String> {
         None
     }
 

@@ -4,11 +4,11 @@
 //! rolling back (after a failure inside BEGIN … COMMIT) → running again or ended. With pipelining
 //! several statements are under way at once; nothing is decided on before all are answered.
 
+use crate::connection_op::ConnectionOp;
 use crate::failure::DatabaseFailure;
 use crate::pipelining::{Pipelining, StatementClass};
 use crate::program::{Program, ProgramEvent, ProgramPhase, Step, Ticket, Value};
 use crate::random::{RandomStream, draw};
-use crate::request::ConnectionOp;
 use crate::results::ResultSets;
 use crate::statement::{Statement, StatementKind};
 use crate::think::ThinkTime;
@@ -56,9 +56,9 @@ pub enum SessionAction<'a> {
     /// Nothing before the next statement under way is answered. Only with pipelining.
     Wait,
     /// Ask something of the connection and come back with [`Session::replied`].
-    Ask {
+    Perform {
         /// What the script wants done.
-        request: ConnectionOp<'a>,
+        op: ConnectionOp<'a>,
         /// What it is booked under; `None`: it is no statement.
         statement: Option<StatementId>,
         /// Which of the client's connections it is for.
@@ -247,7 +247,7 @@ impl Session {
             }
             Step::Sleep(length) => self.held = Some(HeldStep::Sleep(length)),
             Step::Done => self.held = Some(HeldStep::Done),
-            Step::Ask { .. } | Step::Failed(_) | Step::Quit { .. } => {
+            Step::Perform { .. } | Step::Failed(_) | Step::Quit { .. } => {
                 unreachable!("scripts are not sent ahead: their rules have no pipelining")
             }
         }
@@ -378,8 +378,8 @@ fn action_of(step: Step<'_>) -> SessionAction<'_> {
         Step::Execute { statement, parameters, wants_row } => {
             SessionAction::Execute { statement, parameters, wants_row }
         }
-        Step::Ask { request, statement, connection } => {
-            SessionAction::Ask { request, statement, connection }
+        Step::Perform { op, statement, connection } => {
+            SessionAction::Perform { op, statement, connection }
         }
         Step::Sleep(length) => SessionAction::Pause { part: Part::Think, length },
         Step::Done => SessionAction::End(Outcome::Completed),

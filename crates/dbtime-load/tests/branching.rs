@@ -84,7 +84,7 @@ fn run(
             }
             SessionAction::Wait => panic!("one statement is under way at a time"),
             SessionAction::End(outcome) => return (executed, outcome),
-            SessionAction::Ask { .. } | SessionAction::Quit { .. } => unreachable!("no script"),
+            SessionAction::Perform { .. } | SessionAction::Quit { .. } => unreachable!("no script"),
         };
     }
 }

@@ -126,7 +126,7 @@ fn run(session: &mut Session, database: &mut Database) -> (Outcome, u32) {
             }
             SessionAction::Wait => {}
             SessionAction::Pause { .. } => panic!("nothing pauses"),
-            SessionAction::Ask { .. } | SessionAction::Quit { .. } => panic!("no script"),
+            SessionAction::Perform { .. } | SessionAction::Quit { .. } => panic!("no script"),
             SessionAction::End(outcome) => {
                 assert!(under_way.is_empty(), "it ended before its statements did");
                 return (outcome, trips);

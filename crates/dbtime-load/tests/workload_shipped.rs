@@ -28,7 +28,7 @@ fn transaction(workload: &Workload, program: &mut dyn Program, ticket: &Ticket) 
                 writeln!(text, "{}: {sql} [{}]", statement.name, shown.join(", ")).expect("text");
             }
             Step::Sleep(pause) => writeln!(text, "pause {pause}").expect("text"),
-            Step::Ask { .. } | Step::Failed(_) | Step::Quit { .. } => unreachable!("no script"),
+            Step::Perform { .. } | Step::Failed(_) | Step::Quit { .. } => unreachable!("no script"),
             Step::Done => return text,
         }
         event = ProgramEvent::Answered { rows: 1, first: &[] };

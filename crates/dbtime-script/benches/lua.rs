@@ -3,8 +3,8 @@
 //!
 //! Budget: 250 ns for an empty event, a microsecond for a statement.
 
+use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::program::{Program, ProgramEvent, ProgramPhase, Step, Ticket};
-use dbtime_load::request::ConnectionOp;
 use dbtime_load::results::ResultSets;
 use dbtime_load::script::{ProgramFactory, Script};
 use dbtime_model::{MonoNanos, OperationId, SqlDialect};
@@ -29,17 +29,17 @@ struct Clients {
 impl Clients {
     fn new(settings: SysbenchSettings, count: u32) -> Self {
         let script = SysbenchScript::new(settings).unwrap_or_else(|error| panic!("{error}"));
-        let mut crew = script.crew(0).unwrap_or_else(|error| panic!("{error}"));
+        let mut factory = script.factory_for_thread(0).unwrap_or_else(|error| panic!("{error}"));
         let mut results = ResultSets::default();
         let programs = (0..count).map(|client| {
-            let mut program = crew.program(client).unwrap_or_else(|error| panic!("{error}"));
+            let mut program = factory.program(client).unwrap_or_else(|error| panic!("{error}"));
             let step = program.begin(ProgramPhase::Open).expect("it has a beginning");
             let is_ask = asks(step, &mut results);
             go_on(program.as_mut(), is_ask, &mut results);
             program
         });
         let programs = programs.collect();
-        Self { programs, _crew: crew, results, index: 0 }
+        Self { programs, _crew: factory, results, index: 0 }
     }
 
     fn event(&mut self) -> u32 {
@@ -65,14 +65,14 @@ fn go_on(program: &mut dyn Program, mut is_ask: bool, results: &mut ResultSets) 
 }
 
 fn asks(step: Step<'_>, results: &mut ResultSets) -> bool {
-    let Step::Ask { request, statement, .. } = step else {
+    let Step::Perform { op, statement, .. } = step else {
         assert_eq!(step, Step::Done);
         return false;
     };
-    black_box((request, statement));
+    black_box((op, statement));
     results.clear();
     results.begin_set();
-    if matches!(request, ConnectionOp::Query(_) | ConnectionOp::Execute { .. }) {
+    if matches!(op, ConnectionOp::Query(_) | ConnectionOp::Execute { .. }) {
         results.set_affected(1);
     }
     true

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //!   FILE.lua ──► sysbench ──┐
-//!                           ├──► Script ── crew(thread) ──► Crew ── program(client) ──► Program
+//!                           ├──► Script ── a thread ──► ProgramFactory ── a client ──► Program
 //!   FILE.sql ──► pgbench ───┘
 //! ```
 //!
-//! Programs say what they want ([`dbtime_load::request::Request`]), and an engine does it. Nothing
-//! here opens a connection, and nothing here prints.
+//! Programs yield operations ([`dbtime_load::connection_op::ConnectionOp`]), and an engine performs
+//! them. Nothing here opens a connection, and nothing here prints.
 
-mod book;
 pub mod pgbench;
+mod statement_registry;
 pub mod sysbench;

@@ -11,11 +11,11 @@
 //! MySQL has it. It reads no grammar: any bytes give some fingerprint.
 
 /// Longer ones are cut: the rest of a statement seldom tells it apart.
-const LONGEST: usize = 4096;
+const MAX_TEXT_BYTES: usize = 4096;
 
 /// What a byte can begin.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum ByteClass {
     Plain,
     Word,
     Digit,
@@ -25,17 +25,17 @@ enum Class {
     Other,
 }
 
-const CLASSES: [Class; 256] = {
-    let mut classes = [Class::Plain; 256];
+const CLASSES: [ByteClass; 256] = {
+    let mut classes = [ByteClass::Plain; 256];
     let mut byte = 0;
     while byte < 256 {
         classes[byte] = match byte as u8 {
-            b'a'..=b'z' | b'A'..=b'Z' | b'_' | 0x80.. => Class::Word,
-            b'0'..=b'9' => Class::Digit,
-            b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c => Class::Space,
-            b'\'' | b'"' | b'`' => Class::Quote,
-            b'/' | b'-' | b'#' | b'$' | b'(' => Class::Other,
-            _ => Class::Plain,
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' | 0x80.. => ByteClass::Word,
+            b'0'..=b'9' => ByteClass::Digit,
+            b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c => ByteClass::Space,
+            b'\'' | b'"' | b'`' => ByteClass::Quote,
+            b'/' | b'-' | b'#' | b'$' | b'(' => ByteClass::Other,
+            _ => ByteClass::Plain,
         };
         byte += 1;
     }
@@ -46,7 +46,7 @@ const CLASSES: [Class; 256] = {
 pub fn fingerprint(sql: &str, out: &mut String) {
     out.clear();
     let mut reader = FingerprintReader { sql, bytes: sql.as_bytes(), at: 0 };
-    while reader.at < reader.bytes.len() && out.len() < LONGEST {
+    while reader.at < reader.bytes.len() && out.len() < MAX_TEXT_BYTES {
         reader.step(out);
     }
     out.truncate(out.trim_end().len());
@@ -62,27 +62,27 @@ impl FingerprintReader<'_> {
     fn step(&mut self, out: &mut String) {
         let start = self.at;
         match CLASSES[usize::from(self.bytes[start])] {
-            Class::Plain => {
-                self.skip(|class| class == Class::Plain);
+            ByteClass::Plain => {
+                self.skip(|class| class == ByteClass::Plain);
                 out.push_str(&self.sql[start..self.at]);
             }
-            Class::Word => self.word(out),
-            Class::Digit => {
+            ByteClass::Word => self.word(out),
+            ByteClass::Digit => {
                 self.skip_number();
                 drop_sign(out);
                 out.push('?');
             }
-            Class::Space => {
-                self.skip(|class| class == Class::Space);
+            ByteClass::Space => {
+                self.skip(|class| class == ByteClass::Space);
                 push_blank(out);
             }
-            Class::Quote => self.quoted(out),
-            Class::Other => self.other(out),
+            ByteClass::Quote => self.quoted(out),
+            ByteClass::Other => self.other(out),
         }
     }
 
     #[inline]
-    fn skip(&mut self, wanted: impl Fn(Class) -> bool) {
+    fn skip(&mut self, wanted: impl Fn(ByteClass) -> bool) {
         let rest = &self.bytes[self.at..];
         let length = rest.iter().position(|&byte| !wanted(CLASSES[usize::from(byte)]));
         self.at += length.unwrap_or(rest.len());
@@ -91,7 +91,7 @@ impl FingerprintReader<'_> {
     /// A keyword or name; behind some keywords a list follows.
     fn word(&mut self, out: &mut String) {
         let start = self.at;
-        self.skip(|class| matches!(class, Class::Word | Class::Digit));
+        self.skip(|class| matches!(class, ByteClass::Word | ByteClass::Digit));
         let word = &self.sql[start..self.at];
         out.push_str(word);
         let is_in = word.eq_ignore_ascii_case("in");
@@ -99,7 +99,7 @@ impl FingerprintReader<'_> {
             return;
         }
         let before = self.at;
-        self.skip(|class| class == Class::Space);
+        self.skip(|class| class == ByteClass::Space);
         if self.peek(0) != Some(b'(') || (is_in && self.is_subquery()) {
             self.at = before;
             return;
@@ -120,10 +120,10 @@ impl FingerprintReader<'_> {
         loop {
             self.skip_parentheses();
             let end = self.at;
-            self.skip(|class| class == Class::Space);
+            self.skip(|class| class == ByteClass::Space);
             if self.peek(0) == Some(b',') {
                 self.at += 1;
-                self.skip(|class| class == Class::Space);
+                self.skip(|class| class == ByteClass::Space);
                 if self.peek(0) == Some(b'(') {
                     continue;
                 }
@@ -204,7 +204,7 @@ impl FingerprintReader<'_> {
             }
             (b'$', Some(b'0'..=b'9')) => {
                 self.at += 1;
-                self.skip(|class| class == Class::Digit);
+                self.skip(|class| class == ByteClass::Digit);
                 out.push('?');
             }
             (byte, _) => {
@@ -292,6 +292,6 @@ mod tests {
             }
             let _ = of(&sql);
         }
-        assert!(of(&"a,".repeat(10_000)).len() <= LONGEST + 2);
+        assert!(of(&"a,".repeat(10_000)).len() <= MAX_TEXT_BYTES + 2);
     }
 }

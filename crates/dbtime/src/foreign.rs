@@ -11,7 +11,7 @@ use dbtime_load::arrivals::Arrivals;
 use dbtime_load::script::{PreparationScript, Script};
 use dbtime_load::workload::Workload;
 use dbtime_model::{Nanos, Product, SqlDialect};
-use dbtime_script::pgbench::init::{DEFAULT_STEPS, Initialization, steps};
+use dbtime_script::pgbench::{DEFAULT_STEPS, Initialization, init_steps};
 use dbtime_script::pgbench::{
     LoadingScript, Notice, NoticeListener, PgbenchScript, PgbenchScripts, PgbenchSettings,
     QueryMode,
@@ -173,7 +173,7 @@ pub(crate) fn driver(target: &str) -> SqlDialect {
 /// What makes pgbench's tables on a target that is made for the run.
 fn tables(dialect: SqlDialect, scale: u64) -> Result<Arc<LoadingScript>, CommandFailure> {
     let tables = Initialization { dialect, scale, ..Initialization::default() };
-    let steps = steps(DEFAULT_STEPS, &tables).map_err(CommandFailure::usage)?;
+    let steps = init_steps(DEFAULT_STEPS, &tables).map_err(CommandFailure::usage)?;
     Ok(Arc::new(LoadingScript::new(steps, &tables, |_| ())))
 }
 

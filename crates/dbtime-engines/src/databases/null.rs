@@ -8,9 +8,9 @@ use crate::drive::shard::{
     self, AnswerDelay, Completion, CompletionKind, ConnectedShard, DriveError, Reactor,
     StatementResult,
 };
+use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::program::Value;
 use dbtime_load::random::{RandomStream, draw};
-use dbtime_load::request::ConnectionOp;
 use dbtime_load::results::ResultSets;
 use dbtime_load::think::ThinkTime;
 use dbtime_machine::wait::PreciseWaiter;
@@ -88,8 +88,8 @@ impl Reactor for NullReactor {
         Some(self.connections - 1)
     }
 
-    fn ask(&mut self, connection: u32, request: ConnectionOp<'_>) -> Option<StatementResult> {
-        match request {
+    fn perform(&mut self, connection: u32, op: ConnectionOp<'_>) -> Option<StatementResult> {
+        match op {
             ConnectionOp::Query(_)
             | ConnectionOp::QueryWith { .. }
             | ConnectionOp::Execute { .. }

@@ -129,8 +129,9 @@ impl LoadPlan {
             let programs = self.workload.plan(self.scale, self.seed);
             return Ok(clients.map(|_| Session::new(programs.program(), rules.clone())).collect());
         };
-        let (rules, mut crew) = (Arc::new(rules), script.crew(thread).map_err(ScriptError)?);
-        let session = |client| Ok(Session::new(crew.program(client)?, rules.clone()));
+        let (rules, mut factory) =
+            (Arc::new(rules), script.factory_for_thread(thread).map_err(ScriptError)?);
+        let session = |client| Ok(Session::new(factory.program(client)?, rules.clone()));
         clients.map(session).collect::<Result<_, String>>().map_err(ScriptError)
     }
 
@@ -140,8 +141,8 @@ impl LoadPlan {
     }
 
     /// Why a script has ended the run.
-    pub fn script_trouble(&self) -> Option<ScriptError> {
-        self.workload.script.as_ref()?.trouble().map(ScriptError)
+    pub fn script_error(&self) -> Option<ScriptError> {
+        self.workload.script.as_ref()?.stop_reason().map(ScriptError)
     }
 
     /// The queue of an open loop for one shard out of so many; `None` in a closed loop.

@@ -13,10 +13,10 @@ use crate::drive::plan::PartSampling;
 use dbtime_load::failure::DatabaseFailure;
 
 /// What reading the thread's clocks takes at most, when nothing comes in between.
-const LONGEST_READING: Nanos = Nanos::from_micros(2);
+const MAX_CLOCK_READING: Nanos = Nanos::from_micros(2);
 
 /// The driver's own work between two transactions takes no longer; what does is a wait for a CPU.
-const LONGEST_WORK: Nanos = Nanos::from_micros(5);
+const MAX_OWN_WORK: Nanos = Nanos::from_micros(5);
 
 /// One transaction's instants and parts.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +66,7 @@ impl TransactionTiming {
     #[inline]
     pub(crate) fn held_up(&mut self, from: MonoNanos, to: MonoNanos) {
         if self.sent == MonoNanos(0) {
-            self.delay = (to - from).min(LONGEST_READING);
+            self.delay = (to - from).min(MAX_CLOCK_READING);
         }
     }
 
@@ -224,19 +224,19 @@ pub(crate) struct StatementExecution {
 }
 
 /// How many ended transactions, and statements, wait to be counted together: 6 to 10 KiB each.
-const SAMPLES: usize = 32;
-const STATEMENTS: usize = 256;
+const SAMPLE_BATCH: usize = 32;
+const STATEMENT_BATCH: usize = 256;
 
 /// An answer that waited no longer for the driver is as good as one that did not.
-const UNDISTURBED: Nanos = Nanos::from_micros(50);
+const MAX_UNDISTURBED_DELAY: Nanos = Nanos::from_micros(50);
 
 /// What is shorter is no time without service, and no standstill of the driver.
-const STANDSTILL: Nanos = Nanos::from_millis(100);
+const MIN_STANDSTILL: Nanos = Nanos::from_millis(100);
 
-const SECOND: Nanos = Nanos::from_secs(1);
+const ONE_SECOND: Nanos = Nanos::from_secs(1);
 
 impl ThreadRecorder {
-    /// An empty ledger of a load that starts at `start`.
+    /// An empty recorder of a load that starts at `start`.
     pub(crate) fn new(
         recorder: Recorder,
         sampling: PartSampling,
@@ -244,7 +244,7 @@ impl ThreadRecorder {
         sink: Box<dyn SecondSink>,
     ) -> Self {
         let second = Box::new(RunSecond::new(0));
-        let second_end = start + SECOND;
+        let second_end = start + ONE_SECOND;
         Self {
             recorder,
             start,
@@ -252,8 +252,8 @@ impl ThreadRecorder {
             second_end,
             sink,
             sampling,
-            samples: Vec::with_capacity(SAMPLES),
-            statements: Vec::with_capacity(STATEMENTS),
+            samples: Vec::with_capacity(SAMPLE_BATCH),
+            statements: Vec::with_capacity(STATEMENT_BATCH),
             driver: Nanos::ZERO,
             ended: start,
             freed: start,
@@ -273,21 +273,21 @@ impl ThreadRecorder {
             if self.out_since.is_some() {
                 self.outage_over(sample.done, true);
             }
-            if sample.done - self.completed >= STANDSTILL {
+            if sample.done - self.completed >= MIN_STANDSTILL {
                 self.was_quiet(sample.done);
             }
             self.completed = sample.done;
         }
-        if sample.response() >= STANDSTILL {
+        if sample.response() >= MIN_STANDSTILL {
             self.waited(sample);
         }
         let had_to_wait = sample.ready > self.ended;
-        let between = if had_to_wait { Nanos::ZERO } else { sample.lag().min(LONGEST_WORK) };
+        let between = if had_to_wait { Nanos::ZERO } else { sample.lag().min(MAX_OWN_WORK) };
         self.ended = timing.done();
-        self.freed = sample.freed(LONGEST_WORK);
+        self.freed = sample.freed(MAX_OWN_WORK);
         let parts = timing.sampled.then(|| timing.close(sample));
         self.samples.push(EndedTransaction { sample: *sample, parts });
-        if self.samples.len() == SAMPLES {
+        if self.samples.len() == SAMPLE_BATCH {
             self.count();
         }
         if self.recorder.window().contains(sample.due) {
@@ -300,17 +300,17 @@ impl ThreadRecorder {
     /// quicker than the quickest that did not.
     #[inline]
     pub(crate) fn delay_of(&mut self, late: Nanos, took: Nanos) -> Nanos {
-        if late < UNDISTURBED {
+        if late < MAX_UNDISTURBED_DELAY {
             self.quickest = self.quickest.min(took - late);
         }
         late.min(took - self.quickest)
     }
 
-    /// The driver wanted to wake at `wanted` and did at `woken`: a long lateness is noted.
+    /// The driver was to wake at `due` and did at `woken`: a long lateness is noted.
     #[inline]
-    pub(crate) fn woken(&mut self, wanted: MonoNanos, woken: MonoNanos) {
-        if woken - wanted >= STANDSTILL {
-            self.recorder.standstills.push(TimeSpan { from: wanted, until: woken });
+    pub(crate) fn woken(&mut self, due: MonoNanos, woken: MonoNanos) {
+        if woken - due >= MIN_STANDSTILL {
+            self.recorder.standstills.push(TimeSpan { from: due, until: woken });
         }
     }
 
@@ -336,7 +336,7 @@ impl ThreadRecorder {
         let timing = TransactionTiming::new(done, self.sampling.includes(ticket.index));
         let sample = timing.sample(ticket, outcome, 0);
         self.recorder.record(&sample);
-        if outcome == Outcome::Unfinished && sample.response() >= STANDSTILL {
+        if outcome == Outcome::Unfinished && sample.response() >= MIN_STANDSTILL {
             self.waited(&sample);
         }
         if timing.sampled && outcome == Outcome::Unfinished {
@@ -363,7 +363,7 @@ impl ThreadRecorder {
             self.recorder.statement_parts(executed.statement, executed.took, parts);
         }
         self.statements.push((executed, only));
-        if self.statements.len() == STATEMENTS {
+        if self.statements.len() == STATEMENT_BATCH {
             self.count();
         }
     }
@@ -403,7 +403,7 @@ impl ThreadRecorder {
     #[cold]
     fn outage_over(&mut self, present: MonoNanos, is_back: bool) {
         let Some(from) = self.out_since.take() else { return };
-        if present - self.completed >= STANDSTILL && from < self.recorder.window().end {
+        if present - self.completed >= MIN_STANDSTILL && from < self.recorder.window().end {
             self.recorder.outages.push(Outage { from, until: is_back.then_some(present) });
         }
     }
@@ -442,8 +442,8 @@ impl ThreadRecorder {
         let empty = Box::new(RunSecond::new(0));
         let full = std::mem::replace(&mut self.second, empty);
         self.second = self.sink.swap(full);
-        let index = (done - self.start).0 / SECOND.0;
+        let index = (done - self.start).0 / ONE_SECOND.0;
         self.second.reset(index as u32);
-        self.second_end = self.start + Nanos((index + 1) * SECOND.0);
+        self.second_end = self.start + Nanos((index + 1) * ONE_SECOND.0);
     }
 }

@@ -29,7 +29,7 @@ fn check(found: LoadedContent<'_>, scale: Option<u64>) -> Result<LoadMarker, Loa
     found.check("sqlite:x.db".to_owned(), scale)
 }
 
-fn told(found: LoadedContent<'_>, scale: Option<u64>) -> String {
+fn message_of(found: LoadedContent<'_>, scale: Option<u64>) -> String {
     check(found, scale).expect_err("it cannot be used").named_as("bank.toml").to_string()
 }
 
@@ -96,19 +96,20 @@ fn a_finished_load_at_the_wanted_scale_will_do() {
 fn what_helps_is_a_command_that_names_the_workload_as_given() {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let tables = tables(&["a", "b"]);
-    let nothing = told(found(&[], None), None);
+    let nothing = message_of(found(&[], None), None);
     assert!(nothing.ends_with("bank.toml; run `dbtime init bank.toml --target sqlite:x.db`"));
     let other = LoadedContent { all_finished: names(&["shop", "atm"]), ..found(&[], None) };
-    let other = told(other, None);
+    let other = message_of(other, None);
     assert!(other.contains("bank.toml (it holds shop, atm); run"), "{other}");
     let present = LoadedContent { all_finished: names(&["shop"]), ..found(&tables, None) };
-    let present = told(LoadedContent { missing: vec!["b"], ..present }, None);
+    let present = message_of(LoadedContent { missing: vec!["b"], ..present }, None);
     assert!(present.contains("(it holds shop, table a was not made for it); run"), "{present}");
     assert!(present.contains("init bank.toml --replace --target"), "{present}");
-    let begun = told(LoadedContent { all_begun: names(&["bank"]), ..found(&[], None) }, None);
+    let begun = message_of(LoadedContent { all_begun: names(&["bank"]), ..found(&[], None) }, None);
     assert!(begun.contains("never finished); run `dbtime init bank.toml"), "{begun}");
-    let torn = told(LoadedContent { missing: vec!["a", "b"], ..found(&tables, Some(2)) }, Some(3));
+    let torn =
+        message_of(LoadedContent { missing: vec!["a", "b"], ..found(&tables, Some(2)) }, Some(3));
     assert!(torn.contains("incomplete (without a, b)"), "{torn}");
-    let scale = told(found(&tables, Some(2)), Some(3));
+    let scale = message_of(found(&tables, Some(2)), Some(3));
     assert!(scale.contains("init bank.toml --scale 3 --replace --target sqlite:x.db"), "{scale}");
 }

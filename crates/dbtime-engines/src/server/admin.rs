@@ -53,7 +53,7 @@ pub trait AdminConnection {
 }
 
 /// Rows that one connection loads at a time.
-const PART: u64 = 25_000;
+const ROWS_PER_CALL: u64 = 25_000;
 
 /// Loads a workload: [`TableLoader::load`].
 pub struct TableLoader<'a> {
@@ -92,10 +92,10 @@ impl TableLoader<'_> {
         progress: &(dyn Fn(&str, u64, u64) -> bool + Sync),
     ) -> Result<Option<LoadedRows>, ServerError> {
         let mut admin = self.server.connect(None)?;
-        let asked = &mut self.asked(&mut *admin);
-        let replaced = self.begin(asked, &workload.tables, marker)?;
+        let session = &mut self.session(&mut *admin);
+        let replaced = self.begin(session, &workload.tables, marker)?;
         for table in &workload.tables {
-            asked.query(&self.dialect.create_table(table))?;
+            session.query(&self.dialect.create_table(table))?;
         }
         let mut rows = 0;
         for (index, table) in workload.tables.iter().enumerate() {
@@ -107,28 +107,28 @@ impl TableLoader<'_> {
         }
         for table in &workload.tables {
             for sql in self.dialect.create_indexes(table) {
-                asked.query(&sql)?;
+                session.query(&sql)?;
             }
-            asked.query(&self.dialect.analyze(&self.dialect.quoted(&table.name)))?;
+            session.query(&self.dialect.analyze(&self.dialect.quoted(&table.name)))?;
         }
-        self.mark(asked, marker)?;
+        self.write_marker(session, marker)?;
         Ok(Some(LoadedRows { rows, replaced }))
     }
 
     fn begin(
         &self,
-        asked: &mut AdminSession<'_>,
+        session: &mut AdminSession<'_>,
         tables: &[WorkloadTable],
         marker: &LoadMarker,
     ) -> Result<Option<String>, ServerError> {
         let dialect = self.dialect;
-        let found = self.look(asked, &marker.workload, tables)?;
+        let found = self.look(session, &marker.workload, tables)?;
         let place = self.target.to_owned();
         let replaced = found.replaced(place, "database", marker, self.replacing)?;
         let name = dialect.text(&marker.workload);
         if !found.has_loads {
             let options = dialect.table_options();
-            asked.query(&format!(
+            session.query(&format!(
                 "CREATE TABLE dbtime_load (workload VARCHAR(200) NOT NULL PRIMARY KEY, \
                  scale BIGINT NOT NULL, seed BIGINT NOT NULL, loaded_at VARCHAR(40) NOT NULL, \
                  version VARCHAR(40) NOT NULL){options}"
@@ -136,19 +136,23 @@ impl TableLoader<'_> {
         }
         for other in found.forgotten(self.replacing) {
             let other = dialect.text(other);
-            asked.query(&format!("DELETE FROM dbtime_load WHERE workload = {other}"))?;
+            session.query(&format!("DELETE FROM dbtime_load WHERE workload = {other}"))?;
         }
-        asked.query(&format!("DELETE FROM dbtime_load WHERE workload = {name}"))?;
+        session.query(&format!("DELETE FROM dbtime_load WHERE workload = {name}"))?;
         let insert = format!("INSERT INTO dbtime_load VALUES ({name}, 0, 0, '', '')");
-        asked.query(&insert)?;
+        session.query(&insert)?;
         for table in tables {
             let name = dialect.quoted(&table.name);
-            asked.query(&format!("DROP TABLE IF EXISTS {name}"))?;
+            session.query(&format!("DROP TABLE IF EXISTS {name}"))?;
         }
         Ok(replaced)
     }
 
-    fn mark(&self, asked: &mut AdminSession<'_>, marker: &LoadMarker) -> Result<(), ServerError> {
+    fn write_marker(
+        &self,
+        session: &mut AdminSession<'_>,
+        marker: &LoadMarker,
+    ) -> Result<(), ServerError> {
         let LoadMarker { workload, scale, seed, version } = marker;
         let (workload, version) = (self.dialect.text(workload), self.dialect.text(version));
         let seed = seed.cast_signed();
@@ -156,7 +160,7 @@ impl TableLoader<'_> {
             "UPDATE dbtime_load SET scale = {scale}, seed = {seed}, version = {version}, \
              loaded_at = CURRENT_TIMESTAMP WHERE workload = {workload}"
         );
-        asked.query(&sql).map(drop)
+        session.query(&sql).map(drop)
     }
 
     /// Fills a table over several connections. Returns whether it was not told to stop.
@@ -169,25 +173,25 @@ impl TableLoader<'_> {
         let total = data.row_count();
         let (next, done) = (AtomicU64::new(0), AtomicU64::new(0));
         let (goes_on, failed) = (AtomicBool::new(true), Mutex::new(None));
-        let threads = self.connections.min(total.div_ceil(PART) as usize).max(1);
+        let threads = self.connections.min(total.div_ceil(ROWS_PER_CALL) as usize).max(1);
         let work = || -> Result<(), ServerError> {
             let mut admin = self.server.connect(None)?;
-            let asked = self.asked(&mut *admin);
+            let session = self.session(&mut *admin);
             let mut fill = |row: u64, values: &mut Vec<Value>| data.fill_row(row, values);
             while goes_on.load(Ordering::Relaxed) {
-                let from = next.fetch_add(PART, Ordering::Relaxed);
+                let from = next.fetch_add(ROWS_PER_CALL, Ordering::Relaxed);
                 if from >= total {
                     break;
                 }
-                let part = from..total.min(from + PART);
-                let mut told = |more: u64| {
+                let part = from..total.min(from + ROWS_PER_CALL);
+                let mut report = |more: u64| {
                     let done = done.fetch_add(more, Ordering::Relaxed) + more;
-                    let wanted = progress(&table.name, done, total);
-                    goes_on.fetch_and(wanted, Ordering::Relaxed) && wanted
+                    let continues = progress(&table.name, done, total);
+                    goes_on.fetch_and(continues, Ordering::Relaxed) && continues
                 };
-                let loaded = asked.admin.load_rows(table, part, &mut fill, &mut told);
+                let loaded = session.admin.load_rows(table, part, &mut fill, &mut report);
                 let what = || format!("cannot load table {}", table.name);
-                loaded.map_err(|failure| asked.refused(what(), failure))?;
+                loaded.map_err(|failure| session.refused(what(), failure))?;
             }
             Ok(())
         };
@@ -207,13 +211,13 @@ impl TableLoader<'_> {
         }
     }
 
-    fn asked<'a>(&'a self, admin: &'a mut dyn AdminConnection) -> AdminSession<'a> {
+    fn session<'a>(&'a self, admin: &'a mut dyn AdminConnection) -> AdminSession<'a> {
         AdminSession { target: self.target, admin }
     }
 
-    fn has_table(&self, asked: &mut AdminSession<'_>, name: &str) -> Result<bool, ServerError> {
+    fn has_table(&self, session: &mut AdminSession<'_>, name: &str) -> Result<bool, ServerError> {
         let sql = format!("SELECT {}", self.dialect.count_tables(&self.dialect.text(name)));
-        Ok(asked.query(&sql)?.value() != Some("0"))
+        Ok(session.query(&sql)?.value() != Some("0"))
     }
 
     /// Looks whether the workload's data is there, whole and at the wanted scale.
@@ -227,30 +231,30 @@ impl TableLoader<'_> {
         tables: &[WorkloadTable],
         scale: Option<u64>,
     ) -> Result<LoadMarker, ServerError> {
-        let asked = &mut self.asked(admin);
-        Ok(self.look(asked, workload, tables)?.check(self.target.to_owned(), scale)?)
+        let session = &mut self.session(admin);
+        Ok(self.look(session, workload, tables)?.check(self.target.to_owned(), scale)?)
     }
 
     /// What is there of a workload.
     fn look<'a>(
         &self,
-        asked: &mut AdminSession<'_>,
+        session: &mut AdminSession<'_>,
         workload: &'a str,
         tables: &'a [WorkloadTable],
     ) -> Result<LoadedContent<'a>, ServerError> {
         let mut missing = Vec::new();
         for table in tables {
-            if !self.has_table(asked, &table.name)? {
+            if !self.has_table(session, &table.name)? {
                 missing.push(table.name.as_str());
             }
         }
         let mut found = LoadedContent::without_loads(workload, tables, missing);
-        found.has_loads = self.has_table(asked, "dbtime_load")?;
+        found.has_loads = self.has_table(session, "dbtime_load")?;
         if !found.has_loads {
             return Ok(found);
         }
         let sql = "SELECT workload, scale, seed, version, loaded_at FROM dbtime_load";
-        for row in asked.query(sql)?.rows {
+        for row in session.query(sql)?.rows {
             let text = |at: usize| row.get(at).cloned().flatten().unwrap_or_default();
             let number = |at: usize| text(at).parse::<i64>().unwrap_or_default().cast_unsigned();
             if text(4).is_empty() {

@@ -62,7 +62,7 @@ pub trait Server: fmt::Display + fmt::Debug + Send + Sync {
 }
 
 /// How long a server is waited for when statements are ended.
-const PATIENCE: Nanos = Nanos::from_secs(2);
+const CANCEL_TIMEOUT: Nanos = Nanos::from_secs(2);
 
 /// Ends the statements that nobody waited for any more: a server goes on with them although their
 /// connections are closed, and would do so in the next run.
@@ -76,7 +76,7 @@ pub(crate) fn end_statements(
         return;
     }
     // A server that hangs or is gone has nothing to be ended.
-    let Ok(mut admin) = server.connect(Some(PATIENCE)) else { return };
+    let Ok(mut admin) = server.connect(Some(CANCEL_TIMEOUT)) else { return };
     for number in abandoned {
         // One that has ended by itself is not there any more.
         if admin.query(&end(*number)).is_err_and(|failure| failure.class == ErrorClass::Timeout) {

@@ -122,7 +122,7 @@ impl ServerUrl {
             Some((login, place)) => (Some(login), place),
             None => (None, authority),
         };
-        let (user, password) = match login.map(|l| l.split_once(':').map_or((l, None), split)) {
+        let (user, password) = match login.map(split_at_colon) {
             Some((user, password)) => (Some(user), password),
             None => (None, None),
         };
@@ -230,8 +230,12 @@ fn is_path(scheme: &str, rest: &str) -> bool {
     scheme == "sqlite" || rest.starts_with('/') && !rest.contains(':')
 }
 
-fn split<'a>((user, password): (&'a str, &'a str)) -> (&'a str, Option<&'a str>) {
-    (user, Some(password))
+/// What stands before the first colon, and what behind it.
+fn split_at_colon(text: &str) -> (&str, Option<&str>) {
+    match text.split_once(':') {
+        Some((before, behind)) => (before, Some(behind)),
+        None => (text, None),
+    }
 }
 
 fn host_and_port(place: &str) -> Result<(&str, Option<u16>), UrlError> {
@@ -241,7 +245,7 @@ fn host_and_port(place: &str) -> Result<(&str, Option<u16>), UrlError> {
     let (host, port) = match place.strip_prefix('[').map(|rest| rest.split_once(']')) {
         Some(Some((host, after))) => (host, Some(after.strip_prefix(':').unwrap_or(after))),
         Some(None) => return Err(UrlError::Bracket),
-        None => place.split_once(':').map_or((place, None), split),
+        None => split_at_colon(place),
     };
     let number = |text: &str| match text.parse() {
         Ok(port) if port > 0 => Ok(port),

@@ -10,10 +10,10 @@ use dbtime_model::{MonoNanos, Nanos};
 use std::sync::Arc;
 
 /// How long a wait for an answer lasts before it is begun anew.
-const WAIT: Nanos = Nanos::from_secs(1);
+const POLL_INTERVAL: Nanos = Nanos::from_secs(1);
 
 /// Bytes of a COPY that may wait to be sent.
-const UNSENT_MAX: usize = 1 << 20;
+const MAX_UNSENT_BYTES: usize = 1 << 20;
 
 /// One connection that blocks its caller.
 pub struct SocketClient<P: Protocol> {
@@ -90,11 +90,11 @@ impl<P: Protocol> SocketClient<P> {
             if data.is_empty() {
                 return self.answer();
             }
-            while self.reactor.unsent(0) > UNSENT_MAX {
-                if !self.reactor.wait_once(now() + WAIT, false) {
+            while self.reactor.unsent(0) > MAX_UNSENT_BYTES {
+                if !self.reactor.wait_once(now() + POLL_INTERVAL, false) {
                     continue;
                 }
-                for event in self.reactor.take_happened() {
+                for event in self.reactor.take_completions() {
                     // It ended before its data did: it failed.
                     let CompletionKind::Answered(answer) = event.kind else { continue };
                     return answer.rows;
@@ -116,7 +116,7 @@ impl<P: Protocol> SocketClient<P> {
     fn answer(&mut self) -> Result<u64, Box<DatabaseFailure>> {
         let mut events = Vec::new();
         loop {
-            self.reactor.wait(now() + WAIT, false, &mut events);
+            self.reactor.wait(now() + POLL_INTERVAL, false, &mut events);
             for event in events.drain(..) {
                 if let CompletionKind::Answered(answer) = event.kind {
                     return answer.rows;

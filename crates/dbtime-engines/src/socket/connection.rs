@@ -2,9 +2,9 @@
 
 use super::io_failure::IoFailure;
 use super::protocol::Protocol;
+use dbtime_load::connection_op::OwnedConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::Value;
-use dbtime_load::request::OwnedRequest;
 use dbtime_model::{MonoNanos, Nanos, StatementId};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -20,9 +20,9 @@ pub(super) enum ConnectionStage {
     /// One is to be made as soon as few enough others are being made, or a pause is over.
     Waiting,
     /// The socket is being connected.
-    Opening,
+    Connecting,
     /// The conversation has begun, the server has not let us in yet.
-    Talking,
+    Handshaking,
     /// Statements may be executed.
     Up,
 }
@@ -33,7 +33,7 @@ pub(super) enum PendingWork {
     /// A statement of the workload.
     Execute { statement: StatementId, parameters: Vec<Value>, wants_row: bool },
     /// What a script asks.
-    Ask(OwnedRequest),
+    Perform(OwnedConnectionOp),
 }
 
 /// One connection.
@@ -64,7 +64,7 @@ pub(super) struct SocketConnection<P> {
     /// Statements under way.
     pub(super) unanswered: u32,
     /// Whether a script has asked something of it: it is told of a loss, whenever that happens.
-    pub(super) is_asked: bool,
+    pub(super) is_scripted: bool,
     /// Whether the transaction under way has had an answer: what was begun is tied to this socket.
     pub(super) is_used: bool,
     /// Why the socket was lost between two statements of a transaction.
@@ -75,7 +75,7 @@ pub(super) struct SocketConnection<P> {
 
 /// What became of sending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sent {
+pub(super) enum SendStatus {
     /// Everything.
     All,
     /// The socket takes no more for now.
@@ -100,7 +100,7 @@ impl<P: Protocol> SocketConnection<P> {
             failures: 0,
             pending: None,
             unanswered: 0,
-            is_asked: false,
+            is_scripted: false,
             is_used: false,
             lost: None,
             deadline: None,
@@ -109,7 +109,7 @@ impl<P: Protocol> SocketConnection<P> {
 
     /// Sends what is to be sent.
     #[inline]
-    pub(super) fn send(&mut self) -> Result<Sent, IoFailure> {
+    pub(super) fn send(&mut self) -> Result<SendStatus, IoFailure> {
         let Some(socket) = &self.socket else { return Err(Errno::NOTCONN.into()) };
         if let Some(tls) = &mut self.tls {
             return send_encrypted(tls, socket, &mut self.out);
@@ -118,13 +118,13 @@ impl<P: Protocol> SocketConnection<P> {
             match send(socket, &self.out[self.sent..], SendFlags::NOSIGNAL) {
                 Ok(count) => self.sent += count,
                 Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => return Ok(Sent::Blocked),
+                Err(Errno::AGAIN) => return Ok(SendStatus::Blocked),
                 Err(error) => return Err(error.into()),
             }
         }
         self.out.clear();
         self.sent = 0;
-        Ok(Sent::All)
+        Ok(SendStatus::All)
     }
 
     /// Reads into `buffer`; `Ok(None)` when nothing is there for now.
@@ -181,15 +181,15 @@ impl<P: Protocol> SocketConnection<P> {
 }
 
 /// A socket as rustls reads and writes it.
-struct Raw<'a>(&'a OwnedFd);
+struct RawSocket<'a>(&'a OwnedFd);
 
-impl Read for Raw<'_> {
+impl Read for RawSocket<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         Ok(recv(self.0, buffer, RecvFlags::empty()).map(|(count, _)| count)?)
     }
 }
 
-impl Write for Raw<'_> {
+impl Write for RawSocket<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         Ok(send(self.0, bytes, SendFlags::NOSIGNAL)?)
     }
@@ -203,7 +203,7 @@ fn send_encrypted(
     tls: &mut ClientConnection,
     socket: &OwnedFd,
     out: &mut Vec<u8>,
-) -> Result<Sent, IoFailure> {
+) -> Result<SendStatus, IoFailure> {
     loop {
         if !out.is_empty() && !tls.is_handshaking() {
             // It takes no more than a buffer's full at once; the rest stays where it is.
@@ -211,11 +211,11 @@ fn send_encrypted(
             out.drain(..taken);
         }
         if !tls.wants_write() {
-            return Ok(Sent::All);
+            return Ok(SendStatus::All);
         }
-        match tls.write_tls(&mut Raw(socket)) {
+        match tls.write_tls(&mut RawSocket(socket)) {
             Ok(_) => {}
-            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Sent::Blocked),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(SendStatus::Blocked),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(IoFailure::of(&error)),
         }
@@ -233,7 +233,7 @@ fn receive_encrypted(
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
             Err(error) => return Err(IoFailure::of(&error)),
         }
-        match tls.read_tls(&mut Raw(socket)) {
+        match tls.read_tls(&mut RawSocket(socket)) {
             Ok(0) => return Ok(Some(0)),
             Ok(_) => {
                 tls.process_new_packets().map_err(IoFailure::Tls)?;

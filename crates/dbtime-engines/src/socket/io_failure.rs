@@ -28,8 +28,8 @@ impl IoFailure {
         match Errno::from_io_error(error) {
             Some(errno) => Self::System(errno),
             None => {
-                let said = error.get_ref().and_then(|error| error.downcast_ref::<Error>());
-                Self::Tls(said.cloned().unwrap_or_else(|| Error::General(error.to_string())))
+                let source = error.get_ref().and_then(|error| error.downcast_ref::<Error>());
+                Self::Tls(source.cloned().unwrap_or_else(|| Error::General(error.to_string())))
             }
         }
     }
@@ -155,14 +155,14 @@ mod tests {
     use rustls::OtherError;
     use std::sync::Arc;
 
-    fn told(error: &Error) -> String {
+    fn message_of(error: &Error) -> String {
         let address = Address::tcp("127.0.0.1", 1).expect("an address");
         tls_failure(error, &address).message
     }
 
     #[test]
     fn certificates_that_are_not_believed_are_told_in_words() {
-        let of = |why| told(&Error::InvalidCertificate(why));
+        let of = |why| message_of(&Error::InvalidCertificate(why));
         let authority = OtherError(Arc::new(io::Error::other("CaUsedAsEndEntity")));
         for (why, words) in [
             (CertificateError::Expired, "has expired"),
@@ -179,14 +179,14 @@ mod tests {
 
     #[test]
     fn a_handshake_that_fails_has_two_causes() {
-        let text = told(&Error::AlertReceived(AlertDescription::HandshakeFailure));
+        let text = message_of(&Error::AlertReceived(AlertDescription::HandshakeFailure));
         assert!(text.contains("no cipher suite in common, or a client certificate"), "{text}");
-        let text = told(&Error::AlertReceived(AlertDescription::UnknownCA));
+        let text = message_of(&Error::AlertReceived(AlertDescription::UnknownCA));
         assert!(text.contains("wants a client's certificate"), "{text}");
         // Without ciphers in common a server says so by the alert: this is something else.
-        let text = told(&PeerIncompatible::ExtendedMasterSecretExtensionRequired.into());
+        let text = message_of(&PeerIncompatible::ExtendedMasterSecretExtensionRequired.into());
         assert!(text.contains("ExtendedMasterSecret") && !text.contains("cipher"), "{text}");
-        let text = told(&PeerIncompatible::ServerDoesNotSupportTls12Or13.into());
+        let text = message_of(&PeerIncompatible::ServerDoesNotSupportTls12Or13.into());
         assert!(text.contains("TLS 1.1"), "{text}");
     }
 

@@ -27,4 +27,4 @@ pub use protocol::{Protocol, ProtocolCall, ProtocolProgress, QueryTable, SubmitR
 pub use reactor::SocketReactor;
 pub(crate) use service::service_of;
 pub use settings::{Reconnect, SocketSettings};
-pub use tls::{TlsError, TlsFiles, TlsMode, TlsSettings, TlsWish};
+pub use tls::{TlsError, TlsFiles, TlsMode, TlsRequirement, TlsSettings};

@@ -1,11 +1,11 @@
 //! What a database's protocol is to the reactor.
 
 use super::address::Address;
-use super::tls::TlsWish;
+use super::tls::TlsRequirement;
 use crate::drive::shard::StatementResult;
+use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::Value;
-use dbtime_load::request::ConnectionOp;
 use dbtime_load::results::ResultSets;
 use dbtime_model::StatementId;
 
@@ -23,7 +23,7 @@ pub trait Protocol: Send + Sized {
         &mut self,
         shared: &Self::Shared,
         transport: Transport,
-        tls: TlsWish,
+        tls: TlsRequirement,
         out: &mut Vec<u8>,
     );
 
@@ -61,14 +61,14 @@ pub trait Protocol: Send + Sized {
     ///
     /// # Errors
     /// When it cannot be sent; then nothing was.
-    fn ask(
+    fn perform(
         &mut self,
         shared: &Self::Shared,
-        request: ConnectionOp<'_>,
+        op: ConnectionOp<'_>,
         out: &mut Vec<u8>,
     ) -> Result<SubmitResult, DatabaseFailure>;
 
-    /// What the last [`Self::ask`] has brought back, once it is answered.
+    /// What the last [`Self::perform`] has brought back, once it is answered.
     fn results(&mut self) -> &mut ResultSets;
 
     /// Executes a text as it is; [`Self::take_table`] has its rows once it is answered.
@@ -94,7 +94,7 @@ pub trait Protocol: Send + Sized {
     fn first_row(&self) -> &[Value];
 
     /// What may be wrong where the server has let nobody in so far; `None`: nothing is known.
-    fn doubt(&self) -> Option<&'static str> {
+    fn login_hint(&self) -> Option<&'static str> {
         None
     }
 
@@ -103,7 +103,7 @@ pub trait Protocol: Send + Sized {
     fn refused(&self, _failure: &mut DatabaseFailure, _address: &Address, _nth: usize) {}
 
     /// Says goodbye.
-    fn farewell(&mut self, out: &mut Vec<u8>);
+    fn terminate(&mut self, out: &mut Vec<u8>);
 }
 
 /// What becomes of a script's request.

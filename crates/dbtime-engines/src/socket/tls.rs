@@ -47,7 +47,7 @@ impl TlsMode {
 
 /// What a connection begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TlsWish {
+pub enum TlsRequirement {
     /// No TLS.
     No,
     /// TLS if the server offers it.
@@ -83,14 +83,14 @@ pub(super) fn encryption(tls: Option<&ClientConnection>) -> String {
 /// How connections are encrypted.
 #[derive(Clone)]
 pub struct TlsSettings {
-    wish: TlsWish,
+    requirement: TlsRequirement,
     config: Arc<ClientConfig>,
     name: ServerName<'static>,
 }
 
 impl fmt::Debug for TlsSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "TLS with {:?}: {:?}", self.name, self.wish)
+        write!(f, "TLS with {:?}: {:?}", self.name, self.requirement)
     }
 }
 
@@ -119,7 +119,7 @@ pub enum TlsError {
     },
     /// There is no file of authorities.
     #[error(
-        "there is no file of known authorities ({SYSTEM}): name one with ssl-ca (MySQL) or sslrootcert (PostgreSQL)"
+        "there is no file of known authorities ({SYSTEM_CA_FILE}): name one with ssl-ca (MySQL) or sslrootcert (PostgreSQL)"
     )]
     NoAuthorities,
     /// A host's name that no certificate can have.
@@ -131,7 +131,7 @@ pub enum TlsError {
 }
 
 /// Where Debian and most others keep the authorities that the system knows.
-const SYSTEM: &str = "/etc/ssl/certs/ca-certificates.crt";
+const SYSTEM_CA_FILE: &str = "/etc/ssl/certs/ca-certificates.crt";
 
 impl TlsSettings {
     /// How to encrypt connections to an address; `None` when they are not.
@@ -143,10 +143,10 @@ impl TlsSettings {
         files: &TlsFiles,
         address: &Address,
     ) -> Result<Option<Self>, TlsError> {
-        let wish = match mode {
+        let requirement = match mode {
             TlsMode::Disabled => return Ok(None),
-            TlsMode::Preferred => TlsWish::IfOffered,
-            TlsMode::Required | TlsMode::VerifyCa | TlsMode::VerifyFull => TlsWish::Must,
+            TlsMode::Preferred => TlsRequirement::IfOffered,
+            TlsMode::Required | TlsMode::VerifyCa | TlsMode::VerifyFull => TlsRequirement::Must,
         };
         let host = match address {
             Address::Tcp { host, .. } => host.clone(),
@@ -172,7 +172,8 @@ impl TlsSettings {
             }
             _ => CertificateCheck::Nothing,
         };
-        let verifier = Arc::new(Verifier { check, own, provider: Arc::clone(&provider) });
+        let verifier =
+            Arc::new(CertificateVerifier { check, own, provider: Arc::clone(&provider) });
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
             .dangerous()
@@ -188,12 +189,12 @@ impl TlsSettings {
             }
             None => config.with_no_client_auth(),
         };
-        Ok(Some(Self { wish, config: Arc::new(config), name }))
+        Ok(Some(Self { requirement, config: Arc::new(config), name }))
     }
 
     /// What to ask the server for.
-    pub(super) fn wish(&self) -> TlsWish {
-        self.wish
+    pub(super) fn requirement(&self) -> TlsRequirement {
+        self.requirement
     }
 
     /// A connection that is yet to be negotiated.
@@ -207,7 +208,7 @@ impl TlsSettings {
 fn roots(given: Option<&Path>) -> Result<(RootCertStore, Vec<CertificateDer<'static>>), TlsError> {
     let path = match given {
         Some(path) => path,
-        None if Path::new(SYSTEM).exists() => Path::new(SYSTEM),
+        None if Path::new(SYSTEM_CA_FILE).exists() => Path::new(SYSTEM_CA_FILE),
         None => return Err(TlsError::NoAuthorities),
     };
     let refuse = |reason: String| TlsError::Authorities { path: path.to_owned(), reason };
@@ -259,14 +260,14 @@ enum CertificateCheck {
 /// Looks at a server's certificate as much as was asked for. That the server has its key is always
 /// proved.
 #[derive(Debug)]
-struct Verifier {
+struct CertificateVerifier {
     check: CertificateCheck,
     /// Certificates that were given: a server that signed its own is believed if it is among them.
     own: Vec<CertificateDer<'static>>,
     provider: Arc<CryptoProvider>,
 }
 
-impl ServerCertVerifier for Verifier {
+impl ServerCertVerifier for CertificateVerifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,

@@ -1,9 +1,9 @@
 //! Bytes of a server, in pieces of every size: no server is needed.
 
-use dbtime_engines::databases::postgres::{PostgresProtocol, PostgresShared, PostgresStatementKey};
+use dbtime_engines::databases::postgres::{PostgresIdentity, PostgresProtocol, PostgresShared};
 use dbtime_engines::server::StatementProtocol;
 use dbtime_engines::server::secret::Secret;
-use dbtime_engines::socket::{Protocol, ProtocolCall, ProtocolProgress, TlsWish, Transport};
+use dbtime_engines::socket::{Protocol, ProtocolCall, ProtocolProgress, TlsRequirement, Transport};
 use dbtime_load::program::Value;
 use dbtime_load::statement::{Statement, StatementKind};
 use dbtime_model::{OperationId, StatementId};
@@ -12,11 +12,11 @@ use dbtime_model::{OperationId, StatementId};
 const WELCOME: &[u8] = include_bytes!("recorded/welcome-15.18.bin");
 
 fn shared(password: &str) -> PostgresShared {
-    let identity = PostgresStatementKey {
+    let identity = PostgresIdentity {
         user: "md5_user".to_owned(),
         password: Secret::new(password),
         database: "db".to_owned(),
-        ..PostgresStatementKey::default()
+        ..PostgresIdentity::default()
     };
     let sql = StatementKind::Sql("SELECT a FROM t WHERE id = ?1".to_owned());
     let statement = |kind| Statement { operation: OperationId(0), name: "s".to_owned(), kind };
@@ -37,7 +37,7 @@ impl Side {
     fn open(password: &str, chunk: usize) -> Self {
         let (shared, mut out) = (shared(password), Vec::new());
         let mut protocol = PostgresProtocol::new(&shared);
-        protocol.open(&shared, Transport::Tcp, TlsWish::No, &mut out);
+        protocol.open(&shared, Transport::Tcp, TlsRequirement::No, &mut out);
         assert!(out.ends_with(b"\0client_encoding\0UTF8\0\0"));
         out.clear();
         Self { protocol, shared, out, held: Vec::new(), chunk }

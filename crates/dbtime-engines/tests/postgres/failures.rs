@@ -121,8 +121,8 @@ fn deadlocks_and_serialization_failures_are_tried_again() {
             expected += 120;
             let (sums, _) = admin.query("SELECT n FROM pair ORDER BY id").expect("sums");
             // Each transaction has counted once, however often it was tried.
-            let wanted = Some(expected.to_string());
-            assert_eq!(sums.rows, [[wanted.clone()], [wanted]]);
+            let expected = Some(expected.to_string());
+            assert_eq!(sums.rows, [[expected.clone()], [expected]]);
         }
     }
 }

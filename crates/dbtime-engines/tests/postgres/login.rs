@@ -2,7 +2,7 @@
 
 use crate::driving::{plan, statement, workload};
 use crate::private::{PASSWORD, Server, is_there, major, settings, superuser};
-use dbtime_engines::databases::postgres::{PostgresProtocol, PostgresShared, PostgresStatementKey};
+use dbtime_engines::databases::postgres::{PostgresIdentity, PostgresProtocol, PostgresShared};
 use dbtime_engines::drive::observer::NoObserver;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_engines::server::StatementProtocol;
@@ -30,11 +30,11 @@ fn log_in(
     user: &str,
     password: &str,
 ) -> Result<(), DatabaseFailure> {
-    let identity = PostgresStatementKey {
+    let identity = PostgresIdentity {
         user: user.to_owned(),
         password: Secret::new(password),
         database: database.to_owned(),
-        ..PostgresStatementKey::default()
+        ..PostgresIdentity::default()
     };
     let shared = Arc::new(PostgresShared::new(identity));
     let mut client =

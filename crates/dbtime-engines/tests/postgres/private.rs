@@ -1,7 +1,7 @@
 //! A PostgreSQL server of a test's own: own data, own socket, own port, ended by its process id.
 
 use dbtime_engines::databases::postgres::{
-    PostgresProtocol, PostgresShared, PostgresStatementKey, PostgresTarget,
+    PostgresIdentity, PostgresProtocol, PostgresShared, PostgresTarget,
 };
 use dbtime_engines::socket::{Address, Reconnect, SocketClient, SocketSettings};
 use dbtime_model::Nanos;
@@ -255,11 +255,11 @@ pub(crate) fn target(text: &str) -> PostgresTarget {
 }
 
 /// The superuser, without a password.
-pub(crate) fn superuser() -> PostgresStatementKey {
-    PostgresStatementKey {
+pub(crate) fn superuser() -> PostgresIdentity {
+    PostgresIdentity {
         user: "postgres".to_owned(),
         database: "postgres".to_owned(),
-        ..PostgresStatementKey::default()
+        ..PostgresIdentity::default()
     }
 }
 

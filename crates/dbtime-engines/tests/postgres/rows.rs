@@ -24,7 +24,7 @@ fn reactor(
     reactor
 }
 
-fn ask(
+fn perform(
     reactor: &mut SocketReactor<PostgresProtocol>,
     statement: u16,
     values: &[Value],
@@ -68,11 +68,11 @@ fn the_first_row_comes_as_values() {
         let mut reactor = reactor(&server, TYPES, protocol);
         for wants_row in [false, true, true] {
             let values = vec![Value::Integer(-7); 2];
-            let answer = ask(&mut reactor, 0, &values, wants_row);
+            let answer = perform(&mut reactor, 0, &values, wants_row);
             assert_eq!((answer.rows, answer.round_trips), (Ok(3), 1), "{protocol:?}");
         }
         let text = |text: &str| Value::Text(text.to_owned());
-        let wanted = [
+        let expected = [
             Value::Integer(-7),
             Value::Integer(-14),
             Value::Real(1.5),
@@ -81,20 +81,20 @@ fn the_first_row_comes_as_values() {
             Value::Null,
             Value::Integer(1),
         ];
-        assert_eq!(reactor.first_row(0), wanted, "{protocol:?}");
+        assert_eq!(reactor.first_row(0), expected, "{protocol:?}");
         for value in ["", "it's", "\\", "a\nb", "' OR 1 = 1 --", "-- ü"] {
-            let answer = ask(&mut reactor, 3, &[text(value)], true);
+            let answer = perform(&mut reactor, 3, &[text(value)], true);
             assert_eq!(answer.rows, Ok(1));
             assert_eq!(reactor.first_row(0), [text(value)], "{protocol:?}");
         }
         let refused = ask_refused(&mut reactor, &[text("a\0b")]);
         assert_eq!(refused.rows.expect_err("a zero byte").code, "22021");
-        assert_eq!(ask(&mut reactor, 3, &[text("still there")], false).rows, Ok(1));
+        assert_eq!(perform(&mut reactor, 3, &[text("still there")], false).rows, Ok(1));
     }
 }
 
 fn ask_refused(reactor: &mut SocketReactor<PostgresProtocol>, values: &[Value]) -> StatementResult {
-    ask(reactor, 3, values, false)
+    perform(reactor, 3, values, false)
 }
 
 #[test]
@@ -108,15 +108,15 @@ fn statements_are_prepared_again_where_they_have_to_be() {
     admin.query("INSERT INTO changing VALUES (1)").expect("inserted");
     let mut reactor = reactor(&server, TYPES, StatementProtocol::Prepared);
     let one = [Value::Integer(1)];
-    assert_eq!(ask(&mut reactor, 1, &one, true).rows, Ok(1));
+    assert_eq!(perform(&mut reactor, 1, &one, true).rows, Ok(1));
     admin.query("ALTER TABLE changing ADD more text DEFAULT 'm'").expect("altered");
-    let failed = ask(&mut reactor, 1, &one, true).rows.expect_err("its result has changed");
+    let failed = perform(&mut reactor, 1, &one, true).rows.expect_err("its result has changed");
     assert_eq!(failed.code, "0A000", "{failed:?}");
-    assert_eq!(ask(&mut reactor, 1, &one, true).rows, Ok(1));
+    assert_eq!(perform(&mut reactor, 1, &one, true).rows, Ok(1));
     assert_eq!(reactor.first_row(0), [Value::Integer(1), Value::Text("m".to_owned())]);
     // Somebody threw all statements away.
-    assert_eq!(ask(&mut reactor, 2, &[], false).rows, Ok(0));
-    let failed = ask(&mut reactor, 1, &one, false).rows.expect_err("it is gone");
+    assert_eq!(perform(&mut reactor, 2, &[], false).rows, Ok(0));
+    let failed = perform(&mut reactor, 1, &one, false).rows.expect_err("it is gone");
     assert_eq!(failed.code, "26000", "{failed:?}");
-    assert_eq!(ask(&mut reactor, 1, &one, false).rows, Ok(1));
+    assert_eq!(perform(&mut reactor, 1, &one, false).rows, Ok(1));
 }

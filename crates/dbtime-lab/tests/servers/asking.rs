@@ -2,9 +2,9 @@
 
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::{LabError, RunRequest, command, operation};
+use dbtime_load::connection_op::{ConnectionOp, OwnedConnectionOp, PipelineEntry};
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::{Program, ProgramEvent, ProgramPhase, Step, Ticket, Value};
-use dbtime_load::request::{ConnectionOp, OwnedRequest, PipelineEntry};
 use dbtime_load::results::ResultSets;
 use dbtime_load::script::{ProgramFactory, Script};
 use dbtime_load::statement::Statement;
@@ -14,14 +14,14 @@ use std::sync::{Arc, Mutex};
 /// Asks one thing after the other, and writes down what it is told.
 #[derive(Debug)]
 struct Walk {
-    requests: Vec<(u16, OwnedRequest)>,
+    requests: Vec<(u16, OwnedConnectionOp)>,
     /// How many of them are asked before the load.
     before: usize,
     told: Arc<Mutex<Vec<String>>>,
 }
 
 impl Script for Walk {
-    fn crew(&self, _: u32) -> Result<Box<dyn ProgramFactory>, String> {
+    fn factory_for_thread(&self, _: u32) -> Result<Box<dyn ProgramFactory>, String> {
         let (requests, told) = (self.requests.clone(), Arc::clone(&self.told));
         Ok(Box::new(Walker { requests, before: self.before, told, at: 0, until: 0 }))
     }
@@ -37,7 +37,7 @@ impl Script for Walk {
 
 #[derive(Clone)]
 struct Walker {
-    requests: Vec<(u16, OwnedRequest)>,
+    requests: Vec<(u16, OwnedConnectionOp)>,
     before: usize,
     told: Arc<Mutex<Vec<String>>>,
     at: usize,
@@ -57,8 +57,8 @@ impl Walker {
             return Step::Done;
         }
         self.at += 1;
-        let (connection, request) = &self.requests[self.at - 1];
-        Step::Ask { request: request.borrow(), statement: None, connection: *connection }
+        let (connection, op) = &self.requests[self.at - 1];
+        Step::Perform { op: op.borrow(), statement: None, connection: *connection }
     }
 }
 

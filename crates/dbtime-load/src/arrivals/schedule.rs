@@ -68,15 +68,15 @@ impl Schedule {
             Arrivals::Burst(size) => (index - index % size) as f64,
             Arrivals::AtOnce => 0.0,
         };
-        let wanted = self.rate.due_s(x, self.length_s);
+        let nominal = self.rate.due_s(x, self.length_s);
         let due_s = match self.arrivals {
             Arrivals::Steady { jitter } => {
-                (wanted + self.jitter_s(jitter, wanted) * (random() - 0.5)).max(0.0)
+                (nominal + self.jitter_s(jitter, nominal) * (random() - 0.5)).max(0.0)
             }
-            _ => wanted,
+            _ => nominal,
         };
-        let wanted = Nanos::from_secs_f64(wanted);
-        if !due_s.is_finite() || wanted >= self.end {
+        let nominal = Nanos::from_secs_f64(nominal);
+        if !due_s.is_finite() || nominal >= self.end {
             self.index = self.count;
             return None;
         }
@@ -98,9 +98,9 @@ impl Schedule {
             return Nanos(u64::MAX);
         }
         let Arrivals::Steady { jitter } = self.arrivals else { return Nanos::ZERO };
-        let wanted = self.rate.due_s(self.index as f64, self.length_s);
-        let half = self.jitter_s(jitter, wanted) / 2.0;
-        Nanos::from_secs_f64(wanted - half)
+        let nominal = self.rate.due_s(self.index as f64, self.length_s);
+        let half = self.jitter_s(jitter, nominal) / 2.0;
+        Nanos::from_secs_f64(nominal - half)
     }
 }
 

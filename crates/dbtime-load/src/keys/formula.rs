@@ -24,12 +24,12 @@ pub(crate) enum Formula {
     /// The scale.
     Scale,
     /// Two formulas and what is done with them.
-    Binary(Operator, Box<(Formula, Formula)>),
+    Binary(FormulaOperator, Box<(Formula, Formula)>),
 }
 
 /// What a formula can do with two numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Operator {
+pub(crate) enum FormulaOperator {
     Add,
     Subtract,
     Multiply,
@@ -114,7 +114,7 @@ impl Formula {
     }
 }
 
-impl Operator {
+impl FormulaOperator {
     #[inline]
     fn apply(self, a: i64, b: i64) -> i64 {
         match self {
@@ -148,10 +148,10 @@ impl FormulaParser<'_> {
         self.rest.chars().next()
     }
 
-    fn take(&mut self, wanted: char) -> bool {
-        let found = self.peek() == Some(wanted);
+    fn take(&mut self, expected: char) -> bool {
+        let found = self.peek() == Some(expected);
         if found {
-            self.rest = &self.rest[wanted.len_utf8()..];
+            self.rest = &self.rest[expected.len_utf8()..];
         }
         found
     }
@@ -167,7 +167,7 @@ impl FormulaParser<'_> {
     fn chain(
         &mut self,
         next: fn(&mut Self) -> Result<Formula, FormulaError>,
-        operators: &[(char, Operator)],
+        operators: &[(char, FormulaOperator)],
     ) -> Result<Formula, FormulaError> {
         let mut left = next(self)?;
         for _ in 0..Self::TERMS_MAX {
@@ -181,12 +181,15 @@ impl FormulaParser<'_> {
     }
 
     fn sum(&mut self) -> Result<Formula, FormulaError> {
-        self.chain(Self::product, &[('+', Operator::Add), ('-', Operator::Subtract)])
+        self.chain(Self::product, &[('+', FormulaOperator::Add), ('-', FormulaOperator::Subtract)])
     }
 
     fn product(&mut self) -> Result<Formula, FormulaError> {
-        let operators =
-            [('*', Operator::Multiply), ('/', Operator::Divide), ('%', Operator::Remainder)];
+        let operators = [
+            ('*', FormulaOperator::Multiply),
+            ('/', FormulaOperator::Divide),
+            ('%', FormulaOperator::Remainder),
+        ];
         self.chain(Self::factor, &operators)
     }
 
@@ -207,7 +210,7 @@ impl FormulaParser<'_> {
         }
         if self.take('-') {
             let negated = (Formula::Number(0), self.factor()?);
-            return Ok(Formula::Binary(Operator::Subtract, Box::new(negated)));
+            return Ok(Formula::Binary(FormulaOperator::Subtract, Box::new(negated)));
         }
         match self.peek() {
             Some(c) if c.is_ascii_digit() => self.number(),
@@ -236,8 +239,8 @@ impl FormulaParser<'_> {
     fn name(&mut self) -> Result<Formula, FormulaError> {
         let name = self.word(|c| c.is_alphanumeric() || c == '_' || c == '.');
         let operator = match name.as_str() {
-            "min" => Operator::Least,
-            "max" => Operator::Greatest,
+            "min" => FormulaOperator::Least,
+            "max" => FormulaOperator::Greatest,
             _ => return (self.resolve)(&name).ok_or(FormulaError::UnknownName(name)),
         };
         if !self.take('(') {

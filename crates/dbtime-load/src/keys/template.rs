@@ -10,11 +10,11 @@ pub(crate) struct TextTemplate {
     width: usize,
     zeros: bool,
     left: bool,
-    base: Base,
+    base: NumberBase,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Base {
+enum NumberBase {
     Decimal,
     Hex,
     HexUpper,
@@ -67,9 +67,9 @@ impl TextTemplate {
             .ok_or_else(|| format!("width {digits} in a template"))?;
         let letter = rest.chars().next();
         let base = match letter {
-            Some('d' | 'i' | 'u') => Base::Decimal,
-            Some('x') => Base::Hex,
-            Some('X') => Base::HexUpper,
+            Some('d' | 'i' | 'u') => NumberBase::Decimal,
+            Some('x') => NumberBase::Hex,
+            Some('X') => NumberBase::HexUpper,
             Some(c) => return Err(format!("`%…{}` in a template", c.escape_debug())),
             None => return Err("`%` at the end of a template".to_owned()),
         };
@@ -87,15 +87,15 @@ impl TextTemplate {
         let width = self.width;
         // Writing to a String cannot fail.
         let _ = match (self.base, self.zeros, self.left) {
-            (Base::Decimal, true, _) => write!(out, "{number:0width$}"),
-            (Base::Decimal, _, true) => write!(out, "{number:<width$}"),
-            (Base::Decimal, _, _) => write!(out, "{number:width$}"),
-            (Base::Hex, true, _) => write!(out, "{number:0width$x}"),
-            (Base::Hex, _, true) => write!(out, "{number:<width$x}"),
-            (Base::Hex, _, _) => write!(out, "{number:width$x}"),
-            (Base::HexUpper, true, _) => write!(out, "{number:0width$X}"),
-            (Base::HexUpper, _, true) => write!(out, "{number:<width$X}"),
-            (Base::HexUpper, _, _) => write!(out, "{number:width$X}"),
+            (NumberBase::Decimal, true, _) => write!(out, "{number:0width$}"),
+            (NumberBase::Decimal, _, true) => write!(out, "{number:<width$}"),
+            (NumberBase::Decimal, _, _) => write!(out, "{number:width$}"),
+            (NumberBase::Hex, true, _) => write!(out, "{number:0width$x}"),
+            (NumberBase::Hex, _, true) => write!(out, "{number:<width$x}"),
+            (NumberBase::Hex, _, _) => write!(out, "{number:width$x}"),
+            (NumberBase::HexUpper, true, _) => write!(out, "{number:0width$X}"),
+            (NumberBase::HexUpper, _, true) => write!(out, "{number:<width$X}"),
+            (NumberBase::HexUpper, _, _) => write!(out, "{number:width$X}"),
         };
         out.push_str(&self.after);
     }

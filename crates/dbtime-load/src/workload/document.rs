@@ -20,13 +20,17 @@ pub(crate) struct Document<'d> {
 
 impl<'d> Document<'d> {
     /// The longest file that is read; a workload is written by hand.
-    const SIZE_MAX: usize = 4 << 20;
+    const MAX_DOCUMENT_BYTES: usize = 4 << 20;
 
     /// Parses the text.
     pub(crate) fn parse(&self) -> Result<Spanned<DeTable<'d>>> {
-        if self.text.len() > Self::SIZE_MAX {
+        if self.text.len() > Self::MAX_DOCUMENT_BYTES {
             let found = format!("{} bytes", self.text.len());
-            return Err(self.unexpected(0, found, format!("at most {} bytes", Self::SIZE_MAX)));
+            return Err(self.unexpected(
+                0,
+                found,
+                format!("at most {} bytes", Self::MAX_DOCUMENT_BYTES),
+            ));
         }
         DeTable::parse(self.text).map_err(|error| WorkloadError::Syntax {
             place: self.place(error.span().map_or(0, |span| span.start)),
@@ -248,10 +252,10 @@ impl<'t, 'd> DocumentNode<'t, 'd> {
 
 /// A text short enough for one line of an error.
 pub(crate) fn abridged(text: &str) -> String {
-    const LONGEST: usize = 60;
+    const MAX_QUOTED_CHARS: usize = 60;
     let mut short: String =
-        text.chars().take(LONGEST).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if text.chars().nth(LONGEST).is_some() {
+        text.chars().take(MAX_QUOTED_CHARS).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if text.chars().nth(MAX_QUOTED_CHARS).is_some() {
         short.push('…');
     }
     short

@@ -8,10 +8,10 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkloadLimit {
     /// What it is about.
-    pub metric: Metric,
-    /// The value required, in the unit of [`Metric`].
+    pub metric: LimitMetric,
+    /// The value required, in the unit of [`LimitMetric`].
     pub required: f64,
-    /// How far off the value may be, either way; only [`Metric::Share`] has one.
+    /// How far off the value may be, either way; only [`LimitMetric::Share`] has one.
     pub tolerance: f64,
     /// As it was written.
     pub text: String,
@@ -19,7 +19,7 @@ pub struct WorkloadLimit {
 
 /// What a limit is about, and in which unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Metric {
+pub enum LimitMetric {
     /// Response time at this percentile (above 0, below 100) at most. Unit: nanoseconds.
     Percentile(f64),
     /// Mean response time at most. Unit: nanoseconds.
@@ -59,21 +59,28 @@ impl WorkloadLimit {
         if let Some(rest) = trimmed.strip_prefix("share") {
             let (required, tolerance) = share(rest)
                 .ok_or_else(|| refuse("`share 20% ± 2` or `share 20% +- 2`, from 0 to 100"))?;
-            return Ok(Self { metric: Metric::Share, required, tolerance, text: trimmed.into() });
+            return Ok(Self {
+                metric: LimitMetric::Share,
+                required,
+                tolerance,
+                text: trimmed.into(),
+            });
         }
         let at = trimmed.find(['<', '>', '≤', '≥', '=']).ok_or_else(|| refuse(EXPECTED))?;
         let (name, rest) = trimmed.split_at(at);
-        let metric = Metric::parse(name.trim()).ok_or_else(|| refuse(EXPECTED))?;
+        let metric = LimitMetric::parse(name.trim()).ok_or_else(|| refuse(EXPECTED))?;
         let [ascii, sign] =
-            if metric == Metric::Throughput { [">=", "≥"] } else { ["<=", "≤"] };
+            if metric == LimitMetric::Throughput { [">=", "≥"] } else { ["<=", "≤"] };
         let value = rest.strip_prefix(ascii).or_else(|| rest.strip_prefix(sign));
         let value = value.ok_or_else(|| {
-            let at_least = metric == Metric::Throughput;
+            let at_least = metric == LimitMetric::Throughput;
             refuse(if at_least { "`>=` after throughput" } else { "`<=` after this metric" })
         })?;
         let required = match metric {
-            Metric::Errors => percent(value).ok_or_else(|| refuse("a percentage such as 0.1%"))?,
-            Metric::Throughput => {
+            LimitMetric::Errors => {
+                percent(value).ok_or_else(|| refuse("a percentage such as 0.1%"))?
+            }
+            LimitMetric::Throughput => {
                 parse_rate(value).map_err(|_| refuse("a rate such as 500/s after `>=`"))?
             }
             _ => {
@@ -87,8 +94,8 @@ impl WorkloadLimit {
     /// Whether a measured value meets it. Unit: that of the metric. NaN does not.
     pub fn passed(&self, measured: f64) -> bool {
         match self.metric {
-            Metric::Share => (measured - self.required).abs() <= self.tolerance,
-            Metric::Throughput => measured >= self.required,
+            LimitMetric::Share => (measured - self.required).abs() <= self.tolerance,
+            LimitMetric::Throughput => measured >= self.required,
             _ => measured <= self.required,
         }
     }
@@ -97,13 +104,13 @@ impl WorkloadLimit {
     /// `≥ 12,345/s`.
     pub fn required_text(&self) -> String {
         match self.metric {
-            Metric::Share => {
+            LimitMetric::Share => {
                 let (required, tolerance) = (self.required * 100.0, self.tolerance * 100.0);
                 format!("{} % ± {}", exact(required), exact(tolerance))
             }
-            Metric::Errors => format!("≤ {} %", exact(self.required * 100.0)),
-            Metric::Throughput => format!("≥ {}/s", exact(self.required)),
-            Metric::Percentile(_) | Metric::Mean | Metric::Max => {
+            LimitMetric::Errors => format!("≤ {} %", exact(self.required * 100.0)),
+            LimitMetric::Throughput => format!("≥ {}/s", exact(self.required)),
+            LimitMetric::Percentile(_) | LimitMetric::Mean | LimitMetric::Max => {
                 format!("≤ {}", exact_ns(self.required))
             }
         }
@@ -117,7 +124,7 @@ impl fmt::Display for WorkloadLimit {
     }
 }
 
-impl Metric {
+impl LimitMetric {
     fn parse(name: &str) -> Option<Self> {
         match name {
             "avg" | "mean" => Some(Self::Mean),
@@ -132,7 +139,7 @@ impl Metric {
     }
 }
 
-impl fmt::Display for Metric {
+impl fmt::Display for LimitMetric {
     /// Writes `p99.9`, `avg`, `max`, `share`, `errors`, `throughput`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -176,9 +183,9 @@ mod tests {
 
     #[test]
     fn limits_are_read_and_judged() {
-        assert_eq!(limit("p90 <= 5ms").metric, Metric::Percentile(90.0));
+        assert_eq!(limit("p90 <= 5ms").metric, LimitMetric::Percentile(90.0));
         assert!(limit("p90<=5ms").passed(5e6) && !limit("p90 ≤ 5ms").passed(5.1e6));
-        assert_eq!(limit("p99.9 <= 20us").metric, Metric::Percentile(99.9));
+        assert_eq!(limit("p99.9 <= 20us").metric, LimitMetric::Percentile(99.9));
         assert!(limit("throughput >= 500/s").passed(500.0));
         assert!(!limit("throughput>=0.5k/s").passed(499.9));
         assert!(limit("share 20% ± 2").passed(0.215) && !limit("share 20% +- 2%").passed(0.23));

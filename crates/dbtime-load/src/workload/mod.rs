@@ -20,7 +20,7 @@ mod sql;
 
 pub use data::{TableData, TableSize};
 pub use error::{SourcePosition, WorkloadError};
-pub use limit::{LimitError, Metric, WorkloadLimit};
+pub use limit::{LimitError, LimitMetric, WorkloadLimit};
 pub use mix::Mix;
 pub use plan::WorkloadPlan;
 pub use shipped::SHIPPED;

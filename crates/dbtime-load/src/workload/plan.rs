@@ -55,12 +55,13 @@ impl SharedPlan {
     fn draw(
         &self,
         draw: &KeyDraw,
-        (index, execution): (u64, u32),
+        transaction: u64,
+        execution: u32,
         random: &mut Random,
         slots: &mut [Value],
     ) {
         let earlier = draw.first.wrapping_add(u64::from(execution));
-        let n = index.wrapping_mul(draw.per_transaction).wrapping_add(earlier);
+        let n = transaction.wrapping_mul(draw.per_transaction).wrapping_add(earlier);
         self.bounds[draw.slot].draw(n, random, slots, draw.slot);
     }
 }
@@ -144,7 +145,7 @@ impl Program for PlanProgram {
         self.random = Random::new(self.plan.seed, RandomStream::Parameters, ticket.index);
         if let Some(operation) = self.plan.operations.get(self.operation) {
             for draw in &operation.start {
-                self.plan.draw(draw, (self.index, 0), &mut self.random, &mut self.slots);
+                self.plan.draw(draw, self.index, 0, &mut self.random, &mut self.slots);
             }
         }
     }
@@ -158,8 +159,8 @@ impl Program for PlanProgram {
             return Step::Sleep(pause.draw(self.random.bits()));
         }
         for draw in &step.draws {
-            let number = (self.index, self.execution);
-            self.plan.draw(draw, number, &mut self.random, &mut self.slots);
+            let execution = self.execution;
+            self.plan.draw(draw, self.index, execution, &mut self.random, &mut self.slots);
         }
         let parameters = &mut self.parameters[step.first..step.first + step.sources.len()];
         for (parameter, slot) in parameters.iter_mut().zip(&step.sources) {

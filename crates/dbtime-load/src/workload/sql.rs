@@ -2,7 +2,7 @@
 
 /// A statement with its parameters taken out.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Compiled {
+pub(crate) struct CompiledSql {
     /// The text with placeholders. Every occurrence of a name has a placeholder of its own, in the
     /// order of the text, so that an engine with bare `?` only has to drop the numbers.
     pub(crate) text: String,
@@ -18,9 +18,9 @@ pub(crate) struct SqlError {
 }
 
 /// Replaces `:name` outside quotes and comments; `::` and `:=` are left alone.
-pub(crate) fn compile(sql: &str) -> Result<Compiled, SqlError> {
+pub(crate) fn compile(sql: &str) -> Result<CompiledSql, SqlError> {
     let refuse = |found: &str, expected| Err(SqlError { found: found.to_owned(), expected });
-    let mut compiled = Compiled { text: String::with_capacity(sql.len()), names: Vec::new() };
+    let mut compiled = CompiledSql { text: String::with_capacity(sql.len()), names: Vec::new() };
     let mut rest = sql.trim();
     while let Some(first) = rest.chars().next() {
         let length = match first {
@@ -163,9 +163,9 @@ mod tests {
             ("SELECT :a, ':b?', :a::int -- ? :c", &["SELECT ", ", ':b?', ", "::int -- ? :c"]),
             ("SELECT $$?1$$ || :a", &["SELECT $$?1$$ || ", ""]),
         ];
-        for (sql, wanted) in cases {
+        for (sql, expected) in cases {
             let compiled = compile(sql).expect(sql);
-            assert_eq!(pieces(&compiled.text), wanted);
+            assert_eq!(pieces(&compiled.text), expected);
         }
     }
 

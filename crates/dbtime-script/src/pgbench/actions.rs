@@ -12,7 +12,7 @@ use super::plan::PgbenchPlan;
 use super::program::NextStep;
 use super::shell;
 use super::value::ScriptValue;
-use dbtime_load::request::PipelineEntry;
+use dbtime_load::connection_op::PipelineEntry;
 use dbtime_model::{Nanos, SqlDialect};
 
 impl PgbenchClient {
@@ -49,7 +49,7 @@ impl PgbenchClient {
                 None
             }
             Err(error) => {
-                self.say_error(plan, error);
+                self.report_error(plan, error);
                 let what = if let CommandKind::Set(..) = kind { "assignment" } else { "execution" };
                 Some(self.abort_in(plan, kind.name(), &format!("{what} of meta-command failed")))
             }
@@ -62,7 +62,7 @@ impl PgbenchClient {
         expression: &Expression,
     ) -> Result<ScriptValue, String> {
         let (script, command, listener) = (self.script, self.command, &plan.settings.listener);
-        let mut debug = |value| listener.say(Notice::Line(debug_line(script, command, value)));
+        let mut debug = |value| listener.notify(Notice::Line(debug_line(script, command, value)));
         let (variables, prng) = (&mut self.variables, &mut self.prng);
         EvaluationScope { variables, prng, debug: &mut debug }.value(expression)
     }
@@ -73,7 +73,7 @@ impl PgbenchClient {
         kind: &CommandKind,
         error: String,
     ) -> NextStep {
-        self.say_error(plan, error);
+        self.report_error(plan, error);
         self.abort_in(plan, kind.name(), "evaluation of meta-command failed")
     }
 
@@ -118,7 +118,7 @@ impl PgbenchClient {
         };
         match length {
             Err(error) => {
-                self.say_error(plan, error);
+                self.report_error(plan, error);
                 Some(self.abort_in(plan, "sleep", "execution of meta-command failed"))
             }
             Ok(length) if length <= 0 => {
@@ -127,7 +127,7 @@ impl PgbenchClient {
             }
             Ok(length) => {
                 let length = Nanos::from_micros((length * unit) as u64);
-                Some(self.ask(ClientWait::Pause, NextStep::Sleep(length)))
+                Some(self.perform(ClientWait::Pause, NextStep::Sleep(length)))
             }
         }
     }
@@ -176,7 +176,7 @@ impl PgbenchClient {
         for (index, command) in inside {
             if matches!(command.kind, CommandKind::Sql(_)) && !self.is_prepared(plan, index) {
                 return Some(
-                    self.ask(ClientWait::PreparePipeline(index), NextStep::Prepare(index)),
+                    self.perform(ClientWait::PreparePipeline(index), NextStep::Prepare(index)),
                 );
             }
         }
@@ -191,7 +191,7 @@ impl PgbenchClient {
             self.complete(plan);
             return None;
         }
-        Some(self.ask(ClientWait::Pipeline, NextStep::Pipeline))
+        Some(self.perform(ClientWait::Pipeline, NextStep::Pipeline))
     }
 }
 

@@ -120,7 +120,7 @@ impl PgbenchClient {
             let value = set.value(set.rows() - 1, column).unwrap_or_default();
             let value = String::from_utf8_lossy(value);
             if let Err(error) = self.variables.set_named(by, &name, &value) {
-                self.say_error(plan, error);
+                self.report_error(plan, error);
                 return Err(format!("{}: error storing into variable {name}", self.place(query)));
             }
         }
@@ -142,11 +142,11 @@ impl PgbenchClient {
                 let id = self.id;
                 let message = self.message(plan, failure);
                 let text = format!("{message}\nerror: could not create connection for client {id}");
-                lock(&plan.trouble).get_or_insert(text);
+                lock(&plan.stop_reason).get_or_insert(text);
                 return NextStep::EndAll(failure.class);
             }
             ClientWait::Connect => {
-                self.say_error(plan, self.message(plan, failure));
+                self.report_error(plan, self.message(plan, failure));
                 format!("client {} aborted while establishing connection", self.id)
             }
             ClientWait::Rollback => format!(
@@ -177,7 +177,7 @@ impl PgbenchClient {
     fn trace_receiving(&self, plan: &PgbenchPlan) {
         if plan.settings.traces && matches!(self.awaits, ClientWait::Answer | ClientWait::Pipeline)
         {
-            plan.settings.listener.say(Notice::Info(format!("client {} receiving", self.id)));
+            plan.settings.listener.notify(Notice::Info(format!("client {} receiving", self.id)));
         }
     }
 
@@ -205,12 +205,12 @@ impl PgbenchClient {
             return self.abort(plan, text, Some(failure.class));
         };
         (self.failure, self.class) = (Some(kind), failure.class);
-        self.say_verbose(plan, || {
+        self.report_verbose(plan, || {
             let place = format!("in command {command} (SQL) of script {script}");
             format!("client {id} got an error {place}; {}", self.message(plan, failure))
         });
         if self.in_block {
-            return self.ask(ClientWait::Rollback, NextStep::Rollback);
+            return self.perform(ClientWait::Rollback, NextStep::Rollback);
         }
         self.try_again_or_fail(plan)
     }
@@ -223,8 +223,8 @@ impl PgbenchClient {
             ClientWait::Answer => (self.command..self.command + 1, true),
             _ => return,
         };
-        let has = |wanted: fn(&BlockEffect) -> bool| {
-            commands.clone().any(|command| wanted(&ready[command].effect))
+        let has = |expected: fn(&BlockEffect) -> bool| {
+            commands.clone().any(|command| expected(&ready[command].effect))
         };
         if failure.undone {
             self.in_block = false;
@@ -244,13 +244,13 @@ impl PgbenchClient {
         let counts = &mut self.statistics.scripts[self.script].commands[self.command];
         if has_tries && has_time {
             counts.retries += 1;
-            self.say_verbose(plan, || {
+            self.report_verbose(plan, || {
                 self.tries_line(plan, "repeats the transaction after the error")
             });
             return self.begin_again(plan);
         }
         counts.failures += 1;
-        self.say_verbose(plan, || self.tries_line(plan, "ends the failed transaction"));
+        self.report_verbose(plan, || self.tries_line(plan, "ends the failed transaction"));
         self.leave(plan)
     }
 
@@ -266,14 +266,14 @@ impl PgbenchClient {
         line + ")"
     }
 
-    fn say_verbose(&self, plan: &PgbenchPlan, text: impl FnOnce() -> String) {
+    fn report_verbose(&self, plan: &PgbenchPlan, text: impl FnOnce() -> String) {
         if plan.settings.verbose_errors {
-            plan.settings.listener.say(Notice::Info(text()));
+            plan.settings.listener.notify(Notice::Info(text()));
         }
     }
 
-    pub(super) fn say_error(&self, plan: &PgbenchPlan, text: String) {
-        plan.settings.listener.say(Notice::Error(text));
+    pub(super) fn report_error(&self, plan: &PgbenchPlan, text: String) {
+        plan.settings.listener.notify(Notice::Error(text));
     }
 
     /// Aborts the client in the present command.
@@ -293,7 +293,7 @@ impl PgbenchClient {
         failed: Option<ErrorClass>,
     ) -> NextStep {
         lock(&plan.aborted).push(text.clone());
-        self.say_error(plan, text);
+        self.report_error(plan, text);
         self.failure = failed.map(|_| FailureKind::Other);
         self.awaits = ClientWait::Nothing;
         NextStep::Abort(failed)

@@ -1,7 +1,7 @@
 //! Which SQL commands open and close transaction blocks, told by their first words: a failed
 //! transaction has to be rolled back, and none may stay open behind a script.
 
-use super::scan::{ScanStop, Scanner};
+use super::scan::{ScanStop, SqlScanner};
 
 /// What a command does to the transaction block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub(super) struct BlockEffect {
 impl BlockEffect {
     /// The effect of a command, all its statements taken together.
     pub(super) fn of(sql: &str) -> Self {
-        let mut scanner = Scanner::new(sql);
+        let mut scanner = SqlScanner::new(sql);
         let mut effect = Self::default();
         loop {
             let (statement, stop) = scanner.command();

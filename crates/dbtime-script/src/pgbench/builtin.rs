@@ -4,7 +4,7 @@ use dbtime_model::SqlDialect;
 
 /// A built-in script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Builtin {
+pub struct BuiltinScript {
     /// Its name for `-b`.
     pub name: &'static str,
     /// Its name in reports.
@@ -29,10 +29,10 @@ const BEGIN: &str = "BEGIN;";
 const END: &str = "END;";
 
 /// The built-in scripts, in the order of `-b list`.
-pub(crate) const BUILTINS: [Builtin; 3] =
-    [Builtin::TPCB_LIKE, Builtin::SIMPLE_UPDATE, Builtin::SELECT_ONLY];
+pub(crate) const BUILTINS: [BuiltinScript; 3] =
+    [BuiltinScript::TPCB_LIKE, BuiltinScript::SIMPLE_UPDATE, BuiltinScript::SELECT_ONLY];
 
-impl Builtin {
+impl BuiltinScript {
     /// Three updates, a query and an insert.
     pub(crate) const TPCB_LIKE: Self = Self {
         name: "tpcb-like",
@@ -105,14 +105,14 @@ impl Builtin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pgbench::{names::Names, reader};
+    use crate::pgbench::{names::NameTable, reader};
 
     #[test]
     fn every_script_can_be_read() {
         for script in BUILTINS {
             for dialect in [SqlDialect::Postgres, SqlDialect::Mysql, SqlDialect::Sqlite] {
                 let text = script.text(dialect);
-                let read = reader::parse(script.description, &text, &mut Names::default());
+                let read = reader::parse(script.description, &text, &mut NameTable::default());
                 assert_eq!(read.expect("a script").commands.len(), script.statements.len());
                 let is_whole = dialect != SqlDialect::Postgres || !text.contains("COMMIT");
                 assert!(is_whole && (dialect == SqlDialect::Postgres || !text.contains("END")));

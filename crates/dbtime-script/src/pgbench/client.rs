@@ -6,11 +6,11 @@ use super::notice::Notice;
 use super::parameter::parameter;
 use super::plan::PgbenchPlan;
 use super::program::NextStep;
-use super::random::Prng;
-use super::statistics::{FailureKind, Statistics};
+use super::random::PgbenchRandom;
+use super::statistics::{FailureKind, PgbenchStatistics};
 use super::variables::Variables;
+use dbtime_load::connection_op::PipelineEntry;
 use dbtime_load::program::Value as Parameter;
-use dbtime_load::request::PipelineEntry;
 use dbtime_machine::now;
 use dbtime_model::{ErrorClass, MonoNanos, Nanos, Outcome, Sample};
 
@@ -38,15 +38,15 @@ pub(super) enum ClientWait {
 }
 
 /// Commands without a request after which the engine gets a turn.
-const MOST_AT_ONCE: u32 = 1000;
+const MAX_COMMANDS_AT_ONCE: u32 = 1000;
 
 /// One client.
 pub(super) struct PgbenchClient {
     pub(super) id: u32,
     pub(super) variables: Variables,
-    pub(super) prng: Prng,
+    pub(super) prng: PgbenchRandom,
     /// As it was when the transaction began.
-    prng_at_start: Prng,
+    prng_at_start: PgbenchRandom,
     pub(super) script: usize,
     pub(super) command: usize,
     pub(super) awaits: ClientWait,
@@ -73,11 +73,16 @@ pub(super) struct PgbenchClient {
     /// The class of that failure.
     pub(super) class: ErrorClass,
     at_once: u32,
-    pub(super) statistics: Statistics,
+    pub(super) statistics: PgbenchStatistics,
 }
 
 impl PgbenchClient {
-    pub(super) fn new(plan: &PgbenchPlan, id: u32, variables: Variables, prng: Prng) -> Self {
+    pub(super) fn new(
+        plan: &PgbenchPlan,
+        id: u32,
+        variables: Variables,
+        prng: PgbenchRandom,
+    ) -> Self {
         Self {
             id,
             variables,
@@ -128,13 +133,13 @@ impl PgbenchClient {
 
     /// Makes the connection before the load.
     pub(super) fn open(&mut self) -> NextStep {
-        self.ask(ClientWait::Open, NextStep::Connect)
+        self.perform(ClientWait::Open, NextStep::Connect)
     }
 
     /// The first step of a transaction.
     pub(super) fn begin(&mut self, plan: &PgbenchPlan) -> NextStep {
         if plan.settings.reconnects && !self.is_connected {
-            return self.ask(ClientWait::Connect, NextStep::Connect);
+            return self.perform(ClientWait::Connect, NextStep::Connect);
         }
         self.advance(plan)
     }
@@ -171,7 +176,7 @@ impl PgbenchClient {
         self.advance(plan)
     }
 
-    pub(super) fn ask(&mut self, awaits: ClientWait, next: NextStep) -> NextStep {
+    pub(super) fn perform(&mut self, awaits: ClientWait, next: NextStep) -> NextStep {
         (self.awaits, self.at_once) = (awaits, 0);
         next
     }
@@ -182,7 +187,7 @@ impl PgbenchClient {
         let commands = &plan.settings.scripts.scripts[self.script].commands;
         while let Some(command) = commands.get(self.command) {
             self.at_once += 1;
-            if self.at_once > MOST_AT_ONCE {
+            if self.at_once > MAX_COMMANDS_AT_ONCE {
                 self.at_once = 0;
                 return NextStep::Sleep(Nanos::ZERO);
             }
@@ -213,7 +218,7 @@ impl PgbenchClient {
             };
             let words: Vec<_> = line.split_whitespace().take(words).collect();
             let text = format!("client {} executing {}", self.id, words.join(" "));
-            plan.settings.listener.say(Notice::Info(text));
+            plan.settings.listener.notify(Notice::Info(text));
         }
     }
 
@@ -251,7 +256,7 @@ impl PgbenchClient {
     pub(super) fn leave(&mut self, plan: &PgbenchPlan) -> NextStep {
         if plan.settings.reconnects {
             self.connected.1 = now();
-            return self.ask(ClientWait::Disconnect, NextStep::Disconnect);
+            return self.perform(ClientWait::Disconnect, NextStep::Disconnect);
         }
         self.end()
     }
@@ -270,21 +275,23 @@ impl PgbenchClient {
             QueryMode::Simple => {
                 self.sql.clear();
                 sql.template.fill(&self.variables, &mut self.sql);
-                self.ask(ClientWait::Answer, NextStep::Query)
+                self.perform(ClientWait::Answer, NextStep::Query)
             }
             QueryMode::Extended => {
                 self.fill_parameters(plan, sql);
-                self.ask(ClientWait::Answer, NextStep::QueryWith)
+                self.perform(ClientWait::Answer, NextStep::QueryWith)
             }
             QueryMode::Prepared if self.is_prepared(plan, self.command) => self.execute(plan, sql),
-            QueryMode::Prepared => self.ask(ClientWait::Prepare, NextStep::Prepare(self.command)),
+            QueryMode::Prepared => {
+                self.perform(ClientWait::Prepare, NextStep::Prepare(self.command))
+            }
         })
     }
 
     /// Executes the command that is prepared.
     pub(super) fn execute(&mut self, plan: &PgbenchPlan, sql: &SqlCommand) -> NextStep {
         self.fill_parameters(plan, sql);
-        self.ask(ClientWait::Answer, NextStep::Execute)
+        self.perform(ClientWait::Answer, NextStep::Execute)
     }
 
     pub(super) fn is_prepared(&self, plan: &PgbenchPlan, command: usize) -> bool {

@@ -1,8 +1,8 @@
 //! What expressions come to. Nothing is allocated on the way but error messages.
 
 use super::expression::Expression;
-use super::function::{ExpressionFunction, MOST_ARGUMENTS};
-use super::random::{self, LEAST_GAUSSIAN, Prng, ZIPFIAN};
+use super::function::{ExpressionFunction, MAX_ARGUMENTS};
+use super::random::{self, MIN_GAUSSIAN_PARAMETER, PgbenchRandom, ZIPFIAN};
 use super::value::{FixedDecimal, ScriptValue};
 use super::variables::Variables;
 
@@ -11,7 +11,7 @@ pub(super) struct EvaluationScope<'a> {
     /// The client's variables.
     pub variables: &'a mut Variables,
     /// The client's random numbers.
-    pub prng: &'a mut Prng,
+    pub prng: &'a mut PgbenchRandom,
     /// Called with what `debug()` is given.
     pub debug: &'a mut dyn FnMut(ScriptValue),
 }
@@ -62,10 +62,10 @@ impl EvaluationScope<'_> {
         function: ExpressionFunction,
         arguments: &[Expression],
     ) -> Result<ScriptValue, String> {
-        if arguments.len() > MOST_ARGUMENTS {
-            return Err(format!("too many function arguments, maximum is {MOST_ARGUMENTS}"));
+        if arguments.len() > MAX_ARGUMENTS {
+            return Err(format!("too many function arguments, maximum is {MAX_ARGUMENTS}"));
         }
-        let mut values = [ScriptValue::Null; MOST_ARGUMENTS];
+        let mut values = [ScriptValue::Null; MAX_ARGUMENTS];
         let mut has_null = false;
         for (value, argument) in values.iter_mut().zip(arguments) {
             *value = self.value(argument)?;
@@ -140,17 +140,21 @@ impl EvaluationScope<'_> {
 
 /// Whether a distribution takes this parameter.
 fn check(function: ExpressionFunction, parameter: f64) -> Result<(), String> {
-    let given = FixedDecimal(parameter);
+    let shown = FixedDecimal(parameter);
     match function {
-        ExpressionFunction::RandomGaussian if parameter.is_nan() || parameter < LEAST_GAUSSIAN => {
-            Err(format!("gaussian parameter must be at least {LEAST_GAUSSIAN:.6} (not {given})"))
+        ExpressionFunction::RandomGaussian
+            if parameter.is_nan() || parameter < MIN_GAUSSIAN_PARAMETER =>
+        {
+            Err(format!(
+                "gaussian parameter must be at least {MIN_GAUSSIAN_PARAMETER:.6} (not {shown})"
+            ))
         }
         ExpressionFunction::RandomZipfian if !ZIPFIAN.contains(&parameter) => {
             let (least, most) = (ZIPFIAN.start(), ZIPFIAN.end());
-            Err(format!("zipfian parameter must be in range [{least:.3}, {most:.0}] (not {given})"))
+            Err(format!("zipfian parameter must be in range [{least:.3}, {most:.0}] (not {shown})"))
         }
         ExpressionFunction::RandomExponential if parameter <= 0.0 => {
-            Err(format!("exponential parameter must be greater than zero (not {given})"))
+            Err(format!("exponential parameter must be greater than zero (not {shown})"))
         }
         _ => Ok(()),
     }

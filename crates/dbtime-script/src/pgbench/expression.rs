@@ -4,7 +4,7 @@
 //! not chain; `| # & << >> ~`; `+ -`; `* / %`; a sign.
 
 use super::function::{self, ExpressionFunction, FunctionArity};
-use super::names::{NameSlot, Names};
+use super::names::{NameSlot, NameTable};
 use super::token::{ExpressionToken, ScriptCursor};
 use super::value::ScriptValue;
 
@@ -30,8 +30,8 @@ pub(super) struct ExpressionError {
 
 /// Tokens of an expression, and how deep it may be nested: reading and evaluating it recurses, and
 /// must not run out of stack. The original has limits too, above any that a script comes to.
-const MOST_PARTS: usize = 1000;
-const MOST_DEPTH: usize = 200;
+const MAX_EXPRESSION_PARTS: usize = 1000;
+const MAX_EXPRESSION_DEPTH: usize = 200;
 
 const OR: u8 = 1;
 const AND: u8 = 2;
@@ -49,7 +49,7 @@ const SIGN: u8 = 9;
 /// What is wrong; `cursor` stands behind the token that is.
 pub(super) fn parse(
     cursor: &mut ScriptCursor<'_>,
-    names: &mut Names,
+    names: &mut NameTable,
 ) -> Result<Expression, ExpressionError> {
     let mut parser =
         ExpressionParser { token: ExpressionToken::End, cursor, names, parts: 0, depth: 0 };
@@ -62,7 +62,7 @@ struct ExpressionParser<'p, 'a> {
     /// The next token; the cursor stands behind it.
     token: ExpressionToken<'a>,
     cursor: &'p mut ScriptCursor<'a>,
-    names: &'p mut Names,
+    names: &'p mut NameTable,
     parts: usize,
     depth: usize,
 }
@@ -106,7 +106,7 @@ impl<'a> ExpressionParser<'_, 'a> {
     /// Takes the next token.
     fn advance(&mut self) -> Result<(), ExpressionError> {
         self.parts += 1;
-        if self.parts > MOST_PARTS {
+        if self.parts > MAX_EXPRESSION_PARTS {
             return Err(ExpressionError { message: "expression has too many parts", more: None });
         }
         self.token = self.cursor.token();
@@ -125,7 +125,7 @@ impl<'a> ExpressionParser<'_, 'a> {
     /// Operands joined by operators that bind at least as tightly as `least`.
     fn binary(&mut self, least: u8) -> Result<Expression, ExpressionError> {
         self.depth += 1;
-        if self.depth > MOST_DEPTH {
+        if self.depth > MAX_EXPRESSION_DEPTH {
             return Err(ExpressionError { message: "expression is nested too deeply", more: None });
         }
         let joined = self.joined(least)?;
@@ -275,12 +275,16 @@ impl<'a> ExpressionParser<'_, 'a> {
         let count = arguments.len();
         let message = match arity {
             FunctionArity::Some if count == 0 => "at least one argument expected",
-            FunctionArity::Exactly(wanted) if count != wanted => "unexpected number of arguments",
-            FunctionArity::Seeded(wanted) if count + 1 == wanted => {
+            FunctionArity::Exactly(expected) if count != expected => {
+                "unexpected number of arguments"
+            }
+            FunctionArity::Seeded(expected) if count + 1 == expected => {
                 arguments.push(Expression::Variable(self.names.slot("default_seed")));
                 return Ok(());
             }
-            FunctionArity::Seeded(wanted) if count != wanted => "unexpected number of arguments",
+            FunctionArity::Seeded(expected) if count != expected => {
+                "unexpected number of arguments"
+            }
             _ => return Ok(()),
         };
         Err(ExpressionError { message, more: Some(name.to_owned()) })

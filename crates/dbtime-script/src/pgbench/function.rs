@@ -54,7 +54,7 @@ pub(super) enum FunctionArity {
 }
 
 /// Most arguments of a call.
-pub(super) const MOST_ARGUMENTS: usize = 16;
+pub(super) const MAX_ARGUMENTS: usize = 16;
 
 /// Functions that scripts call by name.
 const NAMED: &[(&str, FunctionArity, ExpressionFunction)] = &[

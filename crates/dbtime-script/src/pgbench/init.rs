@@ -88,7 +88,7 @@ pub enum StepWork {
 ///
 /// # Errors
 /// It names no step, or one that there is not.
-pub fn steps(letters: &str, what: &Initialization) -> Result<Vec<InitStep>, String> {
+pub fn init_steps(letters: &str, what: &Initialization) -> Result<Vec<InitStep>, String> {
     if letters.is_empty() {
         return Err("no initialization steps specified".to_owned());
     }

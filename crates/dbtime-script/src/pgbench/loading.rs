@@ -7,9 +7,9 @@
 use super::answers::message;
 use super::init::{InitStep, Initialization, StepWork};
 use super::rows::ResultTable;
+use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::{Program, ProgramEvent, Step, Ticket};
-use dbtime_load::request::ConnectionOp;
 use dbtime_load::results::ResultSets;
 use dbtime_load::script::{ProgramFactory, Script};
 use dbtime_load::statement::Statement;
@@ -53,16 +53,16 @@ struct LoadingJob {
     scale: u64,
     dialect: SqlDialect,
     is_frozen: bool,
-    tell: Box<LoadingListener>,
-    trouble: Mutex<Option<String>>,
+    listener: Box<LoadingListener>,
+    stop_reason: Mutex<Option<String>>,
 }
 
 impl LoadingScript {
-    /// These steps of [`super::init::steps`]; `what` is what they were made from.
+    /// These steps of [`super::init::init_steps`]; `what` is what they were made from.
     pub fn new(
         steps: Vec<InitStep>,
         what: &Initialization,
-        tell: impl Fn(LoadingProgress<'_>) + Send + Sync + 'static,
+        listener: impl Fn(LoadingProgress<'_>) + Send + Sync + 'static,
     ) -> Self {
         Self(Arc::new(LoadingJob {
             steps,
@@ -71,8 +71,8 @@ impl LoadingScript {
             // Rows of a table that was emptied by the same transaction need no freezing later; a
             // partitioned table does not take them so.
             is_frozen: what.partitions.is_none(),
-            tell: Box::new(tell),
-            trouble: Mutex::default(),
+            listener: Box::new(listener),
+            stop_reason: Mutex::default(),
         }))
     }
 }
@@ -84,22 +84,22 @@ impl fmt::Debug for LoadingScript {
 }
 
 impl Script for LoadingScript {
-    fn crew(&self, _thread: u32) -> Result<Box<dyn ProgramFactory>, String> {
-        Ok(Box::new(LoadingCrew(Arc::clone(&self.0))))
+    fn factory_for_thread(&self, _thread: u32) -> Result<Box<dyn ProgramFactory>, String> {
+        Ok(Box::new(LoadingProgramFactory(Arc::clone(&self.0))))
     }
 
     fn statements(&self) -> Vec<Statement> {
         Vec::new()
     }
 
-    fn trouble(&self) -> Option<String> {
-        self.0.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn stop_reason(&self) -> Option<String> {
+        self.0.stop_reason.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-struct LoadingCrew(Arc<LoadingJob>);
+struct LoadingProgramFactory(Arc<LoadingJob>);
 
-impl ProgramFactory for LoadingCrew {
+impl ProgramFactory for LoadingProgramFactory {
     fn program(&mut self, _client: u32) -> Result<Box<dyn Program>, String> {
         Ok(Box::new(PgbenchLoader {
             job: Arc::clone(&self.0),
@@ -130,13 +130,13 @@ impl PgbenchLoader {
         let job = Arc::clone(&self.job);
         while let Some(step) = job.steps.get(self.step) {
             if self.work == 0 && self.row == 0 {
-                (job.tell)(LoadingProgress::Begins(step));
+                (job.listener)(LoadingProgress::Begins(step));
             }
             match step.work.get(self.work) {
                 Some(StepWork::Sql(sql)) => {
                     self.work += 1;
                     self.sql.clone_from(sql);
-                    return self.ask(false);
+                    return self.perform(false);
                 }
                 Some(StepWork::Load(table)) if self.row < table.count(job.scale) as usize => {
                     let copies = job.dialect == SqlDialect::Postgres;
@@ -145,11 +145,11 @@ impl PgbenchLoader {
                     } else {
                         self.insert(*table)
                     }
-                    return self.ask(copies);
+                    return self.perform(copies);
                 }
                 Some(StepWork::Load(_)) => (self.work, self.row) = (self.work + 1, 0),
                 None => {
-                    (job.tell)(LoadingProgress::Ended(step));
+                    (job.listener)(LoadingProgress::Ended(step));
                     (self.step, self.work) = (self.step + 1, 0);
                 }
             }
@@ -157,13 +157,13 @@ impl PgbenchLoader {
         Step::Done
     }
 
-    fn ask(&self, copies: bool) -> Step<'_> {
+    fn perform(&self, copies: bool) -> Step<'_> {
         let sql = &self.sql;
-        let request = match copies {
+        let op = match copies {
             true => ConnectionOp::Copy { sql, data: &self.data },
             false => ConnectionOp::Query(sql),
         };
-        Step::Ask { request, statement: None, connection: 0 }
+        Step::Perform { op, statement: None, connection: 0 }
     }
 
     fn copy(&mut self, table: ResultTable) {
@@ -193,13 +193,13 @@ impl PgbenchLoader {
     }
 
     /// Tells of rows that have been loaded.
-    fn tell_rows(&self) {
+    fn report_rows(&self) {
         let step = self.job.steps.get(self.step);
         if let Some(StepWork::Load(table)) = step.and_then(|step| step.work.get(self.work))
             && self.row > 0
         {
             let total = table.count(self.job.scale);
-            (self.job.tell)(LoadingProgress::Loaded {
+            (self.job.listener)(LoadingProgress::Loaded {
                 table: *table,
                 done: self.row as u64,
                 total,
@@ -220,14 +220,14 @@ impl Program for PgbenchLoader {
     fn replied(&mut self, reply: Result<&mut ResultSets, &DatabaseFailure>) -> Step<'_> {
         match reply {
             Ok(_) => {
-                self.tell_rows();
+                self.report_rows();
                 self.next()
             }
             Err(failure) => {
                 let start: String = self.sql.chars().take(200).collect();
                 let words = message(failure, self.job.dialect, Some(&self.sql));
                 let text = format!("query failed: {words}\ndetail: Query was: {start}");
-                *self.job.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+                *self.job.stop_reason.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
                 Step::Quit { failed: Some(failure.class), all: true }
             }
         }

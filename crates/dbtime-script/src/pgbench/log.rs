@@ -3,7 +3,7 @@
 //! Every thread has a log of its own. It takes transactions and gives the text that belongs into
 //! the thread's file; files, clocks and random numbers are the caller's.
 
-use super::options::{BenchmarkOptions, Log, LogDetail};
+use super::options::{BenchmarkOptions, LogDetail, LogOptions};
 use super::report::RunningMoments;
 use std::fmt::Write as _;
 
@@ -43,7 +43,7 @@ pub struct LogEntry {
 }
 
 /// The name of a thread's file.
-pub fn file_name(prefix: &str, process: u32, thread: u32) -> String {
+pub fn log_file_name(prefix: &str, process: u32, thread: u32) -> String {
     match thread {
         0 => format!("{prefix}.{process}"),
         _ => format!("{prefix}.{process}.{thread}"),
@@ -52,7 +52,7 @@ pub fn file_name(prefix: &str, process: u32, thread: u32) -> String {
 
 /// Which columns lines have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Columns {
+struct LogColumns {
     has_rate: bool,
     has_limit: bool,
     has_retries: bool,
@@ -63,14 +63,14 @@ struct Columns {
 #[derive(Clone, Debug)]
 pub struct ThreadLog {
     detail: LogDetail,
-    columns: Columns,
+    columns: LogColumns,
     sums: LogSums,
 }
 
 impl ThreadLog {
     /// The log of a thread that began at `began_us`, in microseconds since 1970.
-    pub fn new(log: &Log, benchmark: &BenchmarkOptions, began_us: i64) -> Self {
-        let columns = Columns {
+    pub fn new(log: &LogOptions, benchmark: &BenchmarkOptions, began_us: i64) -> Self {
+        let columns = LogColumns {
             has_rate: benchmark.rate.is_some(),
             has_limit: benchmark.latency_limit_ms.is_some(),
             has_retries: benchmark.max_tries != 1,
@@ -155,7 +155,7 @@ impl LogSums {
         Self { began_s, ..Self::default() }
     }
 
-    fn add(&mut self, entry: &LogEntry, columns: Columns) {
+    fn add(&mut self, entry: &LogEntry, columns: LogColumns) {
         if entry.fate == LogOutcome::Skipped {
             self.skipped += 1;
             return;
@@ -175,7 +175,7 @@ impl LogSums {
         }
     }
 
-    fn line(&self, columns: Columns, text: &mut String) {
+    fn line(&self, columns: LogColumns, text: &mut String) {
         let only = |has: bool, count: u64| if has { count } else { 0 };
         let (latency, lag) = (self.latency.columns(), self.lag.columns());
         let skipped = only(columns.has_limit, self.skipped);
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn threads_beyond_the_first_have_their_number_in_the_files_name() {
-        assert_eq!(file_name("p", 28164, 0), "p.28164");
-        assert_eq!(file_name("p", 28164, 1), "p.28164.1");
+        assert_eq!(log_file_name("p", 28164, 0), "p.28164");
+        assert_eq!(log_file_name("p", 28164, 1), "p.28164.1");
     }
 }

@@ -1,9 +1,9 @@
 //! Backslash commands: from a line to what it does.
 
 use super::command::{CommandKind, CommandLength, ResultStorage, ShellWord};
-use super::complaint::SyntaxError;
 use super::expression;
-use super::names::Names;
+use super::names::NameTable;
+use super::parse_error::SyntaxError;
 use super::token::ScriptCursor;
 
 /// What a line with a backslash command says.
@@ -16,7 +16,7 @@ pub(super) enum MetaCommand {
 }
 
 /// Most words behind a command, as pgbench has it.
-const MOST_WORDS: usize = 255;
+const MAX_SHELL_WORDS: usize = 255;
 
 /// A line under way.
 struct MetaLine<'c, 'a> {
@@ -36,7 +36,7 @@ struct MetaLine<'c, 'a> {
 pub(super) fn parse(
     source: &str,
     cursor: &mut ScriptCursor<'_>,
-    names: &mut Names,
+    names: &mut NameTable,
 ) -> Result<Option<MetaCommand>, Box<SyntaxError>> {
     let start = cursor.at - 1;
     let Some((command, _)) = cursor.word() else { return Ok(None) };
@@ -47,7 +47,7 @@ pub(super) fn parse(
         return line.with_expression(&lower, names).map(|kind| Some(MetaCommand::Command(kind)));
     }
     let words: Vec<_> = std::iter::from_fn(|| line.cursor.word()).collect();
-    if words.len() > MOST_WORDS {
+    if words.len() > MAX_SHELL_WORDS {
         return Err(line.error("too many arguments"));
     }
     line.plain(&lower, &words, names).map(Some)
@@ -95,7 +95,7 @@ impl MetaLine<'_, '_> {
     fn with_expression(
         &mut self,
         name: &str,
-        names: &mut Names,
+        names: &mut NameTable,
     ) -> Result<CommandKind, Box<SyntaxError>> {
         let mut slot = None;
         if name == "set" {
@@ -123,7 +123,7 @@ impl MetaLine<'_, '_> {
         &self,
         name: &str,
         words: &[(&str, usize)],
-        names: &mut Names,
+        names: &mut NameTable,
     ) -> Result<MetaCommand, Box<SyntaxError>> {
         let bare = |kind: CommandKind| {
             if words.is_empty() { Ok(kind) } else { Err(self.error("unexpected argument")) }
@@ -160,7 +160,7 @@ impl MetaLine<'_, '_> {
     fn sleep(
         &self,
         words: &[(&str, usize)],
-        names: &mut Names,
+        names: &mut NameTable,
     ) -> Result<CommandKind, Box<SyntaxError>> {
         let &[(number, at), ref rest @ ..] = words else {
             return Err(self.error("missing argument"));
@@ -203,7 +203,7 @@ fn prefix(words: &[(&str, usize)]) -> String {
 }
 
 /// `:name` is a variable, `::name` the text `:name`.
-fn shell_words(words: &[(&str, usize)], names: &mut Names) -> Vec<ShellWord> {
+fn shell_words(words: &[(&str, usize)], names: &mut NameTable) -> Vec<ShellWord> {
     let word = |(word, _): &(&str, usize)| match word.strip_prefix(':') {
         None => ShellWord::Text((*word).to_owned()),
         Some(rest) if rest.starts_with(':') => ShellWord::Text(rest.to_owned()),

@@ -8,12 +8,12 @@ pub struct NameSlot(pub u32);
 
 /// Every name that a script reads or writes.
 #[derive(Clone, Debug, Default)]
-pub struct Names {
+pub struct NameTable {
     names: Vec<String>,
     slots: HashMap<String, NameSlot>,
 }
 
-impl Names {
+impl NameTable {
     /// The number of a name; a new one when it was not seen before.
     pub fn slot(&mut self, name: &str) -> NameSlot {
         if let Some(slot) = self.find(name) {
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn a_name_has_one_number() {
-        let mut names = Names::default();
+        let mut names = NameTable::default();
         let (a, b) = (names.slot("a"), names.slot("b"));
         assert_eq!((names.slot("a"), names.find("c"), names.len()), (a, None, 2));
         assert_eq!(names.name(b), "b");

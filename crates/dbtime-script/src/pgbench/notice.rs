@@ -25,7 +25,7 @@ impl NoticeListener {
     }
 
     /// Says something.
-    pub fn say(&self, notice: Notice) {
+    pub fn notify(&self, notice: Notice) {
         (self.0)(notice);
     }
 }

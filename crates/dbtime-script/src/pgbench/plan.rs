@@ -3,14 +3,14 @@
 use super::block::BlockEffect;
 use super::command::{CommandKind, ParsedScript, SqlCommand};
 use super::dialect::{QueryMode, placeholder};
-use super::names::{NameSlot, Names};
-use super::random::Prng;
+use super::names::{NameSlot, NameTable};
+use super::random::PgbenchRandom;
 use super::seeds::{self, Seeds};
 use super::settings::PgbenchSettings;
-use super::statistics::Statistics;
+use super::statistics::PgbenchStatistics;
 use super::value::ScriptValue;
 use super::variables::Variables;
-use crate::book::StatementRegistry;
+use crate::statement_registry::StatementRegistry;
 use dbtime_model::{OperationId, SqlDialect, StatementId};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -18,24 +18,24 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Debug)]
 pub(super) struct PgbenchPlan {
     pub(super) settings: PgbenchSettings,
-    pub(super) book: StatementRegistry,
+    pub(super) registry: StatementRegistry,
     /// By script, by command.
     pub(super) commands: Vec<Vec<ReadyPlan>>,
     /// Prepared statements that there can be; their handles count from 0.
     pub(super) handles: u32,
     /// Random functions, by client.
-    clients: Vec<Prng>,
+    clients: Vec<PgbenchRandom>,
     /// The variables that every client begins with.
     variables: Variables,
     client_id: Option<NameSlot>,
     /// The thread of each client.
     dealt: Vec<u32>,
     /// Which script is next, by thread.
-    choose: Vec<Mutex<Prng>>,
+    choose: Vec<Mutex<PgbenchRandom>>,
     /// What became of the clients that are gone.
-    pub(super) done: Mutex<Statistics>,
+    pub(super) done: Mutex<PgbenchStatistics>,
     /// Why the run could not begin.
-    pub(super) trouble: Mutex<Option<String>>,
+    pub(super) stop_reason: Mutex<Option<String>>,
     /// Why clients were aborted.
     pub(super) aborted: Mutex<Vec<String>>,
 }
@@ -57,16 +57,16 @@ impl PgbenchPlan {
         settings.check()?;
         settings.threads = settings.threads.min(settings.clients);
         let mut plan = Self {
-            book: StatementRegistry::default(),
+            registry: StatementRegistry::default(),
             commands: Vec::new(),
             handles: 0,
             clients: Vec::new(),
             variables: Variables::new(Arc::default()),
             client_id: None,
-            dealt: seeds::deal(settings.clients, settings.threads),
+            dealt: seeds::deal_clients(settings.clients, settings.threads),
             choose: Vec::new(),
             done: Mutex::default(),
-            trouble: Mutex::default(),
+            stop_reason: Mutex::default(),
             aborted: Mutex::default(),
             settings,
         };
@@ -98,7 +98,7 @@ impl PgbenchPlan {
                 }
                 CommandKind::EndPipeline => {
                     let text = format!("\\startpipeline\n{pipeline}\\endpipeline");
-                    let statement = self.book.number(operation, &text);
+                    let statement = self.registry.number(operation, &text);
                     ReadyPlan { statement, ..ReadyPlan::default() }
                 }
                 CommandKind::StartPipeline => {
@@ -112,7 +112,7 @@ impl PgbenchPlan {
     }
 
     fn ready_sql(&mut self, operation: OperationId, sql: &SqlCommand) -> Result<ReadyPlan, String> {
-        let statement = self.book.number(operation, sql.text.trim());
+        let statement = self.registry.number(operation, sql.text.trim());
         let effect = BlockEffect::of(&sql.text);
         let handle = self.handles;
         self.handles += 1;
@@ -131,10 +131,10 @@ impl PgbenchPlan {
     /// Draws what clients and threads begin with, and sets the variables.
     fn seed(&mut self) -> Result<(), String> {
         let settings = &self.settings;
-        let mut names: Names = settings.scripts.names.clone();
-        let given = |name: &str| settings.variables.iter().any(|(given, _)| given == name);
+        let mut names: NameTable = settings.scripts.names.clone();
+        let is_set = |name: &str| settings.variables.iter().any(|(set, _)| set == name);
         let (clients, threads) = (settings.clients, settings.threads);
-        let seeds = Seeds::new(settings.seed, clients, threads, given("default_seed"));
+        let seeds = Seeds::new(settings.seed, clients, threads, is_set("default_seed"));
         let computed = [
             ("scale", settings.scale),
             ("default_seed", seeds.default_seed),
@@ -149,11 +149,11 @@ impl PgbenchPlan {
             variables.set_text("option", slot, text)?;
         }
         for (name, slot, value) in computed {
-            if !given(name) {
+            if !is_set(name) {
                 variables.set("startup", slot, ScriptValue::Int(value))?;
             }
         }
-        self.client_id = (!given("client_id")).then_some(client_id);
+        self.client_id = (!is_set("client_id")).then_some(client_id);
         self.variables = variables;
         self.clients = seeds.clients;
         self.choose = seeds.threads.into_iter().map(|thread| Mutex::new(thread.choose)).collect();
@@ -172,7 +172,7 @@ impl PgbenchPlan {
     }
 
     /// The variables and random numbers that a client begins with.
-    pub(super) fn client(&self, client: u32) -> Option<(Variables, Prng)> {
+    pub(super) fn client(&self, client: u32) -> Option<(Variables, PgbenchRandom)> {
         let prng = self.clients.get(client as usize)?.clone();
         let mut variables = self.variables.clone();
         if let Some(slot) = self.client_id {
@@ -183,8 +183,8 @@ impl PgbenchPlan {
     }
 
     /// Statistics of these scripts, in which nothing has happened.
-    pub(super) fn statistics(&self) -> Statistics {
-        Statistics::new(self.commands.iter().map(Vec::len))
+    pub(super) fn statistics(&self) -> PgbenchStatistics {
+        PgbenchStatistics::new(self.commands.iter().map(Vec::len))
     }
 }
 

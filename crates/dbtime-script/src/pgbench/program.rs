@@ -14,9 +14,9 @@ use super::notice::Notice;
 use super::observer::ObservedTransaction;
 use super::plan::{PgbenchPlan, lock};
 use super::statistics::FailureKind;
+use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::{Program, ProgramEvent, ProgramPhase, Step, Ticket};
-use dbtime_load::request::ConnectionOp;
 use dbtime_load::results::ResultSets;
 use dbtime_model::{ErrorClass, Nanos, OperationId, Outcome, Sample};
 use std::sync::Arc;
@@ -81,7 +81,7 @@ impl PgbenchProgram {
             _ => return,
         };
         let text = format!("client {} {what}", client.id);
-        plan.settings.listener.say(Notice::Info(text));
+        plan.settings.listener.notify(Notice::Info(text));
     }
 
     #[inline]
@@ -91,7 +91,7 @@ impl PgbenchProgram {
             self.trace(next);
         }
         let ready = || &plan.commands[client.script][client.command];
-        let (request, is_booked) = match next {
+        let (op, is_booked) = match next {
             NextStep::Connect => (ConnectionOp::Connect, false),
             NextStep::Disconnect => (ConnectionOp::Disconnect, false),
             NextStep::Rollback => (ConnectionOp::Query("ROLLBACK"), false),
@@ -117,7 +117,7 @@ impl PgbenchProgram {
             NextStep::EndAll(class) => return Step::Quit { failed: Some(class), all: true },
         };
         let statement = is_booked.then(|| ready().statement);
-        Step::Ask { request, statement, connection: 0 }
+        Step::Perform { op, statement, connection: 0 }
     }
 
     /// Hands over what was added up.
@@ -143,7 +143,7 @@ impl Program for PgbenchProgram {
         if self.plan.settings.traces {
             let name = &self.plan.settings.scripts.scripts[script].name;
             let text = format!("client {} executing script \"{name}\"", self.client.id);
-            self.plan.settings.listener.say(Notice::Info(text));
+            self.plan.settings.listener.notify(Notice::Info(text));
         }
         self.client.start(script, ticket.due);
     }

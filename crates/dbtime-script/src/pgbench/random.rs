@@ -12,9 +12,9 @@ use std::f64::consts::PI;
 
 /// One stream of random numbers. A copy of it repeats what the original draws next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Prng(Xoroshiro128StarStar);
+pub struct PgbenchRandom(Xoroshiro128StarStar);
 
-impl Prng {
+impl PgbenchRandom {
     /// The stream of a seed.
     pub fn new(seed: u64) -> Self {
         Self(Xoroshiro128StarStar::seed_from_u64(seed))
@@ -75,7 +75,7 @@ impl Prng {
     }
 
     /// A number in `low..=high`, the middle ones more often: the bell is cut at `parameter`
-    /// standard deviations on both sides. `parameter` is at least [`LEAST_GAUSSIAN`].
+    /// standard deviations on both sides. `parameter` is at least [`MIN_GAUSSIAN_PARAMETER`].
     pub fn gaussian(&mut self, low: i64, high: i64, parameter: f64) -> i64 {
         let deviation = loop {
             let (first, second) = (self.unit_above_zero(), self.unit_above_zero());
@@ -112,10 +112,10 @@ impl Prng {
     }
 }
 
-/// The least parameter of [`Prng::gaussian`]: below it too many draws fall outside.
-pub(crate) const LEAST_GAUSSIAN: f64 = 2.0;
+/// The least parameter of [`PgbenchRandom::gaussian`]: below it too many draws fall outside.
+pub(crate) const MIN_GAUSSIAN_PARAMETER: f64 = 2.0;
 
-/// The parameters that [`Prng::zipfian`] takes.
+/// The parameters that [`PgbenchRandom::zipfian`] takes.
 pub(crate) const ZIPFIAN: std::ops::RangeInclusive<f64> = 1.001..=1000.0;
 
 /// How many numbers there are from `low` to `high`.
@@ -125,11 +125,11 @@ fn span(low: i64, high: i64) -> f64 {
 
 /// Where `value` goes in a random order of `0..size`, which follows from `seed`. `size` is above
 /// zero.
-pub fn permute(value: i64, size: i64, seed: i64) -> i64 {
+pub(crate) fn permute(value: i64, size: i64, seed: i64) -> i64 {
     if size < 2 {
         return 0;
     }
-    let mut prng = Prng::new(seed as u64);
+    let mut prng = PgbenchRandom::new(seed as u64);
     let size = size as u64;
     let bits = size.ilog2();
     let mask = (1u64 << bits) - 1;
@@ -146,7 +146,7 @@ pub fn permute(value: i64, size: i64, seed: i64) -> i64 {
 }
 
 /// Multiplies by an odd number, flips bits and rotates by one; `None` for what is beyond the mask.
-fn scatter(prng: &mut Prng, v: u64, bits: u32, mask: u64) -> Option<u64> {
+fn scatter(prng: &mut PgbenchRandom, v: u64, bits: u32, mask: u64) -> Option<u64> {
     let factor = (prng.bits() & mask) | 1;
     let flipped = prng.bits() & mask;
     if v > mask {
@@ -157,7 +157,7 @@ fn scatter(prng: &mut Prng, v: u64, bits: u32, mask: u64) -> Option<u64> {
 }
 
 /// FNV-1a over the eight bytes of a number, the lowest first.
-pub fn hash_fnv1a(value: i64, seed: i64) -> i64 {
+pub(crate) fn hash_fnv1a(value: i64, seed: i64) -> i64 {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0100_0000_01b3;
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(PRIME);
@@ -184,9 +184,9 @@ mod tests {
     #[test]
     fn the_streams_are_those_of_pgbench_15() {
         // The first transactions of clients 0 and 1 of four in two threads, seed 42.
-        let mut base = Prng::new(42);
+        let mut base = PgbenchRandom::new(42);
         let mut clients = [base.split(), base.split(), base.split(), base.split()];
-        let of = |p: &mut Prng| {
+        let of = |p: &mut PgbenchRandom| {
             let j = p.uniform(-5_000_000_000, 4_000_000_000_000_000_000);
             let a = p.uniform(1, 1_000_000);
             let b = p.exponential(1, 1000, 2.5);
@@ -205,19 +205,19 @@ mod tests {
 
     #[test]
     fn a_range_of_one_draws_nothing() {
-        let (mut one, mut other) = (Prng::new(1), Prng::new(1));
+        let (mut one, mut other) = (PgbenchRandom::new(1), PgbenchRandom::new(1));
         assert_eq!(one.uniform(7, 7), 7);
         assert_eq!(one.bits(), other.bits());
     }
 
     #[test]
     fn every_distribution_stays_in_its_range() {
-        let mut prng = Prng::new(3);
+        let mut prng = PgbenchRandom::new(3);
         for _ in 0..10_000 {
             let drawn = [
                 prng.uniform(-3, 3),
                 prng.exponential(-3, 3, 0.1),
-                prng.gaussian(-3, 3, LEAST_GAUSSIAN),
+                prng.gaussian(-3, 3, MIN_GAUSSIAN_PARAMETER),
                 prng.zipfian(-3, 3, 1.001),
             ];
             assert!(drawn.iter().all(|n| (-3..=3).contains(n)), "{drawn:?}");

@@ -1,15 +1,15 @@
 //! Scripts: from text to commands.
 
 use super::command::{CommandKind, ParsedScript, ResultStorage, ScriptCommand, SqlCommand};
-use super::complaint::{ScriptParseError, SyntaxError};
 use super::meta::{self, MetaCommand};
-use super::names::Names;
-use super::scan::{ScanStop, Scanner};
+use super::names::NameTable;
+use super::parse_error::{ScriptParseError, SyntaxError};
+use super::scan::{ScanStop, SqlScanner};
 use super::template::StatementTemplate;
 use super::token::ScriptCursor;
 
 /// Bytes of an SQL command's first line that reports show.
-const SHOWN: usize = 127;
+const SHOWN_CHARS: usize = 127;
 
 /// Reads a script. `source` is its file, or what a built-in one is called; variables are numbered
 /// through `names`.
@@ -19,9 +19,9 @@ const SHOWN: usize = 127;
 pub(super) fn parse(
     source: &str,
     text: &str,
-    names: &mut Names,
+    names: &mut NameTable,
 ) -> Result<ParsedScript, ScriptParseError> {
-    let mut scanner = Scanner::new(text);
+    let mut scanner = SqlScanner::new(text);
     let mut commands: Vec<ScriptCommand> = Vec::new();
     loop {
         let (sql, stop) = scanner.command();
@@ -56,7 +56,7 @@ pub(super) fn parse(
 }
 
 /// The command of some SQL; `None` for blanks and `--` comments alone.
-fn sql_command(sql: &str, names: &mut Names) -> Option<ScriptCommand> {
+fn sql_command(sql: &str, names: &mut NameTable) -> Option<ScriptCommand> {
     let mut text = sql.trim_ascii_start();
     while text.starts_with("--") {
         text = text.split_once('\n')?.1.trim_ascii_start();
@@ -65,7 +65,7 @@ fn sql_command(sql: &str, names: &mut Names) -> Option<ScriptCommand> {
         return None;
     }
     let first_line = text.split(['\n', '\r']).next().unwrap_or_default();
-    let first_line = meta::cut(first_line, SHOWN).to_owned();
+    let first_line = meta::cut(first_line, SHOWN_CHARS).to_owned();
     let template = StatementTemplate::new(text, names);
     let sql = SqlCommand { text: text.to_owned(), template, keep: ResultStorage::Nothing };
     Some(ScriptCommand { first_line, kind: CommandKind::Sql(sql) })

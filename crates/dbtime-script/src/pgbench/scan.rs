@@ -18,7 +18,7 @@ pub(super) enum ScanStop {
 
 /// A place in a script, and what is open there.
 #[derive(Debug)]
-pub(super) struct Scanner<'a> {
+pub(super) struct SqlScanner<'a> {
     text: &'a str,
     /// The next byte.
     pub at: usize,
@@ -30,7 +30,7 @@ pub(super) struct Scanner<'a> {
     words: usize,
 }
 
-impl<'a> Scanner<'a> {
+impl<'a> SqlScanner<'a> {
     /// The beginning of a script.
     pub(super) fn new(text: &'a str) -> Self {
         Self { text, at: 0, brackets: 0, blocks: 0, opening: [0; 4], words: 0 }
@@ -188,7 +188,7 @@ mod tests {
 
     /// The commands of a text without backslash commands.
     fn commands(text: &str) -> Vec<String> {
-        let mut scanner = Scanner::new(text);
+        let mut scanner = SqlScanner::new(text);
         let mut found = Vec::new();
         loop {
             let (command, stop) = scanner.command();
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn an_escaped_semicolon_joins_statements() {
         assert_eq!(commands("select 1\\; select \\:a;"), ["select 1; select :a;"]);
-        let mut scanner = Scanner::new("select 1 \\gset");
+        let mut scanner = SqlScanner::new("select 1 \\gset");
         assert_eq!(scanner.command(), ("select 1 ".to_owned(), ScanStop::Backslash));
         assert_eq!(&scanner.text[scanner.at..], "gset");
     }

@@ -4,7 +4,7 @@ use super::command::CommandKind;
 use super::plan::{PgbenchPlan, lock};
 use super::program::PgbenchProgram;
 use super::settings::PgbenchSettings;
-use super::statistics::Statistics;
+use super::statistics::PgbenchStatistics;
 use dbtime_load::program::Program;
 use dbtime_load::script::{PreparationScript, ProgramFactory, Script};
 use dbtime_load::statement::Statement;
@@ -30,7 +30,7 @@ impl PgbenchScript {
     }
 
     /// What became of the clients that are gone, that is of all of them once the run is over.
-    pub fn statistics(&self) -> Statistics {
+    pub fn statistics(&self) -> PgbenchStatistics {
         lock(&self.0.done).clone()
     }
 
@@ -48,12 +48,12 @@ impl PgbenchScript {
 }
 
 impl Script for PgbenchScript {
-    fn crew(&self, _thread: u32) -> Result<Box<dyn ProgramFactory>, String> {
-        Ok(Box::new(PgbenchCrew(Arc::clone(&self.0))))
+    fn factory_for_thread(&self, _thread: u32) -> Result<Box<dyn ProgramFactory>, String> {
+        Ok(Box::new(PgbenchProgramFactory(Arc::clone(&self.0))))
     }
 
     fn statements(&self) -> Vec<Statement> {
-        self.0.book.statements()
+        self.0.registry.statements()
     }
 
     fn preparation(&self) -> Option<PreparationScript> {
@@ -61,8 +61,8 @@ impl Script for PgbenchScript {
         Some(PreparationScript { script, clients: 1 })
     }
 
-    fn trouble(&self) -> Option<String> {
-        lock(&self.0.trouble).clone()
+    fn stop_reason(&self) -> Option<String> {
+        lock(&self.0.stop_reason).clone()
     }
 
     fn connects(&self) -> bool {
@@ -70,9 +70,9 @@ impl Script for PgbenchScript {
     }
 }
 
-struct PgbenchCrew(Arc<PgbenchPlan>);
+struct PgbenchProgramFactory(Arc<PgbenchPlan>);
 
-impl ProgramFactory for PgbenchCrew {
+impl ProgramFactory for PgbenchProgramFactory {
     fn program(&mut self, client: u32) -> Result<Box<dyn Program>, String> {
         let clients = self.0.settings.clients;
         match PgbenchProgram::new(Arc::clone(&self.0), client) {

@@ -9,13 +9,13 @@
 //!
 //! Threads are pgbench's (`-j`), not those of the engine.
 
-use super::random::Prng;
+use super::random::PgbenchRandom;
 
 /// The streams of a run.
 #[derive(Clone, Debug)]
 pub struct Seeds {
     /// The random functions, by client.
-    pub clients: Vec<Prng>,
+    pub clients: Vec<PgbenchRandom>,
     /// The variable `default_seed`.
     pub default_seed: i64,
     /// By thread of pgbench's.
@@ -26,18 +26,18 @@ pub struct Seeds {
 #[derive(Clone, Debug)]
 pub struct ThreadSeeds {
     /// Which script is next.
-    pub choose: Prng,
+    pub choose: PgbenchRandom,
     /// When a transaction is due under `-R`.
-    pub throttle: Prng,
+    pub throttle: PgbenchRandom,
     /// Which transactions are logged under `--sampling-rate`.
-    pub sample: Prng,
+    pub sample: PgbenchRandom,
 }
 
 impl Seeds {
     /// The streams of `clients` clients in `threads` threads. `is_seed_given` says that
     /// `default_seed` is set by `-D`: then nothing is drawn for it.
     pub fn new(seed: u64, clients: u32, threads: u32, is_seed_given: bool) -> Self {
-        let mut base = Prng::new(seed);
+        let mut base = PgbenchRandom::new(seed);
         let clients = (0..clients).map(|_| base.split()).collect();
         let default_seed = if is_seed_given { 0 } else { base.bits() as i64 };
         let of_thread =
@@ -51,7 +51,7 @@ impl Seeds {
 ///
 /// # Errors
 /// It is none of them.
-pub fn named(option: &str, time_us: u64, random: u64) -> Result<u64, String> {
+pub fn seed_named(option: &str, time_us: u64, random: u64) -> Result<u64, String> {
     match option {
         "time" => Ok(time_us),
         "rand" => Ok(random),
@@ -67,7 +67,7 @@ pub fn named(option: &str, time_us: u64, random: u64) -> Result<u64, String> {
 
 /// The thread of each client: neighbours stay together, and the first threads get one more where
 /// the division leaves a rest.
-pub fn deal(clients: u32, threads: u32) -> Vec<u32> {
+pub fn deal_clients(clients: u32, threads: u32) -> Vec<u32> {
     let mut dealt = Vec::with_capacity(clients as usize);
     for thread in 0..threads {
         let left = clients - dealt.len() as u32;
@@ -83,24 +83,24 @@ mod tests {
 
     #[test]
     fn clients_are_dealt_as_evenly_as_they_go() {
-        assert_eq!(deal(4, 2), [0, 0, 1, 1]);
-        assert_eq!(deal(7, 3), [0, 0, 0, 1, 1, 2, 2]);
-        assert_eq!(deal(2, 2), [0, 1]);
+        assert_eq!(deal_clients(4, 2), [0, 0, 1, 1]);
+        assert_eq!(deal_clients(7, 3), [0, 0, 0, 1, 1, 2, 2]);
+        assert_eq!(deal_clients(2, 2), [0, 1]);
     }
 
     #[test]
     fn seeds_are_numbers_or_come_from_outside() {
-        assert_eq!((named("7", 1, 2), named("-1", 1, 2)), (Ok(7), Ok(u64::MAX)));
-        assert_eq!((named("time", 1, 2), named("rand", 1, 2)), (Ok(1), Ok(2)));
-        let error = named("x", 1, 2).unwrap_err();
+        assert_eq!((seed_named("7", 1, 2), seed_named("-1", 1, 2)), (Ok(7), Ok(u64::MAX)));
+        assert_eq!((seed_named("time", 1, 2), seed_named("rand", 1, 2)), (Ok(1), Ok(2)));
+        let error = seed_named("x", 1, 2).unwrap_err();
         assert!(error.starts_with("unrecognized random seed option \"x\""), "{error}");
     }
 
     #[test]
     fn a_given_default_seed_moves_the_threads_up() {
-        let (drawn, given) = (Seeds::new(42, 2, 1, false), Seeds::new(42, 2, 1, true));
-        assert_eq!(drawn.clients[1], given.clients[1]);
-        assert_ne!(drawn.threads[0].choose, given.threads[0].choose);
+        let (drawn, preset) = (Seeds::new(42, 2, 1, false), Seeds::new(42, 2, 1, true));
+        assert_eq!(drawn.clients[1], preset.clients[1]);
+        assert_ne!(drawn.threads[0].choose, preset.threads[0].choose);
         assert_eq!(Seeds::new(42, 4, 2, false).default_seed, 273_771_184_284_289_554);
     }
 }

@@ -1,10 +1,10 @@
 //! What a run is told: its scripts, and how to run them.
 
-use super::builtin::Builtin;
+use super::builtin::BuiltinScript;
 use super::command::{CommandKind, ParsedScript};
 use super::dialect::{QueryMode, placeholder};
 use super::loading::LoadingScript;
-use super::names::Names;
+use super::names::NameTable;
 use super::notice::NoticeListener;
 use super::observer::TransactionObserver;
 use super::reader;
@@ -12,12 +12,12 @@ use dbtime_model::{Nanos, SqlDialect};
 use std::sync::Arc;
 
 /// Most scripts of a run.
-pub(super) const MOST_SCRIPTS: usize = 128;
+pub(super) const MAX_SCRIPTS: usize = 128;
 
 /// The scripts of a run, in the order of the command line.
 #[derive(Clone, Debug, Default)]
 pub struct PgbenchScripts {
-    pub(super) names: Names,
+    pub(super) names: NameTable,
     pub(super) scripts: Vec<ParsedScript>,
     weights: Vec<u32>,
 }
@@ -30,8 +30,8 @@ impl PgbenchScripts {
     pub fn add(&mut self, source: &str, text: &str, weight: u32) -> Result<(), String> {
         let script = reader::parse(source, text, &mut self.names);
         let script = script.map_err(|complaint| complaint.to_string())?;
-        if self.scripts.len() >= MOST_SCRIPTS {
-            return Err(format!("at most {MOST_SCRIPTS} SQL scripts are allowed"));
+        if self.scripts.len() >= MAX_SCRIPTS {
+            return Err(format!("at most {MAX_SCRIPTS} SQL scripts are allowed"));
         }
         self.scripts.push(script);
         self.weights.push(weight);
@@ -44,7 +44,7 @@ impl PgbenchScripts {
     /// There are too many scripts.
     pub fn add_builtin(
         &mut self,
-        script: Builtin,
+        script: BuiltinScript,
         weight: u32,
         dialect: SqlDialect,
     ) -> Result<(), String> {

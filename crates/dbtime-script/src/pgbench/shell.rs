@@ -6,10 +6,10 @@ use super::variables::Variables;
 use std::process::{Command, Stdio};
 
 /// Bytes of a shell command line, the last one not counted.
-const MOST_BYTES: usize = 255;
+const MAX_LINE_BYTES: usize = 255;
 
 /// Bytes that are read of what a program prints.
-const MOST_READ: usize = 63;
+const MAX_OUTPUT_BYTES: usize = 63;
 
 /// The command line, with its variables filled in.
 ///
@@ -29,7 +29,7 @@ pub(super) fn line(words: &[ShellWord], variables: &Variables) -> Result<String,
                 return Err(format!("{}: undefined variable \":{name}\"", first(words, variables)));
             }
         }
-        if line.len() >= MOST_BYTES {
+        if line.len() >= MAX_LINE_BYTES {
             return Err(format!("{}: shell command is too long", first(words, variables)));
         }
     }
@@ -65,7 +65,7 @@ pub(super) fn run_for_int(line: &str, name: &str) -> Result<i64, String> {
     let output = output.map_err(|_| format!("{name}: could not launch shell command"))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let text = text.split_inclusive('\n').next().unwrap_or_default();
-    let text = cut(text, MOST_READ);
+    let text = cut(text, MAX_OUTPUT_BYTES);
     if text.is_empty() {
         return Err(format!("{name}: could not read result of shell command"));
     }
@@ -80,13 +80,13 @@ pub(super) fn run_for_int(line: &str, name: &str) -> Result<i64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pgbench::names::Names;
+    use crate::pgbench::names::NameTable;
     use crate::pgbench::value::ScriptValue;
     use std::sync::Arc;
 
     #[test]
     fn variables_are_filled_into_the_line() {
-        let mut names = Names::default();
+        let mut names = NameTable::default();
         let (a, b) = (names.slot("a"), names.slot("b"));
         let mut variables = Variables::new(Arc::new(names));
         variables.set("set", a, ScriptValue::Int(3)).expect("a good name");

@@ -105,12 +105,12 @@ pub struct ScriptCounts {
 
 /// What became of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Statistics {
+pub struct PgbenchStatistics {
     /// By script.
     pub scripts: Vec<ScriptCounts>,
 }
 
-impl Statistics {
+impl PgbenchStatistics {
     /// Nothing has happened yet; `commands` says how many commands each script has.
     pub fn new(commands: impl Iterator<Item = usize>) -> Self {
         let script = |count| ScriptCounts {
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn transactions_are_counted_by_what_became_of_them() {
-        let mut statistics = Statistics::new([2].into_iter());
+        let mut statistics = PgbenchStatistics::new([2].into_iter());
         let counts = &mut statistics.scripts[0].transactions;
         counts.add(&sample(Outcome::Completed), FailureKind::Other, 3, Some(1999.0));
         let failed = sample(Outcome::Failed(ErrorClass::Conflict));
@@ -185,6 +185,6 @@ mod tests {
         doubled.merge(&statistics);
         assert_eq!(doubled.total().latency.count, 2);
         doubled.clear();
-        assert_eq!(doubled, Statistics::new([2].into_iter()));
+        assert_eq!(doubled, PgbenchStatistics::new([2].into_iter()));
     }
 }

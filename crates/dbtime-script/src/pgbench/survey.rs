@@ -1,9 +1,9 @@
 //! Statements that are executed once, one after the other, and whose answers are kept: what a run
 //! wants to know of a database before it begins, and what it has to tidy up there.
 
+use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::{Program, ProgramEvent, Step, Ticket};
-use dbtime_load::request::ConnectionOp;
 use dbtime_load::results::ResultSets;
 use dbtime_load::script::{ProgramFactory, Script};
 use dbtime_load::statement::Statement;
@@ -36,8 +36,8 @@ impl StatementSurvey {
 }
 
 impl Script for StatementSurvey {
-    fn crew(&self, _thread: u32) -> Result<Box<dyn ProgramFactory>, String> {
-        Ok(Box::new(SurveyStep { sheet: Arc::clone(&self.0), asked: 0 }))
+    fn factory_for_thread(&self, _thread: u32) -> Result<Box<dyn ProgramFactory>, String> {
+        Ok(Box::new(SurveyStep { sheet: Arc::clone(&self.0), next: 0 }))
     }
 
     fn statements(&self) -> Vec<Statement> {
@@ -49,26 +49,26 @@ impl Script for StatementSurvey {
 struct SurveyStep {
     sheet: Arc<SurveySheet>,
     /// How many have been asked.
-    asked: usize,
+    next: usize,
 }
 
 impl ProgramFactory for SurveyStep {
     fn program(&mut self, _client: u32) -> Result<Box<dyn Program>, String> {
-        Ok(Box::new(Self { sheet: Arc::clone(&self.sheet), asked: 0 }))
+        Ok(Box::new(Self { sheet: Arc::clone(&self.sheet), next: 0 }))
     }
 }
 
 impl SurveyStep {
     fn next(&mut self) -> Step<'_> {
-        let Some(sql) = self.sheet.statements.get(self.asked) else { return Step::Done };
-        self.asked += 1;
-        Step::Ask { request: ConnectionOp::Query(sql), statement: None, connection: 0 }
+        let Some(sql) = self.sheet.statements.get(self.next) else { return Step::Done };
+        self.next += 1;
+        Step::Perform { op: ConnectionOp::Query(sql), statement: None, connection: 0 }
     }
 }
 
 impl Program for SurveyStep {
     fn start(&mut self, _ticket: &Ticket) {
-        self.asked = 0;
+        self.next = 0;
     }
 
     fn resume(&mut self, _event: ProgramEvent<'_>) -> Step<'_> {
@@ -89,14 +89,17 @@ mod tests {
     #[test]
     fn every_statement_is_asked_and_its_answer_kept() {
         let survey = StatementSurvey::new(vec!["SELECT 1".to_owned(), "SELECT 2".to_owned()]);
-        let mut program = survey.crew(0).and_then(|mut crew| crew.program(0)).expect("a program");
-        let asks = |step: Step<'_>, sql: &str| match step {
-            Step::Ask { request: ConnectionOp::Query(asked), .. } => asked == sql,
+        let mut program = survey
+            .factory_for_thread(0)
+            .and_then(|mut factory| factory.program(0))
+            .expect("a program");
+        let is_query = |step: Step<'_>, sql: &str| match step {
+            Step::Perform { op: ConnectionOp::Query(text), .. } => text == sql,
             _ => false,
         };
-        assert!(asks(program.resume(ProgramEvent::Started), "SELECT 1"));
+        assert!(is_query(program.resume(ProgramEvent::Started), "SELECT 1"));
         let failure = DatabaseFailure::connection("gone", "it is gone");
-        assert!(asks(program.replied(Err(&failure)), "SELECT 2"));
+        assert!(is_query(program.replied(Err(&failure)), "SELECT 2"));
         let mut results = ResultSets::default();
         results.begin_set();
         assert_eq!(program.replied(Ok(&mut results)), Step::Done);

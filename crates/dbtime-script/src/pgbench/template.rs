@@ -2,12 +2,12 @@
 //!
 //! A name is found wherever it stands, in quotes too, as pgbench does it; `::` begins none.
 
-use super::complaint::ScriptParseError;
-use super::names::{self, NameSlot, Names};
+use super::names::{self, NameSlot, NameTable};
+use super::parse_error::ScriptParseError;
 use super::variables::Variables;
 
 /// Most parameters of a statement with placeholders.
-pub(super) const MOST_PARAMETERS: usize = 255;
+pub(super) const MAX_PARAMETERS: usize = 255;
 
 /// How a database writes a placeholder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct StatementTemplate {
 
 impl StatementTemplate {
     /// Cuts a statement.
-    pub fn new(sql: &str, names: &mut Names) -> Self {
+    pub fn new(sql: &str, names: &mut NameTable) -> Self {
         let (mut parts, mut done, mut at) = (Vec::new(), 0, 0);
         while let Some(colon) = sql[at..].find(':').map(|found| at + found) {
             let name = name_at(&sql[colon + 1..]);
@@ -65,7 +65,7 @@ impl StatementTemplate {
     /// The text with placeholders, a new one for each place.
     ///
     /// # Errors
-    /// There are more than [`MOST_PARAMETERS`].
+    /// There are more than [`MAX_PARAMETERS`].
     pub fn with(&self, placeholder: Placeholder) -> Result<String, ScriptParseError> {
         let mut sql = String::new();
         for (index, (before, _)) in self.parts.iter().enumerate() {
@@ -76,7 +76,7 @@ impl StatementTemplate {
             }
         }
         sql.push_str(&self.tail);
-        if self.parts.len() > MOST_PARAMETERS {
+        if self.parts.len() > MAX_PARAMETERS {
             return Err(ScriptParseError::TooManyParameters(sql));
         }
         Ok(sql)
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn variables_are_filled_in_wherever_they_stand() {
-        let mut names = Names::default();
+        let mut names = NameTable::default();
         let sql = "select :a::int, ':b' at '10:30', :c:a, x::text, :::a, :é";
         let template = StatementTemplate::new(sql, &mut names);
         let (a, b) = (names.slot("a"), names.slot("b"));
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn placeholders_are_counted_by_place() {
-        let mut names = Names::default();
+        let mut names = NameTable::default();
         let template = StatementTemplate::new("select :a + :b, :a;", &mut names);
         let numbered = template.with(Placeholder::Numbered).expect("few parameters");
         assert_eq!(numbered, "select $1 + $2, $3;");

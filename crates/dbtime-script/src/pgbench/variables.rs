@@ -1,6 +1,6 @@
 //! The variables of one client.
 
-use super::names::{self, NameSlot, Names};
+use super::names::{self, NameSlot, NameTable};
 use super::value::ScriptValue;
 use std::sync::Arc;
 
@@ -19,13 +19,13 @@ enum VariableValue {
 /// The variables of one client, by [`NameSlot`].
 #[derive(Clone, Debug)]
 pub struct Variables {
-    names: Arc<Names>,
+    names: Arc<NameTable>,
     held: Vec<VariableValue>,
 }
 
 impl Variables {
     /// None of them is set.
-    pub fn new(names: Arc<Names>) -> Self {
+    pub fn new(names: Arc<NameTable>) -> Self {
         let held = vec![VariableValue::Unset; names.len()];
         Self { names, held }
     }
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_text_is_written_as_it_came_and_counted_as_what_it_means() {
-        let mut names = Names::default();
+        let mut names = NameTable::default();
         let (a, b) = (names.slot("a"), names.slot("1b"));
         let mut variables = Variables::new(Arc::new(names));
         assert_eq!(variables.value(a).unwrap_err(), "undefined variable \"a\"");
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn names_that_nobody_reads_are_only_checked() {
-        let mut variables = Variables::new(Arc::new(Names::default()));
+        let mut variables = Variables::new(Arc::new(NameTable::default()));
         assert_eq!(variables.set_named("gset", "x", "1"), Ok(()));
         let error = variables.set_named("gset", "?column?", "1").unwrap_err();
         assert_eq!(error, "gset: invalid variable name: \"?column?\"");

@@ -1,7 +1,7 @@
 //! The way into a Lua state that every step of every client takes. It costs a third of what a call
 //! through mlua's own types does (`benches/lua.rs`, `empty_event`), for it converts nothing.
 
-use super::state::CoroutineResume;
+use super::lua_state::CoroutineResume;
 use mlua::{Function, Lua, Result, Thread, ffi};
 use std::borrow::Cow;
 
@@ -9,11 +9,11 @@ use std::borrow::Cow;
 const FUNCTION: i32 = 1;
 
 /// `dispatch` of `client.lua`, on a Lua thread that is never resumed: only its stack is used.
-pub(super) struct Dispatch {
+pub(super) struct LuaDispatch {
     thread: Thread,
 }
 
-impl Dispatch {
+impl LuaDispatch {
     pub(super) fn new(lua: &Lua, function: Function) -> Result<Self> {
         Ok(Self { thread: lua.create_thread(function)? })
     }
@@ -38,9 +38,9 @@ impl Dispatch {
             ffi::lua_pushinteger(state, client as ffi::lua_Integer);
             let count = 1 + push(state, reply);
             let is_fine = ffi::lua_pcall(state, count, 1, 0) == ffi::LUA_OK;
-            let wants = if is_fine { Ok(number(state)) } else { Err(problem(state)) };
+            let yielded = if is_fine { Ok(number(state)) } else { Err(problem(state)) };
             ffi::lua_settop(state, FUNCTION);
-            wants
+            yielded
         }
     }
 }

@@ -49,10 +49,10 @@ pub(super) struct ClassifiedError {
 }
 
 /// The codes of MySQL's client for a connection that is gone.
-const LOST: [u32; 4] = [2013, 2006, 2011, 2055];
+const CONNECTION_LOST_CODES: [u32; 4] = [2013, 2006, 2011, 2055];
 
 /// What the system calls a server that is not there: MySQL's client has a code of its own for it.
-const NOT_MADE: [&str; 4] = ["ECONNREFUSED", "ENOENT", "EHOSTUNREACH", "ETIMEDOUT"];
+const CONNECT_FAILED_CODES: [&str; 4] = ["ECONNREFUSED", "ENOENT", "EHOSTUNREACH", "ETIMEDOUT"];
 
 /// What the rules say about a failure.
 pub(super) fn judge(
@@ -61,7 +61,8 @@ pub(super) fn judge(
     ignored: &IgnoredErrorList,
 ) -> ClassifiedError {
     let number = number(failure, driver);
-    let is_lost = failure.class == ErrorClass::Connection || LOST.contains(&number);
+    let is_lost =
+        failure.class == ErrorClass::Connection || CONNECTION_LOST_CODES.contains(&number);
     let (is_ignorable, wants_rollback) = match driver {
         SqlDialect::Mysql => (ignored.has(number), false),
         SqlDialect::Sqlite => (ignored.has(number), !failure.undone),
@@ -95,7 +96,9 @@ fn number(failure: &DatabaseFailure, driver: SqlDialect) -> u32 {
     }
     match (driver, failure.class) {
         (SqlDialect::Postgres, _) => 0,
-        (_, ErrorClass::Connection) if NOT_MADE.contains(&failure.code.as_str()) => 2003,
+        (_, ErrorClass::Connection) if CONNECT_FAILED_CODES.contains(&failure.code.as_str()) => {
+            2003
+        }
         (_, ErrorClass::Connection) => 2013,
         (_, ErrorClass::Busy) => 1205,
         (_, ErrorClass::Conflict) => 1213,
@@ -135,12 +138,12 @@ mod tests {
 
     #[test]
     fn scripts_read_the_databases_own_words() {
-        let told = DatabaseFailure {
+        let failure = DatabaseFailure {
             message: "Too many connections (use fewer)".to_owned(),
             own_length: 20,
             ..failure(ErrorClass::Connection, "1040", "08004")
         };
-        let judged = judge(&told, SqlDialect::Mysql, &IgnoredErrorList::parse(""));
+        let judged = judge(&failure, SqlDialect::Mysql, &IgnoredErrorList::parse(""));
         assert_eq!((&*judged.message, &*judged.state), ("Too many connections", "08004"));
     }
 

@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The longest bar, in stars.
-const BAR: u64 = 40;
+const BAR_CHARS: u64 = 40;
 
 /// Which values are counted together.
 ///
@@ -172,14 +172,14 @@ impl BucketCounts {
     /// The value below or at which `percent` of all values lie: that of the first bucket with
     /// which the rounded share is reached. Zero where the share rounds to no value at all.
     pub fn percentile(&self, percent: u32) -> f64 {
-        let wanted = (self.total() as f64 * f64::from(percent) / 100.0 + 0.5).floor() as u64;
-        if wanted == 0 {
+        let expected = (self.total() as f64 * f64::from(percent) / 100.0 + 0.5).floor() as u64;
+        if expected == 0 {
             return 0.0;
         }
         let mut sum = 0;
         let reached = self.counts.iter().position(|count| {
             sum += count;
-            sum >= wanted
+            sum >= expected
         });
         self.scale.value(reached.unwrap_or(self.scale.buckets - 1))
     }
@@ -190,7 +190,7 @@ impl BucketCounts {
         let mut text = "       value  ------------- distribution ------------- count\n".to_owned();
         let counted = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
         for (bucket, &count) in counted {
-            let stars = (count as f64 * BAR as f64 / most + 0.5) as usize;
+            let stars = (count as f64 * BAR_CHARS as f64 / most + 0.5) as usize;
             let (value, bar) = (self.scale.value(bucket), "*".repeat(stars));
             let _ = writeln!(text, "{value:12.3} |{bar:<40} {count}");
         }

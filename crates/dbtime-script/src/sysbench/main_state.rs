@@ -10,12 +10,12 @@
 //! Like every client it may use the database. It waits for tasks on its engine's thread, which is
 //! therefore to have no other client.
 
-use super::declared::{self, ScriptDeclarations};
-use super::desk::{ClientState, LuaHost};
-use super::script::{Setup, SysbenchError};
+use super::declarations::{self, ScriptDeclarations};
+use super::lua_host::{ClientState, LuaHost};
+use super::lua_state::{CoroutineResume, CoroutineYield, LuaState, fatal_message};
+use super::lua_visits::LuaVisits;
+use super::script::{SysbenchError, SysbenchSetup};
 use super::settings::{ScriptOptions, SysbenchSettings};
-use super::state::{CoroutineResume, CoroutineYield, LuaState, words};
-use super::visits::LuaVisits;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::{Program, ProgramEvent, ProgramPhase, Step, Ticket};
 use dbtime_load::results::ResultSets;
@@ -57,13 +57,13 @@ enum MainStateMessage {
 /// Gives a main state its tasks. Once this is dropped the state comes to its end.
 pub struct MainState {
     tasks: Sender<MainTask>,
-    told: Receiver<MainStateMessage>,
+    messages: Receiver<MainStateMessage>,
 }
 
 impl MainState {
     /// Waits until the script's body has run. `None`: it has failed, which its engine says.
     pub fn declared(&self) -> Option<ScriptDeclarations> {
-        match self.told.recv() {
+        match self.messages.recv() {
             Ok(MainStateMessage::Declared(declared)) => Some(declared),
             _ => None,
         }
@@ -75,7 +75,7 @@ impl MainState {
     /// Why the task failed.
     pub fn answer(&self, task: MainTask) -> Option<Result<bool, SysbenchError>> {
         self.tasks.send(task).ok()?;
-        match self.told.recv() {
+        match self.messages.recv() {
             Ok(MainStateMessage::Answer(answer)) => Some(answer.map_err(SysbenchError::Lua)),
             _ => None,
         }
@@ -83,16 +83,16 @@ impl MainState {
 }
 
 /// Where a main state gets its tasks and gives its answers.
-struct Seat {
+struct MainThreadChannel {
     tasks: Receiver<MainTask>,
-    told: Sender<MainStateMessage>,
+    messages: Sender<MainStateMessage>,
 }
 
 /// A script's main state, for an engine that drives one client of it, once.
 pub struct MainScript {
-    setup: Arc<Setup>,
+    setup: Arc<SysbenchSetup>,
     tid: u32,
-    seat: Mutex<Option<Seat>>,
+    seat: Mutex<Option<MainThreadChannel>>,
     visits: Arc<LuaVisits>,
 }
 
@@ -113,37 +113,38 @@ impl MainScript {
         has_command: bool,
         tid: u32,
     ) -> Result<(Self, MainState), SysbenchError> {
-        let mut setup = Setup::new(settings)?;
+        let mut setup = SysbenchSetup::new(settings)?;
         setup.command = setup.command.filter(|_| has_command);
         let setup = Arc::new(setup);
-        let ((tasks, given), (tell, told)) = (channel(), channel());
-        let seat = Mutex::new(Some(Seat { tasks: given, told: tell }));
+        let ((tasks, task_receiver), (message_sender, messages)) = (channel(), channel());
+        let seat =
+            Mutex::new(Some(MainThreadChannel { tasks: task_receiver, messages: message_sender }));
         let script = Self { setup, tid, seat, visits: Arc::default() };
-        Ok((script, MainState { tasks, told }))
+        Ok((script, MainState { tasks, messages }))
     }
 
     /// Whether what can be read of the script before it runs says how to get to a database, or
     /// loads what may.
     pub fn may_use_sql(&self) -> bool {
-        self.setup.source_says(&super::api::DATABASES)
-            || self.setup.source_says(&["require", "dofile", "loadfile"])
+        self.setup.source_contains(&super::api::DATABASES)
+            || self.setup.source_contains(&["require", "dofile", "loadfile"])
     }
 }
 
 impl Script for MainScript {
-    fn crew(&self, _thread: u32) -> Result<Box<dyn ProgramFactory>, String> {
-        let desk = LuaHost::new(Arc::clone(&self.setup), Arc::clone(&self.visits));
-        let state = LuaState::new(desk).map_err(|error| error.to_string())?;
+    fn factory_for_thread(&self, _thread: u32) -> Result<Box<dyn ProgramFactory>, String> {
+        let lua_host = LuaHost::new(Arc::clone(&self.setup), Arc::clone(&self.visits));
+        let state = LuaState::new(lua_host).map_err(|error| error.to_string())?;
         let seat = self.seat.lock().unwrap_or_else(PoisonError::into_inner).take();
-        Ok(Box::new(MainCrew { made: Some((state, seat, self.tid)) }))
+        Ok(Box::new(MainProgramFactory { made: Some((state, seat, self.tid)) }))
     }
 
     fn statements(&self) -> Vec<Statement> {
-        self.setup.book.statements()
+        self.setup.registry.statements()
     }
 
-    fn trouble(&self) -> Option<String> {
-        self.setup.trouble()
+    fn stop_reason(&self) -> Option<String> {
+        self.setup.stop_reason()
     }
 
     fn inside(&self) -> Vec<(u32, u64)> {
@@ -155,24 +156,24 @@ impl Script for MainScript {
     }
 }
 
-struct MainCrew {
-    made: Option<(LuaState, Option<Seat>, u32)>,
+struct MainProgramFactory {
+    made: Option<(LuaState, Option<MainThreadChannel>, u32)>,
 }
 
-impl ProgramFactory for MainCrew {
+impl ProgramFactory for MainProgramFactory {
     fn program(&mut self, client: u32) -> Result<Box<dyn Program>, String> {
         let Some((state, Some(seat), tid)) = self.made.take() else {
             return Err("the main state of a script is driven once, by one client".to_owned());
         };
-        state.add(client, tid, "main").map_err(words)?;
-        let slot = Box::new(ClientState::new(client, state.desk.setup.seed));
+        state.add(client, tid, "main").map_err(fatal_message)?;
+        let slot = Box::new(ClientState::new(client, state.lua_host.setup.seed));
         Ok(Box::new(MainProgram { state, seat, slot, is_open: false }))
     }
 }
 
 struct MainProgram {
     state: LuaState,
-    seat: Seat,
+    seat: MainThreadChannel,
     slot: Box<ClientState>,
     /// Whether the body has run.
     is_open: bool,
@@ -182,13 +183,13 @@ impl MainProgram {
     fn go_on(&mut self, mut reply: CoroutineResume) -> Step<'_> {
         loop {
             match self.state.resume(&mut self.slot, reply) {
-                CoroutineYield::Ask => return self.slot.asks(&self.state.desk),
+                CoroutineYield::Call => return self.slot.step(&self.state.lua_host),
                 CoroutineYield::Sleep => return Step::Sleep(self.slot.sleep),
                 CoroutineYield::Ready if !self.is_open => return self.opened(),
                 CoroutineYield::Ready => {
-                    let answer = self.state.desk.answer.take().unwrap_or(Ok(true));
+                    let answer = self.state.lua_host.answer.take().unwrap_or(Ok(true));
                     // Nobody waits for it only when the next task does not come either.
-                    let _ = self.seat.told.send(MainStateMessage::Answer(answer));
+                    let _ = self.seat.messages.send(MainStateMessage::Answer(answer));
                     if !self.next_task() {
                         return Step::Done;
                     }
@@ -201,26 +202,26 @@ impl MainProgram {
 
     fn opened(&mut self) -> Step<'_> {
         self.is_open = true;
-        match declared::read(&self.state) {
+        match declarations::read(&self.state) {
             Ok(declared) => {
-                let _ = self.seat.told.send(MainStateMessage::Declared(declared));
+                let _ = self.seat.messages.send(MainStateMessage::Declared(declared));
                 Step::Done
             }
             Err(error) => {
-                self.state.desk.tell(&words(error), "");
+                self.state.lua_host.report_fatal(&fatal_message(error), "");
                 Step::Quit { failed: Some(ErrorClass::Other), all: true }
             }
         }
     }
 
-    /// Waits for a task and puts it on the desk. `false`: none comes any more.
+    /// Waits for a task and puts it into the host. `false`: none comes any more.
     fn next_task(&mut self) -> bool {
         let Ok(task) = self.seat.tasks.recv() else { return false };
         if let MainTask::Options(options) = &task {
             // A state without memory for them says so when it is used.
             let _ = self.state.give_options(options);
         }
-        self.state.desk.task.replace(Some(task));
+        self.state.lua_host.task.replace(Some(task));
         true
     }
 }
@@ -236,7 +237,7 @@ impl Program for MainProgram {
     }
 
     fn replied(&mut self, reply: Result<&mut ResultSets, &DatabaseFailure>) -> Step<'_> {
-        let reply = self.slot.replied(reply, &self.state.desk);
+        let reply = self.slot.replied(reply, &self.state.lua_host);
         self.go_on(reply)
     }
 

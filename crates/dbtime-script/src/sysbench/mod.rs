@@ -1,7 +1,7 @@
 //! sysbench scripts: LuaJIT, the interface that scripts expect, its options and its reports.
 //!
 //! ```text
-//!   Settings ──► SysbenchScript ── a thread ──► State: LuaJIT, our Lua, the desk
+//!   Settings ──► SysbenchScript ── a thread ──► State: LuaJIT, our Lua, the host
 //!                                                 │
 //!                engine ◄── Step ── Client ◄── slot, coroutine with its own globals
 //! ```
@@ -11,13 +11,15 @@
 //! clients, and so are the declarations of `ffi`.
 
 mod api;
-mod declared;
-mod desk;
+mod declarations;
 mod dispatch;
 mod failure;
 pub mod help;
 mod histogram;
 mod literal;
+mod lua_host;
+mod lua_state;
+mod lua_visits;
 mod main_state;
 pub mod options;
 mod output;
@@ -28,12 +30,10 @@ pub mod report;
 mod script;
 mod settings;
 pub mod sqlite;
-mod state;
 pub mod stats;
 mod unique;
-mod visits;
 
-pub use declared::{DeclaredCommand, ScriptDeclarations, declared_options};
+pub use declarations::{DeclaredCommand, ScriptDeclarations, declared_options};
 pub use main_state::{MainScript, MainState, MainTask};
 pub use output::{Output, Priority};
 pub use script::{SysbenchError, SysbenchScript};

@@ -7,10 +7,10 @@
 //!                                           └────────── Close: thread_done ──► Gone ◄─────────┘
 //! ```
 
-use super::desk::{ClientState, LuaHost};
-use super::script::{Setup, SysbenchError};
-use super::state::{CoroutineResume, CoroutineYield, LuaState, life_of, words};
-use super::visits::LuaVisits;
+use super::lua_host::{ClientState, LuaHost};
+use super::lua_state::{CoroutineResume, CoroutineYield, LuaState, fatal_message, lifecycle_of};
+use super::lua_visits::LuaVisits;
+use super::script::{SysbenchError, SysbenchSetup};
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::{Program, ProgramEvent, ProgramPhase, Step, Ticket};
 use dbtime_load::results::ResultSets;
@@ -20,21 +20,24 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// The clients of a thread.
-pub(super) struct Sysbench {
+pub(super) struct SysbenchFactory {
     state: Rc<LuaState>,
 }
 
-impl Sysbench {
-    pub(super) fn new(setup: Arc<Setup>, visits: Arc<LuaVisits>) -> Result<Self, SysbenchError> {
+impl SysbenchFactory {
+    pub(super) fn new(
+        setup: Arc<SysbenchSetup>,
+        visits: Arc<LuaVisits>,
+    ) -> Result<Self, SysbenchError> {
         Ok(Self { state: Rc::new(LuaState::new(LuaHost::new(setup, visits))?) })
     }
 }
 
-impl ProgramFactory for Sysbench {
+impl ProgramFactory for SysbenchFactory {
     fn program(&mut self, client: u32) -> Result<Box<dyn Program>, String> {
-        let setup = &self.state.desk.setup;
-        let life = life_of(&setup.settings.command);
-        self.state.add(client, client, life).map_err(words)?;
+        let setup = &self.state.lua_host.setup;
+        let life = lifecycle_of(&setup.settings.command);
+        self.state.add(client, client, life).map_err(fatal_message)?;
         let slot = Box::new(ClientState::new(client, setup.seed));
         Ok(Box::new(SysbenchClient { state: Rc::clone(&self.state), slot, at: ClientStage::New }))
     }
@@ -63,7 +66,7 @@ impl SysbenchClient {
     #[inline]
     fn go_on(&mut self, reply: CoroutineResume) -> Step<'_> {
         match self.state.resume(&mut self.slot, reply) {
-            CoroutineYield::Ask => self.slot.asks(&self.state.desk),
+            CoroutineYield::Call => self.slot.step(&self.state.lua_host),
             CoroutineYield::Sleep => Step::Sleep(self.slot.sleep),
             CoroutineYield::Done | CoroutineYield::Ready => {
                 self.at = ClientStage::Waiting;
@@ -88,7 +91,7 @@ impl SysbenchClient {
 impl Program for SysbenchClient {
     fn start(&mut self, _ticket: &Ticket) {
         self.slot.restarts = 0;
-        self.state.desk.setup.stats.begun(self.slot.client as usize);
+        self.state.lua_host.setup.stats.begun(self.slot.client as usize);
     }
 
     #[inline]
@@ -109,7 +112,7 @@ impl Program for SysbenchClient {
 
     #[inline]
     fn replied(&mut self, reply: Result<&mut ResultSets, &DatabaseFailure>) -> Step<'_> {
-        let reply = self.slot.replied(reply, &self.state.desk);
+        let reply = self.slot.replied(reply, &self.state.lua_host);
         self.go_on(reply)
     }
 
@@ -135,8 +138,8 @@ impl Program for SysbenchClient {
     fn ended(&mut self, sample: &Sample) {
         // The event that says that it was the last is none.
         if sample.outcome == Outcome::Completed && self.at != ClientStage::Over {
-            let (desk, client) = (&self.state.desk, self.slot.client as usize);
-            desk.setup.stats.event(client, &desk.latencies, sample.response().0);
+            let (lua_host, client) = (&self.state.lua_host, self.slot.client as usize);
+            lua_host.setup.stats.event(client, &lua_host.latencies, sample.response().0);
         }
     }
 }

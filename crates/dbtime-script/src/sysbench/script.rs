@@ -2,16 +2,16 @@
 //! clients share.
 
 use super::failure::IgnoredErrorList;
+use super::lua_visits::LuaVisits;
 use super::options::OptionValue;
 use super::output::Priority;
 use super::paths;
-use super::program::Sysbench;
+use super::program::SysbenchFactory;
 use super::random::RandomShape;
 use super::settings::SysbenchSettings;
-use super::stats::Stats;
+use super::stats::SysbenchStats;
 use super::unique::UniqueNumbers;
-use super::visits::LuaVisits;
-use crate::book::StatementRegistry;
+use crate::statement_registry::StatementRegistry;
 use dbtime_load::script::{PreparationScript, ProgramFactory, Script};
 use dbtime_load::statement::Statement;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,7 +31,7 @@ pub enum SysbenchError {
 
 /// What all states share.
 #[derive(Debug)]
-pub(super) struct Setup {
+pub(super) struct SysbenchSetup {
     pub(super) settings: SysbenchSettings,
     /// The script's file, and its name as a module where it was found by that.
     pub(super) file: String,
@@ -44,16 +44,16 @@ pub(super) struct Setup {
     /// Whether the server prepares statements.
     pub(super) prepares: bool,
     pub(super) unique: UniqueNumbers,
-    pub(super) book: StatementRegistry,
-    pub(super) stats: Stats,
+    pub(super) registry: StatementRegistry,
+    pub(super) stats: SysbenchStats,
     /// Whether a script has asked for a database.
     pub(super) uses_sql: AtomicBool,
-    pub(super) trouble: Mutex<Option<String>>,
+    pub(super) stop_reason: Mutex<Option<String>>,
     /// Whether a `thread_done` has failed, when all had been counted.
     fails_late: AtomicBool,
 }
 
-impl Setup {
+impl SysbenchSetup {
     pub(super) fn new(settings: SysbenchSettings) -> Result<Self, SysbenchError> {
         let found = match &settings.source {
             Some(_) => Some((settings.path.clone(), None)),
@@ -71,17 +71,17 @@ impl Setup {
             ignored: IgnoredErrorList::parse(&ignored_errors(&settings)),
             prepares: options.text("db_ps_mode") != Some("disable"),
             unique: UniqueNumbers::new(seed),
-            book: StatementRegistry::default(),
-            stats: Stats::new(settings.threads as usize),
+            registry: StatementRegistry::default(),
+            stats: SysbenchStats::new(settings.threads as usize),
             uses_sql: AtomicBool::new(false),
-            trouble: Mutex::new(None),
+            stop_reason: Mutex::new(None),
             fails_late: AtomicBool::new(false),
             settings,
         })
     }
 
     /// Whether the script's own file has one of these words.
-    pub(super) fn source_says(&self, words: &[&str]) -> bool {
+    pub(super) fn source_contains(&self, words: &[&str]) -> bool {
         let read = || std::fs::read(&self.file).unwrap_or_default();
         let source =
             self.settings.source.as_ref().map_or_else(read, |source| source.as_bytes().to_vec());
@@ -90,23 +90,23 @@ impl Setup {
     }
 
     /// Remembers why the run ends; the first reason counts.
-    pub(super) fn tell(&self, trouble: &str) {
-        let mut told = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
-        told.get_or_insert_with(|| trouble.to_owned());
+    pub(super) fn report_fatal(&self, stop_reason: &str) {
+        let mut reason = self.stop_reason.lock().unwrap_or_else(PoisonError::into_inner);
+        reason.get_or_insert_with(|| stop_reason.to_owned());
     }
 
     /// Says what is wrong with an end that loses nothing.
-    pub(super) fn tell_late(&self, trouble: &str, trace: &str) {
+    pub(super) fn report_fatal_after_run(&self, stop_reason: &str, trace: &str) {
         let is_first = !self.fails_late.swap(true, Ordering::Relaxed);
         let output = &self.settings.output;
-        output.log(Priority::Fatal, trouble.strip_prefix("FATAL: ").unwrap_or(trouble));
+        output.log(Priority::Fatal, stop_reason.strip_prefix("FATAL: ").unwrap_or(stop_reason));
         if is_first {
             output.remark(trace.trim_start_matches('\n'));
         }
     }
 
-    pub(super) fn trouble(&self) -> Option<String> {
-        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(super) fn stop_reason(&self) -> Option<String> {
+        self.stop_reason.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -129,20 +129,20 @@ fn seed_of_now() -> u64 {
 /// A sysbench script with all that it is run with.
 #[derive(Debug)]
 pub struct SysbenchScript {
-    setup: Arc<Setup>,
-    crews: Mutex<Vec<Arc<LuaVisits>>>,
+    setup: Arc<SysbenchSetup>,
+    visits_by_thread: Mutex<Vec<Arc<LuaVisits>>>,
     preparation: Option<PreparationScript>,
 }
 
 impl SysbenchScript {
-    /// Finds the script. It is executed first by [`Script::crew`]'s programs.
+    /// Finds the script. It is executed first by [`Script::factory_for_thread`]'s programs.
     ///
     /// # Errors
     /// There is no such script.
     pub fn new(settings: SysbenchSettings) -> Result<Self, SysbenchError> {
         Ok(Self {
-            setup: Arc::new(Setup::new(settings)?),
-            crews: Mutex::default(),
+            setup: Arc::new(SysbenchSetup::new(settings)?),
+            visits_by_thread: Mutex::default(),
             preparation: None,
         })
     }
@@ -154,7 +154,7 @@ impl SysbenchScript {
     }
 
     /// What its clients count, readable while they run.
-    pub fn stats(&self) -> &Stats {
+    pub fn stats(&self) -> &SysbenchStats {
         &self.setup.stats
     }
 
@@ -176,20 +176,20 @@ impl SysbenchScript {
 }
 
 impl Script for SysbenchScript {
-    fn crew(&self, _thread: u32) -> Result<Box<dyn ProgramFactory>, String> {
+    fn factory_for_thread(&self, _thread: u32) -> Result<Box<dyn ProgramFactory>, String> {
         let visits = Arc::new(LuaVisits::default());
-        let crew = Sysbench::new(Arc::clone(&self.setup), Arc::clone(&visits))
+        let factory = SysbenchFactory::new(Arc::clone(&self.setup), Arc::clone(&visits))
             .map_err(|error| error.to_string())?;
-        self.crews.lock().unwrap_or_else(PoisonError::into_inner).push(visits);
-        Ok(Box::new(crew))
+        self.visits_by_thread.lock().unwrap_or_else(PoisonError::into_inner).push(visits);
+        Ok(Box::new(factory))
     }
 
     fn statements(&self) -> Vec<Statement> {
-        self.setup.book.statements()
+        self.setup.registry.statements()
     }
 
-    fn trouble(&self) -> Option<String> {
-        self.setup.trouble()
+    fn stop_reason(&self) -> Option<String> {
+        self.setup.stop_reason()
     }
 
     fn preparation(&self) -> Option<PreparationScript> {
@@ -197,8 +197,8 @@ impl Script for SysbenchScript {
     }
 
     fn inside(&self) -> Vec<(u32, u64)> {
-        let crews = self.crews.lock().unwrap_or_else(PoisonError::into_inner);
-        crews.iter().filter_map(|visits| visits.inside()).collect()
+        let visits_by_thread = self.visits_by_thread.lock().unwrap_or_else(PoisonError::into_inner);
+        visits_by_thread.iter().filter_map(|visits| visits.inside()).collect()
     }
 
     fn connects(&self) -> bool {

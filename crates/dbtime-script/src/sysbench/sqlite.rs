@@ -52,12 +52,12 @@ fn begins_with(sql: &str, word: &str) -> bool {
 
 /// Where a word stands, whatever its case; words are ASCII.
 fn find(sql: &str, word: &str) -> Option<usize> {
-    let (bytes, wanted) = (sql.as_bytes(), word.as_bytes());
+    let (bytes, expected) = (sql.as_bytes(), word.as_bytes());
     let is_letter = |at: Option<&u8>| at.is_some_and(|byte| byte.is_ascii_alphanumeric());
-    bytes.windows(wanted.len()).enumerate().find_map(|(at, window)| {
+    bytes.windows(expected.len()).enumerate().find_map(|(at, window)| {
         let stands_alone =
-            !is_letter(bytes.get(at.wrapping_sub(1))) && !is_letter(bytes.get(at + wanted.len()));
-        (window.eq_ignore_ascii_case(wanted) && stands_alone).then_some(at)
+            !is_letter(bytes.get(at.wrapping_sub(1))) && !is_letter(bytes.get(at + expected.len()));
+        (window.eq_ignore_ascii_case(expected) && stands_alone).then_some(at)
     })
 }
 

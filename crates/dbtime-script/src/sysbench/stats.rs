@@ -86,14 +86,14 @@ impl Default for ClientStats {
 
 /// All clients' counters and all shards' histograms.
 #[derive(Debug)]
-pub struct Stats {
+pub struct SysbenchStats {
     clients: Box<[ClientStats]>,
     /// One of each thread.
     histograms: Mutex<Vec<Arc<SysbenchHistogram>>>,
     period: AtomicU64,
 }
 
-impl Stats {
+impl SysbenchStats {
     /// Counters for so many clients.
     pub fn new(clients: usize) -> Self {
         Self {
@@ -201,7 +201,7 @@ pub struct StatsTotals {
     pub reconnects: u64,
     /// What all events took together. Unit: nanoseconds.
     pub latency_ns: u64,
-    /// The shortest event since the last [`Stats::begin_period`]; zero where there is none.
+    /// The shortest event since the last [`SysbenchStats::begin_period`]; zero where there is none.
     /// Unit: nanoseconds.
     pub least_ns: u64,
     /// The longest; as the shortest.
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn totals_are_the_sum_of_all_clients() {
-        let stats = Stats::new(2);
+        let stats = SysbenchStats::new(2);
         let (one, two) = (stats.histogram(), stats.histogram());
         stats.event(0, &one, 3_000_000);
         stats.event(1, &two, 1_000_000);
@@ -308,12 +308,12 @@ mod tests {
         assert_eq!(totals.mean_ms(), 2.0);
         assert_eq!(totals.latencies.total(), 3);
         assert_eq!(totals.shares[1], ClientShare { events: 2, latency_ns: 3_000_000 });
-        assert_eq!(Stats::new(0).totals().mean_ms(), 0.0);
+        assert_eq!(SysbenchStats::new(0).totals().mean_ms(), 0.0);
     }
 
     #[test]
     fn an_interval_is_a_difference_and_a_period_has_its_own_extremes() {
-        let stats = Stats::new(2);
+        let stats = SysbenchStats::new(2);
         let (one, two) = (stats.histogram(), stats.histogram());
         stats.event(0, &one, 9_000);
         stats.event(1, &two, 1_000);
@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn a_reader_on_another_thread_sees_every_event_in_the_end() {
-        let stats = Stats::new(1);
+        let stats = SysbenchStats::new(1);
         let histogram = stats.histogram();
         std::thread::scope(|scope| {
             let writer =

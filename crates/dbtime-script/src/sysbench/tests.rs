@@ -73,8 +73,8 @@ impl Client {
 
 fn taken(step: Step<'_>, databases: [&mut Database; 2], slept: &mut Vec<Nanos>) -> Next {
     match step {
-        Step::Ask { request, connection, .. } => {
-            Next::Reply(databases[usize::from(connection)].answer(&request))
+        Step::Perform { op, connection, .. } => {
+            Next::Reply(databases[usize::from(connection)].answer(&op))
         }
         Step::Sleep(length) => {
             slept.push(length);
@@ -107,8 +107,9 @@ impl Stage {
     }
 
     fn clients(&self, count: u32) -> Vec<Client> {
-        let mut crew = self.script.crew(0).unwrap_or_else(|error| panic!("{error}"));
-        let program = |client| crew.program(client).unwrap_or_else(|error| panic!("{error}"));
+        let mut factory =
+            self.script.factory_for_thread(0).unwrap_or_else(|error| panic!("{error}"));
+        let program = |client| factory.program(client).unwrap_or_else(|error| panic!("{error}"));
         (0..count)
             .map(program)
             .map(|program| Client {
@@ -137,12 +138,12 @@ impl Stage {
         client
     }
 
-    fn expect(&self, wanted: Option<Rest>, rest: Option<Rest>) {
-        assert_eq!(wanted, rest, "{}", self.trouble());
+    fn expect(&self, expected: Option<Rest>, rest: Option<Rest>) {
+        assert_eq!(expected, rest, "{}", self.stop_reason());
     }
 
-    fn trouble(&self) -> String {
-        self.script.trouble().unwrap_or_default()
+    fn stop_reason(&self) -> String {
+        self.script.stop_reason().unwrap_or_default()
     }
 
     fn printed(&self) -> String {

@@ -124,11 +124,11 @@ mod tests {
     #[test]
     fn those_of_a_range_are_all_that_lie_in_it_in_their_order() {
         let (all, within) = (UniqueNumbers::new(7), UniqueNumbers::new(7));
-        let wanted: Vec<u32> =
+        let expected: Vec<u32> =
             (0..200_000).map(|_| all.draw()).filter(|number| *number < 100_000_000).collect();
         let drawn: Vec<u32> =
-            wanted.iter().filter_map(|_| within.draw_within(0.0, 99_999_999.0)).collect();
-        assert_eq!(drawn, wanted);
+            expected.iter().filter_map(|_| within.draw_within(0.0, 99_999_999.0)).collect();
+        assert_eq!(drawn, expected);
     }
 
     #[test]
@@ -149,12 +149,12 @@ mod tests {
         let steps = (0..1_000_000_u32).map(|at| at.wrapping_mul(4_294_961));
         for x in steps.chain([0, 1, 2, u32::MAX, PRIME as u32, PRIME as u32 - 1, 1 << 31]) {
             let square = (u64::from(x) * u64::from(x) % PRIME) as u32;
-            let wanted = match u64::from(x) {
+            let expected = match u64::from(x) {
                 x if x >= PRIME => x as u32,
                 x if x <= PRIME / 2 => square,
                 _ => PRIME as u32 - square,
             };
-            assert_eq!(permuted(x), wanted, "{x}");
+            assert_eq!(permuted(x), expected, "{x}");
         }
     }
 }

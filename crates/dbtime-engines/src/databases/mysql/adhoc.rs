@@ -3,8 +3,8 @@
 
 use super::request;
 use crate::socket::SubmitResult;
+use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::request::ConnectionOp;
 use dbtime_load::results::ResultSets;
 use dbtime_wire::ResultRows;
 use dbtime_wire::mysql::{
@@ -50,7 +50,7 @@ pub(super) enum AwaitedReply {
 }
 
 /// Handles are an index: more than this is a script's mistake.
-const MOST_HANDLES: u32 = 1 << 20;
+const MAX_HANDLES: u32 = 1 << 20;
 
 impl MysqlAdHocSession {
     /// Writes a request. Returns what is to be waited for, if anything.
@@ -60,22 +60,22 @@ impl MysqlAdHocSession {
     #[inline]
     pub(super) fn write(
         &mut self,
-        request: ConnectionOp<'_>,
+        op: ConnectionOp<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(SubmitResult, Option<AwaitedReply>), DatabaseFailure> {
         self.results.clear();
         (self.is_open, self.form) = (false, RowForm::Text);
-        let wanted = match request {
+        let expected = match op {
             ConnectionOp::Query(sql) => {
                 request::text_command(command::QUERY, sql, out);
                 AwaitedReply::Results
             }
             ConnectionOp::Execute { handle, parameters, keeps_rows } => {
                 let prepared = self.prepared(handle)?;
-                let wants = usize::from(prepared.parameters);
-                if parameters.len() != wants {
+                let expected_count = usize::from(prepared.parameters);
+                if parameters.len() != expected_count {
                     let text = format!(
-                        "the statement has {wants} parameters, and {} were bound",
+                        "the statement has {expected_count} parameters, and {} were bound",
                         parameters.len()
                     );
                     return Err(DatabaseFailure::statement("2031", "HY000", text));
@@ -85,8 +85,8 @@ impl MysqlAdHocSession {
                 self.form = if keeps_rows { RowForm::Binary } else { RowForm::Skipped };
                 if keeps_rows { AwaitedReply::Results } else { AwaitedReply::Count(handle) }
             }
-            ConnectionOp::Prepare { handle, .. } if handle >= MOST_HANDLES => {
-                let text = format!("a script has at most {MOST_HANDLES} statements prepared");
+            ConnectionOp::Prepare { handle, .. } if handle >= MAX_HANDLES => {
+                let text = format!("a script has at most {MAX_HANDLES} statements prepared");
                 return Err(DatabaseFailure::statement("1461", "42000", text));
             }
             ConnectionOp::Prepare { handle, sql } => {
@@ -113,7 +113,7 @@ impl MysqlAdHocSession {
                 return Ok((SubmitResult::Done, None));
             }
         };
-        Ok((SubmitResult::Sent, Some(wanted)))
+        Ok((SubmitResult::Sent, Some(expected)))
     }
 
     fn prepared(&self, handle: u32) -> Result<PrepareResponse, DatabaseFailure> {
@@ -126,8 +126,8 @@ impl MysqlAdHocSession {
 
     /// An answer is whole and no failure.
     #[inline]
-    pub(super) fn answered(&mut self, wanted: AwaitedReply, answer: &MysqlResponse) {
-        match wanted {
+    pub(super) fn answered(&mut self, expected: AwaitedReply, answer: &MysqlResponse) {
+        match expected {
             AwaitedReply::Results => {}
             AwaitedReply::Handle(handle) => {
                 let handle = handle as usize;

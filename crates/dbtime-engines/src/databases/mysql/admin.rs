@@ -75,7 +75,7 @@ impl AdminConnection for MysqlAdmin {
         let backslash = self.client.protocol().reads_backslashes();
         let head = format!("INSERT INTO {name} ({columns}) VALUES ");
         let mut sql = head.clone().into_bytes();
-        let (mut values, mut told, mut open) = (Vec::new(), rows.start, 0);
+        let (mut values, mut reported, mut open) = (Vec::new(), rows.start, 0);
         self.client.query("SET unique_checks = 0, foreign_key_checks = 0, autocommit = 0")?;
         for row in rows.clone() {
             fill(row, &mut values);
@@ -93,10 +93,10 @@ impl AdminConnection for MysqlAdmin {
                 self.client.query("COMMIT")?;
                 open = 0;
             }
-            if !progress(row + 1 - told) {
+            if !progress(row + 1 - reported) {
                 break;
             }
-            told = row + 1;
+            reported = row + 1;
         }
         self.client.query("COMMIT").map(drop)
     }

@@ -123,8 +123,8 @@ mod tests {
             (9999, "XX000", ErrorClass::Other),
             (9999, "", ErrorClass::Other),
         ];
-        for (code, state, wanted) in cases {
-            assert_eq!(of(code, state), wanted, "{code}");
+        for (code, state, expected) in cases {
+            assert_eq!(of(code, state), expected, "{code}");
         }
     }
 }

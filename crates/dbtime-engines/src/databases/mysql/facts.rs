@@ -65,7 +65,7 @@ pub(super) fn statement_limit(version: &str) -> Option<StatementLimit> {
 
 /// A look at a server.
 pub(super) struct MysqlFactsReader<'a> {
-    pub(super) asked: AdminSession<'a>,
+    pub(super) session: AdminSession<'a>,
     /// As the server says it.
     pub(super) version: &'a str,
     /// Whether statements are to be sent ahead.
@@ -93,7 +93,7 @@ impl MysqlFactsReader<'_> {
             version: format!("{product} {number}"),
             settings,
             data_bytes: self.data_bytes(plan)?,
-            tls: self.asked.admin.encryption(),
+            tls: self.session.admin.encryption(),
             prepared_statements: (total > 0).then_some(total),
         })
     }
@@ -101,7 +101,7 @@ impl MysqlFactsReader<'_> {
     fn settings(&mut self) -> Result<BTreeMap<String, String>, ServerError> {
         let names: Vec<String> = SETTINGS.iter().map(|name| format!("'{name}'")).collect();
         let sql = format!("SHOW VARIABLES WHERE Variable_name IN ({})", names.join(", "));
-        self.asked.pairs(&sql)
+        self.session.pairs(&sql)
     }
 
     /// The server holds a limited number of prepared statements, over all connections.
@@ -114,7 +114,7 @@ impl MysqlFactsReader<'_> {
         else {
             return Ok(());
         };
-        let status = self.asked.query("SHOW GLOBAL STATUS LIKE 'Prepared_stmt_count'")?;
+        let status = self.session.query("SHOW GLOBAL STATUS LIKE 'Prepared_stmt_count'")?;
         let value = status.rows.first().and_then(|row| row.get(1).cloned().flatten());
         let used: u64 = value.and_then(|text| text.parse().ok()).unwrap_or(0);
         if total + used <= limit {
@@ -129,7 +129,7 @@ impl MysqlFactsReader<'_> {
             undone: true,
             ..DatabaseFailure::statement("1461", "42000", message)
         };
-        Err(self.asked.refused("too many prepared statements".to_owned(), Box::new(failure)))
+        Err(self.session.refused("too many prepared statements".to_owned(), Box::new(failure)))
     }
 
     /// Reads that lock may meet a deadlock, which ends their transaction; what was sent ahead would
@@ -142,7 +142,7 @@ impl MysqlFactsReader<'_> {
         let why = "--pipeline cannot be used: its transactions are SERIALIZABLE, where every SELECT \
                    locks and may end its transaction, so that nothing can be sent ahead; leave out \
                    --pipeline, or set transaction_isolation to another level";
-        Err(ServerError::Unsuited { target: self.asked.target.to_owned(), why })
+        Err(ServerError::Unsuited { target: self.session.target.to_owned(), why })
     }
 
     /// Has the server read every statement, without executing any.
@@ -151,15 +151,15 @@ impl MysqlFactsReader<'_> {
             let StatementKind::Sql(_) = &statement.kind else { continue };
             let sql = statement.kind.pieces().join("?");
             let text = MysqlDialect.text(&sql);
-            match self.asked.admin.query(&format!("PREPARE dbtime_look FROM {text}")) {
+            match self.session.admin.query(&format!("PREPARE dbtime_look FROM {text}")) {
                 Ok(_) => {
-                    self.asked.query("DEALLOCATE PREPARE dbtime_look")?;
+                    self.session.query("DEALLOCATE PREPARE dbtime_look")?;
                 }
                 // Not everything that can be executed can be prepared.
                 Err(failure) if failure.code == "1295" => {}
                 Err(failure) => {
                     let what = format!("statement `{}` ({sql}) is refused", statement.name);
-                    return Err(self.asked.refused(what, failure));
+                    return Err(self.session.refused(what, failure));
                 }
             }
         }
@@ -177,7 +177,7 @@ impl MysqlFactsReader<'_> {
              WHERE table_schema = DATABASE() AND table_name IN ({})",
             names.join(", ")
         );
-        Ok(self.asked.query(&sql)?.value().and_then(|text| text.parse().ok()))
+        Ok(self.session.query(&sql)?.value().and_then(|text| text.parse().ok()))
     }
 }
 

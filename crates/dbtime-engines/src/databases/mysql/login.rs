@@ -1,7 +1,7 @@
 //! From the server's greeting to its welcome.
 
-use super::shared::MysqlStatementKey;
-use crate::socket::{TlsWish, Transport};
+use super::shared::MysqlIdentity;
+use crate::socket::{TlsRequirement, Transport};
 use dbtime_load::failure::DatabaseFailure;
 use mysql_common::auth::plugins::{AuthProc, ChallengeResponsePlugin, Context, Response};
 use mysql_common::constants::CapabilityFlags;
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 
 /// What the server says of itself in its greeting.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Greeting {
+pub(super) struct ServerGreeting {
     /// Its version as it writes it.
     pub(super) version: String,
     /// The connection's number there.
@@ -43,21 +43,21 @@ pub(super) struct MysqlLogin {
     is_unix: bool,
     /// Whether the server has been asked for its public key, and has not yet given it.
     wants_key: bool,
-    tls: Option<TlsWish>,
+    tls: Option<TlsRequirement>,
 }
 
 /// The largest packet we announce: MySQL's own limit.
 const MAX_PACKET: u32 = 1 << 30;
 
 /// Reads the greeting.
-pub(super) fn greeting(payload: &[u8]) -> Result<Greeting, DatabaseFailure> {
+pub(super) fn greeting(payload: &[u8]) -> Result<ServerGreeting, DatabaseFailure> {
     let no_mysql = |_| {
         let text = "the server's greeting is not MySQL's: is it a MySQL or MariaDB server?";
         DatabaseFailure::connection("protocol", text)
     };
     let handshake: HandshakePacket<'_> = ParseBuf(payload).parse(()).map_err(no_mysql)?;
     let version = handshake.server_version_str().into_owned();
-    Ok(Greeting {
+    Ok(ServerGreeting {
         // MariaDB put this before its version, for clients that knew none above 5.
         version: version.strip_prefix("5.5.5-").unwrap_or(&version).to_owned(),
         connection_id: handshake.connection_id(),
@@ -67,7 +67,7 @@ pub(super) fn greeting(payload: &[u8]) -> Result<Greeting, DatabaseFailure> {
     })
 }
 
-impl Greeting {
+impl ServerGreeting {
     /// What both sides can do.
     pub(super) fn capabilities(&self) -> CapabilityFlags {
         let ours = CapabilityFlags::CLIENT_LONG_PASSWORD
@@ -88,24 +88,24 @@ impl Greeting {
 }
 
 impl MysqlLogin {
-    pub(super) fn new(transport: Transport, tls: TlsWish) -> Self {
+    pub(super) fn new(transport: Transport, tls: TlsRequirement) -> Self {
         Self { is_unix: transport == Transport::Unix, tls: Some(tls), ..Self::default() }
     }
 
     /// The request for encryption, where it is wanted and can be had.
     pub(super) fn encryption(
         &self,
-        greeting: &Greeting,
-        identity: &MysqlStatementKey,
+        greeting: &ServerGreeting,
+        identity: &MysqlIdentity,
     ) -> Result<Option<Vec<u8>>, DatabaseFailure> {
         let is_offered = greeting.capabilities.contains(CapabilityFlags::CLIENT_SSL);
-        match self.tls.unwrap_or(TlsWish::No) {
-            TlsWish::Must if !is_offered => Err(DatabaseFailure::connection(
+        match self.tls.unwrap_or(TlsRequirement::No) {
+            TlsRequirement::Must if !is_offered => Err(DatabaseFailure::connection(
                 "tls",
                 "the server offers no TLS: give it a certificate (ssl_cert, ssl_key), or use \
                  ssl-mode=preferred or disabled",
             )),
-            TlsWish::Must | TlsWish::IfOffered if is_offered => {
+            TlsRequirement::Must | TlsRequirement::IfOffered if is_offered => {
                 // MariaDB reads the capabilities here, and not again in the answer that follows.
                 let mut capabilities = greeting.capabilities() | CapabilityFlags::CLIENT_SSL;
                 if identity.database.is_some() {
@@ -123,8 +123,8 @@ impl MysqlLogin {
     /// The answer to the greeting.
     pub(super) fn answer(
         &mut self,
-        greeting: &Greeting,
-        identity: &MysqlStatementKey,
+        greeting: &ServerGreeting,
+        identity: &MysqlIdentity,
     ) -> Result<Vec<u8>, DatabaseFailure> {
         self.nonce.clone_from(&greeting.nonce);
         let known = |plugin: &&AuthPlugin<'_>| plugin.init().is_ok() && !is_refused(plugin);
@@ -163,7 +163,7 @@ impl MysqlLogin {
     pub(super) fn switch(
         &mut self,
         payload: &[u8],
-        identity: &MysqlStatementKey,
+        identity: &MysqlIdentity,
     ) -> Result<LoginStep, DatabaseFailure> {
         if payload.len() == 1 {
             return Err(refused("mysql_old_password"));
@@ -179,7 +179,7 @@ impl MysqlLogin {
     pub(super) fn more(
         &mut self,
         data: &[u8],
-        identity: &MysqlStatementKey,
+        identity: &MysqlIdentity,
     ) -> Result<LoginStep, DatabaseFailure> {
         let Some(mut plugin) = self.plugin.take() else { return Err(cut_off()) };
         let response = plugin.run(self.context(identity), data);
@@ -197,7 +197,7 @@ impl MysqlLogin {
     fn start(
         &mut self,
         plugin: &AuthPlugin<'_>,
-        identity: &MysqlStatementKey,
+        identity: &MysqlIdentity,
     ) -> Result<Option<Vec<u8>>, DatabaseFailure> {
         let name = String::from_utf8_lossy(plugin.as_bytes()).into_owned();
         if is_refused(plugin) {
@@ -219,7 +219,7 @@ impl MysqlLogin {
     pub(super) fn explained(
         &self,
         mut failure: DatabaseFailure,
-        greeting: &Greeting,
+        greeting: &ServerGreeting,
     ) -> DatabaseFailure {
         let is_denied = failure.code == "1045" && !self.is_unix;
         let has_tls = greeting.capabilities.contains(CapabilityFlags::CLIENT_SSL);
@@ -239,7 +239,7 @@ impl MysqlLogin {
         failure
     }
 
-    fn context<'a>(&'a self, identity: &'a MysqlStatementKey) -> AuthContext<'a> {
+    fn context<'a>(&'a self, identity: &'a MysqlIdentity) -> AuthContext<'a> {
         AuthContext { login: self, identity }
     }
 }
@@ -272,7 +272,7 @@ fn cut_off() -> DatabaseFailure {
 /// What a plugin may know.
 struct AuthContext<'a> {
     login: &'a MysqlLogin,
-    identity: &'a MysqlStatementKey,
+    identity: &'a MysqlIdentity,
 }
 
 impl Context for AuthContext<'_> {
@@ -305,11 +305,11 @@ mod tests {
     #[test]
     fn without_a_key_the_password_is_not_to_blame() {
         let password = Secret::new("x".to_owned());
-        let identity = MysqlStatementKey { password, ..MysqlStatementKey::default() };
+        let identity = MysqlIdentity { password, ..MysqlIdentity::default() };
         let mut login = MysqlLogin { nonce: vec![7; 20], ..MysqlLogin::default() };
         let denied = || DatabaseFailure::connection("1045", "Access denied");
         login.start(&AuthPlugin::CachingSha2Password, &identity).expect("a proof");
-        let greeting = Greeting::default();
+        let greeting = ServerGreeting::default();
         assert_eq!(login.explained(denied(), &greeting).message, "Access denied");
         // The server does not know the password yet, and is asked for its key.
         let turn = login.more(&[4], &identity).expect("no error yet");
@@ -320,13 +320,13 @@ mod tests {
     #[test]
     fn who_may_have_to_come_in_encrypted_learns_how() {
         let capabilities = CapabilityFlags::CLIENT_SSL;
-        let greeting = Greeting { capabilities, ..Greeting::default() };
-        let explained = |login: &MysqlLogin, greeting: &Greeting| {
+        let greeting = ServerGreeting { capabilities, ..ServerGreeting::default() };
+        let explained = |login: &MysqlLogin, greeting: &ServerGreeting| {
             login.explained(DatabaseFailure::connection("1045", "denied"), greeting).message
         };
         let plain = MysqlLogin::default();
         assert!(explained(&plain, &greeting).contains("ssl-mode=required"));
-        assert_eq!(explained(&plain, &Greeting::default()), "denied");
+        assert_eq!(explained(&plain, &ServerGreeting::default()), "denied");
         let encrypted = MysqlLogin { is_encrypted: true, ..MysqlLogin::default() };
         assert!(explained(&encrypted, &greeting).contains("ssl-cert"));
         let local = MysqlLogin { is_unix: true, ..MysqlLogin::default() };

@@ -20,5 +20,5 @@ mod target;
 pub use admin::{MysqlAdmin, MysqlDialect};
 pub use protocol::MysqlProtocol;
 pub use server::MysqlServer;
-pub use shared::{MysqlShared, MysqlStatementKey};
+pub use shared::{MysqlIdentity, MysqlShared};
 pub use target::{MysqlTarget, MysqlTargetError};

@@ -2,18 +2,18 @@
 
 use super::adhoc::{AwaitedReply, MysqlAdHocSession};
 use super::error::{failure, malformed};
-use super::login::{self, Greeting, LoginStep, MysqlLogin};
+use super::login::{self, LoginStep, MysqlLogin, ServerGreeting};
 use super::request;
 use super::row_sink::{MysqlRowSink, RowRetention};
 use super::shared::{MysqlShared, MysqlStatementForm};
 use crate::drive::shard::StatementResult;
 use crate::socket::{
-    Protocol, ProtocolCall, ProtocolProgress, QueryTable, SubmitResult, TlsWish, Transport,
+    Protocol, ProtocolCall, ProtocolProgress, QueryTable, SubmitResult, TlsRequirement, Transport,
     service_of,
 };
+use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::Value;
-use dbtime_load::request::ConnectionOp;
 use dbtime_load::results::ResultSets;
 use dbtime_model::StatementId;
 use dbtime_wire::ReadProgress as Reading;
@@ -27,7 +27,7 @@ use std::collections::VecDeque;
 pub struct MysqlProtocol {
     stage: MysqlStage,
     login: MysqlLogin,
-    greeting: Greeting,
+    greeting: ServerGreeting,
     reader: MysqlResponseReader,
     /// What the server knows of each statement.
     handles: Box<[MysqlStatementHandle]>,
@@ -45,7 +45,7 @@ pub struct MysqlProtocol {
     /// Whether the server's sessions begin without auto-commit, which workloads count on.
     sets_autocommit: bool,
     kept: MysqlRowSink,
-    asking: MysqlAdHocSession,
+    adhoc: MysqlAdHocSession,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ enum MysqlStage {
     Preparing,
     Executing,
     /// Does what a script asked.
-    Asked(AwaitedReply),
+    AdHoc(AwaitedReply),
 }
 
 /// What the server knows of a statement.
@@ -162,8 +162,8 @@ impl MysqlProtocol {
     }
 
     /// Asks the server to prepare all statements of an operation at once, in one round trip.
-    fn prepare(&mut self, shared: &MysqlShared, wanted: StatementId, out: &mut Vec<u8>) {
-        let operation = shared.statements[wanted.0 as usize].operation;
+    fn prepare(&mut self, shared: &MysqlShared, first: StatementId, out: &mut Vec<u8>) {
+        let operation = shared.statements[first.0 as usize].operation;
         for (index, statement) in shared.statements.iter().enumerate() {
             let MysqlStatementForm::Prepared { sql, .. } = &statement.form else { continue };
             if statement.operation == operation
@@ -182,7 +182,7 @@ impl MysqlProtocol {
     fn prepared(&mut self, shared: &MysqlShared, out: &mut Vec<u8>) -> ProtocolProgress {
         let answer = self.reader.take();
         let Some(statement) = self.preparing.pop_front() else { return ProtocolProgress::More };
-        let wanted = self.waiting.front().map(|(wanted, ..)| *wanted);
+        let next = self.waiting.front().map(|(next, ..)| *next);
         let handle = &mut self.handles[statement.0 as usize];
         match (answer.prepared, answer.error) {
             (Some(prepared), _) => *handle = MysqlStatementHandle::Prepared(prepared.id),
@@ -190,7 +190,7 @@ impl MysqlProtocol {
                 *handle = MysqlStatementHandle::AsText
             }
             // Others of the operation may exist once this one has been executed.
-            (_, Some(error)) if wanted == Some(statement) => {
+            (_, Some(error)) if next == Some(statement) => {
                 self.refused = Some(Box::new(failure(&error)));
             }
             _ => {}
@@ -243,18 +243,18 @@ impl MysqlProtocol {
 
     /// The answer to what a script asked is whole.
     #[inline]
-    fn replied(&mut self, wanted: AwaitedReply) -> StatementResult {
+    fn replied(&mut self, expected: AwaitedReply) -> StatementResult {
         self.stage = MysqlStage::Idle;
         let answer = self.reader.answer();
         let warnings = answer.warnings;
         if let Some(error) = &answer.error {
             return StatementResult { warnings, ..StatementResult::failed(failure(error)) };
         }
-        if !matches!(wanted, AwaitedReply::Handle(_)) {
+        if !matches!(expected, AwaitedReply::Handle(_)) {
             self.backslash = answer.status & NO_BACKSLASH_ESCAPES == 0;
         }
-        self.asking.answered(wanted, answer);
-        StatementResult { warnings, ..StatementResult::of(self.asking.results().rows()) }
+        self.adhoc.answered(expected, answer);
+        StatementResult { warnings, ..StatementResult::of(self.adhoc.results().rows()) }
     }
 
     /// Reads a packet of the time before statements.
@@ -265,7 +265,7 @@ impl MysqlProtocol {
         out: &mut Vec<u8>,
     ) -> (usize, ProtocolProgress) {
         let Some((length, sequence)) = header(input) else { return (0, ProtocolProgress::More) };
-        if length > LONGEST_LOGIN {
+        if length > MAX_LOGIN_BYTES {
             return (0, broken(no_mysql(input)));
         }
         let Some(payload) = input.get(HEADER..HEADER + length) else {
@@ -306,8 +306,8 @@ impl MysqlProtocol {
         let without_eof =
             self.greeting.capabilities().contains(CapabilityFlags::CLIENT_DEPRECATE_EOF);
         self.reader = MysqlResponseReader::new(without_eof);
-        if let Some(request) = self.login.encryption(&self.greeting, &shared.identity)? {
-            return Ok(LoginStep::Encrypt(request));
+        if let Some(op) = self.login.encryption(&self.greeting, &shared.identity)? {
+            return Ok(LoginStep::Encrypt(op));
         }
         self.stage = MysqlStage::LoggingIn;
         Ok(LoginStep::Send(self.login.answer(&self.greeting, &shared.identity)?))
@@ -347,7 +347,7 @@ impl MysqlProtocol {
 }
 
 /// The packets of logging in are short.
-const LONGEST_LOGIN: usize = 1 << 16;
+const MAX_LOGIN_BYTES: usize = 1 << 16;
 
 fn unreadable() -> DatabaseFailure {
     DatabaseFailure::connection(
@@ -383,7 +383,7 @@ impl Protocol for MysqlProtocol {
         Self {
             stage: MysqlStage::Greeting,
             login: MysqlLogin::default(),
-            greeting: Greeting::default(),
+            greeting: ServerGreeting::default(),
             reader: MysqlResponseReader::new(false),
             handles: vec![MysqlStatementHandle::Unknown; shared.statements.len()]
                 .into_boxed_slice(),
@@ -395,11 +395,17 @@ impl Protocol for MysqlProtocol {
             backslash: true,
             sets_autocommit: false,
             kept: MysqlRowSink::default(),
-            asking: MysqlAdHocSession::default(),
+            adhoc: MysqlAdHocSession::default(),
         }
     }
 
-    fn open(&mut self, shared: &MysqlShared, transport: Transport, tls: TlsWish, _: &mut Vec<u8>) {
+    fn open(
+        &mut self,
+        shared: &MysqlShared,
+        transport: Transport,
+        tls: TlsRequirement,
+        _: &mut Vec<u8>,
+    ) {
         *self = Self { login: MysqlLogin::new(transport, tls), ..Self::new(shared) };
     }
 
@@ -440,24 +446,24 @@ impl Protocol for MysqlProtocol {
     }
 
     #[inline]
-    fn ask(
+    fn perform(
         &mut self,
         _: &MysqlShared,
-        request: ConnectionOp<'_>,
+        op: ConnectionOp<'_>,
         out: &mut Vec<u8>,
     ) -> Result<SubmitResult, DatabaseFailure> {
-        let (asked, wanted) = self.asking.write(request, out)?;
-        if let Some(wanted) = wanted {
-            self.stage = MysqlStage::Asked(wanted);
-            let is_handle = matches!(wanted, AwaitedReply::Handle(_));
+        let (submitted, expected) = self.adhoc.write(op, out)?;
+        if let Some(expected) = expected {
+            self.stage = MysqlStage::AdHoc(expected);
+            let is_handle = matches!(expected, AwaitedReply::Handle(_));
             let expect = if is_handle { Expect::Prepare } else { Expect::Results };
-            self.reader.expect(expect, self.asking.keeps_rows());
+            self.reader.expect(expect, self.adhoc.keeps_rows());
         }
-        Ok(asked)
+        Ok(submitted)
     }
 
     fn results(&mut self) -> &mut ResultSets {
-        self.asking.results()
+        self.adhoc.results()
     }
 
     fn query(&mut self, sql: &str, out: &mut Vec<u8>) {
@@ -481,15 +487,15 @@ impl Protocol for MysqlProtocol {
         }
         if self.stage == MysqlStage::Idle {
             // A server that ends a connection says why where nobody asked.
-            let said = header(input).and_then(|(length, _)| input.get(HEADER..HEADER + length));
-            return match said {
+            let payload = header(input).and_then(|(length, _)| input.get(HEADER..HEADER + length));
+            return match payload {
                 Some(payload) => (input.len(), broken(read_error(payload))),
                 None => (0, ProtocolProgress::More),
             };
         }
         let read = match self.stage {
-            MysqlStage::Asked(AwaitedReply::Results) => self.reader.feed(input, &mut self.asking),
-            MysqlStage::Asked(_) => self.reader.feed(input, &mut ()),
+            MysqlStage::AdHoc(AwaitedReply::Results) => self.reader.feed(input, &mut self.adhoc),
+            MysqlStage::AdHoc(_) => self.reader.feed(input, &mut ()),
             _ if self.kept.is_wanted() => self.reader.feed(input, &mut self.kept),
             _ => self.reader.feed(input, &mut ()),
         };
@@ -504,7 +510,7 @@ impl Protocol for MysqlProtocol {
                 Some(error) => broken(failure(&error)),
                 None => self.set_up(shared, at + 1, out),
             },
-            MysqlStage::Asked(wanted) => ProtocolProgress::Answered(self.replied(wanted)),
+            MysqlStage::AdHoc(expected) => ProtocolProgress::Answered(self.replied(expected)),
             _ => ProtocolProgress::Answered(self.executed(shared, out)),
         };
         (used, progress)
@@ -514,14 +520,14 @@ impl Protocol for MysqlProtocol {
         self.kept.first()
     }
 
-    fn doubt(&self) -> Option<&'static str> {
+    fn login_hint(&self) -> Option<&'static str> {
         (self.stage == MysqlStage::Greeting).then_some(
             "it has not greeted, as MySQL and MariaDB do at once; is it another service, such as \
              PostgreSQL (postgres://) or HTTP?",
         )
     }
 
-    fn farewell(&mut self, out: &mut Vec<u8>) {
+    fn terminate(&mut self, out: &mut Vec<u8>) {
         write_packet(&[command::QUIT], 0, out);
     }
 }

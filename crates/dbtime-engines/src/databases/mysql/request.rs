@@ -173,14 +173,14 @@ mod tests {
         let values = [Value::Integer(7), Value::Null, Value::Text("hi".to_owned())];
         let mut out = Vec::new();
         execute(9, &values, &mut out);
-        let wanted = [
+        let expected = [
             &[command::STMT_EXECUTE, 9, 0, 0, 0, 0, 1, 0, 0, 0][..],
             &[0b010, 1, LONGLONG, 0, NULL, 0, VAR_STRING, 0],
             &7i64.to_le_bytes(),
             b"\x02hi",
         ]
         .concat();
-        assert_eq!(out[HEADER..], wanted);
+        assert_eq!(out[HEADER..], expected);
         let mut long = Vec::new();
         execute(9, &[Value::Text("y".repeat(LONGEST))], &mut long);
         assert_eq!(header(&long), Some((LONGEST, 0)));

@@ -92,9 +92,9 @@ impl Server for MysqlServer {
         let version = self.version.get().map_or("", String::as_str);
         let shared = self.target.shared(Vec::new(), &plan.workload.statements, options.protocol);
         let target = self.to_string();
-        let asked = AdminSession { target: &target, admin: &mut *admin };
-        let look = facts::MysqlFactsReader { asked, version, pipelines: options.pipeline };
-        look.facts(plan, shared.prepared_per_connection() as u64)
+        let session = AdminSession { target: &target, admin: &mut *admin };
+        let reader = facts::MysqlFactsReader { session, version, pipelines: options.pipeline };
+        reader.facts(plan, shared.prepared_per_connection() as u64)
     }
 
     fn drive(

@@ -9,7 +9,7 @@ use dbtime_wire::mysql::command;
 
 /// Who logs in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct MysqlStatementKey {
+pub struct MysqlIdentity {
     /// The user.
     pub user: String,
     /// The password; empty: none.
@@ -21,7 +21,7 @@ pub struct MysqlStatementKey {
 /// What all connections of a run share.
 #[derive(Debug, Default)]
 pub struct MysqlShared {
-    pub(super) identity: MysqlStatementKey,
+    pub(super) identity: MysqlIdentity,
     /// Statements executed as soon as the server has let us in.
     pub(super) setup: Vec<String>,
     pub(super) statements: Vec<ReadyStatement>,
@@ -47,13 +47,13 @@ pub(super) enum MysqlStatementForm {
 
 impl MysqlShared {
     /// For connections that only execute texts.
-    pub fn new(identity: MysqlStatementKey) -> Self {
+    pub fn new(identity: MysqlIdentity) -> Self {
         Self { identity, ..Self::default() }
     }
 
     /// For connections that execute the statements of a workload, after those of `setup`.
     pub fn of_workload(
-        identity: MysqlStatementKey,
+        identity: MysqlIdentity,
         setup: Vec<String>,
         statements: &[Statement],
         protocol: StatementProtocol,

@@ -2,7 +2,7 @@
 //! environment variables say.
 
 use super::options_file::{self, MysqlClientOptions};
-use super::shared::{MysqlShared, MysqlStatementKey};
+use super::shared::{MysqlIdentity, MysqlShared};
 use crate::percent;
 use crate::server::StatementProtocol;
 use crate::server::secret::Secret;
@@ -24,7 +24,7 @@ pub struct MysqlTarget {
     /// Where it listens.
     pub address: Address,
     /// Who logs in.
-    pub identity: MysqlStatementKey,
+    pub identity: MysqlIdentity,
     /// How long making a connection may take.
     pub connect_timeout: Nanos,
     /// Whether connections are encrypted.
@@ -55,7 +55,7 @@ pub enum MysqlTargetError {
 const PARAMETERS: [&str; 7] =
     ["socket", "connect-timeout", "defaults-file", "ssl-mode", "ssl-ca", "ssl-cert", "ssl-key"];
 
-const MODES: [(&str, TlsMode); 6] = [
+const TLS_MODES: [(&str, TlsMode); 6] = [
     ("disabled", TlsMode::Disabled),
     ("preferred", TlsMode::Preferred),
     ("required", TlsMode::Required),
@@ -65,7 +65,7 @@ const MODES: [(&str, TlsMode); 6] = [
     ("verify-identity", TlsMode::VerifyFull),
 ];
 
-const PORT: u16 = 3306;
+const DEFAULT_PORT: u16 = 3306;
 
 impl MysqlTarget {
     /// Reads `mysql://…` or `mariadb://…`. What it leaves out comes from `MYSQL_HOST`,
@@ -83,7 +83,7 @@ impl MysqlTarget {
             return Err(ServerUrl::unknown(name, &PARAMETERS).into());
         }
         let file = options(url.parameter("defaults-file"), &environment)?;
-        let sources = Sources { url, file, environment: &environment };
+        let sources = OptionSources { url, file, environment: &environment };
         let (address, tls_files) = (sources.address()?, sources.tls_files()?);
         Ok(Self {
             url: sources.shown(text, &address),
@@ -100,7 +100,7 @@ impl MysqlTarget {
         Self {
             url: format!("mysql://{user}@/?socket={}", socket.display()),
             address: Address::Unix(socket.to_owned()),
-            identity: MysqlStatementKey { user: user.to_owned(), password, database: None },
+            identity: MysqlIdentity { user: user.to_owned(), password, database: None },
             connect_timeout: Nanos::from_secs(10),
             tls: TlsMode::Disabled,
             tls_files: TlsFiles::default(),
@@ -144,17 +144,17 @@ impl fmt::Display for MysqlTarget {
 }
 
 /// Where the pieces of a target come from.
-struct Sources<'a> {
+struct OptionSources<'a> {
     url: ServerUrl,
     file: MysqlClientOptions,
     environment: &'a dyn Fn(&str) -> Option<String>,
 }
 
-impl Sources<'_> {
+impl OptionSources<'_> {
     /// What the environment says, then the file.
     fn around(&self, name: &str, variable: &str) -> Option<String> {
-        let said = (self.environment)(variable).filter(|value| !value.is_empty());
-        said.or_else(|| self.file.get(name))
+        let value = (self.environment)(variable).filter(|value| !value.is_empty());
+        value.or_else(|| self.file.get(name))
     }
 
     fn in_url_or_file(&self, parameter: &str) -> Option<String> {
@@ -212,15 +212,15 @@ impl Sources<'_> {
         match (self.url.port, self.around("port", "MYSQL_TCP_PORT")) {
             (Some(port), _) => Ok(port),
             (None, Some(text)) => text.parse().map_err(|_| UrlError::Port),
-            (None, None) => Ok(PORT),
+            (None, None) => Ok(DEFAULT_PORT),
         }
     }
 
-    fn identity(&self) -> MysqlStatementKey {
+    fn identity(&self) -> MysqlIdentity {
         let user = self.url.user.clone().or_else(|| self.file.get("user"));
         let password = self.url.password.clone();
         let password = password.or_else(|| self.around("password", "MYSQL_PWD").map(Secret::new));
-        MysqlStatementKey {
+        MysqlIdentity {
             user: user.or_else(|| (self.environment)("USER")).unwrap_or_else(|| "root".to_owned()),
             password: password.unwrap_or_default(),
             database: self.url.database.clone().or_else(|| self.file.get("database")),
@@ -256,7 +256,7 @@ impl Sources<'_> {
 
 fn tls_mode(text: &str) -> Result<TlsMode, UrlError> {
     let lower = text.to_ascii_lowercase().replace('_', "-");
-    let found = MODES.iter().find(|(name, _)| *name == lower);
+    let found = TLS_MODES.iter().find(|(name, _)| *name == lower);
     found.map(|(_, mode)| *mode).ok_or_else(|| UrlError::Value {
         name: "ssl-mode".to_owned(),
         value: text.to_owned(),

@@ -4,9 +4,9 @@
 use super::request;
 use super::shared::{BIND_END, EXECUTE_AND_SYNC};
 use crate::socket::SubmitResult;
+use dbtime_load::connection_op::{ConnectionOp, PipelineEntry};
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::Value;
-use dbtime_load::request::{ConnectionOp, PipelineEntry};
 use dbtime_load::results::ResultSets;
 use dbtime_wire::ResultRows;
 use dbtime_wire::postgres::{begin_message, cells, columns, end_message, frontend};
@@ -36,10 +36,10 @@ enum Present {
 }
 
 /// Handles are an index: more than this is a script's mistake.
-const MOST_HANDLES: u32 = 1 << 20;
+const MAX_HANDLES: u32 = 1 << 20;
 
 /// Bytes of a message of data, at most.
-const COPY_PIECE: usize = 1 << 20;
+const COPY_PIECE_BYTES: usize = 1 << 20;
 
 /// An Execute of the unnamed portal, with no limit on its rows.
 const EXECUTE: [u8; 10] = [frontend::EXECUTE, 0, 0, 0, 9, 0, 0, 0, 0, 0];
@@ -52,16 +52,16 @@ impl PostgresAdHocSession {
     #[inline]
     pub(super) fn write(
         &mut self,
-        request: ConnectionOp<'_>,
+        op: ConnectionOp<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(SubmitResult, u32), DatabaseFailure> {
         self.results.clear();
         (self.is_open, self.present) = (false, None);
-        self.is_extended = !matches!(request, ConnectionOp::Query(_) | ConnectionOp::Copy { .. });
-        self.is_pipeline = matches!(request, ConnectionOp::Pipeline(_));
-        self.has_data = matches!(request, ConnectionOp::Copy { .. });
+        self.is_extended = !matches!(op, ConnectionOp::Query(_) | ConnectionOp::Copy { .. });
+        self.is_pipeline = matches!(op, ConnectionOp::Pipeline(_));
+        self.has_data = matches!(op, ConnectionOp::Copy { .. });
         let start = out.len();
-        let written = self.write_or_fail(request, out);
+        let written = self.write_or_fail(op, out);
         if written.is_err() {
             out.truncate(start);
         }
@@ -71,10 +71,10 @@ impl PostgresAdHocSession {
     #[inline]
     fn write_or_fail(
         &mut self,
-        request: ConnectionOp<'_>,
+        op: ConnectionOp<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(SubmitResult, u32), DatabaseFailure> {
-        match request {
+        match op {
             ConnectionOp::Query(sql) => {
                 free_of_zeros(sql)?;
                 request::query(sql, out);
@@ -88,8 +88,8 @@ impl PostgresAdHocSession {
                 query_with(sql, parameters, out)?;
                 request::empty(frontend::SYNC, out);
             }
-            ConnectionOp::Prepare { handle, .. } if handle >= MOST_HANDLES => {
-                let text = format!("a script has at most {MOST_HANDLES} statements prepared");
+            ConnectionOp::Prepare { handle, .. } if handle >= MAX_HANDLES => {
+                let text = format!("a script has at most {MAX_HANDLES} statements prepared");
                 return Err(DatabaseFailure::statement("54000", "54000", text));
             }
             ConnectionOp::Prepare { handle, sql } => self.prepare(handle, sql, out)?,
@@ -245,7 +245,7 @@ impl ResultRows for PostgresAdHocSession {
 fn copy(sql: &str, data: &[u8], out: &mut Vec<u8>) -> Result<(), DatabaseFailure> {
     free_of_zeros(sql)?;
     request::query(sql, out);
-    for piece in data.chunks(COPY_PIECE) {
+    for piece in data.chunks(COPY_PIECE_BYTES) {
         let begun = begin_message(frontend::COPY_DATA, out);
         out.extend_from_slice(piece);
         end_message(begun, out);

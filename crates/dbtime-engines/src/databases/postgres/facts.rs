@@ -47,7 +47,7 @@ const SETTINGS: &[&str] = &[
 
 /// A look at a server.
 pub(super) struct PostgresFactsReader<'a> {
-    pub(super) asked: AdminSession<'a>,
+    pub(super) session: AdminSession<'a>,
 }
 
 impl PostgresFactsReader<'_> {
@@ -58,7 +58,7 @@ impl PostgresFactsReader<'_> {
         prepared: u64,
     ) -> Result<ServerFacts, ServerError> {
         self.check_statements(&plan.workload.statements)?;
-        let version = self.asked.query("SHOW server_version")?;
+        let version = self.session.query("SHOW server_version")?;
         let number = version.value().unwrap_or_default().to_owned();
         // `15.18 (Debian 15.18-0+deb12u1)`
         let number = number.split(' ').next().unwrap_or_default();
@@ -67,7 +67,7 @@ impl PostgresFactsReader<'_> {
             version: format!("PostgreSQL {number}"),
             settings: self.settings()?,
             data_bytes: self.data_bytes(plan)?,
-            tls: self.asked.admin.encryption(),
+            tls: self.session.admin.encryption(),
             prepared_statements: (total > 0).then_some(total),
         })
     }
@@ -78,7 +78,7 @@ impl PostgresFactsReader<'_> {
             "SELECT name, current_setting(name) FROM pg_catalog.pg_settings WHERE name IN ({})",
             names.join(", ")
         );
-        self.asked.pairs(&sql)
+        self.session.pairs(&sql)
     }
 
     /// Has the server read every statement, without executing any.
@@ -90,10 +90,10 @@ impl PostgresFactsReader<'_> {
             if !can_be_prepared(sql) {
                 continue;
             }
-            match self.asked.admin.query(&format!("PREPARE dbtime_look AS {sql}")) {
+            match self.session.admin.query(&format!("PREPARE dbtime_look AS {sql}")) {
                 Ok(_) => {
                     let counted = self.parameters()?;
-                    self.asked.query("DEALLOCATE dbtime_look")?;
+                    self.session.query("DEALLOCATE dbtime_look")?;
                     let given = statement.kind.pieces().len() - 1;
                     if let Some(counted) = counted.filter(|counted| *counted != given) {
                         let failure = DatabaseFailure::parameters("42P02", "42P02", counted, given);
@@ -111,12 +111,12 @@ impl PostgresFactsReader<'_> {
     fn parameters(&mut self) -> Result<Option<usize>, ServerError> {
         let sql = "SELECT coalesce(array_length(parameter_types, 1), 0) \
                    FROM pg_catalog.pg_prepared_statements WHERE name = 'dbtime_look'";
-        let rows = self.asked.query(sql)?;
+        let rows = self.session.query(sql)?;
         Ok(rows.value().and_then(|text| text.parse().ok()))
     }
 
     fn refused(&self, name: &str, sql: &str, failure: Box<DatabaseFailure>) -> ServerError {
-        self.asked.refused(format!("statement `{name}` ({sql}) is refused"), failure)
+        self.session.refused(format!("statement `{name}` ({sql}) is refused"), failure)
     }
 
     fn data_bytes(&mut self, plan: &LoadPlan) -> Result<Option<u64>, ServerError> {
@@ -130,7 +130,7 @@ impl PostgresFactsReader<'_> {
              WHERE relkind = 'r' AND pg_table_is_visible(oid) AND relname IN ({})",
             names.join(", ")
         );
-        Ok(self.asked.query(&sql)?.value().and_then(|text| text.parse().ok()))
+        Ok(self.session.query(&sql)?.value().and_then(|text| text.parse().ok()))
     }
 }
 
@@ -225,10 +225,10 @@ mod tests {
     fn looked(counted: Option<&'static str>) -> Result<(), String> {
         let kind = StatementKind::Sql("SELECT a FROM t WHERE id = ?1".to_owned());
         let statement = Statement { operation: OperationId(0), name: "fetch".to_owned(), kind };
-        let mut look = PostgresFactsReader {
-            asked: AdminSession { target: "postgres://h", admin: &mut Counting(counted) },
+        let mut reader = PostgresFactsReader {
+            session: AdminSession { target: "postgres://h", admin: &mut Counting(counted) },
         };
-        look.check_statements(&[statement]).map_err(|error| error.to_string())
+        reader.check_statements(&[statement]).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -158,8 +158,8 @@ mod tests {
             ("XX000", ErrorClass::Other),
             ("", ErrorClass::Other),
         ];
-        for (code, wanted) in cases {
-            assert_eq!(class(code, false), wanted, "{code}");
+        for (code, expected) in cases {
+            assert_eq!(class(code, false), expected, "{code}");
         }
         for code in ["08006", "28P01", "3D000", "42P01", "XX000", "53300"] {
             assert_eq!(class(code, true), ErrorClass::Connection, "{code}");
@@ -171,15 +171,15 @@ mod tests {
 
     #[test]
     fn what_must_come_in_encrypted_learns_how() {
-        let told = |message: &str| {
+        let message_of = |message: &str| {
             let (code, message) = ("28000".to_owned(), message.to_owned());
             failure(&PostgresError { code, message, ..PostgresError::default() }, true).message
         };
         let entry = "no pg_hba.conf entry for host \"10.0.0.1\", user \"u\", database \"d\", ";
-        assert!(told(&format!("{entry}no encryption")).contains("sslmode=require"));
-        assert!(told(&format!("{entry}SSL off")).contains("sslmode=require"));
-        assert!(!told(&format!("{entry}SSL encryption")).contains("sslmode"));
-        assert!(told("connection requires a valid client certificate").contains("sslcert"));
+        assert!(message_of(&format!("{entry}no encryption")).contains("sslmode=require"));
+        assert!(message_of(&format!("{entry}SSL off")).contains("sslmode=require"));
+        assert!(!message_of(&format!("{entry}SSL encryption")).contains("sslmode"));
+        assert!(message_of("connection requires a valid client certificate").contains("sslcert"));
     }
 
     #[test]
@@ -203,8 +203,8 @@ mod tests {
             (&by_address, 0, "at \"10.0.0.1\", port 5432"),
             (&socket, 0, "on socket \"/run/.s.PGSQL.5432\""),
         ] {
-            let wanted = format!("connection to server {place} failed: FATAL:  no");
-            assert_eq!(&*named(address, nth), wanted);
+            let expected = format!("connection to server {place} failed: FATAL:  no");
+            assert_eq!(&*named(address, nth), expected);
         }
         let mut plain = no_postgres("HTTP");
         name_server(&mut plain, &socket, 0);

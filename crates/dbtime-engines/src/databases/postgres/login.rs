@@ -1,7 +1,7 @@
 //! Logging in: what the server asks before it lets anybody in, and what is answered.
 
 use super::failure::malformed;
-use super::shared::PostgresStatementKey;
+use super::shared::PostgresIdentity;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_wire::postgres::{Authentication, begin_message, end_message, frontend};
 use postgres_protocol::authentication::md5_hash;
@@ -27,7 +27,7 @@ impl PostgresLogin {
     pub(super) fn answer(
         &mut self,
         payload: &[u8],
-        identity: &PostgresStatementKey,
+        identity: &PostgresIdentity,
         out: &mut Vec<u8>,
     ) -> Result<(), DatabaseFailure> {
         match Authentication::read(payload).map_err(|error| malformed(&error))? {
@@ -71,7 +71,7 @@ impl PostgresLogin {
     fn begin(
         &mut self,
         mechanisms: &[&str],
-        identity: &PostgresStatementKey,
+        identity: &PostgresIdentity,
         out: &mut Vec<u8>,
     ) -> Result<(), DatabaseFailure> {
         let (mechanism, binding) = self.channel_binding(mechanisms);
@@ -113,7 +113,7 @@ fn send(password: &[u8], out: &mut Vec<u8>) {
     end_message(begun, out);
 }
 
-fn password(identity: &PostgresStatementKey) -> Result<&str, DatabaseFailure> {
+fn password(identity: &PostgresIdentity) -> Result<&str, DatabaseFailure> {
     match identity.password.reveal() {
         "" => Err(refused(&format!(
             "the server wants a password for {}: put it into PGPASSWORD, ~/.pgpass or the target",
@@ -136,15 +136,15 @@ mod tests {
     use super::*;
     use crate::server::secret::Secret;
 
-    fn identity(password: &str) -> PostgresStatementKey {
-        PostgresStatementKey {
+    fn identity(password: &str) -> PostgresIdentity {
+        PostgresIdentity {
             user: "md5_user".to_owned(),
             password: Secret::new(password),
-            ..PostgresStatementKey::default()
+            ..PostgresIdentity::default()
         }
     }
 
-    fn ask(
+    fn respond(
         login: &mut PostgresLogin,
         payload: &[u8],
         password: &str,
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn each_method_has_its_answer() {
-        let answer = |payload: &[u8]| ask(&mut PostgresLogin::default(), payload, "password");
+        let answer = |payload: &[u8]| respond(&mut PostgresLogin::default(), payload, "password");
         assert_eq!(answer(b"\0\0\0\0").expect("in"), b"");
         assert_eq!(answer(b"\0\0\0\x03").expect("sent"), b"p\0\0\0\x0dpassword\0");
         let hashed = b"p\0\0\0\x28md562af4dd09bbb41884907a838a3233294\0";
@@ -166,22 +166,24 @@ mod tests {
 
     #[test]
     fn what_cannot_be_answered_says_what_to_do() {
-        let told = |payload: &[u8], password: &str| {
-            ask(&mut PostgresLogin::default(), payload, password).expect_err("refused").message
+        let message_of = |payload: &[u8], password: &str| {
+            respond(&mut PostgresLogin::default(), payload, password).expect_err("refused").message
         };
-        assert!(told(b"\0\0\0\x07", "x").contains("GSSAPI"));
-        assert!(told(b"\0\0\0\x09", "x").contains("SSPI"));
-        assert!(told(b"\0\0\0\x03", "").contains("PGPASSWORD"));
-        assert!(told(b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0\0", "x").contains("only offers"));
-        assert!(told(b"\0\0\0\x0br=x,s=eA==,i=1", "x").contains("not begun"));
+        assert!(message_of(b"\0\0\0\x07", "x").contains("GSSAPI"));
+        assert!(message_of(b"\0\0\0\x09", "x").contains("SSPI"));
+        assert!(message_of(b"\0\0\0\x03", "").contains("PGPASSWORD"));
+        assert!(message_of(b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0\0", "x").contains("only offers"));
+        assert!(message_of(b"\0\0\0\x0br=x,s=eA==,i=1", "x").contains("not begun"));
     }
 
     #[test]
     fn a_server_that_does_not_know_the_password_is_not_believed() {
         let mut login = PostgresLogin::default();
-        ask(&mut login, b"\0\0\0\x0aSCRAM-SHA-256\0\0", "x").expect("begun");
-        assert!(ask(&mut login, b"\0\0\0\0", "x").expect_err("no proof").message.contains("prov"));
+        respond(&mut login, b"\0\0\0\x0aSCRAM-SHA-256\0\0", "x").expect("begun");
+        assert!(
+            respond(&mut login, b"\0\0\0\0", "x").expect_err("no proof").message.contains("prov")
+        );
         let wrong = b"\0\0\0\x0br=somebodyelses,s=eA==,i=4096";
-        assert!(ask(&mut login, wrong, "x").expect_err("nonce").message.contains("nonce"));
+        assert!(respond(&mut login, wrong, "x").expect_err("nonce").message.contains("nonce"));
     }
 }

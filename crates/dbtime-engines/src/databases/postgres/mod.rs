@@ -18,5 +18,5 @@ mod target;
 pub use admin::{PostgresAdmin, PostgresDialect};
 pub use protocol::PostgresProtocol;
 pub use server::PostgresServer;
-pub use shared::{PostgresShared, PostgresStatementKey};
+pub use shared::{PostgresIdentity, PostgresShared};
 pub use target::{PostgresTarget, PostgresTargetError};

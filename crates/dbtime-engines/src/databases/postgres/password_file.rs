@@ -13,11 +13,11 @@ pub(super) type PasswordKey<'a> = [&'a str; 4];
 /// The password of the first line that fits. A file that others can read is not looked at: then the
 /// error says so.
 pub(super) fn look_up(path: &Path, key: PasswordKey<'_>) -> Result<Option<String>, String> {
-    let told = |error: io::Error| format!("{} cannot be read: {error}", path.display());
+    let unreadable = |error: io::Error| format!("{} cannot be read: {error}", path.display());
     let file = match fs::metadata(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(told(error)),
+        Err(error) => return Err(unreadable(error)),
     };
     if !file.is_file() {
         return Err(format!("{} is not a plain file", path.display()));
@@ -26,16 +26,16 @@ pub(super) fn look_up(path: &Path, key: PasswordKey<'_>) -> Result<Option<String
         let path = path.display();
         return Err(format!("{path} is not used, for others can read it: chmod 600 {path}"));
     }
-    let text = fs::read(path).map_err(told)?;
+    let text = fs::read(path).map_err(unreadable)?;
     Ok(find(&String::from_utf8_lossy(&text), key))
 }
 
 fn find(text: &str, key: PasswordKey<'_>) -> Option<String> {
     text.lines().filter(|line| !line.starts_with('#')).find_map(|line| {
         let mut fields = PasswordFields(line);
-        for wanted in key {
+        for expected in key {
             let (field, is_any) = fields.next()?;
-            if !is_any && field != wanted {
+            if !is_any && field != expected {
                 return None;
             }
         }

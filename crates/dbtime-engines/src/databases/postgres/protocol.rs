@@ -3,7 +3,7 @@
 //! A prepared statement costs one round trip from its first execution on: Parse, Bind, Execute and
 //! Sync go out together, and whether the server took the statement shows in the one answer.
 
-mod opening;
+mod handshake;
 
 use super::adhoc::PostgresAdHocSession;
 use super::certificate::certificate_hash;
@@ -16,12 +16,13 @@ use super::shared::{
 };
 use crate::drive::shard::StatementResult;
 use crate::socket::{
-    Address, Protocol, ProtocolCall, ProtocolProgress, QueryTable, SubmitResult, TlsWish, Transport,
+    Address, Protocol, ProtocolCall, ProtocolProgress, QueryTable, SubmitResult, TlsRequirement,
+    Transport,
 };
+use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::failure::NO_COPY_DATA;
 use dbtime_load::program::Value;
-use dbtime_load::request::ConnectionOp;
 use dbtime_load::results::ResultSets;
 use dbtime_wire::postgres::{
     ExpectedResponse, PostgresError, PostgresResponseReader, TransactionStatus, begin_message,
@@ -38,7 +39,7 @@ pub struct PostgresProtocol {
     /// What the server knows of each statement.
     handles: Box<[PostgresStatementHandle]>,
     kept: PostgresRowSink,
-    asking: PostgresAdHocSession,
+    adhoc: PostgresAdHocSession,
     /// The first failure of a script's pipeline.
     failed: Option<Box<DatabaseFailure>>,
     /// Statements under way behind the one that is being answered.
@@ -51,7 +52,7 @@ pub struct PostgresProtocol {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PostgresStage {
     /// Waits to hear whether the server encrypts.
-    Encrypting(TlsWish),
+    Encrypting(TlsRequirement),
     LoggingIn,
     Idle,
     /// Executes a query that is no statement of the workload.
@@ -62,7 +63,7 @@ enum PostgresStage {
         wants_row: bool,
     },
     /// Does what a script asked; so many answers are still to come.
-    Asked(u32),
+    AdHoc(u32),
 }
 
 /// What the server knows of a statement.
@@ -148,16 +149,16 @@ impl PostgresProtocol {
             self.failed.get_or_insert(Box::new(failure));
         }
         if answers > 1 {
-            self.stage = PostgresStage::Asked(answers - 1);
+            self.stage = PostgresStage::AdHoc(answers - 1);
             self.reader.expect(ExpectedResponse::Rows);
             return ProtocolProgress::More;
         }
         self.stage = PostgresStage::Idle;
         let failed = self.failed.take();
-        self.asking.answered(failed.is_none());
+        self.adhoc.answered(failed.is_none());
         let rows = match failed {
             Some(failure) => Err(failure),
-            None => Ok(self.asking.results().rows()),
+            None => Ok(self.adhoc.results().rows()),
         };
         ProtocolProgress::Answered(StatementResult {
             rows,
@@ -275,7 +276,7 @@ impl Protocol for PostgresProtocol {
             reader: PostgresResponseReader::new(),
             handles: vec![PostgresStatementHandle::default(); statements].into(),
             kept: PostgresRowSink::new(statements),
-            asking: PostgresAdHocSession::default(),
+            adhoc: PostgresAdHocSession::default(),
             failed: None,
             behind: VecDeque::new(),
             is_ahead: false,
@@ -287,12 +288,12 @@ impl Protocol for PostgresProtocol {
         &mut self,
         shared: &PostgresShared,
         transport: Transport,
-        tls: TlsWish,
+        tls: TlsRequirement,
         out: &mut Vec<u8>,
     ) {
         *self = Self::new(shared);
         // PostgreSQL encrypts no Unix sockets.
-        if tls == TlsWish::No || transport == Transport::Unix {
+        if tls == TlsRequirement::No || transport == Transport::Unix {
             out.extend_from_slice(&shared.startup);
         } else {
             self.stage = PostgresStage::Encrypting(tls);
@@ -346,22 +347,22 @@ impl Protocol for PostgresProtocol {
     }
 
     #[inline]
-    fn ask(
+    fn perform(
         &mut self,
         _: &PostgresShared,
-        request: ConnectionOp<'_>,
+        op: ConnectionOp<'_>,
         out: &mut Vec<u8>,
     ) -> Result<SubmitResult, DatabaseFailure> {
-        let (asked, answers) = self.asking.write(request, out)?;
-        if asked == SubmitResult::Sent {
-            self.stage = PostgresStage::Asked(answers);
+        let (submitted, answers) = self.adhoc.write(op, out)?;
+        if submitted == SubmitResult::Sent {
+            self.stage = PostgresStage::AdHoc(answers);
             self.reader.expect(ExpectedResponse::Rows);
         }
-        Ok(asked)
+        Ok(submitted)
     }
 
     fn results(&mut self) -> &mut ResultSets {
-        self.asking.results()
+        self.adhoc.results()
     }
 
     fn query(&mut self, sql: &str, out: &mut Vec<u8>) {
@@ -394,7 +395,7 @@ impl Protocol for PostgresProtocol {
             PostgresStage::Executing { .. } | PostgresStage::Querying => {
                 self.reader.feed(input, &mut self.kept)
             }
-            PostgresStage::Asked(_) => self.reader.feed(input, &mut self.asking),
+            PostgresStage::AdHoc(_) => self.reader.feed(input, &mut self.adhoc),
             PostgresStage::Encrypting(tls) => return self.may_encrypt(shared, tls, input, out),
             PostgresStage::LoggingIn => return self.log_in(shared, input, out),
             PostgresStage::Idle => {
@@ -406,18 +407,18 @@ impl Protocol for PostgresProtocol {
             }
         };
         match (read, self.stage) {
-            (Ok((used, Reading::Done)), PostgresStage::Asked(answers)) => {
+            (Ok((used, Reading::Done)), PostgresStage::AdHoc(answers)) => {
                 (used, self.replied(answers))
             }
             (Ok((used, Reading::Done)), stage) => (used, self.answered(stage)),
-            (Ok((used, Reading::More)), PostgresStage::Asked(_))
-                if self.reader.wants_data() && self.asking.has_data() =>
+            (Ok((used, Reading::More)), PostgresStage::AdHoc(_))
+                if self.reader.wants_data() && self.adhoc.has_data() =>
             {
                 self.reader.data_settled();
                 (used, ProtocolProgress::More)
             }
-            (Ok((used, Reading::More)), PostgresStage::Asked(_))
-                if self.reader.wants_data() && self.asking.is_pipeline() =>
+            (Ok((used, Reading::More)), PostgresStage::AdHoc(_))
+                if self.reader.wants_data() && self.adhoc.is_pipeline() =>
             {
                 // What was sent behind it has been swallowed as data.
                 let text = "COPY FROM STDIN cannot be part of a pipeline";
@@ -429,7 +430,7 @@ impl Protocol for PostgresProtocol {
                         shared.statements[statement],
                         PostgresStatementForm::Prepared(_)
                     )),
-                    PostgresStage::Asked(_) => Some(self.asking.is_extended()),
+                    PostgresStage::AdHoc(_) => Some(self.adhoc.is_extended()),
                     _ => None,
                 };
                 if let Some(is_prepared) = is_prepared {
@@ -451,7 +452,7 @@ impl Protocol for PostgresProtocol {
         failure::name_server(failure, address, nth);
     }
 
-    fn farewell(&mut self, out: &mut Vec<u8>) {
+    fn terminate(&mut self, out: &mut Vec<u8>) {
         request::empty(frontend::TERMINATE, out);
     }
 }

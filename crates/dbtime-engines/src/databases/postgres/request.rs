@@ -229,7 +229,8 @@ mod tests {
         for value in [Value::Integer(-17), Value::Null, Value::Real(2.0), text("hé")] {
             bound(&value, &mut out).expect("a value");
         }
-        let wanted = [&b"\0\0\0\x03-17"[..], &[0xff; 4], b"\0\0\0\x032.0", b"\0\0\0\x03h\xc3\xa9"];
-        assert_eq!(out, wanted.concat());
+        let expected =
+            [&b"\0\0\0\x03-17"[..], &[0xff; 4], b"\0\0\0\x032.0", b"\0\0\0\x03h\xc3\xa9"];
+        assert_eq!(out, expected.concat());
     }
 }

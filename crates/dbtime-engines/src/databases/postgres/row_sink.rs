@@ -8,7 +8,7 @@ use dbtime_wire::postgres::{ExpectedResponse, cells, columns};
 /// Which rows are kept, and those that were.
 #[derive(Default)]
 pub(super) struct PostgresRowSink {
-    wants: ExpectedResponse,
+    retention: ExpectedResponse,
     /// Types of each statement's columns, once the server has described them; the last are those of
     /// the query that is no statement of the workload.
     types: Box<[Vec<u32>]>,
@@ -26,12 +26,12 @@ impl PostgresRowSink {
 
     /// The first row of a statement is wanted.
     pub(super) fn first_of(&mut self, statement: usize) {
-        (self.wants, self.present, self.width) = (ExpectedResponse::FirstRow, statement, 0);
+        (self.retention, self.present, self.width) = (ExpectedResponse::FirstRow, statement, 0);
     }
 
     /// All rows of a query are wanted.
     pub(super) fn all(&mut self) {
-        (self.wants, self.present) = (ExpectedResponse::Rows, self.types.len() - 1);
+        (self.retention, self.present) = (ExpectedResponse::Rows, self.types.len() - 1);
         self.table = QueryTable::default();
     }
 
@@ -50,14 +50,14 @@ impl ResultRows for PostgresRowSink {
         let types = &mut self.types[self.present];
         types.clear();
         types.extend(columns(payload).map(|column| column.kind));
-        if self.wants == ExpectedResponse::Rows {
+        if self.retention == ExpectedResponse::Rows {
             let name = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
             self.table.columns = columns(payload).map(|column| name(column.name)).collect();
         }
     }
 
     fn row(&mut self, payload: &[u8]) {
-        if self.wants == ExpectedResponse::Rows {
+        if self.retention == ExpectedResponse::Rows {
             let text = |cell: &[u8]| String::from_utf8_lossy(cell).into_owned();
             self.table.rows.push(cells(payload).map(|cell| cell.map(text)).collect());
             return;

@@ -69,8 +69,8 @@ impl Server for PostgresServer {
         let mut admin = self.connect(None)?;
         let shared = self.target.shared(&plan.workload.statements, options.protocol, None);
         let target = self.to_string();
-        let asked = AdminSession { target: &target, admin: &mut *admin };
-        PostgresFactsReader { asked }.facts(plan, shared.prepared_per_connection() as u64)
+        let session = AdminSession { target: &target, admin: &mut *admin };
+        PostgresFactsReader { session }.facts(plan, shared.prepared_per_connection() as u64)
     }
 
     fn drive(

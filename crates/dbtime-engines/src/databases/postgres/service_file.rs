@@ -74,8 +74,8 @@ mod tests {
     #[test]
     fn a_section_is_read_up_to_the_next() {
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        let wanted = vec![pair("port", "5433"), pair("dbname", "x=y")];
-        assert_eq!(section(FILE, "shop"), Ok(Some(wanted)));
+        let expected = vec![pair("port", "5433"), pair("dbname", "x=y")];
+        assert_eq!(section(FILE, "shop"), Ok(Some(expected)));
         assert_eq!(section(FILE, "sho"), Ok(None));
         assert_eq!(section("[a]\nhost", "a"), Err(2));
         assert_eq!(section("[a]\nservice=b", "a"), Err(2));

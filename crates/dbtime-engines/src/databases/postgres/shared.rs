@@ -8,7 +8,7 @@ use dbtime_wire::postgres::{begin_message, end_message, frontend};
 
 /// Who logs in, and where to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PostgresStatementKey {
+pub struct PostgresIdentity {
     /// The user.
     pub user: String,
     /// The password; empty: none.
@@ -23,7 +23,7 @@ pub struct PostgresStatementKey {
 /// What all connections of a run share.
 #[derive(Debug)]
 pub struct PostgresShared {
-    pub(super) identity: PostgresStatementKey,
+    pub(super) identity: PostgresIdentity,
     /// StartupMessage.
     pub(super) startup: Box<[u8]>,
     pub(super) statements: Box<[PostgresStatementForm]>,
@@ -63,13 +63,13 @@ const VERSION: u32 = 3 << 16;
 
 impl PostgresShared {
     /// For connections that only execute texts.
-    pub fn new(identity: PostgresStatementKey) -> Self {
+    pub fn new(identity: PostgresIdentity) -> Self {
         Self::of_workload(identity, &[], StatementProtocol::Text)
     }
 
     /// For connections that execute the statements of a workload.
     pub fn of_workload(
-        identity: PostgresStatementKey,
+        identity: PostgresIdentity,
         statements: &[Statement],
         protocol: StatementProtocol,
     ) -> Self {
@@ -87,7 +87,7 @@ impl PostgresShared {
     }
 }
 
-fn startup(identity: &PostgresStatementKey) -> Box<[u8]> {
+fn startup(identity: &PostgresIdentity) -> Box<[u8]> {
     let mut out = vec![0; 4];
     out.extend_from_slice(&VERSION.to_be_bytes());
     let fixed = [
@@ -166,18 +166,18 @@ mod tests {
 
     #[test]
     fn the_first_message_says_who_and_where() {
-        let identity = PostgresStatementKey {
+        let identity = PostgresIdentity {
             user: "me".to_owned(),
             password: Secret::new("secret"),
             database: "db".to_owned(),
             settings: vec![("application_name".to_owned(), "dbtime".to_owned())],
         };
         let shared = PostgresShared::new(identity);
-        let wanted = b"\0\0\0\x4b\0\x03\0\0user\0me\0database\0db\0client_encoding\0UTF8\0\
+        let expected = b"\0\0\0\x4b\0\x03\0\0user\0me\0database\0db\0client_encoding\0UTF8\0\
                        application_name\0dbtime\0\0";
-        assert_eq!(shared.startup.len(), wanted.len());
-        assert_eq!(shared.startup[4..], wanted[4..]);
-        assert_eq!(shared.startup[..4], (wanted.len() as u32).to_be_bytes());
+        assert_eq!(shared.startup.len(), expected.len());
+        assert_eq!(shared.startup[4..], expected[4..]);
+        assert_eq!(shared.startup[..4], (expected.len() as u32).to_be_bytes());
         assert!(!format!("{shared:?}").contains("secret"));
     }
 

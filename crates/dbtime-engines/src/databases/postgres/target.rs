@@ -8,7 +8,7 @@ mod url_values;
 
 use self::url_values::UrlValues;
 use super::password_file;
-use super::shared::{PostgresShared, PostgresStatementKey};
+use super::shared::{PostgresIdentity, PostgresShared};
 use crate::percent;
 use crate::server::secret::Secret;
 use crate::server::url::{ServerUrl, UrlError};
@@ -29,7 +29,7 @@ pub struct PostgresTarget {
     /// Where it listens.
     pub address: Address,
     /// Who logs in, and where to.
-    pub identity: PostgresStatementKey,
+    pub identity: PostgresIdentity,
     /// Whether the connection is to be encrypted.
     pub ssl_mode: TlsMode,
     /// Whose certificates are believed and shown.
@@ -110,7 +110,7 @@ impl PostgresTarget {
         let tls_files = tls_files(&mut given)?;
         Ok(Self {
             connect_timeout: connect_timeout(&given)?,
-            identity: PostgresStatementKey { user, password, database, settings },
+            identity: PostgresIdentity { user, password, database, settings },
             ssl_mode: ssl_mode.unwrap_or(TlsMode::default_for(&address, &tls_files)),
             address,
             tls_files,
@@ -156,8 +156,9 @@ impl PostgresTarget {
     ) -> PostgresShared {
         let mut identity = self.identity.clone();
         let millis = statement_timeout.map(|limit| limit.0.div_ceil(1_000_000).max(1));
-        let told = millis.map(|millis| ("statement_timeout".to_owned(), millis.to_string()));
-        identity.settings.extend(told);
+        let timeout_setting =
+            millis.map(|millis| ("statement_timeout".to_owned(), millis.to_string()));
+        identity.settings.extend(timeout_setting);
         PostgresShared::of_workload(identity, statements, protocol)
     }
 }
@@ -168,7 +169,7 @@ impl PostgresTarget {
         let settings = vec![("application_name".to_owned(), "dbtime".to_owned())];
         Self {
             address: Address::Unix(socket.to_owned()),
-            identity: PostgresStatementKey {
+            identity: PostgresIdentity {
                 user: user.to_owned(),
                 password,
                 database: database.to_owned(),

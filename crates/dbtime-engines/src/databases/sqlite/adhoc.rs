@@ -4,8 +4,8 @@
 use super::connection::SqliteConnection;
 use super::failure::DatabaseFailure;
 use super::ffi::SqlitePrepared;
+use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::program::Value;
-use dbtime_load::request::ConnectionOp;
 use dbtime_load::results::ResultSets;
 use dbtime_model::{Parts, StatementId};
 
@@ -18,7 +18,7 @@ pub(super) struct SqliteAdHocSession {
 }
 
 /// Handles are an index: more than this is a script's mistake.
-const MOST_HANDLES: u32 = 1 << 20;
+const MAX_HANDLES: u32 = 1 << 20;
 
 impl SqliteConnection {
     /// Does what a script asks, booked under `statement`. Connections are made and closed by the
@@ -27,17 +27,17 @@ impl SqliteConnection {
     /// # Errors
     /// What SQLite refuses.
     #[inline]
-    pub fn ask(
+    pub fn perform(
         &mut self,
-        request: ConnectionOp<'_>,
+        op: ConnectionOp<'_>,
         statement: Option<StatementId>,
     ) -> Result<u64, DatabaseFailure> {
         self.enter(statement.unwrap_or_default());
-        self.asking.results.clear();
-        match request {
+        self.adhoc.results.clear();
+        match op {
             ConnectionOp::Connect => {}
             ConnectionOp::Disconnect => {
-                self.asking.prepared.clear();
+                self.adhoc.prepared.clear();
                 if !self.db.is_autocommit() {
                     self.query("ROLLBACK")?;
                 }
@@ -52,31 +52,31 @@ impl SqliteConnection {
                 self.execute_own(handle, parameters)?
             }
             ConnectionOp::Close { handle } => {
-                if let Some(place) = self.asking.prepared.get_mut(handle as usize) {
+                if let Some(place) = self.adhoc.prepared.get_mut(handle as usize) {
                     *place = None;
                 }
             }
             ConnectionOp::Pipeline(_) => return Err(refused("SQLite has no pipelines")),
             ConnectionOp::Copy { .. } => return Err(refused("SQLite has no COPY: use INSERT")),
         }
-        let rows = self.asking.results.rows();
+        let rows = self.adhoc.results.rows();
         self.count_rows(rows);
         Ok(rows)
     }
 
     /// The same, and adds where its time went to `parts`, as [`Self::execute_measured`].
-    pub(crate) fn ask_measured(
+    pub(crate) fn perform_measured(
         &mut self,
-        request: ConnectionOp<'_>,
+        op: ConnectionOp<'_>,
         statement: Option<StatementId>,
         parts: &mut Parts,
     ) -> (Result<u64, DatabaseFailure>, super::StatementTiming) {
-        self.measuring(parts, |connection| connection.ask(request, statement))
+        self.measuring(parts, |connection| connection.perform(op, statement))
     }
 
-    /// What the last [`Self::ask`] has brought back.
+    /// What the last [`Self::perform`] has brought back.
     pub fn results(&mut self) -> &mut ResultSets {
-        &mut self.asking.results
+        &mut self.adhoc.results
     }
 
     fn query(&mut self, mut sql: &str) -> Result<(), DatabaseFailure> {
@@ -84,7 +84,7 @@ impl SqliteConnection {
             let (prepared, used) = self.db.prepare_first(sql)?;
             let Some(mut prepared) = prepared else {
                 // Comments and blanks: an error only where there is nothing else.
-                return match self.asking.results.is_empty() && sql.trim().is_empty() {
+                return match self.adhoc.results.is_empty() && sql.trim().is_empty() {
                     true => Err(refused("the statement is empty")),
                     false => Ok(()),
                 };
@@ -98,21 +98,21 @@ impl SqliteConnection {
     }
 
     fn prepare(&mut self, handle: u32, sql: &str) -> Result<(), DatabaseFailure> {
-        if handle >= MOST_HANDLES {
-            let text = format!("a script has at most {MOST_HANDLES} statements prepared");
+        if handle >= MAX_HANDLES {
+            let text = format!("a script has at most {MAX_HANDLES} statements prepared");
             return Err(refused(&text));
         }
         let index = handle as usize;
-        if index >= self.asking.prepared.len() {
-            self.asking.prepared.resize_with(index + 1, || None);
+        if index >= self.adhoc.prepared.len() {
+            self.adhoc.prepared.resize_with(index + 1, || None);
         }
-        self.asking.prepared[index] = Some(self.db.prepare(sql)?);
+        self.adhoc.prepared[index] = Some(self.db.prepare(sql)?);
         Ok(())
     }
 
     #[inline]
     fn execute_own(&mut self, handle: u32, parameters: &[Value]) -> Result<(), DatabaseFailure> {
-        let SqliteAdHocSession { prepared, results } = &mut self.asking;
+        let SqliteAdHocSession { prepared, results } = &mut self.adhoc;
         let Some(Some(prepared)) = prepared.get_mut(handle as usize) else {
             return Err(refused(
                 "the statement is not prepared: it was closed, or its connection was",
@@ -126,7 +126,7 @@ impl SqliteConnection {
         prepared: &mut SqlitePrepared,
         parameters: &[Value],
     ) -> Result<(), DatabaseFailure> {
-        let ran = prepared.run_into(parameters, &mut self.asking.results);
+        let ran = prepared.run_into(parameters, &mut self.adhoc.results);
         ran.map_err(|code| self.db.failure(code))
     }
 }

@@ -9,8 +9,8 @@ use super::context::ConnectionContext;
 use super::database::MeasureLevel;
 use super::error::SqliteError;
 use super::ffi::{Db, text_of};
+use super::file_locks::beside;
 use super::lock::LockRegistry;
-use super::outside::beside;
 use super::schema;
 use super::target::SqliteTarget;
 use crate::load_marker::{LoadMarker, LoadedContent, ReplaceScope};
@@ -101,18 +101,18 @@ impl SqliteAdmin {
     pub fn drop_tables(
         &self,
         tables: &[WorkloadTable],
-        wanted: &LoadMarker,
+        marker: &LoadMarker,
         replacing: ReplaceScope,
     ) -> Result<Option<String>, SqliteError> {
-        let found = look(&self.db, &self.target, &wanted.workload, tables)?;
+        let found = look(&self.db, &self.target, &marker.workload, tables)?;
         let place = self.target.path.display().to_string();
-        let replaced = found.replaced(place, "file", wanted, replacing)?;
+        let replaced = found.replaced(place, "file", marker, replacing)?;
         self.run(MARKER_TABLE)?;
         for other in found.forgotten(replacing) {
             let forget = "DELETE FROM dbtime_load WHERE workload = ?1";
             self.query(forget, &[Value::Text(other.clone())], &mut Vec::new())?;
         }
-        let name = [Value::Text(wanted.workload.clone())];
+        let name = [Value::Text(marker.workload.clone())];
         let begin = "INSERT OR REPLACE INTO dbtime_load (workload, scale, seed, loaded_at, version) \
                      VALUES (?1, 0, 0, '', '')";
         self.query(begin, &name, &mut Vec::new())?;

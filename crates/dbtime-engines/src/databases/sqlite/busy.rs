@@ -1,8 +1,8 @@
 //! The busy handler: naps as SQLite's own does, and notes whom each nap was for.
 
 use super::context::ConnectionContext;
-use super::lock::{Attribution, Holder};
-use super::outside;
+use super::file_locks;
+use super::lock::{LockAttribution, LockHolder};
 use dbtime_model::{Nanos, Part};
 use std::ffi::{c_int, c_void};
 use std::time::Duration;
@@ -36,7 +36,7 @@ pub(super) unsafe extern "C" fn on_busy(context: *mut c_void, count: c_int) -> c
     let tries = count.unsigned_abs();
     if tries == 0 {
         context.unnamed.set((0, 0));
-        context.outside.set(None);
+        context.foreign_holder.set(None);
     }
     let holder = who(context, tries);
     let ((), wall) = context.timed(Part::Lock, || std::thread::sleep(length));
@@ -48,17 +48,17 @@ pub(super) unsafe extern "C" fn on_busy(context: *mut c_void, count: c_int) -> c
 
 /// Books a nap on its holder. Earlier naps of the same wait that had nobody to be booked on go with
 /// the first one that has.
-fn note(context: &ConnectionContext, holder: Holder, wall: Nanos) {
+fn note(context: &ConnectionContext, holder: LockHolder, wall: Nanos) {
     let Ok(mut waits) = context.waits.try_borrow_mut() else { return };
     let waiter = context.statement.get();
     let (mut count, mut wait_ns) = (1, wall.0);
     let (naps, ns) = context.unnamed.get();
-    if holder == Holder::Unknown {
+    if holder == LockHolder::Unknown {
         context.unnamed.set((naps + 1, ns + wall.0));
     } else if naps > 0 {
         context.unnamed.set((0, 0));
-        let unknown = |row: &&mut Attribution| {
-            row.waiter == waiter && row.holder == Holder::Unknown && row.count >= naps
+        let unknown = |row: &&mut LockAttribution| {
+            row.waiter == waiter && row.holder == LockHolder::Unknown && row.count >= naps
         };
         if let Some(row) = waits.iter_mut().find(unknown) {
             (row.count, row.wait_ns) = (row.count - naps, row.wait_ns.saturating_sub(ns));
@@ -66,7 +66,7 @@ fn note(context: &ConnectionContext, holder: Holder, wall: Nanos) {
         }
         waits.retain(|row| row.count > 0);
     }
-    Attribution::add_to(&mut waits, &Attribution { waiter, holder, count, wait_ns });
+    LockAttribution::add_to(&mut waits, &LockAttribution { waiter, holder, count, wait_ns });
 }
 
 /// The nap of a wait before which other processes are looked through for the first time, and every
@@ -81,7 +81,7 @@ const NEXT_LOOK: u32 = 8;
 
 /// Who stands in the way just now: a worker of this run, one that has let go this instant, else
 /// another process. A reader does so only in the rollback modes.
-fn who(context: &ConnectionContext, tries: u32) -> Holder {
+fn who(context: &ConnectionContext, tries: u32) -> LockHolder {
     let readers_count = !context.is_wal.get();
     let registry = &context.registry;
     let worker = registry
@@ -91,9 +91,9 @@ fn who(context: &ConnectionContext, tries: u32) -> Holder {
         return worker;
     }
     if tries == FIRST_LOOK || tries > FIRST_LOOK && tries.is_multiple_of(NEXT_LOOK) {
-        context.outside.set(outside::holder(&context.path, readers_count));
+        context.foreign_holder.set(file_locks::holder(&context.path, readers_count));
     }
-    context.outside.get().unwrap_or(Holder::Unknown)
+    context.foreign_holder.get().unwrap_or(LockHolder::Unknown)
 }
 
 #[cfg(test)]

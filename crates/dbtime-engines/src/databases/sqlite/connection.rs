@@ -52,7 +52,7 @@ pub struct StatementTiming {
 pub struct SqliteConnection {
     // Dropped before the connection they belong to.
     prepared: Vec<Option<SqlitePrepared>>,
-    pub(super) asking: SqliteAdHocSession,
+    pub(super) adhoc: SqliteAdHocSession,
     pub(super) db: Db,
     context: Rc<ConnectionContext>,
     sql: Arc<[String]>,
@@ -93,7 +93,7 @@ impl SqliteConnection {
         let settings = apply_settings(&db, target)?;
         Ok(Self {
             prepared: database.sql.iter().map(|_| None).collect(),
-            asking: SqliteAdHocSession::default(),
+            adhoc: SqliteAdHocSession::default(),
             db,
             context,
             sql: Arc::clone(&database.sql),
@@ -311,16 +311,16 @@ pub(super) fn apply_settings(
     db: &Db,
     target: &SqliteTarget,
 ) -> Result<BTreeMap<String, String>, SqliteError> {
-    for (setting, asked) in target.settings.pragmas() {
+    for (setting, requested) in target.settings.pragmas() {
         let name = setting.name;
         let refuse =
             |failure| SqliteError::from_failure(format!("cannot set {name}"), target, failure);
-        db.query_text(&format!("PRAGMA {name}={asked}")).map_err(refuse)?;
+        db.query_text(&format!("PRAGMA {name}={requested}")).map_err(refuse)?;
         let answer = db.query_text(&format!("PRAGMA {name}")).map_err(refuse)?.unwrap_or_default();
         let got = setting.normalise(&answer);
-        if got != asked {
-            let (asked, why) = (asked.to_owned(), why_refused(name));
-            return Err(SqliteError::Setting { name, asked, got, why });
+        if got != requested {
+            let (requested, why) = (requested.to_owned(), why_refused(name));
+            return Err(SqliteError::Setting { name, requested, got, why });
         }
     }
     read_settings(db, target)

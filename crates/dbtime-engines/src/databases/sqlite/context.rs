@@ -6,7 +6,7 @@
 //! to one thread, and so do its connection and all of that connection's files.
 
 use super::figures::{CallFigures, IoFigures, SqliteFileKind, VfsCall};
-use super::lock::{Attribution, Holder, LockRegistry};
+use super::lock::{LockAttribution, LockHolder, LockRegistry};
 use dbtime_machine::counter::TimeStampCounter;
 use dbtime_machine::now;
 use dbtime_machine::switch_clock::{OffCpuTime, SwitchClock};
@@ -52,11 +52,11 @@ pub(super) struct ConnectionContext {
     pub(super) rows: Cell<u64>,
     pub(super) naps: Cell<u64>,
     pub(super) nap_ns: Cell<u64>,
-    pub(super) waits: RefCell<Vec<Attribution>>,
+    pub(super) waits: RefCell<Vec<LockAttribution>>,
     /// Naps of the present wait that nobody was found for: how many, and their nanoseconds.
     pub(super) unnamed: Cell<(u64, u64)>,
     /// The other process that the present wait is for, once it was looked for.
-    pub(super) outside: Cell<Option<Holder>>,
+    pub(super) foreign_holder: Cell<Option<LockHolder>>,
     mode: Cell<MeasureMode>,
     /// When the present statement began.
     sent: Cell<MonoNanos>,
@@ -105,7 +105,7 @@ impl ConnectionContext {
             nap_ns: Cell::default(),
             waits: RefCell::default(),
             unnamed: Cell::default(),
-            outside: Cell::default(),
+            foreign_holder: Cell::default(),
             mode: Cell::default(),
             sent: Cell::default(),
             counter: TimeStampCounter::new(),

@@ -1,8 +1,8 @@
 //! Why a database cannot be used. A failed statement of a run is no such error but an outcome.
 
 use super::failure::DatabaseFailure;
-use super::lock::Holder;
-use super::outside;
+use super::file_locks;
+use super::lock::LockHolder;
 use super::target::SqliteTarget;
 use crate::load_marker::LoadError;
 use dbtime_model::ErrorClass;
@@ -68,12 +68,12 @@ pub enum SqliteError {
         holder: String,
     },
     /// A setting did not take.
-    #[error("{name}={asked} was refused by SQLite: it stays at {got} ({why})")]
+    #[error("{name}={requested} was refused by SQLite: it stays at {got} ({why})")]
     Setting {
         /// The setting.
         name: &'static str,
         /// What was asked for.
-        asked: String,
+        requested: String,
         /// What it is.
         got: String,
         /// What may be the reason.
@@ -174,8 +174,8 @@ fn made_by(workload: Option<&str>, target: &str) -> String {
 }
 
 fn holder(path: &Path) -> String {
-    match outside::holder(path, true) {
-        Some(Holder::Unknown) | None => "another connection".to_owned(),
+    match file_locks::holder(path, true) {
+        Some(LockHolder::Unknown) | None => "another connection".to_owned(),
         Some(holder) => holder.describe(|_| String::new()),
     }
 }

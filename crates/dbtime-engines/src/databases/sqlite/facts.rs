@@ -2,7 +2,7 @@
 
 use super::connection::SqliteConnection;
 use super::ffi;
-use super::outside::beside;
+use super::file_locks::beside;
 use super::target::SqliteTarget;
 use std::collections::BTreeMap;
 

@@ -131,11 +131,11 @@ impl Db {
             (ffi::sqlite3_extended_errcode(self.raw.as_ptr()), message.to_string_lossy())
         };
         // Binding a wrong number of parameters is found before SQLite is asked.
-        let told = extended & 0xff == code & 0xff;
-        let extended = if told { extended } else { code };
+        let is_current = extended & 0xff == code & 0xff;
+        let extended = if is_current { extended } else { code };
         let message = match code {
             ffi::SQLITE_RANGE => "wrong number of parameters".to_owned(),
-            _ if told => message.into_owned(),
+            _ if is_current => message.into_owned(),
             _ => failure::name(code).to_owned(),
         };
         let plain = DatabaseFailure::statement(failure::name(extended), "", message);

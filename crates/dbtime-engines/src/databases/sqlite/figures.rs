@@ -3,7 +3,7 @@
 //! Plain numbers without ties to a thread: taken from each worker at both ends of the window,
 //! subtracted, merged, and turned into records.
 
-use super::lock::Attribution;
+use super::lock::LockAttribution;
 use dbtime_model::record::FileIo;
 
 /// Kinds of file SQLite opens.
@@ -208,7 +208,7 @@ pub struct WorkerFigures {
     /// Wall time of those naps. Unit: nanoseconds.
     pub nap_ns: u64,
     /// The naps by who waited and who held the lock.
-    pub waits: Vec<Attribution>,
+    pub waits: Vec<LockAttribution>,
 }
 
 impl WorkerFigures {
@@ -231,7 +231,7 @@ impl WorkerFigures {
         self.naps += other.naps;
         self.nap_ns += other.nap_ns;
         for wait in &other.waits {
-            Attribution::add_to(&mut self.waits, wait);
+            LockAttribution::add_to(&mut self.waits, wait);
         }
     }
 }

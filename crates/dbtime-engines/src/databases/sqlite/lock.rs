@@ -87,17 +87,17 @@ impl LockRegistry {
     }
 
     /// Another worker that let the write lock go while `waiter` was on its way to ask for it.
-    pub(crate) fn just_released(&self, waiter: usize) -> Option<Holder> {
+    pub(crate) fn just_released(&self, waiter: usize) -> Option<LockHolder> {
         let at = MonoNanos(self.release.at.load(Relaxed));
         let is_fresh = clock::now() - at < JUST_RELEASED;
         let is_other = self.release.worker.load(Relaxed) != waiter;
         let statement = StatementId(self.release.statement.load(Relaxed));
-        (is_fresh && is_other).then_some(Holder::Worker(statement))
+        (is_fresh && is_other).then_some(LockHolder::Worker(statement))
     }
 
     /// Another worker that stands in the way of `waiter`: the writer, or in the rollback modes a
     /// reader (in WAL mode every connection has a shared lock on the file, and it stops nobody).
-    pub(crate) fn holder(&self, waiter: usize, readers_count: bool) -> Option<Holder> {
+    pub(crate) fn holder(&self, waiter: usize, readers_count: bool) -> Option<LockHolder> {
         let others = || self.slots.iter().enumerate().filter(|&(worker, _)| worker != waiter);
         let writes = |slot: &LockSlot| {
             slot.wal_writer.load(Relaxed) != 0 || slot.file_level.load(Relaxed) >= level::RESERVED
@@ -107,13 +107,13 @@ impl LockRegistry {
         let found = others()
             .find(|(_, slot)| writes(slot))
             .or_else(|| others().find(|(_, slot)| reads(slot)));
-        found.map(|(_, slot)| Holder::Worker(StatementId(slot.statement.load(Relaxed))))
+        found.map(|(_, slot)| LockHolder::Worker(StatementId(slot.statement.load(Relaxed))))
     }
 }
 
 /// Who held the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holder {
+pub enum LockHolder {
     /// A worker of this run, in (or after) this statement.
     Worker(StatementId),
     /// Another process.
@@ -127,7 +127,7 @@ pub enum Holder {
     Unknown,
 }
 
-impl Holder {
+impl LockHolder {
     /// As reports name it, where the names of statements are given.
     pub fn describe(&self, statement_name: impl Fn(StatementId) -> String) -> String {
         match self {
@@ -143,18 +143,18 @@ impl Holder {
 
 /// Naps of one statement because of one holder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Attribution {
+pub struct LockAttribution {
     /// The statement that waited.
     pub waiter: StatementId,
     /// Who held the lock.
-    pub holder: Holder,
+    pub holder: LockHolder,
     /// How many naps.
     pub count: u64,
     /// Their wall time. Unit: nanoseconds.
     pub wait_ns: u64,
 }
 
-impl Attribution {
+impl LockAttribution {
     /// Adds naps to a table. The table is short: a handful of statements wait for a handful.
     pub fn add_to(table: &mut Vec<Self>, naps: &Self) {
         let same = |row: &&mut Self| row.waiter == naps.waiter && row.holder == naps.holder;
@@ -172,7 +172,7 @@ impl Attribution {
 ///
 /// `operations` are the names of the operations, by [`dbtime_model::OperationId`].
 pub fn lock_holders(
-    waits: &[Attribution],
+    waits: &[LockAttribution],
     statements: &[Statement],
     operations: &[String],
 ) -> Vec<BudgetLockHolder> {
@@ -187,7 +187,7 @@ pub fn lock_holders(
     };
     let mut sorted = waits.to_vec();
     sorted.sort_by_key(|row| std::cmp::Reverse(row.wait_ns));
-    let record = |row: Attribution| BudgetLockHolder {
+    let record = |row: LockAttribution| BudgetLockHolder {
         waiter: name(row.waiter),
         holder: row.holder.describe(name),
         count: row.count,
@@ -207,14 +207,14 @@ mod tests {
         registry.publish(1, StatementId(11));
         registry.set_file_level(1, level::SHARED);
         assert_eq!(registry.holder(0, false), None);
-        assert_eq!(registry.holder(0, true), Some(Holder::Worker(StatementId(11))));
+        assert_eq!(registry.holder(0, true), Some(LockHolder::Worker(StatementId(11))));
         registry.publish(3, StatementId(33));
         registry.set_wal_writer(3, true);
-        assert_eq!(registry.holder(0, true), Some(Holder::Worker(StatementId(33))));
+        assert_eq!(registry.holder(0, true), Some(LockHolder::Worker(StatementId(33))));
         assert_eq!(registry.holder(3, false), None);
         assert_eq!(registry.just_released(0), None);
         registry.set_wal_writer(3, false);
-        assert_eq!(registry.just_released(0), Some(Holder::Worker(StatementId(33))));
+        assert_eq!(registry.just_released(0), Some(LockHolder::Worker(StatementId(33))));
         assert_eq!(registry.just_released(3), None);
         registry.set_file_level(1, 0);
         assert_eq!(registry.holder(0, true), None);
@@ -223,14 +223,14 @@ mod tests {
     #[test]
     fn naps_of_one_pair_are_one_row() {
         let mut table = Vec::new();
-        let nap = |waiter, wait_ns| Attribution {
+        let nap = |waiter, wait_ns| LockAttribution {
             waiter: StatementId(waiter),
-            holder: Holder::Unknown,
+            holder: LockHolder::Unknown,
             count: 1,
             wait_ns,
         };
         for naps in [nap(1, 5), nap(2, 7), nap(1, 11)] {
-            Attribution::add_to(&mut table, &naps);
+            LockAttribution::add_to(&mut table, &naps);
         }
         assert_eq!(table.len(), 2);
         assert_eq!((table[0].count, table[0].wait_ns), (2, 16));

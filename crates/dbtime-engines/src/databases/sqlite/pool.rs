@@ -4,9 +4,9 @@ use super::{
     MeasureLevel, SqliteConnection, SqliteDatabase, SqliteError, SqliteTarget, WorkerFigures,
 };
 use crate::drive::pool::{PoolConnection, PoolDatabase};
+use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::Value;
-use dbtime_load::request::ConnectionOp;
 use dbtime_load::results::ResultSets;
 use dbtime_load::statement::Statement;
 use dbtime_machine::thread_clock::ThreadTotals;
@@ -96,21 +96,21 @@ impl PoolConnection for PooledConnection {
     }
 
     #[inline]
-    fn ask(
+    fn perform(
         &mut self,
-        request: ConnectionOp<'_>,
+        op: ConnectionOp<'_>,
         statement: Option<StatementId>,
     ) -> Result<u64, DatabaseFailure> {
-        self.connection.ask(request, statement)
+        self.connection.perform(op, statement)
     }
 
-    fn ask_measured(
+    fn perform_measured(
         &mut self,
-        request: ConnectionOp<'_>,
+        op: ConnectionOp<'_>,
         statement: Option<StatementId>,
         parts: &mut Parts,
     ) -> (Result<u64, DatabaseFailure>, MonoNanos, MonoNanos) {
-        let (result, timing) = self.connection.ask_measured(request, statement, parts);
+        let (result, timing) = self.connection.perform_measured(op, statement, parts);
         (result, timing.sent, timing.done)
     }
 

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// What values a setting takes.
 #[derive(Clone, Copy, Debug)]
-pub enum Allowed {
+pub enum AllowedValues {
     /// One of these words, in the order in which SQLite numbers them.
     Words(&'static [&'static str]),
     /// A whole number in this range.
@@ -21,46 +21,46 @@ pub struct SqliteSetting {
     /// Its name; that of the pragma, where it is one.
     pub name: &'static str,
     /// Its values.
-    pub allowed: Allowed,
+    pub allowed: AllowedValues,
     /// What holds when it is not given; `None` leaves it to SQLite.
     pub default: Option<&'static str>,
     /// Whether it is set by a pragma and read back from it.
     pub is_pragma: bool,
 }
 
-const ON_OFF: Allowed = Allowed::Words(&["off", "on"]);
-const JOURNAL_MODES: Allowed =
-    Allowed::Words(&["wal", "delete", "truncate", "persist", "memory", "off"]);
+const ON_OFF: AllowedValues = AllowedValues::Words(&["off", "on"]);
+const JOURNAL_MODES: AllowedValues =
+    AllowedValues::Words(&["wal", "delete", "truncate", "persist", "memory", "off"]);
 
-const fn pragma(name: &'static str, allowed: Allowed) -> SqliteSetting {
+const fn pragma(name: &'static str, allowed: AllowedValues) -> SqliteSetting {
     SqliteSetting { name, allowed, default: None, is_pragma: true }
 }
 
 /// Every setting, in the order in which they are applied: the page size before the journal that
 /// makes it final, the locking mode before the log it decides on.
 pub const SETTINGS: &[SqliteSetting] = &[
-    pragma("page_size", Allowed::Integer(512, 65_536)),
-    pragma("locking_mode", Allowed::Words(&["normal", "exclusive"])),
+    pragma("page_size", AllowedValues::Integer(512, 65_536)),
+    pragma("locking_mode", AllowedValues::Words(&["normal", "exclusive"])),
     SqliteSetting { default: Some("wal"), ..pragma("journal_mode", JOURNAL_MODES) },
     SqliteSetting {
         default: Some("normal"),
-        ..pragma("synchronous", Allowed::Words(&["off", "normal", "full", "extra"]))
+        ..pragma("synchronous", AllowedValues::Words(&["off", "normal", "full", "extra"]))
     },
-    pragma("cache_size", Allowed::Integer(-(1 << 31), (1 << 31) - 1)),
-    pragma("mmap_size", Allowed::Integer(0, 1 << 47)),
-    pragma("wal_autocheckpoint", Allowed::Integer(0, (1 << 31) - 1)),
-    pragma("temp_store", Allowed::Words(&["default", "file", "memory"])),
+    pragma("cache_size", AllowedValues::Integer(-(1 << 31), (1 << 31) - 1)),
+    pragma("mmap_size", AllowedValues::Integer(0, 1 << 47)),
+    pragma("wal_autocheckpoint", AllowedValues::Integer(0, (1 << 31) - 1)),
+    pragma("temp_store", AllowedValues::Words(&["default", "file", "memory"])),
     pragma("foreign_keys", ON_OFF),
     SqliteSetting {
         name: "busy_timeout",
-        allowed: Allowed::Duration,
+        allowed: AllowedValues::Duration,
         default: Some("5s"),
         is_pragma: false,
     },
     SqliteSetting { name: "immediate", allowed: ON_OFF, default: Some("on"), is_pragma: false },
 ];
 
-impl fmt::Display for Allowed {
+impl fmt::Display for AllowedValues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Words(words) => write!(f, "one of {}", words.join(", ")),
@@ -80,15 +80,15 @@ impl SqliteSetting {
     pub fn check(&self, value: &str) -> Option<String> {
         let value = value.to_ascii_lowercase();
         let is_allowed = match self.allowed {
-            Allowed::Words(words) => words.contains(&value.as_str()),
-            Allowed::Integer(least, most) => {
+            AllowedValues::Words(words) => words.contains(&value.as_str()),
+            AllowedValues::Integer(least, most) => {
                 let number: i64 = value.parse().ok()?;
                 (least..=most).contains(&number)
                     && (self.name != "page_size" || number.cast_unsigned().is_power_of_two())
             }
             // SQLite counts its timeout in milliseconds, 31 bits of them. A bare number is refused:
             // it would be seconds here, and is milliseconds in the pragma of the same name.
-            Allowed::Duration => {
+            AllowedValues::Duration => {
                 let has_unit = value == "0" || value.ends_with(|c: char| c.is_alphabetic());
                 let length = value.parse::<Nanos>();
                 has_unit && length.is_ok_and(|ns| ns < Nanos::from_secs(1 << 21))
@@ -100,7 +100,7 @@ impl SqliteSetting {
     /// What a pragma answered, in the spelling of [`SqliteSetting::check`].
     pub(crate) fn normalise(&self, answer: &str) -> String {
         let word = match self.allowed {
-            Allowed::Words(words) => answer.parse().ok().and_then(|i: usize| words.get(i)),
+            AllowedValues::Words(words) => answer.parse().ok().and_then(|i: usize| words.get(i)),
             _ => None,
         };
         word.map_or_else(|| answer.to_ascii_lowercase(), |&word| word.to_owned())

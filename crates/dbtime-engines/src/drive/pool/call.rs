@@ -2,16 +2,16 @@
 
 use super::PoolConnection;
 use crate::drive::timing::{StatementExecution, ThreadRecorder, TransactionTiming};
+use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::{Ticket, Value};
-use dbtime_load::request::ConnectionOp;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Parts, StatementId};
 
 /// One call of a connection.
 pub(super) enum PoolCall<'a> {
     Execute { statement: StatementId, parameters: &'a [Value], wants_row: bool },
-    Ask { request: ConnectionOp<'a>, statement: Option<StatementId> },
+    Perform { op: ConnectionOp<'a>, statement: Option<StatementId> },
 }
 
 impl PoolCall<'_> {
@@ -19,7 +19,7 @@ impl PoolCall<'_> {
     fn statement(&self) -> Option<StatementId> {
         match *self {
             Self::Execute { statement, .. } => Some(statement),
-            Self::Ask { statement, .. } => statement,
+            Self::Perform { statement, .. } => statement,
         }
     }
 
@@ -29,7 +29,7 @@ impl PoolCall<'_> {
             Self::Execute { statement, parameters, wants_row } => {
                 connection.execute(statement, parameters, wants_row)
             }
-            Self::Ask { request, statement } => connection.ask(request, statement),
+            Self::Perform { op, statement } => connection.perform(op, statement),
         }
     }
 
@@ -43,7 +43,7 @@ impl PoolCall<'_> {
             Self::Execute { statement, parameters, wants_row } => {
                 connection.execute_measured(statement, parameters, wants_row, parts)
             }
-            Self::Ask { request, statement } => connection.ask_measured(request, statement, parts),
+            Self::Perform { op, statement } => connection.perform_measured(op, statement, parts),
         }
     }
 
@@ -54,7 +54,7 @@ impl PoolCall<'_> {
         connection: &mut C,
         ticket: &Ticket,
         timing: &mut TransactionTiming,
-        ledger: &mut ThreadRecorder,
+        thread_recorder: &mut ThreadRecorder,
     ) -> Result<u64, DatabaseFailure> {
         let statement = self.statement();
         let mut parts = Parts::default();
@@ -78,7 +78,7 @@ impl PoolCall<'_> {
         let took = done - sent;
         if let Some(statement) = statement {
             let executed = StatementExecution { statement, took, rows, round_trips: 1 };
-            ledger.statement(ticket, executed, timing.sampled.then_some(&parts));
+            thread_recorder.statement(ticket, executed, timing.sampled.then_some(&parts));
         }
         result
     }

@@ -2,10 +2,10 @@
 
 use super::{PoolConnection, PoolDatabase, PoolError};
 use crate::drive::plan::{LoadPlan, RunStop};
-use crate::drive::shard::{Completion, ConnectionMap, Reactor, StatementResult, go_through};
+use crate::drive::shard::{Completion, Reactor, ShardClients, StatementResult, run_phase};
+use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::{ProgramPhase, Value};
-use dbtime_load::request::ConnectionOp;
 use dbtime_load::results::ResultSets;
 use dbtime_load::session::Session;
 use dbtime_machine::now;
@@ -20,27 +20,27 @@ pub(super) fn set_up<D: PoolDatabase>(
     stop: &RunStop,
 ) -> Result<(D::Connection, Session), PoolError<D::Error>> {
     let mut connection = database.connect(id).map_err(PoolError::Connect)?;
-    let mut sessions = plan.sessions(id, plan.concurrency).map_err(PoolError::Script)?;
-    let mut blocking = Blocking(&mut connection);
-    let around = (&mut blocking, &mut ConnectionMap::new(1));
-    let is_ready = go_through(&mut sessions, around, ProgramPhase::Open, || stop.is_set());
-    match (plan.script_trouble(), sessions.pop()) {
-        (Some(trouble), _) => Err(PoolError::Script(trouble)),
+    let sessions = plan.sessions(id, plan.concurrency).map_err(PoolError::Script)?;
+    let mut clients = ShardClients::new(BlockingReactor(&mut connection), sessions);
+    let is_ready = run_phase(&mut clients, ProgramPhase::Open, || stop.is_set());
+    let session = clients.sessions.pop();
+    match (plan.script_error(), session) {
+        (Some(error), _) => Err(PoolError::Script(error)),
         (None, Some(session)) if is_ready => Ok((connection, session)),
         (None, _) => Err(PoolError::Stopped),
     }
 }
 
 /// Lets a session do what it does after the load.
-pub(super) fn say_goodbye<C: PoolConnection>(session: Session, connection: &mut C) {
-    let around = (&mut Blocking(connection), &mut ConnectionMap::new(1));
-    go_through(&mut [session], around, ProgramPhase::Close, || false);
+pub(super) fn terminate<C: PoolConnection>(session: Session, connection: &mut C) {
+    let mut clients = ShardClients::new(BlockingReactor(connection), vec![session]);
+    run_phase(&mut clients, ProgramPhase::Close, || false);
 }
 
 /// A connection that answers at once, for what happens outside of the load.
-struct Blocking<'a, C>(&'a mut C);
+struct BlockingReactor<'a, C>(&'a mut C);
 
-impl<C: PoolConnection> Reactor for Blocking<'_, C> {
+impl<C: PoolConnection> Reactor for BlockingReactor<'_, C> {
     fn now(&self) -> MonoNanos {
         now()
     }
@@ -55,8 +55,8 @@ impl<C: PoolConnection> Reactor for Blocking<'_, C> {
         Some(answer(self.0.execute(statement, parameters, wants_row)))
     }
 
-    fn ask(&mut self, _: u32, request: ConnectionOp<'_>) -> Option<StatementResult> {
-        Some(answer(self.0.ask(request, None)))
+    fn perform(&mut self, _: u32, op: ConnectionOp<'_>) -> Option<StatementResult> {
+        Some(answer(self.0.perform(op, None)))
     }
 
     fn results(&mut self, _: u32) -> &mut ResultSets {

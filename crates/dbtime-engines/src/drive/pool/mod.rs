@@ -12,16 +12,16 @@ use crate::drive::gate::lock;
 use crate::drive::load_threads::{self, LoadThreads};
 use crate::drive::observer::{LoadObserver, SecondSink};
 use crate::drive::plan::{LoadDemand, LoadPlan, LoadResult, RunStop, ScriptError, ThreadResult};
+use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::Value;
 use dbtime_load::queue::{ClaimResult, ClosedQueue, OpenQueue};
-use dbtime_load::request::ConnectionOp;
 use dbtime_load::results::ResultSets;
 use dbtime_load::session::Session;
 use dbtime_machine::cpus::usable_cpus;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos, PartSet, Parts, StatementId};
-use lifecycle::{say_goodbye, set_up};
+use lifecycle::{set_up, terminate};
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
@@ -52,17 +52,17 @@ pub trait PoolConnection {
     ) -> (Result<u64, DatabaseFailure>, MonoNanos, MonoNanos);
 
     /// Does what a script asks, booked under `statement`. Returns its rows.
-    fn ask(
+    fn perform(
         &mut self,
-        request: ConnectionOp<'_>,
+        op: ConnectionOp<'_>,
         statement: Option<StatementId>,
     ) -> Result<u64, DatabaseFailure>;
 
     /// The same, as [`PoolConnection::execute_measured`] is the same as
     /// [`PoolConnection::execute`].
-    fn ask_measured(
+    fn perform_measured(
         &mut self,
-        request: ConnectionOp<'_>,
+        op: ConnectionOp<'_>,
         statement: Option<StatementId>,
         parts: &mut Parts,
     ) -> (Result<u64, DatabaseFailure>, MonoNanos, MonoNanos);
@@ -74,7 +74,7 @@ pub trait PoolConnection {
     /// done here.
     fn settle(&mut self);
 
-    /// What the last [`PoolConnection::ask`] has brought back.
+    /// What the last [`PoolConnection::perform`] has brought back.
     fn results(&mut self) -> &mut ResultSets;
 
     /// The first row of the last statement, when it was wanted.
@@ -109,7 +109,7 @@ pub trait PoolDatabase: Sync {
 struct PoolShared {
     queue: Mutex<PoolQueue>,
     /// Signalled when a client asks again, for workers that found nobody asking.
-    asked: Condvar,
+    client_ready: Condvar,
     /// Workers whose clients have not quit.
     workers: AtomicU32,
 }
@@ -120,10 +120,10 @@ enum PoolQueue {
 }
 
 /// How long a statement may take after an early end.
-const GRACE: Nanos = Nanos::from_secs(1);
+const STOP_GRACE: Nanos = Nanos::from_secs(1);
 
 /// How long a worker sleeps at most before it looks whether the run was ended.
-const NAP: Duration = Duration::from_millis(50);
+const STOP_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 impl PoolShared {
     /// The next transaction for a worker that is free since `freed`. Sleeps while no client asks.
@@ -139,8 +139,10 @@ impl PoolShared {
             if stop.is_set() {
                 return claim;
             }
-            let wait = until.map_or(NAP, |at| Duration::from_nanos((at - now()).0).min(NAP));
-            let woken = self.asked.wait_timeout(queue, wait);
+            let wait = until.map_or(STOP_POLL_INTERVAL, |at| {
+                Duration::from_nanos((at - now()).0).min(STOP_POLL_INTERVAL)
+            });
+            let woken = self.client_ready.wait_timeout(queue, wait);
             queue = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
@@ -151,17 +153,25 @@ struct LoadStart {
     at: MonoNanos,
     /// `None` when every client of a closed loop has its own worker.
     shared: Option<PoolShared>,
-    active: Active,
+    active: ActiveWorkers,
+}
+
+/// What all workers of a load are given.
+#[derive(Clone, Copy)]
+struct PoolRun<'a> {
+    plan: &'a LoadPlan,
+    start: &'a LoadStart,
+    stop: &'a RunStop,
 }
 
 /// How many workers have something to do, or are about to: a worker that waits for its next
 /// transaction spins only where a CPU is left for it.
-struct Active {
+struct ActiveWorkers {
     count: AtomicU32,
     cpus: u32,
 }
 
-impl Active {
+impl ActiveWorkers {
     fn new(workers: u32) -> Self {
         Self { count: AtomicU32::new(workers), cpus: usable_cpus() }
     }
@@ -251,7 +261,8 @@ impl<D: PoolDatabase> LoadThreads for WorkerThreads<'_, D> {
     }
 
     fn share(&self, at: MonoNanos) {
-        let (shared, active) = (shared_queue(self.plan, at), Active::new(self.plan.concurrency));
+        let (shared, active) =
+            (shared_queue(self.plan, at), ActiveWorkers::new(self.plan.concurrency));
         self.start.get_or_init(|| LoadStart { at, shared, active });
     }
 
@@ -263,7 +274,8 @@ impl<D: PoolDatabase> LoadThreads for WorkerThreads<'_, D> {
         sink: Box<dyn SecondSink>,
     ) -> (ThreadResult, Self::Connected) {
         let start = self.start.get().expect("made before the load starts");
-        let worker = PoolWorker::new(worker, (self.plan, start, self.stop), session, sink);
+        let run = PoolRun { plan: self.plan, start, stop: self.stop };
+        let worker = PoolWorker::new(worker, run, session, sink);
         let (result, session) = worker.run(&mut connection);
         (result, (connection, session))
     }
@@ -272,13 +284,13 @@ impl<D: PoolDatabase> LoadThreads for WorkerThreads<'_, D> {
     fn supervise(&self, start: MonoNanos) {
         let present = now();
         let late = self.plan.window(start).end + self.plan.rundown;
-        if present > late || present > self.stop.instant() + GRACE {
+        if present > late || present > self.stop.instant() + STOP_GRACE {
             self.database.interrupt();
         }
     }
 
     fn disconnect(&self, worker: u32, (mut connection, session): Self::Connected) {
-        say_goodbye(session, &mut connection);
+        terminate(session, &mut connection);
         self.database.disconnect(worker, connection);
     }
 }
@@ -292,5 +304,5 @@ fn shared_queue(plan: &LoadPlan, start: MonoNanos) -> Option<PoolShared> {
         _ => return None,
     };
     let workers = AtomicU32::new(plan.concurrency);
-    Some(PoolShared { queue: Mutex::new(queue), asked: Condvar::new(), workers })
+    Some(PoolShared { queue: Mutex::new(queue), client_ready: Condvar::new(), workers })
 }

@@ -1,7 +1,7 @@
 //! A worker: claims transactions of its clients and has its connection execute them.
 
 use super::call::PoolCall;
-use super::{Active, GRACE, LoadStart, PoolConnection, PoolQueue, PoolShared};
+use super::{ActiveWorkers, LoadStart, PoolConnection, PoolQueue, PoolRun, PoolShared, STOP_GRACE};
 use crate::drive::gate::lock;
 use crate::drive::observer::SecondSink;
 use crate::drive::plan::{LoadPlan, RunStop, ThreadResult};
@@ -15,17 +15,17 @@ use dbtime_machine::wait::{PreciseWaiter, wait_until};
 use dbtime_model::{ErrorClass, MonoNanos, Nanos, OperationId, Outcome};
 use std::sync::atomic::Ordering;
 
-/// One worker: a thread with its session, its ledger, and its own clients if it has any.
+/// One worker: a thread with its session, its recorder, and its own clients if it has any.
 pub(super) struct PoolWorker<'a> {
     plan: &'a LoadPlan,
     stop: &'a RunStop,
     shared: Option<&'a PoolShared>,
     own: Option<ClosedQueue>,
     session: Session,
-    ledger: ThreadRecorder,
+    thread_recorder: ThreadRecorder,
     waiter: PreciseWaiter,
     /// Workers that neither sleep nor wait for a client.
-    active: &'a Active,
+    active: &'a ActiveWorkers,
     end: MonoNanos,
     /// When nobody waits for a transaction any more.
     last: MonoNanos,
@@ -41,22 +41,25 @@ enum WorkerTurn {
 impl<'a> PoolWorker<'a> {
     pub(super) fn new(
         id: u32,
-        (plan, start, stop): (&'a LoadPlan, &'a LoadStart, &'a RunStop),
+        run: PoolRun<'a>,
         session: Session,
         sink: Box<dyn SecondSink>,
     ) -> Self {
+        let PoolRun { plan, start, stop } = run;
         let LoadStart { at: start, shared, active } = start;
-        let (start, shared) = (*start, shared.as_ref());
+        let start = *start;
+        let shared = shared.as_ref();
         let own = if shared.is_none() { plan.closed_queue(start, [id]) } else { None };
-        let ledger = ThreadRecorder::new(plan.recorder(start, id), plan.sampling(), start, sink);
+        let thread_recorder =
+            ThreadRecorder::new(plan.recorder(start, id), plan.sampling(), start, sink);
         let end = plan.window(start).end;
         let last = plan.measure.map_or(MonoNanos(u64::MAX), |_| end + plan.rundown);
         let waiter = PreciseWaiter::new(plan.concurrency);
-        Self { plan, stop, shared, own, session, ledger, waiter, active, end, last }
+        Self { plan, stop, shared, own, session, thread_recorder, waiter, active, end, last }
     }
 
     pub(super) fn run<C: PoolConnection>(mut self, connection: &mut C) -> (ThreadResult, Session) {
-        let window = self.ledger.recorder.window();
+        let window = self.thread_recorder.recorder.window();
         let mut in_window = false;
         let mut used = None;
         let mut freed = now();
@@ -73,7 +76,7 @@ impl<'a> PoolWorker<'a> {
                         used = Some(connection.window_ended());
                     }
                     let ticket = self.session.claimed(ticket);
-                    self.ledger.offered(&ticket);
+                    self.thread_recorder.offered(&ticket);
                     let goes_on = self.transaction(connection, ticket, ready);
                     freed = self.served(&ticket);
                     if !goes_on {
@@ -94,7 +97,7 @@ impl<'a> PoolWorker<'a> {
             Some(ticket) => self.leave(&ticket),
             None => self.drain(self.stop.instant().min(self.end)),
         }
-        let (recorder, driver, ended) = self.ledger.finish();
+        let (recorder, driver, ended) = self.thread_recorder.finish();
         (ThreadResult { recorder, cpu, runq, driver, ended, has_quit }, self.session)
     }
 
@@ -115,7 +118,7 @@ impl<'a> PoolWorker<'a> {
                 self.accept(ticket, ready, think, connection)
             }
             ClaimResult::Dropped(ticket) => {
-                let dropped = self.ledger.dropped(&ticket, now());
+                let dropped = self.thread_recorder.dropped(&ticket, now());
                 self.session.ended(&dropped);
                 WorkerTurn::Again
             }
@@ -132,16 +135,16 @@ impl<'a> PoolWorker<'a> {
         think: Option<(OperationId, Nanos)>,
         connection: &mut C,
     ) -> WorkerTurn {
-        if ready > self.ledger.ended && !self.wait_for(ready, connection) {
+        if ready > self.thread_recorder.ended && !self.wait_for(ready, connection) {
             return WorkerTurn::Over; // ended early, before it was due
         }
-        if let Some((operation, wanted)) = think {
-            let taken = wanted + (now() - ready);
-            self.ledger.recorder.think(operation, ticket.due, wanted, taken);
+        if let Some((operation, planned)) = think {
+            let taken = planned + (now() - ready);
+            self.thread_recorder.recorder.think(operation, ticket.due, planned, taken);
         }
-        let begins = ready.max(self.ledger.ended);
+        let begins = ready.max(self.thread_recorder.ended);
         if self.plan.measure.is_some() && begins >= self.end + self.plan.late_start {
-            self.ledger.not_sent(&ticket, Outcome::Unfinished, begins);
+            self.thread_recorder.not_sent(&ticket, Outcome::Unfinished, begins);
             self.given_up();
             return WorkerTurn::Again;
         }
@@ -159,7 +162,7 @@ impl<'a> PoolWorker<'a> {
             connection.settle();
         };
         let woken = waiter.wait_until(ready, may_spin, near, |at| at >= stop.instant());
-        self.ledger.woken(ready, woken);
+        self.thread_recorder.woken(ready, woken);
         woken >= ready
     }
 
@@ -167,18 +170,18 @@ impl<'a> PoolWorker<'a> {
     /// would have been had the driver never been late.
     #[inline]
     fn served(&mut self, ticket: &Ticket) -> MonoNanos {
-        let done = self.ledger.ended;
+        let done = self.thread_recorder.ended;
         match (&mut self.own, self.shared) {
             (Some(own), _) => own.served(ticket, done),
             (None, Some(shared)) => {
                 if let PoolQueue::Closed(queue) = &mut *lock(&shared.queue) {
                     queue.served(ticket, done);
-                    shared.asked.notify_one();
+                    shared.client_ready.notify_one();
                 }
             }
             (None, None) => {}
         }
-        self.ledger.freed
+        self.thread_recorder.freed
     }
 
     /// Tells a closed loop that its client was not served any more.
@@ -205,14 +208,14 @@ impl<'a> PoolWorker<'a> {
         let sampled = self.plan.sampling().includes(ticket.index);
         let mut timing = TransactionTiming::new(ready, sampled);
         timing.parts.measure(connection.measured());
-        let ledger = &mut self.ledger;
+        let thread_recorder = &mut self.thread_recorder;
         let session = &mut self.session;
         let mut action = session.start(ticket);
         let outcome = loop {
             action = match action {
                 SessionAction::Execute { statement, parameters, wants_row } => {
                     let call = PoolCall::Execute { statement, parameters, wants_row };
-                    match call.make(connection, &ticket, &mut timing, ledger) {
+                    match call.make(connection, &ticket, &mut timing, thread_recorder) {
                         Ok(rows) if wants_row => session.answered(rows, connection.first_row()),
                         Ok(rows) => session.answered(rows, &[]),
                         Err(failure) if failure.class == ErrorClass::Interrupted => {
@@ -220,7 +223,7 @@ impl<'a> PoolWorker<'a> {
                             break Outcome::Unfinished;
                         }
                         Err(failure) => {
-                            ledger.error(&ticket, &failure, timing.done());
+                            thread_recorder.error(&ticket, &failure, timing.done());
                             session.failed(failure.class, failure.undone)
                         }
                     }
@@ -230,25 +233,25 @@ impl<'a> PoolWorker<'a> {
                     let until = (from + length).min(self.last);
                     let to = wait_until(until, |at| at >= self.stop.instant());
                     timing.pause(part, from, to);
-                    if to >= self.last || to >= self.stop.instant() + GRACE {
+                    if to >= self.last || to >= self.stop.instant() + STOP_GRACE {
                         break Outcome::Unfinished;
                     }
                     session.resumed(part)
                 }
-                SessionAction::Ask { connection: 1.., .. } => {
+                SessionAction::Perform { connection: 1.., .. } => {
                     let failure = one_connection();
-                    ledger.error(&ticket, &failure, timing.done());
+                    thread_recorder.error(&ticket, &failure, timing.done());
                     session.replied(Err(&failure))
                 }
-                SessionAction::Ask { request, statement, .. } => {
-                    let call = PoolCall::Ask { request, statement };
-                    match call.make(connection, &ticket, &mut timing, ledger) {
+                SessionAction::Perform { op, statement, .. } => {
+                    let call = PoolCall::Perform { op, statement };
+                    match call.make(connection, &ticket, &mut timing, thread_recorder) {
                         Ok(_) => session.replied(Ok(connection.results())),
                         Err(failure) if failure.class == ErrorClass::Interrupted => {
                             break Outcome::Unfinished;
                         }
                         Err(failure) => {
-                            ledger.error(&ticket, &failure, timing.done());
+                            thread_recorder.error(&ticket, &failure, timing.done());
                             session.replied(Err(&failure))
                         }
                     }
@@ -269,7 +272,7 @@ impl<'a> PoolWorker<'a> {
         }
         let sample = timing.sample(&ticket, outcome, session.retries());
         session.ended(&sample);
-        ledger.ended(&timing, &sample);
+        thread_recorder.ended(&timing, &sample);
         goes_on
     }
 
@@ -290,7 +293,7 @@ impl<'a> PoolWorker<'a> {
         let Some(shared) = self.shared else { return };
         let present = now();
         let mut unfinished = |ticket| {
-            self.ledger.not_sent(&ticket, Outcome::Unfinished, present);
+            self.thread_recorder.not_sent(&ticket, Outcome::Unfinished, present);
         };
         match &mut *lock(&shared.queue) {
             PoolQueue::Open(queue) => {

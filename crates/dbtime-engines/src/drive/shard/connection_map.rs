@@ -6,7 +6,7 @@ use dbtime_load::failure::DatabaseFailure;
 use std::collections::HashMap;
 
 /// Connections that one client may have.
-const MOST: u16 = 64;
+const MAX_CONNECTIONS_PER_CLIENT: u16 = 64;
 
 /// The connections of a shard's sessions.
 #[derive(Debug, Default)]
@@ -33,7 +33,7 @@ impl ConnectionMap {
         }
     }
 
-    /// A session's `nth` connection.
+    /// A session's `ordinal` connection.
     ///
     /// # Errors
     /// When it has too many, or the database takes one for each client only.
@@ -42,9 +42,9 @@ impl ConnectionMap {
         &mut self,
         reactor: &mut R,
         session: u32,
-        nth: u16,
+        ordinal: u16,
     ) -> Result<u32, DatabaseFailure> {
-        if nth == 0 { Ok(session) } else { self.other(reactor, session, nth) }
+        if ordinal == 0 { Ok(session) } else { self.other(reactor, session, ordinal) }
     }
 
     #[cold]
@@ -52,15 +52,16 @@ impl ConnectionMap {
         &mut self,
         reactor: &mut R,
         session: u32,
-        nth: u16,
+        ordinal: u16,
     ) -> Result<u32, DatabaseFailure> {
-        if let Some(&connection) = self.others.get(&(session, nth)) {
+        if let Some(&connection) = self.others.get(&(session, ordinal)) {
             return Ok(connection);
         }
-        let added = if nth < MOST { reactor.add_connection() } else { None };
+        let added =
+            if ordinal < MAX_CONNECTIONS_PER_CLIENT { reactor.add_connection() } else { None };
         let connection = added.ok_or_else(too_many)?;
         self.owners.push(session);
-        self.others.insert((session, nth), connection);
+        self.others.insert((session, ordinal), connection);
         Ok(connection)
     }
 }
@@ -69,6 +70,8 @@ fn too_many() -> DatabaseFailure {
     DatabaseFailure::statement(
         "connections",
         "",
-        format!("a script's client has at most {MOST} connections to a server, and one to SQLite"),
+        format!(
+            "a script's client has at most {MAX_CONNECTIONS_PER_CLIENT} connections to a server, and one to SQLite"
+        ),
     )
 }

@@ -1,6 +1,7 @@
 //! What of a transaction is under way on a connection, and booking the answers.
 
-use super::{AnswerDelay, Reactor, StatementResult};
+use super::reactor::AnswerTime;
+use super::{Reactor, StatementResult};
 use crate::drive::timing::{StatementExecution, ThreadRecorder, TransactionTiming};
 use dbtime_load::program::Ticket;
 use dbtime_load::session::{Session, SessionAction};
@@ -15,7 +16,7 @@ pub(super) struct InFlight {
     /// The statement; `None`: something was asked that is none.
     pub(super) executing: Option<StatementId>,
     /// The connection that a script has asked; `None`: a statement of the workload is executed.
-    pub(super) asked: Option<u32>,
+    pub(super) script_connection: Option<u32>,
     /// Statements under way behind that, and when they were sent.
     behind: VecDeque<(StatementId, MonoNanos)>,
 }
@@ -26,7 +27,7 @@ impl InFlight {
             timing: TransactionTiming::new(present, false),
             sent: present,
             executing: None,
-            asked: None,
+            script_connection: None,
             behind: VecDeque::new(),
         }
     }
@@ -75,13 +76,14 @@ impl InFlight {
     pub(super) fn answered(
         &mut self,
         session: &Session,
-        ledger: &mut ThreadRecorder,
+        thread_recorder: &mut ThreadRecorder,
         answer: &StatementResult,
-        (done, late): (MonoNanos, AnswerDelay),
+        time: AnswerTime,
     ) {
-        self.account(session, ledger, answer, (done, late));
+        self.account(session, thread_recorder, answer, time);
         if let Some((next, sent)) = self.behind.pop_front() {
-            (self.executing, self.sent) = (Some(next), sent.max(done));
+            self.executing = Some(next);
+            self.sent = sent.max(time.read_at);
         }
     }
 
@@ -89,22 +91,23 @@ impl InFlight {
     fn account(
         &mut self,
         session: &Session,
-        ledger: &mut ThreadRecorder,
+        thread_recorder: &mut ThreadRecorder,
         answer: &StatementResult,
-        (done, late): (MonoNanos, AnswerDelay),
+        time: AnswerTime,
     ) {
         let Self { timing, executing, sent, .. } = self;
+        let AnswerTime { read_at: done, delay } = time;
         let ticket = session.ticket();
         // Behind a failure the others only repeat that there was one.
         if let (Err(failure), false) = (&answer.rows, session.has_failed()) {
-            ledger.error(ticket, failure, done);
+            thread_recorder.error(ticket, failure, done);
         }
         if !answer.is_sent {
             // It never left: the driver waited before it tried to connect again.
             return timing.pause(Part::Backoff, *sent, done);
         }
         timing.statement(*sent, done);
-        let late = ledger.delay_of(late.between(*sent, done), done - *sent);
+        let late = thread_recorder.delay_of(delay.between(*sent, done), done - *sent);
         timing.late(late);
         let took = (done - *sent) - late;
         let rows = *answer.rows.as_ref().unwrap_or(&0);
@@ -115,10 +118,10 @@ impl InFlight {
         }
         if let Some(statement) = *executing {
             let executed = StatementExecution { statement, took, rows, round_trips };
-            ledger.statement(ticket, executed, timing.sampled.then_some(&parts));
+            thread_recorder.statement(ticket, executed, timing.sampled.then_some(&parts));
         }
         if answer.warnings > 0 {
-            ledger.recorder.warnings(ticket.due, answer.warnings);
+            thread_recorder.recorder.warnings(ticket.due, answer.warnings);
         }
     }
 }
@@ -126,15 +129,15 @@ impl InFlight {
 /// Tells the session of an answer and asks what is next.
 #[inline]
 pub(super) fn next<'s, R: Reactor>(
-    flight: &InFlight,
+    in_flight: &InFlight,
     session: &'s mut Session,
     reactor: &mut R,
     connection: u32,
     answer: StatementResult,
 ) -> SessionAction<'s> {
-    if let Some(asked) = flight.asked {
+    if let Some(connection_of_script) = in_flight.script_connection {
         return session.replied(match &answer.rows {
-            Ok(_) => Ok(reactor.results(asked)),
+            Ok(_) => Ok(reactor.results(connection_of_script)),
             Err(failure) => Err(failure),
         });
     }

@@ -11,12 +11,13 @@ mod shard_threads;
 mod usage;
 
 pub use connection_map::ConnectionMap;
-pub(crate) use phase::go_through;
+pub(crate) use phase::run_phase;
+use reactor::AnswerTime;
 pub use reactor::{AnswerDelay, Completion, CompletionKind, Reactor, StatementResult};
 pub use shard_threads::{ConnectedShard, DriveError, drive};
 
 use crate::drive::observer::SecondSink;
-use crate::drive::plan::{LoadPlan, RunStop, ThreadResult};
+use crate::drive::plan::{LoadDemand, LoadPlan, RunStop, ThreadResult};
 use crate::drive::timing::ThreadRecorder;
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::program::Ticket;
@@ -26,13 +27,40 @@ use dbtime_model::{MonoNanos, Nanos, OperationId, Outcome, Part};
 use in_flight::{InFlight, next};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use usage::{Pace, Usage};
+use usage::{ShardUsage, WorkPace};
 
 /// How often a waiting shard looks at the stop flag.
-const NAP: Nanos = Nanos::from_millis(10);
+const STOP_POLL_INTERVAL: Nanos = Nanos::from_millis(10);
 
 /// How long answers are still waited for when the run was ended from outside.
-const GRACE: Nanos = Nanos::from_secs(1);
+const STOP_GRACE: Nanos = Nanos::from_secs(1);
+
+/// Which shard of a plan's, and when its load starts.
+#[derive(Clone, Copy, Debug)]
+pub struct ShardStart {
+    /// Its number.
+    pub shard: u32,
+    /// The instant from which transactions are due.
+    pub at: MonoNanos,
+}
+
+/// The clients of a shard: connections, and the session on each.
+pub struct ShardClients<R> {
+    /// The connections.
+    pub reactor: R,
+    /// A session for each of the first connections.
+    pub sessions: Vec<Session>,
+    /// Which connection belongs to which session.
+    pub connection_map: ConnectionMap,
+}
+
+impl<R> ShardClients<R> {
+    /// A session for each connection of the reactor's.
+    pub fn new(reactor: R, sessions: Vec<Session>) -> Self {
+        let connection_map = ConnectionMap::new(sessions.len());
+        Self { reactor, sessions, connection_map }
+    }
+}
 
 /// One shard of a run.
 pub struct Shard<'a, R> {
@@ -41,11 +69,11 @@ pub struct Shard<'a, R> {
     reactor: R,
     queue: ShardQueue,
     /// When the next client of a closed loop will ask, as far as is known.
-    asks_at: Option<MonoNanos>,
+    next_ready_at: Option<MonoNanos>,
     /// The next transaction, claimed ahead of its due instant.
     next: Option<Claimed>,
     connections: Vec<ShardConnection>,
-    lines: ConnectionMap,
+    connection_map: ConnectionMap,
     /// Connections without a transaction, longest first, and since when they would have been
     /// without one had the driver never been late.
     idle: VecDeque<(u32, MonoNanos)>,
@@ -53,10 +81,10 @@ pub struct Shard<'a, R> {
     quit: usize,
     /// Pauses inside transactions, soonest first.
     pauses: BinaryHeap<Reverse<(MonoNanos, u32)>>,
-    ledger: ThreadRecorder,
+    thread_recorder: ThreadRecorder,
     end: MonoNanos,
-    usage: Usage,
-    pace: Pace,
+    usage: ShardUsage,
+    pace: WorkPace,
     /// Whether each client has a connection of its own, and a state that goes with it.
     is_tied: bool,
     /// Whether the programs are a script's, which takes time after its last answer.
@@ -71,7 +99,7 @@ enum ShardQueue {
 
 struct ShardConnection {
     session: Session,
-    flight: InFlight,
+    in_flight: InFlight,
     pause: Part,
     /// What it waits for: the end of this pause; `None`: an answer.
     pausing: Option<Part>,
@@ -87,53 +115,55 @@ struct Claimed {
 }
 
 impl<'a, R: Reactor> Shard<'a, R> {
-    /// Shard number `shard` of the plan's, with a session for each of its connections, for a load
-    /// that starts at `start`.
+    /// A shard of the plan's, with a session for each of its connections.
     pub fn new(
         plan: &'a LoadPlan,
-        (shard, start): (u32, MonoNanos),
-        (reactor, sessions, lines): (R, Vec<Session>, ConnectionMap),
+        start: ShardStart,
+        clients: ShardClients<R>,
         sink: Box<dyn SecondSink>,
         stop: &'a RunStop,
     ) -> Self {
-        let mine = |total: u32| (shard..total).step_by(plan.shards as usize);
+        let ShardStart { shard, at: start } = start;
+        let ShardClients { reactor, sessions, connection_map } = clients;
+        let own = |total: u32| (shard..total).step_by(plan.shards as usize);
         let queue = match plan.open_queue(start, shard, plan.shards) {
             Some(queue) => ShardQueue::Open(queue),
             None => {
                 let clients = match plan.demand {
-                    crate::drive::plan::LoadDemand::Closed { clients, .. } => clients,
-                    crate::drive::plan::LoadDemand::Open { .. } => 0,
+                    LoadDemand::Closed { clients, .. } => clients,
+                    LoadDemand::Open { .. } => 0,
                 };
-                plan.closed_queue(start, mine(clients)).map_or(ShardQueue::Over, ShardQueue::Closed)
+                plan.closed_queue(start, own(clients)).map_or(ShardQueue::Over, ShardQueue::Closed)
             }
         };
         let connection = |session| ShardConnection {
             session,
-            flight: InFlight::new(start),
+            in_flight: InFlight::new(start),
             pause: Part::Think,
             pausing: None,
             is_busy: false,
         };
         let connections: Vec<ShardConnection> = sessions.into_iter().map(connection).collect();
         let idle = (0..connections.len() as u32).map(|id| (id, start)).collect();
-        let ledger = ThreadRecorder::new(plan.recorder(start, shard), plan.sampling(), start, sink);
+        let thread_recorder =
+            ThreadRecorder::new(plan.recorder(start, shard), plan.sampling(), start, sink);
         let window = plan.window(start);
         Self {
             plan,
             stop,
             reactor,
             queue,
-            asks_at: None,
+            next_ready_at: None,
             next: None,
             connections,
-            lines,
+            connection_map,
             idle,
             quit: 0,
             pauses: BinaryHeap::new(),
-            ledger,
+            thread_recorder,
             end: window.end,
-            usage: Usage::over(window),
-            pace: Pace::default(),
+            usage: ShardUsage::over(window),
+            pace: WorkPace::default(),
             is_tied: plan.workload.script.is_some() && !plan.is_pooled(),
             is_scripted: plan.workload.script.is_some(),
         }
@@ -141,7 +171,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
 
     /// Runs until nothing is due any more and everything sent has ended. The connections and
     /// sessions come back as they are.
-    pub fn run(mut self) -> (ThreadResult, R, Vec<Session>, ConnectionMap) {
+    pub fn run(mut self) -> (ThreadResult, ShardClients<R>) {
         let mut events = Vec::with_capacity(self.connections.len());
         let mut present = self.reactor.now();
         let mut woken = present;
@@ -153,17 +183,18 @@ impl<'a, R: Reactor> Shard<'a, R> {
             self.pace.worked(present - woken);
             self.reactor.wait(until, is_due, &mut events);
             woken = self.reactor.now();
-            self.ledger.woken(until, woken);
+            self.thread_recorder.woken(until, woken);
             self.usage.waited += woken - present;
             present = woken;
             for Completion { connection, at, late, kind } in events.drain(..) {
-                let id = self.lines.session(connection);
+                let id = self.connection_map.session(connection);
                 match kind {
                     CompletionKind::Answered(answer) => {
-                        present = self.advance(id, SessionInput::Answer(answer, (at, late)));
+                        let time = AnswerTime { read_at: at, delay: late };
+                        present = self.advance(id, SessionInput::Answer(answer, time));
                     }
                     CompletionKind::Connected { since } => {
-                        self.connections[id as usize].flight.connected(since, at);
+                        self.connections[id as usize].in_flight.connected(since, at);
                     }
                 }
             }
@@ -177,7 +208,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
     /// Whether nobody waits for answers any more.
     fn is_over(&self, present: MonoNanos) -> bool {
         let late = self.plan.measure.is_some() && present >= self.end + self.plan.rundown;
-        late || self.stop.is_set() && present >= self.stop.instant() + GRACE
+        late || self.stop.is_set() && present >= self.stop.instant() + STOP_GRACE
     }
 
     /// Counts whatever is still under way as unfinished.
@@ -190,10 +221,10 @@ impl<'a, R: Reactor> Shard<'a, R> {
                 continue;
             }
             let ticket = *connection.session.ticket();
-            let ShardConnection { flight, pausing, .. } = connection;
-            flight.timing.broken_off(*pausing, flight.sent, present);
+            let ShardConnection { in_flight, pausing, .. } = connection;
+            in_flight.timing.broken_off(*pausing, in_flight.sent, present);
             // Before the connection says goodbye: what it leaves behind is noted.
-            self.reactor.abandon(flight.asked.unwrap_or(id));
+            self.reactor.abandon(in_flight.script_connection.unwrap_or(id));
             self.end_transaction(id, &ticket, Outcome::Unfinished);
         }
     }
@@ -222,7 +253,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
             }
             self.next = None;
             if self.is_too_late(&claimed, present) {
-                self.ledger.not_sent(&claimed.ticket, Outcome::Unfinished, present);
+                self.thread_recorder.not_sent(&claimed.ticket, Outcome::Unfinished, present);
                 if let ShardQueue::Closed(queue) = &mut self.queue {
                     queue.given_up();
                 }
@@ -240,9 +271,10 @@ impl<'a, R: Reactor> Shard<'a, R> {
     #[inline]
     fn take_idle(&mut self, ticket: &Ticket) -> Option<u32> {
         let own = ticket.client / self.plan.shards;
-        let at = match self.is_tied {
-            true => self.idle.iter().position(|&(id, _)| id == own).unwrap_or(0),
-            false => 0,
+        let at = if self.is_tied {
+            self.idle.iter().position(|&(id, _)| id == own).unwrap_or(0)
+        } else {
+            0
         };
         self.idle.remove(at).map(|(id, _)| id)
     }
@@ -255,14 +287,14 @@ impl<'a, R: Reactor> Shard<'a, R> {
     fn start(&mut self, id: u32, claimed: Claimed, present: MonoNanos) -> MonoNanos {
         let Claimed { ticket, ready, think } = claimed;
         let ticket = self.connections[id as usize].session.claimed(ticket);
-        if let Some((operation, wanted)) = think {
-            let taken = wanted + (present - ready);
-            self.ledger.recorder.think(operation, ticket.due, wanted, taken);
+        if let Some((operation, planned)) = think {
+            let taken = planned + (present - ready);
+            self.thread_recorder.recorder.think(operation, ticket.due, planned, taken);
         }
-        self.ledger.offered(&ticket);
+        self.thread_recorder.offered(&ticket);
         let sampled = self.plan.sampling().includes(ticket.index);
         let connection = &mut self.connections[id as usize];
-        connection.flight.begin(ready, sampled);
+        connection.in_flight.begin(ready, sampled);
         connection.is_busy = true;
         self.advance(id, SessionInput::Start(ticket))
     }
@@ -284,14 +316,14 @@ impl<'a, R: Reactor> Shard<'a, R> {
                     return Some(Claimed { ticket, ready, think });
                 }
                 ClaimResult::Dropped(ticket) => {
-                    let dropped = self.ledger.dropped(&ticket, present);
+                    let dropped = self.thread_recorder.dropped(&ticket, present);
                     // Whoever was free for it hears that it came too late.
                     if let Some(&(id, _)) = self.idle.front() {
                         self.connections[id as usize].session.ended(&dropped);
                     }
                 }
                 ClaimResult::Wait(until) => {
-                    self.asks_at = until;
+                    self.next_ready_at = until;
                     return None;
                 }
                 ClaimResult::Over => self.queue = ShardQueue::Over,
@@ -303,8 +335,9 @@ impl<'a, R: Reactor> Shard<'a, R> {
     #[cold]
     fn give_up(&mut self, present: MonoNanos) -> Option<Claimed> {
         let stopped = self.stop.instant().min(self.end);
-        let ledger = &mut self.ledger;
-        let mut unfinished = |ticket| ledger.not_sent(&ticket, Outcome::Unfinished, present);
+        let thread_recorder = &mut self.thread_recorder;
+        let mut unfinished =
+            |ticket| thread_recorder.not_sent(&ticket, Outcome::Unfinished, present);
         match std::mem::replace(&mut self.queue, ShardQueue::Over) {
             ShardQueue::Open(queue) => {
                 queue.take_while(|ticket| ticket.due < stopped).for_each(&mut unfinished);
@@ -345,69 +378,74 @@ impl<'a, R: Reactor> Shard<'a, R> {
             if !self.idle.is_empty() {
                 due = claimed.ready;
             }
-        } else if let (false, Some(asks)) = (self.idle.is_empty(), self.asks_at) {
-            due = asks;
+        } else if let (false, Some(ready_at)) = (self.idle.is_empty(), self.next_ready_at) {
+            due = ready_at;
         }
         if let Some(Reverse((resumes, _))) = self.pauses.peek() {
             due = due.min(*resumes);
         }
-        let nap = present + NAP;
-        Some((due.min(nap), due <= nap))
+        let poll_at = present + STOP_POLL_INTERVAL;
+        Some((due.min(poll_at), due <= poll_at))
     }
 
     /// Moves a connection's transaction on until it waits for an answer, pauses or ends. Returns
     /// the present instant.
     #[inline]
     fn advance(&mut self, id: u32, input: SessionInput) -> MonoNanos {
-        let Self { plan, reactor, connections, ledger, lines, .. } = self;
-        let ShardConnection { session, flight, pause, pausing, .. } = &mut connections[id as usize];
+        let Self { plan, reactor, connections, thread_recorder, connection_map, .. } = self;
+        let ShardConnection { session, in_flight, pause, pausing, .. } =
+            &mut connections[id as usize];
         *pausing = None;
         let mut action = match input {
             SessionInput::Start(ticket) => session.start(ticket),
-            SessionInput::Answer(answer, at) => {
-                flight.answered(session, ledger, &answer, at);
-                next(flight, session, reactor, id, answer)
+            SessionInput::Answer(answer, time) => {
+                in_flight.answered(session, thread_recorder, &answer, time);
+                next(in_flight, session, reactor, id, answer)
             }
             SessionInput::Resumed => {
-                flight.timing.pause(*pause, flight.sent, reactor.now());
+                in_flight.timing.pause(*pause, in_flight.sent, reactor.now());
                 session.resumed(*pause)
             }
         };
         let outcome = loop {
             action = match action {
                 SessionAction::Execute { statement, parameters, wants_row } => {
-                    (flight.executing, flight.sent) = (Some(statement), reactor.now());
-                    flight.asked = None;
+                    in_flight.executing = Some(statement);
+                    in_flight.sent = reactor.now();
+                    in_flight.script_connection = None;
                     let pipelines = plan.pipelining != Pipelining::Off && reactor.hold(id);
                     let answer = reactor.submit(id, statement, parameters, wants_row);
                     if pipelines {
                         if answer.is_none() {
-                            flight.send_ahead(session, reactor, id);
+                            in_flight.send_ahead(session, reactor, id);
                         }
                         reactor.release(id);
                     }
-                    let Some(answer) = answer else { return flight.sent };
-                    let at = (reactor.now(), AnswerDelay::default());
-                    flight.answered(session, ledger, &answer, at);
-                    next(flight, session, reactor, id, answer)
+                    let Some(answer) = answer else { return in_flight.sent };
+                    let time = AnswerTime::now(reactor);
+                    in_flight.answered(session, thread_recorder, &answer, time);
+                    next(in_flight, session, reactor, id, answer)
                 }
-                SessionAction::Ask { request, statement, connection } => {
-                    (flight.executing, flight.sent) = (statement, reactor.now());
-                    let answer = match lines.connection(reactor, id, connection) {
-                        Ok(line) => {
-                            flight.asked = Some(line);
-                            reactor.ask(line, request)
+                SessionAction::Perform { op, statement, connection } => {
+                    in_flight.executing = statement;
+                    in_flight.sent = reactor.now();
+                    let answer = match connection_map.connection(reactor, id, connection) {
+                        Ok(target) => {
+                            in_flight.script_connection = Some(target);
+                            reactor.perform(target, op)
                         }
                         Err(failure) => Some(StatementResult::unsent(failure)),
                     };
-                    let Some(answer) = answer else { return flight.sent };
-                    let at = (reactor.now(), AnswerDelay::default());
-                    flight.answered(session, ledger, &answer, at);
-                    next(flight, session, reactor, id, answer)
+                    let Some(answer) = answer else { return in_flight.sent };
+                    let time = AnswerTime::now(reactor);
+                    in_flight.answered(session, thread_recorder, &answer, time);
+                    next(in_flight, session, reactor, id, answer)
                 }
                 SessionAction::Pause { part, length } => {
                     let present = reactor.now();
-                    (*pause, *pausing, flight.sent) = (part, Some(part), present);
+                    *pause = part;
+                    *pausing = Some(part);
+                    in_flight.sent = present;
                     if part == Part::Backoff {
                         reactor.transaction_restarts(id);
                     }
@@ -439,9 +477,11 @@ impl<'a, R: Reactor> Shard<'a, R> {
         if self.quit == self.connections.len() {
             // Nobody is left who could take what comes.
             if let ShardQueue::Open(queue) = std::mem::replace(&mut self.queue, ShardQueue::Over) {
-                let ledger = &mut self.ledger;
+                let thread_recorder = &mut self.thread_recorder;
                 let due = queue.take_while(|ticket| ticket.due < present);
-                due.for_each(|ticket| ledger.not_sent(&ticket, Outcome::Unfinished, present));
+                due.for_each(|ticket| {
+                    thread_recorder.not_sent(&ticket, Outcome::Unfinished, present)
+                });
             }
             self.next = None;
         }
@@ -454,11 +494,11 @@ impl<'a, R: Reactor> Shard<'a, R> {
         let connection = &mut self.connections[id as usize];
         connection.is_busy = false;
         if self.is_scripted && outcome != Outcome::Unfinished {
-            connection.flight.timing.ends(self.reactor.now());
+            connection.in_flight.timing.ends(self.reactor.now());
         }
-        let sample = connection.flight.end(ticket, outcome, connection.session.retries());
+        let sample = connection.in_flight.end(ticket, outcome, connection.session.retries());
         connection.session.ended(&sample);
-        self.ledger.ended(&connection.flight.timing, &sample);
+        self.thread_recorder.ended(&connection.in_flight.timing, &sample);
         if let ShardQueue::Closed(queue) = &mut self.queue {
             queue.served(ticket, sample.done);
         }
@@ -470,28 +510,28 @@ impl<'a, R: Reactor> Shard<'a, R> {
         sample.done
     }
 
-    fn finish(mut self) -> (ThreadResult, R, Vec<Session>, ConnectionMap) {
-        let spent = self.usage.spent(&self.reactor);
+    fn finish(mut self) -> (ThreadResult, ShardClients<R>) {
+        let usage = self.usage.finish(&self.reactor);
         let connections = self.reactor.connections();
-        self.ledger.recorder.connections.merge(&connections);
-        let (recorder, _, ended) = self.ledger.finish();
+        self.thread_recorder.recorder.connections.merge(&connections);
+        let (recorder, _, ended) = self.thread_recorder.finish();
         let result = ThreadResult {
             recorder,
-            cpu: spent.cpu,
-            runq: spent.runq,
-            driver: spent.driver,
+            cpu: usage.cpu,
+            runq: usage.runq,
+            driver: usage.driver,
             ended,
             has_quit: self.quit > 0 && self.quit == self.connections.len(),
         };
-        let sessions = self.connections.into_iter().map(|connection| connection.session);
-        (result, self.reactor, sessions.collect(), self.lines)
+        let sessions = self.connections.into_iter().map(|connection| connection.session).collect();
+        let Self { reactor, connection_map, .. } = self;
+        (result, ShardClients { reactor, sessions, connection_map })
     }
 }
 
 /// What moves a transaction on.
 enum SessionInput {
     Start(Ticket),
-    /// When it was read, and how long it had waited for that.
-    Answer(StatementResult, (MonoNanos, AnswerDelay)),
+    Answer(StatementResult, AnswerTime),
     Resumed,
 }

@@ -1,7 +1,7 @@
 //! What clients do before the load and after it: connect, prepare, say goodbye. Nothing of it is
 //! recorded.
 
-use super::{Completion, CompletionKind, ConnectionMap, Reactor, StatementResult};
+use super::{Completion, CompletionKind, ConnectionMap, Reactor, ShardClients, StatementResult};
 use dbtime_load::program::ProgramPhase;
 use dbtime_load::session::{Session, SessionAction};
 use dbtime_model::{MonoNanos, Nanos, Part};
@@ -9,23 +9,29 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// How often it is looked whether nobody waits any more.
-const NAP: Nanos = Nanos::from_millis(50);
+const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
 /// Lets every session go through a phase, all of them at once. Returns whether the run may go on:
 /// not when a session ended it, or `is_over` says that nobody waits any more.
-pub(crate) fn go_through<R: Reactor>(
-    sessions: &mut [Session],
-    (reactor, lines): (&mut R, &mut ConnectionMap),
+pub(crate) fn run_phase<R: Reactor>(
+    clients: &mut ShardClients<R>,
     phase: ProgramPhase,
     is_over: impl Fn() -> bool,
 ) -> bool {
-    let pauses = BinaryHeap::new();
-    let mut walk = PhaseWalk { reactor, lines, asked: 0, pauses, under_way: 0, is_ended: false };
+    let ShardClients { reactor, sessions, connection_map } = clients;
+    let mut walk = PhaseWalk {
+        reactor,
+        connection_map,
+        last_connection: 0,
+        pauses: BinaryHeap::new(),
+        under_way: 0,
+        is_ended: false,
+    };
     for (id, session) in (0..).zip(sessions.iter_mut()) {
         if let Some(action) = session.begin_phase(phase) {
             walk.under_way += 1;
-            if let Some(answer) = walk.act(id, action) {
-                walk.go_on(id, session, answer);
+            if let Some(answer) = walk.start_action(id, action) {
+                walk.continue_session(id, session, answer);
             }
         }
     }
@@ -39,9 +45,9 @@ pub(crate) fn go_through<R: Reactor>(
 /// A phase under way.
 struct PhaseWalk<'a, R> {
     reactor: &'a mut R,
-    lines: &'a mut ConnectionMap,
+    connection_map: &'a mut ConnectionMap,
     /// The connection that was asked last.
-    asked: u32,
+    last_connection: u32,
     /// Sessions that pause, and until when.
     pauses: BinaryHeap<Reverse<(MonoNanos, u32)>>,
     /// Sessions that have not ended the phase.
@@ -52,13 +58,13 @@ struct PhaseWalk<'a, R> {
 
 impl<R: Reactor> PhaseWalk<'_, R> {
     /// Does what a session wants. `Some`: that has been answered already.
-    fn act(&mut self, id: u32, action: SessionAction<'_>) -> Option<StatementResult> {
+    fn start_action(&mut self, id: u32, action: SessionAction<'_>) -> Option<StatementResult> {
         match action {
-            SessionAction::Ask { request, connection, .. } => {
-                return match self.lines.connection(self.reactor, id, connection) {
-                    Ok(line) => {
-                        self.asked = line;
-                        self.reactor.ask(line, request)
+            SessionAction::Perform { op, connection, .. } => {
+                return match self.connection_map.connection(self.reactor, id, connection) {
+                    Ok(target) => {
+                        self.last_connection = target;
+                        self.reactor.perform(target, op)
                     }
                     Err(failure) => Some(StatementResult::unsent(failure)),
                 };
@@ -72,21 +78,21 @@ impl<R: Reactor> PhaseWalk<'_, R> {
                 self.is_ended |= all;
             }
             SessionAction::Execute { .. } | SessionAction::Wait => {
-                unreachable!("a phase is a script's, which asks")
+                unreachable!("a phase is a script's, which performs operations")
             }
         }
         None
     }
 
     /// Tells a session of an answer, and does what it wants for as long as that is answered.
-    fn go_on(&mut self, id: u32, session: &mut Session, mut answer: StatementResult) {
+    fn continue_session(&mut self, id: u32, session: &mut Session, mut answer: StatementResult) {
         loop {
             let reply = match &answer.rows {
-                Ok(_) => Ok(self.reactor.results(self.asked)),
+                Ok(_) => Ok(self.reactor.results(self.last_connection)),
                 Err(failure) => Err(&**failure),
             };
             let action = session.replied(reply);
-            match self.act(id, action) {
+            match self.start_action(id, action) {
                 Some(next) => answer = next,
                 None => return,
             }
@@ -95,13 +101,13 @@ impl<R: Reactor> PhaseWalk<'_, R> {
 
     fn wait(&mut self, sessions: &mut [Session], events: &mut Vec<Completion>) {
         let present = self.reactor.now();
-        let first = self.pauses.peek().map_or(present + NAP, |Reverse((at, _))| *at);
-        self.reactor.wait(first.min(present + NAP), false, events);
+        let first = self.pauses.peek().map_or(present + POLL_INTERVAL, |Reverse((at, _))| *at);
+        self.reactor.wait(first.min(present + POLL_INTERVAL), false, events);
         for Completion { connection, kind, .. } in events.drain(..) {
             if let CompletionKind::Answered(answer) = kind {
-                self.asked = connection;
-                let id = self.lines.session(connection);
-                self.go_on(id, &mut sessions[id as usize], answer);
+                self.last_connection = connection;
+                let id = self.connection_map.session(connection);
+                self.continue_session(id, &mut sessions[id as usize], answer);
             }
         }
         let present = self.reactor.now();
@@ -112,8 +118,8 @@ impl<R: Reactor> PhaseWalk<'_, R> {
             self.pauses.pop();
             let session = &mut sessions[id as usize];
             let action = session.resumed(Part::Think);
-            if let Some(answer) = self.act(id, action) {
-                self.go_on(id, session, answer);
+            if let Some(answer) = self.start_action(id, action) {
+                self.continue_session(id, session, answer);
             }
         }
     }

@@ -1,8 +1,8 @@
 //! What a shard asks of the connections behind it.
 
+use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::Value;
-use dbtime_load::request::ConnectionOp;
 use dbtime_load::results::ResultSets;
 use dbtime_model::recorder::ConnectionRecorder;
 use dbtime_model::{MonoNanos, Nanos, StatementId};
@@ -28,7 +28,7 @@ pub trait Reactor {
     }
 
     /// Asks something of a connection for a script. `Some`: it has answered already.
-    fn ask(&mut self, connection: u32, request: ConnectionOp<'_>) -> Option<StatementResult>;
+    fn perform(&mut self, connection: u32, op: ConnectionOp<'_>) -> Option<StatementResult>;
 
     /// What the last that was asked of a connection has brought back.
     fn results(&mut self, connection: u32) -> &mut ResultSets;
@@ -93,6 +93,20 @@ pub struct AnswerDelay {
     pub work: Nanos,
     /// What was sent later than this did not have to wait for that.
     pub worked_from: MonoNanos,
+}
+
+/// When an answer was read, and how long it may have waited for that.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AnswerTime {
+    pub(super) read_at: MonoNanos,
+    pub(super) delay: AnswerDelay,
+}
+
+impl AnswerTime {
+    /// Of an answer that was there at once.
+    pub(super) fn now(reactor: &impl Reactor) -> Self {
+        Self { read_at: reactor.now(), delay: AnswerDelay::default() }
+    }
 }
 
 impl AnswerDelay {

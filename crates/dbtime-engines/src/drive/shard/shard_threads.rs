@@ -1,6 +1,6 @@
 //! Drives a plan over many shards, from their first connection to their last.
 
-use super::{ConnectionMap, Reactor, Shard, go_through};
+use super::{Reactor, Shard, ShardClients, ShardStart, run_phase};
 use crate::drive::gate::lock;
 use crate::drive::load_threads::{self, LoadThreads};
 use crate::drive::observer::{LoadObserver, SecondSink};
@@ -8,7 +8,6 @@ use crate::drive::plan::{LoadPlan, LoadResult, RunStop, ScriptError, ThreadResul
 use crate::socket::TlsError;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::ProgramPhase;
-use dbtime_load::session::Session;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
 use std::io;
@@ -76,7 +75,7 @@ struct ShardThreads<'a, F> {
 impl<R: Reactor, F: Fn(usize) -> Result<ConnectedShard<R>, DriveError> + Sync> LoadThreads
     for ShardThreads<'_, F>
 {
-    type Connected = (R, Vec<Session>, ConnectionMap);
+    type Connected = ShardClients<R>;
     type Error = DriveError;
 
     fn count(&self) -> u32 {
@@ -93,20 +92,19 @@ impl<R: Reactor, F: Fn(usize) -> Result<ConnectedShard<R>, DriveError> + Sync> L
 
     /// Makes a shard's connections, and lets its sessions do what they do before the load.
     fn connect(&self, shard: u32) -> Result<Self::Connected, DriveError> {
-        let mut sessions = self.plan.sessions(shard, self.plan.shards)?;
-        let ConnectedShard { mut reactor, up, failure } = (self.make)(sessions.len())?;
+        let sessions = self.plan.sessions(shard, self.plan.shards)?;
+        let ConnectedShard { reactor, up, failure } = (self.make)(sessions.len())?;
         {
             let mut made = lock(&self.made);
             made.0 += up;
             made.1 = made.1.take().or(failure);
         }
-        let mut lines = ConnectionMap::new(sessions.len());
-        let around = (&mut reactor, &mut lines);
-        let is_ready = go_through(&mut sessions, around, ProgramPhase::Open, || self.stop.is_set());
-        match self.plan.script_trouble() {
+        let mut clients = ShardClients::new(reactor, sessions);
+        let is_ready = run_phase(&mut clients, ProgramPhase::Open, || self.stop.is_set());
+        match self.plan.script_error() {
             Some(trouble) => Err(trouble.into()),
             None if !is_ready => Err(DriveError::Stopped),
-            None => Ok((reactor, sessions, lines)),
+            None => Ok(clients),
         }
     }
 
@@ -126,15 +124,13 @@ impl<R: Reactor, F: Fn(usize) -> Result<ConnectedShard<R>, DriveError> + Sync> L
         start: MonoNanos,
         sink: Box<dyn SecondSink>,
     ) -> (ThreadResult, Self::Connected) {
-        let shard = Shard::new(self.plan, (id, start), connected, sink, self.stop);
-        let (result, reactor, sessions, lines) = shard.run();
-        (result, (reactor, sessions, lines))
+        let start = ShardStart { shard: id, at: start };
+        Shard::new(self.plan, start, connected, sink, self.stop).run()
     }
 
-    fn disconnect(&self, _: u32, (mut reactor, mut sessions, mut lines): Self::Connected) {
-        reactor.ends();
+    fn disconnect(&self, _: u32, mut clients: Self::Connected) {
+        clients.reactor.ends();
         let given_up_at = now() + CLOSE_TIMEOUT;
-        let around = (&mut reactor, &mut lines);
-        go_through(&mut sessions, around, ProgramPhase::Close, || now() > given_up_at);
+        run_phase(&mut clients, ProgramPhase::Close, || now() > given_up_at);
     }
 }

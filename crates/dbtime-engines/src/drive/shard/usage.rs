@@ -5,7 +5,7 @@ use dbtime_model::recorder::Window;
 use dbtime_model::{MonoNanos, Nanos};
 
 /// What a shard's thread has used, noted when the window's edges are passed.
-pub(super) struct Usage {
+pub(super) struct ShardUsage {
     /// Time it waited for answers or due instants.
     pub(super) waited: Nanos,
     /// The next edge of the window.
@@ -32,7 +32,7 @@ pub(super) struct ShardUsageDelta {
     pub(super) driver: Nanos,
 }
 
-impl Usage {
+impl ShardUsage {
     pub(super) fn over(window: Window) -> Self {
         Self {
             waited: Nanos::ZERO,
@@ -71,7 +71,7 @@ impl Usage {
 
     /// What was used over the window, which ends now if its end was not passed. A shard that
     /// started nothing in it has used nothing.
-    pub(super) fn spent(mut self, reactor: &impl Reactor) -> ShardUsageDelta {
+    pub(super) fn finish(mut self, reactor: &impl Reactor) -> ShardUsageDelta {
         self.passed.push(self.used(reactor));
         let from = self.passed[0];
         let to = self.passed.get(1).copied().unwrap_or(from);
@@ -85,21 +85,21 @@ impl Usage {
 
 /// What a transaction takes of the shard's thread, as far as it has its CPU.
 #[derive(Default)]
-pub(super) struct Pace {
+pub(super) struct WorkPace {
     work_ns: f64,
     /// Transactions that have ended since the last wait.
     pub(super) ended: u32,
 }
 
 /// A transaction does not take a thread longer: it had no CPU.
-const LONGEST_WORK: f64 = 100e3;
+const MAX_WORK_NS: f64 = 100e3;
 
-impl Pace {
+impl WorkPace {
     /// The shard has worked for so long since its last wait.
     #[inline]
     pub(super) fn worked(&mut self, length: Nanos) {
         let each = length.0 as f64 / f64::from(self.ended.max(1));
-        if self.ended > 0 && each < LONGEST_WORK {
+        if self.ended > 0 && each < MAX_WORK_NS {
             self.work_ns += (each - self.work_ns) / 16.0;
         }
         self.ended = 0;

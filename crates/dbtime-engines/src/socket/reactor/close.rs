@@ -10,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::OwnedFd;
 
 /// How long a server has to end all sessions.
-const GOODBYE: Nanos = Nanos::from_millis(50);
+const CLOSE_TIMEOUT: Nanos = Nanos::from_millis(50);
 
 /// The sockets of connections that have been said goodbye to.
 #[derive(Debug, Default)]
@@ -36,17 +36,17 @@ impl ClosingSockets {
 
 impl<P: Protocol> SocketReactor<P> {
     /// Says goodbye and closes a connection that nobody waits for.
-    pub(super) fn hang_up(&mut self, id: u32) {
-        let link = &mut self.links[id as usize];
-        if link.stage != ConnectionStage::Up {
+    pub(super) fn terminate(&mut self, id: u32) {
+        let conn = &mut self.conns[id as usize];
+        if conn.stage != ConnectionStage::Up {
             return;
         }
-        link.protocol.farewell(&mut link.out);
+        conn.protocol.terminate(&mut conn.out);
         // Whoever does not listen to a goodbye finds the connection closed.
-        let _ = link.send();
-        let kept = self.leaving.as_mut().zip(link.socket.as_ref());
-        if let Some((leaving, socket)) = kept {
-            leaving.0.extend(socket.try_clone());
+        let _ = conn.send();
+        let kept = self.closing.as_mut().zip(conn.socket.as_ref());
+        if let Some((closing, socket)) = kept {
+            closing.0.extend(socket.try_clone());
         }
         self.close(id);
     }
@@ -54,11 +54,11 @@ impl<P: Protocol> SocketReactor<P> {
 
 impl<P: Protocol> Drop for SocketReactor<P> {
     fn drop(&mut self) {
-        for id in 0..self.links.len() as u32 {
-            self.hang_up(id);
+        for id in 0..self.conns.len() as u32 {
+            self.terminate(id);
         }
-        if let Some(leaving) = &self.leaving {
-            leaving.wait(now() + GOODBYE);
+        if let Some(closing) = &self.closing {
+            closing.wait(now() + CLOSE_TIMEOUT);
         }
     }
 }
@@ -81,9 +81,9 @@ mod tests {
         let path = folder.path().join("s");
         let listener = UnixListener::bind(&path).expect("a free name");
         let mut reactor = reactor_at(Path::new("/nowhere"));
-        let link = &mut reactor.links[0];
-        link.socket = Some(UnixStream::connect(&path).expect("a listener").into());
-        link.stage = ConnectionStage::Up;
+        let conn = &mut reactor.conns[0];
+        conn.socket = Some(UnixStream::connect(&path).expect("a listener").into());
+        conn.stage = ConnectionStage::Up;
         let (mut session, _) = listener.accept().expect("a client");
         let server = std::thread::spawn(move || {
             session.read_exact(&mut [0; 5]).expect("a goodbye");

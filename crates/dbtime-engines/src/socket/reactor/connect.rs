@@ -5,7 +5,7 @@ use crate::drive::shard::{AnswerDelay, Completion, CompletionKind, StatementResu
 use crate::socket::connection::{ConnectionStage, SocketConnection};
 use crate::socket::io_failure::{IoFailure, timed_out};
 use crate::socket::protocol::Protocol;
-use crate::socket::tls::{TlsSettings, TlsWish};
+use crate::socket::tls::{TlsRequirement, TlsSettings};
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
@@ -16,49 +16,49 @@ use rustls::Error;
 
 /// How many connections are being made at once. Servers queue few of them (`back_log` is 80 on
 /// MariaDB and 151 on MySQL by default), and one that finds the queue full comes a second late.
-const OPENING_MAX: usize = 64;
+const MAX_CONNECTING: usize = 64;
 
 /// How often it is looked whether connections are still wanted, while they are being made.
-const LOOK: Nanos = Nanos::from_millis(50);
+const STOP_POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
 /// How often time-outs and pauses are looked at, while there are any.
-const SWEEP: Nanos = Nanos::from_millis(5);
+const SWEEP_INTERVAL: Nanos = Nanos::from_millis(5);
 
 impl<P: Protocol> SocketReactor<P> {
     /// Makes all connections; each is tried once, unless the first of them all fail. `stopped` ends
     /// it early. Returns how many are there, and why the first that is not there could not be made.
     pub fn connect_all(&mut self, stopped: impl Fn() -> bool) -> (usize, Option<DatabaseFailure>) {
         let begun = now();
-        for id in 0..self.links.len() as u32 {
+        for id in 0..self.conns.len() as u32 {
             self.connect(id);
         }
-        let is_underway = |link: &SocketConnection<P>| {
-            !matches!(link.stage, ConnectionStage::Up | ConnectionStage::Down)
+        let is_underway = |conn: &SocketConnection<P>| {
+            !matches!(conn.stage, ConnectionStage::Up | ConnectionStage::Down)
         };
-        while self.links.iter().any(is_underway) && !self.is_hopeless() && !stopped() {
-            self.wait_once(now() + LOOK, false);
-            self.happened.clear();
+        while self.conns.iter().any(is_underway) && !self.has_given_up() && !stopped() {
+            self.wait_once(now() + STOP_POLL_INTERVAL, false);
+            self.completions.clear();
         }
-        self.connections.opening = self.opened_at - begun;
-        let up = self.links.iter().filter(|link| link.stage == ConnectionStage::Up).count();
+        self.connections.opening = self.last_attempt_at - begun;
+        let up = self.conns.iter().filter(|conn| conn.stage == ConnectionStage::Up).count();
         (up, self.first_failure.take())
     }
 
     /// Whether as many attempts as are made at once have failed, and none has not: thousands more
     /// would each wait for their time-out.
-    fn is_hopeless(&self) -> bool {
-        self.connections.times.count() == 0 && self.connections.failed >= OPENING_MAX as u64
+    fn has_given_up(&self) -> bool {
+        self.connections.times.count() == 0 && self.connections.failed >= MAX_CONNECTING as u64
     }
 
     pub(super) fn connect(&mut self, id: u32) {
-        let link = &mut self.links[id as usize];
-        let pause = link.pause();
-        link.since = None;
-        link.retry_at = now() + pause;
-        link.stage = ConnectionStage::Waiting;
+        let conn = &mut self.conns[id as usize];
+        let pause = conn.pause();
+        conn.since = None;
+        conn.retry_at = now() + pause;
+        conn.stage = ConnectionStage::Waiting;
         if pause > Nanos::ZERO {
             self.sweep_soon();
-        } else if self.opening >= OPENING_MAX {
+        } else if self.connecting >= MAX_CONNECTING {
             self.queued.push_back(id);
         } else {
             self.open(id);
@@ -66,29 +66,29 @@ impl<P: Protocol> SocketReactor<P> {
     }
 
     fn open(&mut self, id: u32) {
-        let link = &mut self.links[id as usize];
-        link.tried = self.nth;
-        link.since.get_or_insert_with(now);
-        match self.settings.address.open(self.nth) {
+        let conn = &mut self.conns[id as usize];
+        conn.tried = self.address_index;
+        conn.since.get_or_insert_with(now);
+        match self.settings.address.open(self.address_index) {
             Ok(socket) => {
-                link.stage = ConnectionStage::Opening;
-                self.opening += 1;
+                conn.stage = ConnectionStage::Connecting;
+                self.connecting += 1;
                 let events = EventFlags::IN | EventFlags::OUT;
                 let added = epoll::add(&self.epoll, &socket, EventData::new_u64(id.into()), events);
-                link.socket = Some(socket);
+                conn.socket = Some(socket);
                 if let Err(error) = added {
-                    self.broken(id, self.said(error));
+                    self.broken(id, self.describe(error));
                 }
                 self.sweep_soon();
             }
             // A Unix socket says so when the server has too many waiting: it is tried again.
             Err(Errno::AGAIN) => {
-                link.retry_at = now() + Nanos::from_millis(1);
+                conn.retry_at = now() + Nanos::from_millis(1);
                 self.sweep_soon();
             }
             Err(error) => {
-                link.stage = ConnectionStage::Opening;
-                self.opening += 1;
+                conn.stage = ConnectionStage::Connecting;
+                self.connecting += 1;
                 self.not_opened(id, error);
             }
         }
@@ -98,25 +98,25 @@ impl<P: Protocol> SocketReactor<P> {
     /// worked.
     fn not_opened(&mut self, id: u32, error: Errno) {
         if !self.may_try_another(id) {
-            return self.broken(id, self.said(error));
+            return self.broken(id, self.describe(error));
         }
-        self.nth = self.nth.max(self.links[id as usize].tried + 1);
-        self.opening -= 1;
+        self.address_index = self.address_index.max(self.conns[id as usize].tried + 1);
+        self.connecting -= 1;
         self.close(id);
-        let link = &mut self.links[id as usize];
-        link.since = None;
-        link.stage = ConnectionStage::Waiting;
+        let conn = &mut self.conns[id as usize];
+        conn.since = None;
+        conn.stage = ConnectionStage::Waiting;
         self.queued.push_back(id);
     }
 
     /// Whether the host has another address than the one that a link was opened to.
     fn may_try_another(&self, id: u32) -> bool {
-        let has_more = self.links[id as usize].tried + 1 < self.settings.address.count();
+        let has_more = self.conns[id as usize].tried + 1 < self.settings.address.count();
         has_more && self.connections.times.count() == 0
     }
 
     pub(super) fn sweep_soon(&mut self) {
-        let at = now() + SWEEP;
+        let at = now() + SWEEP_INTERVAL;
         self.sweep_at = Some(self.sweep_at.map_or(at, |earlier| earlier.min(at)));
     }
 
@@ -124,10 +124,10 @@ impl<P: Protocol> SocketReactor<P> {
     #[cold]
     pub(super) fn open_queued(&mut self) {
         let present = now();
-        while self.opening < OPENING_MAX {
+        while self.connecting < MAX_CONNECTING {
             let Some(id) = self.queued.pop_front() else { break };
-            let link = &self.links[id as usize];
-            if link.stage == ConnectionStage::Waiting && link.retry_at <= present {
+            let conn = &self.conns[id as usize];
+            if conn.stage == ConnectionStage::Waiting && conn.retry_at <= present {
                 self.open(id);
             }
         }
@@ -135,14 +135,15 @@ impl<P: Protocol> SocketReactor<P> {
 
     #[cold]
     pub(super) fn opened(&mut self, id: u32) {
-        let link = &mut self.links[id as usize];
-        let Some(socket) = &link.socket else { return };
+        let conn = &mut self.conns[id as usize];
+        let Some(socket) = &conn.socket else { return };
         match sockopt::socket_error(socket) {
             Ok(Ok(())) => {
                 let transport = self.settings.address.transport();
-                link.stage = ConnectionStage::Talking;
-                let wish = self.settings.tls.as_ref().map_or(TlsWish::No, TlsSettings::wish);
-                link.protocol.open(&self.shared, transport, wish, &mut link.out);
+                conn.stage = ConnectionStage::Handshaking;
+                let requirement =
+                    self.settings.tls.as_ref().map_or(TlsRequirement::No, TlsSettings::requirement);
+                conn.protocol.open(&self.shared, transport, requirement, &mut conn.out);
                 self.listen(id);
                 self.flush(id);
             }
@@ -153,21 +154,21 @@ impl<P: Protocol> SocketReactor<P> {
     /// Begins to negotiate encryption. Returns whether the connection is still there.
     #[cold]
     pub(super) fn encrypt(&mut self, id: u32) -> bool {
-        let link = &mut self.links[id as usize];
+        let conn = &mut self.conns[id as usize];
         // What the protocol has to say goes out before the negotiation.
-        let sent = link.send();
+        let sent = conn.send();
         let tls = match (&self.settings.tls, sent) {
-            (_, Err(trouble)) => Err(self.said(trouble)),
-            (Some(tls), _) => tls.connection().map_err(|e| self.said(IoFailure::Tls(e))),
+            (_, Err(failure_cause)) => Err(self.describe(failure_cause)),
+            (Some(tls), _) => tls.connection().map_err(|e| self.describe(IoFailure::Tls(e))),
             (None, _) => {
-                Err(self.said(IoFailure::Tls(Error::General("nobody asked for it".to_owned()))))
+                Err(self.describe(IoFailure::Tls(Error::General("nobody asked for it".to_owned()))))
             }
         };
         match tls {
             Ok(tls) => {
-                let link = &mut self.links[id as usize];
-                link.tls = Some(tls);
-                link.is_negotiating = true;
+                let conn = &mut self.conns[id as usize];
+                conn.tls = Some(tls);
+                conn.is_negotiating = true;
                 self.flush(id);
                 true
             }
@@ -181,18 +182,18 @@ impl<P: Protocol> SocketReactor<P> {
     /// Negotiating goes on; once it has ended, so does the conversation.
     #[cold]
     pub(super) fn negotiate(&mut self, id: u32) {
-        let link = &mut self.links[id as usize];
-        if link.has_negotiated() {
-            let certificate = link.tls.as_ref().and_then(|tls| tls.peer_certificates());
+        let conn = &mut self.conns[id as usize];
+        if conn.has_negotiated() {
+            let certificate = conn.tls.as_ref().and_then(|tls| tls.peer_certificates());
             let certificate = certificate.and_then(|all| all.first().map(|one| one.to_vec()));
             let begun =
-                link.protocol.encrypted(&self.shared, certificate.as_deref(), &mut link.out);
+                conn.protocol.encrypted(&self.shared, certificate.as_deref(), &mut conn.out);
             if let Err(failure) = begun {
                 return self.broken(id, failure);
             }
         }
-        let link = &self.links[id as usize];
-        if link.wants_to_send() && !link.is_blocked {
+        let conn = &self.conns[id as usize];
+        if conn.wants_to_send() && !conn.is_blocked {
             self.flush(id);
         }
     }
@@ -200,36 +201,36 @@ impl<P: Protocol> SocketReactor<P> {
     /// A connection could not be made, or is lost.
     #[cold]
     pub(super) fn broken(&mut self, id: u32, failure: DatabaseFailure) {
-        let link = &mut self.links[id as usize];
-        match link.stage {
-            ConnectionStage::Opening | ConnectionStage::Talking => {
-                self.opening -= 1;
-                self.opened_at = now();
+        let conn = &mut self.conns[id as usize];
+        match conn.stage {
+            ConnectionStage::Connecting | ConnectionStage::Handshaking => {
+                self.connecting -= 1;
+                self.last_attempt_at = now();
                 self.connections.failed += 1;
-                link.failures += 1;
+                conn.failures += 1;
             }
             ConnectionStage::Up => {
                 self.connections.lost += 1;
-                link.failures = 0;
+                conn.failures = 0;
             }
             ConnectionStage::Waiting => {
                 self.connections.failed += 1;
-                link.failures += 1;
+                conn.failures += 1;
             }
             ConnectionStage::Down => {}
         }
-        let unanswered = link.unanswered;
-        let is_awaited = unanswered > 0 || link.pending.take().is_some();
-        if !is_awaited && (link.is_used || link.is_asked) {
-            link.lost = Some(failure.clone());
+        let unanswered = conn.unanswered;
+        let is_awaited = unanswered > 0 || conn.pending.take().is_some();
+        if !is_awaited && (conn.is_used || conn.is_scripted) {
+            conn.lost = Some(failure.clone());
         }
-        link.is_used = false;
+        conn.is_used = false;
         self.close(id);
         self.first_failure.get_or_insert_with(|| failure.clone());
         if is_awaited {
             // Whatever was under way has failed with it.
-            for nth in 0..unanswered.max(1) {
-                let round_trips = u32::from(nth == 0);
+            for address_index in 0..unanswered.max(1) {
+                let round_trips = u32::from(address_index == 0);
                 let answer = match unanswered {
                     0 => StatementResult::unsent(failure.clone()),
                     _ => {
@@ -238,22 +239,26 @@ impl<P: Protocol> SocketReactor<P> {
                 };
                 let kind = CompletionKind::Answered(answer);
                 let late = AnswerDelay::default();
-                self.happened.push(Completion { connection: id, at: now(), late, kind });
+                self.completions.push(Completion { connection: id, at: now(), late, kind });
             }
         }
     }
 
     /// The server has not answered in time.
-    fn not_let_in(&mut self, id: u32) {
-        if self.links[id as usize].stage == ConnectionStage::Opening && self.may_try_another(id) {
+    fn login_failed(&mut self, id: u32) {
+        if self.conns[id as usize].stage == ConnectionStage::Connecting && self.may_try_another(id)
+        {
             return self.not_opened(id, Errno::TIMEDOUT);
         }
         let (address, limit) = (&self.settings.address, self.settings.connect_timeout);
-        let link = &self.links[id as usize];
-        let doubt =
-            if link.stage == ConnectionStage::Talking { link.protocol.doubt() } else { None };
-        let doubt = doubt.map_or(String::new(), |doubt| format!(": {doubt}"));
-        let text = format!("{address} did not let us in within {limit}{doubt}");
+        let conn = &self.conns[id as usize];
+        let login_hint = if conn.stage == ConnectionStage::Handshaking {
+            conn.protocol.login_hint()
+        } else {
+            None
+        };
+        let login_hint = login_hint.map_or(String::new(), |login_hint| format!(": {login_hint}"));
+        let text = format!("{address} did not let us in within {limit}{login_hint}");
         self.broken(id, DatabaseFailure::connection("connect timeout", text));
     }
 
@@ -262,28 +267,30 @@ impl<P: Protocol> SocketReactor<P> {
     pub(super) fn sweep(&mut self, present: MonoNanos) {
         self.sweep_at = None;
         let mut again = false;
-        for id in 0..self.links.len() as u32 {
-            let link = &self.links[id as usize];
-            match link.stage {
-                ConnectionStage::Waiting | ConnectionStage::Opening | ConnectionStage::Talking
-                    if link.since.is_some_and(|s| present - s > self.settings.connect_timeout) =>
+        for id in 0..self.conns.len() as u32 {
+            let conn = &self.conns[id as usize];
+            match conn.stage {
+                ConnectionStage::Waiting
+                | ConnectionStage::Connecting
+                | ConnectionStage::Handshaking
+                    if conn.since.is_some_and(|s| present - s > self.settings.connect_timeout) =>
                 {
-                    self.not_let_in(id);
+                    self.login_failed(id);
                     again = true;
                 }
                 ConnectionStage::Waiting
-                    if link.retry_at <= present && self.opening < OPENING_MAX =>
+                    if conn.retry_at <= present && self.connecting < MAX_CONNECTING =>
                 {
                     self.open(id);
                     again = true;
                 }
-                ConnectionStage::Waiting | ConnectionStage::Opening | ConnectionStage::Talking => {
-                    again = true
-                }
-                ConnectionStage::Up if link.deadline.is_some_and(|by| by <= present) => {
+                ConnectionStage::Waiting
+                | ConnectionStage::Connecting
+                | ConnectionStage::Handshaking => again = true,
+                ConnectionStage::Up if conn.deadline.is_some_and(|by| by <= present) => {
                     self.broken(id, timed_out(self.settings.statement_timeout));
                 }
-                ConnectionStage::Up if link.deadline.is_some() => again = true,
+                ConnectionStage::Up if conn.deadline.is_some() => again = true,
                 ConnectionStage::Up | ConnectionStage::Down => {}
             }
         }

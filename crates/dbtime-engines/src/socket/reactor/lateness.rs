@@ -16,20 +16,20 @@ use dbtime_model::{MonoNanos, Nanos};
 
 /// So short a wait or stretch of work hides no lateness worth a reading of the run delay, which
 /// costs 1 to 2 µs: where driver and server share a CPU, the server takes it at every statement.
-const SHORT: Nanos = Nanos::from_micros(200);
+const MIN_READ_STRETCH: Nanos = Nanos::from_micros(200);
 
 /// No more than this goes unread: what is unread is taken off what is read next, and would hide a
 /// long delay behind many short stretches that had none.
-const UNREAD_MOST: Nanos = Nanos::from_millis(1);
+const MAX_UNREAD: Nanos = Nanos::from_millis(1);
 
 /// A wait that finds something ready does not last so long.
-const BLOCKED: Nanos = Nanos::from_micros(20);
+const MIN_BLOCKED_WAIT: Nanos = Nanos::from_micros(20);
 
 /// A wait that lasts so much longer than it may was stopped: timers are late by less.
-const STOPPED: Nanos = Nanos::from_millis(1);
+const MIN_STOPPED_OVERRUN: Nanos = Nanos::from_millis(1);
 
 /// A shard does not work longer between two waits.
-const LONGEST_WORK: Nanos = Nanos::from_millis(20);
+const MAX_WORK: Nanos = Nanos::from_millis(20);
 
 /// The lateness of one shard's thread.
 pub(super) struct Lateness {
@@ -79,11 +79,11 @@ impl Lateness {
         self.work = Nanos::ZERO;
         if self.lost_cpu() {
             let worked = present - self.woken_at;
-            if worked < SHORT {
+            if worked < MIN_READ_STRETCH {
                 return self.leave_unread(worked);
             }
             self.work = self.added();
-            if worked > self.work + LONGEST_WORK {
+            if worked > self.work + MAX_WORK {
                 self.work = worked;
             }
         }
@@ -93,15 +93,15 @@ impl Lateness {
     #[inline]
     pub(super) fn woken(&mut self, begun: MonoNanos, timeout: Nanos, woken: MonoNanos) {
         let took = woken - begun;
-        if took >= BLOCKED {
+        if took >= MIN_BLOCKED_WAIT {
             // What is ready now came while it waited, and not before.
             self.work = Nanos::ZERO;
         }
         (self.wait, self.was_stopped) = (Nanos::ZERO, false);
-        if took >= SHORT {
+        if took >= MIN_READ_STRETCH {
             self.wait = self.added().min(took);
             let over = took - timeout;
-            self.was_stopped = over > self.wait + STOPPED;
+            self.was_stopped = over > self.wait + MIN_STOPPED_OVERRUN;
             if self.was_stopped {
                 self.wait = over;
             }
@@ -118,7 +118,7 @@ impl Lateness {
     #[inline]
     fn leave_unread(&mut self, length: Nanos) {
         self.unread += length;
-        if self.unread >= UNREAD_MOST {
+        if self.unread >= MAX_UNREAD {
             self.added();
         }
     }
@@ -134,14 +134,14 @@ impl Lateness {
         added - std::mem::take(&mut self.unread)
     }
 
-    /// How long the `nth` of so many sockets that were ready had been it. They come in the order in
-    /// which they got ready, the first of them when the thread should have run. A thread that was
-    /// stopped took longer than any answer: all of them had been there.
+    /// How long the socket at `position` of `count` that were ready had been it. They come in the
+    /// order in which they got ready, the first of them when the thread should have run. A thread
+    /// that was stopped took longer than any answer: all of them had been there.
     #[inline]
-    pub(super) fn of(&self, nth: usize, count: usize) -> AnswerDelay {
+    pub(super) fn of(&self, position: usize, count: usize) -> AnswerDelay {
         let wait = match self.was_stopped || self.wait == Nanos::ZERO {
             true => self.wait,
-            false => Nanos(self.wait.0 / count as u64 * (count - nth) as u64),
+            false => Nanos(self.wait.0 / count as u64 * (count - position) as u64),
         };
         AnswerDelay { wait, work: self.work, worked_from: self.worked_from }
     }
@@ -155,9 +155,9 @@ mod tests {
     fn the_first_of_what_was_ready_has_waited_longest() {
         let mut lateness = Lateness::new();
         lateness.wait = Nanos(900);
-        assert_eq!([0, 1, 2].map(|nth| lateness.of(nth, 3).wait.0), [900, 600, 300]);
+        assert_eq!([0, 1, 2].map(|position| lateness.of(position, 3).wait.0), [900, 600, 300]);
         lateness.was_stopped = true;
-        assert_eq!([0, 1, 2].map(|nth| lateness.of(nth, 3).wait.0), [900; 3]);
+        assert_eq!([0, 1, 2].map(|position| lateness.of(position, 3).wait.0), [900; 3]);
     }
 
     #[test]
@@ -178,10 +178,10 @@ mod tests {
     fn many_short_stretches_hide_no_long_delay() {
         let mut lateness = Lateness::new();
         let short = Nanos::from_micros(150);
-        for nth in 0..100 {
-            let begun = MonoNanos(1_000_000_000 + nth * 1_000_000);
+        for position in 0..100 {
+            let begun = MonoNanos(1_000_000_000 + position * 1_000_000);
             lateness.woken(begun, Nanos::from_millis(10), begun + short);
-            assert!(lateness.unread < UNREAD_MOST, "{:?}", lateness.unread);
+            assert!(lateness.unread < MAX_UNREAD, "{:?}", lateness.unread);
         }
     }
 

@@ -6,16 +6,16 @@ mod lateness;
 mod poll;
 mod receive;
 
-use super::connection::{ConnectionStage, PendingWork, Sent, SocketConnection};
+use super::connection::{ConnectionStage, PendingWork, SendStatus, SocketConnection};
 use super::io_failure::IoFailure;
 use super::protocol::{Protocol, ProtocolCall, QueryTable, SubmitResult};
 use super::settings::{Reconnect, SocketSettings};
 use super::tls;
 use crate::drive::shard::{AnswerDelay, Completion, CompletionKind, Reactor, StatementResult};
 use close::ClosingSockets;
+use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::Value;
-use dbtime_load::request::ConnectionOp;
 use dbtime_load::results::ResultSets;
 use dbtime_machine::now;
 use dbtime_machine::thread_clock::ThreadClock;
@@ -31,10 +31,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Sockets that are read before the shard looks at its schedule again.
-const EVENTS: usize = 64;
+const MAX_EVENTS: usize = 64;
 
 /// Bytes read at once.
-const BUFFER: usize = 64 << 10;
+const BUFFER_BYTES: usize = 64 << 10;
 
 /// The connections of one shard.
 pub struct SocketReactor<P: Protocol> {
@@ -43,25 +43,25 @@ pub struct SocketReactor<P: Protocol> {
     ticks: Option<ReactorTicks>,
     shared: Arc<P::Shared>,
     settings: Arc<SocketSettings>,
-    links: Vec<SocketConnection<P>>,
+    conns: Vec<SocketConnection<P>>,
     buffer: Box<[u8]>,
     ready: Vec<epoll::Event>,
     /// Links that are to be opened once fewer are being made.
     queued: VecDeque<u32>,
-    opening: usize,
+    connecting: usize,
     /// The connection whose statements are collected before they are sent.
     held: Option<u32>,
     /// When the last attempt to open one succeeded or failed.
-    opened_at: MonoNanos,
+    last_attempt_at: MonoNanos,
     /// When time-outs and pauses are looked at next.
     sweep_at: Option<MonoNanos>,
     /// What happened outside of a wait.
-    happened: Vec<Completion>,
+    completions: Vec<Completion>,
     connections: ConnectionRecorder,
     /// Connections that the server has still to end; `None`: nobody waits for that.
-    leaving: Option<ClosingSockets>,
+    closing: Option<ClosingSockets>,
     /// Which of the host's addresses is used.
-    nth: usize,
+    address_index: usize,
     first_failure: Option<DatabaseFailure>,
     clock: ThreadClock,
     /// How late the thread looks at its sockets.
@@ -69,7 +69,7 @@ pub struct SocketReactor<P: Protocol> {
     /// How long the socket that is read had been ready.
     late: AnswerDelay,
     /// How long before an instant that something is due at it stops sleeping, and spins.
-    margin: WakeMargin,
+    wake_margin: WakeMargin,
 }
 
 impl<P: Protocol> SocketReactor<P> {
@@ -82,129 +82,129 @@ impl<P: Protocol> SocketReactor<P> {
         settings: Arc<SocketSettings>,
         connections: usize,
     ) -> Result<Self, Errno> {
-        let links = (0..connections).map(|_| SocketConnection::new(P::new(&shared))).collect();
+        let conns = (0..connections).map(|_| SocketConnection::new(P::new(&shared))).collect();
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         Ok(Self {
             ticks: ReactorTicks::new(&epoll).ok(),
             epoll,
             shared,
             settings,
-            links,
-            buffer: vec![0; BUFFER].into_boxed_slice(),
-            ready: Vec::with_capacity(EVENTS),
+            conns,
+            buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
+            ready: Vec::with_capacity(MAX_EVENTS),
             queued: VecDeque::new(),
-            opening: 0,
+            connecting: 0,
             held: None,
-            opened_at: MonoNanos(0),
+            last_attempt_at: MonoNanos(0),
             sweep_at: None,
-            happened: Vec::new(),
+            completions: Vec::new(),
             connections: ConnectionRecorder::default(),
-            leaving: None,
-            nth: 0,
+            closing: None,
+            address_index: 0,
             first_failure: None,
             clock: ThreadClock::new(),
             lateness: Lateness::new(),
             late: AnswerDelay::default(),
-            margin: WakeMargin::new(1),
+            wake_margin: WakeMargin::new(1),
         })
     }
 
     /// The same, as one of so many that share the machine's CPUs.
     #[must_use]
     pub fn one_of(mut self, shards: u32) -> Self {
-        self.margin = WakeMargin::new(shards);
+        self.wake_margin = WakeMargin::new(shards);
         self
     }
 
     /// Executes a text on a connection that is there; the answer comes as an event.
     pub(super) fn query(&mut self, id: u32, sql: &str) {
-        let link = &mut self.links[id as usize];
-        link.protocol.query(sql, &mut link.out);
+        let conn = &mut self.conns[id as usize];
+        conn.protocol.query(sql, &mut conn.out);
         self.sent(id);
     }
 
     /// Sends data that a COPY waits for.
     pub(super) fn data(&mut self, id: u32, data: Option<&[u8]>) {
-        let link = &mut self.links[id as usize];
-        link.protocol.data(data, &mut link.out);
+        let conn = &mut self.conns[id as usize];
+        conn.protocol.data(data, &mut conn.out);
         self.flush(id);
     }
 
     /// Bytes that could not be sent yet.
     pub(super) fn unsent(&self, id: u32) -> usize {
-        self.links[id as usize].out.len()
+        self.conns[id as usize].out.len()
     }
 
     /// What a connection is encrypted by.
     pub(super) fn encryption(&self, id: u32) -> String {
-        tls::encryption(self.links[id as usize].tls.as_deref())
+        tls::encryption(self.conns[id as usize].tls.as_deref())
     }
 
     pub(super) fn take_table(&mut self, id: u32) -> QueryTable {
-        self.links[id as usize].protocol.take_table()
+        self.conns[id as usize].protocol.take_table()
     }
 
     pub(super) fn protocol(&self, id: u32) -> &P {
-        &self.links[id as usize].protocol
+        &self.conns[id as usize].protocol
     }
 
     /// Sends what a link has to send.
     #[inline]
     fn flush(&mut self, id: u32) {
-        let link = &mut self.links[id as usize];
-        let was_blocked = link.is_blocked;
-        match link.send() {
-            Ok(Sent::All) if !was_blocked => {}
+        let conn = &mut self.conns[id as usize];
+        let was_blocked = conn.is_blocked;
+        match conn.send() {
+            Ok(SendStatus::All) if !was_blocked => {}
             Ok(sent) => {
-                link.is_blocked = sent == Sent::Blocked;
-                if link.is_blocked != was_blocked {
+                conn.is_blocked = sent == SendStatus::Blocked;
+                if conn.is_blocked != was_blocked {
                     self.listen(id);
                 }
             }
-            Err(trouble) => self.broken(id, self.said(trouble)),
+            Err(failure_cause) => self.broken(id, self.describe(failure_cause)),
         }
     }
 
     /// Closes a link's socket. The kernel forgets a socket by itself only when nobody has it any
     /// more, and a process that is forked at that moment has it for a while.
     fn close(&mut self, id: u32) {
-        let link = &mut self.links[id as usize];
-        if let Some(socket) = &link.socket {
+        let conn = &mut self.conns[id as usize];
+        if let Some(socket) = &conn.socket {
             // One that could not be added is not there.
             let _ = epoll::delete(&self.epoll, socket);
         }
-        link.close();
+        conn.close();
     }
 
     /// What is said of trouble with this server.
     #[cold]
-    fn said(&self, trouble: impl Into<IoFailure>) -> DatabaseFailure {
-        trouble.into().at(&self.settings.address)
+    fn describe(&self, failure_cause: impl Into<IoFailure>) -> DatabaseFailure {
+        failure_cause.into().at(&self.settings.address)
     }
 
     /// Tells the kernel what a link waits for.
     fn listen(&mut self, id: u32) {
-        let link = &self.links[id as usize];
-        let Some(socket) = &link.socket else { return };
+        let conn = &self.conns[id as usize];
+        let Some(socket) = &conn.socket else { return };
         let mut events = EventFlags::IN;
-        if link.is_blocked || link.stage == ConnectionStage::Opening {
+        if conn.is_blocked || conn.stage == ConnectionStage::Connecting {
             events |= EventFlags::OUT;
         }
         if let Err(error) =
             epoll::modify(&self.epoll, socket, EventData::new_u64(id.into()), events)
         {
-            self.broken(id, self.said(error));
+            self.broken(id, self.describe(error));
         }
     }
 
     /// Executes what waited for the connection.
     fn execute_pending(&mut self, id: u32, at: MonoNanos) {
-        let link = &mut self.links[id as usize];
-        let since = link.since.unwrap_or(at);
-        let Some(pending) = link.pending.take() else { return };
+        let conn = &mut self.conns[id as usize];
+        let since = conn.since.unwrap_or(at);
+        let Some(pending) = conn.pending.take() else { return };
         let kind = CompletionKind::Connected { since };
         let late = AnswerDelay::default();
-        self.happened.push(Completion { connection: id, at, late, kind });
+        self.completions.push(Completion { connection: id, at, late, kind });
         let answer = match &pending {
             PendingWork::Execute { statement, parameters, wants_row } => {
                 let (statement, wants_row) = (*statement, *wants_row);
@@ -213,25 +213,25 @@ impl<P: Protocol> SocketReactor<P> {
                     ProtocolCall { statement, parameters: parameters.as_slice(), wants_row },
                 )
             }
-            PendingWork::Ask(request) => self.request(id, request.borrow()),
+            PendingWork::Perform(op) => self.op(id, op.borrow()),
         };
         if let Some(answer) = answer {
             let kind = CompletionKind::Answered(answer);
-            self.happened.push(Completion { connection: id, at, late, kind });
+            self.completions.push(Completion { connection: id, at, late, kind });
         }
     }
 
     /// Executes a statement; returns its answer where it could not even be sent.
     #[inline]
     fn execute(&mut self, id: u32, call: ProtocolCall<'_>) -> Option<StatementResult> {
-        let link = &mut self.links[id as usize];
-        match link.protocol.execute(&self.shared, call, &mut link.out) {
+        let conn = &mut self.conns[id as usize];
+        match conn.protocol.execute(&self.shared, call, &mut conn.out) {
             Ok(()) => self.sent(id),
-            Err(failure) if link.unanswered == 0 => return Some(StatementResult::unsent(failure)),
+            Err(failure) if conn.unanswered == 0 => return Some(StatementResult::unsent(failure)),
             Err(failure) => {
                 // Answers come in order, and this one would come before those ahead of it: it fails
                 // together with them.
-                link.unanswered += 1;
+                conn.unanswered += 1;
                 self.broken(id, DatabaseFailure { undone: true, ..failure });
             }
         }
@@ -241,13 +241,13 @@ impl<P: Protocol> SocketReactor<P> {
     /// Does what a script asks of a connection that is there. `Some`: that is done already, or
     /// could not be sent.
     #[inline]
-    fn request(&mut self, id: u32, request: ConnectionOp<'_>) -> Option<StatementResult> {
-        let link = &mut self.links[id as usize];
-        if request == ConnectionOp::Connect {
-            link.protocol.results().clear();
+    fn op(&mut self, id: u32, op: ConnectionOp<'_>) -> Option<StatementResult> {
+        let conn = &mut self.conns[id as usize];
+        if op == ConnectionOp::Connect {
+            conn.protocol.results().clear();
             return Some(StatementResult::at_once());
         }
-        match link.protocol.ask(&self.shared, request, &mut link.out) {
+        match conn.protocol.perform(&self.shared, op, &mut conn.out) {
             Ok(SubmitResult::Sent) => self.sent(id),
             Ok(SubmitResult::Done) => {
                 self.flush(id);
@@ -261,10 +261,10 @@ impl<P: Protocol> SocketReactor<P> {
     /// A statement is to be sent: sends it, and notes by when it must have been answered.
     #[inline]
     fn sent(&mut self, id: u32) {
-        let link = &mut self.links[id as usize];
-        link.unanswered += 1;
+        let conn = &mut self.conns[id as usize];
+        conn.unanswered += 1;
         if let Some(limit) = self.settings.statement_timeout {
-            link.deadline = Some(now() + limit);
+            conn.deadline = Some(now() + limit);
             self.sweep_soon();
         }
         if self.held != Some(id) {
@@ -287,63 +287,63 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
         parameters: &[Value],
         wants_row: bool,
     ) -> Option<StatementResult> {
-        let link = &mut self.links[connection as usize];
-        if let Some(failure) = link.lost.take() {
+        let conn = &mut self.conns[connection as usize];
+        if let Some(failure) = conn.lost.take() {
             // On another socket the statement would run outside of its transaction.
             return Some(StatementResult::unsent(failure));
         }
-        if link.stage == ConnectionStage::Up {
+        if conn.stage == ConnectionStage::Up {
             return self.execute(connection, ProtocolCall { statement, parameters, wants_row });
         }
         let parameters = parameters.to_vec();
-        link.pending = Some(PendingWork::Execute { statement, parameters, wants_row });
-        if link.stage == ConnectionStage::Down {
+        conn.pending = Some(PendingWork::Execute { statement, parameters, wants_row });
+        if conn.stage == ConnectionStage::Down {
             self.connect(connection);
         }
         None
     }
 
     fn add_connection(&mut self) -> Option<u32> {
-        self.links.push(SocketConnection::new(P::new(&self.shared)));
-        Some(self.links.len() as u32 - 1)
+        self.conns.push(SocketConnection::new(P::new(&self.shared)));
+        Some(self.conns.len() as u32 - 1)
     }
 
     #[inline]
-    fn ask(&mut self, connection: u32, request: ConnectionOp<'_>) -> Option<StatementResult> {
-        if request == ConnectionOp::Disconnect {
+    fn perform(&mut self, connection: u32, op: ConnectionOp<'_>) -> Option<StatementResult> {
+        if op == ConnectionOp::Disconnect {
             self.disconnect(connection);
             self.results(connection).clear();
             return Some(StatementResult::at_once());
         }
-        let link = &mut self.links[connection as usize];
-        link.is_asked = true;
-        if let (Some(failure), true) = (link.lost.take(), request != ConnectionOp::Connect) {
+        let conn = &mut self.conns[connection as usize];
+        conn.is_scripted = true;
+        if let (Some(failure), true) = (conn.lost.take(), op != ConnectionOp::Connect) {
             return Some(StatementResult::failed(failure));
         }
-        if link.stage == ConnectionStage::Up {
-            return self.request(connection, request);
+        if conn.stage == ConnectionStage::Up {
+            return self.op(connection, op);
         }
-        link.pending = Some(PendingWork::Ask(request.to_owned()));
-        if link.stage == ConnectionStage::Down {
+        conn.pending = Some(PendingWork::Perform(op.to_owned()));
+        if conn.stage == ConnectionStage::Down {
             self.connect(connection);
         }
         None
     }
 
     fn results(&mut self, connection: u32) -> &mut ResultSets {
-        self.links[connection as usize].protocol.results()
+        self.conns[connection as usize].protocol.results()
     }
 
     fn hold(&mut self, connection: u32) -> bool {
-        let is_up = self.links[connection as usize].stage == ConnectionStage::Up;
+        let is_up = self.conns[connection as usize].stage == ConnectionStage::Up;
         self.held = is_up.then_some(connection);
         is_up
     }
 
     fn release(&mut self, connection: u32) {
         self.held = None;
-        let link = &self.links[connection as usize];
-        if link.stage == ConnectionStage::Up && link.wants_to_send() && !link.is_blocked {
+        let conn = &self.conns[connection as usize];
+        if conn.stage == ConnectionStage::Up && conn.wants_to_send() && !conn.is_blocked {
             self.flush(connection);
         }
     }
@@ -353,39 +353,39 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
     }
 
     fn first_row(&self, connection: u32) -> &[Value] {
-        self.links[connection as usize].protocol.first_row()
+        self.conns[connection as usize].protocol.first_row()
     }
 
     #[inline]
     fn transaction_ended(&mut self, connection: u32) {
         self.transaction_restarts(connection);
         if self.settings.reconnect == Reconnect::EveryTransaction {
-            self.hang_up(connection);
+            self.terminate(connection);
         }
     }
 
     fn transaction_restarts(&mut self, connection: u32) {
-        let link = &mut self.links[connection as usize];
-        link.is_used = false;
-        if !link.is_asked {
-            link.lost = None;
+        let conn = &mut self.conns[connection as usize];
+        conn.is_used = false;
+        if !conn.is_scripted {
+            conn.lost = None;
         }
     }
 
     fn abandon(&mut self, connection: u32) {
-        let link = &mut self.links[connection as usize];
-        if link.unanswered > 0 {
-            self.connections.abandoned.extend(link.protocol.number());
+        let conn = &mut self.conns[connection as usize];
+        if conn.unanswered > 0 {
+            self.connections.abandoned.extend(conn.protocol.number());
         }
-        if matches!(link.stage, ConnectionStage::Opening | ConnectionStage::Talking) {
-            self.opening -= 1;
+        if matches!(conn.stage, ConnectionStage::Connecting | ConnectionStage::Handshaking) {
+            self.connecting -= 1;
         }
-        link.pending = None;
+        conn.pending = None;
         self.close(connection);
     }
 
     fn ends(&mut self) {
-        self.leaving = Some(ClosingSockets::default());
+        self.closing = Some(ClosingSockets::default());
     }
 
     fn thread_use(&self) -> (Nanos, Option<Nanos>) {
@@ -401,16 +401,16 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
 impl<P: Protocol> SocketReactor<P> {
     /// Closes a connection for a script, whatever state it is in.
     fn disconnect(&mut self, id: u32) {
-        self.hang_up(id);
-        let link = &mut self.links[id as usize];
-        (link.is_asked, link.is_used, link.lost) = (false, false, None);
+        self.terminate(id);
+        let conn = &mut self.conns[id as usize];
+        (conn.is_scripted, conn.is_used, conn.lost) = (false, false, None);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::databases::postgres::{PostgresProtocol, PostgresShared, PostgresStatementKey};
+    use crate::databases::postgres::{PostgresIdentity, PostgresProtocol, PostgresShared};
     use crate::server::StatementProtocol;
     use crate::socket::Address;
     use std::os::unix::net::UnixListener;
@@ -418,11 +418,8 @@ mod tests {
 
     /// With one connection to a PostgreSQL, not made yet.
     pub(super) fn reactor_at(path: &Path) -> SocketReactor<PostgresProtocol> {
-        let shared = PostgresShared::of_workload(
-            PostgresStatementKey::default(),
-            &[],
-            StatementProtocol::Text,
-        );
+        let shared =
+            PostgresShared::of_workload(PostgresIdentity::default(), &[], StatementProtocol::Text);
         let settings = SocketSettings {
             address: Address::unix(path).expect("a path"),
             connect_timeout: Nanos::from_secs(5),
@@ -459,10 +456,10 @@ mod tests {
         let mut codes = Vec::new();
         let mut copies = Vec::new();
         for _ in 0..2 {
-            assert_eq!(reactor.ask(0, ConnectionOp::Connect), None);
+            assert_eq!(reactor.perform(0, ConnectionOp::Connect), None);
             // As a process has them that was forked a moment ago.
             copies.extend(
-                reactor.links[0].socket.as_ref().map(|one| one.try_clone().expect("a copy")),
+                reactor.conns[0].socket.as_ref().map(|one| one.try_clone().expect("a copy")),
             );
             let mut events = Vec::new();
             reactor.wait(now() + Nanos::from_secs(5), false, &mut events);

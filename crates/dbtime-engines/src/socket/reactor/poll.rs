@@ -15,10 +15,10 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 
 /// How often a wait ends by itself, so that the end of a run is noticed.
-const TICK: Nanos = Nanos::from_millis(10);
+const TICK_INTERVAL: Nanos = Nanos::from_millis(10);
 
 /// A wait that may last so long lasts until the next tick.
-const TICK_AT_LEAST: Nanos = Nanos::from_millis(9);
+const MIN_TICK_INTERVAL: Nanos = Nanos::from_millis(9);
 
 /// What epoll calls the ticks.
 const TICK_ID: u64 = u64::MAX;
@@ -32,7 +32,7 @@ impl ReactorTicks {
     /// # Errors
     /// Those of [`PeriodicTimer::new`] and epoll_ctl(2).
     pub(super) fn new(epoll: &OwnedFd) -> Result<Self, Errno> {
-        let timer = PeriodicTimer::new(TICK)?;
+        let timer = PeriodicTimer::new(TICK_INTERVAL)?;
         epoll::add(epoll, &timer, EventData::new_u64(TICK_ID), EventFlags::IN)?;
         Ok(Self { timer })
     }
@@ -54,7 +54,7 @@ impl<P: Protocol> SocketReactor<P> {
         events: &mut Vec<Completion>,
     ) {
         while !self.wait_once(until, is_due) {}
-        events.append(&mut self.happened);
+        events.append(&mut self.completions);
     }
 
     /// Waits for sockets once, also for those of which nothing comes that would be an event: they
@@ -75,14 +75,14 @@ impl<P: Protocol> SocketReactor<P> {
         if self.is_probably_answered() && self.read_answered(present) {
             return true;
         }
-        let margin = if is_due { self.margin.before(left) } else { Nanos::ZERO };
-        let is_wanted = !self.happened.is_empty() || left <= margin;
-        let longest = if is_wanted { Nanos::ZERO } else { left - margin };
+        let wake_margin = if is_due { self.wake_margin.before(left) } else { Nanos::ZERO };
+        let is_wanted = !self.completions.is_empty() || left <= wake_margin;
+        let longest = if is_wanted { Nanos::ZERO } else { left - wake_margin };
         let (found, over) = self.poll(present, longest, is_due);
         if is_due && found == 0 && !is_wanted {
-            self.margin.learn(over);
+            self.wake_margin.learn(over);
         }
-        !self.happened.is_empty() || present >= until
+        !self.completions.is_empty() || present >= until
     }
 
     /// Whether the answer of the only connection has probably come: where driver and server share
@@ -90,14 +90,14 @@ impl<P: Protocol> SocketReactor<P> {
     /// driver goes on.
     #[inline]
     fn is_probably_answered(&self) -> bool {
-        let [link] = &*self.links else { return false };
-        let is_awaited = link.stage == ConnectionStage::Up && link.unanswered > 0;
+        let [conn] = &*self.conns else { return false };
+        let is_awaited = conn.stage == ConnectionStage::Up && conn.unanswered > 0;
         is_awaited && self.lateness.lost_cpu()
     }
 
     /// What has happened so far.
-    pub(in crate::socket) fn take_happened(&mut self) -> Vec<Completion> {
-        std::mem::take(&mut self.happened)
+    pub(in crate::socket) fn take_completions(&mut self) -> Vec<Completion> {
+        std::mem::take(&mut self.completions)
     }
 
     /// Reads the only connection without a word to epoll. Returns whether anything has happened.
@@ -107,7 +107,7 @@ impl<P: Protocol> SocketReactor<P> {
         self.lateness.woken(present, Nanos::ZERO, present);
         self.late = self.lateness.of(0, 1);
         self.readable(0);
-        !self.happened.is_empty()
+        !self.completions.is_empty()
     }
 
     /// Waits for sockets for at most so long from `present` on, or where nothing `is_due` until the
@@ -115,7 +115,7 @@ impl<P: Protocol> SocketReactor<P> {
     /// wait was.
     #[inline]
     fn poll(&mut self, present: MonoNanos, longest: Nanos, is_due: bool) -> (usize, Nanos) {
-        let until_tick = !is_due && longest >= TICK_AT_LEAST && self.ticks.is_some();
+        let until_tick = !is_due && longest >= MIN_TICK_INTERVAL && self.ticks.is_some();
         let timeout = (!until_tick).then(|| timespec(longest));
         let mut ready = std::mem::take(&mut self.ready);
         ready.clear();
@@ -126,19 +126,19 @@ impl<P: Protocol> SocketReactor<P> {
         let woken = now();
         self.lateness.woken(present, longest, woken);
         ready.retain(|event| !self.is_tick(event));
-        for (nth, event) in ready.iter().enumerate() {
-            self.late = self.lateness.of(nth, ready.len());
+        for (address_index, event) in ready.iter().enumerate() {
+            self.late = self.lateness.of(address_index, ready.len());
             let id = event.data.u64() as u32;
             let flags = event.flags;
-            if self.links[id as usize].stage == ConnectionStage::Opening {
+            if self.conns[id as usize].stage == ConnectionStage::Connecting {
                 self.opened(id);
                 continue;
             }
-            if self.links[id as usize].is_blocked && flags.contains(EventFlags::OUT) {
+            if self.conns[id as usize].is_blocked && flags.contains(EventFlags::OUT) {
                 self.flush(id);
             }
             // Sending may have found it broken.
-            let is_there = self.links[id as usize].socket.is_some();
+            let is_there = self.conns[id as usize].socket.is_some();
             if is_there && flags.intersects(EventFlags::IN | EventFlags::ERR | EventFlags::HUP) {
                 self.readable(id);
             }

@@ -13,9 +13,9 @@ impl<P: Protocol> SocketReactor<P> {
     #[inline]
     pub(super) fn readable(&mut self, id: u32) {
         loop {
-            let link = &mut self.links[id as usize];
-            let received = link.receive(&mut self.buffer);
-            if link.is_negotiating && received.is_ok() {
+            let conn = &mut self.conns[id as usize];
+            let received = conn.receive(&mut self.buffer);
+            if conn.is_negotiating && received.is_ok() {
                 self.negotiate(id);
             }
             let count = match received {
@@ -25,7 +25,7 @@ impl<P: Protocol> SocketReactor<P> {
                     return self.broken(id, DatabaseFailure::connection("closed", text));
                 }
                 Ok(Some(count)) => count,
-                Err(trouble) => return self.broken(id, self.said(trouble)),
+                Err(failure_cause) => return self.broken(id, self.describe(failure_cause)),
             };
             let buffer = std::mem::take(&mut self.buffer);
             let is_there = self.take_in(id, &buffer[..count]);
@@ -33,8 +33,8 @@ impl<P: Protocol> SocketReactor<P> {
             if !is_there {
                 return;
             }
-            let link = &self.links[id as usize];
-            if link.wants_to_send() && !link.is_blocked {
+            let conn = &self.conns[id as usize];
+            if conn.wants_to_send() && !conn.is_blocked {
                 self.flush(id);
             }
             if count < self.buffer.len() {
@@ -47,16 +47,16 @@ impl<P: Protocol> SocketReactor<P> {
     /// still there.
     #[inline]
     fn take_in(&mut self, id: u32, arrived: &[u8]) -> bool {
-        let link = &mut self.links[id as usize];
-        if link.held.is_empty() {
+        let conn = &mut self.conns[id as usize];
+        if conn.held.is_empty() {
             let Some(used) = self.feed(id, arrived) else { return false };
-            self.links[id as usize].held.extend_from_slice(&arrived[used..]);
+            self.conns[id as usize].held.extend_from_slice(&arrived[used..]);
         } else {
-            let mut held = std::mem::take(&mut link.held);
+            let mut held = std::mem::take(&mut conn.held);
             held.extend_from_slice(arrived);
             let Some(used) = self.feed(id, &held) else { return false };
             held.drain(..used);
-            self.links[id as usize].held = held;
+            self.conns[id as usize].held = held;
         }
         true
     }
@@ -68,9 +68,9 @@ impl<P: Protocol> SocketReactor<P> {
         let at = now();
         let mut used = 0;
         while used < input.len() {
-            let link = &mut self.links[id as usize];
+            let conn = &mut self.conns[id as usize];
             let (taken, progress) =
-                link.protocol.receive(&self.shared, &input[used..], &mut link.out);
+                conn.protocol.receive(&self.shared, &input[used..], &mut conn.out);
             used += taken;
             let goes_on = taken > 0
                 || !matches!(progress, ProtocolProgress::More | ProtocolProgress::WantsData);
@@ -93,36 +93,36 @@ impl<P: Protocol> SocketReactor<P> {
     /// Acts on what came of bytes. Returns whether the connection is still there.
     #[inline]
     fn progress(&mut self, id: u32, progress: ProtocolProgress, at: MonoNanos) -> bool {
-        let link = &mut self.links[id as usize];
+        let conn = &mut self.conns[id as usize];
         match progress {
             ProtocolProgress::More | ProtocolProgress::WantsData => {}
             ProtocolProgress::Encrypt => return self.encrypt(id),
             ProtocolProgress::Answered(answer) => {
-                let Some(unanswered) = link.unanswered.checked_sub(1) else {
+                let Some(unanswered) = conn.unanswered.checked_sub(1) else {
                     let text = "the server answers what nobody asked";
                     self.broken(id, DatabaseFailure::connection("protocol", text));
                     return false;
                 };
-                link.unanswered = unanswered;
-                link.is_used = !answer.rows.as_ref().is_err_and(|failure| failure.undone);
-                let limit = self.settings.statement_timeout.filter(|_| link.unanswered > 0);
-                link.deadline = limit.map(|limit| at + limit);
+                conn.unanswered = unanswered;
+                conn.is_used = !answer.rows.as_ref().is_err_and(|failure| failure.undone);
+                let limit = self.settings.statement_timeout.filter(|_| conn.unanswered > 0);
+                conn.deadline = limit.map(|limit| at + limit);
                 let kind = CompletionKind::Answered(answer);
                 let late = self.late;
-                self.happened.push(Completion { connection: id, at, late, kind });
+                self.completions.push(Completion { connection: id, at, late, kind });
             }
             ProtocolProgress::Connected => {
-                link.stage = ConnectionStage::Up;
-                link.failures = 0;
-                self.opening -= 1;
-                self.opened_at = at;
-                self.connections.times.record(at - link.since.unwrap_or(at));
+                conn.stage = ConnectionStage::Up;
+                conn.failures = 0;
+                self.connecting -= 1;
+                self.last_attempt_at = at;
+                self.connections.times.record(at - conn.since.unwrap_or(at));
                 self.execute_pending(id, at);
-                return self.links[id as usize].socket.is_some();
+                return self.conns[id as usize].socket.is_some();
             }
             ProtocolProgress::Broken(mut failure) => {
-                if link.stage == ConnectionStage::Talking {
-                    link.protocol.refused(&mut failure, &self.settings.address, link.tried);
+                if conn.stage == ConnectionStage::Handshaking {
+                    conn.protocol.refused(&mut failure, &self.settings.address, conn.tried);
                 }
                 self.broken(id, *failure);
                 return false;

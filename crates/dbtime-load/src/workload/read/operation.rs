@@ -34,7 +34,7 @@ pub(super) fn read(
         let found = format!("{} operations", sections.len());
         return Err(root.unexpected(found, "1 to 1000 of them"));
     }
-    let keys = Keys::read(root, &sections, things)?;
+    let keys = OperationKeys::read(root, &sections, things)?;
     let mut builder =
         OperationBuilder { keys: &keys, used: vec![false; keys.keys.len()], statements: vec![] };
     let mut operations: Vec<Operation> = Vec::new();
@@ -120,14 +120,14 @@ fn read_retry(node: &DocumentNode<'_, '_>) -> Result<RetryPolicy> {
 }
 
 /// Every key of the file, the shared ones first.
-struct Keys<'t, 'd> {
+struct OperationKeys<'t, 'd> {
     keys: Vec<ScriptKey>,
     nodes: Vec<DocumentNode<'t, 'd>>,
     /// What each operation can name: its own keys, then the shared ones.
     scopes: Vec<BTreeMap<&'t str, u16>>,
 }
 
-impl<'t, 'd> Keys<'t, 'd> {
+impl<'t, 'd> OperationKeys<'t, 'd> {
     fn read(
         root: &DocumentSection<'t, 'd>,
         operations: &[DocumentSection<'t, 'd>],
@@ -225,7 +225,7 @@ impl<'t, 'd> Keys<'t, 'd> {
 
 /// Builds scripts and numbers their statements.
 struct OperationBuilder<'k, 't, 'd> {
-    keys: &'k Keys<'t, 'd>,
+    keys: &'k OperationKeys<'t, 'd>,
     used: Vec<bool>,
     statements: Vec<Statement>,
 }

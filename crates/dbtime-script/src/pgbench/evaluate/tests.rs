@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::pgbench::expression;
-use crate::pgbench::names::Names;
+use crate::pgbench::names::NameTable;
 use crate::pgbench::token::ScriptCursor;
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use std::sync::Arc;
 const OBSERVED: &str = include_str!("../testdata/expressions.txt");
 
 fn evaluate(text: &str) -> Result<String, String> {
-    let mut names = Names::default();
+    let mut names = NameTable::default();
     let mut cursor = ScriptCursor { text, at: 0 };
     let expression = expression::parse(&mut cursor, &mut names)
         .map_err(|flaw| format!("{}{}", flaw.message, flaw.more.unwrap_or_default()))?;
@@ -25,7 +25,7 @@ fn evaluate(text: &str) -> Result<String, String> {
     for (slot, value) in slots {
         variables.set("startup", slot, ScriptValue::Int(value))?;
     }
-    let mut prng = Prng::new(1);
+    let mut prng = PgbenchRandom::new(1);
     let scope =
         &mut EvaluationScope { variables: &mut variables, prng: &mut prng, debug: &mut |_| {} };
     let mut out = String::new();
@@ -125,10 +125,10 @@ fn syntax_errors_are_found() {
 #[test]
 fn debug_is_told_what_it_was_given() {
     let mut cursor = ScriptCursor { text: "debug(null) is null and debug(1.5) > 1", at: 0 };
-    let mut names = Names::default();
+    let mut names = NameTable::default();
     let expression = expression::parse(&mut cursor, &mut names).expect("an expression");
     let mut variables = Variables::new(Arc::new(names));
-    let (mut prng, mut told) = (Prng::new(1), Vec::new());
+    let (mut prng, mut told) = (PgbenchRandom::new(1), Vec::new());
     let mut debug = |value| told.push(value);
     let scope =
         &mut EvaluationScope { variables: &mut variables, prng: &mut prng, debug: &mut debug };

@@ -4,7 +4,7 @@ use super::*;
 use dbtime_model::SqlDialect;
 
 fn sql(letters: &str, what: &Initialization) -> Vec<String> {
-    let steps = steps(letters, what).expect("steps that there are");
+    let steps = init_steps(letters, what).expect("steps that there are");
     let work = steps.into_iter().flat_map(|step| step.work);
     let text = |work| match work {
         StepWork::Sql(sql) => sql,
@@ -114,7 +114,7 @@ fn the_others_get_what_they_can_do() {
 
 #[test]
 fn what_cannot_be_is_refused() {
-    let refused = |letters, what: Initialization| steps(letters, &what).expect_err("refused");
+    let refused = |letters, what: Initialization| init_steps(letters, &what).expect_err("refused");
     assert_eq!(refused("", Initialization::default()), "no initialization steps specified");
     let error = refused("dx", Initialization::default());
     assert!(error.starts_with("unrecognized initialization step \"x\""), "{error}");

@@ -1,13 +1,13 @@
 //! What goes together, and what is meant by what was not said.
 
 use super::error::{UsageError, quoted};
-use super::script::{ScriptChoice, Source};
-use super::wanted::{RequestedOptions, RunOptions, TableOptions};
+use super::requested::{RequestedOptions, RunOptions, TableOptions};
+use super::script::{ScriptChoice, ScriptSource};
 use super::{
-    BenchmarkOptions, CommonOptions, InitAction, Initialize, Log, LogDetail, PartitionMethod,
-    PartitionOptions, PgbenchCommand, RunLength, VacuumChoice,
+    BenchmarkOptions, CommonOptions, InitAction, InitOptions, LogDetail, LogOptions,
+    PartitionMethod, PartitionOptions, PgbenchCommand, RunLength, VacuumChoice,
 };
-use crate::pgbench::builtin::Builtin;
+use crate::pgbench::builtin::BuiltinScript;
 
 /// Transactions of a client where nothing else is said.
 const TRANSACTIONS: u32 = 10;
@@ -59,7 +59,7 @@ impl TableOptions {
         common: CommonOptions,
         scale: Option<u32>,
         no_vacuum: bool,
-    ) -> Result<Initialize, UsageError> {
+    ) -> Result<InitOptions, UsageError> {
         use InitAction::{Create, Drop, ForeignKeys, Generate, PrimaryKeys, Vacuum};
         if self.partitions == 0 && self.method.is_some() {
             return refuse("--partition-method requires greater than zero --partitions");
@@ -74,7 +74,7 @@ impl TableOptions {
         }
         let method = self.method.unwrap_or(PartitionMethod::Range);
         let partitions = PartitionOptions { method, count: self.partitions };
-        Ok(Initialize {
+        Ok(InitOptions {
             common,
             steps,
             scale: scale.unwrap_or(1),
@@ -92,8 +92,10 @@ impl RunOptions {
     /// Without a script there is the first built-in one.
     fn choose(&mut self) -> Result<(), UsageError> {
         if self.scripts.is_empty() {
-            self.scripts =
-                vec![ScriptChoice { source: Source::Builtin(Builtin::TPCB_LIKE), weight: 1 }];
+            self.scripts = vec![ScriptChoice {
+                source: ScriptSource::Builtin(BuiltinScript::TPCB_LIKE),
+                weight: 1,
+            }];
         }
         if self.scripts.iter().all(|choice| choice.weight == 0) {
             return refuse("total script weight must not be zero");
@@ -157,7 +159,7 @@ impl RunOptions {
         }
     }
 
-    fn logging(&self, length: RunLength) -> Result<Option<Log>, UsageError> {
+    fn logging(&self, length: RunLength) -> Result<Option<LogOptions>, UsageError> {
         if self.sampling.is_some() && !self.has_log {
             return refuse(
                 "log sampling (--sampling-rate) is allowed only when logging transactions (-l)",
@@ -186,7 +188,7 @@ impl RunOptions {
             (None, None) => LogDetail::Every,
         };
         let prefix = self.log_prefix.clone().unwrap_or_else(|| LOG_PREFIX.to_owned());
-        Ok(self.has_log.then_some(Log { prefix, detail }))
+        Ok(self.has_log.then_some(LogOptions { prefix, detail }))
     }
 }
 

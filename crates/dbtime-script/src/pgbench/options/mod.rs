@@ -2,7 +2,7 @@
 //! go together.
 //!
 //! ```text
-//!   argv ──► switches (as getopt reads them) ──► Wanted, one switch after the other ──► Asked
+//!   argv ──► switches (as getopt reads them) ──► RequestedOptions ──► PgbenchCommand
 //! ```
 //!
 //! Options are those of pgbench 15, and dbtime's own. Nothing here reads the environment, opens a
@@ -12,17 +12,17 @@ mod check;
 mod error;
 mod help;
 mod number;
+mod requested;
 mod script;
 mod switches;
-mod wanted;
 
 #[cfg(test)]
 mod tests;
 
-use super::builtin::Builtin;
+use super::builtin::BuiltinScript;
 pub use error::{UsageError, list_builtins};
 pub use help::HELP;
-pub use script::{ScriptChoice, Source};
+pub use script::{ScriptChoice, ScriptSource};
 
 /// What a command line asks for.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,9 +34,9 @@ pub enum PgbenchCommand {
     /// The list of built-in scripts: [`list_builtins`].
     ListBuiltins,
     /// The text of a built-in script.
-    ShowScript(Builtin),
+    ShowScript(BuiltinScript),
     /// Tables and their data.
-    Initialize(Box<Initialize>),
+    Initialize(Box<InitOptions>),
     /// A run.
     Benchmark(Box<BenchmarkOptions>),
 }
@@ -48,14 +48,14 @@ pub enum PgbenchCommand {
 pub fn read<T: Into<String>>(
     arguments: impl IntoIterator<Item = T>,
 ) -> Result<PgbenchCommand, UsageError> {
-    let mut line = switches::Line::new(arguments.into_iter().map(Into::into));
-    let mut wanted = wanted::RequestedOptions::default();
+    let mut line = switches::CommandLine::new(arguments.into_iter().map(Into::into));
+    let mut requested = requested::RequestedOptions::default();
     while let Some((name, value)) = line.next()? {
-        if let Some(asked) = wanted.take(name, value)? {
-            return Ok(asked);
+        if let Some(command) = requested.take(name, value)? {
+            return Ok(command);
         }
     }
-    wanted.finish(line.operands)
+    requested.finish(line.operands)
 }
 
 /// What holds for tables and runs alike.
@@ -101,7 +101,7 @@ pub struct PgbenchExtras {
 
 /// How tables are made: `-i`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Initialize {
+pub struct InitOptions {
     /// What holds for runs, too.
     pub common: CommonOptions,
     /// The steps in their order, with `-n` and `--foreign-keys` applied.
@@ -203,7 +203,7 @@ pub struct BenchmarkOptions {
     /// Whether progress tells the time of day.
     pub is_progress_timestamped: bool,
     /// The log of transactions.
-    pub log: Option<Log>,
+    pub log: Option<LogOptions>,
     /// Whether the report has figures for every command.
     pub is_reported_per_command: bool,
     /// Whether failures are told by their kinds.
@@ -262,7 +262,7 @@ pub enum VacuumChoice {
 
 /// The log of transactions.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Log {
+pub struct LogOptions {
     /// What the files' names begin with.
     pub prefix: String,
     /// What is logged.

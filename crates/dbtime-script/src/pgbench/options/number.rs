@@ -3,7 +3,7 @@
 use super::error::UsageError;
 
 /// The most that a C `int` holds: pgbench's upper limit nearly everywhere.
-pub(super) const MOST: i64 = i32::MAX as i64;
+pub(super) const MAX_INTEGER: i64 = i32::MAX as i64;
 
 /// A whole number from `least` to `most`; `option` is both names of its switch.
 pub(super) fn whole(text: &str, option: &str, least: i64, most: i64) -> Result<u32, UsageError> {
@@ -27,6 +27,6 @@ pub(super) fn real(text: &str, what: &str, most: f64) -> Result<f64, UsageError>
 
 /// How many tries a transaction has; 0: as many as it takes.
 pub(super) fn tries(text: &str) -> Result<u32, UsageError> {
-    let number = text.trim().parse().ok().filter(|number| i64::from(*number) <= MOST);
+    let number = text.trim().parse().ok().filter(|number| i64::from(*number) <= MAX_INTEGER);
     number.ok_or_else(|| UsageError::new(format!("invalid number of maximum tries: \"{text}\"")))
 }

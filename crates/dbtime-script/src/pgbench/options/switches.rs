@@ -5,7 +5,7 @@ use super::error::{UsageError, quoted};
 
 /// A switch that there is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Switch {
+pub(super) struct CommandSwitch {
     /// The long name; it is what the rest of the program knows the switch by.
     pub(super) name: &'static str,
     /// The short one.
@@ -17,20 +17,20 @@ pub(super) struct Switch {
     pub(super) is_ours: bool,
 }
 
-const fn long(name: &'static str, takes: bool) -> Switch {
-    Switch { name, short: None, takes, is_ours: false }
+const fn long(name: &'static str, takes: bool) -> CommandSwitch {
+    CommandSwitch { name, short: None, takes, is_ours: false }
 }
 
-const fn both(name: &'static str, short: char, takes: bool) -> Switch {
-    Switch { short: Some(short), ..long(name, takes) }
+const fn both(name: &'static str, short: char, takes: bool) -> CommandSwitch {
+    CommandSwitch { short: Some(short), ..long(name, takes) }
 }
 
-const fn ours(name: &'static str, takes: bool) -> Switch {
-    Switch { is_ours: true, ..long(name, takes) }
+const fn ours(name: &'static str, takes: bool) -> CommandSwitch {
+    CommandSwitch { is_ours: true, ..long(name, takes) }
 }
 
 /// All of them. Messages list names in this order.
-const SWITCHES: &[Switch] = &[
+const SWITCHES: &[CommandSwitch] = &[
     both("builtin", 'b', true),
     both("client", 'c', true),
     both("connect", 'C', false),
@@ -86,7 +86,7 @@ const SWITCHES: &[Switch] = &[
 
 /// A command line that is cut as it is read, so that what is wrong first is told first.
 #[derive(Debug)]
-pub(super) struct Line<I> {
+pub(super) struct CommandLine<I> {
     rest: I,
     /// Short switches that stood behind one dash and are yet to be read.
     together: String,
@@ -94,7 +94,7 @@ pub(super) struct Line<I> {
     pub(super) operands: Vec<String>,
 }
 
-impl<I: Iterator<Item = String>> Line<I> {
+impl<I: Iterator<Item = String>> CommandLine<I> {
     pub(super) fn new(arguments: I) -> Self {
         Self { rest: arguments, together: String::new(), operands: Vec::new() }
     }
@@ -123,7 +123,7 @@ impl<I: Iterator<Item = String>> Line<I> {
             Some((name, value)) => (name, Some(value.to_owned())),
             None => (text, None),
         };
-        let Switch { name, takes, .. } = *find(name, text)?;
+        let CommandSwitch { name, takes, .. } = *find(name, text)?;
         let wrong = |what: &str| UsageError::hinted(format!("option '--{name}' {what}"));
         match (takes, value) {
             (false, None) => Ok((name, String::new())),
@@ -153,12 +153,12 @@ impl<I: Iterator<Item = String>> Line<I> {
 
 /// The switch of a long name, which may be cut short as long as it is only one's. `text` is what
 /// was written behind the dashes.
-fn find(name: &str, text: &str) -> Result<&'static Switch, UsageError> {
+fn find(name: &str, text: &str) -> Result<&'static CommandSwitch, UsageError> {
     if let Some(switch) = SWITCHES.iter().find(|switch| switch.name == name) {
         return Ok(switch);
     }
     let text = quoted(text);
-    let begins = |switch: &&Switch| !switch.is_ours && switch.name.starts_with(name);
+    let begins = |switch: &&CommandSwitch| !switch.is_ours && switch.name.starts_with(name);
     let found: Vec<_> = SWITCHES.iter().filter(begins).collect();
     match found[..] {
         [switch] => Ok(switch),

@@ -1,21 +1,21 @@
 //! Command lines as people write them, and pgbench's own words for wrong ones.
 
 use super::*;
-use crate::pgbench::builtin::Builtin;
+use crate::pgbench::builtin::BuiltinScript;
 
-fn asked(line: &str) -> Result<PgbenchCommand, UsageError> {
+fn command(line: &str) -> Result<PgbenchCommand, UsageError> {
     read(line.split_whitespace())
 }
 
 fn benchmark(line: &str) -> BenchmarkOptions {
-    match asked(line) {
+    match command(line) {
         Ok(PgbenchCommand::Benchmark(benchmark)) => *benchmark,
         other => panic!("{line}: {other:?}"),
     }
 }
 
-fn initialize(line: &str) -> Initialize {
-    match asked(line) {
+fn initialize(line: &str) -> InitOptions {
+    match command(line) {
         Ok(PgbenchCommand::Initialize(initialize)) => *initialize,
         other => panic!("{line}: {other:?}"),
     }
@@ -30,7 +30,7 @@ fn defaults_are_those_of_pgbench() {
         (QueryProtocol::Simple, VacuumChoice::Some, 1)
     );
     assert_eq!((run.rate, run.log, run.seed), (None, None, None));
-    let source = Source::Builtin(Builtin::TPCB_LIKE);
+    let source = ScriptSource::Builtin(BuiltinScript::TPCB_LIKE);
     assert_eq!(run.scripts, [ScriptChoice { source, weight: 1 }]);
     let tables = initialize("-i");
     use InitAction::{Create, Drop, Generate, PrimaryKeys, Vacuum as Clean};
@@ -52,7 +52,7 @@ fn a_whole_command_line_is_read() {
     let define = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     assert_eq!(run.defines, [define("a", "1"), define("b", "x=y")]);
     let detail = LogDetail::Sampled(0.1);
-    assert_eq!(run.log, Some(Log { prefix: "p".into(), detail }));
+    assert_eq!(run.log, Some(LogOptions { prefix: "p".into(), detail }));
     assert_eq!(
         (run.seed, run.scale, run.vacuum),
         (Some(Seed::Number(7)), Some(5), VacuumChoice::None)
@@ -70,12 +70,12 @@ fn a_whole_command_line_is_read() {
 #[test]
 fn scripts_have_weights_and_prefixes() {
     let run = benchmark("-f a@b.sql@3 -b se@2 -S -N -f c.sql");
-    let file = |path: &str| Source::File(path.into());
+    let file = |path: &str| ScriptSource::File(path.into());
     let expected = [
         (file("a@b.sql"), 3),
-        (Source::Builtin(Builtin::SELECT_ONLY), 2),
-        (Source::Builtin(Builtin::SELECT_ONLY), 1),
-        (Source::Builtin(Builtin::SIMPLE_UPDATE), 1),
+        (ScriptSource::Builtin(BuiltinScript::SELECT_ONLY), 2),
+        (ScriptSource::Builtin(BuiltinScript::SELECT_ONLY), 1),
+        (ScriptSource::Builtin(BuiltinScript::SIMPLE_UPDATE), 1),
         (file("c.sql"), 1),
     ];
     let expected = expected.map(|(source, weight)| ScriptChoice { source, weight });
@@ -89,7 +89,7 @@ fn switches_run_together_and_names_are_cut_short() {
     assert_eq!((run.clients, run.jobs, run.length), (4, 3, RunLength::Transactions(7)));
     assert_eq!((run.protocol, run.vacuum), (QueryProtocol::Extended, VacuumChoice::None));
     let arguments = ["-c", "1", "db", "--", "-x"].map(str::to_owned);
-    let mut line = switches::Line::new(arguments.into_iter());
+    let mut line = switches::CommandLine::new(arguments.into_iter());
     while let Ok(Some(_)) = line.next() {}
     assert_eq!(line.operands, ["db", "-x"]);
 }
@@ -126,11 +126,14 @@ fn making_tables_is_read() {
 
 #[test]
 fn some_switches_end_the_reading() {
-    assert_eq!(asked("-i -b list"), Ok(PgbenchCommand::ListBuiltins));
-    assert_eq!(asked("--show-script=se -i"), Ok(PgbenchCommand::ShowScript(Builtin::SELECT_ONLY)));
-    assert_eq!(asked("--help"), Ok(PgbenchCommand::Help));
-    assert_eq!(asked("-?"), Ok(PgbenchCommand::Help));
-    assert_eq!(asked("-V"), Ok(PgbenchCommand::Version));
+    assert_eq!(command("-i -b list"), Ok(PgbenchCommand::ListBuiltins));
+    assert_eq!(
+        command("--show-script=se -i"),
+        Ok(PgbenchCommand::ShowScript(BuiltinScript::SELECT_ONLY))
+    );
+    assert_eq!(command("--help"), Ok(PgbenchCommand::Help));
+    assert_eq!(command("-?"), Ok(PgbenchCommand::Help));
+    assert_eq!(command("-V"), Ok(PgbenchCommand::Version));
     let expected = "
 Available builtin scripts:
       tpcb-like: <builtin: TPC-B (sort of)>
@@ -155,10 +158,10 @@ fn what_dbtime_adds_is_read_in_both_kinds_of_work() {
     assert_eq!(benchmark(line).common.own, own);
     let of_tables = initialize(&format!("-i {}", line.replace(" --json", ""))).common.own;
     assert_eq!(of_tables, PgbenchExtras { json: false, ..own });
-    let error = asked("-i --json").expect_err("there is nothing to print").to_string();
+    let error = command("-i --json").expect_err("there is nothing to print").to_string();
     assert!(error.starts_with("--json prints the record of a run"), "{error}");
     // It does not stand in the way of what is cut short.
-    assert_eq!(asked("--sh=se"), Ok(PgbenchCommand::ShowScript(Builtin::SELECT_ONLY)));
+    assert_eq!(command("--sh=se"), Ok(PgbenchCommand::ShowScript(BuiltinScript::SELECT_ONLY)));
 }
 
 /// Wrong command lines and the first line that pgbench 15 was seen to say about them.
@@ -256,14 +259,14 @@ const WRONG: &[(&str, &str)] = &[
 #[test]
 fn wrong_command_lines_get_pgbenchs_own_words() {
     for (line, expected) in WRONG {
-        let error = asked(line).expect_err(line).to_string();
+        let error = command(line).expect_err(line).to_string();
         assert_eq!(error.lines().next(), Some(*expected), "{line}");
     }
 }
 
 #[test]
 fn a_wrong_seed_is_told_with_the_option_that_it_came_by() {
-    let error = asked("--random-seed=x").expect_err("no seed").report();
+    let error = command("--random-seed=x").expect_err("no seed").report();
     let last = error.lines().last();
     let told = "pgbench: error: error while setting random seed from --random-seed option";
     assert_eq!(last, Some(told), "{error}");
@@ -271,9 +274,9 @@ fn a_wrong_seed_is_told_with_the_option_that_it_came_by() {
 
 #[test]
 fn of_several_things_that_are_wrong_the_first_is_told() {
-    let error = asked("-t x -Z").expect_err("two mistakes").to_string();
+    let error = command("-t x -Z").expect_err("two mistakes").to_string();
     assert_eq!(error, "invalid value \"x\" for option -t/--transactions");
-    assert_eq!(asked("-V -Z"), Ok(PgbenchCommand::Version));
+    assert_eq!(command("-V -Z"), Ok(PgbenchCommand::Version));
 }
 
 #[test]
@@ -282,7 +285,7 @@ fn what_only_runs_have_is_refused_when_tables_are_made() {
                     --random-seed=1 --max-tries=2 --sampling-rate=0.5 --aggregate-interval=1 \
                     --failures-detailed --verbose-errors --progress-timestamp --log-prefix=x";
     for switch in switches.split_whitespace() {
-        let error = asked(&format!("-i {switch}")).expect_err(switch).to_string();
+        let error = command(&format!("-i {switch}")).expect_err(switch).to_string();
         let expected = "some of the specified options cannot be used in initialization (-i) mode";
         assert_eq!(error, expected, "{switch}");
     }
@@ -302,7 +305,7 @@ fn only_so_many_scripts_are_taken() {
 
 #[test]
 fn errors_are_reported_as_pgbench_writes_them() {
-    let report = |line| asked(line).expect_err(line).report();
+    let report = |line| command(line).expect_err(line).report();
     assert_eq!(
         report("-i -I dx"),
         "pgbench: error: unrecognized initialization step \"x\"\n\
@@ -320,7 +323,7 @@ fn errors_are_reported_as_pgbench_writes_them() {
 
 #[test]
 fn passwords_are_in_no_message() {
-    let message = |line| asked(line).expect_err(line).to_string();
+    let message = |line| command(line).expect_err(line).to_string();
     assert!(message("--taget=mysql://u:secret@h/").starts_with("unrecognized option '--taget'\n"));
     for line in ["db postgres://u:secret@h/", "db password=secret", "--t=postgres://u:secret@h/"] {
         assert!(!message(line).contains("secret"), "{line}");
@@ -339,7 +342,7 @@ fn every_switch_means_something() {
     for name in switches::names() {
         for value in ["", "1", "x"] {
             // Whether the value is right does not matter here.
-            let _ = wanted::RequestedOptions::default().take(name, value.to_owned());
+            let _ = requested::RequestedOptions::default().take(name, value.to_owned());
         }
     }
 }

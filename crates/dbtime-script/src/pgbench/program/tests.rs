@@ -1,16 +1,16 @@
 //! Clients on a stage: every request is written down, and answered by the test.
 
-mod around;
 mod errors;
 mod flow;
+mod lifecycle;
 mod streams;
 
 use crate::pgbench::notice::{Notice, NoticeListener};
 use crate::pgbench::script::PgbenchScript;
 use crate::pgbench::settings::PgbenchSettings;
+use dbtime_load::connection_op::{ConnectionOp, PipelineEntry};
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::{Program, ProgramEvent, Step, Ticket, Value};
-use dbtime_load::request::{ConnectionOp, PipelineEntry};
 use dbtime_load::results::ResultSets;
 use dbtime_load::script::Script;
 use dbtime_model::{ErrorClass, MonoNanos, OperationId, Outcome, Sample};
@@ -69,7 +69,7 @@ fn sample(ticket: &Ticket, outcome: Outcome) -> Sample {
 /// A step as a line: a statement comes with its parameters behind tabs.
 fn written(step: Step<'_>) -> String {
     match step {
-        Step::Ask { request, .. } => match request {
+        Step::Perform { op, .. } => match op {
             ConnectionOp::Connect => "connect".to_owned(),
             ConnectionOp::Disconnect => "disconnect".to_owned(),
             ConnectionOp::Query(sql) => format!("query {sql}"),
@@ -159,7 +159,10 @@ impl Stage {
             NoticeListener::new(move |notice| told.lock().expect("whole").push(notice));
         settings.scripts.add("e.sql", text, 1).expect("a script");
         let script = PgbenchScript::new(settings).expect("settings that go together");
-        let program = script.crew(0).and_then(|mut crew| crew.program(0)).expect("a client");
+        let program = script
+            .factory_for_thread(0)
+            .and_then(|mut factory| factory.program(0))
+            .expect("a client");
         Self { script, program: Some(program), notices }
     }
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::pgbench::command::{CommandLength, ShellWord};
 
 fn read(text: &str) -> Result<Vec<ScriptCommand>, String> {
-    let script = parse("e.sql", text, &mut Names::default());
+    let script = parse("e.sql", text, &mut NameTable::default());
     script.map(|script| script.commands).map_err(|complaint| complaint.to_string())
 }
 

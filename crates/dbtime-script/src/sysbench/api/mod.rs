@@ -1,7 +1,7 @@
 //! What Lua may call: the functions of the table `host`, which only our own Lua sees.
 //!
-//! None of them blocks. Those of [`sql`] put a request on the desk; the Lua that called them yields
-//! then, and the request goes to the engine.
+//! None of them blocks. Those of [`sql`] put a request into the host; the Lua that called them
+//! yields then, and the request goes to the engine.
 
 mod histogram;
 mod output;
@@ -11,16 +11,16 @@ mod tasks;
 
 pub(super) use output::DATABASES;
 
-use super::desk::LuaHost;
+use super::lua_host::LuaHost;
 use mlua::{Lua, Result, Table};
 use std::rc::Rc;
 
 /// Fills the table.
-pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()> {
-    random::install(lua, host, desk)?;
-    sql::install(lua, host, desk)?;
-    output::install(lua, host, desk)?;
-    tasks::install(lua, host, desk)?;
+pub(super) fn install(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result<()> {
+    random::install(lua, host, lua_host)?;
+    sql::install(lua, host, lua_host)?;
+    output::install(lua, host, lua_host)?;
+    tasks::install(lua, host, lua_host)?;
     histogram::install(lua, host)
 }
 

@@ -1,7 +1,7 @@
 //! What a script prints, counts and waits for, and why it ends.
 
 use super::wrapped;
-use crate::sysbench::desk::LuaHost;
+use crate::sysbench::lua_host::LuaHost;
 use crate::sysbench::output::Priority;
 use crate::sysbench::stats::Counter;
 use dbtime_model::Nanos;
@@ -18,32 +18,32 @@ pub(in crate::sysbench) const DATABASES: [&str; 5] =
 const READERS: [&str; 6] =
     ["fetch_row", "query_row", "next_result", "more_results", "loadstring", "load("];
 
-pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()> {
-    let on = Rc::clone(desk);
+pub(super) fn install(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result<()> {
+    let on = Rc::clone(lua_host);
     let write = lua.create_function(move |_, text: LuaString| {
         on.setup.settings.output.write(&text.to_string_lossy());
         Ok(())
     })?;
     host.set("write", write)?;
-    let on = Rc::clone(desk);
+    let on = Rc::clone(lua_host);
     let log = lua.create_function(move |_, (priority, text): (u32, LuaString)| {
         let priority = Priority::numbered(priority);
         on.setup.settings.output.log(priority, &text.to_string_lossy());
         Ok(())
     })?;
     host.set("log", log)?;
-    let on = Rc::clone(desk);
+    let on = Rc::clone(lua_host);
     type Trouble = (LuaString, LuaString, bool);
-    let trouble = lua.create_function(move |_, (words, trace, is_late): Trouble| {
+    let stop_reason = lua.create_function(move |_, (words, trace, is_late): Trouble| {
         let (words, trace) = (words.to_string_lossy(), trace.to_string_lossy());
         match is_late {
-            true => on.setup.tell_late(&words, &trace),
-            false => on.tell(&words, &trace),
+            true => on.setup.report_fatal_after_run(&words, &trace),
+            false => on.report_fatal(&words, &trace),
         }
         Ok(())
     })?;
-    host.set("trouble", trouble)?;
-    let on = Rc::clone(desk);
+    host.set("trouble", stop_reason)?;
+    let on = Rc::clone(lua_host);
     let seen = lua.create_function(move |_, source: LuaString| {
         let source = source.to_string_lossy();
         if READERS.iter().any(|reader| source.contains(reader)) {
@@ -55,7 +55,7 @@ pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()>
         Ok(())
     })?;
     host.set("seen", seen)?;
-    let on = Rc::clone(desk);
+    let on = Rc::clone(lua_host);
     let exit = lua.create_function(move |_, status: f64| {
         if let Some(exit) = &on.setup.settings.exit {
             exit.call(status as i32);
@@ -63,11 +63,11 @@ pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()>
         Ok(())
     })?;
     host.set("exit", exit)?;
-    counts(lua, host, desk)
+    counts(lua, host, lua_host)
 }
 
-fn counts(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()> {
-    let on = Rc::clone(desk);
+fn counts(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result<()> {
+    let on = Rc::clone(lua_host);
     let count = lua.create_function(move |_, number: f64| {
         let counter = Counter::ALL.get(number as usize);
         let counter = counter.ok_or_else(|| {
@@ -77,25 +77,25 @@ fn counts(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()> {
         Ok(())
     })?;
     host.set("count", count)?;
-    let on = Rc::clone(desk);
+    let on = Rc::clone(lua_host);
     let reconnected = lua.create_function(move |_, ()| {
         on.add_own(Counter::Reconnect);
         Ok(())
     })?;
     host.set("reconnected", reconnected)?;
-    let on = Rc::clone(desk);
+    let on = Rc::clone(lua_host);
     let uses_sql = lua.create_function(move |_, ()| {
         on.setup.uses_sql.store(true, Ordering::Relaxed);
         Ok(())
     })?;
     host.set("uses_sql", uses_sql)?;
-    let on = Rc::clone(desk);
+    let on = Rc::clone(lua_host);
     let restarted = lua.create_function(move |_, ()| {
         on.slot.borrow_mut().restarts += 1;
         Ok(())
     })?;
     host.set("restarted", restarted)?;
-    let on = Rc::clone(desk);
+    let on = Rc::clone(lua_host);
     let sleep = lua.create_function(move |_, microseconds: f64| {
         on.slot.borrow_mut().sleep = Nanos(u64::from(wrapped(microseconds)) * 1000);
         Ok(())

@@ -3,7 +3,7 @@
 mod failure;
 mod prepared;
 
-use crate::sysbench::desk::{HostCall, LuaHost};
+use crate::sysbench::lua_host::{HostCall, LuaHost};
 use crate::sysbench::sqlite;
 use dbtime_model::SqlDialect;
 use mlua::{Lua, LuaString, Result, Table};
@@ -16,31 +16,31 @@ const BULK_BYTES: usize = 512 * 1024;
 /// So much of it is shown where it fails.
 const SHOWN_CHARS: usize = 4000;
 
-pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()> {
-    for (name, ask) in [("connect", HostCall::Connect), ("disconnect", HostCall::Disconnect)] {
-        let on = Rc::clone(desk);
+pub(super) fn install(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result<()> {
+    for (name, call) in [("connect", HostCall::Connect), ("disconnect", HostCall::Disconnect)] {
+        let on = Rc::clone(lua_host);
         let function = lua.create_function(move |_, ()| {
-            on.slot.borrow_mut().ask(ask);
+            on.slot.borrow_mut().set_call(call);
             Ok(())
         })?;
         host.set(name, function)?;
     }
-    let on = Rc::clone(desk);
-    let turn_to = lua.create_function(move |_, connection: u16| {
-        on.slot.borrow_mut().turn_to(connection);
+    let on = Rc::clone(lua_host);
+    let select_connection = lua.create_function(move |_, connection: u16| {
+        on.slot.borrow_mut().select_connection(connection);
         Ok(())
     })?;
-    host.set("turn_to", turn_to)?;
-    queries(lua, host, desk)?;
-    prepared::install(lua, host, desk)?;
-    bulk(lua, host, desk)?;
-    failure::install(lua, host, desk)?;
-    results(lua, host, desk)
+    host.set("turn_to", select_connection)?;
+    queries(lua, host, lua_host)?;
+    prepared::install(lua, host, lua_host)?;
+    bulk(lua, host, lua_host)?;
+    failure::install(lua, host, lua_host)?;
+    results(lua, host, lua_host)
 }
 
 /// The text as the database wants it.
-fn spoken<'a>(desk: &LuaHost, sql: &'a str) -> Cow<'a, str> {
-    match desk.setup.settings.driver {
+fn rewrite_for_sqlite<'a>(lua_host: &LuaHost, sql: &'a str) -> Cow<'a, str> {
+    match lua_host.setup.settings.driver {
         SqlDialect::Sqlite => sqlite::rewritten(sql),
         SqlDialect::Mysql | SqlDialect::Postgres => Cow::Borrowed(sql),
     }
@@ -54,33 +54,33 @@ fn utf8(text: &LuaString) -> Result<mlua::BorrowedStr> {
     })
 }
 
-fn queries(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()> {
-    let on = Rc::clone(desk);
+fn queries(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result<()> {
+    let on = Rc::clone(lua_host);
     let query = lua.create_function(move |_, sql: LuaString| {
         let sql = utf8(&sql)?;
         let slot = &mut *on.slot.borrow_mut();
-        (slot.ask, slot.statement) = (HostCall::Query, Some(on.number(&sql)));
+        (slot.call, slot.statement) = (HostCall::Query, Some(on.number(&sql)));
         slot.text.clear();
-        slot.text.push_str(&spoken(&on, &sql));
+        slot.text.push_str(&rewrite_for_sqlite(&on, &sql));
         Ok(())
     })?;
     host.set("query", query)?;
-    let on = Rc::clone(desk);
+    let on = Rc::clone(lua_host);
     let rollback = lua.create_function(move |_, ()| {
         let slot = &mut *on.slot.borrow_mut();
-        (slot.ask, slot.statement) = (HostCall::Rollback, Some(on.number("ROLLBACK")));
+        (slot.call, slot.statement) = (HostCall::Rollback, Some(on.number("ROLLBACK")));
         slot.text.clear();
         slot.text.push_str("ROLLBACK");
         Ok(())
     })?;
     host.set("rollback", rollback)?;
-    let on = Rc::clone(desk);
+    let on = Rc::clone(lua_host);
     let sent = lua.create_function(move |lua, ()| lua.create_string(&on.slot.borrow().text))?;
     host.set("sent", sent)
 }
 
-fn bulk(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()> {
-    let on = Rc::clone(desk);
+fn bulk(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result<()> {
+    let on = Rc::clone(lua_host);
     let begin = lua.create_function(move |_, prefix: LuaString| {
         let bulk = &mut on.slot.borrow_mut().bulk;
         bulk.prefix = (*utf8(&prefix)?).to_owned();
@@ -88,7 +88,7 @@ fn bulk(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()> {
         Ok(())
     })?;
     host.set("bulk_begin", begin)?;
-    let on = Rc::clone(desk);
+    let on = Rc::clone(lua_host);
     let add = lua.create_function(move |_, values: LuaString| {
         let bulk = &mut on.slot.borrow_mut().bulk;
         let values = utf8(&values)?;
@@ -103,7 +103,7 @@ fn bulk(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()> {
         Ok(true)
     })?;
     host.set("bulk_add", add)?;
-    let on = Rc::clone(desk);
+    let on = Rc::clone(lua_host);
     let take = lua.create_function(move |_, ()| {
         let slot = &mut *on.slot.borrow_mut();
         if slot.bulk.text.is_empty() {
@@ -111,22 +111,22 @@ fn bulk(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()> {
         }
         // Of its values nothing would be left: the fingerprint is that of the beginning.
         let id = on.number(&format!("{} (...)", slot.bulk.prefix));
-        (slot.ask, slot.statement) = (HostCall::Query, Some(id));
+        (slot.call, slot.statement) = (HostCall::Query, Some(id));
         slot.text.clear();
-        slot.text.push_str(&spoken(&on, &slot.bulk.text));
+        slot.text.push_str(&rewrite_for_sqlite(&on, &slot.bulk.text));
         slot.bulk.text.clear();
         Ok(true)
     })?;
     host.set("bulk_take", take)?;
-    let on = Rc::clone(desk);
+    let on = Rc::clone(lua_host);
     let sent = lua.create_function(move |_, ()| {
         Ok(on.slot.borrow().text.chars().take(SHOWN_CHARS).collect::<String>())
     })?;
     host.set("bulk_sent", sent)
 }
 
-fn results(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()> {
-    let on = Rc::clone(desk);
+fn results(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result<()> {
+    let on = Rc::clone(lua_host);
     let fetch = lua.create_function(move |lua, row: u64| {
         if !on.reads_rows.get() {
             return Err(mlua::Error::runtime(
@@ -134,8 +134,8 @@ fn results(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()> {
             ));
         }
         let mut slot = on.slot.borrow_mut();
-        let brought = slot.brought();
-        let set = brought.results.set(brought.set);
+        let last_results = slot.last_result();
+        let set = last_results.results.set(last_results.set);
         let set = set.ok_or_else(|| mlua::Error::runtime("the result is gone"))?;
         let out = lua.create_table_with_capacity(set.columns(), 0)?;
         for column in 0..set.columns() {
@@ -146,20 +146,22 @@ fn results(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()> {
         Ok(out)
     })?;
     host.set("fetch_row", fetch)?;
-    let on = Rc::clone(desk);
+    let on = Rc::clone(lua_host);
     let more = lua.create_function(move |_, ()| {
         let mut slot = on.slot.borrow_mut();
-        let brought = slot.brought();
-        Ok(brought.set + 1 < brought.results.len())
+        let last_results = slot.last_result();
+        Ok(last_results.set + 1 < last_results.results.len())
     })?;
     host.set("more_results", more)?;
-    let on = Rc::clone(desk);
+    let on = Rc::clone(lua_host);
     let next = lua.create_function(move |_, ()| {
         let slot = &mut *on.slot.borrow_mut();
         let client = slot.client;
-        let brought = slot.brought();
-        let Some(set) = brought.results.set(brought.set + 1) else { return Ok((None, 0)) };
-        brought.set += 1;
+        let last_results = slot.last_result();
+        let Some(set) = last_results.results.set(last_results.set + 1) else {
+            return Ok((None, 0));
+        };
+        last_results.set += 1;
         on.count(client, set.columns(), set.affected());
         let rows = if set.columns() == 0 { set.affected() } else { set.rows() };
         Ok((Some(set.columns()), rows))

@@ -1,24 +1,24 @@
 //! What a main state is to do, and what came of it.
 
-use crate::sysbench::desk::LuaHost;
+use crate::sysbench::lua_host::LuaHost;
 use crate::sysbench::main_state::MainTask;
 use mlua::{IntoLua, Lua, LuaString, Result, Table, Value};
 use std::rc::Rc;
 
-pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()> {
-    let on = Rc::clone(desk);
+pub(super) fn install(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result<()> {
+    let on = Rc::clone(lua_host);
     let task = lua.create_function(move |lua, ()| {
         let task = on.task.take().ok_or_else(|| mlua::Error::runtime("there is no task"))?;
         described(lua, task)
     })?;
     host.set("task", task)?;
-    let on = Rc::clone(desk);
+    let on = Rc::clone(lua_host);
     let answer = lua.create_function(move |_, answer: bool| {
         on.answer.replace(Some(Ok(answer)));
         Ok(())
     })?;
     host.set("answer", answer)?;
-    let on = Rc::clone(desk);
+    let on = Rc::clone(lua_host);
     let refuse = lua.create_function(move |_, reason: LuaString| {
         on.answer.replace(Some(Err(reason.to_string_lossy())));
         Ok(())

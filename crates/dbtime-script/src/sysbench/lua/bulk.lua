@@ -1,7 +1,7 @@
 -- Bulk inserts of connections. The functions say whether all went well; what did not is said.
 
 local rt = ...
-local host, ASK, sql = rt.host, rt.code.ask, rt.sql
+local host, CALL, sql = rt.host, rt.code.call, rt.sql
 local yield = coroutine.yield
 local raise, note, raise_failure = sql.raise, sql.note, sql.raise_failure
 local is_usable, turn_to, Connection = sql.is_usable, sql.turn_to, sql.Connection
@@ -22,7 +22,7 @@ end
 
 -- Sends what has come together.
 local function flush(con)
-  if host.bulk_take() and yield(ASK) ~= 0 then
+  if host.bulk_take() and yield(CALL) ~= 0 then
     note(con, host.bulk_sent())
     return false
   end

@@ -3,7 +3,7 @@
 
 local rt = ...
 local host, code = rt.host, rt.code
-local ASK, SLEEP, DONE, READY = code.ask, code.sleep, code.done, code.ready
+local CALL, SLEEP, DONE, READY = code.call, code.sleep, code.done, code.ready
 local OVER, CLOSED, FAILED = code.over, code.closed, code.failed
 local resume, yield, create = coroutine.resume, coroutine.yield, coroutine.create
 local status, running = coroutine.status, coroutine.running
@@ -295,7 +295,7 @@ end
 
 -- Coroutines of the script itself let through what is meant for the host.
 local function passed(thread, fine, wants, ...)
-  if fine and (wants == ASK or wants == SLEEP or wants == DONE) and status(thread) ~= "dead" then
+  if fine and (wants == CALL or wants == SLEEP or wants == DONE) and status(thread) ~= "dead" then
     return passed(thread, resume(thread, yield(wants)))
   end
   return fine, wants, ...

@@ -6,10 +6,10 @@ local host = rt.host
 local ffi = require("ffi")
 local draw = ffi.cast("double (*)(double, double, const void *, uint32_t)", host.draw)
 -- The numbers come first, for that is how LuaJIT counts them in its errors.
-local desk = host.desk
+local lua_host = host.lua_host
 
 for nth, name in ipairs(host.ranges) do
   host.random[name] = function(a, b)
-    return draw(a, b, desk, nth)
+    return draw(a, b, lua_host, nth)
   end
 end

@@ -1,12 +1,12 @@
 -- `sysbench.sql`: drivers, connections and results; statements are in `statement.lua`, bulk
 -- inserts in `bulk.lua`.
 --
--- A call puts its request on the host's desk, yields, and is resumed with
+-- A call puts its request into the host, yields, and is resumed with
 --   0, columns, rows   what the first statement answered; rows that were changed for no columns
 --   1                  it failed; host.failure() says how
 
 local rt = ...
-local host, ASK = rt.host, rt.code.ask
+local host, CALL = rt.host, rt.code.call
 local yield, collect, getinfo = coroutine.yield, collectgarbage, debug.getinfo
 local tostring, type, unpack = tostring, type, unpack
 local error, setmetatable = error, setmetatable
@@ -48,9 +48,9 @@ end
 
 local function restore(con)
   turn_to(con)
-  yield(host.disconnect() or ASK)
+  yield(host.disconnect() or CALL)
   con.generation = con.generation + 1
-  while yield(host.connect() or ASK) ~= 0 do
+  while yield(host.connect() or CALL) ~= 0 do
     rt.sleep(1000)
   end
   host.reconnected()
@@ -76,7 +76,7 @@ local function mend(con, is_lost, wants_rollback)
   if is_lost then
     restore(con)
   elseif wants_rollback then
-    yield(host.rollback() or ASK)
+    yield(host.rollback() or CALL)
   end
 end
 
@@ -160,10 +160,10 @@ local function open(driver)
   }, connection_meta)
   turn_to(con)
   if client.is_connected[con.number] then
-    yield(host.disconnect() or ASK)
+    yield(host.disconnect() or CALL)
   end
   client.is_connected[con.number] = true
-  if host.cannot_connect() or yield(host.connect() or ASK) ~= 0 then
+  if host.cannot_connect() or yield(host.connect() or CALL) ~= 0 then
     client.is_connected[con.number] = false
     host.log_failure("")
     return nil
@@ -207,7 +207,7 @@ function Connection:disconnect()
   turn_to(self)
   self.is_open, self.client.open[self.number] = false, nil
   self.client.is_connected[self.number] = false
-  yield(host.disconnect() or ASK)
+  yield(host.disconnect() or CALL)
   return true
 end
 
@@ -225,7 +225,7 @@ end
 function Connection:query(sql)
   check_open(self)
   ask_query(sql)
-  local status, columns, rows = yield(ASK)
+  local status, columns, rows = yield(CALL)
   if status == 0 then
     return answer(self, nil, columns, rows)
   end
@@ -235,7 +235,7 @@ end
 -- The same for the older interface: the number of columns, or nil where it failed.
 local function attempt_query(con, sql)
   ask_query(sql)
-  local status, columns = yield(ASK)
+  local status, columns = yield(CALL)
   if status == 0 then
     con.error, con.has_rows = NONE, columns > 0
     return columns
@@ -246,7 +246,7 @@ end
 function Connection:query_row(sql)
   check_open(self)
   ask_query(sql)
-  local status, columns, rows = yield(ASK)
+  local status, columns, rows = yield(CALL)
   if status ~= 0 then
     return failed(self, sql)
   end

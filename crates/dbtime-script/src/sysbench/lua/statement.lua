@@ -1,7 +1,7 @@
 -- `sysbench.sql`: statements and their parameters.
 
 local rt = ...
-local host, ASK = rt.host, rt.code.ask
+local host, CALL = rt.host, rt.code.call
 local yield = coroutine.yield
 local ffi = require("ffi")
 local type, tostring, tonumber, unpack, error = type, tostring, tonumber, unpack, error
@@ -42,7 +42,7 @@ local function close_forgotten(con)
     local one = remove(forgotten)
     host.free_handle(one.handle)
     if host.prepares and one.generation == con.generation then
-      yield(host.close(one.handle) or ASK)
+      yield(host.close(one.handle) or CALL)
     end
   end
 end
@@ -53,7 +53,7 @@ local function prepare_now(statement)
   local con = statement.connection
   turn_to(con)
   host.prepare(statement.handle, statement.sql)
-  if host.prepares and yield(ASK) ~= 0 then
+  if host.prepares and yield(CALL) ~= 0 then
     free(statement)
     host.log_failure(statement.sql)
     con.error = FATAL
@@ -103,7 +103,7 @@ end
 local put = ffi.cast(
   "uint32_t (*)(double, double, double, double, const void *, uint32_t, uint32_t)",
   host.put_numbers)
-local desk = host.desk
+local lua_host = host.lua_host
 
 local function value_at(statement, index, count)
   if index > count then
@@ -112,7 +112,7 @@ local function value_at(statement, index, count)
   return statement[index].value
 end
 
--- Whether a few numbers are all that is bound, and have been put on the desk. LuaJIT compiles that
+-- Whether a few numbers are all that is bound, and have been put into the host. LuaJIT compiles that
 -- as a whole; other values go by a function of the host's, for which it leaves compiled code.
 local function puts_numbers(statement, handle, count)
   if count > 4 then
@@ -121,11 +121,11 @@ local function puts_numbers(statement, handle, count)
   local a, b = value_at(statement, 1, count), value_at(statement, 2, count)
   local c, d = value_at(statement, 3, count), value_at(statement, 4, count)
   return type(a) == "number" and type(b) == "number" and type(c) == "number"
-    and type(d) == "number" and put(a, b, c, d, desk, handle, count) == 1
+    and type(d) == "number" and put(a, b, c, d, lua_host, handle, count) == 1
 end
 
--- Puts the execution of a statement on the host's desk.
-local function ask(self)
+-- Puts the execution of a statement into the host.
+local function call_host(self)
   local con, handle, count = self.connection, self.handle, self.count
   if con.number ~= con.client.current then
     turn_to(con)
@@ -158,8 +158,8 @@ local function sent(statement)
 end
 
 function Statement:execute()
-  ask(self)
-  local status, columns, rows = yield(ASK)
+  call_host(self)
+  local status, columns, rows = yield(CALL)
   if status == 0 then
     return answer(self.connection, self, columns, rows)
   end
@@ -168,8 +168,8 @@ end
 
 -- The same for the older interface: the number of columns, or nil where it failed.
 function sql.attempt_execute(statement)
-  ask(statement)
-  local status, columns = yield(ASK)
+  call_host(statement)
+  local status, columns = yield(CALL)
   local con = statement.connection
   if status == 0 then
     con.error, con.has_rows = 0, columns > 0
@@ -194,7 +194,7 @@ function Statement:close()
     and self.generation == con.generation
   if is_there then
     turn_to(con)
-    if yield(host.close(handle) or ASK) ~= 0 then
+    if yield(host.close(handle) or CALL) ~= 0 then
       failed(con, self.sql)
     end
   end

@@ -74,7 +74,7 @@ impl Arguments {
     }
 
     /// What was given for options by name, with dashes; `None`: it stood alone.
-    pub fn given(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
+    pub fn assignments(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
         self.settings.iter().map(|setting| (setting.name.as_str(), setting.value.as_deref()))
     }
 
@@ -153,7 +153,7 @@ mod tests {
         let text = "threads=3\n# no\n[section]\n --time = 2 \n\nhistogram\n";
         let line = ["--threads=1", "--config-file=cfg", "--time=9"];
         let read = Arguments::read(line, |_| Ok(text.to_owned())).expect("a line");
-        let said: Vec<_> =
+        let assignments: Vec<_> =
             read.settings.iter().map(|s| (s.name.as_str(), s.value.as_deref())).collect();
         let expected = [
             ("threads", Some("1")),
@@ -163,7 +163,7 @@ mod tests {
             ("config-file", Some("cfg")),
             ("time", Some("9")),
         ];
-        assert_eq!(said, expected);
+        assert_eq!(assignments, expected);
     }
 
     #[test]

@@ -10,9 +10,9 @@
 
 mod arguments;
 mod error;
-mod known;
-mod reading;
+mod option_table;
 mod typed;
+mod typed_reader;
 mod value;
 
 #[cfg(test)]
@@ -20,15 +20,15 @@ mod tests;
 
 pub use arguments::Arguments;
 pub use error::OptionError;
-pub use known::{KNOWN, KnownOption, OptionSection};
+pub use option_table::{KNOWN, KnownOption, OptionSection};
 pub use typed::{
-    DatabaseOptions, GeneralOptions, IgnoredErrors, Mysql, Pgsql, RandomOptions, RandomType,
-    SslMode, SysbenchExtras,
+    DatabaseOptions, GeneralOptions, IgnoredErrors, MysqlOptions, PgsqlOptions, RandomOptions,
+    RandomType, SslMode, SysbenchExtras,
 };
 pub use value::{OptionType, OptionValue};
 
 use arguments::{OptionSetting, dashed};
-use known::{OLDER, known};
+use option_table::{OLDER, known};
 use std::collections::BTreeMap;
 use std::fmt;
 use value::{boolean, integer};
@@ -121,7 +121,7 @@ impl Arguments {
 struct OptionValues<'a> {
     compat: CompatMode,
     declared: &'a [DeclaredOption],
-    given: BTreeMap<&'a str, Option<&'a str>>,
+    assigned: BTreeMap<&'a str, Option<&'a str>>,
     /// What no one declares, where a script declares nothing.
     others: BTreeMap<String, String>,
     takes_any: bool,
@@ -138,7 +138,7 @@ impl<'a> OptionValues<'a> {
         let mut values = Self {
             compat: CompatMode::default(),
             declared,
-            given: BTreeMap::new(),
+            assigned: BTreeMap::new(),
             others: BTreeMap::new(),
             takes_any,
             warnings: vec![],
@@ -146,7 +146,7 @@ impl<'a> OptionValues<'a> {
         for setting in &arguments.settings {
             let OptionSetting { name, value, written, is_from_file } = setting;
             if known(name).is_some() || values.declared(name).is_some() {
-                values.given.insert(name, value.as_deref());
+                values.assigned.insert(name, value.as_deref());
             } else if takes_any {
                 let value = value.clone().unwrap_or_default();
                 values.others.insert(name.replace('-', "_"), value);
@@ -172,9 +172,9 @@ impl<'a> OptionValues<'a> {
     fn older(&mut self) {
         for (older, name) in OLDER {
             let default = known(older).and_then(|known| integer(known.default));
-            match self.given.get(older) {
+            match self.assigned.get(older) {
                 Some(&value) if integer(value.unwrap_or("")) != default => {
-                    self.given.insert(name, value);
+                    self.assigned.insert(name, value);
                     self.warnings.push(format!("--{older} is deprecated, use --{name} instead"));
                 }
                 _ => {}
@@ -191,7 +191,7 @@ impl<'a> OptionValues<'a> {
         let Some(known) = known(name) else { return Some("") };
         // An option of dbtime's own gives way to one that the script declares.
         let is_ours = known.section != OptionSection::Dbtime || self.declared(name).is_none();
-        let given = self.given.get(name).filter(|_| is_ours);
+        let given = self.assigned.get(name).filter(|_| is_ours);
         given.copied().unwrap_or(Some(known.default(self.compat)))
     }
 
@@ -228,7 +228,7 @@ impl<'a> OptionValues<'a> {
         let mut exported = BTreeMap::new();
         // The older name of the script is an option only where it is given.
         let is_seen = |known: &&KnownOption| match known.name {
-            "test" => self.given.contains_key("test"),
+            "test" => self.assigned.contains_key("test"),
             _ => known.section != OptionSection::Dbtime,
         };
         for known in KNOWN.iter().filter(is_seen) {
@@ -244,7 +244,7 @@ impl<'a> OptionValues<'a> {
         exported.insert("verbosity".to_owned(), OptionValue::Number(self.verbosity()?.into()));
         for declared in self.declared {
             let name = dashed(&declared.name);
-            let value = match self.given.get(name.as_str()) {
+            let value = match self.assigned.get(name.as_str()) {
                 Some(&given) => self.value(&name, declared.kind, given)?,
                 None => or_empty(declared),
             };
@@ -288,12 +288,12 @@ pub fn is_of_dbtime(word: &str) -> bool {
 }
 
 fn unknown(written: &str, name: &str, declared: &[DeclaredOption]) -> OptionError {
-    const ALIKE: f64 = 0.6;
+    const MIN_SIMILARITY: f64 = 0.6;
     let names = KNOWN.iter().map(|known| known.name);
     let names = names.chain(declared.iter().map(|declared| declared.name.as_str()));
     let likeness = |other: &str| strsim::normalized_damerau_levenshtein(name, &dashed(other));
     let nearest =
-        names.map(|name| (likeness(name), name)).filter(|(likeness, _)| *likeness > ALIKE);
+        names.map(|name| (likeness(name), name)).filter(|(likeness, _)| *likeness > MIN_SIMILARITY);
     let nearest = nearest.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name.to_owned());
     let is_secret = name.contains("pass") || nearest.as_ref().is_some_and(|name| is_password(name));
     let given = if is_secret { format!("--{name}") } else { written.to_owned() };

@@ -102,16 +102,16 @@ pub struct DatabaseOptions {
     /// Say more about what the database is asked.
     pub debug: bool,
     /// MySQL and MariaDB.
-    pub mysql: Mysql,
+    pub mysql: MysqlOptions,
     /// PostgreSQL.
-    pub pgsql: Pgsql,
+    pub pgsql: PgsqlOptions,
     /// The file of an SQLite database.
     pub sqlite_db: String,
 }
 
 /// How to get to MySQL.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Mysql {
+pub struct MysqlOptions {
     /// In turn for each connection.
     pub hosts: Vec<String>,
     /// In turn for each connection; empty: 3306.
@@ -172,7 +172,7 @@ pub enum SslMode {
 
 /// How to get to PostgreSQL.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Pgsql {
+pub struct PgsqlOptions {
     /// Server, or the folder of its socket.
     pub host: String,
     /// Its port.

@@ -69,19 +69,21 @@ impl OptionType {
     /// # Errors
     /// What the option takes.
     pub fn read(self, text: Option<&str>) -> Result<OptionValue, &'static str> {
-        let given = text.unwrap_or("");
+        let value_text = text.unwrap_or("");
         match self {
             Self::Null => Err("nothing: its declaration has no usable type"),
             Self::Bool => boolean(text).map(OptionValue::Bool).ok_or("on or off"),
-            Self::Int => integer(given)
+            Self::Int => integer(value_text)
                 .map(|number| OptionValue::Number(number as f64))
                 .ok_or("a whole number, such as 8"),
-            Self::Size => size(given)
+            Self::Size => size(value_text)
                 .map(|bytes| OptionValue::Number(bytes as f64))
                 .ok_or("a whole number of bytes, with K, M, G or T behind it, such as 64K"),
-            Self::Double => double(given).map(OptionValue::Number).ok_or("a number, such as 0.5"),
-            Self::Text => Ok(OptionValue::Text(given.to_owned())),
-            Self::List => Ok(OptionValue::List(list(given))),
+            Self::Double => {
+                double(value_text).map(OptionValue::Number).ok_or("a number, such as 0.5")
+            }
+            Self::Text => Ok(OptionValue::Text(value_text.to_owned())),
+            Self::List => Ok(OptionValue::List(list(value_text))),
             Self::File => Ok(OptionValue::None),
         }
     }

@@ -152,7 +152,7 @@ fn options_are_declared_with_their_types() {
 #[test]
 fn commands_are_run_by_name() {
     let quit = |failed| Rest::Quit { failed, all: failed.is_some() };
-    for (name, rest, trouble) in [
+    for (name, rest, stop_reason) in [
         ("say", quit(None), ""),
         ("help", quit(None), ""),
         (
@@ -168,7 +168,7 @@ fn commands_are_run_by_name() {
         let mut client = stage.client();
         assert_eq!(client.phase(ProgramPhase::Open), Some(Rest::Done));
         assert_eq!(client.event(), rest, "{name}");
-        assert!(stage.trouble().contains(trouble), "{}", stage.trouble());
+        assert!(stage.stop_reason().contains(stop_reason), "{}", stage.stop_reason());
     }
 }
 

@@ -1,8 +1,8 @@
 //! A simulated database: it knows no table, but answers as one would by the first word.
 
+use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::Value;
-use dbtime_load::request::ConnectionOp;
 use dbtime_load::results::ResultSets;
 use dbtime_model::ErrorClass;
 use std::collections::{HashMap, VecDeque};
@@ -32,11 +32,8 @@ impl Database {
         self.log.iter().filter(|line| line.starts_with(start)).count()
     }
 
-    pub(super) fn answer(
-        &mut self,
-        request: &ConnectionOp<'_>,
-    ) -> Result<ResultSets, DatabaseFailure> {
-        let line = self.describe(request);
+    pub(super) fn answer(&mut self, op: &ConnectionOp<'_>) -> Result<ResultSets, DatabaseFailure> {
+        let line = self.describe(op);
         self.log.push(line.clone());
         if let Some((text, _)) = self.failures.front()
             && line.starts_with(text)
@@ -48,11 +45,11 @@ impl Database {
             }
             return Err(failure);
         }
-        let wants_connection = !matches!(request, ConnectionOp::Connect | ConnectionOp::Disconnect);
+        let wants_connection = !matches!(op, ConnectionOp::Connect | ConnectionOp::Disconnect);
         assert!(self.is_connected || !wants_connection, "{line}");
-        assert!(!self.is_connected || *request != ConnectionOp::Connect, "{line}");
+        assert!(!self.is_connected || *op != ConnectionOp::Connect, "{line}");
         let mut results = ResultSets::default();
-        match request {
+        match op {
             ConnectionOp::Connect => self.is_connected = true,
             ConnectionOp::Disconnect => {
                 self.is_connected = false;
@@ -70,14 +67,14 @@ impl Database {
             ConnectionOp::QueryWith { .. }
             | ConnectionOp::Pipeline(_)
             | ConnectionOp::Copy { .. } => {
-                panic!("{request:?}")
+                panic!("{op:?}")
             }
         }
         Ok(results)
     }
 
-    fn describe(&self, request: &ConnectionOp<'_>) -> String {
-        match request {
+    fn describe(&self, op: &ConnectionOp<'_>) -> String {
+        match op {
             ConnectionOp::Connect => "connect".to_owned(),
             ConnectionOp::Disconnect => "disconnect".to_owned(),
             ConnectionOp::Query(sql) => format!("query {sql}"),

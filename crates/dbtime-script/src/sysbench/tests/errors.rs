@@ -22,7 +22,7 @@ fn fate(settings: SysbenchSettings) -> (Option<Rest>, Option<Rest>, String) {
     if opened == Some(FATAL) || ran == Some(FATAL) {
         assert_eq!(client.phase(ProgramPhase::Close), None, "one that has failed is left alone");
     }
-    (opened, ran, stage.trouble())
+    (opened, ran, stage.stop_reason())
 }
 
 #[test]
@@ -37,25 +37,25 @@ fn what_is_wrong_with_a_script_is_said_with_its_place() {
         ("argument", "FATAL: `thread_init' function failed: .../failing.lua:20: bad argument #2"),
         ("no event", "FATAL: cannot find the event() function in "),
     ] {
-        let (opened, _, trouble) = fate(failing(place));
+        let (opened, _, stop_reason) = fate(failing(place));
         assert_eq!(opened, Some(FATAL), "{place}");
-        assert!(has(&trouble, words), "{trouble}");
+        assert!(has(&stop_reason, words), "{stop_reason}");
     }
     for (place, words) in [
         ("event", "FATAL: `thread_run' function failed: .../failing.lua:7: attempt to index"),
         ("table", "FATAL: `thread_run' function failed: (not a string)"),
         ("exit", "os.exit(1) was called"),
     ] {
-        let (_, ran, trouble) = fate(failing(place));
+        let (_, ran, stop_reason) = fate(failing(place));
         assert_eq!(ran, Some(FATAL), "{place}");
-        assert!(has(&trouble, words), "{trouble}");
-        assert!(trouble.contains("stack traceback:"), "{trouble}");
+        assert!(has(&stop_reason, words), "{stop_reason}");
+        assert!(stop_reason.contains("stack traceback:"), "{stop_reason}");
     }
 }
 
 /// Whether a text holds another, in which `...` stands for the folder of a file.
-fn has(text: &str, wanted: &str) -> bool {
-    wanted.split("...").all(|piece| text.contains(piece))
+fn has(text: &str, expected: &str) -> bool {
+    expected.split("...").all(|piece| text.contains(piece))
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn an_event_that_says_so_is_a_clients_last() {
     assert_eq!(client.phase(ProgramPhase::Open), Some(Rest::Done));
     // What was counted is not lost for it.
     assert_eq!(client.phase(ProgramPhase::Close), Some(Rest::Done));
-    assert_eq!((stage.trouble(), stage.script.fails_late()), (String::new(), true));
+    assert_eq!((stage.stop_reason(), stage.script.fails_late()), (String::new(), true));
     let said = "done\nFATAL: `thread_done' function failed: .../failing.lua:7: ";
     assert!(has(&stage.printed(), said), "{}", stage.printed());
     assert!(!stage.printed().contains("traceback"), "{}", stage.printed());
@@ -80,9 +80,11 @@ fn an_event_that_says_so_is_a_clients_last() {
 #[test]
 fn a_state_that_is_full_says_which_knob_to_turn() {
     let settings = SysbenchSettings { memory_limit: 20 << 20, ..failing("memory") };
-    let (opened, _, trouble) = fate(settings);
+    let (opened, _, stop_reason) = fate(settings);
     assert_eq!(opened, Some(FATAL));
-    assert!(trouble.contains("not enough memory (the limit for a thread's Lua state is 20971520"));
+    assert!(
+        stop_reason.contains("not enough memory (the limit for a thread's Lua state is 20971520")
+    );
 }
 
 #[test]
@@ -91,7 +93,7 @@ fn a_connection_that_cannot_be_made_ends_the_run() {
     let mut client = stage.client();
     client.database.fail("connect", "2002", "HY000");
     assert_eq!(client.phase(ProgramPhase::Open), Some(FATAL));
-    assert!(stage.trouble().contains("connection creation failed"));
+    assert!(stage.stop_reason().contains("connection creation failed"));
     assert!(
         stage.printed().starts_with(
             "FATAL: unable to connect to MySQL server, aborting...\nFATAL: error 2002"
@@ -173,7 +175,7 @@ fn other_errors_end_the_run_unless_the_hook_has_a_word() {
     assert_eq!(ignored(&stage), [1, 0]);
     client.database.fail("execute UPDATE", "1146", "42S02");
     assert_eq!(client.event(), FATAL);
-    assert!(has(&stage.trouble(), {
+    assert!(has(&stage.stop_reason(), {
         "FATAL: `thread_run' function failed: .../restart.lua:11: SQL error, errno = 1146, \
          state = '42S02': failure 114642S02"
     }));
@@ -186,7 +188,7 @@ fn a_client_that_was_cut_off_is_not_asked_to_tidy_up() {
     let (_stage, mut client) = restarted(SqlDialect::Mysql, false);
     let (operation, due) = (OperationId(0), MonoNanos(0));
     client.program.start(&Ticket { index: 0, operation, due, client: 0 });
-    assert!(matches!(client.program.resume(ProgramEvent::Started), Step::Ask { .. }));
+    assert!(matches!(client.program.resume(ProgramEvent::Started), Step::Perform { .. }));
     assert_eq!(client.phase(ProgramPhase::Close), None);
 }
 

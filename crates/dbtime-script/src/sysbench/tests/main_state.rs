@@ -41,13 +41,13 @@ impl Main {
         let (script, state) =
             MainScript::new(SysbenchSettings { output, ..settings }, true, tid).expect("a script");
         let thread = std::thread::spawn(move || {
-            let mut crew = script.crew(0).expect("a crew");
-            let program = crew.program(0).expect("a program");
-            assert!(crew.program(1).is_err());
+            let mut factory = script.factory_for_thread(0).expect("a factory");
+            let program = factory.program(0).expect("a program");
+            assert!(factory.program(1).is_err());
             let (database, second) = (Database::default(), Database::default());
             let mut client = Client { program, database, second, slept: Vec::new(), index: 0 };
-            if let Some((request, code)) = failing {
-                client.database.fail(request, code, "HY000");
+            if let Some((op, code)) = failing {
+                client.database.fail(op, code, "HY000");
             }
             if client.phase(ProgramPhase::Open) == Some(Rest::Done) {
                 assert_eq!(client.event(), Rest::Done);
@@ -167,7 +167,7 @@ fn options_are_validated_by_the_script() {
 
 #[test]
 fn hooks_report_where_init_has_been() {
-    for (report, wanted) in [
+    for (report, expected) in [
         ("csv", "5,16,5.00,13.00,10.00,2.00,1.00,12.50,0.50,0.00\n"),
         (
             "default",
@@ -185,8 +185,8 @@ fn hooks_report_where_init_has_been() {
         let too_many = main.does(MainTask::Hook("report_cumulative", vec![("events", 100.0)]));
         assert!(too_many.is_err_and(|error| error.to_string().contains("too many")));
         let (printed, _) = main.end();
-        let wanted = format!("{wanted}total\t10\t4\t1\ntotal\t100\t4\t1\n");
-        assert_eq!(printed, wanted);
+        let expected = format!("{expected}total\t10\t4\t1\ntotal\t100\t4\t1\n");
+        assert_eq!(printed, expected);
     }
 }
 

@@ -64,7 +64,7 @@ fn every_script_runs() {
     if !is_installed() {
         return;
     }
-    for (name, wanted) in [
+    for (name, expected) in [
         ("oltp_read_only", [14, 0, 2]),
         ("oltp_write_only", [0, 4, 2]),
         ("oltp_point_select", [1, 0, 0]),
@@ -77,7 +77,7 @@ fn every_script_runs() {
     ] {
         let stage = Stage::new(settings(name, SqlDialect::Mysql));
         stage.run(1);
-        assert_eq!(counts(&stage), wanted, "{name}");
+        assert_eq!(counts(&stage), expected, "{name}");
     }
 }
 

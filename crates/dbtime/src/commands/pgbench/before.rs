@@ -8,10 +8,9 @@ use dbtime_load::failure::DatabaseFailure as Refusal;
 use dbtime_load::results::ResultSets;
 use dbtime_model::SqlDialect;
 use dbtime_script::pgbench::options::{
-    BenchmarkOptions, PartitionMethod, PartitionOptions, Source, VacuumChoice,
+    BenchmarkOptions, PartitionMethod, PartitionOptions, ScriptSource, VacuumChoice,
 };
-use dbtime_script::pgbench::survey::SurveyReply;
-use dbtime_script::pgbench::{StatementSurvey, message};
+use dbtime_script::pgbench::{StatementSurvey, SurveyReply, message};
 use std::sync::Arc;
 
 /// What is known of the database.
@@ -55,7 +54,7 @@ pub(super) fn look(
 }
 
 fn has_builtin(what: &BenchmarkOptions) -> bool {
-    what.scripts.iter().any(|choice| matches!(choice.source, Source::Builtin(_)))
+    what.scripts.iter().any(|choice| matches!(choice.source, ScriptSource::Builtin(_)))
 }
 
 /// What is to be done where there are no tables.

@@ -5,11 +5,11 @@ use crate::exit::CommandFailure;
 use crate::screen;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos, SqlDialect};
-use dbtime_script::pgbench::LoadingScript;
-use dbtime_script::pgbench::init::{DEFAULT_STEPS, Initialization, PartitionScheme, steps};
-use dbtime_script::pgbench::loading::LoadingProgress;
-use dbtime_script::pgbench::options::{InitAction, Initialize, PartitionMethod};
-use dbtime_script::pgbench::rows::ResultTable;
+use dbtime_script::pgbench::options::{InitAction, InitOptions, PartitionMethod};
+use dbtime_script::pgbench::{
+    DEFAULT_STEPS, Initialization, LoadingProgress, LoadingScript, PartitionScheme, ResultTable,
+    init_steps,
+};
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,7 +20,7 @@ const ROWS_PER_LINE: u64 = 100_000;
 const QUIET_INTERVAL: Nanos = Nanos::from_secs(5);
 
 /// Makes the tables that a command line asks for.
-pub(super) fn run(job: &PgbenchJob, what: &Initialize) -> Result<(), CommandFailure> {
+pub(super) fn run(job: &PgbenchJob, what: &InitOptions) -> Result<(), CommandFailure> {
     let letters: String = what.steps.iter().map(|step| letter(*step)).collect();
     let initialization = Initialization {
         dialect: job.place.dialect,
@@ -52,7 +52,7 @@ fn loading(
     initialization: &Initialization,
     pace: InitPace,
 ) -> Result<(LoadingScript, Arc<LoadingPrinter>), CommandFailure> {
-    let steps = steps(letters, initialization).map_err(CommandFailure::usage)?;
+    let steps = init_steps(letters, initialization).map_err(CommandFailure::usage)?;
     let parts = match initialization.partitions {
         Some(PartitionScheme::Range(parts) | PartitionScheme::Hash(parts)) => parts,
         None => 0,

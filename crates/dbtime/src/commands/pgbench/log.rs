@@ -1,10 +1,10 @@
 //! The files of `-l`: one for each of pgbench's threads.
 
 use crate::exit::CommandFailure;
-use dbtime_script::pgbench::log::{LogEntry, ThreadLog, file_name};
-use dbtime_script::pgbench::options::{BenchmarkOptions, Log};
-use dbtime_script::pgbench::random::Prng;
-use dbtime_script::pgbench::seeds::{Seeds, ThreadSeeds, deal};
+use dbtime_script::pgbench::options::{BenchmarkOptions, LogOptions};
+use dbtime_script::pgbench::{
+    LogEntry, PgbenchRandom, Seeds, ThreadLog, ThreadSeeds, deal_clients, log_file_name,
+};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 
@@ -19,7 +19,7 @@ struct LogFile {
     name: String,
     log: ThreadLog,
     /// Which transactions are logged, where it is a share of them.
-    draws: Prng,
+    draws: PgbenchRandom,
     file: BufWriter<File>,
     text: String,
     failed: Option<std::io::Error>,
@@ -28,7 +28,7 @@ struct LogFile {
 impl LogFiles {
     /// Makes the files of a run.
     pub(super) fn create(
-        log: &Log,
+        log: &LogOptions,
         benchmark: &BenchmarkOptions,
         seed: u64,
     ) -> Result<Self, CommandFailure> {
@@ -36,7 +36,7 @@ impl LogFiles {
         let is_seed_given = benchmark.defines.iter().any(|(name, _)| name == "default_seed");
         let seeds = Seeds::new(seed, clients, threads, is_seed_given);
         let file = |(number, seeds): (u32, ThreadSeeds)| {
-            let name = file_name(&log.prefix, std::process::id(), number);
+            let name = log_file_name(&log.prefix, std::process::id(), number);
             let file = File::create(&name).map_err(|error| {
                 CommandFailure::environment(format!("could not open logfile \"{name}\": {error}"))
             })?;
@@ -45,11 +45,11 @@ impl LogFiles {
             Ok(LogFile { name, log, draws: seeds.sample, file, text, failed: None })
         };
         let files: Result<_, CommandFailure> = (0..).zip(seeds.threads).map(file).collect();
-        Ok(Self { dealt: deal(clients, threads), threads: files? })
+        Ok(Self { dealt: deal_clients(clients, threads), threads: files? })
     }
 
     /// The run begins at `began_us`, in microseconds since 1970.
-    pub(super) fn begin(&mut self, log: &Log, benchmark: &BenchmarkOptions, began_us: i64) {
+    pub(super) fn begin(&mut self, log: &LogOptions, benchmark: &BenchmarkOptions, began_us: i64) {
         for file in &mut self.threads {
             file.log = ThreadLog::new(log, benchmark, began_us);
         }

@@ -20,9 +20,9 @@ use dbtime_load::workload::Workload;
 use dbtime_model::SqlDialect;
 use dbtime_model::plain_text::plain_lines;
 use dbtime_script::pgbench::options::{
-    self, BenchmarkOptions, HELP, Initialize, PgbenchCommand, list_builtins,
+    self, BenchmarkOptions, HELP, InitOptions, PgbenchCommand, list_builtins,
 };
-use dbtime_script::pgbench::{builtin::Builtin, report};
+use dbtime_script::pgbench::{BuiltinScript, report};
 use std::sync::Arc;
 use target::PgbenchPlace;
 
@@ -77,13 +77,13 @@ fn as_error(text: &str) -> String {
     message
 }
 
-fn show_script(script: Builtin) -> Result<ProcessExit, CommandFailure> {
+fn show_script(script: BuiltinScript) -> Result<ProcessExit, CommandFailure> {
     let text = script.text(SqlDialect::Postgres);
     let text = format!("-- {}: {}\n{text}\n", script.name, script.description);
     print_text(screen::to_stderr, &text)
 }
 
-fn initialize(words: &[String], what: &Initialize) -> Result<ProcessExit, CommandFailure> {
+fn initialize(words: &[String], what: &InitOptions) -> Result<ProcessExit, CommandFailure> {
     let place = PgbenchPlace::of(&what.common)?;
     let job = PgbenchJob { words: words.to_vec(), place, stop: interrupt::install() };
     init::run(&job, what).map(|()| ProcessExit::Fine)

@@ -13,12 +13,11 @@ use dbtime_load::queue::Backlog;
 use dbtime_load::workload::Operation;
 use dbtime_model::Nanos;
 use dbtime_script::pgbench::options::{
-    BenchmarkOptions, QueryProtocol, RunLength, ScriptChoice, Seed, Source,
+    BenchmarkOptions, QueryProtocol, RunLength, ScriptChoice, ScriptSource, Seed,
 };
-use dbtime_script::pgbench::seeds::named;
 use dbtime_script::pgbench::{
     Notice, NoticeListener, PgbenchScript, PgbenchScripts, PgbenchSettings, QueryMode,
-    TransactionObserver,
+    TransactionObserver, seed_named,
 };
 use std::io::Read;
 use std::sync::Arc;
@@ -29,10 +28,10 @@ fn scripts(job: &PgbenchJob, what: &BenchmarkOptions) -> Result<PgbenchScripts, 
     let mut scripts = PgbenchScripts::default();
     for choice in &what.scripts {
         let added = match &choice.source {
-            Source::Builtin(script) => {
+            ScriptSource::Builtin(script) => {
                 scripts.add_builtin(*script, choice.weight, job.place.dialect)
             }
-            Source::File(path) => scripts.add(path, &text_of(path)?, choice.weight),
+            ScriptSource::File(path) => scripts.add(path, &text_of(path)?, choice.weight),
         };
         added.map_err(CommandFailure::usage)?;
     }
@@ -77,7 +76,7 @@ pub(super) fn seed_and_scripts(
 
 fn seed_of_environment() -> Result<Option<u64>, CommandFailure> {
     let Ok(option) = std::env::var("PGBENCH_RANDOM_SEED") else { return Ok(None) };
-    let named = named(&option, clock(), random()?).map_err(|error| {
+    let named = seed_named(&option, clock(), random()?).map_err(|error| {
         CommandFailure::usage(format!(
             "{error}\nerror: error while setting random seed from PGBENCH_RANDOM_SEED environment \
              variable"
@@ -125,8 +124,8 @@ pub(super) fn settings(
     let ScriptInputs { scripts, seed, watch } = inputs;
     let scale = known.scale.unwrap_or_else(|| what.scale.unwrap_or(1).into());
     let needs_tables = what.scripts.iter().any(|choice| match &choice.source {
-        Source::Builtin(_) => true,
-        Source::File(path) => text_of_file(path).contains("pgbench_"),
+        ScriptSource::Builtin(_) => true,
+        ScriptSource::File(path) => text_of_file(path).contains("pgbench_"),
     });
     let preparation = match !job.place.is_given && needs_tables {
         true => Some(Arc::new(init::of_run(job.place.dialect, scale)?)),
@@ -232,10 +231,10 @@ pub(super) fn run(
 }
 
 /// A script's name in dbtime's own report.
-fn short(source: &Source) -> String {
+fn short(source: &ScriptSource) -> String {
     match source {
-        Source::Builtin(script) => script.name.to_owned(),
-        Source::File(path) => {
+        ScriptSource::Builtin(script) => script.name.to_owned(),
+        ScriptSource::File(path) => {
             let stem = std::path::Path::new(path).file_stem();
             stem.map_or_else(|| path.clone(), |stem| stem.to_string_lossy().into_owned())
         }

@@ -2,9 +2,8 @@
 
 use super::before::DatabaseFacts;
 use dbtime_lab::RunResult;
-use dbtime_script::pgbench::PgbenchScript;
 use dbtime_script::pgbench::report::{CommandOutcome, OutcomeTally, PgbenchOutcome, ScriptOutcome};
-use dbtime_script::pgbench::statistics::{PgbenchCounts, ScriptCounts};
+use dbtime_script::pgbench::{PgbenchCounts, PgbenchScript, ScriptCounts};
 
 /// What the report of a run tells.
 pub(super) fn outcome(

@@ -6,11 +6,11 @@ use crate::screen;
 use dbtime_lab::LoadMoment;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos, Outcome};
-use dbtime_script::pgbench::log::{LogEntry, LogOutcome};
 use dbtime_script::pgbench::options::BenchmarkOptions;
 use dbtime_script::pgbench::report::{self, OutcomeTally};
-use dbtime_script::pgbench::statistics::FailureKind;
-use dbtime_script::pgbench::{ObservedTransaction, TransactionObserver};
+use dbtime_script::pgbench::{
+    FailureKind, LogEntry, LogOutcome, ObservedTransaction, TransactionObserver,
+};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

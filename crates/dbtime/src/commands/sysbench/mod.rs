@@ -203,7 +203,7 @@ impl SysbenchJob {
         let own = self.declared.options.iter().flatten().filter(|option| option.has_validate);
         for option in own {
             let dashed = option.name.replace('_', "-");
-            let given = arguments.given().filter(|(name, _)| *name == dashed);
+            let given = arguments.assignments().filter(|(name, _)| *name == dashed);
             for (_, value) in given {
                 let (name, text) = (option.name.clone(), value.unwrap_or("on").to_owned());
                 let refusal = format!("invalid option: --{name}={text}");

@@ -4,7 +4,9 @@ use crate::exit::CommandFailure;
 use dbtime_engines::server::secret::Secret;
 use dbtime_engines::server::url::ServerUrl;
 use dbtime_lab::{LabError, Target};
-use dbtime_script::sysbench::options::{DatabaseOptions, Mysql, Pgsql, SslMode, SysbenchOptions};
+use dbtime_script::sysbench::options::{
+    DatabaseOptions, MysqlOptions, PgsqlOptions, SslMode, SysbenchOptions,
+};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -57,7 +59,7 @@ impl LazyTarget {
 
 /// MySQL's server as messages name it; empty where the target was given otherwise.
 pub(super) fn shown(options: &SysbenchOptions) -> String {
-    let Mysql { hosts, ports, sockets, .. } = &options.database.mysql;
+    let MysqlOptions { hosts, ports, sockets, .. } = &options.database.mysql;
     let host = hosts.first().map_or("localhost", String::as_str);
     match (&options.own.target, sockets.first()) {
         (Some(_), _) => String::new(),
@@ -66,7 +68,7 @@ pub(super) fn shown(options: &SysbenchOptions) -> String {
     }
 }
 
-fn mysql_url(mysql: &Mysql) -> Result<ServerUrl, CommandFailure> {
+fn mysql_url(mysql: &MysqlOptions) -> Result<ServerUrl, CommandFailure> {
     refuse_what_is_missing(mysql)?;
     let mut url = login("mysql", &mysql.user, &mysql.password, &mysql.db);
     let host = mysql.hosts.first().map_or("localhost", String::as_str);
@@ -102,7 +104,7 @@ fn mysql_url(mysql: &Mysql) -> Result<ServerUrl, CommandFailure> {
 }
 
 /// What would change the measurement if it were left out silently.
-fn refuse_what_is_missing(mysql: &Mysql) -> Result<(), CommandFailure> {
+fn refuse_what_is_missing(mysql: &MysqlOptions) -> Result<(), CommandFailure> {
     let several = mysql.hosts.len() > 1 || mysql.ports.len() > 1 || mysql.sockets.len() > 1;
     let is_chosen = mysql.ssl != SslMode::Disabled && !mysql.ssl_cipher.is_empty();
     let unsupported = [
@@ -119,7 +121,7 @@ fn refuse_what_is_missing(mysql: &Mysql) -> Result<(), CommandFailure> {
     }
 }
 
-fn postgres(pgsql: &Pgsql) -> ServerUrl {
+fn postgres(pgsql: &PgsqlOptions) -> ServerUrl {
     let mut url = login("postgres", &pgsql.user, &pgsql.password, &pgsql.db);
     url.port = Some(pgsql.port);
     match pgsql.host.starts_with('/') {

@@ -20,11 +20,11 @@ fn a_target_says_who_and_where() {
          &application_name=x&options=-c%20jit%3Doff&sslmode=disable",
     );
     assert_eq!(target.address.to_string(), "127.0.0.1:5433");
-    let PostgresStatementKey { user, password, database, settings } = &target.identity;
+    let PostgresIdentity { user, password, database, settings } = &target.identity;
     assert_eq!([user, password.reveal(), database], ["al ice", "p@ss:w", "sh/op"]);
     let text = |text: &str| text.to_owned();
-    let wanted = [(text("application_name"), text("x")), (text("options"), text("-c jit=off"))];
-    assert_eq!(settings, &wanted);
+    let expected = [(text("application_name"), text("x")), (text("options"), text("-c jit=off"))];
+    assert_eq!(settings, &expected);
     assert_eq!(target.connect_timeout, Nanos::from_secs(3));
     let shown = "postgres://al%20ice@127.0.0.1:5433/sh/op?sslmode=disable&connect_timeout=3\
                  &application_name=x&options=-c%20jit%3Doff";
@@ -86,13 +86,13 @@ fn settings_of_the_session_come_from_the_environment_too() {
     let target = with("postgres://me@/?fallback_application_name=pgbench", &variables);
     let settings = target.expect("a target").identity.settings;
     let settings: Vec<_> = settings.iter().map(|(name, value)| [&**name, &**value]).collect();
-    let wanted = [
+    let expected = [
         ["application_name", "pgbench"],
         ["client_encoding", "LATIN1"],
         ["timezone", "Asia/Tokyo"],
         ["geqo", "off"],
     ];
-    assert_eq!(settings, wanted);
+    assert_eq!(settings, expected);
     let named = with("postgres://me@/?fallback_application_name=pgbench", &[("PGAPPNAME", "mine")]);
     assert_eq!(named.expect("a target").identity.settings[0].1, "mine");
 }
@@ -164,8 +164,8 @@ fn bad_targets_are_told_why_without_their_password() {
         "u@h:0/",
         "u@h/d?password=hush%",
     ] {
-        let told = error(&format!("postgres://{bad}"));
-        assert!(told.contains("%2F") && !told.contains("hush"), "{told}");
+        let message = error(&format!("postgres://{bad}"));
+        assert!(message.contains("%2F") && !message.contains("hush"), "{message}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::pgbench::PgbenchScripts;
-use crate::pgbench::builtin::Builtin;
+use crate::pgbench::builtin::BuiltinScript;
 use crate::pgbench::dialect::QueryMode;
 use dbtime_load::failure::NO_COPY_DATA;
 use dbtime_model::{Nanos, SqlDialect};
@@ -167,7 +167,7 @@ fn any_other_error_aborts_the_client() {
     assert_eq!(log[2..], ["quit statement"]);
     let error = "client 0 script 0 aborted in command 2 query 0: ERROR:  division by zero";
     assert_eq!(errors(&stage), [error]);
-    assert_eq!(stage.script.trouble(), None);
+    assert_eq!(stage.script.stop_reason(), None);
     assert_eq!(stage.script.aborted(), [error]);
     assert_eq!(stage.script.aborted(), [error]);
     let mut stage = Stage::new(TRANSACTION, PgbenchSettings::default());
@@ -288,7 +288,7 @@ fn settings_have_to_go_together() {
         let mut settings = PgbenchSettings::default();
         settings
             .scripts
-            .add_builtin(Builtin::SELECT_ONLY, weight, SqlDialect::Sqlite)
+            .add_builtin(BuiltinScript::SELECT_ONLY, weight, SqlDialect::Sqlite)
             .expect("a script");
         settings
     };
@@ -301,6 +301,7 @@ fn settings_have_to_go_together() {
     assert_eq!(error, "option: invalid variable name: \"1a\"");
     let script = PgbenchScript::new(PgbenchSettings { threads: 8, ..with(1) }).expect("a script");
     assert_eq!(script.settings().threads, 1);
-    let missing = script.crew(0).and_then(|mut crew| crew.program(1).map(|_| ()));
+    let missing =
+        script.factory_for_thread(0).and_then(|mut factory| factory.program(1).map(|_| ()));
     assert_eq!(missing, Err("there is no client 1, only 1 of them".to_owned()));
 }

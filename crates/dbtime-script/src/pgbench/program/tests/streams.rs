@@ -2,7 +2,7 @@
 //! server which wrote them down.
 
 use super::*;
-use crate::pgbench::builtin::Builtin;
+use crate::pgbench::builtin::BuiltinScript;
 use crate::pgbench::dialect::QueryMode;
 use dbtime_model::SqlDialect;
 
@@ -10,10 +10,10 @@ use dbtime_model::SqlDialect;
 fn streams(settings: PgbenchSettings, transactions: usize) -> String {
     let clients = settings.clients;
     let script = PgbenchScript::new(settings).expect("settings that go together");
-    let mut crew = script.crew(0).expect("a crew");
+    let mut factory = script.factory_for_thread(0).expect("a factory");
     let mut out = String::new();
     for client in 0..clients {
-        let mut program = crew.program(client).expect("a client");
+        let mut program = factory.program(client).expect("a client");
         let mut prepared = Vec::new();
         for _ in 0..transactions {
             for step in play(program.as_mut(), &mut well) {
@@ -102,7 +102,10 @@ fn scripts_are_chosen_alike() {
 #[test]
 fn the_built_in_script_is_the_same() {
     let mut settings = settings(1, 1, 123_456_789, &[]);
-    settings.scripts.add_builtin(Builtin::TPCB_LIKE, 1, SqlDialect::Postgres).expect("a script");
+    settings
+        .scripts
+        .add_builtin(BuiltinScript::TPCB_LIKE, 1, SqlDialect::Postgres)
+        .expect("a script");
     settings.scale = 2;
     same(&streams(settings, 4), include_str!("../../testdata/tpcb.txt"));
 }

@@ -1,7 +1,7 @@
 //! What has failed: what scripts learn of it, and what the driver says.
 
-use crate::sysbench::desk::{ClientState, HostCall, LuaHost};
 use crate::sysbench::failure::{ClassifiedError, STATELESS};
+use crate::sysbench::lua_host::{ClientState, HostCall, LuaHost};
 use crate::sysbench::output::Priority;
 use crate::sysbench::settings::SysbenchSettings;
 use dbtime_model::SqlDialect;
@@ -11,13 +11,13 @@ use std::rc::Rc;
 /// The code of MySQL's client for a host whose name stands for nothing.
 const UNKNOWN_HOST: u32 = 2005;
 
-pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()> {
-    let on = Rc::clone(desk);
+pub(super) fn install(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result<()> {
+    let on = Rc::clone(lua_host);
     let cannot_connect = lua.create_function(move |_, ()| {
         let settings = &on.setup.settings;
         let slot = &mut *on.slot.borrow_mut();
         let Some(message) = settings.unreachable.get() else { return Ok(false) };
-        slot.ask(HostCall::Connect);
+        slot.set_call(HostCall::Connect);
         slot.failure = Some(ClassifiedError {
             number: if settings.driver == SqlDialect::Mysql { UNKNOWN_HOST } else { 0 },
             state: if settings.driver == SqlDialect::Mysql { STATELESS } else { "" }.to_owned(),
@@ -29,7 +29,7 @@ pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()>
         Ok(true)
     })?;
     host.set("cannot_connect", cannot_connect)?;
-    let on = Rc::clone(desk);
+    let on = Rc::clone(lua_host);
     let failure = lua.create_function(move |lua, ()| {
         let slot = on.slot.borrow();
         let failed = slot.failure.as_ref();
@@ -44,10 +44,10 @@ pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()>
         ))
     })?;
     host.set("failure", failure)?;
-    let on = Rc::clone(desk);
+    let on = Rc::clone(lua_host);
     let log = lua.create_function(move |_, query: LuaString| {
         let settings = &on.setup.settings;
-        let lines = said(&on.slot.borrow(), settings, &query.to_string_lossy());
+        let lines = log_lines(&on.slot.borrow(), settings, &query.to_string_lossy());
         lines.iter().for_each(|line| settings.output.log(Priority::Fatal, line));
         Ok(())
     })?;
@@ -55,10 +55,10 @@ pub(super) fn install(lua: &Lua, host: &Table, desk: &Rc<LuaHost>) -> Result<()>
 }
 
 /// What the driver says about a failure that ends the run.
-fn said(slot: &ClientState, settings: &SysbenchSettings, query: &str) -> Vec<String> {
+fn log_lines(slot: &ClientState, settings: &SysbenchSettings, query: &str) -> Vec<String> {
     let Some(ClassifiedError { number, message, .. }) = &slot.failure else { return Vec::new() };
     let server = &settings.server;
-    match (settings.driver, slot.ask) {
+    match (settings.driver, slot.call) {
         (SqlDialect::Postgres, HostCall::Connect) => {
             vec![format!("Connection to database failed: {message}\n")]
         }
@@ -81,9 +81,9 @@ fn said(slot: &ClientState, settings: &SysbenchSettings, query: &str) -> Vec<Str
             let failed = "mysql_stmt_prepare() failed".to_owned();
             vec![failed, format!("MySQL error: {number} \"{message}\"")]
         }
-        (_, ask) => {
+        (_, call) => {
             let function =
-                if ask == HostCall::Execute { "mysql_stmt_execute" } else { "mysql_drv_query" };
+                if call == HostCall::Execute { "mysql_stmt_execute" } else { "mysql_drv_query" };
             vec![format!("{function}() returned error {number} ({message}) for query '{query}'")]
         }
     }

@@ -1,17 +1,17 @@
-//! What lies between Lua and Rust: the client that runs has its slot on the desk, where the
+//! What lies between Lua and Rust: the client that runs has its slot in the host, where the
 //! functions that Lua calls put its requests and find its answers.
 
 use super::failure::{ClassifiedError, judge};
 use super::histogram::SysbenchHistogram;
+use super::lua_state::CoroutineResume;
+use super::lua_visits::LuaVisits;
 use super::main_state::{MainTask, MainThreadReply};
 use super::random::SysbenchRandom;
-use super::script::Setup;
-use super::state::CoroutineResume;
+use super::script::SysbenchSetup;
 use super::stats::Counter;
-use super::visits::LuaVisits;
+use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::{Step, Value};
-use dbtime_load::request::ConnectionOp;
 use dbtime_load::results::ResultSets;
 use dbtime_model::{Nanos, OperationId, SqlDialect, StatementId};
 use dbtime_sql::fingerprint;
@@ -35,7 +35,7 @@ pub(super) enum HostCall {
 
 /// How a parameter is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum HostCallKind {
+pub(super) enum ParameterKind {
     Integer,
     Real,
     Text,
@@ -45,7 +45,7 @@ pub(super) enum HostCallKind {
 #[derive(Debug)]
 pub(super) struct PreparedQuery {
     pub(super) id: StatementId,
-    pub(super) kinds: Box<[HostCallKind]>,
+    pub(super) kinds: Box<[ParameterKind]>,
     /// Where the server prepares nothing.
     pub(super) text: Option<Box<str>>,
 }
@@ -55,7 +55,7 @@ pub(super) struct PreparedQuery {
 pub(super) struct ClientState {
     pub(super) client: u32,
     pub(super) random: SysbenchRandom,
-    pub(super) ask: HostCall,
+    pub(super) call: HostCall,
     pub(super) text: String,
     pub(super) values: Vec<Value>,
     pub(super) handle: u32,
@@ -64,7 +64,7 @@ pub(super) struct ClientState {
     /// Which of the client's connections is spoken to.
     pub(super) connection: u16,
     /// What each connection has brought back last.
-    pub(super) brought: Vec<ConnectionResult>,
+    pub(super) last_results: Vec<ConnectionResult>,
     pub(super) failure: Option<ClassifiedError>,
     pub(super) sleep: Nanos,
     pub(super) restarts: u32,
@@ -91,14 +91,14 @@ impl ClientState {
         Self {
             client,
             random: SysbenchRandom::new(seed, client),
-            ask: HostCall::default(),
+            call: HostCall::default(),
             text: String::new(),
             values: Vec::new(),
             handle: 0,
             statement: None,
             prepared: Vec::new(),
             connection: 0,
-            brought: vec![ConnectionResult::default()],
+            last_results: vec![ConnectionResult::default()],
             failure: None,
             sleep: Nanos(0),
             restarts: 0,
@@ -108,9 +108,9 @@ impl ClientState {
 
     /// What the client asks for, in the engine's words.
     #[inline]
-    pub(super) fn asks(&self, desk: &LuaHost) -> Step<'_> {
-        let (handle, keeps_rows) = (self.handle, desk.keeps_rows());
-        let request = match self.ask {
+    pub(super) fn step(&self, lua_host: &LuaHost) -> Step<'_> {
+        let (handle, keeps_rows) = (self.handle, lua_host.keeps_rows());
+        let op = match self.call {
             HostCall::Connect => ConnectionOp::Connect,
             HostCall::Disconnect => ConnectionOp::Disconnect,
             HostCall::Query | HostCall::Rollback => ConnectionOp::Query(&self.text),
@@ -120,25 +120,25 @@ impl ClientState {
             }
             HostCall::Close => ConnectionOp::Close { handle },
         };
-        Step::Ask { request, statement: self.statement, connection: self.connection }
+        Step::Perform { op, statement: self.statement, connection: self.connection }
     }
 
     /// Asks for something that is no statement.
-    pub(super) fn ask(&mut self, ask: HostCall) {
-        (self.ask, self.statement) = (ask, None);
+    pub(super) fn set_call(&mut self, call: HostCall) {
+        (self.call, self.statement) = (call, None);
     }
 
     /// Speaks to a connection from here on.
-    pub(super) fn turn_to(&mut self, connection: u16) {
+    pub(super) fn select_connection(&mut self, connection: u16) {
         self.connection = connection;
-        let most = self.brought.len().max(usize::from(connection) + 1);
-        self.brought.resize_with(most, ConnectionResult::default);
+        let most = self.last_results.len().max(usize::from(connection) + 1);
+        self.last_results.resize_with(most, ConnectionResult::default);
     }
 
     /// What the present connection has brought back last.
     #[inline]
-    pub(super) fn brought(&mut self) -> &mut ConnectionResult {
-        &mut self.brought[usize::from(self.connection)]
+    pub(super) fn last_result(&mut self) -> &mut ConnectionResult {
+        &mut self.last_results[usize::from(self.connection)]
     }
 
     /// Takes what came of a request, and says what the client is resumed with.
@@ -146,18 +146,18 @@ impl ClientState {
     pub(super) fn replied(
         &mut self,
         reply: Result<&mut ResultSets, &DatabaseFailure>,
-        desk: &LuaHost,
+        lua_host: &LuaHost,
     ) -> CoroutineResume {
         match reply {
             Ok(results) => {
-                let (columns, rows) = self.take(results, desk);
+                let (columns, rows) = self.take(results, lua_host);
                 CoroutineResume::Answered(columns, rows)
             }
             Err(failure) => {
-                if matches!(self.ask, HostCall::Query | HostCall::Execute) {
-                    desk.add(self.client, Counter::Error);
+                if matches!(self.call, HostCall::Query | HostCall::Execute) {
+                    lua_host.add(self.client, Counter::Error);
                 }
-                let setup = &desk.setup;
+                let setup = &lua_host.setup;
                 self.failure = Some(judge(failure, setup.settings.driver, &setup.ignored));
                 CoroutineResume::Failed
             }
@@ -166,17 +166,17 @@ impl ClientState {
 
     /// Takes what a request brought back: the columns and rows of its first result; without columns
     /// the rows that it changed.
-    fn take(&mut self, results: &mut ResultSets, desk: &LuaHost) -> (u32, u32) {
+    fn take(&mut self, results: &mut ResultSets, lua_host: &LuaHost) -> (u32, u32) {
         let first = results.set(0);
         let columns = first.map_or(0, |set| set.columns());
         let affected = first.map_or(0, |set| set.affected());
         let rows = if columns == 0 { affected } else { first.map_or(0, |set| set.rows()) };
-        if matches!(self.ask, HostCall::Query | HostCall::Execute) {
-            desk.count(self.client, columns, affected);
-            let brought = self.brought();
-            brought.set = 0;
-            if desk.reads_rows.get() {
-                std::mem::swap(results, &mut brought.results);
+        if matches!(self.call, HostCall::Query | HostCall::Execute) {
+            lua_host.count(self.client, columns, affected);
+            let last_results = self.last_result();
+            last_results.set = 0;
+            if lua_host.reads_rows.get() {
+                std::mem::swap(results, &mut last_results.results);
             }
         }
         (columns as u32, rows as u32)
@@ -185,7 +185,7 @@ impl ClientState {
 
 /// What the clients of a thread share.
 pub(super) struct LuaHost {
-    pub(super) setup: Arc<Setup>,
+    pub(super) setup: Arc<SysbenchSetup>,
     pub(super) visits: Arc<LuaVisits>,
     /// Latencies of the events of this thread.
     pub(super) latencies: Arc<SysbenchHistogram>,
@@ -213,7 +213,7 @@ struct StatementIds {
 }
 
 impl LuaHost {
-    pub(super) fn new(setup: Arc<Setup>, visits: Arc<LuaVisits>) -> Self {
+    pub(super) fn new(setup: Arc<SysbenchSetup>, visits: Arc<LuaVisits>) -> Self {
         Self {
             latencies: setup.stats.histogram(),
             slot: RefCell::new(Box::new(ClientState::new(u32::MAX, setup.seed))),
@@ -259,7 +259,7 @@ impl LuaHost {
     }
 
     /// Remembers why the run ends, with what to do about the one error that is not the script's.
-    pub(super) fn tell(&self, words: &str, trace: &str) {
+    pub(super) fn report_fatal(&self, words: &str, trace: &str) {
         let limit = self.setup.settings.memory_limit;
         let is_full = limit > 0 && words.contains("not enough memory");
         let remedy = if is_full {
@@ -271,7 +271,7 @@ impl LuaHost {
         } else {
             String::new()
         };
-        self.setup.tell(&format!("{words}{remedy}{trace}"));
+        self.setup.report_fatal(&format!("{words}{remedy}{trace}"));
     }
 
     /// The number of a statement. What a thread has met before takes no lock, and allocates
@@ -282,9 +282,9 @@ impl LuaHost {
         if let Some(&id) = ids.known.get(ids.fingerprint.as_str()) {
             return id;
         }
-        let id = self.setup.book.number(OperationId(0), &ids.fingerprint);
+        let id = self.setup.registry.number(OperationId(0), &ids.fingerprint);
         // A script that makes up ever new statements must not fill the memory with them.
-        if ids.known.len() < 2 * crate::book::MOST {
+        if ids.known.len() < 2 * crate::statement_registry::MAX_STATEMENTS {
             ids.known.insert(ids.fingerprint.as_str().into(), id);
         }
         id

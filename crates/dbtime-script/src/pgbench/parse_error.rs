@@ -51,7 +51,7 @@ impl fmt::Display for ScriptParseError {
             }
             Self::Empty(source) => write!(f, "empty command list for script \"{source}\""),
             Self::TooManyParameters(sql) => {
-                let most = super::template::MOST_PARAMETERS;
+                let most = super::template::MAX_PARAMETERS;
                 write!(f, "statement has too many arguments (maximum is {most}): {sql}")
             }
         }

@@ -5,7 +5,7 @@
 //! the first). Nothing here opens the database: closing a second descriptor of a file would drop
 //! the process's POSIX locks on it.
 
-use super::lock::Holder;
+use super::lock::LockHolder;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -22,28 +22,28 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Another process that holds a lock on the database which stops a writer, and where `readers_count`
-/// also one that only reads.
+/// Another process that holds a lock on the database which stops a writer, and where
+/// `readers_count` also one that only reads.
 #[cold]
-pub(super) fn holder(path: &Path, readers_count: bool) -> Option<Holder> {
+pub(super) fn holder(path: &Path, readers_count: bool) -> Option<LockHolder> {
     let locks = std::fs::read_to_string("/proc/locks").ok()?;
     let file = rustix::fs::stat(path).ok()?.st_ino;
     let shared_memory = rustix::fs::stat(beside(path, "-shm")).ok().map(|stat| stat.st_ino);
-    let found = find(&locks, std::process::id(), |lock: &Lock| {
+    let found = find(&locks, std::process::id(), |lock: &FileLock| {
         (Some(lock.inode) == shared_memory && lock.is_write && lock.overlaps(&WAL_WRITE_LOCK))
             || (lock.inode == file && lock.is_write && lock.overlaps(&FILE_LOCKS))
             || (lock.inode == file && lock.overlaps(&WRITER_LOCKS))
     });
     let reader = || {
-        let reads = |lock: &Lock| lock.inode == file && lock.overlaps(&FILE_LOCKS);
+        let reads = |lock: &FileLock| lock.inode == file && lock.overlaps(&FILE_LOCKS);
         readers_count.then(|| find(&locks, std::process::id(), reads)).flatten()
     };
     let pid = found.or_else(reader)?;
-    Some(Holder::Process { pid, name: process_name(pid) })
+    Some(LockHolder::Process { pid, name: process_name(pid) })
 }
 
 /// One line of `/proc/locks`.
-struct Lock {
+struct FileLock {
     is_write: bool,
     pid: u32,
     inode: u64,
@@ -51,7 +51,7 @@ struct Lock {
     end: u64,
 }
 
-impl Lock {
+impl FileLock {
     /// Reads `1: POSIX  ADVISORY  WRITE 1234 fd:00:5678 120 120`; lines of waiters (`->`) and of
     /// locks without an owner (pid -1) are none.
     fn parse(line: &str) -> Option<Self> {
@@ -73,9 +73,13 @@ impl Lock {
     }
 }
 
-fn find(locks: &str, own_pid: u32, wanted: impl Fn(&Lock) -> bool) -> Option<u32> {
-    let foreign = |lock: &Lock| lock.pid != own_pid && lock.pid != 0;
-    locks.lines().filter_map(Lock::parse).find(|lock| foreign(lock) && wanted(lock)).map(|l| l.pid)
+fn find(locks: &str, own_pid: u32, is_match: impl Fn(&FileLock) -> bool) -> Option<u32> {
+    let foreign = |lock: &FileLock| lock.pid != own_pid && lock.pid != 0;
+    locks
+        .lines()
+        .filter_map(FileLock::parse)
+        .find(|lock| foreign(lock) && is_match(lock))
+        .map(|l| l.pid)
 }
 
 fn process_name(pid: u32) -> [u8; 16] {
@@ -98,9 +102,9 @@ mod tests {
                      2: OFDLCK ADVISORY  READ -1 00:05:77 0 EOF\n\
                      3: POSIX  ADVISORY  READ 42 fd:00:5678 1073741826 1073742335\n\
                      4: FLOCK  ADVISORY  WRITE 7 fd:00:9 0 EOF\n";
-        let parsed: Vec<Lock> = locks.lines().filter_map(Lock::parse).collect();
+        let parsed: Vec<FileLock> = locks.lines().filter_map(FileLock::parse).collect();
         assert_eq!(parsed.iter().map(|lock| lock.pid).collect::<Vec<_>>(), [1234, 42, 7]);
-        let write = |lock: &Lock| lock.is_write && lock.overlaps(&WAL_WRITE_LOCK);
+        let write = |lock: &FileLock| lock.is_write && lock.overlaps(&WAL_WRITE_LOCK);
         assert_eq!(find(locks, 1, write), Some(1234));
         assert_eq!(find(locks, 1234, |lock| lock.inode == 5678), Some(42));
         assert_eq!(find(locks, 1, |lock| lock.inode == 1), None);

@@ -25,9 +25,9 @@ fn a_run_without_its_connections_does_not_begin() {
     let refused = DatabaseFailure::connection("53300", "sorry, too many clients already");
     let quit = Step::Quit { failed: Some(ErrorClass::Connection), all: true };
     assert_eq!(program.replied(Err(&refused)), quit);
-    let trouble =
+    let stop_reason =
         "sorry, too many clients already\nerror: could not create connection for client 0";
-    assert_eq!(stage.script.trouble().as_deref(), Some(trouble));
+    assert_eq!(stage.script.stop_reason().as_deref(), Some(stop_reason));
     assert!(stage.script.aborted().is_empty());
 }
 

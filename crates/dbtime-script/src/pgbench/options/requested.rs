@@ -1,13 +1,13 @@
 //! What the switches say, one after the other, before it is known whether it goes together.
 
 use super::error::UsageError;
-use super::number::{MOST, real, tries, whole};
-use super::script::{ScriptChoice, Source, weighted};
+use super::number::{MAX_INTEGER, real, tries, whole};
+use super::script::{ScriptChoice, ScriptSource, weighted};
 use super::{CommonOptions, InitAction, PartitionMethod, PgbenchCommand, QueryProtocol, Seed};
-use crate::pgbench::builtin::Builtin;
+use crate::pgbench::builtin::BuiltinScript;
 
 /// How many scripts a run may choose from.
-const SCRIPTS: usize = 128;
+const MAX_SCRIPTS: usize = 128;
 
 /// Everything said so far.
 #[derive(Debug, Default)]
@@ -90,23 +90,23 @@ impl RequestedOptions {
 
     /// Switches that both kinds of work have.
     fn common(&mut self, name: &str, value: &str) -> Result<bool, UsageError> {
-        let given = || Some(value.to_owned());
+        let text = || Some(value.to_owned());
         let CommonOptions { connection, debug, own } = &mut self.common;
         match name {
             "initialize" => self.is_initialize = true,
             "no-vacuum" => self.no_vacuum = true,
-            "scale" => self.scale = Some(whole(value, "-s/--scale", 1, MOST)?),
+            "scale" => self.scale = Some(whole(value, "-s/--scale", 1, MAX_INTEGER)?),
             "debug" => *debug = true,
-            "host" => connection.host = given(),
-            "port" => connection.port = given(),
-            "username" => connection.user = given(),
-            "dbname" => connection.dbname = given(),
-            "target" => own.target = given(),
-            "out" => own.out = given(),
+            "host" => connection.host = text(),
+            "port" => connection.port = text(),
+            "username" => connection.user = text(),
+            "dbname" => connection.dbname = text(),
+            "target" => own.target = text(),
+            "out" => own.out = text(),
             "allow-shell" => own.allow_shell = true,
             "classic" => own.classic = true,
             "json" => own.json = true,
-            "shards" => own.shards = Some(whole(value, "--shards", 1, MOST)?),
+            "shards" => own.shards = Some(whole(value, "--shards", 1, MAX_INTEGER)?),
             _ => return Ok(false),
         }
         Ok(true)
@@ -123,7 +123,7 @@ impl RequestedOptions {
             "unlogged-tables" => tables.is_unlogged = true,
             "tablespace" => tables.tablespace = Some(value.to_owned()),
             "index-tablespace" => tables.index_tablespace = Some(value.to_owned()),
-            "partitions" => tables.partitions = whole(value, "--partitions", 0, MOST)?,
+            "partitions" => tables.partitions = whole(value, "--partitions", 0, MAX_INTEGER)?,
             "partition-method" => tables.method = Some(partition_method(value)?),
             _ => return Ok(false),
         }
@@ -133,11 +133,13 @@ impl RequestedOptions {
 
     fn run(&mut self, name: &str, value: &str) -> Result<(), UsageError> {
         let run = &mut self.run;
-        let number = |option: &str| whole(value, option, 1, MOST).map(Some);
+        let number = |option: &str| whole(value, option, 1, MAX_INTEGER).map(Some);
         match name {
             "builtin" => run.add_builtin(value)?,
-            "select-only" => run.add(Source::Builtin(Builtin::SELECT_ONLY), 1)?,
-            "skip-some-updates" => run.add(Source::Builtin(Builtin::SIMPLE_UPDATE), 1)?,
+            "select-only" => run.add(ScriptSource::Builtin(BuiltinScript::SELECT_ONLY), 1)?,
+            "skip-some-updates" => {
+                run.add(ScriptSource::Builtin(BuiltinScript::SIMPLE_UPDATE), 1)?
+            }
             "file" => run.add_file(value)?,
             "client" => run.clients = number("-c/--clients")?,
             "jobs" => run.jobs = number("-j/--jobs")?,
@@ -169,7 +171,7 @@ impl RunOptions {
             "log-prefix" => self.log_prefix = Some(value.to_owned()),
             "sampling-rate" => self.sampling = Some(real(value, "sampling rate", 1.0)?),
             "aggregate-interval" => {
-                self.aggregate = Some(whole(value, "--aggregate-interval", 1, MOST)?);
+                self.aggregate = Some(whole(value, "--aggregate-interval", 1, MAX_INTEGER)?);
             }
             "progress-timestamp" => self.is_progress_timestamped = true,
             "report-per-command" => self.is_reported_per_command = true,
@@ -182,25 +184,25 @@ impl RunOptions {
 
     fn add_builtin(&mut self, value: &str) -> Result<(), UsageError> {
         let (name, weight) = weighted(value)?;
-        self.add(Source::Builtin(builtin(name)?), weight)
+        self.add(ScriptSource::Builtin(builtin(name)?), weight)
     }
 
     fn add_file(&mut self, value: &str) -> Result<(), UsageError> {
         let (path, weight) = weighted(value)?;
-        self.add(Source::File(path.to_owned()), weight)
+        self.add(ScriptSource::File(path.to_owned()), weight)
     }
 
-    fn add(&mut self, source: Source, weight: u32) -> Result<(), UsageError> {
-        if self.scripts.len() == SCRIPTS {
-            return Err(UsageError::new(format!("at most {SCRIPTS} SQL scripts are allowed")));
+    fn add(&mut self, source: ScriptSource, weight: u32) -> Result<(), UsageError> {
+        if self.scripts.len() == MAX_SCRIPTS {
+            return Err(UsageError::new(format!("at most {MAX_SCRIPTS} SQL scripts are allowed")));
         }
         self.scripts.push(ScriptChoice { source, weight });
         Ok(())
     }
 }
 
-fn builtin(prefix: &str) -> Result<Builtin, UsageError> {
-    Builtin::find(prefix).map_err(UsageError::of_builtin)
+fn builtin(prefix: &str) -> Result<BuiltinScript, UsageError> {
+    BuiltinScript::find(prefix).map_err(UsageError::of_builtin)
 }
 
 fn steps(text: &str) -> Result<Vec<InitAction>, UsageError> {

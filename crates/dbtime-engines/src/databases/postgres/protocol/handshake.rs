@@ -3,13 +3,13 @@
 use super::{PostgresProtocol, PostgresStage, broken};
 use crate::databases::postgres::failure::{malformed, no_postgres, refusal};
 use crate::databases::postgres::shared::PostgresShared;
-use crate::socket::{ProtocolProgress, TlsWish, service_of};
+use crate::socket::{ProtocolProgress, TlsRequirement, service_of};
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_wire::Malformed;
 use dbtime_wire::postgres::{HEADER, PostgresError, backend, header, parameter_status};
 
 /// No message before the first statement is longer.
-const LONGEST_LOGIN: usize = 64 << 10;
+const MAX_LOGIN_BYTES: usize = 64 << 10;
 
 const UNREADABLE: Malformed = Malformed("something that makes no sense");
 
@@ -18,7 +18,7 @@ impl PostgresProtocol {
     pub(super) fn may_encrypt(
         &mut self,
         shared: &PostgresShared,
-        tls: TlsWish,
+        tls: TlsRequirement,
         input: &[u8],
         out: &mut Vec<u8>,
     ) -> (usize, ProtocolProgress) {
@@ -30,7 +30,7 @@ impl PostgresProtocol {
             (Some(b'S'), _) if input.len() == 1 => (1, ProtocolProgress::Encrypt),
             // Whoever put more behind it wants it taken for the server's encrypted words.
             (Some(b'S'), _) => (input.len(), broken(malformed(&UNREADABLE))),
-            (Some(b'N'), TlsWish::Must) => {
+            (Some(b'N'), TlsRequirement::Must) => {
                 let text = "the server offers no TLS: set ssl = on with a certificate, or use \
                             sslmode=prefer or disable";
                 (1, broken(DatabaseFailure::connection("tls", text)))
@@ -58,7 +58,7 @@ impl PostgresProtocol {
             return (input.len(), broken(no_postgres(service)));
         }
         let (tag, length) = match header(input) {
-            Ok(Some((tag, length))) if length <= LONGEST_LOGIN => (tag, length),
+            Ok(Some((tag, length))) if length <= MAX_LOGIN_BYTES => (tag, length),
             Ok(None) => return (0, ProtocolProgress::More),
             _ if is_old_error(input) => return (0, ProtocolProgress::More),
             _ => return (input.len(), broken(old_error(input))),
@@ -66,13 +66,14 @@ impl PostgresProtocol {
         let Some(payload) = input.get(HEADER..HEADER + length) else {
             return (0, ProtocolProgress::More);
         };
-        (HEADER + length, self.greet(shared, (tag, payload), out))
+        (HEADER + length, self.greet(shared, tag, payload, out))
     }
 
     fn greet(
         &mut self,
         shared: &PostgresShared,
-        (tag, payload): (u8, &[u8]),
+        tag: u8,
+        payload: &[u8],
         out: &mut Vec<u8>,
     ) -> ProtocolProgress {
         match (tag, payload) {

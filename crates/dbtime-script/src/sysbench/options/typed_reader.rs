@@ -3,8 +3,8 @@
 use super::OptionValues;
 use super::error::OptionError;
 use super::typed::{
-    DatabaseOptions, GeneralOptions, IgnoredErrors, Mysql, Pgsql, RandomOptions, RandomType,
-    SslMode, SysbenchExtras,
+    DatabaseOptions, GeneralOptions, IgnoredErrors, MysqlOptions, PgsqlOptions, RandomOptions,
+    RandomType, SslMode, SysbenchExtras,
 };
 use super::value::{double, integer, list, size};
 
@@ -23,8 +23,8 @@ impl OptionValues<'_> {
             )?,
             thread_init_timeout: self.seconds("thread-init-timeout")?,
             rate: self.count("rate")?,
-            is_steady: ["tx-rate", "tx-jitter"].iter().any(|n| self.given.contains_key(n)),
-            tx_jitter: match self.given.get("tx-jitter") {
+            is_steady: ["tx-rate", "tx-jitter"].iter().any(|n| self.assigned.contains_key(n)),
+            tx_jitter: match self.assigned.get("tx-jitter") {
                 Some(_) => Some(self.count("tx-jitter")?),
                 None => None,
             },
@@ -83,9 +83,9 @@ impl OptionValues<'_> {
         })
     }
 
-    fn mysql(&self) -> Result<Mysql, OptionError> {
+    fn mysql(&self) -> Result<MysqlOptions, OptionError> {
         let ports = |text: &str| list(text).iter().map(|port| port.parse().ok()).collect();
-        Ok(Mysql {
+        Ok(MysqlOptions {
             hosts: list(&self.string("mysql-host")),
             ports: self.choice("mysql-port", "ports, such as 3306,3307", ports)?,
             sockets: list(&self.string("mysql-socket")),
@@ -117,8 +117,8 @@ impl OptionValues<'_> {
         }
     }
 
-    fn pgsql(&self) -> Result<Pgsql, OptionError> {
-        Ok(Pgsql {
+    fn pgsql(&self) -> Result<PgsqlOptions, OptionError> {
+        Ok(PgsqlOptions {
             host: self.string("pgsql-host"),
             port: self.choice("pgsql-port", "a port, such as 5432", |text| match text {
                 "" => Some(5432),

@@ -1,11 +1,11 @@
 //! One LuaJIT state, with our own Lua in it and any number of clients.
 
 use super::api;
-use super::desk::{ClientState, LuaHost};
-use super::dispatch::Dispatch;
+use super::dispatch::LuaDispatch;
+use super::lua_host::{ClientState, LuaHost};
 use super::options::{CompatMode, OptionValue};
 use super::paths;
-use super::script::{Setup, SysbenchError};
+use super::script::{SysbenchError, SysbenchSetup};
 use super::settings::{ScriptOptions, SysbenchCommand, driver_name};
 use mlua::{Function, Lua, Result, Table};
 use std::rc::Rc;
@@ -30,8 +30,8 @@ const FILES: [(&str, &str); 11] = [
 /// What a client wants when it comes back from Lua.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CoroutineYield {
-    /// The request in its slot.
-    Ask,
+    /// To perform the operation in its slot.
+    Call,
     /// The pause in its slot.
     Sleep,
     /// Its transaction is over, and it waits for the next.
@@ -48,7 +48,7 @@ pub(super) enum CoroutineYield {
 
 impl CoroutineYield {
     const ALL: [(&str, Self); 7] = [
-        ("ask", Self::Ask),
+        ("call", Self::Call),
         ("sleep", Self::Sleep),
         ("done", Self::Done),
         ("ready", Self::Ready),
@@ -58,11 +58,11 @@ impl CoroutineYield {
     ];
 
     /// Scripts yield to themselves too, so these are numbers that they hardly use.
-    const FIRST: u32 = 0x5b5e_0000;
+    const FIRST_CODE: u32 = 0x5b5e_0000;
 
     fn of(number: u32) -> Self {
-        let index = number.wrapping_sub(Self::FIRST) as usize;
-        Self::ALL.get(index).map_or(Self::Failed, |(_, wants)| *wants)
+        let index = number.wrapping_sub(Self::FIRST_CODE) as usize;
+        Self::ALL.get(index).map_or(Self::Failed, |(_, yielded)| *yielded)
     }
 }
 
@@ -80,52 +80,52 @@ pub(super) enum CoroutineResume {
 }
 
 /// What went wrong in Lua.
-pub(super) fn words(error: impl std::fmt::Display) -> String {
+pub(super) fn fatal_message(error: impl std::fmt::Display) -> String {
     format!("FATAL: {error}")
 }
 
 /// A state. It stays on its thread.
 pub(super) struct LuaState {
     lua: Lua,
-    dispatch: Dispatch,
+    dispatch: LuaDispatch,
     runtime: Table,
-    pub(super) desk: Rc<LuaHost>,
+    pub(super) lua_host: Rc<LuaHost>,
 }
 
 impl LuaState {
-    pub(super) fn new(desk: LuaHost) -> std::result::Result<Self, SysbenchError> {
-        Self::load(Rc::new(desk)).map_err(|error| SysbenchError::Lua(words(error)))
+    pub(super) fn new(lua_host: LuaHost) -> std::result::Result<Self, SysbenchError> {
+        Self::load(Rc::new(lua_host)).map_err(|error| SysbenchError::Lua(fatal_message(error)))
     }
 
-    fn load(desk: Rc<LuaHost>) -> Result<Self> {
+    fn load(lua_host: Rc<LuaHost>) -> Result<Self> {
         // SAFETY: scripts may use `ffi` and load libraries, as under sysbench. Whoever runs a
         // script trusts it as he trusts a program.
         let lua = unsafe { Lua::unsafe_new() };
-        if desk.setup.settings.memory_limit > 0 {
-            lua.set_memory_limit(desk.setup.settings.memory_limit)?;
+        if lua_host.setup.settings.memory_limit > 0 {
+            lua.set_memory_limit(lua_host.setup.settings.memory_limit)?;
         }
         let runtime = lua.create_table()?;
-        let host = constants(&lua, &desk.setup)?;
-        api::install(&lua, &host, &desk)?;
+        let host = constants(&lua, &lua_host.setup)?;
+        api::install(&lua, &host, &lua_host)?;
         runtime.set("host", host)?;
         let codes = lua.create_table()?;
         for (index, (name, _)) in CoroutineYield::ALL.iter().enumerate() {
-            codes.set(*name, CoroutineYield::FIRST + index as u32)?;
+            codes.set(*name, CoroutineYield::FIRST_CODE + index as u32)?;
         }
         runtime.set("code", codes)?;
         for (name, source) in FILES {
             lua.load(source).set_name(name).call::<()>(&runtime)?;
         }
-        let dispatch = Dispatch::new(&lua, runtime.get("dispatch")?)?;
-        let state = Self { dispatch, lua, runtime, desk };
-        state.give_options(&state.desk.setup.settings.options)?;
+        let dispatch = LuaDispatch::new(&lua, runtime.get("dispatch")?)?;
+        let state = Self { dispatch, lua, runtime, lua_host };
+        state.give_options(&state.lua_host.setup.settings.options)?;
         Ok(state)
     }
 
     /// Gives the script's clients options, in place of those that it has.
     pub(super) fn give_options(&self, options: &ScriptOptions) -> Result<()> {
         let table = self.lua.create_table()?;
-        table.set("threads", self.desk.setup.settings.threads)?;
+        table.set("threads", self.lua_host.setup.settings.threads)?;
         for (name, value) in &options.values {
             match value {
                 OptionValue::None => {}
@@ -158,15 +158,15 @@ impl LuaState {
         reply: CoroutineResume,
     ) -> CoroutineYield {
         let client = slot.client;
-        self.desk.visits.enter(client);
-        std::mem::swap(&mut *self.desk.slot.borrow_mut(), slot);
-        let wants = self.dispatch.call(client, reply);
-        std::mem::swap(&mut *self.desk.slot.borrow_mut(), slot);
-        self.desk.visits.leave();
-        match wants {
+        self.lua_host.visits.enter(client);
+        std::mem::swap(&mut *self.lua_host.slot.borrow_mut(), slot);
+        let yielded = self.dispatch.call(client, reply);
+        std::mem::swap(&mut *self.lua_host.slot.borrow_mut(), slot);
+        self.lua_host.visits.leave();
+        match yielded {
             Ok(number) => CoroutineYield::of(number),
             Err(error) => {
-                self.desk.tell(&words(error), "");
+                self.lua_host.report_fatal(&fatal_message(error), "");
                 CoroutineYield::Failed
             }
         }
@@ -188,14 +188,14 @@ impl Drop for LuaState {
         // An allocation that is refused in the middle of LuaJIT's own work may leave its books
         // wrong by a few bytes, and a debug build of it stops the process over that when a state
         // is closed. The run is over then, so the state is left to the system.
-        if self.desk.is_full.get() {
+        if self.lua_host.is_full.get() {
             std::mem::forget(self.lua.clone());
         }
     }
 }
 
 /// What Lua is told once.
-fn constants(lua: &Lua, setup: &Setup) -> Result<Table> {
+fn constants(lua: &Lua, setup: &SysbenchSetup) -> Result<Table> {
     let (host, settings) = (lua.create_table()?, &setup.settings);
     host.set("file", setup.file.as_str())?;
     host.set("module", setup.module.as_deref())?;
@@ -219,7 +219,7 @@ fn constants(lua: &Lua, setup: &Setup) -> Result<Table> {
 }
 
 /// Which life the clients of a command lead.
-pub(super) fn life_of(command: &SysbenchCommand) -> &'static str {
+pub(super) fn lifecycle_of(command: &SysbenchCommand) -> &'static str {
     match command {
         SysbenchCommand::Run => "run",
         SysbenchCommand::Named { .. } => "command",
@@ -227,6 +227,6 @@ pub(super) fn life_of(command: &SysbenchCommand) -> &'static str {
 }
 
 /// The setup that a state of its own needs, where nobody reads its counters.
-pub(super) fn quiet(setup: Arc<Setup>) -> std::result::Result<LuaState, SysbenchError> {
+pub(super) fn quiet(setup: Arc<SysbenchSetup>) -> std::result::Result<LuaState, SysbenchError> {
     LuaState::new(LuaHost::new(setup, Arc::default()))
 }

@@ -1,11 +1,11 @@
 //! What a script declares before it is run: its options, its commands and its functions.
 
+use super::lua_state::{CoroutineYield, LuaState, fatal_message, quiet};
 use super::options::{CompatMode, DeclaredOption, OptionType, OptionValue};
 use super::output::Output;
-use super::script::{Setup, SysbenchError};
+use super::script::{SysbenchError, SysbenchSetup};
 use super::settings::SysbenchSettings;
-use super::state::{CoroutineYield, LuaState, quiet, words};
-use super::{desk::ClientState, state::CoroutineResume};
+use super::{lua_host::ClientState, lua_state::CoroutineResume};
 use dbtime_model::SqlDialect;
 use mlua::{Function, Table, Value};
 use std::sync::Arc;
@@ -72,23 +72,23 @@ pub fn declared_options(
 ) -> Result<ScriptDeclarations, SysbenchError> {
     let settings =
         SysbenchSettings { compat, output, ..SysbenchSettings::new(path, SqlDialect::Mysql) };
-    let mut setup = Setup::new(settings)?;
+    let mut setup = SysbenchSetup::new(settings)?;
     setup.command = command.map(str::to_owned);
     read(&open(Arc::new(setup))?).map_err(lua_error)
 }
 
 fn lua_error(error: mlua::Error) -> SysbenchError {
-    SysbenchError::Lua(words(error))
+    SysbenchError::Lua(fatal_message(error))
 }
 
 /// A state with one client, that has run the script's body.
-fn open(setup: Arc<Setup>) -> Result<LuaState, SysbenchError> {
+fn open(setup: Arc<SysbenchSetup>) -> Result<LuaState, SysbenchError> {
     let state = quiet(Arc::clone(&setup))?;
     state.add(0, 0, "declare").map_err(lua_error)?;
     let mut slot = Box::new(ClientState::new(0, setup.seed));
     match state.resume(&mut slot, CoroutineResume::Go) {
         CoroutineYield::Ready => Ok(state),
-        CoroutineYield::Failed => Err(SysbenchError::Lua(setup.trouble().unwrap_or_default())),
+        CoroutineYield::Failed => Err(SysbenchError::Lua(setup.stop_reason().unwrap_or_default())),
         _ => Err(SysbenchError::Lua(format!(
             "FATAL: {} uses the database or sleeps outside of its functions; do so in thread_init() \
              or in a command",
@@ -114,7 +114,7 @@ pub(super) fn read(state: &LuaState) -> mlua::Result<ScriptDeclarations> {
         options: options.map(|options| read_options(state, &options)).transpose()?,
         commands: read_commands(cmdline.get("commands")?)?,
         functions,
-        names_sql: state.desk.names_sql.get(),
+        names_sql: state.lua_host.names_sql.get(),
     })
 }
 

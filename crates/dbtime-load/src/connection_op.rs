@@ -75,7 +75,7 @@ pub enum PipelineEntry {
 
 /// A request that waits for its connection.
 #[derive(Clone, Debug, PartialEq)]
-pub struct OwnedRequest {
+pub struct OwnedConnectionOp {
     kind: ConnectionOpKind,
     handle: u32,
     keeps_rows: bool,
@@ -100,8 +100,8 @@ enum ConnectionOpKind {
 
 impl ConnectionOp<'_> {
     /// The same request, to be kept.
-    pub fn to_owned(&self) -> OwnedRequest {
-        let empty = |kind| OwnedRequest {
+    pub fn to_owned(&self) -> OwnedConnectionOp {
+        let empty = |kind| OwnedConnectionOp {
             kind,
             handle: 0,
             keeps_rows: false,
@@ -114,32 +114,41 @@ impl ConnectionOp<'_> {
             Self::Connect => empty(ConnectionOpKind::Connect),
             Self::Disconnect => empty(ConnectionOpKind::Disconnect),
             Self::Query(sql) => {
-                OwnedRequest { sql: sql.to_owned(), ..empty(ConnectionOpKind::Query) }
+                OwnedConnectionOp { sql: sql.to_owned(), ..empty(ConnectionOpKind::Query) }
             }
-            Self::Prepare { handle, sql } => {
-                OwnedRequest { handle, sql: sql.to_owned(), ..empty(ConnectionOpKind::Prepare) }
-            }
+            Self::Prepare { handle, sql } => OwnedConnectionOp {
+                handle,
+                sql: sql.to_owned(),
+                ..empty(ConnectionOpKind::Prepare)
+            },
             Self::Execute { handle, parameters, keeps_rows } => {
                 let parameters = parameters.to_vec();
-                OwnedRequest { handle, parameters, keeps_rows, ..empty(ConnectionOpKind::Execute) }
+                OwnedConnectionOp {
+                    handle,
+                    parameters,
+                    keeps_rows,
+                    ..empty(ConnectionOpKind::Execute)
+                }
             }
             Self::QueryWith { sql, parameters } => {
                 let (sql, parameters) = (sql.to_owned(), parameters.to_vec());
-                OwnedRequest { sql, parameters, ..empty(ConnectionOpKind::QueryWith) }
+                OwnedConnectionOp { sql, parameters, ..empty(ConnectionOpKind::QueryWith) }
             }
-            Self::Close { handle } => OwnedRequest { handle, ..empty(ConnectionOpKind::Close) },
+            Self::Close { handle } => {
+                OwnedConnectionOp { handle, ..empty(ConnectionOpKind::Close) }
+            }
             Self::Pipeline(piped) => {
-                OwnedRequest { piped: piped.to_vec(), ..empty(ConnectionOpKind::Pipeline) }
+                OwnedConnectionOp { piped: piped.to_vec(), ..empty(ConnectionOpKind::Pipeline) }
             }
             Self::Copy { sql, data } => {
                 let (sql, data) = (sql.to_owned(), data.to_vec());
-                OwnedRequest { sql, data, ..empty(ConnectionOpKind::Copy) }
+                OwnedConnectionOp { sql, data, ..empty(ConnectionOpKind::Copy) }
             }
         }
     }
 }
 
-impl OwnedRequest {
+impl OwnedConnectionOp {
     /// The request.
     pub fn borrow(&self) -> ConnectionOp<'_> {
         let Self { kind, handle, keeps_rows, sql, parameters, piped, data } = self;
