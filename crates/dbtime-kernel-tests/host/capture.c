@@ -21,9 +21,9 @@ void capture_begin(void)
 	HOST_TABLE(expiring, "expiring", HOST_PERCPU);
 	HOST_TABLE(preemptors, "preemptors", HOST_HASH);
 	HOST_TABLE(departures, "departures", HOST_ARRAY);
-	HOST_STORAGES(told_texts, "told_texts");
+	HOST_STORAGES(server_texts, "server_texts");
 	HOST_TABLE(totals, "totals", HOST_HASH);
-	HOST_TABLE(nothing, "nothing", HOST_ARRAY);
+	HOST_TABLE(empty_totals, "empty_totals", HOST_ARRAY);
 	HOST_TABLE(examples, "examples", HOST_HASH);
 	HOST_TABLE(prepared_shapes, "prepared_shapes", HOST_HASH);
 	HOST_TABLE(scratch, "scratch", HOST_PERCPU);
@@ -63,7 +63,7 @@ void capture_sent(__u32 socket, int result)
 	on_send(host_sock(socket), result, 0);
 }
 
-void capture_came_in(__u32 socket)
+void capture_data_ready(__u32 socket)
 {
 	on_bytes(host_sock(socket));
 }
@@ -107,19 +107,19 @@ void capture_portal(__u32 task)
 	on_portal(host_regs_at(task));
 }
 
-/* The walks over connections: `what` is their name's first letter. */
+/* The iterators over connections, each by the letter behind `iter_`. */
 void capture_walk(__u32 socket, char what)
 {
 	struct socket at = { host_sock(socket) };
 	struct bpf_iter_meta meta = { NULL };
 	struct bpf_iter__task_file context = { .meta = &meta, .file = (struct file *)&at };
 
-	if (what == 'l')
-		left(&context);
-	else if (what == 's')
-		sweep(&context);
+	if (what == 'f')
+		iter_final(&context);
+	else if (what == 'c')
+		iter_close(&context);
 	else
-		look(&context);
+		iter_snapshot(&context);
 }
 
 __u64 capture_shape(__u8 *text, __u32 length)

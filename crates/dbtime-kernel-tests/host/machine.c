@@ -8,7 +8,7 @@
 #include "machine.h"
 
 /* Helpers that a single program may call: more of them is a loop without an end. */
-#define MOST_STEPS 2000000
+#define MAX_STEPS 2000000
 
 #define EFAULT_RETURN (-14)
 
@@ -77,7 +77,7 @@ void host_breaks(char *what, __u64 size, __u64 room)
 
 void host_step(void)
 {
-	if (++machine.steps < MOST_STEPS)
+	if (++machine.steps < MAX_STEPS)
 		return;
 	/* Nothing else ends it. */
 	fprintf(stderr, "a program runs without an end\n");

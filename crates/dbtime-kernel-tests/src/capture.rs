@@ -113,9 +113,9 @@ impl CapturePrograms {
     }
 
     /// Bytes have come to a socket.
-    pub fn came_in(&mut self, machine: &mut HostMachine, socket: HostSocket, unread: u32) {
+    pub fn data_ready(&mut self, machine: &mut HostMachine, socket: HostSocket, unread: u32) {
         ffi::host_set_unread(socket.0, unread);
-        ffi::capture_came_in(socket.0);
+        ffi::capture_data_ready(socket.0);
         machine.check();
     }
 
@@ -151,7 +151,7 @@ impl CapturePrograms {
 
     /// A server says what a thread waits for from here on (the second argument of what it calls),
     /// or that it does not any more.
-    pub fn says_wait(&mut self, machine: &mut HostMachine, task: HostTask, begins: bool) {
+    pub fn set_wait(&mut self, machine: &mut HostMachine, task: HostTask, begins: bool) {
         ffi::capture_waits(task.0, begins.into());
         machine.check();
     }
@@ -163,21 +163,21 @@ impl CapturePrograms {
         machine.check();
     }
 
-    /// Looks at what a connection is at; what there is to tell is among the records.
-    pub fn look(&mut self, machine: &mut HostMachine, socket: HostSocket) {
-        ffi::capture_walk(socket.0, b'w' as _);
-        machine.check();
-    }
-
-    /// Accounts for a connection at the end.
-    pub fn leave(&mut self, machine: &mut HostMachine, socket: HostSocket) {
-        ffi::capture_walk(socket.0, b'l' as _);
-        machine.check();
-    }
-
-    /// Ends what was answered by a thread that has left.
-    pub fn sweep(&mut self, machine: &mut HostMachine, socket: HostSocket) {
+    /// Writes a snapshot of a connection to the records.
+    pub fn snapshot(&mut self, machine: &mut HostMachine, socket: HostSocket) {
         ffi::capture_walk(socket.0, b's' as _);
+        machine.check();
+    }
+
+    /// Accounts for a connection when the trace ends.
+    pub fn finalize(&mut self, machine: &mut HostMachine, socket: HostSocket) {
+        ffi::capture_walk(socket.0, b'f' as _);
+        machine.check();
+    }
+
+    /// Closes a request that was answered by a thread which then left the connection.
+    pub fn close_answered(&mut self, machine: &mut HostMachine, socket: HostSocket) {
+        ffi::capture_walk(socket.0, b'c' as _);
         machine.check();
     }
 

@@ -85,7 +85,7 @@ mod c {
         pub(super) fn capture_set(settings: *const u8, depth: u32, phase: u32);
         pub(super) fn capture_received(socket: u32, result: c_int, flags: c_int);
         pub(super) fn capture_sent(socket: u32, result: c_int);
-        pub(super) fn capture_came_in(socket: u32);
+        pub(super) fn capture_data_ready(socket: u32);
         pub(super) fn capture_closed(socket: u32);
         pub(super) fn capture_switch(preempt: c_int, from: u32, to: u32, state: u32);
         pub(super) fn capture_waking(task: u32);
@@ -129,7 +129,7 @@ by_numbers! {
     capture_begin();
     capture_received(socket: u32, result: c_int, flags: c_int);
     capture_sent(socket: u32, result: c_int);
-    capture_came_in(socket: u32);
+    capture_data_ready(socket: u32);
     capture_closed(socket: u32);
     capture_switch(preempt: c_int, from: u32, to: u32, state: u32);
     capture_waking(task: u32);

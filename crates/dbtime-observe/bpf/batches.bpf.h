@@ -16,7 +16,7 @@
 
 #define LATER_TEXT 384			/* bytes of the texts of further statements */
 #define FIRST_TEXT 512			/* of the first, where there are further ones */
-#define LATER_FROM (TEXT_ROOM - LATER_TEXT - MOST_NAME)
+#define LATER_FROM (TEXT_ROOM - LATER_TEXT - MAX_NAME)
 
 /* The first statement of a request turns out not to be the only one. */
 static __always_inline void begin_batch(struct connection *connection)
@@ -25,10 +25,10 @@ static __always_inline void begin_batch(struct connection *connection)
 	struct executed *first = &connection->executed[0];
 
 	__builtin_memset(connection->executed, 0, sizeof(connection->executed));
-	request->flags |= REQUEST_SEVERAL;
+	request->flags |= REQUEST_MULTI;
 	connection->request.statements = 1;
-	connection->answering = 0;
-	connection->completed = 0;
+	connection->next_answer = 0;
+	connection->answers_done = 0;
 	connection->answer.packets = 0;
 	connection->answer.rest = 0;
 	if (settings.streams && depth == DEPTH_EVERYTHING)
@@ -61,14 +61,14 @@ static __always_inline struct executed *next_executed(struct connection *connect
 	if (!connection->request.statements)
 		begin_batch(connection);
 	index = connection->request.statements;
-	if (index >= MOST_EXECUTED) {
-		connection->executed[MOST_EXECUTED - 1].flags |= REQUEST_SEVERAL;
+	if (index >= MAX_EXECUTED) {
+		connection->executed[MAX_EXECUTED - 1].flags |= REQUEST_MULTI;
 		return NULL;
 	}
 	connection->request.statements++;
-	executed = &connection->executed[index & (MOST_EXECUTED - 1)];
-	connection->shapes[index & (MOST_EXECUTED - 1)] = 0;
-	executed->first_bind = connection->binds;
+	executed = &connection->executed[index & (MAX_EXECUTED - 1)];
+	connection->shapes[index & (MAX_EXECUTED - 1)] = 0;
+	executed->first_bind = connection->bind_count;
 	executed->rows = NOT_KNOWN;
 	return executed;
 }
@@ -89,8 +89,8 @@ static __always_inline __u32 append(struct connection *connection, const char *a
 	return length - 1;
 }
 
-/* Another Parse. Global: see `take`. */
-int parse_another(struct connection *connection, __u64 address, __u32 length, __u32 all)
+/* Another Parse. Global: see `consume`. */
+int append_parse(struct connection *connection, __u64 address, __u32 length, __u32 all)
 {
 	const char *at = (const char *)address;
 	struct executed *executed;
@@ -103,7 +103,7 @@ int parse_another(struct connection *connection, __u64 address, __u32 length, __
 		return 0;
 	/* The text first: where there is no room for the name it is known at least. */
 	from = connection->text_used;
-	name = append(connection, at, MOST_NAME, length);
+	name = append(connection, at, MAX_NAME, length);
 	connection->text_used = from;
 	if (name + 1 >= length || from > LATER_FROM) {
 		executed->flags |= REQUEST_UNREAD;
@@ -118,16 +118,16 @@ int parse_another(struct connection *connection, __u64 address, __u32 length, __
 	    (length < all && name + 1 + executed->text_length >= length))
 		executed->flags |= REQUEST_CUT;
 	if (settings.sums)
-		connection->shapes[(connection->request.statements - 1) & (MOST_EXECUTED - 1)] =
+		connection->shapes[(connection->request.statements - 1) & (MAX_EXECUTED - 1)] =
 			shape_between(connection, from, from + executed->text_length);
 	executed->name_from = connection->text_used;
-	executed->name_length = name ? append(connection, at, MOST_NAME, length) : 0;
+	executed->name_length = name ? append(connection, at, MAX_NAME, length) : 0;
 	return 0;
 }
 
 /* A Bind of a statement that an earlier request, or an earlier message, prepared; 0: which one that is
- * was not read. Global: see `take`. */
-int bind_another(struct connection *connection, __u64 address, __u32 length)
+ * was not read. Global: see `consume`. */
+int append_bind(struct connection *connection, __u64 address, __u32 length)
 {
 	struct executed *executed;
 
@@ -140,19 +140,19 @@ int bind_another(struct connection *connection, __u64 address, __u32 length)
 	executed->name_from = connection->text_used;
 	if (!address)
 		return 0;
-	executed->name_length = append(connection, (const char *)address, MOST_NAME, length);
+	executed->name_length = append(connection, (const char *)address, MAX_NAME, length);
 	return 0;
 }
 
 /* The statement that messages are about. */
 static __always_inline struct executed *latest_executed(struct connection *connection)
 {
-	return &connection->executed[(connection->request.statements - 1) & (MOST_EXECUTED - 1)];
+	return &connection->executed[(connection->request.statements - 1) & (MAX_EXECUTED - 1)];
 }
 
 /* The portal that a Bind makes, or an Execute means, where it has a name; whether it has. Of a name that
  * does not end in what was read nothing is known. */
-static __always_inline int take_portal(struct connection *connection, const char *at, __u32 length)
+static __always_inline int read_portal(struct connection *connection, const char *at, __u32 length)
 {
 	struct request *request = &connection->request;
 	__u32 used = request->text_length + request->name_length;
@@ -164,7 +164,7 @@ static __always_inline int take_portal(struct connection *connection, const char
 		used = connection->text_used;
 	connection->text_used = used;
 	request->portal_from = used;
-	request->portal_length = append(connection, at, MOST_NAME, length);
+	request->portal_length = append(connection, at, MAX_NAME, length);
 	if (request->portal_length >= length) {
 		request->portal_length = 0;
 		connection->text_used = used;
@@ -173,11 +173,11 @@ static __always_inline int take_portal(struct connection *connection, const char
 }
 
 /* When the server turned to a statement, by the portals that it made; 0: that was not seen. */
-static __always_inline __u64 turned_to(struct thread *thread, __u32 bind)
+static __always_inline __u64 portal_time(struct thread *thread, __u32 bind)
 {
-	if (bind >= thread->portals || bind >= MOST_PORTALS)
+	if (bind >= thread->portals || bind >= MAX_PORTALS)
 		return 0;
-	return thread->portal[bind & (MOST_PORTALS - 1)];
+	return thread->portal[bind & (MAX_PORTALS - 1)];
 }
 
 /* What a loop over the statements of a request works with. The verifier follows its body once. */
@@ -192,7 +192,7 @@ struct batch {
 static long time_executed(__u64 i, struct batch *batch)
 {
 	struct connection *connection = batch->connection;
-	struct executed *executed = &connection->executed[i & (MOST_EXECUTED - 1)];
+	struct executed *executed = &connection->executed[i & (MAX_EXECUTED - 1)];
 	__u64 begin, end = batch->now;
 
 	if (i >= connection->request.statements)
@@ -201,22 +201,22 @@ static long time_executed(__u64 i, struct batch *batch)
 	if (!batch->is_seen)
 		return 0;
 	/* The first begins with the request. */
-	begin = i ? turned_to(batch->thread, executed->first_bind) : connection->start;
+	begin = i ? portal_time(batch->thread, executed->first_bind) : connection->start;
 	if (i + 1 < connection->request.statements) {
-		executed = &connection->executed[(i + 1) & (MOST_EXECUTED - 1)];
-		end = turned_to(batch->thread, executed->first_bind);
+		executed = &connection->executed[(i + 1) & (MAX_EXECUTED - 1)];
+		end = portal_time(batch->thread, executed->first_bind);
 		/* Behind an error nothing is executed. */
 		if (!end && connection->request.error)
 			end = batch->now;
 	}
-	executed = &connection->executed[i & (MOST_EXECUTED - 1)];
+	executed = &connection->executed[i & (MAX_EXECUTED - 1)];
 	if (begin && end >= begin)
 		executed->length = end - begin;
 	return 0;
 }
 
 /* How long each statement took, up to now, where it is known when the server turned to them. Global:
- * see `take`. */
+ * see `consume`. */
 int time_batch(struct connection *connection, struct thread *thread, __u64 now)
 {
 	struct batch batch = { .connection = connection, .thread = thread, .now = now };
@@ -224,9 +224,9 @@ int time_batch(struct connection *connection, struct thread *thread, __u64 now)
 	if (!connection || !thread)
 		return 0;
 	/* A probe that came in between has not seen all of them; behind an error there are fewer. */
-	batch.is_seen = thread->portals == connection->binds ||
+	batch.is_seen = thread->portals == connection->bind_count ||
 			(thread->portals && connection->request.error);
-	bpf_loop(MOST_EXECUTED, time_executed, &batch, 0);
+	bpf_loop(MAX_EXECUTED, time_executed, &batch, 0);
 	return 0;
 }
 
@@ -234,14 +234,14 @@ int time_batch(struct connection *connection, struct thread *thread, __u64 now)
  * seldom prepared. */
 static __always_inline __u32 weight_of(struct executed *executed)
 {
-	return executed->flags & (REQUEST_NAMED | REQUEST_UNREAD) ? MOST_NAME : executed->text_length;
+	return executed->flags & (REQUEST_NAMED | REQUEST_UNREAD) ? MAX_NAME : executed->text_length;
 }
 
 static long compare_executed(__u64 i, struct batch *batch)
 {
 	struct connection *connection = batch->connection;
-	struct executed *chief = &connection->executed[batch->chief & (MOST_EXECUTED - 1)];
-	struct executed *executed = &connection->executed[i & (MOST_EXECUTED - 1)];
+	struct executed *chief = &connection->executed[batch->chief & (MAX_EXECUTED - 1)];
+	struct executed *executed = &connection->executed[i & (MAX_EXECUTED - 1)];
 	int is_known = executed->length != NOT_KNOWN, is_greater;
 
 	if (i >= connection->request.statements)
@@ -257,14 +257,14 @@ static long compare_executed(__u64 i, struct batch *batch)
 	return 0;
 }
 
-/* The statement that a request is known by: the one that took longest. Global: see `take`. */
+/* The statement that a request is known by: the one that took longest. Global: see `consume`. */
 __u32 chief_of(struct connection *connection)
 {
 	struct batch batch = { .connection = connection };
 
 	if (!connection)
 		return 0;
-	bpf_loop(MOST_EXECUTED, compare_executed, &batch, 0);
+	bpf_loop(MAX_EXECUTED, compare_executed, &batch, 0);
 	return batch.chief;
 }
 

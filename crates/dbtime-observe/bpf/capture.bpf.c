@@ -19,31 +19,31 @@
 #include <bpf/bpf_core_read.h>
 #include "capture.h"
 #include "tls.bpf.h"
-#include "walks.bpf.h"
+#include "iterators.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 /* The client has gone, or what was sent cannot reach it. What locks it held the thread that has found
  * out will let go of. */
-static __always_inline void hang_up(struct connection *connection)
+static __always_inline void abort_connection(struct connection *connection)
 {
 	struct thread *thread;
 
-	turn(connection);
+	maybe_close(connection);
 	if (connection->start) {
-		reach(connection, bpf_ktime_get_ns());
-		close_request(connection, FATE_ABORTED);
+		note_progress(connection, bpf_ktime_get_ns());
+		close_request(connection, OUTCOME_ABORTED);
 	}
-	forget_step(connection);
-	thread = only_counts() ? NULL : running();
+	reset_framing(connection);
+	thread = only_counts() ? NULL : current_thread_or_add();
 	if (!thread)
 		return;
-	thread->served = connection->request.connection;
-	thread->served_start = connection->request.start;
-	thread->has_left = 1;
+	thread->prev_connection = connection->request.connection;
+	thread->prev_start = connection->request.start;
+	thread->is_client_gone = 1;
 }
 
-static __always_inline int is_passing(int result)
+static __always_inline int is_transient(int result)
 {
 	return result == -EAGAIN || result == -EINTR || result <= -ERESTARTSYS;
 }
@@ -51,110 +51,110 @@ static __always_inline int is_passing(int result)
 /* The watching has ended: a server that reads on has answered before, and one that goes on with an answer
  * has not. What it does next ends the request, for its connection may be gone before the walk over all
  * of them. */
-static __always_inline void leave_behind(struct sock *sk, int is_read)
+static __always_inline void finish_after_end(struct sock *sk, int is_read)
 {
-	struct connection *connection = phase == PHASE_ENDED ? met(sk) : NULL;
+	struct connection *connection = phase == PHASE_ENDED ? lookup(sk) : NULL;
 
-	connection = connection ? kept_of(connection) : NULL;
+	connection = connection ? state_of(connection) : NULL;
 	if (!connection || !connection->start)
 		return;
 	if (is_read)
-		turn(connection);
-	leave(connection);
+		maybe_close(connection);
+	count_in_flight(connection);
 }
 
-static __always_inline void receives(struct sock *sk, int result, int flags)
+static __always_inline void handle_receive(struct sock *sk, int result, int flags)
 {
 	struct connection *connection;
 
 	if (flags & MSG_PEEK)
 		return;
 	if (!is_watching()) {
-		leave_behind(sk, 1);
+		finish_after_end(sk, 1);
 		return;
 	}
-	connection = followed(sk);
+	connection = followed_connection(sk);
 	if (!connection)
 		return;
 	if (result > 0) {
 		if (is_encrypted(connection))
-			received_record(connection, result);
+			handle_tls_record(connection, result);
 		else
-			received(connection, buffer(), result);
+			handle_request_bytes(connection, user_buffer(), result);
 		/* What is left has come with the last bytes at the latest. */
-		connection->came = sk->sk_receive_queue.qlen ? connection->came_last : 0;
-	} else if (!is_passing(result)) {
-		hang_up(connection);
+		connection->rx_first_at = sk->sk_receive_queue.qlen ? connection->rx_last_at : 0;
+	} else if (!is_transient(result)) {
+		abort_connection(connection);
 	} else if (!connection->rest && !connection->header_length) {
-		turn(connection);
+		maybe_close(connection);
 	}
 }
 
 SEC("tp_btf/sock_recv_length")
 int BPF_PROG(on_receive, struct sock *sk, int result, int flags)
 {
-	__u64 since = runs();
+	__u64 since = begin_run();
 
-	receives(sk, result, flags);
-	has_run(since);
+	handle_receive(sk, result, flags);
+	end_run(since);
 	return 0;
 }
 
 /* Bytes have come to a socket: whoever sends them runs, or an interrupt. */
-static __always_inline void comes_in(struct sock *sk)
+static __always_inline void handle_data_ready(struct sock *sk)
 {
-	struct connection *connection = is_watching() ? met(sk) : NULL;
+	struct connection *connection = is_watching() ? lookup(sk) : NULL;
 
-	connection = connection ? kept_of(connection) : NULL;
+	connection = connection ? state_of(connection) : NULL;
 	/* They may have been read before this is told. */
 	if (!connection || !sk->sk_receive_queue.qlen)
 		return;
-	connection->came_last = bpf_ktime_get_ns();
-	if (!connection->came)
-		connection->came = connection->came_last;
+	connection->rx_last_at = bpf_ktime_get_ns();
+	if (!connection->rx_first_at)
+		connection->rx_first_at = connection->rx_last_at;
 }
 
 SEC("tp_btf/sk_data_ready")
 int BPF_PROG(on_bytes, struct sock *sk)
 {
-	__u64 since = runs();
+	__u64 since = begin_run();
 
-	comes_in(sk);
-	has_run(since);
+	handle_data_ready(sk);
+	end_run(since);
 	return 0;
 }
 
-static __always_inline void sends(struct sock *sk, int result)
+static __always_inline void handle_send(struct sock *sk, int result)
 {
 	struct connection *connection;
 	struct request *request;
 	__u64 now;
 
 	if (!is_watching()) {
-		leave_behind(sk, 0);
+		finish_after_end(sk, 0);
 		return;
 	}
-	connection = followed(sk);
+	connection = followed_connection(sk);
 	if (!connection)
 		return;
 	now = bpf_ktime_get_ns();
 	request = &connection->request;
 	if (result <= 0) {
-		if (!is_passing(result))
-			hang_up(connection);
+		if (!is_transient(result))
+			abort_connection(connection);
 		else if (is_encrypted(connection))
-			connection->writes_again = 1;
+			connection->retries_write = 1;
 		return;
 	}
 	if (!connection->start) {
 		/* PostgreSQL's connections begin with reads of what is no request. */
-		int is_first = request->protocol == PROTOCOL_MYSQL || !connection->reads;
+		int is_first = request->protocol == PROTOCOL_MYSQL || !connection->has_read;
 
-		if (connection->step == STEP_LOST && request->end == 0 && is_first) {
+		if (connection->framing == FRAMING_LOST && request->end == 0 && is_first) {
 			/* The first that is seen of it. */
 			request->end = now;
-			if (request->protocol == PROTOCOL_MYSQL && greets(connection, result)) {
-				connection->step = STEP_KEPT;
+			if (request->protocol == PROTOCOL_MYSQL && read_greeting(connection, result)) {
+				connection->framing = FRAMING_SYNCED;
 			} else {
 				count(COUNT_STARTED);
 				count(COUNT_PARTIAL);
@@ -162,24 +162,24 @@ static __always_inline void sends(struct sock *sk, int result)
 		}
 		return;
 	}
-	if (!request->sends++)
+	if (!request->writes++)
 		request->first_sent = now;
 	if (!is_encrypted(connection)) {
 		request->sent_bytes += result;
-		answered(connection, buffer(), result);
+		handle_answer_bytes(connection, user_buffer(), result);
 	}
-	reach(connection, now);
+	note_progress(connection, now);
 	if (connection->ahead_length)
-		go_on(connection);
+		resume_ahead(connection);
 }
 
 SEC("tp_btf/sock_send_length")
 int BPF_PROG(on_send, struct sock *sk, int result, int flags)
 {
-	__u64 since = runs();
+	__u64 since = begin_run();
 
-	sends(sk, result);
-	has_run(since);
+	handle_send(sk, result);
+	end_run(since);
 	return 0;
 }
 
@@ -193,8 +193,8 @@ int BPF_PROG(on_state, struct sock *sk, int from, int to)
 	__u8 yes = 1;
 
 	if (to == TCP_CLOSE) {
-		leave_behind(sk, 0);
-		forget(sk);
+		finish_after_end(sk, 0);
+		remove_encrypted(sk);
 	}
 	if (settings.follows_new && to == TCP_LISTEN && bpf_map_lookup_elem(&servers, &tgid))
 		bpf_map_update_elem(&ports, &port, &yes, BPF_ANY);
@@ -263,9 +263,9 @@ int BPF_PROG(on_exit, struct task_struct *task)
 /* Types that no table and no function names. Named here they are in the object's BTF, where the test
  * of their layout finds them (`src/kernel_layout/`). */
 struct {
-	struct glance glance;
+	struct snapshot glance;
 	enum bound bound;
-	enum fate fate;
+	enum outcome outcome;
 	enum request_flags request_flags;
 	enum protocol protocol;
 	enum part part;

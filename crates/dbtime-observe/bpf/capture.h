@@ -13,37 +13,37 @@
 /* Rooms and limits. They are an enum for BTF to have them. */
 enum bound {
 	TEXT_ROOM = 1024,	/* bytes of a statement's text that are kept; a power of two */
-	TOLD_AT = 64,		/* where a text begins that the server told of: behind the request's */
-	MOST_EXECUTED = 8,	/* statements of a request that are told apart; a power of two */
+	SERVER_TEXT_AT = 64,		/* where a text begins that the server told of: behind the request's */
+	MAX_EXECUTED = 8,	/* statements of a request that are told apart; a power of two */
 	FILE_WAITS = NAMED_FILES + FILE_PARTS,
 	/* Tables that the reader empties before they are full have rows of so many sides: programs
 	 * add to those of one, and the reader takes out those of the other once nobody adds to them
 	 * any more. */
 	SIDES = 2,
 	/* Where statements are added up, shorter waits for locks are not told of; nanoseconds. */
-	LOCK_WORTH = 1000000,
+	MIN_LOCK_WAIT_NS = 1000000,
 };
 
-#define TOLD_ROOM (TEXT_ROOM - TOLD_AT)
+#define SERVER_TEXT_ROOM (TEXT_ROOM - SERVER_TEXT_AT)
 
 struct text {
 	char bytes[TEXT_ROOM];
 };
 
 /* What a request came to. */
-enum fate {
-	FATE_ENDED = 1,		/* answered, or of a kind that has no answer */
-	FATE_ABORTED = 2,	/* the connection ended before the answer */
+enum outcome {
+	OUTCOME_ENDED = 1,		/* answered, or of a kind that has no answer */
+	OUTCOME_ABORTED = 2,	/* the connection ended before the answer */
 };
 
 enum request_flags {
 	REQUEST_CUT = 1,	/* the text is longer than what was kept */
 	REQUEST_UNREAD = 2,	/* the text was not in memory, or not where it was looked for */
 	REQUEST_NAMED = 4,	/* it names a statement that was prepared by an earlier one */
-	REQUEST_TOLD = 8,	/* the server told of the text: it stands behind TOLD_AT bytes */
-	REQUEST_SEVERAL = 16,	/* it executes several statements, of which it names the first */
-	REQUEST_WITHIN = 32,	/* its answer says that a transaction is open, */
-	REQUEST_OUTSIDE = 64,	/* or that none is; where there is neither it does not say */
+	REQUEST_SERVER_TEXT = 8,	/* the server told of the text: it stands behind SERVER_TEXT_AT bytes */
+	REQUEST_MULTI = 16,	/* it executes several statements, of which it names the first */
+	REQUEST_IN_TRANSACTION = 32,	/* its answer says that a transaction is open, */
+	REQUEST_NO_TRANSACTION = 64,	/* or that none is; where there is neither it does not say */
 	REQUEST_FETCHES = 128,	/* it goes on with a portal that an earlier one has made */
 	REQUEST_RELEASED = 256,	/* it let a lock go that somebody had waited for */
 	REQUEST_LOCKS = 512,	/* it is handed on for such a wait alone, its own or another's */
@@ -57,7 +57,7 @@ struct server {
 	__u64 wait_event;	/* where it has the address of what it waits for (PostgreSQL); or 0 */
 	__u32 protocol;
 	__u16 is_child;		/* of one that is followed */
-	__u16 hears_tls;	/* whether there are probes on its TLS library */
+	__u16 has_tls_probes;	/* whether there are probes on its TLS library */
 };
 
 #define NAME_ROOM 64	/* of a user's or a database's name, its zero included */
@@ -179,14 +179,14 @@ struct file_wait {
 
 /* The files that a request has waited for. */
 struct file_waits {
-	__u64 mark;		/* all ones: no request begins so, and no `struct waits` */
+	__u64 marker;		/* all ones: no request begins so, and no `struct waits` */
 	struct file_wait waits[FILE_WAITS];
 };
 
 /* The longest wait of a request for a lock, and for whom it waited longest for a CPU. Each holds nothing
  * where its length is 0. */
 struct waits {
-	__u64 zero;		/* no request begins so */
+	__u64 marker;		/* no request begins so */
 	struct blocker blocker;
 	struct preemptor preemptor;
 };
@@ -201,7 +201,7 @@ struct request {
 	__u64 first_sent;	/* the first and the last piece of its answer were handed over; 0: none */
 	__u64 end;		/* its last piece was; without any, when the server turned to the next */
 	__u64 sent_bytes;
-	__u32 sends;
+	__u32 writes;
 	__u32 length;		/* bytes of the command, its first byte included */
 	__u32 tgid;
 	__u32 tid;		/* the thread that read it */
@@ -212,7 +212,7 @@ struct request {
 	__u16 other_call;	/* the system call of the last wait that is `other` */
 	__u8 command;
 	__u8 reply;		/* first byte of the answer */
-	__u8 fate;
+	__u8 outcome;
 	__u8 cache;		/* enum cache */
 	__u8 protocol;		/* enum protocol */
 	__u8 name_length;	/* of the name of a prepared statement, which stands behind the text */
@@ -234,7 +234,7 @@ struct executed {
 	__u64 rows;		/* NOT_KNOWN: its answer does not tell, or was too long */
 	__u32 executes;
 	__u16 first_bind;	/* of the request's Binds, as far as these make portals without a name */
-	__u16 flags;		/* enum request_flags; REQUEST_SEVERAL: further ones are with it */
+	__u16 flags;		/* enum request_flags; REQUEST_MULTI: further ones are with it */
 	__u16 text_from;	/* in the request's text */
 	__u16 text_length;
 	__u16 name_from;
@@ -257,9 +257,9 @@ struct cost {
 
 /* A connection as it is at some instant, followed by the request that is under way, or by its last, as
  * it would be handed on. */
-struct glance {
+struct snapshot {
 	__u64 now;
-	__u32 is_at_work;	/* the request is under way */
+	__u32 is_under_way;	/* the request is under way */
 	__u32 part;		/* which part of the response goes on (enum part); PARTS: that is not known */
 	__u32 wait;		/* what the server calls what it waits for, as in struct blocker */
 	__u32 reserved;
@@ -276,19 +276,19 @@ enum count {
 	COUNT_DROPPED,		/* the stream had no room for it */
 	COUNT_CUT,
 	COUNT_UNREAD,
-	COUNT_OVERLAID,		/* the next one came before this one was answered */
+	COUNT_PIPELINED_OVER,		/* the next one came before this one was answered */
 	COUNT_NO_STORAGE,	/* a connection that the kernel had no memory to follow */
-	COUNT_OUT_OF_STEP,	/* reads that fit no packet; followed again from the next one that does */
+	COUNT_RESYNC,	/* reads that fit no packet; followed again from the next one that does */
 	COUNT_TLS,		/* connections that turned to TLS where nobody hears what is said */
 	COUNT_COMPRESSED,	/* that turned to compression */
-	COUNT_NOT_UNDERSTOOD,	/* that were there before, and of which no request was found */
+	COUNT_UNPARSED,	/* that were there before, and of which no request was found */
 	COUNT_CONNECTIONS,
-	COUNT_NAMELESS,		/* statements, added up, whose text was not seen when they were prepared */
-	COUNT_UNSEEN,		/* arrivals on a CPU that the kernel did not tell of */
+	COUNT_UNRESOLVED,		/* statements, added up, whose text was not seen when they were prepared */
+	COUNT_UNSEEN_SWITCHES,		/* arrivals on a CPU that the kernel did not tell of */
 	COUNT_LOGINS,		/* connections whose user is known */
 	COUNT_BATCHES,		/* requests with several statements that are told apart */
 	COUNT_LOCKS_LOST,	/* waits for locks, and who let them go, for which the stream had no room */
-	COUNT_WITHHELD,		/* not handed on, for that was to cost less: see enum depth */
+	COUNT_NOT_STREAMED,		/* not handed on, for that was to cost less: see enum depth */
 	COUNTS,
 };
 
@@ -318,7 +318,7 @@ enum shape {
 };
 
 /* What became of a statement that was looked for in the query cache. */
-enum cache { CACHE_NOT_ASKED, CACHE_MISS, CACHE_HIT, CACHES };
+enum cache { CACHE_NOT_SEARCHED, CACHE_MISS, CACHE_HIT, CACHES };
 
 /* Waits of statements of one shape for a file. */
 struct shape_file {
@@ -344,7 +344,7 @@ struct totals {
 struct example {
 	struct request request;
 	struct text text;
-	struct executed executed[MOST_EXECUTED];
+	struct executed executed[MAX_EXECUTED];
 };
 
 /* How much is done for a request. It may become less while servers are watched. */
@@ -372,8 +372,8 @@ struct settings {
 	__u32 follows_unix;	/* whether clients by Unix sockets are followed */
 	__u32 step;		/* of the coarse distribution, in microseconds; 0: by powers of two */
 	__u32 follows_new;	/* whether servers that start are told of, and followed at any port */
-	__u32 wants_user;	/* whether only statements of this user are added up */
-	__u32 wants_database;	/* whether only those in this database are */
+	__u32 filters_user;	/* whether only statements of this user are added up */
+	__u32 filters_database;	/* whether only those in this database are */
 	__u32 follows_threads;	/* whether the scheduler's events are told of: without, there are no parts */
 	char user[NAME_ROOM];
 	char database[NAME_ROOM];

@@ -39,7 +39,7 @@ static __always_inline int is_numbered(const char *name)
 
 /* The name of the file that a thread waits for; FILE_NAME bytes. Numbered ones stand behind that of
  * their folder. */
-static __always_inline void name_file(char *to, struct task_struct *task, int call)
+static __always_inline void copy_file_name(char *to, struct task_struct *task, int call)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	struct file *file;
@@ -78,7 +78,7 @@ static __always_inline int is_for_file(__u8 cause)
 
 /* What a thread waits for in its present system call; what it waited for in the last one where that is
  * begun again, behind a stop. */
-static __always_inline __u8 cause_of(struct task_struct *task, __u8 last, int *call)
+static __always_inline __u8 cause_of_call(struct task_struct *task, __u8 last, int *call)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 
@@ -133,7 +133,7 @@ static __always_inline __u8 cause_of(struct task_struct *task, __u8 last, int *c
 
 /* What a thread of PostgreSQL says that it waits for: it writes that down, and where it does is known.
  * It has not left yet: its memory is the present one. */
-static __always_inline __u32 event_of(__u64 wait_event)
+static __always_inline __u32 read_wait_event(__u64 wait_event)
 {
 	__u64 at = 0;
 	__u32 event = 0;
@@ -145,7 +145,7 @@ static __always_inline __u32 event_of(__u64 wait_event)
 }
 
 /* The part that a server's word stands for; PARTS: the system call tells. */
-static __always_inline __u8 cause_said(__u32 wait)
+static __always_inline __u8 cause_of_wait(__u32 wait)
 {
 	/* SLEEP() waits for a condition that never comes. */
 	if (wait == WAIT_SLEEP)

@@ -32,35 +32,35 @@ static __always_inline __u32 shortest_tag(__u8 last)
 }
 
 /* One of several statements was executed, and has had so many rows. */
-static __always_inline void completes(struct connection *connection, __u64 rows)
+static __always_inline void complete_statement(struct connection *connection, __u64 rows)
 {
 	struct executed *executed;
 
 	/* What was only prepared has no answer of this kind. */
-	for (int i = 0; i < MOST_EXECUTED; i++) {
-		executed = &connection->executed[connection->answering & (MOST_EXECUTED - 1)];
-		if (connection->answering >= connection->request.statements)
+	for (int i = 0; i < MAX_EXECUTED; i++) {
+		executed = &connection->executed[connection->next_answer & (MAX_EXECUTED - 1)];
+		if (connection->next_answer >= connection->request.statements)
 			return;
 		if (executed->executes)
 			break;
-		connection->answering++;
+		connection->next_answer++;
 	}
-	executed = &connection->executed[connection->answering & (MOST_EXECUTED - 1)];
-	if (!connection->completed++)
+	executed = &connection->executed[connection->next_answer & (MAX_EXECUTED - 1)];
+	if (!connection->answers_done++)
 		executed->rows = rows;
 	else if (executed->rows != NOT_KNOWN && rows != NOT_KNOWN)
 		executed->rows += rows;
-	if (connection->completed < executed->executes)
+	if (connection->answers_done < executed->executes)
 		return;
-	connection->completed = 0;
-	connection->answering++;
+	connection->answers_done = 0;
+	connection->next_answer++;
 }
 
 /*
  * The number at the end of a CommandComplete that ends there; NOT_KNOWN: there is none, or something
- * else. It is read from its end on, and never beyond its beginning. Global: see `take`.
+ * else. It is read from its end on, and never beyond its beginning. Global: see `consume`.
  */
-__u64 rows_told(__u64 end, __u32 length)
+__u64 rows_in_tag(__u64 end, __u32 length)
 {
 	__u8 tail[16] = {}, head[TAGGED] = {};
 	__u64 rows = 0, scale = 1;
@@ -93,17 +93,17 @@ __u64 rows_told(__u64 end, __u32 length)
 	return NOT_KNOWN;
 }
 
-int first_of_tagged_answer(struct connection *connection, __u64 address, __u32 length);
+int read_tagged_answer_head(struct connection *connection, __u64 address, __u32 length);
 
-struct walk {
+struct completion_walk {
 	struct connection *connection;
 };
 
-static long next_message(__u64 i, struct walk *walk)
+static long next_message(__u64 i, struct completion_walk *walk)
 {
 	struct connection *connection = walk->connection;
 	struct answer *answer = &connection->answer;
-	struct rest *rest = &connection->to_come;
+	struct unread *rest = &connection->unread;
 	__u32 whole, length = rest->length;
 	__u8 head[8];
 
@@ -113,15 +113,15 @@ static long next_message(__u64 i, struct walk *walk)
 		return 1;
 	whole = big_endian(head + 1) + 1;
 	if (head[0] == PG_FAILED || whole < TAGGED) {
-		first_of_tagged_answer(connection, rest->at, length);
+		read_tagged_answer_head(connection, rest->at, length);
 		answer->stage = STAGE_OVER;
 		return 1;
 	}
 	if (head[0] == PG_COMPLETE)
-		completes(connection,
-			  whole <= length ? rows_told(rest->at + whole, whole) : NOT_KNOWN);
+		complete_statement(connection,
+			  whole <= length ? rows_in_tag(rest->at + whole, whole) : NOT_KNOWN);
 	else if (head[0] == PG_EMPTY || head[0] == PG_SUSPENDED)
-		completes(connection, NOT_KNOWN);
+		complete_statement(connection, NOT_KNOWN);
 	answer->packets++;
 	if (whole > length) {
 		answer->rest = whole - length;
@@ -132,10 +132,10 @@ static long next_message(__u64 i, struct walk *walk)
 	return 0;
 }
 
-/* Goes through a piece of an answer to several statements. Global: see `take`. */
+/* Goes through a piece of an answer to several statements. Global: see `consume`. */
 int count_completions(struct connection *connection, __u64 at, __u32 length)
 {
-	struct walk walk = { connection };
+	struct completion_walk walk = { connection };
 	struct answer *answer;
 	__u32 skipped;
 	__u64 worth;
@@ -143,14 +143,14 @@ int count_completions(struct connection *connection, __u64 at, __u32 length)
 	if (!connection)
 		return 0;
 	answer = &connection->answer;
-	worth = (bpf_ktime_get_ns() - connection->start) / WORTH_A_LOOK + MANY_PACKETS;
+	worth = (bpf_ktime_get_ns() - connection->start) / NS_PER_PACKET + MIN_PACKETS;
 	worth = worth > answer->packets ? worth - answer->packets : 0;
 	skipped = answer->rest < length ? answer->rest : length;
 	answer->rest -= skipped;
-	connection->to_come.at = at + skipped;
-	connection->to_come.length = length - skipped;
-	bpf_loop(worth < MOST_PACKETS ? worth : MOST_PACKETS, next_message, &walk, 0);
-	if (connection->to_come.length)
+	connection->unread.at = at + skipped;
+	connection->unread.length = length - skipped;
+	bpf_loop(worth < MAX_PACKETS ? worth : MAX_PACKETS, next_message, &walk, 0);
+	if (connection->unread.length)
 		answer->stage = STAGE_OVER;
 	return 0;
 }

@@ -10,7 +10,7 @@
 
 #define HEADER 4		/* bytes before each packet of MySQL's protocol */
 #define TAGGED 5		/* before each message of PostgreSQL's */
-#define MOST_NAME 64		/* bytes of a PostgreSQL statement's name that are kept, NAMEDATALEN */
+#define MAX_NAME 64		/* bytes of a PostgreSQL statement's name that are kept, NAMEDATALEN */
 
 enum role {
 	ROLE_IGNORED,
@@ -18,9 +18,9 @@ enum role {
 	ROLE_ENCRYPTED,		/* followed, and kept apart: see `encrypted` */
 };
 
-enum step {
-	STEP_LOST,		/* it is not known where packets begin */
-	STEP_KEPT,
+enum framing {
+	FRAMING_LOST,		/* it is not known where packets begin */
+	FRAMING_SYNCED,
 };
 
 /* How far the shape of a text is known (`shape.bpf.h`). It lies here, and not on the stack: of what
@@ -54,19 +54,19 @@ struct answer {
 	__u8 stage;		/* enum stage */
 	__u8 sequence;		/* the next packet's number */
 	__u8 has_columns;	/* their definitions have ended */
-	__u8 goes_on;		/* the next packet continues a row */
+	__u8 row_continues;		/* the next packet continues a row */
 };
 
 /* What is left of a piece of PostgreSQL's answers. It lies here for the reason that `struct shaper` does. */
-struct rest {
+struct unread {
 	__u64 at;
 	__u32 length;
 };
 
-#define KNOWN 4			/* a power of two */
+#define CACHED_SHAPES 4			/* a power of two */
 
 /* What a statement looks like that was prepared. */
-struct known {
+struct cached_shape {
 	__u64 shape;		/* 0: there is none */
 	__u32 statement;
 };
@@ -76,52 +76,52 @@ struct connection {
 	struct waits waits;
 	struct request request;
 	struct text text;
-	struct executed executed[MOST_EXECUTED];
+	struct executed executed[MAX_EXECUTED];
 	__u64 start;		/* of the request under way; 0: there is none */
-	__u64 arrived;		/* when bytes were read of which nothing is known yet; 0: there are none */
-	__u64 came;		/* when what is to be read came to the socket; 0: that was not seen */
-	__u64 came_last;	/* when the last bytes did */
+	__u64 read_at;		/* when bytes were read of which nothing is known yet; 0: there are none */
+	__u64 rx_first_at;		/* when what is to be read came to the socket; 0: that was not seen */
+	__u64 rx_last_at;	/* when the last bytes did */
 	__u64 tls;		/* the address of its TLS session, where it has one */
 	__u64 tls_written;	/* what its library was given to write last */
 	__u32 tls_length;
 	__u32 rest;		/* bytes of the packet that are still to come */
-	__u32 waits_for_files;	/* of the request: whether there is anything in `files` */
+	__u32 file_wait_count;	/* of the request: whether there is anything in `files` */
 	struct shaper shaper;
 	__u32 last_prepared;	/* number of the statement that was prepared last */
 	__u64 unnamed_shape;	/* PostgreSQL: of the statement without a name; 0: not known */
-	struct known known[KNOWN];	/* the latest of `prepared_shapes`, by their lowest bits */
+	struct cached_shape cached_shapes[CACHED_SHAPES];	/* the latest of `prepared_shapes`, by their lowest bits */
 	__u8 header[8];
 	__u8 header_length;
 	__u8 role;
-	__u8 step;
-	__u8 writes_again;	/* the socket had no room: the library is given the same once more */
-	__u8 reads;		/* whether anything was read of it */
-	__u8 logs_in;		/* the next bytes are the first of a login */
-	__u8 wants_command;	/* the next byte is the first of a command */
-	__u8 goes_on;		/* the next packet continues this one; the next read this text */
-	__u8 kept_goes_on;	/* MySQL: the next read continues what is kept of the command */
-	__u8 takes_file;	/* the client sends a file: LOCAL INFILE */
-	__u8 answers;		/* the next bytes sent are the first of an answer */
+	__u8 framing;
+	__u8 retries_write;	/* the socket had no room: the library is given the same once more */
+	__u8 has_read;		/* whether anything was read of it */
+	__u8 expects_login;		/* the next bytes are the first of a login */
+	__u8 expects_command;	/* the next byte is the first of a command */
+	__u8 continues;		/* the next packet continues this one; the next read this text */
+	__u8 text_continues;	/* MySQL: the next read continues what is kept of the command */
+	__u8 is_local_infile;	/* the client sends a file: LOCAL INFILE */
+	__u8 expects_answer;		/* the next bytes sent are the first of an answer */
 	__u8 is_whole;		/* PostgreSQL: all of the request is there */
-	__u8 names;		/* PostgreSQL: names of a Bind that are still to come */
-	__u8 hears_tls;		/* as in struct server */
+	__u8 names_left;		/* PostgreSQL: names of a Bind that are still to come */
+	__u8 has_tls_probes;		/* as in struct server */
 	__u8 has_login;		/* its user is known */
-	__u8 is_unwanted;	/* its statements are not added up: see struct settings */
+	__u8 is_filtered_out;	/* its statements are not added up: see struct settings */
 	__u8 is_ready;		/* PostgreSQL: the server has said that it is ready for the next */
 	__u64 wait_event;	/* as in struct server */
 	struct answer answer;
-	struct rest to_come;
+	struct unread unread;
 	struct login login;
-	__u64 shapes[MOST_EXECUTED];	/* of several statements, where they are added up; 0: not known */
-	__u8 answering;		/* of several statements the one whose answer comes next */
-	__u16 binds;		/* of the request, without a name for the portal */
+	__u64 shapes[MAX_EXECUTED];	/* of several statements, where they are added up; 0: not known */
+	__u8 next_answer;		/* of several statements the one whose answer comes next */
+	__u16 bind_count;		/* of the request, without a name for the portal */
 	__u32 text_used;	/* by all of them */
-	__u32 completed;	/* answers to the one at hand */
+	__u32 answers_done;	/* answers to the one at hand */
 	__u32 portal_hash;	/* of the portal that was made last, of those with a name */
 	__u64 portal_shape;	/* of what it executes */
 	__u8 tail[16];		/* PostgreSQL: the last bytes of the answer, and room for as many again */
 	__u64 ahead;		/* PostgreSQL: what was read behind the request, and is still there */
-	__u64 ahead_came;	/* when that had come */
+	__u64 ahead_rx_at;	/* when that had come */
 	__u32 ahead_length;
 };
 
@@ -198,7 +198,7 @@ static __always_inline int is_unix_client(struct sock *sk)
 }
 
 /* Tells whose a connection is, as far as it is known by now. */
-static __always_inline long tell_login(struct connection *connection)
+static __always_inline long stream_login(struct connection *connection)
 {
 	return bpf_ringbuf_output(&stream, &connection->login, sizeof(connection->login),
 				  BPF_RB_NO_WAKEUP);
@@ -221,7 +221,7 @@ static __always_inline void find_client(struct login *login, struct sock *sk)
 }
 
 /* A socket that is seen for the first time. */
-static __always_inline struct connection *meet(struct sock *sk)
+static __always_inline struct connection *lookup_or_add(struct sock *sk)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
 	struct connection *connection;
@@ -243,12 +243,12 @@ static __always_inline struct connection *meet(struct sock *sk)
 		connection->request.connection = __sync_fetch_and_add(&last_connection, 1) + 1;
 		connection->request.protocol = server->protocol;
 		connection->wait_event = server->wait_event;
-		connection->hears_tls = server->hears_tls;
-		connection->is_unwanted = settings.wants_user || settings.wants_database;
+		connection->has_tls_probes = server->has_tls_probes;
+		connection->is_filtered_out = settings.filters_user || settings.filters_database;
 		count(COUNT_CONNECTIONS);
 		connection->login.connection = connection->request.connection;
 		find_client(&connection->login, sk);
-		tell_login(connection);
+		stream_login(connection);
 	}
 	return connection;
 }
@@ -259,23 +259,23 @@ static __always_inline int is_encrypted(struct connection *connection)
 }
 
 /* Whether a TLS record begins here, or what turns to TLS. */
-static __always_inline int is_record(const __u8 *at)
+static __always_inline int is_tls_record(const __u8 *at)
 {
 	return at[0] >= 0x14 && at[0] <= 0x17 && at[1] == 3;
 }
 
 /* From here on it is encrypted; what is kept of it moves to where probes can reach it. */
-static __always_inline void encrypt(struct connection *connection, enum step step)
+static __always_inline void begin_tls(struct connection *connection, enum framing framing)
 {
 	__u64 number = connection->request.connection;
 
 	connection->role = ROLE_IGNORED;
-	if (!connection->hears_tls) {
+	if (!connection->has_tls_probes) {
 		count(COUNT_TLS);
 		return;
 	}
 	connection->role = ROLE_ENCRYPTED;
-	connection->step = step;
+	connection->framing = framing;
 	connection->rest = 0;
 	connection->header_length = 0;
 	if (bpf_map_update_elem(&encrypted, &number, connection, BPF_ANY)) {
@@ -285,7 +285,7 @@ static __always_inline void encrypt(struct connection *connection, enum step ste
 }
 
 /* Where that is kept which is known of a connection; NULL: it is not followed. */
-static __always_inline struct connection *kept_of(struct connection *connection)
+static __always_inline struct connection *state_of(struct connection *connection)
 {
 	__u64 number = connection->request.connection;
 
@@ -300,26 +300,26 @@ static __always_inline struct connection *kept_of(struct connection *connection)
 }
 
 /* A socket that was seen before; NULL: it was not. */
-static __always_inline struct connection *met(struct sock *sk)
+static __always_inline struct connection *lookup(struct sock *sk)
 {
 	return sk->sk_bpf_storage ? bpf_sk_storage_get(&connections, sk, 0, 0) : NULL;
 }
 
 /* The connection, if it is one of a server with a client. */
-static __always_inline struct connection *followed(struct sock *sk)
+static __always_inline struct connection *followed_connection(struct sock *sk)
 {
 	struct connection *connection;
 
 	if (!sk)
 		return NULL;
-	connection = met(sk);
+	connection = lookup(sk);
 	if (!connection)
-		connection = meet(sk);
-	return connection ? kept_of(connection) : NULL;
+		connection = lookup_or_add(sk);
+	return connection ? state_of(connection) : NULL;
 }
 
 /* Where the present system call has its bytes; the first piece where there are several. */
-static __always_inline const char *buffer(void)
+static __always_inline const char *user_buffer(void)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
 	const char *at = (const char *)SECOND_ARGUMENT(regs);

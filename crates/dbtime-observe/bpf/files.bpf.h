@@ -16,7 +16,7 @@ struct {
 } files SEC(".maps");
 
 /* With those of other files. */
-static __always_inline void keep_with_others(struct file_waits *files, __u32 of, __u64 count,
+static __always_inline void add_to_other_files(struct file_waits *files, __u32 of, __u64 count,
 					     __u64 length)
 {
 	__u32 part = of - PART_IO_READ;
@@ -31,7 +31,7 @@ static __always_inline void keep_with_others(struct file_waits *files, __u32 of,
 
 /* A request has waited so long: that goes to a place of the file's own, or, where there is none, to one
  * whose file it has waited for less in all. */
-static __noinline int keep_file(struct file_waits *files, struct file_row *row, __u64 length)
+static __noinline int add_request_file(struct file_waits *files, struct file_row *row, __u64 length)
 {
 	struct file_wait *least = &files->waits[0];
 
@@ -49,17 +49,17 @@ static __noinline int keep_file(struct file_waits *files, struct file_row *row, 
 			least = at;
 	}
 	if (length <= least->tally.length) {
-		keep_with_others(files, row->part, 1, length);
+		add_to_other_files(files, row->part, 1, length);
 		return 0;
 	}
-	keep_with_others(files, least->row.part, least->tally.count, least->tally.length);
+	add_to_other_files(files, least->row.part, least->tally.count, least->tally.length);
 	least->row = *row;
 	least->tally.count = 1;
 	least->tally.length = length;
 	return 0;
 }
 
-static __always_inline void forget_files(struct file_waits *files)
+static __always_inline void clear_files(struct file_waits *files)
 {
 	for (int i = 0; i < FILE_WAITS; i++) {
 		files->waits[i].tally.count = 0;
@@ -68,7 +68,7 @@ static __always_inline void forget_files(struct file_waits *files)
 }
 
 /* Adds to what statements of a shape have waited for. */
-static __noinline int add_file(struct file_wait *wait, __u64 shape, __u32 present)
+static __noinline int add_file_totals(struct file_wait *wait, __u64 shape, __u32 present)
 {
 	struct shape_file row = { .shape = shape, .file = wait->row };
 	struct shape_file others = { .file.part = wait->row.part, .file.kind = FILE_OTHERS };

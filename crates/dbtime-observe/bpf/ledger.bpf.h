@@ -61,7 +61,7 @@ static __always_inline struct cost *own_cost(void)
 }
 
 /* A program begins to run. Returns when, if this run is timed; 0: it is not. */
-static __always_inline __u64 runs(void)
+static __always_inline __u64 begin_run(void)
 {
 	struct cost *cost = own_cost();
 
@@ -71,7 +71,7 @@ static __always_inline __u64 runs(void)
 }
 
 /* It has done what it does. */
-static __always_inline void has_run(__u64 since)
+static __always_inline void end_run(__u64 since)
 {
 	struct cost *cost;
 
@@ -87,7 +87,7 @@ static __always_inline void has_run(__u64 since)
 }
 
 /* A probe was hit: that costs a trap, beside what is done then. */
-static __always_inline void trapped(void)
+static __always_inline void count_trap(void)
 {
 	struct cost *cost = own_cost();
 
@@ -101,11 +101,11 @@ static __always_inline void name##_does(struct pt_regs *context);         \
 SEC("uprobe.multi")                                                       \
 int name(struct pt_regs *context)                                         \
 {                                                                         \
-	__u64 since = runs();                                             \
+	__u64 since = begin_run();                                             \
 									  \
-	trapped();                                                        \
+	count_trap();                                                        \
 	name##_does(context);                                             \
-	has_run(since);                                                   \
+	end_run(since);                                                   \
 	return 0;                                                         \
 }                                                                         \
 static __always_inline void name##_does(struct pt_regs *context)

@@ -33,24 +33,24 @@ static __always_inline void set_expiring(__u32 is_expiring)
 SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(on_timer)
 {
-	__u64 since = runs();
+	__u64 since = begin_run();
 
 	set_expiring(1);
-	has_run(since);
+	end_run(since);
 	return 0;
 }
 
 SEC("tp_btf/hrtimer_expire_exit")
 int BPF_PROG(on_timer_end)
 {
-	__u64 since = runs();
+	__u64 since = begin_run();
 
 	set_expiring(0);
-	has_run(since);
+	end_run(since);
 	return 0;
 }
 
-static __always_inline int is_timer(void)
+static __always_inline int in_timer(void)
 {
 	__u32 zero = 0, *expires = bpf_map_lookup_elem(&expiring, &zero);
 
@@ -59,7 +59,7 @@ static __always_inline int is_timer(void)
 
 /* Whether the thread that runs is in a call by which locks are let go of. PostgreSQL's processes send
  * each other a signal, which nobody else does. */
-static __always_inline int lets_go(void)
+static __always_inline int is_release_call(void)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
@@ -78,35 +78,35 @@ static __always_inline int lets_go(void)
 }
 
 /* The thread that runs wakes one that waits for a lock. */
-static __always_inline void wakes(struct thread *thread)
+static __always_inline void note_waker(struct thread *thread)
 {
 	struct thread *waker;
 
-	if (is_timer() || !lets_go())
+	if (in_timer() || !is_release_call())
 		return;
 	thread->waker_tid = (__u32)bpf_get_current_pid_tgid();
 	thread->release = RELEASE_SERVING;
-	waker = present();
+	waker = current_thread();
 	if (!waker)
 		return;
 	if (waker->connection) {
-		if (thread->woken - thread->off + thread->lock_wait.length >= LOCK_WORTH)
+		if (thread->woken_at - thread->off_cpu_at + thread->lock_wait.length >= MIN_LOCK_WAIT_NS)
 			waker->has_released = 1;
 		thread->waker_connection = waker->connection;
 		thread->waker_start = waker->start;
 	} else {
-		thread->waker_connection = waker->served;
-		thread->waker_start = waker->served_start;
-		thread->release = waker->has_left ? RELEASE_LEAVING : RELEASE_BEHIND;
+		thread->waker_connection = waker->prev_connection;
+		thread->waker_start = waker->prev_start;
+		thread->release = waker->is_client_gone ? RELEASE_LEAVING : RELEASE_BEHIND;
 	}
 }
 
 /* A piece of a wait is over. */
-static __always_inline void waited_for_lock(struct thread *thread, __u64 length)
+static __always_inline void add_lock_wait(struct thread *thread, __u64 length)
 {
 	struct lock_wait *wait = &thread->lock_wait;
 	int goes_on = wait->length && wait->name == thread->cause_wait &&
-		      thread->place - wait->place + SAME_PLACE < 2 * SAME_PLACE;
+		      thread->wait_address - wait->address + SAME_PLACE < 2 * SAME_PLACE;
 
 	if (goes_on)
 		length += wait->length;
@@ -122,7 +122,7 @@ static __always_inline void waited_for_lock(struct thread *thread, __u64 length)
 		if (!goes_on && length <= wait->length)
 			return;
 		wait->length = length;
-		wait->place = thread->place;
+		wait->address = thread->wait_address;
 		wait->name = thread->cause_wait;
 	} else if (goes_on) {
 		wait->length = 0;

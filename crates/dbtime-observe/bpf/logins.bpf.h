@@ -8,26 +8,26 @@
 
 #include "connections.bpf.h"
 
-#define LENGTH_OF_TWO 0xfc	/* a length of two bytes follows */
-#define MOST_SETTINGS 8		/* of a startup packet that are looked at; clients say these first */
+#define TWO_BYTE_LENGTH 0xfc	/* a length of two bytes follows */
+#define MAX_SETTINGS 8		/* of a startup packet that are looked at; clients say these first */
 
 /* The user or the database is another now. */
-static __always_inline void announce(struct connection *connection)
+static __always_inline void publish_login(struct connection *connection)
 {
 	struct login *login = &connection->login;
 
 	/* What is not of a name is zero in both. */
-	connection->is_unwanted =
-		(settings.wants_user && !is_same(login->user, settings.user, NAME_ROOM)) ||
-		(settings.wants_database && !is_same(login->database, settings.database, NAME_ROOM));
-	if (!tell_login(connection) && !connection->has_login)
+	connection->is_filtered_out =
+		(settings.filters_user && !is_same(login->user, settings.user, NAME_ROOM)) ||
+		(settings.filters_database && !is_same(login->database, settings.database, NAME_ROOM));
+	if (!stream_login(connection) && !connection->has_login)
 		count(COUNT_LOGINS);
 	connection->has_login = 1;
 }
 
 /* Takes a name that ends in what was read, of which so many bytes are left; returns its length with the
  * zero. One that does not is none. Global, so that the verifier looks at it once. */
-int take_name(struct connection *connection, __u64 address, __u32 left, __u32 is_user)
+int read_login_name(struct connection *connection, __u64 address, __u32 left, __u32 is_user)
 {
 	long length;
 	char *to;
@@ -44,11 +44,11 @@ int take_name(struct connection *connection, __u64 address, __u32 left, __u32 is
 
 /* MySQL: the user and a zero; what proves it, behind its length; the database and a zero. Global, so
  * that the verifier looks at it once. */
-int take_login(struct connection *connection, __u64 address, __u32 length, __u32 wants)
+int read_login_names(struct connection *connection, __u64 address, __u32 length, __u32 capabilities)
 {
 	const char *at = (const char *)address;
 	struct login *login;
-	__u8 length_of_proof[2] = {};
+	__u8 proof_length[2] = {};
 	__u32 from, named;
 
 	if (!connection)
@@ -56,36 +56,36 @@ int take_login(struct connection *connection, __u64 address, __u32 length, __u32
 	login = &connection->login;
 	__builtin_memset(login->user, 0, sizeof(login->user));
 	__builtin_memset(login->database, 0, sizeof(login->database));
-	named = take_name(connection, address, length, 1);
+	named = read_login_name(connection, address, length, 1);
 	if (!named) {
 		/* It is another's now, whoever that is. */
 		if (connection->has_login)
-			announce(connection);
+			publish_login(connection);
 		return 0;
 	}
 	from = named;
-	if (wants & CLIENT_DATABASE && named < NAME_ROOM && from < length &&
-	    !bpf_probe_read_user(length_of_proof, 1, at + from++)) {
-		__u32 proof = length_of_proof[0];
+	if (capabilities & CLIENT_DATABASE && named < NAME_ROOM && from < length &&
+	    !bpf_probe_read_user(proof_length, 1, at + from++)) {
+		__u32 proof = proof_length[0];
 
-		if (wants & CLIENT_LONG_PROOF && proof == LENGTH_OF_TWO &&
-		    !bpf_probe_read_user(length_of_proof, 2, at + from))
-			proof = 2 + (length_of_proof[0] | (__u32)length_of_proof[1] << 8);
+		if (capabilities & CLIENT_LONG_PROOF && proof == TWO_BYTE_LENGTH &&
+		    !bpf_probe_read_user(proof_length, 2, at + from))
+			proof = 2 + (proof_length[0] | (__u32)proof_length[1] << 8);
 		from += proof;
 		if (from < length)
-			take_name(connection, (__u64)(at + from), length - from, 0);
+			read_login_name(connection, (__u64)(at + from), length - from, 0);
 	}
-	announce(connection);
+	publish_login(connection);
 	return 0;
 }
 
-static __always_inline int is_word(char sign)
+static __always_inline int is_name_sign(char sign)
 {
 	return sign && sign != ' ' && sign != ';' && sign != '`' && sign != '\n' && sign != '\t';
 }
 
 /* Takes a name out of a text, without what is around it. */
-struct naming {
+struct name_copy {
 	struct connection *connection;
 	__u32 from;
 	__u32 end;
@@ -93,7 +93,7 @@ struct naming {
 	__u32 takes_all;
 };
 
-static long next_sign(__u64 i, struct naming *naming)
+static long next_name_sign(__u64 i, struct name_copy *naming)
 {
 	__u32 at = naming->from + i, length = naming->length;
 	char sign;
@@ -101,7 +101,7 @@ static long next_sign(__u64 i, struct naming *naming)
 	if (at >= naming->end || at >= TEXT_ROOM || length >= NAME_ROOM - 1)
 		return 1;
 	sign = naming->connection->text.bytes[at];
-	if (!is_word(sign) && !naming->takes_all)
+	if (!is_name_sign(sign) && !naming->takes_all)
 		return length > 0;
 	naming->connection->login.database[length] = sign;
 	naming->length = length + 1;
@@ -119,13 +119,13 @@ static __always_inline __u32 behind_use(const char *text, __u32 length)
 		return 0;
 	if ((text[from] | 32) != 'u' || (text[from + 1] | 32) != 's' || (text[from + 2] | 32) != 'e')
 		return 0;
-	return is_word(text[from + 3]) ? 0 : from + 3;
+	return is_name_sign(text[from + 3]) ? 0 : from + 3;
 }
 
 /* MySQL: the database is that of the command INIT_DB, or of the statement USE. Global: see above. */
 int use_database(struct connection *connection)
 {
-	struct naming naming = { .connection = connection };
+	struct name_copy naming = { .connection = connection };
 
 	if (!connection || !connection->has_login)
 		return 0;
@@ -139,8 +139,8 @@ int use_database(struct connection *connection)
 	__builtin_memset(connection->login.database, 0, NAME_ROOM);
 	/* The rest of a name that was cut is not known. */
 	if (!(connection->request.flags & REQUEST_CUT))
-		bpf_loop(2 * NAME_ROOM, next_sign, &naming, 0);
-	announce(connection);
+		bpf_loop(2 * NAME_ROOM, next_name_sign, &naming, 0);
+	publish_login(connection);
 	return 0;
 }
 
@@ -156,7 +156,7 @@ static __always_inline int is_database(const char *key)
 }
 
 /* PostgreSQL: names and values of settings, each with a zero, and another zero. Global: see above. */
-int take_startup(struct connection *connection, __u64 address, __u32 length)
+int read_startup(struct connection *connection, __u64 address, __u32 length)
 {
 	const char *at = (const char *)address;
 	struct login *login;
@@ -168,16 +168,16 @@ int take_startup(struct connection *connection, __u64 address, __u32 length)
 	login = &connection->login;
 	__builtin_memset(login->user, 0, sizeof(login->user));
 	__builtin_memset(login->database, 0, sizeof(login->database));
-	for (int i = 0; i < MOST_SETTINGS && from < length; i++) {
+	for (int i = 0; i < MAX_SETTINGS && from < length; i++) {
 		long read = read_string(key, sizeof(key), at + from, length - from);
 
 		if (read <= 1 || read >= length - from)
 			break;
 		from += read;
 		if (is_user(key))
-			read = take_name(connection, (__u64)(at + from), length - from, 1);
+			read = read_login_name(connection, (__u64)(at + from), length - from, 1);
 		else if (is_database(key))
-			read = take_name(connection, (__u64)(at + from), length - from, 0);
+			read = read_login_name(connection, (__u64)(at + from), length - from, 0);
 		else
 			read = read_string(connection->text.bytes, TEXT_ROOM, at + from, length - from);
 		if (read <= 0)
@@ -188,7 +188,7 @@ int take_startup(struct connection *connection, __u64 address, __u32 length)
 		return 0;
 	if (!login->database[0])
 		__builtin_memcpy(login->database, login->user, NAME_ROOM);
-	announce(connection);
+	publish_login(connection);
 	return 0;
 }
 

@@ -13,7 +13,7 @@
 #define FIRST_BYTES (HEADER + 5)	/* of an answer that are looked at */
 
 /* How much of a command is kept behind its first byte: never a password or a parameter. */
-static __always_inline __u32 kept(__u8 command)
+static __always_inline __u32 kept_length(__u8 command)
 {
 	switch (command) {
 	case COM_CHANGE_USER:
@@ -31,42 +31,42 @@ static __always_inline __u32 kept(__u8 command)
 }
 
 /* The first bytes of a command. */
-static __always_inline void body(struct connection *connection, const char *at, __u32 length)
+static __always_inline void read_command(struct connection *connection, const char *at, __u32 length)
 {
 	struct request *request = &connection->request;
-	__u32 wanted, all = request->length;
+	__u32 copied, all = request->length;
 
-	connection->wants_command = 0;
+	connection->expects_command = 0;
 	if (!at || bpf_probe_read_user(&request->command, 1, at)) {
 		request->flags |= REQUEST_UNREAD;
 		return;
 	}
 	if (request->command == COM_CHANGE_USER)
-		take_login(connection, (__u64)(at + 1), length - 1, CLIENT_DATABASE | CLIENT_SHORT_PROOF);
-	wanted = only_counts() ? 0 : kept(request->command);
+		read_login_names(connection, (__u64)(at + 1), length - 1, CLIENT_DATABASE | CLIENT_SHORT_PROOF);
+	copied = only_counts() ? 0 : kept_length(request->command);
 	length -= 1;
-	if (wanted > length)
-		wanted = length;
-	if (wanted >= TEXT_ROOM)
-		wanted = TEXT_ROOM - 1;
-	if (wanted && bpf_probe_read_user(connection->text.bytes, wanted, at + 1)) {
+	if (copied > length)
+		copied = length;
+	if (copied >= TEXT_ROOM)
+		copied = TEXT_ROOM - 1;
+	if (copied && bpf_probe_read_user(connection->text.bytes, copied, at + 1)) {
 		request->flags |= REQUEST_UNREAD;
 		return;
 	}
-	request->text_length = wanted;
-	if (kept(request->command) == TEXT_ROOM - 1 && wanted + 1 < all)
+	request->text_length = copied;
+	if (kept_length(request->command) == TEXT_ROOM - 1 && copied + 1 < all)
 		request->flags |= REQUEST_CUT;
-	connection->kept_goes_on = !only_counts() && wanted == length && length + 1 < all &&
-				   wanted < kept(request->command);
+	connection->text_continues = !only_counts() && copied == length && length + 1 < all &&
+				   copied < kept_length(request->command);
 }
 
 /* What follows of it in the next read, where one has ended soon: as much as fits in any case. */
-static __always_inline void more_body(struct connection *connection, const char *at, __u32 length)
+static __always_inline void read_command_rest(struct connection *connection, const char *at, __u32 length)
 {
 	struct request *request = &connection->request;
-	__u32 from = request->text_length, all = kept(request->command), more = length;
+	__u32 from = request->text_length, all = kept_length(request->command), more = length;
 
-	connection->kept_goes_on = 0;
+	connection->text_continues = 0;
 	if (from > TEXT_ROOM / 2 || from >= all)
 		return;
 	if (more > all - from)
@@ -78,71 +78,71 @@ static __always_inline void more_body(struct connection *connection, const char 
 	request->text_length = from + more;
 	if (request->text_length + 1 == request->length)
 		request->flags &= ~REQUEST_CUT;
-	connection->kept_goes_on = more == length && length < connection->rest;
+	connection->text_continues = more == length && length < connection->rest;
 }
 
 /* A packet's header is there. */
-static __always_inline void packet(struct connection *connection)
+static __always_inline void begin_packet(struct connection *connection)
 {
 	__u8 *h = connection->header;
 	__u32 length = h[0] | (__u32)h[1] << 8 | (__u32)h[2] << 16;
 
 	connection->header_length = 0;
 	connection->rest = length;
-	connection->logs_in = 0;
-	connection->kept_goes_on = 0;
-	if (connection->goes_on) {
+	connection->expects_login = 0;
+	connection->text_continues = 0;
+	if (connection->continues) {
 		connection->request.length += length;
 	} else if (h[3] == 0) {
-		turn(connection);
-		begin(connection, bpf_ktime_get_ns());
+		maybe_close(connection);
+		begin_request(connection, bpf_ktime_get_ns());
 		connection->request.length = length;
 	} else if (h[3] == (is_encrypted(connection) ? 2 : 1) && !connection->start) {
-		connection->logs_in = 1;
-	} else if (connection->takes_file && length == 0) {
+		connection->expects_login = 1;
+	} else if (connection->is_local_infile && length == 0) {
 		/* The file is whole; what the server says next is the answer. */
-		connection->takes_file = 0;
-		connection->answers = 1;
+		connection->is_local_infile = 0;
+		connection->expects_answer = 1;
 		connection->answer.have = 0;
-		connection->request.sends = 0;
+		connection->request.writes = 0;
 	}
-	connection->goes_on = length == LONGEST;
+	connection->continues = length == LONGEST;
 }
 
 /* Of a login what says whether the rest can be read, and whose it is. */
-static __always_inline void login(struct connection *connection, const char *at, __u32 length)
+static __always_inline void read_login(struct connection *connection, const char *at, __u32 length)
 {
-	__u32 wants = 0;
+	__u32 capabilities = 0;
 
-	connection->logs_in = 0;
-	if (!at || length < sizeof(wants) || bpf_probe_read_user(&wants, sizeof(wants), at))
+	connection->expects_login = 0;
+	if (!at || length < sizeof(capabilities) || bpf_probe_read_user(&capabilities, sizeof(capabilities), at))
 		return;
-	if (wants & CLIENT_SSL && length == SSL_REQUEST) {
-		encrypt(connection, STEP_KEPT);
-	} else if (wants & (CLIENT_COMPRESS | CLIENT_ZSTD)) {
+	if (capabilities & CLIENT_SSL && length == SSL_REQUEST) {
+		begin_tls(connection, FRAMING_SYNCED);
+	} else if (capabilities & (CLIENT_COMPRESS | CLIENT_ZSTD)) {
 		count(COUNT_COMPRESSED);
 		connection->role = ROLE_IGNORED;
 	} else if (length > LOGIN_USER) {
-		if (!(wants & (CLIENT_SHORT_PROOF | CLIENT_LONG_PROOF)))
-			wants &= ~CLIENT_DATABASE;
-		take_login(connection, (__u64)(at + LOGIN_USER), length - LOGIN_USER, wants);
+		if (!(capabilities & (CLIENT_SHORT_PROOF | CLIENT_LONG_PROOF)))
+			capabilities &= ~CLIENT_DATABASE;
+		read_login_names(connection, (__u64)(at + LOGIN_USER), length - LOGIN_USER, capabilities);
 	}
 }
 
 /* Without a step: is this the header of a command? Servers read it by itself. */
-static __always_inline int finds_step(struct connection *connection, const char *at, __u32 length)
+static __always_inline int find_packet(struct connection *connection, const char *at, __u32 length)
 {
 	__u8 h[TAGGED] = {};
 
-	if (length == TAGGED && !bpf_probe_read_user(h, TAGGED, at) && is_record(h)) {
-		encrypt(connection, STEP_LOST);
+	if (length == TAGGED && !bpf_probe_read_user(h, TAGGED, at) && is_tls_record(h)) {
+		begin_tls(connection, FRAMING_LOST);
 		return 0;
 	}
 	if (length != HEADER || bpf_probe_read_user(h, HEADER, at))
 		return 0;
 	if (h[3] != 0 || (h[0] | h[1] | h[2]) == 0)
 		return 0;
-	connection->step = STEP_KEPT;
+	connection->framing = FRAMING_SYNCED;
 	return 1;
 }
 
@@ -150,27 +150,27 @@ static __always_inline int finds_step(struct connection *connection, const char 
 static __always_inline void packet_piece(struct connection *connection, const char *at,
 					 __u32 length)
 {
-	if (connection->wants_command)
-		body(connection, at, length);
-	else if (connection->logs_in)
-		login(connection, at, length);
-	else if (connection->kept_goes_on)
-		more_body(connection, at, length);
+	if (connection->expects_command)
+		read_command(connection, at, length);
+	else if (connection->expects_login)
+		read_login(connection, at, length);
+	else if (connection->text_continues)
+		read_command_rest(connection, at, length);
 	connection->rest -= length;
 }
 
 /* A QUIT that was read to its end: the server closes the socket without another read. */
-static __always_inline void quits(struct connection *connection)
+static __always_inline void close_if_quit(struct connection *connection)
 {
 	if (!connection->start || connection->request.command != COM_QUIT ||
-	    connection->wants_command || connection->rest)
+	    connection->expects_command || connection->rest)
 		return;
-	end_with_goodbye(connection);
+	close_at_quit(connection);
 }
 
 /* What the first bytes of an answer say, which may come in pieces: they are kept until there are as many
  * as are looked at, or as there are of the first packet. */
-static __always_inline void first_of_answer(struct connection *connection, const char *at,
+static __always_inline void read_answer_head(struct connection *connection, const char *at,
 					    __u32 length)
 {
 	struct request *request = &connection->request;
@@ -190,7 +190,7 @@ static __always_inline void first_of_answer(struct connection *connection, const
 	more &= 15;
 	have = before + more;
 	if (!more || bpf_probe_read_user(h + before, more, at)) {
-		connection->answers = 0;
+		connection->expects_answer = 0;
 		return;
 	}
 	whole = HEADER + (h[0] | (__u32)h[1] << 8 | (__u32)h[2] << 16);
@@ -198,17 +198,17 @@ static __always_inline void first_of_answer(struct connection *connection, const
 		answer->have = have;
 		return;
 	}
-	connection->answers = 0;
+	connection->expects_answer = 0;
 	request->reply = h[4];
 	begin_answer(connection, before);
 	/* MariaDB reports progress as an error with this number; the answer is still to come. */
 	if (h[4] == REPLY_ERROR && h[5] == 0xff && h[6] == 0xff) {
-		connection->answers = 1;
+		connection->expects_answer = 1;
 		answer->have = 0;
 	} else if (h[4] == REPLY_ERROR) {
 		request->error = h[5] | (__u16)h[6] << 8;
 	} else if (h[4] == REPLY_FILE && request->command == COM_QUERY && h[3] == 1) {
-		connection->takes_file = 1;
+		connection->is_local_infile = 1;
 	} else if (h[4] == REPLY_OK && request->command == COM_STMT_PREPARE) {
 		request->statement = h[5] | (__u32)h[6] << 8 | (__u32)h[7] << 16 | (__u32)h[8] << 24;
 	} else if (h[4] == REPLY_OK &&
@@ -219,9 +219,9 @@ static __always_inline void first_of_answer(struct connection *connection, const
 
 /* A server that speaks first greets a new client: packets begin here. Its version and a zero are followed
  * by the number that it gives the connection. */
-static __always_inline int greets(struct connection *connection, __u32 length)
+static __always_inline int read_greeting(struct connection *connection, __u32 length)
 {
-	const char *at = buffer();
+	const char *at = user_buffer();
 	__u8 h[HEADER + 1] = {};
 	char version[NAME_ROOM];
 	__u32 id = 0;
@@ -236,7 +236,7 @@ static __always_inline int greets(struct connection *connection, __u32 length)
 	    bpf_probe_read_user(&id, sizeof(id), at + sizeof(h) + read))
 		return 1;
 	connection->login.id = id;
-	tell_login(connection);
+	stream_login(connection);
 	return 1;
 }
 

@@ -18,9 +18,9 @@
 #include "completions.bpf.h"
 
 #define LONGEST_MESSAGE (1 << 30)	/* the server refuses longer ones */
-#define MOST_TEXT (TEXT_ROOM - MOST_NAME)
-#define MOST_EXECUTES 65535	/* that are counted of one request */
-#define READY 6				/* bytes of ReadyForQuery */
+#define MAX_TEXT (TEXT_ROOM - MAX_NAME)
+#define MAX_EXECUTES 65535	/* that are counted of one request */
+#define READY_LENGTH 6				/* bytes of ReadyForQuery */
 #define IDLE 'I'			/* its last, where no transaction is open */
 #define VERSION_3 3			/* the upper half of what a startup packet asks for */
 
@@ -50,14 +50,14 @@ static __always_inline int is_of_copy(__u8 tag)
 }
 
 /* The name of a prepared statement, behind the text. Returns its length with the zero, or 0. */
-static __always_inline __u32 name(struct connection *connection, const char *at, __u32 left)
+static __always_inline __u32 read_name(struct connection *connection, const char *at, __u32 left)
 {
 	__u32 from = connection->request.text_length & (TEXT_ROOM - 1);
 	long length;
 
-	if (from > MOST_TEXT)
-		from = MOST_TEXT;
-	length = read_string(connection->text.bytes + from, MOST_NAME, at, left);
+	if (from > MAX_TEXT)
+		from = MAX_TEXT;
+	length = read_string(connection->text.bytes + from, MAX_NAME, at, left);
 	if (length <= 0) {
 		connection->request.flags |= REQUEST_UNREAD;
 		return 0;
@@ -67,15 +67,15 @@ static __always_inline __u32 name(struct connection *connection, const char *at,
 }
 
 /* The beginning of a Query: the text and a zero. */
-static __always_inline void text(struct connection *connection, const char *at, __u32 length)
+static __always_inline void read_text(struct connection *connection, const char *at, __u32 length)
 {
 	struct request *request = &connection->request;
 	__u32 all = connection->rest - 1;
 
 	if (length > all)
 		length = all;
-	if (length > MOST_TEXT)
-		length = MOST_TEXT;
+	if (length > MAX_TEXT)
+		length = MAX_TEXT;
 	if (length && bpf_probe_read_user(connection->text.bytes, length, at)) {
 		request->flags |= REQUEST_UNREAD;
 		return;
@@ -83,21 +83,21 @@ static __always_inline void text(struct connection *connection, const char *at, 
 	request->text_length = length;
 	if (length < all)
 		request->flags |= REQUEST_CUT;
-	connection->goes_on = length < all && length < MOST_TEXT / 2;
+	connection->continues = length < all && length < MAX_TEXT / 2;
 }
 
 /* What follows of it in the next read, where one has ended soon: as much as fits in any case. */
-static __always_inline void more_text(struct connection *connection, const char *at, __u32 length)
+static __always_inline void read_text_rest(struct connection *connection, const char *at, __u32 length)
 {
 	struct request *request = &connection->request;
 	__u32 from = request->text_length, all = connection->rest - 1;
 
-	connection->goes_on = 0;
+	connection->continues = 0;
 	if (length > all)
 		length = all;
-	if (length > MOST_TEXT / 2)
-		length = MOST_TEXT / 2;
-	if (from > MOST_TEXT / 2 || !length)
+	if (length > MAX_TEXT / 2)
+		length = MAX_TEXT / 2;
+	if (from > MAX_TEXT / 2 || !length)
 		return;
 	if (bpf_probe_read_user(connection->text.bytes + from, length, at))
 		return;
@@ -107,11 +107,11 @@ static __always_inline void more_text(struct connection *connection, const char 
 }
 
 /* Parse: the name, the text, the types of parameters. */
-static __always_inline void parse_message(struct connection *connection, const char *at,
+static __always_inline void read_parse(struct connection *connection, const char *at,
 					  __u32 length, __u32 all)
 {
 	struct request *request = &connection->request;
-	__u32 named = name(connection, at, length), ends;
+	__u32 named = read_name(connection, at, length), ends;
 	long whole;
 
 	if (!named || named >= length) {
@@ -120,7 +120,7 @@ static __always_inline void parse_message(struct connection *connection, const c
 		return;
 	}
 	/* It ends with a zero, behind which nothing is text. */
-	whole = read_string(connection->text.bytes, MOST_TEXT, at + named, length - named);
+	whole = read_string(connection->text.bytes, MAX_TEXT, at + named, length - named);
 	if (whole <= 0) {
 		request->flags |= REQUEST_UNREAD;
 		return;
@@ -128,10 +128,10 @@ static __always_inline void parse_message(struct connection *connection, const c
 	ends = whole - 1;
 	if (ends > length - named)
 		ends = length - named;
-	if (whole == MOST_TEXT || (ends == length - named && length < all))
+	if (whole == MAX_TEXT || (ends == length - named && length < all))
 		request->flags |= REQUEST_CUT;
 	request->text_length = ends;
-	name(connection, at, length);
+	read_name(connection, at, length);
 }
 
 /*
@@ -144,58 +144,58 @@ struct name_reading {
 	__u32 length;
 };
 
-static long next_of_names(__u64 i, struct name_reading *reading)
+static long next_name_byte(__u64 i, struct name_reading *reading)
 {
 	struct connection *connection = reading->connection;
 	struct request *request = &connection->request;
 	__u8 c = 0;
 
-	if (i >= reading->length || !connection->names)
+	if (i >= reading->length || !connection->names_left)
 		return 1;
 	if (bpf_probe_read_user(&c, 1, reading->at + i)) {
 		request->flags |= REQUEST_UNREAD;
 		return 1;
 	}
 	if (!c)
-		connection->names--;
-	else if (connection->names == 1 && request->name_length < MOST_NAME - 1)
-		connection->text.bytes[request->name_length++ & (MOST_NAME - 1)] = c;
+		connection->names_left--;
+	else if (connection->names_left == 1 && request->name_length < MAX_NAME - 1)
+		connection->text.bytes[request->name_length++ & (MAX_NAME - 1)] = c;
 	return 0;
 }
 
-static __always_inline void names(struct connection *connection, const char *at, __u32 length)
+static __always_inline void read_names(struct connection *connection, const char *at, __u32 length)
 {
 	struct name_reading reading = { connection, at, length };
 
-	bpf_loop(2 * MOST_NAME, next_of_names, &reading, 0);
+	bpf_loop(2 * MAX_NAME, next_name_byte, &reading, 0);
 }
 
-static __always_inline void bind_message(struct connection *connection, const char *at,
+static __always_inline void read_bind(struct connection *connection, const char *at,
 					 __u32 length)
 {
 	__u32 portal;
 
 	connection->request.flags |= REQUEST_NAMED;
-	if (length < connection->rest && length < 2 * MOST_NAME) {
-		connection->names = 2;
-		names(connection, at, length);
+	if (length < connection->rest && length < 2 * MAX_NAME) {
+		connection->names_left = 2;
+		read_names(connection, at, length);
 		return;
 	}
-	portal = name(connection, at, length);
+	portal = read_name(connection, at, length);
 	if (portal && portal < length)
-		name(connection, at + portal, length - portal);
+		read_name(connection, at + portal, length - portal);
 }
 
 enum bound_statement {
 	BINDS_SAME,		/* the one that the request was about so far */
-	BINDS_ANOTHER,
+	BINDS_OTHER,
 	BINDS_UNREAD,		/* another, and its name does not end in what was read */
 };
 
-/* Which statement a Bind names, of which so many bytes were read. Global: see `take`. */
+/* Which statement a Bind names, of which so many bytes were read. Global: see `consume`. */
 int bound_statement(struct connection *connection, __u64 address, __u32 read)
 {
-	char name[MOST_NAME] = {};
+	char name[MAX_NAME] = {};
 	__u32 from, length, executes, flags;
 	long portal, named = 0;
 
@@ -221,16 +221,16 @@ int bound_statement(struct connection *connection, __u64 address, __u32 read)
 		return BINDS_SAME;
 	if (named <= 0 || portal + named > read)
 		return BINDS_UNREAD;
-	for (__u32 i = 0; i < MOST_NAME - 1 && i < length; i++)
+	for (__u32 i = 0; i < MAX_NAME - 1 && i < length; i++)
 		if (name[i] != connection->text.bytes[(from + i) & (TEXT_ROOM - 1)])
-			return BINDS_ANOTHER;
-	return name[length & (MOST_NAME - 1)] ? BINDS_ANOTHER : BINDS_SAME;
+			return BINDS_OTHER;
+	return name[length & (MAX_NAME - 1)] ? BINDS_OTHER : BINDS_SAME;
 }
 
 /* Bytes of a Bind's first name, its zero included. */
 static __always_inline __u32 length_of_portal(const char *at)
 {
-	char portal[MOST_NAME];
+	char portal[MAX_NAME];
 	long length = bpf_probe_read_user_str(portal, sizeof(portal), at);
 
 	return length > 0 ? length : 0;
@@ -243,8 +243,8 @@ static __always_inline int has_statement(__u8 command)
 	       command == PG_EXECUTE;
 }
 
-/* What the body of a message says; never a password or a parameter. Global: see `take`. */
-int tagged_body(struct connection *connection, __u64 address, __u32 length)
+/* What the body of a message says; never a password or a parameter. Global: see `consume`. */
+int read_message_body(struct connection *connection, __u64 address, __u32 length)
 {
 	const char *at = (const char *)address;
 	struct request *request;
@@ -254,7 +254,7 @@ int tagged_body(struct connection *connection, __u64 address, __u32 length)
 		return 0;
 	request = &connection->request;
 	all = connection->rest;
-	connection->wants_command = 0;
+	connection->expects_command = 0;
 	if (only_counts()) {
 		if (!has_statement(request->command))
 			request->command = connection->header[0];
@@ -264,36 +264,36 @@ int tagged_body(struct connection *connection, __u64 address, __u32 length)
 	case PG_QUERY:
 		request->command = PG_QUERY;
 		if (all)
-			text(connection, at, length);
+			read_text(connection, at, length);
 		break;
 	case PG_PARSE:
 		if (has_statement(request->command)) {
-			parse_another(connection, address, length, all);
+			append_parse(connection, address, length, all);
 			break;
 		}
 		request->command = PG_PARSE;
-		parse_message(connection, at, length, all);
+		read_parse(connection, at, length, all);
 		break;
 	case PG_BIND:
 		if (!has_statement(request->command)) {
 			request->command = PG_BIND;
-			bind_message(connection, at, length);
+			read_bind(connection, at, length);
 		} else {
 			bound = bound_statement(connection, address, length);
 			portal = length_of_portal(at);
-			if (bound == BINDS_ANOTHER)
-				bind_another(connection, address + portal, length - portal);
+			if (bound == BINDS_OTHER)
+				append_bind(connection, address + portal, length - portal);
 			else if (bound == BINDS_UNREAD)
-				bind_another(connection, 0, 0);
+				append_bind(connection, 0, 0);
 		}
-		if (!take_portal(connection, at, length))
-			connection->binds++;
+		if (!read_portal(connection, at, length))
+			connection->bind_count++;
 		break;
 	case PG_EXECUTE:
-		if (!has_statement(request->command) && take_portal(connection, at, length))
+		if (!has_statement(request->command) && read_portal(connection, at, length))
 			request->flags |= REQUEST_FETCHES;
 		request->command = PG_EXECUTE;
-		if (request->executes < MOST_EXECUTES)
+		if (request->executes < MAX_EXECUTES)
 			request->executes++;
 		if (connection->request.statements)
 			latest_executed(connection)->executes++;
@@ -306,7 +306,7 @@ int tagged_body(struct connection *connection, __u64 address, __u32 length)
 }
 
 /* The last byte of a message was read. */
-static __always_inline void message_ends(struct connection *connection)
+static __always_inline void end_message(struct connection *connection)
 {
 	__u8 tag = connection->header[0];
 
@@ -316,12 +316,12 @@ static __always_inline void message_ends(struct connection *connection)
 		connection->is_whole = 1;
 	} else if (tag == PG_TERMINATE) {
 		/* It has no answer. */
-		end_with_goodbye(connection);
+		close_at_quit(connection);
 	}
 }
 
 /* The first bytes of a message are there. Returns whether it can be one. */
-static __always_inline int message(struct connection *connection)
+static __always_inline int begin_message(struct connection *connection)
 {
 	__u32 length = big_endian(connection->header + 1);
 	__u8 tag = connection->header[0];
@@ -331,18 +331,18 @@ static __always_inline int message(struct connection *connection)
 		return 0;
 	connection->rest = length - 4;
 	if (is_of_request(tag) && (!connection->start || connection->is_whole)) {
-		turn(connection);
-		begin(connection, bpf_ktime_get_ns());
+		maybe_close(connection);
+		begin_request(connection, bpf_ktime_get_ns());
 	}
 	if (connection->start && !is_of_copy(tag)) {
-		connection->wants_command = 1;
+		connection->expects_command = 1;
 		connection->request.length += length + 1;
 	}
 	/* A message without a body has said all. */
 	if (!connection->rest) {
-		if (connection->wants_command)
-			tagged_body(connection, 0, 0);
-		message_ends(connection);
+		if (connection->expects_command)
+			read_message_body(connection, 0, 0);
+		end_message(connection);
 	}
 	return 1;
 }
@@ -351,19 +351,19 @@ static __always_inline int message(struct connection *connection)
 static __always_inline void message_piece(struct connection *connection, const char *at,
 					  __u32 length)
 {
-	if (connection->wants_command)
-		tagged_body(connection, (__u64)at, length);
-	else if (connection->goes_on)
-		more_text(connection, at, length);
-	else if (connection->names)
-		names(connection, at, length);
+	if (connection->expects_command)
+		read_message_body(connection, (__u64)at, length);
+	else if (connection->continues)
+		read_text_rest(connection, at, length);
+	else if (connection->names_left)
+		read_names(connection, at, length);
 	connection->rest -= length;
 	if (!connection->rest)
-		message_ends(connection);
+		end_message(connection);
 }
 
 /* Whether a message is there that is no data of a COPY. */
-static __always_inline int begins_request(const char *at)
+static __always_inline int is_request_message(const char *at)
 {
 	__u8 tag = 0;
 
@@ -372,40 +372,40 @@ static __always_inline int begins_request(const char *at)
 
 /* Without a step: a startup packet, TLS, or the first message that is seen. Returns whether a message
  * begins here. */
-static __always_inline int finds_message(struct connection *connection, const char *at,
+static __always_inline int find_message(struct connection *connection, const char *at,
 					 __u32 length)
 {
 	__u8 h[8] = {};
-	__u32 says;
+	__u32 message_length;
 
 	if (length < TAGGED ||
 	    bpf_probe_read_user(h, length < sizeof(h) ? TAGGED : sizeof(h), at))
 		return 0;
-	if (is_record(h)) {
-		encrypt(connection, STEP_LOST);
+	if (is_tls_record(h)) {
+		begin_tls(connection, FRAMING_LOST);
 		return 0;
 	}
 	if (h[0] == 0) {
-		says = big_endian(h);
+		message_length = big_endian(h);
 		/* Others ask for encryption, or cancel what another connection asked. */
-		if (length >= sizeof(h) && h[5] == VERSION_3 && says >= length) {
-			take_startup(connection, (__u64)(at + sizeof(h)), length - sizeof(h));
-			connection->step = STEP_KEPT;
-			connection->rest = says - length;
+		if (length >= sizeof(h) && h[5] == VERSION_3 && message_length >= length) {
+			read_startup(connection, (__u64)(at + sizeof(h)), length - sizeof(h));
+			connection->framing = FRAMING_SYNCED;
+			connection->rest = message_length - length;
 			connection->header[0] = 0;
 		}
 		return 0;
 	}
-	says = big_endian(h + 1);
-	if ((!is_of_request(h[0]) && h[0] != PG_PASSWORD) || says < 4 || says > LONGEST_MESSAGE)
+	message_length = big_endian(h + 1);
+	if ((!is_of_request(h[0]) && h[0] != PG_PASSWORD) || message_length < 4 || message_length > LONGEST_MESSAGE)
 		return 0;
-	connection->step = STEP_KEPT;
+	connection->framing = FRAMING_SYNCED;
 	return 1;
 }
 
 /* Whether an answer begins with an error; its number are the five signs of SQLSTATE. Global: see
- * `take`. */
-int first_of_tagged_answer(struct connection *connection, __u64 address, __u32 length)
+ * `consume`. */
+int read_tagged_answer_head(struct connection *connection, __u64 address, __u32 length)
 {
 	const char *at = (const char *)address;
 	__u8 h[64] = {};
@@ -440,22 +440,22 @@ int first_of_tagged_answer(struct connection *connection, __u64 address, __u32 l
 
 /* Keeps the last bytes of an answer: a server that sends whenever its buffer is full may send the end of
  * ReadyForQuery by itself. */
-static __always_inline void keep_tail(struct connection *connection, const char *at, __u32 length)
+static __always_inline void save_tail(struct connection *connection, const char *at, __u32 length)
 {
-	__u32 more = length < READY ? length : READY;
+	__u32 more = length < READY_LENGTH ? length : READY_LENGTH;
 	__u8 *tail = connection->tail;
 
 	/* The compiler knows more of this than the verifier: the mask is to stay. */
 	barrier_var(more);
 	more &= 7;
-	if (bpf_probe_read_user(tail + READY, more, at + length - more))
+	if (bpf_probe_read_user(tail + READY_LENGTH, more, at + length - more))
 		__builtin_memset(tail, 0, sizeof(connection->tail));
-	for (int i = 0; i < READY; i++)
+	for (int i = 0; i < READY_LENGTH; i++)
 		tail[i] = tail[(more + i) & 15];
 }
 
 /* Whether a piece of an answer, of less than 16 bytes, ends where a message does. */
-static __always_inline int are_messages(struct connection *connection, const char *at, __u32 length)
+static __always_inline int are_whole_messages(struct connection *connection, const char *at, __u32 length)
 {
 	__u8 *head = connection->answer.head;
 	__u32 from = 0;
@@ -471,26 +471,26 @@ static __always_inline int are_messages(struct connection *connection, const cha
 }
 
 /* Looks at a piece of an answer. */
-static __always_inline void tagged_answer(struct connection *connection, const char *at,
+static __always_inline void handle_tagged_answer(struct connection *connection, const char *at,
 					  __u32 length)
 {
 	__u8 *end = connection->tail;
 
-	if (connection->answers && length >= 16) {
-		connection->answers = 0;
-		first_of_tagged_answer(connection, (__u64)at, length);
-	} else if (connection->answers && !are_messages(connection, at, length)) {
+	if (connection->expects_answer && length >= 16) {
+		connection->expects_answer = 0;
+		read_tagged_answer_head(connection, (__u64)at, length);
+	} else if (connection->expects_answer && !are_whole_messages(connection, at, length)) {
 		/* What it begins with is not there any more once the rest comes. */
-		connection->answers = 0;
+		connection->expects_answer = 0;
 	}
 	if (connection->request.statements && connection->answer.stage != STAGE_OVER)
 		count_completions(connection, (__u64)at, length);
-	keep_tail(connection, at, length);
+	save_tail(connection, at, length);
 	connection->is_ready = end[0] == 'Z' && big_endian(end + 1) == TAGGED && connection->is_whole;
 	if (connection->is_ready)
-		connection->request.flags |= end[READY - 1] == IDLE ? REQUEST_OUTSIDE : REQUEST_WITHIN;
-	if (connection->is_ready && length > READY && settings.streams && depth == DEPTH_EVERYTHING)
-		connection->request.rows = rows_told((__u64)(at + length - READY), length - READY);
+		connection->request.flags |= end[READY_LENGTH - 1] == IDLE ? REQUEST_NO_TRANSACTION : REQUEST_IN_TRANSACTION;
+	if (connection->is_ready && length > READY_LENGTH && settings.streams && depth == DEPTH_EVERYTHING)
+		connection->request.rows = rows_in_tag((__u64)(at + length - READY_LENGTH), length - READY_LENGTH);
 }
 
 #endif

@@ -24,22 +24,22 @@ static __always_inline void add_preemptor(const struct name *by, __u64 times, __
 }
 
 /* Whoever got the CPU behind the answer was in nobody's way. */
-static __always_inline void preempted(struct thread *thread, __u64 length)
+static __always_inline void note_preemption(struct thread *thread, __u64 length)
 {
 	if (!thread->has_answered) {
 		add_preemptor(&thread->next_name, 1, length);
 		return;
 	}
-	if (!thread->late.count)
-		thread->late_name = thread->next_name;
-	else if (!is_same(&thread->late_name, &thread->next_name, sizeof(struct name)))
-		__builtin_memset(&thread->late_name, 0, sizeof(thread->late_name));
-	thread->late.count++;
-	thread->late.length += length;
+	if (!thread->pending_preemptions.count)
+		thread->pending_preemptor = thread->next_name;
+	else if (!is_same(&thread->pending_preemptor, &thread->next_name, sizeof(struct name)))
+		__builtin_memset(&thread->pending_preemptor, 0, sizeof(thread->pending_preemptor));
+	thread->pending_preemptions.count++;
+	thread->pending_preemptions.length += length;
 }
 
 /* Adds to what a rival of the request has had; who had less than this goes where there is no place. */
-static __noinline int keep_rival(struct thread *thread, __u64 length)
+static __noinline int add_rival(struct thread *thread, __u64 length)
 {
 	struct preemptor *least;
 
@@ -64,14 +64,14 @@ static __noinline int keep_rival(struct thread *thread, __u64 length)
 	return 0;
 }
 
-static __always_inline void forget_rivals(struct thread *thread)
+static __always_inline void clear_rivals(struct thread *thread)
 {
 	for (int i = 0; i < RIVALS; i++)
 		thread->rivals[i].length = 0;
 }
 
 /* Who had the CPU for longest, if anybody. */
-static __always_inline void greatest_rival(struct thread *thread, struct preemptor *greatest)
+static __always_inline void longest_rival(struct thread *thread, struct preemptor *greatest)
 {
 	for (int i = 0; i < RIVALS; i++)
 		if (thread->rivals[i].length > greatest->length)
@@ -79,18 +79,18 @@ static __always_inline void greatest_rival(struct thread *thread, struct preempt
 }
 
 /* Since Linux 6.6. */
-static __always_inline int tells_of_throttling(void)
+static __always_inline int has_throttled_clock(void)
 {
 	return bpf_core_field_exists(((struct cfs_rq *)NULL)->throttled_clock_self_time);
 }
 
 /* A thread begins to wait for a CPU. */
-static __always_inline void queues(struct thread *thread, struct task_struct *task)
+static __always_inline void note_enqueue(struct thread *thread, struct task_struct *task)
 {
 	struct cfs_rq *queue;
 
 	thread->queue = 0;
-	if (!tells_of_throttling())
+	if (!has_throttled_clock())
 		return;
 	queue = task->se.cfs_rq;
 	thread->queue = (__u64)queue;
@@ -107,7 +107,7 @@ static __always_inline __u64 throttled_for(struct thread *thread, struct task_st
 	struct cfs_rq *queue = (struct cfs_rq *)thread->queue;
 	__u64 throttled;
 
-	if (!queue || !tells_of_throttling())
+	if (!queue || !has_throttled_clock())
 		return 0;
 	if (queue != task->se.cfs_rq && BPF_CORE_READ(queue, tg) != BPF_CORE_READ(task, se.cfs_rq, tg))
 		return 0;

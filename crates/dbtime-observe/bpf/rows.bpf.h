@@ -14,21 +14,21 @@
 #include "mysql_commands.h"
 #include "connections.bpf.h"
 
-#define MOST_PACKETS 8192	/* in a single write, of 16 KiB normally */
+#define MAX_PACKETS 8192	/* in a single write, of 16 KiB normally */
 #define EOF_LENGTH 5		/* bytes of an EOF, which ends columns too */
 #define END_LENGTH 7		/* of what stands for it since, if it says nothing more */
-#define MOST_OF_OK 19		/* bytes of an OK behind its first, up to its status */
+#define MAX_OK_LENGTH 19		/* bytes of an OK behind its first, up to its status */
 #define MORE_RESULTS 8		/* in a status: another result follows */
 #define IN_TRANSACTION 1	/* one is open */
 #define CURSOR_EXISTS 64	/* rows are to be fetched */
 
 /* In so few bytes there are no more packets than packets have numbers. */
-#define FEW_BYTES (256 * (HEADER + 1))
+#define SHORT_ANSWER (256 * (HEADER + 1))
 
 /* So many packets are looked at in any case, and further ones while an answer takes so many nanoseconds
  * for each: looking at one takes an eighth of that (docs/benchmarks.md). */
-#define MANY_PACKETS 128
-#define WORTH_A_LOOK 360
+#define MIN_PACKETS 128
+#define NS_PER_PACKET 360
 
 /* An answer to a command begins, of which so many bytes have come before this piece. */
 static __always_inline void begin_answer(struct connection *connection, __u32 before)
@@ -47,14 +47,14 @@ static __always_inline void begin_answer(struct connection *connection, __u32 be
 	answer->packets = 0;
 	answer->rest = 0;
 	answer->have = before;
-	answer->goes_on = 0;
+	answer->row_continues = 0;
 	answer->has_columns = command == COM_STMT_FETCH;
 	/* More than a header is not there any more. */
 	if (before > HEADER)
 		answer->stage = STAGE_OVER;
 }
 
-static __always_inline void result_ends(struct connection *connection, __u8 status)
+static __always_inline void end_result(struct connection *connection, __u8 status)
 {
 	struct answer *answer = &connection->answer;
 
@@ -65,7 +65,7 @@ static __always_inline void result_ends(struct connection *connection, __u8 stat
 	}
 	answer->stage = STAGE_OVER;
 	connection->request.rows = answer->rows;
-	connection->request.flags |= status & IN_TRANSACTION ? REQUEST_WITHIN : REQUEST_OUTSIDE;
+	connection->request.flags |= status & IN_TRANSACTION ? REQUEST_IN_TRANSACTION : REQUEST_NO_TRANSACTION;
 }
 
 /* What is at hand of an answer. */
@@ -78,7 +78,7 @@ struct piece {
 };
 
 /* Reads behind the first byte of a packet; whether it is there. */
-static __always_inline int says(struct piece *piece, void *to, __u32 length)
+static __always_inline int read_payload(struct piece *piece, void *to, __u32 length)
 {
 	return piece->length > length &&
 	       !bpf_probe_read_user(to, length, (const void *)(piece->at + 1));
@@ -100,92 +100,92 @@ static __always_inline __u32 length_of_number(__u8 first)
 }
 
 /* OK: rows that were changed, the id of one, a status. */
-static __always_inline void ok(struct piece *piece)
+static __always_inline void read_ok(struct piece *piece)
 {
 	__u32 first, second, length = piece->payload - 1;
 	struct connection *connection = piece->connection;
-	__u8 said[32] = {};
+	__u8 bytes[32] = {};
 	__u64 changed = 0;
 
 	connection->answer.stage = STAGE_OVER;
-	if (length > MOST_OF_OK)
-		length = MOST_OF_OK;
-	if (length < END_LENGTH - 1 || !says(piece, said, length))
+	if (length > MAX_OK_LENGTH)
+		length = MAX_OK_LENGTH;
+	if (length < END_LENGTH - 1 || !read_payload(piece, bytes, length))
 		return;
-	first = length_of_number(said[0]);
+	first = length_of_number(bytes[0]);
 	if (first == 1)
-		changed = said[0];
+		changed = bytes[0];
 	for (__u32 i = 1; i < 9; i++)
 		if (i < first)
-			changed |= (__u64)said[i] << (8 * (i - 1));
-	second = first + length_of_number(said[first & 15]);
+			changed |= (__u64)bytes[i] << (8 * (i - 1));
+	second = first + length_of_number(bytes[first & 15]);
 	connection->answer.rows += changed;
-	result_ends(connection, said[second & 31]);
+	end_result(connection, bytes[second & 31]);
 }
 
 /* The number of columns, and behind it whether their definitions follow, to clients that can do
  * without. */
-static __always_inline void columns(struct piece *piece)
+static __always_inline void read_columns(struct piece *piece)
 {
 	struct answer *answer = &piece->connection->answer;
 	__u32 behind = piece->payload - 1;
-	__u8 said[3] = {};
+	__u8 bytes[3] = {};
 
 	answer->stage = STAGE_COLUMNS;
 	answer->columns = piece->first;
 	if (!behind)
 		return;
-	if (behind > sizeof(said) || !says(piece, said, behind))
+	if (behind > sizeof(bytes) || !read_payload(piece, bytes, behind))
 		answer->stage = STAGE_OVER;
 	else if (piece->first == 0xfc)
-		answer->columns = behind == 3 && !said[2] ? 0 : said[0] | (__u32)said[1] << 8;
-	else if (!said[0])
+		answer->columns = behind == 3 && !bytes[2] ? 0 : bytes[0] | (__u32)bytes[1] << 8;
+	else if (!bytes[0])
 		answer->columns = 0;
 }
 
-static __always_inline void result_begins(struct piece *piece)
+static __always_inline void begin_result(struct piece *piece)
 {
 	switch (piece->first) {
 	case REPLY_OK:
-		ok(piece);
+		read_ok(piece);
 		break;
 	case REPLY_ERROR:
 	case REPLY_FILE:
 		piece->connection->answer.stage = STAGE_OVER;
 		break;
 	default:
-		columns(piece);
+		read_columns(piece);
 	}
 }
 
 /* What ends rows, or the definitions of columns: warnings, or two numbers that are 0; a status. */
-static __always_inline void end_of(struct piece *piece)
+static __always_inline void read_end(struct piece *piece)
 {
 	struct connection *connection = piece->connection;
 	struct answer *answer = &connection->answer;
-	__u8 said[4] = {};
+	__u8 bytes[4] = {};
 
 	answer->stage = STAGE_OVER;
-	if (!says(piece, said, sizeof(said)))
+	if (!read_payload(piece, bytes, sizeof(bytes)))
 		return;
-	if (piece->payload == EOF_LENGTH && !answer->has_columns && !(said[2] & CURSOR_EXISTS)) {
+	if (piece->payload == EOF_LENGTH && !answer->has_columns && !(bytes[2] & CURSOR_EXISTS)) {
 		answer->stage = STAGE_ROWS;
 		answer->has_columns = 1;
 		return;
 	}
-	result_ends(connection, said[2]);
+	end_result(connection, bytes[2]);
 }
 
-static __always_inline void row(struct piece *piece)
+static __always_inline void read_row(struct piece *piece)
 {
 	struct answer *answer = &piece->connection->answer;
-	int continues = answer->goes_on;
+	int continues = answer->row_continues;
 
-	answer->goes_on = piece->payload == LONGEST;
+	answer->row_continues = piece->payload == LONGEST;
 	if (continues)
 		return;
 	if (piece->first == REPLY_END && piece->payload < LONGEST) {
-		end_of(piece);
+		read_end(piece);
 	} else if (piece->first == REPLY_ERROR) {
 		answer->stage = STAGE_OVER;
 	} else {
@@ -195,7 +195,7 @@ static __always_inline void row(struct piece *piece)
 }
 
 /* The packet that begins with this header, of which what is behind is at hand. */
-static __always_inline void next(struct piece *piece, const __u8 *head)
+static __always_inline void begin_answer_packet(struct piece *piece, const __u8 *head)
 {
 	struct answer *answer = &piece->connection->answer;
 
@@ -207,13 +207,13 @@ static __always_inline void next(struct piece *piece, const __u8 *head)
 		/* It is not what it is taken for. */
 		answer->stage = STAGE_OVER;
 	else if (answer->stage == STAGE_ROWS)
-		row(piece);
+		read_row(piece);
 	else if (answer->stage == STAGE_RESULT)
-		result_begins(piece);
+		begin_result(piece);
 	else if (answer->columns)
 		answer->columns--;
 	else
-		row(piece);
+		read_row(piece);
 	if (piece->payload > piece->length) {
 		answer->rest = piece->payload - piece->length;
 		piece->payload = piece->length;
@@ -232,12 +232,12 @@ static long next_packet(__u64 i, struct piece *piece)
 		return 1;
 	piece->at += HEADER;
 	piece->length -= HEADER;
-	next(piece, head);
+	begin_answer_packet(piece, head);
 	return 0;
 }
 
 /* What is left of the packet at hand, or of the next one's header. */
-static __always_inline void rest(struct piece *piece)
+static __always_inline void finish_packet(struct piece *piece)
 {
 	struct answer *answer = &piece->connection->answer;
 	__u32 length = answer->rest, have = answer->have & 7;
@@ -265,12 +265,12 @@ static __always_inline void rest(struct piece *piece)
 	piece->at += length - 1;
 	piece->length -= length - 1;
 	answer->have = 0;
-	next(piece, answer->head);
+	begin_answer_packet(piece, answer->head);
 }
 
 /* Whether there may be several statements in the text: a semicolon is somewhere in it, or behind it.
  * Eight bytes at a time: https://graphics.stanford.edu/~seander/bithacks.html#ZeroInWord */
-static __always_inline int may_be_several(struct connection *connection)
+static __always_inline int may_be_multi(struct connection *connection)
 {
 	const __u64 *at = (const __u64 *)connection->text.bytes;
 	const __u64 ones = ~0ull / 255;
@@ -292,14 +292,14 @@ static __always_inline int may_be_several(struct connection *connection)
  * A short answer with rows of one statement: the number of its last packet says how many there were.
  * Returns whether that is so.
  */
-static __always_inline int ends_at_once(struct piece *piece)
+static __always_inline int read_short_answer(struct piece *piece)
 {
 	struct connection *connection = piece->connection;
 	struct answer *answer = &connection->answer;
 	__u8 tail[HEADER + END_LENGTH], head[8], last, status;
 	int number, is_result = answer->stage == STAGE_RESULT, is_old = 0;
 
-	if (piece->length > FEW_BYTES || piece->length < 2 * sizeof(tail))
+	if (piece->length > SHORT_ANSWER || piece->length < 2 * sizeof(tail))
 		return 0;
 	if (bpf_probe_read_user(head, HEADER + 2, (const void *)piece->at) ||
 	    bpf_probe_read_user(tail, sizeof(tail),
@@ -316,7 +316,7 @@ static __always_inline int ends_at_once(struct piece *piece)
 	} else {
 		return 0;
 	}
-	if (may_be_several(connection))
+	if (may_be_multi(connection))
 		return 0;
 	number = (__u8)(last - head[3]) - is_old;
 	if (is_result) {
@@ -332,11 +332,11 @@ static __always_inline int ends_at_once(struct piece *piece)
 	if (number < 0)
 		return 0;
 	answer->rows += number;
-	result_ends(connection, status);
+	end_result(connection, status);
 	return 1;
 }
 
-/* Goes through a piece of an answer. Global: see `take`. */
+/* Goes through a piece of an answer. Global: see `consume`. */
 int count_rows(struct connection *connection, __u64 at, __u32 length)
 {
 	struct piece piece = { .connection = connection, .at = at, .length = length };
@@ -346,12 +346,12 @@ int count_rows(struct connection *connection, __u64 at, __u32 length)
 	if (!connection)
 		return 0;
 	answer = &connection->answer;
-	if (!answer->packets && !answer->have && ends_at_once(&piece))
+	if (!answer->packets && !answer->have && read_short_answer(&piece))
 		return 0;
-	worth = (bpf_ktime_get_ns() - connection->start) / WORTH_A_LOOK + MANY_PACKETS;
+	worth = (bpf_ktime_get_ns() - connection->start) / NS_PER_PACKET + MIN_PACKETS;
 	worth = worth > answer->packets ? worth - answer->packets : 0;
-	rest(&piece);
-	bpf_loop(worth < MOST_PACKETS ? worth : MOST_PACKETS, next_packet, &piece, 0);
+	finish_packet(&piece);
+	bpf_loop(worth < MAX_PACKETS ? worth : MAX_PACKETS, next_packet, &piece, 0);
 	if (piece.length > HEADER || answer->stage == STAGE_OVER) {
 		answer->stage = STAGE_OVER;
 	} else if (piece.length) {

@@ -85,7 +85,7 @@ static __always_inline void add(struct spent *to, struct spent *spent)
 }
 
 /* A thread has run for the last time. Returns whether there was room to keep what it came to. */
-static __always_inline int end(struct thread *thread, struct task_struct *task, __u64 now)
+static __always_inline int end_thread(struct thread *thread, struct task_struct *task, __u64 now)
 {
 	struct process process = thread->process;
 	struct ended *known = bpf_map_lookup_elem(&ended, &process), first = {};
@@ -111,7 +111,7 @@ static __always_inline int end(struct thread *thread, struct task_struct *task, 
 }
 
 /* What its CPU clock has gained since it was seen last. */
-static __always_inline __u64 gained(struct thread *thread, struct task_struct *task)
+static __always_inline __u64 clock_gain(struct thread *thread, struct task_struct *task)
 {
 	__u64 clock = task->se.sum_exec_runtime, before = thread->clock;
 
@@ -122,9 +122,9 @@ static __always_inline __u64 gained(struct thread *thread, struct task_struct *t
 
 /* What its CPU clock has gained though it was not seen to have a CPU, or not seen to leave it: that was
  * no waiting. */
-static __always_inline void ran_unseen(struct thread *thread, struct task_struct *task)
+static __always_inline void add_unseen_run(struct thread *thread, struct task_struct *task)
 {
-	__u64 clock = gained(thread, task);
+	__u64 clock = clock_gain(thread, task);
 
 	if (thread->place == PLACE_UNKNOWN)
 		return;
@@ -134,7 +134,7 @@ static __always_inline void ran_unseen(struct thread *thread, struct task_struct
 }
 
 /* It has got a CPU, at this instant. */
-static __always_inline void arrives(struct thread *thread, __u64 at)
+static __always_inline void switch_in(struct thread *thread, __u64 at)
 {
 	__u64 waited = at - thread->since;
 
@@ -144,13 +144,13 @@ static __always_inline void arrives(struct thread *thread, __u64 at)
 		thread->spent.preempted += waited;
 	else if (thread->place == PLACE_WOKEN)
 		thread->spent.woken += waited;
-	else if (thread->place == PLACE_ASLEEP && thread->is_called)
+	else if (thread->place == PLACE_ASLEEP && thread->is_woken_on_cpu)
 		/* Nothing has woken it since: it was woken on its way off. */
 		thread->spent.woken += waited;
 	else if (thread->place == PLACE_UNKNOWN && !lacked_room)
 		/* Not seen since the beginning, so it wanted one all the time. */
 		thread->spent.woken += at - begun;
-	thread->is_called = 0;
+	thread->is_woken_on_cpu = 0;
 	thread->place = PLACE_ON;
 	thread->since = at;
 }
@@ -159,14 +159,14 @@ static __always_inline void arrives(struct thread *thread, __u64 at)
  * A thread leaves its CPU, for a state or, where that is 0, for another thread. It has held it since
  * `from`; 0: the kernel has not told when it got it, which is as long ago as its CPU clock has gained.
  */
-static __always_inline int leaves(struct task_struct *task, unsigned int state, __u64 from, __u64 now)
+static __always_inline int switch_out(struct task_struct *task, unsigned int state, __u64 from, __u64 now)
 {
 	struct thread *thread = thread_of(task);
 	__u64 clock;
 
 	if (!thread)
 		return 0;
-	clock = gained(thread, task);
+	clock = clock_gain(thread, task);
 	/* It has come back to a CPU on which nothing was told of since it had that before. */
 	if (thread->place != PLACE_UNKNOWN && (thread->place != PLACE_ON || thread->since != from))
 		from = 0;
@@ -176,12 +176,12 @@ static __always_inline int leaves(struct task_struct *task, unsigned int state, 
 	} else if (!from) {
 		from = now - clock;
 		if (thread->place != PLACE_ON)
-			arrives(thread, from);
+			switch_in(thread, from);
 	}
 	thread->spent.clock += clock;
 	thread->spent.cpu += from ? now - from : 0;
 	if (state & TASK_DEAD)
-		return end(thread, task, now);
+		return end_thread(thread, task, now);
 	thread->since = now;
 	if (state) {
 		thread->spent.voluntary++;
@@ -193,14 +193,14 @@ static __always_inline int leaves(struct task_struct *task, unsigned int state, 
 	return 1;
 }
 
-static __always_inline int gets(struct task_struct *task, __u64 now)
+static __always_inline int handle_switch_in(struct task_struct *task, __u64 now)
 {
 	struct thread *thread = thread_of(task);
 
 	if (!thread)
 		return 0;
-	ran_unseen(thread, task);
-	arrives(thread, now);
+	add_unseen_run(thread, task);
+	switch_in(thread, now);
 	return 1;
 }
 
@@ -225,11 +225,11 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 			from = 0;
 	}
 	if (prev->pid)
-		is_kept = leaves(prev, preempt ? 0 : state, from, now);
+		is_kept = switch_out(prev, preempt ? 0 : state, from, now);
 	else
 		cpu->idle += now - from;
 	if (next->pid)
-		is_kept &= gets(next, now);
+		is_kept &= handle_switch_in(next, now);
 	cpu->tid = next->pid;
 	cpu->since = now;
 	cpu->switches++;
@@ -238,7 +238,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	return 0;
 }
 
-static __always_inline void waits(struct task_struct *task)
+static __always_inline void wakeup(struct task_struct *task)
 {
 	struct thread *thread;
 
@@ -249,11 +249,11 @@ static __always_inline void waits(struct task_struct *task)
 		return;
 	/* One that is about to leave its CPU keeps it; any other has slept, told of or not. */
 	if (task->on_cpu && (thread->place == PLACE_UNKNOWN || thread->place == PLACE_ON)) {
-		thread->is_called = 1;
+		thread->is_woken_on_cpu = 1;
 		return;
 	}
 	if (!task->on_cpu)
-		ran_unseen(thread, task);
+		add_unseen_run(thread, task);
 	thread->place = PLACE_WOKEN;
 	thread->since = bpf_ktime_get_ns();
 }
@@ -261,13 +261,13 @@ static __always_inline void waits(struct task_struct *task)
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *task)
 {
-	waits(task);
+	wakeup(task);
 	return 0;
 }
 
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(on_new, struct task_struct *task)
 {
-	waits(task);
+	wakeup(task);
 	return 0;
 }

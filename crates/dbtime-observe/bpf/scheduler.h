@@ -38,7 +38,7 @@ struct thread {
 	__u64 since;		/* it is where it is */
 	__u64 clock;		/* its CPU clock when it was seen last */
 	__u32 place;
-	__u32 is_called;	/* it was woken while it had its CPU still */
+	__u32 is_woken_on_cpu;	/* a wake-up came before the thread had left its CPU */
 };
 
 /* The threads of a process that have ended. */

@@ -21,7 +21,7 @@ static __always_inline int is_digit(__u8 c)
 }
 
 /* Whether it goes on with a name. */
-static __always_inline int is_of_word(__u8 c)
+static __always_inline int is_word_byte(__u8 c)
 {
 	return is_digit(c) || ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '_' || c == '$' || c >= 128;
 }
@@ -32,7 +32,7 @@ static __always_inline void mix(struct shaper *shaper, __u8 c)
 }
 
 /* Lists of literals count as one. */
-static __always_inline void literal(struct shaper *shaper)
+static __always_inline void shape_literal(struct shaper *shaper)
 {
 	if (!shaper->follows_literal)
 		mix(shaper, '?');
@@ -40,15 +40,15 @@ static __always_inline void literal(struct shaper *shaper)
 	shaper->has_comma = 0;
 }
 
-static __always_inline void plain(struct shaper *shaper, __u8 c, __u8 next, __u8 third)
+static __always_inline void shape_plain(struct shaper *shaper, __u8 c, __u8 next, __u8 third)
 {
 	if (c == '\'' || c == '"') {
 		shaper->inside = QUOTED;
 		shaper->quote = c;
-		literal(shaper);
-	} else if (is_digit(c) && !is_of_word(shaper->last)) {
+		shape_literal(shaper);
+	} else if (is_digit(c) && !is_word_byte(shaper->last)) {
 		shaper->inside = NUMBER;
-		literal(shaper);
+		shape_literal(shaper);
 	} else if (c == '/' && next == '*' && third != '!' && third != '+') {
 		shaper->inside = COMMENT;
 	} else if (shaper->follows_literal && (c == ' ' || c == ',')) {
@@ -63,7 +63,7 @@ static __always_inline void plain(struct shaper *shaper, __u8 c, __u8 next, __u8
 }
 
 /* Inside of quotes, of which a backslash keeps the next from being the last. */
-static __always_inline void quoted(struct shaper *shaper, __u8 c)
+static __always_inline void shape_quoted(struct shaper *shaper, __u8 c)
 {
 	int is_escaped = shaper->last == '\\';
 
@@ -88,21 +88,21 @@ static long next_byte(__u64 i, struct shaped *shaped)
 		return 1;
 	c = at[i];
 	if (shaper->inside == QUOTED) {
-		quoted(shaper, c);
+		shape_quoted(shaper, c);
 		return 0;
 	}
 	if (shaper->inside == COMMENT) {
 		if (c == '/' && shaper->last == '*')
 			shaper->inside = PLAIN;
-	} else if (shaper->inside == PLAIN || (!is_of_word(c) && c != '.')) {
+	} else if (shaper->inside == PLAIN || (!is_word_byte(c) && c != '.')) {
 		shaper->inside = PLAIN;
-		plain(shaper, c, at[(i + 1) & (TEXT_ROOM - 1)], at[(i + 2) & (TEXT_ROOM - 1)]);
+		shape_plain(shaper, c, at[(i + 1) & (TEXT_ROOM - 1)], at[(i + 2) & (TEXT_ROOM - 1)]);
 	}
 	shaper->last = c;
 	return 0;
 }
 
-/* The shape of what a connection's text has between two places. Global: see `take`. */
+/* The shape of what a connection's text has between two places. Global: see `consume`. */
 __u64 shape_between(struct connection *connection, __u32 from, __u32 to)
 {
 	struct shaped shaped = { connection };
@@ -125,7 +125,7 @@ static __always_inline __u64 shape_of(struct connection *connection)
 {
 	struct request *request = &connection->request;
 
-	return shape_between(connection, request->flags & REQUEST_TOLD ? TOLD_AT : 0,
+	return shape_between(connection, request->flags & REQUEST_SERVER_TEXT ? SERVER_TEXT_AT : 0,
 			     request->text_length);
 }
 

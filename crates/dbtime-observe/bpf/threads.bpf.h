@@ -19,22 +19,22 @@ struct {
 /* A wait for a lock that nobody has ended so far. */
 struct lock_wait {
 	__u64 length;		/* of its pieces together; 0: there is none */
-	__u64 place;		/* what it waits at */
+	__u64 address;		/* what it waits at */
 	__u32 name;		/* what the server calls it */
 };
 
-#define MOST_PORTALS 16		/* that are kept; a power of two */
+#define MAX_PORTALS 16		/* that are kept; a power of two */
 #define RIVALS 4		/* of a request, that had the CPU in its stead */
 
 struct thread {
 	__u64 connection;	/* whose request it serves; 0: nobody's */
 	__u64 start;		/* when that began */
-	__u64 served;		/* the connection whose request it has served last; 0: nobody's */
-	__u64 served_start;	/* when that had begun */
-	__u64 on;		/* since when it has the CPU */
-	__u64 off;		/* since when it has not; 0: it has */
-	__u64 woken;		/* when it was woken since then; 0: it was not */
-	__u64 arrived;		/* when it was seen to get the CPU; 0: it was not */
+	__u64 prev_connection;		/* the connection whose request it has served last; 0: nobody's */
+	__u64 prev_start;	/* when that had begun */
+	__u64 on_cpu_at;		/* since when it has the CPU */
+	__u64 off_cpu_at;		/* since when it has not; 0: it has */
+	__u64 woken_at;		/* when it was woken since then; 0: it was not */
+	__u64 switched_in_at;		/* when it was seen to get the CPU; 0: it was not */
 	__u64 clock_ahead;	/* of the scheduler's clock, when that was compared last; 0: never */
 	__u64 run_delay;	/* how long it had waited for CPUs in its life when it went off */
 	__u64 wait_event;	/* as in struct server */
@@ -43,9 +43,9 @@ struct thread {
 	__u64 tls_buffer;	/* where to */
 	__u64 tls_length;	/* where the library writes how much that was; 0: it returns it */
 	__u64 parts[PARTS];
-	__u64 portal[MOST_PORTALS];	/* PostgreSQL: when the request's were made */
+	__u64 portal[MAX_PORTALS];	/* PostgreSQL: when the request's were made */
 	__u32 portals;		/* how many were */
-	__u64 place;		/* what it waits at, where that is an address */
+	__u64 wait_address;		/* what it waits at, where that is an address */
 	__u64 queue;		/* for the CPU, in which it stands; only to be compared */
 	__u64 throttled;	/* how long that was throttled when it began to wait there */
 	__u64 waker_connection;	/* who ended the present wait */
@@ -57,21 +57,21 @@ struct thread {
 	struct lock_wait lock_wait;
 	struct preemptor rivals[RIVALS];
 	struct file_waits files;
-	__u32 waits_for_files;	/* how many there have been */
+	__u32 file_wait_count;	/* how many there have been */
 	char file_name[FILE_NAME];	/* of the present one */
-	struct tally late;	/* since the last piece of an answer, which may be the last of all */
-	struct name late_name;	/* by whom; none: by several */
+	struct tally pending_preemptions;	/* since the last piece of an answer, which may be the last of all */
+	struct name pending_preemptor;	/* by whom; none: by several */
 	__u16 other_call;	/* the system call of the last part `other` */
 	__u32 wait;		/* what the server says that it waits for; 0: nothing */
 	__u32 cause_wait;	/* what it said when it lost the CPU */
 	__u8 cause;
-	__u8 last_cause;	/* of those that a system call tells */
+	__u8 last_call_cause;	/* of those that a system call tells */
 	__u8 release;		/* enum release: of the present wait */
 	__u8 has_released;	/* it let a lock go that somebody had waited for for long */
-	__u8 has_left;		/* the client of the connection that it has served last has gone */
-	__u8 is_told;		/* of the text of what it executes: see told_texts */
+	__u8 is_client_gone;		/* the client of the connection that it has served last has gone */
+	__u8 has_server_text;		/* of the text of what it executes: see told_texts */
 	__u8 has_answered;	/* at least in part */
-	__u8 is_summed;		/* what it serves is added up */
+	__u8 is_aggregated;		/* what it serves is added up */
 	__u8 cache;		/* what became of its look into the query cache */
 };
 
@@ -83,7 +83,7 @@ struct {
 } threads SEC(".maps");
 
 /* What is kept of a thread; NULL: nothing, which is true of most. */
-static __always_inline struct thread *kept_of_task(struct task_struct *task)
+static __always_inline struct thread *thread_of(struct task_struct *task)
 {
 	if (!task->bpf_storage)
 		return NULL;
@@ -91,13 +91,13 @@ static __always_inline struct thread *kept_of_task(struct task_struct *task)
 }
 
 /* What is kept of the thread that runs; NULL: nothing. */
-static __always_inline struct thread *present(void)
+static __always_inline struct thread *current_thread(void)
 {
-	return kept_of_task(bpf_get_current_task_btf());
+	return thread_of(bpf_get_current_task_btf());
 }
 
 /* The thread that runs, with a place for what is kept of it; NULL where there is no memory. */
-static __always_inline struct thread *running(void)
+static __always_inline struct thread *current_thread_or_add(void)
 {
 	return bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0,
 				    BPF_LOCAL_STORAGE_GET_F_CREATE);

@@ -11,20 +11,20 @@
 #ifndef DBTIME_TLS_H
 #define DBTIME_TLS_H
 
-#include "reading.bpf.h"
+#include "framing.bpf.h"
 
-#define MOST_BYTES (1 << 30)	/* that are read at once; what says more is something else */
+#define MAX_TLS_READ (1 << 30)	/* that are read at once; what says more is something else */
 
 /* Bytes came in at a socket that is encrypted. OpenSSL reads a record's header by itself. */
-static __always_inline void received_record(struct connection *connection, __u32 length)
+static __always_inline void handle_tls_record(struct connection *connection, __u32 length)
 {
 	struct thread *thread;
 
 	if (!connection->rest && !connection->header_length)
-		turn(connection);
-	if (!connection->start && (length == TAGGED || !connection->arrived))
-		arrive(connection, bpf_ktime_get_ns());
-	thread = running();
+		maybe_close(connection);
+	if (!connection->start && (length == TAGGED || !connection->read_at))
+		note_first_read(connection, bpf_ktime_get_ns());
+	thread = current_thread_or_add();
 	if (!thread)
 		return;
 	thread->encrypted = connection->request.connection;
@@ -34,7 +34,7 @@ static __always_inline void received_record(struct connection *connection, __u32
 
 /* The connection that a TLS session of the running thread belongs to, if it is followed: servers have
  * sessions with others, too. */
-static __always_inline struct connection *encrypted_by(struct thread *thread, __u64 tls)
+static __always_inline struct connection *connection_of_tls(struct thread *thread, __u64 tls)
 {
 	struct connection *connection = bpf_map_lookup_elem(&encrypted, &thread->encrypted);
 
@@ -52,10 +52,10 @@ ON_PROBE(on_tls_read)
 
 	if (!is_watching())
 		return;
-	thread = present();
+	thread = current_thread();
 	if (!thread) {
 		tgid = bpf_get_current_pid_tgid() >> 32;
-		thread = bpf_map_lookup_elem(&servers, &tgid) ? running() : NULL;
+		thread = bpf_map_lookup_elem(&servers, &tgid) ? current_thread_or_add() : NULL;
 	}
 	if (!thread)
 		return;
@@ -66,7 +66,7 @@ ON_PROBE(on_tls_read)
 
 ON_PROBE(on_tls_read_end)
 {
-	struct thread *thread = present();
+	struct thread *thread = current_thread();
 	__u64 tls, length = 0;
 	struct connection *connection;
 
@@ -76,16 +76,16 @@ ON_PROBE(on_tls_read_end)
 	thread->tls = 0;
 	if ((int)RETURNED(context) <= 0)
 		return;
-	connection = encrypted_by(thread, tls);
+	connection = connection_of_tls(thread, tls);
 	if (!connection)
 		return;
 	if (!thread->tls_length)
 		length = (__u32)RETURNED(context);
 	else if (bpf_probe_read_user(&length, sizeof(length), (const void *)thread->tls_length))
-		lose(connection);
-	if (length && length <= MOST_BYTES)
-		received(connection, (const char *)thread->tls_buffer, length);
-	connection->arrived = 0;
+		lose_framing(connection);
+	if (length && length <= MAX_TLS_READ)
+		handle_request_bytes(connection, (const char *)thread->tls_buffer, length);
+	connection->read_at = 0;
 }
 
 /* How much of what is to be written was there the last time, when the socket had no room for it. */
@@ -93,9 +93,9 @@ static __always_inline __u32 written_before(struct connection *connection, __u64
 {
 	__u32 before = 0;
 
-	if (connection->writes_again && connection->tls_written == at && connection->tls_length <= length)
+	if (connection->retries_write && connection->tls_written == at && connection->tls_length <= length)
 		before = connection->tls_length;
-	connection->writes_again = 0;
+	connection->retries_write = 0;
 	connection->tls_written = at;
 	connection->tls_length = length;
 	return before;
@@ -104,7 +104,7 @@ static __always_inline __u32 written_before(struct connection *connection, __u64
 /* int SSL_write(SSL *, const void *buffer, int length) */
 ON_PROBE(on_tls_write)
 {
-	struct thread *thread = present();
+	struct thread *thread = current_thread();
 	int length = THIRD_ARGUMENT(context);
 	struct connection *connection;
 	__u64 at = SECOND_ARGUMENT(context);
@@ -112,18 +112,18 @@ ON_PROBE(on_tls_write)
 
 	if (!thread || length <= 0 || !is_watching())
 		return;
-	connection = encrypted_by(thread, FIRST_ARGUMENT(context));
+	connection = connection_of_tls(thread, FIRST_ARGUMENT(context));
 	if (!connection || !connection->start)
 		return;
 	before = written_before(connection, at, length);
 	if (before == (__u32)length)
 		return;
 	connection->request.sent_bytes += length - before;
-	answered(connection, (const char *)at + before, length - before);
+	handle_answer_bytes(connection, (const char *)at + before, length - before);
 }
 
 /* What is kept of a connection that is encrypted does not go with its socket. */
-static __always_inline void forget(struct sock *sk)
+static __always_inline void remove_encrypted(struct sock *sk)
 {
 	struct connection *connection;
 	__u64 number;

@@ -24,7 +24,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct totals);
-} nothing SEC(".maps");
+} empty_totals SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -82,7 +82,7 @@ static __always_inline __u32 coarse_bucket(__u64 us)
 	return bucket < COARSE ? bucket : COARSE - 1;
 }
 
-static __always_inline void add_up(struct totals *sums, struct request *request)
+static __always_inline void add_request(struct totals *sums, struct request *request)
 {
 	__u64 length = request->end - request->start;
 	__u32 fine = fine_bucket(length), coarse = coarse_bucket(length / 1000);
@@ -113,7 +113,7 @@ static __always_inline void add_up(struct totals *sums, struct request *request)
 }
 
 /* The first of a shape shows what it looks like. */
-static __always_inline void show(struct request *request, __u64 shape, __u32 present)
+static __always_inline void add_example(struct request *request, __u64 shape, __u32 present)
 {
 	struct row row = { .shape = shape, .side = present };
 
@@ -137,7 +137,7 @@ static __always_inline struct totals *row_of(struct connection *connection, __u6
 
 	if (sums)
 		return sums;
-	sums = bpf_map_lookup_elem(&nothing, &zero);
+	sums = bpf_map_lookup_elem(&empty_totals, &zero);
 	if (!sums)
 		return NULL;
 	if (!bpf_map_update_elem(&totals, &row, sums, BPF_NOEXIST))
@@ -146,22 +146,22 @@ static __always_inline struct totals *row_of(struct connection *connection, __u6
 	if (sums) {
 		/* Of a prepared one that is what prepared it. */
 		if (shape >= SHAPES && request->text_length && (!is_execute(request->command) ||
-					     request->flags & REQUEST_TOLD))
-			show(request, shape, present);
+					     request->flags & REQUEST_SERVER_TEXT))
+			add_example(request, shape, present);
 		return sums;
 	}
 	row.shape = SHAPE_OTHER;
 	return bpf_map_lookup_elem(&totals, &row);
 }
 
-/* A hash of a name in a connection's text. Global: see `take`. */
+/* A hash of a name in a connection's text. Global: see `consume`. */
 __u32 hash_of_name(struct connection *connection, __u32 from, __u32 length)
 {
 	__u64 hash = FNV_BASIS;
 
 	if (!connection)
 		return 0;
-	for (__u32 i = 0; i < MOST_NAME && i < length; i++)
+	for (__u32 i = 0; i < MAX_NAME && i < length; i++)
 		hash = (hash ^ connection->text.bytes[(from + i) & (TEXT_ROOM - 1)]) * FNV_PRIME;
 	return hash ^ hash >> 32;
 }
@@ -191,29 +191,29 @@ static __always_inline struct prepared prepared_of(struct connection *connection
 	return prepared;
 }
 
-static __always_inline struct known *place_of(struct connection *connection, __u32 statement)
+static __always_inline struct cached_shape *cached_shape_of(struct connection *connection, __u32 statement)
 {
-	return &connection->known[statement & (KNOWN - 1)];
+	return &connection->cached_shapes[statement & (CACHED_SHAPES - 1)];
 }
 
-static __always_inline void keep(struct connection *connection, __u32 statement, __u64 shape)
+static __always_inline void cache_shape(struct connection *connection, __u32 statement, __u64 shape)
 {
-	struct known *known = place_of(connection, statement);
+	struct cached_shape *cached = cached_shape_of(connection, statement);
 
-	known->statement = statement;
-	known->shape = shape;
+	cached->statement = statement;
+	cached->shape = shape;
 }
 
 /* What was prepared has this shape: EXECUTE will name it. PostgreSQL's statement without a name most
  * requests bring anew. */
-static __always_inline void remember(struct connection *connection, struct prepared prepared,
+static __always_inline void store_shape(struct connection *connection, struct prepared prepared,
 				     int is_unnamed, __u64 shape)
 {
 	if (is_unnamed) {
 		connection->unnamed_shape = shape;
 		return;
 	}
-	keep(connection, prepared.statement, shape);
+	cache_shape(connection, prepared.statement, shape);
 	bpf_map_update_elem(&prepared_shapes, &prepared, &shape, BPF_ANY);
 }
 
@@ -223,39 +223,39 @@ static __always_inline int is_unnamed(struct request *request)
 }
 
 /* The shape of what was prepared; 0: it is not known. */
-static __always_inline __u64 remembered(struct connection *connection, struct prepared prepared,
+static __always_inline __u64 stored_shape(struct connection *connection, struct prepared prepared,
 					int is_unnamed)
 {
-	struct known *latest = place_of(connection, prepared.statement);
-	__u64 *known;
+	struct cached_shape *latest = cached_shape_of(connection, prepared.statement);
+	__u64 *cached;
 
 	if (is_unnamed) {
 		return connection->unnamed_shape;
 	} else if (latest->shape && latest->statement == prepared.statement) {
 		return latest->shape;
 	} else {
-		known = bpf_map_lookup_elem(&prepared_shapes, &prepared);
-		if (known) {
-			keep(connection, prepared.statement, *known);
-			return *known;
+		cached = bpf_map_lookup_elem(&prepared_shapes, &prepared);
+		if (cached) {
+			cache_shape(connection, prepared.statement, *cached);
+			return *cached;
 		}
 	}
 	return 0;
 }
 
 /* The same, or that of what the server told of it. */
-static __always_inline __u64 known_shape(struct connection *connection, struct prepared prepared)
+static __always_inline __u64 prepared_shape(struct connection *connection, struct prepared prepared)
 {
 	int unnamed = is_unnamed(&connection->request);
-	__u64 shape = remembered(connection, prepared, unnamed);
+	__u64 shape = stored_shape(connection, prepared, unnamed);
 
 	if (shape)
 		return shape;
-	count(COUNT_NAMELESS);
-	if (!(connection->request.flags & REQUEST_TOLD))
+	count(COUNT_UNRESOLVED);
+	if (!(connection->request.flags & REQUEST_SERVER_TEXT))
 		return SHAPE_NOT_KNOWN;
 	shape = shape_of(connection);
-	remember(connection, prepared, unnamed, shape);
+	store_shape(connection, prepared, unnamed, shape);
 	return shape;
 }
 
@@ -271,8 +271,8 @@ struct chief_shape {
 static long next_shape(__u64 i, struct chief_shape *found)
 {
 	struct connection *connection = found->connection;
-	struct executed *executed = &connection->executed[i & (MOST_EXECUTED - 1)];
-	__u64 shape = connection->shapes[i & (MOST_EXECUTED - 1)];
+	struct executed *executed = &connection->executed[i & (MAX_EXECUTED - 1)];
+	__u64 shape = connection->shapes[i & (MAX_EXECUTED - 1)];
 	struct prepared prepared = { .connection = connection->request.connection };
 
 	if (i >= connection->request.statements)
@@ -281,11 +281,11 @@ static long next_shape(__u64 i, struct chief_shape *found)
 	if (executed->flags & REQUEST_UNREAD) {
 		shape = SHAPE_NOT_KNOWN;
 	} else if (executed->flags & REQUEST_NAMED) {
-		shape = remembered(connection, prepared, !executed->name_length);
+		shape = stored_shape(connection, prepared, !executed->name_length);
 	} else {
 		connection->request.chief = i;
-		remember(connection, prepared, !executed->name_length, shape);
-		show(&connection->request, shape, found->present);
+		store_shape(connection, prepared, !executed->name_length, shape);
+		add_example(&connection->request, shape, found->present);
 	}
 	if (i == found->chief)
 		found->shape = shape;
@@ -302,11 +302,11 @@ static __always_inline __u64 shape_of_chief(struct connection *connection,
 		.present = present,
 	};
 
-	bpf_loop(MOST_EXECUTED, next_shape, &found, 0);
+	bpf_loop(MAX_EXECUTED, next_shape, &found, 0);
 	connection->request.chief = found.chief;
 	if (found.shape)
 		return found.shape;
-	count(COUNT_NAMELESS);
+	count(COUNT_UNRESOLVED);
 	return SHAPE_NOT_KNOWN;
 }
 
@@ -318,11 +318,11 @@ static __always_inline __u64 shape_of_portal(struct connection *connection)
 
 	if (connection->portal_shape && connection->portal_hash == hash)
 		return connection->portal_shape;
-	count(COUNT_NAMELESS);
+	count(COUNT_UNRESOLVED);
 	return SHAPE_NOT_KNOWN;
 }
 
-static __always_inline void remember_portal(struct connection *connection, __u64 shape)
+static __always_inline void store_portal_shape(struct connection *connection, __u64 shape)
 {
 	struct request *request = &connection->request;
 
@@ -334,7 +334,7 @@ static __always_inline void remember_portal(struct connection *connection, __u64
 }
 
 /* Adds a request to its row, if it is a statement. Global, as all that is long. */
-int sum_up(struct connection *connection)
+int add_to_totals(struct connection *connection)
 {
 	struct request *request;
 	struct prepared prepared;
@@ -356,7 +356,7 @@ int sum_up(struct connection *connection)
 	case PG_EXECUTE:
 		if (connection->request.statements) {
 			shape = shape_of_chief(connection, present);
-			remember_portal(connection, shape);
+			store_portal_shape(connection, shape);
 			if (request->command == PG_EXECUTE)
 				break;
 			return 0;
@@ -369,29 +369,29 @@ int sum_up(struct connection *connection)
 		if (!(request->flags & REQUEST_NAMED)) {
 			shape = shape_of(connection);
 			if (!request->error)
-				remember(connection, prepared, is_unnamed(request), shape);
-			remember_portal(connection, shape);
+				store_shape(connection, prepared, is_unnamed(request), shape);
+			store_portal_shape(connection, shape);
 			if (request->command == PG_EXECUTE)
 				break;
-			show(request, shape, present);
+			add_example(request, shape, present);
 			return 0;
 		}
-		shape = known_shape(connection, prepared);
-		remember_portal(connection, shape);
+		shape = prepared_shape(connection, prepared);
+		store_portal_shape(connection, shape);
 		break;
 	case COM_STMT_EXECUTE:
 	case COM_STMT_BULK_EXECUTE:
-		shape = known_shape(connection, prepared_of(connection));
+		shape = prepared_shape(connection, prepared_of(connection));
 		break;
 	case COM_STMT_PREPARE:
-		if (request->sends && request->reply == REPLY_OK) {
+		if (request->writes && request->reply == REPLY_OK) {
 			prepared.connection = request->connection;
 			prepared.statement = request->statement;
 			prepared.reserved = 0;
 			connection->last_prepared = request->statement;
 			shape = shape_of(connection);
-			remember(connection, prepared, 0, shape);
-			show(request, shape, present);
+			store_shape(connection, prepared, 0, shape);
+			add_example(request, shape, present);
 		}
 		return 0;
 	default:
@@ -400,10 +400,10 @@ int sum_up(struct connection *connection)
 	request->shape = shape;
 	sums = row_of(connection, shape, present);
 	if (sums)
-		add_up(sums, request);
-	if (connection->waits_for_files)
+		add_request(sums, request);
+	if (connection->file_wait_count)
 		for (int i = 0; i < FILE_WAITS; i++)
-			add_file(&connection->files.waits[i], shape, present);
+			add_file_totals(&connection->files.waits[i], shape, present);
 	return 0;
 }
 

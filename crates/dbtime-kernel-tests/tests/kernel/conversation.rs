@@ -48,7 +48,7 @@ pub(crate) struct SeenRequest {
     pub(crate) sent_bytes: u64,
     pub(crate) rows: Option<u64>,
     pub(crate) error: Option<ErrorCode>,
-    pub(crate) fate: RequestOutcome,
+    pub(crate) outcome: RequestOutcome,
     pub(crate) user: Option<String>,
     pub(crate) database: Option<String>,
     pub(crate) executes: u32,
@@ -68,7 +68,7 @@ impl SeenRequest {
             sent_bytes: request.sent_bytes,
             rows: request.rows,
             error: request.error.clone(),
-            fate: request.outcome,
+            outcome: request.outcome,
             user: request.user().map(str::to_owned),
             database: request.database().map(str::to_owned),
             executes: request.executes,
@@ -98,8 +98,8 @@ impl SeenRequest {
 
     /// What is known in any case.
     fn bounds(&self) -> (u8, u32, u64, RequestOutcome, u32) {
-        let Self { command, length, sent_bytes, fate, executes, .. } = self;
-        (*command, *length, *sent_bytes, *fate, *executes)
+        let Self { command, length, sent_bytes, outcome, executes, .. } = self;
+        (*command, *length, *sent_bytes, *outcome, *executes)
     }
 }
 

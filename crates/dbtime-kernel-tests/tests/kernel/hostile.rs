@@ -96,19 +96,19 @@ impl HostileAct {
             Self::FindsNothing => server.finds_nothing(),
             Self::FindsTheEnd => server.finds_the_end(),
             Self::ComeIn(unread) => {
-                server.capture.came_in(&mut server.machine, server.socket, unread);
+                server.capture.data_ready(&mut server.machine, server.socket, unread);
             }
             Self::Fails(number) => server.machine.fail_read(number),
             Self::Fills(is_full) => server.machine.fill_ring(is_full),
             Self::MakesPortal => server.capture.portal(&mut server.machine, server.task),
             Self::Looks => {
                 let before = server.machine.records();
-                server.capture.look(&mut server.machine, server.socket);
+                server.capture.snapshot(&mut server.machine, server.socket);
                 let said = server.machine.records().concat();
                 assert_eq!(connections(&said).is_empty(), said.is_empty());
                 server.keep(before);
             }
-            Self::Sweeps => server.capture.sweep(&mut server.machine, server.socket),
+            Self::Sweeps => server.capture.close_answered(&mut server.machine, server.socket),
             Self::Passes(time) => server.passes(time),
         }
     }

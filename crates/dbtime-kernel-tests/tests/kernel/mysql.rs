@@ -148,7 +148,7 @@ fn each_request_is_seen_with_what_it_says_and_what_it_was_answered() {
     assert_eq!(seen.iter().map(short).collect::<Vec<_>>(), expected);
     assert!(
         seen.iter()
-            .all(|one| one.fate == RequestOutcome::Ended && one.text_state != TextState::Cut)
+            .all(|one| one.outcome == RequestOutcome::Ended && one.text_state != TextState::Cut)
     );
     let errors = seen.iter().filter_map(|one| one.error.clone()).collect::<Vec<_>>();
     assert_eq!(errors, [ErrorCode::Number(1064), ErrorCode::Number(1065)]);

@@ -180,7 +180,7 @@ fn each_request_is_seen_with_what_it_says_and_what_it_was_answered() {
     assert_eq!(seen.iter().map(short).collect::<Vec<_>>(), expected);
     assert!(
         seen.iter()
-            .all(|one| one.fate == RequestOutcome::Ended && one.text_state != TextState::Cut)
+            .all(|one| one.outcome == RequestOutcome::Ended && one.text_state != TextState::Cut)
     );
     assert_eq!(seen[1].error.as_ref().map(ToString::to_string).as_deref(), Some("42601"));
     let statements = seen[4]

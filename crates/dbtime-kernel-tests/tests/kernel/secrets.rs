@@ -18,7 +18,7 @@ fn found(conversation: &Conversation, (number, end): (usize, usize)) -> Vec<&'st
     let mut server = WatchedServer::new(conversation.protocol, &all_of_it());
     let mut cut = |at: usize, _: &ConversationTurn| if at == number { vec![end] } else { vec![] };
     conversation.play(&mut server, &mut cut);
-    server.capture.look(&mut server.machine, server.socket);
+    server.capture.snapshot(&mut server.machine, server.socket);
     let kept = ["examples", "totals"].map(|table| server.machine.rows(table, 0));
     let rows = kept.into_iter().flatten().flat_map(|(key, row)| [key, row]);
     let all: Vec<u8> = server.machine.records().into_iter().chain(rows).flatten().collect();

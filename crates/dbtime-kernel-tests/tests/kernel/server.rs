@@ -86,7 +86,7 @@ impl WatchedServer {
     /// The watching ends, and what is left is accounted for.
     pub(crate) fn ends(&mut self) {
         self.capture.end(&self.settings);
-        self.capture.leave(&mut self.machine, self.socket);
+        self.capture.finalize(&mut self.machine, self.socket);
     }
 
     /// Requests that were handed over so far.

@@ -1,6 +1,6 @@
 //! Mirrors the structs of `bpf/capture.h`. Unit of all times: nanoseconds of CLOCK_MONOTONIC.
 
-use super::numbers::{COUNTS, FILE_WAITS, MOST_EXECUTED, PARTS, TEXT_ROOM};
+use super::numbers::{COUNTS, FILE_WAITS, MAX_EXECUTED, PARTS, TEXT_ROOM};
 
 /// Buckets of the fine distribution of responses: `FINE`.
 pub(crate) const FINE: usize = 368;
@@ -27,7 +27,7 @@ mirrored_structs! {
         protocol: u32,
         /// Whether it was started by one that is watched; such a row goes as it ends.
         is_child: u16,
-        hears_tls: u16,
+        has_tls_probes: u16,
     }
 
     /// Whose a connection is: a record of the stream.
@@ -99,19 +99,19 @@ mirrored_structs! {
     /// The files that a request has waited for; goes before its `WaitsRecord`.
     struct FileWaitsRecord = "file_waits" {
         /// All ones: no request begins so, and no `WaitsRecord`.
-        mark: u64,
+        marker: u64,
         waits: [FileWaitRecord; FILE_WAITS],
     }
 
     /// The longest waits of a request; goes before it where there were any.
     struct WaitsRecord = "waits" {
         /// No request begins so.
-        zero: u64,
+        marker: u64,
         blocker: BlockerRecord,
         preemptor: PreemptorRecord,
     }
 
-    /// A request that is over, or under way behind a `GlanceRecord`. Its text and its names follow.
+    /// A request that is over, or under way behind a `SnapshotRecord`. Its text and names follow.
     struct RequestRecord = "request" {
         /// From 1, of this trace.
         connection: u64,
@@ -122,7 +122,7 @@ mirrored_structs! {
         /// The last piece was; without any, when the server turned to the next request.
         end: u64,
         sent_bytes: u64,
-        sends: u32,
+        writes: u32,
         /// Bytes of the command, its first byte included.
         length: u32,
         tgid: u32,
@@ -140,8 +140,8 @@ mirrored_structs! {
         command: u8,
         /// The first byte of the answer.
         reply: u8,
-        /// `enum fate`.
-        fate: u8,
+        /// `enum outcome`.
+        outcome: u8,
         /// `enum cache`.
         cache: u8,
         /// `enum protocol`.
@@ -196,10 +196,10 @@ mirrored_structs! {
     }
 
     /// A connection as it is at some instant; its request follows.
-    struct GlanceRecord = "glance" {
+    struct SnapshotRecord = "snapshot" {
         now: u64,
         /// The request is under way.
-        is_at_work: u32,
+        is_under_way: u32,
         /// Which part goes on (`enum part`); `PARTS`: that is not known.
         part: u32,
         /// As in `BlockerRecord`.
@@ -250,7 +250,7 @@ mirrored_structs! {
     struct ExampleRow = "example" {
         request: RequestRecord,
         text: TextRecord,
-        executed: [ExecutedRecord; MOST_EXECUTED],
+        executed: [ExecutedRecord; MAX_EXECUTED],
     }
 
     /// How the kernel's side is to work: what its constants are before it is loaded.
@@ -261,8 +261,8 @@ mirrored_structs! {
         /// Of the coarse distribution, in microseconds; 0: by powers of two.
         step: u32,
         follows_new: u32,
-        wants_user: u32,
-        wants_database: u32,
+        filters_user: u32,
+        filters_database: u32,
         follows_threads: u32,
         user: [u8; NAME_ROOM],
         database: [u8; NAME_ROOM],

@@ -5,21 +5,21 @@ mirrored_enums! {
         /// Bytes of a statement's text that a connection has room for.
         TEXT_ROOM = 1024,
         /// Where a text begins that the server told of.
-        TOLD_AT = 64,
+        SERVER_TEXT_AT = 64,
         /// Statements of a request that are told apart.
-        MOST_EXECUTED = 8,
+        MAX_EXECUTED = 8,
         /// Places for files in a request's waits.
         FILE_WAITS = 11,
         /// How many sides tables have that are emptied.
         SIDES = 2,
         /// From here on waits for locks are told of where statements are added up. Unit:
         /// nanoseconds.
-        LOCK_WORTH = 1_000_000,
+        MIN_LOCK_WAIT_NS = 1_000_000,
     }
 
-    "fate": u8 {
-        FATE_ENDED = 1,
-        FATE_ABORTED = 2,
+    "outcome": u8 {
+        OUTCOME_ENDED = 1,
+        OUTCOME_ABORTED = 2,
     }
 
     "request_flags": u16 {
@@ -30,13 +30,13 @@ mirrored_enums! {
         /// The statement is one that an earlier request prepared.
         REQUEST_NAMED = 4,
         /// The server told of the text, which stands behind what the request said of itself.
-        REQUEST_TOLD = 8,
+        REQUEST_SERVER_TEXT = 8,
         /// It executes several statements; of one of these: further ones are with it.
-        REQUEST_SEVERAL = 16,
+        REQUEST_MULTI = 16,
         /// Its answer says that a transaction is open,
-        REQUEST_WITHIN = 32,
+        REQUEST_IN_TRANSACTION = 32,
         /// or that none is.
-        REQUEST_OUTSIDE = 64,
+        REQUEST_NO_TRANSACTION = 64,
         /// It goes on with a portal that an earlier request has made.
         REQUEST_FETCHES = 128,
         /// It is handed on alone for a lock that it waited for, or let go.
@@ -104,19 +104,19 @@ mirrored_enums! {
         COUNT_DROPPED = 6,
         COUNT_CUT = 7,
         COUNT_UNREAD = 8,
-        COUNT_OVERLAID = 9,
+        COUNT_PIPELINED_OVER = 9,
         COUNT_NO_STORAGE = 10,
-        COUNT_OUT_OF_STEP = 11,
+        COUNT_RESYNC = 11,
         COUNT_TLS = 12,
         COUNT_COMPRESSED = 13,
-        COUNT_NOT_UNDERSTOOD = 14,
+        COUNT_UNPARSED = 14,
         COUNT_CONNECTIONS = 15,
-        COUNT_NAMELESS = 16,
-        COUNT_UNSEEN = 17,
+        COUNT_UNRESOLVED = 16,
+        COUNT_UNSEEN_SWITCHES = 17,
         COUNT_LOGINS = 18,
         COUNT_BATCHES = 19,
         COUNT_LOCKS_LOST = 20,
-        COUNT_WITHHELD = 21,
+        COUNT_NOT_STREAMED = 21,
         COUNTS = 22,
     }
 
@@ -130,7 +130,7 @@ mirrored_enums! {
     }
 
     "cache": u32 {
-        CACHE_NOT_ASKED = 0,
+        CACHE_NOT_SEARCHED = 0,
         CACHE_MISS = 1,
         CACHE_HIT = 2,
         CACHES = 3,

@@ -31,7 +31,7 @@ mirrored_structs! {
         /// Its CPU clock when it was seen last.
         clock: u64,
         place: u32,
-        is_called: u32,
+        is_woken_on_cpu: u32,
     }
 
     /// The threads of a process that have ended: a row of `ended`.

@@ -92,7 +92,7 @@ fn parts_are_in_the_order_of_the_model() {
 #[test]
 fn every_count_and_every_part_is_mirrored() {
     let types = ObjectTypes::of("capture.x86_64");
-    for whole in ["count", "part", "cache", "emptied", "protocol", "fate", "depth"] {
+    for whole in ["count", "part", "cache", "emptied", "protocol", "outcome", "depth"] {
         let mirrored = numbers::ENUMS.iter().find(|one| one.name == whole).expect("it is mirrored");
         assert_eq!(types.numbers(whole).len(), mirrored.numbers.len(), "enum {whole}");
     }
@@ -112,6 +112,6 @@ fn what_is_moved_on_one_side_differs() {
     assert_eq!(types.differences(&StructLayout { members: swapped, ..*tally }).len(), 1);
     assert_eq!(types.differences(&StructLayout { size: 24, ..*tally }).len(), 1);
     assert_eq!(types.differences(&StructLayout { name: "taly", ..*tally }).len(), 1);
-    let other = super::btf::EnumNumbers { name: "fate", numbers: &[("FATE_ENDED", 2)] };
+    let other = super::btf::EnumNumbers { name: "outcome", numbers: &[("OUTCOME_ENDED", 2)] };
     assert_eq!(types.other_numbers(&other).len(), 1);
 }

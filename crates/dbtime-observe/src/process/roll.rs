@@ -1,6 +1,6 @@
 //! Watches many processes over an interval: those that are there, that come and that go.
 
-use super::find::is_called;
+use super::find::is_woken_on_cpu;
 use super::{ProcReader, ProcessError, ProcessSelector, all, clock, find};
 use dbtime_machine::now;
 use dbtime_model::process::{CpuSplit, ProcessSample, ProcessUse, SpentResources};
@@ -121,7 +121,7 @@ impl ProcessSet {
             if self.entries.contains_key(&pid) || self.others.contains(&pid) {
                 continue;
             }
-            let is_named = |name: &String| is_called(pid, name);
+            let is_named = |name: &String| is_woken_on_cpu(pid, name);
             let is_wanted = self.names.as_ref().is_none_or(|names| names.iter().any(is_named));
             match is_wanted.then(|| self.reader.sample(pid)) {
                 Some(Ok(sample)) => {

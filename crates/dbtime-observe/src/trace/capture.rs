@@ -252,7 +252,7 @@ impl Capture {
             self.inbox.borrow_mut().naming.add(server.process, known.tranches.clone());
         }
         name(&self.object, server, &known)?;
-        Ok(known.hears_tls)
+        Ok(known.has_tls_probes)
     }
 
     /// Forgets a server that has ended.
@@ -327,8 +327,8 @@ impl Capture {
         let departures = departures(&self.object)?;
         if departures != self.departures && self.swept.elapsed() >= BETWEEN_SWEEPS {
             (self.departures, self.swept) = (departures, Instant::now());
-            if !self.probes.refused.contains_key("sweep") {
-                self.helper.walk("sweep")?;
+            if !self.probes.refused.contains_key("iter_close") {
+                self.helper.walk("iter_close")?;
             }
         }
         Ok(())
@@ -396,7 +396,7 @@ impl Capture {
         self.enter(CapturePhase::Ended)?;
         wait_for_programs();
         if is_watching {
-            self.helper.walk("left")?;
+            self.helper.walk("iter_final")?;
         }
         let requests = self.take_some(true)?;
         let (mut ledger, cost) = (self.ledger()?, self.cost()?);
@@ -459,10 +459,10 @@ impl Capture {
     /// # Errors
     /// The kernel does not let it look.
     pub fn connections(&mut self) -> Result<Vec<LiveConnection>, TraceError> {
-        if self.probes.refused.contains_key("look") {
+        if self.probes.refused.contains_key("iter_snapshot") {
             return Ok(Vec::new());
         }
-        let said = self.helper.walk("look")?;
+        let said = self.helper.walk("iter_snapshot")?;
         let RequestDecoder { sessions, naming, .. } = &mut *self.inbox.borrow_mut();
         let mut found = connections(&said, sessions, naming);
         for LiveConnection { request, .. } in &mut found {

@@ -180,7 +180,7 @@ fn describe(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel_layout::numbers::{REQUEST_OUTSIDE, REQUEST_WITHIN};
+    use crate::kernel_layout::numbers::{REQUEST_IN_TRANSACTION, REQUEST_NO_TRANSACTION};
     use crate::trace::kernel::layout::tests::{blocked_by, written};
     use dbtime_model::traced_totals::StatementName;
 
@@ -287,9 +287,11 @@ mod tests {
     #[test]
     fn beside_a_commit_stands_what_its_transaction_did() {
         let (mut seen, mut out) = (Blockers::default(), Vec::new());
-        for (text, says) in
-            [("BEGIN", REQUEST_WITHIN), ("UPDATE a", REQUEST_WITHIN), ("COMMIT", REQUEST_OUTSIDE)]
-        {
+        for (text, says) in [
+            ("BEGIN", REQUEST_IN_TRANSACTION),
+            ("UPDATE a", REQUEST_IN_TRANSACTION),
+            ("COMMIT", REQUEST_NO_TRANSACTION),
+        ] {
             take_with((&mut seen, &mut out), (1, text), None, (says, 0));
         }
         // All three have begun at the same instant: the last is the one that is known by it.

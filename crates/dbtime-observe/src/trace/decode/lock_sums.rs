@@ -1,6 +1,6 @@
 //! Whose locks statements have waited for, added up.
 
-use crate::kernel_layout::numbers::LOCK_WORTH;
+use crate::kernel_layout::numbers::MIN_LOCK_WAIT_NS;
 use crate::trace::kernel::layout::RawRequest;
 use dbtime_model::Nanos;
 use dbtime_model::traced::{Blocker, TracedRequest};
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Shorter waits are not added up.
-const WORTH: Nanos = Nanos(LOCK_WORTH as u64);
+const WORTH: Nanos = Nanos(MIN_LOCK_WAIT_NS as u64);
 
 /// Rows; further waits share one for each lock.
 const MOST_ROWS: usize = 4096;

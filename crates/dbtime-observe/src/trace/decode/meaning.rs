@@ -64,7 +64,7 @@ pub(crate) enum RequestMeaning {
 }
 
 pub(crate) fn meaning(raw: &RawRequest<'_>) -> RequestMeaning {
-    let is_answered = raw.record.sends > 0 && raw.record.error == 0;
+    let is_answered = raw.record.writes > 0 && raw.record.error == 0;
     match (raw.protocol, raw.record.command) {
         (WireProtocol::Postgres, frontend::PARSE | frontend::EXECUTE)
             if is_answered && !raw.has(REQUEST_NAMED | REQUEST_FETCHES) =>
@@ -73,7 +73,7 @@ pub(crate) fn meaning(raw: &RawRequest<'_>) -> RequestMeaning {
         }
         (WireProtocol::Postgres, frontend::TERMINATE) => RequestMeaning::Leaves,
         (WireProtocol::Postgres, _) => RequestMeaning::None,
-        (_, command::STMT_PREPARE) if raw.record.reply == 0 && raw.record.sends > 0 => {
+        (_, command::STMT_PREPARE) if raw.record.reply == 0 && raw.record.writes > 0 => {
             RequestMeaning::Prepares(StatementReference::Number(raw.record.statement))
         }
         (_, command::STMT_CLOSE) => number(raw.text).map_or(RequestMeaning::None, |number| {

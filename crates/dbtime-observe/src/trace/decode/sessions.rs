@@ -7,9 +7,7 @@
 
 use super::listed::ListedSessions;
 use super::meaning::{RequestContent, RequestMeaning, StatementReference, meaning, said};
-use crate::kernel_layout::numbers::{
-    REQUEST_CUT, REQUEST_FETCHES, REQUEST_SEVERAL, REQUEST_UNREAD,
-};
+use crate::kernel_layout::numbers::{REQUEST_CUT, REQUEST_FETCHES, REQUEST_MULTI, REQUEST_UNREAD};
 use crate::trace::kernel::executed::RawExecuted;
 use crate::trace::kernel::layout::RawRequest;
 use dbtime_model::MonoNanos;
@@ -130,7 +128,7 @@ impl TracedSessions {
                 executes: executed.executes,
                 rows: executed.rows,
                 length: executed.length,
-                has_others: executed.flags & REQUEST_SEVERAL != 0,
+                has_others: executed.flags & REQUEST_MULTI != 0,
             }
         };
         raw.executed.iter().map(statement).collect()
@@ -303,11 +301,11 @@ fn request(
         text,
         text_state,
         sent_bytes: record.sent_bytes,
-        writes: record.sends,
+        writes: record.writes,
         rows: rows(raw),
         error: raw.error(),
         protocol: raw.protocol,
-        outcome: raw.fate,
+        outcome: raw.outcome,
         server_queue: raw.server_queue(),
         parts: raw.parts(),
         other_call: raw.other_call(),
@@ -358,7 +356,9 @@ pub(super) fn text_of(raw: &RawRequest<'_>) -> Arc<str> {
 mod tests {
     use super::*;
     use crate::kernel_layout::capture::RequestRecord;
-    use crate::kernel_layout::numbers::{PROTOCOL_POSTGRES, REQUEST_NAMED, REQUEST_TOLD, TOLD_AT};
+    use crate::kernel_layout::numbers::{
+        PROTOCOL_POSTGRES, REQUEST_NAMED, REQUEST_SERVER_TEXT, SERVER_TEXT_AT,
+    };
     use crate::trace::kernel::layout::tests::written;
     use dbtime_wire::postgres::frontend;
     use proptest::collection::vec;
@@ -372,7 +372,7 @@ mod tests {
 
     fn prepare(connection: u64, number: u32, text: &str) -> Vec<u8> {
         written(connection, command::STMT_PREPARE, text.as_bytes(), |record| {
-            (record.sends, record.statement) = (1, number);
+            (record.writes, record.statement) = (1, number);
         })
     }
 
@@ -398,7 +398,7 @@ mod tests {
     /// A request of PostgreSQL's.
     fn tagged(command: u8, text: &str, name: &str, flags: u16) -> Vec<u8> {
         let bytes = written(1, command, text.as_bytes(), |record| {
-            (record.sends, record.flags) = (1, flags);
+            (record.writes, record.flags) = (1, flags);
             (record.protocol, record.name_length) = (PROTOCOL_POSTGRES, name.len() as u8);
         });
         [bytes, name.as_bytes().to_vec()].concat()
@@ -426,9 +426,10 @@ mod tests {
     fn what_the_server_tells_is_kept_for_the_next_time() {
         let mut sessions = TracedSessions::default();
         let mut text = 7u32.to_le_bytes().to_vec();
-        text.resize(TOLD_AT, 0);
+        text.resize(SERVER_TEXT_AT, 0);
         text.extend_from_slice(b"SELECT 8");
-        let told = written(1, command::STMT_EXECUTE, &text, |record| record.flags = REQUEST_TOLD);
+        let told =
+            written(1, command::STMT_EXECUTE, &text, |record| record.flags = REQUEST_SERVER_TEXT);
         assert_eq!(take(&mut sessions, &execute(1, 7)).1, TextState::Unknown);
         for bytes in [told, execute(1, 7)] {
             let found = take(&mut sessions, &bytes);
@@ -468,7 +469,7 @@ mod tests {
     #[test]
     fn a_refused_statement_has_no_number() {
         let mut sessions = TracedSessions::default();
-        let refused = |record: &mut RequestRecord| (record.sends, record.reply) = (1, 0xff);
+        let refused = |record: &mut RequestRecord| (record.writes, record.reply) = (1, 0xff);
         let refused = written(1, command::STMT_PREPARE, b"SELEC", refused);
         take(&mut sessions, &refused);
         assert_eq!(sessions.statements, 0);

@@ -227,7 +227,7 @@ fn is_of(key: &[u8], rows: SumRows) -> bool {
 
 /// Where the example of a shape may be.
 fn example_keys(shape: u64) -> impl Iterator<Item = StatementRow> {
-    (0..SIDES as u32).map(move |side| sum_layout::row_key(shape, false, CACHE_NOT_ASKED, side))
+    (0..SIDES as u32).map(move |side| sum_layout::row_key(shape, false, CACHE_NOT_SEARCHED, side))
 }
 
 /// Keys of a table: all of them before one is deleted, for it would be gone on from there.

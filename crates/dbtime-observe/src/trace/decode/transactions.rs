@@ -2,7 +2,7 @@
 //! clients said nothing in between. Whether one is open the server's answers say.
 
 use super::meaning::{RequestMeaning, meaning};
-use crate::kernel_layout::numbers::{REQUEST_OUTSIDE, REQUEST_WITHIN};
+use crate::kernel_layout::numbers::{REQUEST_IN_TRANSACTION, REQUEST_NO_TRANSACTION};
 use crate::trace::is_statement;
 use crate::trace::kernel::layout::RawRequest;
 use dbtime_model::traced::{BlockingTransaction, TracedRequest};
@@ -50,13 +50,13 @@ impl Transactions {
         if !is_statement(request.protocol, request.command) {
             return None;
         }
-        if raw.has(REQUEST_OUTSIDE) {
+        if raw.has(REQUEST_NO_TRANSACTION) {
             let ended = self.open.remove(&connection)?;
             return Some(Arc::new(ended.until(request.start, request.end, 1)));
         }
         match self.open.get_mut(&connection) {
             Some(open) => open.add(request),
-            None if raw.has(REQUEST_WITHIN) => {
+            None if raw.has(REQUEST_IN_TRANSACTION) => {
                 if self.open.len() >= MOST {
                     self.open.clear();
                 }
@@ -128,17 +128,17 @@ mod tests {
     #[test]
     fn one_that_ends_tells_what_it_did_and_how_long_it_idled() {
         let mut transactions = Transactions::default();
-        assert_eq!(take(&mut transactions, "SELECT 0", (1, 2), REQUEST_OUTSIDE), None);
+        assert_eq!(take(&mut transactions, "SELECT 0", (1, 2), REQUEST_NO_TRANSACTION), None);
         assert_eq!(take(&mut transactions, "SELECT 0", (3, 4), 0), None);
-        assert_eq!(take(&mut transactions, "BEGIN", (10, 11), REQUEST_WITHIN), None);
+        assert_eq!(take(&mut transactions, "BEGIN", (10, 11), REQUEST_IN_TRANSACTION), None);
         for start in [20, 30, 40, 50] {
-            let says = if start == 30 { 0 } else { REQUEST_WITHIN };
+            let says = if start == 30 { 0 } else { REQUEST_IN_TRANSACTION };
             assert_eq!(take(&mut transactions, "UPDATE t", (start, start + 1), says), None);
         }
         let open = transactions.open(7, MonoNanos(60)).expect("it is open");
         assert_eq!((open.statements, open.length, open.idle), (5, Nanos(50), Nanos(45)));
-        let ended =
-            take(&mut transactions, "COMMIT", (60, 62), REQUEST_OUTSIDE).expect("it was open");
+        let ended = take(&mut transactions, "COMMIT", (60, 62), REQUEST_NO_TRANSACTION)
+            .expect("it was open");
         assert_eq!((ended.statements, ended.length, ended.idle), (6, Nanos(52), Nanos(45)));
         assert_eq!(ended.latest, ["UPDATE t", "UPDATE t", "UPDATE t", "UPDATE t"].map(Arc::from));
         assert_eq!(transactions.open(7, MonoNanos(70)), None);
@@ -147,12 +147,12 @@ mod tests {
     #[test]
     fn one_whose_client_leaves_is_over() {
         let mut transactions = Transactions::default();
-        take(&mut transactions, "BEGIN", (10, 11), REQUEST_WITHIN);
+        take(&mut transactions, "BEGIN", (10, 11), REQUEST_IN_TRANSACTION);
         let quit = written(7, dbtime_wire::mysql::command::QUIT, b"", |record| record.start = 20);
         let raw = RawRequest::read(&quit).expect("a request");
         let ended =
             transactions.take(&raw, &TracedSessions::default().take(&raw)).expect("it was open");
         assert_eq!((ended.statements, ended.idle), (1, Nanos(9)));
-        assert_eq!(take(&mut transactions, "COMMIT", (30, 31), REQUEST_OUTSIDE), None);
+        assert_eq!(take(&mut transactions, "COMMIT", (30, 31), REQUEST_NO_TRANSACTION), None);
     }
 }

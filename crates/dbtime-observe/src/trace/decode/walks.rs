@@ -16,7 +16,7 @@ pub(crate) fn connections(
     naming: &mut ServerNaming,
 ) -> Vec<LiveConnection> {
     let (mut found, mut seen) = (Vec::new(), HashSet::new());
-    while let Some((glance, rest)) = RequestSnapshot::read(said) {
+    while let Some((snapshot, rest)) = RequestSnapshot::read(said) {
         let Some((mut raw, rest)) = RawRequest::split(rest) else { break };
         said = rest;
         if !seen.insert(raw.record.connection) {
@@ -25,8 +25,8 @@ pub(crate) fn connections(
         naming.name(&mut raw);
         sessions.identify(&raw, true);
         found.push(LiveConnection {
-            at: MonoNanos(glance.now),
-            activity: activity(&glance, || naming.lock(&raw, glance.wait)),
+            at: MonoNanos(snapshot.now),
+            activity: activity(&snapshot, || naming.lock(&raw, snapshot.wait)),
             request: sessions.glimpse(&raw),
         });
     }
@@ -34,11 +34,11 @@ pub(crate) fn connections(
 }
 
 fn activity(
-    glance: &RequestSnapshot,
+    snapshot: &RequestSnapshot,
     lock: impl FnOnce() -> Option<Cow<'static, str>>,
 ) -> ConnectionActivity {
-    match kernel_part(glance.part) {
-        _ if !glance.is_at_work => ConnectionActivity::Idle,
+    match kernel_part(snapshot.part) {
+        _ if !snapshot.is_under_way => ConnectionActivity::Idle,
         None => ConnectionActivity::AtWork,
         Some(Part::Lock) => {
             lock().map_or(ConnectionActivity::In(Part::Lock), ConnectionActivity::Waiting)
@@ -50,28 +50,28 @@ fn activity(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel_layout::capture::GlanceRecord;
+    use crate::kernel_layout::capture::SnapshotRecord;
     use crate::kernel_layout::numbers::{PART_CPU, PART_LOCK, PARTS, WAIT_ROW_LOCK};
     use crate::trace::kernel::layout::tests::written;
     use proptest::prelude::*;
     use zerocopy::IntoBytes;
 
-    fn glance(is_at_work: u32, part: usize, wait: u32) -> Vec<u8> {
+    fn snapshot(is_under_way: u32, part: usize, wait: u32) -> Vec<u8> {
         let part = part as u32;
-        let glance = GlanceRecord { now: 99, is_at_work, part, wait, reserved: 0 };
-        glance.as_bytes().to_vec()
+        let snapshot = SnapshotRecord { now: 99, is_under_way, part, wait, reserved: 0 };
+        snapshot.as_bytes().to_vec()
     }
 
     #[test]
     fn every_connection_is_told_of() {
         let request = |number, text: &[u8]| written(number, 3, text, |_| {});
         let said = [
-            [glance(1, PART_CPU, 0), request(1, b"SELECT 1")].concat(),
-            [glance(0, PARTS, 0), request(2, b"")].concat(),
-            [glance(1, PART_LOCK, WAIT_ROW_LOCK), request(3, b"UPDATE t")].concat(),
-            [glance(1, PART_LOCK, 0), request(4, b"")].concat(),
-            [glance(1, PARTS, 0), request(5, b"")].concat(),
-            [glance(1, PART_LOCK, WAIT_ROW_LOCK), request(3, b"UPDATE t")].concat(),
+            [snapshot(1, PART_CPU, 0), request(1, b"SELECT 1")].concat(),
+            [snapshot(0, PARTS, 0), request(2, b"")].concat(),
+            [snapshot(1, PART_LOCK, WAIT_ROW_LOCK), request(3, b"UPDATE t")].concat(),
+            [snapshot(1, PART_LOCK, 0), request(4, b"")].concat(),
+            [snapshot(1, PARTS, 0), request(5, b"")].concat(),
+            [snapshot(1, PART_LOCK, WAIT_ROW_LOCK), request(3, b"UPDATE t")].concat(),
         ]
         .concat();
         let found =
@@ -86,7 +86,7 @@ mod tests {
         ];
         assert_eq!(activities, expected.iter().collect::<Vec<_>>());
         assert_eq!((found[0].at, &*found[2].request.text), (MonoNanos(99), "UPDATE t"));
-        let last = size_of::<GlanceRecord>() + written(3, 3, b"UPDATE t", |_| {}).len();
+        let last = size_of::<SnapshotRecord>() + written(3, 3, b"UPDATE t", |_| {}).len();
         let cut = said.len() - last - 1;
         assert_eq!(
             connections(&said[..cut], &mut TracedSessions::default(), &mut ServerNaming::default())

@@ -3,7 +3,7 @@
 
 use super::layout::known;
 use crate::kernel_layout::capture::{ExampleRow, ExecutedRecord, RequestRecord, TextRecord};
-use crate::kernel_layout::numbers::{MOST_EXECUTED, TEXT_ROOM};
+use crate::kernel_layout::numbers::{MAX_EXECUTED, TEXT_ROOM};
 use crate::kernel_layout::read_record;
 use dbtime_model::Nanos;
 
@@ -42,7 +42,7 @@ pub(crate) fn executed<'a>(record: &RequestRecord, rest: &'a [u8]) -> Option<Vec
         return Some(Vec::new());
     }
     let (texts, list) = rest.split_at_checked(size_of::<TextRecord>())?;
-    let list: [ExecutedRecord; MOST_EXECUTED] = read_record(list)?;
+    let list: [ExecutedRecord; MAX_EXECUTED] = read_record(list)?;
     list.get(..record.statements.into())?.iter().map(|one| read(one, texts)).collect()
 }
 
@@ -71,7 +71,7 @@ pub(crate) mod tests {
     use super::super::layout::tests::written;
     use super::*;
     use crate::kernel_layout::capture::NOT_KNOWN;
-    use crate::kernel_layout::numbers::{PROTOCOL_POSTGRES, REQUEST_NAMED, REQUEST_SEVERAL};
+    use crate::kernel_layout::numbers::{PROTOCOL_POSTGRES, REQUEST_MULTI, REQUEST_NAMED};
     use zerocopy::IntoBytes;
 
     /// A request that executes BEGIN without a name and another statement by one.
@@ -79,14 +79,14 @@ pub(crate) mod tests {
         let mut texts = b"BEGIN".to_vec();
         texts.extend_from_slice(name);
         texts.resize(TEXT_ROOM, 0);
-        let mut list = [ExecutedRecord::default(); MOST_EXECUTED];
+        let mut list = [ExecutedRecord::default(); MAX_EXECUTED];
         (list[0].length, list[0].rows, list[0].executes) = (7, NOT_KNOWN, 1);
         list[0].text_length = 5;
         (list[1].length, list[1].rows, list[1].executes) = (NOT_KNOWN, 3, 2);
         list[1].flags = REQUEST_NAMED;
         (list[1].name_from, list[1].name_length) = (5, name.len() as u16);
         let request = written(7, b'E', b"", |record| {
-            (record.flags, record.protocol) = (REQUEST_SEVERAL, PROTOCOL_POSTGRES);
+            (record.flags, record.protocol) = (REQUEST_MULTI, PROTOCOL_POSTGRES);
             (record.executes, record.chief, record.statements) = (3, chief, 2);
         });
         [&request[..], &texts, list.as_bytes()].concat()

@@ -24,8 +24,9 @@ pub(crate) fn name(
     server: &TracedServer,
     known: &ProgramFacts,
 ) -> Result<(), TraceError> {
-    let row =
-        |is_child| layout::server(server.protocol, known.wait_event, known.hears_tls, is_child);
+    let row = |is_child| {
+        layout::server(server.protocol, known.wait_event, known.has_tls_probes, is_child)
+    };
     // Those that have ended meanwhile would never be forgotten.
     for process in server.processes.iter().copied().filter(|process| is_here(*process)) {
         let row = row(process != server.process);

@@ -3,8 +3,8 @@
 use super::executed::{RawExecuted, executed, length_behind, portal};
 use super::sum_layout::file_wait;
 use crate::kernel_layout::capture::{
-    BlockerRecord, FileWaitsRecord, GlanceRecord, NOT_KNOWN, PreemptorRecord, RequestRecord,
-    ServerRow, WaitsRecord,
+    BlockerRecord, FileWaitsRecord, NOT_KNOWN, PreemptorRecord, RequestRecord, ServerRow,
+    SnapshotRecord, WaitsRecord,
 };
 use crate::kernel_layout::numbers::*;
 use crate::kernel_layout::{split_record, text_until_zero};
@@ -18,7 +18,7 @@ pub(crate) struct RawRequest<'a> {
     /// Of several statements the flags and the rows are those of the one that it is known by.
     pub(crate) record: RequestRecord,
     pub(crate) protocol: WireProtocol,
-    pub(crate) fate: RequestOutcome,
+    pub(crate) outcome: RequestOutcome,
     /// Without the lock's name.
     pub(crate) blocker: Option<Blocker>,
     /// When the blocker's request had begun.
@@ -54,7 +54,7 @@ impl<'a> RawRequest<'a> {
         let waits = waits.unwrap_or_default();
         let request = Self {
             protocol: protocol(record.protocol)?,
-            fate: fate(record.fate)?,
+            outcome: outcome(record.outcome)?,
             blocker: blocker(&waits.blocker),
             blocker_start: waits.blocker.start,
             blocker_wait: waits.blocker.wait,
@@ -95,7 +95,7 @@ impl<'a> RawRequest<'a> {
 
     /// The text that the server told of.
     pub(crate) fn told(&self) -> Option<&'a [u8]> {
-        self.has(REQUEST_TOLD).then(|| self.text.get(TOLD_AT..)).flatten()
+        self.has(REQUEST_SERVER_TEXT).then(|| self.text.get(SERVER_TEXT_AT..)).flatten()
     }
 
     /// The error that its answer is. PostgreSQL's five signs have six bits each, from the sign `0`.
@@ -137,7 +137,7 @@ impl<'a> RawRequest<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RequestSnapshot {
     pub(crate) now: u64,
-    pub(crate) is_at_work: bool,
+    pub(crate) is_under_way: bool,
     /// An index of `enum part`; `PARTS`: not known.
     pub(crate) part: usize,
     pub(crate) wait: u32,
@@ -146,9 +146,9 @@ pub(crate) struct RequestSnapshot {
 impl RequestSnapshot {
     /// Reads one, and what follows it.
     pub(crate) fn read(bytes: &[u8]) -> Option<(Self, &[u8])> {
-        let (glance, rest): (GlanceRecord, _) = split_record(bytes)?;
-        let GlanceRecord { now, is_at_work, part, wait, .. } = glance;
-        Some((Self { now, is_at_work: is_at_work > 0, part: part as usize, wait }, rest))
+        let (snapshot, rest): (SnapshotRecord, _) = split_record(bytes)?;
+        let SnapshotRecord { now, is_under_way, part, wait, .. } = snapshot;
+        Some((Self { now, is_under_way: is_under_way > 0, part: part as usize, wait }, rest))
     }
 }
 
@@ -165,10 +165,10 @@ fn protocol(number: u8) -> Option<WireProtocol> {
     }
 }
 
-fn fate(number: u8) -> Option<RequestOutcome> {
+fn outcome(number: u8) -> Option<RequestOutcome> {
     match number {
-        FATE_ENDED => Some(RequestOutcome::Ended),
-        FATE_ABORTED => Some(RequestOutcome::Aborted),
+        OUTCOME_ENDED => Some(RequestOutcome::Ended),
+        OUTCOME_ABORTED => Some(RequestOutcome::Aborted),
         _ => None,
     }
 }
@@ -223,23 +223,24 @@ pub(super) fn request_parts(amounts: &[u64; PARTS]) -> Parts {
 pub(crate) fn server(
     protocol: WireProtocol,
     wait_event: u64,
-    hears_tls: bool,
+    has_tls_probes: bool,
     is_child: bool,
 ) -> ServerRow {
     let protocol = match protocol {
         WireProtocol::Mysql => PROTOCOL_MYSQL,
         WireProtocol::Postgres => PROTOCOL_POSTGRES,
     };
-    let (is_child, hears_tls) = (is_child.into(), hears_tls.into());
-    ServerRow { wait_event, protocol: protocol.into(), is_child, hears_tls }
+    let (is_child, has_tls_probes) = (is_child.into(), has_tls_probes.into());
+    ServerRow { wait_event, protocol: protocol.into(), is_child, has_tls_probes }
 }
 
 /// What goes before a request, and the request. Its first number is a connection's, which is
 /// neither 0, as of waits, nor all ones, as of waits for files.
 fn waits_of(bytes: &[u8]) -> (Option<FileWaitsRecord>, Option<WaitsRecord>, &[u8]) {
-    let files = split_record::<FileWaitsRecord>(bytes).filter(|(files, _)| files.mark == u64::MAX);
+    let files =
+        split_record::<FileWaitsRecord>(bytes).filter(|(files, _)| files.marker == u64::MAX);
     let (files, bytes) = files.map_or((None, bytes), |(files, rest)| (Some(files), rest));
-    let waits = split_record::<WaitsRecord>(bytes).filter(|(waits, _)| waits.zero == 0);
+    let waits = split_record::<WaitsRecord>(bytes).filter(|(waits, _)| waits.marker == 0);
     let (waits, bytes) = waits.map_or((None, bytes), |(waits, rest)| (Some(waits), rest));
     (files, waits, bytes)
 }
@@ -295,7 +296,7 @@ pub(crate) mod tests {
             length: text.len() as u32 + 1,
             text_length: text.len() as u32,
             command,
-            fate: FATE_ENDED,
+            outcome: OUTCOME_ENDED,
             protocol: PROTOCOL_MYSQL,
             ..RequestRecord::default()
         };
@@ -312,7 +313,7 @@ pub(crate) mod tests {
 
     /// What goes before that of one that has waited for the file `f` to be on disk.
     fn synced(count: u64, length: u64) -> FileWaitsRecord {
-        let mut files = FileWaitsRecord { mark: u64::MAX, ..FileWaitsRecord::default() };
+        let mut files = FileWaitsRecord { marker: u64::MAX, ..FileWaitsRecord::default() };
         files.waits[0].row.name = padded("f");
         files.waits[0].row.part = PART_SYNC as u32;
         (files.waits[0].tally.count, files.waits[0].tally.length) = (count, length);
@@ -326,7 +327,7 @@ pub(crate) mod tests {
             BlockerRecord { length, connection, start, tid: 12, wait: 3, release: 1, reserved: 0 };
         let mut preemptor = PreemptorRecord { length: 5, tid: 99, ..PreemptorRecord::default() };
         preemptor.name.text = padded("cron");
-        let waits = WaitsRecord { zero: 0, blocker, preemptor };
+        let waits = WaitsRecord { marker: 0, blocker, preemptor };
         let (one, other) = (written(4, 3, b"DO 1", |_| {}), written(5, 3, b"DO 2", |_| {}));
         let (files, waits) = (synced(2, 8), waits.as_bytes());
         let all = [files.as_bytes(), waits, &one, waits, &one, &other].concat();
@@ -354,13 +355,13 @@ pub(crate) mod tests {
     #[test]
     fn a_request_is_read_where_the_kernel_wrote_it() {
         let bytes = written(7, 3, b"SELECT 1", |record| {
-            (record.error, record.fate, record.rows) = (1064, FATE_ABORTED, 5);
+            (record.error, record.outcome, record.rows) = (1064, OUTCOME_ABORTED, 5);
             (record.parts[PART_OTHER], record.other_call) = (3, 219);
         });
         let request = RawRequest::read(&bytes).expect("a request");
         assert_eq!((request.record.connection, request.text), (7, &b"SELECT 1"[..]));
         let error = Some(ErrorCode::Number(1064));
-        assert_eq!((request.error(), request.fate), (error, RequestOutcome::Aborted));
+        assert_eq!((request.error(), request.outcome), (error, RequestOutcome::Aborted));
         assert_eq!((request.rows(), request.other_call()), (Some(5), Some(219)));
         let silent = written(7, 3, b"", |record| record.rows = NOT_KNOWN);
         assert_eq!(RawRequest::read(&silent).and_then(|request| request.rows()), None);
@@ -402,14 +403,14 @@ pub(crate) mod tests {
         #[test]
         fn no_bytes_are_too_odd(
             mut bytes in proptest::collection::vec(any::<u8>(), 0..400),
-            (protocol, fate) in (0..3u8, 0..3u8),
+            (protocol, outcome) in (0..3u8, 0..3u8),
         ) {
             // Most of what is random is refused at these two, and has no waits before it.
             let has_waits = bytes.len() > size_of::<WaitsRecord>() + size_of::<RequestRecord>();
             bytes.iter_mut().take(8).filter(|_| has_waits).for_each(|byte| *byte = 0);
             let from = if has_waits { size_of::<WaitsRecord>() } else { 0 };
             if let Some((record, _)) = split_record(&bytes[from.min(bytes.len())..]) {
-                let record = RequestRecord { protocol, fate, ..record };
+                let record = RequestRecord { protocol, outcome, ..record };
                 bytes[from..from + size_of::<RequestRecord>()].copy_from_slice(record.as_bytes());
             }
             if let Some(request) = RawRequest::read(&bytes) {

@@ -26,7 +26,7 @@ const OBJECT: &[u8] = include_bytes!("../../../bpf/built/capture.x86_64.bpf.o");
 const OBJECT: &[u8] = include_bytes!("../../../bpf/built/capture.aarch64.bpf.o");
 
 /// Without these nothing is seen.
-const NEEDED: [&str; 3] = ["on_receive", "on_send", "left"];
+const NEEDED: [&str; 3] = ["on_receive", "on_send", "iter_final"];
 
 /// Where responses went takes both.
 pub(crate) const THREADS: [&str; 2] = ["on_switch", "on_waking"];
@@ -45,8 +45,8 @@ const LOST: [(&str, &str); 11] = [
     ("on_exec", "servers that start later"),
     ("on_fork", "clients of PostgreSQL that come later"),
     ("on_exit", "processes of PostgreSQL that ended"),
-    ("sweep", "requests of a pool of threads before their connections' next"),
-    ("look", "what connections are at"),
+    ("iter_close", "requests of a pool of threads before their connections' next"),
+    ("iter_snapshot", "what connections are at"),
 ];
 
 /// What is not measured without a probe, and why there is none.
@@ -242,10 +242,12 @@ mod tests {
 
     #[test]
     fn what_a_kernel_refuses_is_left_out_and_named() {
-        let Some(left_out) = loaded_without(&["on_waking", "on_tls_write", "look"]) else { return };
+        let Some(left_out) = loaded_without(&["on_waking", "on_tls_write", "iter_snapshot"]) else {
+            return;
+        };
         let left_out = left_out.expect("the rest is there");
         let names: Vec<&str> = left_out.keys().map(String::as_str).collect();
-        assert_eq!(names, ["look", "on_switch", "on_tls_write", "on_waking"]);
+        assert_eq!(names, ["iter_snapshot", "on_switch", "on_tls_write", "on_waking"]);
         assert!(left_out["on_waking"].contains("on_waking"), "{left_out:?}");
         let lost = lost(&left_out);
         let what: Vec<&str> = lost.iter().map(|(what, _)| *what).collect();
@@ -255,7 +257,7 @@ mod tests {
     #[test]
     fn what_is_of_no_use_alone_goes_with_its_partner() {
         assert_eq!(with_partners("on_timer_end".to_owned()), TIMERS);
-        assert_eq!(with_partners("look".to_owned()), ["look"]);
+        assert_eq!(with_partners("iter_snapshot".to_owned()), ["iter_snapshot"]);
     }
 
     #[test]

@@ -53,8 +53,8 @@ impl CaptureConfig {
             follows_unix: self.follows_unix.into(),
             step: self.step,
             follows_new: self.follows_new.into(),
-            wants_user: self.user.is_some().into(),
-            wants_database: self.database.is_some().into(),
+            filters_user: self.user.is_some().into(),
+            filters_database: self.database.is_some().into(),
             follows_threads: follows_threads.into(),
             user: name(&self.user),
             database: name(&self.database),
@@ -76,7 +76,7 @@ mod tests {
         };
         let settings = stream.settings(true);
         assert_eq!((settings.streams, settings.sums, settings.step), (1, 0, 500));
-        let wants = (settings.wants_user, settings.wants_database, settings.follows_threads);
+        let wants = (settings.filters_user, settings.filters_database, settings.follows_threads);
         assert_eq!((wants, settings.user), ((0, 1, 1), [0; 64]));
         assert_eq!(settings.database[62..], [0xc3, 0]);
     }

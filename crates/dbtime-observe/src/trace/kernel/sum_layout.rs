@@ -132,19 +132,19 @@ pub(crate) fn add_counts(ledger: &mut TraceLedger, row: &[u8]) {
         (COUNT_DROPPED, &mut ledger.dropped),
         (COUNT_CUT, &mut ledger.cut),
         (COUNT_UNREAD, &mut ledger.unread),
-        (COUNT_OVERLAID, &mut ledger.pipelined_over),
+        (COUNT_PIPELINED_OVER, &mut ledger.pipelined_over),
         (COUNT_NO_STORAGE, &mut ledger.no_storage),
-        (COUNT_OUT_OF_STEP, &mut ledger.resync),
+        (COUNT_RESYNC, &mut ledger.resync),
         (COUNT_TLS, &mut ledger.tls),
         (COUNT_COMPRESSED, &mut ledger.compressed),
-        (COUNT_NOT_UNDERSTOOD, &mut ledger.unparsed),
+        (COUNT_UNPARSED, &mut ledger.unparsed),
         (COUNT_CONNECTIONS, &mut ledger.connections),
-        (COUNT_NAMELESS, &mut ledger.unresolved),
-        (COUNT_UNSEEN, &mut ledger.unseen_arrivals),
+        (COUNT_UNRESOLVED, &mut ledger.unresolved),
+        (COUNT_UNSEEN_SWITCHES, &mut ledger.unseen_arrivals),
         (COUNT_LOGINS, &mut ledger.logins),
         (COUNT_BATCHES, &mut ledger.batches),
         (COUNT_LOCKS_LOST, &mut ledger.locks_lost),
-        (COUNT_WITHHELD, &mut ledger.not_streamed),
+        (COUNT_NOT_STREAMED, &mut ledger.not_streamed),
     ];
     for (number, field) in fields {
         *field += count[number];
@@ -194,7 +194,7 @@ mod tests {
         let (row_of, side) = read(row_key(shape, true, CACHE_HIT, 1));
         let cache = query_cache(CACHE_HIT);
         assert_eq!((row_of, side), (RowKey { shape, was_preempted: true, cache }, 1));
-        let (row_of, side) = read(row_key(shape, false, CACHE_NOT_ASKED, 1));
+        let (row_of, side) = read(row_key(shape, false, CACHE_NOT_SEARCHED, 1));
         assert_eq!((row_of.shape, row_of.was_preempted, side), (shape, false, 1));
         assert_eq!(row(&[0; 15]), None);
     }

@@ -28,7 +28,7 @@ pub(crate) struct ProgramFacts {
     /// Where it has the address of what it waits for; 0: nowhere.
     pub(crate) wait_event: u64,
     /// Whether its TLS library is listened to.
-    pub(crate) hears_tls: bool,
+    pub(crate) has_tls_probes: bool,
     /// What it calls lightweight locks (PostgreSQL).
     pub(crate) tranches: Option<Arc<Tranches>>,
 }
@@ -103,13 +103,13 @@ impl Probes {
         };
         let has_events = server.protocol == WireProtocol::Postgres && found.wait_variable.is_ok();
         let tranches = has_events.then_some(found.tranches).transpose();
-        let hears_tls = match found.has_tls {
+        let has_tls_probes = match found.has_tls {
             Ok(false) => self.hear_library(helper, server.process),
             inside => inside,
         };
         ProgramFacts {
             wait_event: self.given(EVENTS, event),
-            hears_tls: self.given(TLS, hears_tls),
+            has_tls_probes: self.given(TLS, has_tls_probes),
             tranches: self.given(TRANCHES, tranches),
         }
     }

@@ -2,8 +2,8 @@
  *
  * What servers say themselves, as they do it, to probes on their functions.
  */
-#ifndef DBTIME_WORDS_H
-#define DBTIME_WORDS_H
+#ifndef DBTIME_SERVER_PROBES_H
+#define DBTIME_SERVER_PROBES_H
 
 #include "scheduling.bpf.h"
 
@@ -14,7 +14,7 @@
  */
 ON_PROBE(on_wait_begin)
 {
-	struct thread *thread = present();
+	struct thread *thread = current_thread();
 
 	if (thread)
 		thread->wait = SECOND_ARGUMENT(context);
@@ -22,7 +22,7 @@ ON_PROBE(on_wait_begin)
 
 ON_PROBE(on_wait_end)
 {
-	struct thread *thread = present();
+	struct thread *thread = current_thread();
 
 	if (thread)
 		thread->wait = 0;
@@ -31,7 +31,7 @@ ON_PROBE(on_wait_end)
 /* The same of waits that they say nothing of: the cookie is what they would (`src/trace/probes/commits.rs`). */
 ON_PROBE(on_silent_wait)
 {
-	struct thread *thread = present();
+	struct thread *thread = current_thread();
 
 	if (thread)
 		thread->wait = bpf_get_attach_cookie(context);
@@ -42,7 +42,7 @@ ON_PROBE(on_silent_wait)
  */
 ON_PROBE(on_cache_search)
 {
-	struct thread *thread = present();
+	struct thread *thread = current_thread();
 
 	if (thread)
 		thread->cache = CACHE_MISS;
@@ -51,7 +51,7 @@ ON_PROBE(on_cache_search)
 /* It has found it. */
 ON_PROBE(on_cache_hit)
 {
-	struct thread *thread = present();
+	struct thread *thread = current_thread();
 
 	if (thread)
 		thread->cache = CACHE_HIT;
@@ -71,13 +71,13 @@ struct {
  */
 ON_PROBE(on_pool_end)
 {
-	struct thread *thread = present();
+	struct thread *thread = current_thread();
 	__u32 zero = 0;
 	__u64 *count;
 
 	if (!thread || !thread->connection || !thread->has_answered)
 		return;
-	unbind(thread);
+	unassign(thread);
 	count = bpf_map_lookup_elem(&departures, &zero);
 	if (count)
 		__sync_fetch_and_add(count, 1);
@@ -87,12 +87,12 @@ ON_PROBE(on_pool_end)
  * which cursors do not. Attached while requests with several statements come (`src/trace/probes/portals.rs`). */
 ON_PROBE(on_portal)
 {
-	struct thread *thread = present();
+	struct thread *thread = current_thread();
 
 	if (!thread || !thread->connection || !(SECOND_ARGUMENT(context) & 0xff))
 		return;
-	if (thread->portals < MOST_PORTALS)
-		thread->portal[thread->portals & (MOST_PORTALS - 1)] = bpf_ktime_get_ns();
+	if (thread->portals < MAX_PORTALS)
+		thread->portal[thread->portals & (MAX_PORTALS - 1)] = bpf_ktime_get_ns();
 	thread->portals++;
 }
 
@@ -100,10 +100,10 @@ ON_PROBE(on_portal)
  * What servers execute was prepared before it could be seen, at times: they know its text. These
  * programs are attached only while such statements come (`src/trace/probes/texts.rs`).
  */
-struct told {
+struct server_text {
 	__u32 length;
 	__u32 is_cut;
-	char bytes[TOLD_ROOM];
+	char bytes[SERVER_TEXT_ROOM];
 };
 
 /* The text as it was told: servers free it before they answer. */
@@ -111,20 +111,20 @@ struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
-	__type(value, struct told);
-} told_texts SEC(".maps");
+	__type(value, struct server_text);
+} server_texts SEC(".maps");
 
 /* The thread that runs, if it serves a request. */
-static __always_inline struct thread *at_work(void)
+static __always_inline struct thread *busy_thread(void)
 {
-	struct thread *thread = present();
+	struct thread *thread = current_thread();
 
 	return thread && thread->connection ? thread : NULL;
 }
 
-static __always_inline struct told *room(void)
+static __always_inline struct server_text *server_text_or_add(void)
 {
-	return bpf_task_storage_get(&told_texts, bpf_get_current_task_btf(), 0,
+	return bpf_task_storage_get(&server_texts, bpf_get_current_task_btf(), 0,
 				    BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
@@ -132,39 +132,39 @@ static __always_inline struct told *room(void)
  * address of the text and its length; 0: they are the second and the third argument. */
 ON_PROBE(on_execute)
 {
-	struct thread *thread = at_work();
-	struct told *told = thread ? room() : NULL;
+	struct thread *thread = busy_thread();
+	struct server_text *stored = thread ? server_text_or_add() : NULL;
 	__u64 text[2] = { SECOND_ARGUMENT(context), THIRD_ARGUMENT(context) };
 	__u64 length, cookie = bpf_get_attach_cookie(context);
 	const char *at = (const char *)FIRST_ARGUMENT(context) + cookie;
 
-	if (!thread || !told)
+	if (!thread || !stored)
 		return;
 	if (cookie && bpf_probe_read_user(text, sizeof(text), at))
 		return;
-	length = text[1] < TOLD_ROOM ? text[1] : TOLD_ROOM;
-	told->is_cut = text[1] > length;
-	told->length = length;
-	if (length && !bpf_probe_read_user(told->bytes, length, (const char *)text[0]))
-		thread->is_told = 1;
+	length = text[1] < SERVER_TEXT_ROOM ? text[1] : SERVER_TEXT_ROOM;
+	stored->is_cut = text[1] > length;
+	stored->length = length;
+	if (length && !bpf_probe_read_user(stored->bytes, length, (const char *)text[0]))
+		thread->has_server_text = 1;
 }
 
 /* PostgreSQL: pgstat_report_activity(state, text). */
 ON_PROBE(on_activity)
 {
-	struct thread *thread = at_work();
+	struct thread *thread = busy_thread();
 	const char *at = (const char *)SECOND_ARGUMENT(context);
-	struct told *told = thread && at ? room() : NULL;
+	struct server_text *stored = thread && at ? server_text_or_add() : NULL;
 	long copied;
 
-	if (!thread || !told)
+	if (!thread || !stored)
 		return;
-	copied = bpf_probe_read_user_str(told->bytes, TOLD_ROOM, at);
+	copied = bpf_probe_read_user_str(stored->bytes, SERVER_TEXT_ROOM, at);
 	if (copied <= 1)
 		return;
-	told->is_cut = copied == TOLD_ROOM;
-	told->length = copied - 1;
-	thread->is_told = 1;
+	stored->is_cut = copied == SERVER_TEXT_ROOM;
+	stored->length = copied - 1;
+	thread->has_server_text = 1;
 }
 
 #endif

@@ -2,8 +2,8 @@
  *
  * Walks over all connections: what each is at, which of them are over, what is left at the end.
  */
-#ifndef DBTIME_WALKS_H
-#define DBTIME_WALKS_H
+#ifndef DBTIME_ITERATORS_H
+#define DBTIME_ITERATORS_H
 
 #include "requests.bpf.h"
 
@@ -12,7 +12,7 @@
  * processes, in whatever network namespace: there are kernels that refuse the iterator over what
  * is kept of sockets. A socket that several processes have open is come to several times.
  */
-static __always_inline struct connection *kept_at(struct bpf_iter__task_file *context)
+static __always_inline struct connection *connection_at(struct bpf_iter__task_file *context)
 {
 	struct file *file = context->file;
 	struct connection *connection;
@@ -23,24 +23,24 @@ static __always_inline struct connection *kept_at(struct bpf_iter__task_file *co
 	if (!socket)
 		return NULL;
 	sk = socket->sk;
-	connection = sk ? met(sk) : NULL;
-	return connection ? kept_of(connection) : NULL;
+	connection = sk ? lookup(sk) : NULL;
+	return connection ? state_of(connection) : NULL;
 }
 
 /* Looks at what is left when nothing is followed any more: what was answered is over, the rest is
  * counted, once. */
 SEC("iter/task_file")
-int left(struct bpf_iter__task_file *context)
+int iter_final(struct bpf_iter__task_file *context)
 {
-	struct connection *connection = kept_at(context);
+	struct connection *connection = connection_at(context);
 
 	if (!connection)
 		return 0;
-	if (connection->step == STEP_LOST && connection->reads && !connection->request.length)
-		count(COUNT_NOT_UNDERSTOOD);
-	connection->reads = 0;
-	turn(connection);
-	leave(connection);
+	if (connection->framing == FRAMING_LOST && connection->has_read && !connection->request.length)
+		count(COUNT_UNPARSED);
+	connection->has_read = 0;
+	maybe_close(connection);
+	count_in_flight(connection);
 	return 0;
 }
 
@@ -64,7 +64,7 @@ struct task_struct *bpf_task_from_pid(int pid) __ksym;
 void bpf_task_release(struct task_struct *task) __ksym;
 
 /* Whether the thread that has read a request is still at it; what is kept of it goes to `found`. */
-static __always_inline int thread_at(struct connection *connection, struct thread *found)
+static __always_inline int copy_serving_thread(struct connection *connection, struct thread *found)
 {
 	struct task_struct *task = bpf_task_from_pid(connection->request.tid);
 	struct thread *thread;
@@ -85,20 +85,20 @@ static __always_inline int thread_at(struct connection *connection, struct threa
  * it works on a copy, and only who takes the beginning away may end it.
  */
 SEC("iter/task_file")
-int sweep(struct bpf_iter__task_file *context)
+int iter_close(struct bpf_iter__task_file *context)
 {
-	struct connection *connection = kept_at(context), *copy;
+	struct connection *connection = connection_at(context), *copy;
 
-	if (!connection || !connection->start || !connection->request.sends ||
-	    connection->takes_file || connection->request.protocol != PROTOCOL_MYSQL ||
-	    thread_at(connection, NULL))
+	if (!connection || !connection->start || !connection->request.writes ||
+	    connection->is_local_infile || connection->request.protocol != PROTOCOL_MYSQL ||
+	    copy_serving_thread(connection, NULL))
 		return 0;
 	copy = copy_of(connection);
 	if (!copy || !copy->start)
 		return 0;
 	if (__sync_val_compare_and_swap(&connection->start, copy->start, 0) != copy->start)
 		return 0;
-	close_request(copy, FATE_ENDED);
+	close_request(copy, OUTCOME_ENDED);
 	connection->last_prepared = copy->last_prepared;
 	return 0;
 }
@@ -106,28 +106,28 @@ int sweep(struct bpf_iter__task_file *context)
 /* The parts of a request that is under way, up to now; which one that is. */
 static __always_inline __u32 parts_until(struct request *request, struct thread *thread, __u64 now)
 {
-	__u64 off = thread->off, woken = thread->woken;
+	__u64 off_cpu_at = thread->off_cpu_at, woken_at = thread->woken_at;
 	__u32 cause = thread->cause;
 
 	if (!settings.follows_threads)
 		return PARTS;
 	__builtin_memcpy(request->parts, thread->parts, sizeof(request->parts));
-	if (!off) {
-		if (now > thread->on)
-			request->parts[PART_CPU] += now - thread->on;
+	if (!off_cpu_at) {
+		if (now > thread->on_cpu_at)
+			request->parts[PART_CPU] += now - thread->on_cpu_at;
 		return PART_CPU;
 	}
 	if (cause >= PARTS)
 		return PARTS;
-	if (!woken || cause == PART_RUNQ_PREEMPTED) {
-		if (now > off)
-			request->parts[cause] += now - off;
+	if (!woken_at || cause == PART_RUNQ_PREEMPTED) {
+		if (now > off_cpu_at)
+			request->parts[cause] += now - off_cpu_at;
 		return cause;
 	}
-	if (woken > off)
-		request->parts[cause] += woken - off;
-	if (now > woken)
-		request->parts[PART_RUNQ_WOKEN] += now - woken;
+	if (woken_at > off_cpu_at)
+		request->parts[cause] += woken_at - off_cpu_at;
+	if (now > woken_at)
+		request->parts[PART_RUNQ_WOKEN] += now - woken_at;
 	return PART_RUNQ_WOKEN;
 }
 
@@ -141,10 +141,10 @@ struct {
 
 /* Tells what every connection is at. */
 SEC("iter/task_file")
-int look(struct bpf_iter__task_file *context)
+int iter_snapshot(struct bpf_iter__task_file *context)
 {
-	struct glance glance = { .now = bpf_ktime_get_ns(), .part = PARTS };
-	struct connection *connection = kept_at(context), *copy;
+	struct snapshot snapshot = { .now = bpf_ktime_get_ns(), .part = PARTS };
+	struct connection *connection = connection_at(context), *copy;
 	__u32 zero = 0, length;
 	struct thread *thread;
 
@@ -153,18 +153,18 @@ int look(struct bpf_iter__task_file *context)
 	/* One that has asked nothing yet has nothing to tell. */
 	if (!copy || !thread || (!copy->start && !copy->request.start))
 		return 0;
-	copy->request.fate = FATE_ENDED;
+	copy->request.outcome = OUTCOME_ENDED;
 	if (copy->start) {
-		glance.is_at_work = 1;
+		snapshot.is_under_way = 1;
 		copy->request.start = copy->start;
-		copy->request.end = glance.now;
-		if (thread_at(copy, thread)) {
-			glance.part = parts_until(&copy->request, thread, glance.now);
-			glance.wait = thread->cause_wait;
+		copy->request.end = snapshot.now;
+		if (copy_serving_thread(copy, thread)) {
+			snapshot.part = parts_until(&copy->request, thread, snapshot.now);
+			snapshot.wait = thread->cause_wait;
 		}
 	}
-	length = length_behind(copy);
-	bpf_seq_write(context->meta->seq, &glance, sizeof(glance));
+	length = trailing_length(copy);
+	bpf_seq_write(context->meta->seq, &snapshot, sizeof(snapshot));
 	bpf_seq_write(context->meta->seq, &copy->waits,
 		      sizeof(copy->waits) + sizeof(copy->request) + length);
 	return 0;

@@ -3,23 +3,23 @@
  * Takes what was read piece by piece, and looks at what is sent: whatever the protocol, and whether it
  * came from the socket or out of a TLS library.
  */
-#ifndef DBTIME_READING_H
-#define DBTIME_READING_H
+#ifndef DBTIME_FRAMING_H
+#define DBTIME_FRAMING_H
 
 #include "mysql.bpf.h"
 #include "postgres.bpf.h"
 
-#define MOST_PIECES 4096	/* in a single read, of 8 or 16 KiB normally */
+#define MAX_PIECES 4096	/* in a single read, of 8 or 16 KiB normally */
 
 /*
  * Takes the next piece of what was read, a header or what belongs to the packet or message at hand.
  * Returns how many bytes that was; 0: it could not be read, or fits nothing. Global, so that the
  * verifier looks at it once and not wherever it is called.
  */
-__u32 take(struct connection *connection, __u64 address, __u32 length)
+__u32 consume(struct connection *connection, __u64 address, __u32 length)
 {
 	const char *at = (const char *)address;
-	__u32 have, wanted, piece = length;
+	__u32 have, needed, piece = length;
 	int is_tagged;
 
 	if (!connection)
@@ -34,12 +34,12 @@ __u32 take(struct connection *connection, __u64 address, __u32 length)
 			packet_piece(connection, at, piece);
 		return piece;
 	}
-	wanted = is_tagged ? TAGGED : HEADER;
+	needed = is_tagged ? TAGGED : HEADER;
 	have = connection->header_length & 7;
-	if (!have && length >= wanted) {
-		if (bpf_probe_read_user(connection->header, wanted, at))
+	if (!have && length >= needed) {
+		if (bpf_probe_read_user(connection->header, needed, at))
 			return 0;
-		have = piece = wanted;
+		have = piece = needed;
 	} else {
 		if (bpf_probe_read_user(&connection->header[have], 1, at))
 			return 0;
@@ -47,11 +47,11 @@ __u32 take(struct connection *connection, __u64 address, __u32 length)
 		have++;
 	}
 	connection->header_length = have;
-	if (have < wanted)
+	if (have < needed)
 		return piece;
 	if (!is_tagged)
-		packet(connection);
-	else if (!message(connection))
+		begin_packet(connection);
+	else if (!begin_message(connection))
 		return 0;
 	return piece;
 }
@@ -68,7 +68,7 @@ struct reading {
 static __always_inline int is_ahead(struct connection *connection, __u64 at)
 {
 	return connection->is_whole && connection->start && !connection->is_ready &&
-	       !connection->rest && begins_request((const char *)at);
+	       !connection->rest && is_request_message((const char *)at);
 }
 
 static long next_piece(__u64 i, struct reading *reading)
@@ -80,11 +80,11 @@ static long next_piece(__u64 i, struct reading *reading)
 		return 1;
 	if (is_ahead(connection, reading->at)) {
 		connection->ahead = reading->at;
-		connection->ahead_came = connection->came;
+		connection->ahead_rx_at = connection->rx_first_at;
 		connection->ahead_length = reading->length;
 		return 1;
 	}
-	taken = take(connection, reading->at, reading->length);
+	taken = consume(connection, reading->at, reading->length);
 	if (!taken || taken > reading->length) {
 		reading->is_lost = 1;
 		return 1;
@@ -97,61 +97,61 @@ static long next_piece(__u64 i, struct reading *reading)
 	return 0;
 }
 
-static __always_inline void read_on(struct connection *connection, __u64 at, __u32 length)
+static __always_inline void consume_all(struct connection *connection, __u64 at, __u32 length)
 {
 	struct reading reading = {
 		.connection = connection, .at = at, .length = length, .role = connection->role,
 	};
 
-	bpf_loop(MOST_PIECES, next_piece, &reading, 0);
+	bpf_loop(MAX_PIECES, next_piece, &reading, 0);
 	if (reading.is_lost || (reading.length && !connection->ahead_length))
-		lose(connection);
+		lose_framing(connection);
 }
 
 /* What a client said was read. */
-static __always_inline void received(struct connection *connection, const char *at, __u32 length)
+static __always_inline void handle_request_bytes(struct connection *connection, const char *at, __u32 length)
 {
 	int is_tagged = connection->request.protocol == PROTOCOL_POSTGRES;
 
-	connection->reads = 1;
+	connection->has_read = 1;
 	connection->ahead_length = 0;
-	if (connection->step == STEP_LOST) {
-		if (!at || !(is_tagged ? finds_message(connection, at, length)
-				       : finds_step(connection, at, length)))
+	if (connection->framing == FRAMING_LOST) {
+		if (!at || !(is_tagged ? find_message(connection, at, length)
+				       : find_packet(connection, at, length)))
 			return;
 	}
-	read_on(connection, (__u64)at, length);
+	consume_all(connection, (__u64)at, length);
 	if (!is_tagged)
-		quits(connection);
+		close_if_quit(connection);
 }
 
 /* Looks at a piece of an answer that is about to be sent, or was. */
-static __always_inline void answered(struct connection *connection, const char *at, __u32 length)
+static __always_inline void handle_answer_bytes(struct connection *connection, const char *at, __u32 length)
 {
 	if (!at)
 		return;
 	if (connection->request.protocol == PROTOCOL_POSTGRES) {
-		tagged_answer(connection, at, length);
+		handle_tagged_answer(connection, at, length);
 		return;
 	}
-	if (connection->answers)
-		first_of_answer(connection, at, length);
+	if (connection->expects_answer)
+		read_answer_head(connection, at, length);
 	if (connection->answer.stage != STAGE_OVER)
 		count_rows(connection, (__u64)at, length);
 }
 
 /* What was read ahead of an answer: once the server is ready for the next request, that begins. */
-static __always_inline void go_on(struct connection *connection)
+static __always_inline void resume_ahead(struct connection *connection)
 {
 	__u32 length = connection->ahead_length;
-	__u64 later = connection->came;
+	__u64 later = connection->rx_first_at;
 
 	if (!connection->is_ready)
 		return;
 	connection->ahead_length = 0;
-	connection->came = connection->ahead_came;
-	read_on(connection, connection->ahead, length);
-	connection->came = later;
+	connection->rx_first_at = connection->ahead_rx_at;
+	consume_all(connection, connection->ahead, length);
+	connection->rx_first_at = later;
 }
 
 #endif
