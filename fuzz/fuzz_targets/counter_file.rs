@@ -3,7 +3,7 @@
 #![no_main]
 
 use dbtime_model::counters::{CounterDocument, CounterReport};
-use dbtime_observe::counters::{difference, parse, telling};
+use dbtime_observe::counters::{difference, parse, key_counters};
 use dbtime_report::terminal::{CounterOptions, PageStyle, counter_report};
 use libfuzzer_sys::fuzz_target;
 
@@ -32,7 +32,7 @@ fuzz_target!(|bytes: &[u8]| {
 });
 
 fn show(report: &CounterReport) {
-    let _ = telling(report);
+    let _ = key_counters(report);
     let options = CounterOptions { style: PageStyle::default(), per_transaction: true };
     let text = counter_report(report, &options);
     let is_control = |c: char| c.is_control() && c != '\n';

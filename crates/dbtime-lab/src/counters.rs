@@ -14,8 +14,8 @@ use dbtime_model::counters::{
 use dbtime_model::record::CountersInfo;
 use dbtime_model::{MonoNanos, Nanos, Product};
 use dbtime_observe::counters::{
-    CounterCell, Query, ServerVersion, SqliteHeaders, add_rows, per_transaction_of, queries,
-    telling,
+    CounterCell, CounterQuery, ServerVersion, SqliteHeaders, add_rows, key_counters,
+    per_transaction_of, queries,
 };
 pub use dbtime_observe::counters::{DifferenceError, FileError, difference, read};
 use std::ffi::OsString;
@@ -92,7 +92,7 @@ pub trait CounterLogin {
 pub(crate) struct ServerSampler<L> {
     login: L,
     source: CounterSource,
-    queries: Vec<Query>,
+    queries: Vec<CounterQuery>,
 }
 
 impl<L: CounterLogin> ServerSampler<L> {
@@ -223,13 +223,13 @@ pub fn recorded(
     let info = CountersInfo {
         interval_s: report.interval_s,
         transactions,
-        key_counters: telling(&report),
+        key_counters: key_counters(&report),
         notes,
     };
     Ok((info, report))
 }
 
-/// That counters are not among the telling ones though they may have counted, where nothing else
+/// That counters are not among the key counters though they may have counted, where nothing else
 /// says so.
 fn reset(report: &CounterReport) -> Option<String> {
     let is_reset = |delta: &&CounterDelta| delta.note == Some(CounterNote::Reset);

@@ -12,7 +12,7 @@ use dbtime_model::{MonoNanos, Nanos};
 use std::cell::Cell;
 
 /// An account is taken again where the thread loses the CPU in the middle of it, at most so often.
-const TRIES: u32 = 8;
+const MAX_TRIES: u32 = 8;
 
 /// Accounts of the thread that made it.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ impl SwitchClock {
     #[cold]
     pub fn account(&self) -> OffCpuTime {
         let (mut wall, mut cpu, mut runq) = (0, 0, 0);
-        for _ in 0..TRIES {
+        for _ in 0..MAX_TRIES {
             self.flag.raise();
             runq = self.schedstat.run_delay().unwrap_or(self.runq.get());
             cpu = clock::thread_cpu().0;

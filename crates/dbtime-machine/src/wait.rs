@@ -11,9 +11,9 @@ use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::ClockId;
 
 /// Longest uninterrupted sleep, so that an early end of the run is noticed.
-const NAP: Nanos = Nanos::from_millis(50);
+const MAX_SLEEP: Nanos = Nanos::from_millis(50);
 
-/// Asks the kernel for precise timers on this thread.
+/// Sets precise timers for this thread: a timer slack of 1 ns.
 pub fn precise_timers() {
     // Failure leaves the default slack: the timer self-test shows it.
     if let Some(slack) = std::num::NonZeroU64::new(1) {
@@ -35,7 +35,7 @@ pub fn wait_until(at: MonoNanos, stopped: impl Fn(MonoNanos) -> bool) -> MonoNan
         if present >= at || stopped(present) {
             return present;
         }
-        sleep_until(at.min(present + NAP));
+        sleep_until(at.min(present + MAX_SLEEP));
     }
 }
 
@@ -51,7 +51,7 @@ pub struct WakeMargin {
 impl WakeMargin {
     /// For one of so many threads that share the machine's CPUs.
     pub fn new(threads: u32) -> Self {
-        Self { learnt_ns: MARGIN_START, threads: threads.max(1) }
+        Self { learnt_ns: MARGIN_START_NS, threads: threads.max(1) }
     }
 
     /// A sleep has ended so late.
@@ -61,7 +61,8 @@ impl WakeMargin {
         // balance where as many wake-ups as wanted take longer.
         let is_longer = late.0 as f64 > self.learnt_ns;
         let step = if is_longer { 1.0 - LATE_SHARE } else { -LATE_SHARE };
-        self.learnt_ns = (self.learnt_ns + step * MARGIN_STEP).clamp(MARGIN_LEAST, MARGIN_MOST);
+        self.learnt_ns =
+            (self.learnt_ns + step * MARGIN_STEP_NS).clamp(MARGIN_MIN_NS, MARGIN_MAX_NS);
     }
 
     /// The margin before an instant so far away. All threads together spin for no more than a
@@ -69,7 +70,7 @@ impl WakeMargin {
     #[inline]
     pub fn before(&self, left: Nanos) -> Nanos {
         let fair = left.0 as f64 / (4.0 * f64::from(self.threads));
-        Nanos(self.learnt_ns.min(fair.max(MARGIN_LEAST)) as u64)
+        Nanos(self.learnt_ns.min(fair.max(MARGIN_MIN_NS)) as u64)
     }
 }
 
@@ -78,10 +79,10 @@ const LATE_SHARE: f64 = 0.02;
 
 /// The margin at first, its steps and its bounds. Unit: nanoseconds. What is beyond the largest is
 /// a CPU that something else has, and no spinning helps.
-const MARGIN_START: f64 = 60e3;
-const MARGIN_STEP: f64 = 40e3;
-const MARGIN_LEAST: f64 = 20e3;
-const MARGIN_MOST: f64 = 400e3;
+const MARGIN_START_NS: f64 = 60e3;
+const MARGIN_STEP_NS: f64 = 40e3;
+const MARGIN_MIN_NS: f64 = 20e3;
+const MARGIN_MAX_NS: f64 = 400e3;
 
 /// Wakes a thread at an instant: it sleeps most of the way and spins the rest.
 #[derive(Clone, Copy, Debug)]
@@ -110,7 +111,7 @@ impl PreciseWaiter {
         let wake_at = at - margin;
         let mut present = begun;
         while present < wake_at && !stopped(present) {
-            let until = wake_at.min(present + NAP);
+            let until = wake_at.min(present + MAX_SLEEP);
             sleep_until(until);
             present = now();
             self.margin.learn(present - until);
@@ -139,15 +140,15 @@ pub struct TimerTest {
 }
 
 /// How many wake-ups a self-test measures at least and at most.
-const FEWEST_WAKE_UPS: usize = 50;
-const MOST_WAKE_UPS: usize = 200;
+const MIN_WAKE_UPS: usize = 50;
+const MAX_WAKE_UPS: usize = 200;
 
 /// Measures wake-ups and the clock on the calling thread: as many as there is time for while
 /// `has_time`, within bounds. Takes 13 to 50 ms.
 pub fn test_timers(has_time: impl Fn() -> bool) -> TimerTest {
     precise_timers();
-    let mut late = Vec::with_capacity(MOST_WAKE_UPS);
-    while late.len() < FEWEST_WAKE_UPS || late.len() < MOST_WAKE_UPS && has_time() {
+    let mut late = Vec::with_capacity(MAX_WAKE_UPS);
+    while late.len() < MIN_WAKE_UPS || late.len() < MAX_WAKE_UPS && has_time() {
         let at = now() + Nanos::from_micros(200);
         sleep_until(at);
         late.push(now() - at);
@@ -189,20 +190,20 @@ mod tests {
 
     #[test]
     fn a_self_test_takes_no_longer_than_there_is_time_for() {
-        let asked = std::cell::Cell::new(0);
-        let times = |most: usize| {
-            asked.set(0);
+        let calls = std::cell::Cell::new(0);
+        let times = |max: usize| {
+            calls.set(0);
             let has_time = || {
-                asked.set(asked.get() + 1);
-                asked.get() <= most
+                calls.set(calls.get() + 1);
+                calls.get() <= max
             };
             let test = test_timers(has_time);
             assert!(test.late_p50 <= test.late_p99 && test.clock_read_ns > 0.0, "{test:?}");
-            FEWEST_WAKE_UPS + asked.get()
+            MIN_WAKE_UPS + calls.get()
         };
-        assert_eq!(times(0), FEWEST_WAKE_UPS + 1, "asked once, and no more");
-        assert_eq!(times(20), FEWEST_WAKE_UPS + 21);
-        assert_eq!(times(usize::MAX), MOST_WAKE_UPS);
+        assert_eq!(times(0), MIN_WAKE_UPS + 1, "one call, and no more");
+        assert_eq!(times(20), MIN_WAKE_UPS + 21);
+        assert_eq!(times(usize::MAX), MAX_WAKE_UPS);
     }
 
     #[test]

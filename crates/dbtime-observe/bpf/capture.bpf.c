@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Follows the connections of database servers: finds where requests begin and end, and hands each
- * on when it is over.
+ * Follows the connections of database servers: finds where requests begin and end, and streams each
+ * when it is over.
  *
  *   recv: header ── seq 0 ──► begins ── body: command, text ──┐
  *                                                             ▼
@@ -106,7 +106,7 @@ static __always_inline void handle_data_ready(struct sock *sk)
 	struct connection *connection = is_watching() ? lookup(sk) : NULL;
 
 	connection = connection ? state_of(connection) : NULL;
-	/* They may have been read before this is told. */
+	/* They may have been read before this event. */
 	if (!connection || !sk->sk_receive_queue.qlen)
 		return;
 	connection->rx_last_at = bpf_ktime_get_ns();
@@ -201,7 +201,7 @@ int BPF_PROG(on_state, struct sock *sk, int from, int to)
 	return 0;
 }
 
-/* What programs of servers are called: filled where servers that start later are wanted. */
+/* Names of server programs: filled where servers that start later are followed. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16);

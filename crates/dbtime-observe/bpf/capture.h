@@ -13,14 +13,14 @@
 /* Rooms and limits. They are an enum for BTF to have them. */
 enum bound {
 	TEXT_ROOM = 1024,	/* bytes of a statement's text that are kept; a power of two */
-	SERVER_TEXT_AT = 64,		/* where a text begins that the server told of: behind the request's */
-	MAX_EXECUTED = 8,	/* statements of a request that are told apart; a power of two */
+	SERVER_TEXT_AT = 64,		/* where a text from the server begins, behind the request's own */
+	MAX_EXECUTED = 8,	/* statements of a request with a record each; a power of two */
 	FILE_WAITS = NAMED_FILES + FILE_PARTS,
 	/* Tables that the reader empties before they are full have rows of so many sides: programs
 	 * add to those of one, and the reader takes out those of the other once nobody adds to them
 	 * any more. */
 	SIDES = 2,
-	/* Where statements are added up, shorter waits for locks are not told of; nanoseconds. */
+	/* Where statements are added up, shorter waits for locks are not streamed; nanoseconds. */
 	MIN_LOCK_WAIT_NS = 1000000,
 };
 
@@ -30,7 +30,7 @@ struct text {
 	char bytes[TEXT_ROOM];
 };
 
-/* What a request came to. */
+/* How a request ended. */
 enum outcome {
 	OUTCOME_ENDED = 1,		/* answered, or of a kind that has no answer */
 	OUTCOME_ABORTED = 2,	/* the connection ended before the answer */
@@ -40,10 +40,10 @@ enum request_flags {
 	REQUEST_CUT = 1,	/* the text is longer than what was kept */
 	REQUEST_UNREAD = 2,	/* the text was not in memory, or not where it was looked for */
 	REQUEST_NAMED = 4,	/* it names a statement that was prepared by an earlier one */
-	REQUEST_SERVER_TEXT = 8,	/* the server told of the text: it stands behind SERVER_TEXT_AT bytes */
+	REQUEST_SERVER_TEXT = 8,	/* the text is from the server: it stands behind SERVER_TEXT_AT bytes */
 	REQUEST_MULTI = 16,	/* it executes several statements, of which it names the first */
-	REQUEST_IN_TRANSACTION = 32,	/* its answer says that a transaction is open, */
-	REQUEST_NO_TRANSACTION = 64,	/* or that none is; where there is neither it does not say */
+	REQUEST_IN_TRANSACTION = 32,	/* by the status in its answer a transaction is open, */
+	REQUEST_NO_TRANSACTION = 64,	/* or none is; neither flag: the answer has no status */
 	REQUEST_FETCHES = 128,	/* it goes on with a portal that an earlier one has made */
 	REQUEST_RELEASED = 256,	/* it let a lock go that somebody had waited for */
 	REQUEST_LOCKS = 512,	/* it is handed on for such a wait alone, its own or another's */
@@ -65,7 +65,7 @@ struct server {
 /* Whose a connection is, as far as that is known. Behind each name there are zeros. */
 struct login {
 	__u64 connection;
-	__u64 id;		/* what the server calls it, where its greeting told; 0: that was not seen */
+	__u64 id;		/* the server's connection id, from its greeting; 0: not seen */
 	__u8 address[16];	/* the client's, of four bytes or sixteen */
 	__u32 port;		/* the client's; 0: it has none */
 	__u32 family;		/* AF_INET, AF_INET6 or another */
@@ -109,7 +109,7 @@ struct blocker {
 	__u32 reserved;
 };
 
-/* What servers say that they wait for (include/mysql/service_thd_wait.h). */
+/* Kinds of waits that servers report (include/mysql/service_thd_wait.h). */
 enum wait {
 	WAIT_SLEEP = 1,
 	WAIT_DISK,
@@ -129,7 +129,7 @@ struct name {
 	char text[16];
 } __attribute__((aligned(8)));
 
-/* The highest byte of what PostgreSQL says that it waits for (utils/wait_classes.h). */
+/* The highest byte of PostgreSQL's wait_event_info (utils/wait_classes.h). */
 enum wait_class {
 	CLASS_LWLOCK = 1,
 	CLASS_LOCK = 3,
@@ -217,12 +217,12 @@ struct request {
 	__u8 protocol;		/* enum protocol */
 	__u8 name_length;	/* of the name of a prepared statement, which stands behind the text */
 	__u16 executes;		/* PostgreSQL: how often it executes something */
-	__u64 server_queue;	/* from when it came until it was read; NOT_KNOWN: that was not seen */
-	__u64 rows;		/* sent or changed, as the answer says; NOT_KNOWN: it does not, or is not asked */
+	__u64 server_queue;	/* from its arrival in the socket until the read; NOT_KNOWN: not seen */
+	__u64 rows;		/* sent or changed, by the answer; NOT_KNOWN: it has no count, or was not read */
 	__u64 parts[PARTS];
 	__u16 portal_from;	/* PostgreSQL: where the portal's name begins, behind the rest of the text */
 	__u16 portal_length;	/* 0: it has none */
-	__u16 chief;		/* of several statements the one that it is known by */
+	__u16 chief;		/* of several statements the one that stands for the request */
 	__u16 statements;	/* that follow; 0: there are not several */
 	__u64 shape;		/* of the statement, where it was added up; 0: it was not */
 };
@@ -231,7 +231,7 @@ struct request {
  * these follow the request. */
 struct executed {
 	__u64 length;		/* how long it took; NOT_KNOWN: that was not seen */
-	__u64 rows;		/* NOT_KNOWN: its answer does not tell, or was too long */
+	__u64 rows;		/* NOT_KNOWN: its answer has no count, or was too long */
 	__u32 executes;
 	__u16 first_bind;	/* of the request's Binds, as far as these make portals without a name */
 	__u16 flags;		/* enum request_flags; REQUEST_MULTI: further ones are with it */
@@ -279,14 +279,14 @@ enum count {
 	COUNT_PIPELINED_OVER,		/* the next one came before this one was answered */
 	COUNT_NO_STORAGE,	/* a connection that the kernel had no memory to follow */
 	COUNT_RESYNC,	/* reads that fit no packet; followed again from the next one that does */
-	COUNT_TLS,		/* connections that turned to TLS where nobody hears what is said */
+	COUNT_TLS,		/* connections that turned to TLS, without probes on the TLS library */
 	COUNT_COMPRESSED,	/* that turned to compression */
 	COUNT_UNPARSED,	/* that were there before, and of which no request was found */
 	COUNT_CONNECTIONS,
 	COUNT_UNRESOLVED,		/* statements, added up, whose text was not seen when they were prepared */
-	COUNT_UNSEEN_SWITCHES,		/* arrivals on a CPU that the kernel did not tell of */
+	COUNT_UNSEEN_SWITCHES,		/* switches to a thread without an event */
 	COUNT_LOGINS,		/* connections whose user is known */
-	COUNT_BATCHES,		/* requests with several statements that are told apart */
+	COUNT_BATCHES,		/* requests with several statements, with a record each */
 	COUNT_LOCKS_LOST,	/* waits for locks, and who let them go, for which the stream had no room */
 	COUNT_NOT_STREAMED,		/* not handed on, for that was to cost less: see enum depth */
 	COUNTS,
@@ -349,7 +349,7 @@ struct example {
 
 /* How much is done for a request. It may become less while servers are watched. */
 enum depth {
-	DEPTH_EVERYTHING,	/* it is handed on, where that is wanted */
+	DEPTH_EVERYTHING,	/* it is streamed, where the settings have it so */
 	DEPTH_SUMS,		/* it is added up, and not handed on */
 	DEPTH_COUNTS,		/* it is counted */
 };
@@ -371,10 +371,10 @@ struct settings {
 	__u32 sums;		/* whether statements are added up */
 	__u32 follows_unix;	/* whether clients by Unix sockets are followed */
 	__u32 step;		/* of the coarse distribution, in microseconds; 0: by powers of two */
-	__u32 follows_new;	/* whether servers that start are told of, and followed at any port */
+	__u32 follows_new;	/* whether servers that start later are reported, and followed at any port */
 	__u32 filters_user;	/* whether only statements of this user are added up */
 	__u32 filters_database;	/* whether only those in this database are */
-	__u32 follows_threads;	/* whether the scheduler's events are told of: without, there are no parts */
+	__u32 follows_threads;	/* whether the scheduler's programs are attached: without, there are no parts */
 	char user[NAME_ROOM];
 	char database[NAME_ROOM];
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  *
- * Why a thread sleeps: what its server says, where it does, and the system call that it is in.
+ * Why a thread sleeps: the wait that its server reports, if any, and the present system call.
  */
 #ifndef DBTIME_CAUSES_H
 #define DBTIME_CAUSES_H
@@ -131,7 +131,7 @@ static __always_inline __u8 cause_of_call(struct task_struct *task, __u8 last, i
 	}
 }
 
-/* What a thread of PostgreSQL says that it waits for: it writes that down, and where it does is known.
+/* A backend's wait_event_info, which PostgreSQL keeps in memory at a known address.
  * It has not left yet: its memory is the present one. */
 static __always_inline __u32 read_wait_event(__u64 wait_event)
 {
@@ -144,7 +144,7 @@ static __always_inline __u32 read_wait_event(__u64 wait_event)
 	return event;
 }
 
-/* The part that a server's word stands for; PARTS: the system call tells. */
+/* The part of a wait that a server reports; PARTS: by the system call. */
 static __always_inline __u8 cause_of_wait(__u32 wait)
 {
 	/* SLEEP() waits for a condition that never comes. */

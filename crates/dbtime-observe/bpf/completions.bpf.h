@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  *
- * How many rows statements of PostgreSQL's have sent or changed, as their answers say.
+ * How many rows statements of PostgreSQL have sent or changed, by the tags in their answers.
  *
  *   …, CommandComplete "UPDATE 3", ReadyForQuery:   the last bytes tell
  *   …, CommandComplete, …, CommandComplete, …:      of several statements each answer is looked at

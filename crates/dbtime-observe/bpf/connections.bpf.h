@@ -78,9 +78,9 @@ struct connection {
 	struct text text;
 	struct executed executed[MAX_EXECUTED];
 	__u64 start;		/* of the request under way; 0: there is none */
-	__u64 read_at;		/* when bytes were read of which nothing is known yet; 0: there are none */
-	__u64 rx_first_at;		/* when what is to be read came to the socket; 0: that was not seen */
-	__u64 rx_last_at;	/* when the last bytes did */
+	__u64 read_at;		/* the first read of bytes that no request has yet; 0: there are none */
+	__u64 rx_first_at;		/* when the first unread bytes came to the socket; 0: not seen */
+	__u64 rx_last_at;	/* when the last bytes came to the socket */
 	__u64 tls;		/* the address of its TLS session, where it has one */
 	__u64 tls_written;	/* what its library was given to write last */
 	__u32 tls_length;
@@ -107,7 +107,7 @@ struct connection {
 	__u8 has_tls_probes;		/* as in struct server */
 	__u8 has_login;		/* its user is known */
 	__u8 is_filtered_out;	/* its statements are not added up: see struct settings */
-	__u8 is_ready;		/* PostgreSQL: the server has said that it is ready for the next */
+	__u8 is_ready;		/* PostgreSQL: ReadyForQuery was sent */
 	__u64 wait_event;	/* as in struct server */
 	struct answer answer;
 	struct unread unread;
@@ -133,7 +133,7 @@ struct {
 } connections SEC(".maps");
 
 /*
- * Those that are encrypted, by number. What is said over them is told by probes on the server's TLS
+ * Encrypted connections, by number. Their plain bytes come from probes on the server's TLS
  * library, and a probe cannot reach what a socket holds.
  */
 struct {
@@ -197,7 +197,7 @@ static __always_inline int is_unix_client(struct sock *sk)
 	return local && !local->addr;
 }
 
-/* Tells whose a connection is, as far as it is known by now. */
+/* Streams the login of a connection, as far as it is known by now. */
 static __always_inline long stream_login(struct connection *connection)
 {
 	return bpf_ringbuf_output(&stream, &connection->login, sizeof(connection->login),
@@ -220,14 +220,14 @@ static __always_inline void find_client(struct login *login, struct sock *sk)
 		BPF_CORE_READ_INTO(&login->address, sk, __sk_common.skc_v6_daddr);
 }
 
-/* A socket that is seen for the first time. */
+/* Makes the state of a socket, where a followed server has it. */
 static __always_inline struct connection *lookup_or_add(struct sock *sk)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
 	struct connection *connection;
 	struct server *server;
 
-	/* Clients on this machine are told of as often as servers: the quickest comes first. */
+	/* Clients on this machine cause as many events as servers: the quickest check is first. */
 	if (is_unix_client(sk))
 		return NULL;
 	server = bpf_map_lookup_elem(&servers, &tgid);
@@ -264,7 +264,7 @@ static __always_inline int is_tls_record(const __u8 *at)
 	return at[0] >= 0x14 && at[0] <= 0x17 && at[1] == 3;
 }
 
-/* From here on it is encrypted; what is kept of it moves to where probes can reach it. */
+/* The connection turns to TLS: its state moves to a map that probes can reach. */
 static __always_inline void begin_tls(struct connection *connection, enum framing framing)
 {
 	__u64 number = connection->request.connection;
@@ -284,7 +284,7 @@ static __always_inline void begin_tls(struct connection *connection, enum framin
 	}
 }
 
-/* Where that is kept which is known of a connection; NULL: it is not followed. */
+/* The state of a connection: in its socket or, encrypted, in a map; NULL: it is not followed. */
 static __always_inline struct connection *state_of(struct connection *connection)
 {
 	__u64 number = connection->request.connection;
@@ -299,7 +299,7 @@ static __always_inline struct connection *state_of(struct connection *connection
 	}
 }
 
-/* A socket that was seen before; NULL: it was not. */
+/* The state of a socket; NULL: it has none. */
 static __always_inline struct connection *lookup(struct sock *sk)
 {
 	return sk->sk_bpf_storage ? bpf_sk_storage_get(&connections, sk, 0, 0) : NULL;

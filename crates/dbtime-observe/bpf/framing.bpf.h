@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  *
- * Takes what was read piece by piece, and looks at what is sent: whatever the protocol, and whether it
- * came from the socket or out of a TLS library.
+ * Splits what was read into packets or messages, and reads answers: for both protocols, from the
+ * socket or out of a TLS library.
  */
 #ifndef DBTIME_FRAMING_H
 #define DBTIME_FRAMING_H
@@ -108,7 +108,7 @@ static __always_inline void consume_all(struct connection *connection, __u64 at,
 		lose_framing(connection);
 }
 
-/* What a client said was read. */
+/* A client's bytes were read by the server. */
 static __always_inline void handle_request_bytes(struct connection *connection, const char *at, __u32 length)
 {
 	int is_tagged = connection->request.protocol == PROTOCOL_POSTGRES;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  *
- * Walks over all connections: what each is at, which of them are over, what is left at the end.
+ * Iterators over all connections: a snapshot of each, requests that are over, the account at the end.
  */
 #ifndef DBTIME_ITERATORS_H
 #define DBTIME_ITERATORS_H
@@ -27,8 +27,7 @@ static __always_inline struct connection *connection_at(struct bpf_iter__task_fi
 	return connection ? state_of(connection) : NULL;
 }
 
-/* Looks at what is left when nothing is followed any more: what was answered is over, the rest is
- * counted, once. */
+/* At the end of a trace: closes requests that were answered, and counts the rest as in flight, once. */
 SEC("iter/task_file")
 int iter_final(struct bpf_iter__task_file *context)
 {
@@ -81,7 +80,7 @@ static __always_inline int copy_serving_thread(struct connection *connection, st
 }
 
 /*
- * Ends what was answered by threads that have left. Their connections may be read from meanwhile, so
+ * Closes requests whose threads have answered and left. Their connections may be read meanwhile, so
  * it works on a copy, and only who takes the beginning away may end it.
  */
 SEC("iter/task_file")
@@ -139,7 +138,7 @@ struct {
 	__type(value, struct thread);
 } scratch_thread SEC(".maps");
 
-/* Tells what every connection is at. */
+/* Writes a snapshot of every connection. */
 SEC("iter/task_file")
 int iter_snapshot(struct bpf_iter__task_file *context)
 {
@@ -150,7 +149,7 @@ int iter_snapshot(struct bpf_iter__task_file *context)
 
 	copy = connection ? copy_of(connection) : NULL;
 	thread = bpf_map_lookup_elem(&scratch_thread, &zero);
-	/* One that has asked nothing yet has nothing to tell. */
+	/* Before its first request a connection has no snapshot. */
 	if (!copy || !thread || (!copy->start && !copy->request.start))
 		return 0;
 	copy->request.outcome = OUTCOME_ENDED;

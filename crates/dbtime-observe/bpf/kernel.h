@@ -185,7 +185,7 @@ struct iovec {
 
 #pragma clang attribute pop
 
-/* The system calls that are told apart, and where their arguments are. */
+/* The system calls that matter here, and where their arguments are. */
 #if defined(__TARGET_ARCH_x86)
 #define CALL(from) ((int)(from)->orig_ax)
 #define FIRST_ARGUMENT(from) ((from)->di)

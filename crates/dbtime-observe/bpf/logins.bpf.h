@@ -9,7 +9,7 @@
 #include "connections.bpf.h"
 
 #define TWO_BYTE_LENGTH 0xfc	/* a length of two bytes follows */
-#define MAX_SETTINGS 8		/* of a startup packet that are looked at; clients say these first */
+#define MAX_SETTINGS 8		/* of a startup packet that are looked at; clients send these first */
 
 /* The user or the database is another now. */
 static __always_inline void publish_login(struct connection *connection)

@@ -100,7 +100,7 @@ static __always_inline void begin_packet(struct connection *connection)
 	} else if (h[3] == (is_encrypted(connection) ? 2 : 1) && !connection->start) {
 		connection->expects_login = 1;
 	} else if (connection->is_local_infile && length == 0) {
-		/* The file is whole; what the server says next is the answer. */
+		/* The file is whole; what the server sends next is the answer. */
 		connection->is_local_infile = 0;
 		connection->expects_answer = 1;
 		connection->answer.have = 0;
@@ -109,7 +109,7 @@ static __always_inline void begin_packet(struct connection *connection)
 	connection->continues = length == LONGEST;
 }
 
-/* Of a login what says whether the rest can be read, and whose it is. */
+/* The capabilities of a login, which decide whether the rest can be read, and its names. */
 static __always_inline void read_login(struct connection *connection, const char *at, __u32 length)
 {
 	__u32 capabilities = 0;

@@ -22,7 +22,7 @@ enum command {
 	COM_STMT_BULK_EXECUTE = 0xfa,
 };
 
-/* What a client wants, in the first bytes of its login. */
+/* Capabilities of a client, in the first bytes of its login. */
 enum capability {
 	CLIENT_DATABASE = 1 << 3,	/* it names one */
 	CLIENT_COMPRESS = 1 << 5,

@@ -236,14 +236,14 @@ static __always_inline __u32 length_of_portal(const char *at)
 	return length > 0 ? length : 0;
 }
 
-/* Whether it is known which statement a request is about: the first that says so counts. */
+/* Whether a message of the request has named its statement: the first that does counts. */
 static __always_inline int has_statement(__u8 command)
 {
 	return command == PG_QUERY || command == PG_PARSE || command == PG_BIND ||
 	       command == PG_EXECUTE;
 }
 
-/* What the body of a message says; never a password or a parameter. Global: see `consume`. */
+/* Reads the body of a message; never a password or a parameter. Global: see `consume`. */
 int read_message_body(struct connection *connection, __u64 address, __u32 length)
 {
 	const char *at = (const char *)address;
@@ -338,7 +338,7 @@ static __always_inline int begin_message(struct connection *connection)
 		connection->expects_command = 1;
 		connection->request.length += length + 1;
 	}
-	/* A message without a body has said all. */
+	/* A message without a body ends with its header. */
 	if (!connection->rest) {
 		if (connection->expects_command)
 			read_message_body(connection, 0, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  *
- * The life of a request: it begins, comes so far, and is over. What it says is in `mysql.bpf.h` and
+ * The life of a request: begin, progress, close. Its content is read in `mysql.bpf.h` and
  * `postgres.bpf.h`.
  */
 #ifndef DBTIME_REQUESTS_H
@@ -23,7 +23,7 @@ static __always_inline int is_reference(struct request *request)
 	       request->flags & (REQUEST_NAMED | REQUEST_FETCHES);
 }
 
-/* The text of a prepared statement, as the server has told of it. */
+/* Copies the text of a prepared statement, as a probe has read it from the server. */
 static __always_inline void copy_server_text(struct connection *connection)
 {
 	struct request *request = &connection->request;
@@ -40,7 +40,7 @@ static __always_inline void copy_server_text(struct connection *connection)
 	request->flags |= stored->is_cut ? REQUEST_SERVER_TEXT | REQUEST_CUT : REQUEST_SERVER_TEXT;
 }
 
-/* The request has come so far. Global: see `close_request`. */
+/* Records the progress of a request: its last write, and the parts so far. Global: see `close_request`. */
 int note_progress(struct connection *connection, __u64 now)
 {
 	struct thread *thread;
@@ -76,7 +76,7 @@ static __always_inline __u32 trailing_length(struct connection *connection)
 	return length < TEXT_ROOM ? length : TEXT_ROOM;
 }
 
-/* Hands on a request, with its waits where there were any. The reader looks by a timer: waking it for
+/* Streams a request, with its waits where there were any. The reader looks by a timer: waking it for
  * each would cost more than all of this. */
 static __always_inline long stream_request(struct connection *connection, __u32 length)
 {
@@ -112,7 +112,7 @@ static __always_inline void stream_lock_waits(struct connection *connection, __u
 }
 
 /*
- * The request is over: its story goes out, and the connection is free for the next. Global, so that
+ * Closes a request: it is counted, added up and streamed, and the next may begin. Global, so that
  * the verifier looks at it once and not wherever it is called.
  */
 int close_request(struct connection *connection, __u32 outcome)
@@ -124,7 +124,7 @@ int close_request(struct connection *connection, __u32 outcome)
 
 	if (!connection)
 		return 0;
-	/* Once: a sweep may have come before. */
+	/* Once: `iter_close` may have come before. */
 	start = __sync_lock_test_and_set(&connection->start, 0);
 	if (!start)
 		return 0;
@@ -169,7 +169,7 @@ static __always_inline void close_unanswered(struct connection *connection)
 	close_request(connection, OUTCOME_ENDED);
 }
 
-/* It is over with what the client says as it goes. */
+/* The last request of a connection: QUIT or Terminate, which has no answer. */
 static __always_inline void close_at_quit(struct connection *connection)
 {
 	struct thread *thread = serving_thread(connection);
@@ -179,7 +179,7 @@ static __always_inline void close_at_quit(struct connection *connection)
 		thread->is_client_gone = 1;
 }
 
-/* The server has turned to what the client says next, or finds that it says nothing. Global: see
+/* The server reads on, or finds nothing to read: an answered request is over. Global: see
  * `close_request`. */
 int maybe_close(struct connection *connection)
 {
@@ -200,7 +200,7 @@ int maybe_close(struct connection *connection)
 	return 0;
 }
 
-/* Nothing is followed any more: what is still under way is in flight. Once: the walk over what is left
+/* The trace has ended: an open request is counted as in flight. Once: the iterator over what is left
  * and the server itself may come at the same time. */
 static __always_inline void count_in_flight(struct connection *connection)
 {
@@ -208,7 +208,7 @@ static __always_inline void count_in_flight(struct connection *connection)
 		count(COUNT_IN_FLIGHT);
 }
 
-/* Bytes of what may be a request were read. */
+/* The first bytes of what may be a request were read. */
 static __always_inline void note_first_read(struct connection *connection, __u64 now)
 {
 	struct request *request = &connection->request;
@@ -237,7 +237,7 @@ int begin_request(struct connection *connection, __u64 now)
 		return 0;
 	request = &connection->request;
 	if (connection->start) {
-		/* Servers answer before they read on; one that does not is told of. */
+		/* Servers answer before they read on; one that does not is counted. */
 		count(COUNT_PIPELINED_OVER);
 		note_progress(connection, now);
 		close_request(connection, OUTCOME_ABORTED);
@@ -253,7 +253,7 @@ int begin_request(struct connection *connection, __u64 now)
 	connection->names_left = 0;
 	connection->continues = 0;
 	connection->is_ready = 0;
-	/* What was not seen is not told, whatever it says of the one before. */
+	/* Nothing of the request before stays. */
 	__builtin_memset(request->parts, 0, sizeof(request->parts));
 	connection->waits.blocker.length = 0;
 	connection->waits.preemptor.length = 0;
@@ -289,7 +289,7 @@ int begin_request(struct connection *connection, __u64 now)
 	return 0;
 }
 
-/* It is not known where the next packet begins. */
+/* Drops the framing: the place of the next packet is unknown. */
 static __always_inline void reset_framing(struct connection *connection)
 {
 	connection->framing = FRAMING_LOST;
@@ -298,7 +298,7 @@ static __always_inline void reset_framing(struct connection *connection)
 	connection->continues = 0;
 }
 
-/* Loses its step, until a read fits a header again. */
+/* Bytes fit no packet: counts it, and waits for a read that fits a header. */
 static __always_inline void lose_framing(struct connection *connection)
 {
 	count(COUNT_RESYNC);

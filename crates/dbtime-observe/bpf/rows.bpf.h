@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  *
- * How many rows a statement of MySQL's has sent or changed, as its answer says.
+ * How many rows a statement of MySQL has sent or changed, by its answer.
  *
  *   OK: changed
  *   columns, definitions, [EOF], rows, EOF: sent, counted by the headers of packets
@@ -16,7 +16,7 @@
 
 #define MAX_PACKETS 8192	/* in a single write, of 16 KiB normally */
 #define EOF_LENGTH 5		/* bytes of an EOF, which ends columns too */
-#define END_LENGTH 7		/* of what stands for it since, if it says nothing more */
+#define END_LENGTH 7		/* of the OK packet that replaces it since, at its shortest */
 #define MAX_OK_LENGTH 19		/* bytes of an OK behind its first, up to its status */
 #define MORE_RESULTS 8		/* in a status: another result follows */
 #define IN_TRANSACTION 1	/* one is open */
@@ -289,7 +289,7 @@ static __always_inline int may_be_multi(struct connection *connection)
 }
 
 /*
- * A short answer with rows of one statement: the number of its last packet says how many there were.
+ * A short answer with rows of one statement: the number of its last packet gives their count.
  * Returns whether that is so.
  */
 static __always_inline int read_short_answer(struct piece *piece)
@@ -323,7 +323,7 @@ static __always_inline int read_short_answer(struct piece *piece)
 		if (!head[0] || head[0] > 2 || head[1] || head[2] || !head[HEADER] ||
 		    head[HEADER] >= REPLY_FILE)
 			return 0;
-		/* A second byte tells whether definitions follow, to clients that can do without. */
+		/* A second byte is set where definitions follow, to clients that can do without. */
 		number -= head[0] == 2 && !head[HEADER + 1] ? 1 : 1 + head[HEADER];
 	}
 	/* There are none yet where the columns end and rows are to be fetched. */

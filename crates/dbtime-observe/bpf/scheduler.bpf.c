@@ -8,7 +8,7 @@
  *                     ON ── leaves ─────┼──► PREEMPTED ──► ON
  *                                       └──► ended: added to what its process's others came to
  *
- * Nothing is handed on: sums are read when they are wanted.
+ * Nothing is streamed: the reader takes the sums at the ends of intervals.
  */
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
@@ -116,7 +116,7 @@ static __always_inline __u64 clock_gain(struct thread *thread, struct task_struc
 	__u64 clock = task->se.sum_exec_runtime, before = thread->clock;
 
 	thread->clock = clock;
-	/* The number may be another thread's now: that the first has ended was not told. */
+	/* The number may be another thread's now, where the end of the first had no event. */
 	return clock > before ? clock - before : 0;
 }
 
@@ -133,7 +133,7 @@ static __always_inline void add_unseen_run(struct thread *thread, struct task_st
 	thread->since += clock;
 }
 
-/* It has got a CPU, at this instant. */
+/* A thread gets a CPU, at this instant. */
 static __always_inline void switch_in(struct thread *thread, __u64 at)
 {
 	__u64 waited = at - thread->since;
@@ -157,7 +157,7 @@ static __always_inline void switch_in(struct thread *thread, __u64 at)
 
 /*
  * A thread leaves its CPU, for a state or, where that is 0, for another thread. It has held it since
- * `from`; 0: the kernel has not told when it got it, which is as long ago as its CPU clock has gained.
+ * `from`; 0: that switch had no event, and was as long ago as the CPU clock has gained.
  */
 static __always_inline int switch_out(struct task_struct *task, unsigned int state, __u64 from, __u64 now)
 {
@@ -167,7 +167,7 @@ static __always_inline int switch_out(struct task_struct *task, unsigned int sta
 	if (!thread)
 		return 0;
 	clock = clock_gain(thread, task);
-	/* It has come back to a CPU on which nothing was told of since it had that before. */
+	/* It has come back to a CPU without an event since it had that before. */
 	if (thread->place != PLACE_UNKNOWN && (thread->place != PLACE_ON || thread->since != from))
 		from = 0;
 	if (thread->place == PLACE_UNKNOWN) {
@@ -247,7 +247,7 @@ static __always_inline void wakeup(struct task_struct *task)
 	thread = thread_of(task);
 	if (!thread)
 		return;
-	/* One that is about to leave its CPU keeps it; any other has slept, told of or not. */
+	/* One that is about to leave its CPU keeps it; any other has slept, with an event or without. */
 	if (task->on_cpu && (thread->place == PLACE_UNKNOWN || thread->place == PLACE_ON)) {
 		thread->is_woken_on_cpu = 1;
 		return;

@@ -58,7 +58,7 @@ struct cpu {
 	__u64 since;		/* it is whose it is; 0: since before the watching began */
 	__u64 switches;
 	__u64 lost;		/* switches of threads for which there was no room */
-	__u64 missed;		/* switches that the kernel did not tell of */
+	__u64 missed;		/* switches without an event */
 	__u32 tid;		/* whose it is; 0: nobody's */
 	__u32 reserved[5];	/* each has a cache line of its own */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  *
- * Where the time of a thread goes while it serves a request: the scheduler says when it got the CPU
- * and lost it, the system call it was in says why.
+ * Where the time of a thread goes while it serves a request: when it got and lost the CPU by the
+ * scheduler's events, and why by its system call.
  *
  *   on ──► off: cpu            off ──► woken: the cause       woken ──► on: runq (woken), throttled
  *          off, still runnable ──► on: runq (pre-empted), throttled
@@ -29,7 +29,7 @@ static __always_inline void add_file_wait(struct thread *thread, __u32 part, __u
 	add_request_file(&thread->files, &row, length);
 }
 
-/* It waited for a CPU. */
+/* A wait for a CPU is over. */
 static __always_inline void add_cpu_wait(struct thread *thread, struct task_struct *task,
 					   __u64 length, int is_preempted)
 {
@@ -47,9 +47,9 @@ static __always_inline void add_cpu_wait(struct thread *thread, struct task_stru
 }
 
 /*
- * When a sleeper was woken, where that was not seen: on its way off, or from an idle CPU, where
- * kernels have been met that leave events out. The scheduler's own record says since when it stands
- * in the queue, or, once it runs, for how long it stood there.
+ * The time of a wake-up without an event: on the way off the CPU, or from an idle CPU, where some
+ * kernels leave events out. The scheduler's own record has the start of the wait in the queue or,
+ * once the thread runs, its length.
  */
 static __always_inline __u64 recover_wakeup(struct thread *thread, struct task_struct *task,
 					  __u64 arrived)
@@ -64,7 +64,7 @@ static __always_inline __u64 recover_wakeup(struct thread *thread, struct task_s
 	return arrived - (task->sched_info.run_delay - thread->run_delay);
 }
 
-/* A thread that runs again. */
+/* A thread gets a CPU. */
 static __always_inline void switch_in(struct thread *thread, struct task_struct *task, __u64 now)
 {
 	__u64 off_cpu_at = thread->off_cpu_at, woken_at = thread->woken_at;
@@ -99,8 +99,8 @@ static __always_inline void switch_in(struct thread *thread, struct task_struct 
 }
 
 /*
- * A thread that runs, and was not seen to get the CPU: kernels have been met that leave out
- * switches from certain threads. The scheduler's own record says when it was, on its own clock.
+ * A thread that runs without a switch event to it: some kernels leave out switches from certain
+ * threads. The time is that of the scheduler's own record, on its own clock.
  */
 static __always_inline void recover_switch_in(struct thread *thread, struct task_struct *task, __u64 now)
 {
@@ -118,7 +118,7 @@ static __always_inline void recover_switch_in(struct thread *thread, struct task
 	switch_in(thread, task, at);
 }
 
-/* Why it does not run any more; it sleeps. */
+/* The cause of a sleep: by the wait that the server reports, else by the system call. */
 static __always_inline void classify_sleep(struct thread *thread, struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -142,7 +142,7 @@ static __always_inline void classify_sleep(struct thread *thread, struct task_st
 		thread->release = RELEASE_NONE;
 }
 
-/* A thread that is not running any more. */
+/* A thread leaves its CPU. */
 static __always_inline void switch_out(struct thread *thread, struct task_struct *task,
 				     struct task_struct *next, unsigned int state, __u64 now)
 {
@@ -195,7 +195,7 @@ static __always_inline void wakeup(struct task_struct *task)
 {
 	struct thread *thread = thread_of(task);
 
-	/* One that runs, or has been woken already, is told of twice. */
+	/* The event comes also for a thread that runs, or was woken before. */
 	if (!thread || !thread->off_cpu_at || thread->woken_at)
 		return;
 	thread->woken_at = bpf_ktime_get_ns();
@@ -216,7 +216,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	return 0;
 }
 
-/* The thread that runs begins to serve a request. */
+/* Assigns a request to the thread that runs. */
 static __always_inline void assign(struct thread *thread, __u64 connection, __u64 wait_event,
 				 __u64 now)
 {
@@ -244,7 +244,7 @@ static __always_inline void assign(struct thread *thread, __u64 connection, __u6
 	__builtin_memset(thread->parts, 0, sizeof(thread->parts));
 }
 
-/* The thread serves it no more. */
+/* The thread serves no request any more. */
 static __always_inline void unassign(struct thread *thread)
 {
 	thread->prev_connection = thread->connection;
@@ -252,8 +252,8 @@ static __always_inline void unassign(struct thread *thread)
 	thread->connection = 0;
 }
 
-/* What the thread that runs has spent on its request by now; what it waits for behind the answer is
- * not part of it. */
+/* Publishes the parts of a request up to now, from the thread that runs; waits behind the answer do
+ * not belong to it. */
 static __always_inline void publish_parts(struct thread *thread, struct request *request,
 				 struct waits *waits, __u64 now)
 {

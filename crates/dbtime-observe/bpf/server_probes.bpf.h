@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  *
- * What servers say themselves, as they do it, to probes on their functions.
+ * Probes on functions of servers: what they wait for, their query cache, texts and portals.
  */
 #ifndef DBTIME_SERVER_PROBES_H
 #define DBTIME_SERVER_PROBES_H
@@ -8,7 +8,7 @@
 #include "scheduling.bpf.h"
 
 /*
- * MySQL and MariaDB say what they are about to wait for, to whoever schedules their threads:
+ * MySQL and MariaDB report each wait to the scheduler of their threads:
  * thd_wait_begin(THD *, int wait) and thd_wait_end(THD *). These are attached to calls of them
  * (`src/trace/probes/waits.rs`): the arguments are there already.
  */
@@ -28,7 +28,7 @@ ON_PROBE(on_wait_end)
 		thread->wait = 0;
 }
 
-/* The same of waits that they say nothing of: the cookie is what they would (`src/trace/probes/commits.rs`). */
+/* Waits without such a call: the kind is the cookie (`src/trace/probes/commits.rs`). */
 ON_PROBE(on_silent_wait)
 {
 	struct thread *thread = current_thread();
@@ -67,7 +67,7 @@ struct {
 
 /*
  * A thread of MariaDB's pool has done what there was to do for a connection (tp_callback returns), and
- * does not ask that one for more.
+ * reads no more from it.
  */
 ON_PROBE(on_pool_end)
 {
@@ -106,7 +106,7 @@ struct server_text {
 	char bytes[SERVER_TEXT_ROOM];
 };
 
-/* The text as it was told: servers free it before they answer. */
+/* The text, copied as the probe is hit: servers free it before they answer. */
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

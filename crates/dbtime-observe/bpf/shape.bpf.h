@@ -120,7 +120,7 @@ __u64 shape_between(struct connection *connection, __u32 from, __u32 to)
 	return hash < SHAPES ? hash + SHAPES : hash;
 }
 
-/* That of all of it, or of what the server told. */
+/* The shape of the whole text, or of the text from the server. */
 static __always_inline __u64 shape_of(struct connection *connection)
 {
 	struct request *request = &connection->request;

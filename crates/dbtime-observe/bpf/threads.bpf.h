@@ -29,7 +29,7 @@ struct lock_wait {
 struct thread {
 	__u64 connection;	/* whose request it serves; 0: nobody's */
 	__u64 start;		/* when that began */
-	__u64 prev_connection;		/* the connection whose request it has served last; 0: nobody's */
+	__u64 prev_connection;		/* the connection of its last request; 0: none */
 	__u64 prev_start;	/* when that had begun */
 	__u64 on_cpu_at;		/* since when it has the CPU */
 	__u64 off_cpu_at;		/* since when it has not; 0: it has */
@@ -62,10 +62,10 @@ struct thread {
 	struct tally pending_preemptions;	/* since the last piece of an answer, which may be the last of all */
 	struct name pending_preemptor;	/* by whom; none: by several */
 	__u16 other_call;	/* the system call of the last part `other` */
-	__u32 wait;		/* what the server says that it waits for; 0: nothing */
-	__u32 cause_wait;	/* what it said when it lost the CPU */
+	__u32 wait;		/* the wait that the server reports; 0: none */
+	__u32 cause_wait;	/* `wait` when it lost the CPU */
 	__u8 cause;
-	__u8 last_call_cause;	/* of those that a system call tells */
+	__u8 last_call_cause;	/* the last cause that came from a system call */
 	__u8 release;		/* enum release: of the present wait */
 	__u8 has_released;	/* it let a lock go that somebody had waited for for long */
 	__u8 is_client_gone;		/* the client of the connection that it has served last has gone */

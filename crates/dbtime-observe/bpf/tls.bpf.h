@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  *
- * Connections that are encrypted: the socket says when, the server's TLS library what.
+ * Encrypted connections: times come from the socket, bytes from the server's TLS library.
  *
- *   SSL_read ──► recv: bytes are there ──► … ──► it returns: what the client said
- *   SSL_write: what the server says ──► send: an end, so far
+ *   SSL_read ──► recv: bytes are there ──► … ──► it returns: bytes of the client
+ *   SSL_write: bytes of the server ──► send: an end, so far
  *
  * Times are those of the socket, as they are of other connections, so that encryption is part of the
  * response. `src/trace/probes/tls.rs` finds the library.
@@ -13,7 +13,7 @@
 
 #include "framing.bpf.h"
 
-#define MAX_TLS_READ (1 << 30)	/* that are read at once; what says more is something else */
+#define MAX_TLS_READ (1 << 30)	/* in one read; a greater length is something else */
 
 /* Bytes came in at a socket that is encrypted. OpenSSL reads a record's header by itself. */
 static __always_inline void handle_tls_record(struct connection *connection, __u32 length)

@@ -243,7 +243,7 @@ static __always_inline __u64 stored_shape(struct connection *connection, struct 
 	return 0;
 }
 
-/* The same, or that of what the server told of it. */
+/* The same, or the shape of the text from the server. */
 static __always_inline __u64 prepared_shape(struct connection *connection, struct prepared prepared)
 {
 	int unnamed = is_unnamed(&connection->request);

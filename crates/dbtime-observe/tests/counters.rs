@@ -10,7 +10,8 @@ use dbtime_model::counters::{
     IntervalSource, SampleInstant,
 };
 use dbtime_observe::counters::{
-    DifferenceError, FileError, ParseError, difference, parse, per_transaction_of, read, telling,
+    DifferenceError, FileError, ParseError, difference, key_counters, parse, per_transaction_of,
+    read,
 };
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
@@ -74,8 +75,8 @@ fn a_hundred_transactions_of_mariadb() {
     assert_eq!(delta(&report, "Com_select").per_transaction, Some(5.01));
     assert_eq!(report.interval_from, Some(IntervalSource::Uptime));
     assert_eq!(report.counters.len(), 562);
-    let told: Vec<_> = telling(&report).into_iter().map(|told| told.name).collect();
-    assert!(told.len() > 10 && told.starts_with(&["Questions".into()]), "{told:?}");
+    let names: Vec<_> = key_counters(&report).into_iter().map(|one| one.name).collect();
+    assert!(names.len() > 10 && names.starts_with(&["Questions".into()]), "{names:?}");
 }
 
 #[test]
@@ -87,8 +88,11 @@ fn a_hundred_transactions_of_postgres() {
     assert!(report.transactions >= Some(100), "{:?}", report.transactions);
     // Nothing in these files tells the time.
     assert_eq!((report.interval_s, delta(&report, "wal_bytes").per_second), (None, None));
-    let told: Vec<_> = telling(&report).into_iter().map(|told| told.name).collect();
-    assert!(told.contains(&"wal_bytes".into()) && told.contains(&"tup_updated".into()), "{told:?}");
+    let names: Vec<_> = key_counters(&report).into_iter().map(|one| one.name).collect();
+    assert!(
+        names.contains(&"wal_bytes".into()) && names.contains(&"tup_updated".into()),
+        "{names:?}"
+    );
 }
 
 /// What is believed not to count, of everything that servers print as a number.
@@ -339,7 +343,7 @@ fn without_commits_a_statement_is_a_transaction() {
     assert_eq!(delta(&mine, "Questions").per_transaction, Some(10.0));
     let none = per_transaction_of(mine, 0, "completed transactions of the run");
     assert_eq!((none.transactions, delta(&none, "Questions").per_transaction), (None, None));
-    assert_eq!(telling(&none)[0].per_transaction, None);
+    assert_eq!(key_counters(&none)[0].per_transaction, None);
 }
 
 /// Pieces of what clients print, in any order.
@@ -378,7 +382,7 @@ proptest! {
                 let document = CounterDocument::CounterReport(report.clone());
                 let again = CounterDocument::read(&document.to_json()).expect("as written");
                 prop_assert_eq!(again, document);
-                let _ = telling(&report);
+                let _ = key_counters(&report);
             }
         }
     }

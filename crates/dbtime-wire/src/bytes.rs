@@ -2,9 +2,9 @@
 
 /// A slice that is read from its front; every read says `None` when it is too short.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
+pub(crate) struct ByteCursor<'a>(pub(crate) &'a [u8]);
 
-impl<'a> Bytes<'a> {
+impl<'a> ByteCursor<'a> {
     pub(crate) fn take(&mut self, length: usize) -> Option<&'a [u8]> {
         let (head, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;

@@ -122,22 +122,7 @@ const UNDECIDED: &[(&str, &[&str])] = &[
         ],
     ),
     ("dbtime-null-server", &["Listen", "Stall"]),
-    (
-        "dbtime-observe",
-        &[
-            "Blockers",
-            "Catalog",
-            "Constants",
-            "Cpu",
-            "Helper",
-            "Imports",
-            "Probes",
-            "Query",
-            "Sections",
-            "Status",
-            "Transactions",
-        ],
-    ),
+    ("dbtime-observe", &["Catalog", "Helper"]),
     (
         "dbtime-script",
         &[
@@ -156,7 +141,7 @@ const UNDECIDED: &[(&str, &[&str])] = &[
         ],
     ),
     ("dbtime-sql", &[]),
-    ("dbtime-wire", &["Bytes", "Expect", "Malformed"]),
+    ("dbtime-wire", &["Expect", "Malformed"]),
 ];
 
 /// What begins the definition of a type, visibility left out.

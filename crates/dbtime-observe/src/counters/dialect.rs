@@ -1,5 +1,5 @@
 //! What differs between the databases: which of their counters are none, how they are grouped,
-//! what counts transactions, which of them tell most.
+//! what counts transactions, which of them a run shows.
 
 use super::{global_status, postgres, sqlite};
 use dbtime_model::Product;
@@ -17,11 +17,11 @@ pub(super) struct CounterDialect {
     pub(super) wraps: bool,
     /// Whether a restart of the server sets every counter to zero.
     pub(super) restart_resets: bool,
-    /// The counters that tell most, in the order in which they are shown.
-    pub(super) telling: &'static [KeyCounter],
+    /// The key counters, in the order in which they are shown.
+    pub(super) key_counters: &'static [KeyCounter],
 }
 
-/// A counter that tells much.
+/// A counter that a run shows.
 pub(super) struct KeyCounter {
     /// The pattern of the sample's groups that it is added up over.
     pub(super) group: &'static str,

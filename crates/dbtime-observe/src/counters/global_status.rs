@@ -7,7 +7,7 @@
 //! what such servers print.
 
 use super::dialect::{CounterDialect, KeyCounter, is_like};
-use super::rows::Query;
+use super::rows::CounterQuery;
 use dbtime_model::counters::CounterSample;
 use dbtime_model::record::CounterUnit::{self, Bytes, Count, Ms};
 
@@ -29,12 +29,12 @@ pub(super) const DIALECT: CounterDialect = CounterDialect {
     // `ulong` counters, where that has 32 bits.
     wraps: true,
     restart_resets: true,
-    telling: TELLING,
+    key_counters: KEY_COUNTERS,
 };
 
 /// What to ask a server.
-pub(super) fn query() -> Query {
-    Query { group: GROUP, sql: "SHOW GLOBAL STATUS".to_owned(), is_optional: false }
+pub(super) fn query() -> CounterQuery {
+    CounterQuery { group: GROUP, sql: "SHOW GLOBAL STATUS".to_owned(), is_optional: false }
 }
 
 /// Variables that do not count, by why.
@@ -238,7 +238,7 @@ fn family(_group: &str, name: &str) -> String {
 const MYSQL: &str = "MySQL manual, Server Status Variables";
 const MARIADB: &str = "MariaDB manual, Server Status Variables";
 
-const fn told(
+const fn key(
     counter: &'static str,
     unit: CounterUnit,
     meaning: &'static str,
@@ -247,50 +247,50 @@ const fn told(
     KeyCounter { group: "*", counter, label: None, unit, meaning, source }
 }
 
-const TELLING: &[KeyCounter] = &[
-    told("Questions", Count, "statements that clients sent", MYSQL),
-    told("Com_commit", Count, "COMMIT statements", MYSQL),
-    told("Com_rollback", Count, "ROLLBACK statements", MYSQL),
-    told("Com_select", Count, "SELECT statements that were executed", MYSQL),
-    told("Com_insert", Count, "INSERT statements", MYSQL),
-    told("Com_update", Count, "UPDATE statements", MYSQL),
-    told("Com_delete", Count, "DELETE statements", MYSQL),
-    told("Com_stmt_execute", Count, "executions of prepared statements", MYSQL),
-    told("Com_stmt_prepare", Count, "statements prepared", MYSQL),
-    told("Qcache_hits", Count, "answers from the query cache", MARIADB),
-    told("Rows_read", Count, "rows read by any engine", MARIADB),
-    told("Innodb_rows_read", Count, "rows read by InnoDB", MYSQL),
-    told("Handler_read_key", Count, "rows looked up by a key", MYSQL),
-    told("Handler_read_next", Count, "rows read on, in the order of a key", MYSQL),
-    told("Handler_read_prev", Count, "rows read back, in the order of a key", MYSQL),
-    told("Handler_read_first", Count, "reads of the first entry of an index", MYSQL),
-    told("Handler_read_last", Count, "reads of the last entry of an index", MYSQL),
-    told("Handler_read_rnd", Count, "rows read by position: sorts that come back for them", MYSQL),
-    told("Handler_read_rnd_next", Count, "rows read by table scans", MYSQL),
-    told("Handler_write", Count, "rows inserted", MYSQL),
-    told("Handler_update", Count, "rows updated", MYSQL),
-    told("Handler_delete", Count, "rows deleted", MYSQL),
-    told("Innodb_buffer_pool_read_requests", Count, "pages asked of the buffer pool", MYSQL),
-    told("Innodb_buffer_pool_reads", Count, "pages it did not have and read from disk", MYSQL),
-    told("Innodb_buffer_pool_wait_free", Count, "waits for a free page in it", MYSQL),
-    told("Innodb_data_fsyncs", Count, "fsyncs of InnoDB", MYSQL),
-    told("Innodb_os_log_fsyncs", Count, "fsyncs of the redo log", MYSQL),
-    told("Innodb_os_log_written", Bytes, "written to the redo log", MYSQL),
-    told("Innodb_data_written", Bytes, "written by InnoDB", MYSQL),
-    told("Innodb_log_waits", Count, "waits because the log buffer was too small", MYSQL),
-    told("Innodb_row_lock_waits", Count, "waits for row locks", MYSQL),
-    told("Innodb_row_lock_time", Ms, "waited for row locks", MYSQL),
-    told("Innodb_deadlocks", Count, "deadlocks", MARIADB),
-    told("Table_locks_waited", Count, "waits for table locks", MYSQL),
-    told("Created_tmp_tables", Count, "temporary tables", MYSQL),
-    told("Created_tmp_disk_tables", Count, "temporary tables on disk", MYSQL),
-    told("Sort_merge_passes", Count, "merges of sorts that did not fit the sort buffer", MYSQL),
-    told("Select_full_join", Count, "joins that scan a table for want of an index", MYSQL),
-    told("Binlog_cache_disk_use", Count, "transactions too large for the binlog cache", MYSQL),
-    told("Threads_created", Count, "threads created for connections", MYSQL),
-    told("Aborted_clients", Count, "connections that ended without saying so", MYSQL),
-    told("Bytes_received", Bytes, "received from clients", MYSQL),
-    told("Bytes_sent", Bytes, "sent to clients", MYSQL),
+const KEY_COUNTERS: &[KeyCounter] = &[
+    key("Questions", Count, "statements that clients sent", MYSQL),
+    key("Com_commit", Count, "COMMIT statements", MYSQL),
+    key("Com_rollback", Count, "ROLLBACK statements", MYSQL),
+    key("Com_select", Count, "SELECT statements that were executed", MYSQL),
+    key("Com_insert", Count, "INSERT statements", MYSQL),
+    key("Com_update", Count, "UPDATE statements", MYSQL),
+    key("Com_delete", Count, "DELETE statements", MYSQL),
+    key("Com_stmt_execute", Count, "executions of prepared statements", MYSQL),
+    key("Com_stmt_prepare", Count, "statements prepared", MYSQL),
+    key("Qcache_hits", Count, "answers from the query cache", MARIADB),
+    key("Rows_read", Count, "rows read by any engine", MARIADB),
+    key("Innodb_rows_read", Count, "rows read by InnoDB", MYSQL),
+    key("Handler_read_key", Count, "rows looked up by a key", MYSQL),
+    key("Handler_read_next", Count, "rows read on, in the order of a key", MYSQL),
+    key("Handler_read_prev", Count, "rows read back, in the order of a key", MYSQL),
+    key("Handler_read_first", Count, "reads of the first entry of an index", MYSQL),
+    key("Handler_read_last", Count, "reads of the last entry of an index", MYSQL),
+    key("Handler_read_rnd", Count, "rows read by position: sorts that come back for them", MYSQL),
+    key("Handler_read_rnd_next", Count, "rows read by table scans", MYSQL),
+    key("Handler_write", Count, "rows inserted", MYSQL),
+    key("Handler_update", Count, "rows updated", MYSQL),
+    key("Handler_delete", Count, "rows deleted", MYSQL),
+    key("Innodb_buffer_pool_read_requests", Count, "pages asked of the buffer pool", MYSQL),
+    key("Innodb_buffer_pool_reads", Count, "pages it did not have and read from disk", MYSQL),
+    key("Innodb_buffer_pool_wait_free", Count, "waits for a free page in it", MYSQL),
+    key("Innodb_data_fsyncs", Count, "fsyncs of InnoDB", MYSQL),
+    key("Innodb_os_log_fsyncs", Count, "fsyncs of the redo log", MYSQL),
+    key("Innodb_os_log_written", Bytes, "written to the redo log", MYSQL),
+    key("Innodb_data_written", Bytes, "written by InnoDB", MYSQL),
+    key("Innodb_log_waits", Count, "waits because the log buffer was too small", MYSQL),
+    key("Innodb_row_lock_waits", Count, "waits for row locks", MYSQL),
+    key("Innodb_row_lock_time", Ms, "waited for row locks", MYSQL),
+    key("Innodb_deadlocks", Count, "deadlocks", MARIADB),
+    key("Table_locks_waited", Count, "waits for table locks", MYSQL),
+    key("Created_tmp_tables", Count, "temporary tables", MYSQL),
+    key("Created_tmp_disk_tables", Count, "temporary tables on disk", MYSQL),
+    key("Sort_merge_passes", Count, "merges of sorts that did not fit the sort buffer", MYSQL),
+    key("Select_full_join", Count, "joins that scan a table for want of an index", MYSQL),
+    key("Binlog_cache_disk_use", Count, "transactions too large for the binlog cache", MYSQL),
+    key("Threads_created", Count, "threads created for connections", MYSQL),
+    key("Aborted_clients", Count, "connections that ended without saying so", MYSQL),
+    key("Bytes_received", Bytes, "received from clients", MYSQL),
+    key("Bytes_sent", Bytes, "sent to clients", MYSQL),
 ];
 
 #[cfg(test)]
@@ -325,8 +325,8 @@ mod tests {
     }
 
     #[test]
-    fn no_telling_counter_is_a_gauge() {
-        assert!(TELLING.iter().all(|told| !is_gauge(GROUP, told.counter)));
+    fn no_key_counter_is_a_gauge() {
+        assert!(KEY_COUNTERS.iter().all(|key| !is_gauge(GROUP, key.counter)));
     }
 
     #[test]

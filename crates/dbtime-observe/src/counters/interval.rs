@@ -58,8 +58,11 @@ pub(super) fn between(
         _ => return Ok(None),
     };
     if seconds < 0.0 {
-        let said = |at: &Option<String>| at.clone().unwrap_or_else(|| "a time".to_owned());
-        return Err(DifferenceError::Swapped { earlier: said(&second.at), later: said(&first.at) });
+        let shown = |at: &Option<String>| at.clone().unwrap_or_else(|| "a time".to_owned());
+        return Err(DifferenceError::Swapped {
+            earlier: shown(&second.at),
+            later: shown(&first.at),
+        });
     }
     Ok(Some(CounterInterval { seconds, from }).filter(|interval| interval.seconds.is_finite()))
 }

@@ -5,7 +5,7 @@
 //! printed by `mysql`, `mysqladmin` or `psql`), from the headers of an SQLite file
 //! ([`SqliteHeaders`]), or from a server. Asking a server needs a login, so whoever has one
 //! executes each of [`queries`] and hands its rows to [`add_rows`]. [`difference`] makes a report
-//! of two samples, and [`telling`] names the counters of it that tell most.
+//! of two samples, and [`key_counters`] names those that a run shows.
 //!
 //! What is known of each database (which numbers do not count, how they are grouped, which tell
 //! most) is data in a file of its own; nothing here opens a connection.
@@ -14,14 +14,14 @@ mod dialect;
 mod difference;
 mod global_status;
 mod interval;
+mod key_counters;
 mod parse;
 mod postgres;
 mod rows;
 mod sqlite;
-mod telling;
 
 pub use difference::{DifferenceError, difference, per_transaction_of};
-pub use parse::{FileError, MOST_BYTES, ParseError, parse, read};
-pub use rows::{CounterCell, Query, ServerVersion, add_rows, queries};
+pub use key_counters::key_counters;
+pub use parse::{FileError, MAX_FILE_BYTES, ParseError, parse, read};
+pub use rows::{CounterCell, CounterQuery, ServerVersion, add_rows, queries};
 pub use sqlite::SqliteHeaders;
-pub use telling::telling;

@@ -1,7 +1,7 @@
-//! From what a server is asked, and the rows it answers, to a sample.
+//! Queries for a server's counters, and a sample of the rows in their answers.
 //!
-//! Asking needs a login and is done elsewhere: whoever has one executes each [`Query`] and hands
-//! its columns and rows to [`add_rows`].
+//! Executing them needs a login and is done elsewhere: each [`CounterQuery`], and [`add_rows`] with
+//! its columns and rows.
 
 use super::dialect::dialect;
 use super::{global_status, postgres};
@@ -13,7 +13,7 @@ pub type CounterCell = Option<String>;
 
 /// Something to ask a server for a sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Query {
+pub struct CounterQuery {
     /// What [`add_rows`] is to be told the rows are.
     pub group: &'static str,
     /// The statement. Without parameters, read-only, and to be executed in auto-commit: within a
@@ -48,7 +48,7 @@ impl ServerVersion {
 }
 
 /// What to ask a server of that product and version for a sample of its counters.
-pub fn queries(product: Product, version: ServerVersion) -> Vec<Query> {
+pub fn queries(product: Product, version: ServerVersion) -> Vec<CounterQuery> {
     match product {
         Product::Mysql | Product::Mariadb => vec![global_status::query()],
         Product::Postgres => postgres::queries(version),
@@ -57,7 +57,7 @@ pub fn queries(product: Product, version: ServerVersion) -> Vec<Query> {
     }
 }
 
-/// Adds the rows of a query to a sample: `group` is [`Query::group`], or the name of a view.
+/// Adds the rows of a query to a sample: `group` is [`CounterQuery::group`], or the name of a view.
 ///
 /// Shape: each row has a cell for each column; what is missing counts as NULL, what is too much is
 /// left out. NULL adds nothing: it was not measured. Rows with the same key are added up.

@@ -21,7 +21,7 @@ pub(super) const DIALECT: CounterDialect = CounterDialect {
     transactions: &[(FILE, &["wal_transactions", "journal_transactions"])],
     wraps: true,
     restart_resets: false,
-    telling: TELLING,
+    key_counters: KEY_COUNTERS,
 };
 
 /// What does not count.
@@ -45,7 +45,7 @@ fn is_gauge(_group: &str, name: &str) -> bool {
     GAUGES.iter().any(|pattern| is_like(name, pattern))
 }
 
-const fn told(counter: &'static str, meaning: &'static str, source: &'static str) -> KeyCounter {
+const fn key(counter: &'static str, meaning: &'static str, source: &'static str) -> KeyCounter {
     KeyCounter { group: "*", counter, label: None, unit: Count, meaning, source }
 }
 
@@ -53,15 +53,15 @@ const STATUS: &str = "sqlite.org, Status Parameters for database connections";
 const FORMAT: &str = "sqlite.org, Database File Format";
 const WAL: &str = "sqlite.org, WAL-mode File Format";
 
-const TELLING: &[KeyCounter] = &[
-    told("wal_transactions", "write transactions committed to the log", WAL),
-    told("journal_transactions", "write transactions committed to the file", FORMAT),
-    told("schema_changes", "changes of the schema", FORMAT),
-    told("wal_restarts", "times the log began anew after a checkpoint", WAL),
-    told("SQLITE_DBSTATUS_CACHE_HIT", "pages found in the page cache", STATUS),
-    told("SQLITE_DBSTATUS_CACHE_MISS", "pages read from the file or the log", STATUS),
-    told("SQLITE_DBSTATUS_CACHE_WRITE", "pages written", STATUS),
-    told("SQLITE_DBSTATUS_CACHE_SPILL", "pages written early for want of cache", STATUS),
+const KEY_COUNTERS: &[KeyCounter] = &[
+    key("wal_transactions", "write transactions committed to the log", WAL),
+    key("journal_transactions", "write transactions committed to the file", FORMAT),
+    key("schema_changes", "changes of the schema", FORMAT),
+    key("wal_restarts", "times the log began anew after a checkpoint", WAL),
+    key("SQLITE_DBSTATUS_CACHE_HIT", "pages found in the page cache", STATUS),
+    key("SQLITE_DBSTATUS_CACHE_MISS", "pages read from the file or the log", STATUS),
+    key("SQLITE_DBSTATUS_CACHE_WRITE", "pages written", STATUS),
+    key("SQLITE_DBSTATUS_CACHE_SPILL", "pages written early for want of cache", STATUS),
 ];
 
 /// The first bytes of a database file, of its `-wal` and of its `-shm`, as far as they exist.

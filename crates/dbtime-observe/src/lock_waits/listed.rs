@@ -8,7 +8,7 @@ use dbtime_model::Product;
 use dbtime_model::lock_picture::ServerSession;
 
 /// Sessions that are read; further ones stay without ids.
-const MOST_LISTED: usize = 65_536;
+const MAX_SESSIONS: usize = 65_536;
 
 /// A thread says which connection it is only where each has its own.
 const OF_MARIADB: &str = "SELECT ID AS id, USER AS user, HOST AS address, DB AS `database`, \
@@ -39,5 +39,5 @@ pub fn session_lists(product: Product, version: ServerVersion) -> &'static [&'st
 
 /// The sessions of an answer.
 pub fn listed_sessions(SurveyAnswer { columns, rows }: SurveyAnswer<'_>) -> Vec<ServerSession> {
-    rows::sessions(columns, rows, MOST_LISTED)
+    rows::sessions(columns, rows, MAX_SESSIONS)
 }

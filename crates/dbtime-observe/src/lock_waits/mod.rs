@@ -21,7 +21,7 @@ const TEXT_LENGTH: usize = 1000;
 
 /// Pairs of one that waits and one that is waited for. Statements have the same limit, and look
 /// into no more than the 100 longest waits where each takes some of the server's time.
-const MOST_CLAIMS: usize = 1000;
+const MAX_CLAIMS: usize = 1000;
 
 /// Something to ask a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Rows of an answer as claims and sessions. A server may answer anything: what cannot be read is
 //! left out, and nothing grows without bound.
 
-use super::{MOST_CLAIMS, TEXT_LENGTH};
+use super::{MAX_CLAIMS, TEXT_LENGTH};
 use crate::counters::CounterCell;
 use dbtime_model::Nanos;
 use dbtime_model::lock_picture::{LockClaim, ServerSession};
@@ -54,7 +54,7 @@ pub(super) fn claims(columns: &[String], rows: &[Vec<CounterCell>]) -> Vec<LockC
             length: row.length("waited"),
         })
     };
-    named(columns, rows).take(MOST_CLAIMS).filter_map(claim).collect()
+    named(columns, rows).take(MAX_CLAIMS).filter_map(claim).collect()
 }
 
 /// Sessions, so many at most.
@@ -85,7 +85,7 @@ pub(super) fn add_statements(
     columns: &[String],
     rows: &[Vec<CounterCell>],
 ) {
-    for row in named(columns, rows).take(MOST_CLAIMS) {
+    for row in named(columns, rows).take(MAX_CLAIMS) {
         let id = row.number("id");
         let lacking = sessions.iter_mut().find(|one| Some(one.id) == id);
         if let Some(session) = lacking.filter(|session| session.statement.is_empty()) {

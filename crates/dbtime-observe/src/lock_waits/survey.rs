@@ -1,6 +1,6 @@
 //! What a server is asked, one statement after the other, until the picture is whole.
 
-use super::{LockSource, MOST_CLAIMS, RowKind, mysql, postgres, rows};
+use super::{LockSource, MAX_CLAIMS, RowKind, mysql, postgres, rows};
 use crate::counters::{CounterCell, ServerVersion};
 use dbtime_model::Product;
 use dbtime_model::lock_picture::{LockClaim, LockPicture};
@@ -89,7 +89,7 @@ impl LockSurvey {
     fn ids(&self) -> String {
         let both = |claim: &LockClaim| [Some(claim.waiter), claim.holder].into_iter().flatten();
         let ids: BTreeSet<u64> = self.picture.claims.iter().flat_map(both).collect();
-        let ids: Vec<String> = ids.iter().take(MOST_CLAIMS).map(u64::to_string).collect();
+        let ids: Vec<String> = ids.iter().take(MAX_CLAIMS).map(u64::to_string).collect();
         ids.join(", ")
     }
 
@@ -117,9 +117,9 @@ impl LockSurvey {
         match brings {
             RowKind::Claims => {
                 picture.claims.extend(rows::claims(columns, rows));
-                picture.claims.truncate(MOST_CLAIMS);
+                picture.claims.truncate(MAX_CLAIMS);
             }
-            RowKind::Sessions => picture.sessions = rows::sessions(columns, rows, MOST_CLAIMS),
+            RowKind::Sessions => picture.sessions = rows::sessions(columns, rows, MAX_CLAIMS),
             RowKind::Statements => rows::add_statements(&mut picture.sessions, columns, rows),
         }
     }

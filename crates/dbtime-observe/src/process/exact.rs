@@ -26,7 +26,7 @@ impl ProcessSet {
         unseen.sort_by_key(|process| process.id);
         for process in unseen {
             if let Some(ended) = &process.ended
-                && self.is_wanted(&ended.name)
+                && self.is_selected(&ended.name)
             {
                 uses.push(self.unseen(process, ended, interval));
             }

@@ -33,7 +33,7 @@ pub(super) struct ProcStat {
 
 /// What `status` says.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Status {
+pub(super) struct ProcessStatus {
     pub(super) uid: u32,
     pub(super) switches: Option<ContextSwitches>,
     pub(super) memory: Option<ProcessMemory>,
@@ -99,7 +99,7 @@ impl ProcFolder {
         Some((Nanos(stat.sum_exec_runtime), Nanos(stat.run_delay)))
     }
 
-    pub(super) fn status(&self) -> Option<Status> {
+    pub(super) fn status(&self) -> Option<ProcessStatus> {
         Some(status(&String::from_utf8_lossy(&self.read("status").ok()?)))
     }
 
@@ -129,8 +129,8 @@ fn lines(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.lines().filter_map(|line| line.split_once(':')).map(|(name, value)| (name, value.trim()))
 }
 
-fn status(text: &str) -> Status {
-    let mut status = Status::default();
+fn status(text: &str) -> ProcessStatus {
+    let mut status = ProcessStatus::default();
     let mut memory = ProcessMemory::default();
     let mut switches = ContextSwitches::default();
     let (mut has_memory, mut has_switches) = (false, false);
@@ -189,8 +189,8 @@ mod tests {
             vsize_bytes: 2000 * 1024,
         };
         let switches = Some(ContextSwitches { voluntary: 7, involuntary: 9 });
-        assert_eq!(status(text), Status { uid: 1001, switches, memory: Some(memory) });
-        assert_eq!(status("Name:\tkthreadd\nUid:\t0\t0\t0\t0\n"), Status::default());
+        assert_eq!(status(text), ProcessStatus { uid: 1001, switches, memory: Some(memory) });
+        assert_eq!(status("Name:\tkthreadd\nUid:\t0\t0\t0\t0\n"), ProcessStatus::default());
     }
 
     #[test]

@@ -103,7 +103,7 @@ impl ProcessSet {
 
     /// Whether one of this name is wanted that comes later.
     #[cfg(feature = "trace")]
-    pub(super) fn is_wanted(&self, name: &str) -> bool {
+    pub(super) fn is_selected(&self, name: &str) -> bool {
         self.names.as_ref().is_none_or(|names| names.iter().any(|wanted| wanted == name))
     }
 
@@ -122,8 +122,8 @@ impl ProcessSet {
                 continue;
             }
             let is_named = |name: &String| is_woken_on_cpu(pid, name);
-            let is_wanted = self.names.as_ref().is_none_or(|names| names.iter().any(is_named));
-            match is_wanted.then(|| self.reader.sample(pid)) {
+            let is_selected = self.names.as_ref().is_none_or(|names| names.iter().any(is_named));
+            match is_selected.then(|| self.reader.sample(pid)) {
                 Some(Ok(sample)) => {
                     drop(self.entries.insert(pid, ProcessEntry::new(sample, false)))
                 }

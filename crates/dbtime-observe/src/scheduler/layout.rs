@@ -35,7 +35,7 @@ pub(super) fn ended(key: &[u8], row: &[u8]) -> Option<(ProcessKey, ScheduledTime
 
 /// A CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Cpu {
+pub(super) struct CpuTimes {
     /// How long it was idle before its last switch.
     pub(super) idle: Nanos,
     /// The thread that has it, 0: none; and since when, `None`: no switch has been seen.
@@ -47,10 +47,10 @@ pub(super) struct Cpu {
 }
 
 /// A CPU's row; `None` where it is too short.
-pub(super) fn cpu(row: &[u8]) -> Option<Cpu> {
+pub(super) fn cpu(row: &[u8]) -> Option<CpuTimes> {
     let CpuRow { idle, since, lost, missed, tid, .. } = read_record(row)?;
     let whose = (since > 0).then_some((tid, MonoNanos(since)));
-    Some(Cpu { idle: Nanos(idle), whose, lost, missed })
+    Some(CpuTimes { idle: Nanos(idle), whose, lost, missed })
 }
 
 #[cfg(test)]
@@ -86,11 +86,11 @@ mod tests {
         assert_eq!((ended.uid, &*ended.name), (33, "true"));
         assert_eq!((ended.at, ended.ticks.sum()), (MonoNanos(999), Nanos(90)));
         let row = CpuRow { idle: 10, ..CpuRow::default() };
-        let unseen = Cpu { idle: Nanos(10), ..Cpu::default() };
+        let unseen = CpuTimes { idle: Nanos(10), ..CpuTimes::default() };
         assert_eq!(cpu(row.as_bytes()), Some(unseen));
         let row = CpuRow { since: 60, switches: 4, lost: 7, missed: 1, tid: 9, ..row };
         let whose = Some((9, MonoNanos(60)));
-        let seen = Cpu { idle: Nanos(10), whose, lost: 7, missed: 1 };
+        let seen = CpuTimes { idle: Nanos(10), whose, lost: 7, missed: 1 };
         assert_eq!(cpu(row.as_bytes()), Some(seen));
     }
 }

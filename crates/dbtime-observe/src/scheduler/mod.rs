@@ -10,7 +10,7 @@ pub mod rows;
 use crate::kernel_layout::read_record;
 use crate::kernel_layout::scheduler::ProcessKey;
 use crate::trace::TraceError;
-use crate::trace::{attach, kernel, listen, map, refused};
+use crate::trace::{attach, capture_log, kernel_error, map, refusal_error};
 use dbtime_machine::cpus::machine_cpus;
 use dbtime_machine::now;
 use dbtime_model::process::{
@@ -75,19 +75,20 @@ impl SchedulerWatch {
     /// # Errors
     /// The kernel refuses, for want of a right or because it lacks something.
     pub fn begin() -> Result<Self, TraceError> {
-        listen();
-        let mut open = ObjectBuilder::default().open_memory(OBJECT).map_err(kernel)?;
-        let cpus = u32::try_from(libbpf_rs::num_possible_cpus().map_err(kernel)?).unwrap_or(1);
+        capture_log();
+        let mut open = ObjectBuilder::default().open_memory(OBJECT).map_err(kernel_error)?;
+        let cpus =
+            u32::try_from(libbpf_rs::num_possible_cpus().map_err(kernel_error)?).unwrap_or(1);
         for mut map in open.maps_mut().filter(|map| map.name() == "cpus") {
-            map.set_max_entries(cpus).map_err(kernel)?;
+            map.set_max_entries(cpus).map_err(kernel_error)?;
         }
-        let mut object = open.load().map_err(refused)?;
+        let mut object = open.load().map_err(refusal_error)?;
         let links = attach(&mut object, &BTreeMap::new())?.into_iter().map(|(_, link)| link);
         let links = links.collect();
         let begun = now().0.to_ne_bytes();
         map(&object, ".data.begun")?
             .update(&0u32.to_ne_bytes(), &begun, MapFlags::ANY)
-            .map_err(kernel)?;
+            .map_err(kernel_error)?;
         visit_every_cpu(cpus);
         let last = sums(&object)?;
         Ok(Self { object, _links: links, last })
@@ -178,7 +179,7 @@ type SchedulerRows = Vec<(Vec<u8>, Vec<u8>)>;
 
 fn rows(object: &Object, name: &str) -> Result<SchedulerRows, TraceError> {
     let table = map(object, name)?;
-    let rows = table.lookup_batch(BATCH, MapFlags::ANY, MapFlags::ANY).map_err(kernel)?;
+    let rows = table.lookup_batch(BATCH, MapFlags::ANY, MapFlags::ANY).map_err(kernel_error)?;
     Ok(rows.collect())
 }
 

@@ -29,6 +29,6 @@ pub struct ScheduledCpu {
 
 /// A CPU's row.
 pub fn cpu(row: &[u8]) -> Option<ScheduledCpu> {
-    let layout::Cpu { idle, whose, lost, missed } = layout::cpu(row)?;
+    let layout::CpuTimes { idle, whose, lost, missed } = layout::cpu(row)?;
     Some(ScheduledCpu { idle, whose, lost, missed })
 }

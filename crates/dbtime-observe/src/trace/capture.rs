@@ -8,16 +8,16 @@ use super::decode::literals::LiteralFilter;
 use super::decode::sums::{self, KernelSums};
 use super::decode::walks::connections;
 use super::kernel::grace::wait_for_programs;
-use super::kernel::kernel_tables::{departures, name, name_programs, write};
-use super::kernel::loading::{LeftOut, THREADS, TIMERS, map, tables};
-use super::kernel::refusal::kernel;
+use super::kernel::kernel_tables::{departures, name, write, write_program_names};
+use super::kernel::loading::{THREADS, TIMERS, UnavailableFeature, map, tables};
+use super::kernel::refusal::kernel_error;
 use super::kernel::stream::{CaptureConfig, CaptureDepth};
 use super::kernel::sum_layout;
 use super::privilege::helper::{Helper, ProbeGroup};
 use super::privilege::{rights, sandbox};
 use super::probes::demand::DemandProbes;
-use super::probes::server_probes::{Probes, ProgramFacts};
-use super::probes::trap::USUAL as USUAL_TRAP;
+use super::probes::server_probes::{ProgramFacts, ServerProbes};
+use super::probes::trap::DEFAULT_TRAP_TIME;
 use super::servers::{ServerFilter, TracedServer};
 use crate::kernel_layout::numbers::{PHASE_ENDED, PHASE_WATCHING};
 use crate::kernel_layout::read_record;
@@ -52,7 +52,7 @@ pub struct Capture {
     helper: Helper,
     /// The tables; the programs are the helper's.
     object: Object,
-    probes: Probes,
+    probes: ServerProbes,
     texts: DemandProbes,
     portals: DemandProbes,
     ring: libbpf_rs::RingBuffer<'static>,
@@ -108,7 +108,7 @@ impl Capture {
         rights::give_up(|| departures(&object).is_ok())?;
         let sums = wanted.adds_up.then(|| KernelSums::prepare(&object)).transpose()?;
         if wanted.follows_new {
-            name_programs(&object)?;
+            write_program_names(&object)?;
         }
         let inbox = Rc::<RefCell<RequestDecoder>>::default();
         let ring = inbox::ring(&object, &inbox)?;
@@ -117,7 +117,7 @@ impl Capture {
         let mut capture = Self {
             helper,
             object,
-            probes: Probes::new(refused),
+            probes: ServerProbes::new(refused),
             texts,
             portals: DemandProbes::new(ProbeGroup::Portals, false),
             ring,
@@ -169,7 +169,7 @@ impl Capture {
     /// The kernel has no such filters.
     pub fn confine(&self) -> Result<(), TraceError> {
         // The library reads how many processors there may be from a file, once.
-        libbpf_rs::num_possible_cpus().map_err(kernel)?;
+        libbpf_rs::num_possible_cpus().map_err(kernel_error)?;
         sandbox::enter()
     }
 
@@ -246,8 +246,8 @@ impl Capture {
     /// As [`follow`](Self::follow).
     pub fn look_again(&mut self, server: &TracedServer) -> Result<bool, TraceError> {
         let known = self.probes.attach(&mut self.helper, server);
-        self.texts.add(&mut self.helper, self.probes.tellers.drain(..))?;
-        self.portals.add(&mut self.helper, self.probes.portal_tellers.drain(..))?;
+        self.texts.add(&mut self.helper, self.probes.text_sites.drain(..))?;
+        self.portals.add(&mut self.helper, self.probes.portal_sites.drain(..))?;
         if server.protocol == WireProtocol::Postgres {
             self.inbox.borrow_mut().naming.add(server.process, known.tranches.clone());
         }
@@ -273,7 +273,7 @@ impl Capture {
     pub fn started(&mut self, wanted: &ServerFilter) -> Result<Vec<TracedServer>, TraceError> {
         let queue = map(&self.object, "started")?;
         let mut processes = BTreeSet::new();
-        while let Some(process) = queue.lookup_and_delete(&[]).map_err(kernel)? {
+        while let Some(process) = queue.lookup_and_delete(&[]).map_err(kernel_error)? {
             processes.extend(read_record::<u32>(&process));
         }
         let mut started = Vec::new();
@@ -298,25 +298,25 @@ impl Capture {
     pub fn tend(&mut self) -> Result<(), TraceError> {
         self.helper.check()?;
         let ledger = self.ledger()?;
-        let nameless = ledger.unresolved + self.inbox.borrow().sessions.nameless();
-        self.tend_probes(nameless, ledger.batches)?;
+        let unresolved = ledger.unresolved + self.inbox.borrow().sessions.unresolved();
+        self.tend_probes(unresolved, ledger.batches)?;
         if let Some(sums) = &mut self.sums {
-            sums.tend(&self.object)?;
+            sums.poll(&self.object)?;
         }
         self.sweep()
     }
 
     /// By how many statements came without a text, and requests with several statements.
-    fn tend_probes(&mut self, nameless: u64, batches: u64) -> Result<(), TraceError> {
+    fn tend_probes(&mut self, unresolved: u64, batches: u64) -> Result<(), TraceError> {
         let refused = &self.probes.refused;
-        if let Err(why) = self.texts.tend(&mut self.helper, refused, nameless) {
-            self.texts.give_up(&mut self.helper)?;
-            self.probes.miss_texts(why);
+        if let Err(why) = self.texts.poll(&mut self.helper, refused, unresolved) {
+            self.texts.disable(&mut self.helper)?;
+            self.probes.disable_texts(why);
         }
         let refused = &self.probes.refused;
-        if let Err(why) = self.portals.tend(&mut self.helper, refused, batches) {
-            self.portals.give_up(&mut self.helper)?;
-            self.probes.miss_portals(why);
+        if let Err(why) = self.portals.poll(&mut self.helper, refused, batches) {
+            self.portals.disable(&mut self.helper)?;
+            self.probes.disable_portals(why);
         }
         Ok(())
     }
@@ -345,8 +345,8 @@ impl Capture {
     }
 
     /// What this kernel or these servers do not give, and why.
-    pub fn left_out(&self) -> &[LeftOut] {
-        &self.probes.left_out
+    pub fn left_out(&self) -> &[UnavailableFeature] {
+        &self.probes.unavailable
     }
 
     /// Takes what has ended since the last time, in the order of their ends; does not wait. Those
@@ -359,10 +359,10 @@ impl Capture {
     }
 
     fn take_some(&mut self, is_end: bool) -> Result<Vec<TracedRequest>, TraceError> {
-        self.ring.consume().map_err(kernel)?;
+        self.ring.consume().map_err(kernel_error)?;
         self.find_origins()?;
         let inbox = &mut *self.inbox.borrow_mut();
-        let mut requests = inbox.take(is_end);
+        let mut requests = inbox.drain(is_end);
         for request in &mut requests {
             let mut open = |server, catalog| self.helper.catalog(server, catalog);
             inbox.naming.name_files(request, &mut open);
@@ -423,7 +423,7 @@ impl Capture {
         let of_processors = costs.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY);
         let own = self.own_cpu() - self.spent;
         let mut cost = TraceCost { own, ..TraceCost::default() };
-        for bytes in of_processors.map_err(kernel)?.unwrap_or_default() {
+        for bytes in of_processors.map_err(kernel_error)?.unwrap_or_default() {
             let Some((programs, runs, hits)) = sum_layout::cost(&bytes) else { continue };
             // A trap takes what it takes to run its program.
             cost.kernel += programs + Nanos(self.dispatch.0 * runs.saturating_sub(hits));
@@ -433,7 +433,7 @@ impl Capture {
             // Not before: to take the probe away again takes long.
             cost.trap = match self.trap {
                 Some(trap) => trap,
-                None => *self.trap.insert(self.helper.trap_time().unwrap_or(USUAL_TRAP)),
+                None => *self.trap.insert(self.helper.trap_time().unwrap_or(DEFAULT_TRAP_TIME)),
             };
         }
         Ok(cost)
@@ -447,10 +447,10 @@ impl Capture {
         let counts = map(&self.object, "ledger")?;
         let of_processors = counts.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY);
         let mut ledger = TraceLedger::default();
-        for counts in of_processors.map_err(kernel)?.unwrap_or_default() {
+        for counts in of_processors.map_err(kernel_error)?.unwrap_or_default() {
             sum_layout::add_counts(&mut ledger, &counts);
         }
-        ledger.resync += self.inbox.borrow().strange;
+        ledger.resync += self.inbox.borrow().unreadable;
         Ok(ledger)
     }
 

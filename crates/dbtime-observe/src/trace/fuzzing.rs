@@ -12,11 +12,11 @@ use super::kernel::sum_layout::{add_counts, row, totals};
 use super::postgres_files::relations::{databases, relations, shared_relations};
 use super::probes::cache::cache_places;
 use super::probes::commits::commit_places;
-use super::probes::constants::Constants;
-use super::probes::imports::Imports;
-use super::probes::portals::portal_teller;
+use super::probes::constants::ProgramConstants;
+use super::probes::imports::ProgramImports;
+use super::probes::portals::portal_probe_site;
 use super::probes::program::ServerProgram;
-use super::probes::texts::text_teller;
+use super::probes::texts::text_probe_site;
 use super::probes::tls::{has_tls, tls_library};
 use super::probes::tranches::tranches;
 use super::probes::wait_event::wait_variable;
@@ -32,14 +32,14 @@ use zerocopy::IntoBytes;
 
 /// Requests of these records, in the order in which they are shown.
 pub fn requests<'a>(records: impl Iterator<Item = &'a [u8]>) -> Vec<TracedRequest> {
-    let mut inbox = RequestDecoder::default();
-    records.for_each(|record| inbox.put(record));
-    inbox.take(true)
+    let mut decoder = RequestDecoder::default();
+    records.for_each(|record| decoder.put(record));
+    decoder.drain(true)
 }
 
-/// What a walk over connections has said.
-pub fn connections(said: &[u8]) -> Vec<LiveConnection> {
-    walks::connections(said, &mut TracedSessions::default(), &mut ServerNaming::default())
+/// Connections of the snapshots that an iterator has written.
+pub fn connections(records: &[u8]) -> Vec<LiveConnection> {
+    walks::connections(records, &mut TracedSessions::default(), &mut ServerNaming::default())
 }
 
 /// Reads catalogs of PostgreSQL's: a map of files, and behind its 80 bytes a table that lists
@@ -55,13 +55,13 @@ pub fn program(file: &[u8]) {
     let Ok(program) = ServerProgram::parse(file) else { return };
     let Ok(any) = File::open("/dev/null") else { return };
     for protocol in [WireProtocol::Mysql, WireProtocol::Postgres] {
-        let _ = text_teller(protocol, &any, &program);
+        let _ = text_probe_site(protocol, &any, &program);
     }
-    let _ = portal_teller(&any, &program);
+    let _ = portal_probe_site(&any, &program);
     let _ = (wait_places(&program), cache_places(&program), wait_variable(&program));
     let _ = (has_tls(&program), tls_library(&program));
-    let _ = Imports::parse(file).and_then(|imports| commit_places(&program, &imports));
-    let _ = Constants::parse(file).and_then(|constants| tranches(&program, &constants));
+    let _ = ProgramImports::parse(file).and_then(|imports| commit_places(&program, &imports));
+    let _ = ProgramConstants::parse(file).and_then(|constants| tranches(&program, &constants));
 }
 
 /// How the kernel's programs are told to work, as they take it.

@@ -20,7 +20,9 @@
 //! say), `decode` (from records to requests). `servers` finds processes, `capture` holds it all.
 
 mod capture;
+mod commands;
 mod decode;
+mod error;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod kernel;
@@ -30,22 +32,21 @@ mod probes;
 mod servers;
 
 pub(crate) use kernel::loading::{attach, map};
-pub(crate) use kernel::refusal::{kernel, listen, refused};
+pub(crate) use kernel::refusal::{capture_log, kernel_error, refusal_error};
 
 pub use capture::{AttachedPrograms, Capture, CaptureResult};
+pub use commands::{command_name, is_statement};
 pub use decode::fingerprint_cache::FingerprintCache;
 pub use decode::literals::LiteralFilter;
+pub use error::TraceError;
 pub use kernel::stream::{CaptureConfig, CaptureDepth};
 pub use privilege::helper::{COMMAND as HELPER, MessageChannel, serve as help};
 pub use privilege::signals::HeldSignals;
 pub use privilege::terminal::BorrowedTerminal;
 pub use servers::{ServerFilter, TracedServer, servers};
 
-use crate::process::ProcessError;
-use dbtime_model::WireProtocol;
 use postgres_files::catalogs::open_catalog;
 use postgres_files::file_names::FileNames;
-use serde::{Deserialize, Serialize};
 
 /// Gives up what this process may do beyond what anybody may. To be called while there are no other
 /// threads.
@@ -70,80 +71,4 @@ pub fn confine() -> Result<(), TraceError> {
 #[doc(hidden)]
 pub fn file_name(server: u32, file: &str) -> Option<String> {
     FileNames::default().name(file, &[server], &mut open_catalog)
-}
-
-/// What a command of a protocol is called.
-pub fn command_name(protocol: WireProtocol, command: u8) -> &'static str {
-    let name = match protocol {
-        WireProtocol::Mysql => dbtime_wire::mysql::command::name(command),
-        WireProtocol::Postgres => dbtime_wire::postgres::frontend::request_name(command),
-    };
-    name.unwrap_or("?")
-}
-
-/// Whether a command is one of those that are added up: it executes a statement.
-pub fn is_statement(protocol: WireProtocol, command: u8) -> bool {
-    match protocol {
-        WireProtocol::Mysql => {
-            use dbtime_wire::mysql::command::{QUERY, STMT_BULK_EXECUTE, STMT_EXECUTE};
-            matches!(command, QUERY | STMT_EXECUTE | STMT_BULK_EXECUTE)
-        }
-        WireProtocol::Postgres => {
-            use dbtime_wire::postgres::frontend::{EXECUTE, FUNCTION_CALL, QUERY};
-            matches!(command, QUERY | EXECUTE | FUNCTION_CALL)
-        }
-    }
-}
-
-/// Why nothing can be watched.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-pub enum TraceError {
-    /// No server runs here.
-    #[error(
-        "no MariaDB, MySQL or PostgreSQL server runs here; start one, or name its process with -p"
-    )]
-    NothingFound,
-    /// None runs in a control group.
-    #[error(
-        "no MariaDB, MySQL or PostgreSQL server runs in the control group {0}; \
-         /proc/PID/cgroup tells where a process is"
-    )]
-    NotInCgroup(String),
-    /// The process is not known as a server.
-    #[error(
-        "process {process} is no server that dbtime knows; say what it speaks with --server-kind"
-    )]
-    NoServer {
-        /// The process.
-        process: u32,
-    },
-    /// The process may not be looked at.
-    #[error("process {process} may not be looked at: {why}")]
-    Hidden {
-        /// The process.
-        process: u32,
-        /// The system's words, and what to do about it.
-        why: String,
-    },
-    /// A process was not found.
-    #[error(transparent)]
-    Process(#[from] ProcessError),
-    /// The kernel refuses programs of this user.
-    #[error("{0}")]
-    Refused(String),
-    /// What keeps the right to attach is not there.
-    #[error("the helper that attaches to servers {0}")]
-    Helper(String),
-    /// What reads what comes from clients is not there.
-    #[error("the reader of what comes from clients {0}")]
-    Reader(String),
-    /// Rights cannot be given up.
-    #[error(
-        "what comes from clients is not read with rights that could do harm, and these cannot be \
-         given up: {0}"
-    )]
-    Rights(String),
-    /// The kernel's side does not load or attach.
-    #[error("the kernel does not take the tracer's program: {0}")]
-    Kernel(String),
 }

@@ -1,6 +1,6 @@
 //! The servers on this machine: which processes they are, and where they listen.
 
-use super::TraceError;
+use super::error::TraceError;
 use super::privilege::rights::{self, OTHERS};
 use crate::process::{ProcessSelector, all, find, ports, sockets};
 use dbtime_model::WireProtocol;

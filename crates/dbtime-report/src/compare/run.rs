@@ -251,7 +251,7 @@ fn counters(a: &RunRecord, b: &RunRecord) -> Vec<FigurePair> {
     all
 }
 
-/// Whether a counter that is not among the telling ones counted nothing: those that were set to
+/// Whether a counter that is not among the key counters counted nothing: those that were set to
 /// zero in the window are left out too, which is noted.
 fn is_whole(info: &CountersInfo) -> bool {
     info.transactions > 0 && info.notes.is_empty()

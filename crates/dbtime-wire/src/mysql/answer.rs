@@ -1,7 +1,7 @@
 //! Where an answer ends, and what little of it a driver wants to know.
 
-use super::{HEADER, LONGEST, header};
-use crate::bytes::Bytes;
+use super::{HEADER, MAX_PAYLOAD, header};
+use crate::bytes::ByteCursor;
 use crate::{Malformed, ReadProgress, ResultRows};
 
 /// What was asked, which decides how the answer begins.
@@ -57,12 +57,12 @@ pub struct MysqlError {
 impl MysqlError {
     /// Reads the payload of an error packet, whose first byte is 0xff.
     pub fn read(payload: &[u8]) -> Option<Self> {
-        let mut bytes = Bytes(payload.strip_prefix(&[0xff])?);
+        let mut bytes = ByteCursor(payload.strip_prefix(&[0xff])?);
         let code = bytes.u16_le()?;
         let mut state = String::new();
         if let Some(after) = bytes.0.strip_prefix(b"#").filter(|after| after.len() >= 5) {
             state = String::from_utf8_lossy(&after[..5]).into_owned();
-            bytes = Bytes(&after[5..]);
+            bytes = ByteCursor(&after[5..]);
         }
         Some(Self { code, state, message: String::from_utf8_lossy(bytes.0).into_owned() })
     }
@@ -72,7 +72,7 @@ impl MysqlError {
 const MORE_RESULTS: u16 = 0x0008;
 
 /// Packets that are no rows are short: more is another protocol.
-const LONGEST_ANSWER: usize = 1 << 20;
+const MAX_OK_BYTES: usize = 1 << 20;
 
 /// Reads one answer from bytes as they arrive. It is used again for the next one.
 #[derive(Clone, Debug)]
@@ -80,7 +80,7 @@ pub struct MysqlResponseReader {
     phase: ResponsePhase,
     /// The server ends results by OK packets and leaves the old end-of-file packets out.
     without_eof: bool,
-    wants_rows: bool,
+    keeps_rows: bool,
     /// Bytes of the present packet that are skipped.
     skip: usize,
     /// The present packet goes on in the next one.
@@ -108,18 +108,18 @@ impl MysqlResponseReader {
         Self {
             phase: ResponsePhase::Done,
             without_eof,
-            wants_rows: false,
+            keeps_rows: false,
             skip: 0,
             continues: false,
             answer: MysqlResponse::default(),
         }
     }
 
-    /// Gets ready for an answer. With `wants_rows` rows are handed over whole, else only counted.
+    /// Gets ready for an answer. With `keeps_rows` rows are handed over whole, else only counted.
     #[inline]
-    pub fn expect(&mut self, expect: Expect, wants_rows: bool) {
+    pub fn expect(&mut self, expect: Expect, keeps_rows: bool) {
         self.phase = ResponsePhase::Head(expect);
-        self.wants_rows = wants_rows;
+        self.keeps_rows = keeps_rows;
         (self.skip, self.continues) = (0, false);
         self.answer = MysqlResponse::default();
     }
@@ -165,9 +165,9 @@ impl MysqlResponseReader {
                 used += HEADER + length;
             } else if self.can_skip(length, payload) {
                 self.answer.rows += u64::from(!self.continues);
-                self.continues = length == LONGEST;
+                self.continues = length == MAX_PAYLOAD;
                 (used, self.skip) = (used + HEADER, length);
-            } else if length > LONGEST_ANSWER && !self.wants_rows && !self.may_be_row(payload) {
+            } else if length > MAX_OK_BYTES && !self.keeps_rows && !self.may_be_row(payload) {
                 return Err(Malformed("a packet that is too long to be an answer"));
             } else {
                 return Ok((used, ReadProgress::More));
@@ -182,13 +182,13 @@ impl MysqlResponseReader {
 
     /// Whether an incomplete packet is (the continuation of) a row that nobody wants.
     fn can_skip(&self, length: usize, payload: &[u8]) -> bool {
-        if self.phase != ResponsePhase::Rows || self.wants_rows {
+        if self.phase != ResponsePhase::Rows || self.keeps_rows {
             return false;
         }
         let is_row = |first: &u8| match first {
             0xff => false,
             // An end has this first byte too, but is short.
-            0xfe => length > LONGEST_ANSWER,
+            0xfe => length > MAX_OK_BYTES,
             _ => true,
         };
         self.continues || payload.first().is_some_and(is_row)
@@ -198,13 +198,13 @@ impl MysqlResponseReader {
     fn packet(&mut self, payload: &[u8], rows: &mut impl ResultRows) -> Result<(), Malformed> {
         if self.continues {
             // A row of 16 MiB and more is handed over by its first packet alone.
-            self.continues = payload.len() == LONGEST;
+            self.continues = payload.len() == MAX_PAYLOAD;
             return Ok(());
         }
         match self.phase {
             ResponsePhase::Head(expect) => self.head(expect, payload, rows)?,
             ResponsePhase::Columns(left) => {
-                if self.wants_rows {
+                if self.keeps_rows {
                     rows.column(payload);
                 }
                 self.phase = match left {
@@ -241,7 +241,8 @@ impl MysqlResponseReader {
             (Some(_), Expect::Prepare) => Err(Malformed("no answer to PREPARE")),
             (Some(0xfb), _) => Err(Malformed("a request for a local file, which is refused")),
             (Some(_), Expect::Results) => {
-                let columns = Bytes(payload).lenenc().filter(|count| (1..=65_535).contains(count));
+                let columns =
+                    ByteCursor(payload).lenenc().filter(|count| (1..=65_535).contains(count));
                 let columns = columns.ok_or(Malformed("a result without columns"))?;
                 self.answer.has_result = true;
                 self.phase = ResponsePhase::Columns(columns);
@@ -254,11 +255,11 @@ impl MysqlResponseReader {
     fn row_or_end(&mut self, payload: &[u8], rows: &mut impl ResultRows) -> Result<(), Malformed> {
         match payload.first() {
             Some(0xff) => self.failed(payload),
-            Some(0xfe) if self.without_eof && payload.len() < LONGEST => {
+            Some(0xfe) if self.without_eof && payload.len() < MAX_PAYLOAD => {
                 self.ended(payload, false, rows)
             }
             Some(0xfe) if payload.len() < 9 => {
-                let mut bytes = Bytes(&payload[1..]);
+                let mut bytes = ByteCursor(&payload[1..]);
                 let warnings = bytes.u16_le().unwrap_or(0);
                 let status = bytes.u16_le().unwrap_or(0);
                 rows.ended(0);
@@ -267,8 +268,8 @@ impl MysqlResponseReader {
             }
             _ => {
                 self.answer.rows += 1;
-                self.continues = payload.len() == LONGEST;
-                if self.wants_rows {
+                self.continues = payload.len() == MAX_PAYLOAD;
+                if self.keeps_rows {
                     rows.row(payload);
                 }
                 Ok(())
@@ -283,7 +284,7 @@ impl MysqlResponseReader {
         counts_rows: bool,
         rows: &mut impl ResultRows,
     ) -> Result<(), Malformed> {
-        let mut bytes = Bytes(&payload[1..]);
+        let mut bytes = ByteCursor(&payload[1..]);
         let mut read = || {
             let affected = bytes.lenenc()?;
             bytes.lenenc()?;
@@ -313,7 +314,7 @@ impl MysqlResponseReader {
     }
 
     fn prepared(&mut self, payload: &[u8]) -> Result<(), Malformed> {
-        let mut bytes = Bytes(&payload[1..]);
+        let mut bytes = ByteCursor(&payload[1..]);
         let mut read = || {
             Some(PrepareResponse {
                 id: bytes.u32_le()?,
@@ -370,13 +371,13 @@ mod tests {
         assert_eq!((answer.affected, answer.warnings), (u64::MAX, 2 * 0xffff));
     }
 
-    const OK_NONE: &[u8] = &[0x00, 0, 0, 2, 0, 0, 0];
+    const OK_PACKET: &[u8] = &[0x00, 0, 0, 2, 0, 0, 0];
     const COLUMN: &[u8] =
         b"\x03def\x00\x00\x00\x01c\x00\x0c\x21\x00\x10\x00\x00\x00\xfe\x00\x00\x00\x00\x00";
 
     #[test]
     fn a_long_row_may_be_cut_off_right_behind_its_header() {
-        let row = vec![b'a'; LONGEST_ANSWER + 1];
+        let row = vec![b'a'; MAX_OK_BYTES + 1];
         let end: &[u8] = &[0xfe, 0, 0, 2, 0, 0, 0];
         let bytes = packets(&[&[1], COLUMN, &row, end]);
         let header_ends = packets(&[&[1], COLUMN]).len() + HEADER;
@@ -398,7 +399,7 @@ mod tests {
         /// Packets, whether ends are OK packets, rows, changed rows, warnings.
         type Case<'a> = (&'a [&'a [u8]], bool, u64, u64, u32);
         let cases: [Case<'_>; 5] = [
-            (&[OK_NONE], true, 0, 0, 0),
+            (&[OK_PACKET], true, 0, 0, 0),
             (&[changed], true, 0, 300, 2),
             (&[&[1], COLUMN, eof, b"\x01a", b"\x01b", eof], false, 2, 0, 1),
             (&[&[1], COLUMN, b"\x01a", ok_end], true, 1, 0, 1),
@@ -421,11 +422,11 @@ mod tests {
 
     #[test]
     fn rows_of_many_packets_count_once_and_are_not_held() {
-        let long = vec![b'x'; LONGEST + 10];
+        let long = vec![b'x'; MAX_PAYLOAD + 10];
         let bytes = packets(&[&[1], COLUMN, &long, b"\x01b", &[0xfe, 0, 0, 2, 0, 0, 0]]);
         let answer = read(&bytes, 1 << 16, true, Expect::Results);
         assert_eq!(answer.rows, 2);
-        let exact = vec![b'x'; LONGEST];
+        let exact = vec![b'x'; MAX_PAYLOAD];
         let bytes = packets(&[&[1], COLUMN, &exact, &[0xfe, 0, 0, 2, 0, 0, 0]]);
         assert_eq!(read(&bytes, 1 << 16, true, Expect::Results).rows, 1);
     }
@@ -458,7 +459,7 @@ mod tests {
             bytes in proptest::collection::vec(any::<u8>(), 0..200),
             lengths in proptest::collection::vec(0usize..20, 0..10),
             without_eof: bool,
-            wants_rows: bool,
+            keeps_rows: bool,
         ) {
             // Framed as packets, so that what is inside is reached too.
             let (mut framed, mut rest) = (Vec::new(), bytes.as_slice());
@@ -469,7 +470,7 @@ mod tests {
             }
             framed.extend_from_slice(rest);
             let mut reader = MysqlResponseReader::new(without_eof);
-            reader.expect(Expect::Results, wants_rows);
+            reader.expect(Expect::Results, keeps_rows);
             if let Ok((used, _)) = reader.feed(&framed, &mut ()) {
                 prop_assert!(used <= framed.len());
             }

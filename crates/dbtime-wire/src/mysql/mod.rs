@@ -81,7 +81,7 @@ pub mod command {
 pub const HEADER: usize = 4;
 
 /// A payload of this length goes on in the next packet.
-pub const LONGEST: usize = 0xff_ffff;
+pub const MAX_PAYLOAD: usize = 0xff_ffff;
 
 /// Length and sequence number of a packet.
 #[inline]
@@ -94,13 +94,13 @@ pub fn header(bytes: &[u8]) -> Option<(usize, u8)> {
 pub fn write_packet(payload: &[u8], mut sequence: u8, out: &mut Vec<u8>) -> u8 {
     let mut rest = payload;
     loop {
-        let (part, after) = rest.split_at(rest.len().min(LONGEST));
+        let (part, after) = rest.split_at(rest.len().min(MAX_PAYLOAD));
         let [a, b, c, _] = (part.len() as u32).to_le_bytes();
         out.extend_from_slice(&[a, b, c, sequence]);
         out.extend_from_slice(part);
         sequence = sequence.wrapping_add(1);
         rest = after;
-        if part.len() < LONGEST {
+        if part.len() < MAX_PAYLOAD {
             return sequence;
         }
     }
@@ -112,12 +112,13 @@ mod tests {
 
     #[test]
     fn packets_are_split_where_the_protocol_says() {
-        for (length, packets) in [(0, 1), (5, 1), (LONGEST - 1, 1), (LONGEST, 2), (LONGEST + 1, 2)]
+        for (length, packets) in
+            [(0, 1), (5, 1), (MAX_PAYLOAD - 1, 1), (MAX_PAYLOAD, 2), (MAX_PAYLOAD + 1, 2)]
         {
             let mut out = Vec::new();
             assert_eq!(write_packet(&vec![7; length], 0, &mut out), packets, "{length}");
             assert_eq!(out.len(), length + HEADER * usize::from(packets));
-            assert_eq!(header(&out), Some((length.min(LONGEST), 0)));
+            assert_eq!(header(&out), Some((length.min(MAX_PAYLOAD), 0)));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Values in rows.
 
-use crate::bytes::Bytes;
+use crate::bytes::ByteCursor;
 
 /// A column as its description tells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub enum MysqlCell<'a> {
 
 /// Reads the description of a column (ColumnDefinition41).
 pub fn column(payload: &[u8]) -> Option<MysqlColumn> {
-    let mut bytes = Bytes(payload);
+    let mut bytes = ByteCursor(payload);
     let mut name = &[][..];
     for field in 0..6 {
         let length = bytes.lenenc()?;
@@ -49,7 +49,7 @@ pub fn column(payload: &[u8]) -> Option<MysqlColumn> {
 
 /// The values of a row of the text protocol; ends early where the row is malformed.
 pub fn text_cells(payload: &[u8]) -> impl Iterator<Item = Option<&[u8]>> {
-    let mut bytes = Bytes(payload);
+    let mut bytes = ByteCursor(payload);
     std::iter::from_fn(move || {
         if bytes.0.first() == Some(&0xfb) {
             bytes.take(1)?;
@@ -62,7 +62,7 @@ pub fn text_cells(payload: &[u8]) -> impl Iterator<Item = Option<&[u8]>> {
 
 /// The values of a row of the binary protocol; `None` where it does not fit its columns.
 pub fn binary_cells<'a>(payload: &'a [u8], columns: &[MysqlColumn]) -> Option<Vec<MysqlCell<'a>>> {
-    let mut bytes = Bytes(payload);
+    let mut bytes = ByteCursor(payload);
     bytes.take(1)?;
     let nulls = bytes.take((columns.len() + 9) / 8)?;
     let is_null = |index: usize| nulls[(index + 2) / 8] & 1 << ((index + 2) % 8) != 0;
@@ -73,7 +73,7 @@ pub fn binary_cells<'a>(payload: &'a [u8], columns: &[MysqlColumn]) -> Option<Ve
     columns.iter().enumerate().map(cell).collect()
 }
 
-fn binary_cell<'a>(bytes: &mut Bytes<'a>, column: &MysqlColumn) -> Option<MysqlCell<'a>> {
+fn binary_cell<'a>(bytes: &mut ByteCursor<'a>, column: &MysqlColumn) -> Option<MysqlCell<'a>> {
     let integer = |signed: i64, unsigned: u64| match column.unsigned {
         true => MysqlCell::Integer(i64::try_from(unsigned).unwrap_or(i64::MAX)),
         false => MysqlCell::Integer(signed),
@@ -98,9 +98,9 @@ fn binary_cell<'a>(bytes: &mut Bytes<'a>, column: &MysqlColumn) -> Option<MysqlC
     })
 }
 
-fn date(bytes: &mut Bytes<'_>) -> Option<String> {
+fn date(bytes: &mut ByteCursor<'_>) -> Option<String> {
     let length = bytes.u8()?;
-    let mut bytes = Bytes(bytes.take(length.into())?);
+    let mut bytes = ByteCursor(bytes.take(length.into())?);
     let (year, month, day) = match length {
         0 => (0, 0, 0),
         _ => (bytes.u16_le()?, bytes.u8()?, bytes.u8()?),
@@ -115,9 +115,9 @@ fn date(bytes: &mut Bytes<'_>) -> Option<String> {
     Some(text)
 }
 
-fn time(bytes: &mut Bytes<'_>) -> Option<String> {
+fn time(bytes: &mut ByteCursor<'_>) -> Option<String> {
     let length = bytes.u8()?;
-    let mut bytes = Bytes(bytes.take(length.into())?);
+    let mut bytes = ByteCursor(bytes.take(length.into())?);
     if length < 8 {
         return Some("00:00:00".to_owned());
     }

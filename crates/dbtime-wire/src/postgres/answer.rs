@@ -1,4 +1,4 @@
-//! Where an answer ends, and what little of it a driver wants to know.
+//! Where an answer ends, and what little of it a driver keeps.
 
 use super::{HEADER, PostgresError, backend, header};
 use crate::{Malformed, ReadProgress, ResultRows};
@@ -44,27 +44,27 @@ pub struct PostgresResponse {
 }
 
 /// What is read of an error that is longer: code and message come first.
-const ERROR_HEAD: usize = 64 << 10;
+const MAX_ERROR_BYTES: usize = 64 << 10;
 
 /// A tag such as `INSERT 0 1` takes 64 bytes at most (`COMPLETION_TAG_BUFSIZE`).
-const LONGEST_TAG: usize = 1 << 10;
+const MAX_TAG_BYTES: usize = 1 << 10;
 
 /// 1,600 columns at most, each with a name of 63 bytes.
-const LONGEST_DESCRIPTION: usize = 1 << 20;
+const MAX_DESCRIPTION_BYTES: usize = 1 << 20;
 
 /// A row that is longer is not handed over, for it would have to be held.
-const LONGEST_WANTED: usize = 16 << 20;
+const MAX_ROW_BYTES: usize = 16 << 20;
 
 /// Reads one answer from bytes as they arrive. It is used again for the next one.
 #[derive(Clone, Debug)]
 pub struct PostgresResponseReader {
     is_done: bool,
-    wants: ExpectedResponse,
+    expected: ExpectedResponse,
     /// Bytes of the present message that are skipped.
     skip: usize,
     /// Rows of the present statement so far.
     rows: u64,
-    wants_data: bool,
+    needs_copy_data: bool,
     answer: PostgresResponse,
 }
 
@@ -79,10 +79,10 @@ impl PostgresResponseReader {
     pub fn new() -> Self {
         Self {
             is_done: true,
-            wants: ExpectedResponse::Nothing,
+            expected: ExpectedResponse::Nothing,
             skip: 0,
             rows: 0,
-            wants_data: false,
+            needs_copy_data: false,
             answer: PostgresResponse::default(),
         }
     }
@@ -90,8 +90,8 @@ impl PostgresResponseReader {
     /// Gets ready for an answer. A message that began before it, such as a notice, is still read
     /// to its end.
     #[inline]
-    pub fn expect(&mut self, wants: ExpectedResponse) {
-        (self.is_done, self.wants, self.wants_data) = (false, wants, false);
+    pub fn expect(&mut self, expected: ExpectedResponse) {
+        (self.is_done, self.expected, self.needs_copy_data) = (false, expected, false);
         self.rows = 0;
         self.answer = PostgresResponse::default();
     }
@@ -103,13 +103,13 @@ impl PostgresResponseReader {
     }
 
     /// Whether the server waits for the data of a COPY.
-    pub fn wants_data(&self) -> bool {
-        self.wants_data
+    pub fn needs_copy_data(&self) -> bool {
+        self.needs_copy_data
     }
 
     /// The data has been sent or refused: the answer goes on.
     pub fn data_settled(&mut self) {
-        self.wants_data = false;
+        self.needs_copy_data = false;
     }
 
     /// The answer, once it is whole.
@@ -162,21 +162,23 @@ impl PostgresResponseReader {
     fn needed(&self, tag: u8, length: usize) -> Result<usize, Malformed> {
         let at_most = |most, what| if length <= most { Ok(length) } else { Err(Malformed(what)) };
         match tag {
-            backend::DATA_ROW if self.wants_row() && length <= LONGEST_WANTED => Ok(length),
+            backend::DATA_ROW if self.keeps_row() && length <= MAX_ROW_BYTES => Ok(length),
             backend::READY if length != 1 => Err(Malformed("a ReadyForQuery of another length")),
             backend::READY => Ok(1),
-            backend::COMMAND_COMPLETE => at_most(LONGEST_TAG, "a CommandComplete that is too long"),
-            backend::ERROR => Ok(length.min(ERROR_HEAD)),
-            backend::ROW_DESCRIPTION if self.wants != ExpectedResponse::Nothing => {
-                at_most(LONGEST_DESCRIPTION, "a RowDescription that is too long")
+            backend::COMMAND_COMPLETE => {
+                at_most(MAX_TAG_BYTES, "a CommandComplete that is too long")
+            }
+            backend::ERROR => Ok(length.min(MAX_ERROR_BYTES)),
+            backend::ROW_DESCRIPTION if self.expected != ExpectedResponse::Nothing => {
+                at_most(MAX_DESCRIPTION_BYTES, "a RowDescription that is too long")
             }
             _ => Ok(0),
         }
     }
 
     #[inline]
-    fn wants_row(&self) -> bool {
-        match self.wants {
+    fn keeps_row(&self) -> bool {
+        match self.expected {
             ExpectedResponse::Nothing => false,
             ExpectedResponse::FirstRow => self.rows == 0,
             ExpectedResponse::Rows => true,
@@ -211,7 +213,7 @@ impl PostgresResponseReader {
             backend::PARSE_COMPLETE => self.answer.is_parsed = true,
             backend::ERROR => self.failed(payload),
             backend::NOTICE => self.answer.notices += 1,
-            backend::COPY_IN => self.wants_data = true,
+            backend::COPY_IN => self.needs_copy_data = true,
             backend::ROW_DESCRIPTION => {
                 if !payload.is_empty() {
                     rows.columns(payload);
@@ -238,17 +240,17 @@ impl PostgresResponseReader {
     #[inline]
     fn statement_ended(&mut self, tag: &[u8], rows: &mut impl ResultRows) {
         let arrived = std::mem::take(&mut self.rows);
-        let told = if arrived > 0 { arrived } else { count(tag) };
-        self.answer.rows = self.answer.rows.saturating_add(told);
-        rows.ended(told);
-        self.wants_data = false;
+        let total = if arrived > 0 { arrived } else { count(tag) };
+        self.answer.rows = self.answer.rows.saturating_add(total);
+        rows.ended(total);
+        self.needs_copy_data = false;
     }
 
     #[cold]
     fn failed(&mut self, payload: &[u8]) {
         let error = PostgresError::read(payload);
         self.is_done |= error.is_fatal();
-        (self.rows, self.wants_data) = (0, false);
+        (self.rows, self.needs_copy_data) = (0, false);
         self.answer.error.get_or_insert_with(|| Box::new(error));
     }
 }
@@ -296,18 +298,18 @@ mod tests {
     fn read(
         bytes: &[u8],
         chunk: usize,
-        wants: ExpectedResponse,
+        expected: ExpectedResponse,
     ) -> (Vec<PostgresResponse>, CollectedRows) {
         let (mut reader, mut kept, mut answers) =
             (PostgresResponseReader::new(), CollectedRows::default(), Vec::new());
         let (mut held, mut arrived) = (Vec::new(), bytes.chunks(chunk));
-        reader.expect(wants);
+        reader.expect(expected);
         loop {
             let (used, progress) = reader.feed(&held, &mut kept).expect("an answer");
             held.drain(..used);
             if progress == ReadProgress::Done {
                 answers.push(reader.take());
-                reader.expect(wants);
+                reader.expect(expected);
             } else if let Some(more) = arrived.next() {
                 held.extend_from_slice(more);
             } else {
@@ -357,11 +359,11 @@ mod tests {
             );
             assert!(kept.0.is_empty(), "nobody wanted rows");
         }
-        for (wants, rows, descriptions) in
+        for (expected, rows, descriptions) in
             [(ExpectedResponse::FirstRow, 4, 2), (ExpectedResponse::Rows, 5, 2)]
         {
-            let (_, kept) = read(&bytes, 7, wants);
-            assert_eq!((kept.0.len(), kept.1), (rows, descriptions), "{wants:?}");
+            let (_, kept) = read(&bytes, 7, expected);
+            assert_eq!((kept.0.len(), kept.1), (rows, descriptions), "{expected:?}");
             assert!(kept.0.iter().all(|row| row == ROW.1));
         }
     }
@@ -377,12 +379,12 @@ mod tests {
             held.extend_from_slice(chunk);
             let (used, _) = reader.feed(&held, &mut ()).expect("an answer");
             held.drain(..used);
-            assert!(held.len() < HEADER + LONGEST_TAG, "{} bytes are held", held.len());
+            assert!(held.len() < HEADER + MAX_TAG_BYTES, "{} bytes are held", held.len());
         }
         assert!(reader.is_done());
         assert_eq!(reader.answer().rows, 2);
         // One that is wanted, but too long for it, is counted all the same.
-        let longer = vec![b'x'; LONGEST_WANTED + 1];
+        let longer = vec![b'x'; MAX_ROW_BYTES + 1];
         let bytes = messages(&[(b'D', &longer), ROW, (b'C', b"SELECT 2\0"), READY]);
         let (answers, kept) = read(&bytes, 1 << 20, ExpectedResponse::Rows);
         assert_eq!((answers[0].rows, kept.0.len()), (2, 1));
@@ -395,7 +397,7 @@ mod tests {
         let (answers, _) =
             read(&messages(&[(b'E', &text), READY]), 1 << 14, ExpectedResponse::Nothing);
         let error = answers[0].error.as_ref().expect("failed");
-        assert_eq!((error.code.as_str(), error.message.len() < ERROR_HEAD), ("22023", true));
+        assert_eq!((error.code.as_str(), error.message.len() < MAX_ERROR_BYTES), ("22023", true));
         let gone = (b'E', &b"SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0"[..]);
         let (answers, _) = read(&messages(&[gone]), 5, ExpectedResponse::Nothing);
         assert!(answers[0].error.as_ref().is_some_and(|error| error.is_fatal()));
@@ -407,10 +409,10 @@ mod tests {
         reader.expect(ExpectedResponse::Nothing);
         let begun = messages(&[(b'G', b"\0\0\x01\0\0")]);
         assert_eq!(reader.feed(&begun, &mut ()), Ok((begun.len(), ReadProgress::More)));
-        assert!(reader.wants_data());
+        assert!(reader.needs_copy_data());
         let ended = messages(&[(b'C', b"COPY 100000\0"), READY]);
         assert_eq!(reader.feed(&ended, &mut ()), Ok((ended.len(), ReadProgress::Done)));
-        assert_eq!((reader.answer().rows, reader.wants_data()), (100_000, false));
+        assert_eq!((reader.answer().rows, reader.needs_copy_data()), (100_000, false));
     }
 
     #[test]
@@ -448,7 +450,7 @@ mod tests {
             ),
             noise in proptest::collection::vec(any::<u8>(), 0..20),
             chunk in 1usize..40,
-            wants in proptest::sample::select(vec![
+            expected in proptest::sample::select(vec![
                 ExpectedResponse::Nothing,
                 ExpectedResponse::FirstRow,
                 ExpectedResponse::Rows,
@@ -460,7 +462,7 @@ mod tests {
             let run = |chunk: usize| {
                 let (mut reader, mut kept, mut held) =
                     (PostgresResponseReader::new(), CollectedRows::default(), Vec::new());
-                reader.expect(wants);
+                reader.expect(expected);
                 for more in bytes.chunks(chunk) {
                     held.extend_from_slice(more);
                     match reader.feed(&held, &mut kept) {

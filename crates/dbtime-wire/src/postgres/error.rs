@@ -1,6 +1,6 @@
 //! What the server says went wrong.
 
-use crate::bytes::Bytes;
+use crate::bytes::ByteCursor;
 
 /// What the server says went wrong (ErrorResponse), or just says (NoticeResponse).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl PostgresError {
     /// Reads the payload of a message; a field that is cut off is left as far as it goes.
     pub fn read(payload: &[u8]) -> Self {
         let mut error = Self::default();
-        let mut bytes = Bytes(payload);
+        let mut bytes = ByteCursor(payload);
         let mut is_plain = false;
         while let Some(field @ 1..) = bytes.u8() {
             let rest = bytes.0;

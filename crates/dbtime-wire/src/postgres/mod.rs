@@ -167,7 +167,7 @@ pub mod backend {
 pub const HEADER: usize = 5;
 
 /// No server makes a longer message: it could not allocate it (`MaxAllocSize`).
-pub const LONGEST: usize = (1 << 30) - 1;
+pub const MAX_MESSAGE: usize = (1 << 30) - 1;
 
 /// What a message is, and how many bytes follow its header. `None`: the header is not whole.
 ///
@@ -179,7 +179,7 @@ pub fn header(bytes: &[u8]) -> Result<Option<(u8, usize)>, Malformed> {
     let length = u32::from_be_bytes([a, b, c, d]) as usize;
     // The length counts itself.
     match length.checked_sub(4) {
-        Some(length) if length <= LONGEST => Ok(Some((tag, length))),
+        Some(length) if length <= MAX_MESSAGE => Ok(Some((tag, length))),
         _ => Err(Malformed("a message of impossible length")),
     }
 }

@@ -1,6 +1,6 @@
 //! Values in rows.
 
-use crate::bytes::Bytes;
+use crate::bytes::ByteCursor;
 
 /// A column as RowDescription tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct PostgresColumn<'a> {
 
 /// The columns of a RowDescription; ends early where it is malformed.
 pub fn columns(payload: &[u8]) -> impl Iterator<Item = PostgresColumn<'_>> {
-    let mut bytes = Bytes(payload);
+    let mut bytes = ByteCursor(payload);
     let mut left = bytes.u16_be().unwrap_or(0);
     std::iter::from_fn(move || {
         left = left.checked_sub(1)?;
@@ -30,7 +30,7 @@ pub fn columns(payload: &[u8]) -> impl Iterator<Item = PostgresColumn<'_>> {
 
 /// The values of a DataRow, `None` for NULL; ends early where it is malformed.
 pub fn cells(payload: &[u8]) -> impl Iterator<Item = Option<&[u8]>> {
-    let mut bytes = Bytes(payload);
+    let mut bytes = ByteCursor(payload);
     let mut left = bytes.u16_be().unwrap_or(0);
     std::iter::from_fn(move || {
         left = left.checked_sub(1)?;

@@ -1,7 +1,7 @@
 //! What servers send before the first statement.
 
 use crate::Malformed;
-use crate::bytes::Bytes;
+use crate::bytes::ByteCursor;
 
 /// What the server wants to know before it lets anybody in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl<'a> Authentication<'a> {
     /// When it is cut off.
     pub fn read(payload: &'a [u8]) -> Result<Self, Malformed> {
         let cut = Malformed("a cut-off request for authentication");
-        let mut bytes = Bytes(payload);
+        let mut bytes = ByteCursor(payload);
         Ok(match bytes.u32_be().ok_or(cut.clone())? {
             0 => Self::Ok,
             2 => Self::Other("Kerberos 5"),
@@ -54,7 +54,7 @@ impl<'a> Authentication<'a> {
 
 /// Name and value of a setting (ParameterStatus).
 pub fn parameter_status(payload: &[u8]) -> Option<(&str, &str)> {
-    let mut bytes = Bytes(payload);
+    let mut bytes = ByteCursor(payload);
     let mut text = || std::str::from_utf8(bytes.until_zero()?).ok();
     Some((text()?, text()?))
 }

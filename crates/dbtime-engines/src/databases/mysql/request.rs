@@ -1,7 +1,7 @@
 //! What is sent: commands, and values as text or in the binary form.
 
 use dbtime_load::program::Value;
-use dbtime_wire::mysql::{HEADER, LONGEST, command, write_packet};
+use dbtime_wire::mysql::{HEADER, MAX_PAYLOAD, command, write_packet};
 use std::io::Write;
 
 /// Types of the binary protocol.
@@ -135,7 +135,7 @@ fn packet(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     out.extend_from_slice(&[0; HEADER]);
     write(out);
     let size = out.len() - start - HEADER;
-    if size < LONGEST {
+    if size < MAX_PAYLOAD {
         let [a, b, c, _] = (size as u32).to_le_bytes();
         out[start..start + 3].copy_from_slice(&[a, b, c]);
     } else {
@@ -182,7 +182,7 @@ mod tests {
         .concat();
         assert_eq!(out[HEADER..], expected);
         let mut long = Vec::new();
-        execute(9, &[Value::Text("y".repeat(LONGEST))], &mut long);
-        assert_eq!(header(&long), Some((LONGEST, 0)));
+        execute(9, &[Value::Text("y".repeat(MAX_PAYLOAD))], &mut long);
+        assert_eq!(header(&long), Some((MAX_PAYLOAD, 0)));
     }
 }

@@ -412,19 +412,19 @@ impl Protocol for PostgresProtocol {
             }
             (Ok((used, Reading::Done)), stage) => (used, self.answered(stage)),
             (Ok((used, Reading::More)), PostgresStage::AdHoc(_))
-                if self.reader.wants_data() && self.adhoc.has_data() =>
+                if self.reader.needs_copy_data() && self.adhoc.has_data() =>
             {
                 self.reader.data_settled();
                 (used, ProtocolProgress::More)
             }
             (Ok((used, Reading::More)), PostgresStage::AdHoc(_))
-                if self.reader.wants_data() && self.adhoc.is_pipeline() =>
+                if self.reader.needs_copy_data() && self.adhoc.is_pipeline() =>
             {
                 // What was sent behind it has been swallowed as data.
                 let text = "COPY FROM STDIN cannot be part of a pipeline";
                 (used, broken(DatabaseFailure::connection("08P01", text)))
             }
-            (Ok((used, Reading::More)), stage) if self.reader.wants_data() => {
+            (Ok((used, Reading::More)), stage) if self.reader.needs_copy_data() => {
                 let is_prepared = match stage {
                     PostgresStage::Executing { statement, .. } => Some(matches!(
                         shared.statements[statement],

@@ -17,7 +17,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// No file of counters is larger: ten thousand statements of PostgreSQL take a tenth of it.
-pub const MOST_BYTES: u64 = 64 << 20;
+pub const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// Why bytes are no sample.
 #[derive(Debug, thiserror::Error)]
@@ -51,7 +51,10 @@ pub enum FileError {
         source: io::Error,
     },
     /// It is larger than any sample.
-    #[error("{0} is larger than {limit} MiB: that is no sample of counters", limit = MOST_BYTES >> 20)]
+    #[error(
+        "{0} is larger than {limit} MiB: that is no sample of counters",
+        limit = MAX_FILE_BYTES >> 20
+    )]
     TooLarge(PathBuf),
     /// It holds something else.
     #[error("{path} {source}")]
@@ -70,8 +73,8 @@ pub fn read(path: &Path) -> Result<CounterDocument, FileError> {
     let failed = |source| FileError::Io { path: path.to_owned(), source };
     let file = File::open(path).map_err(failed)?;
     let mut bytes = Vec::new();
-    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > MOST_BYTES {
+    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
         return Err(FileError::TooLarge(path.to_owned()));
     }
     parse(&bytes).map_err(|source| FileError::Parse { path: path.to_owned(), source })

@@ -22,7 +22,7 @@ pub(super) const DIALECT: CounterDialect = CounterDialect {
     wraps: false,
     // Statistics outlive a restart; where they do not, the counters themselves tell.
     restart_resets: false,
-    telling: TELLING,
+    key_counters: KEY_COUNTERS,
 };
 
 /// Columns that do not count: present sizes, extremes, means and identities.
@@ -99,7 +99,7 @@ pub(super) fn view_of(columns: &[&str]) -> Option<&'static StatisticsView> {
     VIEWS.iter().find(|view| view.marks.iter().all(|mark| columns.contains(mark)))
 }
 
-const fn told(
+const fn key(
     group: &'static str,
     counter: &'static str,
     unit: CounterUnit,
@@ -113,59 +113,49 @@ const DATABASE: &str = "pg_stat_database*";
 const SESSIONS: &str = "pg_stat_io (client backend, relation, *";
 const WAL: &str = "pg_stat_io (*, wal, *";
 
-const TELLING: &[KeyCounter] = &[
-    told(DATABASE, "xact_commit", Count, "transactions committed, also those that only read"),
-    told(DATABASE, "xact_rollback", Count, "transactions rolled back"),
-    told(DATABASE, "blks_hit", Count, "blocks found in shared buffers"),
-    told(DATABASE, "blks_read", Count, "blocks read from the kernel, which may have had them"),
-    told(DATABASE, "tup_returned", Count, "rows and index entries that scans went over"),
-    told(DATABASE, "tup_fetched", Count, "rows fetched through indexes"),
-    told(DATABASE, "tup_inserted", Count, "rows inserted"),
-    told(DATABASE, "tup_updated", Count, "rows updated"),
-    told(DATABASE, "tup_deleted", Count, "rows deleted"),
-    told(DATABASE, "temp_bytes", Bytes, "written to temporary files: sorts beyond work_mem"),
-    told(DATABASE, "deadlocks", Count, "deadlocks"),
-    told(DATABASE, "blk_read_time", Ms, "spent in reads of blocks (track_io_timing)"),
-    told(DATABASE, "blk_write_time", Ms, "spent in writes of blocks (track_io_timing)"),
-    told(DATABASE, "sessions", Count, "sessions begun"),
-    told("pg_stat_wal", "wal_records", Count, "WAL records"),
-    told(
-        "pg_stat_wal",
-        "wal_fpi",
-        Count,
-        "whole pages in the WAL: first change after a checkpoint",
-    ),
-    told("pg_stat_wal", "wal_bytes", Bytes, "of WAL"),
-    told("pg_stat_wal", "wal_buffers_full", Count, "WAL writes because wal_buffers was full"),
-    told("pg_stat_wal", "wal_sync", Count, "syncs of the WAL"),
+const KEY_COUNTERS: &[KeyCounter] = &[
+    key(DATABASE, "xact_commit", Count, "transactions committed, also those that only read"),
+    key(DATABASE, "xact_rollback", Count, "transactions rolled back"),
+    key(DATABASE, "blks_hit", Count, "blocks found in shared buffers"),
+    key(DATABASE, "blks_read", Count, "blocks read from the kernel, which may have had them"),
+    key(DATABASE, "tup_returned", Count, "rows and index entries that scans went over"),
+    key(DATABASE, "tup_fetched", Count, "rows fetched through indexes"),
+    key(DATABASE, "tup_inserted", Count, "rows inserted"),
+    key(DATABASE, "tup_updated", Count, "rows updated"),
+    key(DATABASE, "tup_deleted", Count, "rows deleted"),
+    key(DATABASE, "temp_bytes", Bytes, "written to temporary files: sorts beyond work_mem"),
+    key(DATABASE, "deadlocks", Count, "deadlocks"),
+    key(DATABASE, "blk_read_time", Ms, "spent in reads of blocks (track_io_timing)"),
+    key(DATABASE, "blk_write_time", Ms, "spent in writes of blocks (track_io_timing)"),
+    key(DATABASE, "sessions", Count, "sessions begun"),
+    key("pg_stat_wal", "wal_records", Count, "WAL records"),
+    key("pg_stat_wal", "wal_fpi", Count, "whole pages in the WAL: first change after a checkpoint"),
+    key("pg_stat_wal", "wal_bytes", Bytes, "of WAL"),
+    key("pg_stat_wal", "wal_buffers_full", Count, "WAL writes because wal_buffers was full"),
+    key("pg_stat_wal", "wal_sync", Count, "syncs of the WAL"),
     KeyCounter {
         label: Some("WAL fsyncs"),
-        ..told(WAL, "fsyncs", Count, "syncs of the WAL, by any process")
+        ..key(WAL, "fsyncs", Count, "syncs of the WAL, by any process")
     },
     KeyCounter {
         label: Some("reads by sessions"),
-        ..told(SESSIONS, "reads", Count, "reads that sessions themselves made")
+        ..key(SESSIONS, "reads", Count, "reads that sessions themselves made")
     },
     KeyCounter {
         label: Some("writes by sessions"),
-        ..told(
-            SESSIONS,
-            "writes",
-            Count,
-            "writes that sessions had to make for room in the buffers",
-        )
+        ..key(SESSIONS, "writes", Count, "writes that sessions had to make for room in the buffers")
     },
     KeyCounter {
         label: Some("extends by sessions"),
-        ..told(SESSIONS, "extends", Count, "extensions of tables and indexes")
+        ..key(SESSIONS, "extends", Count, "extensions of tables and indexes")
     },
-    told("pg_stat_bgwriter", "buffers_backend", Count, "buffers that sessions wrote themselves"),
-    told("pg_stat_bgwriter", "buffers_backend_fsync", Count, "syncs that sessions had to make"),
-    told("pg_stat_bgwriter", "buffers_checkpoint", Count, "buffers that checkpoints wrote"),
-    told("pg_stat_checkpointer", "buffers_written", Count, "buffers that checkpoints wrote"),
-    told("pg_stat_bgwriter", "buffers_clean", Count, "buffers that the background writer wrote"),
-    told("pg_stat_bgwriter", "checkpoints_req", Count, "checkpoints that came early: max_wal_size"),
-    told(
+    key("pg_stat_bgwriter", "buffers_backend", Count, "buffers that sessions wrote themselves"),
+    key("pg_stat_bgwriter", "buffers_backend_fsync", Count, "syncs that sessions had to make"),
+    key("pg_stat_bgwriter", "buffers_checkpoint", Count, "buffers that checkpoints wrote"),
+    key("pg_stat_checkpointer", "buffers_written", Count, "buffers that checkpoints wrote"),
+    key("pg_stat_bgwriter", "buffers_clean", Count, "buffers that the background writer wrote"),
+    key("pg_stat_bgwriter", "checkpoints_req", Count, "checkpoints that came early: max_wal_size"),
+    key(
         "pg_stat_checkpointer",
         "num_requested",
         Count,
@@ -178,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_telling_counter_is_a_gauge() {
-        assert!(TELLING.iter().all(|told| !(DIALECT.is_gauge)("", told.counter)));
+    fn no_key_counter_is_a_gauge() {
+        assert!(KEY_COUNTERS.iter().all(|key| !(DIALECT.is_gauge)("", key.counter)));
     }
 }

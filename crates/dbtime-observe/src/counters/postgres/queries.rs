@@ -1,7 +1,7 @@
 //! What to ask a server of each version.
 
 use super::SERVER;
-use crate::counters::rows::{Query, ServerVersion};
+use crate::counters::rows::{CounterQuery, ServerVersion};
 
 const UPTIME: &str = "\
 SELECT extract(epoch FROM clock_timestamp() - pg_postmaster_start_time())::float8 AS uptime";
@@ -11,8 +11,8 @@ const VIEWS: [(u32, &str); 3] =
     [(9, "pg_stat_bgwriter"), (17, "pg_stat_checkpointer"), (14, "pg_stat_wal")];
 
 /// What to ask a server of that version.
-pub(in crate::counters) fn queries(version: ServerVersion) -> Vec<Query> {
-    let query = |group, sql: &str| Query { group, sql: sql.to_owned(), is_optional: false };
+pub(in crate::counters) fn queries(version: ServerVersion) -> Vec<CounterQuery> {
+    let query = |group, sql: &str| CounterQuery { group, sql: sql.to_owned(), is_optional: false };
     let mut queries = vec![
         query(SERVER, UPTIME),
         query(
@@ -32,7 +32,7 @@ pub(in crate::counters) fn queries(version: ServerVersion) -> Vec<Query> {
 /// The sums over all statements of the database, and those that took most time in all.
 ///
 /// The extension may be absent, not preloaded, or older than the server.
-fn statements(version: ServerVersion) -> [Query; 2] {
+fn statements(version: ServerVersion) -> [CounterQuery; 2] {
     // Version 1.8 of the extension, which came with 13, has more columns and other names.
     let (time, sums, columns) = match version.major {
         13.. => ("total_exec_time", ", sum(wal_bytes) AS wal_bytes", ", wal_bytes"),
@@ -56,7 +56,7 @@ fn statements(version: ServerVersion) -> [Query; 2] {
          FROM pg_stat_statements WHERE {OF_DATABASE} AND query !~ 'pg_(stat|postmaster)' \
          ORDER BY {time} DESC LIMIT 20"
     );
-    [sums, top].map(|sql| Query { group: "pg_stat_statements", sql, is_optional: true })
+    [sums, top].map(|sql| CounterQuery { group: "pg_stat_statements", sql, is_optional: true })
 }
 
 const OF_DATABASE: &str = "dbid = (SELECT oid FROM pg_database WHERE datname = current_database())";

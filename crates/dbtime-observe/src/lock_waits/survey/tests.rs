@@ -160,7 +160,7 @@ proptest! {
                 });
             }
             let picture = survey.finish();
-            prop_assert!(picture.claims.len() <= MOST_CLAIMS);
+            prop_assert!(picture.claims.len() <= MAX_CLAIMS);
         }
     }
 }

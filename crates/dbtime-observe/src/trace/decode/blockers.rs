@@ -7,7 +7,7 @@
 
 use super::lock_sums::{LockStatement, LockSums};
 use super::sessions::TracedSessions;
-use super::transactions::Transactions;
+use super::transactions::TransactionTracker;
 use crate::kernel_layout::numbers::REQUEST_LOCKS;
 use crate::trace::kernel::layout::RawRequest;
 use dbtime_model::WireProtocol;
@@ -19,24 +19,24 @@ use std::sync::Arc;
 
 /// Requests that are remembered: those of a tenth of a second, where there are very many. More
 /// would not be in the processor's cache.
-const MOST: usize = 4096;
+const MAX_RECENT: usize = 4096;
 
 /// How often requests are taken before one goes without its blocker's statement.
-const ROUNDS: u8 = 3;
+const HOLD_ROUNDS: u8 = 3;
 
 /// Errors by which a statement ends that waited in vain: whoever woke it for that held nothing that
 /// it waited for. MySQL: a lock wait's time-out, a deadlock, a killed statement or one out of time.
-const IN_VAIN_MYSQL: [u16; 6] = [1205, 1213, 1317, 1927, 1969, 3024];
+const VAIN_WAIT_ERRORS_MYSQL: [u16; 6] = [1205, 1213, 1317, 1927, 1969, 3024];
 /// PostgreSQL: a deadlock, a lock that is not available, a canceled statement, an ended server.
-const IN_VAIN_POSTGRES: [&str; 4] = ["40P01", "55P03", "57014", "57P01"];
+const VAIN_WAIT_ERRORS_POSTGRES: [&str; 4] = ["40P01", "55P03", "57014", "57P01"];
 
 /// A request by its connection and its beginning.
 type WaiterKey = (u64, u64);
 
 /// What was seen lately, and what waits for more.
 #[derive(Debug, Default)]
-pub(crate) struct Blockers {
-    transactions: Transactions,
+pub(crate) struct BlockerTracker {
+    transactions: TransactionTracker,
     recent: FxHashMap<WaiterKey, RecentRequest>,
     order: VecDeque<WaiterKey>,
     waiting: Vec<WaitingRequest>,
@@ -63,7 +63,7 @@ struct WaitingRequest {
     rounds: u8,
 }
 
-impl Blockers {
+impl BlockerTracker {
     /// Takes a request in; what can go on goes to `out`.
     pub(crate) fn take(
         &mut self,
@@ -102,7 +102,7 @@ impl Blockers {
         for mut one in std::mem::take(&mut self.waiting) {
             let holder = one.blocker.and_then(|key| self.recent.get(&key));
             one.rounds += 1;
-            if holder.is_none() && one.rounds < ROUNDS && !is_end {
+            if holder.is_none() && one.rounds < HOLD_ROUNDS && !is_end {
                 self.waiting.push(one);
                 continue;
             }
@@ -135,7 +135,7 @@ impl Blockers {
     fn remember(&mut self, raw: &RawRequest<'_>, request: &TracedRequest, is_for_sums: bool) {
         // Where most requests are not seen, nothing is known of transactions.
         let transaction = if is_for_sums { None } else { self.transactions.take(raw, request) };
-        if self.order.len() >= MOST
+        if self.order.len() >= MAX_RECENT
             && let Some(oldest) = self.order.pop_front()
         {
             self.recent.remove(&oldest);
@@ -151,8 +151,8 @@ impl Blockers {
 /// Whether a statement with this error had waited in vain.
 fn is_in_vain(error: &ErrorCode) -> bool {
     match error {
-        ErrorCode::Number(number) => IN_VAIN_MYSQL.contains(number),
-        ErrorCode::SqlState(state) => IN_VAIN_POSTGRES.contains(&state.as_str()),
+        ErrorCode::Number(number) => VAIN_WAIT_ERRORS_MYSQL.contains(number),
+        ErrorCode::SqlState(state) => VAIN_WAIT_ERRORS_POSTGRES.contains(&state.as_str()),
     }
 }
 
@@ -160,7 +160,7 @@ fn is_in_vain(error: &ErrorCode) -> bool {
 fn describe(
     request: &mut TracedRequest,
     holder: Option<&RecentRequest>,
-    transactions: &Transactions,
+    transactions: &TransactionTracker,
     sessions: &TracedSessions,
 ) {
     let Some(blocker) = &mut request.blocker else { return };
@@ -189,7 +189,7 @@ mod tests {
 
     /// Takes a request that a connection had blocked; `says` are its flags, `error` its error.
     fn take_with(
-        (seen, out): (&mut Blockers, &mut Vec<TracedRequest>),
+        (seen, out): (&mut BlockerTracker, &mut Vec<TracedRequest>),
         (connection, text): (u64, &str),
         blocker: Option<u64>,
         (says, error): (u16, u16),
@@ -204,7 +204,7 @@ mod tests {
     }
 
     fn take(
-        (seen, out): (&mut Blockers, &mut Vec<TracedRequest>),
+        (seen, out): (&mut BlockerTracker, &mut Vec<TracedRequest>),
         (connection, text): (u64, &str),
         blocker: Option<u64>,
     ) {
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_blockers_statement_is_found_before_and_after() {
-        let (mut seen, mut out) = (Blockers::default(), Vec::new());
+        let (mut seen, mut out) = (BlockerTracker::default(), Vec::new());
         take((&mut seen, &mut out), (2, "UPDATE t"), Some(1));
         seen.settle(false, &TracedSessions::default(), &mut out);
         assert!(out.is_empty(), "it waits");
@@ -239,21 +239,22 @@ mod tests {
 
     #[test]
     fn nobody_waits_for_ever() {
-        let (mut seen, mut out) = (Blockers::default(), Vec::new());
+        let (mut seen, mut out) = (BlockerTracker::default(), Vec::new());
         for is_end in [false, true] {
             take((&mut seen, &mut out), (2, "UPDATE t"), Some(7));
-            (0..ROUNDS).for_each(|_| seen.settle(is_end, &TracedSessions::default(), &mut out));
+            (0..HOLD_ROUNDS)
+                .for_each(|_| seen.settle(is_end, &TracedSessions::default(), &mut out));
             assert_eq!(blockers(&std::mem::take(&mut out)), [None]);
         }
-        for index in 0..2 * MOST as u64 {
+        for index in 0..2 * MAX_RECENT as u64 {
             take((&mut seen, &mut out), (index + 1, "x"), None);
         }
-        assert_eq!((seen.order.len(), seen.recent.len()), (MOST, MOST));
+        assert_eq!((seen.order.len(), seen.recent.len()), (MAX_RECENT, MAX_RECENT));
     }
 
     #[test]
     fn waits_of_statements_that_are_added_up_wait_for_whoever_let_go() {
-        let (mut seen, mut out) = (Blockers::default(), Vec::new());
+        let (mut seen, mut out) = (BlockerTracker::default(), Vec::new());
         let flags = (REQUEST_LOCKS, 0);
         take_with((&mut seen, &mut out), (2, "UPDATE t"), Some(1), flags);
         seen.settle(false, &TracedSessions::default(), &mut out);
@@ -273,7 +274,7 @@ mod tests {
 
     #[test]
     fn whoever_ends_a_wait_in_vain_is_no_blocker() {
-        let (mut seen, mut out) = (Blockers::default(), Vec::new());
+        let (mut seen, mut out) = (BlockerTracker::default(), Vec::new());
         take_with((&mut seen, &mut out), (2, "UPDATE t"), Some(1), (0, 1213));
         take_with((&mut seen, &mut out), (2, "UPDATE t"), Some(1), (0, 1062));
         seen.settle(true, &TracedSessions::default(), &mut out);
@@ -286,7 +287,7 @@ mod tests {
 
     #[test]
     fn beside_a_commit_stands_what_its_transaction_did() {
-        let (mut seen, mut out) = (Blockers::default(), Vec::new());
+        let (mut seen, mut out) = (BlockerTracker::default(), Vec::new());
         for (text, says) in [
             ("BEGIN", REQUEST_IN_TRANSACTION),
             ("UPDATE a", REQUEST_IN_TRANSACTION),

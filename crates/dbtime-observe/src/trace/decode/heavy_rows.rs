@@ -8,7 +8,8 @@
 use super::lost_weights::{LostWeights, StatementWeight};
 use crate::kernel_layout::capture::FileRow;
 use crate::kernel_layout::numbers::{SHAPE_NOT_KNOWN, SHAPE_OTHER, SHAPES};
-use crate::trace::kernel::sum_layout::{self, SumTally};
+use crate::trace::kernel::fields::SumTally;
+use crate::trace::kernel::sum_layout::{self, RowKey};
 use dbtime_model::Nanos;
 use dbtime_model::traced::QueryCache;
 use dbtime_model::traced_totals::{
@@ -18,20 +19,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// Rows of statements, and of files that they waited for.
-const ROOM: (usize, usize) = (4096, 4096);
+const MAX_ROWS: (usize, usize) = (4096, 4096);
 
 /// Where there is no room, this part of it is made free at a time: one row at a time would be found
 /// among all of them, and half of them at a time would be too heavy.
-const FREED: usize = 8;
-
-/// Which statements share a row in the kernel's table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RowKey {
-    /// `enum shape`, or a hash.
-    pub(crate) shape: u64,
-    pub(crate) was_preempted: bool,
-    pub(crate) cache: QueryCache,
-}
+const FREED_SHARE: usize = 8;
 
 /// A statement with a row.
 #[derive(Clone, Debug, Default)]
@@ -92,7 +84,7 @@ pub(crate) struct HeavyRows {
 
 impl Default for HeavyRows {
     fn default() -> Self {
-        Self::with_room(ROOM)
+        Self::with_room(MAX_ROWS)
     }
 }
 
@@ -230,7 +222,7 @@ fn lightest<T: Ord>(mut rows: Vec<(Nanos, T)>, room: usize) -> Vec<T> {
     if rows.len() <= room {
         return Vec::new();
     }
-    let leaving = rows.len() - (room - room / FREED);
+    let leaving = rows.len() - (room - room / FREED_SHARE);
     rows.select_nth_unstable(leaving - 1);
     rows.truncate(leaving);
     rows.into_iter().map(|(_, which)| which).collect()

@@ -1,14 +1,14 @@
 //! What the kernel's side hands over, put together into requests.
 
-use super::blockers::Blockers;
+use super::blockers::BlockerTracker;
 use super::naming::ServerNaming;
 use super::sessions::TracedSessions;
 use crate::kernel_layout::numbers::REQUEST_LOCKS;
-use crate::trace::TraceError;
+use crate::trace::error::TraceError;
 use crate::trace::kernel::layout::RawRequest;
 use crate::trace::kernel::loading::map;
 use crate::trace::kernel::logins::login;
-use crate::trace::kernel::refusal::kernel;
+use crate::trace::kernel::refusal::kernel_error;
 use dbtime_model::traced::TracedRequest;
 use libbpf_rs::{Object, RingBuffer, RingBufferBuilder};
 use std::cell::RefCell;
@@ -18,12 +18,12 @@ use std::rc::Rc;
 #[derive(Default)]
 pub(crate) struct RequestDecoder {
     pub(crate) sessions: TracedSessions,
-    pub(crate) blockers: Blockers,
+    pub(crate) blockers: BlockerTracker,
     pub(crate) naming: ServerNaming,
     /// What nobody has taken yet.
     pub(crate) requests: Vec<TracedRequest>,
     /// Records of the kernel's side that are no request of this version.
-    pub(crate) strange: u64,
+    pub(crate) unreadable: u64,
 }
 
 impl RequestDecoder {
@@ -32,13 +32,13 @@ impl RequestDecoder {
             return self.sessions.logged_in(connection, login);
         }
         let Some(mut raw) = RawRequest::read(bytes) else {
-            self.strange += 1;
+            self.unreadable += 1;
             return;
         };
         self.naming.name(&mut raw);
         self.sessions.identify(&raw, false);
         let request = if raw.has(REQUEST_LOCKS) {
-            self.sessions.glimpse(&raw)
+            self.sessions.decode_unfinished(&raw)
         } else {
             self.sessions.take(&raw)
         };
@@ -46,7 +46,7 @@ impl RequestDecoder {
     }
 
     /// What has come to an end, in the order of that; at the end of all everything.
-    pub(crate) fn take(&mut self, is_end: bool) -> Vec<TracedRequest> {
+    pub(crate) fn drain(&mut self, is_end: bool) -> Vec<TracedRequest> {
         self.blockers.settle(is_end, &self.sessions, &mut self.requests);
         // They are long: each is moved once.
         self.requests.sort_by_cached_key(|request| request.end);
@@ -71,6 +71,6 @@ pub(crate) fn ring(
         inbox.borrow_mut().put(bytes);
         0
     });
-    added.map_err(kernel)?;
-    builder.build().map_err(kernel)
+    added.map_err(kernel_error)?;
+    builder.build().map_err(kernel_error)
 }

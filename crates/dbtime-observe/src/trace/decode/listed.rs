@@ -13,8 +13,8 @@ use std::sync::Arc;
 pub(crate) struct ListedSessions {
     /// The server's.
     process: u32,
-    /// When the list was asked for.
-    asked: u64,
+    /// When the list was listed_at for.
+    listed_at: u64,
     /// Where each connection has a thread of its own.
     by_thread: FxHashMap<u32, ServerSession>,
     /// By the client's port; `None`: of several hosts.
@@ -22,8 +22,8 @@ pub(crate) struct ListedSessions {
 }
 
 impl ListedSessions {
-    pub(crate) fn new(process: u32, asked: MonoNanos, sessions: Vec<ServerSession>) -> Self {
-        let mut listed = Self { process, asked: asked.0, ..Self::default() };
+    pub(crate) fn new(process: u32, listed_at: MonoNanos, sessions: Vec<ServerSession>) -> Self {
+        let mut listed = Self { process, listed_at: listed_at.0, ..Self::default() };
         for session in sessions {
             if let Some(port) = port_of(&session) {
                 let is_new = !listed.by_port.contains_key(&port);
@@ -57,7 +57,7 @@ impl ListedSessions {
             }
             return None;
         }
-        if !is_its || !(is_there || raw.record.end >= self.asked) {
+        if !is_its || !(is_there || raw.record.end >= self.listed_at) {
             return None;
         }
         let client = known.and_then(|known| known.client);

@@ -91,7 +91,10 @@ mod tests {
             transaction: Some(Arc::new(transaction)),
             ..Blocker::default()
         };
-        TracedRequest { blocker: Some(blocker), ..TracedSessions::default().glimpse(&raw) }
+        TracedRequest {
+            blocker: Some(blocker),
+            ..TracedSessions::default().decode_unfinished(&raw)
+        }
     }
 
     fn totals() -> TracedTotals {

@@ -10,10 +10,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Shorter waits are not added up.
-const WORTH: Nanos = Nanos(MIN_LOCK_WAIT_NS as u64);
+const MIN_WAIT: Nanos = Nanos(MIN_LOCK_WAIT_NS as u64);
 
 /// Rows; further waits share one for each lock.
-const MOST_ROWS: usize = 4096;
+const MAX_ROWS: usize = 4096;
 
 /// A statement: by its text where that came with it, else by the kernel's number.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -74,7 +74,7 @@ pub(crate) struct LockSums {
 impl LockSums {
     /// Adds the wait of a statement; `let_go` is the one that ended it.
     pub(crate) fn add(&mut self, waiter: &LockStatement, blocker: &Blocker, let_go: LockStatement) {
-        if blocker.length < WORTH {
+        if blocker.length < MIN_WAIT {
             return;
         }
         let holder = blocker.connection.map(|connection| RowHolder {
@@ -84,7 +84,7 @@ impl LockSums {
             statement: if blocker.has_left { LockStatement::Unknown } else { let_go },
         });
         let row = LockRow { waiter: waiter.clone(), lock: blocker.lock.clone(), holder };
-        let is_full = self.rows.len() >= MOST_ROWS && !self.rows.contains_key(&row);
+        let is_full = self.rows.len() >= MAX_ROWS && !self.rows.contains_key(&row);
         let row = match is_full {
             true => LockRow { waiter: LockStatement::Unknown, holder: None, ..row },
             false => row,
@@ -163,11 +163,11 @@ mod tests {
     #[test]
     fn there_is_an_end_to_what_is_kept() {
         let mut sums = LockSums::default();
-        for number in 1..=MOST_ROWS as u64 + 100 {
+        for number in 1..=MAX_ROWS as u64 + 100 {
             sums.add(&LockStatement::Shape(number), &wait(LONG, 1), LockStatement::Unknown);
         }
-        assert!(sums.rows.len() <= MOST_ROWS + 1);
+        assert!(sums.rows.len() <= MAX_ROWS + 1);
         let all: u64 = sums.totals(|_| None).iter().map(|total| total.count).sum();
-        assert_eq!(all, MOST_ROWS as u64 + 100);
+        assert_eq!(all, MAX_ROWS as u64 + 100);
     }
 }

@@ -24,7 +24,7 @@ pub(crate) enum RequestContent {
     Nothing,
 }
 
-pub(crate) fn said(raw: &RawRequest<'_>) -> RequestContent {
+pub(crate) fn content(raw: &RawRequest<'_>) -> RequestContent {
     match (raw.protocol, raw.record.command) {
         (WireProtocol::Postgres, _) if raw.has(REQUEST_FETCHES) => {
             RequestContent::Reference(StatementReference::Portal(raw.portal.into()))

@@ -4,10 +4,10 @@
 use rustc_hash::FxHashMap;
 
 /// Connections of which it is kept.
-const MOST: usize = 65_536;
+const MAX_CONNECTIONS: usize = 65_536;
 
 /// Processes that are looked up at a time.
-const MOST_ASKED: usize = 1024;
+const MAX_LOOKUPS: usize = 1024;
 
 /// The servers of connections.
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ impl ConnectionOrigins {
             return Some(only);
         }
         let found = self.found.get(&connection);
-        if found.is_none() && !self.servers.is_empty() && self.sought.len() < MOST_ASKED {
+        if found.is_none() && !self.servers.is_empty() && self.sought.len() < MAX_LOOKUPS {
             self.sought.insert(connection, process);
         }
         found.copied().flatten()
@@ -58,7 +58,7 @@ impl ConnectionOrigins {
 
     /// A connection's process was started by another.
     pub(crate) fn learn(&mut self, connection: u64, parent: Option<u32>) {
-        if self.found.len() >= MOST {
+        if self.found.len() >= MAX_CONNECTIONS {
             // Those that still say something are looked up again.
             self.found.clear();
         }
@@ -93,11 +93,11 @@ mod tests {
     fn what_is_kept_has_an_end() {
         let mut origins = ConnectionOrigins::default();
         (5..7).for_each(|server| origins.add(server));
-        for connection in 0..2 * MOST as u64 {
+        for connection in 0..2 * MAX_CONNECTIONS as u64 {
             origins.server(connection, 10);
             origins.learn(connection, Some(5));
         }
-        assert!(origins.found.len() <= MOST && origins.sought().len() == MOST_ASKED);
-        assert_eq!(origins.server(2 * MOST as u64 - 1, 10), Some(5));
+        assert!(origins.found.len() <= MAX_CONNECTIONS && origins.sought().len() == MAX_LOOKUPS);
+        assert_eq!(origins.server(2 * MAX_CONNECTIONS as u64 - 1, 10), Some(5));
     }
 }

@@ -9,10 +9,10 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 /// Together they have so much room. Unit: bytes.
-const ROOM: usize = 4 << 20;
+const MAX_BYTES: usize = 4 << 20;
 
 /// What a text takes beside its own bytes.
-const BESIDE: usize = 96;
+const ENTRY_BYTES: usize = 96;
 
 /// The texts, by the kernel's numbers of the statements; the oldest go first.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +32,7 @@ impl ReturningTexts {
         if may_return(request) {
             self.texts.insert(statement, Arc::clone(&text));
             self.in_order.push_back(statement);
-            self.bytes += text.len() + BESIDE;
+            self.bytes += text.len() + ENTRY_BYTES;
             self.make_room();
         }
         text
@@ -44,10 +44,10 @@ impl ReturningTexts {
     }
 
     fn make_room(&mut self) {
-        while self.bytes > ROOM {
+        while self.bytes > MAX_BYTES {
             let Some(oldest) = self.in_order.pop_front() else { return };
             let text = self.texts.remove(&oldest);
-            self.bytes -= text.map_or(0, |text| text.len() + BESIDE);
+            self.bytes -= text.map_or(0, |text| text.len() + ENTRY_BYTES);
         }
     }
 }
@@ -60,7 +60,7 @@ fn may_return(request: &RawRequest<'_>) -> bool {
         // Without a name it is there until the next.
         (WireProtocol::Postgres, _) => !request.name.is_empty(),
     };
-    prepares || request.told().is_some()
+    prepares || request.server_text().is_some()
 }
 
 #[cfg(test)]
@@ -84,7 +84,7 @@ mod tests {
             keep(&mut texts, statement, command::STMT_PREPARE, "it has one");
         }
         assert_eq!((texts.of(2), texts.of(7999)), (None, Some(long.into())));
-        assert!((ROOM - 2000..=ROOM).contains(&texts.bytes), "{}", texts.bytes);
+        assert!((MAX_BYTES - 2000..=MAX_BYTES).contains(&texts.bytes), "{}", texts.bytes);
         assert_eq!(texts.texts.len(), texts.in_order.len());
     }
 }

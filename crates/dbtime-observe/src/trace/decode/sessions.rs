@@ -6,7 +6,7 @@
 //! longest lose theirs.
 
 use super::listed::ListedSessions;
-use super::meaning::{RequestContent, RequestMeaning, StatementReference, meaning, said};
+use super::meaning::{RequestContent, RequestMeaning, StatementReference, content, meaning};
 use crate::kernel_layout::numbers::{REQUEST_CUT, REQUEST_FETCHES, REQUEST_MULTI, REQUEST_UNREAD};
 use crate::trace::kernel::executed::RawExecuted;
 use crate::trace::kernel::layout::RawRequest;
@@ -19,13 +19,13 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Statements that are kept, of all connections together.
-const MOST_STATEMENTS: usize = 100_000;
+const MAX_STATEMENTS: usize = 100_000;
 
 /// Connections of which something is kept.
-const MOST_SESSIONS: usize = 65_536;
+const MAX_SESSIONS: usize = 65_536;
 
 /// MariaDB's name for the statement that was prepared last.
-const LAST: u32 = u32::MAX;
+const LAST_PREPARED: u32 = u32::MAX;
 
 /// All connections.
 #[derive(Debug, Default)]
@@ -35,7 +35,7 @@ pub(crate) struct TracedSessions {
     texts: HashSet<Arc<str>>,
     statements: usize,
     /// Requests that named a statement which is not known.
-    nameless: u64,
+    unresolved: u64,
     /// Requests so far; tells which connections have been silent.
     clock: u64,
     listed: ListedSessions,
@@ -57,8 +57,8 @@ struct SessionStatement {
 
 impl TracedSessions {
     /// How many requests have named a statement which was not known.
-    pub(crate) fn nameless(&self) -> u64 {
-        self.nameless
+    pub(crate) fn unresolved(&self) -> u64 {
+        self.unresolved
     }
 
     /// Whose a connection is from here on.
@@ -103,11 +103,11 @@ impl TracedSessions {
     }
 
     /// What a request is that is not over.
-    pub(super) fn glimpse(&mut self, raw: &RawRequest<'_>) -> TracedRequest {
-        let nameless = self.nameless;
+    pub(super) fn decode_unfinished(&mut self, raw: &RawRequest<'_>) -> TracedRequest {
+        let unresolved = self.unresolved;
         let (text, text_state) = self.text(raw);
         // It will be counted when it is over.
-        self.nameless = nameless;
+        self.unresolved = unresolved;
         request(raw, self.login(raw.record.connection), text, text_state)
     }
 
@@ -155,13 +155,13 @@ impl TracedSessions {
         if raw.has(REQUEST_UNREAD) {
             return (nothing(), TextState::None);
         }
-        match said(raw) {
+        match content(raw) {
             RequestContent::Text => (text_of(raw), whole_or_cut(raw)),
             RequestContent::Reference(reference) => {
                 match self.statement(raw.record.connection, &reference) {
                     Some(SessionStatement { text, is_cut: false }) => (text, TextState::Whole),
                     Some(SessionStatement { text, is_cut: true }) => (text, TextState::Cut),
-                    None => self.untold(raw, reference),
+                    None => self.server_text_of(raw, reference),
                 }
             }
             RequestContent::Nothing => (nothing(), TextState::None),
@@ -169,13 +169,13 @@ impl TracedSessions {
     }
 
     /// A statement that was prepared before that could be seen: the server may have told of it.
-    fn untold(
+    fn server_text_of(
         &mut self,
         raw: &RawRequest<'_>,
         reference: StatementReference,
     ) -> (Arc<str>, TextState) {
-        self.nameless += 1;
-        if raw.told().is_none() {
+        self.unresolved += 1;
+        if raw.server_text().is_none() {
             return (Arc::from(""), TextState::Unknown);
         }
         let (text, state) = (self.shared(&text_of(raw)), whole_or_cut(raw));
@@ -191,7 +191,7 @@ impl TracedSessions {
         reference: &StatementReference,
     ) -> Option<SessionStatement> {
         let session = self.sessions.get(&connection)?;
-        let last = (*reference == StatementReference::Number(LAST))
+        let last = (*reference == StatementReference::Number(LAST_PREPARED))
             .then_some(session.last.as_ref())
             .flatten();
         session.statements.get(last.unwrap_or(reference)).cloned()
@@ -228,7 +228,7 @@ impl TracedSessions {
         reference: StatementReference,
         statement: SessionStatement,
     ) {
-        if self.statements >= MOST_STATEMENTS {
+        if self.statements >= MAX_STATEMENTS {
             self.make_room();
         }
         let session = self.session(connection);
@@ -240,7 +240,7 @@ impl TracedSessions {
 
     /// What is kept of a connection.
     fn session(&mut self, connection: u64) -> &mut TracedSession {
-        if self.sessions.len() >= MOST_SESSIONS && !self.sessions.contains_key(&connection) {
+        if self.sessions.len() >= MAX_SESSIONS && !self.sessions.contains_key(&connection) {
             self.make_room();
         }
         let session = self.sessions.entry(connection).or_default();
@@ -271,7 +271,7 @@ impl TracedSessions {
         if let Some(known) = self.texts.get(text) {
             return Arc::clone(known);
         }
-        if self.texts.len() >= MOST_STATEMENTS {
+        if self.texts.len() >= MAX_STATEMENTS {
             self.texts.retain(|text| Arc::strong_count(text) > 1);
         }
         self.texts.insert(Arc::clone(text));
@@ -349,7 +349,7 @@ fn whole_or_cut(raw: &RawRequest<'_>) -> TextState {
 /// QUERY, where there are none: a count of zero, and one set of them.
 pub(super) fn text_of(raw: &RawRequest<'_>) -> Arc<str> {
     let bare = raw.text.strip_prefix(&[0, 1]).filter(|_| raw.record.command == command::QUERY);
-    Arc::from(String::from_utf8_lossy(raw.told().or(bare).unwrap_or(raw.text)))
+    Arc::from(String::from_utf8_lossy(raw.server_text().or(bare).unwrap_or(raw.text)))
 }
 
 #[cfg(test)]
@@ -386,7 +386,7 @@ mod tests {
         let whole = |text: &str| (text.to_owned(), TextState::Whole);
         assert_eq!(take(&mut sessions, &prepare(1, 5, "SELECT ?")), whole("SELECT ?"));
         assert_eq!(take(&mut sessions, &execute(1, 5)), whole("SELECT ?"));
-        assert_eq!(take(&mut sessions, &execute(1, LAST)), whole("SELECT ?"));
+        assert_eq!(take(&mut sessions, &execute(1, LAST_PREPARED)), whole("SELECT ?"));
         let unknown = (String::new(), TextState::Unknown);
         assert_eq!(take(&mut sessions, &execute(2, 5)), unknown);
         let close = written(1, command::STMT_CLOSE, &5u32.to_le_bytes(), |_| {});
@@ -428,15 +428,15 @@ mod tests {
         let mut text = 7u32.to_le_bytes().to_vec();
         text.resize(SERVER_TEXT_AT, 0);
         text.extend_from_slice(b"SELECT 8");
-        let told =
+        let with_text =
             written(1, command::STMT_EXECUTE, &text, |record| record.flags = REQUEST_SERVER_TEXT);
         assert_eq!(take(&mut sessions, &execute(1, 7)).1, TextState::Unknown);
-        for bytes in [told, execute(1, 7)] {
+        for bytes in [with_text, execute(1, 7)] {
             let found = take(&mut sessions, &bytes);
             // The number stands before the text.
             assert_eq!(found, ("SELECT 8".to_owned(), TextState::Whole));
         }
-        assert_eq!(sessions.nameless(), 2);
+        assert_eq!(sessions.unresolved(), 2);
     }
 
     #[test]
@@ -462,8 +462,8 @@ mod tests {
         let quit = written(1, command::QUIT, b"", |_| {});
         assert_eq!(user(&mut sessions, &quit).as_deref(), Some("root"));
         assert!(sessions.sessions.is_empty());
-        (0..=MOST_SESSIONS as u64).for_each(|one| sessions.logged_in(one, login("app")));
-        assert!(sessions.sessions.len() <= MOST_SESSIONS);
+        (0..=MAX_SESSIONS as u64).for_each(|one| sessions.logged_in(one, login("app")));
+        assert!(sessions.sessions.len() <= MAX_SESSIONS);
     }
 
     #[test]
@@ -489,12 +489,12 @@ mod tests {
     #[test]
     fn what_is_kept_has_an_end() {
         let mut sessions = TracedSessions::default();
-        for index in 1..=MOST_STATEMENTS as u64 + 10 {
+        for index in 1..=MAX_STATEMENTS as u64 + 10 {
             take(&mut sessions, &prepare(index, 1, "SELECT 1"));
         }
-        assert!(sessions.statements <= MOST_STATEMENTS);
+        assert!(sessions.statements <= MAX_STATEMENTS);
         assert_eq!(sessions.texts.len(), 1);
-        let newest = MOST_STATEMENTS as u64 + 10;
+        let newest = MAX_STATEMENTS as u64 + 10;
         assert_eq!(take(&mut sessions, &execute(newest, 1)).1, TextState::Whole);
         assert_eq!(take(&mut sessions, &execute(1, 1)).1, TextState::Unknown);
     }

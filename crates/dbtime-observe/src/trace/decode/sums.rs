@@ -10,19 +10,16 @@ use super::sessions::text_of;
 use crate::kernel_layout::capture::{StatementRow, TallyRow, ThreadName, TotalsRow};
 use crate::kernel_layout::numbers::*;
 use crate::kernel_layout::read_record;
-use crate::trace::TraceError;
+use crate::trace::error::TraceError;
 use crate::trace::kernel::grace::wait_for_programs;
 use crate::trace::kernel::layout::RawRequest;
 use crate::trace::kernel::loading::map;
-use crate::trace::kernel::refusal::kernel;
+use crate::trace::kernel::refusal::kernel_error;
 use crate::trace::kernel::sum_layout;
 use dbtime_model::traced_totals::{Preemption, TracedTotals};
 use libbpf_rs::{Map, MapCore, MapFlags, Object};
 use std::sync::Arc;
 use zerocopy::IntoBytes;
-
-/// What is there for sums alone.
-pub(crate) const TABLES: [&str; 4] = ["totals", "examples", "prepared_shapes", "files"];
 
 /// Parts that are waits for files.
 const FILE_PARTS: std::ops::RangeInclusive<usize> = PART_IO_READ..=PART_SYNC;
@@ -53,14 +50,14 @@ impl SumRows {
     /// A row: all of it, also what is added meanwhile; one that is to stay begins anew.
     fn read(self, table: &Map<'_>, key: &[u8], stays: bool) -> Result<Option<Vec<u8>>, TraceError> {
         if self == Self::AsTheyAre {
-            return table.lookup(key, MapFlags::ANY).map_err(kernel);
+            return table.lookup(key, MapFlags::ANY).map_err(kernel_error);
         }
         if !stays {
-            return table.lookup_and_delete(key).map_err(kernel);
+            return table.lookup_and_delete(key).map_err(kernel_error);
         }
-        let row = table.lookup(key, MapFlags::ANY).map_err(kernel)?;
+        let row = table.lookup(key, MapFlags::ANY).map_err(kernel_error)?;
         let nothing = vec![0; table.value_size() as usize];
-        table.update(key, &nothing, MapFlags::ANY).map_err(kernel)?;
+        table.update(key, &nothing, MapFlags::ANY).map_err(kernel_error)?;
         Ok(row)
     }
 }
@@ -72,7 +69,7 @@ pub(crate) struct KernelSums {
     returning: ReturningTexts,
     /// To which programs add.
     side: u32,
-    /// How many rows programs had made in each table when they were told so.
+    /// How many rows programs had made in each table at the last change of sides.
     made: [u32; EMPTIED],
 }
 
@@ -87,15 +84,21 @@ impl KernelSums {
         for side in 0..SIDES as u32 {
             for (cache, was_preempted) in (0..CACHES).flat_map(|c| [(c, false), (c, true)]) {
                 let key = sum_layout::row_key(SHAPE_OTHER, was_preempted, cache, side);
-                totals.update(key.as_bytes(), empty.as_bytes(), MapFlags::ANY).map_err(kernel)?;
+                totals
+                    .update(key.as_bytes(), empty.as_bytes(), MapFlags::ANY)
+                    .map_err(kernel_error)?;
             }
             for part in FILE_PARTS {
                 let key = sum_layout::other_files(part, side);
-                files.update(key.as_bytes(), nothing.as_bytes(), MapFlags::ANY).map_err(kernel)?;
+                files
+                    .update(key.as_bytes(), nothing.as_bytes(), MapFlags::ANY)
+                    .map_err(kernel_error)?;
             }
         }
         let (preemptors, nobody) = (map(object, "preemptors")?, ThreadName::default());
-        preemptors.update(nobody.as_bytes(), nothing.as_bytes(), MapFlags::ANY).map_err(kernel)?;
+        preemptors
+            .update(nobody.as_bytes(), nothing.as_bytes(), MapFlags::ANY)
+            .map_err(kernel_error)?;
         Ok(Self::default())
     }
 
@@ -103,7 +106,7 @@ impl KernelSums {
     ///
     /// # Errors
     /// The tables cannot be read.
-    pub(crate) fn tend(&mut self, object: &Object) -> Result<(), TraceError> {
+    pub(crate) fn poll(&mut self, object: &Object) -> Result<(), TraceError> {
         let made = made(object)?;
         for (index, name) in EMPTIED_TABLES.into_iter().enumerate() {
             let new = made[index].wrapping_sub(self.made[index]);
@@ -120,7 +123,7 @@ impl KernelSums {
         self.side = (full + 1) % SIDES as u32;
         let side = map(object, ".data.side")?;
         let key = 0u32.to_ne_bytes();
-        side.update(&key, &self.side.to_ne_bytes(), MapFlags::ANY).map_err(kernel)?;
+        side.update(&key, &self.side.to_ne_bytes(), MapFlags::ANY).map_err(kernel_error)?;
         wait_for_programs();
         take_in(&mut self.rows, object, SumRows::TakenOut(full))?;
         self.take_texts(object, full)?;
@@ -156,7 +159,8 @@ impl KernelSums {
         let examples = map(object, "examples")?;
         for shape in rows.without_text() {
             for key in example_keys(shape) {
-                let example = examples.lookup(key.as_bytes(), MapFlags::ANY).map_err(kernel)?;
+                let example =
+                    examples.lookup(key.as_bytes(), MapFlags::ANY).map_err(kernel_error)?;
                 let request = example.as_deref().and_then(RawRequest::read);
                 request.iter().for_each(|request| rows.name_new(shape, text_of(request)));
             }
@@ -186,7 +190,7 @@ impl KernelSums {
         let rows = map(object, "totals")?;
         let mut count = self.rows.count();
         for key in rows.keys() {
-            let row = rows.lookup(&key, MapFlags::ANY).map_err(kernel)?;
+            let row = rows.lookup(&key, MapFlags::ANY).map_err(kernel_error)?;
             let row = row.as_deref().and_then(read_record::<TotalsRow>);
             count += row.map_or(0, |row| row.count);
         }
@@ -238,7 +242,7 @@ fn keys(table: &Map<'_>, is_wanted: impl Fn(&[u8]) -> bool) -> Vec<Vec<u8>> {
 /// How many rows programs have made in each table.
 fn made(object: &Object) -> Result<[u32; EMPTIED], TraceError> {
     let counts = map(object, ".data.made")?.lookup(&0u32.to_ne_bytes(), MapFlags::ANY);
-    let counts = counts.map_err(kernel)?;
+    let counts = counts.map_err(kernel_error)?;
     Ok(counts.as_deref().and_then(read_record).unwrap_or_default())
 }
 
@@ -250,7 +254,7 @@ pub(crate) fn preemptors(object: &Object) -> Result<Vec<Preemption>, TraceError>
     let table = map(object, "preemptors")?;
     let mut rows = Vec::new();
     for key in table.keys() {
-        if let Some(row) = table.lookup(&key, MapFlags::ANY).map_err(kernel)? {
+        if let Some(row) = table.lookup(&key, MapFlags::ANY).map_err(kernel_error)? {
             rows.extend(sum_layout::preemption(&key, &row));
         }
     }

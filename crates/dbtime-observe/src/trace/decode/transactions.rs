@@ -3,7 +3,7 @@
 
 use super::meaning::{RequestMeaning, meaning};
 use crate::kernel_layout::numbers::{REQUEST_IN_TRANSACTION, REQUEST_NO_TRANSACTION};
-use crate::trace::is_statement;
+use crate::trace::commands::is_statement;
 use crate::trace::kernel::layout::RawRequest;
 use dbtime_model::traced::{BlockingTransaction, TracedRequest};
 use dbtime_model::{MonoNanos, Nanos};
@@ -12,15 +12,15 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Statements of one that are kept.
-const LATEST: usize = 4;
+const MAX_LATEST: usize = 4;
 
 /// Connections of which an open one is kept. Those that ended without a word leave theirs behind:
 /// where there is no room, all go.
-const MOST: usize = 65_536;
+const MAX_OPEN: usize = 65_536;
 
 /// The transactions that are open, by their connections.
 #[derive(Debug, Default)]
-pub(crate) struct Transactions {
+pub(crate) struct TransactionTracker {
     open: FxHashMap<u64, OpenTransaction>,
 }
 
@@ -34,7 +34,7 @@ struct OpenTransaction {
     end: MonoNanos,
 }
 
-impl Transactions {
+impl TransactionTracker {
     /// Takes a request in. Returns what the transaction had done that it has ended, where there was
     /// more than this one.
     pub(crate) fn take(
@@ -57,7 +57,7 @@ impl Transactions {
         match self.open.get_mut(&connection) {
             Some(open) => open.add(request),
             None if raw.has(REQUEST_IN_TRANSACTION) => {
-                if self.open.len() >= MOST {
+                if self.open.len() >= MAX_OPEN {
                     self.open.clear();
                 }
                 self.open.insert(connection, OpenTransaction::new(request));
@@ -90,7 +90,7 @@ impl OpenTransaction {
         self.statements += u64::from(request.executes.max(1));
         self.idle += request.start - self.end;
         self.end = request.end;
-        self.latest.truncate(LATEST - 1);
+        self.latest.truncate(MAX_LATEST - 1);
         self.latest.push_front(Arc::clone(&request.text));
     }
 
@@ -111,15 +111,15 @@ mod tests {
     use super::*;
     use crate::trace::kernel::layout::tests::written;
 
-    /// A statement from one instant to another, and what its answer says.
-    fn take(
-        transactions: &mut Transactions,
+    /// A statement from one instant to another, and the flags of its answer.
+    fn request(
+        transactions: &mut TransactionTracker,
         text: &str,
         (start, end): (u64, u64),
-        says: u16,
+        flags: u16,
     ) -> Option<Arc<BlockingTransaction>> {
         let bytes = written(7, 3, text.as_bytes(), |record| {
-            (record.start, record.end, record.flags) = (start, end, says);
+            (record.start, record.end, record.flags) = (start, end, flags);
         });
         let raw = RawRequest::read(&bytes).expect("a request");
         transactions.take(&raw, &TracedSessions::default().take(&raw))
@@ -127,17 +127,17 @@ mod tests {
 
     #[test]
     fn one_that_ends_tells_what_it_did_and_how_long_it_idled() {
-        let mut transactions = Transactions::default();
-        assert_eq!(take(&mut transactions, "SELECT 0", (1, 2), REQUEST_NO_TRANSACTION), None);
-        assert_eq!(take(&mut transactions, "SELECT 0", (3, 4), 0), None);
-        assert_eq!(take(&mut transactions, "BEGIN", (10, 11), REQUEST_IN_TRANSACTION), None);
+        let mut transactions = TransactionTracker::default();
+        assert_eq!(request(&mut transactions, "SELECT 0", (1, 2), REQUEST_NO_TRANSACTION), None);
+        assert_eq!(request(&mut transactions, "SELECT 0", (3, 4), 0), None);
+        assert_eq!(request(&mut transactions, "BEGIN", (10, 11), REQUEST_IN_TRANSACTION), None);
         for start in [20, 30, 40, 50] {
-            let says = if start == 30 { 0 } else { REQUEST_IN_TRANSACTION };
-            assert_eq!(take(&mut transactions, "UPDATE t", (start, start + 1), says), None);
+            let flags = if start == 30 { 0 } else { REQUEST_IN_TRANSACTION };
+            assert_eq!(request(&mut transactions, "UPDATE t", (start, start + 1), flags), None);
         }
         let open = transactions.open(7, MonoNanos(60)).expect("it is open");
         assert_eq!((open.statements, open.length, open.idle), (5, Nanos(50), Nanos(45)));
-        let ended = take(&mut transactions, "COMMIT", (60, 62), REQUEST_NO_TRANSACTION)
+        let ended = request(&mut transactions, "COMMIT", (60, 62), REQUEST_NO_TRANSACTION)
             .expect("it was open");
         assert_eq!((ended.statements, ended.length, ended.idle), (6, Nanos(52), Nanos(45)));
         assert_eq!(ended.latest, ["UPDATE t", "UPDATE t", "UPDATE t", "UPDATE t"].map(Arc::from));
@@ -146,13 +146,13 @@ mod tests {
 
     #[test]
     fn one_whose_client_leaves_is_over() {
-        let mut transactions = Transactions::default();
-        take(&mut transactions, "BEGIN", (10, 11), REQUEST_IN_TRANSACTION);
+        let mut transactions = TransactionTracker::default();
+        request(&mut transactions, "BEGIN", (10, 11), REQUEST_IN_TRANSACTION);
         let quit = written(7, dbtime_wire::mysql::command::QUIT, b"", |record| record.start = 20);
         let raw = RawRequest::read(&quit).expect("a request");
         let ended =
             transactions.take(&raw, &TracedSessions::default().take(&raw)).expect("it was open");
         assert_eq!((ended.statements, ended.idle), (1, Nanos(9)));
-        assert_eq!(take(&mut transactions, "COMMIT", (30, 31), REQUEST_NO_TRANSACTION), None);
+        assert_eq!(request(&mut transactions, "COMMIT", (30, 31), REQUEST_NO_TRANSACTION), None);
     }
 }

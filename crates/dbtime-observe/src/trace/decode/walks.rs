@@ -1,24 +1,25 @@
-//! What a walk over all connections has said of them.
+//! Snapshots of all connections, as an iterator has written them.
 
 use super::naming::ServerNaming;
 use super::sessions::TracedSessions;
-use crate::trace::kernel::layout::{RawRequest, RequestSnapshot, kernel_part};
+use crate::trace::kernel::fields::kernel_part;
+use crate::trace::kernel::layout::{RawRequest, RequestSnapshot};
 use dbtime_model::traced_live::{ConnectionActivity, LiveConnection};
 use dbtime_model::{MonoNanos, Part};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// What `look` has said: glances, each followed by its request. A connection that several processes
-/// have open is spoken of several times, and counts once.
+/// Reads the output of `iter_snapshot`: snapshots, each followed by its request. A connection that
+/// several processes have open is among them several times, and counts once.
 pub(crate) fn connections(
-    mut said: &[u8],
+    mut records: &[u8],
     sessions: &mut TracedSessions,
     naming: &mut ServerNaming,
 ) -> Vec<LiveConnection> {
     let (mut found, mut seen) = (Vec::new(), HashSet::new());
-    while let Some((snapshot, rest)) = RequestSnapshot::read(said) {
+    while let Some((snapshot, rest)) = RequestSnapshot::read(records) {
         let Some((mut raw, rest)) = RawRequest::split(rest) else { break };
-        said = rest;
+        records = rest;
         if !seen.insert(raw.record.connection) {
             continue;
         }
@@ -27,7 +28,7 @@ pub(crate) fn connections(
         found.push(LiveConnection {
             at: MonoNanos(snapshot.now),
             activity: activity(&snapshot, || naming.lock(&raw, snapshot.wait)),
-            request: sessions.glimpse(&raw),
+            request: sessions.decode_unfinished(&raw),
         });
     }
     found
@@ -63,9 +64,9 @@ mod tests {
     }
 
     #[test]
-    fn every_connection_is_told_of() {
+    fn every_connection_is_in_a_snapshot() {
         let request = |number, text: &[u8]| written(number, 3, text, |_| {});
-        let said = [
+        let records = [
             [snapshot(1, PART_CPU, 0), request(1, b"SELECT 1")].concat(),
             [snapshot(0, PARTS, 0), request(2, b"")].concat(),
             [snapshot(1, PART_LOCK, WAIT_ROW_LOCK), request(3, b"UPDATE t")].concat(),
@@ -75,7 +76,7 @@ mod tests {
         ]
         .concat();
         let found =
-            connections(&said, &mut TracedSessions::default(), &mut ServerNaming::default());
+            connections(&records, &mut TracedSessions::default(), &mut ServerNaming::default());
         let activities: Vec<&ConnectionActivity> = found.iter().map(|one| &one.activity).collect();
         let expected = [
             ConnectionActivity::In(Part::Cpu),
@@ -87,10 +88,14 @@ mod tests {
         assert_eq!(activities, expected.iter().collect::<Vec<_>>());
         assert_eq!((found[0].at, &*found[2].request.text), (MonoNanos(99), "UPDATE t"));
         let last = size_of::<SnapshotRecord>() + written(3, 3, b"UPDATE t", |_| {}).len();
-        let cut = said.len() - last - 1;
+        let cut = records.len() - last - 1;
         assert_eq!(
-            connections(&said[..cut], &mut TracedSessions::default(), &mut ServerNaming::default())
-                .len(),
+            connections(
+                &records[..cut],
+                &mut TracedSessions::default(),
+                &mut ServerNaming::default()
+            )
+            .len(),
             4
         );
     }

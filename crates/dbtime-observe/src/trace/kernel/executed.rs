@@ -1,7 +1,7 @@
 //! What follows a request of the kernel's side: its text, and where it executes several statements
 //! each of them.
 
-use super::layout::known;
+use super::fields::known;
 use crate::kernel_layout::capture::{ExampleRow, ExecutedRecord, RequestRecord, TextRecord};
 use crate::kernel_layout::numbers::{MAX_EXECUTED, TEXT_ROOM};
 use crate::kernel_layout::read_record;

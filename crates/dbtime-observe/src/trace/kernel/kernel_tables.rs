@@ -2,10 +2,10 @@
 
 use super::layout;
 use super::loading::map;
-use super::refusal::kernel;
+use super::refusal::kernel_error;
 use crate::kernel_layout::capture::ThreadName;
 use crate::kernel_layout::{padded, read_record};
-use crate::trace::TraceError;
+use crate::trace::error::TraceError;
 use crate::trace::probes::server_probes::ProgramFacts;
 use crate::trace::servers::{TracedServer, is_here};
 use dbtime_model::WireProtocol;
@@ -15,7 +15,7 @@ use zerocopy::IntoBytes;
 /// How often a thread left a request that it had answered and that is not known to be over.
 pub(crate) fn departures(object: &Object) -> Result<u64, TraceError> {
     let counts = map(object, "departures")?.lookup(&0u32.to_ne_bytes(), MapFlags::ANY);
-    Ok(counts.map_err(kernel)?.as_deref().and_then(read_record).unwrap_or_default())
+    Ok(counts.map_err(kernel_error)?.as_deref().and_then(read_record).unwrap_or_default())
 }
 
 /// Tells the kernel's side of a server's processes and ports.
@@ -39,7 +39,7 @@ pub(crate) fn name(
 }
 
 /// Tells the kernel's side what programs of servers are called.
-pub(crate) fn name_programs(object: &Object) -> Result<(), TraceError> {
+pub(crate) fn write_program_names(object: &Object) -> Result<(), TraceError> {
     let protocols = [WireProtocol::Mysql, WireProtocol::Postgres];
     for program in protocols.into_iter().flat_map(WireProtocol::programs) {
         let name = ThreadName { text: padded(program) };
@@ -54,5 +54,5 @@ pub(crate) fn write(
     key: &[u8],
     value: &[u8],
 ) -> Result<(), TraceError> {
-    map(object, name)?.update(key, value, MapFlags::ANY).map_err(kernel)
+    map(object, name)?.update(key, value, MapFlags::ANY).map_err(kernel_error)
 }

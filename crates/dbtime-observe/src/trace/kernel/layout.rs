@@ -1,7 +1,7 @@
 //! Requests as the kernel's side hands them over: a record, what stands before it and behind it.
 
 use super::executed::{RawExecuted, executed, length_behind, portal};
-use super::sum_layout::file_wait;
+use super::fields::{file_wait, known, query_cache, request_parts};
 use crate::kernel_layout::capture::{
     BlockerRecord, FileWaitsRecord, NOT_KNOWN, PreemptorRecord, RequestRecord, ServerRow,
     SnapshotRecord, WaitsRecord,
@@ -10,7 +10,7 @@ use crate::kernel_layout::numbers::*;
 use crate::kernel_layout::{split_record, text_until_zero};
 use dbtime_model::traced::{Blocker, ErrorCode, Preemptor, QueryCache, RequestOutcome};
 use dbtime_model::traced_files::FileWait;
-use dbtime_model::{Nanos, Part, Parts, WireProtocol};
+use dbtime_model::{Nanos, Parts, WireProtocol};
 
 /// A request as the kernel's side tells of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl<'a> RawRequest<'a> {
     }
 
     /// The text that the server told of.
-    pub(crate) fn told(&self) -> Option<&'a [u8]> {
+    pub(crate) fn server_text(&self) -> Option<&'a [u8]> {
         self.has(REQUEST_SERVER_TEXT).then(|| self.text.get(SERVER_TEXT_AT..)).flatten()
     }
 
@@ -123,7 +123,7 @@ impl<'a> RawRequest<'a> {
         request_parts(&self.record.parts)
     }
 
-    /// The number of the last system call among [`Part::Other`].
+    /// The number of the last system call among `Part::Other`.
     pub(crate) fn other_call(&self) -> Option<u16> {
         (self.record.parts[PART_OTHER] > 0).then_some(self.record.other_call)
     }
@@ -152,11 +152,6 @@ impl RequestSnapshot {
     }
 }
 
-/// A number, where it was seen.
-pub(crate) fn known(number: u64) -> Option<u64> {
-    Some(number).filter(|number| *number != NOT_KNOWN)
-}
-
 fn protocol(number: u8) -> Option<WireProtocol> {
     match number {
         PROTOCOL_MYSQL => Some(WireProtocol::Mysql),
@@ -173,50 +168,11 @@ fn outcome(number: u8) -> Option<RequestOutcome> {
     }
 }
 
-/// `enum cache`.
-pub(super) fn query_cache(number: u32) -> QueryCache {
-    match number {
-        CACHE_MISS => QueryCache::Miss,
-        CACHE_HIT => QueryCache::Hit,
-        _ => QueryCache::NotAsked,
-    }
-}
-
 /// It is what the request began with, or stands behind the text that it brought.
 fn name<'a>(record: &RequestRecord, rest: &'a [u8]) -> Option<&'a [u8]> {
     let is_first = record.flags & REQUEST_NAMED != 0;
     let from = if is_first { 0 } else { record.text_length as usize };
     rest.get(from..from + usize::from(record.name_length))
-}
-
-/// `enum part`.
-const KERNEL_PARTS: [(usize, Part); PARTS] = [
-    (PART_CPU, Part::Cpu),
-    (PART_RUNQ_PREEMPTED, Part::RunqPreempted),
-    (PART_RUNQ_WOKEN, Part::RunqWoken),
-    (PART_LOCK, Part::Lock),
-    (PART_IO_READ, Part::IoRead),
-    (PART_IO_WRITE, Part::IoWrite),
-    (PART_SYNC, Part::Sync),
-    (PART_NET, Part::Net),
-    (PART_SLEEP, Part::Sleep),
-    (PART_OTHER, Part::Other),
-    (PART_THROTTLED, Part::Throttled),
-    (PART_STOPPED, Part::Stopped),
-];
-
-/// The part of a number; `None`: not known.
-pub(crate) fn kernel_part(number: usize) -> Option<Part> {
-    KERNEL_PARTS.iter().find(|(known, _)| *known == number).map(|(_, part)| *part)
-}
-
-/// By `enum part`. Unit: nanoseconds.
-pub(super) fn request_parts(amounts: &[u64; PARTS]) -> Parts {
-    let mut parts = Parts::default();
-    for (number, part) in KERNEL_PARTS {
-        parts.add(part, Nanos(amounts[number]).signed());
-    }
-    parts
 }
 
 /// The row of a server's process; that of a child is forgotten as it ends.
@@ -279,6 +235,7 @@ pub(crate) mod tests {
     use super::super::logins::login;
     use super::*;
     use crate::kernel_layout::padded;
+    use dbtime_model::Part;
     use proptest::prelude::*;
     use zerocopy::IntoBytes;
 

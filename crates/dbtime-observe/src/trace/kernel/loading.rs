@@ -1,10 +1,10 @@
 //! The kernel's side on its way into the kernel. What a kernel refuses is found out by trying, and
 //! left out where the rest can do without.
 
-use super::refusal::{self, kernel, refused};
+use super::refusal::{self, kernel_error, refusal_error};
 use super::stream::CaptureConfig;
-use crate::trace::TraceError;
-use crate::trace::decode::sums;
+use super::sum_layout::SUM_TABLES;
+use crate::trace::error::TraceError;
 use crate::trace::privilege::helper::ProbeSites;
 use crate::trace::privilege::rights::{KERNEL, missing};
 use libbpf_rs::{
@@ -25,8 +25,8 @@ const OBJECT: &[u8] = include_bytes!("../../../bpf/built/capture.x86_64.bpf.o");
 #[cfg(target_arch = "aarch64")]
 const OBJECT: &[u8] = include_bytes!("../../../bpf/built/capture.aarch64.bpf.o");
 
-/// Without these nothing is seen.
-const NEEDED: [&str; 3] = ["on_receive", "on_send", "iter_final"];
+/// Programs without which no request is seen.
+const REQUIRED_PROGRAMS: [&str; 3] = ["on_receive", "on_send", "iter_final"];
 
 /// Where responses went takes both.
 pub(crate) const THREADS: [&str; 2] = ["on_switch", "on_waking"];
@@ -34,8 +34,8 @@ pub(crate) const THREADS: [&str; 2] = ["on_switch", "on_waking"];
 /// Which waits a timer ended takes both: where only its beginning is told of, every wait would be.
 pub(crate) const TIMERS: [&str; 2] = ["on_timer", "on_timer_end"];
 
-/// What is lost without programs that no probe runs.
-const LOST: [(&str, &str); 11] = [
+/// Features of programs that no probe runs: what a report lacks without each.
+const FEATURES: [(&str, &str); 11] = [
     ("on_switch", "where responses went"),
     ("on_waking", "where responses went"),
     ("on_timer", "which waits for locks a timer ended"),
@@ -49,8 +49,8 @@ const LOST: [(&str, &str); 11] = [
     ("iter_snapshot", "what connections are at"),
 ];
 
-/// What is not measured without a probe, and why there is none.
-pub(crate) type LeftOut = (&'static str, String);
+/// A feature that this kernel or server does not give, and why.
+pub(crate) type UnavailableFeature = (&'static str, String);
 
 /// Programs that the kernel refused, and why.
 pub(crate) type LoadRefusal = BTreeMap<String, String>;
@@ -61,31 +61,32 @@ pub(crate) type LoadRefusal = BTreeMap<String, String>;
 /// # Errors
 /// The kernel refuses what is needed, for want of a right or because it lacks something.
 pub(crate) fn load(
-    wanted: &CaptureConfig,
+    config: &CaptureConfig,
     change: impl Fn(&mut OpenObject),
 ) -> Result<(Object, LoadRefusal), TraceError> {
-    let mut left_out = LoadRefusal::new();
+    let mut refused = LoadRefusal::new();
     loop {
-        refusal::listen();
-        let mut open = open(wanted, !THREADS.iter().any(|one| left_out.contains_key(*one)))?;
+        refusal::capture_log();
+        let mut open = open(config, !THREADS.iter().any(|one| refused.contains_key(*one)))?;
         change(&mut open);
         for mut program in open.progs_mut() {
-            if left_out.contains_key(&*program.name().to_string_lossy()) {
+            if refused.contains_key(&*program.name().to_string_lossy()) {
                 program.set_autoload(false);
             }
         }
         let error = match open.load() {
-            Ok(object) => return Ok((object, left_out)),
+            Ok(object) => return Ok((object, refused)),
             Err(error) => error,
         };
-        let Some((program, why)) = refusal::program().filter(|_| missing(&KERNEL).is_empty())
+        let Some((program, why)) =
+            refusal::refused_program().filter(|_| missing(&KERNEL).is_empty())
         else {
-            return Err(refused(error));
+            return Err(refusal_error(error));
         };
-        if NEEDED.contains(&&*program) || left_out.contains_key(&program) {
-            return Err(refused(error));
+        if REQUIRED_PROGRAMS.contains(&&*program) || refused.contains_key(&program) {
+            return Err(refusal_error(error));
         }
-        left_out.extend(with_partners(program).into_iter().map(|one| (one, why.clone())));
+        refused.extend(with_partners(program).into_iter().map(|one| (one, why.clone())));
     }
 }
 
@@ -100,18 +101,18 @@ fn with_partners(program: String) -> Vec<String> {
 ///
 /// # Errors
 /// They are not those of this object file.
-pub(crate) fn tables(wanted: &CaptureConfig, loaded: &[OwnedFd]) -> Result<Object, TraceError> {
-    refusal::listen();
-    let mut open = open(wanted, true)?;
+pub(crate) fn tables(config: &CaptureConfig, loaded: &[OwnedFd]) -> Result<Object, TraceError> {
+    refusal::capture_log();
+    let mut open = open(config, true)?;
     for mut program in open.progs_mut() {
         program.set_autoload(false);
     }
     let mut loaded = loaded.iter();
     for mut map in open.maps_mut() {
         let table = loaded.next().ok_or_else(|| lacks("table"))?;
-        map.reuse_fd(table.as_fd()).map_err(kernel)?;
+        map.reuse_fd(table.as_fd()).map_err(kernel_error)?;
     }
-    open.load().map_err(refused)
+    open.load().map_err(refusal_error)
 }
 
 pub(crate) fn map<'a>(object: &'a Object, name: &str) -> Result<Map<'a>, TraceError> {
@@ -128,22 +129,24 @@ fn lacks(what: &str) -> TraceError {
     TraceError::Kernel(format!("it lacks the {what}"))
 }
 
-fn open(wanted: &CaptureConfig, follows_threads: bool) -> Result<OpenObject, TraceError> {
-    let mut open = ObjectBuilder::default().open_memory(OBJECT).map_err(kernel)?;
+fn open(config: &CaptureConfig, follows_threads: bool) -> Result<OpenObject, TraceError> {
+    let mut open = ObjectBuilder::default().open_memory(OBJECT).map_err(kernel_error)?;
     for mut map in open.maps_mut() {
         let name = map.name().to_string_lossy().into_owned();
         if name == "stream" {
-            map.set_max_entries(wanted.buffer).map_err(kernel)?;
-        } else if sums::TABLES.contains(&name.as_str()) && !wanted.adds_up {
+            map.set_max_entries(config.buffer).map_err(kernel_error)?;
+        } else if SUM_TABLES.contains(&name.as_str()) && !config.adds_up {
             // Room that is not used takes memory and time all the same.
-            map.set_max_entries(1).map_err(kernel)?;
+            map.set_max_entries(1).map_err(kernel_error)?;
         }
     }
     // The library puts the object's name before it.
     let is_constants = |name: &std::ffi::OsStr| name.to_string_lossy().ends_with(".rodata");
     let constants = open.maps_mut().find(|map| is_constants(map.name()));
     let mut constants = constants.ok_or_else(|| lacks("map `.rodata`"))?;
-    constants.set_initial_value(wanted.settings(follows_threads).as_bytes()).map_err(kernel)?;
+    constants
+        .set_initial_value(config.settings(follows_threads).as_bytes())
+        .map_err(kernel_error)?;
     Ok(open)
 }
 
@@ -153,14 +156,14 @@ fn open(wanted: &CaptureConfig, follows_threads: bool) -> Result<OpenObject, Tra
 /// The kernel refuses.
 pub(crate) fn attach(
     object: &mut Object,
-    left_out: &LoadRefusal,
+    refused: &LoadRefusal,
 ) -> Result<Vec<(String, Link)>, TraceError> {
     let mut links = Vec::new();
     for program in object.progs_mut().filter(|one| one.prog_type() == ProgramType::Tracing) {
         let name = program.name().to_string_lossy().into_owned();
-        let is_told = program.section().to_string_lossy().starts_with("tp_btf/");
-        if is_told && !left_out.contains_key(&name) {
-            links.push((name, program.attach().map_err(refused)?));
+        let is_tracepoint = program.section().to_string_lossy().starts_with("tp_btf/");
+        if is_tracepoint && !refused.contains_key(&name) {
+            links.push((name, program.attach().map_err(refusal_error)?));
         }
     }
     Ok(links)
@@ -177,39 +180,39 @@ pub(crate) fn attach_places(
 ) -> Result<Link, String> {
     let program = program(object, &places.program).map_err(|error| error.to_string())?;
     let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
-    let wanted = UprobeMultiOpts {
+    let options = UprobeMultiOpts {
         offsets: places.offsets.clone(),
         cookies: places.cookies.clone(),
         retprobe: places.at_return,
         ..UprobeMultiOpts::default()
     };
-    program.attach_uprobe_multi_with_opts(-1, path, "", wanted).map_err(|error| error.to_string())
+    program.attach_uprobe_multi_with_opts(-1, path, "", options).map_err(|error| error.to_string())
 }
 
-/// Walks over all connections with a program; a file with what it has said, where that is
-/// anything.
+/// Runs an iterator over all connections; returns a file with its output, where there is any.
 ///
 /// # Errors
 /// The kernel does not let it.
 pub(crate) fn walk(object: &mut Object, name: &str) -> Result<Option<File>, TraceError> {
-    let link = program(object, name)?.attach().map_err(refused)?;
-    let mut walk = Iter::new(&link).map_err(kernel)?;
-    let mut said = File::from(memfd_create("said", MemfdFlags::CLOEXEC).map_err(kernel)?);
-    let length = io::copy(&mut walk, &mut said).map_err(kernel)?;
-    said.rewind().map_err(kernel)?;
-    Ok((length > 0).then_some(said))
+    let link = program(object, name)?.attach().map_err(refusal_error)?;
+    let mut walk = Iter::new(&link).map_err(kernel_error)?;
+    let mut output =
+        File::from(memfd_create("dbtime-walk", MemfdFlags::CLOEXEC).map_err(kernel_error)?);
+    let length = io::copy(&mut walk, &mut output).map_err(kernel_error)?;
+    output.rewind().map_err(kernel_error)?;
+    Ok((length > 0).then_some(output))
 }
 
-/// What is not there without them.
-pub(crate) fn lost(left_out: &LoadRefusal) -> Vec<LeftOut> {
-    let mut lost = Vec::<LeftOut>::new();
-    for (program, what) in LOST {
-        let Some(why) = left_out.get(program) else { continue };
-        if !lost.iter().any(|(known, _)| *known == what) {
-            lost.push((what, why.clone()));
+/// The features that a report lacks without these programs.
+pub(crate) fn unavailable_features(refused: &LoadRefusal) -> Vec<UnavailableFeature> {
+    let mut features = Vec::<UnavailableFeature>::new();
+    for (program, what) in FEATURES {
+        let Some(why) = refused.get(program) else { continue };
+        if !features.iter().any(|(known, _)| *known == what) {
+            features.push((what, why.clone()));
         }
     }
-    lost
+    features
 }
 
 #[cfg(test)]
@@ -236,21 +239,21 @@ mod tests {
         // What the library says is heard by one at a time.
         static ONE: Mutex<()> = Mutex::new(());
         let _one = ONE.lock();
-        let stream = CaptureConfig { is_on: true, buffer: 64 << 10, ..CaptureConfig::default() };
-        Some(load(&stream, change).map(|(_, left_out)| left_out))
+        let config = CaptureConfig { is_on: true, buffer: 64 << 10, ..CaptureConfig::default() };
+        Some(load(&config, change).map(|(_, refused)| refused))
     }
 
     #[test]
     fn what_a_kernel_refuses_is_left_out_and_named() {
-        let Some(left_out) = loaded_without(&["on_waking", "on_tls_write", "iter_snapshot"]) else {
+        let Some(refused) = loaded_without(&["on_waking", "on_tls_write", "iter_snapshot"]) else {
             return;
         };
-        let left_out = left_out.expect("the rest is there");
-        let names: Vec<&str> = left_out.keys().map(String::as_str).collect();
+        let refused = refused.expect("the rest is there");
+        let names: Vec<&str> = refused.keys().map(String::as_str).collect();
         assert_eq!(names, ["iter_snapshot", "on_switch", "on_tls_write", "on_waking"]);
-        assert!(left_out["on_waking"].contains("on_waking"), "{left_out:?}");
-        let lost = lost(&left_out);
-        let what: Vec<&str> = lost.iter().map(|(what, _)| *what).collect();
+        assert!(refused["on_waking"].contains("on_waking"), "{refused:?}");
+        let features = unavailable_features(&refused);
+        let what: Vec<&str> = features.iter().map(|(what, _)| *what).collect();
         assert_eq!(what, ["where responses went", "what connections are at"]);
     }
 

@@ -7,8 +7,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use zerocopy::FromBytes;
 
 /// `AF_INET` and `AF_INET6`.
-const INTERNET: u32 = 2;
-const INTERNET_6: u32 = 10;
+const AF_INET: u32 = 2;
+const AF_INET6: u32 = 10;
 
 /// Reads the connection, and whose it is as far as that is known; `None` where it is something
 /// else: no other record has the same length.
@@ -22,8 +22,8 @@ pub(crate) fn login(bytes: &[u8]) -> Option<(u64, SessionLogin)> {
 fn client(record: &LoginRecord) -> Option<SocketAddr> {
     let port = u16::try_from(record.port).ok()?;
     let address = match record.family {
-        INTERNET => IpAddr::V4(Ipv4Addr::from(*record.address.first_chunk::<4>()?)),
-        INTERNET_6 => IpAddr::V6(Ipv6Addr::from(record.address)).to_canonical(),
+        AF_INET => IpAddr::V4(Ipv4Addr::from(*record.address.first_chunk::<4>()?)),
+        AF_INET6 => IpAddr::V6(Ipv6Addr::from(record.address)).to_canonical(),
         _ => return None,
     };
     Some(SocketAddr::new(address, port))
@@ -68,10 +68,10 @@ mod tests {
         };
         let mut of = record(7, "app", "");
         assert_eq!(client(&of), (None, None));
-        (of.id, of.port, of.family) = (99, 80, INTERNET);
+        (of.id, of.port, of.family) = (99, 80, AF_INET);
         of.address[..4].copy_from_slice(&[127, 0, 0, 1]);
         assert_eq!(client(&of), (Some(99), Some("127.0.0.1:80".to_owned())));
-        (of.address, of.family) = (Ipv6Addr::LOCALHOST.octets(), INTERNET_6);
+        (of.address, of.family) = (Ipv6Addr::LOCALHOST.octets(), AF_INET6);
         assert_eq!(client(&of).1.as_deref(), Some("[::1]:80"));
         of.address = Ipv4Addr::new(10, 0, 0, 9).to_ipv6_mapped().octets();
         assert_eq!(client(&of).1.as_deref(), Some("10.0.0.9:80"));

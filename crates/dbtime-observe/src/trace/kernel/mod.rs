@@ -3,10 +3,11 @@
 //!
 //! - `loading`, `refusal`, `links`, `grace`, `dispatch`: programs, from loading to detaching;
 //! - `stream`, `kernel_tables`: settings that the programs read;
-//! - `layout`, `executed`, `logins`, `sum_layout`: records that the programs write.
+//! - `layout`, `executed`, `logins`, `sum_layout`, `fields`: records that the programs write.
 
 pub(super) mod dispatch;
 pub(super) mod executed;
+pub(super) mod fields;
 pub(super) mod grace;
 pub(super) mod kernel_tables;
 pub(super) mod layout;

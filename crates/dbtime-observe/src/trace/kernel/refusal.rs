@@ -1,35 +1,35 @@
-//! Why a kernel refuses: a right that is missing, or what it says itself.
+//! Why a kernel refuses: a missing right, or the reason in the loader's log.
 
-use crate::trace::TraceError;
+use crate::trace::error::TraceError;
 use crate::trace::privilege::rights::{self, KERNEL};
 use libbpf_rs::{PrintLevel, set_print};
 use std::sync::{Mutex, PoisonError};
 
-/// What the loader has said since it was listened to.
-static SAID: Mutex<String> = Mutex::new(String::new());
+/// Messages of the loader (libbpf) since the last `capture_log`.
+static LOADER_LOG: Mutex<String> = Mutex::new(String::new());
 
-/// More of the verifier's log tells nobody more.
-const MOST: usize = 64 << 10;
+/// The end of a verifier's log that is kept: the reason stands there.
+const MAX_LOG_BYTES: usize = 64 << 10;
 
-/// Listens to the loader, and forgets what it said before.
-pub(crate) fn listen() {
-    SAID.lock().unwrap_or_else(PoisonError::into_inner).clear();
+/// Begins to capture messages of the loader; earlier ones go.
+pub(crate) fn capture_log() {
+    LOADER_LOG.lock().unwrap_or_else(PoisonError::into_inner).clear();
     set_print(Some((PrintLevel::Warn, |_, text| {
-        let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
-        let from = text.len().saturating_sub(MOST);
+        let mut log = LOADER_LOG.lock().unwrap_or_else(PoisonError::into_inner);
+        let from = text.len().saturating_sub(MAX_LOG_BYTES);
         if let Some(end) = (from..=text.len()).find_map(|from| text.get(from..)) {
-            said.push_str(end);
+            log.push_str(end);
         }
-        if said.len() > 2 * MOST {
-            said.clear();
+        if log.len() > 2 * MAX_LOG_BYTES {
+            log.clear();
         }
     })));
 }
 
 /// The program that was refused, and why; `None`: it was not about one.
-pub(crate) fn program() -> Option<(String, String)> {
-    let said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
-    Some((program_of_log(&said)?, of_log(&said)))
+pub(crate) fn refused_program() -> Option<(String, String)> {
+    let log = LOADER_LOG.lock().unwrap_or_else(PoisonError::into_inner);
+    Some((program_of_log(&log)?, of_log(&log)))
 }
 
 fn program_of_log(log: &str) -> Option<String> {
@@ -38,19 +38,19 @@ fn program_of_log(log: &str) -> Option<String> {
     what.contains("failed to load").then(|| name.to_owned())
 }
 
-/// Its last words, on one line: which program it was, and what is wrong with it.
+/// The reason at the end of the log, on one line: which program, and what is wrong with it.
 fn reason() -> String {
-    of_log(&SAID.lock().unwrap_or_else(PoisonError::into_inner))
+    of_log(&LOADER_LOG.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-pub(crate) fn kernel(error: impl std::fmt::Display) -> TraceError {
+pub(crate) fn kernel_error(error: impl std::fmt::Display) -> TraceError {
     TraceError::Kernel(error.to_string())
 }
 
-/// Why the kernel says no: most often for want of a right.
-pub(crate) fn refused(error: libbpf_rs::Error) -> TraceError {
+/// The reason of a refusal: most often a missing right.
+pub(crate) fn refusal_error(error: libbpf_rs::Error) -> TraceError {
     match rights::missing(&KERNEL).as_slice() {
-        [] => kernel(format!("{error}; {}", reason())),
+        [] => kernel_error(format!("{error}; {}", reason())),
         missing => TraceError::Refused(format!(
             "watching from the kernel takes {}",
             rights::remedy(missing)

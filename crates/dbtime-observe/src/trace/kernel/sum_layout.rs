@@ -1,43 +1,26 @@
 //! Rows and keys of the tables in which the kernel's side adds up.
 
-use super::layout::{kernel_part, query_cache, request_parts};
+use super::fields::{SumTally, query_cache, request_parts};
 use crate::kernel_layout::capture::{
-    CostRow, CountsRow, FileRow, FileWaitRecord, ShapeFileRow, StatementRow, TallyRow, ThreadName,
-    TotalsRow,
+    CostRow, CountsRow, FileRow, ShapeFileRow, StatementRow, TallyRow, ThreadName, TotalsRow,
 };
 use crate::kernel_layout::numbers::*;
 use crate::kernel_layout::{read_record, text_until_zero};
-use crate::trace::decode::heavy_rows::RowKey;
 use dbtime_model::Nanos;
-use dbtime_model::traced_files::{FileName, FileWait};
+use dbtime_model::traced::QueryCache;
 use dbtime_model::traced_ledger::TraceLedger;
 use dbtime_model::traced_totals::{Preemption, TraceTotals};
 
-/// How often, and how long in all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct SumTally {
-    pub(crate) count: u64,
-    pub(crate) length: Nanos,
-}
+/// Tables that are there for sums alone.
+pub(crate) const SUM_TABLES: [&str; 4] = ["totals", "examples", "prepared_shapes", "files"];
 
-impl From<TallyRow> for SumTally {
-    fn from(TallyRow { count, length }: TallyRow) -> Self {
-        Self { count, length: Nanos(length) }
-    }
-}
-
-impl SumTally {
-    /// As waits for a file; `None` where it is none of this version.
-    pub(crate) fn of(self, file: &FileRow) -> Option<FileWait> {
-        let part = kernel_part(file.part as usize)?;
-        let name = match file.kind {
-            FILE_NAMED => FileName::Named(text_until_zero(&file.name)),
-            FILE_MAPPED => FileName::Mapped,
-            _ => FileName::Others,
-        };
-        let Self { count, length } = self;
-        Some(FileWait { file: name, part, count, length })
-    }
+/// Which statements share a row in the kernel's table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RowKey {
+    /// `enum shape`, or a hash.
+    pub(crate) shape: u64,
+    pub(crate) was_preempted: bool,
+    pub(crate) cache: QueryCache,
 }
 
 /// What the statements of a row come to; `None` where the row is too short.
@@ -97,11 +80,6 @@ pub(crate) fn tally(row: &[u8]) -> Option<SumTally> {
     read_record::<TallyRow>(row).map(SumTally::from)
 }
 
-/// `None` where it is none of this version.
-pub(super) fn file_wait(wait: &FileWaitRecord) -> Option<FileWait> {
-    SumTally::from(wait.tally).of(&wait.row)
-}
-
 /// Whether it is a file by its name.
 pub(crate) fn is_named(file: &FileRow) -> bool {
     file.kind == FILE_NAMED
@@ -157,6 +135,7 @@ mod tests {
     use crate::kernel_layout::capture::{COARSE, FINE};
     use crate::kernel_layout::padded;
     use dbtime_model::Part;
+    use dbtime_model::traced_files::FileName;
     use zerocopy::IntoBytes;
 
     #[test]

@@ -23,7 +23,7 @@ pub(crate) enum Catalog {
 }
 
 /// A map is shorter. Unit: bytes.
-const MOST_OF_MAP: u64 = 4096;
+const MAX_MAP_BYTES: u64 = 4096;
 
 /// Opens one of a server's.
 ///
@@ -43,7 +43,7 @@ pub(crate) fn open_catalog(server: u32, catalog: Catalog) -> Result<File, String
 fn mapped(server: u32, database: Option<u32>, table: u32) -> Result<u32, String> {
     let mut map = Vec::new();
     let file = open(server, database, None)?;
-    file.take(MOST_OF_MAP).read_to_end(&mut map).map_err(|error| error.to_string())?;
+    file.take(MAX_MAP_BYTES).read_to_end(&mut map).map_err(|error| error.to_string())?;
     let node = file_nodes(&map).get(&table).copied();
     node.ok_or_else(|| "its map of files does not look as expected".to_owned())
 }

@@ -14,16 +14,16 @@ use std::io::Read;
 use std::time::{Duration, Instant};
 
 /// Files are not read again before.
-const PATIENCE: Duration = Duration::from_secs(5);
+const REREAD_AFTER: Duration = Duration::from_secs(5);
 /// Nor before so many times as long as it took has passed.
-const SHARE: u32 = 200;
+const REREAD_FACTOR: u32 = 200;
 
 /// Of a file no more is read. Unit: bytes; a million tables take 300 MB.
-const MOST: u64 = 64 << 20;
+const MAX_FILE_BYTES: u64 = 64 << 20;
 /// Names that are kept, of all databases together.
-const MOST_NAMES: usize = 400_000;
+const MAX_NAMES: usize = 400_000;
 /// Databases that are kept.
-const MOST_LISTS: usize = 1024;
+const MAX_LISTS: usize = 1024;
 
 /// A database that is there in every server, and lists what all databases share.
 const TEMPLATE: u32 = 1;
@@ -143,7 +143,7 @@ impl FileNames {
         if !is_known {
             self.make_room();
             let names = read_list(server, listed, open).ok();
-            let again = now + PATIENCE.max(SHARE * now.elapsed());
+            let again = now + REREAD_AFTER.max(REREAD_FACTOR * now.elapsed());
             self.lists.insert(key, NameList { names, again });
         }
         let names = self.lists.get(&key)?.names.as_ref()?;
@@ -153,7 +153,7 @@ impl FileNames {
     /// Forgets everything when that is too much; what is needed is read again.
     fn make_room(&mut self) {
         let names = self.lists.values().filter_map(|list| list.names.as_ref());
-        if names.map(HashMap::len).sum::<usize>() >= MOST_NAMES || self.lists.len() >= MOST_LISTS {
+        if names.map(HashMap::len).sum::<usize>() >= MAX_NAMES || self.lists.len() >= MAX_LISTS {
             self.lists.clear();
         }
     }
@@ -166,7 +166,7 @@ fn read_list(
 ) -> Result<NumberedNames, String> {
     let mut bytes = |catalog| {
         let mut bytes = Vec::new();
-        let read = open(server, catalog)?.take(MOST).read_to_end(&mut bytes);
+        let read = open(server, catalog)?.take(MAX_FILE_BYTES).read_to_end(&mut bytes);
         read.map(|_| bytes).map_err(|error| error.to_string())
     };
     Ok(match listed {
@@ -223,7 +223,7 @@ fn number(text: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::heap::tests::{KEPT, TupleHeader, page};
+    use super::super::heap::tests::{LIVE, TupleHeader, page};
     use super::super::relations::tests::{map, named};
     use super::*;
     use dbtime_model::Nanos;
@@ -237,7 +237,7 @@ mod tests {
 
     /// The catalogs of servers: of 1 the database 5 (`shop`) with `t`, of 2 the same with `u`.
     fn open(server: u32, catalog: Catalog) -> Result<File, String> {
-        let row = |oid, name: &str, node| page(&[TupleHeader(9, 0, KEPT, oid, &named(name, node))]);
+        let row = |oid, name: &str, node| page(&[TupleHeader(9, 0, LIVE, oid, &named(name, node))]);
         let own = if server == 1 { "t" } else { "u" };
         let bytes = match catalog {
             Catalog::Map(None) => map(&[(1262, 1300)]),
@@ -297,10 +297,10 @@ mod tests {
         assert_eq!(all.name("5/16391", &[1], &mut counting), None);
         assert!(all.name("5/16390", &[1], &mut counting).is_some());
         assert_eq!(opened, 2 + 1 + 2);
-        for database in 10..3 * MOST_LISTS as u32 {
+        for database in 10..3 * MAX_LISTS as u32 {
             all.name(&format!("{database}/1"), &[1], &mut open);
         }
-        assert!(all.lists.len() <= MOST_LISTS);
+        assert!(all.lists.len() <= MAX_LISTS);
     }
 
     proptest! {

@@ -22,13 +22,13 @@ const PAGES: [usize; 6] = [1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 1
 /// `t_infomask`: the row's number stands at the end of its header (before version 12).
 const HAS_OID: u16 = 0x0008;
 /// Who is said to have deleted it has only locked it.
-const LOCKED: u16 = 0x0080;
+const XMAX_LOCK_ONLY: u16 = 0x0080;
 /// Who made it was known to have done so, or not to; both: long ago.
-const MADE: u16 = 0x0100;
-const NOT_MADE: u16 = 0x0200;
+const XMIN_COMMITTED: u16 = 0x0100;
+const XMIN_INVALID: u16 = 0x0200;
 /// Who deleted it was known to have done so, or not to.
-const DELETED: u16 = 0x0400;
-const NOT_DELETED: u16 = 0x0800;
+const XMAX_COMMITTED: u16 = 0x0400;
+const XMAX_INVALID: u16 = 0x0800;
 
 /// A row that is not known to be deleted.
 #[derive(Clone, Copy, Debug)]
@@ -80,9 +80,9 @@ fn rows_of(page: &[u8]) -> impl Iterator<Item = HeapRow<'_>> {
 fn row_of(row: &[u8]) -> Option<HeapRow<'_>> {
     let head = row.first_chunk::<ROW_HEAD>()?;
     let hints = u16_of(&head[20..22]);
-    let is_old = hints & MADE > 0 && hints & NOT_MADE > 0;
-    let is_kept = hints & (NOT_DELETED | LOCKED) > 0;
-    if (hints & NOT_MADE > 0 && !is_old) || (hints & DELETED > 0 && !is_kept) {
+    let is_old = hints & XMIN_COMMITTED > 0 && hints & XMIN_INVALID > 0;
+    let is_kept = hints & (XMAX_INVALID | XMAX_LOCK_ONLY) > 0;
+    if (hints & XMIN_INVALID > 0 && !is_old) || (hints & XMAX_COMMITTED > 0 && !is_kept) {
         return None;
     }
     let begin = usize::from(head[22]);
@@ -119,7 +119,7 @@ pub(crate) mod tests {
     pub(in crate::trace) struct TupleHeader<'a>(pub u32, pub u32, pub u16, pub u32, pub &'a [u8]);
 
     /// Of one that is there.
-    pub(in crate::trace) const KEPT: u16 = MADE | NOT_DELETED;
+    pub(in crate::trace) const LIVE: u16 = XMIN_COMMITTED | XMAX_INVALID;
 
     /// A page of 8 KiB with these rows.
     pub(in crate::trace) fn page(rows: &[TupleHeader<'_>]) -> Vec<u8> {
@@ -148,14 +148,20 @@ pub(crate) mod tests {
     fn rows_are_those_that_are_not_known_to_be_deleted() {
         let file = [
             page(&[
-                TupleHeader(9, 0, KEPT, 1, b"one"),
-                TupleHeader(9, 10, MADE | DELETED, 2, b"deleted"),
+                TupleHeader(9, 0, LIVE, 1, b"one"),
+                TupleHeader(9, 10, XMIN_COMMITTED | XMAX_COMMITTED, 2, b"deleted"),
             ]),
             vec![0; 8192],
             page(&[
-                TupleHeader(9, 0, NOT_MADE, 3, b"never made"),
-                TupleHeader(9, 10, MADE | NOT_MADE | DELETED | LOCKED, 4, b"locked"),
-                TupleHeader(9, 10, MADE | HAS_OID, 5, b"five"),
+                TupleHeader(9, 0, XMIN_INVALID, 3, b"never made"),
+                TupleHeader(
+                    9,
+                    10,
+                    XMIN_COMMITTED | XMIN_INVALID | XMAX_COMMITTED | XMAX_LOCK_ONLY,
+                    4,
+                    b"locked",
+                ),
+                TupleHeader(9, 10, XMIN_COMMITTED | HAS_OID, 5, b"five"),
             ]),
             vec![0xff; 100],
         ];
@@ -168,10 +174,10 @@ pub(crate) mod tests {
     #[test]
     fn the_later_of_two_versions_counts() {
         let file = page(&[
-            TupleHeader(7, 0, MADE | NOT_MADE, 1, b""),
-            TupleHeader(u32::MAX, 0, KEPT, 1, b""),
-            TupleHeader(3, 0, KEPT, 1, b""),
-            TupleHeader(5, 6, MADE, 1, b""),
+            TupleHeader(7, 0, XMIN_COMMITTED | XMIN_INVALID, 1, b""),
+            TupleHeader(u32::MAX, 0, LIVE, 1, b""),
+            TupleHeader(3, 0, LIVE, 1, b""),
+            TupleHeader(5, 6, XMIN_COMMITTED, 1, b""),
         ]);
         let [old, before, newest, gone] = rows(&file).collect::<Vec<_>>()[..] else {
             panic!("four rows")

@@ -17,12 +17,12 @@ pub(super) const PG_CLASS: u32 = 1259;
 pub(super) const PG_DATABASE: u32 = 1262;
 
 /// More than these are not kept of a file.
-const MOST: usize = 200_000;
+const MAX_RELATIONS: usize = 200_000;
 
 /// What a file of file nodes begins with.
 const MAP: u32 = 0x0059_2717;
 /// File nodes in it; version 16 has room for 64.
-const MOST_MAPPED: usize = 64;
+const MAX_MAPPED: usize = 64;
 
 /// Bytes of a name.
 const NAME: usize = 64;
@@ -36,7 +36,7 @@ pub(crate) type NumberedNames = HashMap<u32, String>;
 /// file.
 pub(super) fn file_nodes(map: &[u8]) -> HashMap<u32, u32> {
     let [magic, count] = [0, 4].map(|at| u32_of(map.get(at..).unwrap_or_default()));
-    let count = if magic == MAP { (count as usize).min(MOST_MAPPED) } else { 0 };
+    let count = if magic == MAP { (count as usize).min(MAX_MAPPED) } else { 0 };
     let pairs = map.get(8..).unwrap_or_default().as_chunks::<8>().0.iter().take(count);
     pairs.map(|pair| (u32_of(pair), u32_of(&pair[4..]))).collect()
 }
@@ -70,7 +70,7 @@ fn newest(file: &[u8], number: impl Fn(&HeapRow<'_>) -> Option<u32>) -> Numbered
     let mut newest = HashMap::<u32, HeapRow<'_>>::new();
     for row in rows(file) {
         let Some(number) = number(&row) else { continue };
-        if newest.get(&number).map_or(newest.len() < MOST, |known| row.follows(known)) {
+        if newest.get(&number).map_or(newest.len() < MAX_RELATIONS, |known| row.follows(known)) {
             newest.insert(number, row);
         }
     }
@@ -83,7 +83,7 @@ fn newest(file: &[u8], number: impl Fn(&HeapRow<'_>) -> Option<u32>) -> Numbered
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use super::super::heap::tests::{KEPT, TupleHeader, page};
+    use super::super::heap::tests::{LIVE, TupleHeader, page};
     use super::*;
     use proptest::prelude::*;
 
@@ -119,7 +119,7 @@ pub(crate) mod tests {
             page(&[TupleHeader(
                 *maker,
                 *deleter,
-                if *deleter > 0 { 0x0100 } else { KEPT },
+                if *deleter > 0 { 0x0100 } else { LIVE },
                 *oid,
                 columns,
             )])
@@ -132,7 +132,7 @@ pub(crate) mod tests {
         let shared = shared_relations(&pg_class, &map(&[(PG_DATABASE, 1262), (16384, 9)]));
         assert_eq!(shared, [(1262, "pg_database".to_owned())].into());
         let shop = named("shop", 0);
-        let pg_database = page(&[TupleHeader(9, 0, KEPT, 5, &shop[..NAME])]);
+        let pg_database = page(&[TupleHeader(9, 0, LIVE, 5, &shop[..NAME])]);
         assert_eq!(databases(&pg_database), [(5, "shop".to_owned())].into());
     }
 

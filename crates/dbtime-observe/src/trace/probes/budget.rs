@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::ops::Range;
 
 /// What is read of a file in all. Unit: bytes; MariaDB with all that debuggers need is of 314 MB.
-const MOST: u64 = 1 << 30;
+const MAX_BYTES: u64 = 1 << 30;
 
 /// What is left of it.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub(crate) struct ReadBudget(Cell<u64>);
 
 impl Default for ReadBudget {
     fn default() -> Self {
-        Self(Cell::new(MOST))
+        Self(Cell::new(MAX_BYTES))
     }
 }
 
@@ -58,8 +58,8 @@ impl<'a, R: ReadRef<'a>> ReadRef<'a> for BoundedFile<'a, R> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::constants::Constants;
-    use super::super::imports::Imports;
+    use super::super::constants::ProgramConstants;
+    use super::super::imports::ProgramImports;
     use super::super::program::ServerProgram;
     use super::*;
     use std::fs::File;
@@ -108,9 +108,9 @@ mod tests {
         assert!(
             ServerProgram::read(&file).expect_err("too much code").contains("4398046511104 bytes")
         );
-        assert!(Constants::read(&file).is_ok() && Imports::read(&file).is_ok());
+        assert!(ProgramConstants::read(&file).is_ok() && ProgramImports::read(&file).is_ok());
         let file = full_of_holes(4096, 3 << 30);
         assert!(ServerProgram::read(&file).is_err());
-        assert!(Constants::read(&file).is_err() && Imports::read(&file).is_err());
+        assert!(ProgramConstants::read(&file).is_err() && ProgramImports::read(&file).is_err());
     }
 }

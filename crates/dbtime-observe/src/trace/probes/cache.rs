@@ -10,7 +10,7 @@
 
 use super::program::ServerProgram;
 
-const LOOK: &str = "_ZN11Query_cache21send_result_to_clientEP3THDPcj";
+const SEND_RESULT: &str = "_ZN11Query_cache21send_result_to_clientEP3THDPcj";
 /// MariaDB's and MySQL's.
 const TRY_LOCK: [&str; 2] =
     ["_ZN11Query_cache8try_lockEP3THDNS_19Cache_try_lock_modeE", "_ZN11Query_cache8try_lockEb"];
@@ -30,7 +30,7 @@ pub(crate) struct CachePlaces {
 /// # Errors
 /// It has no query cache, or one that is not known, for people.
 pub(crate) fn cache_places(program: &ServerProgram) -> Result<CachePlaces, String> {
-    let calls = program.calls_of(LOOK)?;
+    let calls = program.calls_of(SEND_RESULT)?;
     let of = |name: &str| {
         let function = program.function(name).ok();
         let calls = calls.iter().filter(|(_, target)| Some(*target) == function);
@@ -45,7 +45,7 @@ pub(crate) fn cache_places(program: &ServerProgram) -> Result<CachePlaces, Strin
 
 /// Whether a program has such a cache; those that have none are not asked.
 pub(super) fn has_cache(program: &ServerProgram) -> bool {
-    program.function(LOOK).is_ok()
+    program.function(SEND_RESULT).is_ok()
 }
 
 #[cfg(test)]
@@ -59,10 +59,10 @@ mod tests {
         for target in [1000, 3000, 2000, 2000] {
             call(&mut code, target);
         }
-        let functions = [(LOOK, 0..15), (TRY_LOCK[0], 1000..1001), (FOUND[0], 2000..2001)];
+        let functions = [(SEND_RESULT, 0..15), (TRY_LOCK[0], 1000..1001), (FOUND[0], 2000..2001)];
         let found = cache_places(&program(code.clone(), &functions));
         assert_eq!(found, Ok(CachePlaces { searches: vec![0], hits: vec![10] }));
-        let older = [(LOOK, 0..15), (TRY_LOCK[1], 1000..1001), (FOUND[1], 3000..3001)];
+        let older = [(SEND_RESULT, 0..15), (TRY_LOCK[1], 1000..1001), (FOUND[1], 3000..3001)];
         let found = cache_places(&program(code, &older));
         assert_eq!(found, Ok(CachePlaces { searches: vec![0], hits: vec![5] }));
         let without = cache_places(&program(vec![], &functions[1..]));

@@ -14,7 +14,7 @@
 //! first of them only by one that waits: of ten thousand commits a second each takes a trap at
 //! either place.
 
-use super::imports::Imports;
+use super::imports::ProgramImports;
 use super::program::ServerProgram;
 use crate::kernel_layout::numbers::{WAIT_BINLOG, WAIT_GROUP_COMMIT};
 
@@ -65,7 +65,7 @@ pub(super) fn has_commits(program: &ServerProgram) -> bool {
 /// There are none, for people.
 pub(crate) fn commit_places(
     program: &ServerProgram,
-    imports: &Imports,
+    imports: &ProgramImports,
 ) -> Result<CommitPlaces, String> {
     let own_locks = program.functions_like(OWN_LOCK);
     let name = |target| match imports.name(target) {
@@ -119,7 +119,7 @@ mod tests {
     /// Where calls of the library lead.
     const AT: i32 = 0x1000;
 
-    fn library() -> Imports {
+    fn library() -> ProgramImports {
         imports(0x1000, &[LOCK, WAIT, UNLOCK, "memcpy"])
     }
 
@@ -153,7 +153,7 @@ mod tests {
         let other = program(code, &[(LEADER, 0..20)]);
         assert!(commit_places(&other, &library()).is_err());
         assert!(has_commits(&whole) && !has_commits(&program(vec![], &[])));
-        assert!(commit_places(&whole, &Imports::default()).is_err(), "nothing is called");
+        assert!(commit_places(&whole, &ProgramImports::default()).is_err(), "nothing is called");
     }
 
     proptest! {

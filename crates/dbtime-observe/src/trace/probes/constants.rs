@@ -15,26 +15,26 @@ use std::fs::File;
 const SECTIONS: [&str; 2] = [".rodata", ".data.rel.ro"];
 
 /// A section that is larger is not looked at. Unit: bytes; PostgreSQL's are of 2 MB.
-const MOST: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// Addresses that are filled in as the program is loaded; PostgreSQL has 10,000.
-const MOST_MOVED: usize = 1 << 20;
+const MAX_RELOCATIONS: usize = 1 << 20;
 
 /// Bytes of an address.
 const WORD: u64 = 8;
 
-/// Sections of a program, at the addresses that they have when it is loaded at 0.
+/// ProgramSections of a program, at the addresses that they have when it is loaded at 0.
 #[derive(Debug, Default)]
-pub(crate) struct Sections(Vec<(u64, Vec<u8>)>);
+pub(crate) struct ProgramSections(Vec<(u64, Vec<u8>)>);
 
-impl Sections {
+impl ProgramSections {
     /// Reads those of these names, as far as they are there and not too large.
     pub(crate) fn read<'data>(
         elf: &ElfFile64<'data, Endianness, impl ReadRef<'data>>,
         names: &[&str],
     ) -> Self {
         let found = names.iter().filter_map(|name| elf.section_by_name(name));
-        let small = found.filter(|section| section.size() <= MOST);
+        let small = found.filter(|section| section.size() <= MAX_BYTES);
         let sections = small.filter_map(|one| Some((one.address(), one.data().ok()?.to_vec())));
         Self(sections.collect())
     }
@@ -56,13 +56,13 @@ impl Sections {
 
 /// The constants of a program.
 #[derive(Debug, Default)]
-pub(crate) struct Constants {
-    sections: Sections,
+pub(crate) struct ProgramConstants {
+    sections: ProgramSections,
     /// What is written to which address as the program is loaded.
     moved: FxHashMap<u64, u64>,
 }
 
-impl Constants {
+impl ProgramConstants {
     /// Reads those of a program file. Cost: some 5 ms for a server of 10 MB.
     ///
     /// # Errors
@@ -78,9 +78,9 @@ impl Constants {
     /// As [`read`](Self::read).
     pub(crate) fn parse<'data>(file: impl ReadRef<'data>) -> Result<Self, String> {
         let elf = ElfFile64::<Endianness, _>::parse(file).map_err(|e| e.to_string())?;
-        let sections = Sections::read(&elf, &SECTIONS);
+        let sections = ProgramSections::read(&elf, &SECTIONS);
         let mut moved = FxHashMap::default();
-        let relocations = elf.dynamic_relocations().into_iter().flatten().take(MOST_MOVED);
+        let relocations = elf.dynamic_relocations().into_iter().flatten().take(MAX_RELOCATIONS);
         for (address, relocation) in relocations {
             if let RelocationFlags::Elf { r_type: R_X86_64_RELATIVE | R_AARCH64_RELATIVE, .. } =
                 relocation.flags()
@@ -93,7 +93,7 @@ impl Constants {
 
     /// The text at an address, up to its zero; `None` where there is none of plain letters and
     /// digits.
-    pub(crate) fn word(&self, address: u64) -> Option<&str> {
+    pub(crate) fn string_at(&self, address: u64) -> Option<&str> {
         let bytes = self.sections.bytes(address)?;
         let length = bytes.iter().take(64).position(|byte| !byte.is_ascii_alphanumeric())?;
         let is_whole = length > 0 && bytes[length] == 0;
@@ -102,7 +102,7 @@ impl Constants {
 
     /// The word whose address stands at an address: an entry of a table.
     pub(super) fn word_by(&self, entry: u64) -> Option<&str> {
-        self.word(self.pointer(entry)?)
+        self.string_at(self.pointer(entry)?)
     }
 
     /// Where a table has these words one behind the other: the address of the first entry.
@@ -146,8 +146,8 @@ pub(crate) mod tests {
     /// Where the table of `constants` begins.
     pub(in crate::trace) const TABLE: u64 = 0x10_000;
 
-    /// Constants with one table of words; an empty one: no address.
-    pub(in crate::trace) fn constants(table: &[&str], is_moved: bool) -> Constants {
+    /// ProgramConstants with one table of words; an empty one: no address.
+    pub(in crate::trace) fn constants(table: &[&str], is_moved: bool) -> ProgramConstants {
         let (mut texts, mut addresses) = (b"\0Odd".to_vec(), Vec::new());
         for word in table {
             addresses.push(if word.is_empty() { 0 } else { 0x1000 + texts.len() as u64 });
@@ -159,7 +159,7 @@ pub(crate) mod tests {
         let moved = if is_moved { moved.collect() } else { FxHashMap::default() };
         let in_place = |address: &u64| if is_moved { [0; 8] } else { address.to_le_bytes() };
         let table = addresses.iter().flat_map(in_place).collect();
-        Constants { sections: Sections(vec![(0x1000, texts), (TABLE, table)]), moved }
+        ProgramConstants { sections: ProgramSections(vec![(0x1000, texts), (TABLE, table)]), moved }
     }
 
     #[test]
@@ -179,9 +179,9 @@ pub(crate) mod tests {
 
     #[test]
     fn what_is_no_program_has_none() {
-        let own = Constants::read(&File::open("/proc/self/exe").expect("it runs"));
+        let own = ProgramConstants::read(&File::open("/proc/self/exe").expect("it runs"));
         assert!(!own.expect("a program").sections.0.is_empty());
-        assert!(Constants::read(&File::open("/etc/passwd").expect("it is there")).is_err());
+        assert!(ProgramConstants::read(&File::open("/etc/passwd").expect("it is there")).is_err());
     }
 
     proptest! {
@@ -191,12 +191,12 @@ pub(crate) mod tests {
             before_end in 0u64..20
         ) {
             let last = u64::MAX - before_end;
-            let sections = Sections(vec![(at, bytes.clone()), (last, bytes)]);
+            let sections = ProgramSections(vec![(at, bytes.clone()), (last, bytes)]);
             let moved = [(entry, to), (to, entry), (at, at)].into_iter().collect();
-            let constants = Constants { sections, moved };
+            let constants = ProgramConstants { sections, moved };
             constants.entries(&["a", "b"]);
             for address in [at, entry, to, u64::MAX, last] {
-                let _ = (constants.word(address), constants.word_by(address));
+                let _ = (constants.string_at(address), constants.word_by(address));
             }
         }
     }

@@ -2,7 +2,7 @@
 //! address is written as the program is loaded.
 
 use super::budget::ReadBudget;
-use super::constants::Sections;
+use super::constants::ProgramSections;
 use object::elf::{R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT};
 use object::read::elf::ElfFile64;
 use object::{
@@ -16,17 +16,17 @@ use std::fs::File;
 const STUBS: [&str; 3] = [".plt", ".plt.sec", ".plt.got"];
 
 /// Addresses that are looked at; MariaDB has 70,000.
-const MOST: usize = 1 << 20;
+const MAX_STUBS: usize = 1 << 20;
 
 /// The functions of libraries that a program calls.
 #[derive(Debug, Default)]
-pub(crate) struct Imports {
-    stubs: Sections,
+pub(crate) struct ProgramImports {
+    stubs: ProgramSections,
     /// Names of functions, by where their addresses are written.
     names: FxHashMap<u64, String>,
 }
 
-impl Imports {
+impl ProgramImports {
     /// Reads those of a program file. Cost: some 10 ms for a server of 25 MB.
     ///
     /// # Errors
@@ -49,14 +49,14 @@ impl Imports {
             }
             _ => None,
         };
-        let relocations = elf.dynamic_relocations().into_iter().flatten().take(MOST);
+        let relocations = elf.dynamic_relocations().into_iter().flatten().take(MAX_STUBS);
         let names = relocations.filter_map(|(address, relocation)| match relocation.flags() {
             RelocationFlags::Elf { r_type: R_X86_64_GLOB_DAT | R_X86_64_JUMP_SLOT, .. } => {
                 Some((address, name(relocation.target())?))
             }
             _ => None,
         });
-        Ok(Self { names: names.collect(), stubs: Sections::read(&elf, &STUBS) })
+        Ok(Self { names: names.collect(), stubs: ProgramSections::read(&elf, &STUBS) })
     }
 
     /// The function that a call at this address gets to; `None`: it is one of the program's own.
@@ -82,7 +82,7 @@ pub(crate) mod tests {
     use proptest::prelude::*;
 
     /// Functions that are called at these addresses and behind, 16 bytes for each.
-    pub(in crate::trace) fn imports(at: u64, names: &[&str]) -> Imports {
+    pub(in crate::trace) fn imports(at: u64, names: &[&str]) -> ProgramImports {
         let (mut code, mut slots) = (Vec::new(), FxHashMap::default());
         for (index, name) in names.iter().enumerate() {
             let before = [&[][..], &[0xf3, 0x0f, 0x1e, 0xfa], &[0xf3, 0x0f, 0x1e, 0xfa, 0xf2]];
@@ -91,7 +91,7 @@ pub(crate) mod tests {
             slots.insert(at + code.len() as u64 + 256, (*name).to_owned());
             code.resize(16 * (index + 1), 0x90);
         }
-        Imports { stubs: Sections::of(at, code), names: slots }
+        ProgramImports { stubs: ProgramSections::of(at, code), names: slots }
     }
 
     #[test]
@@ -99,9 +99,10 @@ pub(crate) mod tests {
         let found = imports(0x1000, &["a", "b", "c"]);
         let names = [0x1000, 0x1010, 0x1020, 0x1030, 0x1001, 0].map(|target| found.name(target));
         assert_eq!(names, [Some("a"), Some("b"), Some("c"), None, None, None]);
-        let own = Imports::read(&File::open("/proc/self/exe").expect("it runs")).expect("one");
+        let own =
+            ProgramImports::read(&File::open("/proc/self/exe").expect("it runs")).expect("one");
         assert!(!own.names.is_empty());
-        assert!(Imports::read(&File::open("/etc/passwd").expect("it is there")).is_err());
+        assert!(ProgramImports::read(&File::open("/etc/passwd").expect("it is there")).is_err());
     }
 
     proptest! {
@@ -112,8 +113,8 @@ pub(crate) mod tests {
         ) {
             let code = [&[0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25][..], &code].concat();
             for at in [at, u64::MAX - before_end] {
-                let stubs = Sections::of(at, code.clone());
-                let found = Imports { stubs, names: FxHashMap::default() };
+                let stubs = ProgramSections::of(at, code.clone());
+                let found = ProgramImports { stubs, names: FxHashMap::default() };
                 for target in [at, at.wrapping_add(4), at.wrapping_add(5), target, u64::MAX] {
                     prop_assert_eq!(found.name(target), None);
                 }

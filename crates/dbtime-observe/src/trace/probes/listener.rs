@@ -17,17 +17,17 @@ impl ProbeAttacher<'_> {
     ///
     /// # Errors
     /// The kernel refuses, for people.
-    pub(crate) fn listen(&mut self, program: &str, offsets: Vec<usize>) -> Result<(), String> {
+    pub(crate) fn attach_at(&mut self, program: &str, offsets: Vec<usize>) -> Result<(), String> {
         self.attach(program, ProbeSites { offsets, ..ProbeSites::default() })
     }
 
-    /// The same, with what else there is to say.
+    /// The same, with cookies, a group, or at returns.
     ///
     /// # Errors
-    /// As [`listen`](Self::listen).
+    /// As [`attach_at`](Self::attach_at).
     pub(crate) fn attach(&mut self, program: &str, places: ProbeSites) -> Result<(), String> {
         if let Some(why) = self.refused.get(program) {
-            return Err(format!("the kernel refuses what would listen: {why}"));
+            return Err(format!("the kernel refuses the probe's program: {why}"));
         }
         self.helper.attach(ProbeSites { program: program.to_owned(), ..places }, self.file)
     }

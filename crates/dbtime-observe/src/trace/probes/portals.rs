@@ -13,7 +13,10 @@ const CREATE: &str = "CreatePortal";
 ///
 /// # Errors
 /// Why there is none, for people.
-pub(crate) fn portal_teller(file: &File, program: &ServerProgram) -> Result<TextProbeSite, String> {
+pub(crate) fn portal_probe_site(
+    file: &File,
+    program: &ServerProgram,
+) -> Result<TextProbeSite, String> {
     TextProbeSite::new(file, "on_portal", program.entry(program.place(CREATE)?), 0)
 }
 
@@ -25,10 +28,10 @@ mod tests {
     #[test]
     fn the_function_is_found_or_missed() {
         let file = File::open("/proc/self/exe").expect("it runs");
-        let teller = portal_teller(&file, &program(vec![0x55; 8], &[(CREATE, 4..8)]));
-        let teller = teller.expect("it is there");
-        assert_eq!((teller.listener, teller.offset), ("on_portal", 4));
-        let missing = portal_teller(&file, &program(vec![], &[])).expect_err("it is not");
+        let site = portal_probe_site(&file, &program(vec![0x55; 8], &[(CREATE, 4..8)]));
+        let site = site.expect("it is there");
+        assert_eq!((site.program, site.offset), ("on_portal", 4));
+        let missing = portal_probe_site(&file, &program(vec![], &[])).expect_err("it is not");
         assert!(missing.contains(CREATE), "{missing}");
     }
 }

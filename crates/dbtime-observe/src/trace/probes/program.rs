@@ -22,7 +22,7 @@ const CALL_LENGTH: usize = 5;
 pub(super) const BRANCH_TARGET: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
 
 /// A program with more code is none. Unit: bytes; MariaDB has 10 MB of it.
-const MOST_CODE: u64 = 512 << 20;
+const MAX_CODE_BYTES: u64 = 512 << 20;
 
 /// What of a program file matters here. Places in its code are offsets from the code's beginning.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl ServerProgram {
         let elf = ElfFile64::<Endianness, _>::parse(file).map_err(|e| e.to_string())?;
         let text = elf.section_by_name(".text").ok_or("the program has no code")?;
         let (offset, size) = text.file_range().ok_or("the program's code is not in its file")?;
-        if size > MOST_CODE {
+        if size > MAX_CODE_BYTES {
             return Err(format!("the program says that it has {size} bytes of code"));
         }
         let code = code(offset..offset.saturating_add(size)).map_err(|error| error.to_string())?;

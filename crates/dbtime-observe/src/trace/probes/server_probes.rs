@@ -1,19 +1,19 @@
-//! What servers say themselves: probes on calls in their program files, and places in their memory.
+//! The probes of a server: on calls in its program file, and places in its memory.
 
 use super::cache::{cache_places, has_cache};
 use super::commits::{commit_places, has_commits};
-use super::constants::Constants;
+use super::constants::ProgramConstants;
 use super::demand::TextProbeSite;
-use super::imports::Imports;
+use super::imports::ProgramImports;
 use super::listener::ProbeAttacher;
-use super::portals::portal_teller;
+use super::portals::portal_probe_site;
 use super::program::ServerProgram;
-use super::texts::text_teller;
+use super::texts::text_probe_site;
 use super::tls::{TlsLibrary, has_tls, tls_library};
 use super::tranches::{Tranches, tranches};
 use super::wait_event::{wait_event, wait_variable};
 use super::waits::wait_places;
-use crate::trace::kernel::loading::{LeftOut, LoadRefusal, lost};
+use crate::trace::kernel::loading::{LoadRefusal, UnavailableFeature, unavailable_features};
 use crate::trace::privilege::helper::{Helper, ProbeSites};
 use crate::trace::servers::TracedServer;
 use dbtime_model::WireProtocol;
@@ -27,7 +27,7 @@ use std::sync::Arc;
 pub(crate) struct ProgramFacts {
     /// Where it has the address of what it waits for; 0: nowhere.
     pub(crate) wait_event: u64,
-    /// Whether its TLS library is listened to.
+    /// Whether there are probes on its TLS library.
     pub(crate) has_tls_probes: bool,
     /// What it calls lightweight locks (PostgreSQL).
     pub(crate) tranches: Option<Arc<Tranches>>,
@@ -40,7 +40,7 @@ type FileId = Option<(u64, u64)>;
 #[derive(Clone)]
 struct ProgramInspection {
     wait_variable: Result<u64, String>,
-    /// Whether it speaks TLS itself, and that is listened to.
+    /// Whether it has TLS built in, with probes on it.
     has_tls: Result<bool, String>,
     tranches: Result<Arc<Tranches>, String>,
 }
@@ -48,50 +48,50 @@ struct ProgramInspection {
 /// What is listened to, and what was found out of files: those of a server that starts again are
 /// known.
 #[derive(Default)]
-pub(crate) struct Probes {
+pub(crate) struct ServerProbes {
     programs: HashMap<FileId, ProgramInspection>,
     libraries: HashMap<FileId, Result<(), String>>,
     /// Where servers tell of texts, of those that were looked at last.
-    pub(crate) tellers: Vec<TextProbeSite>,
+    pub(crate) text_sites: Vec<TextProbeSite>,
     /// The same of portals.
-    pub(crate) portal_tellers: Vec<TextProbeSite>,
-    pub(crate) left_out: Vec<LeftOut>,
+    pub(crate) portal_sites: Vec<TextProbeSite>,
+    pub(crate) unavailable: Vec<UnavailableFeature>,
     /// Programs that are not there.
     pub(crate) refused: LoadRefusal,
 }
 
-impl Probes {
+impl ServerProbes {
     /// None yet; these programs are not there.
     pub(crate) fn new(refused: LoadRefusal) -> Self {
-        Self { left_out: lost(&refused), refused, ..Self::default() }
+        Self { unavailable: unavailable_features(&refused), refused, ..Self::default() }
     }
 
-    /// Servers are not asked for texts.
-    pub(crate) fn miss_texts(&mut self, why: String) {
-        self.given::<()>(TEXTS, Err(why));
+    /// Texts of statements from before stay unknown.
+    pub(crate) fn disable_texts(&mut self, why: String) {
+        self.or_unavailable::<()>(TEXTS, Err(why));
     }
 
-    /// Nobody sees them turn to the next of several statements.
-    pub(crate) fn miss_portals(&mut self, why: String) {
-        self.given::<()>(PORTALS, Err(why));
+    /// Times of single statements of several stay unknown.
+    pub(crate) fn disable_portals(&mut self, why: String) {
+        self.or_unavailable::<()>(PORTALS, Err(why));
     }
 
     /// Attaches all probes that stay, where another server with the same files has not got them.
     pub(crate) fn attach(&mut self, helper: &mut Helper, server: &TracedServer) -> ProgramFacts {
-        let told = self.left_out.len();
+        let before = self.unavailable.len();
         let known = match helper.program(server.process) {
-            Ok(file) => self.look_at(helper, server, &file),
+            Ok(file) => self.inspect(helper, server, &file),
             Err(_) => ProgramFacts::default(),
         };
         if helper.program(server.process).is_err() {
             // It has ended meanwhile, and had nothing to say.
-            self.left_out.truncate(told);
+            self.unavailable.truncate(before);
         }
         known
     }
 
-    fn look_at(&mut self, helper: &mut Helper, server: &TracedServer, file: &File) -> ProgramFacts {
-        let found = match self.programs.get(&id(file)) {
+    fn inspect(&mut self, helper: &mut Helper, server: &TracedServer, file: &File) -> ProgramFacts {
+        let found = match self.programs.get(&file_id(file)) {
             Some(found) => found.clone(),
             None => self.read(helper, server, file),
         };
@@ -104,13 +104,13 @@ impl Probes {
         let has_events = server.protocol == WireProtocol::Postgres && found.wait_variable.is_ok();
         let tranches = has_events.then_some(found.tranches).transpose();
         let has_tls_probes = match found.has_tls {
-            Ok(false) => self.hear_library(helper, server.process),
+            Ok(false) => self.attach_library(helper, server.process),
             inside => inside,
         };
         ProgramFacts {
-            wait_event: self.given(EVENTS, event),
-            has_tls_probes: self.given(TLS, has_tls_probes),
-            tranches: self.given(TRANCHES, tranches),
+            wait_event: self.or_unavailable(EVENTS, event),
+            has_tls_probes: self.or_unavailable(TLS, has_tls_probes),
+            tranches: self.or_unavailable(TRANCHES, tranches),
         }
     }
 
@@ -123,62 +123,64 @@ impl Probes {
     ) -> ProgramInspection {
         let program = ServerProgram::read(file);
         let refused = self.refused.clone();
-        let mut listener = ProbeAttacher { helper, file, refused: &refused };
-        self.look_into(server, &program, &mut listener);
+        let mut attacher = ProbeAttacher { helper, file, refused: &refused };
+        self.attach_to_program(server, &program, &mut attacher);
         let program = program.as_ref().map_err(Clone::clone);
         let found = ProgramInspection {
             wait_variable: program.clone().and_then(wait_variable),
             tranches: program.clone().and_then(|program| match server.protocol {
                 WireProtocol::Mysql => Err("it has none".to_owned()),
-                WireProtocol::Postgres => tranches(program, &Constants::read(file)?).map(Arc::new),
+                WireProtocol::Postgres => {
+                    tranches(program, &ProgramConstants::read(file)?).map(Arc::new)
+                }
             }),
             has_tls: program.and_then(|program| match has_tls(program) {
-                true => tls(&mut listener, &tls_library(program)?).map(|()| true),
+                true => attach_tls(&mut attacher, &tls_library(program)?).map(|()| true),
                 false => Ok(false),
             }),
         };
-        let id = id(file);
+        let id = file_id(file);
         if id.is_some() {
             self.programs.insert(id, found.clone());
         }
         found
     }
 
-    /// Listens to the library that a process speaks TLS with; whether it has one.
-    fn hear_library(&mut self, helper: &mut Helper, process: u32) -> Result<bool, String> {
+    /// Attaches to the TLS library of a process; whether it has one.
+    fn attach_library(&mut self, helper: &mut Helper, process: u32) -> Result<bool, String> {
         let Some(file) = helper.tls_library(process)? else { return Ok(false) };
-        let id = id(&file);
+        let id = file_id(&file);
         let known = self.libraries.get(&id).filter(|_| id.is_some()).cloned();
-        let heard = known.unwrap_or_else(|| {
+        let attached = known.unwrap_or_else(|| {
             let library = tls_library(&ServerProgram::read(&file)?)?;
-            tls(&mut ProbeAttacher { helper, file: &file, refused: &self.refused }, &library)
+            attach_tls(&mut ProbeAttacher { helper, file: &file, refused: &self.refused }, &library)
         });
-        self.libraries.insert(id, heard.clone());
-        heard.map(|()| true)
+        self.libraries.insert(id, attached.clone());
+        attached.map(|()| true)
     }
 
-    fn look_into(
+    fn attach_to_program(
         &mut self,
         server: &TracedServer,
         program: &Result<ServerProgram, String>,
-        listener: &mut ProbeAttacher<'_>,
+        attacher: &mut ProbeAttacher<'_>,
     ) {
         let program = program.as_ref().map_err(Clone::clone);
-        let teller = program.clone().and_then(|p| text_teller(server.protocol, listener.file, p));
-        let teller = self.given(TEXTS, teller.map(Some));
-        self.tellers.extend(teller);
+        let site = program.clone().and_then(|p| text_probe_site(server.protocol, attacher.file, p));
+        let site = self.or_unavailable(TEXTS, site.map(Some));
+        self.text_sites.extend(site);
         if server.protocol == WireProtocol::Postgres {
-            let teller = program.clone().and_then(|p| portal_teller(listener.file, p));
-            let teller = self.given(PORTALS, teller.map(Some));
-            self.portal_tellers.extend(teller);
+            let site = program.clone().and_then(|p| portal_probe_site(attacher.file, p));
+            let site = self.or_unavailable(PORTALS, site.map(Some));
+            self.portal_sites.extend(site);
         }
         if server.protocol == WireProtocol::Mysql {
-            let waits = program.clone().and_then(|program| waits(listener, program));
-            self.given(WAITS, waits);
+            let waits = program.clone().and_then(|program| attach_waits(attacher, program));
+            self.or_unavailable(WAITS, waits);
         }
         if program.as_ref().is_ok_and(|program| has_commits(program)) {
-            let commits = program.clone().and_then(|program| commits(listener, program));
-            self.given(COMMITS, commits);
+            let commits = program.clone().and_then(|program| attach_commits(attacher, program));
+            self.or_unavailable(COMMITS, commits);
         }
         // MariaDB's older versions are called as MySQL's are.
         let is_mariadb = server.program == "mariadbd";
@@ -186,20 +188,20 @@ impl Probes {
             is_mariadb || program.as_ref().is_ok_and(|program| what(program))
         };
         if has(has_cache) {
-            let cache = program.clone().and_then(|program| cache(listener, program));
-            self.given(CACHE, cache);
+            let cache = program.clone().and_then(|program| attach_cache(attacher, program));
+            self.or_unavailable(CACHE, cache);
         }
         if has(|program| program.function(POOL_CALL).is_ok()) {
-            let pool = program.clone().and_then(|program| pool(listener, program));
-            self.given(POOL, pool);
+            let pool = program.clone().and_then(|program| attach_pool(attacher, program));
+            self.or_unavailable(POOL, pool);
         }
     }
 
-    /// What there is, or nothing, and a word on why.
-    fn given<T: Default>(&mut self, what: &'static str, found: Result<T, String>) -> T {
+    /// What was found; else the default, with the reason among the unavailable features.
+    fn or_unavailable<T: Default>(&mut self, what: &'static str, found: Result<T, String>) -> T {
         found.unwrap_or_else(|why| {
-            if !self.left_out.iter().any(|left_out| *left_out == (what, why.clone())) {
-                self.left_out.push((what, why));
+            if !self.unavailable.iter().any(|unavailable| *unavailable == (what, why.clone())) {
+                self.unavailable.push((what, why));
             }
             T::default()
         })
@@ -207,7 +209,7 @@ impl Probes {
 }
 
 /// Which file it is; also in the sandbox, where the standard library's way is shut.
-fn id(file: &File) -> FileId {
+fn file_id(file: &File) -> FileId {
     fstat(file).map(|file| (file.st_dev, file.st_ino)).ok()
 }
 
@@ -224,42 +226,42 @@ const POOL: &str = "requests of a pool of threads before their connections' next
 /// What MariaDB's pool calls for each connection with something to do.
 const POOL_CALL: &str = "_Z11tp_callbackP13TP_connection";
 
-fn waits(listener: &mut ProbeAttacher<'_>, program: &ServerProgram) -> Result<(), String> {
+fn attach_waits(attacher: &mut ProbeAttacher<'_>, program: &ServerProgram) -> Result<(), String> {
     let waits = wait_places(program)?;
-    listener.listen("on_wait_begin", program.in_file(&waits.begins))?;
-    listener.listen("on_wait_end", program.in_file(&waits.ends))
+    attacher.attach_at("on_wait_begin", program.in_file(&waits.begins))?;
+    attacher.attach_at("on_wait_end", program.in_file(&waits.ends))
 }
 
-fn commits(listener: &mut ProbeAttacher<'_>, program: &ServerProgram) -> Result<(), String> {
-    let places = commit_places(program, &Imports::read(listener.file)?)?;
+fn attach_commits(attacher: &mut ProbeAttacher<'_>, program: &ServerProgram) -> Result<(), String> {
+    let places = commit_places(program, &ProgramImports::read(attacher.file)?)?;
     let begins = ProbeSites {
         offsets: program.in_file(&places.begins),
         cookies: places.waits,
         ..ProbeSites::default()
     };
-    listener.attach("on_silent_wait", begins)?;
-    listener.listen("on_wait_end", program.in_file(&places.ends))
+    attacher.attach("on_silent_wait", begins)?;
+    attacher.attach_at("on_wait_end", program.in_file(&places.ends))
 }
 
-fn cache(listener: &mut ProbeAttacher<'_>, program: &ServerProgram) -> Result<(), String> {
+fn attach_cache(attacher: &mut ProbeAttacher<'_>, program: &ServerProgram) -> Result<(), String> {
     let places = cache_places(program)?;
-    listener.listen("on_cache_search", program.in_file(&places.searches))?;
-    listener.listen("on_cache_hit", program.in_file(&places.hits))
+    attacher.attach_at("on_cache_search", program.in_file(&places.searches))?;
+    attacher.attach_at("on_cache_hit", program.in_file(&places.hits))
 }
 
-fn pool(listener: &mut ProbeAttacher<'_>, program: &ServerProgram) -> Result<(), String> {
+fn attach_pool(attacher: &mut ProbeAttacher<'_>, program: &ServerProgram) -> Result<(), String> {
     let offsets = vec![program.entry(program.place(POOL_CALL)?)];
     let ends = ProbeSites { offsets, at_return: true, ..ProbeSites::default() };
-    listener.attach("on_pool_end", ends)
+    attacher.attach("on_pool_end", ends)
 }
 
-fn tls(listener: &mut ProbeAttacher<'_>, library: &TlsLibrary) -> Result<(), String> {
+fn attach_tls(attacher: &mut ProbeAttacher<'_>, library: &TlsLibrary) -> Result<(), String> {
     let at_read = || ProbeSites {
         offsets: vec![library.read],
         cookies: vec![library.read_stores_length.into()],
         ..ProbeSites::default()
     };
-    listener.attach("on_tls_read", at_read())?;
-    listener.attach("on_tls_read_end", ProbeSites { at_return: true, ..at_read() })?;
-    listener.listen("on_tls_write", vec![library.write])
+    attacher.attach("on_tls_read", at_read())?;
+    attacher.attach("on_tls_read_end", ProbeSites { at_return: true, ..at_read() })?;
+    attacher.attach_at("on_tls_write", vec![library.write])
 }

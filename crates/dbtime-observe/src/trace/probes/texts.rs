@@ -1,5 +1,5 @@
-//! Where servers tell of the texts of statements that were prepared before anybody watched. They
-//! are listened to while such statements come ([`demand`](super::demand)); each is asked for once.
+//! Places where a server handles the text of a statement that was prepared before the trace. Probes
+//! are there while such statements come ([`demand`](super::demand)); each text is copied once.
 
 use super::demand::TextProbeSite;
 use super::program::{BRANCH_TARGET, ServerProgram};
@@ -11,37 +11,37 @@ use std::fs::File;
 const EXECUTE: &str = "_ZN18Prepared_statement12execute_loopEP6StringbPhS2_";
 const TEXT_OF_CONNECTION: &str = "thd_query_string";
 
-/// MySQL since 5.7: as it begins to execute a prepared statement it tells its profiler the text,
+/// MySQL since 5.7: its profiler gets the text as a prepared statement begins,
 /// `PROFILING::set_query_source(const char *, size_t)`.
 const EXECUTES: [&str; 2] = [
     "_Z19mysqld_stmt_executeP3THDP18Prepared_statementbmP8PS_PARAM",
     "_Z19mysqld_stmt_executeP3THDmmPhm",
 ];
-const TELL_PROFILER: &str = "_ZN9PROFILING16set_query_sourceEPKcm";
+const SET_QUERY_SOURCE: &str = "_ZN9PROFILING16set_query_sourceEPKcm";
 /// In place of an offset: text and length are arguments.
 const ARGUMENTS: u64 = 0;
 
-/// PostgreSQL: says what it is about to do.
+/// PostgreSQL: sets the session's activity, with the text.
 const ACTIVITY: &str = "pgstat_report_activity";
 
 /// The place in a server's program.
 ///
 /// # Errors
 /// Why there is none, for people.
-pub(crate) fn text_teller(
+pub(crate) fn text_probe_site(
     protocol: WireProtocol,
     file: &File,
     program: &ServerProgram,
 ) -> Result<TextProbeSite, String> {
     let entry = |name| program.place(name).map(|place| program.entry(place));
-    let (listener, offset, cookie) = match protocol {
+    let (program_name, offset, cookie) = match protocol {
         WireProtocol::Postgres => ("on_activity", entry(ACTIVITY)?, 0),
         WireProtocol::Mysql if program.function(TEXT_OF_CONNECTION).is_ok() => {
             ("on_execute", entry(EXECUTE)?, text_offset(program)?)
         }
-        WireProtocol::Mysql => ("on_execute", telling_call(program)?, ARGUMENTS),
+        WireProtocol::Mysql => ("on_execute", profiler_call(program)?, ARGUMENTS),
     };
-    TextProbeSite::new(file, listener, offset, cookie)
+    TextProbeSite::new(file, program_name, offset, cookie)
 }
 
 /// Where a statement has its text: what the function that returns it adds to its argument.
@@ -78,10 +78,10 @@ fn unexpected(function: &str) -> String {
 }
 
 /// Where the text of what is executed is an argument, as an offset in the file.
-fn telling_call(program: &ServerProgram) -> Result<usize, String> {
+fn profiler_call(program: &ServerProgram) -> Result<usize, String> {
     let name = EXECUTES.into_iter().find(|name| program.function(name).is_ok());
     let name = name.ok_or_else(|| format!("the program exports no {}", EXECUTES[0]))?;
-    let target = program.function(TELL_PROFILER)?;
+    let target = program.function(SET_QUERY_SOURCE)?;
     let calls = program.calls_of(name)?;
     let call = calls.iter().find(|call| call.1 == target).ok_or_else(|| unexpected(name))?;
     Ok(program.in_file(&[call.0]).into_iter().sum())
@@ -112,10 +112,10 @@ mod tests {
         let mut code = vec![0x90; 10];
         call(&mut code, 1000);
         call(&mut code, 2000);
-        let functions = [(EXECUTES[1], 8..20), (TELL_PROFILER, 2000..2010)];
-        assert_eq!(telling_call(&program(code.clone(), &functions)), Ok(15));
+        let functions = [(EXECUTES[1], 8..20), (SET_QUERY_SOURCE, 2000..2010)];
+        assert_eq!(profiler_call(&program(code.clone(), &functions)), Ok(15));
         let elsewhere = [(EXECUTES[0], 0..10), functions[1].clone()];
-        let missing = telling_call(&program(code, &elsewhere)).expect_err("no call");
+        let missing = profiler_call(&program(code, &elsewhere)).expect_err("no call");
         assert!(missing.contains("expected"), "{missing}");
     }
 
@@ -124,9 +124,9 @@ mod tests {
         let code = [&[0x90, 0x90][..], &BRANCH_TARGET, &[0x55]].concat();
         let program = program(code, &[(ACTIVITY, 2..7)]);
         let file = File::open("/proc/self/exe").expect("it runs");
-        let find = |protocol| text_teller(protocol, &file, &program);
-        let teller = find(WireProtocol::Postgres).expect("found");
-        assert_eq!((teller.listener, teller.offset), ("on_activity", 6));
+        let find = |protocol| text_probe_site(protocol, &file, &program);
+        let site = find(WireProtocol::Postgres).expect("found");
+        assert_eq!((site.program, site.offset), ("on_activity", 6));
         let missing = find(WireProtocol::Mysql).expect_err("another's");
         assert!(missing.contains("exports no"), "{missing}");
     }

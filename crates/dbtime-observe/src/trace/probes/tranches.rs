@@ -8,7 +8,7 @@
 //!
 //! Numbers behind those are of extensions, which name them as they are loaded.
 
-use super::constants::Constants;
+use super::constants::ProgramConstants;
 use super::program::ServerProgram;
 
 /// Locks that are single ones.
@@ -29,7 +29,7 @@ const REGISTER: &str = "LWLockRegisterTranche";
 const ENTRY: u64 = 8;
 
 /// More than there will be; version 15 has 75.
-const MOST: u64 = 1024;
+const MAX_TRANCHES: u64 = 1024;
 
 /// The names of lightweight locks, by the numbers of their tranches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,7 +46,10 @@ impl Tranches {
 ///
 /// # Errors
 /// Why they are not known, for people.
-pub(crate) fn tranches(program: &ServerProgram, constants: &Constants) -> Result<Tranches, String> {
+pub(crate) fn tranches(
+    program: &ServerProgram,
+    constants: &ProgramConstants,
+) -> Result<Tranches, String> {
     let many = constants.entries(&MANY).ok_or("the program has no table of them")?;
     let entry = |table: u64, number: u64| table.wrapping_add(number.wrapping_mul(ENTRY));
     let (first, single) = match program.variable(SINGLE) {
@@ -55,18 +58,20 @@ pub(crate) fn tranches(program: &ServerProgram, constants: &Constants) -> Result
             let before = |many: u64, number| many.wrapping_sub(ENTRY * number);
             let (word, number) = FIRST_SINGLE;
             let is_first = |back: &u64| constants.word_by(before(many, *back)) == Some(word);
-            let back = (1..MOST).find(is_first).ok_or("their table does not look as expected")?;
+            let back =
+                (1..MAX_TRANCHES).find(is_first).ok_or("their table does not look as expected")?;
             (back + number, before(many, back + number))
         }
     };
-    if first > MOST {
+    if first > MAX_TRANCHES {
         return Err("their table is too long".to_owned());
     }
     let name = |entry| constants.word_by(entry).map(ToOwned::to_owned);
     let mut names: Vec<_> = (0..first).map(|number| name(entry(single, number))).collect();
     // Where nobody tells how many there are, they end with the words.
     let count = count(program, many).or_else(|| first_of_extensions(program)?.checked_sub(first));
-    let others = (0..count.unwrap_or(MOST).min(MOST)).map(|number| name(entry(many, number)));
+    let others = (0..count.unwrap_or(MAX_TRANCHES).min(MAX_TRANCHES))
+        .map(|number| name(entry(many, number)));
     names.extend(others.take_while(Option::is_some));
     Ok(Tranches(names))
 }
@@ -122,12 +127,13 @@ mod tests {
         };
         let table = ["<unassigned:0>", "ShmemIndex", "OidGen", a, b, c, "WALInsert", "Next", ""];
         // cmp $6, %edi; jle
-        let told = of(&table, vec![0x83, 0xff, 6, 0x7e, 9]).expect("there are some");
-        assert_eq!(names(&told), ["-", "ShmemIndex", "OidGen", a, b, c, "WALInsert"]);
-        assert_eq!((told.name(7), told.name(70_000)), (None, None));
+        let known = of(&table, vec![0x83, 0xff, 6, 0x7e, 9]).expect("there are some");
+        assert_eq!(names(&known), ["-", "ShmemIndex", "OidGen", a, b, c, "WALInsert"]);
+        assert_eq!((known.name(7), known.name(70_000)), (None, None));
         // push %rbp; cmp $7, %edi; jge, to far
-        let told = of(&table, vec![0x55, 0x83, 0xff, 7, 0x0f, 0x8d, 9, 0]).expect("there are some");
-        assert_eq!((told.0.len(), told.name(6)), (7, Some("WALInsert")));
+        let known =
+            of(&table, vec![0x55, 0x83, 0xff, 7, 0x0f, 0x8d, 9, 0]).expect("there are some");
+        assert_eq!((known.0.len(), known.name(6)), (7, Some("WALInsert")));
         assert_eq!(of(&table, vec![0xc3]).expect("there are some").0.len(), 8);
     }
 
@@ -142,8 +148,8 @@ mod tests {
             ["-", "ShmemIndex", "OidGen", "-", "ControlFile", a, b, c, "Last"]
         );
         let extent = [(ALL, TABLE + ENTRY..TABLE + 9 * ENTRY)];
-        let told = tranches(&program(vec![], &extent), &constants(&table, false));
-        assert_eq!(told.expect("there are some").0.last(), Some(&Some(c.to_owned())));
+        let names = tranches(&program(vec![], &extent), &constants(&table, false));
+        assert_eq!(names.expect("there are some").0.last(), Some(&Some(c.to_owned())));
         let odd = tranches(&program(vec![], &[]), &constants(&table[3..], false));
         assert!(odd.expect_err("no beginning").contains("as expected"));
         let none = tranches(&program(vec![], &[]), &constants(&table[..6], false));
@@ -160,7 +166,7 @@ mod tests {
             let functions = [(SINGLE, start.min(end)..end.max(start)), (REGISTER, 0..9)];
             for functions in [&functions[..], &functions[1..]] {
                 let found = tranches(&program(code.clone(), functions), &table);
-                let most = 2 * MOST as usize;
+                let most = 2 * MAX_TRANCHES as usize;
                 prop_assert!(found.is_err() || found.is_ok_and(|found| found.0.len() <= most));
             }
         }

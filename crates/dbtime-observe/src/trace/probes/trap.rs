@@ -13,7 +13,7 @@ use std::hint::black_box;
 use std::os::unix::fs::FileExt;
 
 /// Where it cannot be found out, as on arm64: that of an x86-64 of 2023, virtual.
-pub(crate) const USUAL: Nanos = Nanos(600);
+pub(crate) const DEFAULT_TRAP_TIME: Nanos = Nanos(600);
 
 const OWN_PROGRAM: &str = "/proc/self/exe";
 
@@ -35,7 +35,7 @@ fn called(call: u64) -> u64 {
 
 /// What a hit of a probe takes.
 pub(crate) fn trap_time(object: &mut Object) -> Nanos {
-    compared(object).unwrap_or(USUAL)
+    compared(object).unwrap_or(DEFAULT_TRAP_TIME)
 }
 
 fn compared(object: &mut Object) -> Result<Nanos, String> {

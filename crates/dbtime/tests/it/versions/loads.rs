@@ -49,10 +49,10 @@ fn recorded(version: &Version, json: &Value, protocol: &str, what: &str) {
     assert!(told.contains(version.text()), "{what}: {told}");
     assert_eq!(json["target"]["protocol"], protocol, "{what}");
     assert!(json["target"]["settings"].as_object().is_some_and(|all| all.len() > 5), "{what}");
-    let telling = json["counters"]["telling"].as_array().expect("counters");
-    assert!(telling.len() > 3, "{what}: {telling:?}");
+    let counters = json["counters"]["key_counters"].as_array().expect("counters");
+    assert!(counters.len() > 3, "{what}: {counters:?}");
     let is_rated = |counter: &Value| counter["per_transaction"].as_f64().is_some_and(|n| n > 0.0);
-    assert!(telling.iter().all(is_rated), "{what}: {telling:?}");
+    assert!(counters.iter().all(is_rated), "{what}: {counters:?}");
     assert!(number(json, "/server/cpu_us_per_tx") > 1.0, "{what}");
     let connections = &json["connections"];
     assert_eq!([&connections["lost"], &connections["failed"]], [0, 0], "{what}: {connections}");

@@ -1,0 +1,57 @@
+//! Errors of the tracer.
+
+use crate::process::ProcessError;
+use serde::{Deserialize, Serialize};
+
+/// Why nothing can be watched.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum TraceError {
+    /// No server runs here.
+    #[error(
+        "no MariaDB, MySQL or PostgreSQL server runs here; start one, or name its process with -p"
+    )]
+    NothingFound,
+    /// None runs in a control group.
+    #[error(
+        "no MariaDB, MySQL or PostgreSQL server runs in the control group {0}; \
+         /proc/PID/cgroup tells where a process is"
+    )]
+    NotInCgroup(String),
+    /// The process is not known as a server.
+    #[error(
+        "process {process} is no server that dbtime knows; say what it speaks with --server-kind"
+    )]
+    NoServer {
+        /// The process.
+        process: u32,
+    },
+    /// The process may not be looked at.
+    #[error("process {process} may not be looked at: {why}")]
+    Hidden {
+        /// The process.
+        process: u32,
+        /// The system's words, and what to do about it.
+        why: String,
+    },
+    /// A process was not found.
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+    /// The kernel refuses programs of this user.
+    #[error("{0}")]
+    Refused(String),
+    /// What keeps the right to attach is not there.
+    #[error("the helper that attaches to servers {0}")]
+    Helper(String),
+    /// What reads what comes from clients is not there.
+    #[error("the reader of what comes from clients {0}")]
+    Reader(String),
+    /// Rights cannot be given up.
+    #[error(
+        "what comes from clients is not read with rights that could do harm, and these cannot be \
+         given up: {0}"
+    )]
+    Rights(String),
+    /// The kernel's side does not load or attach.
+    #[error("the kernel does not take the tracer's program: {0}")]
+    Kernel(String),
+}

@@ -1,0 +1,84 @@
+//! Single fields of records: numbers of the kernel's side as values of the model.
+
+use crate::kernel_layout::capture::{FileRow, FileWaitRecord, NOT_KNOWN, TallyRow};
+use crate::kernel_layout::numbers::*;
+use crate::kernel_layout::text_until_zero;
+use dbtime_model::traced::QueryCache;
+use dbtime_model::traced_files::{FileName, FileWait};
+use dbtime_model::{Nanos, Part, Parts};
+
+/// A number, where it was seen.
+pub(crate) fn known(number: u64) -> Option<u64> {
+    Some(number).filter(|number| *number != NOT_KNOWN)
+}
+
+/// `enum cache`.
+pub(super) fn query_cache(number: u32) -> QueryCache {
+    match number {
+        CACHE_MISS => QueryCache::Miss,
+        CACHE_HIT => QueryCache::Hit,
+        _ => QueryCache::NotAsked,
+    }
+}
+
+/// `enum part`.
+const KERNEL_PARTS: [(usize, Part); PARTS] = [
+    (PART_CPU, Part::Cpu),
+    (PART_RUNQ_PREEMPTED, Part::RunqPreempted),
+    (PART_RUNQ_WOKEN, Part::RunqWoken),
+    (PART_LOCK, Part::Lock),
+    (PART_IO_READ, Part::IoRead),
+    (PART_IO_WRITE, Part::IoWrite),
+    (PART_SYNC, Part::Sync),
+    (PART_NET, Part::Net),
+    (PART_SLEEP, Part::Sleep),
+    (PART_OTHER, Part::Other),
+    (PART_THROTTLED, Part::Throttled),
+    (PART_STOPPED, Part::Stopped),
+];
+
+/// The part of a number; `None`: not known.
+pub(crate) fn kernel_part(number: usize) -> Option<Part> {
+    KERNEL_PARTS.iter().find(|(known, _)| *known == number).map(|(_, part)| *part)
+}
+
+/// By `enum part`. Unit: nanoseconds.
+pub(super) fn request_parts(amounts: &[u64; PARTS]) -> Parts {
+    let mut parts = Parts::default();
+    for (number, part) in KERNEL_PARTS {
+        parts.add(part, Nanos(amounts[number]).signed());
+    }
+    parts
+}
+
+/// How often, and how long in all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SumTally {
+    pub(crate) count: u64,
+    pub(crate) length: Nanos,
+}
+
+impl From<TallyRow> for SumTally {
+    fn from(TallyRow { count, length }: TallyRow) -> Self {
+        Self { count, length: Nanos(length) }
+    }
+}
+
+impl SumTally {
+    /// As waits for a file; `None` where it is none of this version.
+    pub(crate) fn of(self, file: &FileRow) -> Option<FileWait> {
+        let part = kernel_part(file.part as usize)?;
+        let name = match file.kind {
+            FILE_NAMED => FileName::Named(text_until_zero(&file.name)),
+            FILE_MAPPED => FileName::Mapped,
+            _ => FileName::Others,
+        };
+        let Self { count, length } = self;
+        Some(FileWait { file: name, part, count, length })
+    }
+}
+
+/// `None` where it is none of this version.
+pub(super) fn file_wait(wait: &FileWaitRecord) -> Option<FileWait> {
+    SumTally::from(wait.tally).of(&wait.row)
+}
