@@ -15,19 +15,19 @@ use dbtime_model::record::{AutoRate, BudgetMethod, MeasuringCost};
 use dbtime_model::recorder::OperationRecorder;
 
 /// How long the flat-out rate is measured, and how long the load runs up before.
-const FLAT_OUT: Nanos = Nanos::from_secs(3);
+const FLAT_OUT_TIME: Nanos = Nanos::from_secs(3);
 const FLAT_OUT_WARMUP: Nanos = Nanos::from_secs(1);
 
 /// Of so many transactions the parts are measured at least, where there are as many.
-const FEWEST: f64 = 1_200.0;
+const MIN_MEASURED: f64 = 1_200.0;
 
 /// The parts of one in so many are those of none, in a short trial; calls on files are timed.
-const NEARLY_NONE: u32 = u32::MAX;
+const MAX_BUDGET_EVERY: u32 = u32::MAX;
 
 /// What measuring costs is tried out in so many pairs of short loads, and how long each is. Of six
 /// pairs the smallest and the largest difference have the median between them 97 times of 100.
-const PAIRS: u32 = 6;
-const SLICE: Nanos = Nanos::from_millis(25);
+const SLICE_PAIRS: u32 = 6;
+const SLICE_TIME: Nanos = Nanos::from_millis(25);
 const SLICE_WARMUP: Nanos = Nanos::from_millis(5);
 
 /// Transactions that a slice may have without taking the numbers of the next one.
@@ -76,16 +76,16 @@ fn flat_out(
     progress: &(dyn Fn(RunProgress) + Sync),
     stop: &RunStop,
 ) -> Result<AutoRate, LabError> {
-    progress(RunProgress::FlatOut { length: FLAT_OUT_WARMUP + FLAT_OUT });
+    progress(RunProgress::FlatOut { length: FLAT_OUT_WARMUP + FLAT_OUT_TIME });
     // As the run will be: with its parts measured, where that is asked for.
     let is_measured = prepared.budget_method() == BudgetMethod::Switches && measures;
     let plan = &LoadPlan { budget_every: u32::from(is_measured), ..plan.clone() };
-    let (driven, window_s) = trial(plan, prepared, FLAT_OUT_WARMUP, FLAT_OUT, stop)?;
+    let (driven, window_s) = trial(plan, prepared, FLAT_OUT_WARMUP, FLAT_OUT_TIME, stop)?;
     let flat_out_tps = driven.recorder.completed_within() as f64 / window_s;
     if flat_out_tps <= 0.0 || !flat_out_tps.is_finite() {
         let errors: Vec<&str> = driven.recorder.errors.keys().map(String::as_str).collect();
         return Err(LabError::Target(format!(
-            "no transaction completed in {FLAT_OUT} flat out, so --rate auto has nothing to go by \
+            "no transaction completed in {FLAT_OUT_TIME} flat out, so --rate auto has nothing to go by \
              (errors: {})",
             if errors.is_empty() { "none".to_owned() } else { errors.join(", ") }
         )));
@@ -112,7 +112,7 @@ pub(crate) fn budget(
         BudgetChoice::Auto => {
             // A short closed loop tells what a transaction takes and what probing it would cost.
             let (warmup, length) = (Nanos::from_millis(50), Nanos::from_millis(250));
-            let alone = LoadPlan { budget_every: NEARLY_NONE, ..alone(plan) };
+            let alone = LoadPlan { budget_every: MAX_BUDGET_EVERY, ..alone(plan) };
             let (driven, window_s) = trial(&alone, prepared, warmup, length, stop)?;
             let ended = driven.recorder.counts().completed.max(1) as f64;
             let service = |op: &OperationRecorder<u64>| {
@@ -158,9 +158,9 @@ fn expected(plan: &LoadPlan, alone_tps: Option<f64>) -> Option<f64> {
     }
 }
 
-/// At most `every`, and so that at least [`FEWEST`] of those expected are measured, or all.
+/// At most `every`, and so that at least [`MIN_MEASURED`] of those expected are measured, or all.
 fn enough(every: u32, expected: Option<f64>) -> u32 {
-    let most = expected.map_or(every, |count| (count / FEWEST) as u32).clamp(1, every.max(1));
+    let most = expected.map_or(every, |count| (count / MIN_MEASURED) as u32).clamp(1, every.max(1));
     1 << most.ilog2()
 }
 
@@ -180,7 +180,7 @@ pub(crate) fn cost(
         return Ok(None);
     }
     let mut pairs = Vec::new();
-    for pair in 0..PAIRS {
+    for pair in 0..SLICE_PAIRS {
         let mut took = [0.0; 2];
         // The order changes from pair to pair: what drifts does so for both.
         for step in 0..2 {
@@ -188,7 +188,7 @@ pub(crate) fn cost(
             let budget_every = if is_measured { plan.budget_every } else { 0 };
             let first = TRIAL_FIRST / 4 + (2 * u64::from(pair) + u64::from(step)) * SLICE_NUMBERS;
             let slice = LoadPlan { budget_every, first, ..alone(plan) };
-            let (driven, window_s) = trial(&slice, prepared, SLICE_WARMUP, SLICE, stop)?;
+            let (driven, window_s) = trial(&slice, prepared, SLICE_WARMUP, SLICE_TIME, stop)?;
             let completed = driven.recorder.completed_within();
             if completed == 0 {
                 return Ok(None);
@@ -242,7 +242,7 @@ fn trial(
     };
     let driven = with_watchdog(&trial, &|_| {}, || prepared.drive(&trial, &NoObserver, stop))?;
     if let Some(trouble) = trial.script_error() {
-        return Err(LabError::Script(trouble.to_string()));
+        return Err(LabError::Script(trouble));
     }
     if stop.is_set() {
         return Err(LabError::Interrupted(BEFORE_WINDOW));

@@ -1,5 +1,9 @@
 //! Why a run could not be made at all, and whose affair it is.
 
+use dbtime_engines::databases::ServerUrlError;
+use dbtime_engines::drive::plan::ScriptError;
+use dbtime_engines::drive::shard::DriveError;
+use dbtime_engines::server::ServerError;
 use dbtime_load::failure::DatabaseFailure;
 use std::io;
 use std::path::PathBuf;
@@ -13,9 +17,20 @@ pub enum LabError {
     /// The target cannot be reached, prepared or used.
     #[error("{0}")]
     Target(String),
-    /// The name of the target's host stands for nothing.
-    #[error("{0}")]
-    UnknownHost(String),
+    /// A server that is there cannot be used.
+    #[error(transparent)]
+    Server(Box<ServerError>),
+    /// The URL of a server does not name one.
+    #[error(transparent)]
+    ServerUrl(Box<ServerUrlError>),
+    /// The load could not be driven.
+    #[error("{target}: {source}")]
+    Drive {
+        /// As `--target` takes it, without password.
+        target: String,
+        /// Why not.
+        source: Box<DriveError>,
+    },
     /// The server refuses the login.
     #[error("{target}: {}", .failure.message)]
     Refused {
@@ -25,8 +40,8 @@ pub enum LabError {
         failure: Box<DatabaseFailure>,
     },
     /// A script failed, in its own words.
-    #[error("{0}")]
-    Script(String),
+    #[error(transparent)]
+    Script(ScriptError),
     /// The process of a run ended without an outcome.
     #[error("the process of the run {0}")]
     Crashed(String),
@@ -48,4 +63,50 @@ pub enum LabError {
         /// What the system said.
         source: io::Error,
     },
+}
+
+impl LabError {
+    /// Whether the request itself is at fault: the same again would fail on any machine.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Usage(_) | Self::Script(_) | Self::OutExists(_) => true,
+            Self::Server(error) => {
+                matches!(**error, ServerError::NoDatabase { .. } | ServerError::Unsuited { .. })
+            }
+            Self::ServerUrl(error) => !error.is_unknown_host(),
+            _ => false,
+        }
+    }
+}
+
+impl From<ServerError> for LabError {
+    fn from(error: ServerError) -> Self {
+        Self::Server(Box::new(error))
+    }
+}
+
+impl From<ServerUrlError> for LabError {
+    fn from(error: ServerUrlError) -> Self {
+        Self::ServerUrl(Box::new(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::error::Error;
+
+    #[test]
+    fn what_failed_stays_with_the_error() {
+        let target = || "mysql://a@b/".to_owned();
+        let error = LabError::from(ServerError::NoDatabase { target: target() });
+        assert!(error.is_usage() && error.to_string().contains("names no database"), "{error}");
+        let error = LabError::Drive { target: target(), source: Box::new(DriveError::Stopped) };
+        assert!(!error.is_usage());
+        assert!(error.to_string().starts_with("mysql://a@b/: "), "{error}");
+        let source = error.source().and_then(|source| source.downcast_ref::<Box<DriveError>>());
+        assert!(matches!(source.map(|source| &**source), Some(DriveError::Stopped)));
+        let error = LabError::from(ServerUrlError::NoServer(dbtime_model::Product::Sqlite));
+        assert!(error.is_usage());
+    }
 }

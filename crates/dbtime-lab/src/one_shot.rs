@@ -78,7 +78,7 @@ fn run_once(
     };
     with_watchdog(&plan, progress, || prepared.drive(&plan, &NoObserver, stop))?;
     match plan.script_error() {
-        Some(trouble) => Err(LabError::Script(trouble.to_string())),
+        Some(error) => Err(LabError::Script(error)),
         None if stop.is_set() => Err(LabError::Interrupted("while a script was at work")),
         None => Ok(()),
     }

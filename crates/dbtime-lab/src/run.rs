@@ -55,7 +55,7 @@ pub fn run_into(
     let prepared = request.target.prepare(request, progress, stop)?;
     one_shot::prepare(request, &*prepared, progress, stop)?;
     let mut plan = new_plan(request, prepared.scale());
-    let (timers, facts) = look(request, &plan, &*prepared)?;
+    let (timers, facts) = target_facts(request, &plan, &*prepared)?;
     let auto = calibrate::rate(request, &mut plan, &*prepared, progress, stop)?;
     calibrate::budget(request, &mut plan, &*prepared, stop)?;
     let cost = calibrate::cost(request, &plan, &*prepared, stop)?;
@@ -69,8 +69,8 @@ pub fn run_into(
     let LoadPlan { warmup, measure, transactions, .. } = plan;
     progress(RunProgress::Planned { warmup, measure, transactions });
     let (driven, mut observed) = drive_observed(&plan, &*prepared, log, progress, stop)?;
-    if let Some(trouble) = plan.script_error() {
-        return Err(LabError::Script(trouble.to_string()));
+    if let Some(error) = plan.script_error() {
+        return Err(LabError::Script(error));
     }
     if stop.instant() <= plan.window(driven.start).start {
         return Err(LabError::Interrupted(BEFORE_WINDOW));
@@ -87,7 +87,7 @@ pub fn run_into(
 
 /// Looks at the target, and meanwhile tests how late this machine wakes sleepers: a look is mostly
 /// waiting for answers, and what makes and fills a target is over by now.
-fn look(
+fn target_facts(
     request: &RunRequest,
     plan: &LoadPlan,
     prepared: &dyn PreparedTarget,
@@ -95,13 +95,13 @@ fn look(
     if request.detail == RecordDetail::Load {
         return Ok((TimerTest::default(), TargetFacts::default()));
     }
-    let is_looking = AtomicBool::new(true);
+    let is_reading = AtomicBool::new(true);
     std::thread::scope(|scope| {
-        let test = || test_timers(|| is_looking.load(Ordering::Relaxed));
+        let test = || test_timers(|| is_reading.load(Ordering::Relaxed));
         let testing = std::thread::Builder::new().name("timer test".to_owned());
         let testing = testing.spawn_scoped(scope, test).map_err(no_thread)?;
         let facts = prepared.facts(plan);
-        is_looking.store(false, Ordering::Relaxed);
+        is_reading.store(false, Ordering::Relaxed);
         let timers = testing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         Ok((timers, facts?))
     })

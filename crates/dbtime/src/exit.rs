@@ -124,18 +124,9 @@ impl CommandFailure {
 
 impl From<LabError> for CommandFailure {
     fn from(error: LabError) -> Self {
-        match error {
-            LabError::Usage(_) | LabError::Script(_) | LabError::OutExists(_) => {
-                Self::Usage(error.into())
-            }
-            #[cfg(feature = "trace")]
-            LabError::Trace(_) => Self::Environment(error.into()),
-            LabError::Target(_)
-            | LabError::UnknownHost(_)
-            | LabError::Refused { .. }
-            | LabError::Crashed(_)
-            | LabError::Interrupted(_)
-            | LabError::Record { .. } => Self::Environment(error.into()),
+        match error.is_usage() {
+            true => Self::Usage(error.into()),
+            false => Self::Environment(error.into()),
         }
     }
 }

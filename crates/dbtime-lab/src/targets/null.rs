@@ -72,7 +72,7 @@ impl PreparedTarget for ReadyNull {
     ) -> Result<LoadResult, LabError> {
         let driven = null::drive(plan, self.null.target, observer, stop);
         driven.map_err(|error| match error {
-            DriveError::Script(error) => LabError::Script(error.to_string()),
+            DriveError::Script(error) => LabError::Script(error),
             error => LabError::Target(error.to_string()),
         })
     }

@@ -9,7 +9,7 @@ use crate::error::LabError;
 use crate::progress::RunProgress;
 use crate::request::{RecordDetail, RunRequest};
 use crate::servers::PrivateServer;
-use dbtime_engines::databases::{self, ServerUrlError};
+use dbtime_engines::databases;
 use dbtime_engines::drive::observer::LoadObserver;
 use dbtime_engines::drive::plan::{LoadPlan, LoadResult, RunStop};
 use dbtime_engines::drive::shard::DriveError;
@@ -27,7 +27,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Connections that load at once.
-const LOADERS: usize = 4;
+const LOADING_CONNECTIONS: usize = 4;
 
 /// A server that is there.
 #[derive(Clone, Debug)]
@@ -144,7 +144,13 @@ fn named(server: &dyn Server) -> Result<(), LabError> {
 
 fn loader<'a>(server: &'a dyn Server, target: &'a str) -> TableLoader<'a> {
     let replacing = ReplaceScope::Same;
-    TableLoader { target, dialect: server.dialect(), server, connections: LOADERS, replacing }
+    TableLoader {
+        target,
+        dialect: server.dialect(),
+        server,
+        connections: LOADING_CONNECTIONS,
+        replacing,
+    }
 }
 
 /// Creates and loads a workload's tables. Returns what was done.
@@ -182,11 +188,11 @@ impl PreparedTarget for ReadyServer {
     ) -> Result<LoadResult, LabError> {
         let driven = self.server.drive(plan, &self.options, observer, stop);
         driven.map_err(|error| match error {
-            DriveError::Script(error) => LabError::Script(error.to_string()),
+            DriveError::Script(error) => LabError::Script(error),
             DriveError::Refused(failure) => {
                 LabError::Refused { target: self.server.to_string(), failure }
             }
-            error => LabError::Target(format!("{}: {error}", self.server)),
+            error => LabError::Drive { target: self.server.to_string(), source: Box::new(error) },
         })
     }
 
@@ -278,7 +284,7 @@ fn unreachable(error: &ServerError) -> Warning {
 /// free again after a minute (tcp(7), TIME_WAIT), to the same address after a second where
 /// `net.ipv4.tcp_tw_reuse` allows it.
 fn out_of_ports(record: &RunRecord, address: &Address) -> Option<Warning> {
-    const MINUTE: u64 = 60;
+    const TIME_WAIT_S: u64 = 60;
     let Address::Tcp { .. } = address else { return None };
     let ports = local_ports();
     let refused = record.errors.get("EADDRNOTAVAIL").copied().unwrap_or(0);
@@ -299,27 +305,7 @@ fn out_of_ports(record: &RunRecord, address: &Address) -> Option<Warning> {
             "without reuse {} ports carry {} new connections a second: use a Unix socket, widen \
              net.ipv4.ip_local_port_range, or set net.ipv4.tcp_tw_reuse=1",
             ports.all,
-            ports.all / MINUTE
+            ports.all / TIME_WAIT_S
         ),
     })
-}
-
-impl From<ServerError> for LabError {
-    fn from(error: ServerError) -> Self {
-        match error {
-            ServerError::NoDatabase { .. } | ServerError::Unsuited { .. } => {
-                Self::Usage(error.to_string())
-            }
-            _ => Self::Target(error.to_string()),
-        }
-    }
-}
-
-impl From<ServerUrlError> for LabError {
-    fn from(error: ServerUrlError) -> Self {
-        match error.is_unknown_host() {
-            true => Self::UnknownHost(error.to_string()),
-            false => Self::Usage(error.to_string()),
-        }
-    }
 }

@@ -233,7 +233,7 @@ impl PreparedTarget for ReadySqlite {
         let database = SqlitePool::new(self.target.clone(), statements, plan.concurrency, measure);
         let driven = pool::drive(plan, &database, observer, stop);
         let driven = driven.map_err(|error| match error {
-            PoolError::Script(error) => LabError::Script(error.to_string()),
+            PoolError::Script(error) => LabError::Script(error),
             error => LabError::Target(error.to_string()),
         })?;
         *self.figures.lock().unwrap_or_else(PoisonError::into_inner) = database.into_figures();

@@ -274,7 +274,7 @@ impl SysbenchJob {
 /// What ends a run, in sysbench's manner.
 fn fatal(error: LabError) -> CommandFailure {
     match error {
-        LabError::Script(text) => CommandFailure::usage(text),
+        LabError::Script(error) => CommandFailure::usage(error.to_string()),
         other => CommandFailure::environment(format!("FATAL: {other}")),
     }
 }

@@ -47,8 +47,8 @@ impl LazyTarget {
             return Ok(found.clone());
         }
         let found = match target(options)?.parse() {
-            Err(LabError::UnknownHost(reason)) => {
-                self.unreachable.get_or_init(|| reason);
+            Err(LabError::ServerUrl(error)) if error.is_unknown_host() => {
+                self.unreachable.get_or_init(|| error.to_string());
                 "null".parse()?
             }
             parsed => parsed?,
