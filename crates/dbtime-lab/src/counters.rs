@@ -148,7 +148,7 @@ struct SqliteSampler {
 }
 
 /// How often the index of a log is read until it is not in the middle of a change.
-const ATTEMPTS: u32 = 10;
+const MAX_ATTEMPTS: u32 = 10;
 
 impl CounterSampler for SqliteSampler {
     fn sample(&mut self) -> Result<CounterSample, LabError> {
@@ -167,10 +167,10 @@ impl CounterSampler for SqliteSampler {
         let wal_bytes = wal.metadata().map_or(0, |file| file.len());
         // Without a log, or one that nobody has open, there is nothing to read.
         let wal = head(&wal, SqliteHeaders::WAL_BYTES).unwrap_or_default();
-        for attempt in 1..=ATTEMPTS {
+        for attempt in 1..=MAX_ATTEMPTS {
             let shm = head(&shm, SqliteHeaders::SHM_BYTES).unwrap_or_default();
             let headers = SqliteHeaders { file: &file, wal: &wal, shm: &shm, wal_bytes };
-            if attempt < ATTEMPTS && headers.is_amid_change() {
+            if attempt < MAX_ATTEMPTS && headers.is_amid_change() {
                 continue;
             }
             if !headers.add_to(&mut sample) {

@@ -21,7 +21,7 @@ use dbtime_observe::lock_waits::{
 const LIST_TIMEOUT: Nanos = Nanos::from_secs(5);
 
 /// How long the caller waits at most: most answers come within, and nobody notices on a screen.
-const MOMENT: Nanos = Nanos::from_millis(10);
+const POLL_TIMEOUT: Nanos = Nanos::from_millis(10);
 
 /// Classes of failure after which a statement may succeed the next time.
 const PASSING: [ErrorClass; 3] = [ErrorClass::Timeout, ErrorClass::Busy, ErrorClass::Conflict];
@@ -125,7 +125,7 @@ impl HolderLogin {
     ///
     /// Errors: [`LabError::Target`] when the connection is lost; nothing can be asked any more.
     pub fn go_on(&mut self) -> Result<Option<LockPicture>, LabError> {
-        let until = now() + MOMENT;
+        let until = now() + POLL_TIMEOUT;
         while self.begun.is_some()
             && let Some(answer) = self.admin.answer_by(until)
         {

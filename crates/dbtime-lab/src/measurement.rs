@@ -27,7 +27,7 @@ use std::time::SystemTime;
 
 /// The machine's counters tick a hundred times a second: over less than this, in seconds, they say
 /// nothing.
-const SHORTEST_MACHINE: f64 = 0.5;
+const MIN_MACHINE_S: f64 = 0.5;
 
 /// What a run measured, on its way to the record.
 pub(crate) struct RunMeasurement<'a> {
@@ -177,7 +177,7 @@ impl RunMeasurement<'_> {
     fn environment(&self, observed: &RunObservation) -> MachineEnvironment {
         let (begin, end) = &observed.machine;
         let mut used = end.since(begin);
-        if used.wall_s < SHORTEST_MACHINE {
+        if used.wall_s < MIN_MACHINE_S {
             (used.steal_pct, used.foreign_pct) = (0.0, 0.0);
         }
         if let Some((begin, end)) = observed.server.both() {

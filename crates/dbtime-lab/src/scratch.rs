@@ -25,11 +25,11 @@ struct InUse {
 const REMOVAL_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Between two attempts to remove it.
-const PAUSE: Duration = Duration::from_millis(5);
+const RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
 /// What the name of a temporary folder begins with, and the letters behind that.
 const PREFIX: &str = "dbtime-";
-const LETTERS: usize = 6;
+const SUFFIX_LETTERS: usize = 6;
 
 /// A folder that is removed with all it holds, unless it is kept.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ pub(crate) struct ScratchFolder {
 
 impl ScratchFolder {
     /// Bytes in the name of a temporary folder.
-    pub(crate) const NAME_LENGTH: usize = PREFIX.len() + LETTERS;
+    pub(crate) const NAME_LENGTH: usize = PREFIX.len() + SUFFIX_LETTERS;
 
     /// Makes this folder, which must not exist.
     pub(crate) fn create(path: PathBuf) -> io::Result<Self> {
@@ -59,7 +59,7 @@ impl ScratchFolder {
     pub(crate) fn temporary_in(parent: &Path) -> io::Result<Self> {
         let private = fs::Permissions::from_mode(0o700);
         let mut builder = tempfile::Builder::new();
-        let builder = builder.prefix(PREFIX).rand_bytes(LETTERS).permissions(private);
+        let builder = builder.prefix(PREFIX).rand_bytes(SUFFIX_LETTERS).permissions(private);
         sweep(parent, is_temporary);
         let mut in_use = in_use();
         let path = builder.tempdir_in(parent)?.keep();
@@ -173,7 +173,7 @@ fn remove(path: &Path) {
         if is_gone || !may_go || begun.elapsed() > REMOVAL_TIMEOUT {
             break;
         }
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(RETRY_INTERVAL);
     }
 }
 

@@ -23,7 +23,7 @@ use std::io::{self, BufRead, Read, Write};
 pub const VERSION: u32 = 3;
 
 /// The oldest that is read.
-const OLDEST: u32 = 1;
+const OLDEST_VERSION: u32 = 1;
 
 /// Longer lines are none of ours. The longest by far is the end, of some megabytes.
 const MAX_RECORD_BYTES: u64 = 64 << 20;
@@ -103,7 +103,7 @@ pub enum TraceFileError {
     #[error("it is no recording of `dbtime trace --record`")]
     NoRecording,
     /// Another program's, or another time's.
-    #[error("it has the format {0}; this dbtime reads formats {OLDEST} to {VERSION}")]
+    #[error("it has the format {0}; this dbtime reads formats {OLDEST_VERSION} to {VERSION}")]
     Version(u32),
     /// A line that is none.
     #[error("line {number}: {error}")]
@@ -196,11 +196,11 @@ impl<R: BufRead> TraceReader<R> {
             begin: RecordingVersion,
         }
         let mut reader =
-            Self { from, version: OLDEST, since: MonoNanos(0), number: 0, is_cut: false };
+            Self { from, version: OLDEST_VERSION, since: MonoNanos(0), number: 0, is_cut: false };
         let line = reader.bytes()?.ok_or(TraceFileError::NoRecording)?;
         let versioned: VersionHeader =
             serde_json::from_slice(&line).map_err(|_| TraceFileError::NoRecording)?;
-        if !(OLDEST..=VERSION).contains(&versioned.begin.version) {
+        if !(OLDEST_VERSION..=VERSION).contains(&versioned.begin.version) {
             return Err(TraceFileError::Version(versioned.begin.version));
         }
         reader.version = versioned.begin.version;

@@ -199,7 +199,7 @@ fn connections(record: &RunRecord) -> Vec<FactLine> {
     }
     text += &format!("; {} attempts failed, {} lost", count(info.failed), count(info.lost));
     let mut facts = vec![("connections", text)];
-    for outage in info.outages.iter().take(SHOWN_OUTAGES) {
+    for outage in info.outages.iter().take(MAX_SHOWN_OUTAGES) {
         let text = match outage.until_s {
             Some(until) => format!(
                 "nothing was completed from {:.3} s to {until:.3} s: {}",
@@ -214,7 +214,7 @@ fn connections(record: &RunRecord) -> Vec<FactLine> {
 }
 
 /// Outages shown; the record has more.
-const SHOWN_OUTAGES: usize = 3;
+const MAX_SHOWN_OUTAGES: usize = 3;
 
 fn memory(rss_peak_bytes: u64) -> String {
     if rss_peak_bytes == 0 { String::new() } else { format!(", {} peak", bytes(rss_peak_bytes)) }

@@ -8,10 +8,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// How far lines are moved to the right; those that stand deeper stand there.
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// Columns of a statement.
-const STATEMENT: usize = 200;
+const MAX_STATEMENT_CHARS: usize = 200;
 
 /// How many wait, for how long, and what ends a session.
 pub fn lock_summary(picture: &LockPicture) -> String {
@@ -143,7 +143,7 @@ impl<'a> LockTree<'a> {
         let session = session.map_or(String::new(), |session| {
             format!(": {} ({})", statement(session), place(session))
         });
-        let indent = "  ".repeat(depth.min(DEEPEST) - 1);
+        let indent = "  ".repeat(depth.min(MAX_DEPTH) - 1);
         format!("{indent}└ {} {waited}{lock}{on}{object}{session}", claim.waiter)
     }
 }
@@ -160,7 +160,7 @@ fn place(session: &ServerSession) -> String {
 fn statement(session: &ServerSession) -> String {
     match session.statement.is_empty() {
         true => "not known".to_owned(),
-        false => fit(&one_line(&session.statement), STATEMENT),
+        false => fit(&one_line(&session.statement), MAX_STATEMENT_CHARS),
     }
 }
 

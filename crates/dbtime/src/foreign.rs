@@ -144,7 +144,7 @@ fn sysbench(file: &ScriptFile<'_>, load: &LoadRequest) -> Result<Arc<dyn Script>
 }
 
 /// Most memory that the scripts of one thread may take: they share it with the engine.
-const MEMORY: usize = 2 << 30;
+const MAX_LUA_BYTES: usize = 2 << 30;
 
 /// What a sysbench script is run with, by its options.
 pub(crate) fn settings(
@@ -159,7 +159,7 @@ pub(crate) fn settings(
         threads: general.threads,
         seed: general.random.seed.unsigned_abs(),
         compat: own.compat,
-        memory_limit: MEMORY,
+        memory_limit: MAX_LUA_BYTES,
         ..SysbenchSettings::new(script, SqlDialect::Mysql)
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What comes so soon after the first signal is the same wish: `timeout` signals its child and then
 /// the whole process group, to which the child belongs.
-const SAME: Nanos = Nanos::from_millis(500);
+const SAME_SIGNAL_WINDOW: Nanos = Nanos::from_millis(500);
 
 /// What a signal means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl StopRequest {
     fn of(at: MonoNanos, first: Option<MonoNanos>) -> Self {
         match first {
             None => Self::EndEarly,
-            Some(first) if at - first < SAME => Self::Nothing,
+            Some(first) if at - first < SAME_SIGNAL_WINDOW => Self::Nothing,
             Some(_) => Self::EndAtOnce,
         }
     }

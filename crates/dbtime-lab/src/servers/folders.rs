@@ -13,7 +13,7 @@ use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 
 /// What the kernel holds of a socket's path, without its final zero. Unit: bytes.
-const SOCKET_PATH: usize = 107;
+const MAX_SOCKET_PATH_BYTES: usize = 107;
 
 /// The longest name of a socket in its folder: PostgreSQL's, with its port.
 const SOCKET_NAME: &str = "/.s.PGSQL.65535";
@@ -83,7 +83,7 @@ impl ServerFolders {
 fn fits(place: &Path, account: Option<&ServerAccount>) -> bool {
     let name = "/".len() + ScratchFolder::NAME_LENGTH + SOCKET_NAME.len();
     let is_open = account.is_none_or(|account| account.may_enter(place));
-    place.is_absolute() && is_open && place.as_os_str().len() + name <= SOCKET_PATH
+    place.is_absolute() && is_open && place.as_os_str().len() + name <= MAX_SOCKET_PATH_BYTES
 }
 
 fn own(place: &Path, account: Option<&ServerAccount>) -> io::Result<ScratchFolder> {

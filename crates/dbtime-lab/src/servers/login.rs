@@ -13,14 +13,14 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// What is drawn for a password or a salt. Unit: bytes.
-const DRAWN: usize = 16;
+const SECRET_BYTES: usize = 16;
 
 /// The one user of a private server, and the password.
 #[derive(Clone, Debug)]
 pub(super) struct PrivateLogin {
     package: &'static dyn ServerPackage,
     password: Secret,
-    salt: [u8; DRAWN],
+    salt: [u8; SECRET_BYTES],
 }
 
 impl PrivateLogin {
@@ -28,9 +28,9 @@ impl PrivateLogin {
     ///
     /// Errors: the system has none.
     pub(super) fn new(package: &'static dyn ServerPackage) -> Result<Self, LabError> {
-        let password = u128::from_ne_bytes(drawn()?);
+        let password = u128::from_ne_bytes(random_bytes()?);
         let password = Secret::new(format!("{password:032x}"));
-        Ok(Self { package, password, salt: drawn()? })
+        Ok(Self { package, password, salt: random_bytes()? })
     }
 
     /// The password.
@@ -60,11 +60,11 @@ pub(super) fn write_secret(path: &Path, text: &str) -> io::Result<()> {
     file.write_all(text.as_bytes())
 }
 
-fn drawn() -> Result<[u8; DRAWN], LabError> {
-    let mut bytes = [0; DRAWN];
+fn random_bytes() -> Result<[u8; SECRET_BYTES], LabError> {
+    let mut bytes = [0; SECRET_BYTES];
     // So few bytes come whole.
     match getrandom(&mut bytes, GetRandomFlags::empty()) {
-        Ok(DRAWN) => Ok(bytes),
+        Ok(SECRET_BYTES) => Ok(bytes),
         got => Err(LabError::Target(format!(
             "the system gives no random bytes for the server's password: {got:?}"
         ))),
@@ -86,7 +86,7 @@ mod tests {
             let package = package(product).expect("there is one");
             let (one, other) = (PrivateLogin::new(package), PrivateLogin::new(package));
             let (one, other) = (one.expect("drawn"), other.expect("drawn"));
-            assert_eq!(one.password.reveal().len(), 2 * DRAWN);
+            assert_eq!(one.password.reveal().len(), 2 * SECRET_BYTES);
             assert_ne!(one.password, other.password);
             assert!(!format!("{one:?}").contains(one.password.reveal()));
             let path = dir.path().join(package.login_file()).with_extension(product.name());

@@ -22,10 +22,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Connections that the default of 151 leaves to a load.
-const ROOM: u32 = 140;
+const DEFAULT_CONNECTIONS: u32 = 140;
 
 /// What is added to the connections of the load, for dbtime's own.
-const SPARE: u32 = 20;
+const SPARE_CONNECTIONS: u32 = 20;
 
 /// Where in an installation messages and SQL files may be.
 const SHARES: [&str; 4] = ["share/mysql", "share/mariadb", "share", "share/share"];
@@ -191,8 +191,8 @@ fn arguments(site: &ServerSite, port: u16) -> Vec<OsString> {
         // It would listen on a fixed port and a fixed socket.
         arguments.push("--mysqlx=OFF".into());
     }
-    if let Some(connections) = site.request.connections.filter(|many| *many > ROOM) {
-        arguments.push(option("max-connections", (connections + SPARE).to_string()));
+    if let Some(connections) = site.request.connections.filter(|many| *many > DEFAULT_CONNECTIONS) {
+        arguments.push(option("max-connections", (connections + SPARE_CONNECTIONS).to_string()));
     }
     arguments.extend(site.request.settings.iter().map(|(name, value)| option(name, value)));
     // Last, so that it wins whatever was set.

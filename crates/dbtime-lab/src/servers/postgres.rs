@@ -15,10 +15,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Connections that its default of 100 leaves to ordinary users.
-const ROOM: u32 = 97;
+const DEFAULT_CONNECTIONS: u32 = 97;
 
 /// What is added to the connections of the load: the superuser's own, and dbtime's for looking.
-const SPARE: u32 = 13;
+const SPARE_CONNECTIONS: u32 = 13;
 
 /// PostgreSQL's own server.
 #[derive(Debug)]
@@ -135,8 +135,8 @@ fn arguments(site: &ServerSite, port: u16) -> Vec<OsString> {
         setting.push(value);
         arguments.extend(["-c".into(), setting]);
     };
-    if let Some(connections) = site.request.connections.filter(|many| *many > ROOM) {
-        set("max_connections", (connections + SPARE).to_string().into());
+    if let Some(connections) = site.request.connections.filter(|many| *many > DEFAULT_CONNECTIONS) {
+        set("max_connections", (connections + SPARE_CONNECTIONS).to_string().into());
     }
     for (name, value) in &site.request.settings {
         set(name, value.into());

@@ -24,7 +24,7 @@ use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// How long making a data folder may take.
-const LIMIT: Duration = Duration::from_secs(180);
+const PROGRAM_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// How long a program and those it started may take to end when they are killed.
 const TERM_GRACE: Duration = Duration::from_secs(2);
@@ -142,7 +142,7 @@ impl ServerSite {
         let why = match ended? {
             Some(status) if status.success() => return Ok(()),
             Some(status) => format!("{name} ended with {status}"),
-            None => format!("{name} took longer than {} s", LIMIT.as_secs()),
+            None => format!("{name} took longer than {} s", PROGRAM_TIMEOUT.as_secs()),
         };
         Err(self.no_data(&format!("{why}; {}", log.quote())))
     }
@@ -150,7 +150,7 @@ impl ServerSite {
     /// How a program ended; `None` if it takes too long.
     fn wait(&self, child: &mut Child, stop: &RunStop) -> Result<Option<ExitStatus>, LabError> {
         let begun = Instant::now();
-        while begun.elapsed() < LIMIT {
+        while begun.elapsed() < PROGRAM_TIMEOUT {
             if let Some(status) = child.try_wait().map_err(|e| self.no_data(&e.to_string()))? {
                 return Ok(Some(status));
             }

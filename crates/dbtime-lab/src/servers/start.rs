@@ -16,10 +16,10 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 /// How long a new server may take until it answers.
-const START: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How long one that was killed may take: it repairs its data first.
-const RECOVERY: Duration = Duration::from_secs(600);
+const RECOVERY_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Attempts at a port, should others take it between choosing and binding it.
 const MAX_PORT_ATTEMPTS: u32 = 5;
@@ -53,7 +53,7 @@ pub(super) fn first(
             LabError::Target(format!("no port on 127.0.0.1 is free for a server: {error}"))
         })?;
         let script = first_statements(site)?;
-        let first = StartAttempt { port, limit: START, script: script.as_deref() };
+        let first = StartAttempt { port, limit: START_TIMEOUT, script: script.as_deref() };
         let begun = on_port(site, first, audience);
         // It holds the password.
         let removed = script.map_or(Ok(()), fs::remove_file);
@@ -94,7 +94,7 @@ pub(super) fn again(
     port: u16,
     audience: ServerAudience<'_>,
 ) -> Result<StartedServer, LabError> {
-    let attempt = StartAttempt { port, limit: RECOVERY, script: None };
+    let attempt = StartAttempt { port, limit: RECOVERY_TIMEOUT, script: None };
     on_port(site, attempt, audience).map_err(|failure| failure.into_error(port))
 }
 

@@ -32,7 +32,7 @@ pub(crate) enum SegmentLabels {
 }
 
 /// The least width of a bar on a narrow page. Unit: pixels.
-const PHONE: f64 = 300.0;
+const PHONE_WIDTH: f64 = 300.0;
 
 /// One bar. A negative `unexplained` has no room in it and stands in the figures only.
 pub(crate) fn bar(bar: &StackedBar<'_>) -> String {
@@ -69,7 +69,7 @@ fn segment(out: &mut String, bar: &StackedBar<'_>, part: Part, (from, width): (f
         escape(&format!("{name} {figure}: {}", part.meaning()))
     );
     if let SegmentLabels::Within(room) = bar.labels {
-        let columns = [room, PHONE].map(|room| (width / 100.0 * room - 12.0) / 7.6);
+        let columns = [room, PHONE_WIDTH].map(|room| (width / 100.0 * room - 12.0) / 7.6);
         label(out, part, &share(bar.means, part), columns, bar.height);
     }
     out.push_str("</svg>");

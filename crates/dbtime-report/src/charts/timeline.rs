@@ -12,7 +12,7 @@ pub(super) const TOP: f64 = 22.0;
 pub(super) const BOTTOM: f64 = 204.0;
 
 /// More points than this cannot be told apart in the width of a chart.
-const POINTS: usize = 360;
+const MAX_POINTS: usize = 360;
 
 /// The rows of one point: neighbouring seconds of the same phase.
 pub(super) struct TimeBin<'a> {
@@ -71,7 +71,7 @@ pub(super) struct Timeline<'a> {
 
 /// Neighbouring seconds put together until there are few enough points.
 pub(super) fn bins(run: &Run) -> Vec<TimeBin<'_>> {
-    let size = run.series.len().div_ceil(POINTS).max(1);
+    let size = run.series.len().div_ceil(MAX_POINTS).max(1);
     let phases = run.series.chunk_by(|a, b| a.phase == b.phase);
     phases.flat_map(|phase| phase.chunks(size)).map(|rows| TimeBin { rows }).collect()
 }

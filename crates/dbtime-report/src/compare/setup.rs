@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most columns that are shown of a statement's text.
-const TEXT: usize = 60;
+const MAX_TEXT_COLUMNS: usize = 60;
 
 /// A setting that differs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -54,7 +54,8 @@ fn other_texts(a: &RunRecord, b: &RunRecord) -> Option<String> {
     let pairs = a.statements.iter().flat_map(|a| b.statements.iter().map(move |b| [a, b]));
     let other: Vec<_> =
         pairs.filter(|pair| is_same(*pair) && pair[0].fingerprint != pair[1].fingerprint).collect();
-    let [a, b] = other.first()?.map(|statement| fit(&one_line(&statement.fingerprint), TEXT));
+    let [a, b] =
+        other.first()?.map(|statement| fit(&one_line(&statement.fingerprint), MAX_TEXT_COLUMNS));
     let more = match other.len() {
         1 => String::new(),
         n => format!(" ({} in all)", count(n as u64)),

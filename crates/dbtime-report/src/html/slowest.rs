@@ -8,7 +8,7 @@ use dbtime_model::record::{ExemplarKind, Run, TransactionRow};
 use std::fmt::Write;
 
 /// How many are shown at once; the others are a click away.
-const SHOWN: usize = 20;
+const MAX_SHOWN: usize = 20;
 
 pub(super) fn section(run: &Run, out: &mut String) {
     let mut slowest: Vec<_> =
@@ -17,7 +17,7 @@ pub(super) fn section(run: &Run, out: &mut String) {
         return;
     }
     slowest.sort_by(|a, b| b.budget.total.total_cmp(&a.budget.total));
-    let (first, rest) = slowest.split_at(slowest.len().min(SHOWN));
+    let (first, rest) = slowest.split_at(slowest.len().min(MAX_SHOWN));
     out.push_str("<section><h2>Slowest transactions</h2>\n");
     out.push_str(&table("Bars are shares of the transaction’s own response", first));
     if !rest.is_empty() {

@@ -11,7 +11,7 @@ use dbtime_model::Part;
 use dbtime_model::record::{Run, RunRecord};
 
 /// How long the bar of a whole response is.
-const BAR: usize = 22;
+const BAR_COLUMNS: usize = 22;
 
 pub(super) fn section(run: &Run, page: &mut ReportPage) {
     let record = &run.record;
@@ -21,7 +21,7 @@ pub(super) fn section(run: &Run, page: &mut ReportPage) {
         return;
     };
     let means = PartMeans::from(budget);
-    page.table(&chart(&means, page.bar_columns(BAR)));
+    page.table(&chart(&means, page.bar_columns(BAR_COLUMNS)));
     notes(record, &means, page);
 }
 

@@ -28,7 +28,7 @@ pub struct ProcessesOptions {
 }
 
 /// The least room for the command: beyond it the line grows wider than the terminal.
-const LEAST_COMMAND: usize = 16;
+const MIN_COMMAND_COLUMNS: usize = 16;
 
 /// The table of processes, those that came and went, what was waited for, and how to read it.
 ///
@@ -200,7 +200,7 @@ impl ProcessColumns<'_> {
     }
 
     fn lines(&self, lines: &ReportTable, page: &mut ReportPage) {
-        let room = self.options.room.unwrap_or(usize::MAX).max(lines.least(LEAST_COMMAND));
+        let room = self.options.room.unwrap_or(usize::MAX).max(lines.least(MIN_COMMAND_COLUMNS));
         for line in lines.lines(room, |text, ink| page.paint(text, ink)) {
             page.line(&line);
         }

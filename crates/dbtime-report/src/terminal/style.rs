@@ -58,7 +58,7 @@ impl PageStyle {
     /// The same for a terminal of so many columns, which a report follows from 72 to 120.
     #[must_use]
     pub fn within(self, columns: usize) -> Self {
-        Self { columns: columns.clamp(LEAST, MAX_COLUMNS), ..self }
+        Self { columns: columns.clamp(MIN_COLUMNS, MAX_COLUMNS), ..self }
     }
 }
 
@@ -69,16 +69,16 @@ pub(crate) struct ReportPage {
 }
 
 /// Tables have too little room in fewer columns than this.
-const LEAST: usize = 72;
+const MIN_COLUMNS: usize = 72;
 
 /// A bar of fewer columns than this shows nothing.
-const SHORTEST_BAR: usize = 10;
+const MIN_BAR_COLUMNS: usize = 10;
 
 /// Lines longer than this are read with effort.
 const MAX_COLUMNS: usize = 120;
 
 /// The column at which the text of a fact begins.
-const FACT: usize = 16;
+const FACT_COLUMNS: usize = 16;
 
 impl ReportPage {
     pub(crate) fn new(options: TerminalOptions) -> Self {
@@ -99,7 +99,7 @@ impl ReportPage {
     /// a narrower page lacks, bars lack, for a bar that is cut lies.
     pub(crate) fn bar_columns(&self, columns: usize) -> usize {
         let lacking = COLUMNS.saturating_sub(self.columns());
-        columns.saturating_sub(lacking).max(SHORTEST_BAR)
+        columns.saturating_sub(lacking).max(MIN_BAR_COLUMNS)
     }
 
     /// `text` in signs that can be shown.
@@ -152,10 +152,10 @@ impl ReportPage {
     /// A name and what there is to say about it, with a hanging indent.
     pub(crate) fn fact(&mut self, name: &str, text: &str, ink: TextRole) {
         for (index, line) in
-            wrap(&self.spelled(text), self.columns() - FACT).into_iter().enumerate()
+            wrap(&self.spelled(text), self.columns() - FACT_COLUMNS).into_iter().enumerate()
         {
             let name = if index == 0 { name } else { "" };
-            let pad = " ".repeat(FACT.saturating_sub(2 + width(name)));
+            let pad = " ".repeat(FACT_COLUMNS.saturating_sub(2 + width(name)));
             let (name, line) = (self.paint(name, TextRole::Dim), self.paint(&line, ink));
             self.line(&format!("  {name}{pad}{line}"));
         }

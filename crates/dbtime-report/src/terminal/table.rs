@@ -5,10 +5,10 @@ use crate::format::{fit, width};
 use std::borrow::Cow;
 
 /// The gap between two columns.
-const GAP: usize = 2;
+const GAP_COLUMNS: usize = 2;
 
 /// The least a column is shrunk to.
-const LEAST: usize = 6;
+const MIN_COLUMN: usize = 6;
 
 /// What a column is headed with and how it stands.
 #[derive(Clone, Debug)]
@@ -127,7 +127,7 @@ impl ReportTable {
     pub(crate) fn least(&self, last: usize) -> usize {
         let widths = self.natural();
         let Some((end, others)) = widths.split_last() else { return 0 };
-        others.iter().sum::<usize>() + GAP * others.len() + last.min(*end)
+        others.iter().sum::<usize>() + GAP_COLUMNS * others.len() + last.min(*end)
     }
 
     /// The same with other signs in its texts.
@@ -224,9 +224,9 @@ impl ReportTable {
             if !text.is_empty() {
                 line.push_str(&" ".repeat(before));
                 line.push_str(&paint(&text, ink));
-                gap = if column.right { GAP } else { GAP + pad };
+                gap = if column.right { GAP_COLUMNS } else { GAP_COLUMNS + pad };
             } else {
-                gap += columns + GAP;
+                gap += columns + GAP_COLUMNS;
             }
         }
         line
@@ -237,11 +237,12 @@ impl ReportTable {
     /// turn only where the ones before cannot make room.
     fn widths(&self, room: usize) -> Vec<usize> {
         let mut widths = self.natural();
-        let gaps = GAP * widths.len().saturating_sub(1);
+        let gaps = GAP_COLUMNS * widths.len().saturating_sub(1);
         while widths.iter().sum::<usize>() + gaps > room {
             let shrink = |turn: u8| {
                 let columns = widths.iter().enumerate();
-                let open = columns.filter(|&(i, w)| *w > LEAST && self.columns[i].turn() == turn);
+                let open =
+                    columns.filter(|&(i, w)| *w > MIN_COLUMN && self.columns[i].turn() == turn);
                 open.max_by_key(|(_, w)| **w).map(|(i, _)| i)
             };
             match (0..=2).find_map(shrink) {
@@ -279,7 +280,7 @@ impl ReportTable {
             Some(short) if column.turn() == 0 && !column.is_optional => width.min(short),
             _ => width,
         };
-        widths.map(wide).sum::<usize>() + GAP * self.columns.len().saturating_sub(1)
+        widths.map(wide).sum::<usize>() + GAP_COLUMNS * self.columns.len().saturating_sub(1)
     }
 
     /// The widest word of a column, with the room that a word of a later line needs.

@@ -41,7 +41,7 @@ fn figures(l: &LatencyUs) -> [f64; 7] {
 }
 
 /// Columns of the longest bar.
-const BAR: usize = 48;
+const BAR_COLUMNS: usize = 48;
 
 /// Responses by power of two, on request.
 pub(super) fn histogram(run: &Run, page: &mut ReportPage) {
@@ -69,7 +69,7 @@ pub(super) fn histogram(run: &Run, page: &mut ReportPage) {
             us(bucket.below_us).into(),
             count(bucket.count).into(),
             percent(bucket.count as f64 / total * 100.0).into(),
-            bar(bucket.count as f64 / most as f64, page.bar_columns(BAR)).into(),
+            bar(bucket.count as f64 / most as f64, page.bar_columns(BAR_COLUMNS)).into(),
         ]);
     }
     page.table(&table);
@@ -77,8 +77,8 @@ pub(super) fn histogram(run: &Run, page: &mut ReportPage) {
 
 /// As much of a message as a line has room for.
 fn abridged(text: &str) -> String {
-    const ROOM: usize = 68;
-    match text.char_indices().nth(ROOM) {
+    const MAX_TEXT_CHARS: usize = 68;
+    match text.char_indices().nth(MAX_TEXT_CHARS) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),
     }

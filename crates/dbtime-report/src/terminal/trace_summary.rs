@@ -13,7 +13,7 @@ use dbtime_model::traced_totals::{COARSE_BUCKETS, Preemption, TraceTotals, Trace
 use dbtime_model::{Nanos, Part};
 
 /// The longest bar of a distribution, in signs.
-const BAR: u64 = 40;
+const BAR_COLUMNS: u64 = 40;
 
 /// Names in the table of those who had the CPU.
 const MAX_ROWS: usize = 15;
@@ -244,7 +244,7 @@ fn distribution(title: &str, totals: &TraceTotals, step: Nanos, page: &mut Repor
         let is_open = step > Nanos::ZERO && index + 1 == COARSE_BUCKETS;
         let value = format!("{}{value}", if is_open { ">= " } else { "" });
         let counted = totals.coarse.of(index);
-        let bar = (counted * BAR + totals.count / 2).checked_div(totals.count).unwrap_or(0);
+        let bar = (counted * BAR_COLUMNS + totals.count / 2).checked_div(totals.count).unwrap_or(0);
         let bar = "@".repeat(bar as usize);
         page.line(&format!("{value:>16} |{bar:<40} {counted}"));
     }

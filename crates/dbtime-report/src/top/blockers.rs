@@ -14,7 +14,7 @@ use ratatui::text::Line;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// How deep chains are followed.
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// Who has waited itself stands above others where they have waited for it so many times as long.
 const ROOT: u64 = 10;
@@ -181,7 +181,8 @@ fn descend(
     seen: &mut HashSet<Option<u64>>,
     links: &mut Vec<BlockerLink>,
 ) {
-    let Some(below) = edges.get(&holder).filter(|_| depth <= DEEPEST && seen.insert(holder)) else {
+    let Some(below) = edges.get(&holder).filter(|_| depth <= MAX_DEPTH && seen.insert(holder))
+    else {
         return;
     };
     let mut below: Vec<(&u64, &BlockerWaits)> = below.iter().collect();

@@ -15,14 +15,14 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span as Piece};
 
 /// Columns of what a connection does now.
-const DOING: usize = 14;
+const DOING_COLUMNS: usize = 14;
 
 /// Columns of a user and of a database, where there are so many in all.
-const OWNER: usize = 12;
+const OWNER_COLUMNS: usize = 12;
 const MIN_COLUMNS_FOR_OWNERS: usize = 110;
 
 /// Columns of a client's address and port, likewise; longer ones are cut.
-const CLIENT: usize = 21;
+const CLIENT_COLUMNS: usize = 21;
 const MIN_COLUMNS_FOR_CLIENTS: usize = 132;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: &TopScene, state: &mut TopState) {
@@ -32,11 +32,11 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: &TopScene, state: &
     let columns = usize::from(area.width);
     let has_owners = columns >= MIN_COLUMNS_FOR_OWNERS;
     let owners = match has_owners {
-        true => format!("{} {} ", left("User", OWNER), left("Database", OWNER)),
+        true => format!("{} {} ", left("User", OWNER_COLUMNS), left("Database", OWNER_COLUMNS)),
         false => String::new(),
     };
     let owners = match columns >= MIN_COLUMNS_FOR_CLIENTS {
-        true => owners + &left("Client", CLIENT) + " ",
+        true => owners + &left("Client", CLIENT_COLUMNS) + " ",
         false => owners,
     };
     let head = format!(
@@ -45,7 +45,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: &TopScene, state: &
         right("Thread", 8),
         right("For", 8),
         right("CPU", 8),
-        left("Now", DOING),
+        left("Now", DOING_COLUMNS),
     );
     let in_color = state.in_color;
     table(frame, area, state, heading(left(&head, columns)), &rows, |one| {
@@ -67,10 +67,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: &TopScene, state: &
             true => one_line(&request.text),
             false => format!("(last: {})", one_line(&request.text)),
         };
-        let room = columns.saturating_sub(numbers.chars().count() + DOING + 1);
+        let room = columns.saturating_sub(numbers.chars().count() + DOING_COLUMNS + 1);
         Line::from(vec![
             Piece::raw(numbers),
-            Piece::styled(left(&doing(one), DOING), now_style(one, in_color)),
+            Piece::styled(left(&doing(one), DOING_COLUMNS), now_style(one, in_color)),
             Piece::raw(" ".to_owned() + &left(&text, room)),
         ])
     });
@@ -79,7 +79,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: &TopScene, state: &
 /// Whose it is; `?`: the client logged in before that could be seen.
 fn owner(request: &TracedRequest) -> String {
     let [user, database] = [request.user(), request.database()]
-        .map(|name| left(&one_line(name.unwrap_or("?")), OWNER));
+        .map(|name| left(&one_line(name.unwrap_or("?")), OWNER_COLUMNS));
     format!("{user} {database} ")
 }
 
@@ -90,7 +90,7 @@ fn client(request: &TracedRequest, columns: usize) -> String {
     }
     let socket = || if request.login.is_some() { "socket" } else { "?" }.to_owned();
     let client = request.client().map_or_else(socket, |client| client.to_string());
-    left(&client, CLIENT) + " "
+    left(&client, CLIENT_COLUMNS) + " "
 }
 
 fn doing(one: &LiveConnection) -> String {

@@ -41,7 +41,7 @@ const ERRORS: StatementFigure =
     StatementFigure { name: "Errors", columns: 6, render: |t, _| count(t.errors) };
 
 /// The width from which on there is room for what is less often wanted.
-const WIDE: usize = 100;
+const WIDE_COLUMNS: usize = 100;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, span: &Span, state: &mut TopState) {
     let rows = sorted(span, state);
@@ -75,7 +75,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, span: &Span, state: &mut T
 /// Behind the bar: what they are sorted by is there in any case.
 fn figures(columns: usize, sort: SortOrder) -> Vec<StatementFigure> {
     let mut figures = vec![CALLS, MEAN, P99];
-    if columns >= WIDE {
+    if columns >= WIDE_COLUMNS {
         figures.extend([MAX, CPU, ERRORS]);
     }
     let sorted_by = match sort {

@@ -23,7 +23,7 @@ use std::process::{Child, Command, Stdio};
 const SAMPLE_INTERVAL: Nanos = Nanos::from_millis(100);
 
 /// How soon a command is looked at for the first time: many are short.
-const FIRST_LOOK: Nanos = Nanos::from_millis(5);
+const FIRST_SAMPLE_AFTER: Nanos = Nanos::from_millis(5);
 
 /// Looking may take one part in so many of the time.
 const MIN_REST_FACTOR: u64 = 100;
@@ -87,7 +87,7 @@ fn follow_command(
     let end = EndWatch::new(child.id());
     // Threads by name as they were last seen: at the end there are none.
     let mut by_thread = Vec::new();
-    let mut pause = FIRST_LOOK;
+    let mut pause = FIRST_SAMPLE_AFTER;
     while !end.wait(pause) {
         let cost = watch.look()?;
         if args.threads {

@@ -1,9 +1,9 @@
 //! `dbtime pgbench`: pgbench's scripts and tables, with its options, its output and its exit codes,
 //! and after it what dbtime has to say.
 
-mod before;
 mod init;
 mod log;
+mod preflight;
 mod request;
 mod result;
 mod run;

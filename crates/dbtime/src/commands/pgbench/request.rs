@@ -1,6 +1,6 @@
 //! From pgbench's options to what is asked of the lab.
 
-use super::before::DatabaseFacts;
+use super::preflight::DatabaseFacts;
 use super::watch::PgbenchWatch;
 use super::{PgbenchJob, command, init};
 use crate::exit::CommandFailure;

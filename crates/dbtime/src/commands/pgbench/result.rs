@@ -1,6 +1,6 @@
 //! From what a run has measured to what pgbench's report tells.
 
-use super::before::DatabaseFacts;
+use super::preflight::DatabaseFacts;
 use dbtime_lab::RunResult;
 use dbtime_script::pgbench::report::{CommandOutcome, OutcomeTally, PgbenchOutcome, ScriptOutcome};
 use dbtime_script::pgbench::{PgbenchCounts, PgbenchScript, ScriptCounts};

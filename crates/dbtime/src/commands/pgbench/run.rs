@@ -1,6 +1,6 @@
 //! The run itself: pgbench's lines as it goes, its report at the end, and then dbtime's own.
 
-use super::before::{self, DatabaseFacts};
+use super::preflight::{self, DatabaseFacts};
 use super::request::ScriptInputs;
 use super::watch::PgbenchWatch;
 use super::{INCOMPLETE, PgbenchJob, fatal, request, result};
@@ -33,7 +33,7 @@ pub(super) fn run(
         }
     };
     let known = match job.place.is_given {
-        true => before::look(job, what, greet)?,
+        true => preflight::database_facts(job, what, greet)?,
         false => {
             greet(None);
             DatabaseFacts::default()
@@ -46,7 +46,7 @@ pub(super) fn run(
         ));
     }
     if job.place.is_given {
-        before::vacuum(job, what.vacuum)?;
+        preflight::vacuum(job, what.vacuum)?;
     }
     let is_watched = what.progress.is_some() || what.log.is_some();
     let watch = is_watched.then(|| PgbenchWatch::new(what, seed)).transpose()?;

@@ -31,7 +31,7 @@ const PARTITIONS: &str = "select p.partstrat, (select count(*) from pg_catalog.p
                           where p.partrelid = to_regclass('pgbench_accounts')";
 
 /// Looks at a database that is there; `greet` is told the server's version.
-pub(super) fn look(
+pub(super) fn database_facts(
     job: &PgbenchJob,
     what: &BenchmarkOptions,
     greet: impl FnOnce(Option<&str>),
