@@ -14,7 +14,9 @@ use dbtime_model::traced_file::{TraceBegin, TraceEnd};
 use dbtime_model::traced_ledger::TraceLedger;
 use dbtime_model::traced_live::LiveConnection;
 use dbtime_model::traced_totals::TracedTotals;
-use dbtime_observe::trace::{BorrowedTerminal, HeldSignals, TracedServer, confine, give_up_rights};
+use dbtime_observe::trace::{
+    BorrowedTerminal, HeldSignals, TracedServer, confine, give_up_rights, servers,
+};
 use jiff::tz::TimeZone;
 
 /// What has come since the last look.
@@ -87,6 +89,8 @@ impl TraceSession {
         holders: &HolderOptions,
         install_signals: impl FnOnce() -> S,
     ) -> Result<(Self, HolderWatch, S), LabError> {
+        // A server that is not there is named before a login is tried.
+        servers(&options.servers)?;
         let mut holders = HolderWatch::connect(holders)?;
         let held = HeldSignals::hold();
         let mut session = Self::start_charged(options, Some(std::process::id()))?;
