@@ -67,7 +67,7 @@ Common:
 What pgbench does not have:
       --target=TARGET          the database as a URL or a bare word
       --allow-shell            let scripts run commands: \\shell and \\setshell
-      --classic                measure and report as pgbench does, and no more
+      --classic                only pgbench's measurements and report
       --out=DIR                the folder for the run's record
       --json                   print the run as one JSON document and nothing else
       --shards=NUM             threads of the load engine
