@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// The pages with commands to run, by the name of their file.
 const PAGES: [&str; 6] = [
@@ -25,7 +26,9 @@ const READING: &str = "## How to read it";
 /// A command of a page.
 #[derive(Debug, Default, PartialEq)]
 struct PageCommand {
+    /// As it is typed; of a shell script the whole of it.
     line: String,
+    is_script: bool,
     /// The output that the page shows.
     shown: Vec<String>,
     /// As the page shows by `echo $?`.
@@ -49,6 +52,10 @@ impl JobPage {
         for line in text.replace("\\\n", " ").lines() {
             match (fence, line.strip_prefix("```")) {
                 (None, Some("text")) => fence = Some("text"),
+                (None, Some("sh")) => {
+                    fence = Some("sh");
+                    page.commands.push(PageCommand { is_script: true, ..Default::default() });
+                }
                 (None, Some(info)) => {
                     fence = Some("file");
                     let name = info.split(' ').nth(1).unwrap_or_default();
@@ -56,6 +63,10 @@ impl JobPage {
                 }
                 (Some(_), Some(_)) => fence = None,
                 (Some("text"), None) => page.output_line(line),
+                (Some("sh"), None) => {
+                    let script = page.commands.last_mut().expect("its fence");
+                    writeln!(script.line, "{line}").expect("a text");
+                }
                 (Some(_), None) => {
                     let (_, text) = page.files.last_mut().expect("its fence");
                     writeln!(text, "{line}").expect("a text");
@@ -96,22 +107,55 @@ impl PageCommand {
         self.shown.iter().map(String::as_str).filter(is_heading)
     }
 
-    /// The words of the command with times, sizes and limits for a busy machine that is in a hurry.
     fn words(&self) -> Vec<String> {
-        let mut words = words(self.line.strip_prefix("dbtime ").expect("a command of dbtime"));
-        let is_trace = words[0] == "trace";
-        for at in 1..words.len() {
-            let flag = words[at - 1].clone();
-            shorten(&flag, &mut words[at], is_trace);
-            if flag == "--limit" {
-                words[at] = limit(&words[at], self.exit_code);
-            }
-        }
-        if words[0] == "run" && !words.iter().any(|word| word == "--transactions") {
-            words.extend(["--warmup", "100ms"].map(str::to_owned));
-        }
-        words
+        words_of(&self.line, self.exit_code)
     }
+
+    /// The script with its commands as [`words_of`] has them.
+    fn script(&self) -> String {
+        let line = |line: &str| {
+            let Some((command, rest)) = line.split_once(" > ").filter(|_| is_command(line)) else {
+                return format!("{line}\n");
+            };
+            let words = words_of(command, self.exit_code);
+            let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
+            format!("'{}' {} > {rest}\n", env!("CARGO_BIN_EXE_dbtime"), quoted.join(" "))
+        };
+        self.line.lines().map(line).collect()
+    }
+
+    /// Runs it to its end; `adapt` puts the servers of the test in place of the reader's.
+    fn run(&self, sandbox: &Sandbox, adapt: impl Fn(&mut Vec<String>)) -> Ran {
+        if !self.is_script {
+            let mut words = self.words();
+            adapt(&mut words);
+            return sandbox.run_words(&words);
+        }
+        let mut shell = Command::new("sh");
+        sandbox.settle(shell.arg("-c").arg(self.script()));
+        Ran::new(&self.line, &shell.output().expect("a shell"))
+    }
+}
+
+fn is_command(line: &str) -> bool {
+    line.starts_with("dbtime ")
+}
+
+/// The words of a command with times, sizes and limits for a busy machine that is in a hurry.
+fn words_of(line: &str, exit_code: i32) -> Vec<String> {
+    let mut words = words(line.strip_prefix("dbtime ").expect("a command of dbtime"));
+    let is_trace = words[0] == "trace";
+    for at in 1..words.len() {
+        let flag = words[at - 1].clone();
+        shorten(&flag, &mut words[at], is_trace);
+        if flag == "--limit" {
+            words[at] = limit(&words[at], exit_code);
+        }
+    }
+    if words[0] == "run" && !words.iter().any(|word| word == "--transactions") {
+        words.extend(["--warmup", "100ms"].map(str::to_owned));
+    }
+    words
 }
 
 /// Makes the value of a flag, or an option of sysbench's form, as small as its meaning allows.
@@ -199,9 +243,7 @@ fn runs(name: &str, adapt: impl Fn(&mut Vec<String>)) {
     }
     let mut printed = String::new();
     for command in &page.commands {
-        let mut words = command.words();
-        adapt(&mut words);
-        let ran = sandbox.run_words(&words);
+        let ran = command.run(&sandbox, &adapt);
         is_as_shown(command, &ran);
         printed += &ran.out;
     }
@@ -287,11 +329,11 @@ fn slow_requests_are_explained() {
     assert!(ran.out.contains("pgbench_branches"), "{ran:?}");
     let mut printed = String::new();
     for command in &page.commands[1..] {
-        let mut words = command.words();
-        if let Some(at) = words.iter().position(|word| word == "mariadbd") {
-            words[at].clone_from(&pid);
-        }
-        let ran = sandbox.run_words(&words);
+        let ran = command.run(&sandbox, |words| {
+            if let Some(at) = words.iter().position(|word| word == "mariadbd") {
+                words[at].clone_from(&pid);
+            }
+        });
         is_as_shown(command, &ran);
         printed += &ran.out;
     }
@@ -320,11 +362,13 @@ fn every_page_for_a_job_is_run() {
 #[test]
 fn commands_of_a_page_have_their_output_and_exit_code() {
     let text = "```toml x.toml\na = 1\n```\n```text\n$ dbtime run x --time 9m\nOne heading\n  a 1\n\
-                $ echo $?\n1\n$ dbtime runs\n```\n## How to read it\n**a** b **c**\n## Next\n**d**\n";
+                $ echo $?\n1\n$ dbtime runs\n```\n```sh\ndbtime run x > y\necho\n```\n## How to read it\n**a** b **c**\n## Next\n**d**\n";
     let page = JobPage::parse(text);
     assert_eq!(page.files, [("x.toml".to_owned(), "a = 1\n".to_owned())]);
     assert_eq!(page.terms, ["a", "c"]);
-    let [run, runs] = &page.commands[..] else { panic!("{page:?}") };
+    let [run, runs, script] = &page.commands[..] else { panic!("{page:?}") };
+    let expected = "'run' 'x' '--warmup' '100ms' > y\necho\n";
+    assert!(script.script().ends_with(expected), "{}", script.script());
     assert_eq!((run.exit_code, runs.exit_code), (1, 0));
     assert_eq!(run.headings().collect::<Vec<_>>(), ["One heading"]);
     assert_eq!(run.words(), ["run", "x", "--time", "1s", "--warmup", "100ms"]);
