@@ -5,6 +5,7 @@ use super::TraceError;
 use super::decode::inbox::{self, RequestDecoder};
 use super::decode::listed::ListedSessions;
 use super::decode::literals::LiteralFilter;
+use super::decode::sessions::TracedSessions;
 use super::decode::sums::{self, KernelSums};
 use super::decode::walks::connections;
 use super::kernel::grace::wait_for_programs;
@@ -57,7 +58,6 @@ pub struct Capture {
     portals: DemandProbes,
     ring: libbpf_rs::RingBuffer<'static>,
     inbox: Rc<RefCell<RequestDecoder>>,
-    literals: LiteralFilter,
     /// Where statements are added up.
     sums: Option<KernelSums>,
     /// What the kernel takes to run a program, beside what that does.
@@ -110,7 +110,10 @@ impl Capture {
         if wanted.follows_new {
             write_program_names(&object)?;
         }
-        let inbox = Rc::<RefCell<RequestDecoder>>::default();
+        let literals = LiteralFilter::new(wanted.keeps_literals, wanted.pattern.as_deref());
+        let sessions = TracedSessions::new(literals);
+        let decoder = RequestDecoder { sessions, ..RequestDecoder::default() };
+        let inbox = Rc::new(RefCell::new(decoder));
         let ring = inbox::ring(&object, &inbox)?;
         // What connections have prepared that have been there before is not known.
         let texts = DemandProbes::new(ProbeGroup::Texts, helper.has_clients(servers)?);
@@ -122,7 +125,6 @@ impl Capture {
             portals: DemandProbes::new(ProbeGroup::Portals, false),
             ring,
             inbox,
-            literals: LiteralFilter::new(wanted.keeps_literals, wanted.pattern.as_deref()),
             sums,
             dispatch: Nanos::ZERO,
             since: now(),
@@ -366,7 +368,6 @@ impl Capture {
         for request in &mut requests {
             let mut open = |server, catalog| self.helper.catalog(server, catalog);
             inbox.naming.name_files(request, &mut open);
-            self.literals.request(request);
         }
         Ok(requests)
     }
@@ -468,7 +469,6 @@ impl Capture {
         for LiveConnection { request, .. } in &mut found {
             let mut open = |server, catalog| self.helper.catalog(server, catalog);
             naming.name_files(request, &mut open);
-            self.literals.request(request);
         }
         Ok(found)
     }
@@ -485,16 +485,18 @@ impl Capture {
     /// # Errors
     /// The sums cannot be read.
     pub fn totals(&mut self) -> Result<TracedTotals, TraceError> {
-        let totals = self.sums.as_ref().map(|sums| sums.totals(&self.object)).transpose()?;
         let preemptors = sums::preemptors(&self.object)?;
-        let mut totals = TracedTotals { preemptors, ..totals.unwrap_or_default() };
+        let mut totals = TracedTotals { preemptors, ..TracedTotals::default() };
         let inbox = &mut *self.inbox.borrow_mut();
         if let Some(sums) = &self.sums {
-            totals.lock_waits = inbox.blockers.totals(|shape| sums.text(&self.object, shape));
+            let literals = &mut inbox.sessions.literals;
+            let preemptors = totals.preemptors;
+            totals = TracedTotals { preemptors, ..sums.totals(&self.object, literals)? };
+            let text = |shape| Some(literals.open(&sums.text(&self.object, shape)?));
+            totals.lock_waits = inbox.blockers.totals(text);
         }
         let mut open = |server, catalog| self.helper.catalog(server, catalog);
         inbox.naming.name_totals(&mut totals, &mut open);
-        self.literals.totals(&mut totals);
         Ok(totals)
     }
 

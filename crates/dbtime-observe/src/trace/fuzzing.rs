@@ -3,6 +3,7 @@
 //! kernel's programs need to tell them how to work, and to read what they have counted.
 
 use super::decode::inbox::RequestDecoder;
+use super::decode::literals::LiteralFilter;
 use super::decode::naming::ServerNaming;
 use super::decode::sessions::TracedSessions;
 use super::decode::walks;
@@ -32,14 +33,19 @@ use zerocopy::IntoBytes;
 
 /// Requests of these records, in the order in which they are shown.
 pub fn requests<'a>(records: impl Iterator<Item = &'a [u8]>) -> Vec<TracedRequest> {
-    let mut decoder = RequestDecoder::default();
+    let mut decoder = RequestDecoder { sessions: raw_sessions(), ..RequestDecoder::default() };
     records.for_each(|record| decoder.put(record));
     decoder.drain(true)
 }
 
+/// Texts are as they were sent.
+fn raw_sessions() -> TracedSessions {
+    TracedSessions::new(LiteralFilter::new(true, None))
+}
+
 /// Connections of the snapshots that an iterator has written.
 pub fn connections(records: &[u8]) -> Vec<LiveConnection> {
-    walks::connections(records, &mut TracedSessions::default(), &mut ServerNaming::default())
+    walks::connections(records, &mut raw_sessions(), &mut ServerNaming::default())
 }
 
 /// Reads catalogs of PostgreSQL's: a map of files, and behind its 80 bytes a table that lists

@@ -114,7 +114,7 @@ impl BlockerTracker {
 
     /// What waits for locks came to so far, longest first; `texts` knows what the kernel's numbers
     /// of statements stand for.
-    pub(crate) fn totals(&self, texts: impl Fn(u64) -> Option<Arc<str>>) -> Vec<LockWaitTotals> {
+    pub(crate) fn totals(&self, texts: impl FnMut(u64) -> Option<Arc<str>>) -> Vec<LockWaitTotals> {
         self.sums.totals(texts)
     }
 
@@ -200,7 +200,7 @@ mod tests {
         });
         let bytes = [waits, request].concat();
         let raw = RawRequest::read(&bytes).expect("a request");
-        seen.take(&raw, TracedSessions::default().take(&raw), out);
+        seen.take(&raw, TracedSessions::keeping_literals().take(&raw), out);
     }
 
     fn take(
@@ -226,14 +226,14 @@ mod tests {
     fn a_blockers_statement_is_found_before_and_after() {
         let (mut seen, mut out) = (BlockerTracker::default(), Vec::new());
         take((&mut seen, &mut out), (2, "UPDATE t"), Some(1));
-        seen.settle(false, &TracedSessions::default(), &mut out);
+        seen.settle(false, &TracedSessions::keeping_literals(), &mut out);
         assert!(out.is_empty(), "it waits");
         take((&mut seen, &mut out), (1, "COMMIT"), None);
-        seen.settle(false, &TracedSessions::default(), &mut out);
+        seen.settle(false, &TracedSessions::keeping_literals(), &mut out);
         assert_eq!(blockers(&out), [None, Some("COMMIT")]);
         out.clear();
         take((&mut seen, &mut out), (3, "DELETE"), Some(1));
-        seen.settle(false, &TracedSessions::default(), &mut out);
+        seen.settle(false, &TracedSessions::keeping_literals(), &mut out);
         assert_eq!(blockers(&out), [Some("COMMIT")]);
     }
 
@@ -243,7 +243,7 @@ mod tests {
         for is_end in [false, true] {
             take((&mut seen, &mut out), (2, "UPDATE t"), Some(7));
             (0..HOLD_ROUNDS)
-                .for_each(|_| seen.settle(is_end, &TracedSessions::default(), &mut out));
+                .for_each(|_| seen.settle(is_end, &TracedSessions::keeping_literals(), &mut out));
             assert_eq!(blockers(&std::mem::take(&mut out)), [None]);
         }
         for index in 0..2 * MAX_RECENT as u64 {
@@ -257,10 +257,10 @@ mod tests {
         let (mut seen, mut out) = (BlockerTracker::default(), Vec::new());
         let flags = (REQUEST_LOCKS, 0);
         take_with((&mut seen, &mut out), (2, "UPDATE t"), Some(1), flags);
-        seen.settle(false, &TracedSessions::default(), &mut out);
+        seen.settle(false, &TracedSessions::keeping_literals(), &mut out);
         assert_eq!(seen.totals(|_| None), []);
         take_with((&mut seen, &mut out), (1, "COMMIT"), None, flags);
-        seen.settle(false, &TracedSessions::default(), &mut out);
+        seen.settle(false, &TracedSessions::keeping_literals(), &mut out);
         assert_eq!(out, [], "nothing of it is handed on");
         let totals = seen.totals(|_| None);
         let [total] = &totals[..] else { panic!("{totals:?}") };
@@ -277,7 +277,7 @@ mod tests {
         let (mut seen, mut out) = (BlockerTracker::default(), Vec::new());
         take_with((&mut seen, &mut out), (2, "UPDATE t"), Some(1), (0, 1213));
         take_with((&mut seen, &mut out), (2, "UPDATE t"), Some(1), (0, 1062));
-        seen.settle(true, &TracedSessions::default(), &mut out);
+        seen.settle(true, &TracedSessions::keeping_literals(), &mut out);
         let found = |request: &TracedRequest| {
             let blocker = request.blocker.as_ref().expect("it has waited");
             (blocker.connection, blocker.thread.is_some())
@@ -297,7 +297,7 @@ mod tests {
         }
         // All three have begun at the same instant: the last is the one that is known by it.
         take((&mut seen, &mut out), (2, "UPDATE t"), Some(1));
-        seen.settle(false, &TracedSessions::default(), &mut out);
+        seen.settle(false, &TracedSessions::keeping_literals(), &mut out);
         let blocker = out.pop().and_then(|request| request.blocker).expect("it has waited");
         let did = blocker.transaction.expect("it is known");
         assert_eq!((did.statements, did.latest.len()), (3, 2));

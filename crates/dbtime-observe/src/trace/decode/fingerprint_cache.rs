@@ -1,6 +1,7 @@
 //! Fingerprints of statements: their texts without literals.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 /// Texts of which the fingerprint is kept.
@@ -8,11 +9,18 @@ const MAX_KEPT: usize = 4096;
 
 /// Makes fingerprints. Those of texts that requests share, as executions of a prepared statement
 /// do, are made once.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct FingerprintCache {
     scratch: String,
     /// By where the text is, which stays there as long as it is kept here.
     kept: HashMap<usize, (Arc<str>, Arc<str>)>,
+}
+
+/// Without the texts, which have their literals.
+impl fmt::Debug for FingerprintCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FingerprintCache({} texts)", self.kept.len())
+    }
 }
 
 impl FingerprintCache {

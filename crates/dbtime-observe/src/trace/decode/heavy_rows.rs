@@ -5,6 +5,7 @@
 //! Heavy is what took long in all, as far as it may be known: with what a statement may have lost
 //! when it lost a row before. So whatever is heavy keeps its row, or gets one as it comes again.
 
+use super::literals::{LiteralFilter, RawSql};
 use super::lost_weights::{LostWeights, StatementWeight};
 use crate::kernel_layout::capture::FileRow;
 use crate::kernel_layout::numbers::{SHAPE_NOT_KNOWN, SHAPE_OTHER, SHAPES};
@@ -32,7 +33,7 @@ struct HeavyRow {
     since: u64,
     /// At most what had been lost of it by then.
     lacks: StatementWeight,
-    text: Option<Arc<str>>,
+    text: Option<RawSql>,
     kinds: Vec<(bool, QueryCache, TraceTotals)>,
     files: BTreeMap<FileRow, SumTally>,
 }
@@ -137,12 +138,12 @@ impl HeavyRows {
     }
 
     /// What a statement looks like that has a row.
-    pub(crate) fn text(&self, shape: u64) -> Option<Arc<str>> {
+    pub(crate) fn text(&self, shape: u64) -> Option<RawSql> {
         self.rows.get(&shape)?.text.clone()
     }
 
     /// Says what a statement looks like, if it has a row and no text.
-    pub(super) fn name_new(&mut self, shape: u64, text: Arc<str>) {
+    pub(super) fn name_new(&mut self, shape: u64, text: RawSql) {
         if let Some(row) = self.rows.get_mut(&shape) {
             row.text.get_or_insert(text);
         }
@@ -188,7 +189,7 @@ impl HeavyRows {
 
     /// What they came to, in no order. Of those that share a row the waits for files are with those
     /// that were not pre-empted and not looked for in a cache.
-    pub(crate) fn statements(&self) -> Vec<StatementTotals> {
+    pub(crate) fn statements(&self, literals: &mut LiteralFilter) -> Vec<StatementTotals> {
         let mut statements = Vec::new();
         for (shape, row) in &self.rows {
             let mut row = row.clone();
@@ -196,7 +197,8 @@ impl HeavyRows {
                 let files = row.files.iter().filter_map(|(file, tally)| tally.of(file)).collect();
                 row.kind(false, QueryCache::NotAsked).files = files;
             }
-            let (name, since) = (name(*shape, row.text), row.since);
+            let text = row.text.as_ref().map(|text| literals.open(text));
+            let (name, since) = (name(*shape, text), row.since);
             let number = RowNumber { statement: *shape, since };
             statements.extend(row.kinds.into_iter().map(|(was_preempted, cache, totals)| {
                 StatementTotals { name: name.clone(), was_preempted, cache, row: number, totals }

@@ -1,10 +1,44 @@
-//! Literals are removed where requests leave the capture: nothing behind it can show what nobody
-//! has wanted to see.
+//! Literals are removed where bytes become texts: a text as its client sent it is a [`RawSql`],
+//! which only a [`LiteralFilter`] opens. Nothing can show what `--raw-sql` has not permitted.
 
 use super::fingerprint_cache::FingerprintCache;
 use dbtime_model::traced::{BlockingTransaction, TracedRequest};
 use dbtime_model::traced_totals::{StatementName, TracedTotals};
+use std::fmt;
 use std::sync::Arc;
+
+/// The text of a statement as its client sent it, literals included.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct RawSql(Arc<str>);
+
+impl RawSql {
+    /// What bytes from a client say; those that are no UTF-8 are replaced.
+    pub(crate) fn decode(bytes: &[u8]) -> Self {
+        Self(Arc::from(String::from_utf8_lossy(bytes)))
+    }
+
+    /// No text.
+    pub(crate) fn nothing() -> Self {
+        Self(Arc::from(""))
+    }
+
+    /// Unit: bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether somebody else has it too.
+    pub(crate) fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
+    }
+}
+
+/// Without the text.
+impl fmt::Debug for RawSql {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RawSql({} bytes)", self.len())
+    }
+}
 
 /// What becomes of texts on their way out.
 #[derive(Debug, Default)]
@@ -23,7 +57,22 @@ impl LiteralFilter {
         Self { keeps_literals, pattern, fingerprints: FingerprintCache::default() }
     }
 
-    /// Removes the literals of a request, of whoever held its lock, and of what that had done.
+    /// A text as it may be shown.
+    pub(crate) fn open(&mut self, text: &RawSql) -> Arc<str> {
+        match self.keeps_literals {
+            true => Arc::clone(&text.0),
+            false => self.fingerprints.of(&text.0),
+        }
+    }
+
+    /// Whether a text, literals included, holds what is searched for.
+    pub(crate) fn is_match(&self, text: &RawSql) -> bool {
+        let pattern = self.pattern.as_ref();
+        pattern.is_some_and(|pattern| text.0.to_ascii_lowercase().contains(pattern))
+    }
+
+    /// Removes the literals of a request that was recorded with them, of whoever held its lock, and
+    /// of what that had done.
     pub fn request(&mut self, request: &mut TracedRequest) {
         if let Some(pattern) = &self.pattern {
             request.is_match = request.text.to_ascii_lowercase().contains(pattern);
@@ -48,7 +97,7 @@ impl LiteralFilter {
         transaction.latest.iter_mut().for_each(|text| *text = self.fingerprints.of(text));
     }
 
-    /// Removes those of sums.
+    /// Removes those of sums that were recorded with them.
     pub fn totals(&mut self, totals: &mut TracedTotals) {
         if self.keeps_literals {
             return;
@@ -77,6 +126,7 @@ mod tests {
     use crate::trace::kernel::layout::tests::written;
     use dbtime_model::traced::Blocker;
     use dbtime_model::traced_totals::{LockWaitTotals, StatementTotals, TracedLockHolder};
+    use dbtime_wire::mysql::command::STMT_PREPARE;
 
     const SECRET: &str = "UPDATE t SET n = 4711 WHERE name = 'secret'";
     const SHOWN: &str = "UPDATE t SET n = ? WHERE name = ?";
@@ -93,7 +143,7 @@ mod tests {
         };
         TracedRequest {
             blocker: Some(blocker),
-            ..TracedSessions::default().decode_unfinished(&raw)
+            ..TracedSessions::keeping_literals().decode_unfinished(&raw)
         }
     }
 
@@ -111,6 +161,23 @@ mod tests {
         };
         let statements = vec![StatementTotals::nothing_of(name())];
         TracedTotals { statements, lock_waits: vec![wait], ..TracedTotals::default() }
+    }
+
+    #[test]
+    fn a_raw_text_is_opened_by_a_filter_alone() {
+        let raw = RawSql::decode(SECRET.as_bytes());
+        assert_eq!(format!("{raw:?}"), "RawSql(43 bytes)");
+        let mut filter = LiteralFilter::new(false, Some("SECRET"));
+        assert!(filter.is_match(&raw) && !filter.is_match(&RawSql::nothing()));
+        assert_eq!(&*filter.open(&raw), SHOWN);
+        assert_eq!(&*LiteralFilter::new(true, None).open(&raw), SECRET);
+        let prepare = written(1, STMT_PREPARE, SECRET.as_bytes(), |record| record.writes = 1);
+        let prepare = RawRequest::read(&prepare).expect("one of this version");
+        let mut sessions = TracedSessions::new(filter);
+        let request = sessions.take(&prepare);
+        assert_eq!((&*request.text, request.is_match), (SHOWN, true));
+        let kept = format!("{sessions:?}");
+        assert!(kept.contains("RawSql(43 bytes)") && !kept.contains("4711"), "{kept}");
     }
 
     #[test]

@@ -32,7 +32,7 @@ impl LockStatement {
         }
     }
 
-    fn name(&self, texts: &impl Fn(u64) -> Option<Arc<str>>) -> StatementName {
+    fn name(&self, texts: &mut impl FnMut(u64) -> Option<Arc<str>>) -> StatementName {
         let text = match self {
             Self::Text(text) => Some(Arc::clone(text)),
             Self::Shape(shape) => texts(*shape),
@@ -96,15 +96,18 @@ impl LockSums {
     }
 
     /// The sums so far, longest first; `texts` knows what the kernel's numbers stand for.
-    pub(crate) fn totals(&self, texts: impl Fn(u64) -> Option<Arc<str>>) -> Vec<LockWaitTotals> {
+    pub(crate) fn totals(
+        &self,
+        mut texts: impl FnMut(u64) -> Option<Arc<str>>,
+    ) -> Vec<LockWaitTotals> {
         let total = |(row, sum): (&LockRow, &LockSum)| LockWaitTotals {
-            statement: row.waiter.name(&texts),
+            statement: row.waiter.name(&mut texts),
             lock: row.lock.clone(),
             holder: row.holder.as_ref().map(|holder| TracedLockHolder {
                 connection: holder.connection,
                 server_id: holder.server_id,
                 has_left: holder.has_left,
-                statement: holder.statement.name(&texts),
+                statement: holder.statement.name(&mut texts),
             }),
             count: sum.count,
             length: sum.length,

@@ -6,6 +6,7 @@
 //! longest lose theirs.
 
 use super::listed::ListedSessions;
+use super::literals::{LiteralFilter, RawSql};
 use super::meaning::{RequestContent, RequestMeaning, StatementReference, content, meaning};
 use crate::kernel_layout::numbers::{REQUEST_CUT, REQUEST_FETCHES, REQUEST_MULTI, REQUEST_UNREAD};
 use crate::trace::kernel::executed::RawExecuted;
@@ -32,13 +33,14 @@ const LAST_PREPARED: u32 = u32::MAX;
 pub(crate) struct TracedSessions {
     // Their numbers are the tracer's own: nobody chooses them so that they collide.
     sessions: FxHashMap<u64, TracedSession>,
-    texts: HashSet<Arc<str>>,
+    texts: HashSet<RawSql>,
     statements: usize,
     /// Requests that named a statement which is not known.
     unresolved: u64,
     /// Requests so far; tells which connections have been silent.
     clock: u64,
     listed: ListedSessions,
+    pub(crate) literals: LiteralFilter,
 }
 
 #[derive(Debug, Default)]
@@ -51,11 +53,16 @@ struct TracedSession {
 
 #[derive(Clone, Debug)]
 struct SessionStatement {
-    text: Arc<str>,
+    text: RawSql,
     is_cut: bool,
 }
 
 impl TracedSessions {
+    /// None yet; their texts are shown as `literals` permits.
+    pub(crate) fn new(literals: LiteralFilter) -> Self {
+        Self { literals, ..Self::default() }
+    }
+
     /// How many requests have named a statement which was not known.
     pub(crate) fn unresolved(&self) -> u64 {
         self.unresolved
@@ -95,11 +102,24 @@ impl TracedSessions {
         let login = self.login(raw.record.connection);
         let statements = self.statements_of(raw);
         let (text, text_state) = match statements.get(raw.chief()) {
-            Some(chief) => (Arc::clone(&chief.text), chief.text_state),
+            Some((text, chief)) => (text.clone(), chief.text_state),
             None => self.one(raw),
         };
-        self.open_portal(raw, statements.last().map_or(&text, |last| &last.text));
-        TracedRequest { statements, ..request(raw, login, text, text_state) }
+        self.open_portal(raw, statements.last().map_or(&text, |(last, _)| last));
+        let statements = statements.into_iter().map(|(_, statement)| statement).collect();
+        TracedRequest { statements, ..self.request(raw, login, &text, text_state) }
+    }
+
+    /// A request with what is shown of its text.
+    fn request(
+        &mut self,
+        raw: &RawRequest<'_>,
+        login: Option<Arc<SessionLogin>>,
+        text: &RawSql,
+        text_state: TextState,
+    ) -> TracedRequest {
+        let is_match = self.literals.is_match(text);
+        TracedRequest { is_match, ..request(raw, login, self.literals.open(text), text_state) }
     }
 
     /// What a request is that is not over.
@@ -108,34 +128,36 @@ impl TracedSessions {
         let (text, text_state) = self.text(raw);
         // It will be counted when it is over.
         self.unresolved = unresolved;
-        request(raw, self.login(raw.record.connection), text, text_state)
+        let login = self.login(raw.record.connection);
+        self.request(raw, login, &text, text_state)
     }
 
     /// The statement of a request, which those behind it may mean.
-    fn one(&mut self, raw: &RawRequest<'_>) -> (Arc<str>, TextState) {
+    fn one(&mut self, raw: &RawRequest<'_>) -> (RawSql, TextState) {
         let (text, text_state) = self.text(raw);
         self.follow(raw, &text, text_state);
         (text, text_state)
     }
 
-    /// Each statement of a request that executes several.
-    fn statements_of(&mut self, raw: &RawRequest<'_>) -> Vec<ExecutedStatement> {
+    /// Each statement of a request that executes several, with its text.
+    fn statements_of(&mut self, raw: &RawRequest<'_>) -> Vec<(RawSql, ExecutedStatement)> {
         let statement = |executed: &RawExecuted<'_>| {
             let (text, text_state) = self.one(&raw.only(executed));
-            ExecutedStatement {
-                text,
+            let shown = ExecutedStatement {
+                text: self.literals.open(&text),
                 text_state,
                 executes: executed.executes,
                 rows: executed.rows,
                 length: executed.length,
                 has_others: executed.flags & REQUEST_MULTI != 0,
-            }
+            };
+            (text, shown)
         };
         raw.executed.iter().map(statement).collect()
     }
 
     /// A portal with a name was made, of which later requests fetch rows.
-    fn open_portal(&mut self, raw: &RawRequest<'_>, text: &Arc<str>) {
+    fn open_portal(&mut self, raw: &RawRequest<'_>, text: &RawSql) {
         if raw.portal.is_empty() || raw.has(REQUEST_FETCHES) || raw.error().is_some() {
             return;
         }
@@ -150,8 +172,8 @@ impl TracedSessions {
         session.login.clone()
     }
 
-    fn text(&mut self, raw: &RawRequest<'_>) -> (Arc<str>, TextState) {
-        let nothing = || Arc::from("");
+    fn text(&mut self, raw: &RawRequest<'_>) -> (RawSql, TextState) {
+        let nothing = RawSql::nothing;
         if raw.has(REQUEST_UNREAD) {
             return (nothing(), TextState::None);
         }
@@ -173,14 +195,13 @@ impl TracedSessions {
         &mut self,
         raw: &RawRequest<'_>,
         reference: StatementReference,
-    ) -> (Arc<str>, TextState) {
+    ) -> (RawSql, TextState) {
         self.unresolved += 1;
         if raw.server_text().is_none() {
-            return (Arc::from(""), TextState::Unknown);
+            return (RawSql::nothing(), TextState::Unknown);
         }
         let (text, state) = (self.shared(&text_of(raw)), whole_or_cut(raw));
-        let statement =
-            SessionStatement { text: Arc::clone(&text), is_cut: state == TextState::Cut };
+        let statement = SessionStatement { text: text.clone(), is_cut: state == TextState::Cut };
         self.keep(raw.record.connection, reference, statement);
         (text, state)
     }
@@ -198,7 +219,7 @@ impl TracedSessions {
     }
 
     /// Remembers what later requests may mean.
-    fn follow(&mut self, raw: &RawRequest<'_>, text: &Arc<str>, state: TextState) {
+    fn follow(&mut self, raw: &RawRequest<'_>, text: &RawSql, state: TextState) {
         match meaning(raw) {
             RequestMeaning::Prepares(reference) => {
                 let text = self.shared(text);
@@ -263,19 +284,19 @@ impl TracedSessions {
         for (_, connection) in used.iter().take(used.len().div_ceil(2)) {
             self.forget(*connection);
         }
-        self.texts.retain(|text| Arc::strong_count(text) > 1);
+        self.texts.retain(RawSql::is_shared);
     }
 
     /// The same text, kept once.
-    fn shared(&mut self, text: &Arc<str>) -> Arc<str> {
+    fn shared(&mut self, text: &RawSql) -> RawSql {
         if let Some(known) = self.texts.get(text) {
-            return Arc::clone(known);
+            return known.clone();
         }
         if self.texts.len() >= MAX_STATEMENTS {
-            self.texts.retain(|text| Arc::strong_count(text) > 1);
+            self.texts.retain(RawSql::is_shared);
         }
-        self.texts.insert(Arc::clone(text));
-        Arc::clone(text)
+        self.texts.insert(text.clone());
+        text.clone()
     }
 }
 
@@ -347,9 +368,17 @@ fn whole_or_cut(raw: &RawRequest<'_>) -> TextState {
 
 /// The text of a request that has one, behind the attributes that MySQL 8 clients may send with a
 /// QUERY, where there are none: a count of zero, and one set of them.
-pub(super) fn text_of(raw: &RawRequest<'_>) -> Arc<str> {
+pub(super) fn text_of(raw: &RawRequest<'_>) -> RawSql {
     let bare = raw.text.strip_prefix(&[0, 1]).filter(|_| raw.record.command == command::QUERY);
-    Arc::from(String::from_utf8_lossy(raw.server_text().or(bare).unwrap_or(raw.text)))
+    RawSql::decode(raw.server_text().or(bare).unwrap_or(raw.text))
+}
+
+#[cfg(test)]
+impl TracedSessions {
+    /// None yet; their texts are shown as they are.
+    pub(super) fn keeping_literals() -> Self {
+        Self::new(LiteralFilter::new(true, None))
+    }
 }
 
 #[cfg(test)]
@@ -382,7 +411,7 @@ mod tests {
 
     #[test]
     fn a_number_means_what_its_own_connection_prepared() {
-        let mut sessions = TracedSessions::default();
+        let mut sessions = TracedSessions::keeping_literals();
         let whole = |text: &str| (text.to_owned(), TextState::Whole);
         assert_eq!(take(&mut sessions, &prepare(1, 5, "SELECT ?")), whole("SELECT ?"));
         assert_eq!(take(&mut sessions, &execute(1, 5)), whole("SELECT ?"));
@@ -406,7 +435,7 @@ mod tests {
 
     #[test]
     fn a_name_means_what_was_prepared_under_it_last() {
-        let mut sessions = TracedSessions::default();
+        let mut sessions = TracedSessions::keeping_literals();
         let whole = |text: &str| (text.to_owned(), TextState::Whole);
         let unknown = (String::new(), TextState::Unknown);
         let named = |name: &str| tagged(frontend::EXECUTE, "", name, REQUEST_NAMED);
@@ -424,7 +453,7 @@ mod tests {
 
     #[test]
     fn what_the_server_tells_is_kept_for_the_next_time() {
-        let mut sessions = TracedSessions::default();
+        let mut sessions = TracedSessions::keeping_literals();
         let mut text = 7u32.to_le_bytes().to_vec();
         text.resize(SERVER_TEXT_AT, 0);
         text.extend_from_slice(b"SELECT 8");
@@ -441,7 +470,7 @@ mod tests {
 
     #[test]
     fn a_connection_belongs_to_whom_it_was_said_to_last() {
-        let mut sessions = TracedSessions::default();
+        let mut sessions = TracedSessions::keeping_literals();
         let login = |user: &str| SessionLogin {
             user: user.to_owned(),
             database: "shop".to_owned(),
@@ -468,7 +497,7 @@ mod tests {
 
     #[test]
     fn a_refused_statement_has_no_number() {
-        let mut sessions = TracedSessions::default();
+        let mut sessions = TracedSessions::keeping_literals();
         let refused = |record: &mut RequestRecord| (record.writes, record.reply) = (1, 0xff);
         let refused = written(1, command::STMT_PREPARE, b"SELEC", refused);
         take(&mut sessions, &refused);
@@ -477,7 +506,7 @@ mod tests {
 
     #[test]
     fn what_is_not_said_is_not_made_up() {
-        let mut sessions = TracedSessions::default();
+        let mut sessions = TracedSessions::keeping_literals();
         let ping = written(1, command::PING, b"", |_| {});
         assert_eq!(take(&mut sessions, &ping).1, TextState::None);
         let cut = written(1, command::QUERY, b"\0\x01SELECT", |record| record.flags = REQUEST_CUT);
@@ -488,7 +517,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_has_an_end() {
-        let mut sessions = TracedSessions::default();
+        let mut sessions = TracedSessions::keeping_literals();
         for index in 1..=MAX_STATEMENTS as u64 + 10 {
             take(&mut sessions, &prepare(index, 1, "SELECT 1"));
         }
@@ -504,7 +533,7 @@ mod tests {
         fn clients_may_say_anything(
             requests in vec((any::<u64>(), any::<u8>(), any::<Vec<u8>>()), 0..50)
         ) {
-            let mut sessions = TracedSessions::default();
+            let mut sessions = TracedSessions::keeping_literals();
             for (connection, command, text) in requests {
                 let bytes = written(1 + connection % 3, command, &text, |_| {});
                 take(&mut sessions, &bytes);

@@ -5,6 +5,7 @@
 //! fewer statements nothing is taken out: tables are read as they are.
 
 use super::heavy_rows::HeavyRows;
+use super::literals::{LiteralFilter, RawSql};
 use super::returning_texts::ReturningTexts;
 use super::sessions::text_of;
 use crate::kernel_layout::capture::{StatementRow, TallyRow, ThreadName, TotalsRow};
@@ -18,7 +19,6 @@ use crate::trace::kernel::refusal::kernel_error;
 use crate::trace::kernel::sum_layout;
 use dbtime_model::traced_totals::{Preemption, TracedTotals};
 use libbpf_rs::{Map, MapCore, MapFlags, Object};
-use std::sync::Arc;
 use zerocopy::IntoBytes;
 
 /// Parts that are waits for files.
@@ -153,7 +153,11 @@ impl KernelSums {
     ///
     /// # Errors
     /// The tables cannot be read.
-    pub(crate) fn totals(&self, object: &Object) -> Result<TracedTotals, TraceError> {
+    pub(crate) fn totals(
+        &self,
+        object: &Object,
+        literals: &mut LiteralFilter,
+    ) -> Result<TracedTotals, TraceError> {
         let mut rows = self.rows.clone();
         take_in(&mut rows, object, SumRows::AsTheyAre)?;
         let examples = map(object, "examples")?;
@@ -166,12 +170,12 @@ impl KernelSums {
             }
             self.returning.of(shape).into_iter().for_each(|text| rows.name_new(shape, text));
         }
-        let (statements, replaced) = (rows.statements(), rows.replaced());
+        let (statements, replaced) = (rows.statements(literals), rows.replaced());
         Ok(TracedTotals { statements, replaced, ..TracedTotals::default() })
     }
 
     /// What a statement looks like, by the kernel's number of it; `None`: that is not known.
-    pub(crate) fn text(&self, object: &Object, shape: u64) -> Option<Arc<str>> {
+    pub(crate) fn text(&self, object: &Object, shape: u64) -> Option<RawSql> {
         if let Some(text) = self.rows.text(shape).or_else(|| self.returning.of(shape)) {
             return Some(text);
         }

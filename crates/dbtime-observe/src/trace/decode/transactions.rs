@@ -122,7 +122,7 @@ mod tests {
             (record.start, record.end, record.flags) = (start, end, flags);
         });
         let raw = RawRequest::read(&bytes).expect("a request");
-        transactions.take(&raw, &TracedSessions::default().take(&raw))
+        transactions.take(&raw, &TracedSessions::keeping_literals().take(&raw))
     }
 
     #[test]
@@ -150,8 +150,9 @@ mod tests {
         request(&mut transactions, "BEGIN", (10, 11), REQUEST_IN_TRANSACTION);
         let quit = written(7, dbtime_wire::mysql::command::QUIT, b"", |record| record.start = 20);
         let raw = RawRequest::read(&quit).expect("a request");
-        let ended =
-            transactions.take(&raw, &TracedSessions::default().take(&raw)).expect("it was open");
+        let ended = transactions
+            .take(&raw, &TracedSessions::keeping_literals().take(&raw))
+            .expect("it was open");
         assert_eq!((ended.statements, ended.idle), (1, Nanos(9)));
         assert_eq!(request(&mut transactions, "COMMIT", (30, 31), REQUEST_NO_TRANSACTION), None);
     }

@@ -75,8 +75,11 @@ mod tests {
             [snapshot(1, PART_LOCK, WAIT_ROW_LOCK), request(3, b"UPDATE t")].concat(),
         ]
         .concat();
-        let found =
-            connections(&records, &mut TracedSessions::default(), &mut ServerNaming::default());
+        let found = connections(
+            &records,
+            &mut TracedSessions::keeping_literals(),
+            &mut ServerNaming::default(),
+        );
         let activities: Vec<&ConnectionActivity> = found.iter().map(|one| &one.activity).collect();
         let expected = [
             ConnectionActivity::In(Part::Cpu),
@@ -92,7 +95,7 @@ mod tests {
         assert_eq!(
             connections(
                 &records[..cut],
-                &mut TracedSessions::default(),
+                &mut TracedSessions::keeping_literals(),
                 &mut ServerNaming::default()
             )
             .len(),
@@ -103,7 +106,8 @@ mod tests {
     proptest! {
         #[test]
         fn no_bytes_are_too_odd(bytes in proptest::collection::vec(any::<u8>(), 0..700)) {
-            connections(&bytes, &mut TracedSessions::default(), &mut ServerNaming::default());
+            let mut sessions = TracedSessions::keeping_literals();
+            connections(&bytes, &mut sessions, &mut ServerNaming::default());
         }
     }
 }

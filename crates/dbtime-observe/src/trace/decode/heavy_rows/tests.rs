@@ -5,6 +5,11 @@ use dbtime_model::Part;
 use dbtime_model::traced_totals::TracedTotals;
 use proptest::prelude::*;
 
+/// Texts as they were sent.
+fn raw_texts() -> LiteralFilter {
+    LiteralFilter::new(true, None)
+}
+
 fn key(shape: u64) -> RowKey {
     RowKey { shape, was_preempted: shape % 2 == 1, cache: QueryCache::NotAsked }
 }
@@ -21,7 +26,7 @@ fn weight_of(totals: &[&StatementTotals]) -> StatementWeight {
 
 /// Whether all that was added is there, and nothing lacks more than is said.
 fn check(rows: &HeavyRows, exact: &HashMap<u64, StatementWeight>) {
-    let shown = rows.statements();
+    let shown = rows.statements(&mut raw_texts());
     let all = exact.values().fold(StatementWeight::default(), |sum, weight| sum.plus(*weight));
     assert_eq!(weight_of(&shown.iter().collect::<Vec<_>>()), all);
     let replaced = rows.replaced().unwrap_or_default();
@@ -76,7 +81,8 @@ proptest! {
                     rows.settle();
                 }
             }
-            let now = TracedTotals { statements: rows.statements(), ..TracedTotals::default() };
+            let statements = rows.statements(&mut raw_texts());
+            let now = TracedTotals { statements, ..TracedTotals::default() };
             let since = now.since(&before).statements;
             prop_assert_eq!(weight_of(&since.iter().collect::<Vec<_>>()), all);
             for row in since.iter().filter(|row| row.row.statement != SHAPE_OTHER) {
@@ -107,7 +113,7 @@ proptest! {
             }
         }
         for (index, part) in [(4, Part::IoRead), (5, Part::IoWrite), (6, Part::Sync)] {
-            let shown = rows.statements();
+            let shown = rows.statements(&mut raw_texts());
             let files = shown.iter().flat_map(|row| &row.totals.files);
             let of_part = files.filter(|file| file.part == part);
             let length = of_part.map(|file| file.length).sum();
@@ -133,7 +139,7 @@ fn what_comes_steadily_among_what_comes_once_gets_a_row_and_lacks_little() {
             rows.settle();
         }
     }
-    let shown = rows.statements();
+    let shown = rows.statements(&mut raw_texts());
     let own = shown.iter().find(|row| row.row.statement == NEWCOMER).expect("a row");
     let most = rows.replaced().expect("most were").most_calls;
     assert!(most < 40 && own.totals.count + most >= 1999, "{most} {}", own.totals.count);
@@ -154,12 +160,12 @@ fn what_the_kernel_had_no_room_for_may_be_anyones() {
 fn a_row_that_a_statement_gets_again_is_another_and_has_a_text_to_be_found() {
     let mut rows = HeavyRows::with_room((8, 8));
     let number = |rows: &HeavyRows| {
-        let all = rows.statements();
+        let all = rows.statements(&mut raw_texts());
         all.iter().find(|row| row.row.statement == 100).map(|row| row.row)
     };
     rows.add(key(100), &totals(1, 1));
-    rows.name_new(100, "SELECT 1".into());
-    rows.name_new(100, "SELECT 2".into());
+    rows.name_new(100, RawSql::decode(b"SELECT 1"));
+    rows.name_new(100, RawSql::decode(b"SELECT 2"));
     let first = number(&rows).expect("a row");
     (200..210).for_each(|shape| rows.add(key(shape), &totals(1, 50)));
     rows.settle();
