@@ -1,5 +1,5 @@
-//! Rules for visible lists: every shipped workload is in its list and in the documents, and every
-//! crate is in the architecture.
+//! Rules for visible lists: every shipped workload is in its list and in the documents, every crate
+//! is in the architecture, and so is no file that has gone.
 
 use crate::tree::{SourceTree, TidyProblem};
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ const ARCHITECTURE: &str = "ARCHITECTURE.md";
 const FOLDERS: [&str; 2] = ["dbtime-demo", "dbtime-runs"];
 
 pub(super) fn check(tree: &SourceTree) -> Vec<TidyProblem> {
-    workloads(tree).into_iter().chain(crates(tree)).collect()
+    workloads(tree).into_iter().chain(crates(tree)).chain(rooms(tree)).collect()
 }
 
 fn workloads(tree: &SourceTree) -> Vec<TidyProblem> {
@@ -64,6 +64,47 @@ fn crates(tree: &SourceTree) -> Vec<TidyProblem> {
     gone.chain(new).map(|text| TidyProblem::of(ARCHITECTURE, text)).collect()
 }
 
+/// Files and folders that the tables of the code map name, below the heading of their crate.
+fn rooms(tree: &SourceTree) -> Vec<TidyProblem> {
+    let mut crates: Vec<&str> = Vec::new();
+    let mut problems = Vec::new();
+    for (line, text) in tree.file(ARCHITECTURE).into_iter().flat_map(|file| file.lines()) {
+        if text.starts_with('#') {
+            crates = quoted(text).filter(|word| word.starts_with("dbtime")).collect();
+        }
+        let cell = text.strip_prefix("| ").and_then(|row| row.split(" |").next());
+        let names = cell.into_iter().filter(|_| !crates.is_empty()).flat_map(quoted);
+        let inside = names.filter(|name| !name.starts_with("crates/") && !name.ends_with('/'));
+        for name in inside.filter(|name| !crates.iter().any(|of| has_room(tree, of, name))) {
+            let text = format!("there is no `{name}` in {}", crates.join(", "));
+            problems.push(TidyProblem::at(ARCHITECTURE, line, text));
+        }
+    }
+    problems
+}
+
+/// Whether a crate has a file or folder of this name, without its suffix, in its sources.
+fn has_room(tree: &SourceTree, of: &str, name: &str) -> bool {
+    let is_it = |path: &str| {
+        let path = path.strip_prefix("crates/").and_then(|path| path.strip_prefix(of));
+        let source =
+            path.and_then(|path| path.strip_prefix("/src/").or_else(|| path.strip_prefix("/bpf/")));
+        match (source, name.strip_suffix('*')) {
+            (None, _) => false,
+            (Some(source), Some(start)) => source.starts_with(start),
+            (Some(source), None) => source
+                .strip_prefix(name)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '/'])),
+        }
+    };
+    tree.files.iter().any(|file| is_it(&file.path))
+}
+
+/// What stands between backticks.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,6 +120,23 @@ mod tests {
         assert_eq!(workloads(&tree::of(&files)).len(), 1);
         files.retain(|(path, _)| *path != "workloads/a.toml");
         assert_eq!(workloads(&tree::of(&files)).len(), 2);
+    }
+
+    #[test]
+    fn the_code_map_names_files_that_are_there() {
+        let text = "### `dbtime-x`\n| file |\n| `a`, `b/c`, `gone` | `what` |\n| `d*`, `e.bpf.c` | |\n\
+                    | `f`, `crates/y`, `xtask/` | |\n## Life\n| `anything` |\n";
+        let files = [
+            (ARCHITECTURE, text),
+            ("crates/dbtime-x/src/a.rs", ""),
+            ("crates/dbtime-x/src/b/c/mod.rs", ""),
+            ("crates/dbtime-x/src/d_e.rs", ""),
+            ("crates/dbtime-x/src/ff.rs", ""),
+            ("crates/dbtime-x/bpf/e.bpf.c", ""),
+        ];
+        let found: Vec<String> =
+            rooms(&tree::of(&files)).into_iter().map(|problem| problem.text).collect();
+        assert_eq!(found, ["there is no `gone` in dbtime-x", "there is no `f` in dbtime-x"]);
     }
 
     #[test]
