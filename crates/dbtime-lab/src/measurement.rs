@@ -291,27 +291,27 @@ fn server(observed: &RunObservation, counts: &OutcomeCounts) -> Option<ServerInf
     let per_tx = |cpu: Nanos| counts.each(cpu.as_micros());
     let pct = |cpu: Nanos| 100.0 * cpu.as_secs() / wall_s.max(1e-9);
     let by_thread = by_thread_name(begin, end).into_iter().map(|threads| ServerThreads {
-        cpu_us_per_tx: per_tx(threads.spent.cpu),
-        cpu_pct: pct(threads.spent.cpu),
+        cpu_us_per_tx: per_tx(threads.resources.cpu),
+        cpu_pct: pct(threads.resources.cpu),
         name: threads.name,
         threads: threads.threads,
     });
     Some(ServerInfo {
-        cpu_us_per_tx: per_tx(used.spent.cpu),
+        cpu_us_per_tx: per_tx(used.resources.cpu),
         usr_pct: pct(used.split.user.unwrap_or_default()),
         sys_pct: pct(used.split.system.unwrap_or_default()),
         rss_bytes: used.memory.map(|memory| memory.rss_bytes),
         vsize_bytes: used.memory.map(|memory| memory.vsize_bytes),
-        cpu_s: used.spent.cpu.as_secs(),
+        cpu_s: used.resources.cpu.as_secs(),
         wall_s,
         cpus: end.processes.first().map_or(0, |root| cpus_of(root.id.pid)),
         processes: used.processes,
         threads: used.threads,
-        run_delay_s: used.spent.run_delay.map(Nanos::as_secs),
-        voluntary_switches: used.spent.switches.map(|switches| switches.voluntary),
-        involuntary_switches: used.spent.switches.map(|switches| switches.involuntary),
-        read_bytes: used.spent.io.map(|io| io.read_bytes),
-        written_bytes: used.spent.io.map(|io| io.written_bytes),
+        run_delay_s: used.resources.run_delay.map(Nanos::as_secs),
+        voluntary_switches: used.resources.switches.map(|switches| switches.voluntary),
+        involuntary_switches: used.resources.switches.map(|switches| switches.involuntary),
+        read_bytes: used.resources.io.map(|io| io.read_bytes),
+        written_bytes: used.resources.io.map(|io| io.written_bytes),
         by_thread: by_thread.collect(),
     })
 }

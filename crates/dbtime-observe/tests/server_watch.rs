@@ -90,7 +90,7 @@ fn ms(n: u64) -> Nanos {
 /// starting and ending cost a few milliseconds of the same clock.
 fn assert_burned(a: &ServerSample, b: &ServerSample, burned: Nanos, extra: Nanos) {
     let used = b.since(a);
-    let cpu = used.spent.cpu;
+    let cpu = used.resources.cpu;
     assert!(cpu + ms(20) >= burned && cpu <= burned + extra, "{cpu} of {burned}: {used:#?}");
 }
 
@@ -109,7 +109,7 @@ fn children_that_live_are_counted_to_the_nanosecond() {
     let used = b.since(&a);
     assert_eq!((used.processes, used.came, used.went), (3, 2, 0));
     let each = b.each_since(&a);
-    let mut cpu: Vec<Nanos> = each.iter().map(|process| process.spent.cpu).collect();
+    let mut cpu: Vec<Nanos> = each.iter().map(|process| process.resources.cpu).collect();
     cpu.sort();
     assert!(
         cpu[1] >= ms(60) && cpu[1] < ms(70) && cpu[2] >= ms(120) && cpu[2] < ms(130),
@@ -159,7 +159,7 @@ fn reads_and_writes_of_children_pass_to_their_parent() {
     shell.tell("head -c 1000000 /dev/zero >/dev/null; echo done");
     shell.hear("done", 1);
     let b = watch.sample().expect("it lives");
-    let io = b.since(&a).spent.io.expect("own children");
+    let io = b.since(&a).resources.io.expect("own children");
     assert!(io.written_chars >= 1_000_000 && io.read_chars >= 1_000_000, "{io:?}");
 }
 
@@ -179,7 +179,7 @@ fn sleepers_spend_nothing() {
     let b = watch.sample().expect("it lives");
     let used = b.since(&a);
     assert_eq!((used.processes, used.threads, used.came, used.went), (3, 3, 0, 0));
-    assert!(used.spent.cpu < ms(5), "{used:?}");
+    assert!(used.resources.cpu < ms(5), "{used:?}");
     assert!(used.memory.expect("known").rss_bytes > 0);
     let names = by_thread_name(&a, &b);
     let sleepers = names.iter().find(|threads| threads.name == "sleep").expect("by name");

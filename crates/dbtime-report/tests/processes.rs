@@ -4,20 +4,21 @@
 use dbtime_model::Nanos;
 use dbtime_model::process::{
     CommandExit, ContextSwitches, CpuSplit, CpuTicks, IoBytes, Microstates, PageFaults, ProcessId,
-    ProcessMemory, ProcessPresence, ProcessTable, ProcessUse, Rusage, ScheduledTimes, ServerUse,
-    ShareOf, SpentResources, ThreadUse, ThreadsUse, UsageRates, UsageReport, WholeMachine,
+    ProcessMemory, ProcessPresence, ProcessTable, ProcessUse, ResourceUsage, Rusage,
+    ScheduledTimes, ServerUse, ShareOf, ThreadUse, ThreadsUse, UsageRates, UsageReport,
+    WholeMachine,
 };
 use dbtime_report::terminal::{COLUMNS, PageStyle, ProcessesOptions, process_table, usage_report};
 use unicode_width::UnicodeWidthStr;
 
 const SECOND: u64 = 1_000_000_000;
 
-fn spent(cpu: u64, user_ticks: u64, system_ticks: u64) -> SpentResources {
+fn resources(cpu: u64, user_ticks: u64, system_ticks: u64) -> ResourceUsage {
     let ticks = CpuTicks {
         user: Nanos::from_millis(user_ticks * 10),
         system: Nanos::from_millis(system_ticks * 10),
     };
-    SpentResources {
+    ResourceUsage {
         cpu: Nanos(cpu),
         ticks,
         run_delay: Some(Nanos(cpu / 7)),
@@ -45,7 +46,7 @@ fn memory(rss: u64) -> ProcessMemory {
     }
 }
 
-fn process(pid: u32, command: &str, spent: SpentResources) -> ProcessUse {
+fn process(pid: u32, command: &str, resources: ResourceUsage) -> ProcessUse {
     ProcessUse {
         id: ProcessId { pid, start_tick: u64::from(pid) },
         parent: 1,
@@ -55,8 +56,8 @@ fn process(pid: u32, command: &str, spent: SpentResources) -> ProcessUse {
         command: command.to_owned(),
         presence: ProcessPresence::Stayed,
         wall: Nanos(10 * SECOND + 313_000),
-        split: CpuSplit::of(spent.cpu, spent.ticks),
-        spent,
+        split: CpuSplit::of(resources.cpu, resources.ticks),
+        resources,
         scheduled: None,
         reaped_cpu: Nanos::ZERO,
         memory: Some(memory(278 << 20)),
@@ -65,14 +66,14 @@ fn process(pid: u32, command: &str, spent: SpentResources) -> ProcessUse {
     }
 }
 
-fn thread(pid: u32, name: &str, spent: SpentResources) -> ThreadUse {
+fn thread(pid: u32, name: &str, resources: ResourceUsage) -> ThreadUse {
     let id = ProcessId { pid, start_tick: 7 };
-    let spent = SpentResources { io: None, ..spent };
+    let resources = ResourceUsage { io: None, ..resources };
     ThreadUse {
         id,
         name: name.to_owned(),
-        split: CpuSplit::of(spent.cpu, spent.ticks),
-        spent,
+        split: CpuSplit::of(resources.cpu, resources.ticks),
+        resources,
         scheduled: None,
     }
 }
@@ -81,25 +82,25 @@ fn thread(pid: u32, name: &str, spent: SpentResources) -> ThreadUse {
 fn table(of: ShareOf) -> ProcessTable {
     let server = "/u/dist/mariadb/bin/mariadbd --defaults-file=/etc/mysql/with/a/long/path/my.cnf \
                   --datadir=/var/lib/mysql --port=3306";
-    let mut mariadbd = process(7141, server, spent(9_512_345_678, 884, 68));
+    let mut mariadbd = process(7141, server, resources(9_512_345_678, 884, 68));
     mariadbd.each_thread = vec![
-        thread(7190, "one_connection", spent(9_200_000_000, 860, 60)),
-        thread(7150, "io-worker 3", spent(5_000_000, 0, 0)),
+        thread(7190, "one_connection", resources(9_200_000_000, 860, 60)),
+        thread(7150, "io-worker 3", resources(5_000_000, 0, 0)),
     ];
     let sysbench = process(
         19870,
         "sysbench --mysql-password=*** oltp_read_only run",
-        spent(1_001_400_000, 50, 50),
+        resources(1_001_400_000, 50, 50),
     );
     let mut shell =
-        process(19869, "/bin/sh ./run-sysbench", SpentResources { io: None, ..spent(0, 0, 0) });
+        process(19869, "/bin/sh ./run-sysbench", ResourceUsage { io: None, ..resources(0, 0, 0) });
     shell.reaped_cpu = Nanos::from_millis(340);
     shell.memory = None;
     let unknown = |pid, command, presence, cpu| ProcessUse {
         presence,
         memory: None,
         wall: Nanos(SECOND / 3),
-        ..process(pid, command, SpentResources { cpu: Nanos(cpu), ..SpentResources::default() })
+        ..process(pid, command, ResourceUsage { cpu: Nanos(cpu), ..ResourceUsage::default() })
     };
     let uses = vec![
         shell,
@@ -120,12 +121,12 @@ fn table(of: ShareOf) -> ProcessTable {
 
 fn usage() -> UsageReport {
     let wall = Nanos(15_908_000_000);
-    let spent = spent(13_084_000_000, 1200, 108);
-    let split = CpuSplit::of(spent.cpu, spent.ticks);
+    let resources = resources(13_084_000_000, 1200, 108);
+    let split = CpuSplit::of(resources.cpu, resources.ticks);
     let used = ServerUse {
         wall,
         split,
-        spent,
+        resources,
         memory: Some(memory(278 << 20)),
         processes: 1,
         threads: 45,
@@ -138,8 +139,8 @@ fn usage() -> UsageReport {
         command: "/usr/sbin/mariadbd --datadir=/var/lib/mysql".to_owned(),
         with_descendants: true,
         tick: Nanos::from_millis(10),
-        per_second: UsageRates::of(&spent, wall),
-        microstates: Microstates::of(&spent, split, Nanos(45 * wall.0)),
+        per_second: UsageRates::of(&resources, wall),
+        microstates: Microstates::of(&resources, split, Nanos(45 * wall.0)),
         memory_before: Some(memory(270 << 20)),
         rss_most_bytes: Some(280 << 20),
         used,
@@ -155,16 +156,16 @@ fn usage_of_many() -> UsageReport {
     (report.used.came, report.used.went) = (3, 2);
     let each = |n: u32| {
         let command = format!("postgres: joe shop 127.0.0.1(4{n:03}) idle in transaction");
-        process(8000 + n, &command, spent(u64::from(40 - n) * 1_000_000, 1, 0))
+        process(8000 + n, &command, resources(u64::from(40 - n) * 1_000_000, 1, 0))
     };
     report.each = (0..26).map(each).collect();
-    let backends = spent(13_000_000_000, 1200, 108);
+    let backends = resources(13_000_000_000, 1200, 108);
     report.by_thread = vec![
         ThreadsUse {
             name: "postgres: client backend".to_owned(),
             threads: 20,
             split: CpuSplit::of(backends.cpu, backends.ticks),
-            spent: backends,
+            resources: backends,
         },
         ThreadsUse::ended(Nanos::from_millis(84)),
     ];
@@ -175,8 +176,8 @@ fn usage_of_many() -> UsageReport {
 fn usage_of_command() -> UsageReport {
     let mut report = usage();
     report.exit = Some(CommandExit { code: None, signal: Some(9) });
-    report.used.spent.io = None;
-    report.per_second = UsageRates::of(&report.used.spent, report.used.wall);
+    report.used.resources.io = None;
+    report.per_second = UsageRates::of(&report.used.resources, report.used.wall);
     report.used.memory = None;
     report.memory_before = None;
     let rusage = Rusage {

@@ -24,7 +24,6 @@ const EXEMPT: &[&str] = &[
     "crates/dbtime-null-server/",
     "crates/dbtime-observe/",
     "crates/dbtime-script/",
-    "crates/dbtime/src/commands/trace/",
 ];
 
 pub(super) fn check(tree: &SourceTree) -> Vec<TidyProblem> {

@@ -86,7 +86,6 @@ const NOUNS: &[&str] = &[
 /// Types of a single word that are still to get a second one, by crate. Each list only ever gets
 /// shorter.
 const UNDECIDED: &[(&str, &[&str])] = &[
-    ("dbtime", &["Terminal", "Top"]),
     (
         "dbtime-engines",
         &[

@@ -196,7 +196,7 @@ impl<'a> RunMonitor<'a> {
             phases,
             series,
             machine: (began, ended),
-            server: server.spent,
+            server: server.samples,
             counters: server.counted,
             log_error: self.log.into_error(),
         }

@@ -16,7 +16,7 @@ pub(crate) struct ServerObserver<'a> {
     prepared: &'a dyn PreparedTarget,
     watch: Option<ServerWatch>,
     sampler: Option<Box<dyn CounterSampler>>,
-    spent: WindowEdges<ServerSample>,
+    samples: WindowEdges<ServerSample>,
     counted: WindowEdges<CounterSample>,
     /// The CPU time at the start, at each full second of the load, and at its end.
     glances: Vec<Option<ServerGlance>>,
@@ -26,7 +26,7 @@ pub(crate) struct ServerObserver<'a> {
 /// What a server spent and counted.
 pub(crate) struct ServerObservation {
     /// What its processes have spent.
-    pub(crate) spent: WindowEdges<ServerSample>,
+    pub(crate) samples: WindowEdges<ServerSample>,
     /// Its counters.
     pub(crate) counted: WindowEdges<CounterSample>,
     /// Its CPU time at the start, at each full second of the load, and at its end.
@@ -42,7 +42,7 @@ impl<'a> ServerObserver<'a> {
             prepared,
             watch,
             sampler: None,
-            spent: WindowEdges::default(),
+            samples: WindowEdges::default(),
             counted: WindowEdges::default(),
             glances: Vec::new(),
             start: None,
@@ -51,29 +51,29 @@ impl<'a> ServerObserver<'a> {
 
     /// What was seen.
     pub(crate) fn into_observation(self) -> ServerObservation {
-        let Self { spent, counted, glances, .. } = self;
-        ServerObservation { spent, counted, glances }
+        let Self { samples, counted, glances, .. } = self;
+        ServerObservation { samples, counted, glances }
     }
 
     /// The window begins. Counting costs the server CPU time that is kept out of the window.
     fn window_begins(&mut self) {
-        if self.spent.began.is_none() {
+        if self.samples.began.is_none() {
             self.counted.began = self.count();
-            self.spent.began = self.spend();
+            self.samples.began = self.sample_processes();
         }
     }
 
     /// The window ended at `at`. Sessions of PostgreSQL publish what they counted at the latest
     /// when they end: what a load has counted that ended before its window is known only then.
     fn window_ended(&mut self, at: MonoNanos) {
-        self.spent.ended = self.spend();
+        self.samples.ended = self.sample_processes();
         let planned = self.start.map(|start| self.plan.window(start).end);
         if planned.is_some_and(|end| at >= end) {
             self.counted.ended = self.count();
         }
     }
 
-    fn spend(&mut self) -> Option<ServerSample> {
+    fn sample_processes(&mut self) -> Option<ServerSample> {
         self.watch.as_mut()?.sample().ok()
     }
 

@@ -51,8 +51,8 @@ fn monitor(plan: &LoadPlan) -> RunMonitor<'_> {
 }
 
 fn no_server() -> ServerObservation {
-    let (spent, counted) = (WindowEdges::default(), WindowEdges::default());
-    ServerObservation { spent, counted, glances: Vec::new() }
+    let (samples, counted) = (WindowEdges::default(), WindowEdges::default());
+    ServerObservation { samples, counted, glances: Vec::new() }
 }
 
 /// Lets a load go by that consists of its phases alone, and of what `load` does before its end.

@@ -1,10 +1,10 @@
 //! Private servers, live: the MariaDB and PostgreSQL of this machine.
 
-mod asking;
 mod bad_input;
 mod life;
 mod live;
 mod orphans;
+mod queries;
 mod strangers;
 #[cfg(feature = "versions")]
 mod versions;

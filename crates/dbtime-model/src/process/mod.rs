@@ -10,19 +10,19 @@
 //! Times in JSON are microseconds and say so (`cpu_us`); what could not be read is `null`, never 0.
 
 mod memory;
+mod resources;
 mod sample;
 mod scheduled;
 mod server;
-mod spent;
 mod table;
 mod usage;
 mod usage_report;
 
 pub use memory::ProcessMemory;
+pub use resources::{ContextSwitches, CpuTicks, IoBytes, PageFaults, ResourceUsage};
 pub use sample::{ProcessId, ProcessSample, ReapedChildren, ThreadSample};
 pub use scheduled::{EndedThreads, ScheduledProcess, ScheduledTimes, WholeMachine};
 pub use server::{CpuSums, EndedProcesses, ServerSample, ServerUse, TICK, ThreadsUse};
-pub use spent::{ContextSwitches, CpuTicks, IoBytes, PageFaults, SpentResources};
 pub use table::{ProcessRow, ProcessTable, ShareOf};
 pub use usage::{CpuSplit, ProcessPresence, ProcessUse, ThreadUse};
 pub use usage_report::{CommandExit, Microstates, Rusage, SavedUsage, UsageRates, UsageReport};

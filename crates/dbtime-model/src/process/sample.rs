@@ -1,6 +1,6 @@
 //! One process, or one of its threads, at one instant.
 
-use super::{CpuTicks, PageFaults, ProcessMemory, SpentResources};
+use super::{CpuTicks, PageFaults, ProcessMemory, ResourceUsage};
 use crate::{MonoNanos, Nanos};
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,7 @@ pub struct ProcessSample {
     pub has_ended: bool,
     /// What it has spent since it began.
     #[serde(flatten)]
-    pub spent: SpentResources,
+    pub resources: ResourceUsage,
     /// What children spent that have ended and were waited for, and theirs.
     pub reaped: ReapedChildren,
     /// Its memory; a kernel thread and a process that has ended have none.
@@ -78,5 +78,5 @@ pub struct ThreadSample {
     pub name: String,
     /// What it has spent since it began; reads and writes are counted by process.
     #[serde(flatten)]
-    pub spent: SpentResources,
+    pub resources: ResourceUsage,
 }

@@ -72,7 +72,7 @@ pub struct ScheduledProcess {
     /// When it began; where the machine has slept since it was booted, later than in truth.
     pub start: MonoNanos,
     /// What its threads spent, the ended ones included.
-    pub spent: ScheduledTimes,
+    pub resources: ScheduledTimes,
     /// Those that are there, by their numbers.
     pub threads: Vec<(u32, ScheduledTimes)>,
     /// Those of its threads that have ended in the interval; `None`: none has.

@@ -8,7 +8,7 @@
 //! is good to two ticks for each of these. The first is used until the second proves that it missed
 //! something.
 
-use super::{CpuSplit, ProcessId, ProcessMemory, ProcessSample, ProcessUse, SpentResources};
+use super::{CpuSplit, ProcessId, ProcessMemory, ProcessSample, ProcessUse, ResourceUsage};
 use crate::{MonoNanos, Nanos};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
@@ -35,7 +35,7 @@ pub struct EndedProcesses {
     pub count: u64,
     /// What they had spent in their lives at their last samples.
     #[serde(flatten)]
-    pub spent: SpentResources,
+    pub resources: ResourceUsage,
 }
 
 /// What a server spent between two samples.
@@ -47,7 +47,7 @@ pub struct ServerUse {
     /// What all its processes spent. Of those that ended in between, run delay and switches are
     /// known up to their last samples, all else is complete.
     #[serde(flatten)]
-    pub spent: SpentResources,
+    pub resources: ResourceUsage,
     /// Its CPU time by user and system.
     #[serde(flatten)]
     pub split: CpuSplit,
@@ -72,7 +72,7 @@ pub struct ThreadsUse {
     pub threads: u32,
     /// What they spent.
     #[serde(flatten)]
-    pub spent: SpentResources,
+    pub resources: ResourceUsage,
     /// Their CPU time by user and system.
     #[serde(flatten)]
     pub split: CpuSplit,
@@ -81,15 +81,15 @@ pub struct ThreadsUse {
 impl ThreadsUse {
     /// What threads and processes spent that are no longer there to tell the rest.
     pub fn ended(cpu: Nanos) -> Self {
-        let spent = SpentResources { cpu, ..SpentResources::default() };
-        Self { name: "ended".to_owned(), spent, ..Self::default() }
+        let resources = ResourceUsage { cpu, ..ResourceUsage::default() };
+        Self { name: "ended".to_owned(), resources, ..Self::default() }
     }
 }
 
 impl ServerUse {
     /// CPUs it kept busy on average: 1.0 is one whole CPU.
     pub fn busy_cpus(&self) -> f64 {
-        self.spent.cpu.as_secs() / self.wall.as_secs().max(1e-9)
+        self.resources.cpu.as_secs() / self.wall.as_secs().max(1e-9)
     }
 }
 
@@ -114,37 +114,39 @@ impl CpuSums {
 impl ServerSample {
     /// What the server has spent so far.
     pub fn cpu(&self) -> CpuSums {
-        let alive: Nanos = self.processes.iter().map(|p| p.spent.cpu).sum();
+        let alive: Nanos = self.processes.iter().map(|p| p.resources.cpu).sum();
         let reaped: Nanos = self.processes.iter().map(|p| p.reaped.ticks.sum()).sum();
-        CpuSums { known: alive + self.ended.spent.cpu, kept: alive + reaped }
+        CpuSums { known: alive + self.ended.resources.cpu, kept: alive + reaped }
     }
 
     /// What was spent since an earlier sample of the same watch.
     pub fn since(&self, earlier: &Self) -> ServerUse {
         let each = self.each_since(earlier);
-        let mut spent = SpentResources::none_yet();
-        each.iter().for_each(|process| spent += process.spent);
+        let mut resources = ResourceUsage::none_yet();
+        each.iter().for_each(|process| resources += process.resources);
         let ended = self.ended_since(earlier);
-        spent.run_delay = spent.run_delay.map(|delay| delay + ended.run_delay.unwrap_or_default());
-        spent.io_delay = spent.io_delay.map(|delay| delay + ended.io_delay.unwrap_or_default());
-        if let (Some(all), Some(ended)) = (&mut spent.switches, ended.switches) {
+        resources.run_delay =
+            resources.run_delay.map(|delay| delay + ended.run_delay.unwrap_or_default());
+        resources.io_delay =
+            resources.io_delay.map(|delay| delay + ended.io_delay.unwrap_or_default());
+        if let (Some(all), Some(ended)) = (&mut resources.switches, ended.switches) {
             all.voluntary += ended.voluntary;
             all.involuntary += ended.involuntary;
         }
         // These the kernel hands from a child to whoever waits for it.
         let (now, before) = (self.kept(), earlier.kept());
-        spent.ticks = now.ticks - before.ticks;
-        spent.faults = (now - before).faults;
-        spent.io = (now - before).io;
+        resources.ticks = now.ticks - before.ticks;
+        resources.faults = (now - before).faults;
+        resources.io = (now - before).io;
         let reapers = each.iter().filter(|process| process.reaped_cpu > Nanos::ZERO).count();
-        spent.cpu = self.cpu().since(earlier.cpu(), reapers as u64);
+        resources.cpu = self.cpu().since(earlier.cpu(), reapers as u64);
         let (before, after) = (earlier.ids(), self.ids());
         // Samples of two watches know nothing of each other's ends.
         let gone = before.iter().filter(|id| !after.contains(id)).count() as u64;
         ServerUse {
             wall: self.at - earlier.at,
-            split: CpuSplit::of(spent.cpu, spent.ticks),
-            spent,
+            split: CpuSplit::of(resources.cpu, resources.ticks),
+            resources,
             memory: ProcessMemory::together(self.processes.iter().filter_map(|p| p.memory)),
             processes: count(self.processes.len()),
             threads: self.processes.iter().map(|p| p.threads).sum(),
@@ -168,24 +170,24 @@ impl ServerSample {
     }
 
     /// What ended processes spent since an earlier sample, as far as it is known.
-    fn ended_since(&self, earlier: &Self) -> SpentResources {
+    fn ended_since(&self, earlier: &Self) -> ResourceUsage {
         let now = self.ids();
-        let mut before = earlier.ended.spent.at_least();
+        let mut before = earlier.ended.resources.at_least();
         let gone = earlier.processes.iter().filter(|process| !now.contains(&process.id));
-        gone.for_each(|process| before += process.spent.at_least());
-        self.ended.spent.at_least() - before
+        gone.for_each(|process| before += process.resources.at_least());
+        self.ended.resources.at_least() - before
     }
 
     /// Everything that survives the end of a process, because it passes to its parent.
-    fn kept(&self) -> SpentResources {
-        let mut sum = SpentResources::none_yet();
+    fn kept(&self) -> ResourceUsage {
+        let mut sum = ResourceUsage::none_yet();
         for process in &self.processes {
-            let reaped = SpentResources {
+            let reaped = ResourceUsage {
                 ticks: process.reaped.ticks,
                 faults: Some(process.reaped.faults),
-                ..SpentResources::none_yet()
+                ..ResourceUsage::none_yet()
             };
-            sum += process.spent;
+            sum += process.resources;
             sum += reaped;
         }
         sum
@@ -205,12 +207,12 @@ mod tests {
         ProcessSample {
             id: ProcessId { pid, start_tick: u64::from(pid) },
             threads: 1,
-            spent: SpentResources {
+            resources: ResourceUsage {
                 cpu: Nanos::from_millis(cpu_ms),
                 ticks: CpuTicks { user: Nanos::from_millis(cpu_ms), system: Nanos::ZERO },
                 switches: Some(ContextSwitches { voluntary: switches, involuntary: 0 }),
                 faults: Some(PageFaults { minor: cpu_ms, major: 0 }),
-                ..SpentResources::none_yet()
+                ..ResourceUsage::none_yet()
             },
             ..ProcessSample::default()
         }
@@ -224,7 +226,7 @@ mod tests {
     }
 
     fn server(at_ms: u64, processes: Vec<ProcessSample>) -> ServerSample {
-        let ended = EndedProcesses { count: 0, spent: SpentResources::none_yet() };
+        let ended = EndedProcesses { count: 0, resources: ResourceUsage::none_yet() };
         ServerSample { at: MonoNanos(at_ms * 1_000_000), processes, ended }
     }
 
@@ -233,8 +235,8 @@ mod tests {
         let a = server(0, vec![parent(5, 0), process(2, 100, 10)]);
         let b = server(1000, vec![parent(6, 0), process(2, 340, 15), process(3, 7, 2)]);
         let used = b.since(&a);
-        assert_eq!(used.spent.cpu, Nanos::from_millis(1 + 240 + 7));
-        assert_eq!(used.spent.switches.expect("known").voluntary, 5 + 2);
+        assert_eq!(used.resources.cpu, Nanos::from_millis(1 + 240 + 7));
+        assert_eq!(used.resources.switches.expect("known").voluntary, 5 + 2);
         assert_eq!((used.processes, used.came, used.went), (3, 1, 0));
         assert!((used.busy_cpus() - 0.248).abs() < 1e-9);
     }
@@ -246,11 +248,11 @@ mod tests {
         // seen at all and spent 1000 ms.
         let mut b = server(1000, vec![parent(6, 1400)]);
         let seen = process(2, 150, 12);
-        b.ended = EndedProcesses { count: 1, spent: seen.spent };
+        b.ended = EndedProcesses { count: 1, resources: seen.resources };
         let used = b.since(&a);
-        assert_eq!(used.spent.cpu, Nanos::from_millis(1 + 300 + 1000));
-        assert_eq!(used.spent.faults.expect("known").minor, 1 + 1400 - 100);
-        assert_eq!(used.spent.switches.expect("known").voluntary, 2, "as far as it is known");
+        assert_eq!(used.resources.cpu, Nanos::from_millis(1 + 300 + 1000));
+        assert_eq!(used.resources.faults.expect("known").minor, 1 + 1400 - 100);
+        assert_eq!(used.resources.switches.expect("known").voluntary, 2, "as far as it is known");
         assert_eq!((used.processes, used.came, used.went), (1, 0, 1));
     }
 
@@ -258,26 +260,26 @@ mod tests {
     fn a_child_nobody_waited_for_counts_as_far_as_it_is_known() {
         let a = server(0, vec![parent(5, 0), process(2, 100, 10)]);
         let mut b = server(1000, vec![parent(6, 0)]);
-        b.ended = EndedProcesses { count: 1, spent: process(2, 150, 12).spent };
-        assert_eq!(b.since(&a).spent.cpu, Nanos::from_millis(1 + 50));
+        b.ended = EndedProcesses { count: 1, resources: process(2, 150, 12).resources };
+        assert_eq!(b.since(&a).resources.cpu, Nanos::from_millis(1 + 50));
     }
 
     #[test]
     fn ticks_that_only_confirm_what_is_known_do_not_blur_it() {
         let a = server(0, vec![parent(5, 0), process(2, 100, 10)]);
         let mut b = server(1000, vec![parent(6, 160)]);
-        b.ended = EndedProcesses { count: 1, spent: process(2, 153, 12).spent };
-        assert_eq!(b.since(&a).spent.cpu, Nanos::from_millis(1 + 53));
+        b.ended = EndedProcesses { count: 1, resources: process(2, 153, 12).resources };
+        assert_eq!(b.since(&a).resources.cpu, Nanos::from_millis(1 + 53));
     }
 
     #[test]
     fn what_one_process_keeps_to_itself_is_unknown_of_the_server() {
         let a = server(0, vec![parent(5, 0), process(2, 100, 10)]);
         let mut b = a.clone();
-        b.processes[1].spent.io = None;
-        b.processes[1].spent.run_delay = None;
+        b.processes[1].resources.io = None;
+        b.processes[1].resources.run_delay = None;
         let used = b.since(&a);
-        assert_eq!((used.spent.io, used.spent.run_delay), (None, None));
-        assert!(used.spent.switches.is_some());
+        assert_eq!((used.resources.io, used.resources.run_delay), (None, None));
+        assert!(used.resources.switches.is_some());
     }
 }

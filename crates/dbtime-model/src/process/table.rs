@@ -64,18 +64,19 @@ pub struct ProcessRow {
 impl ProcessTable {
     /// The table of what was measured; the sum of all shares is on the same scale.
     pub fn new(mut uses: Vec<ProcessUse>, of: ShareOf, cpus: u32) -> Self {
-        uses.sort_by_key(|used| (std::cmp::Reverse(used.spent.cpu), used.id));
+        uses.sort_by_key(|used| (std::cmp::Reverse(used.resources.cpu), used.id));
         let table = Self { of, cpus, tick: TICK, ..Self::default() };
         // Of a process that has ended nobody knows any more.
-        let is_closed = |used: &&ProcessUse| used.spent.io.is_none() && !used.presence.has_ended();
+        let is_closed =
+            |used: &&ProcessUse| used.resources.io.is_none() && !used.presence.has_ended();
         let unreadable = u32::try_from(uses.iter().filter(is_closed).count()).unwrap_or(u32::MAX);
         let row = |used: ProcessUse| {
             let share = |time: Nanos| table.share(time, used.wall);
             ProcessRow {
-                cpu_pct: share(used.spent.cpu),
+                cpu_pct: share(used.resources.cpu),
                 usr_pct: used.split.user.map(share),
                 sys_pct: used.split.system.map(share),
-                runq_pct: used.spent.run_delay.map(share),
+                runq_pct: used.resources.run_delay.map(share),
                 used,
             }
         };
@@ -103,16 +104,16 @@ impl ProcessPresence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::{IoBytes, ProcessId, SpentResources};
+    use crate::process::{IoBytes, ProcessId, ResourceUsage};
 
     fn used(pid: u32, cpu_ms: u64, wall_ms: u64) -> ProcessUse {
         ProcessUse {
             id: ProcessId { pid, start_tick: 1 },
             wall: Nanos::from_millis(wall_ms),
-            spent: SpentResources {
+            resources: ResourceUsage {
                 cpu: Nanos::from_millis(cpu_ms),
                 io: Some(IoBytes::default()),
-                ..SpentResources::default()
+                ..ResourceUsage::default()
             },
             ..ProcessUse::default()
         }
@@ -132,7 +133,7 @@ mod tests {
     fn what_may_not_be_read_is_counted() {
         let closed = |presence| {
             let mut used = ProcessUse { presence, ..used(1, 1, 1) };
-            used.spent.io = None;
+            used.resources.io = None;
             used
         };
         let uses =

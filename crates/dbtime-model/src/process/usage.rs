@@ -1,7 +1,7 @@
 //! What one process, or one of its threads, spent between two samples.
 
 use super::{
-    CpuTicks, ProcessId, ProcessMemory, ProcessSample, ScheduledTimes, SpentResources, ThreadSample,
+    CpuTicks, ProcessId, ProcessMemory, ProcessSample, ResourceUsage, ScheduledTimes, ThreadSample,
 };
 use crate::Nanos;
 use serde::{Deserialize, Serialize};
@@ -75,7 +75,7 @@ pub struct ProcessUse {
     pub wall: Nanos,
     /// What it spent in that time.
     #[serde(flatten)]
-    pub spent: SpentResources,
+    pub resources: ResourceUsage,
     /// Its CPU time by user and system.
     #[serde(flatten)]
     pub split: CpuSplit,
@@ -104,7 +104,7 @@ pub struct ThreadUse {
     pub name: String,
     /// What it spent.
     #[serde(flatten)]
-    pub spent: SpentResources,
+    pub resources: ResourceUsage,
     /// Its CPU time by user and system.
     #[serde(flatten)]
     pub split: CpuSplit,
@@ -121,10 +121,11 @@ impl ProcessUse {
     /// later one ever spent is its use.
     pub fn between(earlier: Option<&ProcessSample>, later: &ProcessSample) -> Self {
         let earlier = earlier.filter(|earlier| earlier.id == later.id);
-        let mut spent = earlier.map_or(later.spent, |earlier| later.spent - earlier.spent);
+        let mut resources =
+            earlier.map_or(later.resources, |earlier| later.resources - earlier.resources);
         let each_thread = ThreadUse::between(earlier, later);
         if !each_thread.is_empty() {
-            sum_threads(&mut spent, &each_thread);
+            sum_threads(&mut resources, &each_thread);
         }
         let reaped = earlier.map_or(CpuTicks::default(), |earlier| earlier.reaped.ticks);
         Self {
@@ -140,8 +141,8 @@ impl ProcessUse {
                 ProcessPresence::Came
             },
             wall: earlier.map_or(later.age, |earlier| later.at - earlier.at),
-            split: CpuSplit::of(spent.cpu, spent.ticks),
-            spent,
+            split: CpuSplit::of(resources.cpu, resources.ticks),
+            resources,
             scheduled: None,
             reaped_cpu: (later.reaped.ticks - reaped).sum(),
             memory: later.memory,
@@ -162,12 +163,12 @@ impl ProcessUse {
 
 /// Sums over threads as sums of differences: the difference of two sums would lose what ended
 /// threads had in the first of them.
-fn sum_threads(spent: &mut SpentResources, threads: &[ThreadUse]) {
-    let mut sum = SpentResources::none_yet();
-    threads.iter().for_each(|thread| sum += thread.spent);
-    spent.run_delay = sum.run_delay;
-    spent.switches = sum.switches;
-    spent.io_delay = sum.io_delay;
+fn sum_threads(resources: &mut ResourceUsage, threads: &[ThreadUse]) {
+    let mut sum = ResourceUsage::none_yet();
+    threads.iter().for_each(|thread| sum += thread.resources);
+    resources.run_delay = sum.run_delay;
+    resources.switches = sum.switches;
+    resources.io_delay = sum.io_delay;
 }
 
 /// The threads of a sample; a process with a single thread is that thread.
@@ -179,7 +180,7 @@ fn threads(sample: &ProcessSample) -> Cow<'_, [ThreadSample]> {
         at: sample.at,
         id: sample.id,
         name: sample.name.clone(),
-        spent: SpentResources { io: None, ..sample.spent },
+        resources: ResourceUsage { io: None, ..sample.resources },
     }])
 }
 
@@ -191,17 +192,18 @@ impl ThreadUse {
             threads.iter().map(|thread| (thread.id, thread)).collect();
         let of = |thread: &ThreadSample| {
             let earlier = known.get(&thread.id);
-            let spent = earlier.map_or(thread.spent, |earlier| thread.spent - earlier.spent);
+            let resources =
+                earlier.map_or(thread.resources, |earlier| thread.resources - earlier.resources);
             Self {
                 id: thread.id,
                 name: thread.name.clone(),
-                split: CpuSplit::of(spent.cpu, spent.ticks),
-                spent,
+                split: CpuSplit::of(resources.cpu, resources.ticks),
+                resources,
                 scheduled: None,
             }
         };
         let mut uses: Vec<Self> = self::threads(later).iter().map(of).collect();
-        uses.sort_by_key(|thread| std::cmp::Reverse(thread.spent.cpu));
+        uses.sort_by_key(|thread| std::cmp::Reverse(thread.resources.cpu));
         uses
     }
 }
@@ -217,7 +219,7 @@ mod tests {
             at: MonoNanos(at),
             age: Nanos(at),
             id: ProcessId { pid: 7, start_tick },
-            spent: SpentResources { cpu: Nanos(cpu), ..SpentResources::default() },
+            resources: ResourceUsage { cpu: Nanos(cpu), ..ResourceUsage::default() },
             ..ProcessSample::default()
         }
     }
@@ -226,7 +228,7 @@ mod tests {
         let switches = Some(ContextSwitches { voluntary, involuntary: 0 });
         ThreadSample {
             id: ProcessId { pid, start_tick: 1 },
-            spent: SpentResources { cpu: Nanos(cpu), switches, ..SpentResources::default() },
+            resources: ResourceUsage { cpu: Nanos(cpu), switches, ..ResourceUsage::default() },
             ..ThreadSample::default()
         }
     }
@@ -234,7 +236,7 @@ mod tests {
     #[test]
     fn a_process_is_measured_between_its_own_samples() {
         let used = ProcessUse::between(Some(&sample(100, 1, 10)), &sample(350, 1, 60));
-        assert_eq!((used.wall, used.spent.cpu), (Nanos(250), Nanos(50)));
+        assert_eq!((used.wall, used.resources.cpu), (Nanos(250), Nanos(50)));
         assert_eq!(used.presence, ProcessPresence::Stayed);
         assert_eq!(used.ended().presence, ProcessPresence::Went);
     }
@@ -242,7 +244,7 @@ mod tests {
     #[test]
     fn a_number_that_is_used_again_is_another_process() {
         let used = ProcessUse::between(Some(&sample(100, 1, 10)), &sample(350, 2, 4));
-        assert_eq!((used.presence, used.spent.cpu), (ProcessPresence::Came, Nanos(4)));
+        assert_eq!((used.presence, used.resources.cpu), (ProcessPresence::Came, Nanos(4)));
         assert_eq!(used.wall, Nanos(350), "since its start");
     }
 
@@ -261,18 +263,18 @@ mod tests {
     fn threads_may_come_to_a_process_that_had_one_and_leave_it() {
         let switches = |voluntary| Some(ContextSwitches { voluntary, involuntary: 0 });
         let mut alone = ProcessSample { threads: 1, ..sample(0, 1, 50) };
-        alone.spent.switches = switches(100);
+        alone.resources.switches = switches(100);
         let several = |at, cpu, main| ProcessSample {
             threads: 2,
             each_thread: vec![thread(7, 10, main), thread(8, 10, 5)],
             ..sample(at, 1, cpu)
         };
         let used = ProcessUse::between(Some(&alone), &several(10, 80, 101));
-        assert_eq!(used.spent.switches, switches(1 + 5));
+        assert_eq!(used.resources.switches, switches(1 + 5));
         let mut later = ProcessSample { at: MonoNanos(20), ..alone };
-        later.spent.switches = switches(104);
+        later.resources.switches = switches(104);
         let used = ProcessUse::between(Some(&several(10, 40, 101)), &later);
-        assert_eq!(used.spent.switches, switches(3));
+        assert_eq!(used.resources.switches, switches(3));
     }
 
     #[test]
@@ -281,8 +283,11 @@ mod tests {
         a.each_thread = vec![thread(1, 10, 100), thread(2, 40, 5000)];
         b.each_thread = vec![thread(1, 15, 130), thread(3, 7, 2)];
         let used = ProcessUse::between(Some(&a), &b);
-        assert_eq!(used.spent.cpu, Nanos(30), "the process clock keeps ended threads");
-        assert_eq!(used.spent.switches, Some(ContextSwitches { voluntary: 32, involuntary: 0 }));
+        assert_eq!(used.resources.cpu, Nanos(30), "the process clock keeps ended threads");
+        assert_eq!(
+            used.resources.switches,
+            Some(ContextSwitches { voluntary: 32, involuntary: 0 })
+        );
         let ids: Vec<u32> = used.each_thread.iter().map(|thread| thread.id.pid).collect();
         assert_eq!(ids, [3, 1]);
     }

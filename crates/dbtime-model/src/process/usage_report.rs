@@ -1,8 +1,8 @@
 //! What a command or a server used over a while: the report of `dbtime usage`.
 
 use super::{
-    ContextSwitches, CpuSplit, IoBytes, PageFaults, ProcessMemory, ProcessUse, ServerSample,
-    ServerUse, SpentResources, TICK, ThreadsUse,
+    ContextSwitches, CpuSplit, IoBytes, PageFaults, ProcessMemory, ProcessUse, ResourceUsage,
+    ServerSample, ServerUse, TICK, ThreadsUse,
 };
 use crate::Nanos;
 use serde::{Deserialize, Serialize};
@@ -85,37 +85,39 @@ impl UsageReport {
         if self.used.processes > 1 {
             return;
         }
-        let spent = &mut self.used.spent;
-        spent.io = io.or(spent.io);
-        spent.cpu = rusage.user + rusage.system;
+        let resources = &mut self.used.resources;
+        resources.io = io.or(resources.io);
+        resources.cpu = rusage.user + rusage.system;
         // Within a tick the kernel gives everything to one of them.
-        self.used.split = match spent.cpu < TICK {
+        self.used.split = match resources.cpu < TICK {
             true => CpuSplit::default(),
             false => CpuSplit { user: Some(rusage.user), system: Some(rusage.system) },
         };
-        spent.switches = Some(ContextSwitches {
+        resources.switches = Some(ContextSwitches {
             voluntary: rusage.voluntary_switches,
             involuntary: rusage.involuntary_switches,
         });
-        spent.faults = Some(PageFaults { minor: rusage.minor_faults, major: rusage.major_faults });
-        let named: Nanos = self.by_thread.iter().map(|threads| threads.spent.cpu).sum();
-        if !self.by_thread.is_empty() && spent.cpu > named + TICK {
-            self.by_thread.push(ThreadsUse::ended(spent.cpu - named));
+        resources.faults =
+            Some(PageFaults { minor: rusage.minor_faults, major: rusage.major_faults });
+        let named: Nanos = self.by_thread.iter().map(|threads| threads.resources.cpu).sum();
+        if !self.by_thread.is_empty() && resources.cpu > named + TICK {
+            self.by_thread.push(ThreadsUse::ended(resources.cpu - named));
         }
-        self.per_second = UsageRates::of(spent, self.used.wall);
-        self.microstates = Microstates::of(spent, self.used.split, self.microstates.thread_time);
+        self.per_second = UsageRates::of(resources, self.used.wall);
+        self.microstates =
+            Microstates::of(resources, self.used.split, self.microstates.thread_time);
     }
 }
 
 impl Microstates {
     /// The states of so much thread time.
-    pub fn of(spent: &SpentResources, split: CpuSplit, thread_time: Nanos) -> Self {
-        let known = spent.run_delay.map(|delay| delay + spent.io_delay.unwrap_or_default());
+    pub fn of(resources: &ResourceUsage, split: CpuSplit, thread_time: Nanos) -> Self {
+        let known = resources.run_delay.map(|delay| delay + resources.io_delay.unwrap_or_default());
         Self {
             on_cpu: split,
-            runnable: spent.run_delay,
-            blocked_io: spent.io_delay,
-            sleeping: known.map(|known| thread_time - (spent.cpu + known)),
+            runnable: resources.run_delay,
+            blocked_io: resources.io_delay,
+            sleeping: known.map(|known| thread_time - (resources.cpu + known)),
             thread_time,
         }
     }
@@ -175,12 +177,12 @@ pub struct UsageRates {
 
 impl UsageRates {
     /// What was spent per second of `wall`.
-    pub fn of(spent: &SpentResources, wall: Nanos) -> Self {
+    pub fn of(resources: &ResourceUsage, wall: Nanos) -> Self {
         let seconds = wall.as_secs().max(1e-9);
         let per_s = |n: u64| n as f64 / seconds;
-        let (switches, faults, io) = (spent.switches, spent.faults, spent.io);
+        let (switches, faults, io) = (resources.switches, resources.faults, resources.io);
         Self {
-            cpus: spent.cpu.as_secs() / seconds,
+            cpus: resources.cpu.as_secs() / seconds,
             voluntary_switches: switches.map(|s| per_s(s.voluntary)),
             involuntary_switches: switches.map(|s| per_s(s.involuntary)),
             minor_faults: faults.map(|f| per_s(f.minor)),
@@ -243,19 +245,19 @@ mod tests {
     use super::*;
     use crate::process::ContextSwitches;
 
-    fn spent(run_delay: Option<Nanos>, io_delay: Option<Nanos>) -> SpentResources {
-        SpentResources { cpu: Nanos(30), run_delay, io_delay, ..SpentResources::default() }
+    fn resources(run_delay: Option<Nanos>, io_delay: Option<Nanos>) -> ResourceUsage {
+        ResourceUsage { cpu: Nanos(30), run_delay, io_delay, ..ResourceUsage::default() }
     }
 
     #[test]
     fn microstates_divide_thread_time() {
         let split = CpuSplit { user: Some(Nanos(20)), system: Some(Nanos(10)) };
-        let states = |spent: &SpentResources| Microstates::of(spent, split, Nanos(100));
-        let all = states(&spent(Some(Nanos(5)), Some(Nanos(15))));
+        let states = |resources: &ResourceUsage| Microstates::of(resources, split, Nanos(100));
+        let all = states(&resources(Some(Nanos(5)), Some(Nanos(15))));
         assert_eq!((all.sleeping, all.blocked_io), (Some(Nanos(50)), Some(Nanos(15))));
-        let no_io = states(&spent(Some(Nanos(5)), None));
+        let no_io = states(&resources(Some(Nanos(5)), None));
         assert_eq!((no_io.sleeping, no_io.blocked_io), (Some(Nanos(65)), None));
-        assert_eq!(states(&spent(None, None)).sleeping, None, "nothing to subtract");
+        assert_eq!(states(&resources(None, None)).sleeping, None, "nothing to subtract");
     }
 
     #[test]
@@ -263,28 +265,28 @@ mod tests {
         let ms = Nanos::from_millis;
         let rusage =
             Rusage { user: ms(70), system: ms(20), voluntary_switches: 7, ..Rusage::default() };
-        let seen = ServerUse { spent: spent(Some(Nanos(5)), None), ..ServerUse::default() };
+        let seen = ServerUse { resources: resources(Some(Nanos(5)), None), ..ServerUse::default() };
         let mut report = UsageReport { used: seen, ..UsageReport::default() };
         report.microstates.thread_time = ms(100);
         let mut with_children = report.clone();
         with_children.used.processes = 2;
         report.settle(rusage, None);
-        assert_eq!(report.used.spent.cpu, ms(90));
+        assert_eq!(report.used.resources.cpu, ms(90));
         assert_eq!(report.microstates.sleeping, Some(ms(10) - Nanos(5)));
         assert_eq!(report.used.split.system, Some(ms(20)));
-        assert_eq!(report.used.spent.switches.expect("known").voluntary, 7);
+        assert_eq!(report.used.resources.switches.expect("known").voluntary, 7);
         let mut short = report.clone();
         short.settle(Rusage { user: ms(2), ..Rusage::default() }, None);
         assert_eq!(short.used.split.system, None, "no tick to tell");
         with_children.settle(rusage, None);
-        assert_eq!(with_children.used.spent.cpu, Nanos(30), "some of it still runs");
+        assert_eq!(with_children.used.resources.cpu, Nanos(30), "some of it still runs");
     }
 
     #[test]
     fn rates_are_per_second_and_unknown_stays_unknown() {
         let switches = Some(ContextSwitches { voluntary: 10, involuntary: 0 });
         let rates = UsageRates::of(
-            &SpentResources { switches, ..SpentResources::default() },
+            &ResourceUsage { switches, ..ResourceUsage::default() },
             Nanos::from_millis(500),
         );
         assert_eq!((rates.voluntary_switches, rates.read_bytes), (Some(20.0), None));

@@ -4,8 +4,8 @@ use super::ProcessSet;
 use crate::scheduler::SchedulerInterval;
 use dbtime_model::Nanos;
 use dbtime_model::process::{
-    CpuSplit, EndedThreads, ProcessId, ProcessPresence, ProcessUse, ScheduledProcess,
-    ScheduledTimes, SpentResources, ThreadUse,
+    CpuSplit, EndedThreads, ProcessId, ProcessPresence, ProcessUse, ResourceUsage,
+    ScheduledProcess, ScheduledTimes, ThreadUse,
 };
 use std::collections::HashMap;
 
@@ -48,7 +48,7 @@ impl ProcessSet {
             name: ended.name.clone(),
             command: ended.name.clone(),
             presence: ProcessPresence::CameAndWent,
-            spent: SpentResources { ticks: ended.ticks, ..SpentResources::default() },
+            resources: ResourceUsage { ticks: ended.ticks, ..ResourceUsage::default() },
             ..ProcessUse::default()
         };
         correct(&mut used, process, interval);
@@ -58,32 +58,32 @@ impl ProcessSet {
 
 /// Puts what the scheduler says in the place of what was read.
 fn correct(used: &mut ProcessUse, process: &ScheduledProcess, interval: &SchedulerInterval) {
-    let ScheduledTimes { cpu, switches, .. } = process.spent;
+    let ScheduledTimes { cpu, switches, .. } = process.resources;
     if used.presence == ProcessPresence::Stayed {
         used.wall = interval.wall;
     }
     if let Some(ended) = process.ended.as_ref().filter(|_| used.presence.has_ended()) {
         used.wall = ended.at - process.start.max(interval.begun);
-        if used.spent.ticks.sum() == Nanos::ZERO {
-            used.spent.ticks = ended.ticks;
+        if used.resources.ticks.sum() == Nanos::ZERO {
+            used.resources.ticks = ended.ticks;
         }
     }
-    used.spent.cpu = cpu;
-    used.spent.run_delay = Some(process.spent.run_delay());
-    used.spent.switches = Some(switches);
-    used.split = CpuSplit::of(cpu, used.spent.ticks);
-    used.scheduled = Some(process.spent);
+    used.resources.cpu = cpu;
+    used.resources.run_delay = Some(process.resources.run_delay());
+    used.resources.switches = Some(switches);
+    used.split = CpuSplit::of(cpu, used.resources.ticks);
+    used.scheduled = Some(process.resources);
     for thread in &mut used.each_thread {
         let known = process.threads.iter().find(|(tid, _)| *tid == thread.id.pid);
-        correct_thread(thread, known.map(|(_, spent)| *spent).unwrap_or_default());
+        correct_thread(thread, known.map(|(_, resources)| *resources).unwrap_or_default());
     }
-    used.each_thread.sort_by_key(|thread| std::cmp::Reverse(thread.spent.cpu));
+    used.each_thread.sort_by_key(|thread| std::cmp::Reverse(thread.resources.cpu));
 }
 
-fn correct_thread(thread: &mut ThreadUse, spent: ScheduledTimes) {
-    thread.spent.cpu = spent.cpu;
-    thread.spent.run_delay = Some(spent.run_delay());
-    thread.spent.switches = Some(spent.switches);
-    thread.split = CpuSplit::of(spent.cpu, thread.spent.ticks);
-    thread.scheduled = Some(spent);
+fn correct_thread(thread: &mut ThreadUse, resources: ScheduledTimes) {
+    thread.resources.cpu = resources.cpu;
+    thread.resources.run_delay = Some(resources.run_delay());
+    thread.resources.switches = Some(resources.switches);
+    thread.split = CpuSplit::of(resources.cpu, thread.resources.ticks);
+    thread.scheduled = Some(resources);
 }

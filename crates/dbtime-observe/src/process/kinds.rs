@@ -1,36 +1,36 @@
 //! Threads and processes by what they are for.
 
 use dbtime_model::process::{
-    CpuSplit, ProcessUse, ServerSample, SpentResources, TICK, ThreadUse, ThreadsUse,
+    CpuSplit, ProcessUse, ResourceUsage, ServerSample, TICK, ThreadUse, ThreadsUse,
 };
 use std::collections::BTreeMap;
 
 /// What was spent between two samples by name of thread, most CPU time first; what ended threads
 /// and processes spent stands under `ended`.
 pub fn by_thread_name(earlier: &ServerSample, later: &ServerSample) -> Vec<ThreadsUse> {
-    let mut names: BTreeMap<String, (u32, SpentResources)> = BTreeMap::new();
-    let mut rest = later.since(earlier).spent.cpu;
+    let mut names: BTreeMap<String, (u32, ResourceUsage)> = BTreeMap::new();
+    let mut rest = later.since(earlier).resources.cpu;
     for process in later.each_since(earlier) {
         for thread in &process.each_thread {
-            rest = rest - thread.spent.cpu;
+            rest = rest - thread.resources.cpu;
             let kind = kind(&process, thread);
-            let (threads, spent) = names.entry(kind).or_insert((0, SpentResources::none_yet()));
+            let (threads, resources) = names.entry(kind).or_insert((0, ResourceUsage::none_yet()));
             *threads += 1;
-            *spent += thread.spent;
+            *resources += thread.resources;
         }
     }
-    let uses = names.into_iter().map(|(name, (threads, spent))| ThreadsUse {
+    let uses = names.into_iter().map(|(name, (threads, resources))| ThreadsUse {
         name,
         threads,
-        split: CpuSplit::of(spent.cpu, spent.ticks),
-        spent,
+        split: CpuSplit::of(resources.cpu, resources.ticks),
+        resources,
     });
     let mut uses: Vec<ThreadsUse> = uses.collect();
     // A running thread's own clock may be a few ticks of the scheduler behind its process's.
     if rest > TICK {
         uses.push(ThreadsUse::ended(rest));
     }
-    uses.sort_by_key(|threads| std::cmp::Reverse(threads.spent.cpu));
+    uses.sort_by_key(|threads| std::cmp::Reverse(threads.resources.cpu));
     uses
 }
 
@@ -105,24 +105,26 @@ mod tests {
         let thread = |pid: u32, cpu: u64| ThreadSample {
             id: ProcessId { pid, start_tick: 1 },
             name: format!("conn-{pid}"),
-            spent: SpentResources { cpu: ms(cpu), ..SpentResources::none_yet() },
+            resources: ResourceUsage { cpu: ms(cpu), ..ResourceUsage::none_yet() },
             ..ThreadSample::default()
         };
         let server = |cpu: u64, each_thread: Vec<ThreadSample>| ServerSample {
             processes: vec![ProcessSample {
                 threads: 2,
-                spent: SpentResources { cpu: ms(cpu), ..SpentResources::none_yet() },
+                resources: ResourceUsage { cpu: ms(cpu), ..ResourceUsage::none_yet() },
                 each_thread,
                 ..ProcessSample::default()
             }],
-            ended: EndedProcesses { count: 0, spent: SpentResources::none_yet() },
+            ended: EndedProcesses { count: 0, resources: ResourceUsage::none_yet() },
             ..ServerSample::default()
         };
         let a = server(100, vec![thread(1, 40), thread(2, 20)]);
         let b = server(1000, vec![thread(1, 240), thread(3, 300)]);
         let uses = by_thread_name(&a, &b);
-        let shown: Vec<_> =
-            uses.iter().map(|use_| (use_.name.as_str(), use_.threads, use_.spent.cpu)).collect();
+        let shown: Vec<_> = uses
+            .iter()
+            .map(|use_| (use_.name.as_str(), use_.threads, use_.resources.cpu))
+            .collect();
         assert_eq!(shown, [("conn", 2, ms(500)), ("ended", 0, ms(400))]);
     }
 }

@@ -6,7 +6,7 @@ use super::files::{ProcFolder, ProcStat};
 use super::listening::user_name;
 use super::masking::masked;
 use dbtime_machine::clock::since_boot;
-use dbtime_model::process::{ProcessId, ProcessSample, SpentResources, TICK, ThreadSample};
+use dbtime_model::process::{ProcessId, ProcessSample, ResourceUsage, TICK, ThreadSample};
 use dbtime_model::{MonoNanos, Nanos};
 use std::collections::HashMap;
 use std::fs;
@@ -60,7 +60,7 @@ impl ProcReader {
         let id = ProcessId { pid, start_tick: basics.start_tick };
         let status = folder.status()?;
         let words = folder.command();
-        let spent = SpentResources {
+        let resources = ResourceUsage {
             cpu,
             ticks: basics.ticks,
             run_delay: folder.schedule().map(|(_, delay)| delay),
@@ -70,7 +70,7 @@ impl ProcReader {
             io: folder.io(),
         };
         // Not allowed is one thing, no longer there another.
-        if spent.io.is_none() && !folder.exists() {
+        if resources.io.is_none() && !folder.exists() {
             return None;
         }
         let each_thread = if basics.threads > 1 { self.threads(&folder, at) } else { Vec::new() };
@@ -84,7 +84,11 @@ impl ProcReader {
             command: if words.is_empty() { nameless(&basics) } else { masked(&words) },
             name: basics.name,
             has_ended: basics.has_ended,
-            spent: if each_thread.is_empty() { spent } else { with_threads(spent, &each_thread) },
+            resources: if each_thread.is_empty() {
+                resources
+            } else {
+                with_threads(resources, &each_thread)
+            },
             reaped: basics.reaped,
             memory: status.memory,
             // The kernel counts the threads of an ended process as none or one.
@@ -102,7 +106,7 @@ impl ProcReader {
                 at,
                 id: ProcessId { pid: tid, start_tick: basics.start_tick },
                 name: basics.name,
-                spent: SpentResources {
+                resources: ResourceUsage {
                     cpu,
                     ticks: basics.ticks,
                     run_delay: Some(run_delay),
@@ -123,12 +127,12 @@ impl ProcReader {
 }
 
 /// What the kernel counts by thread, as sums over the threads.
-fn with_threads(mut spent: SpentResources, threads: &[ThreadSample]) -> SpentResources {
-    let mut sum = SpentResources::none_yet();
-    threads.iter().for_each(|thread| sum += thread.spent);
-    (spent.run_delay, spent.io_delay) = (sum.run_delay, sum.io_delay);
-    spent.switches = sum.switches;
-    spent
+fn with_threads(mut resources: ResourceUsage, threads: &[ThreadSample]) -> ResourceUsage {
+    let mut sum = ResourceUsage::none_yet();
+    threads.iter().for_each(|thread| sum += thread.resources);
+    (resources.run_delay, resources.io_delay) = (sum.run_delay, sum.io_delay);
+    resources.switches = sum.switches;
+    resources
 }
 
 /// What stands for the command line of a kernel thread, and of a process that has ended, as ps(1)
@@ -164,7 +168,7 @@ mod tests {
             .find(has_idler);
         let sample = sample.expect("a thread by its name");
         assert_eq!(sample.threads as usize, sample.each_thread.len());
-        assert!(sample.spent.io.is_some() && sample.spent.switches.is_some());
+        assert!(sample.resources.io.is_some() && sample.resources.switches.is_some());
         assert!(sample.age > Nanos::ZERO && sample.age < Nanos::from_secs(100_000));
         assert!(!sample.user.is_empty() && sample.command.contains("dbtime_observe"));
         stop.send(()).expect("it waits");

@@ -3,7 +3,7 @@
 use super::find::is_woken_on_cpu;
 use super::{ProcReader, ProcessError, ProcessSelector, all, clock, find};
 use dbtime_machine::now;
-use dbtime_model::process::{CpuSplit, ProcessSample, ProcessUse, SpentResources};
+use dbtime_model::process::{CpuSplit, ProcessSample, ProcessUse, ResourceUsage};
 use dbtime_model::{MonoNanos, Nanos};
 use std::collections::{BTreeMap, HashSet};
 
@@ -140,15 +140,15 @@ impl ProcessSet {
             return;
         };
         let (begun, before) = match stayed {
-            true => (first.at, first.spent.cpu),
+            true => (first.at, first.resources.cpu),
             false => (first.at - first.age, Nanos::ZERO),
         };
         let used = ProcessUse::between(stayed.then_some(&first), &first).ended();
-        let spent = SpentResources { cpu: cpu - before, ..SpentResources::default() };
-        let split = CpuSplit::of(spent.cpu, spent.ticks);
+        let resources = ResourceUsage { cpu: cpu - before, ..ResourceUsage::default() };
+        let split = CpuSplit::of(resources.cpu, resources.ticks);
         let each_thread = Vec::new();
         self.gone.push(ProcessUse {
-            spent,
+            resources,
             split,
             each_thread,
             wall: at - begun,
@@ -160,7 +160,7 @@ impl ProcessSet {
 
 impl ProcessEntry {
     fn new(sample: ProcessSample, stayed: bool) -> Self {
-        Self { clock: (sample.at, sample.spent.cpu), first: sample, stayed }
+        Self { clock: (sample.at, sample.resources.cpu), first: sample, stayed }
     }
 }
 
@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(presence(goes_pid), ProcessPresence::Went);
         assert_eq!(presence(comes_pid), ProcessPresence::Came);
         assert_eq!(presence(passes_pid), ProcessPresence::CameAndWent);
-        assert_eq!(find_use(&uses, goes_pid).spent.switches, None, "nobody looked");
+        assert_eq!(find_use(&uses, goes_pid).resources.switches, None, "nobody looked");
         // The next interval begins where this one ended.
         let uses = roll.end_interval();
         assert_eq!(find_use(&uses, comes_pid).presence, ProcessPresence::Stayed);

@@ -4,7 +4,7 @@ use super::files::{ProcFolder, numbers};
 use super::{ProcReader, ProcessError, clock};
 use dbtime_machine::now;
 use dbtime_model::process::{
-    CpuSums, EndedProcesses, ProcessId, ProcessSample, ReapedChildren, ServerSample, SpentResources,
+    CpuSums, EndedProcesses, ProcessId, ProcessSample, ReapedChildren, ResourceUsage, ServerSample,
 };
 use dbtime_model::{MonoNanos, Nanos};
 use std::collections::{HashMap, HashSet};
@@ -31,7 +31,7 @@ pub struct ServerWatch {
 #[derive(Clone, Copy, Debug)]
 struct ServerMember {
     id: ProcessId,
-    spent: SpentResources,
+    resources: ResourceUsage,
 }
 
 /// The CPU time of a server at one instant, and nothing else.
@@ -70,9 +70,9 @@ impl ServerWatch {
             root,
             with_descendants,
             reader: ProcReader::default(),
-            members: vec![ServerMember { id: root, spent: SpentResources::default() }],
+            members: vec![ServerMember { id: root, resources: ResourceUsage::default() }],
             strangers: HashSet::new(),
-            ended: EndedProcesses { count: 0, spent: SpentResources::none_yet() },
+            ended: EndedProcesses { count: 0, resources: ResourceUsage::none_yet() },
         };
         watch.find_members();
         Ok(watch)
@@ -124,8 +124,8 @@ impl ServerWatch {
         let members = std::mem::take(&mut self.members);
         for mut member in members {
             match clock::read(member.id.pid) {
-                Some((_, cpu)) if cpu >= member.spent.cpu => {
-                    member.spent.cpu = cpu;
+                Some((_, cpu)) if cpu >= member.resources.cpu => {
+                    member.resources.cpu = cpu;
                     alive += cpu;
                     self.members.push(member);
                 }
@@ -136,7 +136,7 @@ impl ServerWatch {
         let basics = ProcFolder::of_process(self.root.pid).basics();
         let basics = basics.ok().filter(|_| self.with_descendants);
         let reaped = basics.map_or(Nanos::ZERO, |basics| basics.reaped.ticks.sum());
-        let cpu = CpuSums { known: alive + self.ended.spent.cpu, kept: alive + reaped };
+        let cpu = CpuSums { known: alive + self.ended.resources.cpu, kept: alive + reaped };
         let processes = u32::try_from(self.members.len()).unwrap_or(u32::MAX);
         Ok(ServerGlance { at, cpu, processes })
     }
@@ -148,21 +148,21 @@ impl ServerWatch {
         processes: &mut Vec<ProcessSample>,
     ) {
         // Of an ended process only root may read this; it passes to whoever waits for it.
-        if sample.has_ended && sample.spent.io.is_none() {
-            sample.spent.io = Some(member.spent.io.unwrap_or_default());
+        if sample.has_ended && sample.resources.io.is_none() {
+            sample.resources.io = Some(member.resources.io.unwrap_or_default());
         }
         if !self.with_descendants {
             sample.reaped = ReapedChildren::default();
         }
-        self.members.push(ServerMember { id: sample.id, spent: sample.spent });
+        self.members.push(ServerMember { id: sample.id, resources: sample.resources });
         processes.push(sample);
     }
 
     fn end(&mut self, member: ServerMember, cpu: Option<Nanos>) {
-        let mut spent = member.spent.at_least();
-        spent.cpu = spent.cpu.max(cpu.unwrap_or_default());
+        let mut resources = member.resources.at_least();
+        resources.cpu = resources.cpu.max(cpu.unwrap_or_default());
         self.ended.count += 1;
-        self.ended.spent += spent;
+        self.ended.resources += resources;
     }
 
     fn check_root(&self) -> Result<(), ProcessError> {
@@ -189,7 +189,9 @@ impl ServerWatch {
         while let Some(member) = self.members.get(next) {
             let found = children.remove(&member.id.pid).unwrap_or_default();
             self.members.extend(
-                found.into_iter().map(|id| ServerMember { id, spent: SpentResources::default() }),
+                found
+                    .into_iter()
+                    .map(|id| ServerMember { id, resources: ResourceUsage::default() }),
             );
             next += 1;
         }

@@ -4,8 +4,8 @@ use super::files::ProcFolder;
 use super::{ProcessError, ServerWatch, by_thread_name};
 use dbtime_machine::clock::{now, timespec};
 use dbtime_model::process::{
-    EndedProcesses, IoBytes, Microstates, ProcessMemory, ProcessSample, Rusage, SavedUsage,
-    ServerSample, ServerUse, SpentResources, TICK, UsageRates, UsageReport,
+    EndedProcesses, IoBytes, Microstates, ProcessMemory, ProcessSample, ResourceUsage, Rusage,
+    SavedUsage, ServerSample, ServerUse, TICK, UsageRates, UsageReport,
 };
 use dbtime_model::{MonoNanos, Nanos};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -26,7 +26,7 @@ pub struct UsageWatch {
     first: ServerSample,
     last: ServerSample,
     /// Sums over the looks, of which only what is counted by thread is used.
-    seen: SpentResources,
+    seen: ResourceUsage,
     thread_time: Nanos,
     rss_most: Option<u64>,
 }
@@ -46,14 +46,14 @@ impl UsageWatch {
     /// Errors: [`ProcessError::Absent`].
     pub fn of_new(pid: u32, started: MonoNanos) -> Result<Self, ProcessError> {
         let watch = ServerWatch::new(pid)?;
-        let ended = EndedProcesses { count: 0, spent: SpentResources::none_yet() };
+        let ended = EndedProcesses { count: 0, resources: ResourceUsage::none_yet() };
         Ok(Self::from(watch, ServerSample { at: started, processes: Vec::new(), ended }))
     }
 
     fn from(watch: ServerWatch, first: ServerSample) -> Self {
         let last = first.clone();
         let rss_most = memory(&first).map(|memory| memory.rss_bytes);
-        let (seen, thread_time) = (SpentResources::none_yet(), Nanos::ZERO);
+        let (seen, thread_time) = (ResourceUsage::none_yet(), Nanos::ZERO);
         Self { watch, first, last, seen, thread_time, rss_most }
     }
 
@@ -69,7 +69,7 @@ impl UsageWatch {
     pub fn look(&mut self) -> Result<Nanos, ProcessError> {
         let begun = now();
         let sample = self.watch.sample()?;
-        self.seen += sample.since(&self.last).spent;
+        self.seen += sample.since(&self.last).resources;
         self.thread_time += thread_time(&self.last, &sample);
         self.rss_most = self.rss_most.max(memory(&sample).map(|memory| memory.rss_bytes));
         self.last = sample;
@@ -79,9 +79,9 @@ impl UsageWatch {
     /// What was used up to the last look.
     pub fn report(&self, by_thread: bool) -> UsageReport {
         let mut used = self.last.since(&self.first);
-        used.spent.run_delay = self.seen.run_delay;
-        used.spent.io_delay = self.seen.io_delay;
-        used.spent.switches = self.seen.switches;
+        used.resources.run_delay = self.seen.run_delay;
+        used.resources.io_delay = self.seen.io_delay;
+        used.resources.switches = self.seen.switches;
         let mut report = report(&self.first, &self.last, used, self.thread_time);
         report.rss_most_bytes = self.rss_most;
         report.with_descendants = self.watch.has_descendants();
@@ -113,14 +113,14 @@ fn report(
 ) -> UsageReport {
     let root = last.processes.first();
     let mut each = if last.processes.len() > 1 { last.each_since(first) } else { Vec::new() };
-    each.sort_by_key(|process| std::cmp::Reverse(process.spent.cpu));
+    each.sort_by_key(|process| std::cmp::Reverse(process.resources.cpu));
     each.iter_mut().for_each(|process| process.each_thread.clear());
     UsageReport {
         pid: root.map_or(0, |root| root.id.pid),
         command: root.map_or_else(String::new, |root| root.command.clone()),
         tick: TICK,
-        per_second: UsageRates::of(&used.spent, used.wall),
-        microstates: Microstates::of(&used.spent, used.split, thread_time),
+        per_second: UsageRates::of(&used.resources, used.wall),
+        microstates: Microstates::of(&used.resources, used.split, thread_time),
         memory_before: memory(first),
         rss_most_bytes: used.memory.map(|memory| memory.rss_bytes),
         used,
@@ -255,7 +255,7 @@ mod tests {
         while !end.wait(Nanos::from_secs(5)) {}
         watch.look().expect("nobody has waited for it");
         let report = watch.report(false);
-        assert!(report.used.spent.cpu > Nanos::ZERO, "{report:?}");
+        assert!(report.used.resources.cpu > Nanos::ZERO, "{report:?}");
         assert!(report.used.wall >= Nanos::from_millis(10));
         let states = report.microstates;
         assert_eq!(states.thread_time, report.used.wall, "one thread all the time");

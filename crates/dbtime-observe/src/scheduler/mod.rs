@@ -64,7 +64,7 @@ struct SchedulerTotals {
 
 #[derive(Clone, Default)]
 struct SchedulerProcess {
-    spent: ScheduledTimes,
+    resources: ScheduledTimes,
     threads: BTreeMap<u32, ScheduledTimes>,
     ended: Option<EndedThreads>,
 }
@@ -142,7 +142,7 @@ fn sums(object: &Object) -> Result<SchedulerTotals, TraceError> {
         [rows(object, "cpus")?, rows(object, "threads")?, rows(object, "ended")?];
     let running = sums.cpus(&cpus);
     for (tid, row) in threads {
-        let (Some(tid), Some((key, mut spent, seen))) =
+        let (Some(tid), Some((key, mut resources, seen))) =
             (read_record::<u32>(&tid), layout::thread(&row))
         else {
             continue;
@@ -150,23 +150,23 @@ fn sums(object: &Object) -> Result<SchedulerTotals, TraceError> {
         // Where it was seen again meanwhile, its row has that time already.
         if let Some(since) = running.get(&tid).filter(|since| **since == seen) {
             let still = sums.at - *since;
-            (spent.cpu, spent.clock) = (spent.cpu + still, spent.clock + still);
+            (resources.cpu, resources.clock) = (resources.cpu + still, resources.clock + still);
         }
-        sums.processes.entry(key).or_default().threads.insert(tid, spent);
+        sums.processes.entry(key).or_default().threads.insert(tid, resources);
     }
     let table = map(object, "threads")?;
     for (key, row) in all_ended {
-        let Some((key, spent, ended)) = layout::ended(&key, &row) else { continue };
+        let Some((key, resources, ended)) = layout::ended(&key, &row) else { continue };
         let process = sums.processes.entry(key).or_default();
         if ended.at >= sums.at {
             // Those that ended while this was read are in both tables.
             process.threads.retain(|tid, _| is_there(&table, *tid));
         }
-        process.spent = spent;
+        process.resources = resources;
         process.ended = Some(ended);
     }
     for process in sums.processes.values_mut() {
-        process.threads.values().for_each(|spent| process.spent += *spent);
+        process.threads.values().for_each(|resources| process.resources += *resources);
     }
     Ok(sums)
 }
@@ -207,10 +207,12 @@ impl SchedulerTotals {
             .processes
             .iter()
             .map(|(key, now)| now.since(before.processes.get(key).unwrap_or(&none), *key))
-            .filter(|process| process.spent != ScheduledTimes::default() || process.ended.is_some())
+            .filter(|process| {
+                process.resources != ScheduledTimes::default() || process.ended.is_some()
+            })
             .collect();
         let mut all = ScheduledTimes::default();
-        processes.iter().for_each(|process| all += process.spent);
+        processes.iter().for_each(|process| all += process.resources);
         let wall = self.at - before.at;
         let idle = |(now, before): (&Nanos, &Nanos)| *now - *before;
         let whole = WholeMachine {
@@ -236,7 +238,7 @@ impl SchedulerProcess {
         ScheduledProcess {
             id: ProcessId { pid: key.tgid, start_tick: key.start / TICK.0 },
             start: MonoNanos(key.start),
-            spent: self.spent - before.spent,
+            resources: self.resources - before.resources,
             threads: self.threads.iter().map(thread).collect(),
             ended,
         }

@@ -8,8 +8,8 @@ use crate::format::{
 };
 use dbtime_model::Nanos;
 use dbtime_model::process::{
-    CpuSplit, ProcessPresence, ProcessRow, ProcessTable, ProcessUse, ScheduledTimes, ShareOf,
-    SpentResources, ThreadUse, WholeMachine,
+    CpuSplit, ProcessPresence, ProcessRow, ProcessTable, ProcessUse, ResourceUsage, ScheduledTimes,
+    ShareOf, ThreadUse, WholeMachine,
 };
 
 /// How the table is to look.
@@ -87,8 +87,8 @@ impl ProcessColumns<'_> {
         if self.options.threads {
             cells.push(TextCell::new("all", TextRole::Dim));
         }
-        let spent = (&used.spent, used.split, used.scheduled);
-        cells.extend(self.figures(spent, used.wall));
+        let resources = (&used.resources, used.split, used.scheduled);
+        cells.extend(self.figures(resources, used.wall));
         if self.options.all {
             cells.push(used.memory.map_or(NONE.into(), |m| short_bytes(m.rss_bytes as f64).into()));
             cells.push(count(u64::from(used.threads)).into());
@@ -103,8 +103,8 @@ impl ProcessColumns<'_> {
     fn thread(&self, used: &ProcessUse, thread: &ThreadUse, lines: &mut ReportTable) {
         let mut cells = who(used);
         cells.push(thread.id.pid.to_string().into());
-        let spent = (&thread.spent, thread.split, thread.scheduled);
-        cells.extend(self.figures(spent, used.wall));
+        let resources = (&thread.resources, thread.split, thread.scheduled);
+        cells.extend(self.figures(resources, used.wall));
         if self.options.all {
             cells.extend(["".into(), "".into()]);
         }
@@ -115,7 +115,7 @@ impl ProcessColumns<'_> {
     /// CPU time, and on request everything else that is spent.
     fn figures(
         &self,
-        (spent, split, scheduled): (&SpentResources, CpuSplit, Option<ScheduledTimes>),
+        (resources, split, scheduled): (&ResourceUsage, CpuSplit, Option<ScheduledTimes>),
         wall: Nanos,
     ) -> Vec<TextCell> {
         let time = |time: Nanos| match self.options.seconds {
@@ -123,11 +123,14 @@ impl ProcessColumns<'_> {
             false => four_digits(self.table.share(time, wall)),
         };
         let known = |value: Option<Nanos>| value.map_or(NONE.to_owned(), time);
-        let cpu = TextCell::new(time(spent.cpu), TextRole::Bold);
+        let cpu = TextCell::new(time(resources.cpu), TextRole::Bold);
         let mut cells = vec![cpu, known(split.user).into(), known(split.system).into()];
         if self.table.whole.is_some() {
             let waits = |of: fn(&ScheduledTimes) -> Nanos| known(scheduled.as_ref().map(of)).into();
-            cells.extend([waits(|spent| spent.woken), waits(|spent| spent.preempted)]);
+            cells.extend([
+                waits(|resources| resources.woken),
+                waits(|resources| resources.preempted),
+            ]);
         }
         if !self.options.all {
             return cells;
@@ -135,13 +138,13 @@ impl ProcessColumns<'_> {
         let per_s = |n: u64| n as f64 / wall.as_secs().max(1e-9);
         let counts = |n: Option<u64>| n.map_or(NONE.into(), |n| rate(per_s(n)).into());
         let bytes = |n: Option<u64>| n.map_or(NONE.into(), |n| short_bytes(per_s(n)).into());
-        cells.push(known(spent.run_delay).into());
-        cells.push(counts(spent.switches.map(|s| s.voluntary)));
-        cells.push(counts(spent.switches.map(|s| s.involuntary)));
-        cells.push(counts(spent.faults.map(|f| f.minor)));
-        cells.push(counts(spent.faults.map(|f| f.major)));
-        cells.push(bytes(spent.io.map(|io| io.read_bytes)));
-        cells.push(bytes(spent.io.map(|io| io.written_bytes)));
+        cells.push(known(resources.run_delay).into());
+        cells.push(counts(resources.switches.map(|s| s.voluntary)));
+        cells.push(counts(resources.switches.map(|s| s.involuntary)));
+        cells.push(counts(resources.faults.map(|f| f.minor)));
+        cells.push(counts(resources.faults.map(|f| f.major)));
+        cells.push(bytes(resources.io.map(|io| io.read_bytes)));
+        cells.push(bytes(resources.io.map(|io| io.written_bytes)));
         cells
     }
 
@@ -163,7 +166,7 @@ impl ProcessColumns<'_> {
                 ProcessPresence::CameAndWent => "came and went",
             };
             let mut cells = who(used);
-            cells.push(TextCell::new(four_digits(used.spent.cpu.as_secs()), TextRole::Bold));
+            cells.push(TextCell::new(four_digits(used.resources.cpu.as_secs()), TextRole::Bold));
             cells.push(four_digits(used.wall.as_secs()).into());
             cells.extend([what.into(), clean(&used.command).into()]);
             lines.row(cells);

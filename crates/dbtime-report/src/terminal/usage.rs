@@ -6,7 +6,7 @@ use crate::format::{
     NONE, bytes, clean, count, counted, finite, four_digits, if_any, percent, rate, short_bytes, us,
 };
 use dbtime_model::Nanos;
-use dbtime_model::process::{CommandExit, CpuSplit, ProcessMemory, SpentResources, UsageReport};
+use dbtime_model::process::{CommandExit, CpuSplit, ProcessMemory, ResourceUsage, UsageReport};
 
 /// Processes that are shown one by one.
 const MAX_PROCESSES: usize = 20;
@@ -33,7 +33,7 @@ fn answer(report: &UsageReport, page: &mut ReportPage) {
     let busy = used.busy_cpus();
     let text = format!(
         "used {} of CPU in {}: {} {}",
-        long(used.spent.cpu),
+        long(used.resources.cpu),
         long(used.wall),
         four_digits(busy),
         if busy < 1.0 { "of a CPU" } else { "CPUs" },
@@ -127,7 +127,7 @@ fn microstates(report: &UsageReport, page: &mut ReportPage) {
 
 /// What was counted, in all and per second.
 fn differences(report: &UsageReport, page: &mut ReportPage) {
-    let (spent, per_s) = (&report.used.spent, &report.per_second);
+    let (resources, per_s) = (&report.used.resources, &report.per_second);
     page.heading("Differences");
     let mut table = ReportTable::new(vec![
         TextColumn::text("Figure"),
@@ -149,7 +149,7 @@ fn differences(report: &UsageReport, page: &mut ReportPage) {
     let sizes = |n: Option<u64>, r: Option<f64>| {
         (n.map(bytes), r.map(|r| bytes(finite(r).max(0.0) as u64)))
     };
-    let (switches, faults, io) = (spent.switches, spent.faults, spent.io);
+    let (switches, faults, io) = (resources.switches, resources.faults, resources.io);
     let (n, r) = counts(switches.map(|s| s.voluntary), per_s.voluntary_switches);
     row("voluntary switches", n, r, "a thread blocked");
     let (n, r) = counts(switches.map(|s| s.involuntary), per_s.involuntary_switches);
@@ -244,7 +244,7 @@ fn rusage(report: &UsageReport, page: &mut ReportPage) {
 /// A line of a table of CPU time: who spent it, and what stands behind it.
 struct CpuShare<'a> {
     name: Vec<TextCell>,
-    spent: &'a SpentResources,
+    resources: &'a ResourceUsage,
     split: &'a CpuSplit,
     more: Vec<TextCell>,
 }
@@ -266,7 +266,7 @@ fn shares_of_cpu(
     let mut table = ReportTable::new(before.into_iter().chain(cpu).chain(behind).collect());
     for share in shares {
         let cpu = [
-            TextCell::new(cpu_seconds(share.spent.cpu), TextRole::Bold),
+            TextCell::new(cpu_seconds(share.resources.cpu), TextRole::Bold),
             if_any(share.split.user, cpu_seconds).into(),
             if_any(share.split.system, cpu_seconds).into(),
         ];
@@ -283,12 +283,12 @@ fn cpu_seconds(time: Nanos) -> String {
 fn by_thread(report: &UsageReport, page: &mut ReportPage) {
     let shares = report.by_thread.iter().map(|threads| CpuShare {
         name: vec![clean(&threads.name).into(), count(threads.threads.into()).into()],
-        spent: &threads.spent,
+        resources: &threads.resources,
         split: &threads.split,
         more: vec![
-            if_any(threads.spent.run_delay, cpu_seconds).into(),
-            if_any(threads.spent.switches.map(|s| s.voluntary), count).into(),
-            if_any(threads.spent.switches.map(|s| s.involuntary), count).into(),
+            if_any(threads.resources.run_delay, cpu_seconds).into(),
+            if_any(threads.resources.switches.map(|s| s.voluntary), count).into(),
+            if_any(threads.resources.switches.map(|s| s.involuntary), count).into(),
         ],
     });
     let name = vec![TextColumn::text("Name"), TextColumn::figure("Threads")];
@@ -301,7 +301,7 @@ fn by_thread(report: &UsageReport, page: &mut ReportPage) {
 fn each(report: &UsageReport, page: &mut ReportPage) {
     let shares = report.each.iter().take(MAX_PROCESSES).map(|used| CpuShare {
         name: vec![used.id.pid.to_string().into()],
-        spent: &used.spent,
+        resources: &used.resources,
         split: &used.split,
         more: vec![
             if_any(used.memory, |memory| short_bytes(memory.rss_bytes as f64)).into(),
@@ -314,7 +314,8 @@ fn each(report: &UsageReport, page: &mut ReportPage) {
         vec![TextColumn::figure("RSS"), TextColumn::figure("Threads"), TextColumn::text("Command")];
     shares_of_cpu(heading, [vec![TextColumn::figure("PID")], more], shares.collect(), page);
     if report.each.len() > MAX_PROCESSES {
-        let others: Nanos = report.each[MAX_PROCESSES..].iter().map(|used| used.spent.cpu).sum();
+        let others: Nanos =
+            report.each[MAX_PROCESSES..].iter().map(|used| used.resources.cpu).sum();
         let text =
             format!("{} more, {} of CPU together", report.each.len() - MAX_PROCESSES, long(others));
         page.text(&text, TextRole::Dim);

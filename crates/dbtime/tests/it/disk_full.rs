@@ -42,7 +42,7 @@ fn before_loading() {
     let Some(ran) = on_a_disk_of("4m", &sandbox, script) else { return };
     ran.exits(3);
     let told = ["no room left for atm at scale 1", "needs about 12 MB, and 4 MB are free in disk"];
-    let ran = ran.tells(&told);
+    let ran = ran.stderr_has(&told);
     assert!(left(&ran).is_empty(), "{ran:?}");
 }
 
@@ -53,7 +53,7 @@ fn while_loading() {
     let script = "dbtime init atm --target sqlite:disk/t.db";
     let Some(ran) = on_a_disk_of("9200k", &sandbox, script) else { return };
     ran.exits(3);
-    let ran = ran.tells(&["dbtime: no room left for disk/t.db", "free space"]);
+    let ran = ran.stderr_has(&["dbtime: no room left for disk/t.db", "free space"]);
     assert!(left(&ran).is_empty(), "{ran:?}");
 }
 
@@ -63,7 +63,7 @@ fn while_loading_a_temporary_target() {
     let script = "TMPDIR=disk dbtime run atm --warmup 0s --time 100ms --out r";
     let Some(ran) = on_a_disk_of("9200k", &sandbox, script) else { return };
     ran.exits(3);
-    let ran = ran.tells(&["dbtime: no room left for ", "disk/dbtime-"]);
+    let ran = ran.stderr_has(&["dbtime: no room left for ", "disk/dbtime-"]);
     assert!(left(&ran).is_empty(), "{ran:?}");
     assert_eq!(sandbox.left(), ["disk"]);
 }
@@ -99,7 +99,8 @@ fn while_recording_the_report_is_printed() {
     let script = "dbtime run values1 --target null --transactions 500 --out disk/r";
     let Some(ran) = on_a_disk_of("24k", &sandbox, script) else { return };
     ran.exits(3);
-    let ran = ran.tells(&["dbtime: cannot write the record to disk/r", "No space left on device"]);
+    let ran =
+        ran.stderr_has(&["dbtime: cannot write the record to disk/r", "No space left on device"]);
     assert_eq!(ran.err.matches("No space left").count(), 1, "{ran:?}");
     let ran = ran.prints(&["values1 on null", "Repeat it"]);
     assert!(!ran.out.contains("Record:"), "{ran:?}");
@@ -118,7 +119,7 @@ fn while_recording_the_document_is_printed() {
     for line in lines {
         let Some(ran) = on_a_disk_of("24k", &sandbox, &format!("dbtime {line}")) else { return };
         ran.exits(3);
-        let ran = ran.tells(&["dbtime: cannot write the record to disk/r", "No space left"]);
+        let ran = ran.stderr_has(&["dbtime: cannot write the record to disk/r", "No space left"]);
         let json: serde_json::Value = serde_json::from_str(printed(&ran)).expect("one document");
         assert!(crate::sandbox::count(&json, "/counts/completed") >= 10, "{json}");
         assert!(left(&ran).is_empty(), "{ran:?}");
@@ -134,7 +135,7 @@ fn while_the_interval_log_is_written() {
                   --out disk/r; code=$?; wait; rm disk/others; (exit $code)";
     let Some(ran) = on_a_disk_of("4m", &sandbox, script) else { return };
     ran.exits(3);
-    let ran = ran.tells(&["dbtime: cannot write the record to disk/r", "No space left"]);
+    let ran = ran.stderr_has(&["dbtime: cannot write the record to disk/r", "No space left"]);
     let ran = ran.prints(&["values1 on null"]);
     assert!(left(&ran).is_empty(), "{ran:?}");
 }
@@ -146,7 +147,7 @@ fn while_the_html_is_written_the_rest_is_kept() {
                   dbtime report disk/r --text >/dev/null || exit 9; (exit $code)";
     let Some(ran) = on_a_disk_of("72k", &sandbox, script) else { return };
     ran.exits(3);
-    let ran = ran.tells(&["cannot write disk/r/report.html", "No space left"]);
+    let ran = ran.stderr_has(&["cannot write disk/r/report.html", "No space left"]);
     let ran = ran.prints(&["values1 on null", "Record: disk/r\n"]);
     let wanted = ["latency.hlog", "run.json", "series.csv", "transactions.csv"];
     assert_eq!(left(&ran), wanted.map(|file| format!("./r/{file}")), "{ran:?}");
@@ -183,7 +184,7 @@ fn recorded_on_a_disk_of(
     });
     let ran = ran.filter(|ran| !ran.err.contains("CAP_BPF"))?;
     ran.exits(3);
-    let ran = ran.tells(&[
+    let ran = ran.stderr_has(&[
         "dbtime: recording in disk/t.trace: No space left",
         "free space",
         "can be read up to there",

@@ -60,7 +60,7 @@ fn unknown_commands_and_flags_are_usage_errors() {
     assert!(refused.err.starts_with("dbtime: the following"), "{refused:?}");
     let nothing = sandbox.run("");
     nothing.exits(2);
-    assert!(nothing.tells(&["Usage: dbtime"]).out.is_empty());
+    assert!(nothing.stderr_has(&["Usage: dbtime"]).out.is_empty());
     assert!(sandbox.left().is_empty(), "{:?}", sandbox.left());
 }
 

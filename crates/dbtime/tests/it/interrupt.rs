@@ -12,7 +12,7 @@ fn pause(ms: u64) {
 fn nothing_measured(sandbox: &Sandbox, ran: Ran, stage: &str) {
     ran.exits(3);
     assert_eq!(ran.out, "", "{ran:?}");
-    ran.tells(&["dbtime: interrupted", stage, "once more"]);
+    ran.stderr_has(&["dbtime: interrupted", stage, "once more"]);
     assert!(!sandbox.path("r").exists());
     assert!(sandbox.left().is_empty(), "{:?}", sandbox.left());
 }
@@ -48,7 +48,7 @@ fn while_init_loads() {
     sandbox.wait_for(&["t.db.loading"]);
     pause(50);
     init.interrupt();
-    let ran = init.end().tells(&["dbtime: interrupted while loading"]);
+    let ran = init.end().stderr_has(&["dbtime: interrupted while loading"]);
     ran.exits(3);
     assert!(sandbox.left().is_empty(), "{:?}", sandbox.left());
     let line = "run atm --target sqlite:t.db --no-record";
@@ -162,7 +162,7 @@ fn twice_ends_without_a_record_and_leaves_nothing() {
     run.interrupt();
     pause(600);
     run.interrupt();
-    let ran = run.end().tells(&["once more", "interrupted again: nothing was recorded"]);
+    let ran = run.end().stderr_has(&["once more", "interrupted again: nothing was recorded"]);
     ran.exits(3);
     assert_eq!(sandbox.left(), ["w.toml"]);
 }

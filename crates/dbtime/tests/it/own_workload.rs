@@ -158,7 +158,7 @@ fn the_command_told_for_an_own_file_works() {
     let line = "run ./own.toml --target sqlite:t.db --transactions 200 --no-record";
     let ran = sandbox.run(line).refused(3, &["there is no database t.db"]);
     let told = "dbtime init ./own.toml --target sqlite:t.db";
-    let ran = ran.tells(&[told]);
+    let ran = ran.stderr_has(&[told]);
     sandbox.run(told.strip_prefix("dbtime ").expect("its name")).fine();
     drop(ran);
     sandbox.run(line).fine();

@@ -73,12 +73,12 @@ fn transactions_are_whole_in_every_mode() {
     }
     assert_eq!(stage.given.sql("SELECT count(*) FROM pgbench_history").rows.len(), 1);
     // A vacuum empties the history.
-    stage.run("--classic -S -t 1").tells(&["starting vacuum...end."]).exits(0);
+    stage.run("--classic -S -t 1").stderr_has(&["starting vacuum...end."]).exits(0);
     let left = stage.given.sql("SELECT tid FROM pgbench_history").rows;
     assert!(left.is_empty(), "{left:?}");
     let scaled = stage.run("--classic -n -s 7 -S -t 1");
     let scaled =
-        scaled.tells(&["scale option ignored, using count from pgbench_branches table (1)"]);
+        scaled.stderr_has(&["scale option ignored, using count from pgbench_branches table (1)"]);
     assert_eq!(field(&scaled, "scaling factor"), "1");
 }
 
@@ -146,7 +146,7 @@ fn aborted_clients_leave_the_others_at_work_and_end_in_2() {
 fn what_cannot_be_run_ends_in_1() {
     let stage = Stage::new(&[]);
     let told = |line: &str, text: &str| {
-        let ran = stage.run(line).tells(&[text]);
+        let ran = stage.run(line).stderr_has(&[text]);
         ran.exits(1);
         assert!(ran.err.starts_with("pgbench: error: "), "{ran:?}");
     };
@@ -159,9 +159,9 @@ fn what_cannot_be_run_ends_in_1() {
     stage.sandbox.write("one.sql", "SELECT 1;\n");
     told("-n -f one.sql -c 500 -t 1", "could not create connection for client ");
     let nothing = stage.sandbox.run("pgbench --target sqlite:none.db -t 1");
-    nothing.tells(&["none.db", "Perhaps you need to do initialization"]).exits(1);
+    nothing.stderr_has(&["none.db", "Perhaps you need to do initialization"]).exits(1);
     let nowhere = stage.sandbox.run("pgbench -h /nowhere d");
-    nowhere.tells(&["/nowhere", "could not create connection for setup"]).exits(1);
+    nowhere.stderr_has(&["/nowhere", "could not create connection for setup"]).exits(1);
     let secret = stage.sandbox.run("pgbench -t 1 'postgres://u:secret@127.0.0.1:1/d'");
     secret.exits(1);
     assert!(!secret.err.contains("secret"), "{secret:?}");
@@ -173,13 +173,16 @@ fn other_databases_run_the_same_scripts() {
     let given = GivenServer::start(Product::Mariadb, &[]);
     for target in ["sqlite:t.db".to_owned(), given.target()] {
         let line = format!("pgbench --classic --target '{target}'");
-        sandbox.run(&format!("{line} -i")).tells(&["100000 of 100000 tuples (100%)"]).exits(0);
+        sandbox.run(&format!("{line} -i")).stderr_has(&["100000 of 100000 tuples (100%)"]).exits(0);
         for mode in ["simple", "prepared"] {
             let ran = sandbox.run(&format!("{line} -n -M {mode} -c 2 -T 1 --max-tries=0"));
             ran.exits(0);
             assert_ne!(field(&ran, "number of transactions actually processed"), "0");
         }
-        sandbox.run(&format!("{line} -n -M extended -t 1")).tells(&["PostgreSQL's own"]).exits(1);
+        sandbox
+            .run(&format!("{line} -n -M extended -t 1"))
+            .stderr_has(&["PostgreSQL's own"])
+            .exits(1);
     }
     let rows = given.sql(SUMS).rows;
     assert!(rows[0].iter().all(|sum| sum.is_some() && *sum == rows[0][0]), "{rows:?}");
@@ -201,7 +204,8 @@ fn a_target_of_its_own_is_filled_and_recorded() {
     assert_eq!(count(&json, "/counts/completed"), 40);
     assert_eq!(json["workload"]["name"], "tpcb-like");
     assert_eq!(sandbox.left(), ["r"]);
-    let ran = sandbox.run("pgbench --target postgres -n -S -t 5").tells(&["creating tables..."]);
+    let ran =
+        sandbox.run("pgbench --target postgres -n -S -t 5").stderr_has(&["creating tables..."]);
     ran.exits(0);
     ran.prints(&["tps = ", "select-only on PostgreSQL", "Where the time goes"]);
 }
@@ -240,7 +244,7 @@ fn json_has_stdout_to_itself() {
     let ran = stage.run("-n -f echo.sql -t 2 --allow-shell --json");
     counts_add_up(&ran.json());
     assert_eq!(ran.err.matches("out\n").count(), 2, "{ran:?}");
-    stage.run("-i --json").tells(&["--json prints the record of a run"]).exits(1);
+    stage.run("-i --json").stderr_has(&["--json prints the record of a run"]).exits(1);
 }
 
 #[test]
@@ -252,5 +256,5 @@ fn sessions_are_named_and_set_as_pgbenchs() {
         WHERE application_name = 'pgbench' AND pid = pg_backend_pid();\n",
     );
     // One divided by nothing: it is called so.
-    stage.run("-n -f name.sql -t 1").tells(&["division by zero"]).exits(2);
+    stage.run("-n -f name.sql -t 1").stderr_has(&["division by zero"]).exits(2);
 }

@@ -31,7 +31,7 @@ pub(crate) fn during(sandbox: &Sandbox, line: &str, work: impl FnOnce()) -> Ran 
     wait_until_watching(&ps);
     work();
     ps.interrupt();
-    let ran = ps.end().tells(&["ending early"]);
+    let ran = ps.end().stderr_has(&["ending early"]);
     ran.exits(0);
     ran
 }

@@ -115,7 +115,7 @@ fn a_record_that_is_removed_meanwhile_costs_no_report() {
         let run = sandbox.start(&line);
         sandbox.wait_for(&["a", ".r.partial-", "latency.hlog"]);
         fs::remove_dir_all(sandbox.path("a")).expect("removed");
-        let ran = run.end().tells(&["dbtime: cannot write the record to a/r", "No such file"]);
+        let ran = run.end().stderr_has(&["dbtime: cannot write the record to a/r", "No such file"]);
         ran.exits(3);
         match json {
             "" => drop(ran.prints(&["values1 on null"])),

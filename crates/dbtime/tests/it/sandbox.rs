@@ -256,7 +256,7 @@ impl Ran {
     /// Most of what was asked did not happen: the report is there, and so is the reason.
     pub(crate) fn unserved(self) -> Self {
         self.exits(3);
-        self.tells(&["most of what was asked did not happen"])
+        self.stderr_has(&["most of what was asked did not happen"])
     }
 
     /// This exit code, these texts on stderr, and nothing on stdout.
@@ -264,7 +264,7 @@ impl Ran {
         self.exits(code);
         assert_eq!(self.out, "", "{self:?}");
         assert!(["dbtime: ", "error: "].iter().any(|head| self.err.starts_with(head)), "{self:?}");
-        self.tells(told)
+        self.stderr_has(told)
     }
 
     pub(crate) fn exits(&self, code: i32) {
@@ -282,7 +282,7 @@ impl Ran {
         self
     }
 
-    pub(crate) fn tells(self, texts: &[&str]) -> Self {
+    pub(crate) fn stderr_has(self, texts: &[&str]) -> Self {
         for text in texts {
             assert!(self.err.contains(text), "no `{text}` on stderr of {self:?}");
         }

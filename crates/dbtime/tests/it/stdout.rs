@@ -59,7 +59,7 @@ fn a_full_disk_behind_stdout_is_an_error_of_every_command() {
     for line in LINES {
         let ran = run_into(&sandbox, line, full());
         ran.exits(3);
-        let ran = ran.tells(&["dbtime: cannot write the output to stdout: No space left"]);
+        let ran = ran.stderr_has(&["dbtime: cannot write the output to stdout: No space left"]);
         assert_eq!(ran.err.matches("No space left").count(), 1, "{ran:?}");
     }
 }
@@ -122,7 +122,7 @@ fn a_recording_that_cannot_be_shown() {
     for view in ["", "--json", "--summary", "--histogram"] {
         let line = format!("trace it.trace {view}");
         let told = ["cannot write the output to stdout"];
-        run_into(&sandbox, &line, full()).tells(&told).exits(3);
+        run_into(&sandbox, &line, full()).stderr_has(&told).exits(3);
         run_into(&sandbox, &line, unread()).with(0, &[]);
     }
 }

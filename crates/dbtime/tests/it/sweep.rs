@@ -121,7 +121,7 @@ fn a_sweep_that_fails_keeps_what_it_has() {
     let line = "run small.toml --target sqlite:t.db --transactions 20 --sweep scale=1,2 --out s";
     let ran = sandbox.run(line);
     ran.exits(3);
-    ran.tells(&["loaded at scale 1, not 2"]);
+    ran.stderr_has(&["loaded at scale 1, not 2"]);
     assert_eq!(names(&sandbox.path("s")), with_lists(&["001"]));
     dbtime_model::record::read_run(&sandbox.path("s/001")).expect("a whole record");
 }

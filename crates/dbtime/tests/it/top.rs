@@ -76,12 +76,12 @@ impl Screen {
         let copy = || Stdio::from(own.try_clone().expect("a copy"));
         let child = command.stdin(copy()).stdout(copy()).stderr(copy()).spawn().expect("it starts");
         let keys = File::from(terminal);
-        let (tells, told) = channel();
+        let (stderr_has, told) = channel();
         let mut reads = keys.try_clone().expect("a copy");
         std::thread::spawn(move || {
             let mut bytes = [0; 65536];
             while let Ok(length @ 1..) = reads.read(&mut bytes) {
-                if tells.send(bytes[..length].to_vec()).is_err() {
+                if stderr_has.send(bytes[..length].to_vec()).is_err() {
                     break;
                 }
             }

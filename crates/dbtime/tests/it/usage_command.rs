@@ -70,8 +70,9 @@ fn the_report_stands_beside_what_a_command_prints() {
     let ran = sandbox.run("usage -- echo hello");
     ran.exits(0);
     assert_eq!(ran.out, "hello\n");
-    let ran = ran.tells(&["used ", " of CPU in ", "command       echo hello", "with exit code 0"]);
-    ran.tells(&["Where the time of its threads went", "voluntary switches", "getrusage"]);
+    let ran =
+        ran.stderr_has(&["used ", " of CPU in ", "command       echo hello", "with exit code 0"]);
+    ran.stderr_has(&["Where the time of its threads went", "voluntary switches", "getrusage"]);
     let ran = sandbox.run("usage --out report.txt -- echo hello").with(0, &["hello\n"]);
     assert_eq!(ran.out, "hello\n");
     let report = std::fs::read_to_string(sandbox.path("report.txt")).expect("a report");
@@ -83,10 +84,10 @@ fn a_command_ends_as_it_ends() {
     let sandbox = Sandbox::new();
     let coded = sandbox.run("usage -- sh -c 'exit 3'");
     coded.exits(3);
-    coded.tells(&["with exit code 3"]);
+    coded.stderr_has(&["with exit code 3"]);
     let killed = sandbox.run("usage -- sh -c 'kill -9 $$'");
     killed.exits(137);
-    killed.tells(&["by signal 9"]);
+    killed.stderr_has(&["by signal 9"]);
     sandbox.run("usage -- /no/such").refused(127, &["cannot start `/no/such`"]);
     sandbox.write("plain.txt", "no program");
     sandbox.run("usage -- ./plain.txt").refused(126, &["cannot start `./plain.txt`"]);

@@ -11,13 +11,13 @@ use dbtime_report::top::{LockParty, LockWait, LoginScene, Span, TopScene};
 use std::collections::VecDeque;
 
 /// Waits for locks that are kept, the latest.
-const MOST_WAITS: usize = 2000;
+const MAX_WAITS: usize = 2000;
 
 /// Requests that are kept, the slowest.
-const MOST_SLOW: usize = 200;
+const MAX_SLOW: usize = 200;
 
 /// Intervals of which the throughput is kept.
-const MOST_RATES: usize = 300;
+const MAX_RATES: usize = 300;
 
 /// What was counted at some instant.
 #[derive(Clone, Default)]
@@ -78,12 +78,12 @@ impl TopFeed {
     /// Takes requests in that have ended.
     pub(super) fn take(&mut self, requests: Vec<TracedRequest>) {
         let fastest = match self.slowest.len() {
-            MOST_SLOW.. => self.slowest[MOST_SLOW - 1].response(),
+            MAX_SLOW.. => self.slowest[MAX_SLOW - 1].response(),
             _ => Nanos::ZERO,
         };
         for request in requests {
             if let Some(wait) = lock_wait(&request) {
-                self.lock_waits.truncate(MOST_WAITS - 1);
+                self.lock_waits.truncate(MAX_WAITS - 1);
                 self.lock_waits.push_front(wait);
             }
             if request.response() > fastest && !request.text.is_empty() {
@@ -91,7 +91,7 @@ impl TopFeed {
             }
         }
         self.slowest.sort_by_key(|request| std::cmp::Reverse(request.response()));
-        self.slowest.truncate(MOST_SLOW);
+        self.slowest.truncate(MAX_SLOW);
     }
 
     /// What there is to show now, and since the last time.
@@ -99,7 +99,7 @@ impl TopFeed {
         let counted = TraceSnapshot::now(session.totals()?);
         let (lately, whole) = (counted.since(&self.last), counted.since(&self.first));
         let rate = lately.all.count as f64 / lately.length.as_secs().max(1e-9);
-        self.rates.truncate(MOST_RATES - 1);
+        self.rates.truncate(MAX_RATES - 1);
         self.rates.push_front(rate as u64);
         self.last = counted;
         Ok(TopScene {

@@ -15,7 +15,7 @@ use dbtime_report::terminal::{cost_line, ledger_lines};
 use dbtime_report::top::{LoginScene, TopScene, TopState, UserAction};
 use feed::TopFeed;
 use std::time::Duration;
-use terminal::Terminal;
+use terminal::TopTerminal;
 
 /// How often the stream is read, at the least.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &TopArgs) -> Result<ProcessExit, CommandFailure> {
     let (mut session, holders, stop) = attached;
     let feed = TopFeed::new(&mut session)?;
     let notes = session.unavailable().to_vec();
-    let mut top = Top {
+    let mut top = TopScreen {
         session,
         feed,
         holders,
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &TopArgs) -> Result<ProcessExit, CommandFailure> {
         notes,
     };
     let ended = {
-        let mut terminal = Terminal::open(top.session.take_terminal())?;
+        let mut terminal = TopTerminal::open(top.session.take_terminal())?;
         top.session.confine()?;
         top.watch(&mut terminal, &stop)
     };
@@ -84,7 +84,7 @@ fn login_scene(holders: &HolderWatch) -> LoginScene {
     }
 }
 
-struct Top {
+struct TopScreen {
     session: TraceSession,
     feed: TopFeed,
     holders: HolderWatch,
@@ -96,8 +96,8 @@ struct Top {
     notes: Vec<String>,
 }
 
-impl Top {
-    fn watch(&mut self, terminal: &mut Terminal, stop: &RunStop) -> Result<(), CommandFailure> {
+impl TopScreen {
+    fn watch(&mut self, terminal: &mut TopTerminal, stop: &RunStop) -> Result<(), CommandFailure> {
         while !stop.is_set() && !self.session.is_over() {
             let progress = self.session.poll()?;
             self.feed.take(progress.requests);
@@ -113,13 +113,13 @@ impl Top {
                 self.scene.login = login_scene(&self.holders);
             }
             let wait = Duration::from_nanos((self.due - now()).0).min(POLL_INTERVAL);
-            let wish = terminal.key(wait)?.map(|key| self.state.key(key));
-            match wish {
+            let action = terminal.key(wait)?.map(|key| self.state.key(key));
+            match action {
                 Some(UserAction::Quit) => break,
                 Some(UserAction::Restart) => self.restart()?,
                 Some(UserAction::Nothing) | None => {}
             }
-            if is_due || has_found || wish.is_some() || terminal.has_changed() {
+            if is_due || has_found || action.is_some() || terminal.has_changed() {
                 terminal.draw(&self.scene, &mut self.state)?;
             }
         }

@@ -8,13 +8,13 @@ use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEvent, KeyEventKind};
 use std::time::Duration;
 
-pub(super) struct Terminal {
+pub(super) struct TopTerminal {
     own: DefaultTerminal,
     borrowed: Option<BorrowedTerminal>,
     has_changed: bool,
 }
 
-impl Terminal {
+impl TopTerminal {
     /// Takes the whole screen, which the helper restores where this process is killed.
     pub(super) fn open(borrowed: Option<BorrowedTerminal>) -> Result<Self, CommandFailure> {
         // It also sees to it that a panic gives the screen back before it is told of.
@@ -55,7 +55,7 @@ impl Terminal {
     }
 }
 
-impl Drop for Terminal {
+impl Drop for TopTerminal {
     fn drop(&mut self) {
         ratatui::restore();
         if let Some(borrowed) = &mut self.borrowed {

@@ -13,7 +13,7 @@ use dbtime_report::{lock_summary, lock_tree, one_line};
 const BETWEEN_NOTES: Nanos = Nanos::from_secs(3);
 
 /// Lines of a tree.
-const MOST_LINES: usize = 40;
+const MAX_LINES: usize = 40;
 
 /// What a login finds out, and what of it was printed.
 pub(super) struct HolderNotes {
@@ -60,7 +60,7 @@ impl HolderNotes {
 }
 
 fn note_of(picture: &LockPicture, clock: &str) -> String {
-    let lines = lock_tree(picture, MOST_LINES);
+    let lines = lock_tree(picture, MAX_LINES);
     let lines: String = lines.iter().map(|line| format!("\n  {line}")).collect();
     format!("{clock}   {}{lines}", lock_summary(picture))
 }

@@ -68,7 +68,7 @@ impl<'a> TraceView<'a> {
             if self.is_done() {
                 break;
             }
-            if self.is_wanted(request) {
+            if self.passes_filter(request) {
                 self.shown += 1;
                 self.line(request, &mut text)?;
             }
@@ -80,11 +80,11 @@ impl<'a> TraceView<'a> {
         Ok(())
     }
 
-    fn is_wanted(&self, request: &TracedRequest) -> bool {
+    fn passes_filter(&self, request: &TracedRequest) -> bool {
         let args = self.args;
         let name = || command_name(request.protocol, request.command);
-        let is = |wanted: &Option<String>, name: Option<&str>| {
-            wanted.is_none() || wanted.as_deref() == name
+        let is = |filter: &Option<String>, name: Option<&str>| {
+            filter.is_none() || filter.as_deref() == name
         };
         is(&args.user, request.user())
             && is(&args.database, request.database())

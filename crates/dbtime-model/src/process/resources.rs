@@ -9,7 +9,7 @@ use std::ops::{AddAssign, Sub};
 /// `None` is not known: no permission, or the kernel does not count it. Differences and sums of a
 /// known and an unknown figure are unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct SpentResources {
+pub struct ResourceUsage {
     /// Time on a CPU, user and system together.
     ///
     /// Source: the process CPU clock (clock_getcpuclockid(3)), in nanoseconds, ended threads
@@ -94,7 +94,7 @@ pub struct IoBytes {
     pub write_calls: u64,
 }
 
-impl SpentResources {
+impl ResourceUsage {
     /// Nothing spent, everything known: where a sum starts.
     pub fn none_yet() -> Self {
         Self {
@@ -126,7 +126,7 @@ fn both<T>(a: Option<T>, b: Option<T>, op: impl Fn(T, T) -> T) -> Option<T> {
     Some(op(a?, b?))
 }
 
-impl Sub for SpentResources {
+impl Sub for ResourceUsage {
     type Output = Self;
 
     /// What was spent since an earlier sample; a figure that went back gives zero.
@@ -146,7 +146,7 @@ impl Sub for SpentResources {
     }
 }
 
-impl AddAssign for SpentResources {
+impl AddAssign for ResourceUsage {
     fn add_assign(&mut self, other: Self) {
         let add = |mut a: Nanos, b| {
             a += b;
@@ -231,8 +231,8 @@ impl IoBytes {
 mod tests {
     use super::*;
 
-    fn spent(n: u64) -> SpentResources {
-        SpentResources {
+    fn resources(n: u64) -> ResourceUsage {
+        ResourceUsage {
             cpu: Nanos(n),
             ticks: CpuTicks { user: Nanos(2 * n), system: Nanos(n) },
             run_delay: Some(Nanos(3 * n)),
@@ -245,27 +245,27 @@ mod tests {
 
     #[test]
     fn differences_and_sums_undo_each_other() {
-        let mut sum = spent(3);
-        sum += spent(4);
-        assert_eq!(sum, spent(7));
-        assert_eq!(sum - spent(4), spent(3));
+        let mut sum = resources(3);
+        sum += resources(4);
+        assert_eq!(sum, resources(7));
+        assert_eq!(sum - resources(4), resources(3));
     }
 
     #[test]
     fn what_is_unknown_once_stays_unknown() {
-        let mut sum = SpentResources::none_yet();
-        sum += SpentResources { io: None, ..spent(1) };
-        sum += spent(2);
+        let mut sum = ResourceUsage::none_yet();
+        sum += ResourceUsage { io: None, ..resources(1) };
+        sum += resources(2);
         assert_eq!((sum.io, sum.io_delay, sum.run_delay), (None, None, Some(Nanos(9))));
     }
 
     #[test]
     fn json_speaks_of_microseconds_and_of_null() {
-        let json = serde_json::to_value(spent(1500)).expect("plain data");
+        let json = serde_json::to_value(resources(1500)).expect("plain data");
         assert_eq!(json["cpu_us"], 1.5);
         assert_eq!(json["user_ticks_us"], 3.0);
         assert!(json["io_delay_us"].is_null());
-        let back: SpentResources = serde_json::from_value(json).expect("what was written");
-        assert_eq!(back, spent(1500));
+        let back: ResourceUsage = serde_json::from_value(json).expect("what was written");
+        assert_eq!(back, resources(1500));
     }
 }
