@@ -89,8 +89,10 @@ impl TraceSession {
         holders: &HolderOptions,
         install_signals: impl FnOnce() -> S,
     ) -> Result<(Self, HolderWatch, S), LabError> {
-        // A server that is not there is named before a login is tried.
-        servers(&options.servers)?;
+        if holders.login.is_some() {
+            // A server that is not there is named before a login is tried.
+            servers(&options.servers)?;
+        }
         let mut holders = HolderWatch::connect(holders)?;
         let held = HeldSignals::hold();
         let mut session = Self::start_charged(options, Some(std::process::id()))?;

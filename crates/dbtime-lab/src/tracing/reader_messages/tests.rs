@@ -98,6 +98,14 @@ fn requests_arrive_as_they_were_to_the_nanosecond() {
     assert_eq!(received, Some(batch));
 }
 
+/// What fuzzing begins with is a message of today.
+#[test]
+fn the_seed_for_fuzzing_is_a_message() {
+    let seed = include_bytes!("../../../../../fuzz/seeds/reader/requests");
+    let message = postcard::to_allocvec(&vec![request()]).expect("room");
+    assert_eq!(seed[..], message, "write it anew");
+}
+
 #[test]
 fn connections_and_sums_arrive_as_they_were() {
     let live = vec![LiveConnection {
