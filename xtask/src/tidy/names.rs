@@ -19,7 +19,6 @@ const PEOPLE: &[&str] = &["TELLER", "UPDATE_TELLER"];
 /// Folders and files whose names are still to be changed. This list only ever gets shorter.
 const EXEMPT: &[&str] = &[
     "crates/dbtime-engines/",
-    "crates/dbtime-lab/src/tracing/",
     "crates/dbtime-load/",
     "crates/dbtime-null-server/",
     "crates/dbtime-observe/",

@@ -139,7 +139,6 @@ const UNDECIDED: &[(&str, &[&str])] = &[
             "Variables",
         ],
     ),
-    ("dbtime-sql", &[]),
     ("dbtime-wire", &["Expect", "Malformed"]),
 ];
 

@@ -163,8 +163,8 @@ impl HolderWatch {
     fn consider(&mut self, login: &mut HolderLogin, connections: &[LiveConnection]) -> bool {
         let known = self.picture.as_ref();
         let goes_on = known.is_some_and(|picture| picture.has_waited(self.threshold));
-        let is_wanted = self.is_new || goes_on || waits(connections, login, self.threshold);
-        if !is_wanted {
+        let is_due = self.is_new || goes_on || waits(connections, login, self.threshold);
+        if !is_due {
             return self.picture.take().is_some();
         }
         let known = |one: &LiveConnection| {

@@ -9,7 +9,7 @@ const NEW_SERVER_WINDOW: Duration = Duration::from_secs(2);
 
 /// The servers that are watched.
 pub(super) struct ServerSet {
-    wanted: ServerFilter,
+    filter: ServerFilter,
     servers: Vec<TracedServer>,
     /// Those that have just started, and when they were first looked at.
     young: Vec<(TracedServer, Instant)>,
@@ -21,9 +21,9 @@ pub(super) struct ServerSet {
 
 impl ServerSet {
     /// Those that are there now, at least one.
-    pub(super) fn find(wanted: ServerFilter) -> Result<Self, LabError> {
-        let servers = servers(&wanted)?;
-        Ok(Self { wanted, servers, young: Vec::new(), noted: 0, may_lack: true })
+    pub(super) fn find(filter: ServerFilter) -> Result<Self, LabError> {
+        let servers = servers(&filter)?;
+        Ok(Self { filter, servers, young: Vec::new(), noted: 0, may_lack: true })
     }
 
     pub(super) fn servers(&self) -> &[TracedServer] {
@@ -31,7 +31,7 @@ impl ServerSet {
     }
 
     pub(super) fn follows_new(&self) -> bool {
-        self.wanted.follows_new()
+        self.filter.follows_new()
     }
 
     /// Whether there is none any more, and none to come.
@@ -85,10 +85,10 @@ impl ServerSet {
         if !self.follows_new() {
             return Ok(Vec::new());
         }
-        let mut started = capture.started(&self.wanted)?;
+        let mut started = capture.started(&self.filter)?;
         if std::mem::take(&mut self.may_lack) {
             // None there: those that were found at first have ended.
-            started.extend(capture.servers(&self.wanted).unwrap_or_default());
+            started.extend(capture.servers(&self.filter).unwrap_or_default());
             started.retain(|new| self.servers.iter().all(|known| known.process != new.process));
             started.sort_by_key(|server| server.process);
             started.dedup_by_key(|server| server.process);
