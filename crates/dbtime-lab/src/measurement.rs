@@ -8,7 +8,7 @@ use crate::request::{BudgetChoice, RunRequest};
 use crate::summary::{self, RunSummary};
 use crate::targets::{PreparedTarget, TargetFacts};
 use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, LoadResult, RunStop};
-use dbtime_engines::socket::Reconnect;
+use dbtime_engines::socket::ReconnectPolicy;
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::queue::Backlog;
 use dbtime_machine::cpus::machine_cpus;
@@ -237,7 +237,7 @@ impl RunMeasurement<'_> {
             think_us: load.think.map(|think| think.mean().as_micros()),
             think: load.think.map(|think| think.to_string()),
             on_backlog: recorded_backlog(self.plan.backlog),
-            reconnect: (server.reconnect == Reconnect::EveryTransaction)
+            reconnect: (server.reconnect == ReconnectPolicy::EveryTransaction)
                 .then(|| "every-transaction".to_owned()),
             statement_timeout_us: server.statement_timeout.map(Nanos::as_micros),
             seed: self.plan.seed,

@@ -73,7 +73,7 @@ pub enum Step<'a> {
         /// Whether the program wants to see the first row. Rows are always read to the end and
         /// counted. A program that wants none goes by no rows at all: with pipelining it is told of
         /// an answer before there is one.
-        wants_row: bool,
+        needs_row: bool,
     },
     /// Ask something of the connection, and be told by [`Program::replied`]. What fails is the
     /// program's affair: nothing is undone or tried again for it.

@@ -44,7 +44,7 @@ pub enum SessionAction<'a> {
         /// Its parameters.
         parameters: &'a [Value],
         /// Whether the first row is wanted.
-        wants_row: bool,
+        needs_row: bool,
     },
     /// Pause and come back with [`Session::resumed`].
     Pause {
@@ -137,7 +137,7 @@ pub struct Session {
 /// A step that was taken ahead and has to wait.
 #[derive(Clone, Copy)]
 enum HeldStep {
-    Execute { statement: StatementId, wants_row: bool },
+    Execute { statement: StatementId, needs_row: bool },
     Sleep(Nanos),
     Done,
 }
@@ -232,18 +232,18 @@ impl Session {
             return None;
         }
         match self.program.resume(ProgramEvent::Answered { rows: 0, first: &[] }) {
-            Step::Execute { statement, parameters, wants_row } => {
+            Step::Execute { statement, parameters, needs_row } => {
                 let sort = |id: StatementId| self.rules.sorts[id.0 as usize];
                 let under_way = std::iter::once(self.executing).chain(self.behind.iter().copied());
                 let how = self.rules.pipelining;
                 if how.lets(sort(statement), self.in_transaction, under_way.map(sort)) {
                     self.behind.push_back(statement);
-                    self.awaits_row = wants_row;
-                    return Some(SessionAction::Execute { statement, parameters, wants_row });
+                    self.awaits_row = needs_row;
+                    return Some(SessionAction::Execute { statement, parameters, needs_row });
                 }
                 self.parameters.clear();
                 self.parameters.extend_from_slice(parameters);
-                self.held = Some(HeldStep::Execute { statement, wants_row });
+                self.held = Some(HeldStep::Execute { statement, needs_row });
             }
             Step::Sleep(length) => self.held = Some(HeldStep::Sleep(length)),
             Step::Done => self.held = Some(HeldStep::Done),
@@ -289,9 +289,9 @@ impl Session {
     /// What had to wait for answers is next.
     fn release(&mut self, held: HeldStep) -> SessionAction<'_> {
         match held {
-            HeldStep::Execute { statement, wants_row } => {
-                (self.executing, self.awaits_row) = (statement, wants_row);
-                SessionAction::Execute { statement, parameters: &self.parameters, wants_row }
+            HeldStep::Execute { statement, needs_row } => {
+                (self.executing, self.awaits_row) = (statement, needs_row);
+                SessionAction::Execute { statement, parameters: &self.parameters, needs_row }
             }
             HeldStep::Sleep(length) => SessionAction::Pause { part: Part::Think, length },
             HeldStep::Done => SessionAction::End(Outcome::Completed),
@@ -328,7 +328,7 @@ impl Session {
         {
             self.undoing = Some(class);
             self.executing = statement;
-            return SessionAction::Execute { statement, parameters: &[], wants_row: false };
+            return SessionAction::Execute { statement, parameters: &[], needs_row: false };
         }
         self.in_transaction = false;
         self.retry_or_end(class)
@@ -364,8 +364,8 @@ impl Session {
     #[inline]
     fn step(&mut self, event: ProgramEvent<'_>) -> SessionAction<'_> {
         let step = self.program.resume(event);
-        if let Step::Execute { statement, wants_row, .. } = step {
-            (self.executing, self.awaits_row) = (statement, wants_row);
+        if let Step::Execute { statement, needs_row, .. } = step {
+            (self.executing, self.awaits_row) = (statement, needs_row);
         }
         action_of(step)
     }
@@ -375,8 +375,8 @@ impl Session {
 #[inline]
 fn action_of(step: Step<'_>) -> SessionAction<'_> {
     match step {
-        Step::Execute { statement, parameters, wants_row } => {
-            SessionAction::Execute { statement, parameters, wants_row }
+        Step::Execute { statement, parameters, needs_row } => {
+            SessionAction::Execute { statement, parameters, needs_row }
         }
         Step::Perform { op, statement, connection } => {
             SessionAction::Perform { op, statement, connection }

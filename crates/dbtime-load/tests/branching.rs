@@ -39,7 +39,7 @@ impl Program for Withdrawal {
             4 => COMMIT,
             _ => return Step::Done,
         };
-        Step::Execute { statement, parameters: &[], wants_row: statement == READ }
+        Step::Execute { statement, parameters: &[], needs_row: statement == READ }
     }
 }
 
@@ -71,11 +71,11 @@ fn run(
     let mut action = session.start(ticket);
     loop {
         action = match action {
-            SessionAction::Execute { statement, wants_row, .. } => {
+            SessionAction::Execute { statement, needs_row, .. } => {
                 executed.push(statement);
                 match fails(executed.len(), statement) {
                     Some((class, undone)) => session.failed(class, undone),
-                    None => session.answered(1, if wants_row { &row } else { &[] }),
+                    None => session.answered(1, if needs_row { &row } else { &[] }),
                 }
             }
             SessionAction::Pause { part, .. } => {

@@ -30,7 +30,7 @@ impl Program for Script {
     fn resume(&mut self, _: ProgramEvent<'_>) -> Step<'_> {
         self.at += 1;
         match self.steps.get(self.at - 1) {
-            Some(&statement) => Step::Execute { statement, parameters: &[], wants_row: false },
+            Some(&statement) => Step::Execute { statement, parameters: &[], needs_row: false },
             None => Step::Done,
         }
     }

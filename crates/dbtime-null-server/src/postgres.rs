@@ -215,7 +215,7 @@ impl PostgresSession {
         let Some(statement) = self.statements.get(name) else {
             return self.fail(UNKNOWN_STATEMENT, "there is no such prepared statement", out);
         };
-        let bound = NullPortal { reply: statement.reply, is_binary: wants_binary(rest) };
+        let bound = NullPortal { reply: statement.reply, is_binary: is_binary_result(rest) };
         match self.portals.get_mut(portal) {
             Some(found) => *found = bound,
             None => drop(self.portals.insert(portal.to_vec(), bound)),
@@ -360,7 +360,7 @@ fn columns(columns: &[(&str, u32)], is_binary: bool) -> Vec<u8> {
 
 /// Whether a Bind, read from its formats on, asks for a binary result.
 #[inline]
-fn wants_binary(body: &[u8]) -> bool {
+fn is_binary_result(body: &[u8]) -> bool {
     let number = |at: usize| {
         let bytes = body.get(at..)?.first_chunk::<2>()?;
         Some(usize::from(u16::from_be_bytes(*bytes)))

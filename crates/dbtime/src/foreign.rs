@@ -16,7 +16,7 @@ use dbtime_script::pgbench::{
     LoadingScript, Notice, NoticeListener, PgbenchScript, PgbenchScripts, PgbenchSettings,
     QueryMode,
 };
-use dbtime_script::sysbench::options::{Arguments, CompatMode, SysbenchOptions};
+use dbtime_script::sysbench::options::{CommandArguments, CompatMode, SysbenchOptions};
 use dbtime_script::sysbench::{
     Output, ScriptOptions, SysbenchCommand, SysbenchScript, SysbenchSettings, declared_options,
 };
@@ -120,7 +120,7 @@ fn sysbench(file: &ScriptFile<'_>, load: &LoadRequest) -> Result<Arc<dyn Script>
     ];
     words.extend(file.variables.iter().map(|(name, value)| format!("--{name}={value}")));
     let refuse = |_: &str| Err("write its settings as --script-set NAME=VALUE".to_owned());
-    let arguments = Arguments::read(&words, refuse).map_err(CommandFailure::usage)?;
+    let arguments = CommandArguments::read(&words, refuse).map_err(CommandFailure::usage)?;
     let output = Output::new(screen::to_stderr);
     let declared = declared_options(&script, Some("run"), CompatMode::default(), output.clone());
     let declared = declared.map_err(CommandFailure::usage)?;

@@ -7,7 +7,7 @@ use super::options::ServerOptions;
 use crate::drive::observer::LoadObserver;
 use crate::drive::plan::{LoadPlan, LoadResult, RunStop};
 use crate::drive::shard::DriveError;
-use crate::socket::Address;
+use crate::socket::ServerAddress;
 use dbtime_model::{ErrorClass, Nanos, WireProtocol};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,7 +23,7 @@ pub trait Server: fmt::Display + fmt::Debug + Send + Sync {
     fn url(&self) -> String;
 
     /// Where it listens.
-    fn address(&self) -> &Address;
+    fn address(&self) -> &ServerAddress;
 
     /// The database that is used there, if one is named.
     fn database(&self) -> Option<&str>;

@@ -1,7 +1,7 @@
 //! How a run talks to a server.
 
 use crate::drive::plan::LoadPlan;
-use crate::socket::Reconnect;
+use crate::socket::ReconnectPolicy;
 use dbtime_load::pipelining::Pipelining;
 use dbtime_model::Nanos;
 use std::fmt;
@@ -27,7 +27,7 @@ pub struct ServerOptions {
     /// How statements go to the server.
     pub protocol: StatementProtocol,
     /// When connections are made anew.
-    pub reconnect: Reconnect,
+    pub reconnect: ReconnectPolicy,
     /// How long a statement may take: the server is told where it can be, and the connection is
     /// given up where it does not keep to it.
     pub statement_timeout: Option<Nanos>,

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Address {
+pub enum ServerAddress {
     /// A host's port, with the addresses its name stands for.
     Tcp {
         /// As given.
@@ -42,7 +42,7 @@ pub enum AddressError {
     TooLong(PathBuf),
 }
 
-impl Address {
+impl ServerAddress {
     /// A TCP address. Looks the name up.
     ///
     /// # Errors
@@ -115,7 +115,7 @@ impl Address {
     }
 }
 
-impl fmt::Display for Address {
+impl fmt::Display for ServerAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tcp { host, port, .. } if host.contains(':') => write!(f, "[{host}]:{port}"),

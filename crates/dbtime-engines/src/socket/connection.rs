@@ -31,7 +31,7 @@ pub(super) enum ConnectionStage {
 #[derive(Debug)]
 pub(super) enum PendingWork {
     /// A statement of the workload.
-    Execute { statement: StatementId, parameters: Vec<Value>, wants_row: bool },
+    Execute { statement: StatementId, parameters: Vec<Value>, needs_row: bool },
     /// What a script asks.
     Perform(OwnedConnectionOp),
 }
@@ -154,7 +154,7 @@ impl<P: Protocol> SocketConnection<P> {
 
     /// Whether there is something to send.
     #[inline]
-    pub(super) fn wants_to_send(&self) -> bool {
+    pub(super) fn has_unsent(&self) -> bool {
         !self.out.is_empty() || self.tls.as_ref().is_some_and(|tls| tls.wants_write())
     }
 

@@ -1,6 +1,6 @@
 //! What goes wrong with a socket, and what is said of it.
 
-use super::address::Address;
+use super::address::ServerAddress;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_model::{ErrorClass, Nanos};
 use rustix::io::Errno;
@@ -36,7 +36,7 @@ impl IoFailure {
 
     /// With its cause and what to do.
     #[cold]
-    pub(super) fn at(self, address: &Address) -> DatabaseFailure {
+    pub(super) fn at(self, address: &ServerAddress) -> DatabaseFailure {
         match self {
             Self::System(error) => system_failure(error, address),
             Self::Tls(error) => tls_failure(&error, address),
@@ -52,7 +52,7 @@ pub(super) fn timed_out(limit: Option<Nanos>) -> DatabaseFailure {
 }
 
 /// What TLS says of a connection, with what to do.
-fn tls_failure(error: &Error, address: &Address) -> DatabaseFailure {
+fn tls_failure(error: &Error, address: &ServerAddress) -> DatabaseFailure {
     let text = match error {
         Error::AlertReceived(alert) => alerted(*alert),
         Error::PeerIncompatible(PeerIncompatible::ServerDoesNotSupportTls12Or13) => Some(TOO_OLD),
@@ -87,7 +87,7 @@ fn alerted(alert: AlertDescription) -> Option<&'static str> {
 }
 
 /// Why the server's certificate is not believed, and what to do.
-fn refused(why: &CertificateError, address: &Address) -> String {
+fn refused(why: &CertificateError, address: &ServerAddress) -> String {
     use CertificateError as Why;
     let (text, remedy) = match why {
         Why::Expired | Why::ExpiredContext { .. } => ("has expired", "renew it"),
@@ -121,7 +121,7 @@ fn refused(why: &CertificateError, address: &Address) -> String {
 }
 
 /// What the system says of a connection, with its cause and what to do.
-fn system_failure(error: Errno, address: &Address) -> DatabaseFailure {
+fn system_failure(error: Errno, address: &ServerAddress) -> DatabaseFailure {
     let (code, text) = match error {
         Errno::CONNREFUSED => (
             "ECONNREFUSED",
@@ -156,7 +156,7 @@ mod tests {
     use std::sync::Arc;
 
     fn message_of(error: &Error) -> String {
-        let address = Address::tcp("127.0.0.1", 1).expect("an address");
+        let address = ServerAddress::tcp("127.0.0.1", 1).expect("an address");
         tls_failure(error, &address).message
     }
 
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn what_nobody_answers_has_a_remedy() {
-        let address = Address::tcp("127.0.0.1", 1).expect("an address");
+        let address = ServerAddress::tcp("127.0.0.1", 1).expect("an address");
         let text = system_failure(Errno::CONNREFUSED, &address).message;
         assert!(text.ends_with("start the server, or check host and port"), "{text}");
     }

@@ -20,11 +20,11 @@ mod service;
 mod settings;
 mod tls;
 
-pub use address::{Address, AddressError};
+pub use address::{AddressError, ServerAddress};
 pub use client::SocketClient;
 pub use drive::drive;
 pub use protocol::{Protocol, ProtocolCall, ProtocolProgress, QueryTable, SubmitResult, Transport};
 pub use reactor::SocketReactor;
 pub(crate) use service::service_of;
-pub use settings::{Reconnect, SocketSettings};
+pub use settings::{ReconnectPolicy, SocketSettings};
 pub use tls::{TlsError, TlsFiles, TlsMode, TlsRequirement, TlsSettings};

@@ -1,6 +1,6 @@
 //! What a database's protocol is to the reactor.
 
-use super::address::Address;
+use super::address::ServerAddress;
 use super::tls::TlsRequirement;
 use crate::drive::shard::StatementResult;
 use dbtime_load::connection_op::ConnectionOp;
@@ -100,7 +100,7 @@ pub trait Protocol: Send + Sized {
 
     /// Puts around the words by which the server lets nobody in whatever its own client puts there.
     /// `nth` is the one of the host's addresses that was tried.
-    fn refused(&self, _failure: &mut DatabaseFailure, _address: &Address, _nth: usize) {}
+    fn refused(&self, _failure: &mut DatabaseFailure, _address: &ServerAddress, _nth: usize) {}
 
     /// Says goodbye.
     fn terminate(&mut self, out: &mut Vec<u8>);
@@ -123,7 +123,7 @@ pub struct ProtocolCall<'a> {
     /// Its parameters.
     pub parameters: &'a [Value],
     /// Whether its first row is wanted.
-    pub wants_row: bool,
+    pub needs_row: bool,
 }
 
 /// The rows of a statement, as text.

@@ -1,6 +1,6 @@
 //! How a server is reached.
 
-use super::address::Address;
+use super::address::ServerAddress;
 use super::tls::TlsSettings;
 use dbtime_model::Nanos;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 /// When connections are closed and made again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Reconnect {
+pub enum ReconnectPolicy {
     /// When they are lost.
     #[default]
     WhenLost,
@@ -21,7 +21,7 @@ pub enum Reconnect {
 #[error("`{0}` says nothing of when connections are made anew: write lost or every-transaction")]
 pub struct ReconnectError(String);
 
-impl FromStr for Reconnect {
+impl FromStr for ReconnectPolicy {
     type Err = ReconnectError;
 
     fn from_str(text: &str) -> Result<Self, ReconnectError> {
@@ -33,7 +33,7 @@ impl FromStr for Reconnect {
     }
 }
 
-impl fmt::Display for Reconnect {
+impl fmt::Display for ReconnectPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::WhenLost => "lost",
@@ -46,13 +46,13 @@ impl fmt::Display for Reconnect {
 #[derive(Clone, Debug)]
 pub struct SocketSettings {
     /// Where it listens.
-    pub address: Address,
+    pub address: ServerAddress,
     /// How long making a connection may take.
     pub connect_timeout: Nanos,
     /// How long a statement may take before its connection is given up.
     pub statement_timeout: Option<Nanos>,
     /// When connections are made anew.
-    pub reconnect: Reconnect,
+    pub reconnect: ReconnectPolicy,
     /// How connections are encrypted; `None`: not.
     pub tls: Option<TlsSettings>,
 }

@@ -1,6 +1,6 @@
 //! TLS 1.2 and 1.3 by rustls: whether, and whom to believe.
 
-use super::address::Address;
+use super::address::ServerAddress;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{
     WebPkiServerVerifier, verify_server_cert_signed_by_trust_anchor, verify_server_name,
@@ -35,10 +35,10 @@ pub enum TlsMode {
 impl TlsMode {
     /// What is done when nothing is said: on this machine nobody listens in, and encryption would
     /// only be measured with everything else. Whoever names certificates wants it there, too.
-    pub(crate) fn default_for(address: &Address, files: &TlsFiles) -> Self {
+    pub(crate) fn default_for(address: &ServerAddress, files: &TlsFiles) -> Self {
         let has_files = *files != TlsFiles::default();
         match address {
-            Address::Unix(_) => Self::Disabled,
+            ServerAddress::Unix(_) => Self::Disabled,
             address if address.is_local() && !has_files => Self::Disabled,
             _ => Self::Preferred,
         }
@@ -141,7 +141,7 @@ impl TlsSettings {
     pub fn new(
         mode: TlsMode,
         files: &TlsFiles,
-        address: &Address,
+        address: &ServerAddress,
     ) -> Result<Option<Self>, TlsError> {
         let requirement = match mode {
             TlsMode::Disabled => return Ok(None),
@@ -149,8 +149,8 @@ impl TlsSettings {
             TlsMode::Required | TlsMode::VerifyCa | TlsMode::VerifyFull => TlsRequirement::Must,
         };
         let host = match address {
-            Address::Tcp { host, .. } => host.clone(),
-            Address::Unix(_) => "localhost".to_owned(),
+            ServerAddress::Tcp { host, .. } => host.clone(),
+            ServerAddress::Unix(_) => "localhost".to_owned(),
         };
         let name = ServerName::try_from(host.clone()).map_err(|_| TlsError::Name(host))?;
         let provider = Arc::new(ring::default_provider());
@@ -337,10 +337,10 @@ mod tests {
     #[test]
     fn certificates_are_used_on_loopback_too() {
         let files = TlsFiles { authorities: Some("ca.pem".into()), client: None };
-        let loopback = Address::tcp("127.0.0.1", 3306).expect("an address");
-        let of = |address: &Address, files: &TlsFiles| TlsMode::default_for(address, files);
+        let loopback = ServerAddress::tcp("127.0.0.1", 3306).expect("an address");
+        let of = |address: &ServerAddress, files: &TlsFiles| TlsMode::default_for(address, files);
         assert_eq!(of(&loopback, &TlsFiles::default()), TlsMode::Disabled);
         assert_eq!(of(&loopback, &files), TlsMode::Preferred);
-        assert_eq!(of(&Address::Unix("/s".into()), &files), TlsMode::Disabled);
+        assert_eq!(of(&ServerAddress::Unix("/s".into()), &files), TlsMode::Disabled);
     }
 }

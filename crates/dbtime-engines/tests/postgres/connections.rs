@@ -5,7 +5,7 @@ use crate::private::{Server, is_there, settings, superuser};
 use dbtime_engines::databases::postgres::{PostgresProtocol, PostgresShared, PostgresTarget};
 use dbtime_engines::drive::shard::Reactor;
 use dbtime_engines::server::StatementProtocol;
-use dbtime_engines::socket::{Reconnect, SocketReactor, SocketSettings};
+use dbtime_engines::socket::{ReconnectPolicy, SocketReactor, SocketSettings};
 use dbtime_load::workload::Workload;
 use dbtime_machine::now;
 use dbtime_model::Nanos;
@@ -79,7 +79,7 @@ fn a_server_that_lets_nobody_in_is_given_up_before_everybody_has_tried() {
     let target = format!("postgres://u@127.0.0.1:{port}/d?connect_timeout=300ms&sslmode=disable");
     let target = PostgresTarget::parse(&target, &|_| None).expect("a target");
     let shared = Arc::new(PostgresShared::new(superuser()));
-    let sockets = Arc::new(target.sockets(Reconnect::WhenLost, None).expect("no TLS"));
+    let sockets = Arc::new(target.sockets(ReconnectPolicy::WhenLost, None).expect("no TLS"));
     let mut reactor = SocketReactor::<PostgresProtocol>::new(shared, sockets, 1000).expect("epoll");
     let (up, failure) = reactor.connect_all(|| false);
     assert_eq!((up, failure.expect("why").code.as_str()), (0, "connect timeout"));
@@ -95,7 +95,7 @@ fn a_connection_for_each_transaction_prepares_again() {
     let server = Server::start(&[]);
     let plan = plan(Workload::find("values1").expect("shipped"), 4, 200);
     let sockets =
-        SocketSettings { reconnect: Reconnect::EveryTransaction, ..settings(server.unix()) };
+        SocketSettings { reconnect: ReconnectPolicy::EveryTransaction, ..settings(server.unix()) };
     let driven = run(&plan, sockets, StatementProtocol::Prepared);
     let counts = driven.recorder.counts();
     assert_eq!((counts.completed, counts.failed), (200, 0), "{:?}", driven.recorder.errors);

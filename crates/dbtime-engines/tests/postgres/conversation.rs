@@ -68,7 +68,7 @@ impl Side {
     }
 
     fn execute(&mut self, statement: u16, parameters: &[Value]) -> Vec<u8> {
-        let call = ProtocolCall { statement: StatementId(statement), parameters, wants_row: false };
+        let call = ProtocolCall { statement: StatementId(statement), parameters, needs_row: false };
         self.protocol.execute(&self.shared, call, &mut self.out).expect("sent");
         self.said()
     }

@@ -5,7 +5,7 @@ use dbtime_engines::databases::postgres::{PostgresProtocol, PostgresShared};
 use dbtime_engines::drive::observer::NoObserver;
 use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, LoadResult, RunStop};
 use dbtime_engines::server::StatementProtocol;
-use dbtime_engines::socket::{Address, SocketSettings, drive};
+use dbtime_engines::socket::{ServerAddress, SocketSettings, drive};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::queue::Backlog;
 use dbtime_load::workload::Workload;
@@ -68,7 +68,7 @@ pub(crate) fn drive_with(
 }
 
 /// One connection that runs a workload's text once by both protocols; returns what came of it.
-pub(crate) fn once(address: &Address, text: &str) -> [LoadResult; 2] {
+pub(crate) fn once(address: &ServerAddress, text: &str) -> [LoadResult; 2] {
     [StatementProtocol::Text, StatementProtocol::Prepared].map(|protocol| {
         let plan = LoadPlan { shards: 1, ..plan(workload(text), 1, 1) };
         let driven = run(&plan, settings(address.clone()), protocol);

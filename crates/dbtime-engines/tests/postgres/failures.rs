@@ -4,7 +4,7 @@ use crate::driving::{drive_with, once, plan, run, statement, workload};
 use crate::private::{Server, is_there, settings};
 use dbtime_engines::drive::plan::LoadPlan;
 use dbtime_engines::server::StatementProtocol;
-use dbtime_engines::socket::{Reconnect, SocketSettings};
+use dbtime_engines::socket::{ReconnectPolicy, SocketSettings};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_model::Nanos;
 use std::sync::Arc;
@@ -66,13 +66,16 @@ fn statements_end_at_their_time_out_and_connections_that_do_not_are_given_up() {
     for protocol in BOTH {
         // The server keeps to the limit by itself.
         let shared = Arc::new(target.shared(&plan.workload.statements, protocol, limit));
-        let driven =
-            drive_with(&plan, &shared, target.sockets(Reconnect::WhenLost, limit).expect("no TLS"));
+        let driven = drive_with(
+            &plan,
+            &shared,
+            target.sockets(ReconnectPolicy::WhenLost, limit).expect("no TLS"),
+        );
         assert_eq!(driven.recorder.errors["57014"].count, 4, "{:?}", driven.recorder.errors);
         assert_eq!(driven.recorder.connections.lost, 0);
         // It was not told: the connection is given up and made anew.
         let shared = Arc::new(target.shared(&plan.workload.statements, protocol, None));
-        let mut sockets = target.sockets(Reconnect::WhenLost, None).expect("no TLS");
+        let mut sockets = target.sockets(ReconnectPolicy::WhenLost, None).expect("no TLS");
         sockets.statement_timeout = limit;
         let driven = drive_with(&plan, &shared, sockets);
         assert_eq!(driven.recorder.errors["timeout"].count, 4, "{:?}", driven.recorder.errors);
@@ -177,7 +180,7 @@ fn nothing_goes_ahead_of_what_cannot_be_sent() {
     admin.query("CREATE TABLE u (n int)").expect("created");
     let statements = ["INSERT INTO t VALUES (:t)", "INSERT INTO u VALUES (1)"];
     let text = with_texts(UNSENDABLE, WRITE, &statements);
-    for reconnect in [Reconnect::WhenLost, Reconnect::EveryTransaction] {
+    for reconnect in [ReconnectPolicy::WhenLost, ReconnectPolicy::EveryTransaction] {
         for protocol in BOTH {
             let pipelining = Pipelining::Transaction;
             let plan = LoadPlan { pipelining, ..plan(workload(&text), 2, 6) };

@@ -7,7 +7,7 @@ use dbtime_engines::drive::observer::NoObserver;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_engines::server::StatementProtocol;
 use dbtime_engines::server::secret::Secret;
-use dbtime_engines::socket::{Address, SocketClient, drive};
+use dbtime_engines::socket::{ServerAddress, SocketClient, drive};
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_model::ErrorClass;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ host postgres gss 127.0.0.1/32 reject
 ";
 
 fn log_in(
-    address: &Address,
+    address: &ServerAddress,
     database: &str,
     user: &str,
     password: &str,
@@ -104,9 +104,9 @@ fn what_is_not_there_is_named() {
     let failure = log_in(&server.unix(), "nowhere", "postgres", "").expect_err("no database");
     assert_eq!((failure.code.as_str(), failure.class), ("3D000", ErrorClass::Connection));
     assert!(failure.message.contains("create the database"), "{failure:?}");
-    let nobody = Address::tcp("127.0.0.1", 1).expect("an address");
+    let nobody = ServerAddress::tcp("127.0.0.1", 1).expect("an address");
     assert_eq!(log_in(&nobody, "x", "x", "").expect_err("nobody").code, "ECONNREFUSED");
-    let none = Address::unix(&server.folder().join("none")).expect("a path");
+    let none = ServerAddress::unix(&server.folder().join("none")).expect("a path");
     assert_eq!(log_in(&none, "x", "x", "").expect_err("nothing").code, "ENOENT");
 
     // More connections than it takes: those that are there work, the others fail by their code.

@@ -6,7 +6,7 @@ use dbtime_engines::databases::postgres::{PostgresProtocol, PostgresShared};
 use dbtime_engines::drive::observer::NoObserver;
 use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, LoadResult, RunStop};
 use dbtime_engines::server::StatementProtocol;
-use dbtime_engines::socket::{Reconnect, SocketSettings, drive};
+use dbtime_engines::socket::{ReconnectPolicy, SocketSettings, drive};
 use dbtime_load::workload::Workload;
 use dbtime_model::Nanos;
 use std::sync::Arc;
@@ -169,7 +169,7 @@ fn statements_that_are_abandoned_are_known_by_their_numbers() {
         return;
     }
     let server = Server::start(&[]);
-    for reconnect in [Reconnect::WhenLost, Reconnect::EveryTransaction] {
+    for reconnect in [ReconnectPolicy::WhenLost, ReconnectPolicy::EveryTransaction] {
         let measure = Some(Nanos::from_millis(200));
         let plan = LoadPlan {
             measure,

@@ -3,7 +3,7 @@
 use dbtime_engines::databases::postgres::{
     PostgresIdentity, PostgresProtocol, PostgresShared, PostgresTarget,
 };
-use dbtime_engines::socket::{Address, Reconnect, SocketClient, SocketSettings};
+use dbtime_engines::socket::{ReconnectPolicy, ServerAddress, SocketClient, SocketSettings};
 use dbtime_model::Nanos;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -208,9 +208,9 @@ impl Server {
     }
 
     /// Its Unix socket.
-    pub(crate) fn unix(&self) -> Address {
+    pub(crate) fn unix(&self) -> ServerAddress {
         let name = format!(".s.PGSQL.{}", self.port);
-        Address::unix(&self.folder.path().join(name)).expect("short")
+        ServerAddress::unix(&self.folder.path().join(name)).expect("short")
     }
 
     /// A connection that nothing has been said on.
@@ -220,8 +220,8 @@ impl Server {
     }
 
     /// Its TCP port.
-    pub(crate) fn tcp(&self) -> Address {
-        Address::tcp("127.0.0.1", self.port).expect("numbers need no name server")
+    pub(crate) fn tcp(&self) -> ServerAddress {
+        ServerAddress::tcp("127.0.0.1", self.port).expect("numbers need no name server")
     }
 
     /// The folder of its socket.
@@ -264,13 +264,13 @@ pub(crate) fn superuser() -> PostgresIdentity {
 }
 
 /// How a test's server is reached.
-pub(crate) fn settings(address: Address) -> SocketSettings {
+pub(crate) fn settings(address: ServerAddress) -> SocketSettings {
     SocketSettings {
         tls: None,
         address,
         connect_timeout: Nanos::from_secs(20),
         statement_timeout: None,
-        reconnect: Reconnect::WhenLost,
+        reconnect: ReconnectPolicy::WhenLost,
     }
 }
 

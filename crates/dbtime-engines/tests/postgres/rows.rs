@@ -28,9 +28,9 @@ fn perform(
     reactor: &mut SocketReactor<PostgresProtocol>,
     statement: u16,
     values: &[Value],
-    wants_row: bool,
+    needs_row: bool,
 ) -> StatementResult {
-    if let Some(answer) = reactor.submit(0, StatementId(statement), values, wants_row) {
+    if let Some(answer) = reactor.submit(0, StatementId(statement), values, needs_row) {
         assert!(!answer.is_sent, "only what is not sent has its answer at once: {answer:?}");
         return answer;
     }
@@ -66,9 +66,9 @@ fn the_first_row_comes_as_values() {
     let server = Server::start(&[]);
     for protocol in [StatementProtocol::Text, StatementProtocol::Prepared] {
         let mut reactor = reactor(&server, TYPES, protocol);
-        for wants_row in [false, true, true] {
+        for needs_row in [false, true, true] {
             let values = vec![Value::Integer(-7); 2];
-            let answer = perform(&mut reactor, 0, &values, wants_row);
+            let answer = perform(&mut reactor, 0, &values, needs_row);
             assert_eq!((answer.rows, answer.round_trips), (Ok(3), 1), "{protocol:?}");
         }
         let text = |text: &str| Value::Text(text.to_owned());

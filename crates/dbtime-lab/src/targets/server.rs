@@ -15,7 +15,7 @@ use dbtime_engines::drive::plan::{LoadPlan, LoadResult, RunStop};
 use dbtime_engines::drive::shard::DriveError;
 use dbtime_engines::load_marker::{LoadMarker, ReplaceScope};
 use dbtime_engines::server::{LoadedRows, Server, ServerError, ServerOptions, TableLoader};
-use dbtime_engines::socket::Address;
+use dbtime_engines::socket::ServerAddress;
 use dbtime_load::workload::Workload;
 use dbtime_machine::ports::local_ports;
 use dbtime_model::record::{RunRecord, TargetInfo, Warning, WarningKind, file};
@@ -127,9 +127,11 @@ impl ExistingServer {
 /// seen: then nothing is known.
 fn pid_of(server: &dyn Server) -> Option<u32> {
     let which = match server.address() {
-        Address::Unix(path) => ProcessSelector::Socket(path.clone()),
-        address @ Address::Tcp { port, .. } if address.is_local() => ProcessSelector::Port(*port),
-        Address::Tcp { .. } => return None,
+        ServerAddress::Unix(path) => ProcessSelector::Socket(path.clone()),
+        address @ ServerAddress::Tcp { port, .. } if address.is_local() => {
+            ProcessSelector::Port(*port)
+        }
+        ServerAddress::Tcp { .. } => return None,
     };
     process::only(&which).ok()
 }
@@ -283,9 +285,9 @@ fn unreachable(error: &ServerError) -> Warning {
 /// A warning where closed connections hold so many local ports that they bound the rate. A port is
 /// free again after a minute (tcp(7), TIME_WAIT), to the same address after a second where
 /// `net.ipv4.tcp_tw_reuse` allows it.
-fn out_of_ports(record: &RunRecord, address: &Address) -> Option<Warning> {
+fn out_of_ports(record: &RunRecord, address: &ServerAddress) -> Option<Warning> {
     const TIME_WAIT_S: u64 = 60;
-    let Address::Tcp { .. } = address else { return None };
+    let ServerAddress::Tcp { .. } = address else { return None };
     let ports = local_ports();
     let refused = record.errors.get("EADDRNOTAVAIL").copied().unwrap_or(0);
     // Those that others have closed, or that are free again at once, bound nothing here.

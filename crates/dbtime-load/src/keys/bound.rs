@@ -1,9 +1,9 @@
 //! Generators at work: bound to a scale and a seed, ready to draw.
 
 use crate::keys::bijection::Bijection;
-use crate::keys::dictionary::Dictionary;
-use crate::keys::formula::Formula;
-use crate::keys::pattern::Pattern;
+use crate::keys::dictionary::WordDictionary;
+use crate::keys::formula::KeyFormula;
+use crate::keys::pattern::TextPattern;
 use crate::keys::skew::{self, HotSpot, Zipf};
 use crate::keys::{KeyRange, KeySpec};
 use crate::program::Value;
@@ -15,15 +15,15 @@ use std::sync::Arc;
 /// `n` numbers the draws of a key over the whole run: transaction index × draws per transaction +
 /// position. `low..=high` is the range, `size` its length.
 #[derive(Clone, Debug)]
-pub(crate) enum Bound {
+pub(crate) enum BoundKey {
     /// Always the same.
     Constant(Value),
     /// Computed from other keys.
-    Formula(Formula),
+    KeyFormula(KeyFormula),
     /// Every number of `low..=high` equally often (Lemire's multiplication, one draw).
     Uniform { low: i64, high: i64 },
     /// The same, with ends that depend on other keys.
-    UniformBetween { low: Formula, high: Formula },
+    UniformBetween { low: KeyFormula, high: KeyFormula },
     /// `low + (high − low)·U` with U uniform in `[0, 1)`.
     Real { low: f64, high: f64 },
     /// `low` + [`Zipf`].
@@ -43,16 +43,16 @@ pub(crate) enum Bound {
     Unique { low: i64, shuffle: Box<Bijection> },
     /// `low + π(n mod size)`: every number once, then again in the same order.
     Permutation { low: i64, shuffle: Box<Bijection> },
-    /// [`Dictionary`].
-    Dictionary { words: Arc<Dictionary>, shuffle: Option<Box<Bijection>> },
-    /// [`Pattern`].
-    Pattern(Arc<Pattern>),
+    /// [`WordDictionary`].
+    WordDictionary { words: Arc<WordDictionary>, shuffle: Option<Box<Bijection>> },
+    /// [`TextPattern`].
+    TextPattern(Arc<TextPattern>),
     /// The first alternative whose cumulated share of the weights exceeds U.
-    Choose(Box<[(f64, Bound)]>),
+    Choose(Box<[(f64, BoundKey)]>),
 }
 
 /// What binding needs to know.
-pub(crate) struct Binding<'a> {
+pub(crate) struct KeyBinding<'a> {
     /// Rows of every table.
     pub(crate) rows: &'a [u64],
     /// The scale.
@@ -61,10 +61,10 @@ pub(crate) struct Binding<'a> {
     pub(crate) seed: u64,
 }
 
-impl Binding<'_> {
+impl KeyBinding<'_> {
     /// The number at one end of a range. Ends that depend on keys were refused when the file was
-    /// read, except where [`Bound::UniformBetween`] takes them.
-    fn end(&self, formula: &Formula) -> i64 {
+    /// read, except where [`BoundKey::UniformBetween`] takes them.
+    fn end(&self, formula: &KeyFormula) -> i64 {
         formula.bind(self.rows, self.scale).value(&[])
     }
 
@@ -80,17 +80,17 @@ impl Binding<'_> {
     }
 }
 
-impl Bound {
+impl BoundKey {
     /// Binds a generator. `key` tells the shuffles of different keys apart.
-    pub(crate) fn new(spec: &KeySpec, binding: &Binding<'_>, key: u64) -> Self {
+    pub(crate) fn new(spec: &KeySpec, binding: &KeyBinding<'_>, key: u64) -> Self {
         let shuffle_seed = || draw(binding.seed, RandomStream::Parameters, !key);
         match spec {
             KeySpec::Constant(value) => Self::Constant(value.clone()),
-            KeySpec::Formula(formula) => {
+            KeySpec::KeyFormula(formula) => {
                 let formula = formula.bind(binding.rows, binding.scale);
                 formula
                     .constant()
-                    .map_or(Self::Formula(formula), |n| Self::Constant(Value::Integer(n)))
+                    .map_or(Self::KeyFormula(formula), |n| Self::Constant(Value::Integer(n)))
             }
             KeySpec::Uniform(range) => Self::uniform(range, binding),
             KeySpec::Real(low, high) => Self::Real { low: *low, high: *high },
@@ -131,16 +131,16 @@ impl Bound {
                 let shuffle = Box::new(Bijection::new(size, shuffle_seed()));
                 Self::Permutation { low, shuffle }
             }
-            KeySpec::Dictionary(words) => {
+            KeySpec::WordDictionary(words) => {
                 let shuffle = words.shuffle(shuffle_seed()).map(Box::new);
-                Self::Dictionary { words: Arc::clone(words), shuffle }
+                Self::WordDictionary { words: Arc::clone(words), shuffle }
             }
-            KeySpec::Pattern(pattern) => Self::Pattern(Arc::clone(pattern)),
+            KeySpec::TextPattern(pattern) => Self::TextPattern(Arc::clone(pattern)),
             KeySpec::Choose(choices) => Self::choose(choices, binding, key),
         }
     }
 
-    fn uniform(range: &KeyRange, binding: &Binding<'_>) -> Self {
+    fn uniform(range: &KeyRange, binding: &KeyBinding<'_>) -> Self {
         let low = range.low.bind(binding.rows, binding.scale);
         let high = range.high.bind(binding.rows, binding.scale);
         match (low.constant(), high.constant()) {
@@ -149,7 +149,7 @@ impl Bound {
         }
     }
 
-    fn choose(choices: &[(f64, KeySpec)], binding: &Binding<'_>, key: u64) -> Self {
+    fn choose(choices: &[(f64, KeySpec)], binding: &KeyBinding<'_>, key: u64) -> Self {
         let total: f64 = choices.iter().map(|(weight, _)| weight).sum();
         let mut cumulated = 0.0;
         let bind = |(position, (weight, spec)): (usize, &(f64, KeySpec))| {
@@ -168,7 +168,7 @@ impl Bound {
             Self::Uniform { low, high } => {
                 slots[slot] = Value::Integer(random.between(*low, *high));
             }
-            Self::Formula(formula) => slots[slot] = Value::Integer(formula.value(slots)),
+            Self::KeyFormula(formula) => slots[slot] = Value::Integer(formula.value(slots)),
             Self::Constant(Value::Integer(number)) => slots[slot] = Value::Integer(*number),
             _ => self.draw_other(n, random, slots, slot),
         }
@@ -180,10 +180,10 @@ impl Bound {
             Self::Real { low, high } => {
                 slots[slot] = Value::Real((high - low).mul_add(random.unit(), *low));
             }
-            Self::Dictionary { words, shuffle } => {
+            Self::WordDictionary { words, shuffle } => {
                 words.write(n, shuffle.as_deref(), random, text(&mut slots[slot]));
             }
-            Self::Pattern(pattern) => pattern.write(random, text(&mut slots[slot])),
+            Self::TextPattern(pattern) => pattern.write(random, text(&mut slots[slot])),
             Self::Choose(choices) => {
                 let u = random.unit();
                 let chosen = choices.iter().find(|(share, _)| u < *share).or(choices.last());

@@ -7,9 +7,9 @@ use crate::random::{Random, below};
 
 /// Where words come from and in which order they are handed out.
 #[derive(Clone, Debug)]
-pub(crate) struct Dictionary {
+pub(crate) struct WordDictionary {
     pub(crate) words: DictionaryWords,
-    pub(crate) order: Order,
+    pub(crate) order: WordOrder,
 }
 
 /// The words themselves; at least one.
@@ -23,7 +23,7 @@ pub(crate) enum DictionaryWords {
 
 /// The order in which words are handed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum WordOrder {
     /// Each draw uniform over all words.
     Random,
     /// The n-th draw of the run is word n mod count.
@@ -32,7 +32,7 @@ pub(crate) enum Order {
     Unique,
 }
 
-impl Dictionary {
+impl WordDictionary {
     /// The most words of a template.
     pub(crate) const COUNT_MAX: i64 = 1 << 40;
 
@@ -46,7 +46,7 @@ impl Dictionary {
 
     /// The shuffle that the order `unique` needs.
     pub(crate) fn shuffle(&self, seed: u64) -> Option<Bijection> {
-        (self.order == Order::Unique).then(|| Bijection::new(self.count(), seed))
+        (self.order == WordOrder::Unique).then(|| Bijection::new(self.count(), seed))
     }
 
     /// Replaces `out` by the word of draw `n`; `shuffle` is what [`Self::shuffle`] gave.
@@ -59,8 +59,8 @@ impl Dictionary {
     ) {
         let count = self.count().max(1);
         let index = match (self.order, shuffle) {
-            (Order::Random, _) => below(random.bits(), count),
-            (Order::Unique, Some(shuffle)) => shuffle.apply(n % count),
+            (WordOrder::Random, _) => below(random.bits(), count),
+            (WordOrder::Unique, Some(shuffle)) => shuffle.apply(n % count),
             _ => n % count,
         };
         match &self.words {
@@ -95,10 +95,10 @@ mod tests {
     use crate::random::RandomStream;
     use std::collections::BTreeSet;
 
-    fn words(order: Order) -> Vec<String> {
+    fn words(order: WordOrder) -> Vec<String> {
         let template = TextTemplate::parse("w%d").expect("a template");
         let words = DictionaryWords::Template { template, first: 1, count: 5 };
-        let dictionary = Dictionary { words, order };
+        let dictionary = WordDictionary { words, order };
         let shuffle = dictionary.shuffle(9);
         let word = |n| {
             let mut out = String::new();
@@ -111,12 +111,12 @@ mod tests {
 
     #[test]
     fn sequential_words_come_in_order_and_start_again() {
-        assert_eq!(words(Order::Sequential)[3..7], ["w4", "w5", "w1", "w2"]);
+        assert_eq!(words(WordOrder::Sequential)[3..7], ["w4", "w5", "w1", "w2"]);
     }
 
     #[test]
     fn unique_words_come_once_until_all_were_used() {
-        let words = words(Order::Unique);
+        let words = words(WordOrder::Unique);
         let first: BTreeSet<_> = words[..5].iter().collect();
         assert_eq!(first.len(), 5);
         assert_eq!(words[..5], words[5..]);
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn random_words_repeat() {
-        let distinct: BTreeSet<_> = words(Order::Random).into_iter().collect();
+        let distinct: BTreeSet<_> = words(WordOrder::Random).into_iter().collect();
         assert!(distinct.len() < 10 && distinct.len() > 1);
     }
 }

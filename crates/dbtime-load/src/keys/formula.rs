@@ -14,7 +14,7 @@ use crate::program::Value;
 
 /// A formula, with its names resolved.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Formula {
+pub(crate) enum KeyFormula {
     /// A number.
     Number(i64),
     /// The value of another key, by its slot.
@@ -24,7 +24,7 @@ pub(crate) enum Formula {
     /// The scale.
     Scale,
     /// Two formulas and what is done with them.
-    Binary(FormulaOperator, Box<(Formula, Formula)>),
+    Binary(FormulaOperator, Box<(KeyFormula, KeyFormula)>),
 }
 
 /// What a formula can do with two numbers.
@@ -48,11 +48,11 @@ pub(crate) enum FormulaError {
     Syntax(String, &'static str),
 }
 
-impl Formula {
+impl KeyFormula {
     /// Reads a formula; `resolve` says what a name means.
     pub(crate) fn parse(
         text: &str,
-        resolve: &mut dyn FnMut(&str) -> Option<Formula>,
+        resolve: &mut dyn FnMut(&str) -> Option<KeyFormula>,
     ) -> Result<Self, FormulaError> {
         let mut parser = FormulaParser { rest: text, depth: 0, resolve };
         let formula = parser.sum()?;
@@ -134,7 +134,7 @@ impl FormulaOperator {
 struct FormulaParser<'a> {
     rest: &'a str,
     depth: u32,
-    resolve: &'a mut dyn FnMut(&str) -> Option<Formula>,
+    resolve: &'a mut dyn FnMut(&str) -> Option<KeyFormula>,
 }
 
 impl FormulaParser<'_> {
@@ -166,25 +166,25 @@ impl FormulaParser<'_> {
 
     fn chain(
         &mut self,
-        next: fn(&mut Self) -> Result<Formula, FormulaError>,
+        next: fn(&mut Self) -> Result<KeyFormula, FormulaError>,
         operators: &[(char, FormulaOperator)],
-    ) -> Result<Formula, FormulaError> {
+    ) -> Result<KeyFormula, FormulaError> {
         let mut left = next(self)?;
         for _ in 0..Self::TERMS_MAX {
             let Some((_, operator)) = operators.iter().find(|(c, _)| self.take(*c)) else {
                 return Ok(left);
             };
             let right = next(self)?;
-            left = Formula::Binary(*operator, Box::new((left, right)));
+            left = KeyFormula::Binary(*operator, Box::new((left, right)));
         }
         Err(FormulaError::Syntax("a formula of more than 40 terms".into(), "a shorter one"))
     }
 
-    fn sum(&mut self) -> Result<Formula, FormulaError> {
+    fn sum(&mut self) -> Result<KeyFormula, FormulaError> {
         self.chain(Self::product, &[('+', FormulaOperator::Add), ('-', FormulaOperator::Subtract)])
     }
 
-    fn product(&mut self) -> Result<Formula, FormulaError> {
+    fn product(&mut self) -> Result<KeyFormula, FormulaError> {
         let operators = [
             ('*', FormulaOperator::Multiply),
             ('/', FormulaOperator::Divide),
@@ -193,7 +193,7 @@ impl FormulaParser<'_> {
         self.chain(Self::factor, &operators)
     }
 
-    fn factor(&mut self) -> Result<Formula, FormulaError> {
+    fn factor(&mut self) -> Result<KeyFormula, FormulaError> {
         if self.depth == Self::DEPTH_MAX {
             return Err(FormulaError::Syntax("a formula nested 20 deep".into(), "a flatter one"));
         }
@@ -203,14 +203,14 @@ impl FormulaParser<'_> {
         formula
     }
 
-    fn deeper(&mut self) -> Result<Formula, FormulaError> {
+    fn deeper(&mut self) -> Result<KeyFormula, FormulaError> {
         if self.take('(') {
             let formula = self.sum()?;
             return self.close(formula);
         }
         if self.take('-') {
-            let negated = (Formula::Number(0), self.factor()?);
-            return Ok(Formula::Binary(FormulaOperator::Subtract, Box::new(negated)));
+            let negated = (KeyFormula::Number(0), self.factor()?);
+            return Ok(KeyFormula::Binary(FormulaOperator::Subtract, Box::new(negated)));
         }
         match self.peek() {
             Some(c) if c.is_ascii_digit() => self.number(),
@@ -219,7 +219,7 @@ impl FormulaParser<'_> {
         }
     }
 
-    fn close(&mut self, formula: Formula) -> Result<Formula, FormulaError> {
+    fn close(&mut self, formula: KeyFormula) -> Result<KeyFormula, FormulaError> {
         if self.take(')') { Ok(formula) } else { Err(self.found("`)`")) }
     }
 
@@ -230,13 +230,13 @@ impl FormulaParser<'_> {
         word.to_owned()
     }
 
-    fn number(&mut self) -> Result<Formula, FormulaError> {
+    fn number(&mut self) -> Result<KeyFormula, FormulaError> {
         let digits = self.word(|c| c.is_ascii_digit() || c == '_').replace('_', "");
-        let number = digits.parse().map(Formula::Number);
+        let number = digits.parse().map(KeyFormula::Number);
         number.map_err(|_| FormulaError::Syntax(digits, "a number of 64 bits"))
     }
 
-    fn name(&mut self) -> Result<Formula, FormulaError> {
+    fn name(&mut self) -> Result<KeyFormula, FormulaError> {
         let name = self.word(|c| c.is_alphanumeric() || c == '_' || c == '.');
         let operator = match name.as_str() {
             "min" => FormulaOperator::Least,
@@ -251,7 +251,7 @@ impl FormulaParser<'_> {
             return Err(self.found("`,`"));
         }
         let right = self.sum()?;
-        self.close(Formula::Binary(operator, Box::new((left, right))))
+        self.close(KeyFormula::Binary(operator, Box::new((left, right))))
     }
 }
 
@@ -259,11 +259,11 @@ impl FormulaParser<'_> {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<Formula, FormulaError> {
-        Formula::parse(text, &mut |name| match name {
-            "low" => Some(Formula::Slot(0)),
-            "account.rows" => Some(Formula::Rows(0)),
-            "scale" => Some(Formula::Scale),
+    fn parse(text: &str) -> Result<KeyFormula, FormulaError> {
+        KeyFormula::parse(text, &mut |name| match name {
+            "low" => Some(KeyFormula::Slot(0)),
+            "account.rows" => Some(KeyFormula::Rows(0)),
+            "scale" => Some(KeyFormula::Scale),
             _ => None,
         })
     }

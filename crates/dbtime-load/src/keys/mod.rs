@@ -2,7 +2,7 @@
 //!
 //! A [`KeySpec`] is a generator as a workload file describes it, its ranges still formulas over
 //! table
-//! sizes; bound to a scale and a seed it becomes a [`Bound`], which draws. Every draw is a pure
+//! sizes; bound to a scale and a seed it becomes a [`BoundKey`], which draws. Every draw is a pure
 //! function of the seed, the number of the transaction (or row) and the position of the draw in it,
 //! so that neither shards nor retries change what is drawn.
 
@@ -14,20 +14,20 @@ pub(crate) mod pattern;
 pub(crate) mod skew;
 pub(crate) mod template;
 
-use crate::keys::dictionary::Dictionary;
-use crate::keys::formula::Formula;
-use crate::keys::pattern::Pattern;
+use crate::keys::dictionary::WordDictionary;
+use crate::keys::formula::KeyFormula;
+use crate::keys::pattern::TextPattern;
 use crate::program::Value;
-pub(crate) use bound::Bound;
+pub(crate) use bound::BoundKey;
 use std::sync::Arc;
 
-/// A generator as a workload file describes it. The exact definitions stand with [`Bound`].
+/// A generator as a workload file describes it. The exact definitions stand with [`BoundKey`].
 #[derive(Clone, Debug)]
 pub(crate) enum KeySpec {
     /// Always the same.
     Constant(Value),
     /// Computed from other keys.
-    Formula(Formula),
+    KeyFormula(KeyFormula),
     /// Uniform integers.
     Uniform(KeyRange),
     /// Uniform doubles.
@@ -43,15 +43,15 @@ pub(crate) enum KeySpec {
     /// Some keys get most of the draws.
     HotSpot { range: KeyRange, draws: f64, keys: f64 },
     /// One after the other, from `first` on, for ever or round and round.
-    Sequence { first: Formula, last: Option<Formula> },
+    Sequence { first: KeyFormula, last: Option<KeyFormula> },
     /// Scattered, never twice in a run.
-    Unique { first: Formula },
+    Unique { first: KeyFormula },
     /// A shuffled range, round and round.
     Permutation(KeyRange),
     /// A word.
-    Dictionary(Arc<Dictionary>),
+    WordDictionary(Arc<WordDictionary>),
     /// A random text.
-    Pattern(Arc<Pattern>),
+    TextPattern(Arc<TextPattern>),
     /// One of several generators, by weight.
     Choose(Vec<(f64, KeySpec)>),
 }
@@ -59,8 +59,8 @@ pub(crate) enum KeySpec {
 /// A range of integers, both ends in it.
 #[derive(Clone, Debug)]
 pub(crate) struct KeyRange {
-    pub(crate) low: Formula,
-    pub(crate) high: Formula,
+    pub(crate) low: KeyFormula,
+    pub(crate) high: KeyFormula,
 }
 
 /// What a generator makes.
@@ -77,7 +77,7 @@ impl KeySpec {
         match self {
             Self::Constant(Value::Text(_) | Value::Null) => KeyKind::Text,
             Self::Constant(Value::Real(_)) | Self::Real(..) => KeyKind::Real,
-            Self::Dictionary(_) | Self::Pattern(_) => KeyKind::Text,
+            Self::WordDictionary(_) | Self::TextPattern(_) => KeyKind::Text,
             Self::Choose(choices) => {
                 let mut kinds = choices.iter().map(|(_, spec)| spec.kind());
                 kinds.find(|kind| *kind != KeyKind::Integer).unwrap_or(KeyKind::Integer)
@@ -87,9 +87,9 @@ impl KeySpec {
     }
 
     /// Calls `visit` with every formula in it.
-    pub(crate) fn formulas(&self, visit: &mut dyn FnMut(&Formula)) {
+    pub(crate) fn formulas(&self, visit: &mut dyn FnMut(&KeyFormula)) {
         match self {
-            Self::Formula(formula) | Self::Unique { first: formula } => visit(formula),
+            Self::KeyFormula(formula) | Self::Unique { first: formula } => visit(formula),
             Self::Uniform(range)
             | Self::Permutation(range)
             | Self::Zipf { range, .. }
@@ -105,7 +105,8 @@ impl KeySpec {
                 last.iter().for_each(visit);
             }
             Self::Choose(choices) => choices.iter().for_each(|(_, spec)| spec.formulas(visit)),
-            Self::Constant(_) | Self::Real(..) | Self::Dictionary(_) | Self::Pattern(_) => {}
+            Self::Constant(_) | Self::Real(..) | Self::WordDictionary(_) | Self::TextPattern(_) => {
+            }
         }
     }
 
@@ -120,11 +121,11 @@ impl KeySpec {
     pub(crate) fn is_random(&self) -> bool {
         match self {
             Self::Constant(_)
-            | Self::Formula(_)
+            | Self::KeyFormula(_)
             | Self::Sequence { .. }
             | Self::Unique { .. }
             | Self::Permutation(_) => false,
-            Self::Dictionary(words) => words.order == dictionary::Order::Random,
+            Self::WordDictionary(words) => words.order == dictionary::WordOrder::Random,
             _ => true,
         }
     }
@@ -134,8 +135,8 @@ impl KeySpec {
         match self {
             Self::Constant(Value::Text(text)) => Some(text.len()),
             Self::Constant(Value::Null) => Some(0),
-            Self::Dictionary(words) => Some(words.length()),
-            Self::Pattern(pattern) => Some(pattern.length),
+            Self::WordDictionary(words) => Some(words.length()),
+            Self::TextPattern(pattern) => Some(pattern.length),
             Self::Choose(choices) => {
                 let total: f64 = choices.iter().map(|(weight, _)| weight).sum();
                 let part = |(weight, spec): &(f64, Self)| {

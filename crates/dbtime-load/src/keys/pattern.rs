@@ -4,7 +4,7 @@ use crate::random::Random;
 
 /// A pattern, cut into runs so that constant parts are copied whole.
 #[derive(Clone, Debug)]
-pub(crate) struct Pattern {
+pub(crate) struct TextPattern {
     runs: Vec<PatternRun>,
     /// Bytes of every text it makes.
     pub(crate) length: usize,
@@ -17,7 +17,7 @@ enum PatternRun {
     Letters(usize),
 }
 
-impl Pattern {
+impl TextPattern {
     /// The longest pattern, in bytes.
     pub(crate) const LENGTH_MAX: usize = 65_535;
 
@@ -75,7 +75,7 @@ mod tests {
     fn patterns_keep_their_shape() {
         let mut out = String::new();
         let mut random = Random::new(1, RandomStream::Data, 0);
-        Pattern::new("###-@@@@@@@@@@ é#").write(&mut random, &mut out);
+        TextPattern::new("###-@@@@@@@@@@ é#").write(&mut random, &mut out);
         let shape: String = out
             .chars()
             .map(|c| match c {
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn digits_are_uniform() {
         // 11 positions × 9 degrees of freedom = 99: 99.9 % lie below 148.23.
-        let pattern = Pattern::new("###########");
+        let pattern = TextPattern::new("###########");
         let mut counts = [[0f64; 10]; 11];
         let mut out = String::new();
         for index in 0..10_000 {

@@ -1,8 +1,8 @@
 //! The rows a table is loaded with.
 
 use super::{ColumnType, WorkloadTable};
-use crate::keys::bound::Binding;
-use crate::keys::{Bound, KeySpec};
+use crate::keys::bound::KeyBinding;
+use crate::keys::{BoundKey, KeySpec};
 use crate::program::Value;
 use crate::random::{Random, RandomStream, draw};
 
@@ -22,7 +22,7 @@ pub struct TableData {
     seed: u64,
     rows: u64,
     columns: Vec<String>,
-    draws: Vec<(usize, Bound)>,
+    draws: Vec<(usize, BoundKey)>,
     is_random: bool,
 }
 
@@ -31,15 +31,15 @@ impl TableData {
         position: usize,
         table: &WorkloadTable,
         data: &DataSpec,
-        binding: &Binding<'_>,
+        binding: &KeyBinding<'_>,
         scale: u64,
     ) -> Self {
         // Rows of different tables draw from different streams.
         let seed = draw(binding.seed, RandomStream::Data, !(position as u64));
-        let binding = Binding { seed, ..*binding };
+        let binding = KeyBinding { seed, ..*binding };
         let bind = |&slot: &u16| {
             let slot = slot as usize;
-            (slot, Bound::new(&data.columns[slot], &binding, slot as u64))
+            (slot, BoundKey::new(&data.columns[slot], &binding, slot as u64))
         };
         let inserted = table.columns.iter().filter(|column| !column.auto);
         Self {

@@ -13,12 +13,12 @@ pub(crate) type Result<T> = std::result::Result<T, WorkloadError>;
 
 /// A file: its name and its text.
 #[derive(Clone, Copy)]
-pub(crate) struct Document<'d> {
+pub(crate) struct TomlDocument<'d> {
     pub(crate) path: &'d Path,
     pub(crate) text: &'d str,
 }
 
-impl<'d> Document<'d> {
+impl<'d> TomlDocument<'d> {
     /// The longest file that is read; a workload is written by hand.
     const MAX_DOCUMENT_BYTES: usize = 4 << 20;
 
@@ -66,7 +66,7 @@ impl<'d> Document<'d> {
 /// A table of the document.
 #[derive(Clone)]
 pub(crate) struct DocumentSection<'t, 'd> {
-    pub(crate) document: Document<'d>,
+    pub(crate) document: TomlDocument<'d>,
     table: &'t DeTable<'d>,
     start: usize,
     /// What it is, for messages: `table `account``.
@@ -75,7 +75,7 @@ pub(crate) struct DocumentSection<'t, 'd> {
 
 impl<'t, 'd> DocumentSection<'t, 'd> {
     /// The whole document.
-    pub(crate) fn root(document: Document<'d>, table: &'t DeTable<'d>) -> Self {
+    pub(crate) fn root(document: TomlDocument<'d>, table: &'t DeTable<'d>) -> Self {
         Self { document, table, start: 0, title: "a workload file".to_owned() }
     }
 
@@ -150,7 +150,7 @@ impl<'t, 'd> DocumentSection<'t, 'd> {
 /// A value of the document.
 #[derive(Clone, Copy)]
 pub(crate) struct DocumentNode<'t, 'd> {
-    pub(crate) document: Document<'d>,
+    pub(crate) document: TomlDocument<'d>,
     pub(crate) value: &'t Spanned<DeValue<'d>>,
 }
 

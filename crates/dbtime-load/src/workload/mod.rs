@@ -27,7 +27,7 @@ pub use shipped::SHIPPED;
 pub(crate) use sql::pieces;
 pub use sql::placeholders;
 
-use crate::keys::bound::Binding;
+use crate::keys::bound::KeyBinding;
 use crate::program::Program;
 use crate::script::Script;
 use crate::session::{RetryPolicy, SessionRules};
@@ -245,7 +245,7 @@ impl Workload {
     /// When there is no such table.
     pub fn table_data(&self, table: usize, scale: u64, seed: u64) -> TableData {
         let rows = self.rows(scale);
-        let binding = Binding { rows: &rows, scale, seed };
+        let binding = KeyBinding { rows: &rows, scale, seed };
         TableData::new(table, &self.tables[table], &self.data[table], &binding, scale)
     }
 

@@ -1,8 +1,8 @@
 //! Operations at work: scripts bound to a scale and a seed, and the program that runs them.
 
 use super::script::{ScriptDocument, WorkloadScripts};
-use crate::keys::Bound;
-use crate::keys::bound::{Binding, assign};
+use crate::keys::BoundKey;
+use crate::keys::bound::{KeyBinding, assign};
 use crate::program::{Program, ProgramEvent, Step, Ticket, Value};
 use crate::random::{Random, RandomStream};
 use crate::think::ThinkTime;
@@ -17,7 +17,7 @@ pub struct WorkloadPlan(Arc<SharedPlan>);
 struct SharedPlan {
     seed: u64,
     /// The generators of the keys, by slot.
-    bounds: Box<[Bound]>,
+    bounds: Box<[BoundKey]>,
     /// Placeholders of the operation that has most of them.
     parameters: usize,
     operations: Box<[PlannedOperation]>,
@@ -68,12 +68,12 @@ impl SharedPlan {
 
 impl WorkloadPlan {
     pub(super) fn new(scripts: &WorkloadScripts, rows: &[u64], scale: u64, seed: u64) -> Self {
-        let binding = Binding { rows, scale, seed };
+        let binding = KeyBinding { rows, scale, seed };
         let per_transaction = scripts.draws_per_transaction();
         let bind = |(slot, key): (usize, &super::script::ScriptKey)| {
-            Bound::new(&key.spec, &binding, slot as u64)
+            BoundKey::new(&key.spec, &binding, slot as u64)
         };
-        let bounds: Box<[Bound]> = scripts.keys.iter().enumerate().map(bind).collect();
+        let bounds: Box<[BoundKey]> = scripts.keys.iter().enumerate().map(bind).collect();
         let plan = |script: &ScriptDocument| {
             let mut counts = vec![0u64; bounds.len()];
             let mut draw = |key: u16, repeat: u32| {
@@ -171,6 +171,6 @@ impl Program for PlanProgram {
         if self.execution >= step.repeat {
             (self.step, self.execution) = (self.step + 1, 0);
         }
-        Step::Execute { statement: step.statement, parameters, wants_row: false }
+        Step::Execute { statement: step.statement, parameters, needs_row: false }
     }
 }

@@ -8,7 +8,7 @@ use super::plan::PgbenchPlan;
 use super::program::NextStep;
 use super::random::PgbenchRandom;
 use super::statistics::{FailureKind, PgbenchStatistics};
-use super::variables::Variables;
+use super::variables::ClientVariables;
 use dbtime_load::connection_op::PipelineEntry;
 use dbtime_load::program::Value as Parameter;
 use dbtime_machine::now;
@@ -43,7 +43,7 @@ const MAX_COMMANDS_AT_ONCE: u32 = 1000;
 /// One client.
 pub(super) struct PgbenchClient {
     pub(super) id: u32,
-    pub(super) variables: Variables,
+    pub(super) variables: ClientVariables,
     pub(super) prng: PgbenchRandom,
     /// As it was when the transaction began.
     prng_at_start: PgbenchRandom,
@@ -80,7 +80,7 @@ impl PgbenchClient {
     pub(super) fn new(
         plan: &PgbenchPlan,
         id: u32,
-        variables: Variables,
+        variables: ClientVariables,
         prng: PgbenchRandom,
     ) -> Self {
         Self {

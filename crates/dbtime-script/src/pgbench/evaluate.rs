@@ -4,12 +4,12 @@ use super::expression::Expression;
 use super::function::{ExpressionFunction, MAX_ARGUMENTS};
 use super::random::{self, MIN_GAUSSIAN_PARAMETER, PgbenchRandom, ZIPFIAN};
 use super::value::{FixedDecimal, ScriptValue};
-use super::variables::Variables;
+use super::variables::ClientVariables;
 
 /// What an expression can reach.
 pub(super) struct EvaluationScope<'a> {
     /// The client's variables.
-    pub variables: &'a mut Variables,
+    pub variables: &'a mut ClientVariables,
     /// The client's random numbers.
     pub prng: &'a mut PgbenchRandom,
     /// Called with what `debug()` is given.

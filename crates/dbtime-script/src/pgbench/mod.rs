@@ -58,7 +58,7 @@ pub use observer::{ObservedTransaction, TransactionObserver};
 pub use random::PgbenchRandom;
 pub use rows::ResultTable;
 pub use script::PgbenchScript;
-pub use seeds::{Seeds, ThreadSeeds, deal_clients, seed_named};
+pub use seeds::{ClientSeeds, ThreadSeeds, deal_clients, seed_named};
 pub use settings::{PgbenchScripts, PgbenchSettings};
 pub use statistics::{FailureKind, PgbenchCounts, ScriptCounts};
 pub use survey::{StatementSurvey, SurveyReply};

@@ -24,11 +24,11 @@ pub struct ObservedTransaction<'a> {
 }
 
 /// What an observer does.
-type See = dyn Fn(&ObservedTransaction<'_>) + Send + Sync;
+type ObserverFn = dyn Fn(&ObservedTransaction<'_>) + Send + Sync;
 
 /// Who sees transactions end. Called on engine threads, several at a time.
 #[derive(Clone, Default)]
-pub struct TransactionObserver(Option<Arc<See>>);
+pub struct TransactionObserver(Option<Arc<ObserverFn>>);
 
 impl TransactionObserver {
     /// Shows transactions to `see`.

@@ -5,11 +5,11 @@ use super::command::{CommandKind, ParsedScript, SqlCommand};
 use super::dialect::{QueryMode, placeholder};
 use super::names::{NameSlot, NameTable};
 use super::random::PgbenchRandom;
-use super::seeds::{self, Seeds};
+use super::seeds::{self, ClientSeeds};
 use super::settings::PgbenchSettings;
 use super::statistics::PgbenchStatistics;
 use super::value::ScriptValue;
-use super::variables::Variables;
+use super::variables::ClientVariables;
 use crate::statement_registry::StatementRegistry;
 use dbtime_model::{OperationId, SqlDialect, StatementId};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -26,7 +26,7 @@ pub(super) struct PgbenchPlan {
     /// Random functions, by client.
     clients: Vec<PgbenchRandom>,
     /// The variables that every client begins with.
-    variables: Variables,
+    variables: ClientVariables,
     client_id: Option<NameSlot>,
     /// The thread of each client.
     dealt: Vec<u32>,
@@ -61,7 +61,7 @@ impl PgbenchPlan {
             commands: Vec::new(),
             handles: 0,
             clients: Vec::new(),
-            variables: Variables::new(Arc::default()),
+            variables: ClientVariables::new(Arc::default()),
             client_id: None,
             dealt: seeds::deal_clients(settings.clients, settings.threads),
             choose: Vec::new(),
@@ -134,7 +134,7 @@ impl PgbenchPlan {
         let mut names: NameTable = settings.scripts.names.clone();
         let is_set = |name: &str| settings.variables.iter().any(|(set, _)| set == name);
         let (clients, threads) = (settings.clients, settings.threads);
-        let seeds = Seeds::new(settings.seed, clients, threads, is_set("default_seed"));
+        let seeds = ClientSeeds::new(settings.seed, clients, threads, is_set("default_seed"));
         let computed = [
             ("scale", settings.scale),
             ("default_seed", seeds.default_seed),
@@ -144,7 +144,7 @@ impl PgbenchPlan {
         let client_id = names.slot("client_id");
         let texts: Vec<_> =
             settings.variables.iter().map(|(name, text)| (names.slot(name), text)).collect();
-        let mut variables = Variables::new(Arc::new(names));
+        let mut variables = ClientVariables::new(Arc::new(names));
         for (slot, text) in texts {
             variables.set_text("option", slot, text)?;
         }
@@ -172,7 +172,7 @@ impl PgbenchPlan {
     }
 
     /// The variables and random numbers that a client begins with.
-    pub(super) fn client(&self, client: u32) -> Option<(Variables, PgbenchRandom)> {
+    pub(super) fn client(&self, client: u32) -> Option<(ClientVariables, PgbenchRandom)> {
         let prng = self.clients.get(client as usize)?.clone();
         let mut variables = self.variables.clone();
         if let Some(slot) = self.client_id {

@@ -13,7 +13,7 @@ use super::random::PgbenchRandom;
 
 /// The streams of a run.
 #[derive(Clone, Debug)]
-pub struct Seeds {
+pub struct ClientSeeds {
     /// The random functions, by client.
     pub clients: Vec<PgbenchRandom>,
     /// The variable `default_seed`.
@@ -33,7 +33,7 @@ pub struct ThreadSeeds {
     pub sample: PgbenchRandom,
 }
 
-impl Seeds {
+impl ClientSeeds {
     /// The streams of `clients` clients in `threads` threads. `is_seed_given` says that
     /// `default_seed` is set by `-D`: then nothing is drawn for it.
     pub fn new(seed: u64, clients: u32, threads: u32, is_seed_given: bool) -> Self {
@@ -98,9 +98,9 @@ mod tests {
 
     #[test]
     fn a_given_default_seed_moves_the_threads_up() {
-        let (drawn, preset) = (Seeds::new(42, 2, 1, false), Seeds::new(42, 2, 1, true));
+        let (drawn, preset) = (ClientSeeds::new(42, 2, 1, false), ClientSeeds::new(42, 2, 1, true));
         assert_eq!(drawn.clients[1], preset.clients[1]);
         assert_ne!(drawn.threads[0].choose, preset.threads[0].choose);
-        assert_eq!(Seeds::new(42, 4, 2, false).default_seed, 273_771_184_284_289_554);
+        assert_eq!(ClientSeeds::new(42, 4, 2, false).default_seed, 273_771_184_284_289_554);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::command::ShellWord;
 use super::meta::{cut, leading_int};
-use super::variables::Variables;
+use super::variables::ClientVariables;
 use std::process::{Command, Stdio};
 
 /// Bytes of a shell command line, the last one not counted.
@@ -15,7 +15,7 @@ const MAX_OUTPUT_BYTES: usize = 63;
 ///
 /// # Errors
 /// A variable that is not set, or a line that is too long.
-pub(super) fn line(words: &[ShellWord], variables: &Variables) -> Result<String, String> {
+pub(super) fn line(words: &[ShellWord], variables: &ClientVariables) -> Result<String, String> {
     let mut line = String::new();
     for word in words {
         if !line.is_empty() {
@@ -37,7 +37,7 @@ pub(super) fn line(words: &[ShellWord], variables: &Variables) -> Result<String,
 }
 
 /// The first word as it is written, for messages.
-pub(super) fn first(words: &[ShellWord], variables: &Variables) -> String {
+pub(super) fn first(words: &[ShellWord], variables: &ClientVariables) -> String {
     match words.first() {
         Some(ShellWord::Text(text)) => text.clone(),
         Some(ShellWord::Variable(slot)) => format!(":{}", variables.name(*slot)),
@@ -88,7 +88,7 @@ mod tests {
     fn variables_are_filled_into_the_line() {
         let mut names = NameTable::default();
         let (a, b) = (names.slot("a"), names.slot("b"));
-        let mut variables = Variables::new(Arc::new(names));
+        let mut variables = ClientVariables::new(Arc::new(names));
         variables.set("set", a, ScriptValue::Int(3)).expect("a good name");
         let echo = ShellWord::Text("echo".to_owned());
         let words = [echo.clone(), ShellWord::Variable(a)];

@@ -4,7 +4,7 @@
 
 use super::names::{self, NameSlot, NameTable};
 use super::parse_error::ScriptParseError;
-use super::variables::Variables;
+use super::variables::ClientVariables;
 
 /// Most parameters of a statement with placeholders.
 pub(super) const MAX_PARAMETERS: usize = 255;
@@ -46,7 +46,7 @@ impl StatementTemplate {
     }
 
     /// Writes it with its variables filled in; one that is not set stays as it is written.
-    pub fn fill(&self, variables: &Variables, out: &mut String) {
+    pub fn fill(&self, variables: &ClientVariables, out: &mut String) {
         for (before, slot) in &self.parts {
             out.push_str(before);
             if !variables.write(*slot, out) {
@@ -103,7 +103,7 @@ mod tests {
         let sql = "select :a::int, ':b' at '10:30', :c:a, x::text, :::a, :é";
         let template = StatementTemplate::new(sql, &mut names);
         let (a, b) = (names.slot("a"), names.slot("b"));
-        let mut variables = Variables::new(Arc::new(names));
+        let mut variables = ClientVariables::new(Arc::new(names));
         variables.set("set", a, ScriptValue::Int(-5)).expect("a good name");
         variables.set_text("gset", b, "it's").expect("a good name");
         let mut out = String::new();

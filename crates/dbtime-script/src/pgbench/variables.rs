@@ -18,12 +18,12 @@ enum VariableValue {
 
 /// The variables of one client, by [`NameSlot`].
 #[derive(Clone, Debug)]
-pub struct Variables {
+pub struct ClientVariables {
     names: Arc<NameTable>,
     held: Vec<VariableValue>,
 }
 
-impl Variables {
+impl ClientVariables {
     /// None of them is set.
     pub fn new(names: Arc<NameTable>) -> Self {
         let held = vec![VariableValue::Unset; names.len()];
@@ -139,7 +139,7 @@ mod tests {
     fn a_text_is_written_as_it_came_and_counted_as_what_it_means() {
         let mut names = NameTable::default();
         let (a, b) = (names.slot("a"), names.slot("1b"));
-        let mut variables = Variables::new(Arc::new(names));
+        let mut variables = ClientVariables::new(Arc::new(names));
         assert_eq!(variables.value(a).unwrap_err(), "undefined variable \"a\"");
         variables.set_text("gset", a, "007").expect("a good name");
         assert_eq!(variables.value(a), Ok(ScriptValue::Int(7)));
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn names_that_nobody_reads_are_only_checked() {
-        let mut variables = Variables::new(Arc::new(NameTable::default()));
+        let mut variables = ClientVariables::new(Arc::new(NameTable::default()));
         assert_eq!(variables.set_named("gset", "x", "1"), Ok(()));
         let error = variables.set_named("gset", "?column?", "1").unwrap_err();
         assert_eq!(error, "gset: invalid variable name: \"?column?\"");

@@ -45,7 +45,7 @@ pub(super) struct ClassifiedError {
     /// The connection is gone.
     pub(super) is_lost: bool,
     /// A transaction is open and has to be rolled back before anything else.
-    pub(super) wants_rollback: bool,
+    pub(super) needs_rollback: bool,
 }
 
 /// The codes of MySQL's client for a connection that is gone.
@@ -63,7 +63,7 @@ pub(super) fn judge(
     let number = number(failure, driver);
     let is_lost =
         failure.class == ErrorClass::Connection || CONNECTION_LOST_CODES.contains(&number);
-    let (is_ignorable, wants_rollback) = match driver {
+    let (is_ignorable, needs_rollback) = match driver {
         SqlDialect::Mysql => (ignored.has(number), false),
         SqlDialect::Sqlite => (ignored.has(number), !failure.undone),
         SqlDialect::Postgres => {
@@ -77,7 +77,7 @@ pub(super) fn judge(
         message: failure.own_words().to_owned(),
         is_ignorable,
         is_lost,
-        wants_rollback,
+        needs_rollback,
     }
 }
 
@@ -124,7 +124,7 @@ mod tests {
         let of =
             |code: &str| judge(&failure(ErrorClass::Other, code, ""), SqlDialect::Mysql, &listed);
         assert!(of("1213").is_ignorable && of("1205").is_ignorable);
-        assert!(!of("1062").is_ignorable && !of("1213").wants_rollback);
+        assert!(!of("1062").is_ignorable && !of("1213").needs_rollback);
         assert!(of("2006").is_lost && !of("2006").is_ignorable);
         let all = IgnoredErrorList::parse("all");
         assert!(judge(&failure(ErrorClass::Other, "1", ""), SqlDialect::Mysql, &all).is_ignorable);
@@ -155,7 +155,7 @@ mod tests {
         {
             let judged =
                 judge(&failure(ErrorClass::Other, state, state), SqlDialect::Postgres, &ignored);
-            assert_eq!((judged.is_ignorable, judged.wants_rollback), (is_ignorable, true));
+            assert_eq!((judged.is_ignorable, judged.needs_rollback), (is_ignorable, true));
             assert_eq!((judged.number, judged.state.as_str()), (0, state));
         }
     }
@@ -165,7 +165,7 @@ mod tests {
         let ignored = IgnoredErrorList::parse("1213,1020,1205");
         let busy = failure(ErrorClass::Busy, "SQLITE_BUSY", "");
         let judged = judge(&busy, SqlDialect::Sqlite, &ignored);
-        assert_eq!((judged.number, judged.is_ignorable, judged.wants_rollback), (1205, true, true));
+        assert_eq!((judged.number, judged.is_ignorable, judged.needs_rollback), (1205, true, true));
         let constraint = failure(ErrorClass::Constraint, "SQLITE_CONSTRAINT", "");
         assert!(!judge(&constraint, SqlDialect::Sqlite, &ignored).is_ignorable);
     }

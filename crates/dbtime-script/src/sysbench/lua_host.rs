@@ -8,7 +8,7 @@ use super::lua_visits::LuaVisits;
 use super::main_state::{MainTask, MainThreadReply};
 use super::random::SysbenchRandom;
 use super::script::SysbenchSetup;
-use super::stats::Counter;
+use super::stats::SysbenchCounter;
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::{Step, Value};
@@ -155,7 +155,7 @@ impl ClientState {
             }
             Err(failure) => {
                 if matches!(self.call, HostCall::Query | HostCall::Execute) {
-                    lua_host.add(self.client, Counter::Error);
+                    lua_host.add(self.client, SysbenchCounter::Error);
                 }
                 let setup = &lua_host.setup;
                 self.failure = Some(judge(failure, setup.settings.driver, &setup.ignored));
@@ -231,12 +231,12 @@ impl LuaHost {
 
     /// Adds one to a counter of a client.
     #[inline]
-    pub(super) fn add(&self, client: u32, counter: Counter) {
+    pub(super) fn add(&self, client: u32, counter: SysbenchCounter) {
         self.setup.stats.count(client as usize, counter, 1);
     }
 
     /// Adds one to a counter of the client that runs.
-    pub(super) fn add_own(&self, counter: Counter) {
+    pub(super) fn add_own(&self, counter: SysbenchCounter) {
         self.add(self.slot.borrow().client, counter);
     }
 
@@ -251,9 +251,9 @@ impl LuaHost {
         self.add(
             client,
             match (columns, affected) {
-                (0, 0) => Counter::Other,
-                (0, _) => Counter::Write,
-                _ => Counter::Read,
+                (0, 0) => SysbenchCounter::Other,
+                (0, _) => SysbenchCounter::Write,
+                _ => SysbenchCounter::Read,
             },
         );
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// How much a line of the log matters. Those above `--verbosity` are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Priority {
+pub enum LogPriority {
     /// What ends a run.
     Fatal,
     /// A call that makes no sense.
@@ -17,7 +17,7 @@ pub enum Priority {
     Notice,
 }
 
-impl Priority {
+impl LogPriority {
     /// By the number that scripts use.
     pub(super) fn numbered(number: u32) -> Self {
         match number {
@@ -91,13 +91,13 @@ impl Output {
     }
 
     /// Whether a line that matters so much is shown.
-    pub fn shows(&self, priority: Priority) -> bool {
+    pub fn shows(&self, priority: LogPriority) -> bool {
         priority as u32 <= self.verbosity
     }
 
     /// Logs a message, without its line's end. One that comes again and again is shown once, and
     /// then how often it came.
-    pub fn log(&self, priority: Priority, text: &str) {
+    pub fn log(&self, priority: LogPriority, text: &str) {
         if !self.shows(priority) {
             return;
         }
@@ -114,7 +114,7 @@ impl Output {
 
     /// Shows a report, as it is.
     pub fn report(&self, text: &str) {
-        if self.shows(Priority::Notice) {
+        if self.shows(LogPriority::Notice) {
             let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
             self.forget(&mut last);
             self.write(text);
@@ -146,12 +146,12 @@ mod tests {
         let output = Output::new(move |text| to.lock().expect("no panic").push_str(text));
         let output = output.with_verbosity(1);
         for _ in 0..3 {
-            output.log(Priority::Alert, "closed");
+            output.log(LogPriority::Alert, "closed");
         }
-        output.log(Priority::Warning, "old");
+        output.log(LogPriority::Warning, "old");
         output.report("figures\n");
         output.write("mine\n");
-        output.log(Priority::Fatal, "over");
+        output.log(LogPriority::Fatal, "over");
         assert_eq!(
             *written.lock().expect("no panic"),
             "ALERT: closed\nmine\n(last message repeated 2 times)\nFATAL: over\n"

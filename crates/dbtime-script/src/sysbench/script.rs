@@ -4,7 +4,7 @@
 use super::failure::IgnoredErrorList;
 use super::lua_visits::LuaVisits;
 use super::options::OptionValue;
-use super::output::Priority;
+use super::output::LogPriority;
 use super::paths;
 use super::program::SysbenchFactory;
 use super::random::RandomShape;
@@ -99,7 +99,7 @@ impl SysbenchSetup {
     pub(super) fn report_fatal_after_run(&self, stop_reason: &str, trace: &str) {
         let is_first = !self.fails_late.swap(true, Ordering::Relaxed);
         let output = &self.settings.output;
-        output.log(Priority::Fatal, stop_reason.strip_prefix("FATAL: ").unwrap_or(stop_reason));
+        output.log(LogPriority::Fatal, stop_reason.strip_prefix("FATAL: ").unwrap_or(stop_reason));
         if is_first {
             output.remark(trace.trim_start_matches('\n'));
         }

@@ -20,7 +20,7 @@ const MILLISECOND: f64 = 1e6;
 /// What is counted besides events, numbered as scripts number it (`SB_CNT_OTHER` is 0).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Counter {
+pub enum SysbenchCounter {
     /// Statements that returned no rows and changed none.
     Other = 0,
     /// Statements that returned a result set.
@@ -39,7 +39,7 @@ pub enum Counter {
     BytesWritten = 7,
 }
 
-impl Counter {
+impl SysbenchCounter {
     /// Every counter, by its number.
     pub const ALL: [Self; COUNTERS] = [
         Self::Other,
@@ -146,7 +146,7 @@ impl SysbenchStats {
     /// Adds to a counter of a client. Called by the thread that runs this client. What report hooks
     /// count, which are no client, is left out.
     #[inline]
-    pub fn count(&self, client: usize, counter: Counter, by: u64) {
+    pub fn count(&self, client: usize, counter: SysbenchCounter, by: u64) {
         if let Some(client) = self.clients.get(client) {
             add(&client.counters[counter as usize], by);
         }
@@ -222,11 +222,11 @@ impl StatsTotals {
         self.latency_ns += share.latency_ns;
         self.begun += read(&client.begun);
         let counted = |counter| read(&client.counters[counter as usize]);
-        self.reads += counted(Counter::Read);
-        self.writes += counted(Counter::Write);
-        self.other += counted(Counter::Other);
-        self.errors += counted(Counter::Error);
-        self.reconnects += counted(Counter::Reconnect);
+        self.reads += counted(SysbenchCounter::Read);
+        self.writes += counted(SysbenchCounter::Write);
+        self.other += counted(SysbenchCounter::Other);
+        self.errors += counted(SysbenchCounter::Error);
+        self.reconnects += counted(SysbenchCounter::Reconnect);
         if share.events > 0 && read(&client.period) == period {
             let least = read(&client.least_ns);
             self.least_ns = if self.least_ns == 0 { least } else { self.least_ns.min(least) };
@@ -259,14 +259,16 @@ impl StatsTotals {
     }
 
     /// What a counter has come to; nothing for those that no report shows.
-    pub fn get(&self, counter: Counter) -> u64 {
+    pub fn get(&self, counter: SysbenchCounter) -> u64 {
         match counter {
-            Counter::Read => self.reads,
-            Counter::Write => self.writes,
-            Counter::Other => self.other,
-            Counter::Error => self.errors,
-            Counter::Reconnect => self.reconnects,
-            Counter::Transaction | Counter::BytesRead | Counter::BytesWritten => 0,
+            SysbenchCounter::Read => self.reads,
+            SysbenchCounter::Write => self.writes,
+            SysbenchCounter::Other => self.other,
+            SysbenchCounter::Error => self.errors,
+            SysbenchCounter::Reconnect => self.reconnects,
+            SysbenchCounter::Transaction
+            | SysbenchCounter::BytesRead
+            | SysbenchCounter::BytesWritten => 0,
         }
     }
 
@@ -296,11 +298,11 @@ mod tests {
         stats.event(0, &one, 3_000_000);
         stats.event(1, &two, 1_000_000);
         stats.event(1, &two, 2_000_000);
-        stats.count(0, Counter::Read, 14);
-        stats.count(1, Counter::Write, 4);
-        stats.count(1, Counter::Other, 2);
-        stats.count(0, Counter::Error, 1);
-        stats.count(0, Counter::Reconnect, 5);
+        stats.count(0, SysbenchCounter::Read, 14);
+        stats.count(1, SysbenchCounter::Write, 4);
+        stats.count(1, SysbenchCounter::Other, 2);
+        stats.count(0, SysbenchCounter::Error, 1);
+        stats.count(0, SysbenchCounter::Reconnect, 5);
         let totals = stats.totals();
         assert_eq!((totals.events, totals.queries(), totals.errors), (3, 20, 1));
         assert_eq!((totals.reads, totals.writes, totals.other), (14, 4, 2));

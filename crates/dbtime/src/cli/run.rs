@@ -2,7 +2,7 @@
 
 use clap::Args;
 use dbtime_engines::server::StatementProtocol;
-use dbtime_engines::socket::Reconnect;
+use dbtime_engines::socket::ReconnectPolicy;
 use dbtime_lab::RateChoice;
 use dbtime_load::arrivals::Arrivals;
 use dbtime_load::queue::Backlog;
@@ -168,7 +168,7 @@ pub(crate) struct RunArgs {
 
     /// Occasion for a new connection to a server: lost, every-transaction [default: lost].
     #[arg(long, value_name = "WHEN")]
-    pub(crate) reconnect: Option<Reconnect>,
+    pub(crate) reconnect: Option<ReconnectPolicy>,
 
     /// Let the server cancel statements that take longer. Without an answer a second later the
     /// connection is closed.

@@ -5,7 +5,7 @@ use super::RunSecrets;
 use crate::exit::CommandFailure;
 use crate::foreign::{self, ScriptFile};
 use dbtime_engines::server::ServerOptions;
-use dbtime_engines::socket::Reconnect;
+use dbtime_engines::socket::ReconnectPolicy;
 use dbtime_lab::{
     AUTO_SHARE_PCT, LoadRequest, PrivateOptions, RateChoice, RecordDetail, RunRequest, Target,
 };
@@ -234,7 +234,7 @@ fn script(
     load: &LoadRequest,
     server: &ServerOptions,
 ) -> Result<(Workload, String), CommandFailure> {
-    if server.reconnect == Reconnect::EveryTransaction {
+    if server.reconnect == ReconnectPolicy::EveryTransaction {
         return Err(CommandFailure::usage(
             "--reconnect every-transaction is not for scripts: a Lua script connects by itself, \
              and dbtime pgbench has -C",

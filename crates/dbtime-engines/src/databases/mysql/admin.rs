@@ -5,7 +5,7 @@ use super::request::literal;
 use super::shared::MysqlShared;
 use super::target::MysqlTarget;
 use crate::server::{self, AdminConnection, ServerDialect, ServerError, quoted_list};
-use crate::socket::{QueryTable as Rows, Reconnect, SocketClient};
+use crate::socket::{QueryTable as Rows, ReconnectPolicy, SocketClient};
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::Value;
 use dbtime_load::workload::{ColumnType, WorkloadColumn, WorkloadTable};
@@ -34,7 +34,7 @@ impl MysqlAdmin {
     /// When the server cannot be reached or does not let us in.
     pub fn connect(target: &MysqlTarget, limit: Option<Nanos>) -> Result<Self, ServerError> {
         let shared = MysqlShared::new(target.identity.clone());
-        let sockets = target.sockets(Reconnect::WhenLost, limit);
+        let sockets = target.sockets(ReconnectPolicy::WhenLost, limit);
         Ok(Self { client: server::client(target.to_string(), shared, sockets)? })
     }
 

@@ -42,7 +42,7 @@ pub(super) struct MysqlLogin {
     pub(super) is_encrypted: bool,
     is_unix: bool,
     /// Whether the server has been asked for its public key, and has not yet given it.
-    wants_key: bool,
+    needs_key: bool,
     tls: Option<TlsRequirement>,
 }
 
@@ -185,7 +185,7 @@ impl MysqlLogin {
         let response = plugin.run(self.context(identity), data);
         let response = response.map_err(|error| failed(&error.to_string()))?;
         self.plugin = Some(plugin);
-        self.wants_key = asks_for_key(response.data());
+        self.needs_key = is_key_request(response.data());
         Ok(match response {
             Response::Next { packet: Some(packet) } | Response::Last { packet: Some(packet) } => {
                 LoginStep::Send(packet)
@@ -210,7 +210,7 @@ impl MysqlLogin {
         let response = process.run(self.context(identity), &self.nonce);
         let response = response.map_err(|error| failed(&error.to_string()))?;
         self.plugin = Some(process);
-        self.wants_key = asks_for_key(response.data());
+        self.needs_key = is_key_request(response.data());
         Ok(response.data().map(<[u8]>::to_vec))
     }
 
@@ -223,7 +223,7 @@ impl MysqlLogin {
     ) -> DatabaseFailure {
         let is_denied = failure.code == "1045" && !self.is_unix;
         let has_tls = greeting.capabilities.contains(CapabilityFlags::CLIENT_SSL);
-        failure.message += match (self.wants_key, self.is_encrypted) {
+        failure.message += match (self.needs_key, self.is_encrypted) {
             (true, _) => {
                 "; the server gave no RSA key to hide the password with: use TLS or its Unix \
                  socket, or give it a key"
@@ -250,7 +250,7 @@ fn is_refused(plugin: &AuthPlugin<'_>) -> bool {
 }
 
 /// Whether a packet asks for the public key, as sha256_password or as caching_sha2_password do.
-fn asks_for_key(packet: Option<&[u8]>) -> bool {
+fn is_key_request(packet: Option<&[u8]>) -> bool {
     matches!(packet, Some([0x01 | 0x02]))
 }
 

@@ -93,7 +93,7 @@ impl MysqlProtocol {
     #[inline]
     fn expect(&mut self, expect: Expect, keep: RowRetention) {
         self.kept.begin(keep);
-        self.reader.expect(expect, self.kept.is_wanted());
+        self.reader.expect(expect, self.kept.is_kept());
     }
 
     /// Sends a statement that needs no preparing.
@@ -115,7 +115,7 @@ impl MysqlProtocol {
                 false
             }
         };
-        let keep = match (call.wants_row, is_binary) {
+        let keep = match (call.needs_row, is_binary) {
             (false, _) => RowRetention::Nothing,
             (true, true) => RowRetention::FirstBinary,
             (true, false) => RowRetention::FirstText,
@@ -155,9 +155,9 @@ impl MysqlProtocol {
     }
 
     fn send_waiting(&mut self, shared: &MysqlShared, out: &mut Vec<u8>) {
-        if let Some((statement, parameters, wants_row)) = self.waiting.pop_front() {
+        if let Some((statement, parameters, needs_row)) = self.waiting.pop_front() {
             let parameters = parameters.as_slice();
-            self.send(shared, ProtocolCall { statement, parameters, wants_row }, out);
+            self.send(shared, ProtocolCall { statement, parameters, needs_row }, out);
         }
     }
 
@@ -434,8 +434,8 @@ impl Protocol for MysqlProtocol {
         out: &mut Vec<u8>,
     ) -> Result<(), DatabaseFailure> {
         if !self.waiting.is_empty() || self.must_be_prepared(shared, call.statement) {
-            let ProtocolCall { statement, parameters, wants_row } = call;
-            self.waiting.push_back((statement, parameters.to_vec(), wants_row));
+            let ProtocolCall { statement, parameters, needs_row } = call;
+            self.waiting.push_back((statement, parameters.to_vec(), needs_row));
             if self.stage == MysqlStage::Idle {
                 self.go_on(shared, out);
             }
@@ -496,7 +496,7 @@ impl Protocol for MysqlProtocol {
         let read = match self.stage {
             MysqlStage::AdHoc(AwaitedReply::Results) => self.reader.feed(input, &mut self.adhoc),
             MysqlStage::AdHoc(_) => self.reader.feed(input, &mut ()),
-            _ if self.kept.is_wanted() => self.reader.feed(input, &mut self.kept),
+            _ if self.kept.is_kept() => self.reader.feed(input, &mut self.kept),
             _ => self.reader.feed(input, &mut ()),
         };
         let used = match read {

@@ -38,7 +38,7 @@ impl MysqlRowSink {
     }
 
     #[inline]
-    pub(super) fn is_wanted(&self) -> bool {
+    pub(super) fn is_kept(&self) -> bool {
         self.keep != RowRetention::Nothing
     }
 

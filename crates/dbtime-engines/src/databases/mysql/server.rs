@@ -11,7 +11,7 @@ use crate::server::{
     self, AdminConnection, AdminSession, STATEMENT_GRACE, Server, ServerDialect, ServerError,
     ServerFacts, ServerOptions,
 };
-use crate::socket::{self, Address};
+use crate::socket::{self, ServerAddress};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_model::{Nanos, WireProtocol};
 use std::sync::{Arc, OnceLock};
@@ -62,7 +62,7 @@ impl Server for MysqlServer {
         self.target.url.clone()
     }
 
-    fn address(&self) -> &Address {
+    fn address(&self) -> &ServerAddress {
         &self.target.address
     }
 

@@ -8,7 +8,8 @@ use crate::server::StatementProtocol;
 use crate::server::secret::Secret;
 use crate::server::url::{ServerUrl, UrlError, without_password};
 use crate::socket::{
-    Address, AddressError, Reconnect, SocketSettings, TlsError, TlsFiles, TlsMode, TlsSettings,
+    AddressError, ReconnectPolicy, ServerAddress, SocketSettings, TlsError, TlsFiles, TlsMode,
+    TlsSettings,
 };
 use dbtime_load::statement::Statement;
 use dbtime_model::Nanos;
@@ -22,7 +23,7 @@ pub struct MysqlTarget {
     /// As given, without its password; where it names no place, with the one that was found.
     pub url: String,
     /// Where it listens.
-    pub address: Address,
+    pub address: ServerAddress,
     /// Who logs in.
     pub identity: MysqlIdentity,
     /// How long making a connection may take.
@@ -99,7 +100,7 @@ impl MysqlTarget {
     pub fn local(socket: &Path, user: &str, password: Secret) -> Self {
         Self {
             url: format!("mysql://{user}@/?socket={}", socket.display()),
-            address: Address::Unix(socket.to_owned()),
+            address: ServerAddress::Unix(socket.to_owned()),
             identity: MysqlIdentity { user: user.to_owned(), password, database: None },
             connect_timeout: Nanos::from_secs(10),
             tls: TlsMode::Disabled,
@@ -113,7 +114,7 @@ impl MysqlTarget {
     /// When they cannot be encrypted as asked for.
     pub fn sockets(
         &self,
-        reconnect: Reconnect,
+        reconnect: ReconnectPolicy,
         statement_timeout: Option<Nanos>,
     ) -> Result<SocketSettings, TlsError> {
         Ok(SocketSettings {
@@ -161,9 +162,9 @@ impl OptionSources<'_> {
         self.url.parameter(parameter).or_else(|| self.file.get(parameter))
     }
 
-    fn address(&self) -> Result<Address, MysqlTargetError> {
+    fn address(&self) -> Result<ServerAddress, MysqlTargetError> {
         if let Some(path) = self.url.parameter("socket") {
-            return Ok(Address::unix(Path::new(&path))?);
+            return Ok(ServerAddress::unix(Path::new(&path))?);
         }
         let host = match &self.url.host {
             Some(host) => host.clone(),
@@ -172,7 +173,7 @@ impl OptionSources<'_> {
                 if let (None, None, Some(path)) =
                     (&host, self.url.port, self.around("socket", "MYSQL_UNIX_PORT"))
                 {
-                    return Ok(Address::unix(Path::new(&path))?);
+                    return Ok(ServerAddress::unix(Path::new(&path))?);
                 }
                 host.unwrap_or_else(|| "127.0.0.1".to_owned())
             }
@@ -180,12 +181,12 @@ impl OptionSources<'_> {
         if host.contains(',') {
             return Err(UrlError::ManyHosts.into());
         }
-        Ok(Address::tcp(&host, self.port()?)?)
+        Ok(ServerAddress::tcp(&host, self.port()?)?)
     }
 
     /// The target for records and messages: as given, or with who logs in where if it names no
     /// place.
-    fn shown(&self, text: &str, address: &Address) -> String {
+    fn shown(&self, text: &str, address: &ServerAddress) -> String {
         let url = &self.url;
         if url.host.is_some() || url.parameter("socket").is_some() {
             return without_password(text);
@@ -195,8 +196,8 @@ impl OptionSources<'_> {
         let database = percent::encode(identity.database.as_deref().unwrap_or_default());
         let mut parameters = url.parameters.clone();
         let place = match address {
-            Address::Tcp { .. } => address.to_string(),
-            Address::Unix(path) => {
+            ServerAddress::Tcp { .. } => address.to_string(),
+            ServerAddress::Unix(path) => {
                 parameters.push(("socket".to_owned(), path.to_string_lossy().into_owned()));
                 String::new()
             }
@@ -246,7 +247,7 @@ impl OptionSources<'_> {
         })
     }
 
-    fn tls(&self, address: &Address, files: &TlsFiles) -> Result<TlsMode, UrlError> {
+    fn tls(&self, address: &ServerAddress, files: &TlsFiles) -> Result<TlsMode, UrlError> {
         match self.in_url_or_file("ssl-mode") {
             Some(mode) => tls_mode(&mode),
             None => Ok(TlsMode::default_for(address, files)),
@@ -322,7 +323,7 @@ mod tests {
     fn a_socket_is_named_by_a_parameter() {
         let target = MysqlTarget::parse("mysql://root@/db?socket=/run/m.sock", nothing);
         let target = target.expect("a target");
-        assert_eq!(target.address, Address::Unix("/run/m.sock".into()));
+        assert_eq!(target.address, ServerAddress::Unix("/run/m.sock".into()));
         assert_eq!(target.to_string(), "'mysql://root@/db?socket=/run/m.sock'");
         let found = |name: &str| (name == "MYSQL_UNIX_PORT").then(|| "/run/m.sock".to_owned());
         for (text, url) in [

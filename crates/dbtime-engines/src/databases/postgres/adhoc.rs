@@ -20,7 +20,7 @@ pub(super) struct PostgresAdHocSession {
     /// Whether a result has begun that has not ended.
     is_open: bool,
     /// The statement that is being prepared or executed.
-    present: Option<Present>,
+    present: Option<AdHocStatement>,
     /// Whether it was asked by messages that end in a Sync.
     is_extended: bool,
     /// Whether it is a pipeline.
@@ -30,7 +30,7 @@ pub(super) struct PostgresAdHocSession {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Present {
+enum AdHocStatement {
     Preparing(usize),
     Executing(usize),
 }
@@ -80,7 +80,7 @@ impl PostgresAdHocSession {
                 request::query(sql, out);
             }
             ConnectionOp::Execute { handle, parameters, .. } => {
-                self.present = Some(Present::Executing(self.known(handle)?));
+                self.present = Some(AdHocStatement::Executing(self.known(handle)?));
                 bind(Some(handle), parameters, out)?;
                 out.extend_from_slice(&EXECUTE_AND_SYNC);
             }
@@ -141,7 +141,7 @@ impl PostgresAdHocSession {
         end_message(begun, out);
         of_name(frontend::DESCRIBE, handle, out);
         request::empty(frontend::SYNC, out);
-        self.present = Some(Present::Preparing(index));
+        self.present = Some(AdHocStatement::Preparing(index));
         Ok(())
     }
 
@@ -175,7 +175,7 @@ impl PostgresAdHocSession {
 
     /// An answer is whole; `is_fine`: no failure.
     pub(super) fn answered(&mut self, is_fine: bool) {
-        if let (Some(Present::Preparing(index)), true) = (self.present, is_fine) {
+        if let (Some(AdHocStatement::Preparing(index)), true) = (self.present, is_fine) {
             // One that returns no rows is described by nothing.
             self.handles[index].get_or_insert_default();
         }
@@ -207,7 +207,7 @@ impl PostgresAdHocSession {
         }
         self.is_open = true;
         self.results.begin_set();
-        if let Some(Present::Executing(index)) = self.present
+        if let Some(AdHocStatement::Executing(index)) = self.present
             && let Some(Some(description)) = self.handles.get(index)
         {
             columns(description).for_each(|column| self.results.push_column(column.name));
@@ -217,7 +217,7 @@ impl PostgresAdHocSession {
 
 impl ResultRows for PostgresAdHocSession {
     fn columns(&mut self, payload: &[u8]) {
-        if let Some(Present::Preparing(index)) = self.present {
+        if let Some(AdHocStatement::Preparing(index)) = self.present {
             self.handles[index] = Some(payload.into());
             return;
         }

@@ -4,7 +4,7 @@ use super::protocol::PostgresProtocol;
 use super::shared::PostgresShared;
 use super::target::PostgresTarget;
 use crate::server::{self, AdminConnection, ServerDialect, ServerError, quoted_list};
-use crate::socket::{QueryTable as Rows, Reconnect, SocketClient};
+use crate::socket::{QueryTable as Rows, ReconnectPolicy, SocketClient};
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::Value;
 use dbtime_load::workload::{ColumnType, WorkloadColumn, WorkloadTable};
@@ -31,7 +31,7 @@ impl PostgresAdmin {
     /// When the server cannot be reached or does not let us in.
     pub fn connect(target: &PostgresTarget, limit: Option<Nanos>) -> Result<Self, ServerError> {
         let shared = PostgresShared::new(target.identity.clone());
-        let sockets = target.sockets(Reconnect::WhenLost, limit);
+        let sockets = target.sockets(ReconnectPolicy::WhenLost, limit);
         let made = server::client(target.to_string(), shared, sockets);
         let client = made.map_err(|mut error| {
             if let (ServerError::Connect { failure, .. }, Some(note)) =

@@ -188,9 +188,9 @@ mod tests {
     use std::ops::Range;
 
     /// A server that counts parameters so, and takes everything.
-    struct Counting(Option<&'static str>);
+    struct CountingAdmin(Option<&'static str>);
 
-    impl AdminConnection for Counting {
+    impl AdminConnection for CountingAdmin {
         fn query(&mut self, sql: &str) -> Result<(Rows, u64), Box<DatabaseFailure>> {
             let counted = self.0.filter(|_| sql.contains("pg_prepared_statements"));
             let rows = counted.map(|text| vec![Some(text.to_owned())]).into_iter().collect();
@@ -226,7 +226,7 @@ mod tests {
         let kind = StatementKind::Sql("SELECT a FROM t WHERE id = ?1".to_owned());
         let statement = Statement { operation: OperationId(0), name: "fetch".to_owned(), kind };
         let mut reader = PostgresFactsReader {
-            session: AdminSession { target: "postgres://h", admin: &mut Counting(counted) },
+            session: AdminSession { target: "postgres://h", admin: &mut CountingAdmin(counted) },
         };
         reader.check_statements(&[statement]).map_err(|error| error.to_string())
     }

@@ -2,7 +2,7 @@
 //!
 //! Source: PostgreSQL manual, appendix "PostgreSQL Error Codes".
 
-use crate::socket::Address;
+use crate::socket::ServerAddress;
 use dbtime_load::excerpt::excerpt;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_model::ErrorClass;
@@ -108,13 +108,13 @@ pub(super) fn refusal(error: &PostgresError) -> DatabaseFailure {
 /// place, and with the address where a name was given.
 ///
 /// Source: `emitHostIdentityInfo` of libpq 15 (fe-connect.c).
-pub(super) fn name_server(failure: &mut DatabaseFailure, address: &Address, nth: usize) {
+pub(super) fn name_server(failure: &mut DatabaseFailure, address: &ServerAddress, nth: usize) {
     if failure.report.is_empty() {
         return;
     }
     let place = match address {
-        Address::Unix(path) => format!("on socket \"{}\"", path.display()),
-        Address::Tcp { host, port, resolved } => {
+        ServerAddress::Unix(path) => format!("on socket \"{}\"", path.display()),
+        ServerAddress::Tcp { host, port, resolved } => {
             let found = resolved.get(nth).map(|at| at.ip().to_string());
             let found = found.filter(|found| found != host);
             let found = found.map_or(String::new(), |found| format!(" ({found})"));
@@ -184,20 +184,20 @@ mod tests {
 
     #[test]
     fn servers_are_named_as_their_own_client_names_them() {
-        let named = |address: &Address, nth| {
+        let named = |address: &ServerAddress, nth| {
             let mut failure =
                 DatabaseFailure { report: "FATAL:  no".into(), ..no_postgres("HTTP") };
             name_server(&mut failure, address, nth);
             failure.report
         };
         let resolved = vec![([10, 0, 0, 1], 5432).into(), ([10, 0, 0, 2], 5432).into()];
-        let host = |host: &str| Address::Tcp {
+        let host = |host: &str| ServerAddress::Tcp {
             host: host.to_owned(),
             port: 5432,
             resolved: resolved.clone(),
         };
         let [by_name, by_address] = [host("db"), host("10.0.0.1")];
-        let socket = Address::Unix("/run/.s.PGSQL.5432".into());
+        let socket = ServerAddress::Unix("/run/.s.PGSQL.5432".into());
         for (address, nth, place) in [
             (&by_name, 1, "at \"db\" (10.0.0.2), port 5432"),
             (&by_address, 0, "at \"10.0.0.1\", port 5432"),

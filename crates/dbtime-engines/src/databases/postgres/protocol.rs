@@ -16,8 +16,8 @@ use super::shared::{
 };
 use crate::drive::shard::StatementResult;
 use crate::socket::{
-    Address, Protocol, ProtocolCall, ProtocolProgress, QueryTable, SubmitResult, TlsRequirement,
-    Transport,
+    Protocol, ProtocolCall, ProtocolProgress, QueryTable, ServerAddress, SubmitResult,
+    TlsRequirement, Transport,
 };
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
@@ -60,7 +60,7 @@ enum PostgresStage {
     /// Executes this statement of the workload, of which the first row is wanted or not.
     Executing {
         statement: usize,
-        wants_row: bool,
+        needs_row: bool,
     },
     /// Does what a script asked; so many answers are still to come.
     AdHoc(u32),
@@ -121,7 +121,7 @@ impl PostgresProtocol {
             }
             out.extend_from_slice(&prepared.parse);
         }
-        if call.wants_row && !handle.is_described {
+        if call.needs_row && !handle.is_described {
             out.extend_from_slice(&prepared.describe);
         }
         let begun = begin_message(frontend::BIND, out);
@@ -175,12 +175,12 @@ impl PostgresProtocol {
         let round_trips = u32::from(!self.is_ahead);
         let answer = self.reader.answer();
         let error = answer.error.as_deref();
-        if let PostgresStage::Executing { statement, wants_row } = stage {
+        if let PostgresStage::Executing { statement, needs_row } = stage {
             let handle = &mut self.handles[statement];
             handle.is_prepared |= answer.is_parsed;
             handle.is_stale &= !answer.is_parsed;
             handle.is_sent = false;
-            handle.is_described |= wants_row && error.is_none();
+            handle.is_described |= needs_row && error.is_none();
         }
         let warnings = answer.notices;
         let rows = match error {
@@ -213,7 +213,7 @@ impl PostgresProtocol {
     fn await_answer(&mut self, stage: PostgresStage) {
         self.stage = stage;
         match stage {
-            PostgresStage::Executing { statement, wants_row: true } => {
+            PostgresStage::Executing { statement, needs_row: true } => {
                 self.kept.first_of(statement);
                 self.reader.expect(ExpectedResponse::FirstRow);
             }
@@ -338,7 +338,7 @@ impl Protocol for PostgresProtocol {
             out.truncate(start);
             return Err(failure);
         }
-        let stage = PostgresStage::Executing { statement, wants_row: call.wants_row };
+        let stage = PostgresStage::Executing { statement, needs_row: call.needs_row };
         match self.stage {
             PostgresStage::Executing { .. } => self.behind.push_back(stage),
             _ => self.await_answer(stage),
@@ -391,7 +391,7 @@ impl Protocol for PostgresProtocol {
         out: &mut Vec<u8>,
     ) -> (usize, ProtocolProgress) {
         let read = match self.stage {
-            PostgresStage::Executing { wants_row: false, .. } => self.reader.feed(input, &mut ()),
+            PostgresStage::Executing { needs_row: false, .. } => self.reader.feed(input, &mut ()),
             PostgresStage::Executing { .. } | PostgresStage::Querying => {
                 self.reader.feed(input, &mut self.kept)
             }
@@ -448,7 +448,7 @@ impl Protocol for PostgresProtocol {
         self.kept.first()
     }
 
-    fn refused(&self, failure: &mut DatabaseFailure, address: &Address, nth: usize) {
+    fn refused(&self, failure: &mut DatabaseFailure, address: &ServerAddress, nth: usize) {
         failure::name_server(failure, address, nth);
     }
 

@@ -11,7 +11,7 @@ use crate::server::{
     self, AdminConnection, AdminSession, Server, ServerDialect, ServerError, ServerFacts,
     ServerOptions,
 };
-use crate::socket::{self, Address};
+use crate::socket::{self, ServerAddress};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_model::{Nanos, WireProtocol};
 use std::fmt;
@@ -45,7 +45,7 @@ impl Server for PostgresServer {
         self.target.url()
     }
 
-    fn address(&self) -> &Address {
+    fn address(&self) -> &ServerAddress {
         &self.target.address
     }
 

@@ -14,7 +14,8 @@ use crate::server::secret::Secret;
 use crate::server::url::{ServerUrl, UrlError};
 use crate::server::{STATEMENT_GRACE, StatementProtocol};
 use crate::socket::{
-    Address, AddressError, Reconnect, SocketSettings, TlsError, TlsFiles, TlsMode, TlsSettings,
+    AddressError, ReconnectPolicy, ServerAddress, SocketSettings, TlsError, TlsFiles, TlsMode,
+    TlsSettings,
 };
 use dbtime_load::statement::Statement;
 use dbtime_model::Nanos;
@@ -27,7 +28,7 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PostgresTarget {
     /// Where it listens.
-    pub address: Address,
+    pub address: ServerAddress,
     /// Who logs in, and where to.
     pub identity: PostgresIdentity,
     /// Whether the connection is to be encrypted.
@@ -133,7 +134,7 @@ impl PostgresTarget {
     /// When they cannot be encrypted as asked for.
     pub fn sockets(
         &self,
-        reconnect: Reconnect,
+        reconnect: ReconnectPolicy,
         statement_timeout: Option<Nanos>,
     ) -> Result<SocketSettings, TlsError> {
         // The server ends a statement by itself; only one that does not is given up.
@@ -168,7 +169,7 @@ impl PostgresTarget {
     pub fn local(socket: &Path, user: &str, password: Secret, database: &str) -> Self {
         let settings = vec![("application_name".to_owned(), "dbtime".to_owned())];
         Self {
-            address: Address::Unix(socket.to_owned()),
+            address: ServerAddress::Unix(socket.to_owned()),
             identity: PostgresIdentity {
                 user: user.to_owned(),
                 password,
@@ -199,8 +200,8 @@ impl PostgresTarget {
         let database = percent::encode(&self.identity.database);
         let mut parameters = self.parameters.clone();
         let place = match &self.address {
-            Address::Tcp { .. } => self.address.to_string(),
-            Address::Unix(socket) => {
+            ServerAddress::Tcp { .. } => self.address.to_string(),
+            ServerAddress::Unix(socket) => {
                 let folder = socket.parent().unwrap_or(Path::new("/")).to_string_lossy();
                 let port = socket.extension().unwrap_or_default().to_string_lossy();
                 let port = (port != "5432").then(|| ("port", port.into_owned()));
@@ -280,24 +281,24 @@ fn connect_timeout(given: &UrlValues) -> Result<Nanos, PostgresTargetError> {
 }
 
 /// The host's name in the password file, and its address.
-fn address(given: &UrlValues, port: u16) -> Result<(String, Address), PostgresTargetError> {
+fn address(given: &UrlValues, port: u16) -> Result<(String, ServerAddress), PostgresTargetError> {
     let socket = |folder: &str| Path::new(folder).join(format!(".s.PGSQL.{port}"));
     match given.get("host") {
         None => {
             let is_there = |folder: &&&str| socket(folder).exists();
             let folder = SOCKET_FOLDERS.iter().find(is_there).unwrap_or(&SOCKET_FOLDERS[0]);
-            Ok(("localhost".to_owned(), Address::unix(&socket(folder))?))
+            Ok(("localhost".to_owned(), ServerAddress::unix(&socket(folder))?))
         }
         Some(folder) if folder.starts_with('/') => {
             let is_usual = SOCKET_FOLDERS.contains(&folder.trim_end_matches('/'));
             let name = if is_usual { "localhost" } else { folder };
-            Ok((name.to_owned(), Address::unix(&socket(folder))?))
+            Ok((name.to_owned(), ServerAddress::unix(&socket(folder))?))
         }
         Some(hosts) if hosts.contains(',') => {
             Err(PostgresTargetError::Parameter(UrlError::ManyHosts))
         }
         Some(host) if host.starts_with('@') => Err(malformed("host")),
-        Some(host) => Ok((host.to_owned(), Address::tcp(host, port)?)),
+        Some(host) => Ok((host.to_owned(), ServerAddress::tcp(host, port)?)),
     }
 }
 

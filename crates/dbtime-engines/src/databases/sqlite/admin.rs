@@ -8,7 +8,7 @@ use super::connection::{apply_settings, open_file};
 use super::context::ConnectionContext;
 use super::database::MeasureLevel;
 use super::error::SqliteError;
-use super::ffi::{Db, text_of};
+use super::ffi::{SqliteHandle, text_of};
 use super::file_locks::beside;
 use super::lock::LockRegistry;
 use super::schema;
@@ -47,7 +47,7 @@ pub struct LoadProgress<'a> {
 /// A connection that creates and loads. Tables first, then rows, then indexes, then
 /// [`SqliteAdmin::finish`].
 pub struct SqliteAdmin {
-    db: Db,
+    db: SqliteHandle,
     /// The target itself, or what stands in for it until it is whole.
     target: SqliteTarget,
     /// Where a new database goes in the end.
@@ -208,7 +208,7 @@ pub fn check(
 
 /// What is there of a workload.
 fn look<'a>(
-    db: &Db,
+    db: &SqliteHandle,
     target: &SqliteTarget,
     workload: &'a str,
     tables: &'a [WorkloadTable],
@@ -229,7 +229,7 @@ fn look<'a>(
     Ok(found)
 }
 
-fn open(target: &SqliteTarget, flags: i32) -> Result<Db, SqliteError> {
+fn open(target: &SqliteTarget, flags: i32) -> Result<SqliteHandle, SqliteError> {
     let registry = Arc::new(LockRegistry::new(0));
     let context = Rc::new(ConnectionContext::new(target.path.clone(), registry, 0));
     open_file(target, flags, MeasureLevel::Nothing, &context)
@@ -263,7 +263,11 @@ fn settle(loaded: &Path, target: &SqliteTarget) -> io::Result<()> {
     std::fs::File::open(target.folder())?.sync_all()
 }
 
-fn write_marker(db: &Db, target: &SqliteTarget, marker: &LoadMarker) -> Result<(), SqliteError> {
+fn write_marker(
+    db: &SqliteHandle,
+    target: &SqliteTarget,
+    marker: &LoadMarker,
+) -> Result<(), SqliteError> {
     // The marker must not survive a crash that its data does not.
     let synchronous = target.settings.get("synchronous").unwrap_or("normal");
     run(db, target, "PRAGMA synchronous=full")?;
@@ -281,7 +285,7 @@ fn write_marker(db: &Db, target: &SqliteTarget, marker: &LoadMarker) -> Result<(
 }
 
 fn read_marker(
-    db: &Db,
+    db: &SqliteHandle,
     target: &SqliteTarget,
     workload: &str,
 ) -> Result<Option<LoadMarker>, SqliteError> {
@@ -301,7 +305,11 @@ fn read_marker(
 }
 
 /// The workloads of which the marker is so.
-fn workloads(db: &Db, target: &SqliteTarget, marker: &str) -> Result<Vec<String>, SqliteError> {
+fn workloads(
+    db: &SqliteHandle,
+    target: &SqliteTarget,
+    marker: &str,
+) -> Result<Vec<String>, SqliteError> {
     let mut row = Vec::new();
     let sql = format!("SELECT group_concat(workload, char(10)) FROM dbtime_load WHERE {marker}");
     query(db, target, &sql, &[], &mut row)?;
@@ -311,17 +319,17 @@ fn workloads(db: &Db, target: &SqliteTarget, marker: &str) -> Result<Vec<String>
     })
 }
 
-fn has_table(db: &Db, target: &SqliteTarget, name: &str) -> Result<bool, SqliteError> {
+fn has_table(db: &SqliteHandle, target: &SqliteTarget, name: &str) -> Result<bool, SqliteError> {
     let sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE";
     Ok(query(db, target, sql, &[Value::Text(name.to_owned())], &mut Vec::new())? > 0)
 }
 
-fn run(db: &Db, target: &SqliteTarget, sql: &str) -> Result<(), SqliteError> {
+fn run(db: &SqliteHandle, target: &SqliteTarget, sql: &str) -> Result<(), SqliteError> {
     query(db, target, sql, &[], &mut Vec::new()).map(|_rows| ())
 }
 
 fn query(
-    db: &Db,
+    db: &SqliteHandle,
     target: &SqliteTarget,
     sql: &str,
     parameters: &[Value],

@@ -18,7 +18,7 @@ use super::context::ConnectionContext;
 use super::database::{MeasureLevel, SqliteDatabase};
 use super::error::SqliteError;
 use super::failure::DatabaseFailure;
-use super::ffi::{Db, SqlitePrepared, c_path};
+use super::ffi::{SqliteHandle, SqlitePrepared, c_path};
 use super::figures::{CacheFigures, WorkerFigures};
 use super::target::SqliteTarget;
 use super::vfs;
@@ -53,7 +53,7 @@ pub struct SqliteConnection {
     // Dropped before the connection they belong to.
     prepared: Vec<Option<SqlitePrepared>>,
     pub(super) adhoc: SqliteAdHocSession,
-    pub(super) db: Db,
+    pub(super) db: SqliteHandle,
     context: Rc<ConnectionContext>,
     sql: Arc<[String]>,
     first_row: Vec<Value>,
@@ -114,7 +114,7 @@ impl SqliteConnection {
         &mut self,
         statement: StatementId,
         parameters: &[Value],
-        wants_row: bool,
+        needs_row: bool,
     ) -> Result<StatementRows, DatabaseFailure> {
         self.enter(statement);
         let context = &*self.context;
@@ -123,7 +123,7 @@ impl SqliteConnection {
             Some(Some(prepared)) => prepared,
             _ => prepare(&self.db, &self.sql, &mut self.prepared, index)?,
         };
-        let first = if wants_row { Some(&mut self.first_row) } else { None };
+        let first = if needs_row { Some(&mut self.first_row) } else { None };
         match prepared.run(parameters, first) {
             Ok(rows) => {
                 context.rows.set(context.rows.get() + rows);
@@ -139,10 +139,10 @@ impl SqliteConnection {
         &mut self,
         statement: StatementId,
         parameters: &[Value],
-        wants_row: bool,
+        needs_row: bool,
         parts: &mut Parts,
     ) -> (Result<StatementRows, DatabaseFailure>, StatementTiming) {
-        self.measuring(parts, |connection| connection.execute(statement, parameters, wants_row))
+        self.measuring(parts, |connection| connection.execute(statement, parameters, needs_row))
     }
 
     /// Does something and adds where its time went to `parts`.
@@ -260,7 +260,7 @@ impl SqliteConnection {
 /// Prepares a statement into its place.
 #[cold]
 fn prepare<'a>(
-    db: &Db,
+    db: &SqliteHandle,
     sql: &[String],
     prepared: &'a mut [Option<SqlitePrepared>],
     index: usize,
@@ -284,7 +284,7 @@ pub(super) fn open_file(
     flags: i32,
     measure: MeasureLevel,
     context: &Rc<ConnectionContext>,
-) -> Result<Db, SqliteError> {
+) -> Result<SqliteHandle, SqliteError> {
     context.busy_timeout.set(target.settings.busy_timeout());
     context.is_wal.set(target.settings.get("journal_mode") == Some("wal"));
     let vfs = match measure {
@@ -300,7 +300,7 @@ pub(super) fn open_file(
         what: what.clone(),
         source: std::io::ErrorKind::InvalidFilename.into(),
     })?;
-    let db = Db::open(&path, flags, vfs, Rc::clone(context)).map_err(refuse)?;
+    let db = SqliteHandle::open(&path, flags, vfs, Rc::clone(context)).map_err(refuse)?;
     // Opening reads nothing yet; this finds a file that is no database, or is locked.
     db.query_text("PRAGMA schema_version").map_err(refuse)?;
     Ok(db)
@@ -308,7 +308,7 @@ pub(super) fn open_file(
 
 /// Makes the target's settings and reads all of them back.
 pub(super) fn apply_settings(
-    db: &Db,
+    db: &SqliteHandle,
     target: &SqliteTarget,
 ) -> Result<BTreeMap<String, String>, SqliteError> {
     for (setting, requested) in target.settings.pragmas() {
@@ -339,7 +339,10 @@ fn why_refused(name: &str) -> &'static str {
     }
 }
 
-fn read_settings(db: &Db, target: &SqliteTarget) -> Result<BTreeMap<String, String>, SqliteError> {
+fn read_settings(
+    db: &SqliteHandle,
+    target: &SqliteTarget,
+) -> Result<BTreeMap<String, String>, SqliteError> {
     let read = |setting: &'static super::settings::SqliteSetting| {
         let value = match setting.is_pragma {
             true => db.query_text(&format!("PRAGMA {}", setting.name))?.unwrap_or_default(),

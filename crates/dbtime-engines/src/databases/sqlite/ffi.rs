@@ -16,13 +16,13 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 
 /// An open connection.
-pub(super) struct Db {
+pub(super) struct SqliteHandle {
     raw: NonNull<ffi::sqlite3>,
     /// Files and the busy handler point here until the connection is closed.
     context: Rc<ConnectionContext>,
 }
 
-impl Db {
+impl SqliteHandle {
     /// Opens a file through the VFS of that name, or SQLite's default one.
     pub(super) fn open(
         path: &CStr,
@@ -160,7 +160,7 @@ impl Db {
     }
 }
 
-impl Drop for Db {
+impl Drop for SqliteHandle {
     fn drop(&mut self) {
         self.context.registry.open.remove(self.raw.as_ptr());
         // Closing may checkpoint, and so open, read and write files.

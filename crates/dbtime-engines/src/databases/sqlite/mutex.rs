@@ -13,12 +13,12 @@ use std::sync::OnceLock;
 /// SQLite's own functions.
 static REAL: OnceLock<RealMutex> = OnceLock::new();
 
-type Enter = unsafe extern "C" fn(*mut ffi::sqlite3_mutex);
-type Try = unsafe extern "C" fn(*mut ffi::sqlite3_mutex) -> c_int;
+type EnterFn = unsafe extern "C" fn(*mut ffi::sqlite3_mutex);
+type TryEnterFn = unsafe extern "C" fn(*mut ffi::sqlite3_mutex) -> c_int;
 
 struct RealMutex {
-    enter: Enter,
-    try_enter: Try,
+    enter: EnterFn,
+    try_enter: TryEnterFn,
 }
 
 /// Times waits for SQLite's own mutexes from now on, in sampled statements of all connections with

@@ -78,20 +78,20 @@ impl PoolConnection for PooledConnection {
         &mut self,
         statement: StatementId,
         parameters: &[Value],
-        wants_row: bool,
+        needs_row: bool,
     ) -> Result<u64, DatabaseFailure> {
-        Ok(self.connection.execute(statement, parameters, wants_row)?.rows)
+        Ok(self.connection.execute(statement, parameters, needs_row)?.rows)
     }
 
     fn execute_measured(
         &mut self,
         statement: StatementId,
         parameters: &[Value],
-        wants_row: bool,
+        needs_row: bool,
         parts: &mut Parts,
     ) -> (Result<u64, DatabaseFailure>, MonoNanos, MonoNanos) {
         let (result, timing) =
-            self.connection.execute_measured(statement, parameters, wants_row, parts);
+            self.connection.execute_measured(statement, parameters, needs_row, parts);
         (result.map(|answer| answer.rows), timing.sent, timing.done)
     }
 

@@ -15,7 +15,7 @@ use rusqlite::ffi;
 use std::ffi::{c_int, c_void};
 
 /// Result code, as SQLite gives and takes it.
-type Code = c_int;
+type ResultCode = c_int;
 
 /// The header of a file.
 #[repr(C)]
@@ -145,8 +145,8 @@ fn timed(
     call: VfsCall,
     part: Part,
     bytes: c_int,
-    below: impl FnOnce() -> Code,
-) -> Code {
+    below: impl FnOnce() -> ResultCode,
+) -> ResultCode {
     let Some((context, kind)) = known(file) else { return below() };
     let (code, wall) = context.timed(part, below);
     context.record(kind, call, u64::from(bytes.unsigned_abs()), wall);
@@ -165,7 +165,7 @@ unsafe extern "C" fn read(
     buffer: *mut c_void,
     bytes: c_int,
     offset: ffi::sqlite3_int64,
-) -> Code {
+) -> ResultCode {
     timed(file, VfsCall::Read, Part::IoRead, bytes, || {
         below!(file, xRead(buffer, bytes, offset), ffi::SQLITE_IOERR_READ)
     })
@@ -176,7 +176,7 @@ unsafe extern "C" fn write(
     buffer: *const c_void,
     bytes: c_int,
     offset: ffi::sqlite3_int64,
-) -> Code {
+) -> ResultCode {
     let code = timed(file, VfsCall::Write, Part::IoWrite, bytes, || {
         below!(file, xWrite(buffer, bytes, offset), ffi::SQLITE_IOERR_WRITE)
     });
@@ -188,19 +188,22 @@ unsafe extern "C" fn write(
     code
 }
 
-unsafe extern "C" fn truncate(file: *mut ffi::sqlite3_file, size: ffi::sqlite3_int64) -> Code {
+unsafe extern "C" fn truncate(
+    file: *mut ffi::sqlite3_file,
+    size: ffi::sqlite3_int64,
+) -> ResultCode {
     timed(file, VfsCall::Truncate, Part::IoWrite, 0, || {
         below!(file, xTruncate(size), ffi::SQLITE_IOERR_TRUNCATE)
     })
 }
 
-unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> Code {
+unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> ResultCode {
     timed(file, VfsCall::Sync, Part::Sync, 0, || {
         below!(file, xSync(flags), ffi::SQLITE_IOERR_FSYNC)
     })
 }
 
-unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> Code {
+unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> ResultCode {
     count(file, VfsCall::Close);
     if let Some((context, SqliteFileKind::Database)) = known(file) {
         context.registry.set_file_level(context.worker, 0);
@@ -209,7 +212,7 @@ unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> Code {
     below!(file, xClose(), ffi::SQLITE_OK)
 }
 
-unsafe extern "C" fn lock(file: *mut ffi::sqlite3_file, level: c_int) -> Code {
+unsafe extern "C" fn lock(file: *mut ffi::sqlite3_file, level: c_int) -> ResultCode {
     count(file, VfsCall::Lock);
     let code = below!(file, xLock(level), ffi::SQLITE_OK);
     if code == ffi::SQLITE_OK {
@@ -218,7 +221,7 @@ unsafe extern "C" fn lock(file: *mut ffi::sqlite3_file, level: c_int) -> Code {
     code
 }
 
-unsafe extern "C" fn unlock(file: *mut ffi::sqlite3_file, level: c_int) -> Code {
+unsafe extern "C" fn unlock(file: *mut ffi::sqlite3_file, level: c_int) -> ResultCode {
     count(file, VfsCall::Unlock);
     note_file_level(file, level);
     below!(file, xUnlock(level), ffi::SQLITE_OK)
@@ -237,7 +240,7 @@ unsafe extern "C" fn shm_lock(
     offset: c_int,
     slots: c_int,
     flags: c_int,
-) -> Code {
+) -> ResultCode {
     count(file, VfsCall::ShmLock);
     let code = below!(file, xShmLock(offset, slots, flags), ffi::SQLITE_IOERR_SHMLOCK);
     // Slot 0 is the write lock; slots are taken in runs, so a run that starts later lacks it.
@@ -256,7 +259,7 @@ unsafe extern "C" fn shm_map(
     bytes: c_int,
     extend: c_int,
     out: *mut *mut c_void,
-) -> Code {
+) -> ResultCode {
     count(file, VfsCall::ShmMap);
     below!(file, xShmMap(region, bytes, extend, out), ffi::SQLITE_IOERR_SHMMAP)
 }
@@ -266,7 +269,7 @@ unsafe extern "C" fn fetch(
     offset: ffi::sqlite3_int64,
     bytes: c_int,
     out: *mut *mut c_void,
-) -> Code {
+) -> ResultCode {
     count(file, VfsCall::Fetch);
     below!(file, xFetch(offset, bytes, out), ffi::SQLITE_ERROR)
 }
@@ -281,12 +284,14 @@ macro_rules! pass_through {
 }
 
 pass_through! {
-    file_size => xFileSize(out: *mut ffi::sqlite3_int64) -> Code, ffi::SQLITE_IOERR_FSTAT;
-    check_reserved_lock => xCheckReservedLock(out: *mut c_int) -> Code, ffi::SQLITE_OK;
-    file_control => xFileControl(operation: c_int, argument: *mut c_void) -> Code, ffi::SQLITE_NOTFOUND;
+    file_size => xFileSize(out: *mut ffi::sqlite3_int64) -> ResultCode, ffi::SQLITE_IOERR_FSTAT;
+    check_reserved_lock => xCheckReservedLock(out: *mut c_int) -> ResultCode, ffi::SQLITE_OK;
+    file_control => xFileControl(operation: c_int, argument: *mut c_void)
+        -> ResultCode, ffi::SQLITE_NOTFOUND;
     sector_size => xSectorSize() -> c_int, 0;
     device_characteristics => xDeviceCharacteristics() -> c_int, 0;
     shm_barrier => xShmBarrier() -> (), ();
-    shm_unmap => xShmUnmap(delete: c_int) -> Code, ffi::SQLITE_OK;
-    unfetch => xUnfetch(offset: ffi::sqlite3_int64, page: *mut c_void) -> Code, ffi::SQLITE_OK;
+    shm_unmap => xShmUnmap(delete: c_int) -> ResultCode, ffi::SQLITE_OK;
+    unfetch => xUnfetch(offset: ffi::sqlite3_int64, page: *mut c_void)
+        -> ResultCode, ffi::SQLITE_OK;
 }

@@ -10,7 +10,7 @@ use dbtime_model::{MonoNanos, Parts, StatementId};
 
 /// One call of a connection.
 pub(super) enum PoolCall<'a> {
-    Execute { statement: StatementId, parameters: &'a [Value], wants_row: bool },
+    Execute { statement: StatementId, parameters: &'a [Value], needs_row: bool },
     Perform { op: ConnectionOp<'a>, statement: Option<StatementId> },
 }
 
@@ -26,8 +26,8 @@ impl PoolCall<'_> {
     #[inline]
     fn plain<C: PoolConnection>(&self, connection: &mut C) -> Result<u64, DatabaseFailure> {
         match *self {
-            Self::Execute { statement, parameters, wants_row } => {
-                connection.execute(statement, parameters, wants_row)
+            Self::Execute { statement, parameters, needs_row } => {
+                connection.execute(statement, parameters, needs_row)
             }
             Self::Perform { op, statement } => connection.perform(op, statement),
         }
@@ -40,8 +40,8 @@ impl PoolCall<'_> {
         parts: &mut Parts,
     ) -> (Result<u64, DatabaseFailure>, MonoNanos, MonoNanos) {
         match *self {
-            Self::Execute { statement, parameters, wants_row } => {
-                connection.execute_measured(statement, parameters, wants_row, parts)
+            Self::Execute { statement, parameters, needs_row } => {
+                connection.execute_measured(statement, parameters, needs_row, parts)
             }
             Self::Perform { op, statement } => connection.perform_measured(op, statement, parts),
         }

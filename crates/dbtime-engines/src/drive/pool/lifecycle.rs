@@ -50,9 +50,9 @@ impl<C: PoolConnection> Reactor for BlockingReactor<'_, C> {
         _: u32,
         statement: StatementId,
         parameters: &[Value],
-        wants_row: bool,
+        needs_row: bool,
     ) -> Option<StatementResult> {
-        Some(answer(self.0.execute(statement, parameters, wants_row)))
+        Some(answer(self.0.execute(statement, parameters, needs_row)))
     }
 
     fn perform(&mut self, _: u32, op: ConnectionOp<'_>) -> Option<StatementResult> {

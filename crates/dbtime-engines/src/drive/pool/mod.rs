@@ -38,7 +38,7 @@ pub trait PoolConnection {
         &mut self,
         statement: StatementId,
         parameters: &[Value],
-        wants_row: bool,
+        needs_row: bool,
     ) -> Result<u64, DatabaseFailure>;
 
     /// The same, with the time inside split into parts: adds them to `parts` and returns the
@@ -47,7 +47,7 @@ pub trait PoolConnection {
         &mut self,
         statement: StatementId,
         parameters: &[Value],
-        wants_row: bool,
+        needs_row: bool,
         parts: &mut Parts,
     ) -> (Result<u64, DatabaseFailure>, MonoNanos, MonoNanos);
 

@@ -213,10 +213,10 @@ impl<'a> PoolWorker<'a> {
         let mut action = session.start(ticket);
         let outcome = loop {
             action = match action {
-                SessionAction::Execute { statement, parameters, wants_row } => {
-                    let call = PoolCall::Execute { statement, parameters, wants_row };
+                SessionAction::Execute { statement, parameters, needs_row } => {
+                    let call = PoolCall::Execute { statement, parameters, needs_row };
                     match call.make(connection, &ticket, &mut timing, thread_recorder) {
-                        Ok(rows) if wants_row => session.answered(rows, connection.first_row()),
+                        Ok(rows) if needs_row => session.answered(rows, connection.first_row()),
                         Ok(rows) => session.answered(rows, &[]),
                         Err(failure) if failure.class == ErrorClass::Interrupted => {
                             // Only the end of the run interrupts.

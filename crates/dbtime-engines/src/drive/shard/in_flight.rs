@@ -63,11 +63,11 @@ impl InFlight {
     ) {
         // A statement that cannot be sent takes its connection with it, and all behind it wait.
         while reactor.hold(id)
-            && let Some(SessionAction::Execute { statement, parameters, wants_row }) =
+            && let Some(SessionAction::Execute { statement, parameters, needs_row }) =
                 session.next_ahead()
         {
             self.behind.push_back((statement, self.sent));
-            reactor.submit(id, statement, parameters, wants_row);
+            reactor.submit(id, statement, parameters, needs_row);
         }
     }
 

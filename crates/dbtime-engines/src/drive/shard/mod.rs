@@ -71,7 +71,7 @@ pub struct Shard<'a, R> {
     /// When the next client of a closed loop will ask, as far as is known.
     next_ready_at: Option<MonoNanos>,
     /// The next transaction, claimed ahead of its due instant.
-    next: Option<Claimed>,
+    next: Option<ClaimedTicket>,
     connections: Vec<ShardConnection>,
     connection_map: ConnectionMap,
     /// Connections without a transaction, longest first, and since when they would have been
@@ -108,7 +108,7 @@ struct ShardConnection {
 }
 
 #[derive(Clone, Copy)]
-struct Claimed {
+struct ClaimedTicket {
     ticket: Ticket,
     ready: MonoNanos,
     think: Option<(OperationId, Nanos)>,
@@ -279,13 +279,13 @@ impl<'a, R: Reactor> Shard<'a, R> {
         self.idle.remove(at).map(|(id, _)| id)
     }
 
-    fn is_too_late(&self, claimed: &Claimed, present: MonoNanos) -> bool {
+    fn is_too_late(&self, claimed: &ClaimedTicket, present: MonoNanos) -> bool {
         self.plan.measure.is_some() && present >= self.end + self.plan.late_start
             || claimed.ticket.due < self.stop.instant() && present >= self.stop.instant()
     }
 
-    fn start(&mut self, id: u32, claimed: Claimed, present: MonoNanos) -> MonoNanos {
-        let Claimed { ticket, ready, think } = claimed;
+    fn start(&mut self, id: u32, claimed: ClaimedTicket, present: MonoNanos) -> MonoNanos {
+        let ClaimedTicket { ticket, ready, think } = claimed;
         let ticket = self.connections[id as usize].session.claimed(ticket);
         if let Some((operation, planned)) = think {
             let taken = planned + (present - ready);
@@ -301,7 +301,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
 
     /// Claims the next transaction; `None` when there is none to wait for yet.
     #[inline]
-    fn claim(&mut self, freed: MonoNanos, present: MonoNanos) -> Option<Claimed> {
+    fn claim(&mut self, freed: MonoNanos, present: MonoNanos) -> Option<ClaimedTicket> {
         loop {
             if present >= self.stop.instant() {
                 return self.give_up(present);
@@ -313,7 +313,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
             };
             match claim {
                 ClaimResult::Run { ticket, ready, think } => {
-                    return Some(Claimed { ticket, ready, think });
+                    return Some(ClaimedTicket { ticket, ready, think });
                 }
                 ClaimResult::Dropped(ticket) => {
                     let dropped = self.thread_recorder.dropped(&ticket, present);
@@ -333,7 +333,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
 
     /// The run was ended from outside: counts what was due before that and claims no more.
     #[cold]
-    fn give_up(&mut self, present: MonoNanos) -> Option<Claimed> {
+    fn give_up(&mut self, present: MonoNanos) -> Option<ClaimedTicket> {
         let stopped = self.stop.instant().min(self.end);
         let thread_recorder = &mut self.thread_recorder;
         let mut unfinished =
@@ -409,12 +409,12 @@ impl<'a, R: Reactor> Shard<'a, R> {
         };
         let outcome = loop {
             action = match action {
-                SessionAction::Execute { statement, parameters, wants_row } => {
+                SessionAction::Execute { statement, parameters, needs_row } => {
                     in_flight.executing = Some(statement);
                     in_flight.sent = reactor.now();
                     in_flight.script_connection = None;
                     let pipelines = plan.pipelining != Pipelining::Off && reactor.hold(id);
-                    let answer = reactor.submit(id, statement, parameters, wants_row);
+                    let answer = reactor.submit(id, statement, parameters, needs_row);
                     if pipelines {
                         if answer.is_none() {
                             in_flight.send_ahead(session, reactor, id);

@@ -19,7 +19,7 @@ pub trait Reactor {
         connection: u32,
         statement: StatementId,
         parameters: &[Value],
-        wants_row: bool,
+        needs_row: bool,
     ) -> Option<StatementResult>;
 
     /// One connection more, which is not made yet. `None`: there are no others.

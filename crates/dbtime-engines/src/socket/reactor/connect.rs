@@ -193,7 +193,7 @@ impl<P: Protocol> SocketReactor<P> {
             }
         }
         let conn = &self.conns[id as usize];
-        if conn.wants_to_send() && !conn.is_blocked {
+        if conn.has_unsent() && !conn.is_blocked {
             self.flush(id);
         }
     }

@@ -32,7 +32,7 @@ const MIN_STOPPED_OVERRUN: Nanos = Nanos::from_millis(1);
 const MAX_WORK: Nanos = Nanos::from_millis(20);
 
 /// The lateness of one shard's thread.
-pub(super) struct Lateness {
+pub(super) struct ReadLateness {
     flag: Option<SwitchFlag>,
     schedstat: Option<Schedstat>,
     /// The run delay that was read last.
@@ -49,7 +49,7 @@ pub(super) struct Lateness {
     was_stopped: bool,
 }
 
-impl Lateness {
+impl ReadLateness {
     /// Of the calling thread.
     pub(super) fn new() -> Self {
         let schedstat = Schedstat::open();
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn the_first_of_what_was_ready_has_waited_longest() {
-        let mut lateness = Lateness::new();
+        let mut lateness = ReadLateness::new();
         lateness.wait = Nanos(900);
         assert_eq!([0, 1, 2].map(|position| lateness.of(position, 3).wait.0), [900, 600, 300]);
         lateness.was_stopped = true;
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_is_away_for_longer_than_it_may_was_stopped() {
-        let mut lateness = Lateness::new();
+        let mut lateness = ReadLateness::new();
         let (begun, timeout) = (MonoNanos(1_000_000_000), Nanos::from_millis(2));
         lateness.waits(begun);
         let woken = begun + Nanos::from_millis(302);
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn many_short_stretches_hide_no_long_delay() {
-        let mut lateness = Lateness::new();
+        let mut lateness = ReadLateness::new();
         let short = Nanos::from_micros(150);
         for position in 0..100 {
             let begun = MonoNanos(1_000_000_000 + position * 1_000_000);

@@ -9,7 +9,7 @@ mod receive;
 use super::connection::{ConnectionStage, PendingWork, SendStatus, SocketConnection};
 use super::io_failure::IoFailure;
 use super::protocol::{Protocol, ProtocolCall, QueryTable, SubmitResult};
-use super::settings::{Reconnect, SocketSettings};
+use super::settings::{ReconnectPolicy, SocketSettings};
 use super::tls;
 use crate::drive::shard::{AnswerDelay, Completion, CompletionKind, Reactor, StatementResult};
 use close::ClosingSockets;
@@ -22,7 +22,7 @@ use dbtime_machine::thread_clock::ThreadClock;
 use dbtime_machine::wait::WakeMargin;
 use dbtime_model::recorder::ConnectionRecorder;
 use dbtime_model::{MonoNanos, Nanos, StatementId};
-use lateness::Lateness;
+use lateness::ReadLateness;
 use poll::ReactorTicks;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::fd::OwnedFd;
@@ -65,7 +65,7 @@ pub struct SocketReactor<P: Protocol> {
     first_failure: Option<DatabaseFailure>,
     clock: ThreadClock,
     /// How late the thread looks at its sockets.
-    lateness: Lateness,
+    lateness: ReadLateness,
     /// How long the socket that is read had been ready.
     late: AnswerDelay,
     /// How long before an instant that something is due at it stops sleeping, and spins.
@@ -103,7 +103,7 @@ impl<P: Protocol> SocketReactor<P> {
             address_index: 0,
             first_failure: None,
             clock: ThreadClock::new(),
-            lateness: Lateness::new(),
+            lateness: ReadLateness::new(),
             late: AnswerDelay::default(),
             wake_margin: WakeMargin::new(1),
         })
@@ -206,11 +206,11 @@ impl<P: Protocol> SocketReactor<P> {
         let late = AnswerDelay::default();
         self.completions.push(Completion { connection: id, at, late, kind });
         let answer = match &pending {
-            PendingWork::Execute { statement, parameters, wants_row } => {
-                let (statement, wants_row) = (*statement, *wants_row);
+            PendingWork::Execute { statement, parameters, needs_row } => {
+                let (statement, needs_row) = (*statement, *needs_row);
                 self.execute(
                     id,
-                    ProtocolCall { statement, parameters: parameters.as_slice(), wants_row },
+                    ProtocolCall { statement, parameters: parameters.as_slice(), needs_row },
                 )
             }
             PendingWork::Perform(op) => self.op(id, op.borrow()),
@@ -285,7 +285,7 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
         connection: u32,
         statement: StatementId,
         parameters: &[Value],
-        wants_row: bool,
+        needs_row: bool,
     ) -> Option<StatementResult> {
         let conn = &mut self.conns[connection as usize];
         if let Some(failure) = conn.lost.take() {
@@ -293,10 +293,10 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
             return Some(StatementResult::unsent(failure));
         }
         if conn.stage == ConnectionStage::Up {
-            return self.execute(connection, ProtocolCall { statement, parameters, wants_row });
+            return self.execute(connection, ProtocolCall { statement, parameters, needs_row });
         }
         let parameters = parameters.to_vec();
-        conn.pending = Some(PendingWork::Execute { statement, parameters, wants_row });
+        conn.pending = Some(PendingWork::Execute { statement, parameters, needs_row });
         if conn.stage == ConnectionStage::Down {
             self.connect(connection);
         }
@@ -343,7 +343,7 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
     fn release(&mut self, connection: u32) {
         self.held = None;
         let conn = &self.conns[connection as usize];
-        if conn.stage == ConnectionStage::Up && conn.wants_to_send() && !conn.is_blocked {
+        if conn.stage == ConnectionStage::Up && conn.has_unsent() && !conn.is_blocked {
             self.flush(connection);
         }
     }
@@ -359,7 +359,7 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
     #[inline]
     fn transaction_ended(&mut self, connection: u32) {
         self.transaction_restarts(connection);
-        if self.settings.reconnect == Reconnect::EveryTransaction {
+        if self.settings.reconnect == ReconnectPolicy::EveryTransaction {
             self.terminate(connection);
         }
     }
@@ -412,7 +412,7 @@ mod tests {
     use super::*;
     use crate::databases::postgres::{PostgresIdentity, PostgresProtocol, PostgresShared};
     use crate::server::StatementProtocol;
-    use crate::socket::Address;
+    use crate::socket::ServerAddress;
     use std::os::unix::net::UnixListener;
     use std::path::Path;
 
@@ -421,10 +421,10 @@ mod tests {
         let shared =
             PostgresShared::of_workload(PostgresIdentity::default(), &[], StatementProtocol::Text);
         let settings = SocketSettings {
-            address: Address::unix(path).expect("a path"),
+            address: ServerAddress::unix(path).expect("a path"),
             connect_timeout: Nanos::from_secs(5),
             statement_timeout: None,
-            reconnect: Reconnect::WhenLost,
+            reconnect: ReconnectPolicy::WhenLost,
             tls: None,
         };
         SocketReactor::new(shared.into(), settings.into(), 1).expect("epoll")

@@ -1,7 +1,7 @@
 //! `[dictionaries.NAME]`: words from a file, a list or a template.
 
 use super::is_sql_name;
-use crate::keys::dictionary::{Dictionary, DictionaryWords, Order};
+use crate::keys::dictionary::{DictionaryWords, WordDictionary, WordOrder};
 use crate::keys::template::TextTemplate;
 use crate::workload::WorkloadError;
 use crate::workload::document::{DocumentNode, DocumentSection, Result};
@@ -10,14 +10,14 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-pub(super) type Dictionaries = BTreeMap<String, Arc<Dictionary>>;
+pub(super) type WordDictionaries = BTreeMap<String, Arc<WordDictionary>>;
 
 /// Words of a list or a file at most.
 const WORDS_MAX: usize = 10_000_000;
 /// The largest dictionary file, in bytes.
 const FILE_MAX: u64 = 256 << 20;
 
-pub(super) fn read(root: &DocumentSection<'_, '_>) -> Result<Dictionaries> {
+pub(super) fn read(root: &DocumentSection<'_, '_>) -> Result<WordDictionaries> {
     let Some(node) = root.get("dictionaries") else { return Ok(BTreeMap::new()) };
     let entry = |(name, node): (&str, DocumentNode<'_, '_>)| {
         if !is_sql_name(name) {
@@ -32,14 +32,14 @@ pub(super) fn read(root: &DocumentSection<'_, '_>) -> Result<Dictionaries> {
     node.section("dictionaries")?.entries().map(entry).collect()
 }
 
-fn dictionary(section: &DocumentSection<'_, '_>) -> Result<Dictionary> {
+fn dictionary(section: &DocumentSection<'_, '_>) -> Result<WordDictionary> {
     section.allow(&["file", "list", "template", "count", "first", "order"])?;
     let order = match section.get("order") {
-        None => Order::Random,
+        None => WordOrder::Random,
         Some(node) => match node.text()? {
-            "random" => Order::Random,
-            "sequential" => Order::Sequential,
-            "unique" => Order::Unique,
+            "random" => WordOrder::Random,
+            "sequential" => WordOrder::Sequential,
+            "unique" => WordOrder::Unique,
             _ => return Err(node.unexpected("\"random\", \"sequential\" or \"unique\"")),
         },
     };
@@ -62,7 +62,7 @@ fn dictionary(section: &DocumentSection<'_, '_>) -> Result<Dictionary> {
         }
     };
     section.allow(&["file", "list", "order"])?;
-    Ok(Dictionary { words, order })
+    Ok(WordDictionary { words, order })
 }
 
 fn list_words(node: &DocumentNode<'_, '_>) -> Result<Vec<String>> {
@@ -77,16 +77,16 @@ fn list_words(node: &DocumentNode<'_, '_>) -> Result<Vec<String>> {
 fn template_words(
     section: &DocumentSection<'_, '_>,
     node: &DocumentNode<'_, '_>,
-    order: Order,
-) -> Result<Dictionary> {
+    order: WordOrder,
+) -> Result<WordDictionary> {
     let template = TextTemplate::parse(node.text()?).map_err(|found| {
         node.refuse(found, "one conversion such as %d, %05d or %08x, at most 1000 wide")
     })?;
     let count = section.need("count", "how many words the template makes")?;
-    let count = count.integer(1..=Dictionary::COUNT_MAX)?.cast_unsigned();
+    let count = count.integer(1..=WordDictionary::COUNT_MAX)?.cast_unsigned();
     let first = section.get("first").map_or(Ok(1), |node| node.integer(0..=i64::MAX))?;
     let words = DictionaryWords::Template { template, first: first.cast_unsigned(), count };
-    Ok(Dictionary { words, order })
+    Ok(WordDictionary { words, order })
 }
 
 /// The lines of a file beside the workload file; empty lines are no words.

@@ -1,8 +1,8 @@
 //! One generator: `{ uniform = [1, "account.rows"] }`, a formula in quotes, or a plain number.
 
-use super::dictionary::Dictionaries;
-use crate::keys::formula::{Formula, FormulaError};
-use crate::keys::pattern::Pattern;
+use super::dictionary::WordDictionaries;
+use crate::keys::formula::{FormulaError, KeyFormula};
+use crate::keys::pattern::TextPattern;
 use crate::keys::skew::Zipf;
 use crate::keys::{KeyKind, KeyRange, KeySpec};
 use crate::program::Value;
@@ -16,7 +16,7 @@ use toml::de::DeValue;
 /// What every generator may refer to.
 pub(super) struct KeyContext<'a> {
     pub(super) tables: &'a [WorkloadTable],
-    pub(super) dictionaries: &'a Dictionaries,
+    pub(super) dictionaries: &'a WordDictionaries,
     /// Bytes that repeated constants may still take: a short file must not fill the memory.
     pub(super) bytes_left: Cell<usize>,
 }
@@ -25,7 +25,7 @@ impl<'a> KeyContext<'a> {
     /// Bytes of all repeated constants together.
     const BYTES_MAX: usize = 16 << 20;
 
-    pub(super) fn new(tables: &'a [WorkloadTable], dictionaries: &'a Dictionaries) -> Self {
+    pub(super) fn new(tables: &'a [WorkloadTable], dictionaries: &'a WordDictionaries) -> Self {
         Self { tables, dictionaries, bytes_left: Cell::new(Self::BYTES_MAX) }
     }
 }
@@ -68,7 +68,7 @@ pub(super) fn spec(
             Ok(KeySpec::Constant(Value::Integer(node.integer(i64::MIN..=i64::MAX)?)))
         }
         DeValue::Float(_) => Ok(KeySpec::Constant(Value::Real(node.number()?))),
-        DeValue::String(_) => Ok(KeySpec::Formula(formula(node, scope)?)),
+        DeValue::String(_) => Ok(KeySpec::KeyFormula(formula(node, scope)?)),
         DeValue::Table(_) => from_section(node, &node.section(title)?, extra, scope),
         _ => Err(node.unexpected("a number, a formula in quotes, or a table with a generator")),
     }
@@ -116,7 +116,7 @@ fn generator(
     };
     match name {
         "constant" => constant(node, section, &scope.things.bytes_left),
-        "formula" => Ok(KeySpec::Formula(formula(node, scope)?)),
+        "formula" => Ok(KeySpec::KeyFormula(formula(node, scope)?)),
         "uniform" => Ok(KeySpec::Uniform(range(node, scope)?)),
         "real" => real(node),
         "zipf" => {
@@ -159,17 +159,17 @@ fn generator(
             let words = known.get(name).ok_or_else(|| {
                 node.unknown("dictionary", name, known.keys().map(String::as_str))
             })?;
-            Ok(KeySpec::Dictionary(Arc::clone(words)))
+            Ok(KeySpec::WordDictionary(Arc::clone(words)))
         }
         "pattern" => {
             let text = node.text()?;
-            if text.len() > Pattern::LENGTH_MAX {
+            if text.len() > TextPattern::LENGTH_MAX {
                 return Err(node.refuse(
                     format!("a pattern of {} bytes", text.len()),
-                    format!("at most {} bytes", Pattern::LENGTH_MAX),
+                    format!("at most {} bytes", TextPattern::LENGTH_MAX),
                 ));
             }
-            Ok(KeySpec::Pattern(Arc::new(Pattern::new(text))))
+            Ok(KeySpec::TextPattern(Arc::new(TextPattern::new(text))))
         }
         _ => choose(node, scope),
     }
@@ -264,13 +264,13 @@ fn fixed_range(node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> Result<KeyR
 }
 
 /// A number that is known once the scale is.
-fn fixed(node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> Result<Formula> {
+fn fixed(node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> Result<KeyFormula> {
     let formula = end(node, scope)?;
     independent(&formula, node)?;
     Ok(formula)
 }
 
-fn independent(formula: &Formula, node: &DocumentNode<'_, '_>) -> Result<()> {
+fn independent(formula: &KeyFormula, node: &DocumentNode<'_, '_>) -> Result<()> {
     let mut depends = false;
     formula.slots(&mut |_| depends = true);
     if depends {
@@ -281,28 +281,28 @@ fn independent(formula: &Formula, node: &DocumentNode<'_, '_>) -> Result<()> {
     Ok(())
 }
 
-fn end(node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> Result<Formula> {
+fn end(node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> Result<KeyFormula> {
     match node.value.get_ref() {
-        DeValue::Integer(_) => Ok(Formula::Number(node.integer(i64::MIN..=i64::MAX)?)),
+        DeValue::Integer(_) => Ok(KeyFormula::Number(node.integer(i64::MIN..=i64::MAX)?)),
         DeValue::String(_) => formula(node, scope),
         _ => Err(node.unexpected("an integer or a formula in quotes")),
     }
 }
 
-fn formula(node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> Result<Formula> {
+fn formula(node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> Result<KeyFormula> {
     let tables = scope.things.tables;
     let resolve = &mut |name: &str| {
         if let Some(slot) = scope.names.get(name) {
-            return Some(Formula::Slot(*slot));
+            return Some(KeyFormula::Slot(*slot));
         }
         if name == "scale" {
-            return Some(Formula::Scale);
+            return Some(KeyFormula::Scale);
         }
         let table = name.strip_suffix(".rows")?;
         let position = tables.iter().position(|t| t.name == table)?;
-        Some(Formula::Rows(position as u16))
+        Some(KeyFormula::Rows(position as u16))
     };
-    Formula::parse(node.text()?, resolve).map_err(|error| match error {
+    KeyFormula::parse(node.text()?, resolve).map_err(|error| match error {
         FormulaError::Syntax(found, expected) => node.refuse(found, expected),
         FormulaError::UnknownName(name) => {
             let rows: Vec<String> = tables.iter().map(|t| format!("{}.rows", t.name)).collect();

@@ -12,7 +12,7 @@ mod table;
 
 pub(super) use scale::check_scale;
 
-use super::document::{Document, DocumentNode, DocumentSection, Result};
+use super::document::{DocumentNode, DocumentSection, Result, TomlDocument};
 use super::script::{ScriptDocument, ScriptStep, WorkloadScripts};
 use super::{Operation, Workload, WorkloadError, WorkloadLimit, sql};
 use crate::session::RetryPolicy;
@@ -22,7 +22,7 @@ use std::path::Path;
 
 /// Reads a workload file.
 pub(super) fn workload(text: &str, path: &Path) -> Result<Workload> {
-    let document = Document { path, text };
+    let document = TomlDocument { path, text };
     let root = document.parse()?;
     let section = DocumentSection::root(document, root.get_ref());
     section.allow(&[
@@ -58,7 +58,7 @@ pub(super) fn workload(text: &str, path: &Path) -> Result<Workload> {
 
 /// A workload of one statement.
 pub(super) fn from_sql(text: &str) -> Result<Workload> {
-    let document = Document { path: Path::new("query"), text };
+    let document = TomlDocument { path: Path::new("query"), text };
     let refuse = |error: sql::SqlError| document.unexpected(0, error.found, error.expected);
     let compiled = sql::compile(text).map_err(refuse)?;
     if let Some(name) = compiled.names.first() {

@@ -1,7 +1,7 @@
 //! Whether a workload makes sense at a scale.
 
 use crate::keys::KeySpec;
-use crate::keys::formula::Formula;
+use crate::keys::formula::KeyFormula;
 use crate::workload::{Workload, WorkloadError};
 
 /// Refuses scale 0, rows beyond 63 bits, and ranges that are empty at this scale.
@@ -47,7 +47,7 @@ pub(in crate::workload) fn check_scale(
 
 /// The ends of a range that is empty and depends on nothing but the scale.
 fn empty_range(spec: &KeySpec, rows: &[u64], scale: u64) -> Option<(i64, i64)> {
-    let value = |formula: &Formula| formula.bind(rows, scale).constant();
+    let value = |formula: &KeyFormula| formula.bind(rows, scale).constant();
     let (low, high) = match spec {
         KeySpec::Uniform(range)
         | KeySpec::Permutation(range)

@@ -1,6 +1,6 @@
 //! `[[table]]`: names, rows, columns, indexes, and the data of the columns.
 
-use super::dictionary::Dictionaries;
+use super::dictionary::WordDictionaries;
 use super::key::{self, KeyContext, KeyScope};
 use super::{distinct, order, sql_name};
 use crate::keys::{KeyKind, KeySpec};
@@ -140,7 +140,7 @@ fn indexes(
 pub(super) fn read_data(
     root: &DocumentSection<'_, '_>,
     tables: &[WorkloadTable],
-    dictionaries: &Dictionaries,
+    dictionaries: &WordDictionaries,
 ) -> Result<Vec<DataSpec>> {
     let things = KeyContext::new(tables, dictionaries);
     let sections = root.sections("table")?;

@@ -21,7 +21,7 @@ fn evaluate(text: &str) -> Result<String, String> {
         ("default_seed", -1_240_385_398_947_155_067),
     ];
     let slots = given.map(|(name, value)| (names.slot(name), value));
-    let mut variables = Variables::new(Arc::new(names));
+    let mut variables = ClientVariables::new(Arc::new(names));
     for (slot, value) in slots {
         variables.set("startup", slot, ScriptValue::Int(value))?;
     }
@@ -127,7 +127,7 @@ fn debug_is_told_what_it_was_given() {
     let mut cursor = ScriptCursor { text: "debug(null) is null and debug(1.5) > 1", at: 0 };
     let mut names = NameTable::default();
     let expression = expression::parse(&mut cursor, &mut names).expect("an expression");
-    let mut variables = Variables::new(Arc::new(names));
+    let mut variables = ClientVariables::new(Arc::new(names));
     let (mut prng, mut told) = (PgbenchRandom::new(1), Vec::new());
     let mut debug = |value| told.push(value);
     let scope =

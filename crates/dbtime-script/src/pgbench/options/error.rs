@@ -7,12 +7,12 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsageError {
     message: String,
-    after: After,
+    after: UsageHint,
 }
 
 /// What follows the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum After {
+enum UsageHint {
     Nothing,
     /// A second line, behind `detail: `.
     Detail(&'static str),
@@ -24,21 +24,21 @@ enum After {
 
 impl UsageError {
     pub(super) fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), after: After::Nothing }
+        Self { message: message.into(), after: UsageHint::Nothing }
     }
 
     /// One whose remedy is the help text.
     pub(super) fn hinted(message: impl Into<String>) -> Self {
-        Self { message: message.into(), after: After::Hint }
+        Self { message: message.into(), after: UsageHint::Hint }
     }
 
     pub(super) fn detailed(message: impl Into<String>, detail: &'static str) -> Self {
-        Self { message: message.into(), after: After::Detail(detail) }
+        Self { message: message.into(), after: UsageHint::Detail(detail) }
     }
 
     /// One whose remedy is the list of built-in scripts.
     pub(super) fn of_builtin(message: impl Into<String>) -> Self {
-        Self { message: message.into(), after: After::Builtins }
+        Self { message: message.into(), after: UsageHint::Builtins }
     }
 }
 
@@ -49,12 +49,12 @@ impl fmt::Display for UsageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
         match self.after {
-            After::Nothing => Ok(()),
-            After::Detail(detail) => write!(f, "\ndetail: {detail}"),
-            After::Hint => {
+            UsageHint::Nothing => Ok(()),
+            UsageHint::Detail(detail) => write!(f, "\ndetail: {detail}"),
+            UsageHint::Hint => {
                 f.write_str("\nhint: Try \"dbtime pgbench --help\" for more information.")
             }
-            After::Builtins => write!(f, "\n{}", list_builtins().trim_end()),
+            UsageHint::Builtins => write!(f, "\n{}", list_builtins().trim_end()),
         }
     }
 }

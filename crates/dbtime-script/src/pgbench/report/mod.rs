@@ -65,7 +65,7 @@ fn or_zeros(moments: &RunningMoments) -> (f64, f64) {
 
 /// The report, after the banner.
 pub fn report(benchmark: &BenchmarkOptions, outcome: &PgbenchOutcome) -> String {
-    let report = Report { benchmark, outcome };
+    let report = PgbenchReport { benchmark, outcome };
     let mut text = report.settings() + &report.counts();
     let total = &outcome.total;
     if total.processed + total.skipped == 0 {
@@ -88,12 +88,12 @@ fn share(count: u64, of: u64) -> String {
     format!("{count} ({:.3}%)", 100.0 * count as f64 / of as f64)
 }
 
-struct Report<'a> {
+struct PgbenchReport<'a> {
     benchmark: &'a BenchmarkOptions,
     outcome: &'a PgbenchOutcome,
 }
 
-impl Report<'_> {
+impl PgbenchReport<'_> {
     fn settings(&self) -> String {
         let BenchmarkOptions { scripts, clients, jobs, protocol, max_tries, .. } = self.benchmark;
         let name = match &scripts[..] {

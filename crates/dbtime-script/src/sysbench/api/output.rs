@@ -2,8 +2,8 @@
 
 use super::wrapped;
 use crate::sysbench::lua_host::LuaHost;
-use crate::sysbench::output::Priority;
-use crate::sysbench::stats::Counter;
+use crate::sysbench::output::LogPriority;
+use crate::sysbench::stats::SysbenchCounter;
 use dbtime_model::Nanos;
 use mlua::{Lua, LuaString, Result, Table};
 use std::rc::Rc;
@@ -27,7 +27,7 @@ pub(super) fn install(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result
     host.set("write", write)?;
     let on = Rc::clone(lua_host);
     let log = lua.create_function(move |_, (priority, text): (u32, LuaString)| {
-        let priority = Priority::numbered(priority);
+        let priority = LogPriority::numbered(priority);
         on.setup.settings.output.log(priority, &text.to_string_lossy());
         Ok(())
     })?;
@@ -69,7 +69,7 @@ pub(super) fn install(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result
 fn counts(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result<()> {
     let on = Rc::clone(lua_host);
     let count = lua.create_function(move |_, number: f64| {
-        let counter = Counter::ALL.get(number as usize);
+        let counter = SysbenchCounter::ALL.get(number as usize);
         let counter = counter.ok_or_else(|| {
             mlua::Error::runtime(format!("sb_counter_inc: there is no counter {number}"))
         })?;
@@ -79,7 +79,7 @@ fn counts(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result<()> {
     host.set("count", count)?;
     let on = Rc::clone(lua_host);
     let reconnected = lua.create_function(move |_, ()| {
-        on.add_own(Counter::Reconnect);
+        on.add_own(SysbenchCounter::Reconnect);
         Ok(())
     })?;
     host.set("reconnected", reconnected)?;

@@ -72,10 +72,10 @@ local function raise(text)
 end
 
 -- Makes a connection fit for the event's next beginning.
-local function mend(con, is_lost, wants_rollback)
+local function mend(con, is_lost, needs_rollback)
   if is_lost then
     restore(con)
-  elseif wants_rollback then
+  elseif needs_rollback then
     yield(host.rollback() or CALL)
   end
 end
@@ -83,20 +83,20 @@ end
 -- Takes note of what became of the last request: what may be ignored is mended, all else is said.
 -- Returns what there would be to mend.
 local function note(con, query)
-  local is_ignorable, is_lost, wants_rollback, errno, state, message = host.failure()
+  local is_ignorable, is_lost, needs_rollback, errno, state, message = host.failure()
   con.sql_errno, con.sql_state, con.sql_errmsg = errno, state, message
   con.has_failed, con.has_rows = true, false
   con.error = is_ignorable and IGNORABLE or FATAL
   if is_ignorable then
-    mend(con, is_lost, wants_rollback)
+    mend(con, is_lost, needs_rollback)
   else
     host.log_failure(query)
   end
-  return is_lost, wants_rollback
+  return is_lost, needs_rollback
 end
 
 -- Raises what the last failure of a connection comes to, once the script's hook has seen it.
-local function raise_failure(con, query, is_lost, wants_rollback)
+local function raise_failure(con, query, is_lost, needs_rollback)
   if not con.has_failed then
     raise("SQL API error")
   end
@@ -109,7 +109,7 @@ local function raise_failure(con, query, is_lost, wants_rollback)
     if type(hook) ~= "function" or not hook(description) then
       raise(("SQL error, errno = %d, state = '%s': %s"):format(errno, state, message))
     end
-    mend(con, is_lost, wants_rollback)
+    mend(con, is_lost, needs_rollback)
   end
   description.errcode = RESTART
   error(description, 0)

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// A command line, after `sysbench`.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Arguments {
+pub struct CommandArguments {
     /// The script: a file, or the name of one in the places where scripts are.
     pub script: Option<String>,
     /// What to do with it: `run`, `prepare`, or a command of its own.
@@ -30,7 +30,7 @@ pub(super) struct OptionSetting {
 }
 
 /// Settings are left out, for there may be passwords among them.
-impl fmt::Debug for Arguments {
+impl fmt::Debug for CommandArguments {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { script, command, .. } = self;
         f.debug_tuple("Arguments").field(script).field(command).finish()
@@ -52,7 +52,7 @@ pub(super) fn dashed(name: &str) -> String {
     name.replace('_', "-")
 }
 
-impl Arguments {
+impl CommandArguments {
     /// Cuts a command line. `open` gives the text of a `--config-file`, whose settings count as if
     /// they stood in its place: what is said later wins.
     ///
@@ -125,8 +125,8 @@ fn of_file(text: &str) -> impl Iterator<Item = OptionSetting> {
 mod tests {
     use super::*;
 
-    fn read(line: &str) -> Result<Arguments, OptionError> {
-        Arguments::read(line.split_whitespace(), |path| Err(format!("{path} is not there")))
+    fn read(line: &str) -> Result<CommandArguments, OptionError> {
+        CommandArguments::read(line.split_whitespace(), |path| Err(format!("{path} is not there")))
     }
 
     #[test]
@@ -152,7 +152,7 @@ mod tests {
     fn a_configuration_file_counts_where_it_stands() {
         let text = "threads=3\n# no\n[section]\n --time = 2 \n\nhistogram\n";
         let line = ["--threads=1", "--config-file=cfg", "--time=9"];
-        let read = Arguments::read(line, |_| Ok(text.to_owned())).expect("a line");
+        let read = CommandArguments::read(line, |_| Ok(text.to_owned())).expect("a line");
         let assignments: Vec<_> =
             read.settings.iter().map(|s| (s.name.as_str(), s.value.as_deref())).collect();
         let expected = [

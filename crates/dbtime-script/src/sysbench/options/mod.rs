@@ -18,7 +18,7 @@ mod value;
 #[cfg(test)]
 mod tests;
 
-pub use arguments::Arguments;
+pub use arguments::CommandArguments;
 pub use error::OptionError;
 pub use option_table::{KNOWN, KnownOption, OptionSection};
 pub use typed::{
@@ -95,7 +95,7 @@ impl fmt::Debug for SysbenchOptions {
     }
 }
 
-impl Arguments {
+impl CommandArguments {
     /// What can be said before the script is there: options it may declare are left out.
     ///
     /// # Errors
@@ -130,7 +130,7 @@ struct OptionValues<'a> {
 
 impl<'a> OptionValues<'a> {
     fn read(
-        arguments: &'a Arguments,
+        arguments: &'a CommandArguments,
         declared: Option<&'a [DeclaredOption]>,
         is_complete: bool,
     ) -> Result<Self, OptionError> {

@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn arguments(line: &str) -> Arguments {
-    Arguments::read(line.split_whitespace(), |_| Ok("foo=1\nthreads=3\n".to_owned()))
+fn arguments(line: &str) -> CommandArguments {
+    CommandArguments::read(line.split_whitespace(), |_| Ok("foo=1\nthreads=3\n".to_owned()))
         .expect("a command line")
 }
 

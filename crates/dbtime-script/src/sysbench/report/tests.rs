@@ -1,7 +1,7 @@
 //! Reports that sysbench 1.0.20 was seen to give, and the patterns by which others read them.
 
 use super::super::histogram::{BucketCounts, SysbenchHistogram};
-use super::super::options::Arguments;
+use super::super::options::CommandArguments;
 use super::*;
 use regex::Regex;
 
@@ -188,7 +188,7 @@ Latency histogram (values are in milliseconds)
 }
 
 fn general_options(line: &str) -> GeneralOptions {
-    let arguments = Arguments::read(line.split_whitespace(), |_| Ok(String::new()));
+    let arguments = CommandArguments::read(line.split_whitespace(), |_| Ok(String::new()));
     arguments.expect("a line").before_script().expect("options").general
 }
 

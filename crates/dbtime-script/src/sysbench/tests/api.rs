@@ -2,7 +2,7 @@
 
 use super::super::declared_options;
 use super::super::options::{OptionType, OptionValue};
-use super::super::stats::Counter;
+use super::super::stats::SysbenchCounter;
 use super::*;
 use dbtime_model::SqlDialect;
 
@@ -75,7 +75,8 @@ fn the_environment_is_that_of_sysbench_and_each_client_has_its_own() {
     assert!(stage.printed().starts_with("event\t1\t0\nand 5\nevent\t1\t1\nand 5\nevent\t2\t0\n"));
     assert!(stage.printed().contains("  --bytes=SIZE       how much [1024]\n"));
     assert!(stage.printed().contains("  --ready[=on|off]   whether [on]\n"));
-    let counted = [Counter::Error, Counter::Read].map(|counter| stage.totals().get(counter));
+    let counted =
+        [SysbenchCounter::Error, SysbenchCounter::Read].map(|counter| stage.totals().get(counter));
     assert_eq!(counted, [2, 2]);
 }
 

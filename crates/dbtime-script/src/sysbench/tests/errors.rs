@@ -1,7 +1,7 @@
 //! What goes wrong: in the database, in the script, and in what is said about it.
 
 use super::super::options::OptionValue;
-use super::super::stats::Counter;
+use super::super::stats::SysbenchCounter;
 use super::*;
 use dbtime_model::SqlDialect;
 
@@ -112,7 +112,7 @@ fn restarted(driver: SqlDialect, hook: bool) -> (Stage, Client) {
 }
 
 fn ignored(stage: &Stage) -> [u64; 2] {
-    [Counter::Error, Counter::Reconnect].map(|counter| stage.totals().get(counter))
+    [SysbenchCounter::Error, SysbenchCounter::Reconnect].map(|counter| stage.totals().get(counter))
 }
 
 #[test]
@@ -146,7 +146,8 @@ fn postgres_rolls_back_before_it_starts_again() {
             ["execute UPDATE t SET a = a + 1 []", "query ROLLBACK", "query BEGIN"]
         );
         assert_eq!(ignored(&stage), [1, 0]);
-        let counted = [Counter::Write, Counter::Other].map(|counter| stage.totals().get(counter));
+        let counted = [SysbenchCounter::Write, SysbenchCounter::Other]
+            .map(|counter| stage.totals().get(counter));
         assert_eq!(counted, [1, 3]);
     }
 }

@@ -3,7 +3,7 @@
 use crate::exit::CommandFailure;
 use dbtime_script::pgbench::options::{BenchmarkOptions, LogOptions};
 use dbtime_script::pgbench::{
-    LogEntry, PgbenchRandom, Seeds, ThreadLog, ThreadSeeds, deal_clients, log_file_name,
+    ClientSeeds, LogEntry, PgbenchRandom, ThreadLog, ThreadSeeds, deal_clients, log_file_name,
 };
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -34,7 +34,7 @@ impl LogFiles {
     ) -> Result<Self, CommandFailure> {
         let (clients, threads) = (benchmark.clients, benchmark.jobs);
         let is_seed_given = benchmark.defines.iter().any(|(name, _)| name == "default_seed");
-        let seeds = Seeds::new(seed, clients, threads, is_seed_given);
+        let seeds = ClientSeeds::new(seed, clients, threads, is_seed_given);
         let file = |(number, seeds): (u32, ThreadSeeds)| {
             let name = log_file_name(&log.prefix, std::process::id(), number);
             let file = File::create(&name).map_err(|error| {

@@ -13,7 +13,7 @@ use crate::{interrupt, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::{LabError, RunRequest};
 use dbtime_model::plain_text::plain_lines;
-use dbtime_script::sysbench::options::{Arguments, GeneralOptions, SysbenchOptions};
+use dbtime_script::sysbench::options::{CommandArguments, GeneralOptions, SysbenchOptions};
 use dbtime_script::sysbench::{
     MainTask, Output, ScriptDeclarations, SysbenchCommand, SysbenchScript, SysbenchSettings, help,
     report,
@@ -75,7 +75,7 @@ struct NamedScript {
 
 fn obey(words: &[String]) -> Result<ProcessExit, CommandFailure> {
     let open = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
-    let arguments = Arguments::read(words, open).map_err(CommandFailure::usage)?;
+    let arguments = CommandArguments::read(words, open).map_err(CommandFailure::usage)?;
     if arguments.has_test {
         screen::note(report::DEPRECATED_TEST);
     }
@@ -126,7 +126,7 @@ impl NamedScript {
 }
 
 fn without_script(
-    arguments: &Arguments,
+    arguments: &CommandArguments,
     options: &SysbenchOptions,
 ) -> Result<ProcessExit, CommandFailure> {
     // Nothing is left out: a wrong option is an error.
@@ -149,7 +149,7 @@ fn output(is_json: bool) -> Output {
 
 impl SysbenchJob {
     /// Runs the script's body, which says what options there are, and does what was asked.
-    fn start(mut self, arguments: &Arguments) -> Result<ProcessExit, CommandFailure> {
+    fn start(mut self, arguments: &CommandArguments) -> Result<ProcessExit, CommandFailure> {
         let mut main = self.state(0, Arc::clone(&self.stop))?;
         self.declared = std::mem::take(&mut main.declared);
         if self.command.is_none() || self.script.source.is_some() {
@@ -197,7 +197,7 @@ impl SysbenchJob {
     /// Lets the script look at the values of options that it wants to see before anything else.
     fn validate(
         &self,
-        arguments: &Arguments,
+        arguments: &CommandArguments,
         main: &mut StateThread,
     ) -> Result<(), CommandFailure> {
         let own = self.declared.options.iter().flatten().filter(|option| option.has_validate);

@@ -146,10 +146,10 @@ fn login(scheme: &str, user: &str, password: &str, database: &str) -> ServerUrl 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbtime_script::sysbench::options::Arguments;
+    use dbtime_script::sysbench::options::CommandArguments;
 
     fn options(arguments: &[&str]) -> SysbenchOptions {
-        let read = Arguments::read(arguments, |_| Err(String::new())).expect("arguments");
+        let read = CommandArguments::read(arguments, |_| Err(String::new())).expect("arguments");
         read.options(Some(&[])).expect("options")
     }
 

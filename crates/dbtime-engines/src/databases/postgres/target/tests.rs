@@ -41,7 +41,7 @@ fn sockets_are_named_in_three_ways() {
         "postgres://%2Frun%2Fpg:5999/db",
         "postgres://me@/db?host=/run/pg/&port=5999",
     ] {
-        let Address::Unix(socket) = target(text).address else { panic!("{text}") };
+        let ServerAddress::Unix(socket) = target(text).address else { panic!("{text}") };
         assert_eq!(socket, Path::new(path), "{text}");
     }
     let shown = target("postgres://me@/db?host=/run/pg&port=5999");
@@ -176,7 +176,7 @@ fn the_server_is_told_how_long_a_statement_may_take() {
     let shared = target.shared(&[], StatementProtocol::Text, limit);
     let startup = String::from_utf8_lossy(&shared.startup).into_owned();
     assert!(startup.contains("\0statement_timeout\x00250\0"), "{startup}");
-    let sockets = target.sockets(Reconnect::WhenLost, limit).expect("no TLS is asked for");
+    let sockets = target.sockets(ReconnectPolicy::WhenLost, limit).expect("no TLS is asked for");
     assert_eq!(sockets.statement_timeout, Some(Nanos::from_millis(1250)));
 }
 

@@ -2,7 +2,7 @@
 
 use crate::sysbench::failure::{ClassifiedError, STATELESS};
 use crate::sysbench::lua_host::{ClientState, HostCall, LuaHost};
-use crate::sysbench::output::Priority;
+use crate::sysbench::output::LogPriority;
 use crate::sysbench::settings::SysbenchSettings;
 use dbtime_model::SqlDialect;
 use mlua::{Lua, LuaString, Result, Table};
@@ -24,7 +24,7 @@ pub(super) fn install(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result
             message: message.clone(),
             is_ignorable: false,
             is_lost: true,
-            wants_rollback: false,
+            needs_rollback: false,
         });
         Ok(true)
     })?;
@@ -37,7 +37,7 @@ pub(super) fn install(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result
         Ok((
             failed.is_ignorable,
             failed.is_lost,
-            failed.wants_rollback,
+            failed.needs_rollback,
             failed.number,
             lua.create_string(&failed.state)?,
             lua.create_string(&failed.message)?,
@@ -48,7 +48,7 @@ pub(super) fn install(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result
     let log = lua.create_function(move |_, query: LuaString| {
         let settings = &on.setup.settings;
         let lines = log_lines(&on.slot.borrow(), settings, &query.to_string_lossy());
-        lines.iter().for_each(|line| settings.output.log(Priority::Fatal, line));
+        lines.iter().for_each(|line| settings.output.log(LogPriority::Fatal, line));
         Ok(())
     })?;
     host.set("log_failure", log)
