@@ -145,8 +145,10 @@ impl<'a> LoadedContent<'a> {
         tables: &'a [WorkloadTable],
         missing: Vec<&'a str>,
     ) -> Self {
-        let (all_finished, all_begun) = (Vec::new(), Vec::new());
-        let (has_loads, finished) = (false, None);
+        let all_finished = Vec::new();
+        let all_begun = Vec::new();
+        let has_loads = false;
+        let finished = None;
         Self { workload, tables, missing, has_loads, finished, all_finished, all_begun }
     }
 
@@ -165,7 +167,8 @@ impl<'a> LoadedContent<'a> {
         let workload = marker.workload.clone();
         match (&self.finished, self.present()) {
             (Some(found), _) if found.scale != marker.scale && replacing == ReplaceScope::Same => {
-                let (loaded, requested) = (found.scale, marker.scale);
+                let loaded = found.scale;
+                let requested = marker.scale;
                 Err(LoadError::OtherScale { place, workload, loaded, requested })
             }
             (Some(found), _) => Ok(Some(format!("its data at scale {}", found.scale))),

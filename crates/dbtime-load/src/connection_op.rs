@@ -131,7 +131,8 @@ impl ConnectionOp<'_> {
                 }
             }
             Self::QueryWith { sql, parameters } => {
-                let (sql, parameters) = (sql.to_owned(), parameters.to_vec());
+                let sql = sql.to_owned();
+                let parameters = parameters.to_vec();
                 OwnedConnectionOp { sql, parameters, ..empty(ConnectionOpKind::QueryWith) }
             }
             Self::Close { handle } => {
@@ -141,7 +142,8 @@ impl ConnectionOp<'_> {
                 OwnedConnectionOp { piped: piped.to_vec(), ..empty(ConnectionOpKind::Pipeline) }
             }
             Self::Copy { sql, data } => {
-                let (sql, data) = (sql.to_owned(), data.to_vec());
+                let sql = sql.to_owned();
+                let data = data.to_vec();
                 OwnedConnectionOp { sql, data, ..empty(ConnectionOpKind::Copy) }
             }
         }
@@ -152,7 +154,8 @@ impl OwnedConnectionOp {
     /// The request.
     pub fn borrow(&self) -> ConnectionOp<'_> {
         let Self { kind, handle, keeps_rows, sql, parameters, piped, data } = self;
-        let (handle, keeps_rows) = (*handle, *keeps_rows);
+        let handle = *handle;
+        let keeps_rows = *keeps_rows;
         match kind {
             ConnectionOpKind::Connect => ConnectionOp::Connect,
             ConnectionOpKind::Disconnect => ConnectionOp::Disconnect,

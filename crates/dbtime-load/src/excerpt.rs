@@ -61,8 +61,10 @@ impl ExcerptLine {
     /// What of a long line is shown: its beginning if the place is well within that, else what is
     /// around the place.
     fn shown(&self, place: usize) -> (usize, usize) {
-        let (mut from, mut to) = (self.from, self.to);
-        let (before, mut behind) = (self.columns(from, place), self.columns(place, to));
+        let mut from = self.from;
+        let mut to = self.to;
+        let before = self.columns(from, place);
+        let mut behind = self.columns(place, to);
         let mut columns = before + behind;
         if columns > EXCERPT_CHARS && EXCERPT_CHARS < before + CHARS_AFTER_CUT {
             while CHARS_AFTER_CUT < behind {

@@ -172,27 +172,23 @@ impl EventLoop {
         if place == self.connections.len() {
             self.connections.push(None);
         }
-        match is_there {
-            true => self.connections[place] = Some(connection),
-            false => self.free.push(place),
-        }
+        if is_there { self.connections[place] = Some(connection) } else { self.free.push(place) }
     }
 
     #[inline]
     fn serve(&mut self, place: usize, flags: EventFlags) {
         let Some(connection) = &mut self.connections[place] else { return };
         let was_blocked = connection.is_blocked;
-        let flushed = match flags.contains(EventFlags::OUT) {
-            true => connection.flush(),
-            false => Ok(()),
-        };
-        let received = match flags.intersects(EventFlags::IN | EventFlags::ERR | EventFlags::HUP) {
-            true => connection.receive(&mut self.buffer, &self.plan),
-            false => Ok(0),
+        let flushed = if flags.contains(EventFlags::OUT) { connection.flush() } else { Ok(()) };
+        let received = if flags.intersects(EventFlags::IN | EventFlags::ERR | EventFlags::HUP) {
+            connection.receive(&mut self.buffer, &self.plan)
+        } else {
+            Ok(0)
         };
         let waiting = flushed.and(received);
         if let (Ok(bytes @ 1..), Some(delay)) = (waiting, self.plan.faults.delay) {
-            let (due, number) = (now() + delay, connection.number);
+            let due = now() + delay;
+            let number = connection.number;
             self.late.push_back(DelayedBytes { due, place, number, bytes });
         }
         self.update_interest(place, was_blocked, waiting.map(drop));

@@ -75,7 +75,8 @@ impl NullServer {
         let mut server = Self { targets, plan, inboxes, threads: Vec::new() };
         for index in 0..threads {
             let listeners = std::mem::take(&mut listeners);
-            let (plan, inboxes) = (Arc::clone(&server.plan), server.inboxes.clone());
+            let plan = Arc::clone(&server.plan);
+            let inboxes = server.inboxes.clone();
             let serving = EventLoop::new(listeners, inboxes, index, plan)?;
             let named = std::thread::Builder::new().name(format!("null server {index}"));
             server.threads.push(named.spawn(move || serving.run())?);

@@ -77,9 +77,10 @@ impl MySqlSession {
             let begins = taken.used + HEADER;
             let Some(payload) = input.get(begins..begins + length) else { break };
             taken.used = begins + length;
-            let next = match self.is_authenticated {
-                true => self.command(payload, out, plan),
-                false => self.authenticate(payload, sequence, out),
+            let next = if self.is_authenticated {
+                self.command(payload, out, plan)
+            } else {
+                self.authenticate(payload, sequence, out)
             };
             taken.has_load |= next == MysqlStep::Load;
             if next == MysqlStep::Close {
@@ -233,9 +234,10 @@ fn result(columns: &[(&str, u8)], row: Option<&[u8]>, without_eof: bool) -> Vec<
     if let Some(row) = row {
         sequence = write_packet(row, sequence, &mut out);
     }
-    match without_eof {
-        true => write_packet(&ok(0xfe), sequence, &mut out),
-        false => write_packet(&eof(), sequence, &mut out),
+    if without_eof {
+        write_packet(&ok(0xfe), sequence, &mut out)
+    } else {
+        write_packet(&eof(), sequence, &mut out)
     };
     out
 }

@@ -69,7 +69,8 @@ enum PostgresStep {
 
 impl PostgresSession {
     pub(crate) fn new(number: u32) -> Self {
-        let (statements, portals) = (BTreeMap::new(), BTreeMap::new());
+        let statements = BTreeMap::new();
+        let portals = BTreeMap::new();
         Self {
             number,
             is_authenticated: false,
@@ -98,9 +99,10 @@ impl PostgresSession {
                 return taken;
             };
             taken.used += kind_length + length.max(4);
-            let next = match self.is_authenticated {
-                true => self.message(rest[0], message, out, plan),
-                false => self.greet(message, out),
+            let next = if self.is_authenticated {
+                self.message(rest[0], message, out, plan)
+            } else {
+                self.greet(message, out)
             };
             taken.has_load |= next == PostgresStep::Load;
             if next == PostgresStep::Close {
@@ -263,9 +265,10 @@ impl PostgresSession {
         }
         match (reply, reply.number()) {
             (_, Some(number)) => {
-                match is_binary {
-                    true => write(backend::DATA_ROW, &[&[0, 1, 0, 0, 0, 4, 0, 0, 0, number]], out),
-                    false => write(backend::DATA_ROW, &[&[0, 1, 0, 0, 0, 1, b'0' + number]], out),
+                if is_binary {
+                    write(backend::DATA_ROW, &[&[0, 1, 0, 0, 0, 4, 0, 0, 0, number]], out)
+                } else {
+                    write(backend::DATA_ROW, &[&[0, 1, 0, 0, 0, 1, b'0' + number]], out)
                 }
                 write(backend::COMMAND_COMPLETE, &[b"SELECT 1\0"], out);
             }

@@ -153,7 +153,8 @@ impl FingerprintReader<'_> {
     }
 
     fn quoted(&mut self, out: &mut String) {
-        let (start, quote) = (self.at, self.bytes[self.at]);
+        let start = self.at;
+        let quote = self.bytes[self.at];
         self.skip_quoted(quote);
         if quote == b'`' {
             out.push_str(&self.sql[start..self.at]);

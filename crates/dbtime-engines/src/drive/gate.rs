@@ -41,7 +41,8 @@ impl<E> Drop for PanicGuard<'_, E> {
 impl<E> PhaseGate<E> {
     /// A gate before [`RunPhase::Connected`], with nobody there.
     pub(crate) fn new() -> Self {
-        let (phase, failure) = (RunPhase::Prepared, None);
+        let phase = RunPhase::Prepared;
+        let failure = None;
         let state = GateState { arrived: 0, phase, failure, has_panicked: false };
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }

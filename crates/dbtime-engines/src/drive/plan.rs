@@ -129,8 +129,8 @@ impl LoadPlan {
             let programs = self.workload.plan(self.scale, self.seed);
             return Ok(clients.map(|_| Session::new(programs.program(), rules.clone())).collect());
         };
-        let (rules, mut factory) =
-            (Arc::new(rules), script.factory_for_thread(thread).map_err(ScriptError)?);
+        let rules = Arc::new(rules);
+        let mut factory = script.factory_for_thread(thread).map_err(ScriptError)?;
         let session = |client| Ok(Session::new(factory.program(client)?, rules.clone()));
         clients.map(session).collect::<Result<_, String>>().map_err(ScriptError)
     }
@@ -181,8 +181,8 @@ impl LoadPlan {
     /// An empty recorder for thread number `thread`.
     pub fn recorder(&self, start: MonoNanos, thread: u32) -> Recorder {
         let seed = draw(self.seed, RandomStream::Exemplars, thread.into());
-        let (operations, statements) =
-            (self.workload.operations.len(), self.workload.statements.len());
+        let operations = self.workload.operations.len();
+        let statements = self.workload.statements.len();
         Recorder::new(self.window(start), operations, statements, seed)
     }
 }
@@ -231,8 +231,8 @@ pub struct LoadThreadUse {
 impl LoadResult {
     /// All threads together.
     pub fn gather(plan: &LoadPlan, start: MonoNanos, threads: Vec<ThreadResult>) -> Self {
-        let (operations, statements) =
-            (plan.workload.operations.len(), plan.workload.statements.len());
+        let operations = plan.workload.operations.len();
+        let statements = plan.workload.statements.len();
         let mut recorder = Recorder::new(plan.window(start), operations, statements, plan.seed);
         threads.iter().for_each(|thread| recorder.merge(&thread.recorder));
         let ended = threads.iter().map(|thread| thread.ended).max().unwrap_or(start);

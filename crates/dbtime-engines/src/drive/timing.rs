@@ -418,7 +418,8 @@ impl ThreadRecorder {
     /// A transaction took long: what overlaps is one time of waiting.
     #[cold]
     fn waited(&mut self, sample: &Sample) {
-        let (from, until) = (sample.due, sample.done);
+        let from = sample.due;
+        let until = sample.done;
         match self.recorder.waiting.last_mut() {
             Some(last) if from <= last.until && last.from <= until => {
                 (last.from, last.until) = (last.from.min(from), last.until.max(until));

@@ -154,7 +154,8 @@ impl TableLoader<'_> {
         marker: &LoadMarker,
     ) -> Result<(), ServerError> {
         let LoadMarker { workload, scale, seed, version } = marker;
-        let (workload, version) = (self.dialect.text(workload), self.dialect.text(version));
+        let workload = self.dialect.text(workload);
+        let version = self.dialect.text(version);
         let seed = seed.cast_signed();
         let sql = format!(
             "UPDATE dbtime_load SET scale = {scale}, seed = {seed}, version = {version}, \
@@ -171,8 +172,10 @@ impl TableLoader<'_> {
         progress: &(dyn Fn(&str, u64, u64) -> bool + Sync),
     ) -> Result<bool, ServerError> {
         let total = data.row_count();
-        let (next, done) = (AtomicU64::new(0), AtomicU64::new(0));
-        let (goes_on, failed) = (AtomicBool::new(true), Mutex::new(None));
+        let next = AtomicU64::new(0);
+        let done = AtomicU64::new(0);
+        let goes_on = AtomicBool::new(true);
+        let failed = Mutex::new(None);
         let threads = self.connections.min(total.div_ceil(ROWS_PER_CALL) as usize).max(1);
         let work = || -> Result<(), ServerError> {
             let mut admin = self.server.connect(None)?;
@@ -262,8 +265,10 @@ impl TableLoader<'_> {
                 continue;
             }
             if text(0) == workload {
-                let (scale, seed) = (number(1), number(2));
-                let (workload, version) = (text(0), text(3));
+                let scale = number(1);
+                let seed = number(2);
+                let workload = text(0);
+                let version = text(3);
                 found.finished = Some(LoadMarker { workload, scale, seed, version });
             }
             found.all_finished.push(text(0));

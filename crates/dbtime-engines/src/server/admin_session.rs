@@ -1,13 +1,15 @@
-//! Asking a server over a connection that blocks, with its name in whatever it refuses.
+//! Queries of a server over a connection that blocks, with its name in whatever it refuses.
 
 use super::admin::AdminConnection;
+use super::dialect::ServerDialect;
 use super::error::ServerError;
 use crate::socket::{Protocol, QueryTable as Rows, SocketClient, SocketSettings, TlsError};
 use dbtime_load::failure::DatabaseFailure;
+use dbtime_load::workload::WorkloadTable;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A server that is asked.
+/// A connection to a server, and its name for errors.
 pub struct AdminSession<'a> {
     /// As `--target` takes it, without password.
     pub target: &'a str,
@@ -37,6 +39,22 @@ impl AdminSession<'_> {
             Some((values.next()?, values.next()?))
         };
         Ok(self.query(sql)?.rows.into_iter().filter_map(pair).collect())
+    }
+
+    /// Bytes of tables with their indexes, by the query that `sql` makes of their quoted names;
+    /// `None` where there are no tables, or the server does not tell.
+    pub(crate) fn table_bytes(
+        &mut self,
+        tables: &[WorkloadTable],
+        dialect: &dyn ServerDialect,
+        sql: impl FnOnce(&str) -> String,
+    ) -> Result<Option<u64>, ServerError> {
+        if tables.is_empty() {
+            return Ok(None);
+        }
+        let names: Vec<String> = tables.iter().map(|table| dialect.text(&table.name)).collect();
+        let rows = self.query(&sql(&names.join(", ")))?;
+        Ok(rows.value().and_then(|text| text.parse().ok()))
     }
 
     /// That the server refuses what was attempted.

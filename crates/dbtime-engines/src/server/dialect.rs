@@ -41,7 +41,8 @@ pub trait ServerDialect: Sync {
         if !key.is_empty() && !self.adds_key_after_loading() {
             lines.push(format!("PRIMARY KEY ({})", quoted_list(self, &key)));
         }
-        let (name, options) = (self.quoted(&table.name), self.table_options());
+        let name = self.quoted(&table.name);
+        let options = self.table_options();
         format!("CREATE TABLE {name} ({}){options}", lines.join(", "))
     }
 
@@ -57,7 +58,8 @@ pub trait ServerDialect: Sync {
         let create = |index: &TableIndex| {
             let unique = if index.unique { "UNIQUE " } else { "" };
             let columns: Vec<&str> = index.columns.iter().map(String::as_str).collect();
-            let (index, columns) = (self.quoted(&index.name), quoted_list(self, &columns));
+            let index = self.quoted(&index.name);
+            let columns = quoted_list(self, &columns);
             format!("CREATE {unique}INDEX {index} ON {name} ({columns})")
         };
         statements.extend(table.indexes.iter().map(create));
@@ -68,6 +70,16 @@ pub trait ServerDialect: Sync {
 /// Names with commas between them.
 pub(crate) fn quoted_list<D: ServerDialect + ?Sized>(dialect: &D, names: &[&str]) -> String {
     names.iter().map(|name| dialect.quoted(name)).collect::<Vec<_>>().join(", ")
+}
+
+/// The columns that a load fills, as a statement names them: the others count by themselves.
+pub(crate) fn loaded_columns<D: ServerDialect + ?Sized>(
+    dialect: &D,
+    table: &WorkloadTable,
+) -> String {
+    let loaded = table.columns.iter().filter(|column| !column.auto);
+    let names: Vec<&str> = loaded.map(|column| column.name.as_str()).collect();
+    quoted_list(dialect, &names)
 }
 
 fn primary_key(table: &WorkloadTable) -> Vec<&str> {

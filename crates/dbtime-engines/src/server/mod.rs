@@ -17,7 +17,7 @@ pub use admin::{AdminConnection, LoadedRows, TableLoader};
 pub use admin_session::AdminSession;
 pub(crate) use admin_session::client;
 pub use dialect::ServerDialect;
-pub(crate) use dialect::quoted_list;
+pub(crate) use dialect::loaded_columns;
 pub(crate) use engine::end_statements;
 pub use engine::{Server, ServerFacts};
 pub use error::ServerError;

@@ -21,14 +21,13 @@ pub fn drive<P: Protocol>(
     stop: &RunStop,
 ) -> Result<LoadResult, DriveError> {
     let make = |connections| {
-        let (shared, settings) = (Arc::clone(shared), Arc::clone(settings));
+        let shared = Arc::clone(shared);
+        let settings = Arc::clone(settings);
         let mut reactor = SocketReactor::<P>::new(shared, settings, connections)
             .map_err(|error| DriveError::System(error.into()))?
             .one_of(plan.shards);
-        let (up, failure) = match plan.connects_first() {
-            true => reactor.connect_all(|| stop.is_set()),
-            false => (0, None),
-        };
+        let (up, failure) =
+            if plan.connects_first() { reactor.connect_all(|| stop.is_set()) } else { (0, None) };
         Ok(ConnectedShard { reactor, up, failure })
     };
     shard::drive(plan, make, observer, stop)

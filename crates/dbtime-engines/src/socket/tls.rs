@@ -184,7 +184,8 @@ impl TlsSettings {
                 let made = read.and_then(|(chain, secret)| {
                     config.with_client_auth_cert(chain, secret).map_err(|e| e.to_string())
                 });
-                let (certificate, key) = (certificate.clone(), key.clone());
+                let certificate = certificate.clone();
+                let key = key.clone();
                 made.map_err(|reason| TlsError::Client { certificate, key, reason })?
             }
             None => config.with_no_client_auth(),
@@ -213,7 +214,8 @@ fn roots(given: Option<&Path>) -> Result<(RootCertStore, Vec<CertificateDer<'sta
     };
     let refuse = |reason: String| TlsError::Authorities { path: path.to_owned(), reason };
     let certificates = CertificateDer::pem_file_iter(path).map_err(|e| refuse(e.to_string()))?;
-    let (mut roots, mut own) = (RootCertStore::empty(), Vec::new());
+    let mut roots = RootCertStore::empty();
+    let mut own = Vec::new();
     for certificate in certificates {
         let certificate = certificate.map_err(|e| refuse(e.to_string()))?;
         if given.is_some() {

@@ -58,7 +58,8 @@ impl<'d> TomlDocument<'d> {
         found: impl Into<String>,
         expected: impl Into<String>,
     ) -> WorkloadError {
-        let (found, expected) = (found.into(), expected.into());
+        let found = found.into();
+        let expected = expected.into();
         WorkloadError::Unexpected { place: self.place(offset), found, expected }
     }
 }

@@ -105,7 +105,8 @@ impl WorkloadLimit {
     pub fn required_text(&self) -> String {
         match self.metric {
             LimitMetric::Share => {
-                let (required, tolerance) = (self.required * 100.0, self.tolerance * 100.0);
+                let required = self.required * 100.0;
+                let tolerance = self.tolerance * 100.0;
                 format!("{} % ± {}", exact(required), exact(tolerance))
             }
             LimitMetric::Errors => format!("≤ {} %", exact(self.required * 100.0)),

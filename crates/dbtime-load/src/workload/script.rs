@@ -44,7 +44,8 @@ pub(crate) struct ScriptStep {
 impl ScriptStep {
     /// A statement without parameters.
     pub(crate) fn plain(statement: StatementId) -> Self {
-        let (draws, parameters) = (Vec::new(), Vec::new());
+        let draws = Vec::new();
+        let parameters = Vec::new();
         Self { statement, draws, parameters, repeat: 1, pause: None }
     }
 }

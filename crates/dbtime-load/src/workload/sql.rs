@@ -62,7 +62,8 @@ pub(crate) fn compile(sql: &str) -> Result<CompiledSql, SqlError> {
 /// The text between the placeholders of compiled SQL: one piece more than there are placeholders.
 pub(crate) fn pieces(compiled: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
-    let (mut from, mut at) = (0, 0);
+    let mut from = 0;
+    let mut at = 0;
     while let Some(first) = compiled[at..].chars().next() {
         let rest = &compiled[at..];
         let length = match first {

@@ -61,9 +61,12 @@ impl PgbenchClient {
         plan: &PgbenchPlan,
         expression: &Expression,
     ) -> Result<ScriptValue, String> {
-        let (script, command, listener) = (self.script, self.command, &plan.settings.listener);
+        let script = self.script;
+        let command = self.command;
+        let listener = &plan.settings.listener;
         let mut debug = |value| listener.notify(Notice::Line(debug_line(script, command, value)));
-        let (variables, prng) = (&mut self.variables, &mut self.prng);
+        let variables = &mut self.variables;
+        let prng = &mut self.prng;
         EvaluationScope { variables, prng, debug: &mut debug }.value(expression)
     }
 

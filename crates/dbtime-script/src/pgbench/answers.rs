@@ -129,7 +129,9 @@ impl PgbenchClient {
 
     /// Where a client is, as messages say it.
     fn place(&self, query: usize) -> String {
-        let (id, script, command) = (self.id, self.script, self.command);
+        let id = self.id;
+        let script = self.script;
+        let command = self.command;
         format!("client {id} script {script} command {command} query {query}")
     }
 
@@ -184,7 +186,9 @@ impl PgbenchClient {
     /// A command has failed, or what it needs to be prepared.
     fn command_failed(&mut self, plan: &PgbenchPlan, failure: &DatabaseFailure) -> NextStep {
         self.note_block(plan, failure);
-        let (id, script, command) = (self.id, self.script, self.command);
+        let id = self.id;
+        let script = self.script;
+        let command = self.command;
         if failure.class == ErrorClass::Connection {
             let text = format!(
                 "client {id} aborted in command {command} (SQL) of script {script}; \
@@ -278,7 +282,9 @@ impl PgbenchClient {
 
     /// Aborts the client in the present command.
     pub(super) fn abort_in(&mut self, plan: &PgbenchPlan, name: &str, message: &str) -> NextStep {
-        let (id, script, command) = (self.id, self.script, self.command);
+        let id = self.id;
+        let script = self.script;
+        let command = self.command;
         let text = format!(
             "client {id} aborted in command {command} ({name}) of script {script}; {message}"
         );

@@ -299,7 +299,8 @@ impl PgbenchClient {
     }
 
     fn fill_parameters(&mut self, plan: &PgbenchPlan, sql: &SqlCommand) {
-        let (variables, dialect) = (&self.variables, plan.settings.dialect);
+        let variables = &self.variables;
+        let dialect = plan.settings.dialect;
         self.parameters.clear();
         self.parameters
             .extend(sql.template.slots().map(|slot| parameter(variables.shown(slot), dialect)));

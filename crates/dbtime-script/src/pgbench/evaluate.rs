@@ -118,7 +118,8 @@ impl EvaluationScope<'_> {
     }
 
     fn random(&mut self, function: ExpressionFunction, v: &[ScriptValue]) -> Result<i64, String> {
-        let (low, high) = (v[0].as_int()?, v[1].as_int()?);
+        let low = v[0].as_int()?;
+        let high = v[1].as_int()?;
         if low > high {
             return Err("empty range given to random".to_owned());
         }
@@ -150,7 +151,8 @@ fn check(function: ExpressionFunction, parameter: f64) -> Result<(), String> {
             ))
         }
         ExpressionFunction::RandomZipfian if !ZIPFIAN.contains(&parameter) => {
-            let (least, most) = (ZIPFIAN.start(), ZIPFIAN.end());
+            let least = ZIPFIAN.start();
+            let most = ZIPFIAN.end();
             Err(format!("zipfian parameter must be in range [{least:.3}, {most:.0}] (not {shown})"))
         }
         ExpressionFunction::RandomExponential if parameter <= 0.0 => {
@@ -169,7 +171,8 @@ fn arithmetic(
     let has_double =
         matches!((left, right), (ScriptValue::Double(_), _) | (_, ScriptValue::Double(_)));
     if has_double && function != F::Modulo {
-        let (l, r) = (left.as_double()?, right.as_double()?);
+        let l = left.as_double()?;
+        let r = right.as_double()?;
         return Ok(ScriptValue::Double(match function {
             F::Add => l + r,
             F::Subtract => l - r,
@@ -177,7 +180,8 @@ fn arithmetic(
             _ => l / r,
         }));
     }
-    let (l, r) = (left.as_int()?, right.as_int()?);
+    let l = left.as_int()?;
+    let r = right.as_int()?;
     if r == 0 && matches!(function, F::Divide | F::Modulo) {
         return Err("division by zero".to_owned());
     }
@@ -254,7 +258,9 @@ fn hash(of: fn(i64, i64) -> i64, v: &[ScriptValue]) -> Result<ScriptValue, Strin
 }
 
 fn permute(v: &[ScriptValue]) -> Result<ScriptValue, String> {
-    let (value, size, seed) = (v[0].as_int()?, v[1].as_int()?, v[2].as_int()?);
+    let value = v[0].as_int()?;
+    let size = v[1].as_int()?;
+    let seed = v[2].as_int()?;
     if size <= 0 {
         return Err("permute size parameter must be greater than zero".to_owned());
     }

@@ -103,8 +103,8 @@ impl ThreadLog {
 
     fn line(&self, entry: &LogEntry, text: &mut String) {
         let LogEntry { client, number, script, .. } = *entry;
-        let (seconds, micros) =
-            (entry.ended_us.div_euclid(SECOND), entry.ended_us.rem_euclid(SECOND));
+        let seconds = entry.ended_us.div_euclid(SECOND);
+        let micros = entry.ended_us.rem_euclid(SECOND);
         let _ = write!(text, "{client} {number} ");
         let _ = match entry.fate {
             LogOutcome::Complete(latency_us) => write!(text, "{latency_us:.0}"),
@@ -177,13 +177,15 @@ impl LogSums {
 
     fn line(&self, columns: LogColumns, text: &mut String) {
         let only = |has: bool, count: u64| if has { count } else { 0 };
-        let (latency, lag) = (self.latency.columns(), self.lag.columns());
+        let latency = self.latency.columns();
+        let lag = self.lag.columns();
         let skipped = only(columns.has_limit, self.skipped);
         let [retried, retries] =
             [self.retried, self.retries].map(|count| only(columns.has_retries, count));
         let [serializations, deadlocks] = [self.serializations, self.deadlocks]
             .map(|count| only(columns.is_failure_detailed, count));
-        let (began, count) = (self.began_s, self.latency.count);
+        let began = self.began_s;
+        let count = self.latency.count;
         let _ = writeln!(
             text,
             "{began} {count} {latency} {lag} {skipped} {retried} {retries} {serializations} \

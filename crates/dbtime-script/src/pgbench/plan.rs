@@ -133,7 +133,8 @@ impl PgbenchPlan {
         let settings = &self.settings;
         let mut names: NameTable = settings.scripts.names.clone();
         let is_set = |name: &str| settings.variables.iter().any(|(set, _)| set == name);
-        let (clients, threads) = (settings.clients, settings.threads);
+        let clients = settings.clients;
+        let threads = settings.threads;
         let seeds = ClientSeeds::new(settings.seed, clients, threads, is_set("default_seed"));
         let computed = [
             ("scale", settings.scale),

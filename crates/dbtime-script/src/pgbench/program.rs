@@ -86,7 +86,8 @@ impl PgbenchProgram {
 
     #[inline]
     fn step(&self, next: NextStep) -> Step<'_> {
-        let (client, plan) = (&self.client, &*self.plan);
+        let client = &self.client;
+        let plan = &*self.plan;
         if plan.settings.traces {
             self.trace(next);
         }
@@ -105,7 +106,8 @@ impl PgbenchProgram {
                 (ConnectionOp::Prepare { handle: ready.handle, sql: &ready.sql }, false)
             }
             NextStep::Execute => {
-                let (handle, keeps_rows) = (ready().handle, client.keeps_rows(plan));
+                let handle = ready().handle;
+                let keeps_rows = client.keeps_rows(plan);
                 let parameters = &client.parameters;
                 (ConnectionOp::Execute { handle, parameters, keeps_rows }, true)
             }
@@ -149,7 +151,8 @@ impl Program for PgbenchProgram {
     }
 
     fn resume(&mut self, event: ProgramEvent<'_>) -> Step<'_> {
-        let (client, plan) = (&mut self.client, &*self.plan);
+        let client = &mut self.client;
+        let plan = &*self.plan;
         let next = match event {
             ProgramEvent::Started => client.begin(plan),
             ProgramEvent::Resumed => client.resumed(plan),
@@ -159,7 +162,8 @@ impl Program for PgbenchProgram {
     }
 
     fn replied(&mut self, reply: Result<&mut ResultSets, &DatabaseFailure>) -> Step<'_> {
-        let (client, plan) = (&mut self.client, &*self.plan);
+        let client = &mut self.client;
+        let plan = &*self.plan;
         let next = match reply {
             Ok(results) => client.answered(plan, results),
             Err(failure) => client.failed(plan, failure),
@@ -198,7 +202,8 @@ impl Program for PgbenchProgram {
         script.transactions.add(sample, failure, tries, limit);
         if sample.outcome != Outcome::Unfinished {
             *ended += 1;
-            let (client, number) = (client.id, *ended);
+            let client = client.id;
+            let number = *ended;
             let seen =
                 ObservedTransaction { client, number, script: index, sample, failure, tries };
             plan.settings.observer.see(&seen);

@@ -78,7 +78,8 @@ impl PgbenchRandom {
     /// standard deviations on both sides. `parameter` is at least [`MIN_GAUSSIAN_PARAMETER`].
     pub fn gaussian(&mut self, low: i64, high: i64, parameter: f64) -> i64 {
         let deviation = loop {
-            let (first, second) = (self.unit_above_zero(), self.unit_above_zero());
+            let first = self.unit_above_zero();
+            let second = self.unit_above_zero();
             let drawn = (-2.0 * first.ln()).sqrt() * (2.0 * PI * second).sin();
             if drawn >= -parameter && drawn < parameter {
                 break drawn;
@@ -102,7 +103,8 @@ impl PgbenchRandom {
         }
         let b = 2f64.powf(s - 1.0);
         loop {
-            let (u, v) = (self.unit(), self.unit());
+            let u = self.unit();
+            let v = self.unit();
             let x = u.powf(-1.0 / (s - 1.0)).floor();
             let t = (1.0 + 1.0 / x).powf(s - 1.0);
             if v * x * (t - 1.0) / (b - 1.0) <= t / b && x <= count as f64 {

@@ -129,7 +129,8 @@ fn through(text: &str, end: &str) -> usize {
 
 /// `/* … */`, with others inside.
 fn comment(text: &str) -> usize {
-    let (mut at, mut depth) = (0, 0);
+    let mut at = 0;
+    let mut depth = 0;
     while at < text.len() {
         let rest = &text.as_bytes()[at..];
         match rest {
@@ -150,7 +151,8 @@ fn comment(text: &str) -> usize {
 
 /// Behind `e'`: a backslash escapes the next byte, and a string on the next line goes on.
 fn escape_string(text: &str) -> usize {
-    let (mut at, bytes) = (0, text.as_bytes());
+    let mut at = 0;
+    let bytes = text.as_bytes();
     while at < bytes.len() {
         match bytes[at] {
             b'\\' => at += 2,

@@ -39,6 +39,7 @@ fn digits(count: u64) -> String {
     let sum: Vec<_> =
         (0..places).map(|place| format!("t{place}.d * {}", 10u64.pow(place))).collect();
     let tables: Vec<_> = (0..places).map(|place| format!("{DIGITS} t{place}")).collect();
-    let (sum, tables) = (sum.join(" + "), tables.join(", "));
+    let sum = sum.join(" + ");
+    let tables = tables.join(", ");
     format!("(select {sum} + 1 as n from {tables}) series where n <= {count} order by n")
 }

@@ -30,7 +30,9 @@ pub struct StatementTemplate {
 impl StatementTemplate {
     /// Cuts a statement.
     pub fn new(sql: &str, names: &mut NameTable) -> Self {
-        let (mut parts, mut done, mut at) = (Vec::new(), 0, 0);
+        let mut parts = Vec::new();
+        let mut done = 0;
+        let mut at = 0;
         while let Some(colon) = sql[at..].find(':').map(|found| at + found) {
             let name = name_at(&sql[colon + 1..]);
             if name.is_empty() {

@@ -72,7 +72,8 @@ impl<'a> ScriptCursor<'a> {
     /// The next word, and where it begins; `None` at the end of the line, which is passed then.
     pub(super) fn word(&mut self) -> Option<(&'a str, usize)> {
         self.skip_blanks();
-        let (rest, start) = (self.rest(), self.at);
+        let rest = self.rest();
+        let start = self.at;
         let is_end = |c: char| matches!(c, ' ' | '\t' | '\r' | '\x0b' | '\x0c' | '\n');
         let length = rest.find(is_end).unwrap_or(rest.len());
         if length == 0 {

@@ -191,7 +191,8 @@ impl BucketCounts {
         let counted = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
         for (bucket, &count) in counted {
             let stars = (count as f64 * BAR_CHARS as f64 / most + 0.5) as usize;
-            let (value, bar) = (self.scale.value(bucket), "*".repeat(stars));
+            let value = self.scale.value(bucket);
+            let bar = "*".repeat(stars);
             let _ = writeln!(text, "{value:12.3} |{bar:<40} {count}");
         }
         text

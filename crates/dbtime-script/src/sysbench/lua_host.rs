@@ -109,7 +109,8 @@ impl ClientState {
     /// What the client asks for, in the engine's words.
     #[inline]
     pub(super) fn step(&self, lua_host: &LuaHost) -> Step<'_> {
-        let (handle, keeps_rows) = (self.handle, lua_host.keeps_rows());
+        let handle = self.handle;
+        let keeps_rows = lua_host.keeps_rows();
         let op = match self.call {
             HostCall::Connect => ConnectionOp::Connect,
             HostCall::Disconnect => ConnectionOp::Disconnect,

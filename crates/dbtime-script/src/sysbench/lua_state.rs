@@ -196,7 +196,8 @@ impl Drop for LuaState {
 
 /// What Lua is told once.
 fn constants(lua: &Lua, setup: &SysbenchSetup) -> Result<Table> {
-    let (host, settings) = (lua.create_table()?, &setup.settings);
+    let host = lua.create_table()?;
+    let settings = &setup.settings;
     host.set("file", setup.file.as_str())?;
     host.set("module", setup.module.as_deref())?;
     host.set("source", settings.source.as_deref())?;

@@ -138,7 +138,8 @@ impl Program for SysbenchClient {
     fn ended(&mut self, sample: &Sample) {
         // The event that says that it was the last is none.
         if sample.outcome == Outcome::Completed && self.at != ClientStage::Over {
-            let (lua_host, client) = (&self.state.lua_host, self.slot.client as usize);
+            let lua_host = &self.state.lua_host;
+            let client = self.slot.client as usize;
             lua_host.setup.stats.event(client, &lua_host.latencies, sample.response().0);
         }
     }

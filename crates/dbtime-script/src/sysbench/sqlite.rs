@@ -19,10 +19,8 @@ use std::borrow::Cow;
 
 /// The statement as SQLite wants it; mostly the same.
 pub fn rewritten(sql: &str) -> Cow<'_, str> {
-    let bare = match sql.contains("/*!") {
-        true => Cow::Owned(without_comments(sql)),
-        false => Cow::Borrowed(sql),
-    };
+    let bare =
+        if sql.contains("/*!") { Cow::Owned(without_comments(sql)) } else { Cow::Borrowed(sql) };
     let begins = |word: &str| begins_with(bare.trim_start(), word);
     let changed = if begins("CREATE TABLE") {
         Some(created(&bare))
@@ -52,7 +50,8 @@ fn begins_with(sql: &str, word: &str) -> bool {
 
 /// Where a word stands, whatever its case; words are ASCII.
 fn find(sql: &str, word: &str) -> Option<usize> {
-    let (bytes, expected) = (sql.as_bytes(), word.as_bytes());
+    let bytes = sql.as_bytes();
+    let expected = word.as_bytes();
     let is_letter = |at: Option<&u8>| at.is_some_and(|byte| byte.is_ascii_alphanumeric());
     bytes.windows(expected.len()).enumerate().find_map(|(at, window)| {
         let stands_alone =

@@ -34,11 +34,13 @@ impl UniqueNumbers {
     /// over, for that is what keeps those of different ranges apart. In a narrow range these are
     /// hundreds of millions, so that nothing but arithmetic is done for each.
     pub(super) fn draw_within(&self, from: f64, to: f64) -> Option<u32> {
-        let (from, to) = (from.ceil().max(0.0), to.floor().min(f64::from(u32::MAX)));
+        let from = from.ceil().max(0.0);
+        let to = to.floor().min(f64::from(u32::MAX));
         if to < from {
             return None;
         }
-        let (low, width) = (from as u32, (to - from) as u32);
+        let low = from as u32;
+        let width = (to - from) as u32;
         let holds = |index: u32| self.number(index).wrapping_sub(low) <= width;
         let mut start = self.next.load(Ordering::Relaxed);
         loop {

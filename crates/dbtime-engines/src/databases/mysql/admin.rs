@@ -4,7 +4,7 @@ use super::protocol::MysqlProtocol;
 use super::request::literal;
 use super::shared::MysqlShared;
 use super::target::MysqlTarget;
-use crate::server::{self, AdminConnection, ServerDialect, ServerError, quoted_list};
+use crate::server::{self, AdminConnection, ServerDialect, ServerError, loaded_columns};
 use crate::socket::{QueryTable as Rows, ReconnectPolicy, SocketClient};
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::Value;
@@ -68,14 +68,14 @@ impl AdminConnection for MysqlAdmin {
         fill: &mut dyn FnMut(u64, &mut Vec<Value>),
         progress: &mut dyn FnMut(u64) -> bool,
     ) -> Result<(), Box<DatabaseFailure>> {
-        let columns: Vec<&str> =
-            table.columns.iter().filter(|c| !c.auto).map(|c| c.name.as_str()).collect();
-        let (name, columns) =
-            (MysqlDialect.quoted(&table.name), quoted_list(&MysqlDialect, &columns));
+        let name = MysqlDialect.quoted(&table.name);
+        let columns = loaded_columns(&MysqlDialect, table);
         let backslash = self.client.protocol().reads_backslashes();
         let head = format!("INSERT INTO {name} ({columns}) VALUES ");
         let mut sql = head.clone().into_bytes();
-        let (mut values, mut reported, mut open) = (Vec::new(), rows.start, 0);
+        let mut values = Vec::new();
+        let mut reported = rows.start;
+        let mut open = 0;
         self.client.query("SET unique_checks = 0, foreign_key_checks = 0, autocommit = 0")?;
         for row in rows.clone() {
             fill(row, &mut values);

@@ -76,7 +76,8 @@ pub(super) fn failure(error: &MysqlError) -> DatabaseFailure {
     // A deadlock's victim is rolled back whole; a lock wait that took too long is not, unless
     // innodb_rollback_on_timeout says so, and then one more ROLLBACK does no harm.
     let undone = error.code == 1213 || class == ErrorClass::Connection;
-    let (code, state) = (error.code.to_string(), error.state.clone());
+    let code = error.code.to_string();
+    let state = error.state.clone();
     DatabaseFailure {
         class,
         code,

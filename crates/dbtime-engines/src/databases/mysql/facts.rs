@@ -84,10 +84,7 @@ impl MysqlFactsReader<'_> {
         self.check_prepared(&settings, total)?;
         self.check_isolation(&settings)?;
         self.check_statements(plan)?;
-        let product = match self.version.contains("MariaDB") {
-            true => "MariaDB",
-            false => "MySQL",
-        };
+        let product = if self.version.contains("MariaDB") { "MariaDB" } else { "MySQL" };
         let number = self.version.split("-MariaDB").next().unwrap_or(self.version);
         Ok(ServerFacts {
             version: format!("{product} {number}"),
@@ -167,17 +164,12 @@ impl MysqlFactsReader<'_> {
     }
 
     fn data_bytes(&mut self, plan: &LoadPlan) -> Result<Option<u64>, ServerError> {
-        let tables = &plan.workload.tables;
-        let names: Vec<String> = tables.iter().map(|t| MysqlDialect.text(&t.name)).collect();
-        if names.is_empty() {
-            return Ok(None);
-        }
-        let sql = format!(
-            "SELECT SUM(data_length + index_length) FROM information_schema.tables \
-             WHERE table_schema = DATABASE() AND table_name IN ({})",
-            names.join(", ")
-        );
-        Ok(self.session.query(&sql)?.value().and_then(|text| text.parse().ok()))
+        self.session.table_bytes(&plan.workload.tables, &MysqlDialect, |names| {
+            format!(
+                "SELECT SUM(data_length + index_length) FROM information_schema.tables \
+                 WHERE table_schema = DATABASE() AND table_name IN ({names})"
+            )
+        })
     }
 }
 

@@ -85,7 +85,8 @@ impl MysqlTarget {
         }
         let file = options(url.parameter("defaults-file"), &environment)?;
         let sources = OptionSources { url, file, environment: &environment };
-        let (address, tls_files) = (sources.address()?, sources.tls_files()?);
+        let address = sources.address()?;
+        let tls_files = sources.tls_files()?;
         Ok(Self {
             url: sources.shown(text, &address),
             identity: sources.identity(),

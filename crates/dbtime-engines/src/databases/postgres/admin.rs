@@ -3,7 +3,7 @@
 use super::protocol::PostgresProtocol;
 use super::shared::PostgresShared;
 use super::target::PostgresTarget;
-use crate::server::{self, AdminConnection, ServerDialect, ServerError, quoted_list};
+use crate::server::{self, AdminConnection, ServerDialect, ServerError, loaded_columns};
 use crate::socket::{QueryTable as Rows, ReconnectPolicy, SocketClient};
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::Value;
@@ -74,12 +74,12 @@ impl AdminConnection for PostgresAdmin {
         fill: &mut dyn FnMut(u64, &mut Vec<Value>),
         progress: &mut dyn FnMut(u64) -> bool,
     ) -> Result<(), Box<DatabaseFailure>> {
-        let columns: Vec<&str> =
-            table.columns.iter().filter(|c| !c.auto).map(|c| c.name.as_str()).collect();
         let name = PostgresDialect.quoted(&table.name);
-        let columns = quoted_list(&PostgresDialect, &columns);
+        let columns = loaded_columns(&PostgresDialect, table);
         let sql = format!("COPY {name} ({columns}) FROM STDIN");
-        let (mut next, mut values, mut goes_on) = (rows.start, Vec::new(), true);
+        let mut next = rows.start;
+        let mut values = Vec::new();
+        let mut goes_on = true;
         self.client.copy(&sql, |data| {
             let from = next;
             while goes_on && next < rows.end && data.len() < COPY_BYTES {

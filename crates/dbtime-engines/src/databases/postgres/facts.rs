@@ -3,7 +3,7 @@
 use super::admin::PostgresDialect;
 use super::request::numbered;
 use crate::drive::plan::LoadPlan;
-use crate::server::{AdminSession, ServerDialect, ServerError, ServerFacts};
+use crate::server::{AdminSession, ServerError, ServerFacts};
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::statement::{Statement, StatementKind};
 use std::collections::BTreeMap;
@@ -120,17 +120,12 @@ impl PostgresFactsReader<'_> {
     }
 
     fn data_bytes(&mut self, plan: &LoadPlan) -> Result<Option<u64>, ServerError> {
-        let tables = &plan.workload.tables;
-        let names: Vec<String> = tables.iter().map(|t| PostgresDialect.text(&t.name)).collect();
-        if names.is_empty() {
-            return Ok(None);
-        }
-        let sql = format!(
-            "SELECT SUM(pg_total_relation_size(oid)) FROM pg_catalog.pg_class \
-             WHERE relkind = 'r' AND pg_table_is_visible(oid) AND relname IN ({})",
-            names.join(", ")
-        );
-        Ok(self.session.query(&sql)?.value().and_then(|text| text.parse().ok()))
+        self.session.table_bytes(&plan.workload.tables, &PostgresDialect, |names| {
+            format!(
+                "SELECT SUM(pg_total_relation_size(oid)) FROM pg_catalog.pg_class \
+                 WHERE relkind = 'r' AND pg_table_is_visible(oid) AND relname IN ({names})"
+            )
+        })
     }
 }
 

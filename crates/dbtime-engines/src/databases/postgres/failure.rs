@@ -74,9 +74,11 @@ pub(super) fn failure(error: &PostgresError, undone: bool) -> DatabaseFailure {
     }
     let class = class(&error.code, error.is_fatal());
     let undone = undone || error.is_fatal();
-    let (code, state) = (error.code.clone(), error.code.clone());
+    let code = error.code.clone();
+    let state = error.code.clone();
     let own_length = DatabaseFailure::length_of(&error.message);
-    let (report, position) = (report(error).into(), error.position);
+    let report = report(error).into();
+    let position = error.position;
     DatabaseFailure { class, code, state, message, own_length, report, position, undone }
 }
 

@@ -40,7 +40,8 @@ impl PostgresLogin {
                 Ok(())
             }
             Authentication::Md5(salt) => {
-                let (user, password) = (identity.user.as_bytes(), password(identity)?.as_bytes());
+                let user = identity.user.as_bytes();
+                let password = password(identity)?.as_bytes();
                 send(md5_hash(user, password, salt).as_bytes(), out);
                 Ok(())
             }

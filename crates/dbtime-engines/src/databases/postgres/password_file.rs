@@ -50,7 +50,8 @@ impl Iterator for PasswordFields<'_> {
     type Item = (String, bool);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let (mut field, mut end) = (String::new(), self.0.len());
+        let mut field = String::new();
+        let mut end = self.0.len();
         let mut characters = self.0.char_indices();
         while let Some((at, character)) = characters.next() {
             match character {

@@ -156,7 +156,8 @@ fn prepared(index: usize, pieces: &[&str]) -> PostgresPrepared {
     bind.extend_from_slice(name.as_bytes());
     bind.extend_from_slice(&[0, 0]);
     bind.extend_from_slice(&((pieces.len() - 1) as u16).to_be_bytes());
-    let (close, describe) = (of_name(frontend::CLOSE), of_name(frontend::DESCRIBE));
+    let close = of_name(frontend::CLOSE);
+    let describe = of_name(frontend::DESCRIBE);
     PostgresPrepared { close, parse, describe, bind }
 }
 

@@ -107,7 +107,8 @@ impl PostgresTarget {
             Ok(password) => (password.unwrap_or_default(), None),
             Err(why) => (String::new(), Some(why)),
         };
-        let (password, settings) = (Secret::new(password), session::settings(&mut given, variable));
+        let password = Secret::new(password);
+        let settings = session::settings(&mut given, variable);
         let tls_files = tls_files(&mut given)?;
         Ok(Self {
             connect_timeout: connect_timeout(&given)?,
@@ -254,10 +255,12 @@ fn ssl_mode(given: &UrlValues) -> Result<Option<TlsMode>, PostgresTargetError> {
 }
 
 fn tls_files(given: &mut UrlValues) -> Result<TlsFiles, PostgresTargetError> {
-    let (certificate, key) = (given.take("sslcert"), given.take("sslkey"));
-    let names = match ["sslcert", "sslkey"].iter().any(|name| given.is_from_environment(name)) {
-        true => ("PGSSLCERT", "PGSSLKEY"),
-        false => ("sslcert", "sslkey"),
+    let certificate = given.take("sslcert");
+    let key = given.take("sslkey");
+    let names = if ["sslcert", "sslkey"].iter().any(|name| given.is_from_environment(name)) {
+        ("PGSSLCERT", "PGSSLKEY")
+    } else {
+        ("sslcert", "sslkey")
     };
     let client = ServerUrl::client_files((names.0, certificate), (names.1, key));
     let authorities = given.take("sslrootcert").map(PathBuf::from);
@@ -265,7 +268,8 @@ fn tls_files(given: &mut UrlValues) -> Result<TlsFiles, PostgresTargetError> {
 }
 
 fn no_value(name: &str, value: &str, allowed: &'static str) -> PostgresTargetError {
-    let (name, value) = (name.to_owned(), value.to_owned());
+    let name = name.to_owned();
+    let value = value.to_owned();
     PostgresTargetError::Parameter(UrlError::Value { name, value, allowed })
 }
 

@@ -84,9 +84,10 @@ impl SqliteConnection {
             let (prepared, used) = self.db.prepare_first(sql)?;
             let Some(mut prepared) = prepared else {
                 // Comments and blanks: an error only where there is nothing else.
-                return match self.adhoc.results.is_empty() && sql.trim().is_empty() {
-                    true => Err(refused("the statement is empty")),
-                    false => Ok(()),
+                return if self.adhoc.results.is_empty() && sql.trim().is_empty() {
+                    Err(refused("the statement is empty"))
+                } else {
+                    Ok(())
                 };
             };
             self.run(&mut prepared, &[])?;

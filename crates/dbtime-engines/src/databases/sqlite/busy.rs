@@ -51,7 +51,8 @@ pub(super) unsafe extern "C" fn on_busy(context: *mut c_void, count: c_int) -> c
 fn note(context: &ConnectionContext, holder: LockHolder, wall: Nanos) {
     let Ok(mut waits) = context.waits.try_borrow_mut() else { return };
     let waiter = context.statement.get();
-    let (mut count, mut wait_ns) = (1, wall.0);
+    let mut count = 1;
+    let mut wait_ns = wall.0;
     let (naps, ns) = context.unnamed.get();
     if holder == LockHolder::Unknown {
         context.unnamed.set((naps + 1, ns + wall.0));

@@ -271,7 +271,8 @@ fn prepare<'a>(
         return Err(DatabaseFailure { undone: db.is_autocommit(), ..plain });
     };
     let statement = db.prepare(sql)?;
-    let (counted, given) = (statement.parameters(), placeholders(sql));
+    let counted = statement.parameters();
+    let given = placeholders(sql);
     if counted != given {
         return Err(DatabaseFailure::parameters("SQLITE_RANGE", "", counted, given));
     }
@@ -319,7 +320,8 @@ pub(super) fn apply_settings(
         let answer = db.query_text(&format!("PRAGMA {name}")).map_err(refuse)?.unwrap_or_default();
         let got = setting.normalise(&answer);
         if got != requested {
-            let (requested, why) = (requested.to_owned(), why_refused(name));
+            let requested = requested.to_owned();
+            let why = why_refused(name);
             return Err(SqliteError::Setting { name, requested, got, why });
         }
     }

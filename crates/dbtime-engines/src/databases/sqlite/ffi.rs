@@ -44,7 +44,8 @@ impl SqliteHandle {
         };
         let Some(raw) = NonNull::new(raw) else {
             context.leave();
-            let (code, class) = (ffi::SQLITE_NOMEM, failure::class(ffi::SQLITE_NOMEM));
+            let code = ffi::SQLITE_NOMEM;
+            let class = failure::class(ffi::SQLITE_NOMEM);
             let plain = DatabaseFailure::connection(failure::name(code), "out of memory");
             return Err(DatabaseFailure { class, ..plain });
         };
@@ -150,7 +151,8 @@ impl SqliteHandle {
 
     /// A counter of the connection since it was opened, such as `SQLITE_DBSTATUS_CACHE_HIT`.
     pub(super) fn status(&self, counter: c_int) -> u64 {
-        let (mut current, mut highest) = (0, 0);
+        let mut current = 0;
+        let mut highest = 0;
         // SAFETY: the connection is open and both numbers are places to write to.
         unsafe {
             ffi::sqlite3_db_status(self.raw.as_ptr(), counter, &mut current, &mut highest, 0);
@@ -347,9 +349,10 @@ impl SqlitePrepared {
                 _ => {
                     let start = ffi::sqlite3_column_text(raw, index);
                     let bytes = ffi::sqlite3_column_bytes(raw, index).unsigned_abs() as usize;
-                    let text = match start.is_null() {
-                        true => &[],
-                        false => std::slice::from_raw_parts(start, bytes),
+                    let text = if start.is_null() {
+                        &[]
+                    } else {
+                        std::slice::from_raw_parts(start, bytes)
                     };
                     set_text(value, text);
                 }

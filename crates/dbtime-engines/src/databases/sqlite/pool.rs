@@ -51,7 +51,8 @@ impl PoolDatabase for SqlitePool {
 
     fn connect(&self, worker: u32) -> Result<PooledConnection, SqliteError> {
         let connection = self.database.connect(worker as usize)?;
-        let (begun, figures) = (ThreadTotals::default(), WorkerFigures::default());
+        let begun = ThreadTotals::default();
+        let figures = WorkerFigures::default();
         Ok(PooledConnection { connection, begun, figures })
     }
 

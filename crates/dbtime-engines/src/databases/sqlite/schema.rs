@@ -59,7 +59,8 @@ pub(super) fn create_indexes(table: &WorkloadTable) -> Vec<String> {
     let create = |index: &dbtime_load::workload::TableIndex| {
         let unique = if index.unique { "UNIQUE " } else { "" };
         let columns = quoted_list(index.columns.iter().map(String::as_str));
-        let (name, table) = (quoted(&index.name), quoted(&table.name));
+        let name = quoted(&index.name);
+        let table = quoted(&table.name);
         format!("CREATE {unique}INDEX {name} ON {table} ({columns})")
     };
     table.indexes.iter().map(create).collect()

@@ -261,8 +261,8 @@ impl<D: PoolDatabase> LoadThreads for WorkerThreads<'_, D> {
     }
 
     fn share(&self, at: MonoNanos) {
-        let (shared, active) =
-            (shared_queue(self.plan, at), ActiveWorkers::new(self.plan.concurrency));
+        let shared = shared_queue(self.plan, at);
+        let active = ActiveWorkers::new(self.plan.concurrency);
         self.start.get_or_init(|| LoadStart { at, shared, active });
     }
 

@@ -250,7 +250,8 @@ impl<P: Protocol> SocketReactor<P> {
         {
             return self.not_opened(id, Errno::TIMEDOUT);
         }
-        let (address, limit) = (&self.settings.address, self.settings.connect_timeout);
+        let address = &self.settings.address;
+        let limit = self.settings.connect_timeout;
         let conn = &self.conns[id as usize];
         let login_hint = if conn.stage == ConnectionStage::Handshaking {
             conn.protocol.login_hint()

@@ -139,9 +139,10 @@ impl ReadLateness {
     /// that was stopped took longer than any answer: all of them had been there.
     #[inline]
     pub(super) fn of(&self, position: usize, count: usize) -> AnswerDelay {
-        let wait = match self.was_stopped || self.wait == Nanos::ZERO {
-            true => self.wait,
-            false => Nanos(self.wait.0 / count as u64 * (count - position) as u64),
+        let wait = if self.was_stopped || self.wait == Nanos::ZERO {
+            self.wait
+        } else {
+            Nanos(self.wait.0 / count as u64 * (count - position) as u64)
         };
         AnswerDelay { wait, work: self.work, worked_from: self.worked_from }
     }

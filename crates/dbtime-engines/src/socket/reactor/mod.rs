@@ -207,7 +207,8 @@ impl<P: Protocol> SocketReactor<P> {
         self.completions.push(Completion { connection: id, at, late, kind });
         let answer = match &pending {
             PendingWork::Execute { statement, parameters, needs_row } => {
-                let (statement, needs_row) = (*statement, *needs_row);
+                let statement = *statement;
+                let needs_row = *needs_row;
                 self.execute(
                     id,
                     ProtocolCall { statement, parameters: parameters.as_slice(), needs_row },

@@ -204,7 +204,8 @@ fn constant(
 fn real(node: &DocumentNode<'_, '_>) -> Result<KeySpec> {
     match node.list()?.as_slice() {
         [low, high] => {
-            let (from, to) = (low.number()?, high.number()?);
+            let from = low.number()?;
+            let to = high.number()?;
             if from <= to && (to - from).is_finite() {
                 return Ok(KeySpec::Real(from, to));
             }
@@ -241,7 +242,8 @@ pub(super) fn weight(node: &DocumentNode<'_, '_>) -> Result<f64> {
 fn range(node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> Result<KeyRange> {
     match node.list()?.as_slice() {
         [low, high] => {
-            let (low_end, high_end) = (end(low, scope)?, end(high, scope)?);
+            let low_end = end(low, scope)?;
+            let high_end = end(high, scope)?;
             if let (Some(from), Some(to)) = (low_end.constant(), high_end.constant())
                 && from > to
             {

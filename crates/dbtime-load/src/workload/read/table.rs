@@ -63,7 +63,8 @@ fn columns(section: &DocumentSection<'_, '_>) -> Result<Vec<WorkloadColumn>> {
         section.allow(&["name", "type", "primary_key", "auto", "data"])?;
         distinct(&name_node, "column", &name, columns.iter().map(|c| c.name.as_str()))?;
         let kind = column_type(&section.need("type", TYPES)?)?;
-        let (primary_key, auto) = (section.flag("primary_key")?, section.flag("auto")?);
+        let primary_key = section.flag("primary_key")?;
+        let auto = section.flag("auto")?;
         let is_integer = matches!(kind, ColumnType::Integer | ColumnType::BigInt);
         if auto && !(primary_key && is_integer) {
             return Err(section.unexpected(

@@ -35,10 +35,12 @@ pub(super) fn install(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result
     let on = Rc::clone(lua_host);
     type Trouble = (LuaString, LuaString, bool);
     let stop_reason = lua.create_function(move |_, (words, trace, is_late): Trouble| {
-        let (words, trace) = (words.to_string_lossy(), trace.to_string_lossy());
-        match is_late {
-            true => on.setup.report_fatal_after_run(&words, &trace),
-            false => on.report_fatal(&words, &trace),
+        let words = words.to_string_lossy();
+        let trace = trace.to_string_lossy();
+        if is_late {
+            on.setup.report_fatal_after_run(&words, &trace)
+        } else {
+            on.report_fatal(&words, &trace)
         }
         Ok(())
     })?;

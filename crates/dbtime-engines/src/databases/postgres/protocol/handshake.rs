@@ -118,8 +118,9 @@ fn is_old_error(input: &[u8]) -> bool {
 fn old_error(input: &[u8]) -> DatabaseFailure {
     let line = input[1..].split(|byte| *byte == 0).next().unwrap_or_default();
     let is_text = line.iter().all(|byte| byte.is_ascii_graphic() || b" \n\t".contains(byte));
-    match input[0] == backend::ERROR && is_text {
-        true => DatabaseFailure::connection("refused", String::from_utf8_lossy(line).trim()),
-        false => malformed(&UNREADABLE),
+    if input[0] == backend::ERROR && is_text {
+        DatabaseFailure::connection("refused", String::from_utf8_lossy(line).trim())
+    } else {
+        malformed(&UNREADABLE)
     }
 }
