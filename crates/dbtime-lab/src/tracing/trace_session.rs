@@ -61,15 +61,9 @@ pub struct TraceSession {
 }
 
 impl TraceSession {
-    /// Begins to watch, from a process that does other work as well and keeps its rights.
-    ///
-    /// # Errors
-    /// No server is there, the kernel refuses, or the file cannot be made; then nothing is left.
-    pub fn start(options: &TraceOptions) -> Result<Self, LabError> {
-        Self::start_charged(options, None)
-    }
-
-    fn start_charged(options: &TraceOptions, charged: Option<u32>) -> Result<Self, LabError> {
+    /// Begins to watch. This process keeps its rights, and may do other work; the CPU time of
+    /// `charged` is part of what watching costs.
+    fn start(options: &TraceOptions, charged: Option<u32>) -> Result<Self, LabError> {
         let zone = TimeZone::system();
         let start = ReaderStart { options: options.clone(), charged };
         let (reader, begin, terminal) = ReaderProcess::start(&start)?;
@@ -83,7 +77,8 @@ impl TraceSession {
     /// other threads.
     ///
     /// # Errors
-    /// As [`TraceSession::start`]; or the login does not succeed.
+    /// No server is there, the login does not succeed, the kernel refuses, or the file cannot be
+    /// made; then nothing is left.
     pub fn attach<S>(
         options: &TraceOptions,
         holders: &HolderOptions,
@@ -95,7 +90,7 @@ impl TraceSession {
         }
         let mut holders = HolderWatch::connect(holders)?;
         let held = HeldSignals::hold();
-        let mut session = Self::start_charged(options, Some(std::process::id()))?;
+        let mut session = Self::start(options, Some(std::process::id()))?;
         give_up_rights()?;
         let signals = install_signals();
         drop(held);
