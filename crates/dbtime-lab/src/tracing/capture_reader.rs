@@ -169,8 +169,8 @@ impl CaptureReader {
 
     /// Takes what has come.
     fn poll(&mut self) -> Result<(Vec<TracedRequest>, ReaderProgress), LabError> {
-        self.capture.tend()?;
-        let requests = self.capture.take()?;
+        self.capture.poll()?;
+        let requests = self.capture.drain()?;
         let requests = self.record(requests)?;
         let mut notes = Vec::new();
         if let Some(limiter) = &mut self.limiter {

@@ -41,9 +41,9 @@ impl ServerSet {
 
     /// What is not measured, as far as it was not noted before.
     pub(super) fn unavailable(&mut self, capture: &Capture) -> Vec<String> {
-        let left_out = capture.left_out();
-        let new = left_out.get(self.noted..).unwrap_or_default();
-        self.noted = left_out.len();
+        let unavailable = capture.unavailable();
+        let new = unavailable.get(self.noted..).unwrap_or_default();
+        self.noted = unavailable.len();
         new.iter().map(|(what, why)| format!("not measured: {what} ({why})")).collect()
     }
 
@@ -59,7 +59,7 @@ impl ServerSet {
         }
         for server in self.started(capture)? {
             self.servers.retain(|other| other.process != server.process);
-            let server = capture.follow_started(&server)?;
+            let server = capture.add_started_server(&server)?;
             notes.push(format!(
                 "watching {}, process {}, which has just started",
                 server.program, server.process
@@ -69,7 +69,7 @@ impl ServerSet {
         }
         for (server, since) in std::mem::take(&mut self.young) {
             let is_young = since.elapsed() < NEW_SERVER_WINDOW && server.is_here();
-            if is_young && !capture.look_again(&server)? {
+            if is_young && !capture.rescan(&server)? {
                 self.young.push((server, since));
             }
         }

@@ -43,7 +43,7 @@ impl ObjectTypes {
     /// What differs from a struct of the object, one sentence each.
     pub(super) fn differences(&self, mirror: &StructLayout) -> Vec<String> {
         let all = self.0.type_by_kind::<Composite<'_>>();
-        let Some(found) = all.into_iter().find(|one| is_woken_on_cpu(one, mirror.name)) else {
+        let Some(found) = all.into_iter().find(|one| has_name(one, mirror.name)) else {
             return vec![format!("there is no struct {}", mirror.name)];
         };
         let mut differences = Vec::new();
@@ -103,7 +103,7 @@ impl ObjectTypes {
 
     /// The numbers of an enum; none where there is no such enum.
     pub(super) fn numbers(&self, name: &str) -> BTreeMap<String, i128> {
-        let found = self.0.type_by_kind::<Enum<'_>>().find(|one| is_woken_on_cpu(one, name));
+        let found = self.0.type_by_kind::<Enum<'_>>().find(|one| has_name(one, name));
         let Some(found) = found else { return BTreeMap::new() };
         let named = |member: libbpf_rs::btf::types::EnumMember<'_>| {
             let name = member.name.expect("enumerators have names");
@@ -115,7 +115,7 @@ impl ObjectTypes {
     /// What the keys and the values of a table are, where it has them: a struct's name, or how many
     /// bytes.
     pub(super) fn table(&self, name: &str) -> Vec<String> {
-        let tables = self.0.type_by_kind::<Var<'_>>().find(|one| is_woken_on_cpu(one, name));
+        let tables = self.0.type_by_kind::<Var<'_>>().find(|one| has_name(one, name));
         let table = tables.unwrap_or_else(|| panic!("there is no table {name}"));
         let table = Composite::try_from(table.referenced_type()).expect("a table is a struct");
         let mut types = Vec::new();
@@ -147,6 +147,6 @@ impl ObjectTypes {
     }
 }
 
-fn is_woken_on_cpu(of: &BtfType<'_>, name: &str) -> bool {
+fn has_name(of: &BtfType<'_>, name: &str) -> bool {
     of.name().is_some_and(|own| own == name)
 }

@@ -1,8 +1,8 @@
 //! The sessions that a server has, by which connections from before the watching get their ids: the
 //! greeting with the id was sent before anybody looked.
 
-use super::SurveyAnswer;
 use super::rows;
+use super::survey::SurveyAnswer;
 use crate::counters::ServerVersion;
 use dbtime_model::Product;
 use dbtime_model::lock_picture::ServerSession;

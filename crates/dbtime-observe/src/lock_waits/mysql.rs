@@ -1,7 +1,7 @@
 //! MariaDB and MySQL: InnoDB's waits for rows, waits for metadata where somebody keeps account of
 //! them, and the sessions.
 
-use super::{LockSource, RowKind};
+use super::source::{LockSource, RowKind};
 use crate::counters::ServerVersion;
 use dbtime_model::Product;
 

@@ -1,6 +1,6 @@
 //! PostgreSQL 9.6 and later: `pg_locks`, `pg_blocking_pids`, `pg_stat_activity`.
 
-use super::{LockSource, RowKind};
+use super::source::{LockSource, RowKind};
 use crate::counters::ServerVersion;
 
 /// What a login says of itself, and how long it may wait: it must not hold up what it looks at.

@@ -1,7 +1,7 @@
 //! Rows of an answer as claims and sessions. A server may answer anything: what cannot be read is
 //! left out, and nothing grows without bound.
 
-use super::{MAX_CLAIMS, TEXT_LENGTH};
+use super::source::{MAX_CLAIMS, TEXT_LENGTH};
 use crate::counters::CounterCell;
 use dbtime_model::Nanos;
 use dbtime_model::lock_picture::{LockClaim, ServerSession};

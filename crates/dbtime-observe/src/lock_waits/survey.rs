@@ -1,6 +1,7 @@
 //! What a server is asked, one statement after the other, until the picture is whole.
 
-use super::{LockSource, MAX_CLAIMS, RowKind, mysql, postgres, rows};
+use super::source::{LockSource, MAX_CLAIMS, RowKind};
+use super::{mysql, postgres, rows};
 use crate::counters::{CounterCell, ServerVersion};
 use dbtime_model::Product;
 use dbtime_model::lock_picture::{LockClaim, LockPicture};

@@ -1,6 +1,6 @@
 //! Finds processes by number, name, port or socket.
 
-use super::ProcessError;
+use super::error::ProcessError;
 use super::files::{ProcFolder, numbers};
 use super::listening::described;
 use procfs::net::{TcpState, UnixState};
@@ -70,8 +70,7 @@ pub fn find(which: &ProcessSelector) -> Result<Vec<u32>, ProcessError> {
             Err(_) => Err(ProcessError::Absent(*pid)),
         },
         ProcessSelector::Name(name) => {
-            let found: Vec<u32> =
-                all().into_iter().filter(|pid| is_woken_on_cpu(*pid, name)).collect();
+            let found: Vec<u32> = all().into_iter().filter(|pid| has_name(*pid, name)).collect();
             if found.is_empty() { Err(ProcessError::NoSuchName(name.clone())) } else { Ok(found) }
         }
         ProcessSelector::Port(port) => match listeners(*port) {
@@ -114,7 +113,7 @@ fn some(pids: &[u32]) -> String {
 }
 
 /// Whether the kernel's name of a process or its program's is this one.
-pub(super) fn is_woken_on_cpu(pid: u32, name: &str) -> bool {
+pub(super) fn has_name(pid: u32, name: &str) -> bool {
     let folder = ProcFolder::of_process(pid);
     let Ok(basics) = folder.basics() else { return false };
     if basics.name == name {

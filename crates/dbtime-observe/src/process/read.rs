@@ -1,7 +1,7 @@
 //! Takes samples of single processes.
 
-use super::ProcessError;
 use super::clock;
+use super::error::ProcessError;
 use super::files::{ProcFolder, ProcStat};
 use super::listening::user_name;
 use super::masking::masked;

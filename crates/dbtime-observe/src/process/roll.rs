@@ -1,7 +1,9 @@
 //! Watches many processes over an interval: those that are there, that come and that go.
 
-use super::find::is_woken_on_cpu;
-use super::{ProcReader, ProcessError, ProcessSelector, all, clock, find};
+use super::clock;
+use super::error::ProcessError;
+use super::find::{ProcessSelector, all, find, has_name};
+use super::read::ProcReader;
 use dbtime_machine::now;
 use dbtime_model::process::{CpuSplit, ProcessSample, ProcessUse, ResourceUsage};
 use dbtime_model::{MonoNanos, Nanos};
@@ -121,7 +123,7 @@ impl ProcessSet {
             if self.entries.contains_key(&pid) || self.others.contains(&pid) {
                 continue;
             }
-            let is_named = |name: &String| is_woken_on_cpu(pid, name);
+            let is_named = |name: &String| has_name(pid, name);
             let is_selected = self.names.as_ref().is_none_or(|names| names.iter().any(is_named));
             match is_selected.then(|| self.reader.sample(pid)) {
                 Some(Ok(sample)) => {

@@ -1,7 +1,9 @@
 //! Watches a server: a process and all its descendants.
 
+use super::clock;
+use super::error::ProcessError;
 use super::files::{ProcFolder, numbers};
-use super::{ProcReader, ProcessError, clock};
+use super::read::ProcReader;
 use dbtime_machine::now;
 use dbtime_model::process::{
     CpuSums, EndedProcesses, ProcessId, ProcessSample, ReapedChildren, ResourceUsage, ServerSample,

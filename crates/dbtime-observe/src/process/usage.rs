@@ -1,7 +1,9 @@
 //! Watches a process, or a server, from a beginning to an end: what it used in between.
 
+use super::error::ProcessError;
 use super::files::ProcFolder;
-use super::{ProcessError, ServerWatch, by_thread_name};
+use super::kinds::by_thread_name;
+use super::server::ServerWatch;
 use dbtime_machine::clock::{now, timespec};
 use dbtime_model::process::{
     EndedProcesses, IoBytes, Microstates, ProcessMemory, ProcessSample, ResourceUsage, Rusage,

@@ -1,20 +1,21 @@
 //! The kernel's side, loaded and attached; it goes when this goes, and with the process in any
 //! case.
 
-use super::TraceError;
-use super::decode::inbox::{self, RequestDecoder};
 use super::decode::listed::ListedSessions;
 use super::decode::literals::LiteralFilter;
+use super::decode::request_decoder::{self, RequestDecoder};
 use super::decode::sessions::TracedSessions;
 use super::decode::sums::{self, KernelSums};
 use super::decode::walks::connections;
+use super::error::TraceError;
 use super::kernel::grace::wait_for_programs;
 use super::kernel::kernel_tables::{departures, name, write, write_program_names};
 use super::kernel::loading::{THREADS, TIMERS, UnavailableFeature, map, tables};
+use super::kernel::probe_sites::ProbeGroup;
 use super::kernel::refusal::kernel_error;
 use super::kernel::stream::{CaptureConfig, CaptureDepth};
 use super::kernel::sum_layout;
-use super::privilege::helper::{Helper, ProbeGroup};
+use super::privilege::helper::Helper;
 use super::privilege::{rights, sandbox};
 use super::probes::demand::DemandProbes;
 use super::probes::server_probes::{ProgramFacts, ServerProbes};
@@ -38,8 +39,8 @@ use std::os::fd::BorrowedFd;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// What was answered without a word that it is over is shown so much later.
-const BETWEEN_SWEEPS: Duration = Duration::from_millis(100);
+/// Requests whose end has no event of its own are closed so often.
+const CLOSE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// `enum phase`, but for what is there before the watching begins.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +58,7 @@ pub struct Capture {
     texts: DemandProbes,
     portals: DemandProbes,
     ring: libbpf_rs::RingBuffer<'static>,
-    inbox: Rc<RefCell<RequestDecoder>>,
+    decoder: Rc<RefCell<RequestDecoder>>,
     /// Where statements are added up.
     sums: Option<KernelSums>,
     /// What the kernel takes to run a program, beside what that does.
@@ -68,7 +69,7 @@ pub struct Capture {
     /// Another process whose CPU time is a cost of watching.
     charged: Option<u32>,
     departures: u64,
-    swept: Instant,
+    last_close: Instant,
     /// What the hit of a probe takes, once somebody wanted to know.
     trap: Option<Nanos>,
 }
@@ -101,20 +102,20 @@ impl Capture {
     ///
     /// # Errors
     /// The kernel refuses, for want of a right or because it lacks something.
-    pub fn attach(servers: &[TracedServer], wanted: &CaptureConfig) -> Result<Self, TraceError> {
+    pub fn attach(servers: &[TracedServer], config: &CaptureConfig) -> Result<Self, TraceError> {
         let mut helper = Helper::start()?;
-        let (loaded, refused) = helper.load(wanted)?;
-        let object = tables(wanted, &loaded)?;
+        let (loaded, refused) = helper.load(config)?;
+        let object = tables(config, &loaded)?;
         rights::give_up(|| departures(&object).is_ok())?;
-        let sums = wanted.adds_up.then(|| KernelSums::prepare(&object)).transpose()?;
-        if wanted.follows_new {
+        let sums = config.adds_up.then(|| KernelSums::prepare(&object)).transpose()?;
+        if config.follows_new {
             write_program_names(&object)?;
         }
-        let literals = LiteralFilter::new(wanted.keeps_literals, wanted.pattern.as_deref());
+        let literals = LiteralFilter::new(config.keeps_literals, config.pattern.as_deref());
         let sessions = TracedSessions::new(literals);
         let decoder = RequestDecoder { sessions, ..RequestDecoder::default() };
-        let inbox = Rc::new(RefCell::new(decoder));
-        let ring = inbox::ring(&object, &inbox)?;
+        let decoder = Rc::new(RefCell::new(decoder));
+        let ring = request_decoder::ring(&object, &decoder)?;
         // What connections have prepared that have been there before is not known.
         let texts = DemandProbes::new(ProbeGroup::Texts, helper.has_clients(servers)?);
         let mut capture = Self {
@@ -124,23 +125,23 @@ impl Capture {
             texts,
             portals: DemandProbes::new(ProbeGroup::Portals, false),
             ring,
-            inbox,
+            decoder,
             sums,
             dispatch: Nanos::ZERO,
             since: now(),
             spent: Nanos::ZERO,
             charged: None,
             departures: 0,
-            swept: Instant::now(),
+            last_close: Instant::now(),
             trap: None,
         };
-        // What they say has to be heard when the first request is seen.
+        // Their probes have to be there at the first request.
         for server in servers {
-            capture.follow(server)?;
+            capture.add_server(server)?;
         }
-        capture.tend_probes(0, 0)?;
-        capture.dispatch = capture.helper.watch()?;
-        capture.take_in_children(servers)?;
+        capture.poll_probes(0, 0)?;
+        capture.dispatch = capture.helper.attach_tracepoints()?;
+        capture.add_children(servers)?;
         (capture.since, capture.spent) = (now(), capture.own_cpu());
         capture.enter(CapturePhase::Watching)?;
         Ok(capture)
@@ -153,12 +154,12 @@ impl Capture {
     }
 
     /// Children that servers have started since they were looked for, and before the kernel told.
-    fn take_in_children(&mut self, servers: &[TracedServer]) -> Result<(), TraceError> {
+    fn add_children(&mut self, servers: &[TracedServer]) -> Result<(), TraceError> {
         for server in servers.iter().filter(|one| one.protocol == WireProtocol::Postgres) {
             // One that has ended has none.
             if let Some(now) = self.present(server) {
                 let ports = server.ports.clone();
-                self.look_again(&TracedServer { ports, ..now })?;
+                self.rescan(&TracedServer { ports, ..now })?;
             }
         }
         Ok(())
@@ -202,7 +203,7 @@ impl Capture {
     pub fn reduce(&mut self, depth: CaptureDepth) -> Result<(), TraceError> {
         write(&self.object, ".data.depth", &0u32.to_ne_bytes(), &(depth as u32).to_ne_bytes())?;
         if depth == CaptureDepth::Counts {
-            self.helper.unwatch(&[THREADS, TIMERS].concat())?;
+            self.helper.detach(&[THREADS, TIMERS].concat())?;
         }
         Ok(())
     }
@@ -211,47 +212,50 @@ impl Capture {
     /// on by now.
     ///
     /// # Errors
-    /// As [`follow`](Self::follow).
-    pub fn follow_started(&mut self, server: &TracedServer) -> Result<TracedServer, TraceError> {
+    /// As [`add_server`](Self::add_server).
+    pub fn add_started_server(
+        &mut self,
+        server: &TracedServer,
+    ) -> Result<TracedServer, TraceError> {
         name(&self.object, server, &ProgramFacts::default())?;
         // From here on the kernel sees on which ports it begins to listen; on which it has begun
         // between the first look at it and that, a second look tells.
         let server = self.present(server).unwrap_or_else(|| server.clone());
-        self.look_again(&server)?;
+        self.rescan(&server)?;
         Ok(server)
     }
 
     /// A server as it is now; `None` where it has ended.
     fn present(&mut self, server: &TracedServer) -> Option<TracedServer> {
-        let wanted = ServerFilter {
+        let filter = ServerFilter {
             processes: vec![ProcessSelector::Pid(server.process)],
             protocol: Some(server.protocol),
             ..ServerFilter::default()
         };
-        self.helper.servers(&wanted).ok()?.pop()
+        self.helper.servers(&filter).ok()?.pop()
     }
 
     /// Watches another server as well.
     ///
     /// # Errors
     /// The kernel does not take its name.
-    fn follow(&mut self, server: &TracedServer) -> Result<(), TraceError> {
+    fn add_server(&mut self, server: &TracedServer) -> Result<(), TraceError> {
         // Its first clients may come before its program has been read.
         name(&self.object, server, &ProgramFacts::default())?;
-        self.look_again(server).map(drop)
+        self.rescan(server).map(drop)
     }
 
-    /// Finds out what a server that is watched has to say; of one that has just started again, for
-    /// its libraries may not have been there. Returns whether its TLS library is.
+    /// Attaches the probes of a watched server; again shortly after its start, for its libraries
+    /// may not have been loaded. Returns whether there are probes on its TLS library.
     ///
     /// # Errors
-    /// As [`follow`](Self::follow).
-    pub fn look_again(&mut self, server: &TracedServer) -> Result<bool, TraceError> {
+    /// As [`add_server`](Self::add_server).
+    pub fn rescan(&mut self, server: &TracedServer) -> Result<bool, TraceError> {
         let known = self.probes.attach(&mut self.helper, server);
         self.texts.add(&mut self.helper, self.probes.text_sites.drain(..))?;
         self.portals.add(&mut self.helper, self.probes.portal_sites.drain(..))?;
         if server.protocol == WireProtocol::Postgres {
-            self.inbox.borrow_mut().naming.add(server.process, known.tranches.clone());
+            self.decoder.borrow_mut().naming.add(server.process, known.tranches.clone());
         }
         name(&self.object, server, &known)?;
         Ok(known.has_tls_probes)
@@ -259,7 +263,7 @@ impl Capture {
 
     /// Forgets a server that has ended.
     pub fn forget(&mut self, server: &TracedServer) {
-        self.inbox.borrow_mut().naming.forget(server.process);
+        self.decoder.borrow_mut().naming.forget(server.process);
         if let Ok(servers) = map(&self.object, "servers") {
             for process in &server.processes {
                 // Some have been forgotten as they ended.
@@ -272,7 +276,7 @@ impl Capture {
     ///
     /// # Errors
     /// The kernel does not tell.
-    pub fn started(&mut self, wanted: &ServerFilter) -> Result<Vec<TracedServer>, TraceError> {
+    pub fn started(&mut self, filter: &ServerFilter) -> Result<Vec<TracedServer>, TraceError> {
         let queue = map(&self.object, "started")?;
         let mut processes = BTreeSet::new();
         while let Some(process) = queue.lookup_and_delete(&[]).map_err(kernel_error)? {
@@ -280,7 +284,7 @@ impl Capture {
         }
         let mut started = Vec::new();
         for process in processes {
-            started.extend(self.helper.started(process, wanted)?);
+            started.extend(self.helper.started(process, filter)?);
         }
         Ok(started)
     }
@@ -289,27 +293,28 @@ impl Capture {
     ///
     /// # Errors
     /// As [`servers`](super::servers()).
-    pub fn servers(&mut self, wanted: &ServerFilter) -> Result<Vec<TracedServer>, TraceError> {
-        self.helper.servers(wanted)
+    pub fn servers(&mut self, filter: &ServerFilter) -> Result<Vec<TracedServer>, TraceError> {
+        self.helper.servers(filter)
     }
 
-    /// Looks after what is not there all the time; to be called some times a second.
+    /// Attaches and detaches probes by need, empties full tables, closes answered requests. To be
+    /// called some times a second.
     ///
     /// # Errors
     /// The counts cannot be read, or nothing is watched any more.
-    pub fn tend(&mut self) -> Result<(), TraceError> {
+    pub fn poll(&mut self) -> Result<(), TraceError> {
         self.helper.check()?;
         let ledger = self.ledger()?;
-        let unresolved = ledger.unresolved + self.inbox.borrow().sessions.unresolved();
-        self.tend_probes(unresolved, ledger.batches)?;
+        let unresolved = ledger.unresolved + self.decoder.borrow().sessions.unresolved();
+        self.poll_probes(unresolved, ledger.batches)?;
         if let Some(sums) = &mut self.sums {
             sums.poll(&self.object)?;
         }
-        self.sweep()
+        self.close_answered()
     }
 
     /// By how many statements came without a text, and requests with several statements.
-    fn tend_probes(&mut self, unresolved: u64, batches: u64) -> Result<(), TraceError> {
+    fn poll_probes(&mut self, unresolved: u64, batches: u64) -> Result<(), TraceError> {
         let refused = &self.probes.refused;
         if let Err(why) = self.texts.poll(&mut self.helper, refused, unresolved) {
             self.texts.disable(&mut self.helper)?;
@@ -325,10 +330,10 @@ impl Capture {
 
     /// Ends what was answered by threads that have left, where some have: not often, for it looks
     /// at every connection.
-    fn sweep(&mut self) -> Result<(), TraceError> {
+    fn close_answered(&mut self) -> Result<(), TraceError> {
         let departures = departures(&self.object)?;
-        if departures != self.departures && self.swept.elapsed() >= BETWEEN_SWEEPS {
-            (self.departures, self.swept) = (departures, Instant::now());
+        if departures != self.departures && self.last_close.elapsed() >= CLOSE_INTERVAL {
+            (self.departures, self.last_close) = (departures, Instant::now());
             if !self.probes.refused.contains_key("iter_close") {
                 self.helper.walk("iter_close")?;
             }
@@ -346,41 +351,41 @@ impl Capture {
         self.since
     }
 
-    /// What this kernel or these servers do not give, and why.
-    pub fn left_out(&self) -> &[UnavailableFeature] {
+    /// Features that this kernel or these servers do not give, and why.
+    pub fn unavailable(&self) -> &[UnavailableFeature] {
         &self.probes.unavailable
     }
 
-    /// Takes what has ended since the last time, in the order of their ends; does not wait. Those
+    /// The requests that have ended since the last call, in their order; does not wait. Those
     /// that waited for a lock may come some calls later, with the statement that let it go.
     ///
     /// # Errors
     /// The stream cannot be read.
-    pub fn take(&mut self) -> Result<Vec<TracedRequest>, TraceError> {
-        self.take_some(false)
+    pub fn drain(&mut self) -> Result<Vec<TracedRequest>, TraceError> {
+        self.drain_requests(false)
     }
 
-    fn take_some(&mut self, is_end: bool) -> Result<Vec<TracedRequest>, TraceError> {
+    fn drain_requests(&mut self, is_end: bool) -> Result<Vec<TracedRequest>, TraceError> {
         self.ring.consume().map_err(kernel_error)?;
         self.find_origins()?;
-        let inbox = &mut *self.inbox.borrow_mut();
-        let mut requests = inbox.drain(is_end);
+        let decoder = &mut *self.decoder.borrow_mut();
+        let mut requests = decoder.drain(is_end);
         for request in &mut requests {
             let mut open = |server, catalog| self.helper.catalog(server, catalog);
-            inbox.naming.name_files(request, &mut open);
+            decoder.naming.name_files(request, &mut open);
         }
         Ok(requests)
     }
 
     /// Finds out whose the processes are of connections that were not known.
     fn find_origins(&mut self) -> Result<(), TraceError> {
-        let sought = self.inbox.borrow_mut().naming.origins.sought();
+        let sought = self.decoder.borrow_mut().naming.origins.sought();
         if sought.is_empty() || !self.is_watching() {
             return Ok(());
         }
         let processes = sought.iter().map(|(_, process)| *process).collect();
         let parents = self.helper.parents(processes)?;
-        let origins = &mut self.inbox.borrow_mut().naming.origins;
+        let origins = &mut self.decoder.borrow_mut().naming.origins;
         for ((connection, _), parent) in sought.into_iter().zip(parents) {
             origins.learn(connection, parent);
         }
@@ -388,7 +393,7 @@ impl Capture {
     }
 
     /// Leaves, and accounts for what was still under way. Requests that were answered and whose
-    /// connections have said nothing since are over, and among those that are returned.
+    /// connections have sent nothing since are over, and among those that are returned.
     ///
     /// # Errors
     /// What is left cannot be read.
@@ -399,7 +404,7 @@ impl Capture {
         if is_watching {
             self.helper.walk("iter_final")?;
         }
-        let requests = self.take_some(true)?;
+        let requests = self.drain_requests(true)?;
         let (mut ledger, cost) = (self.ledger()?, self.cost()?);
         if !is_watching {
             // Nobody could look what became of them.
@@ -451,7 +456,7 @@ impl Capture {
         for counts in of_processors.map_err(kernel_error)?.unwrap_or_default() {
             sum_layout::add_counts(&mut ledger, &counts);
         }
-        ledger.resync += self.inbox.borrow().unreadable;
+        ledger.resync += self.decoder.borrow().unreadable;
         Ok(ledger)
     }
 
@@ -463,9 +468,9 @@ impl Capture {
         if self.probes.refused.contains_key("iter_snapshot") {
             return Ok(Vec::new());
         }
-        let said = self.helper.walk("iter_snapshot")?;
-        let RequestDecoder { sessions, naming, .. } = &mut *self.inbox.borrow_mut();
-        let mut found = connections(&said, sessions, naming);
+        let output = self.helper.walk("iter_snapshot")?;
+        let RequestDecoder { sessions, naming, .. } = &mut *self.decoder.borrow_mut();
+        let mut found = connections(&output, sessions, naming);
         for LiveConnection { request, .. } in &mut found {
             let mut open = |server, catalog| self.helper.catalog(server, catalog);
             naming.name_files(request, &mut open);
@@ -477,7 +482,7 @@ impl Capture {
     /// before the watching are called as the server calls them.
     pub fn list_sessions(&self, process: u32, asked: MonoNanos, sessions: Vec<ServerSession>) {
         let listed = ListedSessions::new(process, asked, sessions);
-        self.inbox.borrow_mut().sessions.list(listed);
+        self.decoder.borrow_mut().sessions.list(listed);
     }
 
     /// What statements came to so far.
@@ -487,16 +492,16 @@ impl Capture {
     pub fn totals(&mut self) -> Result<TracedTotals, TraceError> {
         let preemptors = sums::preemptors(&self.object)?;
         let mut totals = TracedTotals { preemptors, ..TracedTotals::default() };
-        let inbox = &mut *self.inbox.borrow_mut();
+        let decoder = &mut *self.decoder.borrow_mut();
         if let Some(sums) = &self.sums {
-            let literals = &mut inbox.sessions.literals;
+            let literals = &mut decoder.sessions.literals;
             let preemptors = totals.preemptors;
             totals = TracedTotals { preemptors, ..sums.totals(&self.object, literals)? };
             let text = |shape| Some(literals.open(&sums.text(&self.object, shape)?));
-            totals.lock_waits = inbox.blockers.totals(text);
+            totals.lock_waits = decoder.blockers.totals(text);
         }
         let mut open = |server, catalog| self.helper.catalog(server, catalog);
-        inbox.naming.name_totals(&mut totals, &mut open);
+        decoder.naming.name_totals(&mut totals, &mut open);
         Ok(totals)
     }
 

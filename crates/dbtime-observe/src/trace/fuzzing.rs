@@ -2,9 +2,9 @@
 //! are clients', and of program files and catalogs, which are whoever's. And what tests of the
 //! kernel's programs need to tell them how to work, and to read what they have counted.
 
-use super::decode::inbox::RequestDecoder;
 use super::decode::literals::LiteralFilter;
 use super::decode::naming::ServerNaming;
+use super::decode::request_decoder::RequestDecoder;
 use super::decode::sessions::TracedSessions;
 use super::decode::walks;
 use super::kernel::layout::server;

@@ -1,7 +1,8 @@
 //! From records of the kernel's side to requests, connections and sums with names.
 //!
-//! - `inbox`: the stream, in order; `sessions`, `meaning`, `listed`, `returning_texts`: which
-//!   statement a request executes; `literals`, `fingerprint_cache`: its text without literals;
+//! - `request_decoder`: the stream, in order;
+//! - `sessions`, `meaning`, `listed`, `returning_texts`: which statement a request executes;
+//! - `literals`, `fingerprint_cache`: its text without literals;
 //! - `blockers`, `transactions`, `lock_sums`: who held the lock that was waited for;
 //! - `naming`, `locks`, `origins`: names in place of a server's numbers;
 //! - `sums`, `heavy_rows`, `lost_weights`: aggregates; `walks`: all connections at one instant.
@@ -9,7 +10,6 @@
 mod blockers;
 pub(super) mod fingerprint_cache;
 pub(super) mod heavy_rows;
-pub(super) mod inbox;
 pub(super) mod listed;
 pub(super) mod literals;
 mod lock_sums;
@@ -18,6 +18,7 @@ mod lost_weights;
 mod meaning;
 pub(super) mod naming;
 mod origins;
+pub(super) mod request_decoder;
 mod returning_texts;
 pub(super) mod sessions;
 pub(super) mod sums;

@@ -5,7 +5,7 @@ use super::refusal::{self, kernel_error, refusal_error};
 use super::stream::CaptureConfig;
 use super::sum_layout::SUM_TABLES;
 use crate::trace::error::TraceError;
-use crate::trace::privilege::helper::ProbeSites;
+use crate::trace::kernel::probe_sites::ProbeSites;
 use crate::trace::privilege::rights::{KERNEL, missing};
 use libbpf_rs::{
     Iter, Link, Map, MapCore, Object, ObjectBuilder, OpenObject, ProgramMut, ProgramType,

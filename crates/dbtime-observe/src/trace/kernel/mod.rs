@@ -1,7 +1,8 @@
 //! The kernel's side as this process has it: its programs loaded, its tables read and written, and
 //! its records read field by field.
 //!
-//! - `loading`, `refusal`, `links`, `grace`, `dispatch`: programs, from loading to detaching;
+//! - `loading`, `refusal`, `probe_sites`, `links`, `grace`, `dispatch`: programs, from loading to
+//!   detaching;
 //! - `stream`, `kernel_tables`: settings that the programs read;
 //! - `layout`, `executed`, `logins`, `sum_layout`, `fields`: records that the programs write.
 
@@ -14,6 +15,7 @@ pub(super) mod layout;
 pub(super) mod links;
 pub(super) mod loading;
 pub(super) mod logins;
+pub(super) mod probe_sites;
 pub(super) mod refusal;
 pub(super) mod stream;
 pub(super) mod sum_layout;

@@ -1,6 +1,6 @@
 //! What watching takes, and what a reader of what comes from clients may do: no more than it needs.
 
-use crate::trace::TraceError;
+use crate::trace::error::TraceError;
 use nix::unistd::{Gid, Uid, geteuid, setgroups, setresgid, setresuid};
 use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_keep_capabilities,

@@ -3,7 +3,7 @@
 //! nothing and talks to nobody new.
 
 use super::rights::failed;
-use crate::trace::TraceError;
+use crate::trace::error::TraceError;
 use libc::c_long;
 use rustix::io::Errno;
 use rustix::thread::MembarrierCommand;

@@ -17,11 +17,11 @@ use std::os::fd::{AsFd, OwnedFd};
 const LEAVE: &[u8] = b"\x1b[0m\x1b[?1049l\x1b[?25h";
 
 /// How long a reader that ends may take to close its files, or to give the terminal back.
-const ENDING: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
+const END_TIMEOUT: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
 
 /// How long somebody who looks at the terminal may take to make room for [`LEAVE`]. Nobody may be
 /// there, and what is attached to servers is not to wait for that.
-const CONGESTION: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
+const WRITE_TIMEOUT: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
 
 /// A terminal that this process has for itself. Where it ends before the terminal has been given
 /// back, the helper restores it. (A reader of its own, between both, may be killed as well.)
@@ -88,14 +88,14 @@ impl LentTerminal {
         if self.is_raw() {
             let _ = tcsetattr(&self.input, OptionalActions::Now, &self.modes);
         }
-        if is_ready(&self.output, PollFlags::OUT, &CONGESTION) {
+        if is_ready(&self.output, PollFlags::OUT, &WRITE_TIMEOUT) {
             let _ = self.output.write(LEAVE);
         }
     }
 
     /// Whether the reader has ended and not given it back.
     fn is_missing(&mut self) -> bool {
-        is_ready(&self.given_back, PollFlags::IN, &ENDING)
+        is_ready(&self.given_back, PollFlags::IN, &END_TIMEOUT)
             && matches!(self.given_back.read(&mut [0]), Ok(0))
     }
 

@@ -1,10 +1,11 @@
 //! Probes that are there only while they are needed: each hit costs a trap, most of a microsecond,
 //! at every execution of a statement.
 
-use super::listener::ProbeAttacher;
+use super::attacher::ProbeAttacher;
 use crate::trace::error::TraceError;
 use crate::trace::kernel::loading::LoadRefusal;
-use crate::trace::privilege::helper::{Helper, ProbeGroup, ProbeSites};
+use crate::trace::kernel::probe_sites::{ProbeGroup, ProbeSites};
+use crate::trace::privilege::helper::Helper;
 use std::fs::File;
 use std::time::{Duration, Instant};
 
@@ -131,7 +132,7 @@ impl DemandProbes {
     /// Detaches all of them.
     fn detach(&mut self, helper: &mut Helper) -> Result<(), TraceError> {
         match std::mem::take(&mut self.is_attached) {
-            true => helper.cease(self.group),
+            true => helper.detach_probes(self.group),
             false => Ok(()),
         }
     }

@@ -3,16 +3,16 @@
 //! - `program`, `constants`, `imports`, `budget`: a program file, read within bounds;
 //! - `waits`, `commits`, `cache`, `tls`, `texts`, `portals`, `wait_event`, `tranches`: places and
 //!   tables in it, one concern each;
-//! - `server_probes`: all probes of a server; `listener`: attaches them; `demand`: probes that are
+//! - `server_probes`: all probes of a server; `attacher`: attaches them; `demand`: probes that are
 //!   attached only while needed; `trap`: the cost of a hit.
 
+mod attacher;
 mod budget;
 pub(super) mod cache;
 pub(super) mod commits;
 pub(super) mod constants;
 pub(super) mod demand;
 pub(super) mod imports;
-mod listener;
 pub(super) mod portals;
 pub(super) mod program;
 pub(super) mod server_probes;

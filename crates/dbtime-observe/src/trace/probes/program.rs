@@ -247,7 +247,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_is_no_program_says_so() {
+    fn no_program_is_refused() {
         let read = |path| ServerProgram::read(&File::open(path).expect("it is there"));
         let own = read("/proc/self/exe").expect("it runs");
         assert!(own.place("main").is_ok());

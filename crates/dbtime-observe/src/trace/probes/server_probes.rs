@@ -1,11 +1,11 @@
 //! The probes of a server: on calls in its program file, and places in its memory.
 
+use super::attacher::ProbeAttacher;
 use super::cache::{cache_places, has_cache};
 use super::commits::{commit_places, has_commits};
 use super::constants::ProgramConstants;
 use super::demand::TextProbeSite;
 use super::imports::ProgramImports;
-use super::listener::ProbeAttacher;
 use super::portals::portal_probe_site;
 use super::program::ServerProgram;
 use super::texts::text_probe_site;
@@ -14,7 +14,8 @@ use super::tranches::{Tranches, tranches};
 use super::wait_event::{wait_event, wait_variable};
 use super::waits::wait_places;
 use crate::trace::kernel::loading::{LoadRefusal, UnavailableFeature, unavailable_features};
-use crate::trace::privilege::helper::{Helper, ProbeSites};
+use crate::trace::kernel::probe_sites::ProbeSites;
+use crate::trace::privilege::helper::Helper;
 use crate::trace::servers::TracedServer;
 use dbtime_model::WireProtocol;
 use rustix::fs::fstat;

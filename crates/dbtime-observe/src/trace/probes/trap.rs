@@ -3,7 +3,7 @@
 
 use crate::trace::kernel::links::detach_aside;
 use crate::trace::kernel::loading::attach_places;
-use crate::trace::privilege::helper::ProbeSites;
+use crate::trace::kernel::probe_sites::ProbeSites;
 use dbtime_machine::now;
 use dbtime_model::Nanos;
 use libbpf_rs::Object;

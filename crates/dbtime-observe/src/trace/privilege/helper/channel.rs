@@ -19,10 +19,10 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// What a message may have. Unit: bytes. A socket takes 208 KiB where nobody has set it otherwise
 /// (`net.core.wmem_default`), and keeps some of it for itself.
-const MOST: usize = 160 << 10;
+const MAX_MESSAGE_BYTES: usize = 160 << 10;
 
 /// Files beside a message.
-const MOST_FILES: usize = 64;
+const MAX_FILES: usize = 64;
 
 /// One end.
 #[derive(Debug)]
@@ -62,10 +62,10 @@ impl MessageChannel {
     /// Nobody is at the other end, or it is too long.
     pub fn send(&self, words: &impl Serialize, files: &[BorrowedFd<'_>]) -> io::Result<()> {
         let words = serde_json::to_vec(words)?;
-        if words.len() > MOST || files.len() > MOST_FILES {
+        if words.len() > MAX_MESSAGE_BYTES || files.len() > MAX_FILES {
             return Err(Errno::MSGSIZE.into());
         }
-        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(MOST_FILES))];
+        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(MAX_FILES))];
         let mut beside = SendAncillaryBuffer::new(&mut space);
         if !files.is_empty() && !beside.push(SendAncillaryMessage::ScmRights(files)) {
             return Err(Errno::MSGSIZE.into());
@@ -80,8 +80,8 @@ impl MessageChannel {
     /// # Errors
     /// It is none of these words, or it was cut.
     pub fn receive<T: DeserializeOwned>(&self) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
-        let mut words = vec![0; MOST];
-        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(MOST_FILES))];
+        let mut words = vec![0; MAX_MESSAGE_BYTES];
+        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(MAX_FILES))];
         let mut beside = RecvAncillaryBuffer::new(&mut space);
         let received = retry_on_intr(|| {
             let mut words = [IoSliceMut::new(&mut words)];
@@ -147,13 +147,16 @@ mod tests {
     #[test]
     fn what_is_too_long_or_too_odd_is_refused() {
         let (one, other) = MessageChannel::pair().expect("files are free");
-        let long = "x".repeat(MOST - 2);
+        let long = "x".repeat(MAX_MESSAGE_BYTES - 2);
         one.send(&long, &[]).expect("it fits");
-        assert_eq!(other.receive::<String>().expect("whole").expect("there").0.len(), MOST - 2);
-        assert!(one.send(&"x".repeat(MOST), &[]).is_err());
+        assert_eq!(
+            other.receive::<String>().expect("whole").expect("there").0.len(),
+            MAX_MESSAGE_BYTES - 2
+        );
+        assert!(one.send(&"x".repeat(MAX_MESSAGE_BYTES), &[]).is_err());
         one.send(&"no number", &[]).expect("sent");
         assert!(other.receive::<u32>().is_err());
-        let many = vec![other.0.as_fd(); MOST_FILES + 1];
+        let many = vec![other.0.as_fd(); MAX_FILES + 1];
         assert!(one.send(&1, &many).is_err());
     }
 }

@@ -1,37 +1,38 @@
 //! The helper: a process of its own that keeps the right to load and to attach, and does little
-//! else. Whoever reads what comes from clients has given that right up; it asks, the helper does.
+//! else. The reader of clients' bytes has given that right up: it sends requests, and the helper
+//! serves them.
 //!
 //! ```text
 //!   reader (no rights, few calls)                   helper (as it was started)
 //!     understands requests, program files             searches for servers
-//!     reads tables and the stream      ── words ──►   opens their files
-//!                                      ◄─ files ───   loads, attaches, walks
+//!     reads tables and the stream    ── requests ──►  opens their files
+//!                                    ◄── files ─────  loads, attaches, walks
 //! ```
 //!
 //! This program again, started with [`COMMAND`], is the helper. It goes when the reader goes, and
 //! all that is attached goes with it. A terminal that the reader leaves behind it restores first.
 
 mod channel;
+mod messages;
 mod serve;
-mod words;
 
 pub use channel::MessageChannel;
 pub use serve::serve;
-pub(crate) use words::{ProbeGroup, ProbeSites};
 
-use crate::trace::TraceError;
+use crate::trace::error::TraceError;
 use crate::trace::kernel::loading::LoadRefusal;
+use crate::trace::kernel::probe_sites::{ProbeGroup, ProbeSites};
 use crate::trace::kernel::stream::CaptureConfig;
 use crate::trace::postgres_files::catalogs::Catalog;
 use crate::trace::servers::{ServerFilter, TracedServer};
 use dbtime_model::Nanos;
+use messages::HelperRequest;
 use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, Stdio};
-use words::HelperRequest;
 
 /// The word that makes this program a helper.
 pub const COMMAND: &str = "trace-helper";
@@ -87,29 +88,31 @@ impl Helper {
     /// The kernel refuses what is needed.
     pub(crate) fn load(
         &mut self,
-        wanted: &CaptureConfig,
+        config: &CaptureConfig,
     ) -> Result<(Vec<OwnedFd>, LoadRefusal), TraceError> {
-        let (refused, tables) =
-            self.ask::<Result<LoadRefusal, TraceError>>(&HelperRequest::Load(wanted.clone()), &[])?;
+        let (refused, tables) = self.request::<Result<LoadRefusal, TraceError>>(
+            &HelperRequest::Load(config.clone()),
+            &[],
+        )?;
         Ok((tables, refused?))
     }
 
-    /// Attaches what is told of what goes on in the kernel. Returns what the kernel takes to run a
+    /// Attaches the programs on tracepoints of the kernel. Returns what the kernel takes to run a
     /// program that does nothing.
     ///
     /// # Errors
     /// The kernel refuses.
-    pub(crate) fn watch(&mut self) -> Result<Nanos, TraceError> {
-        self.ask::<Result<Nanos, TraceError>>(&HelperRequest::Watch, &[])?.0
+    pub(crate) fn attach_tracepoints(&mut self) -> Result<Nanos, TraceError> {
+        self.request::<Result<Nanos, TraceError>>(&HelperRequest::AttachTracepoints, &[])?.0
     }
 
     /// Takes some of it away again.
     ///
     /// # Errors
     /// The helper has ended.
-    pub(crate) fn unwatch(&mut self, programs: &[&str]) -> Result<(), TraceError> {
+    pub(crate) fn detach(&mut self, programs: &[&str]) -> Result<(), TraceError> {
         let programs = programs.iter().map(|&program| program.to_owned()).collect();
-        self.ask(&HelperRequest::Unwatch(programs), &[]).map(|((), _)| ())
+        self.request(&HelperRequest::Detach(programs), &[]).map(|((), _)| ())
     }
 
     /// Attaches a program to places in a file, in every process that runs it: which of them are
@@ -117,17 +120,18 @@ impl Helper {
     ///
     /// # Errors
     /// The kernel refuses, for people.
-    pub(crate) fn attach(&mut self, places: ProbeSites, file: &File) -> Result<(), String> {
-        let asked = self.ask::<Result<(), String>>(&HelperRequest::Attach(places), &[file.as_fd()]);
-        asked.map_err(|error| error.to_string())?.0
+    pub(crate) fn attach_probes(&mut self, places: ProbeSites, file: &File) -> Result<(), String> {
+        let response = self
+            .request::<Result<(), String>>(&HelperRequest::AttachProbes(places), &[file.as_fd()]);
+        response.map_err(|error| error.to_string())?.0
     }
 
     /// Takes the probes of a group away.
     ///
     /// # Errors
     /// The helper has ended.
-    pub(crate) fn cease(&mut self, group: ProbeGroup) -> Result<(), TraceError> {
-        self.ask(&HelperRequest::Cease(group), &[]).map(|((), _)| ())
+    pub(crate) fn detach_probes(&mut self, group: ProbeGroup) -> Result<(), TraceError> {
+        self.request(&HelperRequest::DetachProbes(group), &[]).map(|((), _)| ())
     }
 
     /// Walks over all connections; returns what there is to say of them.
@@ -135,15 +139,15 @@ impl Helper {
     /// # Errors
     /// The kernel does not let it.
     pub(crate) fn walk(&mut self, program: &str) -> Result<Vec<u8>, TraceError> {
-        let asked = HelperRequest::Walk(program.to_owned());
-        let (done, files) = self.ask::<Result<(), TraceError>>(&asked, &[])?;
+        let request = HelperRequest::Walk(program.to_owned());
+        let (done, files) = self.request::<Result<(), TraceError>>(&request, &[])?;
         done?;
-        let mut said = Vec::new();
+        let mut output = Vec::new();
         for file in files {
-            let read = File::from(file).read_to_end(&mut said);
+            let read = File::from(file).read_to_end(&mut output);
             read.map_err(|error| TraceError::Kernel(error.to_string()))?;
         }
-        Ok(said)
+        Ok(output)
     }
 
     /// Has a terminal restored where it has not been given back by the time this process ends.
@@ -154,7 +158,7 @@ impl Helper {
     pub(crate) fn lend(&mut self, files: &[BorrowedFd<'_>]) -> Result<(), TraceError> {
         let failed =
             |why: String| TraceError::Helper(format!("cannot look after the terminal: {why}"));
-        self.ask::<Result<(), String>>(&HelperRequest::Lend, files)?.0.map_err(failed)
+        self.request::<Result<(), String>>(&HelperRequest::Lend, files)?.0.map_err(failed)
     }
 
     /// What a trap takes on this machine.
@@ -162,7 +166,7 @@ impl Helper {
     /// # Errors
     /// The helper has ended.
     pub(crate) fn trap_time(&mut self) -> Result<Nanos, TraceError> {
-        self.ask(&HelperRequest::TrapTime, &[]).map(|(time, _)| Nanos(time))
+        self.request(&HelperRequest::TrapTime, &[]).map(|(time, _)| Nanos(time))
     }
 
     /// The servers that are meant, at least one.
@@ -171,9 +175,9 @@ impl Helper {
     /// As [`servers`](crate::trace::servers()).
     pub(crate) fn servers(
         &mut self,
-        wanted: &ServerFilter,
+        filter: &ServerFilter,
     ) -> Result<Vec<TracedServer>, TraceError> {
-        self.ask::<Result<_, TraceError>>(&HelperRequest::Servers(wanted.clone()), &[])?.0
+        self.request::<Result<_, TraceError>>(&HelperRequest::Servers(filter.clone()), &[])?.0
     }
 
     /// What a process is that has just started, if it is meant.
@@ -183,9 +187,10 @@ impl Helper {
     pub(crate) fn started(
         &mut self,
         process: u32,
-        wanted: &ServerFilter,
+        filter: &ServerFilter,
     ) -> Result<Option<TracedServer>, TraceError> {
-        self.ask(&HelperRequest::Started(process, wanted.clone()), &[]).map(|(server, _)| server)
+        self.request(&HelperRequest::Started(process, filter.clone()), &[])
+            .map(|(server, _)| server)
     }
 
     /// Whether somebody is connected to one of them, as far as can be seen.
@@ -193,7 +198,7 @@ impl Helper {
     /// # Errors
     /// The helper has ended.
     pub(crate) fn has_clients(&mut self, servers: &[TracedServer]) -> Result<bool, TraceError> {
-        self.ask(&HelperRequest::HasClients(servers.to_vec()), &[]).map(|(has, _)| has)
+        self.request(&HelperRequest::HasClients(servers.to_vec()), &[]).map(|(has, _)| has)
     }
 
     /// The program file of a process.
@@ -218,9 +223,9 @@ impl Helper {
     /// # Errors
     /// Why it is not known, for people.
     pub(crate) fn program_base(&mut self, process: u32) -> Result<u64, String> {
-        let asked: HelperError<u64> =
-            self.ask(&HelperRequest::ProgramBase(process), &[]).map(|(base, _)| base);
-        asked.map_err(|error| error.to_string())?
+        let response: HelperError<u64> =
+            self.request(&HelperRequest::ProgramBase(process), &[]).map(|(base, _)| base);
+        response.map_err(|error| error.to_string())?
     }
 
     /// A catalog of a server's.
@@ -237,31 +242,31 @@ impl Helper {
     /// # Errors
     /// The helper has ended.
     pub(crate) fn parents(&mut self, of: Vec<u32>) -> Result<Vec<Option<u32>>, TraceError> {
-        self.ask(&HelperRequest::Parents(of), &[]).map(|(parents, _)| parents)
+        self.request(&HelperRequest::Parents(of), &[]).map(|(parents, _)| parents)
     }
 
-    fn file(&mut self, ask: &HelperRequest) -> Result<Option<File>, String> {
-        let asked = self.ask::<Result<(), String>>(ask, &[]);
-        let (opened, mut files) = asked.map_err(|error| error.to_string())?;
+    fn file(&mut self, request: &HelperRequest) -> Result<Option<File>, String> {
+        let response = self.request::<Result<(), String>>(request, &[]);
+        let (opened, mut files) = response.map_err(|error| error.to_string())?;
         opened.map(|()| files.pop().map(File::from))
     }
 
-    fn ask<T: DeserializeOwned>(
+    fn request<T: DeserializeOwned>(
         &mut self,
-        ask: &HelperRequest,
+        request: &HelperRequest,
         files: &[BorrowedFd<'_>],
     ) -> Result<(T, Vec<OwnedFd>), TraceError> {
         let Some(channel) = &self.channel else { return Err(self.ended()) };
-        let answer = channel.send(ask, files).and_then(|()| channel.receive());
-        match answer {
-            Ok(Some(answer)) => Ok(answer),
+        let response = channel.send(request, files).and_then(|()| channel.receive());
+        match response {
+            Ok(Some(response)) => Ok(response),
             Ok(None) => Err(self.ended()),
             Err(_) if channel.is_over() => Err(self.ended()),
             Err(error) => Err(TraceError::Helper(format!("does not answer: {error}"))),
         }
     }
 
-    /// What to say of a helper that is not there any more.
+    /// The error of a helper that is not there any more.
     #[cold]
     fn ended(&mut self) -> TraceError {
         self.channel = None;
@@ -273,7 +278,7 @@ impl Helper {
 
 impl Drop for Helper {
     fn drop(&mut self) {
-        // It ends when nobody is there to ask.
+        // It ends with the other end of its channel.
         self.channel = None;
         // One that is not waited for is only not taken out of the system's list.
         let _ = self.child.wait();

@@ -1,13 +1,15 @@
-//! The helper's side: does what it is asked, until nobody is there to ask.
+//! The helper's side: serves requests until the reader has ended.
 
 use super::super::signals::HeldSignals;
 use super::super::terminal::LentTerminal;
 use super::channel::MessageChannel;
-use super::words::{HelperRequest, ProbeGroup};
-use crate::trace::TraceError;
+use super::messages::HelperRequest;
+use crate::trace::error::TraceError;
 use crate::trace::kernel::dispatch::call_time;
 use crate::trace::kernel::links::{detach_all, detach_aside};
-use crate::trace::kernel::loading::{attach, attach_places, load, walk};
+use crate::trace::kernel::loading::{LoadRefusal, attach, attach_places, load, walk};
+use crate::trace::kernel::probe_sites::{ProbeGroup, ProbeSites};
+use crate::trace::kernel::stream::CaptureConfig;
 use crate::trace::postgres_files::catalogs::open_catalog;
 use crate::trace::probes::tls::open_library;
 use crate::trace::probes::trap::trap_time;
@@ -24,19 +26,20 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 /// Is the helper of the process that has started this one; returns when that has ended.
 ///
 /// # Errors
-/// It was not started by dbtime, or what it is asked makes no sense.
+/// It was not started by dbtime, or a request makes no sense.
 pub fn serve() -> Result<(), TraceError> {
-    let failed = |error: io::Error| TraceError::Helper(format!("is not asked by dbtime: {error}"));
+    let failed =
+        |error: io::Error| TraceError::Helper(format!("was not started by dbtime: {error}"));
     let channel = MessageChannel::inherited().map_err(failed)?;
     // Ctrl-C is for all processes of a terminal, but the reader still has to take its leave.
     let _held = HeldSignals::hold();
     // Instead of that of the link it was started by.
     rustix::thread::set_name(c"dbtime-helper").map_err(|error| failed(error.into()))?;
     let mut helper = HelperState::default();
-    while let Some((ask, files)) = channel.receive().map_err(failed)? {
-        let answer = helper.answer(ask, files);
-        let files: Vec<BorrowedFd<'_>> = answer.files.iter().map(AsFd::as_fd).collect();
-        if channel.send(&answer.words, &files).is_err() {
+    while let Some((request, files)) = channel.receive().map_err(failed)? {
+        let response = helper.respond(request, files);
+        let files: Vec<BorrowedFd<'_>> = response.files.iter().map(AsFd::as_fd).collect();
+        if channel.send(&response.body, &files).is_err() {
             break; // nobody waits for it
         }
     }
@@ -56,21 +59,21 @@ struct HelperState {
     /// Of the programs that the kernel itself runs, by their names.
     watching: Vec<(String, Link)>,
     probes: BTreeMap<ProbeGroup, Vec<Link>>,
-    refused: super::LoadRefusal,
+    refused: LoadRefusal,
     /// What the reader has to itself.
     terminal: Option<LentTerminal>,
 }
 
-/// What is said to a question.
+/// The response to a request.
 struct HelperResponse {
-    words: serde_json::Value,
+    body: serde_json::Value,
     files: Vec<OwnedFd>,
 }
 
 impl HelperResponse {
-    fn new(words: impl Serialize) -> Self {
+    fn new(body: impl Serialize) -> Self {
         // Only maps with odd keys cannot be written.
-        Self { words: serde_json::to_value(words).unwrap_or_default(), files: Vec::new() }
+        Self { body: serde_json::to_value(body).unwrap_or_default(), files: Vec::new() }
     }
 
     fn done() -> Self {
@@ -90,19 +93,19 @@ impl HelperResponse {
 }
 
 impl HelperState {
-    fn answer(&mut self, ask: HelperRequest, mut files: Vec<OwnedFd>) -> HelperResponse {
-        match ask {
+    fn respond(&mut self, request: HelperRequest, mut files: Vec<OwnedFd>) -> HelperResponse {
+        match request {
             HelperRequest::Load(stream) => self.load(&stream),
-            HelperRequest::Watch => HelperResponse::new(self.watch()),
-            HelperRequest::Unwatch(programs) => {
+            HelperRequest::AttachTracepoints => HelperResponse::new(self.attach_tracepoints()),
+            HelperRequest::Detach(programs) => {
                 let gone = self.watching.extract_if(.., |(name, _)| programs.contains(name));
                 detach_aside(gone.map(|(_, link)| link).collect());
                 HelperResponse::done()
             }
-            HelperRequest::Attach(places) => {
+            HelperRequest::AttachProbes(places) => {
                 HelperResponse::new(self.attach(&places, files.pop().map(File::from)))
             }
-            HelperRequest::Cease(group) => {
+            HelperRequest::DetachProbes(group) => {
                 detach_aside(self.probes.remove(&group).unwrap_or_default());
                 HelperResponse::done()
             }
@@ -113,8 +116,8 @@ impl HelperState {
             HelperRequest::Lend => {
                 HelperResponse::new(self.lend(files).map_err(|error| error.to_string()))
             }
-            HelperRequest::Servers(wanted) => HelperResponse::new(servers(&wanted)),
-            HelperRequest::Started(process, wanted) => HelperResponse::new(wanted.started(process)),
+            HelperRequest::Servers(filter) => HelperResponse::new(servers(&filter)),
+            HelperRequest::Started(process, filter) => HelperResponse::new(filter.started(process)),
             HelperRequest::HasClients(servers) => HelperResponse::new(has_clients(&servers)),
             HelperRequest::Program(process) => {
                 HelperResponse::file(open_program(process).map(Some))
@@ -130,7 +133,7 @@ impl HelperState {
         }
     }
 
-    fn load(&mut self, stream: &super::CaptureConfig) -> HelperResponse {
+    fn load(&mut self, stream: &CaptureConfig) -> HelperResponse {
         let loaded = load(stream, |_| {}).and_then(|(object, refused)| {
             let tables = object.maps().map(|map| map.as_fd().try_clone_to_owned());
             let tables: io::Result<Vec<OwnedFd>> = tables.collect();
@@ -148,14 +151,14 @@ impl HelperState {
 
     /// Nothing is followed yet: what a call of this process takes longer then is what the kernel
     /// takes to run a program that does nothing.
-    fn watch(&mut self) -> Result<Nanos, TraceError> {
+    fn attach_tracepoints(&mut self) -> Result<Nanos, TraceError> {
         let without = call_time();
         self.watching = attach(self.object.as_mut().ok_or_else(nothing_loaded)?, &self.refused)?;
         let compared = without.zip(call_time()).map(|(without, with)| with - without);
         Ok(compared.unwrap_or_default())
     }
 
-    fn attach(&mut self, places: &super::ProbeSites, file: Option<File>) -> Result<(), String> {
+    fn attach(&mut self, places: &ProbeSites, file: Option<File>) -> Result<(), String> {
         let object = self.object.as_mut().ok_or_else(|| nothing_loaded().to_string())?;
         let file = file.ok_or("there is no file to attach to")?;
         let link = attach_places(object, places, &file)?;
@@ -171,8 +174,8 @@ impl HelperState {
     fn walk(&mut self, program: &str) -> HelperResponse {
         let object = self.object.as_mut().ok_or_else(nothing_loaded);
         match object.and_then(|object| walk(object, program)) {
-            Ok(said) => HelperResponse {
-                files: said.map(OwnedFd::from).into_iter().collect(),
+            Ok(output) => HelperResponse {
+                files: output.map(OwnedFd::from).into_iter().collect(),
                 ..HelperResponse::new(Ok::<(), TraceError>(()))
             },
             Err(error) => HelperResponse::new(Err::<(), _>(error)),

@@ -56,19 +56,19 @@ impl RequestDecoder {
     }
 }
 
-/// The stream of the kernel's side, which goes to `inbox` whenever it is consumed.
+/// The stream of the kernel's side, which goes to `decoder` whenever it is consumed.
 ///
 /// # Errors
 /// The stream cannot be mapped.
 pub(crate) fn ring(
     object: &Object,
-    inbox: &Rc<RefCell<RequestDecoder>>,
+    decoder: &Rc<RefCell<RequestDecoder>>,
 ) -> Result<RingBuffer<'static>, TraceError> {
-    let inbox = Rc::clone(inbox);
+    let decoder = Rc::clone(decoder);
     let stream = map(object, "stream")?;
     let mut builder = RingBufferBuilder::new();
     let added = builder.add(&stream, move |bytes| {
-        inbox.borrow_mut().put(bytes);
+        decoder.borrow_mut().put(bytes);
         0
     });
     added.map_err(kernel_error)?;

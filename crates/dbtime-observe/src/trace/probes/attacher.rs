@@ -1,7 +1,8 @@
 //! Programs of the kernel's side, attached to places in a program file or a library.
 
 use crate::trace::kernel::loading::LoadRefusal;
-use crate::trace::privilege::helper::{Helper, ProbeSites};
+use crate::trace::kernel::probe_sites::ProbeSites;
+use crate::trace::privilege::helper::Helper;
 use std::fs::File;
 
 /// Attaches programs to places in a file, in every process that runs it: which of them are watched
@@ -29,6 +30,6 @@ impl ProbeAttacher<'_> {
         if let Some(why) = self.refused.get(program) {
             return Err(format!("the kernel refuses the probe's program: {why}"));
         }
-        self.helper.attach(ProbeSites { program: program.to_owned(), ..places }, self.file)
+        self.helper.attach_probes(ProbeSites { program: program.to_owned(), ..places }, self.file)
     }
 }
