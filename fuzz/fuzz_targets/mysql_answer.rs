@@ -3,7 +3,8 @@
 #![no_main]
 
 use dbtime_wire::mysql::{
-    Expect, MysqlColumn, MysqlResponse, MysqlResponseReader, binary_cells, column, text_cells,
+    ExpectedReply, MysqlColumn, MysqlResponse, MysqlResponseReader, binary_cells, column,
+    text_cells,
 };
 use dbtime_wire::{ReadProgress, ResultRows};
 use libfuzzer_sys::fuzz_target;
@@ -28,7 +29,7 @@ fn read(
     (without_eof, wants_rows): (bool, bool),
 ) -> Option<MysqlResponse> {
     let mut reader = MysqlResponseReader::new(without_eof);
-    reader.expect(Expect::Results, wants_rows);
+    reader.expect(ExpectedReply::Results, wants_rows);
     let (mut held, mut rows) = (Vec::new(), Read::default());
     for more in bytes.chunks(chunk) {
         held.extend_from_slice(more);

@@ -1,7 +1,7 @@
 //! No text makes the reader of workload files, or a program made from it, panic or hang.
 #![no_main]
 
-use dbtime_load::program::{ProgramEvent, Step, Ticket};
+use dbtime_load::program::{ProgramEvent, ProgramStep, Ticket};
 use dbtime_load::workload::Workload;
 use dbtime_model::{MonoNanos, OperationId};
 use libfuzzer_sys::fuzz_target;
@@ -18,7 +18,9 @@ fuzz_target!(|input: (u8, &str)| {
             let operation = OperationId(operation as u16);
             program.start(&Ticket { index, operation, due: MonoNanos(0), client: 0 });
             for _ in 0..50 {
-                if program.resume(ProgramEvent::Answered { rows: 0, first: &[] }) == Step::Done {
+                if program.resume(ProgramEvent::Answered { rows: 0, first: &[] })
+                    == ProgramStep::Done
+                {
                     break;
                 }
             }

@@ -14,7 +14,7 @@
 use dbtime_engines::databases::sqlite::{
     MeasureLevel, SqliteConnection, SqliteDatabase, SqliteTarget,
 };
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_load::statement::{Statement, StatementKind};
 use dbtime_machine::clock::thread_cpu;
 use dbtime_machine::now;
@@ -207,7 +207,7 @@ fn point_select(connection: &mut SqliteConnection, keys: &mut Keys, every: u64) 
     let mut sums = Parts::default();
     let cost = slice(|| {
         index += 1;
-        let parameters = [Value::Integer(keys.next(ACCOUNTS))];
+        let parameters = [SqlValue::Integer(keys.next(ACCOUNTS))];
         if index.is_multiple_of(every) {
             connection.clock().restart();
             let (result, timing) =
@@ -271,8 +271,8 @@ fn atm_transaction(
     is_sampled: bool,
     budget: &mut Budget,
 ) {
-    let [account, teller, branch, amount] = draw(keys).map(Value::Integer);
-    let parameters: [&[Value]; 9] = [
+    let [account, teller, branch, amount] = draw(keys).map(SqlValue::Integer);
+    let parameters: [&[SqlValue]; 9] = [
         &[],
         std::slice::from_ref(&account),
         &[amount.clone(), account.clone()],

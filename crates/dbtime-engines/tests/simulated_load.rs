@@ -9,7 +9,7 @@ use dbtime_engines::drive::shard::{
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::pipelining::Pipelining;
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_load::queue::Backlog;
 use dbtime_load::results::ResultSets;
 use dbtime_load::think::ThinkTime;
@@ -45,7 +45,7 @@ impl Reactor for SimReactor {
         &mut self,
         connection: u32,
         id: StatementId,
-        parameters: &[Value],
+        parameters: &[SqlValue],
         _: bool,
     ) -> Option<StatementResult> {
         self.seen.lock().unwrap().push(format!("{id:?} {parameters:?}"));
@@ -93,7 +93,7 @@ impl Reactor for SimReactor {
         }
     }
 
-    fn first_row(&self, _: u32) -> &[Value] {
+    fn first_row(&self, _: u32) -> &[SqlValue] {
         &[]
     }
 

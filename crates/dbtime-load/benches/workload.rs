@@ -3,7 +3,7 @@
 //!
 //! Budget: 60 ns for the whole of point-select; a million rows per second for atm's accounts.
 
-use dbtime_load::program::{Program, ProgramEvent, Step, Ticket};
+use dbtime_load::program::{Program, ProgramEvent, ProgramStep, Ticket};
 use dbtime_load::workload::Workload;
 use dbtime_model::{MonoNanos, OperationId};
 use divan::{Bencher, black_box};
@@ -23,7 +23,7 @@ fn transaction(program: &mut dyn Program, index: u64) -> u32 {
     program.start(&Ticket { index, operation, due: MonoNanos(0), client: 0 });
     let mut executed = 0;
     let mut event = ProgramEvent::Started;
-    while let Step::Execute { statement, parameters, .. } = program.resume(event) {
+    while let ProgramStep::Execute { statement, parameters, .. } = program.resume(event) {
         black_box((statement, parameters));
         executed += 1;
         event = ProgramEvent::Answered { rows: 1, first: &[] };

@@ -1,6 +1,6 @@
 //! What a script asks of its connection, beyond the statements that are known before the run.
 
-use crate::program::Value;
+use crate::program::SqlValue;
 
 /// One request. It is answered as a whole, however many statements it holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,7 +24,7 @@ pub enum ConnectionOp<'a> {
         /// The number that it was prepared under.
         handle: u32,
         /// Its parameters, in their order.
-        parameters: &'a [Value],
+        parameters: &'a [SqlValue],
         /// Whether its rows are to be kept; else they are counted.
         keeps_rows: bool,
     },
@@ -33,7 +33,7 @@ pub enum ConnectionOp<'a> {
         /// The statement, with `$1` for its parameters.
         sql: &'a str,
         /// Its parameters, in their order.
-        parameters: &'a [Value],
+        parameters: &'a [SqlValue],
     },
     /// Forget a prepared statement.
     Close {
@@ -60,14 +60,14 @@ pub enum PipelineEntry {
         /// The number that it was prepared under.
         handle: u32,
         /// Its parameters, in their order.
-        parameters: Vec<Value>,
+        parameters: Vec<SqlValue>,
     },
     /// Execute a text with parameters.
     QueryWith {
         /// The statement, with `$1` for its parameters.
         sql: String,
         /// Its parameters, in their order.
-        parameters: Vec<Value>,
+        parameters: Vec<SqlValue>,
     },
     /// What follows succeeds or fails by itself.
     Sync,
@@ -80,7 +80,7 @@ pub struct OwnedConnectionOp {
     handle: u32,
     keeps_rows: bool,
     sql: String,
-    parameters: Vec<Value>,
+    parameters: Vec<SqlValue>,
     piped: Vec<PipelineEntry>,
     data: Vec<u8>,
 }

@@ -20,7 +20,7 @@ use dbtime_model::{ErrorClass, MonoNanos, Nanos, OperationId, Sample, StatementI
 
 /// A value handed to a statement, or read from a row.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub enum Value {
+pub enum SqlValue {
     /// SQL NULL.
     #[default]
     Null,
@@ -55,7 +55,7 @@ pub enum ProgramEvent<'a> {
         /// Rows returned, or changed where none are returned.
         rows: u64,
         /// The first row, when the step wanted rows; empty otherwise.
-        first: &'a [Value],
+        first: &'a [SqlValue],
     },
     /// A pause is over.
     Resumed,
@@ -63,13 +63,13 @@ pub enum ProgramEvent<'a> {
 
 /// What the program wants next.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Step<'a> {
+pub enum ProgramStep<'a> {
     /// Execute a statement of the workload.
     Execute {
         /// By its position in the workload.
         statement: StatementId,
         /// Its parameters in the order of their placeholders.
-        parameters: &'a [Value],
+        parameters: &'a [SqlValue],
         /// Whether the program wants to see the first row. Rows are always read to the end and
         /// counted. A program that wants none goes by no rows at all: with pipelining it is told of
         /// an answer before there is one.
@@ -116,16 +116,16 @@ pub trait Program {
     fn start(&mut self, ticket: &Ticket);
 
     /// Tells what happened and asks what to do next.
-    fn resume(&mut self, event: ProgramEvent<'_>) -> Step<'_>;
+    fn resume(&mut self, event: ProgramEvent<'_>) -> ProgramStep<'_>;
 
-    /// What became of a [`Step::Ask`]; asks what to do next. The results may be taken.
-    fn replied(&mut self, _reply: Result<&mut ResultSets, &DatabaseFailure>) -> Step<'_> {
-        Step::Done
+    /// What became of a [`ProgramStep::Ask`]; asks what to do next. The results may be taken.
+    fn replied(&mut self, _reply: Result<&mut ResultSets, &DatabaseFailure>) -> ProgramStep<'_> {
+        ProgramStep::Done
     }
 
     /// Sets the program to the beginning of a phase; it is over when a step says `Done`. One that
     /// asks for nothing there has none.
-    fn begin(&mut self, _phase: ProgramPhase) -> Option<Step<'_>> {
+    fn begin(&mut self, _phase: ProgramPhase) -> Option<ProgramStep<'_>> {
         None
     }
 

@@ -158,7 +158,7 @@ impl Iterator for OpenQueue {
 
 /// What the clients of a closed loop do.
 #[derive(Clone, Debug)]
-pub struct Clients {
+pub struct ClientGroup {
     /// How many there are over all queues of the run.
     pub total: u32,
     /// When they first ask.
@@ -176,7 +176,7 @@ pub struct Clients {
 /// Transactions of a closed loop: due when a client has thought.
 #[derive(Clone, Debug)]
 pub struct ClosedQueue {
-    clients: Clients,
+    clients: ClientGroup,
     mix: Mix,
     seed: u64,
     /// Clients that are thinking or waiting, soonest first.
@@ -197,7 +197,7 @@ struct ReadyClient {
 impl ClosedQueue {
     /// The queue of the clients `members` out of `clients.total`.
     pub fn new(
-        clients: Clients,
+        clients: ClientGroup,
         members: impl IntoIterator<Item = u32>,
         mix: Mix,
         seed: u64,
@@ -349,9 +349,9 @@ mod tests {
         assert_eq!(dealt, all(0, 1));
     }
 
-    fn clients(total: u32, transactions: Option<u64>, think: Option<ThinkTime>) -> Clients {
+    fn clients(total: u32, transactions: Option<u64>, think: Option<ThinkTime>) -> ClientGroup {
         let (start, end) = (MonoNanos(0), MonoNanos(100 * MS));
-        Clients { total, start, end, first: 0, transactions, think: vec![think] }
+        ClientGroup { total, start, end, first: 0, transactions, think: vec![think] }
     }
 
     #[test]

@@ -58,9 +58,9 @@ pub fn below(bits: u64, below: u64) -> u64 {
 
 /// A generator for one transaction, or one row: as many draws as it needs.
 #[derive(Clone, Debug)]
-pub struct Random(Xoshiro256PlusPlus);
+pub struct RandomSource(Xoshiro256PlusPlus);
 
-impl Random {
+impl RandomSource {
     /// The generator of (seed, stream, index).
     #[inline]
     pub fn new(seed: u64, stream: RandomStream, index: u64) -> Self {
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn the_full_range_of_integers_is_legal() {
-        let mut random = Random::new(1, RandomStream::Data, 1);
+        let mut random = RandomSource::new(1, RandomStream::Data, 1);
         random.between(i64::MIN, i64::MAX);
         assert_eq!(random.between(5, 5), 5);
         assert_eq!(random.between(5, 4), 5);

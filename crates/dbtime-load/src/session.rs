@@ -7,7 +7,7 @@
 use crate::connection_op::ConnectionOp;
 use crate::failure::DatabaseFailure;
 use crate::pipelining::{Pipelining, StatementClass};
-use crate::program::{Program, ProgramEvent, ProgramPhase, Step, Ticket, Value};
+use crate::program::{Program, ProgramEvent, ProgramPhase, ProgramStep, SqlValue, Ticket};
 use crate::random::{RandomStream, draw};
 use crate::results::ResultSets;
 use crate::statement::{Statement, StatementKind};
@@ -42,7 +42,7 @@ pub enum SessionAction<'a> {
         /// By its position in the workload.
         statement: StatementId,
         /// Its parameters.
-        parameters: &'a [Value],
+        parameters: &'a [SqlValue],
         /// Whether the first row is wanted.
         needs_row: bool,
     },
@@ -129,7 +129,7 @@ pub struct Session {
     /// What the program wants next, once all of them are answered.
     held: Option<HeldStep>,
     /// The parameters of a held statement.
-    parameters: Vec<Value>,
+    parameters: Vec<SqlValue>,
     /// The first failure among them, and whether it undid the transaction.
     failed: Option<(ErrorClass, bool)>,
 }
@@ -232,7 +232,7 @@ impl Session {
             return None;
         }
         match self.program.resume(ProgramEvent::Answered { rows: 0, first: &[] }) {
-            Step::Execute { statement, parameters, needs_row } => {
+            ProgramStep::Execute { statement, parameters, needs_row } => {
                 let sort = |id: StatementId| self.rules.sorts[id.0 as usize];
                 let under_way = std::iter::once(self.executing).chain(self.behind.iter().copied());
                 let how = self.rules.pipelining;
@@ -245,9 +245,9 @@ impl Session {
                 self.parameters.extend_from_slice(parameters);
                 self.held = Some(HeldStep::Execute { statement, needs_row });
             }
-            Step::Sleep(length) => self.held = Some(HeldStep::Sleep(length)),
-            Step::Done => self.held = Some(HeldStep::Done),
-            Step::Perform { .. } | Step::Failed(_) | Step::Quit { .. } => {
+            ProgramStep::Sleep(length) => self.held = Some(HeldStep::Sleep(length)),
+            ProgramStep::Done => self.held = Some(HeldStep::Done),
+            ProgramStep::Perform { .. } | ProgramStep::Failed(_) | ProgramStep::Quit { .. } => {
                 unreachable!("scripts are not sent ahead: their rules have no pipelining")
             }
         }
@@ -263,7 +263,7 @@ impl Session {
     /// The statement answered with `rows` rows; `first` is the first of them where it was wanted.
     /// Of several under way it is the oldest.
     #[inline]
-    pub fn answered(&mut self, rows: u64, first: &[Value]) -> SessionAction<'_> {
+    pub fn answered(&mut self, rows: u64, first: &[SqlValue]) -> SessionAction<'_> {
         if let Some(class) = self.undoing.take() {
             self.in_transaction = false;
             return self.retry_or_end(class);
@@ -364,7 +364,7 @@ impl Session {
     #[inline]
     fn step(&mut self, event: ProgramEvent<'_>) -> SessionAction<'_> {
         let step = self.program.resume(event);
-        if let Step::Execute { statement, needs_row, .. } = step {
+        if let ProgramStep::Execute { statement, needs_row, .. } = step {
             (self.executing, self.awaits_row) = (statement, needs_row);
         }
         action_of(step)
@@ -373,18 +373,18 @@ impl Session {
 
 /// What the engine does for a step.
 #[inline]
-fn action_of(step: Step<'_>) -> SessionAction<'_> {
+fn action_of(step: ProgramStep<'_>) -> SessionAction<'_> {
     match step {
-        Step::Execute { statement, parameters, needs_row } => {
+        ProgramStep::Execute { statement, parameters, needs_row } => {
             SessionAction::Execute { statement, parameters, needs_row }
         }
-        Step::Perform { op, statement, connection } => {
+        ProgramStep::Perform { op, statement, connection } => {
             SessionAction::Perform { op, statement, connection }
         }
-        Step::Sleep(length) => SessionAction::Pause { part: Part::Think, length },
-        Step::Done => SessionAction::End(Outcome::Completed),
-        Step::Failed(class) => SessionAction::End(Outcome::Failed(class)),
-        Step::Quit { failed, all } => {
+        ProgramStep::Sleep(length) => SessionAction::Pause { part: Part::Think, length },
+        ProgramStep::Done => SessionAction::End(Outcome::Completed),
+        ProgramStep::Failed(class) => SessionAction::End(Outcome::Failed(class)),
+        ProgramStep::Quit { failed, all } => {
             SessionAction::Quit { outcome: failed.map_or(Outcome::Completed, Outcome::Failed), all }
         }
     }

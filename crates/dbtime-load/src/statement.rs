@@ -29,7 +29,7 @@ pub enum StatementKind {
     /// Undoes a transaction.
     Rollback,
     /// SQL with its parameters as `?1`, `?2`, … in the order of
-    /// [`crate::program::Step::Execute`]'s `parameters`.
+    /// [`crate::program::ProgramStep::Execute`]'s `parameters`.
     Sql(String),
 }
 

@@ -1,6 +1,6 @@
 //! A program that decides by a row it has read, run by a session on a simulated database.
 
-use dbtime_load::program::{Program, ProgramEvent, Step, Ticket, Value};
+use dbtime_load::program::{Program, ProgramEvent, ProgramStep, SqlValue, Ticket};
 use dbtime_load::session::{RetryPolicy, Session, SessionAction, SessionRules};
 use dbtime_load::statement::{Statement, StatementKind};
 use dbtime_model::{ErrorClass, MonoNanos, OperationId, Outcome, Part, StatementId};
@@ -24,8 +24,8 @@ impl Program for Withdrawal {
         (self.at, self.enough) = (0, false);
     }
 
-    fn resume(&mut self, event: ProgramEvent<'_>) -> Step<'_> {
-        if let (2, ProgramEvent::Answered { first: [Value::Integer(balance)], .. }) =
+    fn resume(&mut self, event: ProgramEvent<'_>) -> ProgramStep<'_> {
+        if let (2, ProgramEvent::Answered { first: [SqlValue::Integer(balance)], .. }) =
             (self.at, event)
         {
             self.enough = *balance >= 100;
@@ -37,9 +37,9 @@ impl Program for Withdrawal {
             3 if self.enough => WITHDRAW,
             3 => REFUSE,
             4 => COMMIT,
-            _ => return Step::Done,
+            _ => return ProgramStep::Done,
         };
-        Step::Execute { statement, parameters: &[], needs_row: statement == READ }
+        ProgramStep::Execute { statement, parameters: &[], needs_row: statement == READ }
     }
 }
 
@@ -66,7 +66,7 @@ fn run(
 ) -> (Vec<StatementId>, Outcome) {
     let due = MonoNanos(0);
     let ticket = Ticket { index: 0, operation: OperationId(0), due, client: 0 };
-    let row = [Value::Integer(balance)];
+    let row = [SqlValue::Integer(balance)];
     let mut executed = Vec::new();
     let mut action = session.start(ticket);
     loop {

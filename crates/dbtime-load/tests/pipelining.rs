@@ -2,7 +2,7 @@
 //! databases, one that executes what follows a failure, and one that refuses it.
 
 use dbtime_load::pipelining::Pipelining;
-use dbtime_load::program::{Program, ProgramEvent, Step, Ticket};
+use dbtime_load::program::{Program, ProgramEvent, ProgramStep, Ticket};
 use dbtime_load::session::{RetryPolicy, Session, SessionAction, SessionRules};
 use dbtime_load::statement::{Statement, StatementKind};
 use dbtime_model::{ErrorClass, MonoNanos, OperationId, Outcome, StatementId};
@@ -27,11 +27,13 @@ impl Program for Script {
         self.at = 0;
     }
 
-    fn resume(&mut self, _: ProgramEvent<'_>) -> Step<'_> {
+    fn resume(&mut self, _: ProgramEvent<'_>) -> ProgramStep<'_> {
         self.at += 1;
         match self.steps.get(self.at - 1) {
-            Some(&statement) => Step::Execute { statement, parameters: &[], needs_row: false },
-            None => Step::Done,
+            Some(&statement) => {
+                ProgramStep::Execute { statement, parameters: &[], needs_row: false }
+            }
+            None => ProgramStep::Done,
         }
     }
 }

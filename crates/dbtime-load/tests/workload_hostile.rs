@@ -1,6 +1,6 @@
 //! No text makes the reader of workloads, or a program made from it, panic or hang.
 
-use dbtime_load::program::{ProgramEvent, Step, Ticket};
+use dbtime_load::program::{ProgramEvent, ProgramStep, Ticket};
 use dbtime_load::workload::{SHIPPED, Workload, WorkloadLimit};
 use dbtime_model::{MonoNanos, OperationId};
 use proptest::prelude::*;
@@ -19,7 +19,9 @@ fn exercise(text: &str, scale: u64) {
         for index in [0, 1, u64::MAX] {
             program.start(&Ticket { index, operation, due: MonoNanos(0), client: 0 });
             for _ in 0..100 {
-                if program.resume(ProgramEvent::Answered { rows: 0, first: &[] }) == Step::Done {
+                if program.resume(ProgramEvent::Answered { rows: 0, first: &[] })
+                    == ProgramStep::Done
+                {
                     break;
                 }
             }

@@ -3,7 +3,7 @@
 //! Seeds are fixed, so a test that passes passes always; critical values are those that 99.9 % of
 //! samples of the right distribution stay below.
 
-use dbtime_load::program::{Program, ProgramEvent, Step, Ticket, Value};
+use dbtime_load::program::{Program, ProgramEvent, ProgramStep, SqlValue, Ticket};
 use dbtime_load::workload::Workload;
 use dbtime_model::{MonoNanos, OperationId};
 use std::collections::BTreeSet;
@@ -22,11 +22,11 @@ fn workload(keys: &str, repeat: u32) -> Workload {
     Workload::parse(&text, Path::new("w.toml")).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn execute(program: &mut dyn Program, index: u64, each: &mut dyn FnMut(&Value)) {
+fn execute(program: &mut dyn Program, index: u64, each: &mut dyn FnMut(&SqlValue)) {
     let operation = OperationId(0);
     program.start(&Ticket { index, operation, due: MonoNanos(0), client: 0 });
     let mut event = ProgramEvent::Started;
-    while let Step::Execute { parameters, .. } = program.resume(event) {
+    while let ProgramStep::Execute { parameters, .. } = program.resume(event) {
         each(&parameters[0]);
         event = ProgramEvent::Answered { rows: 0, first: &[] };
     }
@@ -38,7 +38,7 @@ fn integers(key: &str, n: u64) -> Vec<i64> {
     let mut program = workload(&format!("x = {key}"), 1).program(1, 1);
     for index in 0..n {
         execute(program.as_mut(), index, &mut |value| match value {
-            Value::Integer(number) => values.push(*number),
+            SqlValue::Integer(number) => values.push(*number),
             other => panic!("{other:?} from {key}"),
         });
     }
@@ -50,7 +50,7 @@ fn texts(keys: &str, n: u64) -> Vec<String> {
     let mut program = workload(keys, 1).program(1, 1);
     for index in 0..n {
         execute(program.as_mut(), index, &mut |value| match value {
-            Value::Text(text) => values.push(text.clone()),
+            SqlValue::Text(text) => values.push(text.clone()),
             other => panic!("{other:?} from {keys}"),
         });
     }
@@ -183,7 +183,7 @@ fn real() {
     let mut program = workload("x = { real = [-1.0, 3.0] }", 1).program(1, 1);
     for index in 0..N {
         execute(program.as_mut(), index, &mut |value| match value {
-            Value::Real(number) => draws.push((number + 1.0) / 4.0),
+            SqlValue::Real(number) => draws.push((number + 1.0) / 4.0),
             other => panic!("{other:?}"),
         });
     }
@@ -244,8 +244,10 @@ fn numbers_stay_unique_over_repeats_and_operations() {
         let operation = OperationId((index % 2) as u16);
         program.start(&Ticket { index, operation, due: MonoNanos(0), client: 0 });
         let mut event = ProgramEvent::Started;
-        while let Step::Execute { parameters, .. } = program.resume(event) {
-            let [Value::Integer(x), Value::Integer(y)] = parameters else { panic!("two integers") };
+        while let ProgramStep::Execute { parameters, .. } = program.resume(event) {
+            let [SqlValue::Integer(x), SqlValue::Integer(y)] = parameters else {
+                panic!("two integers")
+            };
             seen.insert(*x);
             draws += 1;
             assert_eq!(*y, index as i64 + 1, "once per transaction");
@@ -265,7 +267,7 @@ fn derived_keys_follow_what_they_read() {
     let mut program = workload.program(1, 1);
     let mut values = BTreeSet::new();
     execute(program.as_mut(), 0, &mut |value| {
-        let Value::Integer(number) = value else { panic!("an integer") };
+        let SqlValue::Integer(number) = value else { panic!("an integer") };
         values.insert(*number);
     });
     // Drawn anew with what it reads, though it does not say so itself.
@@ -283,11 +285,11 @@ fn a_pause_comes_before_each_execution() {
     let mut event = ProgramEvent::Started;
     loop {
         (steps, event) = match program.resume(event) {
-            Step::Sleep(pause) => (steps + &format!("{pause}; "), ProgramEvent::Resumed),
-            Step::Execute { .. } => {
+            ProgramStep::Sleep(pause) => (steps + &format!("{pause}; "), ProgramEvent::Resumed),
+            ProgramStep::Execute { .. } => {
                 (steps + "execute; ", ProgramEvent::Answered { rows: 1, first: &[] })
             }
-            Step::Done => break,
+            ProgramStep::Done => break,
             _ => unreachable!("no script"),
         };
     }
@@ -315,7 +317,7 @@ fn dictionaries_hand_out_words() {
         }
         words
     };
-    let text = |n: u32| Value::Text(format!("user{n:03}"));
+    let text = |n: u32| SqlValue::Text(format!("user{n:03}"));
     assert_eq!(words("sequential")[2..6], [text(10), text(11), text(8), text(9)]);
     let unique = words("unique");
     assert!((8..12).all(|n| unique[..4].contains(&text(n))));
@@ -334,7 +336,7 @@ fn dictionary_files_lie_beside_the_workload() {
     for index in 0..4 {
         execute(program.as_mut(), index, &mut |value| towns.push(value.clone()));
     }
-    let town = |name: &str| Value::Text(name.to_owned());
+    let town = |name: &str| SqlValue::Text(name.to_owned());
     assert_eq!(towns, [town("Bergen"), town("Dublin"), town("Málaga"), town("Bergen")]);
 }
 

@@ -1,6 +1,6 @@
 //! Every shipped workload parses, and its first transaction is what it was.
 
-use dbtime_load::program::{Program, ProgramEvent, Step, Ticket, Value};
+use dbtime_load::program::{Program, ProgramEvent, ProgramStep, SqlValue, Ticket};
 use dbtime_load::statement::StatementKind;
 use dbtime_load::workload::{SHIPPED, Workload};
 use dbtime_model::{MonoNanos, OperationId};
@@ -21,26 +21,28 @@ fn transaction(workload: &Workload, program: &mut dyn Program, ticket: &Ticket) 
     let mut event = ProgramEvent::Started;
     loop {
         match program.resume(event) {
-            Step::Execute { statement, parameters, .. } => {
+            ProgramStep::Execute { statement, parameters, .. } => {
                 let statement = &workload.statements[statement.0 as usize];
                 let shown: Vec<String> = parameters.iter().map(shown).collect();
                 let sql = statement.kind.text().replace('\n', " ");
                 writeln!(text, "{}: {sql} [{}]", statement.name, shown.join(", ")).expect("text");
             }
-            Step::Sleep(pause) => writeln!(text, "pause {pause}").expect("text"),
-            Step::Perform { .. } | Step::Failed(_) | Step::Quit { .. } => unreachable!("no script"),
-            Step::Done => return text,
+            ProgramStep::Sleep(pause) => writeln!(text, "pause {pause}").expect("text"),
+            ProgramStep::Perform { .. } | ProgramStep::Failed(_) | ProgramStep::Quit { .. } => {
+                unreachable!("no script")
+            }
+            ProgramStep::Done => return text,
         }
         event = ProgramEvent::Answered { rows: 1, first: &[] };
     }
 }
 
-fn shown(value: &Value) -> String {
+fn shown(value: &SqlValue) -> String {
     match value {
-        Value::Null => "NULL".to_owned(),
-        Value::Integer(number) => number.to_string(),
-        Value::Real(number) => number.to_string(),
-        Value::Text(text) => format!("'{text}'"),
+        SqlValue::Null => "NULL".to_owned(),
+        SqlValue::Integer(number) => number.to_string(),
+        SqlValue::Real(number) => number.to_string(),
+        SqlValue::Text(text) => format!("'{text}'"),
     }
 }
 
@@ -124,9 +126,9 @@ fn parameters(
     for index in 0..transactions {
         program.start(&ticket(index, OperationId(0)));
         let mut event = ProgramEvent::Started;
-        while let Step::Execute { statement: id, parameters, .. } = program.resume(event) {
+        while let ProgramStep::Execute { statement: id, parameters, .. } = program.resume(event) {
             if workload.statements[id.0 as usize].name == statement {
-                let integer = |v: &Value| if let Value::Integer(n) = v { *n } else { 0 };
+                let integer = |v: &SqlValue| if let SqlValue::Integer(n) = v { *n } else { 0 };
                 found.push(parameters.iter().map(integer).collect());
             }
             event = ProgramEvent::Answered { rows: 1, first: &[] };
@@ -186,7 +188,7 @@ fn rows_are_pure_functions_of_their_number() {
             if data.row_count() == 0 {
                 continue;
             }
-            let (mut row, mut again) = (Vec::new(), vec![Value::Text("used".into()); 9]);
+            let (mut row, mut again) = (Vec::new(), vec![SqlValue::Text("used".into()); 9]);
             for index in [0, 1, data.row_count() - 1, 1] {
                 data.fill_row(index, &mut row);
                 workload.table_data(position, 2, 9).fill_row(index, &mut again);

@@ -4,7 +4,9 @@
 
 use clap::Parser;
 use dbtime_model::{Nanos, WireProtocol};
-use dbtime_null_server::{FaultSchedule, Listen, NullServer, NullServerOptions, Stall};
+use dbtime_null_server::{
+    FaultSchedule, ListenAddress, NullServer, NullServerOptions, ServerStall,
+};
 use std::io::{self, Write};
 
 /// A database server that holds nothing and answers at once.
@@ -12,10 +14,10 @@ use std::io::{self, Write};
 struct Arguments {
     /// Speak MySQL's protocol on this port of 127.0.0.1 (0: a free one) or at this socket.
     #[arg(long, value_name = "PORT|PATH")]
-    mysql: Option<Listen>,
+    mysql: Option<ListenAddress>,
     /// The same with PostgreSQL's protocol.
     #[arg(long, value_name = "PORT|PATH")]
-    postgres: Option<Listen>,
+    postgres: Option<ListenAddress>,
     /// Threads that serve.
     #[arg(long, default_value_t = 1)]
     threads: usize,
@@ -46,7 +48,7 @@ fn main() -> io::Result<()> {
     let arguments = Arguments::parse();
     let wires =
         [(WireProtocol::Mysql, arguments.mysql), (WireProtocol::Postgres, arguments.postgres)];
-    let listen: Vec<(WireProtocol, Listen)> =
+    let listen: Vec<(WireProtocol, ListenAddress)> =
         wires.into_iter().filter_map(|(wire, listen)| Some((wire, listen?))).collect();
     if listen.is_empty() {
         return Err(io::Error::other("nobody can reach it: add --mysql 0 or --postgres 0"));
@@ -57,7 +59,7 @@ fn main() -> io::Result<()> {
         threads: arguments.threads,
         faults: FaultSchedule {
             delay: arguments.delay,
-            stall: stall.map(|(at, length)| Stall { at, length }),
+            stall: stall.map(|(at, length)| ServerStall { at, length }),
             fail_every: arguments.fail_every,
             mysql_error: arguments.mysql_error,
             postgres_error: arguments.postgres_error,

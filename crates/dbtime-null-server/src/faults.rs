@@ -11,7 +11,7 @@ pub struct FaultSchedule {
     /// Every answer comes so late; others are not held up by it.
     pub delay: Option<Nanos>,
     /// It stands still once.
-    pub stall: Option<Stall>,
+    pub stall: Option<ServerStall>,
     /// One statement in so many fails.
     pub fail_every: Option<u64>,
     /// With this number on MySQL's protocol.
@@ -38,7 +38,7 @@ impl Default for FaultSchedule {
 
 /// The thread that serves a statement does nothing for a time, for nobody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stall {
+pub struct ServerStall {
     /// Before it answers this statement, counted from 1.
     pub at: u64,
     /// For so long.
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn it_stands_still_once() {
         let length = Nanos::from_millis(30);
-        let stall = Some(Stall { at: 2, length });
+        let stall = Some(ServerStall { at: 2, length });
         let plan = FaultPlan::new(FaultSchedule { stall, ..FaultSchedule::default() });
         let begun = dbtime_machine::now();
         plan.next();

@@ -23,8 +23,8 @@ mod mysql;
 mod postgres;
 mod reply;
 
-pub use faults::{FaultSchedule, Stall};
-pub use listener::Listen;
+pub use faults::{FaultSchedule, ServerStall};
+pub use listener::ListenAddress;
 
 use dbtime_model::WireProtocol;
 use event_loop::{EventLoop, LoopInbox};
@@ -39,7 +39,7 @@ use std::thread::JoinHandle;
 #[derive(Clone, Debug, Default)]
 pub struct NullServerOptions {
     /// Where it speaks which protocol.
-    pub listen: Vec<(WireProtocol, Listen)>,
+    pub listen: Vec<(WireProtocol, ListenAddress)>,
     /// Threads that serve; 0 is taken for 1.
     pub threads: usize,
     /// What it does wrong.

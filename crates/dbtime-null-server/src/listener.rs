@@ -10,14 +10,14 @@ use std::str::FromStr;
 
 /// Where to listen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Listen {
+pub enum ListenAddress {
     /// This port of 127.0.0.1; 0: one that is free.
     Port(u16),
     /// A socket that is made there. PostgreSQL's clients want it to be called `.s.PGSQL.PORT`.
     Socket(PathBuf),
 }
 
-impl FromStr for Listen {
+impl FromStr for ListenAddress {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -36,14 +36,14 @@ pub(crate) enum NullListener {
 }
 
 impl NullListener {
-    pub(crate) fn bind(listen: &Listen) -> io::Result<Self> {
+    pub(crate) fn bind(listen: &ListenAddress) -> io::Result<Self> {
         match listen {
-            Listen::Port(port) => {
+            ListenAddress::Port(port) => {
                 let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, *port))?;
                 listener.set_nonblocking(true)?;
                 Ok(Self::Tcp(listener))
             }
-            Listen::Socket(path) => {
+            ListenAddress::Socket(path) => {
                 let listener = UnixListener::bind(path)?;
                 listener.set_nonblocking(true)?;
                 Ok(Self::Unix(listener, path.clone()))

@@ -311,7 +311,7 @@ mod tests {
     use super::*;
     use crate::faults::FaultSchedule;
     use dbtime_wire::ReadProgress;
-    use dbtime_wire::mysql::{Expect, MysqlResponse, MysqlResponseReader};
+    use dbtime_wire::mysql::{ExpectedReply, MysqlResponse, MysqlResponseReader};
 
     /// Lets a client in that can do what `flags` say.
     fn session(flags: CapabilityFlags) -> MySqlSession {
@@ -334,7 +334,10 @@ mod tests {
         let taken = session.receive(&input, &mut out, &FaultPlan::new(faults.clone()));
         let mut reader = MysqlResponseReader::new(session.without_eof);
         let is_prepare = payload[0] == command::STMT_PREPARE;
-        reader.expect(if is_prepare { Expect::Prepare } else { Expect::Results }, false);
+        reader.expect(
+            if is_prepare { ExpectedReply::Prepare } else { ExpectedReply::Results },
+            false,
+        );
         let read = reader.feed(&out, &mut ()).expect("an answer");
         assert_eq!(read, (out.len(), ReadProgress::Done), "{payload:?}");
         (taken, reader.take())

@@ -4,12 +4,12 @@
 //! Budget: 250 ns for an empty event, a microsecond for a statement.
 
 use dbtime_load::connection_op::ConnectionOp;
-use dbtime_load::program::{Program, ProgramEvent, ProgramPhase, Step, Ticket};
+use dbtime_load::program::{Program, ProgramEvent, ProgramPhase, ProgramStep, Ticket};
 use dbtime_load::results::ResultSets;
 use dbtime_load::script::{ProgramFactory, Script};
 use dbtime_model::{MonoNanos, OperationId, SqlDialect};
 use dbtime_script::sysbench::options::{CompatMode, OptionValue};
-use dbtime_script::sysbench::{Output, SysbenchScript, SysbenchSettings, declared_options};
+use dbtime_script::sysbench::{ScriptOutput, SysbenchScript, SysbenchSettings, declared_options};
 use dbtime_sql::fingerprint;
 use divan::{Bencher, black_box};
 
@@ -64,9 +64,9 @@ fn go_on(program: &mut dyn Program, mut is_ask: bool, results: &mut ResultSets) 
     asked
 }
 
-fn asks(step: Step<'_>, results: &mut ResultSets) -> bool {
-    let Step::Perform { op, statement, .. } = step else {
-        assert_eq!(step, Step::Done);
+fn asks(step: ProgramStep<'_>, results: &mut ResultSets) -> bool {
+    let ProgramStep::Perform { op, statement, .. } = step else {
+        assert_eq!(step, ProgramStep::Done);
         return false;
     };
     black_box((op, statement));
@@ -107,7 +107,7 @@ fn hundred_clients() -> Clients {
 #[divan::bench(sample_size = 100, args = [1, 100, 10_000])]
 fn read_write(bencher: Bencher<'_, '_>, clients: u32) {
     let name = "oltp_read_write";
-    let silent = Output::new(|_| {});
+    let silent = ScriptOutput::new(|_| {});
     let Ok(declared) = declared_options(name, Some("run"), CompatMode::V1_0, silent) else {
         return;
     };

@@ -42,12 +42,12 @@ impl ResultRows for () {
 /// Bytes that cannot be part of the protocol: the other side speaks another one, or a connection
 /// got out of step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Malformed(pub &'static str);
+pub struct MalformedMessage(pub &'static str);
 
-impl std::fmt::Display for Malformed {
+impl std::fmt::Display for MalformedMessage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "the server sent {}", self.0)
     }
 }
 
-impl std::error::Error for Malformed {}
+impl std::error::Error for MalformedMessage {}

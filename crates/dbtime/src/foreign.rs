@@ -11,14 +11,15 @@ use dbtime_load::arrivals::Arrivals;
 use dbtime_load::script::{PreparationScript, Script};
 use dbtime_load::workload::Workload;
 use dbtime_model::{Nanos, Product, SqlDialect};
-use dbtime_script::pgbench::{DEFAULT_STEPS, Initialization, init_steps};
+use dbtime_script::pgbench::{DEFAULT_STEPS, PgbenchTables, init_steps};
 use dbtime_script::pgbench::{
-    LoadingScript, Notice, NoticeListener, PgbenchScript, PgbenchScripts, PgbenchSettings,
+    LoadingScript, NoticeListener, PgbenchNotice, PgbenchScript, PgbenchScripts, PgbenchSettings,
     QueryMode,
 };
 use dbtime_script::sysbench::options::{CommandArguments, CompatMode, SysbenchOptions};
 use dbtime_script::sysbench::{
-    Output, ScriptOptions, SysbenchCommand, SysbenchScript, SysbenchSettings, declared_options,
+    ScriptOptions, ScriptOutput, SysbenchCommand, SysbenchScript, SysbenchSettings,
+    declared_options,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -99,8 +100,8 @@ fn pgbench(
         scale: scale as i64,
         variables: file.variables.clone(),
         listener: NoticeListener::new(|notice| match notice {
-            Notice::Error(text) | Notice::Info(text) => screen::error(&text),
-            Notice::Line(text) => screen::note(&text),
+            PgbenchNotice::Error(text) | PgbenchNotice::Info(text) => screen::error(&text),
+            PgbenchNotice::Line(text) => screen::note(&text),
         }),
         preparation,
         ..PgbenchSettings::default()
@@ -121,7 +122,7 @@ fn sysbench(file: &ScriptFile<'_>, load: &LoadRequest) -> Result<Arc<dyn Script>
     words.extend(file.variables.iter().map(|(name, value)| format!("--{name}={value}")));
     let refuse = |_: &str| Err("write its settings as --script-set NAME=VALUE".to_owned());
     let arguments = CommandArguments::read(&words, refuse).map_err(CommandFailure::usage)?;
-    let output = Output::new(screen::to_stderr);
+    let output = ScriptOutput::new(screen::to_stderr);
     let declared = declared_options(&script, Some("run"), CompatMode::default(), output.clone());
     let declared = declared.map_err(CommandFailure::usage)?;
     let options = arguments.options(declared.options.as_deref()).map_err(CommandFailure::usage)?;
@@ -172,7 +173,7 @@ pub(crate) fn driver(target: &str) -> SqlDialect {
 
 /// What makes pgbench's tables on a target that is made for the run.
 fn tables(dialect: SqlDialect, scale: u64) -> Result<Arc<LoadingScript>, CommandFailure> {
-    let tables = Initialization { dialect, scale, ..Initialization::default() };
+    let tables = PgbenchTables { dialect, scale, ..PgbenchTables::default() };
     let steps = init_steps(DEFAULT_STEPS, &tables).map_err(CommandFailure::usage)?;
     Ok(Arc::new(LoadingScript::new(steps, &tables, |_| ())))
 }

@@ -85,14 +85,7 @@ const NOUNS: &[&str] = &[
 
 /// Types of a single word that are still to get a second one, by crate. Each list only ever gets
 /// shorter.
-const UNDECIDED: &[(&str, &[&str])] = &[
-    ("dbtime-engines", &["Secret"]),
-    ("dbtime-load", &["Clients", "Random", "Result", "Step", "Value"]),
-    ("dbtime-null-server", &["Listen", "Stall"]),
-    ("dbtime-observe", &["Catalog", "Helper"]),
-    ("dbtime-script", &["Initialization", "Notice", "Output", "Seed"]),
-    ("dbtime-wire", &["Expect", "Malformed"]),
-];
+const UNDECIDED: &[(&str, &[&str])] = &[("dbtime-observe", &["Catalog", "Helper"])];
 
 /// What begins the definition of a type, visibility left out.
 const KEYWORDS: &[&str] = &["enum ", "struct ", "trait ", "type ", "union ", "unsafe trait "];

@@ -9,7 +9,7 @@ use crate::drive::shard::{
     StatementResult,
 };
 use dbtime_load::connection_op::ConnectionOp;
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_load::random::{RandomStream, draw};
 use dbtime_load::results::ResultSets;
 use dbtime_load::think::ThinkTime;
@@ -73,7 +73,7 @@ impl Reactor for NullReactor {
         &mut self,
         connection: u32,
         _: StatementId,
-        _: &[Value],
+        _: &[SqlValue],
         _: bool,
     ) -> Option<StatementResult> {
         let Some(service) = self.service else { return Some(StatementResult::of(1)) };
@@ -124,8 +124,8 @@ impl Reactor for NullReactor {
         }
     }
 
-    fn first_row(&self, _: u32) -> &[Value] {
-        &[Value::Integer(1)]
+    fn first_row(&self, _: u32) -> &[SqlValue] {
+        &[SqlValue::Integer(1)]
     }
 
     fn thread_use(&self) -> (Nanos, Option<Nanos>) {

@@ -2,7 +2,7 @@
 
 use dbtime_load::arrivals::{Arrivals, Rate, Schedule};
 use dbtime_load::pipelining::Pipelining;
-use dbtime_load::queue::{Backlog, Clients, ClosedQueue, OpenQueue};
+use dbtime_load::queue::{Backlog, ClientGroup, ClosedQueue, OpenQueue};
 use dbtime_load::random::{RandomStream, draw};
 use dbtime_load::session::Session;
 use dbtime_load::think::ThinkTime;
@@ -162,7 +162,7 @@ impl LoadPlan {
     ) -> Option<ClosedQueue> {
         let LoadDemand::Closed { clients, think } = &self.demand else { return None };
         let of_operation = self.workload.operations.iter().map(|op| think.or(op.think));
-        let clients = Clients {
+        let clients = ClientGroup {
             total: *clients,
             start,
             end: self.window(start).end,

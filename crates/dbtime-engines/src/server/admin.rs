@@ -10,7 +10,7 @@ use super::error::ServerError;
 use crate::load_marker::{LoadMarker, LoadedContent, ReplaceScope};
 use crate::socket::QueryTable as Rows;
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_load::workload::{TableData, Workload, WorkloadTable};
 use dbtime_model::MonoNanos;
 use std::ops::Range;
@@ -47,7 +47,7 @@ pub trait AdminConnection {
         &mut self,
         table: &WorkloadTable,
         rows: Range<u64>,
-        fill: &mut dyn FnMut(u64, &mut Vec<Value>),
+        fill: &mut dyn FnMut(u64, &mut Vec<SqlValue>),
         progress: &mut dyn FnMut(u64) -> bool,
     ) -> Result<(), Box<DatabaseFailure>>;
 }
@@ -180,7 +180,7 @@ impl TableLoader<'_> {
         let work = || -> Result<(), ServerError> {
             let mut admin = self.server.connect(None)?;
             let session = self.session(&mut *admin);
-            let mut fill = |row: u64, values: &mut Vec<Value>| data.fill_row(row, values);
+            let mut fill = |row: u64, values: &mut Vec<SqlValue>| data.fill_row(row, values);
             while goes_on.load(Ordering::Relaxed) {
                 let from = next.fetch_add(ROWS_PER_CALL, Ordering::Relaxed);
                 if from >= total {

@@ -2,7 +2,7 @@
 //!
 //! A server that is given one of these never sees the password itself, nor does its log.
 
-use crate::server::secret::Secret;
+use crate::server::secret::ServerSecret;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
 /// For `mysql_native_password`: `*` and the SHA-1 of the password's SHA-1 in hexadecimal digits.
-pub fn mysql_native(password: &Secret) -> String {
+pub fn mysql_native(password: &ServerSecret) -> String {
     let hash = Sha1::digest(Sha1::digest(password.reveal()));
     hash.iter().fold(String::from("*"), |mut text, byte| {
         // Writing to a string does not fail.
@@ -25,7 +25,7 @@ pub fn mysql_native(password: &Secret) -> String {
 ///
 /// Shape: `password` is ASCII, as that needs no preparation (RFC 4013).
 /// Source: RFC 5802; PostgreSQL manual, "pg_authid".
-pub fn scram_sha_256(password: &Secret, salt: [u8; 16]) -> String {
+pub fn scram_sha_256(password: &ServerSecret, salt: [u8; 16]) -> String {
     // With one iteration the salted password is the first block of PBKDF2 alone.
     let first = [salt.as_slice(), &1_u32.to_be_bytes()].concat();
     let salted = keyed(password.reveal().as_bytes(), &first);
@@ -47,14 +47,14 @@ mod tests {
     #[test]
     fn mysql_keeps_a_hash_of_a_hash() {
         // As the server's own PASSWORD() has it.
-        let kept = mysql_native(&Secret::new("password"));
+        let kept = mysql_native(&ServerSecret::new("password"));
         assert_eq!(kept, "*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19");
     }
 
     #[test]
     fn postgres_keeps_what_a_client_can_prove() {
         // Calculated with Python's hashlib and hmac.
-        let kept = scram_sha_256(&Secret::new("password"), *b"0123456789abcdef");
+        let kept = scram_sha_256(&ServerSecret::new("password"), *b"0123456789abcdef");
         let (stored, server) = (
             "P5e1oD5NZsmvQ1SmsY/OmUXXYn2u1KcSsn/8+rFzIJI=",
             "inuWo0JrOQBdgToqdnAHK4iLAdwZVtef1VqKNM/WSNY=",

@@ -4,9 +4,9 @@ use std::fmt;
 
 /// A password. Neither `Debug` nor anything else shows it.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Secret(String);
+pub struct ServerSecret(String);
 
-impl Secret {
+impl ServerSecret {
     /// Keeps a password.
     pub fn new(password: impl Into<String>) -> Self {
         Self(password.into())
@@ -23,7 +23,7 @@ impl Secret {
     }
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for ServerSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.0.is_empty() { "none" } else { "(hidden)" })
     }

@@ -2,7 +2,7 @@
 //! by.
 
 use crate::percent;
-use crate::server::secret::Secret;
+use crate::server::secret::ServerSecret;
 use std::path::PathBuf;
 
 /// What such a text says; what it leaves out is `None`.
@@ -13,7 +13,7 @@ pub struct ServerUrl {
     /// The user.
     pub user: Option<String>,
     /// The password.
-    pub password: Option<Secret>,
+    pub password: Option<ServerSecret>,
     /// The host; an IPv6 address without its brackets.
     pub host: Option<String>,
     /// The port.
@@ -138,7 +138,10 @@ impl ServerUrl {
         Ok(Self {
             scheme: scheme.to_owned(),
             user: given("user", user)?,
-            password: password.map(|text| decode("password", text)).transpose()?.map(Secret::new),
+            password: password
+                .map(|text| decode("password", text))
+                .transpose()?
+                .map(ServerSecret::new),
             host: given("host", Some(host))?,
             port,
             database: given("dbname", Some(database))?,
@@ -278,7 +281,7 @@ mod tests {
         let url = ServerUrl::parse("mysql://a%40b:p%3Aw@[::1]:3307/db?ssl-mode=required&x=%2F");
         let url = url.expect("a server");
         assert_eq!(url.user.as_deref(), Some("a@b"));
-        assert_eq!(url.password.as_ref().map(Secret::reveal), Some("p:w"));
+        assert_eq!(url.password.as_ref().map(ServerSecret::reveal), Some("p:w"));
         assert_eq!((url.host.as_deref(), url.port), (Some("::1"), Some(3307)));
         assert_eq!(url.database.as_deref(), Some("db"));
         let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());

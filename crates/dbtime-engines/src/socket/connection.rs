@@ -4,7 +4,7 @@ use super::io_failure::IoFailure;
 use super::protocol::Protocol;
 use dbtime_load::connection_op::OwnedConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_model::{MonoNanos, Nanos, StatementId};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -31,7 +31,7 @@ pub(super) enum ConnectionStage {
 #[derive(Debug)]
 pub(super) enum PendingWork {
     /// A statement of the workload.
-    Execute { statement: StatementId, parameters: Vec<Value>, needs_row: bool },
+    Execute { statement: StatementId, parameters: Vec<SqlValue>, needs_row: bool },
     /// What a script asks.
     Perform(OwnedConnectionOp),
 }

@@ -5,7 +5,7 @@ use super::tls::TlsRequirement;
 use crate::drive::shard::StatementResult;
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_load::results::ResultSets;
 use dbtime_model::StatementId;
 
@@ -91,7 +91,7 @@ pub trait Protocol: Send + Sized {
     ) -> (usize, ProtocolProgress);
 
     /// The first row of the last answer, when it was wanted.
-    fn first_row(&self) -> &[Value];
+    fn first_row(&self) -> &[SqlValue];
 
     /// What may be wrong where the server has let nobody in so far; `None`: nothing is known.
     fn login_hint(&self) -> Option<&'static str> {
@@ -121,7 +121,7 @@ pub struct ProtocolCall<'a> {
     /// By its position in the workload.
     pub statement: StatementId,
     /// Its parameters.
-    pub parameters: &'a [Value],
+    pub parameters: &'a [SqlValue],
     /// Whether its first row is wanted.
     pub needs_row: bool,
 }

@@ -2,9 +2,9 @@
 
 use dbtime_engines::databases::postgres::{PostgresIdentity, PostgresProtocol, PostgresShared};
 use dbtime_engines::server::StatementProtocol;
-use dbtime_engines::server::secret::Secret;
+use dbtime_engines::server::secret::ServerSecret;
 use dbtime_engines::socket::{Protocol, ProtocolCall, ProtocolProgress, TlsRequirement, Transport};
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_load::statement::{Statement, StatementKind};
 use dbtime_model::{OperationId, StatementId};
 
@@ -14,7 +14,7 @@ const WELCOME: &[u8] = include_bytes!("recorded/welcome-15.18.bin");
 fn shared(password: &str) -> PostgresShared {
     let identity = PostgresIdentity {
         user: "md5_user".to_owned(),
-        password: Secret::new(password),
+        password: ServerSecret::new(password),
         database: "db".to_owned(),
         ..PostgresIdentity::default()
     };
@@ -67,7 +67,7 @@ impl Side {
         std::mem::take(&mut self.out)
     }
 
-    fn execute(&mut self, statement: u16, parameters: &[Value]) -> Vec<u8> {
+    fn execute(&mut self, statement: u16, parameters: &[SqlValue]) -> Vec<u8> {
         let call = ProtocolCall { statement: StatementId(statement), parameters, needs_row: false };
         self.protocol.execute(&self.shared, call, &mut self.out).expect("sent");
         self.said()
@@ -83,7 +83,7 @@ fn a_conversation_is_the_same_in_pieces_of_every_size() {
         assert_eq!(side.protocol.backend_pid(), Some(24_198));
 
         // The first execution prepares in the same breath; the second does not.
-        let first = side.execute(0, &[Value::Integer(5)]);
+        let first = side.execute(0, &[SqlValue::Integer(5)]);
         let bound = b"B\0\0\0\x13\0s0\0\0\0\0\x01\0\0\0\x015\0\0E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04";
         assert!(first.starts_with(b"P\0\0\0\x27s0\0SELECT a FROM t WHERE id = $1\0\0\0"));
         assert!(first.ends_with(bound));
@@ -93,7 +93,7 @@ fn a_conversation_is_the_same_in_pieces_of_every_size() {
             panic!("no answer by {chunk}")
         };
         assert_eq!((answer.rows, answer.round_trips, answer.warnings), (Ok(1), 1, 0));
-        assert_eq!(side.execute(0, &[Value::Integer(5)]), bound);
+        assert_eq!(side.execute(0, &[SqlValue::Integer(5)]), bound);
         let failed = b"2\0\0\0\x04N\0\0\0\x0bSWARNING\0\0E\0\0\0\x28SERROR\0VERROR\0C40001\0Mcould not serialize\0\0Z\0\0\0\x05I";
         let failed = fix_lengths(failed);
         let ProtocolProgress::Answered(answer) = side.hear(&failed) else {

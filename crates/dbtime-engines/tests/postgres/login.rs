@@ -6,7 +6,7 @@ use dbtime_engines::databases::postgres::{PostgresIdentity, PostgresProtocol, Po
 use dbtime_engines::drive::observer::NoObserver;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_engines::server::StatementProtocol;
-use dbtime_engines::server::secret::Secret;
+use dbtime_engines::server::secret::ServerSecret;
 use dbtime_engines::socket::{ServerAddress, SocketClient, drive};
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_model::ErrorClass;
@@ -32,7 +32,7 @@ fn log_in(
 ) -> Result<(), DatabaseFailure> {
     let identity = PostgresIdentity {
         user: user.to_owned(),
-        password: Secret::new(password),
+        password: ServerSecret::new(password),
         database: database.to_owned(),
         ..PostgresIdentity::default()
     };

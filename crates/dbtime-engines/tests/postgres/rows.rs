@@ -6,7 +6,7 @@ use dbtime_engines::databases::postgres::{PostgresProtocol, PostgresShared};
 use dbtime_engines::drive::shard::{CompletionKind, Reactor, StatementResult};
 use dbtime_engines::server::StatementProtocol;
 use dbtime_engines::socket::SocketReactor;
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_machine::now;
 use dbtime_model::{Nanos, StatementId};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ fn reactor(
 fn perform(
     reactor: &mut SocketReactor<PostgresProtocol>,
     statement: u16,
-    values: &[Value],
+    values: &[SqlValue],
     needs_row: bool,
 ) -> StatementResult {
     if let Some(answer) = reactor.submit(0, StatementId(statement), values, needs_row) {
@@ -67,19 +67,19 @@ fn the_first_row_comes_as_values() {
     for protocol in [StatementProtocol::Text, StatementProtocol::Prepared] {
         let mut reactor = reactor(&server, TYPES, protocol);
         for needs_row in [false, true, true] {
-            let values = vec![Value::Integer(-7); 2];
+            let values = vec![SqlValue::Integer(-7); 2];
             let answer = perform(&mut reactor, 0, &values, needs_row);
             assert_eq!((answer.rows, answer.round_trips), (Ok(3), 1), "{protocol:?}");
         }
-        let text = |text: &str| Value::Text(text.to_owned());
+        let text = |text: &str| SqlValue::Text(text.to_owned());
         let expected = [
-            Value::Integer(-7),
-            Value::Integer(-14),
-            Value::Real(1.5),
+            SqlValue::Integer(-7),
+            SqlValue::Integer(-14),
+            SqlValue::Real(1.5),
             text("2.50"),
             text("é\\"),
-            Value::Null,
-            Value::Integer(1),
+            SqlValue::Null,
+            SqlValue::Integer(1),
         ];
         assert_eq!(reactor.first_row(0), expected, "{protocol:?}");
         for value in ["", "it's", "\\", "a\nb", "' OR 1 = 1 --", "-- ü"] {
@@ -93,7 +93,10 @@ fn the_first_row_comes_as_values() {
     }
 }
 
-fn ask_refused(reactor: &mut SocketReactor<PostgresProtocol>, values: &[Value]) -> StatementResult {
+fn ask_refused(
+    reactor: &mut SocketReactor<PostgresProtocol>,
+    values: &[SqlValue],
+) -> StatementResult {
     perform(reactor, 3, values, false)
 }
 
@@ -107,13 +110,13 @@ fn statements_are_prepared_again_where_they_have_to_be() {
     admin.query("CREATE TABLE changing (id int)").expect("created");
     admin.query("INSERT INTO changing VALUES (1)").expect("inserted");
     let mut reactor = reactor(&server, TYPES, StatementProtocol::Prepared);
-    let one = [Value::Integer(1)];
+    let one = [SqlValue::Integer(1)];
     assert_eq!(perform(&mut reactor, 1, &one, true).rows, Ok(1));
     admin.query("ALTER TABLE changing ADD more text DEFAULT 'm'").expect("altered");
     let failed = perform(&mut reactor, 1, &one, true).rows.expect_err("its result has changed");
     assert_eq!(failed.code, "0A000", "{failed:?}");
     assert_eq!(perform(&mut reactor, 1, &one, true).rows, Ok(1));
-    assert_eq!(reactor.first_row(0), [Value::Integer(1), Value::Text("m".to_owned())]);
+    assert_eq!(reactor.first_row(0), [SqlValue::Integer(1), SqlValue::Text("m".to_owned())]);
     // Somebody threw all statements away.
     assert_eq!(perform(&mut reactor, 2, &[], false).rows, Ok(0));
     let failed = perform(&mut reactor, 1, &one, false).rows.expect_err("it is gone");

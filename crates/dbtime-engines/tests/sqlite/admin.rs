@@ -5,7 +5,7 @@ use dbtime_engines::databases::sqlite::{
     DatabaseFailure, MeasureLevel, SqliteAdmin, SqliteDatabase, SqliteError, SqliteTarget, check,
 };
 use dbtime_engines::load_marker::{LoadError, ReplaceScope};
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_model::ErrorClass;
 use std::fs;
 use std::path::Path;
@@ -90,7 +90,7 @@ fn a_damaged_database_is_told_so() {
     bytes[4096..].fill(0xa5);
     fs::write(&bank.target.path, &bytes).expect("written");
     let mut connection = bank.connect();
-    let failure = connection.execute(FETCH, &[Value::Integer(1)], false).expect_err("damaged");
+    let failure = connection.execute(FETCH, &[SqlValue::Integer(1)], false).expect_err("damaged");
     assert_eq!(failure.class, ErrorClass::Corrupt, "{failure:?}");
     drop(connection);
     bytes[100..4096].fill(0xa5);
@@ -153,7 +153,7 @@ fn loading_is_fast() {
     assert_eq!(calls, 10);
     let database = SqliteDatabase::new(target, &statements(), 1, MeasureLevel::Nothing);
     let mut connection = database.connect(0).expect("a connection");
-    let last = [Value::Integer(100_000)];
+    let last = [SqlValue::Integer(100_000)];
     assert_eq!(connection.execute(FETCH, &last, false).expect("a row").rows, 1);
     assert!(connection.measured() == dbtime_model::PartSet::default());
 }

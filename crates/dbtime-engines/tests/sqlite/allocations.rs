@@ -1,7 +1,7 @@
 //! A statement that is prepared allocates nothing when it is executed, sampled or not.
 
 use super::atm::{Bank, FETCH, FETCH_ROW, UPDATE};
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_model::Parts;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -39,10 +39,10 @@ fn executions_do_not_allocate() {
         let mut parts = Parts::default();
         let before = COUNT.get();
         for index in 0..times {
-            let key = [Value::Integer(1 + index.cast_signed() % 100)];
+            let key = [SqlValue::Integer(1 + index.cast_signed() % 100)];
             connection.execute(FETCH, &key, false).expect("a row");
             connection.execute(FETCH_ROW, &key, true).expect("rows");
-            let change = [Value::Integer(1), Value::Integer(1)];
+            let change = [SqlValue::Integer(1), SqlValue::Integer(1)];
             connection.execute_measured(UPDATE, &change, false, &mut parts).0.expect("changed");
         }
         COUNT.get() - before

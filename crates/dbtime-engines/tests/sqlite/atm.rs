@@ -4,7 +4,7 @@ use dbtime_engines::databases::sqlite::{
     MeasureLevel, SqliteAdmin, SqliteConnection, SqliteDatabase, SqliteTarget,
 };
 use dbtime_engines::load_marker::LoadMarker;
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_load::statement::{Statement, StatementKind};
 use dbtime_load::workload::{ColumnType, TableIndex, WorkloadColumn, WorkloadTable};
 use dbtime_model::{OperationId, StatementId};
@@ -73,11 +73,11 @@ pub(crate) fn tables() -> Vec<WorkloadTable> {
     vec![table("account", account, vec![]), table("history", history, vec![by_account])]
 }
 
-pub(crate) fn fill_account(index: u64, row: &mut Vec<Value>) {
+pub(crate) fn fill_account(index: u64, row: &mut Vec<SqlValue>) {
     row.clear();
-    row.push(Value::Integer(index.cast_signed() + 1));
-    row.push(Value::Text(format!("owner {index}")));
-    row.push(Value::Integer(0));
+    row.push(SqlValue::Integer(index.cast_signed() + 1));
+    row.push(SqlValue::Text(format!("owner {index}")));
+    row.push(SqlValue::Integer(0));
 }
 
 pub(crate) fn marker() -> LoadMarker {
@@ -127,13 +127,13 @@ impl Bank {
 }
 
 /// The parameters of the statements of transaction `index`.
-pub(crate) fn steps(index: u64) -> [(StatementId, Vec<Value>); 5] {
-    let account = Value::Integer((index * 7919 % ACCOUNTS).cast_signed() + 1);
+pub(crate) fn steps(index: u64) -> [(StatementId, Vec<SqlValue>); 5] {
+    let account = SqlValue::Integer((index * 7919 % ACCOUNTS).cast_signed() + 1);
     [
         (BEGIN, vec![]),
         (FETCH, vec![account.clone()]),
-        (UPDATE, vec![Value::Integer(5), account.clone()]),
-        (CREATE, vec![account, Value::Text("withdrawn at the corner".to_owned())]),
+        (UPDATE, vec![SqlValue::Integer(5), account.clone()]),
+        (CREATE, vec![account, SqlValue::Text("withdrawn at the corner".to_owned())]),
         (COMMIT, vec![]),
     ]
 }

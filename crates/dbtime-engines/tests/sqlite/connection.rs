@@ -7,7 +7,7 @@ use super::atm::{
 use dbtime_engines::databases::sqlite::{
     SqliteError, SqliteFacts, SqliteFileKind, SqliteTarget, VfsCall, layers,
 };
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_model::{ErrorClass, Nanos, StatementId};
 
 #[test]
@@ -55,17 +55,19 @@ fn rows_are_counted_and_the_first_is_kept() {
     let bank = Bank::new(&[]);
     let mut connection = bank.connect();
     for limit in [7, 3] {
-        let answer = connection.execute(FETCH_ROW, &[Value::Integer(limit)], true).expect("rows");
+        let answer =
+            connection.execute(FETCH_ROW, &[SqlValue::Integer(limit)], true).expect("rows");
         assert_eq!(answer.rows, limit.cast_unsigned());
-        let text = Value::Text("owner 0".to_owned());
-        let row = [Value::Integer(1), text, Value::Integer(0), Value::Null, Value::Real(0.5)];
+        let text = SqlValue::Text("owner 0".to_owned());
+        let row =
+            [SqlValue::Integer(1), text, SqlValue::Integer(0), SqlValue::Null, SqlValue::Real(0.5)];
         assert_eq!(connection.first_row(), row);
     }
-    let none = connection.execute(FETCH_ROW, &[Value::Integer(0)], true).expect("no rows");
+    let none = connection.execute(FETCH_ROW, &[SqlValue::Integer(0)], true).expect("no rows");
     assert_eq!((none.rows, connection.first_row()), (0, &[][..]));
-    let update = [Value::Integer(1), Value::Integer(ACCOUNTS.cast_signed())];
+    let update = [SqlValue::Integer(1), SqlValue::Integer(ACCOUNTS.cast_signed())];
     assert_eq!(connection.execute(UPDATE, &update, false).expect("a change").rows, 1);
-    let nobody = [Value::Integer(1), Value::Integer(-1)];
+    let nobody = [SqlValue::Integer(1), SqlValue::Integer(-1)];
     assert_eq!(connection.execute(UPDATE, &nobody, false).expect("no change").rows, 0);
     assert_eq!(connection.execute(BEGIN, &[], false).expect("begun").rows, 0);
 }
@@ -92,7 +94,7 @@ fn a_full_database_undoes_nothing_or_says_so() {
     let mut connection = bank.connect();
     connection.execute(LIMIT_PAGES, &[], false).expect("a limit");
     connection.execute(BEGIN, &[], false).expect("begun");
-    let row = [Value::Integer(1), Value::Text("x".repeat(3000))];
+    let row = [SqlValue::Integer(1), SqlValue::Text("x".repeat(3000))];
     let failure = (0..1000)
         .find_map(|_| connection.execute(CREATE, &row, false).err())
         .expect("forty pages are soon full");

@@ -4,7 +4,7 @@ use super::atm::{
     BEGIN, BEGIN_READ, Bank, COMMIT, FETCH, ROLLBACK, UPDATE, load, statements, transact,
 };
 use dbtime_engines::databases::sqlite::{SqliteConnection, SqliteTarget, check, lock_holders};
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_machine::now;
 use dbtime_model::record::BudgetLockHolder;
 use dbtime_model::{ErrorClass, Nanos, Part, Parts};
@@ -16,8 +16,8 @@ fn holders(connection: &SqliteConnection) -> Vec<BudgetLockHolder> {
     lock_holders(&connection.figures().waits, &statements(), &["withdraw".to_owned()])
 }
 
-fn change() -> [Value; 2] {
-    [Value::Integer(1), Value::Integer(1)]
+fn change() -> [SqlValue; 2] {
+    [SqlValue::Integer(1), SqlValue::Integer(1)]
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn a_reader_holds_up_a_commit_of_the_rollback_modes() {
         scope.spawn(move || {
             let mut reader = database.connect(1).expect("a connection");
             reader.execute(BEGIN_READ, &[], false).expect("begun");
-            reader.execute(FETCH, &[Value::Integer(1)], false).expect("a row");
+            reader.execute(FETCH, &[SqlValue::Integer(1)], false).expect("a row");
             told.send(()).expect("heard");
             waits.recv().ok();
             reader.execute(COMMIT, &[], false).expect("committed");
@@ -109,7 +109,7 @@ fn a_timeout_that_runs_out_is_busy_and_an_old_snapshot_is_a_conflict() {
     holder.execute(ROLLBACK, &[], false).expect("rolled back");
 
     waiter.execute(BEGIN_READ, &[], false).expect("begun");
-    waiter.execute(FETCH, &[Value::Integer(1)], false).expect("a row");
+    waiter.execute(FETCH, &[SqlValue::Integer(1)], false).expect("a row");
     transact(&mut holder, 1);
     let failure = waiter.execute(UPDATE, &change(), false).expect_err("too old");
     assert_eq!(failure.class, ErrorClass::Conflict, "{failure:?}");

@@ -5,7 +5,7 @@ use super::product::ServerPackage;
 use crate::error::LabError;
 use dbtime_engines::server::Server;
 use dbtime_engines::server::password_verifier;
-use dbtime_engines::server::secret::Secret;
+use dbtime_engines::server::secret::ServerSecret;
 use rustix::rand::{GetRandomFlags, getrandom};
 use std::fs::File;
 use std::io::{self, Write};
@@ -19,7 +19,7 @@ const SECRET_BYTES: usize = 16;
 #[derive(Clone, Debug)]
 pub(super) struct PrivateLogin {
     package: &'static dyn ServerPackage,
-    password: Secret,
+    password: ServerSecret,
     salt: [u8; SECRET_BYTES],
 }
 
@@ -29,12 +29,12 @@ impl PrivateLogin {
     /// Errors: the system has none.
     pub(super) fn new(package: &'static dyn ServerPackage) -> Result<Self, LabError> {
         let password = u128::from_ne_bytes(random_bytes()?);
-        let password = Secret::new(format!("{password:032x}"));
+        let password = ServerSecret::new(format!("{password:032x}"));
         Ok(Self { package, password, salt: random_bytes()? })
     }
 
     /// The password.
-    pub(super) fn password(&self) -> &Secret {
+    pub(super) fn password(&self) -> &ServerSecret {
         &self.password
     }
 

@@ -34,7 +34,7 @@ use crate::error::LabError;
 use crate::progress::RunProgress;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_engines::server::Server;
-use dbtime_engines::server::secret::Secret;
+use dbtime_engines::server::secret::ServerSecret;
 use dbtime_machine::CpuList;
 use dbtime_model::Product;
 use process::ServerProcess;
@@ -134,7 +134,7 @@ impl PrivateServer {
     }
 
     /// By what. Nobody else has it.
-    pub fn password(&self) -> &Secret {
+    pub fn password(&self) -> &ServerSecret {
         self.site.login.password()
     }
 

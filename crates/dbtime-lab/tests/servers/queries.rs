@@ -4,7 +4,7 @@ use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::{LabError, RunRequest, command, operation};
 use dbtime_load::connection_op::{ConnectionOp, OwnedConnectionOp, PipelineEntry};
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::{Program, ProgramEvent, ProgramPhase, Step, Ticket, Value};
+use dbtime_load::program::{Program, ProgramEvent, ProgramPhase, ProgramStep, SqlValue, Ticket};
 use dbtime_load::results::ResultSets;
 use dbtime_load::script::{ProgramFactory, Script};
 use dbtime_load::statement::Statement;
@@ -52,30 +52,30 @@ impl ProgramFactory for Walker {
 }
 
 impl Walker {
-    fn next(&mut self) -> Step<'_> {
+    fn next(&mut self) -> ProgramStep<'_> {
         if self.at == self.until {
-            return Step::Done;
+            return ProgramStep::Done;
         }
         self.at += 1;
         let (connection, op) = &self.requests[self.at - 1];
-        Step::Perform { op: op.borrow(), statement: None, connection: *connection }
+        ProgramStep::Perform { op: op.borrow(), statement: None, connection: *connection }
     }
 }
 
 impl Program for Walker {
     fn start(&mut self, _: &Ticket) {}
 
-    fn begin(&mut self, phase: ProgramPhase) -> Option<Step<'_>> {
+    fn begin(&mut self, phase: ProgramPhase) -> Option<ProgramStep<'_>> {
         self.until = self.before;
         (phase == ProgramPhase::Open).then(|| self.next())
     }
 
-    fn resume(&mut self, _: ProgramEvent<'_>) -> Step<'_> {
+    fn resume(&mut self, _: ProgramEvent<'_>) -> ProgramStep<'_> {
         self.until = self.requests.len();
         self.next()
     }
 
-    fn replied(&mut self, reply: Result<&mut ResultSets, &DatabaseFailure>) -> Step<'_> {
+    fn replied(&mut self, reply: Result<&mut ResultSets, &DatabaseFailure>) -> ProgramStep<'_> {
         let line = match reply {
             Ok(results) => shown(results),
             Err(failure) => format!("{} {}", failure.class.name(), failure.code),
@@ -152,17 +152,17 @@ fn texts_and_prepared_statements_bring_back_whole_results() {
                 ConnectionOp::Query("UPDATE t SET name = 'b' WHERE id = 2; SELECT name FROM t; "),
                 ConnectionOp::Prepare { handle: 0, sql: &sql },
                 ConnectionOp::Prepare { handle: 3, sql: &update },
-                execute(0, &[Value::Integer(1)]),
-                execute(0, &[Value::Integer(9)]),
-                execute(3, &[Value::Integer(1)]),
+                execute(0, &[SqlValue::Integer(1)]),
+                execute(0, &[SqlValue::Integer(9)]),
+                execute(3, &[SqlValue::Integer(1)]),
                 ConnectionOp::Query("SELEC 1"),
                 execute(7, &[]),
                 ConnectionOp::Close { handle: 0 },
-                execute(0, &[Value::Integer(1)]),
+                execute(0, &[SqlValue::Integer(1)]),
                 ConnectionOp::Disconnect,
                 ConnectionOp::Connect,
                 SELECT,
-                execute(3, &[Value::Integer(1)]),
+                execute(3, &[SqlValue::Integer(1)]),
             ],
             4,
         );
@@ -204,14 +204,14 @@ fn rows_that_nobody_keeps_are_counted() {
 fn a_pipeline_is_answered_as_a_whole() {
     let insert = |id| PipelineEntry::QueryWith {
         sql: "INSERT INTO t VALUES ($1, 'p')".to_owned(),
-        parameters: vec![Value::Integer(id)],
+        parameters: vec![SqlValue::Integer(id)],
     };
     let fine = [insert(3), insert(4), PipelineEntry::Sync, insert(5)];
     // The second fails, and what is behind it up to the next Sync is skipped.
     let wrong = [insert(6), insert(6), insert(7), PipelineEntry::Sync, insert(8)];
     let with = ConnectionOp::QueryWith {
         sql: "SELECT $1::int + 1 AS n",
-        parameters: &[Value::Integer(1)],
+        parameters: &[SqlValue::Integer(1)],
     };
     let requests = [
         ConnectionOp::Connect,

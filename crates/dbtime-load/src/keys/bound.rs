@@ -6,8 +6,8 @@ use crate::keys::formula::KeyFormula;
 use crate::keys::pattern::TextPattern;
 use crate::keys::skew::{self, HotSpot, Zipf};
 use crate::keys::{KeyRange, KeySpec};
-use crate::program::Value;
-use crate::random::{Random, RandomStream, draw};
+use crate::program::SqlValue;
+use crate::random::{RandomSource, RandomStream, draw};
 use std::sync::Arc;
 
 /// A generator bound to a scale and a seed.
@@ -17,7 +17,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(crate) enum BoundKey {
     /// Always the same.
-    Constant(Value),
+    Constant(SqlValue),
     /// Computed from other keys.
     KeyFormula(KeyFormula),
     /// Every number of `low..=high` equally often (Lemire's multiplication, one draw).
@@ -90,7 +90,7 @@ impl BoundKey {
                 let formula = formula.bind(binding.rows, binding.scale);
                 formula
                     .constant()
-                    .map_or(Self::KeyFormula(formula), |n| Self::Constant(Value::Integer(n)))
+                    .map_or(Self::KeyFormula(formula), |n| Self::Constant(SqlValue::Integer(n)))
             }
             KeySpec::Uniform(range) => Self::uniform(range, binding),
             KeySpec::Real(low, high) => Self::Real { low: *low, high: *high },
@@ -163,22 +163,28 @@ impl BoundKey {
 
     /// Draws into a slot: draw number `n`, other keys in `slots`.
     #[inline]
-    pub(crate) fn draw(&self, n: u64, random: &mut Random, slots: &mut [Value], slot: usize) {
+    pub(crate) fn draw(
+        &self,
+        n: u64,
+        random: &mut RandomSource,
+        slots: &mut [SqlValue],
+        slot: usize,
+    ) {
         match self {
             Self::Uniform { low, high } => {
-                slots[slot] = Value::Integer(random.between(*low, *high));
+                slots[slot] = SqlValue::Integer(random.between(*low, *high));
             }
-            Self::KeyFormula(formula) => slots[slot] = Value::Integer(formula.value(slots)),
-            Self::Constant(Value::Integer(number)) => slots[slot] = Value::Integer(*number),
+            Self::KeyFormula(formula) => slots[slot] = SqlValue::Integer(formula.value(slots)),
+            Self::Constant(SqlValue::Integer(number)) => slots[slot] = SqlValue::Integer(*number),
             _ => self.draw_other(n, random, slots, slot),
         }
     }
 
-    fn draw_other(&self, n: u64, random: &mut Random, slots: &mut [Value], slot: usize) {
+    fn draw_other(&self, n: u64, random: &mut RandomSource, slots: &mut [SqlValue], slot: usize) {
         match self {
             Self::Constant(value) => assign(&mut slots[slot], value),
             Self::Real { low, high } => {
-                slots[slot] = Value::Real((high - low).mul_add(random.unit(), *low));
+                slots[slot] = SqlValue::Real((high - low).mul_add(random.unit(), *low));
             }
             Self::WordDictionary { words, shuffle } => {
                 words.write(n, shuffle.as_deref(), random, text(&mut slots[slot]));
@@ -191,11 +197,11 @@ impl BoundKey {
                     bound.draw(n, random, slots, slot);
                 }
             }
-            _ => slots[slot] = Value::Integer(self.integer(n, random, slots)),
+            _ => slots[slot] = SqlValue::Integer(self.integer(n, random, slots)),
         }
     }
 
-    fn integer(&self, n: u64, random: &mut Random, slots: &[Value]) -> i64 {
+    fn integer(&self, n: u64, random: &mut RandomSource, slots: &[SqlValue]) -> i64 {
         let (low, offset) = match self {
             Self::UniformBetween { low, high } => {
                 return random.between(low.value(slots), high.value(slots));
@@ -224,22 +230,22 @@ impl BoundKey {
 const UNIQUE_BLOCK: u64 = 1 << 31;
 
 /// The text of a slot, to be replaced; its buffer is kept.
-fn text(value: &mut Value) -> &mut String {
-    if !matches!(value, Value::Text(_)) {
-        *value = Value::Text(String::new());
+fn text(value: &mut SqlValue) -> &mut String {
+    if !matches!(value, SqlValue::Text(_)) {
+        *value = SqlValue::Text(String::new());
     }
     match value {
-        Value::Text(text) => text,
+        SqlValue::Text(text) => text,
         _ => unreachable!("made a text above"),
     }
 }
 
 /// `to = from`, keeping the buffer of a text.
 #[inline]
-pub(crate) fn assign(to: &mut Value, from: &Value) {
+pub(crate) fn assign(to: &mut SqlValue, from: &SqlValue) {
     match (to, from) {
-        (Value::Text(to), Value::Text(from)) => to.clone_from(from),
-        (to, Value::Integer(number)) => *to = Value::Integer(*number),
+        (SqlValue::Text(to), SqlValue::Text(from)) => to.clone_from(from),
+        (to, SqlValue::Integer(number)) => *to = SqlValue::Integer(*number),
         (to, from) => *to = from.clone(),
     }
 }

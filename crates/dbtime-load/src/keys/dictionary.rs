@@ -3,7 +3,7 @@
 
 use crate::keys::bijection::Bijection;
 use crate::keys::template::TextTemplate;
-use crate::random::{Random, below};
+use crate::random::{RandomSource, below};
 
 /// Where words come from and in which order they are handed out.
 #[derive(Clone, Debug)]
@@ -54,7 +54,7 @@ impl WordDictionary {
         &self,
         n: u64,
         shuffle: Option<&Bijection>,
-        random: &mut Random,
+        random: &mut RandomSource,
         out: &mut String,
     ) {
         let count = self.count().max(1);
@@ -102,7 +102,7 @@ mod tests {
         let shuffle = dictionary.shuffle(9);
         let word = |n| {
             let mut out = String::new();
-            let mut random = Random::new(1, RandomStream::Parameters, n);
+            let mut random = RandomSource::new(1, RandomStream::Parameters, n);
             dictionary.write(n, shuffle.as_ref(), &mut random, &mut out);
             out
         };

@@ -10,7 +10,7 @@
 //! A formula never fails: it saturates at the ends of 64 bits, `/` truncates as SQL does, and
 //! anything divided by zero is 0.
 
-use crate::program::Value;
+use crate::program::SqlValue;
 
 /// A formula, with its names resolved.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,11 +86,11 @@ impl KeyFormula {
 
     /// Its value, with the values of other keys in `slots`.
     #[inline]
-    pub(crate) fn value(&self, slots: &[Value]) -> i64 {
+    pub(crate) fn value(&self, slots: &[SqlValue]) -> i64 {
         match self {
             Self::Number(number) => *number,
             Self::Slot(slot) => match slots.get(*slot as usize) {
-                Some(Value::Integer(number)) => *number,
+                Some(SqlValue::Integer(number)) => *number,
                 _ => 0,
             },
             // Bound formulas have neither; see `bind`.
@@ -270,7 +270,7 @@ mod tests {
 
     fn value(text: &str) -> i64 {
         let formula = parse(text).expect(text).bind(&[1000], 3);
-        formula.value(&[Value::Integer(7)])
+        formula.value(&[SqlValue::Integer(7)])
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub(crate) mod template;
 use crate::keys::dictionary::WordDictionary;
 use crate::keys::formula::KeyFormula;
 use crate::keys::pattern::TextPattern;
-use crate::program::Value;
+use crate::program::SqlValue;
 pub(crate) use bound::BoundKey;
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(crate) enum KeySpec {
     /// Always the same.
-    Constant(Value),
+    Constant(SqlValue),
     /// Computed from other keys.
     KeyFormula(KeyFormula),
     /// Uniform integers.
@@ -75,8 +75,8 @@ impl KeySpec {
     /// What it makes. A choice makes integers only if all its alternatives do.
     pub(crate) fn kind(&self) -> KeyKind {
         match self {
-            Self::Constant(Value::Text(_) | Value::Null) => KeyKind::Text,
-            Self::Constant(Value::Real(_)) | Self::Real(..) => KeyKind::Real,
+            Self::Constant(SqlValue::Text(_) | SqlValue::Null) => KeyKind::Text,
+            Self::Constant(SqlValue::Real(_)) | Self::Real(..) => KeyKind::Real,
             Self::WordDictionary(_) | Self::TextPattern(_) => KeyKind::Text,
             Self::Choose(choices) => {
                 let mut kinds = choices.iter().map(|(_, spec)| spec.kind());
@@ -133,8 +133,8 @@ impl KeySpec {
     /// Bytes of a typical value, where it is a text.
     pub(crate) fn length(&self) -> Option<usize> {
         match self {
-            Self::Constant(Value::Text(text)) => Some(text.len()),
-            Self::Constant(Value::Null) => Some(0),
+            Self::Constant(SqlValue::Text(text)) => Some(text.len()),
+            Self::Constant(SqlValue::Null) => Some(0),
             Self::WordDictionary(words) => Some(words.length()),
             Self::TextPattern(pattern) => Some(pattern.length),
             Self::Choose(choices) => {

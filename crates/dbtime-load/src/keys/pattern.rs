@@ -1,6 +1,6 @@
 //! Random texts after a pattern: `#` becomes a digit, `@` a letter from a to z, the rest stays.
 
-use crate::random::Random;
+use crate::random::RandomSource;
 
 /// A pattern, cut into runs so that constant parts are copied whole.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ impl TextPattern {
     }
 
     /// Replaces `out` by a new text. Draws: one of 64 bits per eight random characters of a run.
-    pub(crate) fn write(&self, random: &mut Random, out: &mut String) {
+    pub(crate) fn write(&self, random: &mut RandomSource, out: &mut String) {
         out.clear();
         out.reserve(self.length);
         for run in &self.runs {
@@ -53,7 +53,7 @@ impl TextPattern {
 
 /// `count` symbols of an alphabet. Each takes the integer part of a 64-bit fraction times the size
 /// of the alphabet and leaves the rest for the next; after eight of 26 the bias is 2⁻²⁶.
-fn symbols(count: usize, alphabet: u128, first: u8, random: &mut Random, out: &mut String) {
+fn symbols(count: usize, alphabet: u128, first: u8, random: &mut RandomSource, out: &mut String) {
     let mut left = count;
     while left > 0 {
         let mut fraction = random.bits();
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn patterns_keep_their_shape() {
         let mut out = String::new();
-        let mut random = Random::new(1, RandomStream::Data, 0);
+        let mut random = RandomSource::new(1, RandomStream::Data, 0);
         TextPattern::new("###-@@@@@@@@@@ é#").write(&mut random, &mut out);
         let shape: String = out
             .chars()
@@ -94,7 +94,7 @@ mod tests {
         let mut counts = [[0f64; 10]; 11];
         let mut out = String::new();
         for index in 0..10_000 {
-            pattern.write(&mut Random::new(5, RandomStream::Data, index), &mut out);
+            pattern.write(&mut RandomSource::new(5, RandomStream::Data, index), &mut out);
             out.bytes().enumerate().for_each(|(at, b)| counts[at][(b - b'0') as usize] += 1.0);
         }
         let chi2: f64 = counts.iter().flatten().map(|c| (c - 1000.0).powi(2) / 1000.0).sum();

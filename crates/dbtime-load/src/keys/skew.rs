@@ -2,7 +2,7 @@
 //! a range of `n` numbers; offset 0 is the hottest where one end is hot.
 
 use crate::keys::bijection::Bijection;
-use crate::random::Random;
+use crate::random::RandomSource;
 use rand_distr::{Distribution, StandardNormal};
 
 /// P(offset = k) ∝ (k + 1)⁻ˢ for 0 ≤ k < n: Zipf's law with exponent `s`, hot at the low end.
@@ -35,7 +35,7 @@ impl Zipf {
     }
 
     #[inline]
-    pub(crate) fn offset(&self, random: &mut Random) -> u64 {
+    pub(crate) fn offset(&self, random: &mut RandomSource) -> u64 {
         let rank = self.ranks.sample(random.generator()) as u64;
         let rank = rank.saturating_sub(1).min(self.last);
         self.scramble.as_ref().map_or(rank, |bijection| bijection.apply(rank))
@@ -48,7 +48,7 @@ impl Zipf {
 /// Source: the function `random_gaussian` of pgbench (PostgreSQL manual, pgbench, "Built-in
 /// functions"); normal draws by the ziggurat of `rand_distr`.
 #[inline]
-pub(crate) fn gaussian(size: u64, parameter: f64, random: &mut Random) -> u64 {
+pub(crate) fn gaussian(size: u64, parameter: f64, random: &mut RandomSource) -> u64 {
     loop {
         let z: f64 = StandardNormal.sample(random.generator());
         if z >= -parameter && z < parameter {
@@ -62,7 +62,7 @@ pub(crate) fn gaussian(size: u64, parameter: f64, random: &mut Random) -> u64 {
 ///
 /// Source: the function `random_exponential` of pgbench (as above).
 #[inline]
-pub(crate) fn exponential(size: u64, parameter: f64, cut: f64, random: &mut Random) -> u64 {
+pub(crate) fn exponential(size: u64, parameter: f64, cut: f64, random: &mut RandomSource) -> u64 {
     let remaining = cut + (1.0 - cut) * (1.0 - random.unit());
     scaled(size, -remaining.ln() / parameter)
 }
@@ -71,7 +71,7 @@ pub(crate) fn exponential(size: u64, parameter: f64, cut: f64, random: &mut Rand
 ///
 /// Source: TPC-C revision 5.11, clause 2.1.6. A is 255, 1023 or 8191 there; C a constant of the run.
 #[inline]
-pub(crate) fn nurand(low: i64, high: i64, a: i64, c: i64, random: &mut Random) -> i64 {
+pub(crate) fn nurand(low: i64, high: i64, a: i64, c: i64, random: &mut RandomSource) -> i64 {
     let mixed = random.between(0, a) | random.between(low, high);
     let size = i128::from(high) - i128::from(low) + 1;
     let offset = (i128::from(mixed) + i128::from(c)).rem_euclid(size.max(1));
@@ -97,7 +97,7 @@ impl HotSpot {
     }
 
     #[inline]
-    pub(crate) fn offset(&self, random: &mut Random) -> u64 {
+    pub(crate) fn offset(&self, random: &mut RandomSource) -> u64 {
         let hot = self.hot_size == self.size || random.unit() < self.hot_draws;
         let bits = random.bits();
         if hot {

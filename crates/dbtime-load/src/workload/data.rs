@@ -3,8 +3,8 @@
 use super::{ColumnType, WorkloadTable};
 use crate::keys::bound::KeyBinding;
 use crate::keys::{BoundKey, KeySpec};
-use crate::program::Value;
-use crate::random::{Random, RandomStream, draw};
+use crate::program::SqlValue;
+use crate::random::{RandomSource, RandomStream, draw};
 
 /// How a table is filled, as read from its file.
 #[derive(Clone, Debug, Default)]
@@ -64,11 +64,11 @@ impl TableData {
 
     /// Replaces `row` by the values of a row, counted from 0, in the order of [`Self::columns`].
     /// A pure function of (seed, table, `index`); buffers of texts in `row` are used again.
-    pub fn fill_row(&self, index: u64, row: &mut Vec<Value>) {
-        row.resize(self.columns.len() + 1, Value::Null);
-        row[self.columns.len()] = Value::Integer(index.wrapping_add(1).cast_signed());
+    pub fn fill_row(&self, index: u64, row: &mut Vec<SqlValue>) {
+        row.resize(self.columns.len() + 1, SqlValue::Null);
+        row[self.columns.len()] = SqlValue::Integer(index.wrapping_add(1).cast_signed());
         let random_index = if self.is_random { index } else { 0 };
-        let mut random = Random::new(self.seed, RandomStream::Data, random_index);
+        let mut random = RandomSource::new(self.seed, RandomStream::Data, random_index);
         for (slot, bound) in &self.draws {
             bound.draw(index, &mut random, row, *slot);
         }

@@ -9,7 +9,7 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-pub(crate) type Result<T> = std::result::Result<T, WorkloadError>;
+pub(crate) type DocumentResult<T> = Result<T, WorkloadError>;
 
 /// A file: its name and its text.
 #[derive(Clone, Copy)]
@@ -23,7 +23,7 @@ impl<'d> TomlDocument<'d> {
     const MAX_DOCUMENT_BYTES: usize = 4 << 20;
 
     /// Parses the text.
-    pub(crate) fn parse(&self) -> Result<Spanned<DeTable<'d>>> {
+    pub(crate) fn parse(&self) -> DocumentResult<Spanned<DeTable<'d>>> {
         if self.text.len() > Self::MAX_DOCUMENT_BYTES {
             let found = format!("{} bytes", self.text.len());
             return Err(self.unexpected(
@@ -81,7 +81,7 @@ impl<'t, 'd> DocumentSection<'t, 'd> {
     }
 
     /// Refuses every key that is not among `known`.
-    pub(crate) fn allow(&self, known: &[&str]) -> Result<()> {
+    pub(crate) fn allow(&self, known: &[&str]) -> DocumentResult<()> {
         let unknown = self.table.keys().filter(|key| !known.contains(&key.get_ref().as_ref()));
         // The first in the file, not in the alphabet.
         let Some(key) = unknown.min_by_key(|key| key.span().start) else { return Ok(()) };
@@ -99,7 +99,7 @@ impl<'t, 'd> DocumentSection<'t, 'd> {
     }
 
     /// The value of a key that must be there.
-    pub(crate) fn need(&self, key: &str, expected: &str) -> Result<DocumentNode<'t, 'd>> {
+    pub(crate) fn need(&self, key: &str, expected: &str) -> DocumentResult<DocumentNode<'t, 'd>> {
         self.get(key).ok_or_else(|| WorkloadError::MissingKey {
             place: self.document.place(self.start),
             section: self.title.clone(),
@@ -128,12 +128,12 @@ impl<'t, 'd> DocumentSection<'t, 'd> {
     }
 
     /// A text, or nothing where the key is not there.
-    pub(crate) fn text(&self, key: &str) -> Result<Option<&'t str>> {
+    pub(crate) fn text(&self, key: &str) -> DocumentResult<Option<&'t str>> {
         self.get(key).map(|node| node.text()).transpose()
     }
 
     /// Yes or no; no where the key is not there.
-    pub(crate) fn flag(&self, key: &str) -> Result<bool> {
+    pub(crate) fn flag(&self, key: &str) -> DocumentResult<bool> {
         self.get(key).map_or(Ok(false), |node| match node.value.get_ref() {
             DeValue::Boolean(flag) => Ok(*flag),
             _ => Err(node.unexpected("true or false")),
@@ -141,7 +141,7 @@ impl<'t, 'd> DocumentSection<'t, 'd> {
     }
 
     /// The tables of an array of tables; none where the key is not there.
-    pub(crate) fn sections(&self, key: &str) -> Result<Vec<DocumentSection<'t, 'd>>> {
+    pub(crate) fn sections(&self, key: &str) -> DocumentResult<Vec<DocumentSection<'t, 'd>>> {
         let Some(node) = self.get(key) else { return Ok(Vec::new()) };
         let title = format!("`{key}`");
         node.list()?.into_iter().map(|node| node.section(&title)).collect()
@@ -201,7 +201,7 @@ impl<'t, 'd> DocumentNode<'t, 'd> {
     }
 
     /// A text.
-    pub(crate) fn text(&self) -> Result<&'t str> {
+    pub(crate) fn text(&self) -> DocumentResult<&'t str> {
         self.value.get_ref().as_str().ok_or_else(|| self.unexpected("a text in quotes"))
     }
 
@@ -212,14 +212,14 @@ impl<'t, 'd> DocumentNode<'t, 'd> {
     }
 
     /// An integer in a range.
-    pub(crate) fn integer(&self, allowed: std::ops::RangeInclusive<i64>) -> Result<i64> {
+    pub(crate) fn integer(&self, allowed: std::ops::RangeInclusive<i64>) -> DocumentResult<i64> {
         self.as_integer().filter(|number| allowed.contains(number)).ok_or_else(|| {
             self.unexpected(format!("an integer from {} to {}", allowed.start(), allowed.end()))
         })
     }
 
     /// A finite number, whole or not.
-    pub(crate) fn number(&self) -> Result<f64> {
+    pub(crate) fn number(&self) -> DocumentResult<f64> {
         let value = match self.value.get_ref() {
             DeValue::Float(number) => number.as_str().parse().ok(),
             _ => self.as_integer().map(|number| number as f64),
@@ -228,7 +228,7 @@ impl<'t, 'd> DocumentNode<'t, 'd> {
     }
 
     /// A number in a range.
-    pub(crate) fn number_in(&self, allowed: std::ops::RangeInclusive<f64>) -> Result<f64> {
+    pub(crate) fn number_in(&self, allowed: std::ops::RangeInclusive<f64>) -> DocumentResult<f64> {
         let value = self.number()?;
         if allowed.contains(&value) {
             return Ok(value);
@@ -237,14 +237,14 @@ impl<'t, 'd> DocumentNode<'t, 'd> {
     }
 
     /// The values of a list.
-    pub(crate) fn list(&self) -> Result<Vec<DocumentNode<'t, 'd>>> {
+    pub(crate) fn list(&self) -> DocumentResult<Vec<DocumentNode<'t, 'd>>> {
         let document = self.document;
         let list = self.value.get_ref().as_array().ok_or_else(|| self.unexpected("a list"))?;
         Ok(list.iter().map(|value| DocumentNode { document, value }).collect())
     }
 
     /// A table.
-    pub(crate) fn section(&self, title: &str) -> Result<DocumentSection<'t, 'd>> {
+    pub(crate) fn section(&self, title: &str) -> DocumentResult<DocumentSection<'t, 'd>> {
         let table = self.value.get_ref().as_table().ok_or_else(|| self.unexpected("a table"))?;
         let start = self.span().start;
         Ok(DocumentSection { document: self.document, table, start, title: title.to_owned() })

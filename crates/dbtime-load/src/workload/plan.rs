@@ -3,8 +3,8 @@
 use super::script::{ScriptDocument, WorkloadScripts};
 use crate::keys::BoundKey;
 use crate::keys::bound::{KeyBinding, assign};
-use crate::program::{Program, ProgramEvent, Step, Ticket, Value};
-use crate::random::{Random, RandomStream};
+use crate::program::{Program, ProgramEvent, ProgramStep, SqlValue, Ticket};
+use crate::random::{RandomSource, RandomStream};
 use crate::think::ThinkTime;
 use dbtime_model::StatementId;
 use std::sync::Arc;
@@ -57,8 +57,8 @@ impl SharedPlan {
         draw: &KeyDraw,
         transaction: u64,
         execution: u32,
-        random: &mut Random,
-        slots: &mut [Value],
+        random: &mut RandomSource,
+        slots: &mut [SqlValue],
     ) {
         let earlier = draw.first.wrapping_add(u64::from(execution));
         let n = transaction.wrapping_mul(draw.per_transaction).wrapping_add(earlier);
@@ -109,14 +109,14 @@ impl WorkloadPlan {
     pub fn program(&self) -> Box<dyn Program> {
         Box::new(PlanProgram {
             plan: Arc::clone(&self.0),
-            random: Random::new(self.0.seed, RandomStream::Parameters, 0),
+            random: RandomSource::new(self.0.seed, RandomStream::Parameters, 0),
             index: 0,
             operation: 0,
             step: 0,
             execution: 0,
             paused: false,
-            slots: vec![Value::Null; self.0.bounds.len()],
-            parameters: vec![Value::Null; self.0.parameters],
+            slots: vec![SqlValue::Null; self.0.bounds.len()],
+            parameters: vec![SqlValue::Null; self.0.parameters],
         })
     }
 }
@@ -124,7 +124,7 @@ impl WorkloadPlan {
 /// One transaction's way through its operation. Nothing is allocated once the texts have grown.
 struct PlanProgram {
     plan: Arc<SharedPlan>,
-    random: Random,
+    random: RandomSource,
     /// Number of the transaction.
     index: u64,
     operation: usize,
@@ -133,8 +133,8 @@ struct PlanProgram {
     execution: u32,
     /// Whether the pause before the step to come is over.
     paused: bool,
-    slots: Vec<Value>,
-    parameters: Vec<Value>,
+    slots: Vec<SqlValue>,
+    parameters: Vec<SqlValue>,
 }
 
 impl Program for PlanProgram {
@@ -142,7 +142,7 @@ impl Program for PlanProgram {
         self.index = ticket.index;
         self.operation = ticket.operation.0 as usize;
         (self.step, self.execution, self.paused) = (0, 0, false);
-        self.random = Random::new(self.plan.seed, RandomStream::Parameters, ticket.index);
+        self.random = RandomSource::new(self.plan.seed, RandomStream::Parameters, ticket.index);
         if let Some(operation) = self.plan.operations.get(self.operation) {
             for draw in &operation.start {
                 self.plan.draw(draw, self.index, 0, &mut self.random, &mut self.slots);
@@ -151,12 +151,12 @@ impl Program for PlanProgram {
     }
 
     #[inline]
-    fn resume(&mut self, _event: ProgramEvent<'_>) -> Step<'_> {
+    fn resume(&mut self, _event: ProgramEvent<'_>) -> ProgramStep<'_> {
         let steps = self.plan.operations.get(self.operation).map_or(&[][..], |op| &op.steps);
-        let Some(step) = steps.get(self.step) else { return Step::Done };
+        let Some(step) = steps.get(self.step) else { return ProgramStep::Done };
         if let Some(pause) = step.pause.filter(|_| !self.paused) {
             self.paused = true;
-            return Step::Sleep(pause.draw(self.random.bits()));
+            return ProgramStep::Sleep(pause.draw(self.random.bits()));
         }
         for draw in &step.draws {
             let execution = self.execution;
@@ -171,6 +171,6 @@ impl Program for PlanProgram {
         if self.execution >= step.repeat {
             (self.step, self.execution) = (self.step + 1, 0);
         }
-        Step::Execute { statement: step.statement, parameters, needs_row: false }
+        ProgramStep::Execute { statement: step.statement, parameters, needs_row: false }
     }
 }

@@ -7,7 +7,7 @@ use super::evaluate::EvaluationScope;
 use super::expression::Expression;
 use super::meta::leading_int;
 use super::names::NameSlot;
-use super::notice::Notice;
+use super::notice::PgbenchNotice;
 use super::plan::PgbenchPlan;
 use super::program::NextStep;
 use super::shell;
@@ -64,7 +64,8 @@ impl PgbenchClient {
         let script = self.script;
         let command = self.command;
         let listener = &plan.settings.listener;
-        let mut debug = |value| listener.notify(Notice::Line(debug_line(script, command, value)));
+        let mut debug =
+            |value| listener.notify(PgbenchNotice::Line(debug_line(script, command, value)));
         let variables = &mut self.variables;
         let prng = &mut self.prng;
         EvaluationScope { variables, prng, debug: &mut debug }.value(expression)

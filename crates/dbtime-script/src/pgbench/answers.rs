@@ -5,7 +5,7 @@ use super::block::BlockEffect;
 use super::client::{ClientWait, PgbenchClient};
 use super::command::{CommandKind, ResultStorage};
 use super::dialect::QueryMode;
-use super::notice::Notice;
+use super::notice::PgbenchNotice;
 use super::plan::{PgbenchPlan, lock};
 use super::program::NextStep;
 use super::statistics::FailureKind;
@@ -179,7 +179,9 @@ impl PgbenchClient {
     fn trace_receiving(&self, plan: &PgbenchPlan) {
         if plan.settings.traces && matches!(self.awaits, ClientWait::Answer | ClientWait::Pipeline)
         {
-            plan.settings.listener.notify(Notice::Info(format!("client {} receiving", self.id)));
+            plan.settings
+                .listener
+                .notify(PgbenchNotice::Info(format!("client {} receiving", self.id)));
         }
     }
 
@@ -272,12 +274,12 @@ impl PgbenchClient {
 
     fn report_verbose(&self, plan: &PgbenchPlan, text: impl FnOnce() -> String) {
         if plan.settings.verbose_errors {
-            plan.settings.listener.notify(Notice::Info(text()));
+            plan.settings.listener.notify(PgbenchNotice::Info(text()));
         }
     }
 
     pub(super) fn report_error(&self, plan: &PgbenchPlan, text: String) {
-        plan.settings.listener.notify(Notice::Error(text));
+        plan.settings.listener.notify(PgbenchNotice::Error(text));
     }
 
     /// Aborts the client in the present command.

@@ -2,7 +2,7 @@
 
 use super::command::{CommandKind, ResultStorage, SqlCommand};
 use super::dialect::QueryMode;
-use super::notice::Notice;
+use super::notice::PgbenchNotice;
 use super::parameter::parameter;
 use super::plan::PgbenchPlan;
 use super::program::NextStep;
@@ -10,7 +10,7 @@ use super::random::PgbenchRandom;
 use super::statistics::{FailureKind, PgbenchStatistics};
 use super::variables::ClientVariables;
 use dbtime_load::connection_op::PipelineEntry;
-use dbtime_load::program::Value as Parameter;
+use dbtime_load::program::SqlValue as Parameter;
 use dbtime_machine::now;
 use dbtime_model::{ErrorClass, MonoNanos, Nanos, Outcome, Sample};
 
@@ -218,7 +218,7 @@ impl PgbenchClient {
             };
             let words: Vec<_> = line.split_whitespace().take(words).collect();
             let text = format!("client {} executing {}", self.id, words.join(" "));
-            plan.settings.listener.notify(Notice::Info(text));
+            plan.settings.listener.notify(PgbenchNotice::Info(text));
         }
     }
 

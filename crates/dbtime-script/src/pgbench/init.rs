@@ -33,7 +33,7 @@ pub enum PartitionScheme {
 
 /// What the tables are to be like.
 #[derive(Clone, Debug)]
-pub struct Initialization {
+pub struct PgbenchTables {
     /// The database.
     pub dialect: SqlDialect,
     /// Branches; each has 10 tellers and 100,000 accounts.
@@ -50,7 +50,7 @@ pub struct Initialization {
     pub partitions: Option<PartitionScheme>,
 }
 
-impl Default for Initialization {
+impl Default for PgbenchTables {
     fn default() -> Self {
         Self {
             dialect: SqlDialect::Postgres,
@@ -88,7 +88,7 @@ pub enum StepWork {
 ///
 /// # Errors
 /// It names no step, or one that there is not.
-pub fn init_steps(letters: &str, what: &Initialization) -> Result<Vec<InitStep>, String> {
+pub fn init_steps(letters: &str, what: &PgbenchTables) -> Result<Vec<InitStep>, String> {
     if letters.is_empty() {
         return Err("no initialization steps specified".to_owned());
     }
@@ -105,7 +105,7 @@ pub fn init_steps(letters: &str, what: &Initialization) -> Result<Vec<InitStep>,
     Ok(letters.map(|letter| what.step(letter, refers)).collect())
 }
 
-impl Initialization {
+impl PgbenchTables {
     fn check(&self) -> Result<(), String> {
         if self.scale == 0 || self.scale > i32::MAX as u64 {
             return Err(format!("scale must be in range 1..{}, not {}", i32::MAX, self.scale));

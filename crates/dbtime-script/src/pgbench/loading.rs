@@ -5,11 +5,11 @@
 //! reads a clock: whoever starts it listens.
 
 use super::answers::message;
-use super::init::{InitStep, Initialization, StepWork};
+use super::init::{InitStep, PgbenchTables, StepWork};
 use super::rows::ResultTable;
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::{Program, ProgramEvent, Step, Ticket};
+use dbtime_load::program::{Program, ProgramEvent, ProgramStep, Ticket};
 use dbtime_load::results::ResultSets;
 use dbtime_load::script::{ProgramFactory, Script};
 use dbtime_load::statement::Statement;
@@ -61,7 +61,7 @@ impl LoadingScript {
     /// These steps of [`super::init::init_steps`]; `what` is what they were made from.
     pub fn new(
         steps: Vec<InitStep>,
-        what: &Initialization,
+        what: &PgbenchTables,
         listener: impl Fn(LoadingProgress<'_>) + Send + Sync + 'static,
     ) -> Self {
         Self(Arc::new(LoadingJob {
@@ -126,7 +126,7 @@ struct PgbenchLoader {
 
 impl PgbenchLoader {
     /// The next statement; the one before it has been executed.
-    fn next(&mut self) -> Step<'_> {
+    fn next(&mut self) -> ProgramStep<'_> {
         let job = Arc::clone(&self.job);
         while let Some(step) = job.steps.get(self.step) {
             if self.work == 0 && self.row == 0 {
@@ -154,16 +154,16 @@ impl PgbenchLoader {
                 }
             }
         }
-        Step::Done
+        ProgramStep::Done
     }
 
-    fn perform(&self, copies: bool) -> Step<'_> {
+    fn perform(&self, copies: bool) -> ProgramStep<'_> {
         let sql = &self.sql;
         let op = match copies {
             true => ConnectionOp::Copy { sql, data: &self.data },
             false => ConnectionOp::Query(sql),
         };
-        Step::Perform { op, statement: None, connection: 0 }
+        ProgramStep::Perform { op, statement: None, connection: 0 }
     }
 
     fn copy(&mut self, table: ResultTable) {
@@ -213,11 +213,11 @@ impl Program for PgbenchLoader {
         (self.step, self.work, self.row) = (0, 0, 0);
     }
 
-    fn resume(&mut self, _event: ProgramEvent<'_>) -> Step<'_> {
+    fn resume(&mut self, _event: ProgramEvent<'_>) -> ProgramStep<'_> {
         self.next()
     }
 
-    fn replied(&mut self, reply: Result<&mut ResultSets, &DatabaseFailure>) -> Step<'_> {
+    fn replied(&mut self, reply: Result<&mut ResultSets, &DatabaseFailure>) -> ProgramStep<'_> {
         match reply {
             Ok(_) => {
                 self.report_rows();
@@ -228,7 +228,7 @@ impl Program for PgbenchLoader {
                 let words = message(failure, self.job.dialect, Some(&self.sql));
                 let text = format!("query failed: {words}\ndetail: Query was: {start}");
                 *self.job.stop_reason.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
-                Step::Quit { failed: Some(failure.class), all: true }
+                ProgramStep::Quit { failed: Some(failure.class), all: true }
             }
         }
     }

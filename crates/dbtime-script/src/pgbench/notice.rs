@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 /// Something that is said once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Notice {
+pub enum PgbenchNotice {
     /// Why a client was aborted, without the program's name before it.
     Error(String),
     /// What became of an error, under `--verbose-errors`.
@@ -16,16 +16,16 @@ pub enum Notice {
 
 /// Who is told. Called on engine threads, one call at a time or several.
 #[derive(Clone)]
-pub struct NoticeListener(Arc<dyn Fn(Notice) + Send + Sync>);
+pub struct NoticeListener(Arc<dyn Fn(PgbenchNotice) + Send + Sync>);
 
 impl NoticeListener {
     /// Tells `listen`.
-    pub fn new(listen: impl Fn(Notice) + Send + Sync + 'static) -> Self {
+    pub fn new(listen: impl Fn(PgbenchNotice) + Send + Sync + 'static) -> Self {
         Self(Arc::new(listen))
     }
 
     /// Says something.
-    pub fn notify(&self, notice: Notice) {
+    pub fn notify(&self, notice: PgbenchNotice) {
         (self.0)(notice);
     }
 }

@@ -1,7 +1,7 @@
 //! Variables as parameters of statements.
 
 use super::value::ScriptValue;
-use dbtime_load::program::Value as Parameter;
+use dbtime_load::program::SqlValue as Parameter;
 use dbtime_model::SqlDialect;
 
 /// A parameter as the original sends it: everything is a text to PostgreSQL, a NULL too. The

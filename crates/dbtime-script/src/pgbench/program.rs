@@ -10,13 +10,13 @@
 //! Any other error aborts the client.
 
 use super::client::PgbenchClient;
-use super::notice::Notice;
+use super::notice::PgbenchNotice;
 use super::observer::ObservedTransaction;
 use super::plan::{PgbenchPlan, lock};
 use super::statistics::FailureKind;
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::{Program, ProgramEvent, ProgramPhase, Step, Ticket};
+use dbtime_load::program::{Program, ProgramEvent, ProgramPhase, ProgramStep, Ticket};
 use dbtime_load::results::ResultSets;
 use dbtime_model::{ErrorClass, Nanos, OperationId, Outcome, Sample};
 use std::sync::Arc;
@@ -81,11 +81,11 @@ impl PgbenchProgram {
             _ => return,
         };
         let text = format!("client {} {what}", client.id);
-        plan.settings.listener.notify(Notice::Info(text));
+        plan.settings.listener.notify(PgbenchNotice::Info(text));
     }
 
     #[inline]
-    fn step(&self, next: NextStep) -> Step<'_> {
+    fn step(&self, next: NextStep) -> ProgramStep<'_> {
         let client = &self.client;
         let plan = &*self.plan;
         if plan.settings.traces {
@@ -112,14 +112,14 @@ impl PgbenchProgram {
                 (ConnectionOp::Execute { handle, parameters, keeps_rows }, true)
             }
             NextStep::Pipeline => (ConnectionOp::Pipeline(&client.piped), true),
-            NextStep::Sleep(length) => return Step::Sleep(length),
-            NextStep::Done => return Step::Done,
-            NextStep::Failed(class) => return Step::Failed(class),
-            NextStep::Abort(failed) => return Step::Quit { failed, all: false },
-            NextStep::EndAll(class) => return Step::Quit { failed: Some(class), all: true },
+            NextStep::Sleep(length) => return ProgramStep::Sleep(length),
+            NextStep::Done => return ProgramStep::Done,
+            NextStep::Failed(class) => return ProgramStep::Failed(class),
+            NextStep::Abort(failed) => return ProgramStep::Quit { failed, all: false },
+            NextStep::EndAll(class) => return ProgramStep::Quit { failed: Some(class), all: true },
         };
         let statement = is_booked.then(|| ready().statement);
-        Step::Perform { op, statement, connection: 0 }
+        ProgramStep::Perform { op, statement, connection: 0 }
     }
 
     /// Hands over what was added up.
@@ -145,12 +145,12 @@ impl Program for PgbenchProgram {
         if self.plan.settings.traces {
             let name = &self.plan.settings.scripts.scripts[script].name;
             let text = format!("client {} executing script \"{name}\"", self.client.id);
-            self.plan.settings.listener.notify(Notice::Info(text));
+            self.plan.settings.listener.notify(PgbenchNotice::Info(text));
         }
         self.client.start(script, ticket.due);
     }
 
-    fn resume(&mut self, event: ProgramEvent<'_>) -> Step<'_> {
+    fn resume(&mut self, event: ProgramEvent<'_>) -> ProgramStep<'_> {
         let client = &mut self.client;
         let plan = &*self.plan;
         let next = match event {
@@ -161,7 +161,7 @@ impl Program for PgbenchProgram {
         self.step(next)
     }
 
-    fn replied(&mut self, reply: Result<&mut ResultSets, &DatabaseFailure>) -> Step<'_> {
+    fn replied(&mut self, reply: Result<&mut ResultSets, &DatabaseFailure>) -> ProgramStep<'_> {
         let client = &mut self.client;
         let plan = &*self.plan;
         let next = match reply {
@@ -171,7 +171,7 @@ impl Program for PgbenchProgram {
         self.step(next)
     }
 
-    fn begin(&mut self, phase: ProgramPhase) -> Option<Step<'_>> {
+    fn begin(&mut self, phase: ProgramPhase) -> Option<ProgramStep<'_>> {
         match phase {
             ProgramPhase::Open if !self.plan.settings.reconnects => {
                 let next = self.client.open();

@@ -1,6 +1,6 @@
 //! The rows of the standard tables, one after the other: nothing about them is random.
 
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 
 /// A table that is filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,12 +73,12 @@ impl ResultTable {
 
 impl ResultRow {
     /// Its values.
-    pub fn values(&self) -> impl Iterator<Item = Value> + use<> {
-        let integer = |value: u64| Value::Integer(value as i64);
-        let filler = if self.has_filler { Value::Text(String::new()) } else { Value::Null };
+    pub fn values(&self) -> impl Iterator<Item = SqlValue> + use<> {
+        let integer = |value: u64| SqlValue::Integer(value as i64);
+        let filler = if self.has_filler { SqlValue::Text(String::new()) } else { SqlValue::Null };
         std::iter::once(integer(self.id))
             .chain(self.branch.map(integer))
-            .chain([Value::Integer(0), filler])
+            .chain([SqlValue::Integer(0), filler])
     }
 
     /// Appends it as a line of COPY in its text format.

@@ -1,13 +1,13 @@
 //! The standard tables and their partitions, for each database.
 
-use super::init::{Initialization, PartitionScheme, REFERENCES, quoted};
+use super::init::{PartitionScheme, PgbenchTables, REFERENCES, quoted};
 use super::rows::ResultTable;
 use dbtime_model::SqlDialect;
 
 /// From this scale on, account numbers need 64 bits.
 const BIG_SCALE: u64 = 20_000;
 
-impl Initialization {
+impl PgbenchTables {
     /// `refers`: columns say what they refer to.
     pub(super) fn create_tables(&self, refers: bool) -> Vec<String> {
         let aid = if self.scale >= BIG_SCALE { "bigint" } else { "int" };

@@ -1,11 +1,11 @@
 //! Rows of the standard tables that the server makes itself, out of a series of numbers.
 
-use super::init::Initialization;
+use super::init::PgbenchTables;
 use super::rows::ResultTable;
 use dbtime_model::SqlDialect;
 
 /// The statement that fills a table.
-pub(super) fn insert(table: ResultTable, what: &Initialization) -> String {
+pub(super) fn insert(table: ResultTable, what: &PgbenchTables) -> String {
     let bid = match what.dialect {
         SqlDialect::Mysql => format!("(n - 1) div {} + 1", table.per_branch()),
         SqlDialect::Postgres | SqlDialect::Sqlite => {

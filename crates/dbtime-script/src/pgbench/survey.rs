@@ -3,7 +3,7 @@
 
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::{Program, ProgramEvent, Step, Ticket};
+use dbtime_load::program::{Program, ProgramEvent, ProgramStep, Ticket};
 use dbtime_load::results::ResultSets;
 use dbtime_load::script::{ProgramFactory, Script};
 use dbtime_load::statement::Statement;
@@ -59,10 +59,10 @@ impl ProgramFactory for SurveyStep {
 }
 
 impl SurveyStep {
-    fn next(&mut self) -> Step<'_> {
-        let Some(sql) = self.sheet.statements.get(self.next) else { return Step::Done };
+    fn next(&mut self) -> ProgramStep<'_> {
+        let Some(sql) = self.sheet.statements.get(self.next) else { return ProgramStep::Done };
         self.next += 1;
-        Step::Perform { op: ConnectionOp::Query(sql), statement: None, connection: 0 }
+        ProgramStep::Perform { op: ConnectionOp::Query(sql), statement: None, connection: 0 }
     }
 }
 
@@ -71,11 +71,11 @@ impl Program for SurveyStep {
         self.next = 0;
     }
 
-    fn resume(&mut self, _event: ProgramEvent<'_>) -> Step<'_> {
+    fn resume(&mut self, _event: ProgramEvent<'_>) -> ProgramStep<'_> {
         self.next()
     }
 
-    fn replied(&mut self, reply: Result<&mut ResultSets, &DatabaseFailure>) -> Step<'_> {
+    fn replied(&mut self, reply: Result<&mut ResultSets, &DatabaseFailure>) -> ProgramStep<'_> {
         let reply = reply.map(std::mem::take).map_err(DatabaseFailure::clone);
         self.sheet.replies.lock().unwrap_or_else(PoisonError::into_inner).push(reply);
         self.next()
@@ -93,8 +93,8 @@ mod tests {
             .factory_for_thread(0)
             .and_then(|mut factory| factory.program(0))
             .expect("a program");
-        let is_query = |step: Step<'_>, sql: &str| match step {
-            Step::Perform { op: ConnectionOp::Query(text), .. } => text == sql,
+        let is_query = |step: ProgramStep<'_>, sql: &str| match step {
+            ProgramStep::Perform { op: ConnectionOp::Query(text), .. } => text == sql,
             _ => false,
         };
         assert!(is_query(program.resume(ProgramEvent::Started), "SELECT 1"));
@@ -102,7 +102,7 @@ mod tests {
         assert!(is_query(program.replied(Err(&failure)), "SELECT 2"));
         let mut results = ResultSets::default();
         results.begin_set();
-        assert_eq!(program.replied(Ok(&mut results)), Step::Done);
+        assert_eq!(program.replied(Ok(&mut results)), ProgramStep::Done);
         let replies = survey.replies();
         assert_eq!(replies[0], Err(failure));
         assert_eq!(replies[1].as_ref().map(ResultSets::len), Ok(1));

@@ -2,7 +2,7 @@
 
 use super::lua_state::{CoroutineYield, LuaState, fatal_message, quiet};
 use super::options::{CompatMode, DeclaredOption, OptionType, OptionValue};
-use super::output::Output;
+use super::output::ScriptOutput;
 use super::script::{SysbenchError, SysbenchSetup};
 use super::settings::SysbenchSettings;
 use super::{lua_host::ClientState, lua_state::CoroutineResume};
@@ -68,7 +68,7 @@ pub fn declared_options(
     path: &str,
     command: Option<&str>,
     compat: CompatMode,
-    output: Output,
+    output: ScriptOutput,
 ) -> Result<ScriptDeclarations, SysbenchError> {
     let settings =
         SysbenchSettings { compat, output, ..SysbenchSettings::new(path, SqlDialect::Mysql) };

@@ -1,7 +1,7 @@
 //! Placeholders: `?` as PostgreSQL writes them, and values in their place where nothing is
 //! prepared.
 
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use std::fmt::Write;
 
 /// The text with `?` outside of quotes as `$1`, `$2`, …
@@ -17,7 +17,7 @@ pub(super) fn numbered(sql: &str) -> String {
 }
 
 /// The text with values for its placeholders; a placeholder without a value stays as it is.
-pub(super) fn filled(sql: &str, values: &[Value], has_escapes: bool, out: &mut String) {
+pub(super) fn filled(sql: &str, values: &[SqlValue], has_escapes: bool, out: &mut String) {
     out.clear();
     for (index, piece) in pieces(sql).enumerate() {
         if let Some(before) = index.checked_sub(1) {
@@ -30,13 +30,13 @@ pub(super) fn filled(sql: &str, values: &[Value], has_escapes: bool, out: &mut S
     }
 }
 
-fn push_value(value: &Value, has_escapes: bool, out: &mut String) {
+fn push_value(value: &SqlValue, has_escapes: bool, out: &mut String) {
     // Writing into a text does not fail.
     let _ = match value {
-        Value::Null => out.write_str("NULL"),
-        Value::Integer(number) => write!(out, "{number}"),
-        Value::Real(number) => write!(out, "{number}"),
-        Value::Text(text) => {
+        SqlValue::Null => out.write_str("NULL"),
+        SqlValue::Integer(number) => write!(out, "{number}"),
+        SqlValue::Real(number) => write!(out, "{number}"),
+        SqlValue::Text(text) => {
             out.push('\'');
             for character in text.chars() {
                 match character {
@@ -79,8 +79,8 @@ mod tests {
 
     #[test]
     fn values_take_the_place_of_placeholders() {
-        let text = |text: &str| Value::Text(text.to_owned());
-        let values = [Value::Integer(-5), text("o'\\x"), Value::Null, Value::Real(1.5)];
+        let text = |text: &str| SqlValue::Text(text.to_owned());
+        let values = [SqlValue::Integer(-5), text("o'\\x"), SqlValue::Null, SqlValue::Real(1.5)];
         let mut out = String::new();
         filled("VALUES (?, ?, ?, ?, ?)", &values, true, &mut out);
         assert_eq!(out, "VALUES (-5, 'o''\\\\x', NULL, 1.5, ?)");

@@ -11,7 +11,7 @@ use super::script::SysbenchSetup;
 use super::stats::SysbenchCounter;
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::{Step, Value};
+use dbtime_load::program::{ProgramStep, SqlValue};
 use dbtime_load::results::ResultSets;
 use dbtime_model::{Nanos, OperationId, SqlDialect, StatementId};
 use dbtime_sql::fingerprint;
@@ -57,7 +57,7 @@ pub(super) struct ClientState {
     pub(super) random: SysbenchRandom,
     pub(super) call: HostCall,
     pub(super) text: String,
-    pub(super) values: Vec<Value>,
+    pub(super) values: Vec<SqlValue>,
     pub(super) handle: u32,
     pub(super) statement: Option<StatementId>,
     pub(super) prepared: Vec<Option<PreparedQuery>>,
@@ -108,7 +108,7 @@ impl ClientState {
 
     /// What the client asks for, in the engine's words.
     #[inline]
-    pub(super) fn step(&self, lua_host: &LuaHost) -> Step<'_> {
+    pub(super) fn step(&self, lua_host: &LuaHost) -> ProgramStep<'_> {
         let handle = self.handle;
         let keeps_rows = lua_host.keeps_rows();
         let op = match self.call {
@@ -121,7 +121,7 @@ impl ClientState {
             }
             HostCall::Close => ConnectionOp::Close { handle },
         };
-        Step::Perform { op, statement: self.statement, connection: self.connection }
+        ProgramStep::Perform { op, statement: self.statement, connection: self.connection }
     }
 
     /// Asks for something that is no statement.

@@ -17,7 +17,7 @@ use super::lua_visits::LuaVisits;
 use super::script::{SysbenchError, SysbenchSetup};
 use super::settings::{ScriptOptions, SysbenchSettings};
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::{Program, ProgramEvent, ProgramPhase, Step, Ticket};
+use dbtime_load::program::{Program, ProgramEvent, ProgramPhase, ProgramStep, Ticket};
 use dbtime_load::results::ResultSets;
 use dbtime_load::script::{ProgramFactory, Script};
 use dbtime_load::statement::Statement;
@@ -180,36 +180,36 @@ struct MainProgram {
 }
 
 impl MainProgram {
-    fn go_on(&mut self, mut reply: CoroutineResume) -> Step<'_> {
+    fn go_on(&mut self, mut reply: CoroutineResume) -> ProgramStep<'_> {
         loop {
             match self.state.resume(&mut self.slot, reply) {
                 CoroutineYield::Call => return self.slot.step(&self.state.lua_host),
-                CoroutineYield::Sleep => return Step::Sleep(self.slot.sleep),
+                CoroutineYield::Sleep => return ProgramStep::Sleep(self.slot.sleep),
                 CoroutineYield::Ready if !self.is_open => return self.opened(),
                 CoroutineYield::Ready => {
                     let answer = self.state.lua_host.answer.take().unwrap_or(Ok(true));
                     // Nobody waits for it only when the next task does not come either.
                     let _ = self.seat.messages.send(MainStateMessage::Answer(answer));
                     if !self.next_task() {
-                        return Step::Done;
+                        return ProgramStep::Done;
                     }
                     reply = CoroutineResume::Go;
                 }
-                _ => return Step::Quit { failed: Some(ErrorClass::Other), all: true },
+                _ => return ProgramStep::Quit { failed: Some(ErrorClass::Other), all: true },
             }
         }
     }
 
-    fn opened(&mut self) -> Step<'_> {
+    fn opened(&mut self) -> ProgramStep<'_> {
         self.is_open = true;
         match declarations::read(&self.state) {
             Ok(declared) => {
                 let _ = self.seat.messages.send(MainStateMessage::Declared(declared));
-                Step::Done
+                ProgramStep::Done
             }
             Err(error) => {
                 self.state.lua_host.report_fatal(&fatal_message(error), "");
-                Step::Quit { failed: Some(ErrorClass::Other), all: true }
+                ProgramStep::Quit { failed: Some(ErrorClass::Other), all: true }
             }
         }
     }
@@ -229,19 +229,19 @@ impl MainProgram {
 impl Program for MainProgram {
     fn start(&mut self, _ticket: &Ticket) {}
 
-    fn resume(&mut self, event: ProgramEvent<'_>) -> Step<'_> {
+    fn resume(&mut self, event: ProgramEvent<'_>) -> ProgramStep<'_> {
         if matches!(event, ProgramEvent::Started) && !self.next_task() {
-            return Step::Done;
+            return ProgramStep::Done;
         }
         self.go_on(CoroutineResume::Go)
     }
 
-    fn replied(&mut self, reply: Result<&mut ResultSets, &DatabaseFailure>) -> Step<'_> {
+    fn replied(&mut self, reply: Result<&mut ResultSets, &DatabaseFailure>) -> ProgramStep<'_> {
         let reply = self.slot.replied(reply, &self.state.lua_host);
         self.go_on(reply)
     }
 
-    fn begin(&mut self, phase: ProgramPhase) -> Option<Step<'_>> {
+    fn begin(&mut self, phase: ProgramPhase) -> Option<ProgramStep<'_>> {
         (phase == ProgramPhase::Open && !self.is_open).then(|| self.go_on(CoroutineResume::Go))
     }
 }

@@ -35,7 +35,7 @@ mod unique;
 
 pub use declarations::{DeclaredCommand, ScriptDeclarations, declared_options};
 pub use main_state::{MainScript, MainState, MainTask};
-pub use output::{LogPriority, Output};
+pub use output::{LogPriority, ScriptOutput};
 pub use script::{SysbenchError, SysbenchScript};
 pub use settings::{ScriptOptions, SysbenchCommand, SysbenchExit, SysbenchSettings, driver_name};
 

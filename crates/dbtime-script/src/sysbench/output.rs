@@ -44,7 +44,7 @@ type TextWriter = Arc<dyn Fn(&str) + Send + Sync>;
 /// Where everything goes that a script prints, and what is logged about it. What is printed may
 /// come in pieces of lines, and from any thread.
 #[derive(Clone)]
-pub struct Output {
+pub struct ScriptOutput {
     write: TextWriter,
     /// Where that goes which sysbench does not show; `None`: nowhere.
     remark: Option<TextWriter>,
@@ -60,7 +60,7 @@ struct RepeatedMessage {
     count: u32,
 }
 
-impl Output {
+impl ScriptOutput {
     /// Hands texts to a function; of the log everything up to reports.
     pub fn new(write: impl Fn(&str) + Send + Sync + 'static) -> Self {
         Self { write: Arc::new(write), remark: None, verbosity: 3, last: Arc::default() }
@@ -129,7 +129,7 @@ impl Output {
     }
 }
 
-impl fmt::Debug for Output {
+impl fmt::Debug for ScriptOutput {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Output")
     }
@@ -143,7 +143,7 @@ mod tests {
     fn a_message_that_comes_again_is_counted_and_what_matters_too_little_is_left_out() {
         let written = Arc::<Mutex<String>>::default();
         let to = Arc::clone(&written);
-        let output = Output::new(move |text| to.lock().expect("no panic").push_str(text));
+        let output = ScriptOutput::new(move |text| to.lock().expect("no panic").push_str(text));
         let output = output.with_verbosity(1);
         for _ in 0..3 {
             output.log(LogPriority::Alert, "closed");

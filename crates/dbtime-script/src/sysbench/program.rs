@@ -12,7 +12,7 @@ use super::lua_state::{CoroutineResume, CoroutineYield, LuaState, fatal_message,
 use super::lua_visits::LuaVisits;
 use super::script::{SysbenchError, SysbenchSetup};
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::{Program, ProgramEvent, ProgramPhase, Step, Ticket};
+use dbtime_load::program::{Program, ProgramEvent, ProgramPhase, ProgramStep, Ticket};
 use dbtime_load::results::ResultSets;
 use dbtime_load::script::ProgramFactory;
 use dbtime_model::{ErrorClass, Outcome, Sample};
@@ -64,25 +64,25 @@ struct SysbenchClient {
 impl SysbenchClient {
     /// Resumes the client, and says what it wants in the engine's words.
     #[inline]
-    fn go_on(&mut self, reply: CoroutineResume) -> Step<'_> {
+    fn go_on(&mut self, reply: CoroutineResume) -> ProgramStep<'_> {
         match self.state.resume(&mut self.slot, reply) {
             CoroutineYield::Call => self.slot.step(&self.state.lua_host),
-            CoroutineYield::Sleep => Step::Sleep(self.slot.sleep),
+            CoroutineYield::Sleep => ProgramStep::Sleep(self.slot.sleep),
             CoroutineYield::Done | CoroutineYield::Ready => {
                 self.at = ClientStage::Waiting;
-                Step::Done
+                ProgramStep::Done
             }
             CoroutineYield::Over => {
                 self.at = ClientStage::Over;
-                Step::Quit { failed: None, all: false }
+                ProgramStep::Quit { failed: None, all: false }
             }
             CoroutineYield::Closed => {
                 self.at = ClientStage::Gone;
-                Step::Done
+                ProgramStep::Done
             }
             CoroutineYield::Failed => {
                 self.at = ClientStage::Gone;
-                Step::Quit { failed: Some(ErrorClass::Other), all: true }
+                ProgramStep::Quit { failed: Some(ErrorClass::Other), all: true }
             }
         }
     }
@@ -95,7 +95,7 @@ impl Program for SysbenchClient {
     }
 
     #[inline]
-    fn resume(&mut self, event: ProgramEvent<'_>) -> Step<'_> {
+    fn resume(&mut self, event: ProgramEvent<'_>) -> ProgramStep<'_> {
         match (self.at, event) {
             (ClientStage::Waiting, ProgramEvent::Started) => self.at = ClientStage::Running,
             (ClientStage::Opening | ClientStage::Running | ClientStage::Closing, _) => {}
@@ -104,19 +104,19 @@ impl Program for SysbenchClient {
                 ClientStage::New | ClientStage::Waiting | ClientStage::Over | ClientStage::Gone,
                 _,
             ) => {
-                return Step::Quit { failed: Some(ErrorClass::Other), all: false };
+                return ProgramStep::Quit { failed: Some(ErrorClass::Other), all: false };
             }
         }
         self.go_on(CoroutineResume::Go)
     }
 
     #[inline]
-    fn replied(&mut self, reply: Result<&mut ResultSets, &DatabaseFailure>) -> Step<'_> {
+    fn replied(&mut self, reply: Result<&mut ResultSets, &DatabaseFailure>) -> ProgramStep<'_> {
         let reply = self.slot.replied(reply, &self.state.lua_host);
         self.go_on(reply)
     }
 
-    fn begin(&mut self, phase: ProgramPhase) -> Option<Step<'_>> {
+    fn begin(&mut self, phase: ProgramPhase) -> Option<ProgramStep<'_>> {
         match (phase, self.at) {
             (ProgramPhase::Open, ClientStage::New) => {
                 self.at = ClientStage::Opening;

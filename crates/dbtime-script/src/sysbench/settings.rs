@@ -1,7 +1,7 @@
 //! What a sysbench script is run with.
 
 use super::options::{CompatMode, OptionValue};
-use super::output::Output;
+use super::output::ScriptOutput;
 use super::random::{RandomKind, RandomShape};
 use dbtime_model::SqlDialect;
 use std::collections::BTreeMap;
@@ -138,7 +138,7 @@ pub struct SysbenchSettings {
     /// Where the scripts lie that come with sysbench.
     pub data_dir: PathBuf,
     /// Where everything goes that the script prints.
-    pub output: Output,
+    pub output: ScriptOutput,
     /// How a script ends the process; `None`: it is an error there.
     pub exit: Option<SysbenchExit>,
 }
@@ -169,7 +169,7 @@ impl SysbenchSettings {
             memory_limit: 0,
             argv: vec!["sysbench".to_owned()],
             data_dir: PathBuf::from("/usr/share/sysbench"),
-            output: Output::new(|_| {}),
+            output: ScriptOutput::new(|_| {}),
             exit: None,
         }
     }

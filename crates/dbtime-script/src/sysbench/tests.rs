@@ -10,9 +10,9 @@ mod stock;
 
 use super::options::CompatMode;
 use super::stats::StatsTotals;
-use super::{Output, SysbenchCommand, SysbenchScript, SysbenchSettings};
+use super::{ScriptOutput, SysbenchCommand, SysbenchScript, SysbenchSettings};
 use database::Database;
-use dbtime_load::program::{Program, ProgramEvent, ProgramPhase, Step, Ticket};
+use dbtime_load::program::{Program, ProgramEvent, ProgramPhase, ProgramStep, Ticket};
 use dbtime_load::results::ResultSets;
 use dbtime_load::script::Script;
 use dbtime_model::{ErrorClass, MonoNanos, Nanos, OperationId, SqlDialect};
@@ -71,18 +71,20 @@ impl Client {
     }
 }
 
-fn taken(step: Step<'_>, databases: [&mut Database; 2], slept: &mut Vec<Nanos>) -> Next {
+fn taken(step: ProgramStep<'_>, databases: [&mut Database; 2], slept: &mut Vec<Nanos>) -> Next {
     match step {
-        Step::Perform { op, connection, .. } => {
+        ProgramStep::Perform { op, connection, .. } => {
             Next::Reply(databases[usize::from(connection)].answer(&op))
         }
-        Step::Sleep(length) => {
+        ProgramStep::Sleep(length) => {
             slept.push(length);
             Next::Resume
         }
-        Step::Done => Next::Ended(Rest::Done),
-        Step::Quit { failed, all } => Next::Ended(Rest::Quit { failed, all }),
-        Step::Execute { .. } | Step::Failed(_) => panic!("scripts do not say {step:?}"),
+        ProgramStep::Done => Next::Ended(Rest::Done),
+        ProgramStep::Quit { failed, all } => Next::Ended(Rest::Quit { failed, all }),
+        ProgramStep::Execute { .. } | ProgramStep::Failed(_) => {
+            panic!("scripts do not say {step:?}")
+        }
     }
 }
 
@@ -96,7 +98,7 @@ impl Stage {
     fn new(settings: SysbenchSettings) -> Self {
         let printed = Arc::<Mutex<String>>::default();
         let to = Arc::clone(&printed);
-        let output = Output::new(move |text| to.lock().expect("no panic").push_str(text));
+        let output = ScriptOutput::new(move |text| to.lock().expect("no panic").push_str(text));
         let script = SysbenchScript::new(SysbenchSettings { output, seed: 1, ..settings });
         Self { script: script.unwrap_or_else(|error| panic!("{error}")), printed }
     }

@@ -2,11 +2,11 @@
 
 use super::{HEADER, MAX_PAYLOAD, header};
 use crate::bytes::ByteCursor;
-use crate::{Malformed, ReadProgress, ResultRows};
+use crate::{MalformedMessage, ReadProgress, ResultRows};
 
 /// What was asked, which decides how the answer begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Expect {
+pub enum ExpectedReply {
     /// Results of COM_QUERY or COM_STMT_EXECUTE.
     Results,
     /// The answer to COM_STMT_PREPARE.
@@ -90,8 +90,8 @@ pub struct MysqlResponseReader {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ResponsePhase {
-    /// The first packet of an answer to `Expect`.
-    Head(Expect),
+    /// The first packet of an answer to `ExpectedReply`.
+    Head(ExpectedReply),
     /// Descriptions of columns, so many to come.
     Columns(u64),
     /// The end-of-file packet after them.
@@ -117,7 +117,7 @@ impl MysqlResponseReader {
 
     /// Gets ready for an answer. With `keeps_rows` rows are handed over whole, else only counted.
     #[inline]
-    pub fn expect(&mut self, expect: Expect, keeps_rows: bool) {
+    pub fn expect(&mut self, expect: ExpectedReply, keeps_rows: bool) {
         self.phase = ResponsePhase::Head(expect);
         self.keeps_rows = keeps_rows;
         (self.skip, self.continues) = (0, false);
@@ -144,7 +144,7 @@ impl MysqlResponseReader {
         &mut self,
         input: &[u8],
         rows: &mut impl ResultRows,
-    ) -> Result<(usize, ReadProgress), Malformed> {
+    ) -> Result<(usize, ReadProgress), MalformedMessage> {
         let mut used = 0;
         loop {
             if self.skip > 0 {
@@ -168,7 +168,7 @@ impl MysqlResponseReader {
                 self.continues = length == MAX_PAYLOAD;
                 (used, self.skip) = (used + HEADER, length);
             } else if length > MAX_OK_BYTES && !self.keeps_rows && !self.may_be_row(payload) {
-                return Err(Malformed("a packet that is too long to be an answer"));
+                return Err(MalformedMessage("a packet that is too long to be an answer"));
             } else {
                 return Ok((used, ReadProgress::More));
             }
@@ -195,7 +195,11 @@ impl MysqlResponseReader {
     }
 
     #[inline]
-    fn packet(&mut self, payload: &[u8], rows: &mut impl ResultRows) -> Result<(), Malformed> {
+    fn packet(
+        &mut self,
+        payload: &[u8],
+        rows: &mut impl ResultRows,
+    ) -> Result<(), MalformedMessage> {
         if self.continues {
             // A row of 16 MiB and more is handed over by its first packet alone.
             self.continues = payload.len() == MAX_PAYLOAD;
@@ -229,21 +233,23 @@ impl MysqlResponseReader {
 
     fn head(
         &mut self,
-        expect: Expect,
+        expect: ExpectedReply,
         payload: &[u8],
         rows: &mut impl ResultRows,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), MalformedMessage> {
         match (payload.first(), expect) {
-            (None, _) => Err(Malformed("an empty packet for an answer")),
+            (None, _) => Err(MalformedMessage("an empty packet for an answer")),
             (Some(0xff), _) => self.failed(payload),
-            (Some(0x00), Expect::Results) => self.ended(payload, true, rows),
-            (Some(0x00), Expect::Prepare) => self.prepared(payload),
-            (Some(_), Expect::Prepare) => Err(Malformed("no answer to PREPARE")),
-            (Some(0xfb), _) => Err(Malformed("a request for a local file, which is refused")),
-            (Some(_), Expect::Results) => {
+            (Some(0x00), ExpectedReply::Results) => self.ended(payload, true, rows),
+            (Some(0x00), ExpectedReply::Prepare) => self.prepared(payload),
+            (Some(_), ExpectedReply::Prepare) => Err(MalformedMessage("no answer to PREPARE")),
+            (Some(0xfb), _) => {
+                Err(MalformedMessage("a request for a local file, which is refused"))
+            }
+            (Some(_), ExpectedReply::Results) => {
                 let columns =
                     ByteCursor(payload).lenenc().filter(|count| (1..=65_535).contains(count));
-                let columns = columns.ok_or(Malformed("a result without columns"))?;
+                let columns = columns.ok_or(MalformedMessage("a result without columns"))?;
                 self.answer.has_result = true;
                 self.phase = ResponsePhase::Columns(columns);
                 Ok(())
@@ -252,7 +258,11 @@ impl MysqlResponseReader {
     }
 
     #[inline]
-    fn row_or_end(&mut self, payload: &[u8], rows: &mut impl ResultRows) -> Result<(), Malformed> {
+    fn row_or_end(
+        &mut self,
+        payload: &[u8],
+        rows: &mut impl ResultRows,
+    ) -> Result<(), MalformedMessage> {
         match payload.first() {
             Some(0xff) => self.failed(payload),
             Some(0xfe) if self.without_eof && payload.len() < MAX_PAYLOAD => {
@@ -283,14 +293,14 @@ impl MysqlResponseReader {
         payload: &[u8],
         counts_rows: bool,
         rows: &mut impl ResultRows,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), MalformedMessage> {
         let mut bytes = ByteCursor(&payload[1..]);
         let mut read = || {
             let affected = bytes.lenenc()?;
             bytes.lenenc()?;
             Some((affected, bytes.u16_le()?, bytes.u16_le()?))
         };
-        let (affected, status, warnings) = read().ok_or(Malformed("a cut-off OK packet"))?;
+        let (affected, status, warnings) = read().ok_or(MalformedMessage("a cut-off OK packet"))?;
         if counts_rows {
             self.answer.affected = self.answer.affected.saturating_add(affected);
         }
@@ -303,17 +313,18 @@ impl MysqlResponseReader {
         self.answer.status = status;
         self.answer.warnings = self.answer.warnings.saturating_add(warnings.into());
         let more = status & MORE_RESULTS != 0;
-        self.phase = if more { ResponsePhase::Head(Expect::Results) } else { ResponsePhase::Done };
+        self.phase =
+            if more { ResponsePhase::Head(ExpectedReply::Results) } else { ResponsePhase::Done };
     }
 
-    fn failed(&mut self, payload: &[u8]) -> Result<(), Malformed> {
-        let error = MysqlError::read(payload).ok_or(Malformed("a cut-off error packet"))?;
+    fn failed(&mut self, payload: &[u8]) -> Result<(), MalformedMessage> {
+        let error = MysqlError::read(payload).ok_or(MalformedMessage("a cut-off error packet"))?;
         self.answer.error = Some(error);
         self.phase = ResponsePhase::Done;
         Ok(())
     }
 
-    fn prepared(&mut self, payload: &[u8]) -> Result<(), Malformed> {
+    fn prepared(&mut self, payload: &[u8]) -> Result<(), MalformedMessage> {
         let mut bytes = ByteCursor(&payload[1..]);
         let mut read = || {
             Some(PrepareResponse {
@@ -322,7 +333,7 @@ impl MysqlResponseReader {
                 parameters: bytes.u16_le()?,
             })
         };
-        let prepared = read().ok_or(Malformed("a cut-off answer to PREPARE"))?;
+        let prepared = read().ok_or(MalformedMessage("a cut-off answer to PREPARE"))?;
         self.answer.prepared = Some(prepared);
         // Each of the two lists is followed by an end, unless both sides do without.
         let packets = |count: u16| match count {
@@ -348,7 +359,7 @@ mod tests {
         out
     }
 
-    fn read(bytes: &[u8], chunk: usize, without_eof: bool, expect: Expect) -> MysqlResponse {
+    fn read(bytes: &[u8], chunk: usize, without_eof: bool, expect: ExpectedReply) -> MysqlResponse {
         let mut reader = MysqlResponseReader::new(without_eof);
         reader.expect(expect, false);
         let (mut held, mut arrived) = (Vec::new(), bytes.chunks(chunk.max(1)));
@@ -367,7 +378,7 @@ mod tests {
     fn more_rows_than_there_are_numbers_are_as_many_as_there_are() {
         let most = [&[0x00, 0xfe][..], &[0xff; 8], &[0, 8, 0, 0xff, 0xff]].concat();
         let last = [&[0x00, 0xfe][..], &[0xff; 8], &[0, 0, 0, 0xff, 0xff]].concat();
-        let answer = read(&packets(&[&most, &last]), 1 << 16, false, Expect::Results);
+        let answer = read(&packets(&[&most, &last]), 1 << 16, false, ExpectedReply::Results);
         assert_eq!((answer.affected, answer.warnings), (u64::MAX, 2 * 0xffff));
     }
 
@@ -382,7 +393,7 @@ mod tests {
         let bytes = packets(&[&[1], COLUMN, &row, end]);
         let header_ends = packets(&[&[1], COLUMN]).len() + HEADER;
         let mut reader = MysqlResponseReader::new(true);
-        reader.expect(Expect::Results, false);
+        reader.expect(ExpectedReply::Results, false);
         let (used, progress) = reader.feed(&bytes[..header_ends], &mut ()).expect("a row begins");
         assert_eq!(progress, ReadProgress::More);
         let (_, progress) = reader.feed(&bytes[used..], &mut ()).expect("the rest of it");
@@ -408,13 +419,14 @@ mod tests {
         for (payloads, without_eof, rows, affected, warnings) in cases {
             let bytes = packets(payloads);
             for chunk in 1..=bytes.len() {
-                let answer = read(&bytes, chunk, without_eof, Expect::Results);
+                let answer = read(&bytes, chunk, without_eof, ExpectedReply::Results);
                 let found = (answer.rows, answer.affected, answer.warnings);
                 assert_eq!(found, (rows, affected, warnings), "{payloads:?} by {chunk}");
                 assert_eq!(answer.error, None);
             }
         }
-        let answer = read(&packets(&[&[1], COLUMN, b"\x01a", error]), 3, true, Expect::Results);
+        let answer =
+            read(&packets(&[&[1], COLUMN, b"\x01a", error]), 3, true, ExpectedReply::Results);
         let error = answer.error.expect("failed");
         assert_eq!((error.code, error.state.as_str()), (1213, "40001"));
         assert_eq!(error.message, "Deadlock found");
@@ -424,11 +436,11 @@ mod tests {
     fn rows_of_many_packets_count_once_and_are_not_held() {
         let long = vec![b'x'; MAX_PAYLOAD + 10];
         let bytes = packets(&[&[1], COLUMN, &long, b"\x01b", &[0xfe, 0, 0, 2, 0, 0, 0]]);
-        let answer = read(&bytes, 1 << 16, true, Expect::Results);
+        let answer = read(&bytes, 1 << 16, true, ExpectedReply::Results);
         assert_eq!(answer.rows, 2);
         let exact = vec![b'x'; MAX_PAYLOAD];
         let bytes = packets(&[&[1], COLUMN, &exact, &[0xfe, 0, 0, 2, 0, 0, 0]]);
-        assert_eq!(read(&bytes, 1 << 16, true, Expect::Results).rows, 1);
+        assert_eq!(read(&bytes, 1 << 16, true, ExpectedReply::Results).rows, 1);
     }
 
     #[test]
@@ -438,7 +450,7 @@ mod tests {
         let with = packets(&[head, COLUMN, COLUMN, eof, COLUMN, eof]);
         let without = packets(&[head, COLUMN, COLUMN, COLUMN]);
         for (bytes, without_eof) in [(with, false), (without, true)] {
-            let prepared = read(&bytes, 5, without_eof, Expect::Prepare).prepared;
+            let prepared = read(&bytes, 5, without_eof, ExpectedReply::Prepare).prepared;
             assert_eq!(prepared, Some(PrepareResponse { id: 7, columns: 1, parameters: 2 }));
         }
     }
@@ -448,7 +460,7 @@ mod tests {
         let long = [0xff, 0xff, 0xfe, 0, 0x00];
         for bad in [&packets(&[&[]])[..], &packets(&[b"\xfb/etc/passwd"]), &long, b"HTTP/1.1 400"] {
             let mut reader = MysqlResponseReader::new(true);
-            reader.expect(Expect::Results, false);
+            reader.expect(ExpectedReply::Results, false);
             assert!(reader.feed(bad, &mut ()).is_err(), "{bad:?}");
         }
     }
@@ -470,7 +482,7 @@ mod tests {
             }
             framed.extend_from_slice(rest);
             let mut reader = MysqlResponseReader::new(without_eof);
-            reader.expect(Expect::Results, keeps_rows);
+            reader.expect(ExpectedReply::Results, keeps_rows);
             if let Ok((used, _)) = reader.feed(&framed, &mut ()) {
                 prop_assert!(used <= framed.len());
             }

@@ -6,7 +6,7 @@
 mod answer;
 mod row;
 
-pub use answer::{Expect, MysqlError, MysqlResponse, MysqlResponseReader, PrepareResponse};
+pub use answer::{ExpectedReply, MysqlError, MysqlResponse, MysqlResponseReader, PrepareResponse};
 pub use row::{MysqlCell, MysqlColumn, binary_cells, column, text_cells};
 
 /// First bytes of commands.

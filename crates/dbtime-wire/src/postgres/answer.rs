@@ -1,7 +1,7 @@
 //! Where an answer ends, and what little of it a driver keeps.
 
 use super::{HEADER, PostgresError, backend, header};
-use crate::{Malformed, ReadProgress, ResultRows};
+use crate::{MalformedMessage, ReadProgress, ResultRows};
 
 /// Which rows are handed over; all are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -133,7 +133,7 @@ impl PostgresResponseReader {
         &mut self,
         input: &[u8],
         rows: &mut impl ResultRows,
-    ) -> Result<(usize, ReadProgress), Malformed> {
+    ) -> Result<(usize, ReadProgress), MalformedMessage> {
         let mut used = 0;
         loop {
             if self.skip > 0 {
@@ -159,11 +159,14 @@ impl PostgresResponseReader {
 
     /// How much of a message must be there before anything is done with it.
     #[inline]
-    fn needed(&self, tag: u8, length: usize) -> Result<usize, Malformed> {
-        let at_most = |most, what| if length <= most { Ok(length) } else { Err(Malformed(what)) };
+    fn needed(&self, tag: u8, length: usize) -> Result<usize, MalformedMessage> {
+        let at_most =
+            |most, what| if length <= most { Ok(length) } else { Err(MalformedMessage(what)) };
         match tag {
             backend::DATA_ROW if self.keeps_row() && length <= MAX_ROW_BYTES => Ok(length),
-            backend::READY if length != 1 => Err(Malformed("a ReadyForQuery of another length")),
+            backend::READY if length != 1 => {
+                Err(MalformedMessage("a ReadyForQuery of another length"))
+            }
             backend::READY => Ok(1),
             backend::COMMAND_COMPLETE => {
                 at_most(MAX_TAG_BYTES, "a CommandComplete that is too long")
@@ -191,7 +194,7 @@ impl PostgresResponseReader {
         tag: u8,
         payload: &[u8],
         rows: &mut impl ResultRows,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), MalformedMessage> {
         match tag {
             backend::DATA_ROW => {
                 // Too long a row has no payload here; one without columns has two bytes of it.
@@ -206,7 +209,7 @@ impl PostgresResponseReader {
                     b"I" => TransactionStatus::None,
                     b"T" => TransactionStatus::Open,
                     b"E" => TransactionStatus::Failed,
-                    _ => return Err(Malformed("an unknown state of transaction")),
+                    _ => return Err(MalformedMessage("an unknown state of transaction")),
                 };
                 self.is_done = true;
             }
@@ -231,7 +234,7 @@ impl PostgresResponseReader {
             | backend::NOTIFICATION
             | backend::PARAMETER_DESCRIPTION
             | backend::PARAMETER_STATUS => {}
-            _ => return Err(Malformed("a message that belongs to no answer")),
+            _ => return Err(MalformedMessage("a message that belongs to no answer")),
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ pub use error::PostgresError;
 pub use row::{PostgresColumn, cells, columns};
 pub use start::{Authentication, parameter_status};
 
-use crate::Malformed;
+use crate::MalformedMessage;
 
 /// First bytes of messages that clients send.
 pub mod frontend {
@@ -174,13 +174,13 @@ pub const MAX_MESSAGE: usize = (1 << 30) - 1;
 /// # Errors
 /// When the length is none.
 #[inline]
-pub fn header(bytes: &[u8]) -> Result<Option<(u8, usize)>, Malformed> {
+pub fn header(bytes: &[u8]) -> Result<Option<(u8, usize)>, MalformedMessage> {
     let Some([tag, a, b, c, d]) = bytes.first_chunk::<HEADER>().copied() else { return Ok(None) };
     let length = u32::from_be_bytes([a, b, c, d]) as usize;
     // The length counts itself.
     match length.checked_sub(4) {
         Some(length) if length <= MAX_MESSAGE => Ok(Some((tag, length))),
-        _ => Err(Malformed("a message of impossible length")),
+        _ => Err(MalformedMessage("a message of impossible length")),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What servers send before the first statement.
 
-use crate::Malformed;
+use crate::MalformedMessage;
 use crate::bytes::ByteCursor;
 
 /// What the server wants to know before it lets anybody in.
@@ -27,8 +27,8 @@ impl<'a> Authentication<'a> {
     ///
     /// # Errors
     /// When it is cut off.
-    pub fn read(payload: &'a [u8]) -> Result<Self, Malformed> {
-        let cut = Malformed("a cut-off request for authentication");
+    pub fn read(payload: &'a [u8]) -> Result<Self, MalformedMessage> {
+        let cut = MalformedMessage("a cut-off request for authentication");
         let mut bytes = ByteCursor(payload);
         Ok(match bytes.u32_be().ok_or(cut.clone())? {
             0 => Self::Ok,

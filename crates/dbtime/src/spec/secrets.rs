@@ -2,7 +2,7 @@
 
 use crate::exit::CommandFailure;
 use crate::secrets::is_secret;
-use dbtime_engines::server::secret::Secret;
+use dbtime_engines::server::secret::ServerSecret;
 use dbtime_engines::server::url::{ServerUrl, without_password};
 use std::ffi::OsString;
 use std::path::Path;
@@ -14,9 +14,9 @@ pub(crate) const PASSWORD: &str = "DBTIME_PASSWORD";
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunSecrets {
     /// Of the target; `None`: from where its clients look.
-    password: Option<Secret>,
+    password: Option<ServerSecret>,
     /// Variables of the private server's environment, by their names.
-    variables: Vec<(String, Secret)>,
+    variables: Vec<(String, ServerSecret)>,
 }
 
 impl RunSecrets {
@@ -25,14 +25,14 @@ impl RunSecrets {
     /// Errors: a file that cannot be read.
     pub(crate) fn of_surroundings(file: Option<&Path>) -> Result<Self, CommandFailure> {
         let Some(file) = file else {
-            let password = std::env::var(PASSWORD).ok().map(Secret::new);
+            let password = std::env::var(PASSWORD).ok().map(ServerSecret::new);
             return Ok(Self { password, ..Self::default() });
         };
         let text = std::fs::read_to_string(file).map_err(|error| {
             let file = file.display();
             CommandFailure::usage(format!("--password-file {file} cannot be read: {error}"))
         })?;
-        let password = text.lines().next().filter(|line| !line.is_empty()).map(Secret::new);
+        let password = text.lines().next().filter(|line| !line.is_empty()).map(ServerSecret::new);
         Ok(Self { password, ..Self::default() })
     }
 
@@ -49,7 +49,7 @@ impl RunSecrets {
     pub(crate) fn take_from_variable(&mut self, pair: &str) -> String {
         match pair.split_once('=') {
             Some((name, value)) if is_secret(name) => {
-                self.variables.push((name.to_owned(), Secret::new(value)));
+                self.variables.push((name.to_owned(), ServerSecret::new(value)));
                 name.to_owned()
             }
             _ => pair.to_owned(),
@@ -115,7 +115,8 @@ mod tests {
 
     #[test]
     fn the_password_of_a_url_is_its_own() {
-        let secrets = RunSecrets { password: Some(Secret::new("x")), ..RunSecrets::default() };
+        let secrets =
+            RunSecrets { password: Some(ServerSecret::new("x")), ..RunSecrets::default() };
         assert_eq!(secrets.put_into_url("mysql://u:own@h/d"), "mysql://u:own@h/d");
         assert_eq!(secrets.put_into_url("mysql://u@h/d"), "mysql://u:x@h/d");
         assert_eq!(secrets.put_into_url("sqlite:u@h.db"), "sqlite:u@h.db");

@@ -4,7 +4,7 @@ use crate::given_server::{GivenServer, PRODUCTS};
 use crate::relay::relay;
 use crate::sandbox::{Ran, Sandbox, count, counts_add_up, number};
 use dbtime_model::{Product, WireProtocol};
-use dbtime_null_server::{FaultSchedule, Listen, NullServer, NullServerOptions};
+use dbtime_null_server::{FaultSchedule, ListenAddress, NullServer, NullServerOptions};
 use serde_json::Value;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::Command;
@@ -179,7 +179,7 @@ fn local_ports_that_bound_the_rate_are_told() {
     for wire in [WireProtocol::Mysql, WireProtocol::Postgres] {
         let Some(space) = Namespace::new() else { return };
         space.set_ports(200);
-        let listen = vec![(wire, Listen::Port(0))];
+        let listen = vec![(wire, ListenAddress::Port(0))];
         let options = NullServerOptions { listen, threads: 1, faults: FaultSchedule::default() };
         let server = NullServer::start(&options).expect("a port is free");
         let target = server.target(wire).expect("it speaks that").to_owned();

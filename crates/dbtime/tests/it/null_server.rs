@@ -3,16 +3,22 @@
 
 use crate::sandbox::{Sandbox, count, counts_add_up, number};
 use dbtime_model::{Nanos, WireProtocol};
-use dbtime_null_server::{FaultSchedule, Listen, NullServer, NullServerOptions, Stall};
+use dbtime_null_server::{
+    FaultSchedule, ListenAddress, NullServer, NullServerOptions, ServerStall,
+};
 use serde_json::{Value, json};
 
-fn server(listen: (WireProtocol, Listen), threads: usize, faults: FaultSchedule) -> NullServer {
+fn server(
+    listen: (WireProtocol, ListenAddress),
+    threads: usize,
+    faults: FaultSchedule,
+) -> NullServer {
     let options = NullServerOptions { listen: vec![listen], threads, faults };
     NullServer::start(&options).expect("a port is free")
 }
 
 fn serve(wire: WireProtocol, faults: FaultSchedule) -> NullServer {
-    server((wire, Listen::Port(0)), 1, faults)
+    server((wire, ListenAddress::Port(0)), 1, faults)
 }
 
 const WIRES: [WireProtocol; 2] = [WireProtocol::Mysql, WireProtocol::Postgres];
@@ -39,12 +45,12 @@ fn run_unserved(server: &NullServer, line: &str) -> Value {
 fn five_hundred_connections_are_all_answered() {
     let folder = tempfile::tempdir().expect("a folder");
     let (mysql, postgres) = (WireProtocol::Mysql, WireProtocol::Postgres);
-    let socket = |name: &str| Listen::Socket(folder.path().join(name));
+    let socket = |name: &str| ListenAddress::Socket(folder.path().join(name));
     for (listen, threads, flags) in [
-        ((mysql, Listen::Port(0)), 1, "--protocol prepared"),
-        ((mysql, Listen::Port(0)), 1, "--protocol text --shards 2"),
+        ((mysql, ListenAddress::Port(0)), 1, "--protocol prepared"),
+        ((mysql, ListenAddress::Port(0)), 1, "--protocol text --shards 2"),
         ((mysql, socket("s")), 2, "--protocol prepared --shards 2"),
-        ((postgres, Listen::Port(0)), 1, "--protocol text"),
+        ((postgres, ListenAddress::Port(0)), 1, "--protocol text"),
         ((postgres, socket(".s.PGSQL.9")), 2, "--protocol prepared --rate 5000/s"),
     ] {
         let version = if listen.0 == mysql { "MySQL 8.0.0-null" } else { "PostgreSQL 15.0" };
@@ -110,7 +116,7 @@ fn broken_connections_are_made_again() {
 
 #[test]
 fn a_stall_shows_in_the_response_of_all_that_was_due_in_it() {
-    let stall = Stall { at: 300, length: Nanos::from_millis(400) };
+    let stall = ServerStall { at: 300, length: Nanos::from_millis(400) };
     let server = serve(
         WireProtocol::Mysql,
         FaultSchedule { stall: Some(stall), ..FaultSchedule::default() },

@@ -3,7 +3,7 @@
 use crate::sandbox::{Sandbox, count, counts_add_up, names, number};
 use dbtime_model::WireProtocol;
 use dbtime_model::record::{CheckOutcome, read_sweep, read_sweep_record};
-use dbtime_null_server::{Listen, NullServer, NullServerOptions};
+use dbtime_null_server::{ListenAddress, NullServer, NullServerOptions};
 use serde_json::Value;
 use std::fs;
 
@@ -90,7 +90,7 @@ fn a_share_of_the_flat_out_rate_is_found_once_for_all() {
 
 #[test]
 fn the_table_of_a_server_says_what_it_spent() {
-    let listen = vec![(WireProtocol::Mysql, Listen::Port(0))];
+    let listen = vec![(WireProtocol::Mysql, ListenAddress::Port(0))];
     let server = NullServer::start(&NullServerOptions { listen, ..Default::default() });
     let server = server.expect("a port is free");
     let target = server.target(WireProtocol::Mysql).expect("it speaks MySQL");

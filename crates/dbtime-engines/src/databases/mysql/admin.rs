@@ -7,7 +7,7 @@ use super::target::MysqlTarget;
 use crate::server::{self, AdminConnection, ServerDialect, ServerError, loaded_columns};
 use crate::socket::{QueryTable as Rows, ReconnectPolicy, SocketClient};
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_load::workload::{ColumnType, WorkloadColumn, WorkloadTable};
 use dbtime_model::{MonoNanos, Nanos};
 use std::ops::Range;
@@ -65,7 +65,7 @@ impl AdminConnection for MysqlAdmin {
         &mut self,
         table: &WorkloadTable,
         rows: Range<u64>,
-        fill: &mut dyn FnMut(u64, &mut Vec<Value>),
+        fill: &mut dyn FnMut(u64, &mut Vec<SqlValue>),
         progress: &mut dyn FnMut(u64) -> bool,
     ) -> Result<(), Box<DatabaseFailure>> {
         let name = MysqlDialect.quoted(&table.name);
@@ -102,7 +102,7 @@ impl AdminConnection for MysqlAdmin {
     }
 }
 
-fn tuple(values: &[Value], backslash: bool, sql: &mut Vec<u8>) {
+fn tuple(values: &[SqlValue], backslash: bool, sql: &mut Vec<u8>) {
     sql.push(b'(');
     for (index, value) in values.iter().enumerate() {
         if index > 0 {
@@ -135,7 +135,7 @@ impl ServerDialect for MysqlDialect {
 
     fn text(&self, text: &str) -> String {
         let mut out = Vec::new();
-        literal(&Value::Text(text.to_owned()), true, &mut out);
+        literal(&SqlValue::Text(text.to_owned()), true, &mut out);
         String::from_utf8_lossy(&out).into_owned()
     }
 

@@ -5,7 +5,7 @@
 
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_model::ErrorClass;
-use dbtime_wire::Malformed;
+use dbtime_wire::MalformedMessage;
 use dbtime_wire::mysql::MysqlError;
 
 /// The class of an error.
@@ -91,7 +91,7 @@ pub(super) fn failure(error: &MysqlError) -> DatabaseFailure {
 }
 
 /// The failure of a connection on which something came that makes no sense.
-pub(super) fn malformed(error: &Malformed) -> DatabaseFailure {
+pub(super) fn malformed(error: &MalformedMessage) -> DatabaseFailure {
     DatabaseFailure::connection("protocol", format!("{error}: is it a MySQL or MariaDB server?"))
 }
 

@@ -300,11 +300,11 @@ impl Context for AuthContext<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server::secret::Secret;
+    use crate::server::secret::ServerSecret;
 
     #[test]
     fn without_a_key_the_password_is_not_to_blame() {
-        let password = Secret::new("x".to_owned());
+        let password = ServerSecret::new("x".to_owned());
         let identity = MysqlIdentity { password, ..MysqlIdentity::default() };
         let mut login = MysqlLogin { nonce: vec![7; 20], ..MysqlLogin::default() };
         let denied = || DatabaseFailure::connection("1045", "Access denied");

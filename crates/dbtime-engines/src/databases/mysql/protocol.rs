@@ -13,12 +13,12 @@ use crate::socket::{
 };
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_load::results::ResultSets;
 use dbtime_model::StatementId;
 use dbtime_wire::ReadProgress as Reading;
 use dbtime_wire::mysql::{
-    Expect, HEADER, MysqlError, MysqlResponseReader, command, header, write_packet,
+    ExpectedReply, HEADER, MysqlError, MysqlResponseReader, command, header, write_packet,
 };
 use mysql_common::constants::CapabilityFlags;
 use std::collections::VecDeque;
@@ -34,7 +34,7 @@ pub struct MysqlProtocol {
     /// Statements whose PREPARE has been sent, in the order of their answers.
     preparing: VecDeque<StatementId>,
     /// What is executed once they have come, in this order.
-    waiting: VecDeque<(StatementId, Vec<Value>, bool)>,
+    waiting: VecDeque<(StatementId, Vec<SqlValue>, bool)>,
     /// Which rows are kept of the statements under way behind the one that is being answered.
     behind: VecDeque<RowRetention>,
     /// Why it cannot be.
@@ -91,7 +91,7 @@ impl MysqlProtocol {
     }
 
     #[inline]
-    fn expect(&mut self, expect: Expect, keep: RowRetention) {
+    fn expect(&mut self, expect: ExpectedReply, keep: RowRetention) {
         self.kept.begin(keep);
         self.reader.expect(expect, self.kept.is_kept());
     }
@@ -130,7 +130,7 @@ impl MysqlProtocol {
     #[inline]
     fn await_results(&mut self, keep: RowRetention) {
         self.stage = MysqlStage::Executing;
-        self.expect(Expect::Results, keep);
+        self.expect(ExpectedReply::Results, keep);
     }
 
     fn must_be_prepared(&self, shared: &MysqlShared, statement: StatementId) -> bool {
@@ -175,7 +175,7 @@ impl MysqlProtocol {
         }
         self.round_trips = 2;
         self.stage = MysqlStage::Preparing;
-        self.expect(Expect::Prepare, RowRetention::Nothing);
+        self.expect(ExpectedReply::Prepare, RowRetention::Nothing);
     }
 
     /// A PREPARE has been answered.
@@ -196,7 +196,7 @@ impl MysqlProtocol {
             _ => {}
         }
         if !self.preparing.is_empty() {
-            self.expect(Expect::Prepare, RowRetention::Nothing);
+            self.expect(ExpectedReply::Prepare, RowRetention::Nothing);
             return ProtocolProgress::More;
         }
         self.stage = MysqlStage::Idle;
@@ -335,7 +335,7 @@ impl MysqlProtocol {
             Some(sql) => {
                 request::text_command(command::QUERY, sql, out);
                 self.stage = MysqlStage::SettingUp(next);
-                self.expect(Expect::Results, RowRetention::Nothing);
+                self.expect(ExpectedReply::Results, RowRetention::Nothing);
                 ProtocolProgress::More
             }
             None => {
@@ -456,7 +456,7 @@ impl Protocol for MysqlProtocol {
         if let Some(expected) = expected {
             self.stage = MysqlStage::AdHoc(expected);
             let is_handle = matches!(expected, AwaitedReply::Handle(_));
-            let expect = if is_handle { Expect::Prepare } else { Expect::Results };
+            let expect = if is_handle { ExpectedReply::Prepare } else { ExpectedReply::Results };
             self.reader.expect(expect, self.adhoc.keeps_rows());
         }
         Ok(submitted)
@@ -516,7 +516,7 @@ impl Protocol for MysqlProtocol {
         (used, progress)
     }
 
-    fn first_row(&self) -> &[Value] {
+    fn first_row(&self) -> &[SqlValue] {
         self.kept.first()
     }
 

@@ -1,6 +1,6 @@
 //! What is sent: commands, and values as text or in the binary form.
 
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_wire::mysql::{HEADER, MAX_PAYLOAD, command, write_packet};
 use std::io::Write;
 
@@ -21,12 +21,17 @@ pub(super) fn text_command(command: u8, text: &str, out: &mut Vec<u8>) {
 /// Writes a COM_QUERY of `pieces` with values between them. `backslash` says whether the server
 /// reads backslashes in strings as escapes.
 #[inline]
-pub(super) fn text_query(pieces: &[String], values: &[Value], backslash: bool, out: &mut Vec<u8>) {
+pub(super) fn text_query(
+    pieces: &[String],
+    values: &[SqlValue],
+    backslash: bool,
+    out: &mut Vec<u8>,
+) {
     packet(out, |out| {
         out.push(command::QUERY);
         for (index, piece) in pieces.iter().enumerate() {
             if index > 0 {
-                literal(values.get(index - 1).unwrap_or(&Value::Null), backslash, out);
+                literal(values.get(index - 1).unwrap_or(&SqlValue::Null), backslash, out);
             }
             out.extend_from_slice(piece.as_bytes());
         }
@@ -34,16 +39,16 @@ pub(super) fn text_query(pieces: &[String], values: &[Value], backslash: bool, o
 }
 
 /// Writes a value as SQL.
-pub(super) fn literal(value: &Value, backslash: bool, out: &mut Vec<u8>) {
+pub(super) fn literal(value: &SqlValue, backslash: bool, out: &mut Vec<u8>) {
     // Writing to a vector does not fail.
     let _ = match value {
-        Value::Null => out.write_all(b"NULL"),
+        SqlValue::Null => out.write_all(b"NULL"),
         // A blank keeps a minus before it from starting a comment.
-        Value::Integer(n) if *n < 0 => write!(out, " {n}"),
-        Value::Integer(n) => write!(out, "{n}"),
-        Value::Real(x) if !x.is_finite() => out.write_all(b"NULL"),
-        Value::Real(x) => write!(out, " {x:e}"),
-        Value::Text(text) => {
+        SqlValue::Integer(n) if *n < 0 => write!(out, " {n}"),
+        SqlValue::Integer(n) => write!(out, "{n}"),
+        SqlValue::Real(x) if !x.is_finite() => out.write_all(b"NULL"),
+        SqlValue::Real(x) => write!(out, " {x:e}"),
+        SqlValue::Text(text) => {
             quoted(text, backslash, out);
             Ok(())
         }
@@ -65,7 +70,7 @@ fn quoted(text: &str, backslash: bool, out: &mut Vec<u8>) {
 
 /// Writes a COM_STMT_EXECUTE.
 #[inline]
-pub(super) fn execute(id: u32, values: &[Value], out: &mut Vec<u8>) {
+pub(super) fn execute(id: u32, values: &[SqlValue], out: &mut Vec<u8>) {
     packet(out, |out| {
         out.push(command::STMT_EXECUTE);
         out.extend_from_slice(&id.to_le_bytes());
@@ -79,19 +84,19 @@ pub(super) fn execute(id: u32, values: &[Value], out: &mut Vec<u8>) {
         out.push(1); // types follow
         for value in values {
             let kind = match value {
-                Value::Null => NULL,
-                Value::Integer(_) => LONGLONG,
-                Value::Real(_) => DOUBLE,
-                Value::Text(_) => VAR_STRING,
+                SqlValue::Null => NULL,
+                SqlValue::Integer(_) => LONGLONG,
+                SqlValue::Real(_) => DOUBLE,
+                SqlValue::Text(_) => VAR_STRING,
             };
             out.extend_from_slice(&[kind, 0]);
         }
         for (index, value) in values.iter().enumerate() {
             match value {
-                Value::Null => out[nulls + index / 8] |= 1 << (index % 8),
-                Value::Integer(n) => out.extend_from_slice(&n.to_le_bytes()),
-                Value::Real(x) => out.extend_from_slice(&x.to_le_bytes()),
-                Value::Text(text) => {
+                SqlValue::Null => out[nulls + index / 8] |= 1 << (index % 8),
+                SqlValue::Integer(n) => out.extend_from_slice(&n.to_le_bytes()),
+                SqlValue::Real(x) => out.extend_from_slice(&x.to_le_bytes()),
+                SqlValue::Text(text) => {
                     length(text.len(), out);
                     out.extend_from_slice(text.as_bytes());
                 }
@@ -150,7 +155,7 @@ mod tests {
     use super::*;
     use dbtime_wire::mysql::header;
 
-    fn sql(values: &[Value], backslash: bool) -> String {
+    fn sql(values: &[SqlValue], backslash: bool) -> String {
         let pieces: Vec<String> = vec!["x".to_owned(); values.len() + 1];
         let mut out = Vec::new();
         text_query(&pieces, values, backslash, &mut out);
@@ -161,16 +166,16 @@ mod tests {
 
     #[test]
     fn values_are_written_so_that_they_stay_values() {
-        let text = |text: &str| Value::Text(text.to_owned());
-        assert_eq!(sql(&[Value::Integer(5), Value::Integer(-5)], true), "x5x -5x");
-        assert_eq!(sql(&[Value::Null, Value::Real(1.5)], true), "xNULLx 1.5e0x");
+        let text = |text: &str| SqlValue::Text(text.to_owned());
+        assert_eq!(sql(&[SqlValue::Integer(5), SqlValue::Integer(-5)], true), "x5x -5x");
+        assert_eq!(sql(&[SqlValue::Null, SqlValue::Real(1.5)], true), "xNULLx 1.5e0x");
         assert_eq!(sql(&[text("it's \\ me\0")], true), "x'it''s \\\\ me\\0'x");
         assert_eq!(sql(&[text("' OR 1 \\")], false), "x''' OR 1 \\'x");
     }
 
     #[test]
     fn values_of_the_binary_protocol_stand_behind_their_types() {
-        let values = [Value::Integer(7), Value::Null, Value::Text("hi".to_owned())];
+        let values = [SqlValue::Integer(7), SqlValue::Null, SqlValue::Text("hi".to_owned())];
         let mut out = Vec::new();
         execute(9, &values, &mut out);
         let expected = [
@@ -182,7 +187,7 @@ mod tests {
         .concat();
         assert_eq!(out[HEADER..], expected);
         let mut long = Vec::new();
-        execute(9, &[Value::Text("y".repeat(MAX_PAYLOAD))], &mut long);
+        execute(9, &[SqlValue::Text("y".repeat(MAX_PAYLOAD))], &mut long);
         assert_eq!(header(&long), Some((MAX_PAYLOAD, 0)));
     }
 }

@@ -1,7 +1,7 @@
 //! Rows that somebody wants: the first of a statement as values, all of a query as texts.
 
 use crate::socket::QueryTable;
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_wire::ResultRows;
 use dbtime_wire::mysql::{MysqlCell, MysqlColumn, binary_cells, column, text_cells};
 
@@ -10,7 +10,7 @@ use dbtime_wire::mysql::{MysqlCell, MysqlColumn, binary_cells, column, text_cell
 pub(super) struct MysqlRowSink {
     keep: RowRetention,
     columns: Vec<MysqlColumn>,
-    first: Vec<Value>,
+    first: Vec<SqlValue>,
     table: QueryTable,
 }
 
@@ -43,7 +43,7 @@ impl MysqlRowSink {
     }
 
     /// The first row, when it was wanted and there was one.
-    pub(super) fn first(&self) -> &[Value] {
+    pub(super) fn first(&self) -> &[SqlValue] {
         &self.first
     }
 
@@ -83,23 +83,23 @@ impl ResultRows for MysqlRowSink {
 const INTEGERS: [u8; 6] = [1, 2, 3, 8, 9, 13];
 const REALS: [u8; 2] = [4, 5];
 
-fn text_value(cell: Option<&[u8]>, column: &MysqlColumn) -> Value {
-    let Some(bytes) = cell else { return Value::Null };
+fn text_value(cell: Option<&[u8]>, column: &MysqlColumn) -> SqlValue {
+    let Some(bytes) = cell else { return SqlValue::Null };
     let text = String::from_utf8_lossy(bytes).into_owned();
     let number = match column.kind {
-        kind if INTEGERS.contains(&kind) => text.parse().ok().map(Value::Integer),
-        kind if REALS.contains(&kind) => text.parse().ok().map(Value::Real),
+        kind if INTEGERS.contains(&kind) => text.parse().ok().map(SqlValue::Integer),
+        kind if REALS.contains(&kind) => text.parse().ok().map(SqlValue::Real),
         _ => None,
     };
-    number.unwrap_or(Value::Text(text))
+    number.unwrap_or(SqlValue::Text(text))
 }
 
-fn value(cell: MysqlCell<'_>) -> Value {
+fn value(cell: MysqlCell<'_>) -> SqlValue {
     match cell {
-        MysqlCell::Null => Value::Null,
-        MysqlCell::Integer(n) => Value::Integer(n),
-        MysqlCell::Real(x) => Value::Real(x),
-        MysqlCell::Bytes(bytes) => Value::Text(String::from_utf8_lossy(bytes).into_owned()),
-        MysqlCell::Text(text) => Value::Text(text),
+        MysqlCell::Null => SqlValue::Null,
+        MysqlCell::Integer(n) => SqlValue::Integer(n),
+        MysqlCell::Real(x) => SqlValue::Real(x),
+        MysqlCell::Bytes(bytes) => SqlValue::Text(String::from_utf8_lossy(bytes).into_owned()),
+        MysqlCell::Text(text) => SqlValue::Text(text),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::request;
 use crate::server::StatementProtocol;
-use crate::server::secret::Secret;
+use crate::server::secret::ServerSecret;
 use dbtime_load::statement::{Statement, StatementKind};
 use dbtime_model::OperationId;
 use dbtime_wire::mysql::command;
@@ -13,7 +13,7 @@ pub struct MysqlIdentity {
     /// The user.
     pub user: String,
     /// The password; empty: none.
-    pub password: Secret,
+    pub password: ServerSecret,
     /// The database that statements are executed in.
     pub database: Option<String>,
 }

@@ -5,7 +5,7 @@ use super::options_file::{self, MysqlClientOptions};
 use super::shared::{MysqlIdentity, MysqlShared};
 use crate::percent;
 use crate::server::StatementProtocol;
-use crate::server::secret::Secret;
+use crate::server::secret::ServerSecret;
 use crate::server::url::{ServerUrl, UrlError, without_password};
 use crate::socket::{
     AddressError, ReconnectPolicy, ServerAddress, SocketSettings, TlsError, TlsFiles, TlsMode,
@@ -98,7 +98,7 @@ impl MysqlTarget {
     }
 
     /// A server on a Unix socket.
-    pub fn local(socket: &Path, user: &str, password: Secret) -> Self {
+    pub fn local(socket: &Path, user: &str, password: ServerSecret) -> Self {
         Self {
             url: format!("mysql://{user}@/?socket={}", socket.display()),
             address: ServerAddress::Unix(socket.to_owned()),
@@ -221,7 +221,8 @@ impl OptionSources<'_> {
     fn identity(&self) -> MysqlIdentity {
         let user = self.url.user.clone().or_else(|| self.file.get("user"));
         let password = self.url.password.clone();
-        let password = password.or_else(|| self.around("password", "MYSQL_PWD").map(Secret::new));
+        let password =
+            password.or_else(|| self.around("password", "MYSQL_PWD").map(ServerSecret::new));
         MysqlIdentity {
             user: user.or_else(|| (self.environment)("USER")).unwrap_or_else(|| "root".to_owned()),
             password: password.unwrap_or_default(),

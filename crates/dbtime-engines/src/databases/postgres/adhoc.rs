@@ -6,7 +6,7 @@ use super::shared::{BIND_END, EXECUTE_AND_SYNC};
 use crate::socket::SubmitResult;
 use dbtime_load::connection_op::{ConnectionOp, PipelineEntry};
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_load::results::ResultSets;
 use dbtime_wire::ResultRows;
 use dbtime_wire::postgres::{begin_message, cells, columns, end_message, frontend};
@@ -255,7 +255,11 @@ fn copy(sql: &str, data: &[u8], out: &mut Vec<u8>) -> Result<(), DatabaseFailure
 }
 
 /// Parse and Bind without a name, Describe and Execute.
-fn query_with(sql: &str, parameters: &[Value], out: &mut Vec<u8>) -> Result<(), DatabaseFailure> {
+fn query_with(
+    sql: &str,
+    parameters: &[SqlValue],
+    out: &mut Vec<u8>,
+) -> Result<(), DatabaseFailure> {
     free_of_zeros(sql)?;
     let begun = begin_message(frontend::PARSE, out);
     name(None, out);
@@ -274,7 +278,7 @@ fn query_with(sql: &str, parameters: &[Value], out: &mut Vec<u8>) -> Result<(), 
 #[inline]
 fn bind(
     handle: Option<u32>,
-    parameters: &[Value],
+    parameters: &[SqlValue],
     out: &mut Vec<u8>,
 ) -> Result<(), DatabaseFailure> {
     let Ok(count) = u16::try_from(parameters.len()) else {

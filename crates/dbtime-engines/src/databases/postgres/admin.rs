@@ -6,7 +6,7 @@ use super::target::PostgresTarget;
 use crate::server::{self, AdminConnection, ServerDialect, ServerError, loaded_columns};
 use crate::socket::{QueryTable as Rows, ReconnectPolicy, SocketClient};
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_load::workload::{ColumnType, WorkloadColumn, WorkloadTable};
 use dbtime_model::{MonoNanos, Nanos};
 use std::io::Write;
@@ -71,7 +71,7 @@ impl AdminConnection for PostgresAdmin {
         &mut self,
         table: &WorkloadTable,
         rows: Range<u64>,
-        fill: &mut dyn FnMut(u64, &mut Vec<Value>),
+        fill: &mut dyn FnMut(u64, &mut Vec<SqlValue>),
         progress: &mut dyn FnMut(u64) -> bool,
     ) -> Result<(), Box<DatabaseFailure>> {
         let name = PostgresDialect.quoted(&table.name);
@@ -96,17 +96,17 @@ impl AdminConnection for PostgresAdmin {
 }
 
 /// A line of COPY's text format.
-fn line(values: &[Value], data: &mut Vec<u8>) {
+fn line(values: &[SqlValue], data: &mut Vec<u8>) {
     for (index, value) in values.iter().enumerate() {
         if index > 0 {
             data.push(b'\t');
         }
         // Writing to a vector does not fail.
         let _ = match value {
-            Value::Null => data.write_all(b"\\N"),
-            Value::Integer(n) => write!(data, "{n}"),
-            Value::Real(x) => write!(data, "{x:e}"),
-            Value::Text(text) => {
+            SqlValue::Null => data.write_all(b"\\N"),
+            SqlValue::Integer(n) => write!(data, "{n}"),
+            SqlValue::Real(x) => write!(data, "{x:e}"),
+            SqlValue::Text(text) => {
                 escaped(text, data);
                 Ok(())
             }
@@ -190,9 +190,12 @@ mod tests {
 
     #[test]
     fn rows_are_lines_that_copy_takes() {
-        let text = |text: &str| Value::Text(text.to_owned());
+        let text = |text: &str| SqlValue::Text(text.to_owned());
         let mut data = Vec::new();
-        line(&[Value::Integer(-5), Value::Null, text("a\tb\\\nü"), Value::Real(0.5)], &mut data);
+        line(
+            &[SqlValue::Integer(-5), SqlValue::Null, text("a\tb\\\nü"), SqlValue::Real(0.5)],
+            &mut data,
+        );
         assert_eq!(String::from_utf8_lossy(&data), "-5\t\\N\ta\\tb\\\\\\nü\t5e-1\n");
     }
 

@@ -177,7 +177,7 @@ mod tests {
     use super::*;
     use crate::server::AdminConnection;
     use crate::socket::QueryTable as Rows;
-    use dbtime_load::program::Value;
+    use dbtime_load::program::SqlValue;
     use dbtime_load::workload::WorkloadTable;
     use dbtime_model::{MonoNanos, OperationId};
     use std::ops::Range;
@@ -209,7 +209,7 @@ mod tests {
             &mut self,
             _table: &WorkloadTable,
             _rows: Range<u64>,
-            _fill: &mut dyn FnMut(u64, &mut Vec<Value>),
+            _fill: &mut dyn FnMut(u64, &mut Vec<SqlValue>),
             _progress: &mut dyn FnMut(u64) -> bool,
         ) -> Result<(), Box<DatabaseFailure>> {
             Ok(())

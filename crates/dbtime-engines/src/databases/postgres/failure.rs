@@ -6,7 +6,7 @@ use crate::socket::ServerAddress;
 use dbtime_load::excerpt::excerpt;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_model::ErrorClass;
-use dbtime_wire::Malformed;
+use dbtime_wire::MalformedMessage;
 use dbtime_wire::postgres::PostgresError;
 
 /// The class of an SQLSTATE. `is_fatal`: the connection does not go on.
@@ -133,7 +133,7 @@ pub(super) fn no_postgres(service: &str) -> DatabaseFailure {
 }
 
 /// Something came that makes no sense.
-pub(super) fn malformed(error: &Malformed) -> DatabaseFailure {
+pub(super) fn malformed(error: &MalformedMessage) -> DatabaseFailure {
     DatabaseFailure::connection("protocol", format!("{error}: is it a PostgreSQL server?"))
 }
 

@@ -135,12 +135,12 @@ fn out_of_turn() -> DatabaseFailure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server::secret::Secret;
+    use crate::server::secret::ServerSecret;
 
     fn identity(password: &str) -> PostgresIdentity {
         PostgresIdentity {
             user: "md5_user".to_owned(),
-            password: Secret::new(password),
+            password: ServerSecret::new(password),
             ..PostgresIdentity::default()
         }
     }

@@ -22,13 +22,13 @@ use crate::socket::{
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::failure::NO_COPY_DATA;
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_load::results::ResultSets;
 use dbtime_wire::postgres::{
     ExpectedResponse, PostgresError, PostgresResponseReader, TransactionStatus, begin_message,
     end_message, frontend,
 };
-use dbtime_wire::{Malformed, ReadProgress as Reading};
+use dbtime_wire::{MalformedMessage, ReadProgress as Reading};
 use std::collections::VecDeque;
 
 /// One connection.
@@ -185,7 +185,7 @@ impl PostgresProtocol {
         let warnings = answer.notices;
         let rows = match error {
             None if stage == PostgresStage::Idle => {
-                return broken(malformed(&Malformed("what nobody asked for")));
+                return broken(malformed(&MalformedMessage("what nobody asked for")));
             }
             // Whoever answers what nobody asked cannot be followed any further.
             Some(error) if stage == PostgresStage::Idle => return broken(refusal(error)),
@@ -444,7 +444,7 @@ impl Protocol for PostgresProtocol {
         }
     }
 
-    fn first_row(&self) -> &[Value] {
+    fn first_row(&self) -> &[SqlValue] {
         self.kept.first()
     }
 

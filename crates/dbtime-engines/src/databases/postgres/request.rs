@@ -1,7 +1,7 @@
 //! What is sent: statements with their values, as text or bound to a prepared statement.
 
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_wire::postgres::{begin_message, end_message, frontend};
 use std::io::Write;
 
@@ -26,7 +26,7 @@ pub(super) fn query(sql: &str, out: &mut Vec<u8>) {
 #[inline]
 pub(super) fn query_of(
     pieces: &[StatementPiece],
-    values: &[Value],
+    values: &[SqlValue],
     out: &mut Vec<u8>,
 ) -> Result<(), DatabaseFailure> {
     let start = out.len();
@@ -86,32 +86,32 @@ fn apart(text: &str, has_value: bool) -> String {
 }
 
 /// A value as SQL writes it, the same under any setting of the session.
-fn literal(value: &Value, is_cast: bool, out: &mut Vec<u8>) -> Result<(), DatabaseFailure> {
+fn literal(value: &SqlValue, is_cast: bool, out: &mut Vec<u8>) -> Result<(), DatabaseFailure> {
     match value {
-        Value::Null => out.extend_from_slice(b"NULL"),
-        Value::Integer(number @ 0..) => integer(*number, out),
+        SqlValue::Null => out.extend_from_slice(b"NULL"),
+        SqlValue::Integer(number @ 0..) => integer(*number, out),
         // Its digits alone are no bigint, before the sign makes them one.
-        Value::Integer(i64::MIN) => out.extend_from_slice(b" '-9223372036854775808'::bigint"),
-        Value::Integer(number) if is_cast => {
+        SqlValue::Integer(i64::MIN) => out.extend_from_slice(b" '-9223372036854775808'::bigint"),
+        SqlValue::Integer(number) if is_cast => {
             out.extend_from_slice(b" (");
             integer(*number, out);
             out.push(b')');
         }
-        Value::Integer(number) => {
+        SqlValue::Integer(number) => {
             // Two minus signs would begin a comment.
             out.push(b' ');
             integer(*number, out);
         }
-        Value::Real(number) if number.is_finite() && !is_cast => {
+        SqlValue::Real(number) if number.is_finite() && !is_cast => {
             out.push(b' ');
             real(*number, out);
         }
-        Value::Real(number) => {
+        SqlValue::Real(number) => {
             out.extend_from_slice(b" '");
             real(*number, out);
             out.extend_from_slice(b"'::double precision");
         }
-        Value::Text(text) => return quoted(text, out),
+        SqlValue::Text(text) => return quoted(text, out),
     }
     Ok(())
 }
@@ -139,18 +139,18 @@ pub(super) fn quoted(text: &str, out: &mut Vec<u8>) -> Result<(), DatabaseFailur
 /// # Errors
 /// A value that cannot be sent.
 #[inline]
-pub(super) fn bound(value: &Value, out: &mut Vec<u8>) -> Result<(), DatabaseFailure> {
+pub(super) fn bound(value: &SqlValue, out: &mut Vec<u8>) -> Result<(), DatabaseFailure> {
     let start = out.len();
     out.extend_from_slice(&[0; 4]);
     match value {
-        Value::Null => {
+        SqlValue::Null => {
             out[start..].copy_from_slice(&u32::MAX.to_be_bytes());
             return Ok(());
         }
-        Value::Integer(number) => integer(*number, out),
-        Value::Real(number) => real(*number, out),
-        Value::Text(text) if text.as_bytes().contains(&0) => return Err(zero_byte()),
-        Value::Text(text) => out.extend_from_slice(text.as_bytes()),
+        SqlValue::Integer(number) => integer(*number, out),
+        SqlValue::Real(number) => real(*number, out),
+        SqlValue::Text(text) if text.as_bytes().contains(&0) => return Err(zero_byte()),
+        SqlValue::Text(text) => out.extend_from_slice(text.as_bytes()),
     }
     let length = (out.len() - start - 4) as u32;
     out[start..start + 4].copy_from_slice(&length.to_be_bytes());
@@ -186,38 +186,38 @@ mod tests {
     use super::*;
     use dbtime_wire::postgres::header;
 
-    fn sql(text: &[&str], values: &[Value]) -> String {
+    fn sql(text: &[&str], values: &[SqlValue]) -> String {
         let mut out = Vec::new();
         query_of(&pieces(text), values, &mut out).expect("values");
         assert_eq!(header(&out), Ok(Some((b'Q', out.len() - 5))));
         String::from_utf8(out[5..out.len() - 1].to_vec()).expect("UTF-8")
     }
 
-    fn text(text: &str) -> Value {
-        Value::Text(text.to_owned())
+    fn text(text: &str) -> SqlValue {
+        SqlValue::Text(text.to_owned())
     }
 
     #[test]
     fn values_are_written_so_that_they_stay_values() {
         let of = |value| sql(&["=", "!"], &[value]);
-        assert_eq!(of(Value::Integer(5)), "=5!");
-        assert_eq!(of(Value::Integer(i64::MIN)), "= '-9223372036854775808'::bigint!");
-        assert_eq!(of(Value::Null), "=NULL!");
-        assert_eq!(of(Value::Real(1.5)), "= 1.5!");
-        assert_eq!(of(Value::Real(f64::NAN)), "= 'NaN'::double precision!");
-        assert_eq!(of(Value::Real(f64::NEG_INFINITY)), "= '-Infinity'::double precision!");
+        assert_eq!(of(SqlValue::Integer(5)), "=5!");
+        assert_eq!(of(SqlValue::Integer(i64::MIN)), "= '-9223372036854775808'::bigint!");
+        assert_eq!(of(SqlValue::Null), "=NULL!");
+        assert_eq!(of(SqlValue::Real(1.5)), "= 1.5!");
+        assert_eq!(of(SqlValue::Real(f64::NAN)), "= 'NaN'::double precision!");
+        assert_eq!(of(SqlValue::Real(f64::NEG_INFINITY)), "= '-Infinity'::double precision!");
         assert_eq!(of(text("it's")), "='it''s'!");
         assert_eq!(of(text("\\' OR 1")), "= E'\\\\'' OR 1'!");
-        assert_eq!(sql(&["a -", ""], &[Value::Integer(-5)]), "a - -5", "no comment");
-        assert_eq!(sql(&["a", "::int"], &[Value::Integer(-5)]), "a  (-5)::int");
-        assert_eq!(sql(&["SELECT", ""], &[Value::Integer(5)]), "SELECT 5", "no word");
+        assert_eq!(sql(&["a -", ""], &[SqlValue::Integer(-5)]), "a - -5", "no comment");
+        assert_eq!(sql(&["a", "::int"], &[SqlValue::Integer(-5)]), "a  (-5)::int");
+        assert_eq!(sql(&["SELECT", ""], &[SqlValue::Integer(5)]), "SELECT 5", "no word");
         assert_eq!(numbered(&["SELECT", " + ", ""]), "SELECT $1 + $2");
     }
 
     #[test]
     fn a_zero_byte_is_refused_before_anything_is_written() {
         let mut out = b"before".to_vec();
-        let values = [Value::Integer(1), text("a\0b")];
+        let values = [SqlValue::Integer(1), text("a\0b")];
         assert!(query_of(&pieces(&["", "", ""]), &values, &mut out).is_err());
         assert_eq!(out, b"before");
         assert!(bound(&values[1], &mut out).is_err());
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn bound_values_stand_behind_their_lengths() {
         let mut out = Vec::new();
-        for value in [Value::Integer(-17), Value::Null, Value::Real(2.0), text("hé")] {
+        for value in [SqlValue::Integer(-17), SqlValue::Null, SqlValue::Real(2.0), text("hé")] {
             bound(&value, &mut out).expect("a value");
         }
         let expected =

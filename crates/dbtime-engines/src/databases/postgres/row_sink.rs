@@ -1,7 +1,7 @@
 //! Rows that somebody wants: the first of a statement as values, all of a query as texts.
 
 use crate::socket::QueryTable;
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_wire::ResultRows;
 use dbtime_wire::postgres::{ExpectedResponse, cells, columns};
 
@@ -14,7 +14,7 @@ pub(super) struct PostgresRowSink {
     types: Box<[Vec<u32>]>,
     present: usize,
     /// The first row; its texts are used again, so only so many values of it count.
-    first: Vec<Value>,
+    first: Vec<SqlValue>,
     width: usize,
     table: QueryTable,
 }
@@ -36,7 +36,7 @@ impl PostgresRowSink {
     }
 
     /// The first row, when it was wanted and there was one.
-    pub(super) fn first(&self) -> &[Value] {
+    pub(super) fn first(&self) -> &[SqlValue] {
         &self.first[..self.width]
     }
 
@@ -65,7 +65,7 @@ impl ResultRows for PostgresRowSink {
         self.width = 0;
         for (index, cell) in cells(payload).enumerate() {
             if index == self.first.len() {
-                self.first.push(Value::Null);
+                self.first.push(SqlValue::Null);
             }
             let kind = self.types[self.present].get(index).copied().unwrap_or_default();
             set(&mut self.first[index], cell, kind);
@@ -79,21 +79,21 @@ const INTEGERS: [u32; 4] = [20, 21, 23, 26];
 const REALS: [u32; 2] = [700, 701];
 
 /// Makes `value` what the server wrote of a type. Numbers that a double does not hold stay texts.
-fn set(value: &mut Value, cell: Option<&[u8]>, kind: u32) {
-    let Some(bytes) = cell else { return *value = Value::Null };
+fn set(value: &mut SqlValue, cell: Option<&[u8]>, kind: u32) {
+    let Some(bytes) = cell else { return *value = SqlValue::Null };
     let written = String::from_utf8_lossy(bytes);
     let number = match kind {
-        kind if INTEGERS.contains(&kind) => written.parse().ok().map(Value::Integer),
-        kind if REALS.contains(&kind) => written.parse().ok().map(Value::Real),
+        kind if INTEGERS.contains(&kind) => written.parse().ok().map(SqlValue::Integer),
+        kind if REALS.contains(&kind) => written.parse().ok().map(SqlValue::Real),
         _ => None,
     };
     match (number, &mut *value) {
         (Some(number), _) => *value = number,
-        (None, Value::Text(text)) => {
+        (None, SqlValue::Text(text)) => {
             text.clear();
             text.push_str(&written);
         }
-        (None, _) => *value = Value::Text(written.into_owned()),
+        (None, _) => *value = SqlValue::Text(written.into_owned()),
     }
 }
 
@@ -114,8 +114,11 @@ mod tests {
         kept.first_of(0);
         kept.columns(&description);
         kept.row(row);
-        let text = Value::Text("2.50".to_owned());
-        assert_eq!(kept.first(), [Value::Integer(-7), Value::Real(1.5), text, Value::Null]);
+        let text = SqlValue::Text("2.50".to_owned());
+        assert_eq!(
+            kept.first(),
+            [SqlValue::Integer(-7), SqlValue::Real(1.5), text, SqlValue::Null]
+        );
         kept.first_of(0);
         assert_eq!(kept.first(), [], "not this statement's");
         kept.all();

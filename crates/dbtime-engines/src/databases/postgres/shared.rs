@@ -2,7 +2,7 @@
 
 use super::request::{self, StatementPiece};
 use crate::server::StatementProtocol;
-use crate::server::secret::Secret;
+use crate::server::secret::ServerSecret;
 use dbtime_load::statement::{Statement, StatementKind};
 use dbtime_wire::postgres::{begin_message, end_message, frontend};
 
@@ -12,7 +12,7 @@ pub struct PostgresIdentity {
     /// The user.
     pub user: String,
     /// The password; empty: none.
-    pub password: Secret,
+    pub password: ServerSecret,
     /// The database.
     pub database: String,
     /// Settings of the session, sent when it begins: `application_name`, `options`,
@@ -169,7 +169,7 @@ mod tests {
     fn the_first_message_says_who_and_where() {
         let identity = PostgresIdentity {
             user: "me".to_owned(),
-            password: Secret::new("secret"),
+            password: ServerSecret::new("secret"),
             database: "db".to_owned(),
             settings: vec![("application_name".to_owned(), "dbtime".to_owned())],
         };

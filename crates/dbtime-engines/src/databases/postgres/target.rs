@@ -10,7 +10,7 @@ use self::url_values::UrlValues;
 use super::password_file;
 use super::shared::{PostgresIdentity, PostgresShared};
 use crate::percent;
-use crate::server::secret::Secret;
+use crate::server::secret::ServerSecret;
 use crate::server::url::{ServerUrl, UrlError};
 use crate::server::{STATEMENT_GRACE, StatementProtocol};
 use crate::socket::{
@@ -107,7 +107,7 @@ impl PostgresTarget {
             Ok(password) => (password.unwrap_or_default(), None),
             Err(why) => (String::new(), Some(why)),
         };
-        let password = Secret::new(password);
+        let password = ServerSecret::new(password);
         let settings = session::settings(&mut given, variable);
         let tls_files = tls_files(&mut given)?;
         Ok(Self {
@@ -167,7 +167,7 @@ impl PostgresTarget {
 
 impl PostgresTarget {
     /// A server on a Unix socket.
-    pub fn local(socket: &Path, user: &str, password: Secret, database: &str) -> Self {
+    pub fn local(socket: &Path, user: &str, password: ServerSecret, database: &str) -> Self {
         let settings = vec![("application_name".to_owned(), "dbtime".to_owned())];
         Self {
             address: ServerAddress::Unix(socket.to_owned()),

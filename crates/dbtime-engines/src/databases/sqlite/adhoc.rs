@@ -5,7 +5,7 @@ use super::connection::SqliteConnection;
 use super::failure::DatabaseFailure;
 use super::ffi::SqlitePrepared;
 use dbtime_load::connection_op::ConnectionOp;
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_load::results::ResultSets;
 use dbtime_model::{Parts, StatementId};
 
@@ -112,7 +112,7 @@ impl SqliteConnection {
     }
 
     #[inline]
-    fn execute_own(&mut self, handle: u32, parameters: &[Value]) -> Result<(), DatabaseFailure> {
+    fn execute_own(&mut self, handle: u32, parameters: &[SqlValue]) -> Result<(), DatabaseFailure> {
         let SqliteAdHocSession { prepared, results } = &mut self.adhoc;
         let Some(Some(prepared)) = prepared.get_mut(handle as usize) else {
             return Err(refused(
@@ -125,7 +125,7 @@ impl SqliteConnection {
     fn run(
         &mut self,
         prepared: &mut SqlitePrepared,
-        parameters: &[Value],
+        parameters: &[SqlValue],
     ) -> Result<(), DatabaseFailure> {
         let ran = prepared.run_into(parameters, &mut self.adhoc.results);
         ran.map_err(|code| self.db.failure(code))

@@ -14,7 +14,7 @@ use super::lock::LockRegistry;
 use super::schema;
 use super::target::SqliteTarget;
 use crate::load_marker::{LoadMarker, LoadedContent, ReplaceScope};
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_load::workload::WorkloadTable;
 use rusqlite::ffi;
 use std::io;
@@ -110,9 +110,9 @@ impl SqliteAdmin {
         self.run(MARKER_TABLE)?;
         for other in found.forgotten(replacing) {
             let forget = "DELETE FROM dbtime_load WHERE workload = ?1";
-            self.query(forget, &[Value::Text(other.clone())], &mut Vec::new())?;
+            self.query(forget, &[SqlValue::Text(other.clone())], &mut Vec::new())?;
         }
-        let name = [Value::Text(marker.workload.clone())];
+        let name = [SqlValue::Text(marker.workload.clone())];
         let begin = "INSERT OR REPLACE INTO dbtime_load (workload, scale, seed, loaded_at, version) \
                      VALUES (?1, 0, 0, '', '')";
         self.query(begin, &name, &mut Vec::new())?;
@@ -134,7 +134,7 @@ impl SqliteAdmin {
         &self,
         table: &WorkloadTable,
         rows: u64,
-        mut fill: impl FnMut(u64, &mut Vec<Value>),
+        mut fill: impl FnMut(u64, &mut Vec<SqlValue>),
         mut progress: impl FnMut(LoadProgress<'_>) -> bool,
     ) -> Result<(), SqliteError> {
         let what = || format!("cannot load table {}", table.name);
@@ -183,7 +183,12 @@ impl SqliteAdmin {
         run(&self.db, &self.target, sql)
     }
 
-    fn query(&self, sql: &str, with: &[Value], row: &mut Vec<Value>) -> Result<u64, SqliteError> {
+    fn query(
+        &self,
+        sql: &str,
+        with: &[SqlValue],
+        row: &mut Vec<SqlValue>,
+    ) -> Result<u64, SqliteError> {
         query(&self.db, &self.target, sql, with, row)
     }
 }
@@ -273,10 +278,10 @@ fn write_marker(
     run(db, target, "PRAGMA synchronous=full")?;
     run(db, target, MARKER_TABLE)?;
     let values = [
-        Value::Text(marker.workload.clone()),
-        Value::Integer(marker.scale.cast_signed()),
-        Value::Integer(marker.seed.cast_signed()),
-        Value::Text(marker.version.clone()),
+        SqlValue::Text(marker.workload.clone()),
+        SqlValue::Integer(marker.scale.cast_signed()),
+        SqlValue::Integer(marker.seed.cast_signed()),
+        SqlValue::Text(marker.version.clone()),
     ];
     let sql = "INSERT OR REPLACE INTO dbtime_load (workload, scale, seed, loaded_at, version) \
                VALUES (?1, ?2, ?3, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?4)";
@@ -292,9 +297,9 @@ fn read_marker(
     let mut row = Vec::new();
     let sql =
         "SELECT scale, seed, version FROM dbtime_load WHERE workload = ?1 AND loaded_at <> ''";
-    query(db, target, sql, &[Value::Text(workload.to_owned())], &mut row)?;
+    query(db, target, sql, &[SqlValue::Text(workload.to_owned())], &mut row)?;
     Ok(match row.as_slice() {
-        [Value::Integer(scale), Value::Integer(seed), version] => Some(LoadMarker {
+        [SqlValue::Integer(scale), SqlValue::Integer(seed), version] => Some(LoadMarker {
             workload: workload.to_owned(),
             scale: scale.cast_unsigned(),
             seed: seed.cast_unsigned(),
@@ -314,14 +319,14 @@ fn workloads(
     let sql = format!("SELECT group_concat(workload, char(10)) FROM dbtime_load WHERE {marker}");
     query(db, target, &sql, &[], &mut row)?;
     Ok(match row.first() {
-        Some(Value::Text(names)) => names.lines().map(str::to_owned).collect(),
+        Some(SqlValue::Text(names)) => names.lines().map(str::to_owned).collect(),
         _ => Vec::new(),
     })
 }
 
 fn has_table(db: &SqliteHandle, target: &SqliteTarget, name: &str) -> Result<bool, SqliteError> {
     let sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE";
-    Ok(query(db, target, sql, &[Value::Text(name.to_owned())], &mut Vec::new())? > 0)
+    Ok(query(db, target, sql, &[SqlValue::Text(name.to_owned())], &mut Vec::new())? > 0)
 }
 
 fn run(db: &SqliteHandle, target: &SqliteTarget, sql: &str) -> Result<(), SqliteError> {
@@ -332,8 +337,8 @@ fn query(
     db: &SqliteHandle,
     target: &SqliteTarget,
     sql: &str,
-    parameters: &[Value],
-    row: &mut Vec<Value>,
+    parameters: &[SqlValue],
+    row: &mut Vec<SqlValue>,
 ) -> Result<u64, SqliteError> {
     let what = || format!("`{sql}` failed");
     db.query_row(sql, parameters, row)

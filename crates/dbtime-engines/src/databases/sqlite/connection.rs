@@ -22,7 +22,7 @@ use super::ffi::{SqliteHandle, SqlitePrepared, c_path};
 use super::figures::{CacheFigures, WorkerFigures};
 use super::target::SqliteTarget;
 use super::vfs;
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_load::workload::placeholders;
 use dbtime_machine::thread_clock::ThreadClock;
 use dbtime_model::PartSet;
@@ -56,7 +56,7 @@ pub struct SqliteConnection {
     pub(super) db: SqliteHandle,
     context: Rc<ConnectionContext>,
     sql: Arc<[String]>,
-    first_row: Vec<Value>,
+    first_row: Vec<SqlValue>,
     settings: BTreeMap<String, String>,
     cache_mark: [u64; 4],
     measure: MeasureLevel,
@@ -113,7 +113,7 @@ impl SqliteConnection {
     pub fn execute(
         &mut self,
         statement: StatementId,
-        parameters: &[Value],
+        parameters: &[SqlValue],
         needs_row: bool,
     ) -> Result<StatementRows, DatabaseFailure> {
         self.enter(statement);
@@ -138,7 +138,7 @@ impl SqliteConnection {
     pub fn execute_measured(
         &mut self,
         statement: StatementId,
-        parameters: &[Value],
+        parameters: &[SqlValue],
         needs_row: bool,
         parts: &mut Parts,
     ) -> (Result<StatementRows, DatabaseFailure>, StatementTiming) {
@@ -188,7 +188,7 @@ impl SqliteConnection {
 
     /// The first row of the last statement that wanted one; empty when it had none.
     #[inline]
-    pub fn first_row(&self) -> &[Value] {
+    pub fn first_row(&self) -> &[SqlValue] {
         &self.first_row
     }
 

@@ -8,7 +8,7 @@
 use super::busy;
 use super::context::ConnectionContext;
 use super::failure::{self, DatabaseFailure};
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_load::results::ResultSets;
 use rusqlite::ffi;
 use std::ffi::{CStr, CString, c_char, c_int};
@@ -117,8 +117,8 @@ impl SqliteHandle {
     pub(super) fn query_row(
         &self,
         sql: &str,
-        parameters: &[Value],
-        row: &mut Vec<Value>,
+        parameters: &[SqlValue],
+        row: &mut Vec<SqlValue>,
     ) -> Result<u64, DatabaseFailure> {
         self.prepare(sql)?.run(parameters, Some(row)).map_err(|code| self.failure(code))
     }
@@ -205,8 +205,8 @@ impl SqlitePrepared {
     #[inline]
     pub(super) fn run(
         &mut self,
-        parameters: &[Value],
-        first: Option<&mut Vec<Value>>,
+        parameters: &[SqlValue],
+        first: Option<&mut Vec<SqlValue>>,
     ) -> Result<u64, c_int> {
         self.bind_all(parameters)?;
         let (rows, code) = self.step_to_end(first);
@@ -222,7 +222,7 @@ impl SqlitePrepared {
     /// The same, with everything that comes back added to `results` as a result of its own.
     pub(super) fn run_into(
         &mut self,
-        parameters: &[Value],
+        parameters: &[SqlValue],
         results: &mut ResultSets,
     ) -> Result<(), c_int> {
         self.bind_all(parameters)?;
@@ -272,7 +272,7 @@ impl SqlitePrepared {
     /// Binds all parameters. A wrong number of them is found before SQLite is asked: one left
     /// unbound would keep the pointer of an earlier execution.
     #[inline]
-    fn bind_all(&mut self, parameters: &[Value]) -> Result<(), c_int> {
+    fn bind_all(&mut self, parameters: &[SqlValue]) -> Result<(), c_int> {
         if parameters.len() != self.parameters as usize {
             return Err(ffi::SQLITE_RANGE);
         }
@@ -286,7 +286,7 @@ impl SqlitePrepared {
     }
 
     #[inline]
-    fn step_to_end(&mut self, first: Option<&mut Vec<Value>>) -> (u64, c_int) {
+    fn step_to_end(&mut self, first: Option<&mut Vec<SqlValue>>) -> (u64, c_int) {
         let mut rows = 0;
         // SAFETY: the statement is valid, and its parameters are alive (see `run`).
         let mut code = unsafe { ffi::sqlite3_step(self.raw.as_ptr()) };
@@ -306,16 +306,16 @@ impl SqlitePrepared {
 
     /// Only for [`SqlitePrepared::run`], which keeps the value alive until the statement is reset.
     #[inline]
-    fn bind(&mut self, index: c_int, value: &Value) -> c_int {
+    fn bind(&mut self, index: c_int, value: &SqlValue) -> c_int {
         let raw = self.raw.as_ptr();
         // SAFETY: the statement is valid and reset; text is bound without copying and read only
         // while it is borrowed by `run`.
         unsafe {
             match value {
-                Value::Null => ffi::sqlite3_bind_null(raw, index),
-                Value::Integer(number) => ffi::sqlite3_bind_int64(raw, index, *number),
-                Value::Real(number) => ffi::sqlite3_bind_double(raw, index, *number),
-                Value::Text(text) => ffi::sqlite3_bind_text64(
+                SqlValue::Null => ffi::sqlite3_bind_null(raw, index),
+                SqlValue::Integer(number) => ffi::sqlite3_bind_int64(raw, index, *number),
+                SqlValue::Real(number) => ffi::sqlite3_bind_double(raw, index, *number),
+                SqlValue::Text(text) => ffi::sqlite3_bind_text64(
                     raw,
                     index,
                     text.as_ptr().cast::<c_char>(),
@@ -328,24 +328,26 @@ impl SqlitePrepared {
     }
 
     /// Reads the row the statement stands on, into the buffers of an earlier one.
-    fn read_row(&mut self, row: &mut Vec<Value>) {
-        row.resize(self.columns.unsigned_abs() as usize, Value::Null);
+    fn read_row(&mut self, row: &mut Vec<SqlValue>) {
+        row.resize(self.columns.unsigned_abs() as usize, SqlValue::Null);
         for (index, value) in (0..).zip(row.iter_mut()) {
             self.read_column(index, value);
         }
     }
 
-    fn read_column(&mut self, index: c_int, value: &mut Value) {
+    fn read_column(&mut self, index: c_int, value: &mut SqlValue) {
         let raw = self.raw.as_ptr();
         // SAFETY: the statement stands on a row and the column exists; text and its length are read
         // in the documented order, and copied before the next call.
         unsafe {
             match ffi::sqlite3_column_type(raw, index) {
                 ffi::SQLITE_INTEGER => {
-                    *value = Value::Integer(ffi::sqlite3_column_int64(raw, index));
+                    *value = SqlValue::Integer(ffi::sqlite3_column_int64(raw, index));
                 }
-                ffi::SQLITE_FLOAT => *value = Value::Real(ffi::sqlite3_column_double(raw, index)),
-                ffi::SQLITE_NULL => *value = Value::Null,
+                ffi::SQLITE_FLOAT => {
+                    *value = SqlValue::Real(ffi::sqlite3_column_double(raw, index))
+                }
+                ffi::SQLITE_NULL => *value = SqlValue::Null,
                 _ => {
                     let start = ffi::sqlite3_column_text(raw, index);
                     let bytes = ffi::sqlite3_column_bytes(raw, index).unsigned_abs() as usize;
@@ -375,24 +377,24 @@ impl Drop for SqlitePrepared {
 }
 
 /// Text of the database is UTF-8 by promise only; blobs come here too.
-fn set_text(value: &mut Value, bytes: &[u8]) {
+fn set_text(value: &mut SqlValue, bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     match value {
-        Value::Text(buffer) => {
+        SqlValue::Text(buffer) => {
             buffer.clear();
             buffer.push_str(&text);
         }
-        _ => *value = Value::Text(text.into_owned()),
+        _ => *value = SqlValue::Text(text.into_owned()),
     }
 }
 
 /// A value as text, as pragmas are read.
-pub(super) fn text_of(value: &Value) -> String {
+pub(super) fn text_of(value: &SqlValue) -> String {
     match value {
-        Value::Null => String::new(),
-        Value::Integer(number) => number.to_string(),
-        Value::Real(number) => number.to_string(),
-        Value::Text(text) => text.clone(),
+        SqlValue::Null => String::new(),
+        SqlValue::Integer(number) => number.to_string(),
+        SqlValue::Real(number) => number.to_string(),
+        SqlValue::Text(text) => text.clone(),
     }
 }
 

@@ -6,7 +6,7 @@ use super::{
 use crate::drive::pool::{PoolConnection, PoolDatabase};
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_load::results::ResultSets;
 use dbtime_load::statement::Statement;
 use dbtime_machine::thread_clock::ThreadTotals;
@@ -78,7 +78,7 @@ impl PoolConnection for PooledConnection {
     fn execute(
         &mut self,
         statement: StatementId,
-        parameters: &[Value],
+        parameters: &[SqlValue],
         needs_row: bool,
     ) -> Result<u64, DatabaseFailure> {
         Ok(self.connection.execute(statement, parameters, needs_row)?.rows)
@@ -87,7 +87,7 @@ impl PoolConnection for PooledConnection {
     fn execute_measured(
         &mut self,
         statement: StatementId,
-        parameters: &[Value],
+        parameters: &[SqlValue],
         needs_row: bool,
         parts: &mut Parts,
     ) -> (Result<u64, DatabaseFailure>, MonoNanos, MonoNanos) {
@@ -128,7 +128,7 @@ impl PoolConnection for PooledConnection {
         self.connection.results()
     }
 
-    fn first_row(&self) -> &[Value] {
+    fn first_row(&self) -> &[SqlValue] {
         self.connection.first_row()
     }
 

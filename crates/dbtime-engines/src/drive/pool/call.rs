@@ -4,13 +4,13 @@ use super::PoolConnection;
 use crate::drive::timing::{StatementExecution, ThreadRecorder, TransactionTiming};
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::{Ticket, Value};
+use dbtime_load::program::{SqlValue, Ticket};
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Parts, StatementId};
 
 /// One call of a connection.
 pub(super) enum PoolCall<'a> {
-    Execute { statement: StatementId, parameters: &'a [Value], needs_row: bool },
+    Execute { statement: StatementId, parameters: &'a [SqlValue], needs_row: bool },
     Perform { op: ConnectionOp<'a>, statement: Option<StatementId> },
 }
 

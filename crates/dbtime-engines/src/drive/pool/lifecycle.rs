@@ -5,7 +5,7 @@ use crate::drive::plan::{LoadPlan, RunStop};
 use crate::drive::shard::{Completion, Reactor, ShardClients, StatementResult, run_phase};
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::{ProgramPhase, Value};
+use dbtime_load::program::{ProgramPhase, SqlValue};
 use dbtime_load::results::ResultSets;
 use dbtime_load::session::Session;
 use dbtime_machine::now;
@@ -49,7 +49,7 @@ impl<C: PoolConnection> Reactor for BlockingReactor<'_, C> {
         &mut self,
         _: u32,
         statement: StatementId,
-        parameters: &[Value],
+        parameters: &[SqlValue],
         needs_row: bool,
     ) -> Option<StatementResult> {
         Some(answer(self.0.execute(statement, parameters, needs_row)))
@@ -67,7 +67,7 @@ impl<C: PoolConnection> Reactor for BlockingReactor<'_, C> {
         wait_until(until, |_| false);
     }
 
-    fn first_row(&self, _: u32) -> &[Value] {
+    fn first_row(&self, _: u32) -> &[SqlValue] {
         self.0.first_row()
     }
 

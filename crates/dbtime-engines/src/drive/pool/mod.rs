@@ -14,7 +14,7 @@ use crate::drive::observer::{LoadObserver, SecondSink};
 use crate::drive::plan::{LoadDemand, LoadPlan, LoadResult, RunStop, ScriptError, ThreadResult};
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_load::queue::{ClaimResult, ClosedQueue, OpenQueue};
 use dbtime_load::results::ResultSets;
 use dbtime_load::session::Session;
@@ -37,7 +37,7 @@ pub trait PoolConnection {
     fn execute(
         &mut self,
         statement: StatementId,
-        parameters: &[Value],
+        parameters: &[SqlValue],
         needs_row: bool,
     ) -> Result<u64, DatabaseFailure>;
 
@@ -46,7 +46,7 @@ pub trait PoolConnection {
     fn execute_measured(
         &mut self,
         statement: StatementId,
-        parameters: &[Value],
+        parameters: &[SqlValue],
         needs_row: bool,
         parts: &mut Parts,
     ) -> (Result<u64, DatabaseFailure>, MonoNanos, MonoNanos);
@@ -78,7 +78,7 @@ pub trait PoolConnection {
     fn results(&mut self) -> &mut ResultSets;
 
     /// The first row of the last statement, when it was wanted.
-    fn first_row(&self) -> &[Value];
+    fn first_row(&self) -> &[SqlValue];
 
     /// The measured window begins; counters start from here. Gives nothing yet.
     fn window_begins(&mut self);

@@ -2,7 +2,7 @@
 
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_load::results::ResultSets;
 use dbtime_model::recorder::ConnectionRecorder;
 use dbtime_model::{MonoNanos, Nanos, StatementId};
@@ -18,7 +18,7 @@ pub trait Reactor {
         &mut self,
         connection: u32,
         statement: StatementId,
-        parameters: &[Value],
+        parameters: &[SqlValue],
         needs_row: bool,
     ) -> Option<StatementResult>;
 
@@ -47,7 +47,7 @@ pub trait Reactor {
     fn wait(&mut self, until: MonoNanos, is_due: bool, events: &mut Vec<Completion>);
 
     /// The first row of a connection's last answer, when it was wanted.
-    fn first_row(&self, connection: u32) -> &[Value];
+    fn first_row(&self, connection: u32) -> &[SqlValue];
 
     /// A connection's transaction has ended.
     fn transaction_ended(&mut self, _connection: u32) {}

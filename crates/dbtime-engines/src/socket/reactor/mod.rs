@@ -15,7 +15,7 @@ use crate::drive::shard::{AnswerDelay, Completion, CompletionKind, Reactor, Stat
 use close::ClosingSockets;
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_load::results::ResultSets;
 use dbtime_machine::now;
 use dbtime_machine::thread_clock::ThreadClock;
@@ -285,7 +285,7 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
         &mut self,
         connection: u32,
         statement: StatementId,
-        parameters: &[Value],
+        parameters: &[SqlValue],
         needs_row: bool,
     ) -> Option<StatementResult> {
         let conn = &mut self.conns[connection as usize];
@@ -353,7 +353,7 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
         self.wait_until(until, is_due, events);
     }
 
-    fn first_row(&self, connection: u32) -> &[Value] {
+    fn first_row(&self, connection: u32) -> &[SqlValue] {
         self.conns[connection as usize].protocol.first_row()
     }
 

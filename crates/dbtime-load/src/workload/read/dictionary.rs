@@ -4,7 +4,7 @@ use super::is_sql_name;
 use crate::keys::dictionary::{DictionaryWords, WordDictionary, WordOrder};
 use crate::keys::template::TextTemplate;
 use crate::workload::WorkloadError;
-use crate::workload::document::{DocumentNode, DocumentSection, Result};
+use crate::workload::document::{DocumentNode, DocumentResult, DocumentSection};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ const WORDS_MAX: usize = 10_000_000;
 /// The largest dictionary file, in bytes.
 const FILE_MAX: u64 = 256 << 20;
 
-pub(super) fn read(root: &DocumentSection<'_, '_>) -> Result<WordDictionaries> {
+pub(super) fn read(root: &DocumentSection<'_, '_>) -> DocumentResult<WordDictionaries> {
     let Some(node) = root.get("dictionaries") else { return Ok(BTreeMap::new()) };
     let entry = |(name, node): (&str, DocumentNode<'_, '_>)| {
         if !is_sql_name(name) {
@@ -32,7 +32,7 @@ pub(super) fn read(root: &DocumentSection<'_, '_>) -> Result<WordDictionaries> {
     node.section("dictionaries")?.entries().map(entry).collect()
 }
 
-fn dictionary(section: &DocumentSection<'_, '_>) -> Result<WordDictionary> {
+fn dictionary(section: &DocumentSection<'_, '_>) -> DocumentResult<WordDictionary> {
     section.allow(&["file", "list", "template", "count", "first", "order"])?;
     let order = match section.get("order") {
         None => WordOrder::Random,
@@ -65,9 +65,9 @@ fn dictionary(section: &DocumentSection<'_, '_>) -> Result<WordDictionary> {
     Ok(WordDictionary { words, order })
 }
 
-fn list_words(node: &DocumentNode<'_, '_>) -> Result<Vec<String>> {
+fn list_words(node: &DocumentNode<'_, '_>) -> DocumentResult<Vec<String>> {
     let words = node.list()?.into_iter().map(|word| word.text().map(str::to_owned));
-    let words: Vec<String> = words.collect::<Result<_>>()?;
+    let words: Vec<String> = words.collect::<DocumentResult<_>>()?;
     if words.is_empty() {
         return Err(node.unexpected("a list of at least one word"));
     }
@@ -78,7 +78,7 @@ fn template_words(
     section: &DocumentSection<'_, '_>,
     node: &DocumentNode<'_, '_>,
     order: WordOrder,
-) -> Result<WordDictionary> {
+) -> DocumentResult<WordDictionary> {
     let template = TextTemplate::parse(node.text()?).map_err(|found| {
         node.refuse(found, "one conversion such as %d, %05d or %08x, at most 1000 wide")
     })?;
@@ -90,7 +90,7 @@ fn template_words(
 }
 
 /// The lines of a file beside the workload file; empty lines are no words.
-fn file_words(node: &DocumentNode<'_, '_>) -> Result<Vec<String>> {
+fn file_words(node: &DocumentNode<'_, '_>) -> DocumentResult<Vec<String>> {
     let name = node.text()?;
     let folder = node.document.path.parent().unwrap_or(Path::new(""));
     let path = folder.join(name);

@@ -5,9 +5,9 @@ use crate::keys::formula::{FormulaError, KeyFormula};
 use crate::keys::pattern::TextPattern;
 use crate::keys::skew::Zipf;
 use crate::keys::{KeyKind, KeyRange, KeySpec};
-use crate::program::Value;
+use crate::program::SqlValue;
 use crate::workload::WorkloadTable;
-use crate::workload::document::{DocumentNode, DocumentSection, Result};
+use crate::workload::document::{DocumentNode, DocumentResult, DocumentSection};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -62,12 +62,12 @@ pub(super) fn spec(
     title: &str,
     extra: &[&str],
     scope: &KeyScope<'_>,
-) -> Result<KeySpec> {
+) -> DocumentResult<KeySpec> {
     match node.value.get_ref() {
         DeValue::Integer(_) => {
-            Ok(KeySpec::Constant(Value::Integer(node.integer(i64::MIN..=i64::MAX)?)))
+            Ok(KeySpec::Constant(SqlValue::Integer(node.integer(i64::MIN..=i64::MAX)?)))
         }
-        DeValue::Float(_) => Ok(KeySpec::Constant(Value::Real(node.number()?))),
+        DeValue::Float(_) => Ok(KeySpec::Constant(SqlValue::Real(node.number()?))),
         DeValue::String(_) => Ok(KeySpec::KeyFormula(formula(node, scope)?)),
         DeValue::Table(_) => from_section(node, &node.section(title)?, extra, scope),
         _ => Err(node.unexpected("a number, a formula in quotes, or a table with a generator")),
@@ -79,7 +79,7 @@ fn from_section(
     section: &DocumentSection<'_, '_>,
     extra: &[&str],
     scope: &KeyScope<'_>,
-) -> Result<KeySpec> {
+) -> DocumentResult<KeySpec> {
     let here: Vec<&(&str, &[&str])> =
         GENERATORS.iter().filter(|(name, _)| section.get(name).is_some()).collect();
     let names = || GENERATORS.iter().map(|(name, _)| *name);
@@ -109,7 +109,7 @@ fn generator(
     node: &DocumentNode<'_, '_>,
     section: &DocumentSection<'_, '_>,
     scope: &KeyScope<'_>,
-) -> Result<KeySpec> {
+) -> DocumentResult<KeySpec> {
     let number = |key: &str, allowed: std::ops::RangeInclusive<f64>| {
         let expected = format!("a number from {} to {}", allowed.start(), allowed.end());
         section.need(key, &expected)?.number_in(allowed)
@@ -179,14 +179,14 @@ fn constant(
     node: &DocumentNode<'_, '_>,
     section: &DocumentSection<'_, '_>,
     bytes_left: &Cell<usize>,
-) -> Result<KeySpec> {
+) -> DocumentResult<KeySpec> {
     let repeat = section.get("repeat").map(|node| Ok((node, node.integer(0..=1 << 20)?)));
     let repeat = repeat.transpose()?;
     match (node.value.get_ref(), repeat) {
         (DeValue::Integer(_), None) => {
-            Ok(KeySpec::Constant(Value::Integer(node.integer(i64::MIN..=i64::MAX)?)))
+            Ok(KeySpec::Constant(SqlValue::Integer(node.integer(i64::MIN..=i64::MAX)?)))
         }
-        (DeValue::Float(_), None) => Ok(KeySpec::Constant(Value::Real(node.number()?))),
+        (DeValue::Float(_), None) => Ok(KeySpec::Constant(SqlValue::Real(node.number()?))),
         (DeValue::String(text), repeat) => {
             let count = repeat.as_ref().map_or(1, |(_, count)| *count as usize);
             let bytes = text.len().saturating_mul(count);
@@ -194,14 +194,14 @@ fn constant(
                 return Err(node.refuse("constants of more than 16 MiB", "shorter ones"));
             };
             bytes_left.set(left);
-            Ok(KeySpec::Constant(Value::Text(text.repeat(count))))
+            Ok(KeySpec::Constant(SqlValue::Text(text.repeat(count))))
         }
         (_, None) => Err(node.unexpected("a number or a text")),
         (_, Some(_)) => Err(node.unexpected("a text, for `repeat` repeats texts")),
     }
 }
 
-fn real(node: &DocumentNode<'_, '_>) -> Result<KeySpec> {
+fn real(node: &DocumentNode<'_, '_>) -> DocumentResult<KeySpec> {
     match node.list()?.as_slice() {
         [low, high] => {
             let from = low.number()?;
@@ -215,14 +215,14 @@ fn real(node: &DocumentNode<'_, '_>) -> Result<KeySpec> {
     }
 }
 
-fn choose(node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> Result<KeySpec> {
+fn choose(node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> DocumentResult<KeySpec> {
     let alternative = |node: DocumentNode<'_, '_>| {
         let section = node.section("an alternative")?;
         let weight = weight(&section.need("weight", "a number above 0")?)?;
         Ok((weight, spec(&node, "an alternative", &["weight"], scope)?))
     };
     let choices: Vec<(f64, KeySpec)> =
-        node.list()?.into_iter().map(alternative).collect::<Result<_>>()?;
+        node.list()?.into_iter().map(alternative).collect::<DocumentResult<_>>()?;
     if choices.is_empty() {
         return Err(node.unexpected("a list of at least one alternative"));
     }
@@ -230,7 +230,7 @@ fn choose(node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> Result<KeySpec> 
 }
 
 /// A weight: above zero, and not so large that sums lose the small ones.
-pub(super) fn weight(node: &DocumentNode<'_, '_>) -> Result<f64> {
+pub(super) fn weight(node: &DocumentNode<'_, '_>) -> DocumentResult<f64> {
     let value = node.number()?;
     if value > 0.0 && value <= 1e12 {
         return Ok(value);
@@ -239,7 +239,7 @@ pub(super) fn weight(node: &DocumentNode<'_, '_>) -> Result<f64> {
 }
 
 /// A range whose ends may depend on other keys.
-fn range(node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> Result<KeyRange> {
+fn range(node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> DocumentResult<KeyRange> {
     match node.list()?.as_slice() {
         [low, high] => {
             let low_end = end(low, scope)?;
@@ -257,7 +257,7 @@ fn range(node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> Result<KeyRange> 
 }
 
 /// A range whose ends are known once the scale is.
-fn fixed_range(node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> Result<KeyRange> {
+fn fixed_range(node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> DocumentResult<KeyRange> {
     let range = range(node, scope)?;
     for (formula, end) in [&range.low, &range.high].into_iter().zip(node.list()?) {
         independent(formula, &end)?;
@@ -266,13 +266,13 @@ fn fixed_range(node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> Result<KeyR
 }
 
 /// A number that is known once the scale is.
-fn fixed(node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> Result<KeyFormula> {
+fn fixed(node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> DocumentResult<KeyFormula> {
     let formula = end(node, scope)?;
     independent(&formula, node)?;
     Ok(formula)
 }
 
-fn independent(formula: &KeyFormula, node: &DocumentNode<'_, '_>) -> Result<()> {
+fn independent(formula: &KeyFormula, node: &DocumentNode<'_, '_>) -> DocumentResult<()> {
     let mut depends = false;
     formula.slots(&mut |_| depends = true);
     if depends {
@@ -283,7 +283,7 @@ fn independent(formula: &KeyFormula, node: &DocumentNode<'_, '_>) -> Result<()> 
     Ok(())
 }
 
-fn end(node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> Result<KeyFormula> {
+fn end(node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> DocumentResult<KeyFormula> {
     match node.value.get_ref() {
         DeValue::Integer(_) => Ok(KeyFormula::Number(node.integer(i64::MIN..=i64::MAX)?)),
         DeValue::String(_) => formula(node, scope),
@@ -291,7 +291,7 @@ fn end(node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> Result<KeyFormula> 
     }
 }
 
-fn formula(node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> Result<KeyFormula> {
+fn formula(node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> DocumentResult<KeyFormula> {
     let tables = scope.things.tables;
     let resolve = &mut |name: &str| {
         if let Some(slot) = scope.names.get(name) {
@@ -319,7 +319,7 @@ pub(super) fn integers_only<'a>(
     node: &DocumentNode<'_, '_>,
     spec: &KeySpec,
     other: impl Fn(u16) -> (&'a str, KeyKind),
-) -> Result<()> {
+) -> DocumentResult<()> {
     for slot in spec.slots() {
         let (name, kind) = other(slot);
         if kind != KeyKind::Integer {

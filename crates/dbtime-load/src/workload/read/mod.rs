@@ -12,7 +12,7 @@ mod table;
 
 pub(super) use scale::check_scale;
 
-use super::document::{DocumentNode, DocumentSection, Result, TomlDocument};
+use super::document::{DocumentNode, DocumentResult, DocumentSection, TomlDocument};
 use super::script::{ScriptDocument, ScriptStep, WorkloadScripts};
 use super::{Operation, Workload, WorkloadError, WorkloadLimit, sql};
 use crate::session::RetryPolicy;
@@ -21,7 +21,7 @@ use dbtime_model::{OperationId, StatementId};
 use std::path::Path;
 
 /// Reads a workload file.
-pub(super) fn workload(text: &str, path: &Path) -> Result<Workload> {
+pub(super) fn workload(text: &str, path: &Path) -> DocumentResult<Workload> {
     let document = TomlDocument { path, text };
     let root = document.parse()?;
     let section = DocumentSection::root(document, root.get_ref());
@@ -57,7 +57,7 @@ pub(super) fn workload(text: &str, path: &Path) -> Result<Workload> {
 }
 
 /// A workload of one statement.
-pub(super) fn from_sql(text: &str) -> Result<Workload> {
+pub(super) fn from_sql(text: &str) -> DocumentResult<Workload> {
     let document = TomlDocument { path: Path::new("query"), text };
     let refuse = |error: sql::SqlError| document.unexpected(0, error.found, error.expected);
     let compiled = sql::compile(text).map_err(refuse)?;
@@ -94,7 +94,7 @@ pub(super) fn from_sql(text: &str) -> Result<Workload> {
 }
 
 /// The limits of the run or of an operation.
-fn limits(section: &DocumentSection<'_, '_>) -> Result<Vec<WorkloadLimit>> {
+fn limits(section: &DocumentSection<'_, '_>) -> DocumentResult<Vec<WorkloadLimit>> {
     let Some(node) = section.get("limits") else { return Ok(Vec::new()) };
     let limit = |node: DocumentNode<'_, '_>| {
         let text = node.text()?;
@@ -104,7 +104,7 @@ fn limits(section: &DocumentSection<'_, '_>) -> Result<Vec<WorkloadLimit>> {
 }
 
 /// A name: short, and of characters that need no quoting in reports, flags and most SQL.
-fn identifier<'t>(node: &DocumentNode<'t, '_>) -> Result<&'t str> {
+fn identifier<'t>(node: &DocumentNode<'t, '_>) -> DocumentResult<&'t str> {
     const LENGTH_MAX: usize = 63;
     let name = node.text()?;
     let first = name.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_');
@@ -117,7 +117,7 @@ fn identifier<'t>(node: &DocumentNode<'t, '_>) -> Result<&'t str> {
 }
 
 /// A name that SQL takes without quotes: a table, column, index or key.
-fn sql_name<'t>(node: &DocumentNode<'t, '_>) -> Result<&'t str> {
+fn sql_name<'t>(node: &DocumentNode<'t, '_>) -> DocumentResult<&'t str> {
     let name = identifier(node)?;
     if is_sql_name(name) {
         return Ok(name);
@@ -136,7 +136,7 @@ fn distinct<'a>(
     kind: &'static str,
     name: &str,
     mut earlier: impl Iterator<Item = &'a str>,
-) -> Result<()> {
+) -> DocumentResult<()> {
     if earlier.any(|other| other == name) {
         return Err(WorkloadError::Duplicate { place: node.place(), kind, name: name.to_owned() });
     }

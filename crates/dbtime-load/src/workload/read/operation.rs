@@ -5,7 +5,7 @@ use super::{distinct, identifier, limits, order};
 use crate::session::RetryPolicy;
 use crate::statement::{Statement, StatementKind};
 use crate::think::ThinkTime;
-use crate::workload::document::{DocumentNode, DocumentSection, Result, abridged};
+use crate::workload::document::{DocumentNode, DocumentResult, DocumentSection, abridged};
 use crate::workload::script::{ScriptDocument, ScriptKey, ScriptStep, WorkloadScripts};
 use crate::workload::{Operation, sql};
 use dbtime_model::{ErrorClass, OperationId, StatementId};
@@ -27,7 +27,7 @@ const REPEAT_MAX: i64 = 10_000;
 pub(super) fn read(
     root: &DocumentSection<'_, '_>,
     things: &KeyContext<'_>,
-) -> Result<OperationProgram> {
+) -> DocumentResult<OperationProgram> {
     root.need("operation", "at least one [[operation]]")?;
     let sections = root.sections("operation")?;
     if sections.is_empty() || sections.len() > OPERATIONS_MAX {
@@ -61,7 +61,7 @@ fn operation(
     root: &DocumentSection<'_, '_>,
     section: &DocumentSection<'_, '_>,
     earlier: &[Operation],
-) -> Result<Operation> {
+) -> DocumentResult<Operation> {
     let name_node = section.need("name", "the operation's name in quotes")?;
     let name = identifier(&name_node)?.to_owned();
     let mut section = section.clone();
@@ -89,7 +89,7 @@ fn operation(
     })
 }
 
-fn pause(node: &DocumentNode<'_, '_>) -> Result<ThinkTime> {
+fn pause(node: &DocumentNode<'_, '_>) -> DocumentResult<ThinkTime> {
     let forms = "a pause such as 10ms, exp:10ms or uniform:5ms..15ms";
     // A bare number is seconds, with quotes around it or without.
     let written = match node.number() {
@@ -99,7 +99,7 @@ fn pause(node: &DocumentNode<'_, '_>) -> Result<ThinkTime> {
     written.parse().map_err(|_| node.unexpected(forms))
 }
 
-fn read_retry(node: &DocumentNode<'_, '_>) -> Result<RetryPolicy> {
+fn read_retry(node: &DocumentNode<'_, '_>) -> DocumentResult<RetryPolicy> {
     let section = node.section("retry")?;
     section.allow(&["on", "max_tries", "backoff"])?;
     let list = section.need("on", "a list of error classes, such as [\"conflict\"]")?;
@@ -109,7 +109,7 @@ fn read_retry(node: &DocumentNode<'_, '_>) -> Result<RetryPolicy> {
         let found = ErrorClass::ALL.iter().find(|class| class.name() == name);
         found.copied().ok_or_else(|| node.unknown("error class", name, known))
     };
-    let on: Vec<ErrorClass> = list.list()?.into_iter().map(class).collect::<Result<_>>()?;
+    let on: Vec<ErrorClass> = list.list()?.into_iter().map(class).collect::<DocumentResult<_>>()?;
     if on.is_empty() {
         return Err(list.unexpected("a list of at least one error class"));
     }
@@ -132,7 +132,7 @@ impl<'t, 'd> OperationKeys<'t, 'd> {
         root: &DocumentSection<'t, 'd>,
         operations: &[DocumentSection<'t, 'd>],
         things: &KeyContext<'_>,
-    ) -> Result<Self> {
+    ) -> DocumentResult<Self> {
         let mut nodes: Vec<(&str, DocumentNode<'t, 'd>)> = Vec::new();
         let shared = Self::collect(root, &BTreeMap::new(), &mut nodes)?;
         // Which scope a key reads in: none of the operations for a shared one.
@@ -158,7 +158,7 @@ impl<'t, 'd> OperationKeys<'t, 'd> {
         section: &DocumentSection<'t, 'd>,
         shared: &BTreeMap<&'t str, u16>,
         nodes: &mut Vec<(&'t str, DocumentNode<'t, 'd>)>,
-    ) -> Result<BTreeMap<&'t str, u16>> {
+    ) -> DocumentResult<BTreeMap<&'t str, u16>> {
         let mut names = shared.clone();
         let Some(table) = section.get("keys") else { return Ok(names) };
         for (name, node) in table.section("keys")?.entries() {
@@ -178,7 +178,11 @@ impl<'t, 'd> OperationKeys<'t, 'd> {
         Ok(names)
     }
 
-    fn key(name: &str, node: &DocumentNode<'_, '_>, scope: &KeyScope<'_>) -> Result<ScriptKey> {
+    fn key(
+        name: &str,
+        node: &DocumentNode<'_, '_>,
+        scope: &KeyScope<'_>,
+    ) -> DocumentResult<ScriptKey> {
         let title = format!("key `{name}`");
         let spec = key::spec(node, &title, &["draw"], scope)?;
         let draw = node.section(&title).ok().and_then(|section| section.get("draw"));
@@ -195,7 +199,7 @@ impl<'t, 'd> OperationKeys<'t, 'd> {
 
     /// Refuses circles and formulas over texts; what reads a key that is drawn per statement is
     /// drawn per statement itself.
-    fn check_reads(&mut self) -> Result<()> {
+    fn check_reads(&mut self) -> DocumentResult<()> {
         let mut sorted = Vec::new();
         for (slot, key) in self.keys.iter().enumerate() {
             let node = &self.nodes[slot];
@@ -236,7 +240,7 @@ impl OperationBuilder<'_, '_, '_> {
         position: usize,
         section: &DocumentSection<'_, '_>,
         name: &str,
-    ) -> Result<ScriptDocument> {
+    ) -> DocumentResult<ScriptDocument> {
         let operation = OperationId(position as u16);
         let transaction = match section.get("transaction") {
             None => None,
@@ -284,7 +288,7 @@ impl OperationBuilder<'_, '_, '_> {
         first: usize,
         mut section: DocumentSection<'_, '_>,
         script: &mut ScriptDocument,
-    ) -> Result<()> {
+    ) -> DocumentResult<()> {
         let text = section.need("sql", "the SQL in quotes")?;
         let compiled =
             sql::compile(text.text()?).map_err(|error| text.refuse(error.found, error.expected))?;
@@ -308,7 +312,8 @@ impl OperationBuilder<'_, '_, '_> {
             let unknown = || text.unknown("parameter key", name, scope.keys().copied());
             scope.get(name.as_str()).copied().ok_or_else(unknown)
         };
-        let parameters: Vec<u16> = compiled.names.iter().map(slot).collect::<Result<_>>()?;
+        let parameters: Vec<u16> =
+            compiled.names.iter().map(slot).collect::<DocumentResult<_>>()?;
         let draws = self.draws(&parameters, &mut script.start);
         let statement = self.number(operation, &name, StatementKind::Sql(compiled.text));
         let pause = section.get("pause").map(|node| pause(&node)).transpose()?;

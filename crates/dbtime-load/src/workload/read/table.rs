@@ -4,9 +4,9 @@ use super::dictionary::WordDictionaries;
 use super::key::{self, KeyContext, KeyScope};
 use super::{distinct, order, sql_name};
 use crate::keys::{KeyKind, KeySpec};
-use crate::program::Value;
+use crate::program::SqlValue;
 use crate::workload::data::DataSpec;
-use crate::workload::document::{DocumentNode, DocumentSection, Result};
+use crate::workload::document::{DocumentNode, DocumentResult, DocumentSection};
 use crate::workload::{ColumnType, TableIndex, WorkloadColumn, WorkloadTable};
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ const TABLES_MAX: usize = 1000;
 const COLUMNS_MAX: usize = 1000;
 
 /// Reads the tables, all but the data of their columns.
-pub(super) fn read(root: &DocumentSection<'_, '_>) -> Result<Vec<WorkloadTable>> {
+pub(super) fn read(root: &DocumentSection<'_, '_>) -> DocumentResult<Vec<WorkloadTable>> {
     let sections = root.sections("table")?;
     if sections.len() > TABLES_MAX {
         return Err(sections[TABLES_MAX].unexpected("a table too many", "at most 1000 tables"));
@@ -28,7 +28,10 @@ pub(super) fn read(root: &DocumentSection<'_, '_>) -> Result<Vec<WorkloadTable>>
     Ok(tables)
 }
 
-fn table(mut section: DocumentSection<'_, '_>, earlier: &[WorkloadTable]) -> Result<WorkloadTable> {
+fn table(
+    mut section: DocumentSection<'_, '_>,
+    earlier: &[WorkloadTable],
+) -> DocumentResult<WorkloadTable> {
     let name_node = section.need("name", "the table's name in quotes")?;
     let name = sql_name(&name_node)?.to_owned();
     section.title = format!("table `{name}`");
@@ -48,7 +51,7 @@ fn table(mut section: DocumentSection<'_, '_>, earlier: &[WorkloadTable]) -> Res
     Ok(WorkloadTable { name, rows, per_scale, columns, indexes })
 }
 
-fn columns(section: &DocumentSection<'_, '_>) -> Result<Vec<WorkloadColumn>> {
+fn columns(section: &DocumentSection<'_, '_>) -> DocumentResult<Vec<WorkloadColumn>> {
     let list = section.need("columns", "a list of columns")?;
     let nodes = list.list()?;
     if nodes.is_empty() || nodes.len() > COLUMNS_MAX {
@@ -84,7 +87,7 @@ fn columns(section: &DocumentSection<'_, '_>) -> Result<Vec<WorkloadColumn>> {
 const TYPES: &str =
     "\"integer\", \"bigint\", \"double\", \"char(N)\", \"varchar(N)\", \"text\" or \"timestamp\"";
 
-fn column_type(node: &DocumentNode<'_, '_>) -> Result<ColumnType> {
+fn column_type(node: &DocumentNode<'_, '_>) -> DocumentResult<ColumnType> {
     let text = node.text()?;
     let (word, length) = match text.split_once('(') {
         None => (text, None),
@@ -107,7 +110,7 @@ fn column_type(node: &DocumentNode<'_, '_>) -> Result<ColumnType> {
 fn indexes(
     section: &DocumentSection<'_, '_>,
     columns: &[WorkloadColumn],
-) -> Result<Vec<TableIndex>> {
+) -> DocumentResult<Vec<TableIndex>> {
     let mut indexes: Vec<TableIndex> = Vec::new();
     for mut section in section.sections("indexes")? {
         let name_node = section.need("name", "the index's name in quotes")?;
@@ -142,7 +145,7 @@ pub(super) fn read_data(
     root: &DocumentSection<'_, '_>,
     tables: &[WorkloadTable],
     dictionaries: &WordDictionaries,
-) -> Result<Vec<DataSpec>> {
+) -> DocumentResult<Vec<DataSpec>> {
     let things = KeyContext::new(tables, dictionaries);
     let sections = root.sections("table")?;
     sections.iter().zip(tables).map(|(section, table)| data(section, table, &things)).collect()
@@ -152,7 +155,7 @@ fn data(
     section: &DocumentSection<'_, '_>,
     table: &WorkloadTable,
     things: &KeyContext<'_>,
-) -> Result<DataSpec> {
+) -> DocumentResult<DataSpec> {
     let nodes = section.need("columns", "a list of columns")?.list()?;
     // Pairs of a column that is inserted and its place in the file.
     let inserted: Vec<(&WorkloadColumn, DocumentNode<'_, '_>)> =
@@ -164,7 +167,7 @@ fn data(
     names.insert("row", inserted.len() as u16);
     let scope = KeyScope { things, names: &names };
     let specs = inserted.iter().map(|(column, node)| column_data(column, node, table, &scope));
-    let columns: Vec<KeySpec> = specs.collect::<Result<_>>()?;
+    let columns: Vec<KeySpec> = specs.collect::<DocumentResult<_>>()?;
     let mut order = Vec::new();
     let row = inserted.len() as u16;
     let reads = |slot: u16| -> Vec<u16> {
@@ -190,11 +193,11 @@ fn column_data(
     node: &DocumentNode<'_, '_>,
     table: &WorkloadTable,
     scope: &KeyScope<'_>,
-) -> Result<KeySpec> {
+) -> DocumentResult<KeySpec> {
     let title = format!("column `{}`", column.name);
     match node.section(&title)?.get("data") {
         Some(data) => key::spec(&data, &format!("the data of {title}"), &[], scope),
-        None if table.rows == 0 => Ok(KeySpec::Constant(Value::Null)),
+        None if table.rows == 0 => Ok(KeySpec::Constant(SqlValue::Null)),
         None => Err(node.refuse(
             format!("{title} of `{}` without `data`", table.name),
             "a generator, such as `data = \"row\"`, for a table that is loaded with rows",

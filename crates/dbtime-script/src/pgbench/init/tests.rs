@@ -3,7 +3,7 @@
 use super::*;
 use dbtime_model::SqlDialect;
 
-fn sql(letters: &str, what: &Initialization) -> Vec<String> {
+fn sql(letters: &str, what: &PgbenchTables) -> Vec<String> {
     let steps = init_steps(letters, what).expect("steps that there are");
     let work = steps.into_iter().flat_map(|step| step.work);
     let text = |work| match work {
@@ -35,19 +35,19 @@ fn the_default_steps_are_those_of_pgbench() {
         "alter table pgbench_tellers add primary key (tid)",
         "alter table pgbench_accounts add primary key (aid)",
     ];
-    assert_eq!(sql(DEFAULT_STEPS, &Initialization::default()), expected);
+    assert_eq!(sql(DEFAULT_STEPS, &PgbenchTables::default()), expected);
 }
 
 #[test]
 fn partitions_and_tablespaces_are_asked_for() {
-    let what = Initialization {
+    let what = PgbenchTables {
         scale: 20_000,
         fillfactor: 80,
         tablespace: Some("a\"b".to_owned()),
         index_tablespace: Some("i".to_owned()),
         unlogged: true,
         partitions: Some(PartitionScheme::Range(3)),
-        ..Initialization::default()
+        ..PgbenchTables::default()
     };
     let created = sql("t p", &what);
     let accounts = "create unlogged table pgbench_accounts(aid bigint not null,bid int,abalance \
@@ -61,7 +61,7 @@ fn partitions_and_tablespaces_are_asked_for() {
     let key = "alter table pgbench_branches add primary key (bid) using index tablespace \"i\"";
     assert_eq!(created[7], key);
     let what =
-        Initialization { partitions: Some(PartitionScheme::Hash(2)), ..Initialization::default() };
+        PgbenchTables { partitions: Some(PartitionScheme::Hash(2)), ..PgbenchTables::default() };
     assert!(
         sql("t", &what)[5].contains("for values with (modulus 2, remainder 1) with (fillfactor")
     );
@@ -69,7 +69,7 @@ fn partitions_and_tablespaces_are_asked_for() {
 
 #[test]
 fn the_server_can_make_the_rows_itself() {
-    let of = |dialect| sql("G", &Initialization { dialect, scale: 2, ..Initialization::default() });
+    let of = |dialect| sql("G", &PgbenchTables { dialect, scale: 2, ..PgbenchTables::default() });
     let tellers = "insert into pgbench_tellers(tid,bid,tbalance) \
                    select n, (n - 1) / 10 + 1, 0 from generate_series(1, 20) as n";
     assert_eq!(of(SqlDialect::Postgres)[3], tellers);
@@ -86,7 +86,7 @@ fn the_server_can_make_the_rows_itself() {
 #[test]
 fn the_others_get_what_they_can_do() {
     let of =
-        |dialect, letters| sql(letters, &Initialization { dialect, ..Initialization::default() });
+        |dialect, letters| sql(letters, &PgbenchTables { dialect, ..PgbenchTables::default() });
     let accounts = "create table pgbench_accounts(aid integer primary key not null,bid int,\
                     abalance int,filler char(84))";
     assert_eq!(of(SqlDialect::Sqlite, "t")[2], accounts);
@@ -99,10 +99,10 @@ fn the_others_get_what_they_can_do() {
                foreign key (aid) references pgbench_accounts(aid)";
     assert_eq!(of(SqlDialect::Mysql, "f")[4], key);
     assert_eq!(of(SqlDialect::Mysql, "d")[0], "drop table if exists pgbench_history");
-    let parts = |partitions| Initialization {
+    let parts = |partitions| PgbenchTables {
         dialect: SqlDialect::Mysql,
         partitions: Some(partitions),
-        ..Initialization::default()
+        ..PgbenchTables::default()
     };
     let range = &sql("t", &parts(PartitionScheme::Range(2)))[2];
     assert!(range.ends_with(
@@ -114,20 +114,19 @@ fn the_others_get_what_they_can_do() {
 
 #[test]
 fn what_cannot_be_is_refused() {
-    let refused = |letters, what: Initialization| init_steps(letters, &what).expect_err("refused");
-    assert_eq!(refused("", Initialization::default()), "no initialization steps specified");
-    let error = refused("dx", Initialization::default());
+    let refused = |letters, what: PgbenchTables| init_steps(letters, &what).expect_err("refused");
+    assert_eq!(refused("", PgbenchTables::default()), "no initialization steps specified");
+    let error = refused("dx", PgbenchTables::default());
     assert!(error.starts_with("unrecognized initialization step \"x\""), "{error}");
     let dialect = SqlDialect::Mysql;
-    let error =
-        refused("t", Initialization { dialect, fillfactor: 80, ..Initialization::default() });
+    let error = refused("t", PgbenchTables { dialect, fillfactor: 80, ..PgbenchTables::default() });
     assert!(error.contains("leave them out"), "{error}");
-    let error = refused("t", Initialization { fillfactor: 5, ..Initialization::default() });
+    let error = refused("t", PgbenchTables { fillfactor: 5, ..PgbenchTables::default() });
     assert_eq!(error, "fillfactor must be in range 10..100, not 5");
-    let sqlite = Initialization {
+    let sqlite = PgbenchTables {
         dialect: SqlDialect::Sqlite,
         partitions: Some(PartitionScheme::Hash(2)),
-        ..Initialization::default()
+        ..PgbenchTables::default()
     };
     assert!(refused("t", sqlite).contains("no partitions"));
 }

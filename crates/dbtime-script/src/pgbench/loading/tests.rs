@@ -5,7 +5,7 @@ use super::*;
 use dbtime_model::{ErrorClass, SqlDialect};
 
 fn loading(dialect: SqlDialect, letters: &str) -> (LoadingScript, Arc<Mutex<Vec<String>>>) {
-    let what = Initialization { dialect, ..Initialization::default() };
+    let what = PgbenchTables { dialect, ..PgbenchTables::default() };
     let steps = init::init_steps(letters, &what).expect("steps");
     let progress = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&progress);
@@ -26,17 +26,17 @@ fn walk(script: &LoadingScript) -> Vec<(String, usize)> {
     let mut program =
         script.factory_for_thread(0).and_then(|mut factory| factory.program(0)).expect("a program");
     let mut statements = Vec::new();
-    let mut note = |step: Step<'_>| match step {
-        Step::Perform { op: ConnectionOp::Query(sql), .. } => {
+    let mut note = |step: ProgramStep<'_>| match step {
+        ProgramStep::Perform { op: ConnectionOp::Query(sql), .. } => {
             statements.push((sql.chars().take(60).collect(), 0));
             true
         }
-        Step::Perform { op: ConnectionOp::Copy { sql, data }, .. } => {
+        ProgramStep::Perform { op: ConnectionOp::Copy { sql, data }, .. } => {
             statements.push((sql.to_owned(), data.len()));
             true
         }
         step => {
-            assert_eq!(step, Step::Done);
+            assert_eq!(step, ProgramStep::Done);
             false
         }
     };
@@ -94,7 +94,7 @@ fn a_failure_ends_it_and_names_the_statement() {
     program.resume(ProgramEvent::Started);
     let failure = DatabaseFailure::connection("08006", "it is gone");
     let step = program.replied(Err(&failure));
-    assert_eq!(step, Step::Quit { failed: Some(ErrorClass::Connection), all: true });
+    assert_eq!(step, ProgramStep::Quit { failed: Some(ErrorClass::Connection), all: true });
     let stop_reason = script.stop_reason().expect("trouble");
     assert!(
         stop_reason.starts_with("query failed: it is gone\ndetail: Query was: drop table"),

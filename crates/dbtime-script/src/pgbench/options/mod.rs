@@ -211,7 +211,7 @@ pub struct BenchmarkOptions {
     /// Whether every error is told.
     pub is_error_verbose: bool,
     /// Where random numbers begin, if anybody says.
-    pub seed: Option<Seed>,
+    pub seed: Option<SeedChoice>,
     /// Whether a script is named before the seed: then it is read before the seed is told.
     pub is_seed_behind_script: bool,
 }
@@ -282,7 +282,7 @@ pub enum LogDetail {
 
 /// Where random numbers begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seed {
+pub enum SeedChoice {
     /// With the clock.
     Time,
     /// Anywhere: the system says.

@@ -3,7 +3,9 @@
 use super::error::UsageError;
 use super::number::{MAX_INTEGER, real, tries, whole};
 use super::script::{ScriptChoice, ScriptSource, weighted};
-use super::{CommonOptions, InitAction, PartitionMethod, PgbenchCommand, QueryProtocol, Seed};
+use super::{
+    CommonOptions, InitAction, PartitionMethod, PgbenchCommand, QueryProtocol, SeedChoice,
+};
 use crate::pgbench::builtin::BuiltinScript;
 
 /// How many scripts a run may choose from.
@@ -62,7 +64,7 @@ pub(super) struct RunOptions {
     pub(super) is_reported_per_command: bool,
     pub(super) is_failure_detailed: bool,
     pub(super) is_error_verbose: bool,
-    pub(super) seed: Option<Seed>,
+    pub(super) seed: Option<SeedChoice>,
     pub(super) is_seed_behind_script: bool,
 }
 
@@ -268,11 +270,11 @@ fn number(text: &str) -> Option<u64> {
     text.parse().ok().or_else(negative)
 }
 
-fn seed(text: &str) -> Result<Seed, UsageError> {
+fn seed(text: &str) -> Result<SeedChoice, UsageError> {
     match text {
-        "time" => Ok(Seed::Time),
-        "rand" => Ok(Seed::Rand),
-        _ => number(text.trim()).map(Seed::Number).ok_or_else(|| {
+        "time" => Ok(SeedChoice::Time),
+        "rand" => Ok(SeedChoice::Rand),
+        _ => number(text.trim()).map(SeedChoice::Number).ok_or_else(|| {
             let detail = "Expecting an unsigned integer, \"time\" or \"rand\".\n\
                           error: error while setting random seed from --random-seed option";
             UsageError::detailed(format!("unrecognized random seed option \"{text}\""), detail)

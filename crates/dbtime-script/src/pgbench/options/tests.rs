@@ -55,7 +55,7 @@ fn a_whole_command_line_is_read() {
     assert_eq!(run.log, Some(LogOptions { prefix: "p".into(), detail }));
     assert_eq!(
         (run.seed, run.scale, run.vacuum),
-        (Some(Seed::Number(7)), Some(5), VacuumChoice::None)
+        (Some(SeedChoice::Number(7)), Some(5), VacuumChoice::None)
     );
     let text = |text: &str| Some(text.to_owned());
     let connection = ConnectionOptions {
@@ -97,10 +97,10 @@ fn switches_run_together_and_names_are_cut_short() {
 #[test]
 fn a_seed_is_any_number_of_64_bits() {
     let seed = |line| benchmark(line).seed;
-    assert_eq!(seed("--random-seed=rand"), Some(Seed::Rand));
-    assert_eq!(seed("--rand=time"), Some(Seed::Time));
-    assert_eq!(seed("--random-seed=18446744073709551615"), Some(Seed::Number(u64::MAX)));
-    assert_eq!(seed("--random-seed=-3"), Some(Seed::Number(u64::MAX - 2)));
+    assert_eq!(seed("--random-seed=rand"), Some(SeedChoice::Rand));
+    assert_eq!(seed("--rand=time"), Some(SeedChoice::Time));
+    assert_eq!(seed("--random-seed=18446744073709551615"), Some(SeedChoice::Number(u64::MAX)));
+    assert_eq!(seed("--random-seed=-3"), Some(SeedChoice::Number(u64::MAX - 2)));
     assert!(benchmark("-f a.sql --random-seed=1").is_seed_behind_script);
     assert!(!benchmark("--random-seed=1 -f a.sql").is_seed_behind_script);
 }

@@ -5,12 +5,12 @@ mod flow;
 mod lifecycle;
 mod streams;
 
-use crate::pgbench::notice::{Notice, NoticeListener};
+use crate::pgbench::notice::{NoticeListener, PgbenchNotice};
 use crate::pgbench::script::PgbenchScript;
 use crate::pgbench::settings::PgbenchSettings;
 use dbtime_load::connection_op::{ConnectionOp, PipelineEntry};
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::{Program, ProgramEvent, Step, Ticket, Value};
+use dbtime_load::program::{Program, ProgramEvent, ProgramStep, SqlValue, Ticket};
 use dbtime_load::results::ResultSets;
 use dbtime_load::script::Script;
 use dbtime_model::{ErrorClass, MonoNanos, OperationId, Outcome, Sample};
@@ -67,9 +67,9 @@ fn sample(ticket: &Ticket, outcome: Outcome) -> Sample {
 }
 
 /// A step as a line: a statement comes with its parameters behind tabs.
-fn written(step: Step<'_>) -> String {
+fn written(step: ProgramStep<'_>) -> String {
     match step {
-        Step::Perform { op, .. } => match op {
+        ProgramStep::Perform { op, .. } => match op {
             ConnectionOp::Connect => "connect".to_owned(),
             ConnectionOp::Disconnect => "disconnect".to_owned(),
             ConnectionOp::Query(sql) => format!("query {sql}"),
@@ -87,14 +87,14 @@ fn written(step: Step<'_>) -> String {
             ConnectionOp::Close { handle } => format!("close {handle}"),
             ConnectionOp::Copy { sql, .. } => format!("copy {sql}"),
         },
-        Step::Sleep(length) => format!("sleep {}", length.exact()),
-        Step::Done => "done".to_owned(),
-        Step::Failed(class) => format!("failed {}", class.name()),
-        Step::Quit { failed, all } => {
+        ProgramStep::Sleep(length) => format!("sleep {}", length.exact()),
+        ProgramStep::Done => "done".to_owned(),
+        ProgramStep::Failed(class) => format!("failed {}", class.name()),
+        ProgramStep::Quit { failed, all } => {
             assert!(!all, "one client does not end the run");
             format!("quit {}", failed.map_or("none", ErrorClass::name))
         }
-        Step::Execute { .. } => unreachable!("scripts ask"),
+        ProgramStep::Execute { .. } => unreachable!("scripts ask"),
     }
 }
 
@@ -108,12 +108,12 @@ fn entry(piped: &PipelineEntry) -> String {
     }
 }
 
-fn values(values: &[Value]) -> String {
-    let one = |value: &Value| match value {
-        Value::Null => "\t\\N".to_owned(),
-        Value::Integer(value) => format!("\t{value}"),
-        Value::Real(value) => format!("\t{value}"),
-        Value::Text(value) => format!("\t{value}"),
+fn values(values: &[SqlValue]) -> String {
+    let one = |value: &SqlValue| match value {
+        SqlValue::Null => "\t\\N".to_owned(),
+        SqlValue::Integer(value) => format!("\t{value}"),
+        SqlValue::Real(value) => format!("\t{value}"),
+        SqlValue::Text(value) => format!("\t{value}"),
     };
     values.iter().map(one).collect()
 }
@@ -148,7 +148,7 @@ fn failure(class: ErrorClass, state: &str, message: &str) -> DatabaseFailure {
 struct Stage {
     script: PgbenchScript,
     program: Option<Box<dyn Program>>,
-    notices: Arc<Mutex<Vec<Notice>>>,
+    notices: Arc<Mutex<Vec<PgbenchNotice>>>,
 }
 
 impl Stage {
@@ -171,7 +171,7 @@ impl Stage {
     }
 
     /// What was said since the last time.
-    fn said(&self) -> Vec<Notice> {
+    fn said(&self) -> Vec<PgbenchNotice> {
         std::mem::take(&mut self.notices.lock().expect("whole"))
     }
 }

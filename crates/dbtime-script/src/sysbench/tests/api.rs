@@ -126,12 +126,14 @@ fn the_globals_of_old_scripts_work() {
 #[test]
 fn options_are_declared_with_their_types() {
     let path = own("reports", SqlDialect::Mysql).path;
-    let declared = declared_options(&path, Some("run"), CompatMode::V1_1, Output::new(|_| {}));
+    let declared =
+        declared_options(&path, Some("run"), CompatMode::V1_1, ScriptOutput::new(|_| {}));
     let declared = declared.expect("it is fine");
     assert_eq!(declared.options, None);
     assert_eq!(declared.functions, ["init", "event"]);
     let path = own("options", SqlDialect::Mysql).path;
-    let declared = declared_options(&path, Some("run"), CompatMode::V1_1, Output::new(|_| {}));
+    let declared =
+        declared_options(&path, Some("run"), CompatMode::V1_1, ScriptOutput::new(|_| {}));
     let options = declared.expect("it is fine").options.expect("there are some");
     let kinds: Vec<_> = options.iter().map(|o| (o.name.as_str(), o.kind)).collect();
     assert_eq!(

@@ -2,7 +2,7 @@
 
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_load::results::ResultSets;
 use dbtime_model::ErrorClass;
 use std::collections::{HashMap, VecDeque};
@@ -89,14 +89,14 @@ impl Database {
     }
 }
 
-fn shown(values: &[Value]) -> String {
+fn shown(values: &[SqlValue]) -> String {
     let texts: Vec<String> = values
         .iter()
         .map(|value| match value {
-            Value::Null => "NULL".to_owned(),
-            Value::Integer(number) => number.to_string(),
-            Value::Real(number) => format!("{number:?}"),
-            Value::Text(text) => format!("'{text}'"),
+            SqlValue::Null => "NULL".to_owned(),
+            SqlValue::Integer(number) => number.to_string(),
+            SqlValue::Real(number) => format!("{number:?}"),
+            SqlValue::Text(text) => format!("'{text}'"),
         })
         .collect();
     format!("[{}]", texts.join(", "))

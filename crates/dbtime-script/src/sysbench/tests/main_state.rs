@@ -37,7 +37,7 @@ impl Main {
     ) -> Self {
         let printed = Arc::<Mutex<String>>::default();
         let to = Arc::clone(&printed);
-        let output = Output::new(move |text| to.lock().expect("no panic").push_str(text));
+        let output = ScriptOutput::new(move |text| to.lock().expect("no panic").push_str(text));
         let (script, state) =
             MainScript::new(SysbenchSettings { output, ..settings }, true, tid).expect("a script");
         let thread = std::thread::spawn(move || {

@@ -13,7 +13,7 @@ fn is_installed() -> bool {
 
 fn settings(name: &str, driver: SqlDialect) -> SysbenchSettings {
     let mut settings = SysbenchSettings::new(name, driver);
-    let declared = declared_options(name, Some("run"), CompatMode::V1_0, Output::new(|_| {}))
+    let declared = declared_options(name, Some("run"), CompatMode::V1_0, ScriptOutput::new(|_| {}))
         .unwrap_or_else(|error| panic!("{error}"));
     let values = &mut settings.options.values;
     for option in declared.options.into_iter().flatten() {
@@ -123,7 +123,7 @@ fn what_a_script_declares_is_known_before_it_runs() {
         return;
     }
     let declared =
-        |name| declared_options(name, Some("run"), CompatMode::V1_0, Output::new(|_| {}));
+        |name| declared_options(name, Some("run"), CompatMode::V1_0, ScriptOutput::new(|_| {}));
     let points = declared("select_random_points").expect("it is fine");
     let options = points.options.expect("it declares some");
     let named = |name: &str| options.iter().find(|option| option.name == name).cloned();
@@ -134,7 +134,8 @@ fn what_a_script_declares_is_known_before_it_runs() {
         points.commands.iter().map(|c| (c.name.as_str(), c.is_parallel)).collect();
     assert_eq!(commands, [("prepare", true), ("prewarm", true)]);
     assert!(points.functions.contains(&"event") && !points.functions.contains(&"thread_run"));
-    let without = declared_options("oltp_delete", None, CompatMode::V1_0, Output::new(|_| {}));
+    let without =
+        declared_options("oltp_delete", None, CompatMode::V1_0, ScriptOutput::new(|_| {}));
     assert!(without.is_err_and(|error| error.to_string().contains("Command is required")));
     assert!(declared("no_such_script").is_err());
 }

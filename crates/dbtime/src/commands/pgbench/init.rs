@@ -7,7 +7,7 @@ use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos, SqlDialect};
 use dbtime_script::pgbench::options::{InitAction, InitOptions, PartitionMethod};
 use dbtime_script::pgbench::{
-    DEFAULT_STEPS, Initialization, LoadingProgress, LoadingScript, PartitionScheme, ResultTable,
+    DEFAULT_STEPS, LoadingProgress, LoadingScript, PartitionScheme, PgbenchTables, ResultTable,
     init_steps,
 };
 use std::fmt::Write as _;
@@ -22,7 +22,7 @@ const QUIET_INTERVAL: Nanos = Nanos::from_secs(5);
 /// Makes the tables that a command line asks for.
 pub(super) fn run(job: &PgbenchJob, what: &InitOptions) -> Result<(), CommandFailure> {
     let letters: String = what.steps.iter().map(|step| letter(*step)).collect();
-    let initialization = Initialization {
+    let initialization = PgbenchTables {
         dialect: job.place.dialect,
         scale: what.scale.into(),
         fillfactor: what.fillfactor.unwrap_or(100),
@@ -43,13 +43,13 @@ pub(super) fn run(job: &PgbenchJob, what: &InitOptions) -> Result<(), CommandFai
 
 /// What makes the tables of a target that is made for a run.
 pub(super) fn of_run(dialect: SqlDialect, scale: u64) -> Result<LoadingScript, CommandFailure> {
-    let initialization = Initialization { dialect, scale, ..Initialization::default() };
+    let initialization = PgbenchTables { dialect, scale, ..PgbenchTables::default() };
     loading(DEFAULT_STEPS, &initialization, InitPace::Quiet).map(|(loading, _)| loading)
 }
 
 fn loading(
     letters: &str,
-    initialization: &Initialization,
+    initialization: &PgbenchTables,
     pace: InitPace,
 ) -> Result<(LoadingScript, Arc<LoadingPrinter>), CommandFailure> {
     let steps = init_steps(letters, initialization).map_err(CommandFailure::usage)?;

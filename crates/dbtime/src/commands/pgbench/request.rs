@@ -13,10 +13,10 @@ use dbtime_load::queue::Backlog;
 use dbtime_load::workload::Operation;
 use dbtime_model::Nanos;
 use dbtime_script::pgbench::options::{
-    BenchmarkOptions, QueryProtocol, RunLength, ScriptChoice, ScriptSource, Seed,
+    BenchmarkOptions, QueryProtocol, RunLength, ScriptChoice, ScriptSource, SeedChoice,
 };
 use dbtime_script::pgbench::{
-    Notice, NoticeListener, PgbenchScript, PgbenchScripts, PgbenchSettings, QueryMode,
+    NoticeListener, PgbenchNotice, PgbenchScript, PgbenchScripts, PgbenchSettings, QueryMode,
     TransactionObserver, seed_named,
 };
 use std::io::Read;
@@ -62,9 +62,9 @@ pub(super) fn seed_and_scripts(
 ) -> Result<(u64, PgbenchScripts), CommandFailure> {
     let usual = seed_of_environment()?;
     let seed = || match (what.seed, usual) {
-        (Some(Seed::Number(number)), _) => Ok(print_seed(number)),
-        (Some(Seed::Time), _) => Ok(print_seed(clock())),
-        (Some(Seed::Rand), _) => random().map(print_seed),
+        (Some(SeedChoice::Number(number)), _) => Ok(print_seed(number)),
+        (Some(SeedChoice::Time), _) => Ok(print_seed(clock())),
+        (Some(SeedChoice::Rand), _) => random().map(print_seed),
         (None, usual) => Ok(usual.unwrap_or_else(clock)),
     };
     if what.is_seed_behind_script {
@@ -172,11 +172,11 @@ fn limit(what: &BenchmarkOptions) -> Option<Nanos> {
 }
 
 /// What clients have to say.
-fn print_notice(notice: Notice) {
+fn print_notice(notice: PgbenchNotice) {
     screen::to_stderr(&match notice {
-        Notice::Error(text) => super::as_error(&text),
-        Notice::Info(text) => format!("pgbench: {text}\n"),
-        Notice::Line(text) => text + "\n",
+        PgbenchNotice::Error(text) => super::as_error(&text),
+        PgbenchNotice::Info(text) => format!("pgbench: {text}\n"),
+        PgbenchNotice::Line(text) => text + "\n",
     });
 }
 
@@ -193,7 +193,7 @@ pub(super) fn run(
     };
     let mut request = job.request(&name, script)?;
     request.seed = seed;
-    if !matches!(what.seed, Some(Seed::Number(_))) {
+    if !matches!(what.seed, Some(SeedChoice::Number(_))) {
         // The same again takes the seed that it was.
         request.command = command(&job.words, Some(seed));
     }

@@ -15,8 +15,8 @@ use dbtime_lab::{LabError, RunRequest};
 use dbtime_model::plain_text::plain_lines;
 use dbtime_script::sysbench::options::{CommandArguments, GeneralOptions, SysbenchOptions};
 use dbtime_script::sysbench::{
-    MainTask, Output, ScriptDeclarations, SysbenchCommand, SysbenchScript, SysbenchSettings, help,
-    report,
+    MainTask, ScriptDeclarations, ScriptOutput, SysbenchCommand, SysbenchScript, SysbenchSettings,
+    help, report,
 };
 use main_state::{StateSetup, StateThread};
 use std::io::IsTerminal;
@@ -62,7 +62,7 @@ struct SysbenchJob {
     destination: LazyTarget,
     declared: ScriptDeclarations,
     words: Vec<String>,
-    output: Output,
+    output: ScriptOutput,
     /// Ends commands, and what comes before a run: its `done()` comes after what ends that.
     stop: Arc<RunStop>,
 }
@@ -140,10 +140,10 @@ fn without_script(
 }
 
 /// Where scripts print: stdout, unless that is for one JSON document.
-fn output(is_json: bool) -> Output {
+fn output(is_json: bool) -> ScriptOutput {
     match is_json {
-        true => Output::new(screen::to_stderr),
-        false => Output::new(screen::result),
+        true => ScriptOutput::new(screen::to_stderr),
+        false => ScriptOutput::new(screen::result),
     }
 }
 

@@ -1,7 +1,7 @@
 //! From sysbench's database options to the target they name.
 
 use crate::exit::CommandFailure;
-use dbtime_engines::server::secret::Secret;
+use dbtime_engines::server::secret::ServerSecret;
 use dbtime_engines::server::url::ServerUrl;
 use dbtime_lab::{LabError, Target};
 use dbtime_script::sysbench::options::{
@@ -137,7 +137,7 @@ fn login(scheme: &str, user: &str, password: &str, database: &str) -> ServerUrl 
     ServerUrl {
         scheme: scheme.to_owned(),
         user: filled(user),
-        password: filled(password).map(Secret::new),
+        password: filled(password).map(ServerSecret::new),
         database: filled(database),
         ..ServerUrl::default()
     }

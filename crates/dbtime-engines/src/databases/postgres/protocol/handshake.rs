@@ -5,13 +5,13 @@ use crate::databases::postgres::failure::{malformed, no_postgres, refusal};
 use crate::databases::postgres::shared::PostgresShared;
 use crate::socket::{ProtocolProgress, TlsRequirement, service_of};
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_wire::Malformed;
+use dbtime_wire::MalformedMessage;
 use dbtime_wire::postgres::{HEADER, PostgresError, backend, header, parameter_status};
 
 /// No message before the first statement is longer.
 const MAX_LOGIN_BYTES: usize = 64 << 10;
 
-const UNREADABLE: Malformed = Malformed("something that makes no sense");
+const UNREADABLE: MalformedMessage = MalformedMessage("something that makes no sense");
 
 impl PostgresProtocol {
     /// Reads the one byte that says whether the server encrypts.

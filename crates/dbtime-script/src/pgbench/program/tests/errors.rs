@@ -31,8 +31,8 @@ fn conflict() -> DatabaseFailure {
 /// The only error that was said, or the only kind of message.
 fn errors(stage: &Stage) -> Vec<String> {
     let text = |notice| match notice {
-        Notice::Error(text) => Some(text),
-        Notice::Info(_) | Notice::Line(_) => None,
+        PgbenchNotice::Error(text) => Some(text),
+        PgbenchNotice::Info(_) | PgbenchNotice::Line(_) => None,
     };
     stage.said().into_iter().filter_map(text).collect()
 }
@@ -52,9 +52,9 @@ fn a_conflict_is_rolled_back_and_tried_again_with_the_same_numbers() {
     let said: Vec<_> = stage.said();
     let error = "client 0 got an error in command 2 (SQL) of script 0; \
                  ERROR:  could not serialize access";
-    assert_eq!(said[0], Notice::Info(error.to_owned()));
+    assert_eq!(said[0], PgbenchNotice::Info(error.to_owned()));
     let again = "client 0 repeats the transaction after the error (try 1/3)";
-    assert_eq!(said[1], Notice::Info(again.to_owned()));
+    assert_eq!(said[1], PgbenchNotice::Info(again.to_owned()));
     stage.program = None;
     let statistics = stage.script.statistics();
     assert_eq!(statistics.scripts[0].commands[2].retries, 2);

@@ -130,7 +130,9 @@ fn programs_are_run_only_where_they_may_be() {
     let text = "\\setshell x echo :client_id 2> /dev/null\n\\shell true\nSELECT :x;";
     let mut stage = Stage::new(text, PgbenchSettings::default());
     assert_eq!(stage.play(&mut well), ["quit other"]);
-    let Some(Notice::Error(first)) = stage.said().into_iter().next() else { panic!("an error") };
+    let Some(PgbenchNotice::Error(first)) = stage.said().into_iter().next() else {
+        panic!("an error")
+    };
     assert!(first.contains("--allow-shell"), "{first}");
     let settings = PgbenchSettings { allow_shell: true, ..PgbenchSettings::default() };
     assert_eq!(Stage::new(text, settings).play(&mut well), ["query SELECT 0;", "done"]);
@@ -142,7 +144,7 @@ fn debug_is_shown_to_the_listener() {
     let mut stage = Stage::new(text, PgbenchSettings::default());
     stage.play(&mut well);
     let shown = ["command=1): boolean true", "command=2): null", "command=3): double 1.5"];
-    let shown = shown.map(|line| Notice::Line(format!("debug(script=0,{line}")));
+    let shown = shown.map(|line| PgbenchNotice::Line(format!("debug(script=0,{line}")));
     assert_eq!(stage.said(), shown);
 }
 

@@ -23,7 +23,7 @@ fn a_run_without_its_connections_does_not_begin() {
     let program = stage.program.as_mut().expect("a client");
     program.begin(ProgramPhase::Open).expect("a connection is made");
     let refused = DatabaseFailure::connection("53300", "sorry, too many clients already");
-    let quit = Step::Quit { failed: Some(ErrorClass::Connection), all: true };
+    let quit = ProgramStep::Quit { failed: Some(ErrorClass::Connection), all: true };
     assert_eq!(program.replied(Err(&refused)), quit);
     let stop_reason =
         "sorry, too many clients already\nerror: could not create connection for client 0";
@@ -50,7 +50,7 @@ fn every_command_is_told_where_that_is_wanted() {
         "client 0 sending SELECT 2;",
         "client 0 receiving",
     ];
-    assert_eq!(stage.said(), expected.map(|line| Notice::Info(line.to_owned())));
+    assert_eq!(stage.said(), expected.map(|line| PgbenchNotice::Info(line.to_owned())));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::{rewrite_for_sqlite, utf8};
 use crate::sysbench::literal;
 use crate::sysbench::lua_host::{ClientState, HostCall, LuaHost, ParameterKind, PreparedQuery};
-use dbtime_load::program::Value;
+use dbtime_load::program::SqlValue;
 use dbtime_model::SqlDialect;
 use mlua::{LightUserData, Lua, LuaString, Result, Table, Value as LuaArgument, Variadic};
 use std::borrow::Cow;
@@ -129,11 +129,11 @@ fn put(slot: &mut ClientState, handle: u32, numbers: &[f64]) -> bool {
     if prepared.text.is_some() || prepared.kinds.len() != numbers.len() {
         return false;
     }
-    values.resize(numbers.len(), Value::Null);
+    values.resize(numbers.len(), SqlValue::Null);
     for ((value, kind), number) in values.iter_mut().zip(&*prepared.kinds).zip(numbers) {
         *value = match kind {
-            ParameterKind::Integer => Value::Integer(*number as i64),
-            ParameterKind::Real => Value::Real(*number),
+            ParameterKind::Integer => SqlValue::Integer(*number as i64),
+            ParameterKind::Real => SqlValue::Real(*number),
             ParameterKind::Text => return false,
         };
     }
@@ -148,7 +148,7 @@ fn execute(lua_host: &LuaHost, handle: u32, argument: &[LuaArgument]) -> Result<
     let Some(Some(prepared)) = prepared.get(handle as usize) else {
         return Err(mlua::Error::runtime("the statement is closed"));
     };
-    values.resize(prepared.kinds.len(), Value::Null);
+    values.resize(prepared.kinds.len(), SqlValue::Null);
     for (index, (value, &kind)) in values.iter_mut().zip(&*prepared.kinds).enumerate() {
         set(value, kind, argument.get(index))?;
     }
@@ -163,25 +163,25 @@ fn execute(lua_host: &LuaHost, handle: u32, argument: &[LuaArgument]) -> Result<
 
 /// The value as its parameter's type has it. A text keeps its room.
 #[inline]
-fn set(value: &mut Value, kind: ParameterKind, argument: Option<&LuaArgument>) -> Result<()> {
+fn set(value: &mut SqlValue, kind: ParameterKind, argument: Option<&LuaArgument>) -> Result<()> {
     *value = match (kind, argument) {
-        (_, None | Some(LuaArgument::Nil)) => Value::Null,
-        (ParameterKind::Integer, Some(LuaArgument::Integer(number))) => Value::Integer(*number),
+        (_, None | Some(LuaArgument::Nil)) => SqlValue::Null,
+        (ParameterKind::Integer, Some(LuaArgument::Integer(number))) => SqlValue::Integer(*number),
         (ParameterKind::Integer, Some(LuaArgument::Number(number))) => {
-            Value::Integer(*number as i64)
+            SqlValue::Integer(*number as i64)
         }
-        (ParameterKind::Real, Some(LuaArgument::Integer(number))) => Value::Real(*number as f64),
-        (ParameterKind::Real, Some(LuaArgument::Number(number))) => Value::Real(*number),
+        (ParameterKind::Real, Some(LuaArgument::Integer(number))) => SqlValue::Real(*number as f64),
+        (ParameterKind::Real, Some(LuaArgument::Number(number))) => SqlValue::Real(*number),
         (ParameterKind::Text, Some(LuaArgument::String(argument))) => {
             let argument = argument.to_str().map_err(|_| {
                 mlua::Error::runtime("a parameter is not UTF-8; only text can be sent")
             })?;
-            if let Value::Text(text) = value {
+            if let SqlValue::Text(text) = value {
                 text.clear();
                 text.push_str(&argument);
                 return Ok(());
             }
-            Value::Text((*argument).to_owned())
+            SqlValue::Text((*argument).to_owned())
         }
         (_, Some(LuaArgument::String(digits))) => from_digits(kind, &digits.to_string_lossy()),
         (_, Some(other)) => {
@@ -193,10 +193,10 @@ fn set(value: &mut Value, kind: ParameterKind, argument: Option<&LuaArgument>) -
 }
 
 /// A 64-bit number that Lua's own numbers cannot hold.
-fn from_digits(kind: ParameterKind, digits: &str) -> Value {
+fn from_digits(kind: ParameterKind, digits: &str) -> SqlValue {
     if kind == ParameterKind::Real {
-        return digits.parse().map_or(Value::Null, Value::Real);
+        return digits.parse().map_or(SqlValue::Null, SqlValue::Real);
     }
     let unsigned = || digits.parse::<u64>().map(u64::cast_signed);
-    digits.parse().or_else(|_| unsigned()).map_or(Value::Null, Value::Integer)
+    digits.parse().or_else(|_| unsigned()).map_or(SqlValue::Null, SqlValue::Integer)
 }
