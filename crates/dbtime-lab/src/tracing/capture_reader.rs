@@ -7,7 +7,7 @@
 use super::cost_limiter::CostLimiter;
 use super::reader_messages::{
     BATCH_REQUESTS, FrameStream, ReaderBegin, ReaderCommand, ReaderError, ReaderOutcome,
-    ReaderProgress, ReaderStart, TotalsMessage,
+    ReaderProgress, ReaderStart, RequestBatch, TotalsMessage,
 };
 use super::server_set::ServerSet;
 use super::trace_options::TraceOptions;
@@ -237,8 +237,11 @@ fn send_requests(
     stream: &mut FrameStream<UnixStream>,
     requests: Vec<TracedRequest>,
 ) -> io::Result<()> {
-    requests.chunks(BATCH_REQUESTS).try_for_each(|batch| stream.send(&batch))?;
-    stream.send(&Vec::<TracedRequest>::new())
+    let mut requests = requests.into_iter().peekable();
+    while requests.peek().is_some() {
+        stream.send(&RequestBatch::new(requests.by_ref().take(BATCH_REQUESTS)))?;
+    }
+    stream.send(&RequestBatch::default())
 }
 
 /// What a server is called, for people.

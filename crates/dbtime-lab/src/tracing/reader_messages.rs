@@ -14,15 +14,17 @@
 use super::trace_options::TraceOptions;
 use crate::error::LabError;
 use dbtime_model::lock_picture::ServerSession;
-use dbtime_model::traced::TracedRequest;
+use dbtime_model::traced::{SessionLogin, TracedRequest};
 use dbtime_model::traced_file::{TraceBegin, TraceEnd};
 use dbtime_model::traced_ledger::{TraceCost, TraceLedger};
 use dbtime_model::traced_totals::{RowNumber, TracedTotals};
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::trace::{TraceError, TracedServer};
+use rustc_hash::FxHashMap;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, ErrorKind, Read, Write};
+use std::sync::Arc;
 
 /// The longest message. Unit: bytes. Sums of 4,096 statements take some megabytes.
 const MAX_FRAME_BYTES: usize = 64 << 20;
@@ -79,7 +81,45 @@ pub(super) enum ReaderCommand {
 }
 
 /// Requests that have ended; none: there are no more for this command.
-pub(super) type RequestBatch = Vec<TracedRequest>;
+///
+/// Many requests come from few connections: a login is there once, and each request has its place
+/// among them. That spares the session three allocations a request.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct RequestBatch {
+    logins: Vec<Arc<SessionLogin>>,
+    /// With the place of its login, where it has one.
+    requests: Vec<(Option<u32>, TracedRequest)>,
+}
+
+impl RequestBatch {
+    pub(super) fn new(requests: impl Iterator<Item = TracedRequest>) -> Self {
+        let mut batch = Self::default();
+        let mut places = FxHashMap::default();
+        for mut request in requests {
+            let place = request.login.take().map(|login| {
+                *places.entry(Arc::as_ptr(&login) as usize).or_insert_with(|| {
+                    batch.logins.push(login);
+                    batch.logins.len() as u32 - 1
+                })
+            });
+            batch.requests.push((place, request));
+        }
+        batch
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.requests.is_empty()
+    }
+
+    /// The requests, each with its login.
+    pub(super) fn into_requests(self) -> impl Iterator<Item = TracedRequest> {
+        let logins = self.logins;
+        self.requests.into_iter().map(move |(place, mut request)| {
+            request.login = place.and_then(|place| logins.get(place as usize).cloned());
+            request
+        })
+    }
+}
 
 /// What a poll came to, beside requests.
 #[derive(Debug, Serialize, Deserialize)]
@@ -215,12 +255,8 @@ impl<S: Read + Write> FrameStream<S> {
         if length > MAX_FRAME_BYTES {
             return Err(malformed(format!("a message of {length} bytes")));
         }
-        self.buffer.clear();
-        let mut stream = Read::by_ref(&mut self.stream).take(length as u64);
-        let read = stream.read_to_end(&mut self.buffer)?;
-        if read < length {
-            return Err(ErrorKind::UnexpectedEof.into());
-        }
+        self.buffer.resize(length, 0);
+        self.stream.read_exact(&mut self.buffer)?;
         postcard::from_bytes(&self.buffer).map(Some).map_err(malformed)
     }
 }

@@ -71,7 +71,7 @@ impl ReaderProcess {
             if batch.is_empty() {
                 break;
             }
-            requests.extend(batch);
+            requests.extend(batch.into_requests());
         }
         Ok((requests, self.reply()?))
     }

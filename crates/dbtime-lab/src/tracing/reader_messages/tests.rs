@@ -93,9 +93,13 @@ fn request() -> TracedRequest {
 fn requests_arrive_as_they_were_to_the_nanosecond() {
     let mut numbered = TracedRequest { error: Some(ErrorCode::Number(1213)), ..request() };
     numbered.login = None;
-    let batch: RequestBatch = vec![request(), numbered];
-    let received: Option<RequestBatch> = written(&batch).receive().expect("a message");
-    assert_eq!(received, Some(batch));
+    let requests = vec![request(), numbered, request()];
+    let batch = RequestBatch::new(requests.iter().cloned());
+    let received: RequestBatch = written(&batch).receive().expect("a message").expect("one");
+    assert_eq!(received.into_requests().collect::<Vec<_>>(), requests);
+    assert!(RequestBatch::default().is_empty() && !batch.is_empty());
+    let shared = vec![request(); 3];
+    assert_eq!(RequestBatch::new(shared.into_iter()).logins.len(), 1);
 }
 
 /// What fuzzing begins with is a message of today.
