@@ -83,10 +83,6 @@ const NOUNS: &[&str] = &[
     "Zipf",
 ];
 
-/// Types of a single word that are still to get a second one, by crate. Each list only ever gets
-/// shorter.
-const UNDECIDED: &[(&str, &[&str])] = &[("dbtime-observe", &["Catalog", "Helper"])];
-
 /// What begins the definition of a type, visibility left out.
 const KEYWORDS: &[&str] = &["enum ", "struct ", "trait ", "type ", "union ", "unsafe trait "];
 
@@ -101,7 +97,7 @@ pub(super) fn check(tree: &SourceTree) -> Vec<TidyProblem> {
     }
     let mut problems: Vec<TidyProblem> =
         places.iter().flat_map(|(name, places)| of_name(name, places)).collect();
-    problems.extend(undecided(&places));
+    problems.extend(unused_nouns(&places));
     for name in SHARED {
         if places.get(name).is_none_or(|places| places.len() < 2) {
             let text = format!("`{name}` is there once now: strike it from `SHARED`");
@@ -120,7 +116,7 @@ fn of_name(name: &str, places: &[(&str, usize)]) -> Vec<TidyProblem> {
             problems.push(TidyProblem::at(path, *line, text));
         }
     }
-    if is_single_word(name) && !NOUNS.contains(&name) && !is_undecided(name, first) {
+    if is_single_word(name) && !NOUNS.contains(&name) {
         let text = format!("`{name}` is no noun of the domain: give it a second word");
         problems.push(TidyProblem::at(first, line, text));
     }
@@ -136,17 +132,11 @@ fn is_single_word(name: &str) -> bool {
     !name.chars().skip(1).any(|c| c.is_ascii_uppercase())
 }
 
-fn is_undecided(name: &str, path: &str) -> bool {
-    let of_crate = |&&(krate, _): &&(&str, &[&str])| path.starts_with(&format!("crates/{krate}/"));
-    UNDECIDED.iter().find(of_crate).is_some_and(|(_, names)| names.contains(&name))
-}
-
-/// What is to be struck from [`UNDECIDED`] and [`NOUNS`].
-fn undecided(places: &BTreeMap<&str, Vec<(&str, usize)>>) -> Vec<TidyProblem> {
-    let all = UNDECIDED.iter().flat_map(|(_, names)| names.iter()).chain(NOUNS);
-    let gone = all.filter(|name| !places.contains_key(**name));
+/// What is to be struck from [`NOUNS`].
+fn unused_nouns(places: &BTreeMap<&str, Vec<(&str, usize)>>) -> Vec<TidyProblem> {
+    let gone = NOUNS.iter().filter(|name| !places.contains_key(**name));
     gone.map(|name| {
-        let text = format!("no type has the name `{name}` any more: strike it");
+        let text = format!("no type has the name `{name}` any more: strike it from `NOUNS`");
         TidyProblem::of("xtask/src/tidy/types.rs", text)
     })
     .collect()
@@ -207,6 +197,5 @@ mod tests {
     #[test]
     fn lists_are_sorted() {
         assert!(NOUNS.is_sorted() && SPEECH.is_sorted() && SHARED.is_sorted());
-        assert!(UNDECIDED.is_sorted() && UNDECIDED.iter().all(|(_, names)| names.is_sorted()));
     }
 }

@@ -15,7 +15,7 @@ use super::kernel::probe_sites::ProbeGroup;
 use super::kernel::refusal::kernel_error;
 use super::kernel::stream::{CaptureConfig, CaptureDepth};
 use super::kernel::sum_layout;
-use super::privilege::helper::Helper;
+use super::privilege::helper::HelperProcess;
 use super::privilege::{rights, sandbox};
 use super::probes::demand::DemandProbes;
 use super::probes::server_probes::{ProgramFacts, ServerProbes};
@@ -51,7 +51,7 @@ enum CapturePhase {
 
 /// Requests of some servers, as they end.
 pub struct Capture {
-    helper: Helper,
+    helper: HelperProcess,
     /// The tables; the programs are the helper's.
     object: Object,
     probes: ServerProbes,
@@ -92,7 +92,7 @@ pub struct CaptureResult {
 /// Programs that are still attached, and do nothing any more. They go when this is dropped, which
 /// waits for it: on busy CPUs that takes seconds, so that a report had better be there before.
 #[derive(Debug)]
-pub struct AttachedPrograms(#[expect(dead_code, reason = "it goes when this goes")] Helper);
+pub struct AttachedPrograms(#[expect(dead_code, reason = "it goes when this goes")] HelperProcess);
 
 impl Capture {
     /// Begins to watch. It takes CAP_BPF and CAP_PERFMON, which this process has got no more
@@ -103,7 +103,7 @@ impl Capture {
     /// # Errors
     /// The kernel refuses, for want of a right or because it lacks something.
     pub fn attach(servers: &[TracedServer], config: &CaptureConfig) -> Result<Self, TraceError> {
-        let mut helper = Helper::start()?;
+        let mut helper = HelperProcess::start()?;
         let (loaded, refused) = helper.load(config)?;
         let object = tables(config, &loaded)?;
         rights::give_up(|| departures(&object).is_ok())?;

@@ -13,7 +13,7 @@ use std::io::Read;
 
 /// Which of these files. `None`: that of what all databases share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Catalog {
+pub(crate) enum CatalogFile {
     /// The file nodes of the tables that list others.
     Map(Option<u32>),
     /// The tables and indexes of a database.
@@ -29,13 +29,13 @@ const MAX_MAP_BYTES: u64 = 4096;
 ///
 /// # Errors
 /// It is not there, or may not be read, for people.
-pub(crate) fn open_catalog(server: u32, catalog: Catalog) -> Result<File, String> {
+pub(crate) fn open_catalog(server: u32, catalog: CatalogFile) -> Result<File, String> {
     match catalog {
-        Catalog::Map(database) => open(server, database, None),
-        Catalog::Relations(database) => {
+        CatalogFile::Map(database) => open(server, database, None),
+        CatalogFile::Relations(database) => {
             open(server, Some(database), Some(mapped(server, Some(database), PG_CLASS)?))
         }
-        Catalog::Databases => open(server, None, Some(mapped(server, None, PG_DATABASE)?)),
+        CatalogFile::Databases => open(server, None, Some(mapped(server, None, PG_DATABASE)?)),
     }
 }
 
@@ -103,15 +103,17 @@ mod tests {
             let file = open_catalog(server.0.id(), catalog);
             file.map(|mut file| file.read_to_string(&mut text).map(|_| text))
         };
-        let tables = text(Catalog::Relations(5)).expect("it is there");
+        let tables = text(CatalogFile::Relations(5)).expect("it is there");
         assert_eq!(tables.expect("it is text"), "tables");
-        assert!(text(Catalog::Map(Some(5))).is_ok() && text(Catalog::Map(None)).is_ok());
+        assert!(text(CatalogFile::Map(Some(5))).is_ok() && text(CatalogFile::Map(None)).is_ok());
         // Links, a folder, a table that the map does not name, and what is not there.
-        for catalog in [Catalog::Map(Some(6)), Catalog::Relations(6), Catalog::Relations(8)] {
+        for catalog in
+            [CatalogFile::Map(Some(6)), CatalogFile::Relations(6), CatalogFile::Relations(8)]
+        {
             assert!(text(catalog).is_err(), "{catalog:?}");
         }
-        assert!(text(Catalog::Relations(7)).expect_err("a folder").contains("not the file"));
-        assert!(text(Catalog::Databases).expect_err("not named").contains("as expected"));
-        assert!(text(Catalog::Map(Some(9))).expect_err("no such").contains("base/9"));
+        assert!(text(CatalogFile::Relations(7)).expect_err("a folder").contains("not the file"));
+        assert!(text(CatalogFile::Databases).expect_err("not named").contains("as expected"));
+        assert!(text(CatalogFile::Map(Some(9))).expect_err("no such").contains("base/9"));
     }
 }

@@ -5,7 +5,7 @@
 //! to disk: a table that was made since the last checkpoint keeps its number, and is looked for
 //! again later.
 
-use super::catalogs::Catalog;
+use super::catalogs::CatalogFile;
 use super::relations::{NumberedNames, databases, relations, shared_relations};
 use dbtime_model::traced_files::{FileName, FileWait, add_files};
 use std::collections::HashMap;
@@ -29,7 +29,7 @@ const MAX_LISTS: usize = 1024;
 const TEMPLATE: u32 = 1;
 
 /// What opens a catalog of a server, or says why not.
-pub(crate) type CatalogOpener<'a> = dyn FnMut(u32, Catalog) -> Result<File, String> + 'a;
+pub(crate) type CatalogOpener<'a> = dyn FnMut(u32, CatalogFile) -> Result<File, String> + 'a;
 
 /// Segments of the write-ahead log follow each other: they are shown by their folder.
 fn log_folder(file: &str) -> Option<&str> {
@@ -170,12 +170,13 @@ fn read_list(
         read.map(|_| bytes).map_err(|error| error.to_string())
     };
     Ok(match listed {
-        NamedObjects::Databases => databases(&bytes(Catalog::Databases)?),
-        NamedObjects::Relations(None) => {
-            shared_relations(&bytes(Catalog::Relations(TEMPLATE))?, &bytes(Catalog::Map(None))?)
-        }
+        NamedObjects::Databases => databases(&bytes(CatalogFile::Databases)?),
+        NamedObjects::Relations(None) => shared_relations(
+            &bytes(CatalogFile::Relations(TEMPLATE))?,
+            &bytes(CatalogFile::Map(None))?,
+        ),
         NamedObjects::Relations(database @ Some(number)) => {
-            relations(&bytes(Catalog::Relations(number))?, &bytes(Catalog::Map(database))?)
+            relations(&bytes(CatalogFile::Relations(number))?, &bytes(CatalogFile::Map(database))?)
         }
     })
 }
@@ -236,17 +237,19 @@ mod tests {
     }
 
     /// The catalogs of servers: of 1 the database 5 (`shop`) with `t`, of 2 the same with `u`.
-    fn open(server: u32, catalog: Catalog) -> Result<File, String> {
+    fn open(server: u32, catalog: CatalogFile) -> Result<File, String> {
         let row = |oid, name: &str, node| page(&[TupleHeader(9, 0, LIVE, oid, &named(name, node))]);
         let own = if server == 1 { "t" } else { "u" };
         let bytes = match catalog {
-            Catalog::Map(None) => map(&[(1262, 1300)]),
-            Catalog::Map(_) => map(&[(1259, 1259)]),
-            Catalog::Relations(1) => row(1262, "pg_database", 0),
-            Catalog::Relations(5) => [row(16384, own, 16390), row(1259, "pg_class", 0)].concat(),
-            Catalog::Relations(6) if server == 2 => row(16384, "six", 16390),
-            Catalog::Relations(_) => return Err("no such database".to_owned()),
-            Catalog::Databases => row(5, "shop", 0),
+            CatalogFile::Map(None) => map(&[(1262, 1300)]),
+            CatalogFile::Map(_) => map(&[(1259, 1259)]),
+            CatalogFile::Relations(1) => row(1262, "pg_database", 0),
+            CatalogFile::Relations(5) => {
+                [row(16384, own, 16390), row(1259, "pg_class", 0)].concat()
+            }
+            CatalogFile::Relations(6) if server == 2 => row(16384, "six", 16390),
+            CatalogFile::Relations(_) => return Err("no such database".to_owned()),
+            CatalogFile::Databases => row(5, "shop", 0),
         };
         let mut file = tempfile::tempfile().map_err(|error| error.to_string())?;
         file.write_all(&bytes).and_then(|()| file.rewind()).map_err(|error| error.to_string())?;

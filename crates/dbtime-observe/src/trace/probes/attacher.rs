@@ -2,13 +2,13 @@
 
 use crate::trace::kernel::loading::LoadRefusal;
 use crate::trace::kernel::probe_sites::ProbeSites;
-use crate::trace::privilege::helper::Helper;
+use crate::trace::privilege::helper::HelperProcess;
 use std::fs::File;
 
 /// Attaches programs to places in a file, in every process that runs it: which of them are watched
 /// is looked up there.
 pub(crate) struct ProbeAttacher<'a> {
-    pub(crate) helper: &'a mut Helper,
+    pub(crate) helper: &'a mut HelperProcess,
     pub(crate) file: &'a File,
     pub(crate) refused: &'a LoadRefusal,
 }

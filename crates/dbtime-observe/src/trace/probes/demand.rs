@@ -5,7 +5,7 @@ use super::attacher::ProbeAttacher;
 use crate::trace::error::TraceError;
 use crate::trace::kernel::loading::LoadRefusal;
 use crate::trace::kernel::probe_sites::{ProbeGroup, ProbeSites};
-use crate::trace::privilege::helper::Helper;
+use crate::trace::privilege::helper::HelperProcess;
 use std::fs::File;
 use std::time::{Duration, Instant};
 
@@ -92,7 +92,7 @@ impl DemandProbes {
     /// There is no helper.
     pub(crate) fn add(
         &mut self,
-        helper: &mut Helper,
+        helper: &mut HelperProcess,
         sites: impl Iterator<Item = TextProbeSite>,
     ) -> Result<(), TraceError> {
         let before = self.sites.len();
@@ -107,7 +107,7 @@ impl DemandProbes {
     /// The probes cannot be attached, for people.
     pub(crate) fn poll(
         &mut self,
-        helper: &mut Helper,
+        helper: &mut HelperProcess,
         refused: &LoadRefusal,
         cases: u64,
     ) -> Result<(), String> {
@@ -124,20 +124,20 @@ impl DemandProbes {
     ///
     /// # Errors
     /// There is no helper.
-    pub(crate) fn disable(&mut self, helper: &mut Helper) -> Result<(), TraceError> {
+    pub(crate) fn disable(&mut self, helper: &mut HelperProcess) -> Result<(), TraceError> {
         self.sites.clear();
         self.detach(helper)
     }
 
     /// Detaches all of them.
-    fn detach(&mut self, helper: &mut Helper) -> Result<(), TraceError> {
+    fn detach(&mut self, helper: &mut HelperProcess) -> Result<(), TraceError> {
         match std::mem::take(&mut self.is_attached) {
             true => helper.detach_probes(self.group),
             false => Ok(()),
         }
     }
 
-    fn attach(&mut self, helper: &mut Helper, refused: &LoadRefusal) -> Result<(), String> {
+    fn attach(&mut self, helper: &mut HelperProcess, refused: &LoadRefusal) -> Result<(), String> {
         for TextProbeSite { file, program, offset, cookie } in &self.sites {
             self.is_attached = true;
             let places = ProbeSites {

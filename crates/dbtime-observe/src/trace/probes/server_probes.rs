@@ -15,7 +15,7 @@ use super::wait_event::{wait_event, wait_variable};
 use super::waits::wait_places;
 use crate::trace::kernel::loading::{LoadRefusal, UnavailableFeature, unavailable_features};
 use crate::trace::kernel::probe_sites::ProbeSites;
-use crate::trace::privilege::helper::Helper;
+use crate::trace::privilege::helper::HelperProcess;
 use crate::trace::servers::TracedServer;
 use dbtime_model::WireProtocol;
 use rustix::fs::fstat;
@@ -78,7 +78,11 @@ impl ServerProbes {
     }
 
     /// Attaches all probes that stay, where another server with the same files has not got them.
-    pub(crate) fn attach(&mut self, helper: &mut Helper, server: &TracedServer) -> ProgramFacts {
+    pub(crate) fn attach(
+        &mut self,
+        helper: &mut HelperProcess,
+        server: &TracedServer,
+    ) -> ProgramFacts {
         let before = self.unavailable.len();
         let known = match helper.program(server.process) {
             Ok(file) => self.inspect(helper, server, &file),
@@ -91,7 +95,12 @@ impl ServerProbes {
         known
     }
 
-    fn inspect(&mut self, helper: &mut Helper, server: &TracedServer, file: &File) -> ProgramFacts {
+    fn inspect(
+        &mut self,
+        helper: &mut HelperProcess,
+        server: &TracedServer,
+        file: &File,
+    ) -> ProgramFacts {
         let found = match self.programs.get(&file_id(file)) {
             Some(found) => found.clone(),
             None => self.read(helper, server, file),
@@ -118,7 +127,7 @@ impl ServerProbes {
     /// A program that was not there before.
     fn read(
         &mut self,
-        helper: &mut Helper,
+        helper: &mut HelperProcess,
         server: &TracedServer,
         file: &File,
     ) -> ProgramInspection {
@@ -148,7 +157,7 @@ impl ServerProbes {
     }
 
     /// Attaches to the TLS library of a process; whether it has one.
-    fn attach_library(&mut self, helper: &mut Helper, process: u32) -> Result<bool, String> {
+    fn attach_library(&mut self, helper: &mut HelperProcess, process: u32) -> Result<bool, String> {
         let Some(file) = helper.tls_library(process)? else { return Ok(false) };
         let id = file_id(&file);
         let known = self.libraries.get(&id).filter(|_| id.is_some()).cloned();

@@ -2,7 +2,7 @@
 
 use crate::trace::kernel::probe_sites::{ProbeGroup, ProbeSites};
 use crate::trace::kernel::stream::CaptureConfig;
-use crate::trace::postgres_files::catalogs::Catalog;
+use crate::trace::postgres_files::catalogs::CatalogFile;
 use crate::trace::servers::{ServerFilter, TracedServer};
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +44,7 @@ pub(crate) enum HelperRequest {
     /// Response: the address of a process's program, or why it is not known.
     ProgramBase(u32),
     /// Opens a catalog of a server's. Response: nothing, or why not; beside it the file.
-    Catalog(u32, Catalog),
+    Catalog(u32, CatalogFile),
     /// Response: which processes started these, as far as that can be seen, in their order.
     Parents(Vec<u32>),
 }

@@ -23,7 +23,7 @@ use crate::trace::error::TraceError;
 use crate::trace::kernel::loading::LoadRefusal;
 use crate::trace::kernel::probe_sites::{ProbeGroup, ProbeSites};
 use crate::trace::kernel::stream::CaptureConfig;
-use crate::trace::postgres_files::catalogs::Catalog;
+use crate::trace::postgres_files::catalogs::CatalogFile;
 use crate::trace::servers::{ServerFilter, TracedServer};
 use dbtime_model::Nanos;
 use messages::HelperRequest;
@@ -39,7 +39,7 @@ pub const COMMAND: &str = "trace-helper";
 
 /// The reader's side.
 #[derive(Debug)]
-pub(crate) struct Helper {
+pub(crate) struct HelperProcess {
     /// `None` once it has been told to go.
     channel: Option<MessageChannel>,
     child: Child,
@@ -48,7 +48,7 @@ pub(crate) struct Helper {
 /// Why something cannot be had, for people; or that there is no helper.
 type HelperError<T> = Result<Result<T, String>, TraceError>;
 
-impl Helper {
+impl HelperProcess {
     /// Starts the helper, with the rights that this process has.
     ///
     /// # Errors
@@ -232,7 +232,7 @@ impl Helper {
     ///
     /// # Errors
     /// Why it cannot be opened, for people.
-    pub(crate) fn catalog(&mut self, server: u32, catalog: Catalog) -> Result<File, String> {
+    pub(crate) fn catalog(&mut self, server: u32, catalog: CatalogFile) -> Result<File, String> {
         let file = self.file(&HelperRequest::Catalog(server, catalog))?;
         file.ok_or_else(|| "it is not there".to_owned())
     }
@@ -276,7 +276,7 @@ impl Helper {
     }
 }
 
-impl Drop for Helper {
+impl Drop for HelperProcess {
     fn drop(&mut self) {
         // It ends with the other end of its channel.
         self.channel = None;
