@@ -50,10 +50,10 @@ pub fn serve_reader() -> Result<(), LabError> {
     let mut stream = FrameStream::new(UnixStream::from(stream));
     match CaptureReader::attach(&start, &files.collect::<Vec<_>>()) {
         Ok((reader, begin)) => {
-            stream.send(&Ok::<_, ReaderError>(begin)).map_err(failed)?;
+            reply(&mut stream, Ok(begin)).map_err(failed)?;
             reader.serve(&mut stream).map_err(failed)
         }
-        Err(error) => stream.send(&Err::<ReaderBegin, _>(ReaderError::from(error))).map_err(failed),
+        Err(error) => reply::<ReaderBegin>(&mut stream, Err(error)).map_err(failed),
     }
 }
 
@@ -121,16 +121,7 @@ impl CaptureReader {
                 return self.finish().map(drop).or(Ok(()));
             };
             match command {
-                ReaderCommand::Poll => match self.poll() {
-                    Ok((requests, progress)) => {
-                        send_requests(stream, requests)?;
-                        stream.send(&Ok::<_, ReaderError>(progress))?;
-                    }
-                    Err(error) => {
-                        send_requests(stream, Vec::new())?;
-                        stream.send(&Err::<ReaderProgress, _>(ReaderError::from(error)))?;
-                    }
-                },
+                ReaderCommand::Poll => reply_with_requests(stream, self.poll())?,
                 ReaderCommand::Statements => reply(stream, self.statements())?,
                 ReaderCommand::Totals => {
                     let totals = self.capture.totals().map(TotalsMessage::from);
@@ -153,18 +144,14 @@ impl CaptureReader {
 
     /// The last reply. What is attached goes behind it: nobody has to wait for that.
     fn hand_over(self, stream: &mut FrameStream<UnixStream>) -> io::Result<()> {
-        match self.finish() {
-            Ok((requests, outcome, attached)) => {
-                send_requests(stream, requests)?;
-                stream.send(&Ok::<_, ReaderError>(outcome))?;
-                drop(attached);
-            }
-            Err(error) => {
-                send_requests(stream, Vec::new())?;
-                stream.send(&Err::<ReaderOutcome, _>(ReaderError::from(error)))?;
-            }
-        }
-        Ok(())
+        let mut attached = None;
+        let finished = self.finish().map(|(requests, outcome, programs)| {
+            attached = Some(programs);
+            (requests, outcome)
+        });
+        let sent = reply_with_requests(stream, finished);
+        drop(attached);
+        sent
     }
 
     /// Takes what has come.
@@ -229,19 +216,24 @@ fn reply<T: Serialize>(
     stream: &mut FrameStream<UnixStream>,
     reply: Result<T, LabError>,
 ) -> io::Result<()> {
-    stream.send(&reply.map_err(ReaderError::from))
+    stream.send(&reply.map_err(ReaderError::from))?;
+    stream.flush()
 }
 
-/// Sends requests in batches, the last of which is empty.
-fn send_requests(
+/// A reply behind requests in batches, the last of which is empty.
+fn reply_with_requests<T: Serialize>(
     stream: &mut FrameStream<UnixStream>,
-    requests: Vec<TracedRequest>,
+    result: Result<(Vec<TracedRequest>, T), LabError>,
 ) -> io::Result<()> {
-    let mut requests = requests.into_iter().peekable();
-    while requests.peek().is_some() {
-        stream.send(&RequestBatch::new(requests.by_ref().take(BATCH_REQUESTS)))?;
+    let (mut requests, result) = match result {
+        Ok((requests, value)) => (requests, Ok(value)),
+        Err(error) => (Vec::new(), Err(error)),
+    };
+    for batch in requests.chunks_mut(BATCH_REQUESTS) {
+        stream.send(&RequestBatch::new(batch))?;
     }
-    stream.send(&RequestBatch::default())
+    stream.send(&RequestBatch::new(&mut []))?;
+    reply(stream, result)
 }
 
 /// What a server is called, for people.

@@ -23,11 +23,17 @@ use dbtime_observe::trace::{TraceError, TracedServer};
 use rustc_hash::FxHashMap;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::sync::Arc;
 
 /// The longest message. Unit: bytes. Sums of 4,096 statements take some megabytes.
 const MAX_FRAME_BYTES: usize = 64 << 20;
+
+/// What is read at once where so much is there. Unit: bytes; more than a socket holds.
+const READ_BYTES: usize = 256 << 10;
+
+/// Messages wait until they are so many. Unit: bytes.
+const MAX_UNSENT_BYTES: usize = 1 << 20;
 
 /// Requests in one message.
 pub(super) const BATCH_REQUESTS: usize = 1024;
@@ -83,41 +89,40 @@ pub(super) enum ReaderCommand {
 /// Requests that have ended; none: there are no more for this command.
 ///
 /// Many requests come from few connections: a login is there once, and each request has its place
-/// among them. That spares the session three allocations a request.
+/// among them. Requests stay where they are: moving one takes longer than writing it.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct RequestBatch {
+pub(super) struct RequestBatch<T> {
     logins: Vec<Arc<SessionLogin>>,
-    /// With the place of its login, where it has one.
-    requests: Vec<(Option<u32>, TracedRequest)>,
+    /// The place of each request's login, where it has one.
+    places: Vec<Option<u32>>,
+    requests: T,
 }
 
-impl RequestBatch {
-    pub(super) fn new(requests: impl Iterator<Item = TracedRequest>) -> Self {
-        let mut batch = Self::default();
-        let mut places = FxHashMap::default();
-        for mut request in requests {
-            let place = request.login.take().map(|login| {
-                *places.entry(Arc::as_ptr(&login) as usize).or_insert_with(|| {
-                    batch.logins.push(login);
-                    batch.logins.len() as u32 - 1
-                })
-            });
-            batch.requests.push((place, request));
-        }
-        batch
+impl<'a> RequestBatch<&'a [TracedRequest]> {
+    /// These requests, which lose their logins.
+    pub(super) fn new(requests: &'a mut [TracedRequest]) -> Self {
+        let mut logins = Vec::new();
+        let mut known = FxHashMap::default();
+        let place = |request: &mut TracedRequest| {
+            let login = request.login.take()?;
+            Some(*known.entry(Arc::as_ptr(&login) as usize).or_insert_with(|| {
+                logins.push(login);
+                logins.len() as u32 - 1
+            }))
+        };
+        let places = requests.iter_mut().map(place).collect();
+        Self { logins, places, requests }
     }
+}
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.requests.is_empty()
-    }
-
+impl RequestBatch<Vec<TracedRequest>> {
     /// The requests, each with its login.
-    pub(super) fn into_requests(self) -> impl Iterator<Item = TracedRequest> {
-        let logins = self.logins;
-        self.requests.into_iter().map(move |(place, mut request)| {
+    pub(super) fn into_requests(self) -> Vec<TracedRequest> {
+        let Self { logins, places, mut requests } = self;
+        for (request, place) in requests.iter_mut().zip(places) {
             request.login = place.and_then(|place| logins.get(place as usize).cloned());
-            request
-        })
+        }
+        requests
     }
 }
 
@@ -212,33 +217,50 @@ impl From<ReaderError> for LabError {
 }
 
 /// Messages over a stream of bytes.
+///
+/// What is sent waits for [`FrameStream::flush`], and as much is read as is there: each call that
+/// wakes the other process may take longer than all that is in a message.
 #[derive(Debug)]
-pub(super) struct FrameStream<S> {
-    stream: S,
-    buffer: Vec<u8>,
+pub(super) struct FrameStream<S: Read> {
+    stream: BufReader<S>,
+    /// Messages that wait.
+    unsent: Vec<u8>,
+    received: Vec<u8>,
 }
 
 impl<S: Read + Write> FrameStream<S> {
     pub(super) fn new(stream: S) -> Self {
-        Self { stream, buffer: Vec::new() }
+        let stream = BufReader::with_capacity(READ_BYTES, stream);
+        Self { stream, unsent: Vec::new(), received: Vec::new() }
     }
 
-    /// Sends a message.
+    /// Sends a message, with the next [`FrameStream::flush`] at the latest.
     ///
     /// # Errors
     /// Nobody is at the other end, or the message is too long.
     pub(super) fn send(&mut self, message: &impl Serialize) -> io::Result<()> {
-        let mut buffer = std::mem::take(&mut self.buffer);
-        buffer.clear();
-        buffer.extend([0; 4]);
-        let mut buffer = postcard::to_extend(message, buffer).map_err(malformed)?;
-        let length = buffer.len() - 4;
+        if self.unsent.len() >= MAX_UNSENT_BYTES {
+            self.flush()?;
+        }
+        let head = self.unsent.len();
+        let mut unsent = std::mem::take(&mut self.unsent);
+        unsent.extend([0; 4]);
+        self.unsent = postcard::to_extend(message, unsent).map_err(malformed)?;
+        let length = self.unsent.len() - head - 4;
         let is_short = u32::try_from(length).ok().filter(|_| length <= MAX_FRAME_BYTES);
-        let head = is_short.ok_or_else(|| malformed(format!("a message of {length} bytes")))?;
-        buffer[..4].copy_from_slice(&head.to_le_bytes());
-        self.stream.write_all(&buffer)?;
-        self.buffer = buffer;
+        let bytes = is_short.ok_or_else(|| malformed(format!("a message of {length} bytes")))?;
+        self.unsent[head..head + 4].copy_from_slice(&bytes.to_le_bytes());
         Ok(())
+    }
+
+    /// Sends what waits.
+    ///
+    /// # Errors
+    /// Nobody is at the other end.
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        let sent = self.stream.get_mut().write_all(&self.unsent);
+        self.unsent.clear();
+        sent
     }
 
     /// Waits for a message; `None` where the other end is closed.
@@ -255,9 +277,9 @@ impl<S: Read + Write> FrameStream<S> {
         if length > MAX_FRAME_BYTES {
             return Err(malformed(format!("a message of {length} bytes")));
         }
-        self.buffer.resize(length, 0);
-        self.stream.read_exact(&mut self.buffer)?;
-        postcard::from_bytes(&self.buffer).map(Some).map_err(malformed)
+        self.received.resize(length, 0);
+        self.stream.read_exact(&mut self.received)?;
+        postcard::from_bytes(&self.received).map(Some).map_err(malformed)
     }
 }
 

@@ -67,17 +67,22 @@ impl ReaderProcess {
         self.send(command)?;
         let mut requests = Vec::new();
         loop {
-            let batch: RequestBatch = self.receive()?;
-            if batch.is_empty() {
-                break;
+            let batch = self.receive::<RequestBatch<Vec<TracedRequest>>>()?.into_requests();
+            match (requests.is_empty(), batch.is_empty()) {
+                (_, true) => break,
+                (true, false) => requests = batch,
+                (false, false) => requests.extend(batch),
             }
-            requests.extend(batch.into_requests());
         }
         Ok((requests, self.reply()?))
     }
 
     fn send(&mut self, command: &ReaderCommand) -> Result<(), LabError> {
-        let sent = self.stream.as_mut().map(|stream| stream.send(command));
+        let send = |stream: &mut FrameStream<UnixStream>| {
+            stream.send(command)?;
+            stream.flush()
+        };
+        let sent = self.stream.as_mut().map(send);
         match sent {
             Some(Ok(())) => Ok(()),
             _ => Err(self.ended()),
