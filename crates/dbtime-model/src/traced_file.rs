@@ -1,7 +1,7 @@
 //! A recording of a trace: what was seen, line by line, and at the end what it came to in all.
 //!
 //! ```text
-//!   {"begin":{"version":1,…}}
+//!   {"begin":{"version":3,…}}
 //!   {"request":{…}}            as often as there are some
 //!   {"end":{"ledger":…,"totals":…}}
 //! ```

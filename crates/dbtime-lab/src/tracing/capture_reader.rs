@@ -50,8 +50,10 @@ pub fn serve_reader() -> Result<(), LabError> {
     let mut stream = FrameStream::new(UnixStream::from(stream));
     match CaptureReader::attach(&start, &files.collect::<Vec<_>>()) {
         Ok((reader, begin)) => {
-            reply(&mut stream, Ok(begin)).map_err(failed)?;
-            reader.serve(&mut stream).map_err(failed)
+            // A session that is gone is found out by the next message.
+            let _ = reply(&mut stream, Ok(begin));
+            reader.serve(&mut stream);
+            Ok(())
         }
         Err(error) => reply::<ReaderBegin>(&mut stream, Err(error)).map_err(failed),
     }
@@ -113,45 +115,47 @@ impl CaptureReader {
         }
     }
 
-    /// Answers commands until the last one, or until nobody is there to send any.
-    fn serve(mut self, stream: &mut FrameStream<UnixStream>) -> io::Result<()> {
-        loop {
-            let Some(command) = stream.receive()? else {
-                // Nobody wants to know what it came to; a recording is to have its end.
-                return self.finish().map(drop).or(Ok(()));
-            };
-            match command {
-                ReaderCommand::Poll => reply_with_requests(stream, self.poll())?,
-                ReaderCommand::Statements => reply(stream, self.statements())?,
+    /// Answers commands until the last one, or until the session is gone, which may be killed at
+    /// any time: a recording is to have its end all the same.
+    fn serve(mut self, stream: &mut FrameStream<UnixStream>) {
+        while let Ok(Some(command)) = stream.receive() {
+            let answered = match command {
+                ReaderCommand::Poll => reply_with_requests(stream, self.poll()),
+                ReaderCommand::Statements => reply(stream, self.statements()),
                 ReaderCommand::Totals => {
                     let totals = self.capture.totals().map(TotalsMessage::from);
-                    reply(stream, totals.map_err(LabError::from))?;
+                    reply(stream, totals.map_err(LabError::from))
                 }
                 ReaderCommand::Connections => {
-                    reply(stream, self.capture.connections().map_err(LabError::from))?;
+                    reply(stream, self.capture.connections().map_err(LabError::from))
                 }
                 ReaderCommand::Ledger => {
-                    reply(stream, self.capture.ledger().map_err(LabError::from))?;
+                    reply(stream, self.capture.ledger().map_err(LabError::from))
                 }
                 ReaderCommand::ListSessions { process, at, sessions } => {
                     self.capture.list_sessions(process, at, sessions);
-                    reply(stream, Ok(()))?;
+                    reply(stream, Ok(()))
                 }
                 ReaderCommand::Finish => return self.hand_over(stream),
+            };
+            if answered.is_err() {
+                break;
             }
         }
+        // Nobody is there to be told of what goes wrong.
+        let _ = self.finish();
     }
 
     /// The last reply. What is attached goes behind it: nobody has to wait for that.
-    fn hand_over(self, stream: &mut FrameStream<UnixStream>) -> io::Result<()> {
+    fn hand_over(self, stream: &mut FrameStream<UnixStream>) {
         let mut attached = None;
         let finished = self.finish().map(|(requests, outcome, programs)| {
             attached = Some(programs);
             (requests, outcome)
         });
-        let sent = reply_with_requests(stream, finished);
+        // A session that is gone has no use for it; a recording has its end already.
+        let _ = reply_with_requests(stream, finished);
         drop(attached);
-        sent
     }
 
     /// Takes what has come.

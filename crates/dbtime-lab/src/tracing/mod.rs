@@ -1,6 +1,6 @@
 //! Watching servers from the kernel: which servers, what of it is recorded, and what it may cost.
 //!
-//! A [`TraceSession`] is what `dbtime trace`, `dbtime top` and a traced run have in common. It
+//! A [`TraceSession`] is what `dbtime trace` and `dbtime top` have in common. It
 //! prints nothing: what there is to know on the way are notes, a sentence each.
 //!
 //! ```text

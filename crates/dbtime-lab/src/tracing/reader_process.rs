@@ -30,6 +30,9 @@ impl ReaderProcess {
         start: &ReaderStart,
     ) -> Result<(Self, ReaderBegin, Option<BorrowedTerminal>), LabError> {
         let failed = |error: io::Error| reader_error(format!("is not there: {error}"));
+        let lent = start.options.borrows_terminal.then(BorrowedTerminal::lend).transpose();
+        let (terminal, lent) = lent.map_err(failed)?.unzip();
+        let (stream, far) = UnixStream::pair().map_err(failed)?;
         let (channel, other) = MessageChannel::pair().map_err(failed)?;
         let child = Command::new("/proc/self/exe")
             .arg0("dbtime")
@@ -38,14 +41,15 @@ impl ReaderProcess {
             .stdout(Stdio::null())
             .spawn()
             .map_err(failed)?;
-        let (stream, far) = UnixStream::pair().map_err(failed)?;
         let mut reader = Self { stream: Some(FrameStream::new(stream)), child };
-        let lent = start.options.borrows_terminal.then(BorrowedTerminal::lend).transpose();
-        let (terminal, lent) = lent.map_err(failed)?.unzip();
         let mut files: Vec<BorrowedFd<'_>> = vec![far.as_fd()];
         files.extend(lent.iter().flatten().map(AsFd::as_fd));
-        channel.send(start, &files).map_err(|_| reader.ended())?;
-        drop((far, lent));
+        let sent = channel.send(start, &files);
+        // It ends where it is not sent anything, and is waited for.
+        drop((channel, far, lent));
+        if let Err(error) = sent {
+            return Err(reader_error(format!("cannot be given its options: {error}")));
+        }
         let begin = reader.reply()?;
         Ok((reader, begin, terminal))
     }
@@ -109,11 +113,15 @@ impl ReaderProcess {
     fn ended(&mut self) -> LabError {
         self.stream = None;
         let status = self.child.wait().ok();
-        let how = match status.and_then(|status| status.signal()) {
-            Some(signal) => format!(" by signal {signal}"),
-            None => String::new(),
+        let how = match status.map(|status| (status.signal(), status.code())) {
+            Some((Some(signal), _)) => format!("was ended by signal {signal}"),
+            Some((_, Some(code))) => format!(
+                "ended with exit code {code}, which is a bug in dbtime: please report the lines \
+                 that it printed"
+            ),
+            _ => "was ended".to_owned(),
         };
-        reader_error(format!("(process {}) was ended{how}", self.child.id()))
+        reader_error(format!("(process {}) {how}", self.child.id()))
     }
 }
 

@@ -51,13 +51,14 @@ pub struct DetachingReader(#[expect(dead_code, reason = "it goes when this goes"
 /// Servers that are watched, by a reader of its own.
 #[derive(Debug)]
 pub struct TraceSession {
+    /// Before the reader: the helper waits for either of both to be given back.
+    terminal: Option<BorrowedTerminal>,
     reader: ReaderProcess,
     heading: TraceBegin,
     servers: Vec<TracedServer>,
     unavailable: Vec<String>,
     is_over: bool,
     zone: TimeZone,
-    terminal: Option<BorrowedTerminal>,
 }
 
 impl TraceSession {

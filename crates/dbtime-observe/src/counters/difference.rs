@@ -50,10 +50,11 @@ pub fn difference(
     let groups: BTreeSet<&String> = before.groups.keys().chain(after.groups.keys()).collect();
     let mut counters = Vec::new();
     for group in groups {
-        let pair = (before.groups.get(group), after.groups.get(group));
-        let of_group =
-            CounterGroup { dialect, name: group, is_reset: restart || is_reset(pair), life };
-        counters.extend(of_group.deltas(pair));
+        let first = before.groups.get(group);
+        let second = after.groups.get(group);
+        let is_reset = restart || is_reset(first, second);
+        let of_group = CounterGroup { dialect, name: group, is_reset, life };
+        counters.extend(of_group.deltas(first, second));
     }
     counters.sort_by(|a, b| (&a.group, &a.name).cmp(&(&b.group, &b.name)));
     let mut report = CounterReport {
@@ -126,7 +127,7 @@ fn transactions(dialect: &CounterDialect, counters: &[CounterDelta]) -> Option<(
 }
 
 /// Whether PostgreSQL says that a view was reset in between.
-fn is_reset((before, after): (Option<&CounterValues>, Option<&CounterValues>)) -> bool {
+fn is_reset(before: Option<&CounterValues>, after: Option<&CounterValues>) -> bool {
     let at =
         |counters: Option<&CounterValues>| counters.and_then(|c| c.get("stats_reset")).cloned();
     before.is_some() && after.is_some() && at(before) != at(after)
@@ -144,7 +145,8 @@ struct CounterGroup<'a> {
 impl CounterGroup<'_> {
     fn deltas(
         &self,
-        (before, after): (Option<&CounterValues>, Option<&CounterValues>),
+        before: Option<&CounterValues>,
+        after: Option<&CounterValues>,
     ) -> Vec<CounterDelta> {
         let all: BTreeSet<&String> =
             before.into_iter().chain(after).flat_map(CounterValues::keys).collect();

@@ -33,7 +33,7 @@ use dbtime_model::traced_live::LiveConnection;
 use dbtime_model::traced_totals::TracedTotals;
 use dbtime_model::{MonoNanos, Nanos, WireProtocol};
 use libbpf_rs::{MapCore, MapFlags, Object};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::os::fd::BorrowedFd;
 use std::rc::Rc;
@@ -47,6 +47,23 @@ const CLOSE_INTERVAL: Duration = Duration::from_millis(100);
 enum CapturePhase {
     Watching = PHASE_WATCHING as isize,
     Ended = PHASE_ENDED as isize,
+}
+
+/// A process whose CPU time is a cost of watching.
+#[derive(Debug)]
+struct ChargedProcess {
+    process: u32,
+    /// As it was last read: what a process has used is not known any more once it has ended.
+    cpu: Cell<Nanos>,
+}
+
+impl ChargedProcess {
+    fn cpu(&self) -> Nanos {
+        if let Some(cpu) = crate::process::cpu_time(self.process) {
+            self.cpu.set(cpu);
+        }
+        self.cpu.get()
+    }
 }
 
 /// Requests of some servers, as they end.
@@ -67,7 +84,7 @@ pub struct Capture {
     /// CPU time of this process, its helper and whoever is charged before that.
     spent: Nanos,
     /// Another process whose CPU time is a cost of watching.
-    charged: Option<u32>,
+    charged: Option<ChargedProcess>,
     departures: u64,
     last_close: Instant,
     /// What the hit of a probe takes, once somebody wanted to know.
@@ -187,13 +204,14 @@ impl Capture {
 
     /// Counts CPU time that another process takes from now on as a cost of watching.
     pub fn charge(&mut self, process: u32) {
-        self.charged = Some(process);
-        self.spent += crate::process::cpu_time(process).unwrap_or_default();
+        let charged = ChargedProcess { process, cpu: Cell::default() };
+        self.spent += charged.cpu();
+        self.charged = Some(charged);
     }
 
     fn own_cpu(&self) -> Nanos {
-        let charged = self.charged.and_then(crate::process::cpu_time);
-        process_cpu() + self.helper.cpu() + charged.unwrap_or_default()
+        let charged = self.charged.as_ref().map_or(Nanos::ZERO, ChargedProcess::cpu);
+        process_cpu() + self.helper.cpu() + charged
     }
 
     /// Does less for each request from now on, so that watching costs less.

@@ -17,12 +17,12 @@ pub(super) fn section(run: &Run, out: &mut String) {
         let _ = write!(out, "<dt>{name}</dt><dd>{}</dd>", escape(&text));
     }
     out.push_str("</dl></section>\n");
-    repeat_section((&record.command, &record.directory), &record.target.url, out);
+    repeat_section(&record.command, &record.directory, &record.target.url, out);
 }
 
 /// How to repeat a run or a sweep by its command, given in a folder, against a target; nothing
 /// where there is no command.
-pub(super) fn repeat_section((command, folder): (&str, &str), target: &str, out: &mut String) {
+pub(super) fn repeat_section(command: &str, folder: &str, target: &str, out: &mut String) {
     if command.is_empty() {
         return;
     }

@@ -22,7 +22,7 @@ pub fn sweep_report(sweep: &Sweep) -> String {
     body += &table(sweep);
     body += "</section>\n";
     let target = sweep.runs.first().map_or("", |(_, run)| &run.target.url);
-    repeat_section((&sweep.record.command, &sweep.record.directory), target, &mut body);
+    repeat_section(&sweep.record.command, &sweep.record.directory, target, &mut body);
     frame(&sweep_story::headline(sweep), &body)
 }
 

@@ -90,9 +90,16 @@ fn a_recording_has_its_end_whoever_is_killed_beside_the_reader() {
     let Some(mut tracer) = Tracer::start(&sandbox, &server, "--record it.trace") else { return };
     let reader = reader(tracer.child.id());
     RawClient::connect(&server).query("DO 1");
+    // In the midst of a command: the tracer waits for the reply, and is gone when it comes.
+    kill_process(pid(reader), Signal::STOP).expect("it is there");
+    std::thread::sleep(Duration::from_millis(200));
     tracer.child.kill().expect("it is there");
     tracer.child.wait().expect("it has ended");
+    kill_process(pid(reader), Signal::CONT).expect("it is there");
     wait_for_the_end_of(reader);
+    let mut err = String::new();
+    tracer.told.read_to_string(&mut err).expect("text");
+    assert!(!err.contains("reader of what"), "{err}");
     sandbox.run("trace it.trace").prints(&["DO ?", "requests"]);
 }
 
