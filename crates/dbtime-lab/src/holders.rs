@@ -45,8 +45,8 @@ impl HolderLogin {
     /// asked.
     pub fn connect(url: &str) -> Result<Self, LabError> {
         let server = server_of(url).map_err(|error| match error {
-            LabError::Usage(text) => LabError::Usage(format!("--login: {text}")),
-            other => other,
+            error if error.is_usage() => LabError::Usage(format!("--login: {error}")),
+            error => error,
         })?;
         let target = server.to_string();
         let mut admin = server.connect(None)?;

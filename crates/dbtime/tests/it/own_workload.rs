@@ -121,7 +121,7 @@ fn everything_a_file_may_hold_runs() {
     assert_eq!(count(&statement("range"), "/count"), 3 * looks);
     assert_eq!(count(&statement("range"), "/rows"), 30 * looks);
     assert!(number(&json, "/operations/1/budget_us/think") >= 200.0, "a pause is think time");
-    assert!(number(&json, "/operations/0/think/wanted_us") > 2e3);
+    assert!(number(&json, "/operations/0/think/requested_us") > 2e3);
     let checks = json["operations"][0]["limits"].as_array().expect("checks");
     assert!(checks.len() >= 2 && checks.iter().any(|check| check["metric"] == "share"));
     // Rows loaded and rows inserted get their ids from the database.
