@@ -1,8 +1,6 @@
 //! What differs between the databases: which of their counters are none, how they are grouped,
-//! what counts transactions, which of them a run shows.
+//! what counts transactions, which of them a run shows. The values are in a file for each database.
 
-use super::{global_status, postgres, sqlite};
-use dbtime_model::Product;
 use dbtime_model::record::CounterUnit;
 
 /// What is known of a database's counters.
@@ -35,15 +33,6 @@ pub(super) struct KeyCounter {
     pub(super) meaning: &'static str,
     /// The page of the manual that defines it.
     pub(super) source: &'static str,
-}
-
-/// The dialect of a database.
-pub(super) fn dialect(product: Product) -> &'static CounterDialect {
-    match product {
-        Product::Mysql | Product::Mariadb => &global_status::DIALECT,
-        Product::Postgres => &postgres::DIALECT,
-        Product::Sqlite => &sqlite::DIALECT,
-    }
 }
 
 /// Whether a text is of the form of a pattern, in which each `*` stands for any text.

@@ -1,34 +1,14 @@
 //! What changed between two samples, and what must be known of it: restarts, resets, wrap-arounds.
 
-use super::dialect::{CounterDialect, dialect, is_like};
-use super::global_status;
+use super::dialect::{CounterDialect, is_like};
+use super::difference_error::DifferenceError;
 use super::interval::{self, ServerLife};
-use dbtime_model::Product;
+use super::products::dialect;
 use dbtime_model::counters::{
     CounterDelta, CounterKind, CounterNote, CounterReport, CounterSample, CounterValue,
     CounterValues, SCHEMA,
 };
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Why two samples have no difference.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum DifferenceError {
-    /// Their counters mean different things.
-    #[error("the first sample is of {}, the second of {}: they have no counters in common",
-        .0.title(), .1.title())]
-    Products(Product, Product),
-    /// Their clocks say that the second was taken before the first.
-    #[error(
-        "the second sample was taken before the first ({earlier} before {later}): give them in the \
-         other order"
-    )]
-    Swapped {
-        /// When the second was taken.
-        earlier: String,
-        /// When the first was.
-        later: String,
-    },
-}
 
 /// What changed from the first sample to the second, by group and name, unchanged counters
 /// included.
@@ -239,10 +219,4 @@ impl CounterGroup<'_> {
         let can = self.dialect.wraps && self.life != ServerLife::Restarted;
         (is_near && can).then(|| END - before + after)
     }
-}
-
-/// When the server's counters were last set to zero by FLUSH STATUS, in seconds of its uptime.
-pub(super) fn flushed_at(sample: &CounterSample) -> Option<f64> {
-    let since = sample.get(global_status::GROUP, "Uptime_since_flush_status")?.as_f64()?;
-    Some(sample.uptime_s? - since)
 }

@@ -7,7 +7,7 @@
 //! what such servers print.
 
 use super::dialect::{CounterDialect, KeyCounter, is_like};
-use super::rows::CounterQuery;
+use super::query::CounterQuery;
 use dbtime_model::counters::CounterSample;
 use dbtime_model::record::CounterUnit::{self, Bytes, Count, Ms};
 

@@ -1,6 +1,7 @@
 //! The time between two samples, and whether one life of the server spans it.
 
-use super::difference::{DifferenceError, flushed_at};
+use super::difference_error::DifferenceError;
+use super::global_status;
 use dbtime_model::counters::{CounterSample, IntervalSource};
 use jiff::Timestamp;
 
@@ -157,4 +158,10 @@ fn restarted(
         "Uptime went back from {first:.0} s to {second:.0} s: the server was restarted between the \
          samples{order}"
     )
+}
+
+/// When the server's counters were last set to zero by FLUSH STATUS, in seconds of its uptime.
+fn flushed_at(sample: &CounterSample) -> Option<f64> {
+    let since = sample.get(global_status::GROUP, "Uptime_since_flush_status")?.as_f64()?;
+    Some(sample.uptime_s? - since)
 }

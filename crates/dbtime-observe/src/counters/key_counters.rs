@@ -1,6 +1,7 @@
 //! The key counters of a database: those that a run shows.
 
-use super::dialect::{KeyCounter, dialect, is_like};
+use super::dialect::{KeyCounter, is_like};
+use super::products::dialect;
 use dbtime_model::counters::{CounterDelta, CounterKind, CounterNote, CounterReport};
 use dbtime_model::record::KeyCounterDelta;
 

@@ -12,16 +12,22 @@
 
 mod dialect;
 mod difference;
+mod difference_error;
 mod global_status;
 mod interval;
 mod key_counters;
 mod parse;
 mod postgres;
+mod products;
+mod query;
 mod rows;
 mod sqlite;
 
-pub use difference::{DifferenceError, difference, per_transaction_of};
+pub use difference::{difference, per_transaction_of};
+pub use difference_error::DifferenceError;
 pub use key_counters::key_counters;
 pub use parse::{FileError, MAX_FILE_BYTES, ParseError, parse, read};
-pub use rows::{CounterCell, CounterQuery, ServerVersion, add_rows, queries};
+pub use products::queries;
+pub use query::{CounterQuery, ServerVersion};
+pub use rows::{CounterCell, add_rows};
 pub use sqlite::SqliteHeaders;

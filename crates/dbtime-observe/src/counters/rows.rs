@@ -1,63 +1,14 @@
-//! Queries for a server's counters, and a sample of the rows in their answers.
-//!
-//! Executing them needs a login and is done elsewhere: each [`CounterQuery`], and [`add_rows`] with
-//! its columns and rows.
+//! A sample of the rows that a server answers a [`CounterQuery`](super::CounterQuery) with.
 
-use super::dialect::dialect;
+use super::products::dialect;
 use super::{global_status, postgres};
-use dbtime_model::Product;
 use dbtime_model::counters::{CounterSample, CounterValue, CounterValues};
 
 /// A cell of a row; `None` is NULL.
 pub type CounterCell = Option<String>;
 
-/// Something to ask a server for a sample.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CounterQuery {
-    /// What [`add_rows`] is to be told the rows are.
-    pub group: &'static str,
-    /// The statement. Without parameters, read-only, and to be executed in auto-commit: within a
-    /// transaction PostgreSQL answers the same again.
-    pub sql: String,
-    /// Whether the server may refuse it: then the sample does without the group.
-    pub is_optional: bool,
-}
-
-/// Version of a server, as far as it decides what can be asked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ServerVersion {
-    /// 15 of 15.18, 9 of 9.6.24.
-    pub major: u32,
-    /// 18 of 15.18, 6 of 9.6.24.
-    pub minor: u32,
-}
-
-impl ServerVersion {
-    /// Reads what a server says of itself: `15.18 (Debian 15.18-0+deb12u1)`, `18beta1`,
-    /// `10.11.19-MariaDB`, or `5.5.5-10.11.19-MariaDB`, as MariaDB says for old clients.
-    pub fn parse(text: &str) -> Option<Self> {
-        let text = text.strip_prefix("5.5.5-").unwrap_or(text);
-        let mut numbers = text.split('.').map(|part| {
-            let end = part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
-            part[..end].parse().ok()
-        });
-        let major = numbers.next()??;
-        let minor = numbers.next().flatten().unwrap_or(0);
-        Some(Self { major, minor })
-    }
-}
-
-/// What to ask a server of that product and version for a sample of its counters.
-pub fn queries(product: Product, version: ServerVersion) -> Vec<CounterQuery> {
-    match product {
-        Product::Mysql | Product::Mariadb => vec![global_status::query()],
-        Product::Postgres => postgres::queries(version),
-        // It has no server to be asked.
-        Product::Sqlite => Vec::new(),
-    }
-}
-
-/// Adds the rows of a query to a sample: `group` is [`CounterQuery::group`], or the name of a view.
+/// Adds the rows of a query to a sample: `group` is that of its
+/// [`CounterQuery`](super::CounterQuery), or the name of a view.
 ///
 /// Shape: each row has a cell for each column; what is missing counts as NULL, what is too much is
 /// left out. NULL adds nothing: it was not measured. Rows with the same key are added up.
@@ -141,6 +92,7 @@ fn insert(counters: &mut CounterValues, name: &str, value: CounterValue, is_gaug
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbtime_model::Product;
     use dbtime_model::counters::CounterSource;
     use dbtime_model::counters::CounterValue::{Float, Unsigned};
 
@@ -151,17 +103,6 @@ mod tests {
     fn row(cells: &[&str]) -> Vec<CounterCell> {
         let cell = |text: &&str| (*text != "NULL").then(|| (*text).to_owned());
         cells.iter().map(cell).collect()
-    }
-
-    #[test]
-    fn versions_are_read_off_what_servers_say() {
-        let of = |text| ServerVersion::parse(text).map(|version| (version.major, version.minor));
-        assert_eq!(of("15.18 (Debian 15.18-0+deb12u1)"), Some((15, 18)));
-        assert_eq!(of("9.6.24"), Some((9, 6)));
-        assert_eq!(of("18beta1"), Some((18, 0)));
-        assert_eq!(of("5.5.5-10.11.19-MariaDB-0+deb12u1"), Some((10, 11)));
-        assert_eq!(of("5.5.9-log"), Some((5, 5)));
-        assert_eq!([of(""), of("x"), of("99999999999999.1")], [None; 3]);
     }
 
     #[test]

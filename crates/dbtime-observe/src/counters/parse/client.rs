@@ -1,7 +1,7 @@
 //! What `mysql` and `mysqladmin` print: columns between tabs (`-B`), in a box (`-t`), or a line per
 //! column (`-E`, `\G`).
 
-use super::grid::{PrintedTable, split};
+use super::printed_table::{PrintedTable, split};
 
 /// Lines of cells between tabs. Control characters in them are escaped.
 pub(super) fn tabs(lines: &[&str]) -> (PrintedTable, usize) {

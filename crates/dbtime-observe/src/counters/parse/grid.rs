@@ -1,15 +1,8 @@
 //! Tables as texts: which form a line begins, and what stands in it.
 
-use super::{client, global_status, postgres, psql};
-
-/// A table as it was printed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct PrintedTable {
-    /// Its heading.
-    pub(super) columns: Vec<String>,
-    /// Its rows; a row may have more or fewer cells than there are columns.
-    pub(super) rows: Vec<Vec<String>>,
-}
+use super::printed_table::{PrintedTable, split};
+use super::{client, psql};
+use crate::counters::{global_status, postgres};
 
 /// Reads a table from the lines it begins with: the table, and how many lines it took (at least
 /// one).
@@ -47,11 +40,6 @@ fn reader(lines: &[&str]) -> Option<GridReader> {
         _ if line.contains('|') => Some(psql::unaligned),
         _ => None,
     }
-}
-
-/// The cells of a line, without the blanks around them.
-pub(super) fn split(line: &str, by: char) -> Vec<String> {
-    line.split(by).map(|cell| cell.trim().to_owned()).collect()
 }
 
 /// Whether these are the columns of something known.

@@ -5,13 +5,14 @@
 
 mod client;
 mod grid;
+mod printed_table;
 mod psql;
 
 use super::rows::{CounterCell, add_rows};
 use super::{global_status, postgres};
 use dbtime_model::Product;
 use dbtime_model::counters::{CounterDocument, CounterSample, CounterSource, DocumentError};
-use grid::PrintedTable;
+use printed_table::PrintedTable;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};

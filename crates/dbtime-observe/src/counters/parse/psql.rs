@@ -1,7 +1,7 @@
 //! What `psql` prints: columns under each other, between bars (`-A`), or a line per column (`-x`).
 //! Its comma-separated form is read with those of all others.
 
-use super::grid::{PrintedTable, split};
+use super::printed_table::{PrintedTable, split};
 
 /// Whether a line is the rule under a heading: `----+-----`.
 pub(super) fn is_rule(line: &str) -> bool {

@@ -7,13 +7,10 @@
 
 mod queries;
 
-pub(super) use queries::queries;
+pub(super) use queries::{SERVER, queries};
 
 use super::dialect::{CounterDialect, KeyCounter, is_like};
 use dbtime_model::record::CounterUnit::{self, Bytes, Count, Ms};
-
-/// The group of what is known of the server itself. Its `uptime` goes to the sample's own field.
-pub(super) const SERVER: &str = "server";
 
 pub(super) const DIALECT: CounterDialect = CounterDialect {
     is_gauge: |_, name| GAUGES.iter().any(|pattern| is_like(name, pattern)),

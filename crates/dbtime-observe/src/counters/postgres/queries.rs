@@ -1,7 +1,9 @@
 //! What to ask a server of each version.
 
-use super::SERVER;
-use crate::counters::rows::{CounterQuery, ServerVersion};
+use crate::counters::query::{CounterQuery, ServerVersion};
+
+/// The group of what is known of the server itself. Its `uptime` goes to the sample's own field.
+pub(in crate::counters) const SERVER: &str = "server";
 
 const UPTIME: &str = "\
 SELECT extract(epoch FROM clock_timestamp() - pg_postmaster_start_time())::float8 AS uptime";
