@@ -9,6 +9,8 @@ use dbtime_model::traced::{
 use dbtime_model::traced_files::{FileName, FileWait};
 use dbtime_model::traced_ledger::TraceLedger;
 use dbtime_model::{MonoNanos, Nanos, Part, Parts, WireProtocol};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 
 /// Records some statements with literals; `None` where the kernel permits no eBPF.
@@ -87,6 +89,19 @@ fn literals_are_not_recorded_unless_they_are_wanted() {
     let again = sandbox.run(&format!("trace -p {pid} --record it.trace --time 1s"));
     again.refused(3, &["it.trace", "name a file that is not there"]);
     assert_eq!(std::fs::read_to_string(sandbox.path("it.trace")).expect("as it was"), bytes);
+}
+
+#[test]
+fn the_name_of_a_recording_need_not_be_utf_8() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+    tracer.end();
+    let name = OsStr::from_bytes(b"\xff.trace");
+    let line = format!("trace -p {} --time 300ms --record", server.server.pid());
+    let output = sandbox.command(&line).arg(name).output().expect("dbtime starts");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let shown = sandbox.command("trace").arg(name).output().expect("dbtime starts");
+    assert_eq!(shown.status.code(), Some(0), "{}", String::from_utf8_lossy(&shown.stderr));
 }
 
 #[test]
