@@ -38,15 +38,20 @@ fn present() -> MutexGuard<'static, Option<Arc<RunStop>>> {
 
 /// What Ctrl-C sets. Installed once per process.
 pub(crate) fn install() -> Arc<RunStop> {
-    installed(crate::screen::note)
+    install_with("nothing was recorded".to_owned())
+}
+
+/// The same where this is what a second signal leaves.
+pub(crate) fn install_with(left: String) -> Arc<RunStop> {
+    installed(crate::screen::note, left)
 }
 
 /// The same where another program shows what happens.
 pub(crate) fn install_silently() -> Arc<RunStop> {
-    installed(|_| ())
+    installed(|_| (), String::new())
 }
 
-fn installed(note: fn(&str)) -> Arc<RunStop> {
+fn installed(note: fn(&str), left: String) -> Arc<RunStop> {
     let stop = Arc::new(RunStop::default());
     *present() = Some(Arc::clone(&stop));
     let mut first = None;
@@ -59,7 +64,7 @@ fn installed(note: fn(&str)) -> Arc<RunStop> {
         StopRequest::Nothing => {}
         StopRequest::EndAtOnce => {
             dbtime_lab::abandon();
-            note("\ndbtime: interrupted again: nothing was recorded");
+            note(&format!("\ndbtime: interrupted again: {left}"));
             end(crate::exit::ProcessExit::Environment.code());
         }
     };

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<ProcessExit, C
     if let Some(out) = out.as_deref().filter(|out| out.symlink_metadata().is_ok()) {
         return Err(dbtime_lab::LabError::OutExists(out.to_owned()).into());
     }
-    let stop = interrupt::install();
+    let stop = interrupt::install_with(left_by_interrupt(out.is_some()));
     // A place that cannot be written is known before anything is loaded.
     let _made = out.as_deref().map(make_folder).transpose()?;
     let audience = ProgressAudience::of(args.quiet);
@@ -58,6 +58,13 @@ pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<ProcessExit, C
     }
     drop(live);
     sweep.finish(args)
+}
+
+/// What a sweep leaves that a second signal ends.
+fn left_by_interrupt(has_folder: bool) -> String {
+    let left =
+        if has_folder { "only runs that had ended are recorded" } else { "nothing was recorded" };
+    left.to_owned()
 }
 
 /// Prints what the runs are made from, a line each.

@@ -16,7 +16,12 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 pub(super) fn run(args: &TraceArgs) -> Result<ProcessExit, CommandFailure> {
     let login = args.login.options(args.raw_sql);
-    let attached = TraceSession::attach(&options(args), &login, interrupt::install)?;
+    let install = || match &args.record {
+        // The reader writes to it, and gives it its end when this process is gone.
+        Some(file) => interrupt::install_with(format!("{} has what was seen", file.display())),
+        None => interrupt::install(),
+    };
+    let attached = TraceSession::attach(&options(args), &login, install)?;
     let (session, holders, stop) = attached;
     session.confine()?;
     let since = session.since();

@@ -104,6 +104,26 @@ fn a_recording_has_its_end_whoever_is_killed_beside_the_reader() {
 }
 
 #[test]
+fn a_second_ctrl_c_names_the_recording_that_is_there() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
+    let Some(mut tracer) = Tracer::start(&sandbox, &server, "--record it.trace") else { return };
+    let reader = reader(tracer.child.id());
+    RawClient::connect(&server).query("DO 1");
+    // The first Ctrl-C has the tracer wait for the end of the recording.
+    kill_process(pid(reader), Signal::STOP).expect("it is there");
+    tracer.interrupt();
+    std::thread::sleep(Duration::from_millis(700));
+    tracer.signal(Signal::INT);
+    assert_eq!(tracer.child.wait().expect("it ends").code(), Some(3));
+    kill_process(pid(reader), Signal::CONT).expect("it is there");
+    wait_for_the_end_of(reader);
+    let mut err = String::new();
+    tracer.told.read_to_string(&mut err).expect("text");
+    assert!(err.contains("interrupted again: it.trace has what was seen"), "{err}");
+    sandbox.run("trace it.trace").prints(&["DO ?", "requests"]);
+}
+
+#[test]
 fn a_reader_that_is_killed_is_named() {
     let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     let Some(mut tracer) = Tracer::attach(&sandbox, &server, "") else { return };
