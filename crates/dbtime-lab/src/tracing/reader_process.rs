@@ -25,9 +25,11 @@ pub(super) struct ReaderProcess {
 }
 
 impl ReaderProcess {
-    /// Starts one, with the rights of this process, and waits until it watches.
+    /// Starts one, with the rights of this process, and waits until it watches. What it has to
+    /// say of a fault of its own goes to `stderr`.
     pub(super) fn start(
         start: &ReaderStart,
+        stderr: Stdio,
     ) -> Result<(Self, ReaderBegin, Option<BorrowedTerminal>), LabError> {
         let failed = |error: io::Error| reader_error(format!("is not there: {error}"));
         let lent = start.options.borrows_terminal.then(BorrowedTerminal::lend).transpose();
@@ -39,6 +41,7 @@ impl ReaderProcess {
             .arg(READER)
             .stdin(Stdio::from(other.into_file()))
             .stdout(Stdio::null())
+            .stderr(stderr)
             .spawn()
             .map_err(failed)?;
         let mut reader = Self { stream: Some(FrameStream::new(stream)), child };

@@ -18,6 +18,7 @@ use dbtime_observe::trace::{
     BorrowedTerminal, HeldSignals, TracedServer, confine, give_up_rights, servers,
 };
 use jiff::tz::TimeZone;
+use std::process::Stdio;
 
 /// What has come since the last look.
 #[derive(Debug, Default)]
@@ -64,18 +65,22 @@ pub struct TraceSession {
 impl TraceSession {
     /// Begins to watch. This process keeps its rights, and may do other work; the CPU time of
     /// `charged` is part of what watching costs.
-    fn start(options: &TraceOptions, charged: Option<u32>) -> Result<Self, LabError> {
+    fn start(
+        options: &TraceOptions,
+        charged: Option<u32>,
+        reader_stderr: Stdio,
+    ) -> Result<Self, LabError> {
         let zone = TimeZone::system();
         let start = ReaderStart { options: options.clone(), charged };
-        let (reader, begin, terminal) = ReaderProcess::start(&start)?;
+        let (reader, begin, terminal) = ReaderProcess::start(&start, reader_stderr)?;
         let ReaderBegin { heading, servers, unavailable } = begin;
         Ok(Self { reader, heading, servers, unavailable, is_over: false, zone, terminal })
     }
 
     /// Begins to watch, from a process that does nothing else: it has no rights afterwards, and
     /// its CPU time is part of what watching costs. `install_signals` is called while signals are
-    /// held, as soon as somebody is there to whom they are of use. To be called before there are
-    /// other threads.
+    /// held, as soon as somebody is there to whom they are of use. What a panic of the reader
+    /// prints goes to `reader_stderr`. To be called before there are other threads.
     ///
     /// # Errors
     /// No server is there, the login does not succeed, the kernel refuses, or the file cannot be
@@ -83,6 +88,7 @@ impl TraceSession {
     pub fn attach<S>(
         options: &TraceOptions,
         holders: &HolderOptions,
+        reader_stderr: Stdio,
         install_signals: impl FnOnce() -> S,
     ) -> Result<(Self, HolderWatch, S), LabError> {
         if holders.login.is_some() {
@@ -91,7 +97,7 @@ impl TraceSession {
         }
         let mut holders = HolderWatch::connect(holders)?;
         let held = HeldSignals::hold();
-        let mut session = Self::start(options, Some(std::process::id()))?;
+        let mut session = Self::start(options, Some(std::process::id()), reader_stderr)?;
         give_up_rights()?;
         let signals = install_signals();
         drop(held);

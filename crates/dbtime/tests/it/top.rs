@@ -270,6 +270,23 @@ fn one_that_is_killed_leaves_the_terminal_as_it_was_to_its_shell() {
     screen.is_left();
 }
 
+/// What a panic would print is written to where the reader prints it.
+#[test]
+fn what_a_reader_prints_is_seen_when_the_screen_has_gone() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
+    let Some(mut screen) = Screen::open(&sandbox, &server) else { return };
+    let reader = child_of(Pid::from_child(&screen.child));
+    screen.seen.clear();
+    let stderr = format!("/proc/{}/fd/2", reader.as_raw_nonzero());
+    let stderr = File::options().write(true).open(stderr);
+    stderr.expect("root may").write_all(b"thread panicked at the disco\n").expect("written");
+    kill_process(reader, Signal::ABORT).expect("it is there");
+    assert_eq!(screen.child.wait().expect("it ends").code(), Some(3));
+    screen.wait_for(&["was ended by signal 6"]);
+    let behind = screen.is_left();
+    assert!(behind.contains("thread panicked at the disco"), "{:?}", screen.seen);
+}
+
 #[test]
 fn without_a_terminal_it_says_what_to_do() {
     let sandbox = Sandbox::new();

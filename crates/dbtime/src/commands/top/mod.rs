@@ -1,6 +1,7 @@
 //! `dbtime top`: where the time of running servers goes, as it goes.
 
 mod feed;
+mod reader_stderr;
 mod terminal;
 
 use crate::cli::TopArgs;
@@ -14,6 +15,7 @@ use dbtime_observe::trace::TracedServer;
 use dbtime_report::terminal::{cost_line, ledger_lines};
 use dbtime_report::top::{LoginScene, TopScene, TopState, UserAction};
 use feed::TopFeed;
+use reader_stderr::ReaderStderr;
 use std::time::Duration;
 use terminal::TopTerminal;
 
@@ -39,7 +41,10 @@ pub(crate) fn run(args: &TopArgs) -> Result<ProcessExit, CommandFailure> {
         ..TraceOptions::default()
     };
     let login = args.login.options(args.raw_sql);
-    let attached = TraceSession::attach(&options, &login, interrupt::quietly)?;
+    // It goes when the screen and the reader have gone.
+    let stderr = ReaderStderr::new().map_err(CommandFailure::environment)?;
+    let reader_stderr = stderr.for_reader().map_err(CommandFailure::environment)?;
+    let attached = TraceSession::attach(&options, &login, reader_stderr, interrupt::quietly)?;
     let (mut session, holders, stop) = attached;
     let feed = TopFeed::new(&mut session)?;
     let notes = session.unavailable().to_vec();

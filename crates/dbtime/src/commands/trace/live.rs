@@ -9,6 +9,7 @@ use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::tracing::{TraceOptions, TraceOutcome, TraceSession};
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
+use std::process::Stdio;
 use std::time::Duration;
 
 /// How often the stream is read.
@@ -21,7 +22,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<ProcessExit, CommandFailure> {
         Some(file) => interrupt::install_with(format!("{} has what was seen", file.display())),
         None => interrupt::install(),
     };
-    let attached = TraceSession::attach(&options(args), &login, install)?;
+    let attached = TraceSession::attach(&options(args), &login, Stdio::inherit(), install)?;
     let (session, holders, stop) = attached;
     session.confine()?;
     let since = session.since();
