@@ -26,10 +26,10 @@ impl ResultRows for Read {
 fn read(
     bytes: &[u8],
     chunk: usize,
-    (without_eof, wants_rows): (bool, bool),
+    (without_eof, needs_rows): (bool, bool),
 ) -> Option<MysqlResponse> {
     let mut reader = MysqlResponseReader::new(without_eof);
-    reader.expect(ExpectedReply::Results, wants_rows);
+    reader.expect(ExpectedReply::Results, needs_rows);
     let (mut held, mut rows) = (Vec::new(), Read::default());
     for more in bytes.chunks(chunk) {
         held.extend_from_slice(more);
@@ -43,8 +43,8 @@ fn read(
 }
 
 fuzz_target!(|input: (bool, bool, u8, &[u8])| {
-    let (without_eof, wants_rows, chunk, bytes) = input;
-    let mode = (without_eof, wants_rows);
+    let (without_eof, needs_rows, chunk, bytes) = input;
+    let mode = (without_eof, needs_rows);
     let whole = read(bytes, bytes.len().max(1), mode);
     assert_eq!(whole, read(bytes, usize::from(chunk) + 1, mode));
 });

@@ -82,9 +82,9 @@ impl FingerprintReader<'_> {
     }
 
     #[inline]
-    fn skip(&mut self, wanted: impl Fn(ByteClass) -> bool) {
+    fn skip(&mut self, is_skipped: impl Fn(ByteClass) -> bool) {
         let rest = &self.bytes[self.at..];
-        let length = rest.iter().position(|&byte| !wanted(CLASSES[usize::from(byte)]));
+        let length = rest.iter().position(|&byte| !is_skipped(CLASSES[usize::from(byte)]));
         self.at += length.unwrap_or(rest.len());
     }
 

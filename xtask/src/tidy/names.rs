@@ -1,11 +1,11 @@
-//! The rule for names of functions, fields, constants, modules and files: none has a verb of speech
-//! for what a machine does.
+//! The rule for names of everything but types: none has a verb of speech for what a machine does.
 //!
-//! Local variables and types are left to others: the first are read in one place, the second have a
-//! rule of their own.
+//! Every name is looked at where it comes first in a file: of functions, fields, constants,
+//! modules, parameters and variables. Types have a rule of their own.
 
 use super::types::is_product;
 use crate::tree::{SourceFile, SourceTree, TidyProblem};
+use std::collections::BTreeSet;
 
 /// Words for speech, sorted.
 const SPEECH: &[&str] = &[
@@ -16,26 +16,11 @@ const SPEECH: &[&str] = &[
 /// Names of pgbench's table of tellers, who are people.
 const PEOPLE: &[&str] = &["TELLER", "UPDATE_TELLER"];
 
-/// Folders and files whose names are still to be changed. This list only ever gets shorter.
-const EXEMPT: &[&str] = &[];
+/// Names that libraries have given.
+const FOREIGN: &[&str] = &["wants_write"];
 
 pub(super) fn check(tree: &SourceTree) -> Vec<TidyProblem> {
-    let files = tree.ending(".rs").filter(|file| is_product(file));
-    let mut used = vec![false; EXEMPT.len()];
-    let mut problems = Vec::new();
-    for file in files {
-        let found = of_file(file);
-        match EXEMPT.iter().position(|prefix| file.path.starts_with(prefix)) {
-            Some(index) => used[index] |= !found.is_empty(),
-            None => problems.extend(found),
-        }
-    }
-    let idle = EXEMPT.iter().zip(used).filter(|(_, is_used)| !is_used);
-    problems.extend(idle.map(|(prefix, _)| {
-        let text = format!("nothing below `{prefix}` has a verb of speech: strike it");
-        TidyProblem::of("xtask/src/tidy/names.rs", text)
-    }));
-    problems
+    tree.ending(".rs").filter(|file| is_product(file)).flat_map(of_file).collect()
 }
 
 fn of_file(file: &SourceFile) -> Vec<TidyProblem> {
@@ -44,9 +29,12 @@ fn of_file(file: &SourceFile) -> Vec<TidyProblem> {
         problems.push(TidyProblem::of(&file.path, refusal(file.stem())));
     }
     let code = code_of(&file.text);
+    let mut found = BTreeSet::new();
     for (index, line) in code.lines().enumerate() {
-        for name in defined(line).filter(|name| has_speech(name) && !PEOPLE.contains(name)) {
-            problems.push(TidyProblem::at(&file.path, index + 1, refusal(name)));
+        for name in names(line).filter(|name| is_refused(name)) {
+            if found.insert(name) {
+                problems.push(TidyProblem::at(&file.path, index + 1, refusal(name)));
+            }
         }
     }
     problems
@@ -60,32 +48,13 @@ fn has_speech(name: &str) -> bool {
     name.split('_').any(|word| SPEECH.contains(&word.to_ascii_lowercase().as_str()))
 }
 
-/// The names that a line defines: of a function, a constant, a module or a field.
-fn defined(line: &str) -> impl Iterator<Item = &str> {
-    let keywords = ["fn ", "const ", "static ", "mod "];
-    let after = keywords.into_iter().filter_map(move |keyword| {
-        let (before, rest) = line.split_once(keyword)?;
-        let is_whole = !before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
-        is_whole.then(|| name_at(rest))
-    });
-    after.chain(field(line)).filter(|name| !name.is_empty())
+fn is_refused(name: &str) -> bool {
+    has_speech(name) && !PEOPLE.contains(&name) && !FOREIGN.contains(&name)
 }
 
-/// `name: Type,` at the beginning of a line, with or without `pub`.
-fn field(line: &str) -> Option<&str> {
-    let text = line.trim_start();
-    let text = match text.strip_prefix("pub") {
-        Some(rest) => rest.trim_start_matches(|c: char| c != ' ').trim_start(),
-        None => text,
-    };
-    let name = name_at(text);
-    let rest = text[name.len()..].strip_prefix(':')?;
-    (!rest.starts_with(':')).then_some(name)
-}
-
-fn name_at(text: &str) -> &str {
-    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
-    &text[..end]
+/// The words of a line of code that are names or keywords.
+fn names(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|name| !name.is_empty())
 }
 
 /// The text up to the unit tests, with blanks for comments and for what stands in quotes.
@@ -155,9 +124,17 @@ mod tests {
     }
 
     #[test]
+    fn variables_and_parameters_are_looked_at_once() {
+        let text = "fn f(told: u8) {\n    let (asked, b) = g(|said| said + told);\n\
+                    if let Some(heard) = b { h(heard) }\n}\n";
+        assert_eq!(found(text), ["told", "asked", "said", "heard"]);
+        assert_eq!(found("tls.wants_write()"), [""; 0]);
+    }
+
+    #[test]
     fn words_within_words_texts_comments_and_tests_are_free() {
         let text = "fn task() {}\n// fn ask()\nlet x = \"fn tell()\";\n/// `mod said`\n\
-                    let c = '\"'; let y = r#\"fn told() \"x\" fn say()\"#;\nsaid::it();\n\
+                    let c = '\"'; let y = r#\"fn told() \"x\" fn say()\"#;\n\
                     #[cfg(test)]\nmod tests {\n    fn tells_it() {}\n}\n";
         assert_eq!(found(text), [""; 0]);
         assert_eq!(found("let a = '/'; fn say() {}\nconst TELLER: u8 = 1;\n"), ["say"]);
@@ -171,6 +148,6 @@ mod tests {
 
     #[test]
     fn lists_are_sorted() {
-        assert!(SPEECH.is_sorted() && EXEMPT.is_sorted());
+        assert!(SPEECH.is_sorted() && FOREIGN.is_sorted());
     }
 }

@@ -119,8 +119,8 @@ impl ObjectTypes {
         let table = tables.unwrap_or_else(|| panic!("there is no table {name}"));
         let table = Composite::try_from(table.referenced_type()).expect("a table is a struct");
         let mut types = Vec::new();
-        for wanted in ["key", "value"] {
-            let member = table.iter().find(|one| one.name.is_some_and(|name| name == wanted));
+        for side in ["key", "value"] {
+            let member = table.iter().find(|one| one.name.is_some_and(|name| name == side));
             let pointer = member.and_then(|one| self.0.type_by_id::<Ptr<'_>>(one.ty));
             types.extend(pointer.map(|pointer| self.described(pointer.referenced_type())));
         }

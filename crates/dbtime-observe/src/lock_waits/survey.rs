@@ -77,13 +77,13 @@ impl LockSurvey {
     /// What is left to ask of a source.
     fn due(&self, source: &LockSource) -> Option<&'static str> {
         let sessions = &self.picture.sessions;
-        let is_wanted = match source.brings {
+        let is_needed = match source.brings {
             RowKind::Claims => true,
             RowKind::Sessions => !self.picture.claims.is_empty(),
             RowKind::Statements => sessions.iter().any(|one| one.statement.is_empty()),
         };
         let known = [Some(source.sql), source.instead].into_iter().flatten();
-        known.filter(|_| is_wanted).find(|sql| !self.refused.contains(sql))
+        known.filter(|_| is_needed).find(|sql| !self.refused.contains(sql))
     }
 
     /// Everybody who has to do with it.

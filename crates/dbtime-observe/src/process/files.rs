@@ -161,7 +161,7 @@ fn id(word: &str) -> u32 {
 }
 
 fn io_of(text: &str) -> Option<IoBytes> {
-    let of = |wanted: &str| lines(text).find(|(name, _)| *name == wanted)?.1.parse().ok();
+    let of = |key: &str| lines(text).find(|(name, _)| *name == key)?.1.parse().ok();
     Some(IoBytes {
         read_bytes: of("read_bytes")?,
         written_bytes: of("write_bytes")?,

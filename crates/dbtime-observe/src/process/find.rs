@@ -152,11 +152,12 @@ fn unix_listeners(path: &Path) -> HashSet<u64> {
 
 /// Processes that hold one of these sockets.
 fn holders(sockets: &HashSet<u64>, what: impl Fn() -> String) -> Result<Vec<u32>, ProcessError> {
-    let wanted: HashSet<String> = sockets.iter().map(|inode| format!("socket:[{inode}]")).collect();
+    let links_to_sockets: HashSet<String> =
+        sockets.iter().map(|inode| format!("socket:[{inode}]")).collect();
     let holds = |pid: &u32| {
         let files = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
         let mut links = files.filter_map(|file| std::fs::read_link(file.path()).ok());
-        links.any(|link| link.to_str().is_some_and(|link| wanted.contains(link)))
+        links.any(|link| link.to_str().is_some_and(|link| links_to_sockets.contains(link)))
     };
     let found: Vec<u32> = all().into_iter().filter(holds).collect();
     if found.is_empty() { Err(ProcessError::HiddenListener(what())) } else { Ok(found) }

@@ -42,18 +42,18 @@ impl ProcessSet {
     ///
     /// Who comes later is taken in by its name.
     /// Errors: [`ProcessError`] where something wanted is not there.
-    pub fn call(wanted: &[ProcessSelector]) -> Result<Self, ProcessError> {
+    pub fn call(selectors: &[ProcessSelector]) -> Result<Self, ProcessError> {
         let mut pids = Vec::new();
-        for which in wanted {
+        for which in selectors {
             pids.extend(find(which)?);
         }
         let name = |which: &ProcessSelector| match which {
             ProcessSelector::Name(name) => Some(name.clone()),
             _ => None,
         };
-        let names = (!wanted.is_empty()).then(|| wanted.iter().filter_map(name).collect());
+        let names = (!selectors.is_empty()).then(|| selectors.iter().filter_map(name).collect());
         let mut reader = ProcReader::default();
-        let pids = if wanted.is_empty() { all() } else { pids };
+        let pids = if selectors.is_empty() { all() } else { pids };
         // Who has ended since it was found was not there.
         let samples = pids.into_iter().filter_map(|pid| Some((pid, reader.sample(pid).ok()?)));
         let entries = samples.map(|(pid, sample)| (pid, ProcessEntry::new(sample, true))).collect();
@@ -106,7 +106,7 @@ impl ProcessSet {
     /// Whether one of this name is wanted that comes later.
     #[cfg(feature = "trace")]
     pub(super) fn is_selected(&self, name: &str) -> bool {
-        self.names.as_ref().is_none_or(|names| names.iter().any(|wanted| wanted == name))
+        self.names.as_ref().is_none_or(|names| names.iter().any(|selected| selected == name))
     }
 
     /// The name of a user.

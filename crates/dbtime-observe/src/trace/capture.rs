@@ -496,10 +496,15 @@ impl Capture {
         Ok(found)
     }
 
-    /// Says which sessions a server had some moment after it was `asked`, so that connections from
-    /// before the watching are called as the server calls them.
-    pub fn list_sessions(&self, process: u32, asked: MonoNanos, sessions: Vec<ServerSession>) {
-        let listed = ListedSessions::new(process, asked, sessions);
+    /// Names connections from before the watching as a server did in a list that was requested
+    /// then.
+    pub fn list_sessions(
+        &self,
+        process: u32,
+        requested_at: MonoNanos,
+        sessions: Vec<ServerSession>,
+    ) {
+        let listed = ListedSessions::new(process, requested_at, sessions);
         self.decoder.borrow_mut().sessions.list(listed);
     }
 

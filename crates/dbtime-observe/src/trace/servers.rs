@@ -99,23 +99,23 @@ impl ServerFilter {
             ProcessSelector::Name(name) => *name == server.program,
             _ => false,
         };
-        let is_wanted = self.processes.is_empty() || self.processes.iter().any(is_named);
-        (is_wanted && self.has_in_cgroup(process)).then_some(server)
+        let is_selected = self.processes.is_empty() || self.processes.iter().any(is_named);
+        (is_selected && self.has_in_cgroup(process)).then_some(server)
     }
 
     fn has_in_cgroup(&self, process: u32) -> bool {
-        self.cgroup.as_ref().is_none_or(|wanted| {
+        self.cgroup.as_ref().is_none_or(|cgroup| {
             let groups = Process::new(process.cast_signed()).and_then(|files| files.cgroups());
-            groups.is_ok_and(|all| all.0.iter().any(|group| is_in(&group.pathname, wanted)))
+            groups.is_ok_and(|all| all.0.iter().any(|group| is_in(&group.pathname, cgroup)))
         })
     }
 }
 
 /// Whether a control group is another, or below it.
-fn is_in(group: &str, wanted: &str) -> bool {
-    let wanted = wanted.strip_prefix(CGROUPS).unwrap_or(wanted).trim_matches('/');
-    let below = group.trim_start_matches('/').strip_prefix(wanted);
-    below.is_some_and(|rest| wanted.is_empty() || rest.is_empty() || rest.starts_with('/'))
+fn is_in(group: &str, outer: &str) -> bool {
+    let outer = outer.strip_prefix(CGROUPS).unwrap_or(outer).trim_matches('/');
+    let below = group.trim_start_matches('/').strip_prefix(outer);
+    below.is_some_and(|rest| outer.is_empty() || rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Where control groups are mounted.
@@ -125,20 +125,20 @@ const CGROUPS: &str = "/sys/fs/cgroup";
 ///
 /// # Errors
 /// There is none, or one that is named is not there, is no server, or may not be looked at.
-pub fn servers(wanted: &ServerFilter) -> Result<Vec<TracedServer>, TraceError> {
+pub fn servers(filter: &ServerFilter) -> Result<Vec<TracedServer>, TraceError> {
     let mut found = Vec::new();
-    if wanted.processes.is_empty() {
+    if filter.processes.is_empty() {
         found = everywhere()?;
     }
-    for which in &wanted.processes {
-        found.extend(among(find(which)?, wanted.protocol)?);
+    for which in &filter.processes {
+        found.extend(among(find(which)?, filter.protocol)?);
     }
-    if !wanted.ports.is_empty() {
-        found.retain(|server| server.ports.iter().any(|port| wanted.ports.contains(port)));
-        found.iter_mut().for_each(|server| server.ports.retain(|p| wanted.ports.contains(p)));
+    if !filter.ports.is_empty() {
+        found.retain(|server| server.ports.iter().any(|port| filter.ports.contains(port)));
+        found.iter_mut().for_each(|server| server.ports.retain(|p| filter.ports.contains(p)));
     }
-    found.retain(|server| wanted.has_in_cgroup(server.process));
-    match &wanted.cgroup {
+    found.retain(|server| filter.has_in_cgroup(server.process));
+    match &filter.cgroup {
         _ if !found.is_empty() => Ok(found),
         Some(cgroup) => Err(TraceError::NotInCgroup(cgroup.clone())),
         None => Err(TraceError::NothingFound),
@@ -225,25 +225,25 @@ pub(super) fn open_program(process: u32) -> Result<File, String> {
     open_file(&PathBuf::from(format!("/proc/{process}/exe")), |_| true)
 }
 
-/// Opens a file that somebody else has named, if it is one and is `wanted`: it is looked at before
-/// it is opened, for opening may do something by itself.
+/// Opens a file that somebody else has named, if it is one that the caller `accepts`: it is looked
+/// at before it is opened, for opening may do something by itself.
 ///
 /// # Errors
-/// It is not there, no file, or not wanted, for people.
-pub(super) fn open_file(path: &Path, wanted: impl Fn(&Stat) -> bool) -> Result<File, String> {
+/// It is not there, no file, or not accepted, for people.
+pub(super) fn open_file(path: &Path, accepts: impl Fn(&Stat) -> bool) -> Result<File, String> {
     let failed = |error: Errno| error.to_string();
     let found = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
-    open_found(&found.map_err(failed)?, wanted).map_err(|why| format!("{}: {why}", path.display()))
+    open_found(&found.map_err(failed)?, accepts).map_err(|why| format!("{}: {why}", path.display()))
 }
 
 /// The same of what was found (`O_PATH`).
 ///
 /// # Errors
 /// As [`open_file`].
-pub(super) fn open_found(found: &OwnedFd, wanted: impl Fn(&Stat) -> bool) -> Result<File, String> {
+pub(super) fn open_found(found: &OwnedFd, accepts: impl Fn(&Stat) -> bool) -> Result<File, String> {
     let failed = |error: Errno| error.to_string();
     let stat = fstat(found).map_err(failed)?;
-    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || !wanted(&stat) {
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || !accepts(&stat) {
         return Err("it is not the file that was meant".to_owned());
     }
     let found = PathBuf::from(format!("/proc/self/fd/{}", found.as_raw_fd()));

@@ -76,10 +76,10 @@ impl<P: Protocol> SocketReactor<P> {
             return true;
         }
         let wake_margin = if is_due { self.wake_margin.before(left) } else { Nanos::ZERO };
-        let is_wanted = !self.completions.is_empty() || left <= wake_margin;
-        let longest = if is_wanted { Nanos::ZERO } else { left - wake_margin };
+        let is_needed_now = !self.completions.is_empty() || left <= wake_margin;
+        let longest = if is_needed_now { Nanos::ZERO } else { left - wake_margin };
         let (found, over) = self.poll(present, longest, is_due);
-        if is_due && found == 0 && !is_wanted {
+        if is_due && found == 0 && !is_needed_now {
             self.wake_margin.learn(over);
         }
         !self.completions.is_empty() || present >= until

@@ -239,8 +239,8 @@ fn example_keys(shape: u64) -> impl Iterator<Item = StatementRow> {
 }
 
 /// Keys of a table: all of them before one is deleted, for it would be gone on from there.
-fn keys(table: &Map<'_>, is_wanted: impl Fn(&[u8]) -> bool) -> Vec<Vec<u8>> {
-    table.keys().filter(|key| is_wanted(key)).collect()
+fn keys(table: &Map<'_>, is_selected: impl Fn(&[u8]) -> bool) -> Vec<Vec<u8>> {
+    table.keys().filter(|key| is_selected(key)).collect()
 }
 
 /// How many rows programs have made in each table.

@@ -110,8 +110,8 @@ impl MessageChannel {
     pub fn is_over(&self) -> bool {
         let mut ends = [PollFd::from_borrowed_fd(self.0.as_fd(), PollFlags::empty())];
         let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
-        let told = poll(&mut ends, Some(&at_once));
-        told.is_ok() && ends[0].revents().intersects(PollFlags::HUP | PollFlags::ERR)
+        let polled = poll(&mut ends, Some(&at_once));
+        polled.is_ok() && ends[0].revents().intersects(PollFlags::HUP | PollFlags::ERR)
     }
 }
 
