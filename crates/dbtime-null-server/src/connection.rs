@@ -3,6 +3,7 @@
 use crate::faults::FaultPlan;
 use crate::mysql::MySqlSession;
 use crate::postgres::PostgresSession;
+use crate::session::{ProtocolSession, ReceiveResult};
 use dbtime_model::WireProtocol;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -12,17 +13,6 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 pub(crate) enum NullSession {
     MySql(MySqlSession),
     Postgres(PostgresSession),
-}
-
-/// What a session made of bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ReceiveResult {
-    /// So many were whole.
-    pub(crate) used: usize,
-    /// The connection is to be closed once everything has been sent.
-    pub(crate) closes: bool,
-    /// There were statements among them that may be answered late.
-    pub(crate) has_load: bool,
 }
 
 /// The client has gone, or is to go.

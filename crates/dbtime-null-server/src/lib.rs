@@ -22,6 +22,7 @@ mod listener;
 mod mysql;
 mod postgres;
 mod reply;
+mod session;
 
 pub use faults::{FaultSchedule, ServerStall};
 pub use listener::ListenAddress;

@@ -2,9 +2,9 @@
 //!
 //! Source: MySQL internals manual, "Client/Server Protocol".
 
-use crate::connection::ReceiveResult;
 use crate::faults::{FaultAction, FaultPlan};
 use crate::reply::NullReply;
+use crate::session::{ProtocolSession, SessionStep};
 use dbtime_wire::mysql::{HEADER, command, header, write_packet};
 use mysql_common::constants::CapabilityFlags;
 use std::sync::LazyLock;
@@ -50,15 +50,6 @@ pub(crate) struct MySqlSession {
     prepared: Vec<NullReply>,
 }
 
-/// What is done after a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum MysqlStep {
-    GoOn,
-    /// The same, and it was load.
-    Load,
-    Close,
-}
-
 impl MySqlSession {
     /// A conversation, which begins with the server's greeting.
     pub(crate) fn new(number: u32, out: &mut Vec<u8>) -> Self {
@@ -66,51 +57,26 @@ impl MySqlSession {
         Self { is_authenticated: false, without_eof: false, prepared: Vec::new() }
     }
 
-    pub(crate) fn receive(
-        &mut self,
-        input: &[u8],
-        out: &mut Vec<u8>,
-        plan: &FaultPlan,
-    ) -> ReceiveResult {
-        let mut taken = ReceiveResult::default();
-        while let Some((length, sequence)) = header(&input[taken.used..]) {
-            let begins = taken.used + HEADER;
-            let Some(payload) = input.get(begins..begins + length) else { break };
-            taken.used = begins + length;
-            let next = if self.is_authenticated {
-                self.command(payload, out, plan)
-            } else {
-                self.authenticate(payload, sequence, out)
-            };
-            taken.has_load |= next == MysqlStep::Load;
-            if next == MysqlStep::Close {
-                taken.closes = true;
-                break;
-            }
-        }
-        taken
-    }
-
     /// Whoever it is, and whatever the password.
-    fn authenticate(&mut self, payload: &[u8], sequence: u8, out: &mut Vec<u8>) -> MysqlStep {
-        let Some(flags) = payload.first_chunk() else { return MysqlStep::Close };
+    fn authenticate(&mut self, payload: &[u8], sequence: u8, out: &mut Vec<u8>) -> SessionStep {
+        let Some(flags) = payload.first_chunk() else { return SessionStep::Close };
         let theirs = CapabilityFlags::from_bits_truncate(u32::from_le_bytes(*flags));
         self.without_eof = theirs.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF);
         self.is_authenticated = true;
         write_packet(&ok(0x00), sequence.wrapping_add(1), out);
-        MysqlStep::GoOn
+        SessionStep::GoOn
     }
 
     #[inline]
-    fn command(&mut self, payload: &[u8], out: &mut Vec<u8>, plan: &FaultPlan) -> MysqlStep {
-        let Some((&command, rest)) = payload.split_first() else { return MysqlStep::Close };
+    fn command(&mut self, payload: &[u8], out: &mut Vec<u8>, plan: &FaultPlan) -> SessionStep {
+        let Some((&command, rest)) = payload.split_first() else { return SessionStep::Close };
         match command {
             command::STMT_EXECUTE => {
                 let number = rest.first_chunk().map_or(0, |id| u32::from_le_bytes(*id)) as usize;
                 let reply = number.checked_sub(1).and_then(|index| self.prepared.get(index));
                 return match reply {
                     Some(reply) => self.reply(*reply, true, out, plan),
-                    None => MysqlStep::Close,
+                    None => SessionStep::Close,
                 };
             }
             command::QUERY => return self.reply(NullReply::to(rest), false, out, plan),
@@ -119,10 +85,10 @@ impl MySqlSession {
                 write_packet(&ok(0x00), 1, out);
             }
             command::STMT_CLOSE | STMT_SEND_LONG_DATA => {}
-            command::QUIT => return MysqlStep::Close,
+            command::QUIT => return SessionStep::Close,
             _ => error(UNKNOWN_COMMAND, "the null server does not know this command", out),
         }
-        MysqlStep::GoOn
+        SessionStep::GoOn
     }
 
     #[inline]
@@ -132,15 +98,15 @@ impl MySqlSession {
         is_binary: bool,
         out: &mut Vec<u8>,
         plan: &FaultPlan,
-    ) -> MysqlStep {
+    ) -> SessionStep {
         if reply.is_load() {
             match plan.next() {
                 FaultAction::Answered => {}
                 FaultAction::Failed => {
                     error(plan.faults.mysql_error, "the null server was told to fail", out);
-                    return MysqlStep::Load;
+                    return SessionStep::Load;
                 }
-                FaultAction::Closed => return MysqlStep::Close,
+                FaultAction::Closed => return SessionStep::Close,
             }
         }
         let results = &RESULTS[usize::from(self.without_eof)];
@@ -157,7 +123,7 @@ impl MySqlSession {
             }
             (NullReply::Refused, _) => error(UNSUPPORTED, "the null server holds no data", out),
         }
-        if reply.is_load() { MysqlStep::Load } else { MysqlStep::GoOn }
+        if reply.is_load() { SessionStep::Load } else { SessionStep::GoOn }
     }
 
     fn prepare(&mut self, sql: &[u8], out: &mut Vec<u8>) {
@@ -175,6 +141,25 @@ impl MySqlSession {
         for described in [&of_parameters[..], columns] {
             sequence = descriptions(described, self.without_eof, sequence, out);
         }
+    }
+}
+
+impl ProtocolSession for MySqlSession {
+    #[inline]
+    fn step(
+        &mut self,
+        input: &[u8],
+        out: &mut Vec<u8>,
+        plan: &FaultPlan,
+    ) -> Option<(usize, SessionStep)> {
+        let (length, sequence) = header(input)?;
+        let payload = input.get(HEADER..HEADER + length)?;
+        let step = if self.is_authenticated {
+            self.command(payload, out, plan)
+        } else {
+            self.authenticate(payload, sequence, out)
+        };
+        Some((HEADER + length, step))
     }
 }
 
@@ -310,6 +295,7 @@ fn parameters(sql: &[u8]) -> u16 {
 mod tests {
     use super::*;
     use crate::faults::FaultSchedule;
+    use crate::session::ReceiveResult;
     use dbtime_wire::ReadProgress;
     use dbtime_wire::mysql::{ExpectedReply, MysqlResponse, MysqlResponseReader};
 

@@ -2,9 +2,9 @@
 //!
 //! Source: PostgreSQL manual, "Frontend/Backend Protocol", version 3.0.
 
-use crate::connection::ReceiveResult;
 use crate::faults::{FaultAction, FaultPlan};
 use crate::reply::NullReply;
+use crate::session::{ProtocolSession, SessionStep};
 use dbtime_wire::postgres::{HEADER, backend, frontend};
 use std::collections::BTreeMap;
 
@@ -58,15 +58,6 @@ struct NullPortal {
     is_binary: bool,
 }
 
-/// What is done after a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PostgresStep {
-    GoOn,
-    /// The same, and it was load.
-    Load,
-    Close,
-}
-
 impl PostgresSession {
     pub(crate) fn new(number: u32) -> Self {
         let statements = BTreeMap::new();
@@ -81,45 +72,14 @@ impl PostgresSession {
         }
     }
 
-    pub(crate) fn receive(
-        &mut self,
-        input: &[u8],
-        out: &mut Vec<u8>,
-        plan: &FaultPlan,
-    ) -> ReceiveResult {
-        let mut taken = ReceiveResult::default();
-        loop {
-            let rest = &input[taken.used..];
-            let kind_length = usize::from(self.is_authenticated);
-            let length = rest.get(kind_length..).and_then(|rest| rest.first_chunk::<4>());
-            let Some(length) = length.map(|bytes| u32::from_be_bytes(*bytes) as usize) else {
-                return taken;
-            };
-            let Some(message) = rest.get(kind_length + 4..kind_length + length.max(4)) else {
-                return taken;
-            };
-            taken.used += kind_length + length.max(4);
-            let next = if self.is_authenticated {
-                self.message(rest[0], message, out, plan)
-            } else {
-                self.greet(message, out)
-            };
-            taken.has_load |= next == PostgresStep::Load;
-            if next == PostgresStep::Close {
-                taken.closes = true;
-                return taken;
-            }
-        }
-    }
-
     /// Whoever it is, and without a password.
-    fn greet(&mut self, message: &[u8], out: &mut Vec<u8>) -> PostgresStep {
+    fn greet(&mut self, message: &[u8], out: &mut Vec<u8>) -> SessionStep {
         match message.first_chunk().map(|bytes| u32::from_be_bytes(*bytes)) {
             Some(SSL | GSS) => {
                 out.push(b'N');
-                return PostgresStep::GoOn;
+                return SessionStep::GoOn;
             }
-            Some(CANCEL) | None => return PostgresStep::Close,
+            Some(CANCEL) | None => return SessionStep::Close,
             Some(_) => {}
         }
         self.is_authenticated = true;
@@ -133,7 +93,7 @@ impl PostgresSession {
         }
         write(backend::KEY_DATA, &[&self.number.to_be_bytes(), &[0; 4]], out);
         write(backend::READY, &[b"I"], out);
-        PostgresStep::GoOn
+        SessionStep::GoOn
     }
 
     #[inline]
@@ -143,9 +103,9 @@ impl PostgresSession {
         body: &[u8],
         out: &mut Vec<u8>,
         plan: &FaultPlan,
-    ) -> PostgresStep {
+    ) -> SessionStep {
         match kind {
-            frontend::TERMINATE => return PostgresStep::Close,
+            frontend::TERMINATE => return SessionStep::Close,
             frontend::SYNC => self.ready(out),
             frontend::QUERY => return self.query(body, out, plan),
             _ if self.skips_to_sync => {}
@@ -170,7 +130,7 @@ impl PostgresSession {
             // Flush, and data for a COPY that was refused.
             _ => {}
         }
-        PostgresStep::GoOn
+        SessionStep::GoOn
     }
 
     #[inline]
@@ -181,7 +141,7 @@ impl PostgresSession {
 
     /// A statement as text, and all there is to say to it.
     #[inline]
-    fn query(&mut self, body: &[u8], out: &mut Vec<u8>, plan: &FaultPlan) -> PostgresStep {
+    fn query(&mut self, body: &[u8], out: &mut Vec<u8>, plan: &FaultPlan) -> SessionStep {
         let (sql, _) = text(body);
         let reply = NullReply::to(sql);
         let next = match show_parameter(sql).filter(|_| reply == NullReply::Empty) {
@@ -189,7 +149,7 @@ impl PostgresSession {
                 out.extend_from_slice(&columns(&[(name, TEXT)], false));
                 row_of_text(value, out);
                 write(backend::COMMAND_COMPLETE, &[b"SHOW\0"], out);
-                PostgresStep::GoOn
+                SessionStep::GoOn
             }
             None => {
                 if reply.has_columns() {
@@ -251,16 +211,16 @@ impl PostgresSession {
 
     /// Rows, if there are any, and the end of the statement.
     #[inline]
-    fn execute(&mut self, portal: NullPortal, out: &mut Vec<u8>, plan: &FaultPlan) -> PostgresStep {
+    fn execute(&mut self, portal: NullPortal, out: &mut Vec<u8>, plan: &FaultPlan) -> SessionStep {
         let NullPortal { reply, is_binary } = portal;
         if reply.is_load() {
             match plan.next() {
                 FaultAction::Answered => {}
                 FaultAction::Failed => {
                     self.fail(&plan.faults.postgres_error, "the null server was told to fail", out);
-                    return PostgresStep::Load;
+                    return SessionStep::Load;
                 }
-                FaultAction::Closed => return PostgresStep::Close,
+                FaultAction::Closed => return SessionStep::Close,
             }
         }
         match (reply, reply.number()) {
@@ -287,7 +247,7 @@ impl PostgresSession {
             }
             _ => write(backend::COMMAND_COMPLETE, &[b"SELECT 0\0"], out),
         }
-        if reply.is_load() { PostgresStep::Load } else { PostgresStep::GoOn }
+        if reply.is_load() { SessionStep::Load } else { SessionStep::GoOn }
     }
 
     #[cold]
@@ -299,6 +259,28 @@ impl PostgresSession {
         if self.status == b'T' {
             self.status = b'E';
         }
+    }
+}
+
+impl ProtocolSession for PostgresSession {
+    #[inline]
+    fn step(
+        &mut self,
+        input: &[u8],
+        out: &mut Vec<u8>,
+        plan: &FaultPlan,
+    ) -> Option<(usize, SessionStep)> {
+        // The greeting has no kind.
+        let kind_length = usize::from(self.is_authenticated);
+        let length = input.get(kind_length..)?.first_chunk::<4>()?;
+        let end = kind_length + (u32::from_be_bytes(*length) as usize).max(4);
+        let message = input.get(kind_length + 4..end)?;
+        let step = if self.is_authenticated {
+            self.message(input[0], message, out, plan)
+        } else {
+            self.greet(message, out)
+        };
+        Some((end, step))
     }
 }
 
