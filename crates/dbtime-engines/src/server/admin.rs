@@ -8,7 +8,7 @@ use super::dialect::ServerDialect;
 use super::engine::Server;
 use super::error::ServerError;
 use crate::load_marker::{LoadMarker, LoadedContent, ReplaceScope};
-use crate::socket::QueryTable as Rows;
+use crate::socket::{Protocol, QueryTable as Rows, SocketClient};
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::SqlValue;
 use dbtime_load::workload::{TableData, Workload, WorkloadTable};
@@ -50,6 +50,46 @@ pub trait AdminConnection {
         fill: &mut dyn FnMut(u64, &mut Vec<SqlValue>),
         progress: &mut dyn FnMut(u64) -> bool,
     ) -> Result<(), Box<DatabaseFailure>>;
+}
+
+/// A product's way to take many rows.
+pub(crate) trait RowLoader: Protocol {
+    /// As [`AdminConnection::load_rows`].
+    fn load_rows(
+        client: &mut SocketClient<Self>,
+        table: &WorkloadTable,
+        rows: Range<u64>,
+        fill: &mut dyn FnMut(u64, &mut Vec<SqlValue>),
+        progress: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<(), Box<DatabaseFailure>>;
+}
+
+impl<P: RowLoader> AdminConnection for SocketClient<P> {
+    fn query(&mut self, sql: &str) -> Result<(Rows, u64), Box<DatabaseFailure>> {
+        Self::query(self, sql)
+    }
+
+    fn encryption(&self) -> String {
+        Self::encryption(self)
+    }
+
+    fn send(&mut self, sql: &str) {
+        Self::send(self, sql);
+    }
+
+    fn answer_by(&mut self, until: MonoNanos) -> Option<Result<(Rows, u64), Box<DatabaseFailure>>> {
+        Self::answer_by(self, until)
+    }
+
+    fn load_rows(
+        &mut self,
+        table: &WorkloadTable,
+        rows: Range<u64>,
+        fill: &mut dyn FnMut(u64, &mut Vec<SqlValue>),
+        progress: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<(), Box<DatabaseFailure>> {
+        P::load_rows(self, table, rows, fill, progress)
+    }
 }
 
 /// Rows that one connection loads at a time.

@@ -13,6 +13,7 @@ pub mod password_verifier;
 pub mod secret;
 pub mod url;
 
+pub(crate) use admin::RowLoader;
 pub use admin::{AdminConnection, LoadedRows, TableLoader};
 pub use admin_session::AdminSession;
 pub(crate) use admin_session::client;

@@ -1,25 +1,17 @@
-//! Loading, looking, and how MySQL and MariaDB write tables.
+//! How MySQL and MariaDB take rows, and how they write tables.
 
 use super::protocol::MysqlProtocol;
 use super::request::literal;
-use super::shared::MysqlShared;
-use super::target::MysqlTarget;
-use crate::server::{self, AdminConnection, ServerDialect, ServerError, loaded_columns};
-use crate::socket::{QueryTable as Rows, ReconnectPolicy, SocketClient};
+use crate::server::{RowLoader, ServerDialect, loaded_columns};
+use crate::socket::SocketClient;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::SqlValue;
 use dbtime_load::workload::{ColumnType, WorkloadColumn, WorkloadTable};
-use dbtime_model::{MonoNanos, Nanos};
 use std::ops::Range;
 
 /// How MySQL and MariaDB write tables.
 #[derive(Clone, Copy, Debug)]
 pub struct MysqlDialect;
-
-/// A connection for loading and looking.
-pub struct MysqlAdmin {
-    client: SocketClient<MysqlProtocol>,
-}
 
 /// Bytes of one INSERT: MySQL 5.5 takes a packet of 1 MiB by default.
 const INSERT_BYTES: usize = 512 << 10;
@@ -27,42 +19,9 @@ const INSERT_BYTES: usize = 512 << 10;
 /// Bytes of one transaction while loading: its undo stays small, its end is worth a sync.
 const TRANSACTION_BYTES: usize = 8 << 20;
 
-impl MysqlAdmin {
-    /// Connects to the target, and waits no longer than `limit` for an answer.
-    ///
-    /// # Errors
-    /// When the server cannot be reached or does not let us in.
-    pub fn connect(target: &MysqlTarget, limit: Option<Nanos>) -> Result<Self, ServerError> {
-        let shared = MysqlShared::new(target.identity.clone());
-        let sockets = target.sockets(ReconnectPolicy::WhenLost, limit);
-        Ok(Self { client: server::client(target.to_string(), shared, sockets)? })
-    }
-
-    /// The server's version as it says it.
-    pub fn version(&self) -> &str {
-        self.client.protocol().server_version()
-    }
-}
-
-impl AdminConnection for MysqlAdmin {
-    fn query(&mut self, sql: &str) -> Result<(Rows, u64), Box<DatabaseFailure>> {
-        self.client.query(sql)
-    }
-
-    fn encryption(&self) -> String {
-        self.client.encryption()
-    }
-
-    fn send(&mut self, sql: &str) {
-        self.client.send(sql);
-    }
-
-    fn answer_by(&mut self, until: MonoNanos) -> Option<Result<(Rows, u64), Box<DatabaseFailure>>> {
-        self.client.answer_by(until)
-    }
-
+impl RowLoader for MysqlProtocol {
     fn load_rows(
-        &mut self,
+        client: &mut SocketClient<Self>,
         table: &WorkloadTable,
         rows: Range<u64>,
         fill: &mut dyn FnMut(u64, &mut Vec<SqlValue>),
@@ -70,13 +29,13 @@ impl AdminConnection for MysqlAdmin {
     ) -> Result<(), Box<DatabaseFailure>> {
         let name = MysqlDialect.quoted(&table.name);
         let columns = loaded_columns(&MysqlDialect, table);
-        let backslash = self.client.protocol().reads_backslashes();
+        let backslash = client.protocol().reads_backslashes();
         let head = format!("INSERT INTO {name} ({columns}) VALUES ");
         let mut sql = head.clone().into_bytes();
         let mut values = Vec::new();
         let mut reported = rows.start;
         let mut open = 0;
-        self.client.query("SET unique_checks = 0, foreign_key_checks = 0, autocommit = 0")?;
+        client.query("SET unique_checks = 0, foreign_key_checks = 0, autocommit = 0")?;
         for row in rows.clone() {
             fill(row, &mut values);
             if sql.len() > head.len() {
@@ -87,10 +46,10 @@ impl AdminConnection for MysqlAdmin {
                 continue;
             }
             open += sql.len();
-            self.client.query(&String::from_utf8_lossy(&sql))?;
+            client.query(&String::from_utf8_lossy(&sql))?;
             sql.truncate(head.len());
             if open >= TRANSACTION_BYTES {
-                self.client.query("COMMIT")?;
+                client.query("COMMIT")?;
                 open = 0;
             }
             if !progress(row + 1 - reported) {
@@ -98,7 +57,7 @@ impl AdminConnection for MysqlAdmin {
             }
             reported = row + 1;
         }
-        self.client.query("COMMIT").map(drop)
+        client.query("COMMIT").map(drop)
     }
 }
 

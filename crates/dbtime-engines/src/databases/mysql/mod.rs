@@ -17,7 +17,7 @@ mod server;
 mod shared;
 mod target;
 
-pub use admin::{MysqlAdmin, MysqlDialect};
+pub use admin::MysqlDialect;
 pub use protocol::MysqlProtocol;
 pub use server::MysqlServer;
 pub use shared::{MysqlIdentity, MysqlShared};

@@ -1,8 +1,9 @@
 //! MySQL or MariaDB as a server that can be loaded and driven.
 
-use super::admin::{MysqlAdmin, MysqlDialect};
+use super::admin::MysqlDialect;
 use super::facts;
 use super::protocol::MysqlProtocol;
+use super::shared::MysqlShared;
 use super::target::MysqlTarget;
 use crate::drive::observer::LoadObserver;
 use crate::drive::plan::{LoadPlan, LoadResult, RunStop};
@@ -11,7 +12,7 @@ use crate::server::{
     self, AdminConnection, AdminSession, STATEMENT_GRACE, Server, ServerDialect, ServerError,
     ServerFacts, ServerOptions,
 };
-use crate::socket::{self, ServerAddress};
+use crate::socket::{self, ReconnectPolicy, ServerAddress};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_model::{Nanos, WireProtocol};
 use std::sync::{Arc, OnceLock};
@@ -81,10 +82,12 @@ impl Server for MysqlServer {
     }
 
     fn connect(&self, limit: Option<Nanos>) -> Result<Box<dyn AdminConnection>, ServerError> {
-        let admin = MysqlAdmin::connect(&self.target, limit)?;
-        // Told once; connections of a load need it for their set-up.
-        let _ = self.version.set(admin.version().to_owned());
-        Ok(Box::new(admin))
+        let shared = MysqlShared::new(self.target.identity.clone());
+        let sockets = self.target.sockets(ReconnectPolicy::WhenLost, limit);
+        let client = server::client::<MysqlProtocol>(self.to_string(), shared, sockets)?;
+        // Set once; connections of a load need it for their set-up.
+        let _ = self.version.set(client.protocol().server_version().to_owned());
+        Ok(Box::new(client))
     }
 
     fn facts(&self, plan: &LoadPlan, options: &ServerOptions) -> Result<ServerFacts, ServerError> {

@@ -1,14 +1,11 @@
-//! Loading, looking, and how PostgreSQL writes tables.
+//! How PostgreSQL takes rows, and how it writes tables.
 
 use super::protocol::PostgresProtocol;
-use super::shared::PostgresShared;
-use super::target::PostgresTarget;
-use crate::server::{self, AdminConnection, ServerDialect, ServerError, loaded_columns};
-use crate::socket::{QueryTable as Rows, ReconnectPolicy, SocketClient};
+use crate::server::{RowLoader, ServerDialect, loaded_columns};
+use crate::socket::SocketClient;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::SqlValue;
 use dbtime_load::workload::{ColumnType, WorkloadColumn, WorkloadTable};
-use dbtime_model::{MonoNanos, Nanos};
 use std::io::Write;
 use std::ops::Range;
 
@@ -16,59 +13,12 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug)]
 pub struct PostgresDialect;
 
-/// A connection for loading and looking.
-pub struct PostgresAdmin {
-    client: SocketClient<PostgresProtocol>,
-}
-
 /// Bytes that are made before they are sent.
 const COPY_BYTES: usize = 256 << 10;
 
-impl PostgresAdmin {
-    /// Connects to the target, and waits no longer than `limit` for an answer.
-    ///
-    /// # Errors
-    /// When the server cannot be reached or does not let us in.
-    pub fn connect(target: &PostgresTarget, limit: Option<Nanos>) -> Result<Self, ServerError> {
-        let shared = PostgresShared::new(target.identity.clone());
-        let sockets = target.sockets(ReconnectPolicy::WhenLost, limit);
-        let made = server::client(target.to_string(), shared, sockets);
-        let client = made.map_err(|mut error| {
-            if let (ServerError::Connect { failure, .. }, Some(note)) =
-                (&mut error, &target.password_note)
-            {
-                failure.message += &format!("; {note}");
-            }
-            error
-        })?;
-        Ok(Self { client })
-    }
-
-    /// The server's version as it says it.
-    pub fn version(&self) -> &str {
-        self.client.protocol().server_version()
-    }
-}
-
-impl AdminConnection for PostgresAdmin {
-    fn query(&mut self, sql: &str) -> Result<(Rows, u64), Box<DatabaseFailure>> {
-        self.client.query(sql)
-    }
-
-    fn encryption(&self) -> String {
-        self.client.encryption()
-    }
-
-    fn send(&mut self, sql: &str) {
-        self.client.send(sql);
-    }
-
-    fn answer_by(&mut self, until: MonoNanos) -> Option<Result<(Rows, u64), Box<DatabaseFailure>>> {
-        self.client.answer_by(until)
-    }
-
+impl RowLoader for PostgresProtocol {
     fn load_rows(
-        &mut self,
+        client: &mut SocketClient<Self>,
         table: &WorkloadTable,
         rows: Range<u64>,
         fill: &mut dyn FnMut(u64, &mut Vec<SqlValue>),
@@ -80,7 +30,7 @@ impl AdminConnection for PostgresAdmin {
         let mut next = rows.start;
         let mut values = Vec::new();
         let mut goes_on = true;
-        self.client.copy(&sql, |data| {
+        client.copy(&sql, |data| {
             let from = next;
             while goes_on && next < rows.end && data.len() < COPY_BYTES {
                 fill(next, &mut values);

@@ -1,8 +1,9 @@
 //! PostgreSQL as a server that can be loaded and driven.
 
-use super::admin::{PostgresAdmin, PostgresDialect};
+use super::admin::PostgresDialect;
 use super::facts::PostgresFactsReader;
 use super::protocol::PostgresProtocol;
+use super::shared::PostgresShared;
 use super::target::PostgresTarget;
 use crate::drive::observer::LoadObserver;
 use crate::drive::plan::{LoadPlan, LoadResult, RunStop};
@@ -11,7 +12,7 @@ use crate::server::{
     self, AdminConnection, AdminSession, Server, ServerDialect, ServerError, ServerFacts,
     ServerOptions,
 };
-use crate::socket::{self, ServerAddress};
+use crate::socket::{self, ReconnectPolicy, ServerAddress};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_model::{Nanos, WireProtocol};
 use std::fmt;
@@ -62,7 +63,15 @@ impl Server for PostgresServer {
     }
 
     fn connect(&self, limit: Option<Nanos>) -> Result<Box<dyn AdminConnection>, ServerError> {
-        Ok(Box::new(PostgresAdmin::connect(&self.target, limit)?))
+        let shared = PostgresShared::new(self.target.identity.clone());
+        let sockets = self.target.sockets(ReconnectPolicy::WhenLost, limit);
+        let mut made = server::client::<PostgresProtocol>(self.to_string(), shared, sockets);
+        if let (Err(ServerError::Connect { failure, .. }), Some(note)) =
+            (&mut made, &self.target.password_note)
+        {
+            failure.message += &format!("; {note}");
+        }
+        Ok(Box::new(made?))
     }
 
     fn facts(&self, plan: &LoadPlan, options: &ServerOptions) -> Result<ServerFacts, ServerError> {
