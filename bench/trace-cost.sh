@@ -30,7 +30,8 @@
 # processes use is sampled at each tick.
 #
 # OTHER names another dbtime, whose tracer is compared by what its programs take in the kernel, which
-# differs less between runs than the CPU added does (CASES=other).
+# differs less between runs than the CPU added does (CASES=other), and by what either says that its
+# processes and the kernel take of a request at 10,000 a second (CASES=own).
 #
 # Usage: bench/trace-cost.sh [path of dbtime]   as root
 # Variables: LENGTH (5 seconds each), CONNECTIONS (8), CASES ("unpinned full half tls neighbours postgres"), and
@@ -400,10 +401,35 @@ case_tls() {
     alternate stream summary
 }
 
+# What dbtime says that its own processes have taken for a request, in microseconds.
+own_cost() {
+    sed -n 's/^cost .* in the kernel[^,]*, \([0-9.]* [^ ]*s\) in dbtime.*/\1/p' "$folder/trace.end" |
+        awk '{ print $2 == "ns" ? $1 / 1000 : $1 }'
+}
+
+begin_record() {
+    rm -f "$folder/recording"
+    begin_trace --record "$folder/recording"
+}
+end_record() { end_trace; }
+
+# What dbtime says of itself, by a way to watch.
+own() {
+    watching=$1
+    "begin_$1"
+    load "${more[@]}"
+    "end_$1"
+    measure "$case" "$1" 'in dbtime, µs' "$(own_cost)"
+    measure "$case" "$1" 'in the kernel, µs' "$(own_word)"
+    printf '%s: %s: %s µs in dbtime, %s in the kernel\n' "$case" "$1" "$(own_cost)" "$(own_word)"
+}
+
 begin_other_stream() { dbtime=$OTHER begin_stream; }
 begin_other_summary() { dbtime=$OTHER begin_summary; }
+begin_other_record() { dbtime=$OTHER begin_record; }
 end_other_stream() { end_stream; }
 end_other_summary() { end_summary; }
+end_other_record() { end_record; }
 side_this_stream() { in_kernel stream; }
 side_this_summary() { in_kernel summary; }
 side_other_stream() { in_kernel other_stream; }
@@ -413,6 +439,16 @@ case_other() {
     [ -x "${OTHER:-}" ] || fail 'OTHER names no program'
     case="flat out, $connections connections, beside another dbtime" more=()
     alternate other_summary this_summary other_stream this_stream
+}
+
+for way in summary record stream; do
+    eval "side_own_$way() { own $way; }; side_own_other_$way() { own other_$way; }"
+done
+
+case_own() {
+    [ -x "${OTHER:-}" ] || fail 'OTHER names no program'
+    case='10,000 a second, beside another dbtime' more=(--rate 10000/s)
+    alternate own_summary own_other_summary own_record own_other_record own_stream own_other_stream
 }
 
 # What moves more memory than caches hold, and what only computes.
@@ -457,9 +493,9 @@ case_postgres() {
 
 more=()
 if [[ $cases == *unpinned* ]]; then case_unpinned; fi
-if [[ $cases =~ full|half|tls|neighbours|other ]]; then
+if [[ $cases =~ full|half|tls|neighbours|other|own ]]; then
     start_pinned
-    for one in full half tls neighbours other; do
+    for one in full half tls neighbours other own; do
         if [[ $cases == *$one* ]]; then "case_$one"; fi
     done
     stop_servers

@@ -10,6 +10,7 @@ begin_tracer() {
     wait_for watching "$folder/trace.err"
     watchers=$(descendants "$tracer")
     helper=${watchers##* }
+    [ "$helper" != "$tracer" ] || fail 'the tracer has no helper'
 }
 
 end_tracer() {
@@ -31,7 +32,8 @@ wait_for() {
 # are their own readers.)
 descendants() {
     local process=$1 all=$1
-    while read -r process _ <"/proc/$process/task/$process/children" && [ -n "$process" ]; do
+    # The list does not end with a line's end, which `read` takes for a failure.
+    while process=$(cut -d' ' -f1 "/proc/$process/task/$process/children") && [ -n "$process" ]; do
         all="$all $process"
     done
     echo "$all"

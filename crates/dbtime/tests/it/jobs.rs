@@ -9,6 +9,8 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+#[cfg(feature = "trace")]
+use std::time::{Duration, Instant};
 
 /// The pages with commands to run, by the name of their file.
 const PAGES: [&str; 6] = [
@@ -314,12 +316,25 @@ fn not_tested(cause: &str) {
 fn start_load(sandbox: &Sandbox, command: &PageCommand) -> (Running, String) {
     let line = command.line.strip_prefix("dbtime ").expect("a command of dbtime");
     let load = sandbox.start(line.strip_suffix(" &").expect("it goes on beside the others"));
-    // The server's last word before it lets anybody in.
+    // The server writes it as the last thing before it lets anybody in.
     sandbox.wait_for(&["tmp", "dbtime-", "pid"]);
     let folder = crate::sandbox::names(&sandbox.path("tmp"));
     let server = folder.iter().find(|name| name.starts_with("dbtime-")).expect("its folder");
-    let pid = fs::read_to_string(sandbox.path("tmp").join(server).join("pid"));
-    (load, pid.expect("the number of its process").trim().to_owned())
+    (load, process_in(&sandbox.path("tmp").join(server).join("pid")))
+}
+
+/// The number in a file that is there, but may be empty yet.
+#[cfg(feature = "trace")]
+fn process_in(file: &Path) -> String {
+    let begun = Instant::now();
+    loop {
+        let text = fs::read_to_string(file).expect("the number of a process");
+        if text.ends_with('\n') {
+            return text.trim().to_owned();
+        }
+        assert!(begun.elapsed() < Duration::from_secs(20), "{text:?} in {}", file.display());
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 #[cfg(feature = "trace")]

@@ -13,7 +13,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 /// How often the stream is read.
-const POLL_INTERVAL: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 pub(super) fn run(args: &TraceArgs) -> Result<ProcessExit, CommandFailure> {
     let login = args.login.options(args.raw_sql);

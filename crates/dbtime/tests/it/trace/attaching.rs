@@ -5,7 +5,7 @@ use crate::given_server::PRODUCTS;
 use crate::sandbox::Running;
 
 /// Traces of each kind of connection.
-const TRACES: usize = 5;
+const TRACES: usize = 3;
 
 const STEADY: &str = "--rate 2000/s";
 /// What stands for encrypted connections in a pace.
