@@ -6,6 +6,8 @@ LOCKED ?=
 FUZZ_SECONDS ?= 30
 # Of which profile `make deb` makes a package; quick builds in half the time.
 PROFILE ?= release
+# Most tests wait, for servers, timers and the kernel: two of them leave half of two CPUs idle.
+TEST_THREADS ?= $$(($$(nproc) * 3 / 2))
 # Where cargo puts what it builds, wherever it was told to.
 TARGET = $${CARGO_TARGET_DIR:-target}
 
@@ -56,7 +58,7 @@ demo:
 # The floors and the tidiness of the workspace are tests of xtask.
 test: setup-test
 	sh crates/dbtime-observe/bpf/build.sh --check
-	$(CARGO) test --workspace $(LOCKED)
+	RUST_TEST_THREADS=$(TEST_THREADS) $(CARGO) test --workspace $(LOCKED)
 
 # sysbench's own tests, with dbtime in its place.
 test-sysbench: setup-test
