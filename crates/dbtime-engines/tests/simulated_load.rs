@@ -3,8 +3,8 @@
 use dbtime_engines::drive::observer::SecondSink;
 use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, RunStop, ThreadResult};
 use dbtime_engines::drive::shard::{
-    AnswerDelay, Completion, CompletionKind, Reactor, Shard, ShardClients, ShardStart,
-    StatementResult,
+    AnswerDelay, Completion, CompletionKind, CompletionSource, Reactor, ScriptConnections, Shard,
+    ShardClients, ShardStart, StatementConnections, StatementResult,
 };
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::connection_op::ConnectionOp;
@@ -36,36 +36,9 @@ struct SimReactor {
     seen: Arc<Mutex<Vec<String>>>,
 }
 
-impl Reactor for SimReactor {
+impl CompletionSource for SimReactor {
     fn now(&self) -> MonoNanos {
         self.clock.get()
-    }
-
-    fn submit(
-        &mut self,
-        connection: u32,
-        id: StatementId,
-        parameters: &[SqlValue],
-        _: bool,
-    ) -> Option<StatementResult> {
-        self.seen.lock().unwrap().push(format!("{id:?} {parameters:?}"));
-        let mut answers_at = self.clock.get() + self.service;
-        if let Some((from, to)) = self.stall
-            && answers_at > from
-            && self.clock.get() < to
-        {
-            answers_at = to + self.service;
-        }
-        self.answering.push(Reverse((answers_at, connection)));
-        None
-    }
-
-    fn perform(&mut self, _: u32, _: ConnectionOp<'_>) -> Option<StatementResult> {
-        unreachable!("no script")
-    }
-
-    fn results(&mut self, _: u32) -> &mut ResultSets {
-        unreachable!("no script")
     }
 
     fn wait(&mut self, until: MonoNanos, _: bool, events: &mut Vec<Completion>) {
@@ -92,11 +65,48 @@ impl Reactor for SimReactor {
             });
         }
     }
+}
+
+impl StatementConnections for SimReactor {
+    fn submit(
+        &mut self,
+        connection: u32,
+        id: StatementId,
+        parameters: &[SqlValue],
+        _: bool,
+    ) -> Option<StatementResult> {
+        self.seen.lock().unwrap().push(format!("{id:?} {parameters:?}"));
+        let mut answers_at = self.clock.get() + self.service;
+        if let Some((from, to)) = self.stall
+            && answers_at > from
+            && self.clock.get() < to
+        {
+            answers_at = to + self.service;
+        }
+        self.answering.push(Reverse((answers_at, connection)));
+        None
+    }
 
     fn first_row(&self, _: u32) -> &[SqlValue] {
         &[]
     }
+}
 
+impl ScriptConnections for SimReactor {
+    fn add_connection(&mut self) -> Option<u32> {
+        None
+    }
+
+    fn perform(&mut self, _: u32, _: ConnectionOp<'_>) -> Option<StatementResult> {
+        unreachable!("no script")
+    }
+
+    fn results(&mut self, _: u32) -> &mut ResultSets {
+        unreachable!("no script")
+    }
+}
+
+impl Reactor for SimReactor {
     fn thread_use(&self) -> (Nanos, Option<Nanos>) {
         (Nanos::ZERO, None)
     }

@@ -1,7 +1,11 @@
 //! Scripts in foreign languages, as far as an engine has to know them.
 
-use crate::program::Program;
+use crate::connection_op::ConnectionOp;
+use crate::failure::DatabaseFailure;
+use crate::program::Ticket;
+use crate::results::ResultSets;
 use crate::statement::Statement;
+use dbtime_model::{ErrorClass, Nanos, OperationId, Sample, StatementId};
 use std::fmt;
 use std::sync::Arc;
 
@@ -54,5 +58,88 @@ pub trait ProgramFactory {
     ///
     /// # Errors
     /// What is wrong with the script.
-    fn program(&mut self, client: u32) -> Result<Box<dyn Program>, String>;
+    fn program(&mut self, client: u32) -> Result<Box<dyn ScriptProgram>, String>;
+}
+
+/// What happened since the program's last step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScriptEvent {
+    /// The transaction starts.
+    Started,
+    /// A pause is over.
+    Resumed,
+}
+
+/// What a script's program wants next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ScriptProgramStep<'a> {
+    /// Ask something of the connection, and be told by [`ScriptProgram::replied`]. What fails is
+    /// the program's affair: nothing is undone or tried again for it.
+    Perform {
+        /// What the script wants done.
+        op: ConnectionOp<'a>,
+        /// The statement that it is booked under; `None`: it is no statement.
+        statement: Option<StatementId>,
+        /// Which of the client's connections it is for; it has one, 0, and others as it asks.
+        connection: u16,
+    },
+    /// Pause; counted as think time.
+    Sleep(Nanos),
+    /// The transaction, or the phase, is complete.
+    Done,
+    /// The transaction has failed.
+    Failed(ErrorClass),
+    /// The transaction has failed, and so has its client, who asks for no other.
+    Quit {
+        /// Why the transaction failed; `None`: it is complete.
+        failed: Option<ErrorClass>,
+        /// Whether the run ends with it.
+        all: bool,
+    },
+}
+
+/// A part of a client's life outside of transactions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProgramPhase {
+    /// Before the load.
+    Open,
+    /// After it.
+    Close,
+}
+
+/// A client of a script, and its transactions one after the other. It stays on the thread that
+/// made it.
+pub trait ScriptProgram {
+    /// Sets the program to the beginning of a transaction.
+    fn start(&mut self, ticket: &Ticket);
+
+    /// Tells what happened and asks what to do next.
+    fn resume(&mut self, event: ScriptEvent) -> ScriptProgramStep<'_>;
+
+    /// What became of a [`ScriptProgramStep::Perform`]; asks what to do next. The results may be
+    /// taken.
+    fn replied(
+        &mut self,
+        reply: Result<&mut ResultSets, &DatabaseFailure>,
+    ) -> ScriptProgramStep<'_>;
+
+    /// Sets the program to the beginning of a phase; it is over when a step says `Done`. One that
+    /// asks for nothing there has none.
+    fn begin(&mut self, _phase: ProgramPhase) -> Option<ScriptProgramStep<'_>> {
+        None
+    }
+
+    /// Which operation the transaction of a ticket is, where the program decides that and not the
+    /// mix. Asked once, before [`Self::start`].
+    fn operation(&mut self, ticket: &Ticket) -> OperationId {
+        ticket.operation
+    }
+
+    /// Attempts beyond the first that the program made by itself in this transaction.
+    fn retries(&self) -> u32 {
+        0
+    }
+
+    /// The transaction has ended, or was dropped before this program could begin it.
+    fn ended(&mut self, _sample: &Sample) {}
 }

@@ -1,7 +1,7 @@
 //! A program that decides by a row it has read, run by a session on a simulated database.
 
 use dbtime_load::program::{Program, ProgramEvent, ProgramStep, SqlValue, Ticket};
-use dbtime_load::session::{RetryPolicy, Session, SessionAction, SessionRules};
+use dbtime_load::session::{NativeAction, NativeSession, RetryPolicy, SessionRules, StatementCall};
 use dbtime_load::statement::{Statement, StatementKind};
 use dbtime_model::{ErrorClass, MonoNanos, OperationId, Outcome, Part, StatementId};
 use std::sync::Arc;
@@ -43,7 +43,7 @@ impl Program for Withdrawal {
     }
 }
 
-fn session(retry: RetryPolicy) -> Session {
+fn session(retry: RetryPolicy) -> NativeSession {
     let sql = |text: &str| StatementKind::Sql(text.to_owned());
     let kinds = [
         StatementKind::Begin { write: true },
@@ -55,12 +55,12 @@ fn session(retry: RetryPolicy) -> Session {
     ];
     let statement = |kind| Statement { operation: OperationId(0), name: String::new(), kind };
     let rules = SessionRules::new(kinds.map(statement).to_vec(), vec![retry], 1);
-    Session::new(Box::new(Withdrawal { at: 0, enough: false }), Arc::new(rules))
+    NativeSession::new(Box::new(Withdrawal { at: 0, enough: false }), Arc::new(rules))
 }
 
 /// Runs one transaction; `fails` says how a statement fails the n-th time anything is executed.
 fn run(
-    session: &mut Session,
+    session: &mut NativeSession,
     balance: i64,
     fails: impl Fn(usize, StatementId) -> Option<(ErrorClass, bool)>,
 ) -> (Vec<StatementId>, Outcome) {
@@ -71,20 +71,18 @@ fn run(
     let mut action = session.start(ticket);
     loop {
         action = match action {
-            SessionAction::Execute { statement, needs_row, .. } => {
+            NativeAction::Execute(StatementCall { statement, needs_row, .. }) => {
                 executed.push(statement);
                 match fails(executed.len(), statement) {
                     Some((class, undone)) => session.failed(class, undone),
                     None => session.answered(1, if needs_row { &row } else { &[] }),
                 }
             }
-            SessionAction::Pause { part, .. } => {
+            NativeAction::Pause { part, .. } => {
                 assert_eq!(part, Part::Backoff);
                 session.resumed(part)
             }
-            SessionAction::Wait => panic!("one statement is under way at a time"),
-            SessionAction::End(outcome) => return (executed, outcome),
-            SessionAction::Perform { .. } | SessionAction::Quit { .. } => unreachable!("no script"),
+            NativeAction::End(outcome) => return (executed, outcome),
         };
     }
 }

@@ -3,7 +3,7 @@
 
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::program::{Program, ProgramEvent, ProgramStep, Ticket};
-use dbtime_load::session::{RetryPolicy, Session, SessionAction, SessionRules};
+use dbtime_load::session::{NativeAction, NativeSession, RetryPolicy, SessionRules};
 use dbtime_load::statement::{Statement, StatementKind};
 use dbtime_model::{ErrorClass, MonoNanos, OperationId, Outcome, StatementId};
 use proptest::prelude::*;
@@ -95,7 +95,7 @@ impl Database {
     }
 }
 
-fn session(steps: Vec<StatementId>, pipelining: Pipelining) -> Session {
+fn session(steps: Vec<StatementId>, pipelining: Pipelining) -> NativeSession {
     let sql = |text: &str| StatementKind::Sql(text.to_owned());
     let kinds = [
         StatementKind::Begin { write: true },
@@ -108,33 +108,36 @@ fn session(steps: Vec<StatementId>, pipelining: Pipelining) -> Session {
     let retry = RetryPolicy { on: vec![ErrorClass::Conflict], max_tries: 4, backoff: None };
     let rules = SessionRules::new(kinds.map(statement).to_vec(), vec![retry], 1);
     let program = Script { steps, at: 0 };
-    Session::new(Box::new(program), Arc::new(rules.with_pipelining(pipelining)))
+    NativeSession::new(Box::new(program), Arc::new(rules.with_pipelining(pipelining)))
 }
 
 /// Runs a transaction. Returns its outcome and how often answers were waited for.
-fn run(session: &mut Session, database: &mut Database) -> (Outcome, u32) {
+fn run(session: &mut NativeSession, database: &mut Database) -> (Outcome, u32) {
     let due = MonoNanos(0);
     let ticket = Ticket { index: 0, operation: OperationId(0), due, client: 0 };
     let (mut under_way, mut trips) = (VecDeque::new(), 0);
     let mut action = session.start(ticket);
     loop {
         match action {
-            SessionAction::Execute { statement, .. } => {
+            NativeAction::Execute(call) => {
                 trips += 1;
-                under_way.push_back(statement);
-                while let Some(SessionAction::Execute { statement, .. }) = session.next_ahead() {
-                    under_way.push_back(statement);
+                under_way.push_back(call.statement);
+                while let Some(call) = session.next_ahead() {
+                    under_way.push_back(call.statement);
                 }
             }
-            SessionAction::Wait => {}
-            SessionAction::Pause { .. } => panic!("nothing pauses"),
-            SessionAction::Perform { .. } | SessionAction::Quit { .. } => panic!("no script"),
-            SessionAction::End(outcome) => {
+            NativeAction::Pause { .. } => panic!("nothing pauses"),
+            NativeAction::End(outcome) => {
                 assert!(under_way.is_empty(), "it ended before its statements did");
                 return (outcome, trips);
             }
         }
-        let oldest = under_way.pop_front().expect("a statement is under way");
+        let mut oldest = under_way.pop_front().expect("a statement is under way");
+        while let Some(next) = under_way.pop_front() {
+            let undone = database.execute(oldest).err();
+            session.oldest_answered(undone.map(|undone| (ErrorClass::Conflict, undone)));
+            oldest = next;
+        }
         action = match database.execute(oldest) {
             Ok(()) => session.answered(1, &[]),
             Err(undone) => session.failed(ErrorClass::Conflict, undone),

@@ -290,7 +290,6 @@ fn a_pause_comes_before_each_execution() {
                 (steps + "execute; ", ProgramEvent::Answered { rows: 1, first: &[] })
             }
             ProgramStep::Done => break,
-            _ => unreachable!("no script"),
         };
     }
     assert_eq!(steps, "5.00 ms; execute; 5.00 ms; execute; ");

@@ -28,9 +28,6 @@ fn transaction(workload: &Workload, program: &mut dyn Program, ticket: &Ticket) 
                 writeln!(text, "{}: {sql} [{}]", statement.name, shown.join(", ")).expect("text");
             }
             ProgramStep::Sleep(pause) => writeln!(text, "pause {pause}").expect("text"),
-            ProgramStep::Perform { .. } | ProgramStep::Failed(_) | ProgramStep::Quit { .. } => {
-                unreachable!("no script")
-            }
             ProgramStep::Done => return text,
         }
         event = ProgramEvent::Answered { rows: 1, first: &[] };

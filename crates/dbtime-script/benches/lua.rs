@@ -4,9 +4,11 @@
 //! Budget: 250 ns for an empty event, a microsecond for a statement.
 
 use dbtime_load::connection_op::ConnectionOp;
-use dbtime_load::program::{Program, ProgramEvent, ProgramPhase, ProgramStep, Ticket};
+use dbtime_load::program::Ticket;
 use dbtime_load::results::ResultSets;
-use dbtime_load::script::{ProgramFactory, Script};
+use dbtime_load::script::{
+    ProgramFactory, ProgramPhase, Script, ScriptEvent, ScriptProgram, ScriptProgramStep,
+};
 use dbtime_model::{MonoNanos, OperationId, SqlDialect};
 use dbtime_script::sysbench::options::{CompatMode, OptionValue};
 use dbtime_script::sysbench::{ScriptOutput, SysbenchScript, SysbenchSettings, declared_options};
@@ -19,7 +21,7 @@ fn main() {
 
 /// Clients of a script, with an engine that answers at once.
 struct Clients {
-    programs: Vec<Box<dyn Program>>,
+    programs: Vec<Box<dyn ScriptProgram>>,
     /// Holds the state that the programs share.
     _crew: Box<dyn ProgramFactory>,
     results: ResultSets,
@@ -48,13 +50,13 @@ impl Clients {
         let (operation, due) = (OperationId(0), MonoNanos(0));
         let program = self.programs[client as usize].as_mut();
         program.start(&Ticket { index: self.index, operation, due, client });
-        let is_ask = asks(program.resume(ProgramEvent::Started), &mut self.results);
+        let is_ask = asks(program.resume(ScriptEvent::Started), &mut self.results);
         go_on(program, is_ask, &mut self.results)
     }
 }
 
 /// Answers until the program rests; how often.
-fn go_on(program: &mut dyn Program, mut is_ask: bool, results: &mut ResultSets) -> u32 {
+fn go_on(program: &mut dyn ScriptProgram, mut is_ask: bool, results: &mut ResultSets) -> u32 {
     let mut asked = 0;
     while is_ask {
         asked += 1;
@@ -64,9 +66,9 @@ fn go_on(program: &mut dyn Program, mut is_ask: bool, results: &mut ResultSets) 
     asked
 }
 
-fn asks(step: ProgramStep<'_>, results: &mut ResultSets) -> bool {
-    let ProgramStep::Perform { op, statement, .. } = step else {
-        assert_eq!(step, ProgramStep::Done);
+fn asks(step: ScriptProgramStep<'_>, results: &mut ResultSets) -> bool {
+    let ScriptProgramStep::Perform { op, statement, .. } = step else {
+        assert_eq!(step, ScriptProgramStep::Done);
         return false;
     };
     black_box((op, statement));

@@ -5,8 +5,8 @@
 use crate::drive::observer::LoadObserver;
 use crate::drive::plan::{LoadPlan, LoadResult, RunStop};
 use crate::drive::shard::{
-    self, AnswerDelay, Completion, CompletionKind, ConnectedShard, DriveError, Reactor,
-    StatementResult,
+    self, AnswerDelay, Completion, CompletionKind, CompletionSource, ConnectedShard, DriveError,
+    Reactor, ScriptConnections, StatementConnections, StatementResult,
 };
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::program::SqlValue;
@@ -62,12 +62,29 @@ struct NullReactor {
     answering: BinaryHeap<Reverse<(MonoNanos, u32)>>,
 }
 
-impl Reactor for NullReactor {
+impl CompletionSource for NullReactor {
     #[inline]
     fn now(&self) -> MonoNanos {
         now()
     }
 
+    fn wait(&mut self, until: MonoNanos, _: bool, events: &mut Vec<Completion>) {
+        let first = self.answering.peek().map_or(until, |Reverse((at, _))| *at);
+        let present = self.waiter.wait_until(first.min(until), || true, || {}, |_| false);
+        while let Some(&Reverse((at, connection))) = self.answering.peek() {
+            if at > present {
+                break;
+            }
+            self.answering.pop();
+            let kind = CompletionKind::Answered(StatementResult::of(1));
+            // What is late here is the driver: the database keeps its time.
+            let late = AnswerDelay::of_wait(present - at);
+            events.push(Completion { connection, at: present, late, kind });
+        }
+    }
+}
+
+impl StatementConnections for NullReactor {
     #[inline]
     fn submit(
         &mut self,
@@ -83,6 +100,12 @@ impl Reactor for NullReactor {
         None
     }
 
+    fn first_row(&self, _: u32) -> &[SqlValue] {
+        &[SqlValue::Integer(1)]
+    }
+}
+
+impl ScriptConnections for NullReactor {
     fn add_connection(&mut self) -> Option<u32> {
         self.connections += 1;
         Some(self.connections - 1)
@@ -108,26 +131,9 @@ impl Reactor for NullReactor {
         self.results.end_row();
         &mut self.results
     }
+}
 
-    fn wait(&mut self, until: MonoNanos, _: bool, events: &mut Vec<Completion>) {
-        let first = self.answering.peek().map_or(until, |Reverse((at, _))| *at);
-        let present = self.waiter.wait_until(first.min(until), || true, || {}, |_| false);
-        while let Some(&Reverse((at, connection))) = self.answering.peek() {
-            if at > present {
-                break;
-            }
-            self.answering.pop();
-            let kind = CompletionKind::Answered(StatementResult::of(1));
-            // What is late here is the driver: the database keeps its time.
-            let late = AnswerDelay::of_wait(present - at);
-            events.push(Completion { connection, at: present, late, kind });
-        }
-    }
-
-    fn first_row(&self, _: u32) -> &[SqlValue] {
-        &[SqlValue::Integer(1)]
-    }
-
+impl Reactor for NullReactor {
     fn thread_use(&self) -> (Nanos, Option<Nanos>) {
         (clock::thread_cpu(), None)
     }

@@ -4,7 +4,7 @@ use dbtime_load::arrivals::{Arrivals, Rate, Schedule};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::queue::{Backlog, ClientGroup, ClosedQueue, OpenQueue};
 use dbtime_load::random::{RandomStream, draw};
-use dbtime_load::session::Session;
+use dbtime_load::session::{NativeSession, ScriptSession, Session};
 use dbtime_load::think::ThinkTime;
 use dbtime_load::workload::Workload;
 use dbtime_model::recorder::Window;
@@ -123,15 +123,15 @@ impl LoadPlan {
     /// What is wrong with a script.
     pub fn sessions(&self, thread: u32, threads: u32) -> Result<Vec<Session>, ScriptError> {
         let clients = (thread..self.concurrency).step_by(threads as usize);
-        let rules = self.workload.rules(self.seed);
         let Some(script) = &self.workload.script else {
-            let rules = Arc::new(rules.with_pipelining(self.pipelining));
+            let rules = self.workload.rules(self.seed).with_pipelining(self.pipelining);
+            let rules = Arc::new(rules);
             let programs = self.workload.plan(self.scale, self.seed);
-            return Ok(clients.map(|_| Session::new(programs.program(), rules.clone())).collect());
+            let session = |_| NativeSession::new(programs.program(), Arc::clone(&rules));
+            return Ok(clients.map(session).map(Session::Native).collect());
         };
-        let rules = Arc::new(rules);
         let mut factory = script.factory_for_thread(thread).map_err(ScriptError)?;
-        let session = |client| Ok(Session::new(factory.program(client)?, rules.clone()));
+        let session = |client| Ok(Session::Script(ScriptSession::new(factory.program(client)?)));
         clients.map(session).collect::<Result<_, String>>().map_err(ScriptError)
     }
 

@@ -3,7 +3,7 @@
 use super::protocol::{Protocol, QueryTable};
 use super::reactor::SocketReactor;
 use super::settings::SocketSettings;
-use crate::drive::shard::{CompletionKind, Reactor};
+use crate::drive::shard::{CompletionKind, CompletionSource};
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};

@@ -3,7 +3,9 @@
 use crate::driving::workload;
 use crate::private::{Server, is_there, settings, superuser};
 use dbtime_engines::databases::postgres::{PostgresProtocol, PostgresShared};
-use dbtime_engines::drive::shard::{CompletionKind, Reactor, StatementResult};
+use dbtime_engines::drive::shard::{
+    CompletionKind, CompletionSource, StatementConnections, StatementResult,
+};
 use dbtime_engines::server::StatementProtocol;
 use dbtime_engines::socket::SocketReactor;
 use dbtime_load::program::SqlValue;

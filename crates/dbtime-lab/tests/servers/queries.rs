@@ -4,9 +4,11 @@ use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::{LabError, RunRequest, command, operation};
 use dbtime_load::connection_op::{ConnectionOp, OwnedConnectionOp, PipelineEntry};
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::{Program, ProgramEvent, ProgramPhase, ProgramStep, SqlValue, Ticket};
+use dbtime_load::program::{SqlValue, Ticket};
 use dbtime_load::results::ResultSets;
-use dbtime_load::script::{ProgramFactory, Script};
+use dbtime_load::script::{
+    ProgramFactory, ProgramPhase, Script, ScriptEvent, ScriptProgram, ScriptProgramStep,
+};
 use dbtime_load::statement::Statement;
 use dbtime_load::workload::Workload;
 use std::sync::{Arc, Mutex};
@@ -46,36 +48,39 @@ struct Walker {
 }
 
 impl ProgramFactory for Walker {
-    fn program(&mut self, _: u32) -> Result<Box<dyn Program>, String> {
+    fn program(&mut self, _: u32) -> Result<Box<dyn ScriptProgram>, String> {
         Ok(Box::new(self.clone()))
     }
 }
 
 impl Walker {
-    fn next(&mut self) -> ProgramStep<'_> {
+    fn next(&mut self) -> ScriptProgramStep<'_> {
         if self.at == self.until {
-            return ProgramStep::Done;
+            return ScriptProgramStep::Done;
         }
         self.at += 1;
         let (connection, op) = &self.requests[self.at - 1];
-        ProgramStep::Perform { op: op.borrow(), statement: None, connection: *connection }
+        ScriptProgramStep::Perform { op: op.borrow(), statement: None, connection: *connection }
     }
 }
 
-impl Program for Walker {
+impl ScriptProgram for Walker {
     fn start(&mut self, _: &Ticket) {}
 
-    fn begin(&mut self, phase: ProgramPhase) -> Option<ProgramStep<'_>> {
+    fn begin(&mut self, phase: ProgramPhase) -> Option<ScriptProgramStep<'_>> {
         self.until = self.before;
         (phase == ProgramPhase::Open).then(|| self.next())
     }
 
-    fn resume(&mut self, _: ProgramEvent<'_>) -> ProgramStep<'_> {
+    fn resume(&mut self, _: ScriptEvent) -> ScriptProgramStep<'_> {
         self.until = self.requests.len();
         self.next()
     }
 
-    fn replied(&mut self, reply: Result<&mut ResultSets, &DatabaseFailure>) -> ProgramStep<'_> {
+    fn replied(
+        &mut self,
+        reply: Result<&mut ResultSets, &DatabaseFailure>,
+    ) -> ScriptProgramStep<'_> {
         let line = match reply {
             Ok(results) => shown(results),
             Err(failure) => format!("{} {}", failure.class.name(), failure.code),

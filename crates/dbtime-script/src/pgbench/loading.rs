@@ -9,9 +9,9 @@ use super::init::{InitStep, PgbenchTables, StepWork};
 use super::rows::ResultTable;
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::{Program, ProgramEvent, ProgramStep, Ticket};
+use dbtime_load::program::Ticket;
 use dbtime_load::results::ResultSets;
-use dbtime_load::script::{ProgramFactory, Script};
+use dbtime_load::script::{ProgramFactory, Script, ScriptEvent, ScriptProgram, ScriptProgramStep};
 use dbtime_load::statement::Statement;
 use dbtime_model::SqlDialect;
 use std::fmt;
@@ -100,7 +100,7 @@ impl Script for LoadingScript {
 struct LoadingProgramFactory(Arc<LoadingJob>);
 
 impl ProgramFactory for LoadingProgramFactory {
-    fn program(&mut self, _client: u32) -> Result<Box<dyn Program>, String> {
+    fn program(&mut self, _client: u32) -> Result<Box<dyn ScriptProgram>, String> {
         Ok(Box::new(PgbenchLoader {
             job: Arc::clone(&self.0),
             step: 0,
@@ -126,7 +126,7 @@ struct PgbenchLoader {
 
 impl PgbenchLoader {
     /// The next statement; the one before it has been executed.
-    fn next(&mut self) -> ProgramStep<'_> {
+    fn next(&mut self) -> ScriptProgramStep<'_> {
         let job = Arc::clone(&self.job);
         while let Some(step) = job.steps.get(self.step) {
             if self.work == 0 && self.row == 0 {
@@ -154,16 +154,16 @@ impl PgbenchLoader {
                 }
             }
         }
-        ProgramStep::Done
+        ScriptProgramStep::Done
     }
 
-    fn perform(&self, copies: bool) -> ProgramStep<'_> {
+    fn perform(&self, copies: bool) -> ScriptProgramStep<'_> {
         let sql = &self.sql;
         let op = match copies {
             true => ConnectionOp::Copy { sql, data: &self.data },
             false => ConnectionOp::Query(sql),
         };
-        ProgramStep::Perform { op, statement: None, connection: 0 }
+        ScriptProgramStep::Perform { op, statement: None, connection: 0 }
     }
 
     fn copy(&mut self, table: ResultTable) {
@@ -208,16 +208,19 @@ impl PgbenchLoader {
     }
 }
 
-impl Program for PgbenchLoader {
+impl ScriptProgram for PgbenchLoader {
     fn start(&mut self, _ticket: &Ticket) {
         (self.step, self.work, self.row) = (0, 0, 0);
     }
 
-    fn resume(&mut self, _event: ProgramEvent<'_>) -> ProgramStep<'_> {
+    fn resume(&mut self, _event: ScriptEvent) -> ScriptProgramStep<'_> {
         self.next()
     }
 
-    fn replied(&mut self, reply: Result<&mut ResultSets, &DatabaseFailure>) -> ProgramStep<'_> {
+    fn replied(
+        &mut self,
+        reply: Result<&mut ResultSets, &DatabaseFailure>,
+    ) -> ScriptProgramStep<'_> {
         match reply {
             Ok(_) => {
                 self.report_rows();
@@ -228,7 +231,7 @@ impl Program for PgbenchLoader {
                 let words = message(failure, self.job.dialect, Some(&self.sql));
                 let text = format!("query failed: {words}\ndetail: Query was: {start}");
                 *self.job.stop_reason.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
-                ProgramStep::Quit { failed: Some(failure.class), all: true }
+                ScriptProgramStep::Quit { failed: Some(failure.class), all: true }
             }
         }
     }

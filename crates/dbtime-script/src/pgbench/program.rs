@@ -16,8 +16,9 @@ use super::plan::{PgbenchPlan, lock};
 use super::statistics::FailureKind;
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::{Program, ProgramEvent, ProgramPhase, ProgramStep, Ticket};
+use dbtime_load::program::Ticket;
 use dbtime_load::results::ResultSets;
+use dbtime_load::script::{ProgramPhase, ScriptEvent, ScriptProgram, ScriptProgramStep};
 use dbtime_model::{ErrorClass, Nanos, OperationId, Outcome, Sample};
 use std::sync::Arc;
 
@@ -85,7 +86,7 @@ impl PgbenchProgram {
     }
 
     #[inline]
-    fn step(&self, next: NextStep) -> ProgramStep<'_> {
+    fn step(&self, next: NextStep) -> ScriptProgramStep<'_> {
         let client = &self.client;
         let plan = &*self.plan;
         if plan.settings.traces {
@@ -112,14 +113,16 @@ impl PgbenchProgram {
                 (ConnectionOp::Execute { handle, parameters, keeps_rows }, true)
             }
             NextStep::Pipeline => (ConnectionOp::Pipeline(&client.piped), true),
-            NextStep::Sleep(length) => return ProgramStep::Sleep(length),
-            NextStep::Done => return ProgramStep::Done,
-            NextStep::Failed(class) => return ProgramStep::Failed(class),
-            NextStep::Abort(failed) => return ProgramStep::Quit { failed, all: false },
-            NextStep::EndAll(class) => return ProgramStep::Quit { failed: Some(class), all: true },
+            NextStep::Sleep(length) => return ScriptProgramStep::Sleep(length),
+            NextStep::Done => return ScriptProgramStep::Done,
+            NextStep::Failed(class) => return ScriptProgramStep::Failed(class),
+            NextStep::Abort(failed) => return ScriptProgramStep::Quit { failed, all: false },
+            NextStep::EndAll(class) => {
+                return ScriptProgramStep::Quit { failed: Some(class), all: true };
+            }
         };
         let statement = is_booked.then(|| ready().statement);
-        ProgramStep::Perform { op, statement, connection: 0 }
+        ScriptProgramStep::Perform { op, statement, connection: 0 }
     }
 
     /// Hands over what was added up.
@@ -135,7 +138,7 @@ impl Drop for PgbenchProgram {
     }
 }
 
-impl Program for PgbenchProgram {
+impl ScriptProgram for PgbenchProgram {
     fn operation(&mut self, _ticket: &Ticket) -> OperationId {
         OperationId(self.plan.choose(self.client.id) as u16)
     }
@@ -150,18 +153,20 @@ impl Program for PgbenchProgram {
         self.client.start(script, ticket.due);
     }
 
-    fn resume(&mut self, event: ProgramEvent<'_>) -> ProgramStep<'_> {
+    fn resume(&mut self, event: ScriptEvent) -> ScriptProgramStep<'_> {
         let client = &mut self.client;
         let plan = &*self.plan;
         let next = match event {
-            ProgramEvent::Started => client.begin(plan),
-            ProgramEvent::Resumed => client.resumed(plan),
-            ProgramEvent::Answered { .. } => client.advance(plan),
+            ScriptEvent::Started => client.begin(plan),
+            ScriptEvent::Resumed => client.resumed(plan),
         };
         self.step(next)
     }
 
-    fn replied(&mut self, reply: Result<&mut ResultSets, &DatabaseFailure>) -> ProgramStep<'_> {
+    fn replied(
+        &mut self,
+        reply: Result<&mut ResultSets, &DatabaseFailure>,
+    ) -> ScriptProgramStep<'_> {
         let client = &mut self.client;
         let plan = &*self.plan;
         let next = match reply {
@@ -171,7 +176,7 @@ impl Program for PgbenchProgram {
         self.step(next)
     }
 
-    fn begin(&mut self, phase: ProgramPhase) -> Option<ProgramStep<'_>> {
+    fn begin(&mut self, phase: ProgramPhase) -> Option<ScriptProgramStep<'_>> {
         match phase {
             ProgramPhase::Open if !self.plan.settings.reconnects => {
                 let next = self.client.open();

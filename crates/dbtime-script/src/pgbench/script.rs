@@ -5,8 +5,7 @@ use super::plan::{PgbenchPlan, lock};
 use super::program::PgbenchProgram;
 use super::settings::PgbenchSettings;
 use super::statistics::PgbenchStatistics;
-use dbtime_load::program::Program;
-use dbtime_load::script::{PreparationScript, ProgramFactory, Script};
+use dbtime_load::script::{PreparationScript, ProgramFactory, Script, ScriptProgram};
 use dbtime_load::statement::Statement;
 use dbtime_model::StatementId;
 use std::sync::Arc;
@@ -73,7 +72,7 @@ impl Script for PgbenchScript {
 struct PgbenchProgramFactory(Arc<PgbenchPlan>);
 
 impl ProgramFactory for PgbenchProgramFactory {
-    fn program(&mut self, client: u32) -> Result<Box<dyn Program>, String> {
+    fn program(&mut self, client: u32) -> Result<Box<dyn ScriptProgram>, String> {
         let clients = self.0.settings.clients;
         match PgbenchProgram::new(Arc::clone(&self.0), client) {
             Some(program) => Ok(Box::new(program)),

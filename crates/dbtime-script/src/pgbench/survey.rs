@@ -3,9 +3,9 @@
 
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::{Program, ProgramEvent, ProgramStep, Ticket};
+use dbtime_load::program::Ticket;
 use dbtime_load::results::ResultSets;
-use dbtime_load::script::{ProgramFactory, Script};
+use dbtime_load::script::{ProgramFactory, Script, ScriptEvent, ScriptProgram, ScriptProgramStep};
 use dbtime_load::statement::Statement;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -53,29 +53,34 @@ struct SurveyStep {
 }
 
 impl ProgramFactory for SurveyStep {
-    fn program(&mut self, _client: u32) -> Result<Box<dyn Program>, String> {
+    fn program(&mut self, _client: u32) -> Result<Box<dyn ScriptProgram>, String> {
         Ok(Box::new(Self { sheet: Arc::clone(&self.sheet), next: 0 }))
     }
 }
 
 impl SurveyStep {
-    fn next(&mut self) -> ProgramStep<'_> {
-        let Some(sql) = self.sheet.statements.get(self.next) else { return ProgramStep::Done };
+    fn next(&mut self) -> ScriptProgramStep<'_> {
+        let Some(sql) = self.sheet.statements.get(self.next) else {
+            return ScriptProgramStep::Done;
+        };
         self.next += 1;
-        ProgramStep::Perform { op: ConnectionOp::Query(sql), statement: None, connection: 0 }
+        ScriptProgramStep::Perform { op: ConnectionOp::Query(sql), statement: None, connection: 0 }
     }
 }
 
-impl Program for SurveyStep {
+impl ScriptProgram for SurveyStep {
     fn start(&mut self, _ticket: &Ticket) {
         self.next = 0;
     }
 
-    fn resume(&mut self, _event: ProgramEvent<'_>) -> ProgramStep<'_> {
+    fn resume(&mut self, _event: ScriptEvent) -> ScriptProgramStep<'_> {
         self.next()
     }
 
-    fn replied(&mut self, reply: Result<&mut ResultSets, &DatabaseFailure>) -> ProgramStep<'_> {
+    fn replied(
+        &mut self,
+        reply: Result<&mut ResultSets, &DatabaseFailure>,
+    ) -> ScriptProgramStep<'_> {
         let reply = reply.map(std::mem::take).map_err(DatabaseFailure::clone);
         self.sheet.replies.lock().unwrap_or_else(PoisonError::into_inner).push(reply);
         self.next()
@@ -93,16 +98,16 @@ mod tests {
             .factory_for_thread(0)
             .and_then(|mut factory| factory.program(0))
             .expect("a program");
-        let is_query = |step: ProgramStep<'_>, sql: &str| match step {
-            ProgramStep::Perform { op: ConnectionOp::Query(text), .. } => text == sql,
+        let is_query = |step: ScriptProgramStep<'_>, sql: &str| match step {
+            ScriptProgramStep::Perform { op: ConnectionOp::Query(text), .. } => text == sql,
             _ => false,
         };
-        assert!(is_query(program.resume(ProgramEvent::Started), "SELECT 1"));
+        assert!(is_query(program.resume(ScriptEvent::Started), "SELECT 1"));
         let failure = DatabaseFailure::connection("gone", "it is gone");
         assert!(is_query(program.replied(Err(&failure)), "SELECT 2"));
         let mut results = ResultSets::default();
         results.begin_set();
-        assert_eq!(program.replied(Ok(&mut results)), ProgramStep::Done);
+        assert_eq!(program.replied(Ok(&mut results)), ScriptProgramStep::Done);
         let replies = survey.replies();
         assert_eq!(replies[0], Err(failure));
         assert_eq!(replies[1].as_ref().map(ResultSets::len), Ok(1));

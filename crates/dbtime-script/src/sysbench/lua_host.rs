@@ -11,8 +11,9 @@ use super::script::SysbenchSetup;
 use super::stats::SysbenchCounter;
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::{ProgramStep, SqlValue};
+use dbtime_load::program::SqlValue;
 use dbtime_load::results::ResultSets;
+use dbtime_load::script::ScriptProgramStep;
 use dbtime_model::{Nanos, OperationId, SqlDialect, StatementId};
 use dbtime_sql::fingerprint;
 use std::cell::{Cell, RefCell};
@@ -108,7 +109,7 @@ impl ClientState {
 
     /// What the client asks for, in the engine's words.
     #[inline]
-    pub(super) fn step(&self, lua_host: &LuaHost) -> ProgramStep<'_> {
+    pub(super) fn step(&self, lua_host: &LuaHost) -> ScriptProgramStep<'_> {
         let handle = self.handle;
         let keeps_rows = lua_host.keeps_rows();
         let op = match self.call {
@@ -121,7 +122,7 @@ impl ClientState {
             }
             HostCall::Close => ConnectionOp::Close { handle },
         };
-        ProgramStep::Perform { op, statement: self.statement, connection: self.connection }
+        ScriptProgramStep::Perform { op, statement: self.statement, connection: self.connection }
     }
 
     /// Asks for something that is no statement.

@@ -17,9 +17,11 @@ use super::lua_visits::LuaVisits;
 use super::script::{SysbenchError, SysbenchSetup};
 use super::settings::{ScriptOptions, SysbenchSettings};
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::{Program, ProgramEvent, ProgramPhase, ProgramStep, Ticket};
+use dbtime_load::program::Ticket;
 use dbtime_load::results::ResultSets;
-use dbtime_load::script::{ProgramFactory, Script};
+use dbtime_load::script::{
+    ProgramFactory, ProgramPhase, Script, ScriptEvent, ScriptProgram, ScriptProgramStep,
+};
 use dbtime_load::statement::Statement;
 use dbtime_model::ErrorClass;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -161,7 +163,7 @@ struct MainProgramFactory {
 }
 
 impl ProgramFactory for MainProgramFactory {
-    fn program(&mut self, client: u32) -> Result<Box<dyn Program>, String> {
+    fn program(&mut self, client: u32) -> Result<Box<dyn ScriptProgram>, String> {
         let Some((state, Some(seat), tid)) = self.made.take() else {
             return Err("the main state of a script is driven once, by one client".to_owned());
         };
@@ -180,36 +182,36 @@ struct MainProgram {
 }
 
 impl MainProgram {
-    fn go_on(&mut self, mut reply: CoroutineResume) -> ProgramStep<'_> {
+    fn go_on(&mut self, mut reply: CoroutineResume) -> ScriptProgramStep<'_> {
         loop {
             match self.state.resume(&mut self.slot, reply) {
                 CoroutineYield::Call => return self.slot.step(&self.state.lua_host),
-                CoroutineYield::Sleep => return ProgramStep::Sleep(self.slot.sleep),
+                CoroutineYield::Sleep => return ScriptProgramStep::Sleep(self.slot.sleep),
                 CoroutineYield::Ready if !self.is_open => return self.opened(),
                 CoroutineYield::Ready => {
                     let answer = self.state.lua_host.answer.take().unwrap_or(Ok(true));
                     // Nobody waits for it only when the next task does not come either.
                     let _ = self.seat.messages.send(MainStateMessage::Answer(answer));
                     if !self.next_task() {
-                        return ProgramStep::Done;
+                        return ScriptProgramStep::Done;
                     }
                     reply = CoroutineResume::Go;
                 }
-                _ => return ProgramStep::Quit { failed: Some(ErrorClass::Other), all: true },
+                _ => return ScriptProgramStep::Quit { failed: Some(ErrorClass::Other), all: true },
             }
         }
     }
 
-    fn opened(&mut self) -> ProgramStep<'_> {
+    fn opened(&mut self) -> ScriptProgramStep<'_> {
         self.is_open = true;
         match declarations::read(&self.state) {
             Ok(declared) => {
                 let _ = self.seat.messages.send(MainStateMessage::Declared(declared));
-                ProgramStep::Done
+                ScriptProgramStep::Done
             }
             Err(error) => {
                 self.state.lua_host.report_fatal(&fatal_message(error), "");
-                ProgramStep::Quit { failed: Some(ErrorClass::Other), all: true }
+                ScriptProgramStep::Quit { failed: Some(ErrorClass::Other), all: true }
             }
         }
     }
@@ -226,22 +228,25 @@ impl MainProgram {
     }
 }
 
-impl Program for MainProgram {
+impl ScriptProgram for MainProgram {
     fn start(&mut self, _ticket: &Ticket) {}
 
-    fn resume(&mut self, event: ProgramEvent<'_>) -> ProgramStep<'_> {
-        if matches!(event, ProgramEvent::Started) && !self.next_task() {
-            return ProgramStep::Done;
+    fn resume(&mut self, event: ScriptEvent) -> ScriptProgramStep<'_> {
+        if matches!(event, ScriptEvent::Started) && !self.next_task() {
+            return ScriptProgramStep::Done;
         }
         self.go_on(CoroutineResume::Go)
     }
 
-    fn replied(&mut self, reply: Result<&mut ResultSets, &DatabaseFailure>) -> ProgramStep<'_> {
+    fn replied(
+        &mut self,
+        reply: Result<&mut ResultSets, &DatabaseFailure>,
+    ) -> ScriptProgramStep<'_> {
         let reply = self.slot.replied(reply, &self.state.lua_host);
         self.go_on(reply)
     }
 
-    fn begin(&mut self, phase: ProgramPhase) -> Option<ProgramStep<'_>> {
+    fn begin(&mut self, phase: ProgramPhase) -> Option<ScriptProgramStep<'_>> {
         (phase == ProgramPhase::Open && !self.is_open).then(|| self.go_on(CoroutineResume::Go))
     }
 }

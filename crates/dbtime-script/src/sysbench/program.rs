@@ -12,9 +12,11 @@ use super::lua_state::{CoroutineResume, CoroutineYield, LuaState, fatal_message,
 use super::lua_visits::LuaVisits;
 use super::script::{SysbenchError, SysbenchSetup};
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::{Program, ProgramEvent, ProgramPhase, ProgramStep, Ticket};
+use dbtime_load::program::Ticket;
 use dbtime_load::results::ResultSets;
-use dbtime_load::script::ProgramFactory;
+use dbtime_load::script::{
+    ProgramFactory, ProgramPhase, ScriptEvent, ScriptProgram, ScriptProgramStep,
+};
 use dbtime_model::{ErrorClass, Outcome, Sample};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -34,7 +36,7 @@ impl SysbenchFactory {
 }
 
 impl ProgramFactory for SysbenchFactory {
-    fn program(&mut self, client: u32) -> Result<Box<dyn Program>, String> {
+    fn program(&mut self, client: u32) -> Result<Box<dyn ScriptProgram>, String> {
         let setup = &self.state.lua_host.setup;
         let life = lifecycle_of(&setup.settings.command);
         self.state.add(client, client, life).map_err(fatal_message)?;
@@ -64,59 +66,62 @@ struct SysbenchClient {
 impl SysbenchClient {
     /// Resumes the client, and says what it wants in the engine's words.
     #[inline]
-    fn go_on(&mut self, reply: CoroutineResume) -> ProgramStep<'_> {
+    fn go_on(&mut self, reply: CoroutineResume) -> ScriptProgramStep<'_> {
         match self.state.resume(&mut self.slot, reply) {
             CoroutineYield::Call => self.slot.step(&self.state.lua_host),
-            CoroutineYield::Sleep => ProgramStep::Sleep(self.slot.sleep),
+            CoroutineYield::Sleep => ScriptProgramStep::Sleep(self.slot.sleep),
             CoroutineYield::Done | CoroutineYield::Ready => {
                 self.at = ClientStage::Waiting;
-                ProgramStep::Done
+                ScriptProgramStep::Done
             }
             CoroutineYield::Over => {
                 self.at = ClientStage::Over;
-                ProgramStep::Quit { failed: None, all: false }
+                ScriptProgramStep::Quit { failed: None, all: false }
             }
             CoroutineYield::Closed => {
                 self.at = ClientStage::Gone;
-                ProgramStep::Done
+                ScriptProgramStep::Done
             }
             CoroutineYield::Failed => {
                 self.at = ClientStage::Gone;
-                ProgramStep::Quit { failed: Some(ErrorClass::Other), all: true }
+                ScriptProgramStep::Quit { failed: Some(ErrorClass::Other), all: true }
             }
         }
     }
 }
 
-impl Program for SysbenchClient {
+impl ScriptProgram for SysbenchClient {
     fn start(&mut self, _ticket: &Ticket) {
         self.slot.restarts = 0;
         self.state.lua_host.setup.stats.begun(self.slot.client as usize);
     }
 
     #[inline]
-    fn resume(&mut self, event: ProgramEvent<'_>) -> ProgramStep<'_> {
+    fn resume(&mut self, event: ScriptEvent) -> ScriptProgramStep<'_> {
         match (self.at, event) {
-            (ClientStage::Waiting, ProgramEvent::Started) => self.at = ClientStage::Running,
+            (ClientStage::Waiting, ScriptEvent::Started) => self.at = ClientStage::Running,
             (ClientStage::Opening | ClientStage::Running | ClientStage::Closing, _) => {}
             // One that has gone for good is asked for no more.
             (
                 ClientStage::New | ClientStage::Waiting | ClientStage::Over | ClientStage::Gone,
                 _,
             ) => {
-                return ProgramStep::Quit { failed: Some(ErrorClass::Other), all: false };
+                return ScriptProgramStep::Quit { failed: Some(ErrorClass::Other), all: false };
             }
         }
         self.go_on(CoroutineResume::Go)
     }
 
     #[inline]
-    fn replied(&mut self, reply: Result<&mut ResultSets, &DatabaseFailure>) -> ProgramStep<'_> {
+    fn replied(
+        &mut self,
+        reply: Result<&mut ResultSets, &DatabaseFailure>,
+    ) -> ScriptProgramStep<'_> {
         let reply = self.slot.replied(reply, &self.state.lua_host);
         self.go_on(reply)
     }
 
-    fn begin(&mut self, phase: ProgramPhase) -> Option<ProgramStep<'_>> {
+    fn begin(&mut self, phase: ProgramPhase) -> Option<ScriptProgramStep<'_>> {
         match (phase, self.at) {
             (ProgramPhase::Open, ClientStage::New) => {
                 self.at = ClientStage::Opening;

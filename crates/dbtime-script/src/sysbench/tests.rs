@@ -12,9 +12,9 @@ use super::options::CompatMode;
 use super::stats::StatsTotals;
 use super::{ScriptOutput, SysbenchCommand, SysbenchScript, SysbenchSettings};
 use database::Database;
-use dbtime_load::program::{Program, ProgramEvent, ProgramPhase, ProgramStep, Ticket};
+use dbtime_load::program::Ticket;
 use dbtime_load::results::ResultSets;
-use dbtime_load::script::Script;
+use dbtime_load::script::{ProgramPhase, Script, ScriptEvent, ScriptProgram, ScriptProgramStep};
 use dbtime_model::{ErrorClass, MonoNanos, Nanos, OperationId, SqlDialect};
 use std::sync::{Arc, Mutex};
 
@@ -34,7 +34,7 @@ enum Next {
 
 /// One client on connections of its own.
 struct Client {
-    program: Box<dyn Program>,
+    program: Box<dyn ScriptProgram>,
     database: Database,
     second: Database,
     slept: Vec<Nanos>,
@@ -53,7 +53,7 @@ impl Client {
             Ticket { index: self.index, operation: OperationId(0), due: MonoNanos(0), client: 0 };
         self.index += 1;
         self.program.start(&ticket);
-        let step = self.program.resume(ProgramEvent::Started);
+        let step = self.program.resume(ScriptEvent::Started);
         let next = taken(step, [&mut self.database, &mut self.second], &mut self.slept);
         self.until_rest(next)
     }
@@ -62,7 +62,7 @@ impl Client {
         loop {
             let step = match next {
                 Next::Ended(rest) => return rest,
-                Next::Resume => self.program.resume(ProgramEvent::Resumed),
+                Next::Resume => self.program.resume(ScriptEvent::Resumed),
                 Next::Reply(Ok(ref mut results)) => self.program.replied(Ok(results)),
                 Next::Reply(Err(ref failure)) => self.program.replied(Err(failure)),
             };
@@ -71,18 +71,22 @@ impl Client {
     }
 }
 
-fn taken(step: ProgramStep<'_>, databases: [&mut Database; 2], slept: &mut Vec<Nanos>) -> Next {
+fn taken(
+    step: ScriptProgramStep<'_>,
+    databases: [&mut Database; 2],
+    slept: &mut Vec<Nanos>,
+) -> Next {
     match step {
-        ProgramStep::Perform { op, connection, .. } => {
+        ScriptProgramStep::Perform { op, connection, .. } => {
             Next::Reply(databases[usize::from(connection)].answer(&op))
         }
-        ProgramStep::Sleep(length) => {
+        ScriptProgramStep::Sleep(length) => {
             slept.push(length);
             Next::Resume
         }
-        ProgramStep::Done => Next::Ended(Rest::Done),
-        ProgramStep::Quit { failed, all } => Next::Ended(Rest::Quit { failed, all }),
-        ProgramStep::Execute { .. } | ProgramStep::Failed(_) => {
+        ScriptProgramStep::Done => Next::Ended(Rest::Done),
+        ScriptProgramStep::Quit { failed, all } => Next::Ended(Rest::Quit { failed, all }),
+        ScriptProgramStep::Failed(_) => {
             panic!("scripts do not say {step:?}")
         }
     }

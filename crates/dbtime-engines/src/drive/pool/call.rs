@@ -4,13 +4,14 @@ use super::PoolConnection;
 use crate::drive::timing::{StatementExecution, ThreadRecorder, TransactionTiming};
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::{SqlValue, Ticket};
+use dbtime_load::program::Ticket;
+use dbtime_load::session::StatementCall;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Parts, StatementId};
 
 /// One call of a connection.
 pub(super) enum PoolCall<'a> {
-    Execute { statement: StatementId, parameters: &'a [SqlValue], needs_row: bool },
+    Execute(StatementCall<'a>),
     Perform { op: ConnectionOp<'a>, statement: Option<StatementId> },
 }
 
@@ -18,7 +19,7 @@ impl PoolCall<'_> {
     #[inline]
     fn statement(&self) -> Option<StatementId> {
         match *self {
-            Self::Execute { statement, .. } => Some(statement),
+            Self::Execute(StatementCall { statement, .. }) => Some(statement),
             Self::Perform { statement, .. } => statement,
         }
     }
@@ -26,7 +27,7 @@ impl PoolCall<'_> {
     #[inline]
     fn plain<C: PoolConnection>(&self, connection: &mut C) -> Result<u64, DatabaseFailure> {
         match *self {
-            Self::Execute { statement, parameters, needs_row } => {
+            Self::Execute(StatementCall { statement, parameters, needs_row }) => {
                 connection.execute(statement, parameters, needs_row)
             }
             Self::Perform { op, statement } => connection.perform(op, statement),
@@ -40,7 +41,7 @@ impl PoolCall<'_> {
         parts: &mut Parts,
     ) -> (Result<u64, DatabaseFailure>, MonoNanos, MonoNanos) {
         match *self {
-            Self::Execute { statement, parameters, needs_row } => {
+            Self::Execute(StatementCall { statement, parameters, needs_row }) => {
                 connection.execute_measured(statement, parameters, needs_row, parts)
             }
             Self::Perform { op, statement } => connection.perform_measured(op, statement, parts),

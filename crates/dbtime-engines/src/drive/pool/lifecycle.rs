@@ -2,15 +2,17 @@
 
 use super::{PoolConnection, PoolDatabase, PoolError};
 use crate::drive::plan::{LoadPlan, RunStop};
-use crate::drive::shard::{Completion, Reactor, ShardClients, StatementResult, run_phase};
+use crate::drive::shard::{
+    Completion, CompletionSource, ScriptConnections, ShardClients, StatementResult, run_phase,
+};
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::{ProgramPhase, SqlValue};
 use dbtime_load::results::ResultSets;
+use dbtime_load::script::ProgramPhase;
 use dbtime_load::session::Session;
 use dbtime_machine::now;
 use dbtime_machine::wait::wait_until;
-use dbtime_model::{MonoNanos, Nanos, StatementId};
+use dbtime_model::MonoNanos;
 
 /// Makes a worker's connection and its session, and lets that do what it does before the load.
 pub(super) fn set_up<D: PoolDatabase>(
@@ -21,7 +23,7 @@ pub(super) fn set_up<D: PoolDatabase>(
 ) -> Result<(D::Connection, Session), PoolError<D::Error>> {
     let mut connection = database.connect(id).map_err(PoolError::Connect)?;
     let sessions = plan.sessions(id, plan.concurrency).map_err(PoolError::Script)?;
-    let mut clients = ShardClients::new(BlockingReactor(&mut connection), sessions);
+    let mut clients = ShardClients::new(BlockingConnection(&mut connection), sessions);
     let is_ready = run_phase(&mut clients, ProgramPhase::Open, || stop.is_set());
     let session = clients.sessions.pop();
     match (plan.script_error(), session) {
@@ -33,26 +35,27 @@ pub(super) fn set_up<D: PoolDatabase>(
 
 /// Lets a session do what it does after the load.
 pub(super) fn terminate<C: PoolConnection>(session: Session, connection: &mut C) {
-    let mut clients = ShardClients::new(BlockingReactor(connection), vec![session]);
+    let mut clients = ShardClients::new(BlockingConnection(connection), vec![session]);
     run_phase(&mut clients, ProgramPhase::Close, || false);
 }
 
 /// A connection that answers at once, for what happens outside of the load.
-struct BlockingReactor<'a, C>(&'a mut C);
+struct BlockingConnection<'a, C>(&'a mut C);
 
-impl<C: PoolConnection> Reactor for BlockingReactor<'_, C> {
+impl<C: PoolConnection> CompletionSource for BlockingConnection<'_, C> {
     fn now(&self) -> MonoNanos {
         now()
     }
 
-    fn submit(
-        &mut self,
-        _: u32,
-        statement: StatementId,
-        parameters: &[SqlValue],
-        needs_row: bool,
-    ) -> Option<StatementResult> {
-        Some(answer(self.0.execute(statement, parameters, needs_row)))
+    /// Nothing happens but that time passes: every answer was there at once.
+    fn wait(&mut self, until: MonoNanos, _: bool, _: &mut Vec<Completion>) {
+        wait_until(until, |_| false);
+    }
+}
+
+impl<C: PoolConnection> ScriptConnections for BlockingConnection<'_, C> {
+    fn add_connection(&mut self) -> Option<u32> {
+        None
     }
 
     fn perform(&mut self, _: u32, op: ConnectionOp<'_>) -> Option<StatementResult> {
@@ -61,18 +64,6 @@ impl<C: PoolConnection> Reactor for BlockingReactor<'_, C> {
 
     fn results(&mut self, _: u32) -> &mut ResultSets {
         self.0.results()
-    }
-
-    fn wait(&mut self, until: MonoNanos, _: bool, _: &mut Vec<Completion>) {
-        wait_until(until, |_| false);
-    }
-
-    fn first_row(&self, _: u32) -> &[SqlValue] {
-        self.0.first_row()
-    }
-
-    fn thread_use(&self) -> (Nanos, Option<Nanos>) {
-        (Nanos::ZERO, None)
     }
 }
 

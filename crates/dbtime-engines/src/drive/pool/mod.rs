@@ -6,6 +6,7 @@
 
 mod call;
 mod lifecycle;
+mod transaction;
 mod worker;
 
 use crate::drive::gate::lock;

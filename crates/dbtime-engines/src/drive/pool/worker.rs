@@ -1,18 +1,17 @@
 //! A worker: claims transactions of its clients and has its connection execute them.
 
-use super::call::PoolCall;
-use super::{ActiveWorkers, LoadStart, PoolConnection, PoolQueue, PoolRun, PoolShared, STOP_GRACE};
+use super::transaction::PoolTransaction;
+use super::{ActiveWorkers, LoadStart, PoolConnection, PoolQueue, PoolRun, PoolShared};
 use crate::drive::gate::lock;
 use crate::drive::observer::SecondSink;
 use crate::drive::plan::{LoadPlan, RunStop, ThreadResult};
 use crate::drive::timing::{ThreadRecorder, TransactionTiming};
-use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::Ticket;
 use dbtime_load::queue::{ClaimResult, ClosedQueue};
-use dbtime_load::session::{Session, SessionAction};
+use dbtime_load::session::Session;
 use dbtime_machine::now;
-use dbtime_machine::wait::{PreciseWaiter, wait_until};
-use dbtime_model::{ErrorClass, MonoNanos, Nanos, OperationId, Outcome};
+use dbtime_machine::wait::PreciseWaiter;
+use dbtime_model::{MonoNanos, Nanos, OperationId, Outcome};
 use std::sync::atomic::Ordering;
 
 /// One worker: a thread with its session, its recorder, and its own clients if it has any.
@@ -204,72 +203,28 @@ impl<'a> PoolWorker<'a> {
         ticket: Ticket,
         ready: MonoNanos,
     ) -> bool {
-        let mut goes_on = true;
         let sampled = self.plan.sampling().includes(ticket.index);
         let mut timing = TransactionTiming::new(ready, sampled);
         timing.parts.measure(connection.measured());
-        let thread_recorder = &mut self.thread_recorder;
-        let session = &mut self.session;
-        let mut action = session.start(ticket);
-        let outcome = loop {
-            action = match action {
-                SessionAction::Execute { statement, parameters, needs_row } => {
-                    let call = PoolCall::Execute { statement, parameters, needs_row };
-                    match call.make(connection, &ticket, &mut timing, thread_recorder) {
-                        Ok(rows) if needs_row => session.answered(rows, connection.first_row()),
-                        Ok(rows) => session.answered(rows, &[]),
-                        Err(failure) if failure.class == ErrorClass::Interrupted => {
-                            // Only the end of the run interrupts.
-                            break Outcome::Unfinished;
-                        }
-                        Err(failure) => {
-                            thread_recorder.error(&ticket, &failure, timing.done());
-                            session.failed(failure.class, failure.undone)
-                        }
-                    }
-                }
-                SessionAction::Pause { part, length } => {
-                    let from = now();
-                    let until = (from + length).min(self.last);
-                    let to = wait_until(until, |at| at >= self.stop.instant());
-                    timing.pause(part, from, to);
-                    if to >= self.last || to >= self.stop.instant() + STOP_GRACE {
-                        break Outcome::Unfinished;
-                    }
-                    session.resumed(part)
-                }
-                SessionAction::Perform { connection: 1.., .. } => {
-                    let failure = one_connection();
-                    thread_recorder.error(&ticket, &failure, timing.done());
-                    session.replied(Err(&failure))
-                }
-                SessionAction::Perform { op, statement, .. } => {
-                    let call = PoolCall::Perform { op, statement };
-                    match call.make(connection, &ticket, &mut timing, thread_recorder) {
-                        Ok(_) => session.replied(Ok(connection.results())),
-                        Err(failure) if failure.class == ErrorClass::Interrupted => {
-                            break Outcome::Unfinished;
-                        }
-                        Err(failure) => {
-                            thread_recorder.error(&ticket, &failure, timing.done());
-                            session.replied(Err(&failure))
-                        }
-                    }
-                }
-                SessionAction::Wait => unreachable!("a thread has one statement under way"),
-                SessionAction::End(outcome) => break outcome,
-                SessionAction::Quit { outcome, all } => {
-                    goes_on = false;
-                    if all {
-                        self.stop.at(now());
-                    }
-                    break outcome;
-                }
-            };
+        let Self { session, thread_recorder, stop, last, .. } = self;
+        let mut transaction = PoolTransaction {
+            connection,
+            ticket: &ticket,
+            timing: &mut timing,
+            thread_recorder,
+            stop,
+            last: *last,
         };
-        if self.plan.workload.script.is_some() {
-            timing.ends(now());
-        }
+        let mut goes_on = true;
+        let outcome = match session {
+            Session::Native(session) => transaction.run_native(session),
+            Session::Script(session) => {
+                let end = transaction.run_script(session);
+                timing.ends(now());
+                goes_on = !end.has_quit;
+                end.outcome
+            }
+        };
         let sample = timing.sample(&ticket, outcome, session.retries());
         session.ended(&sample);
         thread_recorder.ended(&timing, &sample);
@@ -302,14 +257,4 @@ impl<'a> PoolWorker<'a> {
             PoolQueue::Closed(queue) => queue.waiting(stopped).for_each(&mut unfinished),
         }
     }
-}
-
-/// A worker's connection is all that its client gets.
-#[cold]
-fn one_connection() -> DatabaseFailure {
-    DatabaseFailure::statement(
-        "connections",
-        "",
-        "a script's client has one connection to an embedded database",
-    )
 }

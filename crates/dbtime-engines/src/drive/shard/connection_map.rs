@@ -1,7 +1,7 @@
 //! Which connections belong to which session: each has one from the start, with its own number, and
 //! a script may ask for others.
 
-use super::Reactor;
+use super::ScriptConnections;
 use dbtime_load::failure::DatabaseFailure;
 use std::collections::HashMap;
 
@@ -38,7 +38,7 @@ impl ConnectionMap {
     /// # Errors
     /// When it has too many, or the database takes one for each client only.
     #[inline]
-    pub fn connection<R: Reactor>(
+    pub fn connection<R: ScriptConnections>(
         &mut self,
         reactor: &mut R,
         session: u32,
@@ -48,7 +48,7 @@ impl ConnectionMap {
     }
 
     #[cold]
-    fn other<R: Reactor>(
+    fn other<R: ScriptConnections>(
         &mut self,
         reactor: &mut R,
         session: u32,

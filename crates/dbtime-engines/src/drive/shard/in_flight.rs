@@ -1,10 +1,10 @@
 //! What of a transaction is under way on a connection, and booking the answers.
 
 use super::reactor::AnswerTime;
-use super::{Reactor, StatementResult};
+use super::{StatementConnections, StatementResult};
 use crate::drive::timing::{StatementExecution, ThreadRecorder, TransactionTiming};
 use dbtime_load::program::Ticket;
-use dbtime_load::session::{Session, SessionAction};
+use dbtime_load::session::{NativeSession, StatementCall};
 use dbtime_model::{MonoNanos, Outcome, Part, PartSet, Parts, Sample, StatementId};
 use std::collections::VecDeque;
 
@@ -55,51 +55,45 @@ impl InFlight {
     }
 
     /// Sends whatever may go out with the statement that was just handed over.
-    pub(super) fn send_ahead<R: Reactor>(
+    pub(super) fn send_ahead<R: StatementConnections>(
         &mut self,
-        session: &mut Session,
+        session: &mut NativeSession,
         reactor: &mut R,
         id: u32,
     ) {
         // A statement that cannot be sent takes its connection with it, and all behind it wait.
         while reactor.hold(id)
-            && let Some(SessionAction::Execute { statement, parameters, needs_row }) =
-                session.next_ahead()
+            && let Some(StatementCall { statement, parameters, needs_row }) = session.next_ahead()
         {
             self.behind.push_back((statement, self.sent));
             reactor.submit(id, statement, parameters, needs_row);
         }
     }
 
-    /// Books an answered statement; the one behind it is the server's next.
+    /// After an answer that was read then: whether there is a statement behind it, which is the
+    /// server's next.
     #[inline]
-    pub(super) fn answered(
-        &mut self,
-        session: &Session,
-        thread_recorder: &mut ThreadRecorder,
-        answer: &StatementResult,
-        time: AnswerTime,
-    ) {
-        self.account(session, thread_recorder, answer, time);
-        if let Some((next, sent)) = self.behind.pop_front() {
-            self.executing = Some(next);
-            self.sent = sent.max(time.read_at);
-        }
+    pub(super) fn next_behind(&mut self, read_at: MonoNanos) -> bool {
+        let Some((next, sent)) = self.behind.pop_front() else { return false };
+        self.executing = Some(next);
+        self.sent = sent.max(read_at);
+        true
     }
 
+    /// Books an answer. It `repeats` a failure where one before it has failed.
     #[inline]
-    fn account(
+    pub(super) fn account(
         &mut self,
-        session: &Session,
+        ticket: &Ticket,
+        repeats: bool,
         thread_recorder: &mut ThreadRecorder,
         answer: &StatementResult,
         time: AnswerTime,
     ) {
         let Self { timing, executing, sent, .. } = self;
         let AnswerTime { read_at: done, delay } = time;
-        let ticket = session.ticket();
         // Behind a failure the others only repeat that there was one.
-        if let (Err(failure), false) = (&answer.rows, session.has_failed()) {
+        if let (Err(failure), false) = (&answer.rows, repeats) {
             thread_recorder.error(ticket, failure, done);
         }
         if !answer.is_sent {
@@ -123,26 +117,5 @@ impl InFlight {
         if answer.warnings > 0 {
             thread_recorder.recorder.warnings(ticket.due, answer.warnings);
         }
-    }
-}
-
-/// Tells the session of an answer and asks what is next.
-#[inline]
-pub(super) fn next<'s, R: Reactor>(
-    in_flight: &InFlight,
-    session: &'s mut Session,
-    reactor: &mut R,
-    connection: u32,
-    answer: StatementResult,
-) -> SessionAction<'s> {
-    if let Some(connection_of_script) = in_flight.script_connection {
-        return session.replied(match &answer.rows {
-            Ok(_) => Ok(reactor.results(connection_of_script)),
-            Err(failure) => Err(failure),
-        });
-    }
-    match answer.rows {
-        Ok(rows) => session.answered(rows, reactor.first_row(connection)),
-        Err(failure) => session.failed(failure.class, failure.undone),
     }
 }

@@ -8,12 +8,16 @@ mod in_flight;
 mod phase;
 mod reactor;
 mod shard_threads;
+mod transaction;
 mod usage;
 
 pub use connection_map::ConnectionMap;
 pub(crate) use phase::run_phase;
 use reactor::AnswerTime;
-pub use reactor::{AnswerDelay, Completion, CompletionKind, Reactor, StatementResult};
+pub use reactor::{
+    AnswerDelay, Completion, CompletionKind, CompletionSource, Reactor, ScriptConnections,
+    StatementConnections, StatementResult,
+};
 pub use shard_threads::{ConnectedShard, DriveError, drive};
 
 use crate::drive::observer::SecondSink;
@@ -22,11 +26,12 @@ use crate::drive::timing::ThreadRecorder;
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::program::Ticket;
 use dbtime_load::queue::{ClaimResult, ClosedQueue, OpenQueue};
-use dbtime_load::session::{Session, SessionAction};
+use dbtime_load::session::Session;
 use dbtime_model::{MonoNanos, Nanos, OperationId, Outcome, Part};
-use in_flight::{InFlight, next};
+use in_flight::InFlight;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use transaction::{ShardTransaction, TransactionInput, TransactionState};
 use usage::{ShardUsage, WorkPace};
 
 /// How often a waiting shard looks at the stop flag.
@@ -191,7 +196,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
                 match kind {
                     CompletionKind::Answered(answer) => {
                         let time = AnswerTime { read_at: at, delay: late };
-                        present = self.advance(id, SessionInput::Answer(answer, time));
+                        present = self.advance(id, TransactionInput::Answer(answer, time));
                     }
                     CompletionKind::Connected { since } => {
                         self.connections[id as usize].in_flight.connected(since, at);
@@ -296,7 +301,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
         let connection = &mut self.connections[id as usize];
         connection.in_flight.begin(ready, sampled);
         connection.is_busy = true;
-        self.advance(id, SessionInput::Start(ticket))
+        self.advance(id, TransactionInput::Start(ticket))
     }
 
     /// Claims the next transaction; `None` when there is none to wait for yet.
@@ -359,7 +364,8 @@ impl<'a, R: Reactor> Shard<'a, R> {
                 break;
             }
             self.pauses.pop();
-            present = self.advance(id, SessionInput::Resumed);
+            let part = self.connections[id as usize].pause;
+            present = self.advance(id, TransactionInput::Resumed(part));
         }
         present
     }
@@ -391,74 +397,41 @@ impl<'a, R: Reactor> Shard<'a, R> {
     /// Moves a connection's transaction on until it waits for an answer, pauses or ends. Returns
     /// the present instant.
     #[inline]
-    fn advance(&mut self, id: u32, input: SessionInput) -> MonoNanos {
+    fn advance(&mut self, id: u32, input: TransactionInput) -> MonoNanos {
         let Self { plan, reactor, connections, thread_recorder, connection_map, .. } = self;
-        let ShardConnection { session, in_flight, pause, pausing, .. } =
-            &mut connections[id as usize];
+        let ShardConnection { session, in_flight, pausing, .. } = &mut connections[id as usize];
         *pausing = None;
-        let mut action = match input {
-            SessionInput::Start(ticket) => session.start(ticket),
-            SessionInput::Answer(answer, time) => {
-                in_flight.answered(session, thread_recorder, &answer, time);
-                next(in_flight, session, reactor, id, answer)
+        let transaction = ShardTransaction { id, reactor, in_flight, thread_recorder };
+        let state = match session {
+            Session::Native(session) => {
+                let is_pipelined = plan.pipelining != Pipelining::Off;
+                transaction.advance_native(session, input, is_pipelined)
             }
-            SessionInput::Resumed => {
-                in_flight.timing.pause(*pause, in_flight.sent, reactor.now());
-                session.resumed(*pause)
+            Session::Script(session) => transaction.advance_script(session, input, connection_map),
+        };
+        match state {
+            TransactionState::Waiting(present) => present,
+            TransactionState::Pausing(part, length) => self.pause(id, part, length),
+            TransactionState::Ended(outcome) => {
+                let ticket = *self.connections[id as usize].session.ticket();
+                self.end_transaction(id, &ticket, outcome)
             }
-        };
-        let outcome = loop {
-            action = match action {
-                SessionAction::Execute { statement, parameters, needs_row } => {
-                    in_flight.executing = Some(statement);
-                    in_flight.sent = reactor.now();
-                    in_flight.script_connection = None;
-                    let pipelines = plan.pipelining != Pipelining::Off && reactor.hold(id);
-                    let answer = reactor.submit(id, statement, parameters, needs_row);
-                    if pipelines {
-                        if answer.is_none() {
-                            in_flight.send_ahead(session, reactor, id);
-                        }
-                        reactor.release(id);
-                    }
-                    let Some(answer) = answer else { return in_flight.sent };
-                    let time = AnswerTime::now(reactor);
-                    in_flight.answered(session, thread_recorder, &answer, time);
-                    next(in_flight, session, reactor, id, answer)
-                }
-                SessionAction::Perform { op, statement, connection } => {
-                    in_flight.executing = statement;
-                    in_flight.sent = reactor.now();
-                    let answer = match connection_map.connection(reactor, id, connection) {
-                        Ok(target) => {
-                            in_flight.script_connection = Some(target);
-                            reactor.perform(target, op)
-                        }
-                        Err(failure) => Some(StatementResult::unsent(failure)),
-                    };
-                    let Some(answer) = answer else { return in_flight.sent };
-                    let time = AnswerTime::now(reactor);
-                    in_flight.answered(session, thread_recorder, &answer, time);
-                    next(in_flight, session, reactor, id, answer)
-                }
-                SessionAction::Pause { part, length } => {
-                    let present = reactor.now();
-                    *pause = part;
-                    *pausing = Some(part);
-                    in_flight.sent = present;
-                    if part == Part::Backoff {
-                        reactor.transaction_restarts(id);
-                    }
-                    self.pauses.push(Reverse((present + length, id)));
-                    return present;
-                }
-                SessionAction::Wait => return reactor.now(),
-                SessionAction::End(outcome) => break outcome,
-                SessionAction::Quit { outcome, all } => return self.quit(id, outcome, all),
-            };
-        };
-        let ticket = *session.ticket();
-        self.end_transaction(id, &ticket, outcome)
+            TransactionState::Quit { outcome, all } => self.quit(id, outcome, all),
+        }
+    }
+
+    /// A transaction pauses for so long. Returns since when.
+    fn pause(&mut self, id: u32, part: Part, length: Nanos) -> MonoNanos {
+        let present = self.reactor.now();
+        let connection = &mut self.connections[id as usize];
+        connection.pause = part;
+        connection.pausing = Some(part);
+        connection.in_flight.sent = present;
+        if part == Part::Backoff {
+            self.reactor.transaction_restarts(id);
+        }
+        self.pauses.push(Reverse((present + length, id)));
+        present
     }
 
     /// A client ends with its transaction, and with `all` the run does.
@@ -527,11 +500,4 @@ impl<'a, R: Reactor> Shard<'a, R> {
         let Self { reactor, connection_map, .. } = self;
         (result, ShardClients { reactor, sessions, connection_map })
     }
-}
-
-/// What moves a transaction on.
-enum SessionInput {
-    Start(Ticket),
-    Answer(StatementResult, AnswerTime),
-    Resumed,
 }

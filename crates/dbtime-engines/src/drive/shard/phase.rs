@@ -1,19 +1,23 @@
 //! What clients do before the load and after it: connect, prepare, say goodbye. Nothing of it is
 //! recorded.
 
-use super::{Completion, CompletionKind, ConnectionMap, Reactor, ShardClients, StatementResult};
-use dbtime_load::program::ProgramPhase;
-use dbtime_load::session::{Session, SessionAction};
-use dbtime_model::{MonoNanos, Nanos, Part};
+use super::transaction::reply_to;
+use super::{
+    Completion, CompletionKind, ConnectionMap, ScriptConnections, ShardClients, StatementResult,
+};
+use dbtime_load::script::ProgramPhase;
+use dbtime_load::session::{ScriptAction, ScriptSession, Session};
+use dbtime_model::{MonoNanos, Nanos};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// How often it is looked whether nobody waits any more.
 const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
-/// Lets every session go through a phase, all of them at once. Returns whether the run may go on:
-/// not when a session ended it, or `is_over` says that nobody waits any more.
-pub(crate) fn run_phase<R: Reactor>(
+/// Lets every script go through a phase, all of them at once; other sessions have none. Returns
+/// whether the run may go on: not when a session ended it, or `is_over` says that nobody waits any
+/// more.
+pub(crate) fn run_phase<R: ScriptConnections>(
     clients: &mut ShardClients<R>,
     phase: ProgramPhase,
     is_over: impl Fn() -> bool,
@@ -27,7 +31,9 @@ pub(crate) fn run_phase<R: Reactor>(
         under_way: 0,
         is_ended: false,
     };
-    for (id, session) in (0..).zip(sessions.iter_mut()) {
+    // The sessions of a run are all of one kind: a script's has the same number here.
+    let mut scripts: Vec<_> = sessions.iter_mut().filter_map(Session::as_script).collect();
+    for (id, session) in (0..).zip(&mut scripts) {
         if let Some(action) = session.begin_phase(phase) {
             walk.under_way += 1;
             if let Some(answer) = walk.start_action(id, action) {
@@ -37,7 +43,7 @@ pub(crate) fn run_phase<R: Reactor>(
     }
     let mut events = Vec::new();
     while walk.under_way > 0 && !walk.is_ended && !is_over() {
-        walk.wait(sessions, &mut events);
+        walk.wait(&mut scripts, &mut events);
     }
     !walk.is_ended && walk.under_way == 0
 }
@@ -56,11 +62,11 @@ struct PhaseWalk<'a, R> {
     is_ended: bool,
 }
 
-impl<R: Reactor> PhaseWalk<'_, R> {
+impl<R: ScriptConnections> PhaseWalk<'_, R> {
     /// Does what a session wants. `Some`: that has been answered already.
-    fn start_action(&mut self, id: u32, action: SessionAction<'_>) -> Option<StatementResult> {
+    fn start_action(&mut self, id: u32, action: ScriptAction<'_>) -> Option<StatementResult> {
         match action {
-            SessionAction::Perform { op, connection, .. } => {
+            ScriptAction::Perform { op, connection, .. } => {
                 return match self.connection_map.connection(self.reactor, id, connection) {
                     Ok(target) => {
                         self.last_connection = target;
@@ -69,29 +75,27 @@ impl<R: Reactor> PhaseWalk<'_, R> {
                     Err(failure) => Some(StatementResult::unsent(failure)),
                 };
             }
-            SessionAction::Pause { length, .. } => {
+            ScriptAction::Sleep(length) => {
                 self.pauses.push(Reverse((self.reactor.now() + length, id)));
             }
-            SessionAction::End(_) => self.under_way -= 1,
-            SessionAction::Quit { all, .. } => {
+            ScriptAction::End(_) => self.under_way -= 1,
+            ScriptAction::Quit { all, .. } => {
                 self.under_way -= 1;
                 self.is_ended |= all;
-            }
-            SessionAction::Execute { .. } | SessionAction::Wait => {
-                unreachable!("a phase is a script's, which performs operations")
             }
         }
         None
     }
 
     /// Tells a session of an answer, and does what it wants for as long as that is answered.
-    fn continue_session(&mut self, id: u32, session: &mut Session, mut answer: StatementResult) {
+    fn continue_session(
+        &mut self,
+        id: u32,
+        session: &mut ScriptSession,
+        mut answer: StatementResult,
+    ) {
         loop {
-            let reply = match &answer.rows {
-                Ok(_) => Ok(self.reactor.results(self.last_connection)),
-                Err(failure) => Err(&**failure),
-            };
-            let action = session.replied(reply);
+            let action = reply_to(session, self.reactor, self.last_connection, &answer);
             match self.start_action(id, action) {
                 Some(next) => answer = next,
                 None => return,
@@ -99,7 +103,7 @@ impl<R: Reactor> PhaseWalk<'_, R> {
         }
     }
 
-    fn wait(&mut self, sessions: &mut [Session], events: &mut Vec<Completion>) {
+    fn wait(&mut self, sessions: &mut [&mut ScriptSession], events: &mut Vec<Completion>) {
         let present = self.reactor.now();
         let first = self.pauses.peek().map_or(present + POLL_INTERVAL, |Reverse((at, _))| *at);
         self.reactor.wait(first.min(present + POLL_INTERVAL), false, events);
@@ -107,7 +111,7 @@ impl<R: Reactor> PhaseWalk<'_, R> {
             if let CompletionKind::Answered(answer) = kind {
                 self.last_connection = connection;
                 let id = self.connection_map.session(connection);
-                self.continue_session(id, &mut sessions[id as usize], answer);
+                self.continue_session(id, sessions[id as usize], answer);
             }
         }
         let present = self.reactor.now();
@@ -116,8 +120,8 @@ impl<R: Reactor> PhaseWalk<'_, R> {
                 break;
             }
             self.pauses.pop();
-            let session = &mut sessions[id as usize];
-            let action = session.resumed(Part::Think);
+            let session = &mut *sessions[id as usize];
+            let action = session.resumed();
             if let Some(answer) = self.start_action(id, action) {
                 self.continue_session(id, session, answer);
             }

@@ -7,11 +7,18 @@ use dbtime_load::results::ResultSets;
 use dbtime_model::recorder::ConnectionRecorder;
 use dbtime_model::{MonoNanos, Nanos, StatementId};
 
-/// The connections of one shard, and its clock.
-pub trait Reactor {
-    /// The present instant on the reactor's clock.
+/// The clock of a thread's connections, and what happens on them.
+pub trait CompletionSource {
+    /// The present instant on the clock.
     fn now(&self) -> MonoNanos;
 
+    /// Waits until something happens or until `until`; adds what happened to `events`. Something is
+    /// due then where it `is_due`: the wait must not end late.
+    fn wait(&mut self, until: MonoNanos, is_due: bool, events: &mut Vec<Completion>);
+}
+
+/// Connections that execute the statements of a workload.
+pub trait StatementConnections: CompletionSource {
     /// Hands a statement to a connection, which is made first where it is not there. `Some`: it has
     /// answered already.
     fn submit(
@@ -22,16 +29,8 @@ pub trait Reactor {
         needs_row: bool,
     ) -> Option<StatementResult>;
 
-    /// One connection more, which is not made yet. `None`: there are no others.
-    fn add_connection(&mut self) -> Option<u32> {
-        None
-    }
-
-    /// Asks something of a connection for a script. `Some`: it has answered already.
-    fn perform(&mut self, connection: u32, op: ConnectionOp<'_>) -> Option<StatementResult>;
-
-    /// What the last that was asked of a connection has brought back.
-    fn results(&mut self, connection: u32) -> &mut ResultSets;
+    /// The first row of a connection's last answer, when it was wanted.
+    fn first_row(&self, connection: u32) -> &[SqlValue];
 
     /// Whether a connection takes another statement behind the one under way. What it is handed
     /// from here on goes out with [`Self::release`].
@@ -41,13 +40,24 @@ pub trait Reactor {
 
     /// Sends what was held.
     fn release(&mut self, _connection: u32) {}
+}
 
-    /// Waits until something happens or until `until`; adds what happened to `events`. Something is
-    /// due then where it `is_due`: the wait must not end late.
-    fn wait(&mut self, until: MonoNanos, is_due: bool, events: &mut Vec<Completion>);
+/// Connections that do what a script wants, within the load and outside of it.
+pub trait ScriptConnections: CompletionSource {
+    /// One connection more, which is not made yet. `None`: there are no others.
+    fn add_connection(&mut self) -> Option<u32>;
 
-    /// The first row of a connection's last answer, when it was wanted.
-    fn first_row(&self, connection: u32) -> &[SqlValue];
+    /// Asks something of a connection for a script. `Some`: it has answered already.
+    fn perform(&mut self, connection: u32, op: ConnectionOp<'_>) -> Option<StatementResult>;
+
+    /// What the last that was asked of a connection has brought back.
+    fn results(&mut self, connection: u32) -> &mut ResultSets;
+}
+
+/// The connections of one shard over a load.
+pub trait Reactor: StatementConnections + ScriptConnections {
+    /// CPU time and run-queue wait of this thread so far, the latter `None` where it is hidden.
+    fn thread_use(&self) -> (Nanos, Option<Nanos>);
 
     /// A connection's transaction has ended.
     fn transaction_ended(&mut self, _connection: u32) {}
@@ -61,9 +71,6 @@ pub trait Reactor {
     /// The load has ended: whoever drops the reactor waits until the database has ended its
     /// sessions too, for a moment at most.
     fn ends(&mut self) {}
-
-    /// CPU time and run-queue wait of this thread so far, the latter `None` where it is hidden.
-    fn thread_use(&self) -> (Nanos, Option<Nanos>);
 
     /// What became of the connections, over the whole run.
     fn connections(&mut self) -> ConnectionRecorder {
@@ -104,7 +111,7 @@ pub(super) struct AnswerTime {
 
 impl AnswerTime {
     /// Of an answer that was there at once.
-    pub(super) fn now(reactor: &impl Reactor) -> Self {
+    pub(super) fn now(reactor: &impl CompletionSource) -> Self {
         Self { read_at: reactor.now(), delay: AnswerDelay::default() }
     }
 }

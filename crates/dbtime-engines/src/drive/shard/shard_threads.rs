@@ -7,7 +7,7 @@ use crate::drive::observer::{LoadObserver, SecondSink};
 use crate::drive::plan::{LoadPlan, LoadResult, RunStop, ScriptError, ThreadResult};
 use crate::socket::TlsError;
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::ProgramPhase;
+use dbtime_load::script::ProgramPhase;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
 use std::io;

@@ -11,7 +11,10 @@ use super::io_failure::IoFailure;
 use super::protocol::{Protocol, ProtocolCall, QueryTable, SubmitResult};
 use super::settings::{ReconnectPolicy, SocketSettings};
 use super::tls;
-use crate::drive::shard::{AnswerDelay, Completion, CompletionKind, Reactor, StatementResult};
+use crate::drive::shard::{
+    AnswerDelay, Completion, CompletionKind, CompletionSource, Reactor, ScriptConnections,
+    StatementConnections, StatementResult,
+};
 use close::ClosingSockets;
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
@@ -274,12 +277,18 @@ impl<P: Protocol> SocketReactor<P> {
     }
 }
 
-impl<P: Protocol> Reactor for SocketReactor<P> {
+impl<P: Protocol> CompletionSource for SocketReactor<P> {
     #[inline]
     fn now(&self) -> MonoNanos {
         now()
     }
 
+    fn wait(&mut self, until: MonoNanos, is_due: bool, events: &mut Vec<Completion>) {
+        self.wait_until(until, is_due, events);
+    }
+}
+
+impl<P: Protocol> StatementConnections for SocketReactor<P> {
     #[inline]
     fn submit(
         &mut self,
@@ -304,6 +313,26 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
         None
     }
 
+    fn first_row(&self, connection: u32) -> &[SqlValue] {
+        self.conns[connection as usize].protocol.first_row()
+    }
+
+    fn hold(&mut self, connection: u32) -> bool {
+        let is_up = self.conns[connection as usize].stage == ConnectionStage::Up;
+        self.held = is_up.then_some(connection);
+        is_up
+    }
+
+    fn release(&mut self, connection: u32) {
+        self.held = None;
+        let conn = &self.conns[connection as usize];
+        if conn.stage == ConnectionStage::Up && conn.has_unsent() && !conn.is_blocked {
+            self.flush(connection);
+        }
+    }
+}
+
+impl<P: Protocol> ScriptConnections for SocketReactor<P> {
     fn add_connection(&mut self) -> Option<u32> {
         self.conns.push(SocketConnection::new(P::new(&self.shared)));
         Some(self.conns.len() as u32 - 1)
@@ -334,27 +363,12 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
     fn results(&mut self, connection: u32) -> &mut ResultSets {
         self.conns[connection as usize].protocol.results()
     }
+}
 
-    fn hold(&mut self, connection: u32) -> bool {
-        let is_up = self.conns[connection as usize].stage == ConnectionStage::Up;
-        self.held = is_up.then_some(connection);
-        is_up
-    }
-
-    fn release(&mut self, connection: u32) {
-        self.held = None;
-        let conn = &self.conns[connection as usize];
-        if conn.stage == ConnectionStage::Up && conn.has_unsent() && !conn.is_blocked {
-            self.flush(connection);
-        }
-    }
-
-    fn wait(&mut self, until: MonoNanos, is_due: bool, events: &mut Vec<Completion>) {
-        self.wait_until(until, is_due, events);
-    }
-
-    fn first_row(&self, connection: u32) -> &[SqlValue] {
-        self.conns[connection as usize].protocol.first_row()
+impl<P: Protocol> Reactor for SocketReactor<P> {
+    fn thread_use(&self) -> (Nanos, Option<Nanos>) {
+        let totals = self.clock.thread_totals();
+        (totals.cpu, totals.runq)
     }
 
     #[inline]
@@ -387,11 +401,6 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
 
     fn ends(&mut self) {
         self.closing = Some(ClosingSockets::default());
-    }
-
-    fn thread_use(&self) -> (Nanos, Option<Nanos>) {
-        let totals = self.clock.thread_totals();
-        (totals.cpu, totals.runq)
     }
 
     fn connections(&mut self) -> ConnectionRecorder {

@@ -45,7 +45,7 @@ impl ReactorTicks {
 }
 
 impl<P: Protocol> SocketReactor<P> {
-    /// As [`Reactor::wait`](crate::drive::shard::Reactor::wait).
+    /// As [`CompletionSource::wait`](crate::drive::shard::CompletionSource::wait).
     #[inline]
     pub(super) fn wait_until(
         &mut self,

@@ -26,21 +26,21 @@ fn walk(script: &LoadingScript) -> Vec<(String, usize)> {
     let mut program =
         script.factory_for_thread(0).and_then(|mut factory| factory.program(0)).expect("a program");
     let mut statements = Vec::new();
-    let mut note = |step: ProgramStep<'_>| match step {
-        ProgramStep::Perform { op: ConnectionOp::Query(sql), .. } => {
+    let mut note = |step: ScriptProgramStep<'_>| match step {
+        ScriptProgramStep::Perform { op: ConnectionOp::Query(sql), .. } => {
             statements.push((sql.chars().take(60).collect(), 0));
             true
         }
-        ProgramStep::Perform { op: ConnectionOp::Copy { sql, data }, .. } => {
+        ScriptProgramStep::Perform { op: ConnectionOp::Copy { sql, data }, .. } => {
             statements.push((sql.to_owned(), data.len()));
             true
         }
         step => {
-            assert_eq!(step, ProgramStep::Done);
+            assert_eq!(step, ScriptProgramStep::Done);
             false
         }
     };
-    let mut goes_on = note(program.resume(ProgramEvent::Started));
+    let mut goes_on = note(program.resume(ScriptEvent::Started));
     while goes_on {
         goes_on = note(program.replied(Ok(&mut ResultSets::default())));
     }
@@ -91,10 +91,10 @@ fn a_failure_ends_it_and_names_the_statement() {
     let (script, _) = loading(SqlDialect::Postgres, "d");
     let mut program =
         script.factory_for_thread(0).and_then(|mut factory| factory.program(0)).expect("a program");
-    program.resume(ProgramEvent::Started);
+    program.resume(ScriptEvent::Started);
     let failure = DatabaseFailure::connection("08006", "it is gone");
     let step = program.replied(Err(&failure));
-    assert_eq!(step, ProgramStep::Quit { failed: Some(ErrorClass::Connection), all: true });
+    assert_eq!(step, ScriptProgramStep::Quit { failed: Some(ErrorClass::Connection), all: true });
     let stop_reason = script.stop_reason().expect("trouble");
     assert!(
         stop_reason.starts_with("query failed: it is gone\ndetail: Query was: drop table"),

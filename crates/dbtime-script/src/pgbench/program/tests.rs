@@ -10,9 +10,9 @@ use crate::pgbench::script::PgbenchScript;
 use crate::pgbench::settings::PgbenchSettings;
 use dbtime_load::connection_op::{ConnectionOp, PipelineEntry};
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::{Program, ProgramEvent, ProgramStep, SqlValue, Ticket};
+use dbtime_load::program::{SqlValue, Ticket};
 use dbtime_load::results::ResultSets;
-use dbtime_load::script::Script;
+use dbtime_load::script::{Script, ScriptEvent, ScriptProgram, ScriptProgramStep};
 use dbtime_model::{ErrorClass, MonoNanos, OperationId, Outcome, Sample};
 use std::sync::{Arc, Mutex};
 
@@ -20,13 +20,13 @@ use std::sync::{Arc, Mutex};
 type Answer<'a> = dyn FnMut(&str) -> Result<ResultSets, DatabaseFailure> + 'a;
 
 /// Runs a client's next transaction and writes down what it asks and how it ends.
-fn play(program: &mut dyn Program, answer: &mut Answer<'_>) -> Vec<String> {
+fn play(program: &mut dyn ScriptProgram, answer: &mut Answer<'_>) -> Vec<String> {
     let mut ticket =
         Ticket { index: 0, operation: OperationId(0), due: dbtime_machine::now(), client: 0 };
     ticket.operation = program.operation(&ticket);
     program.start(&ticket);
     let mut log = Vec::new();
-    let mut step = written(program.resume(ProgramEvent::Started));
+    let mut step = written(program.resume(ScriptEvent::Started));
     loop {
         log.push(step.clone());
         let outcome = match step.split_whitespace().next() {
@@ -34,7 +34,7 @@ fn play(program: &mut dyn Program, answer: &mut Answer<'_>) -> Vec<String> {
             Some("failed" | "quit") if step.ends_with("none") => Outcome::Completed,
             Some("failed" | "quit") => Outcome::Failed(ErrorClass::Conflict),
             Some("sleep") => {
-                step = written(program.resume(ProgramEvent::Resumed));
+                step = written(program.resume(ScriptEvent::Resumed));
                 continue;
             }
             _ => {
@@ -67,9 +67,9 @@ fn sample(ticket: &Ticket, outcome: Outcome) -> Sample {
 }
 
 /// A step as a line: a statement comes with its parameters behind tabs.
-fn written(step: ProgramStep<'_>) -> String {
+fn written(step: ScriptProgramStep<'_>) -> String {
     match step {
-        ProgramStep::Perform { op, .. } => match op {
+        ScriptProgramStep::Perform { op, .. } => match op {
             ConnectionOp::Connect => "connect".to_owned(),
             ConnectionOp::Disconnect => "disconnect".to_owned(),
             ConnectionOp::Query(sql) => format!("query {sql}"),
@@ -87,14 +87,13 @@ fn written(step: ProgramStep<'_>) -> String {
             ConnectionOp::Close { handle } => format!("close {handle}"),
             ConnectionOp::Copy { sql, .. } => format!("copy {sql}"),
         },
-        ProgramStep::Sleep(length) => format!("sleep {}", length.exact()),
-        ProgramStep::Done => "done".to_owned(),
-        ProgramStep::Failed(class) => format!("failed {}", class.name()),
-        ProgramStep::Quit { failed, all } => {
+        ScriptProgramStep::Sleep(length) => format!("sleep {}", length.exact()),
+        ScriptProgramStep::Done => "done".to_owned(),
+        ScriptProgramStep::Failed(class) => format!("failed {}", class.name()),
+        ScriptProgramStep::Quit { failed, all } => {
             assert!(!all, "one client does not end the run");
             format!("quit {}", failed.map_or("none", ErrorClass::name))
         }
-        ProgramStep::Execute { .. } => unreachable!("scripts ask"),
     }
 }
 
@@ -147,7 +146,7 @@ fn failure(class: ErrorClass, state: &str, message: &str) -> DatabaseFailure {
 /// One script with one client, and what it says.
 struct Stage {
     script: PgbenchScript,
-    program: Option<Box<dyn Program>>,
+    program: Option<Box<dyn ScriptProgram>>,
     notices: Arc<Mutex<Vec<PgbenchNotice>>>,
 }
 

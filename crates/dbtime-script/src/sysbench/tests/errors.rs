@@ -189,7 +189,10 @@ fn a_client_that_was_cut_off_is_not_asked_to_tidy_up() {
     let (_stage, mut client) = restarted(SqlDialect::Mysql, false);
     let (operation, due) = (OperationId(0), MonoNanos(0));
     client.program.start(&Ticket { index: 0, operation, due, client: 0 });
-    assert!(matches!(client.program.resume(ProgramEvent::Started), ProgramStep::Perform { .. }));
+    assert!(matches!(
+        client.program.resume(ScriptEvent::Started),
+        ScriptProgramStep::Perform { .. }
+    ));
     assert_eq!(client.phase(ProgramPhase::Close), None);
 }
 

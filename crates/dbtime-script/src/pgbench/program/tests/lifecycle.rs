@@ -3,7 +3,7 @@
 use super::*;
 use crate::pgbench::observer::TransactionObserver;
 use crate::pgbench::statistics::FailureKind;
-use dbtime_load::program::ProgramPhase;
+use dbtime_load::script::ProgramPhase;
 
 #[test]
 fn the_connection_is_made_before_the_load() {
@@ -23,7 +23,7 @@ fn a_run_without_its_connections_does_not_begin() {
     let program = stage.program.as_mut().expect("a client");
     program.begin(ProgramPhase::Open).expect("a connection is made");
     let refused = DatabaseFailure::connection("53300", "sorry, too many clients already");
-    let quit = ProgramStep::Quit { failed: Some(ErrorClass::Connection), all: true };
+    let quit = ScriptProgramStep::Quit { failed: Some(ErrorClass::Connection), all: true };
     assert_eq!(program.replied(Err(&refused)), quit);
     let stop_reason =
         "sorry, too many clients already\nerror: could not create connection for client 0";

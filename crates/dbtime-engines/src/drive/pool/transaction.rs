@@ -1,0 +1,138 @@
+//! A transaction on a worker's connection, from its first statement to its last.
+
+use super::call::PoolCall;
+use super::{PoolConnection, STOP_GRACE};
+use crate::drive::plan::RunStop;
+use crate::drive::timing::{ThreadRecorder, TransactionTiming};
+use dbtime_load::failure::DatabaseFailure;
+use dbtime_load::program::Ticket;
+use dbtime_load::session::{NativeAction, NativeSession, ScriptAction, ScriptSession};
+use dbtime_machine::now;
+use dbtime_machine::wait::wait_until;
+use dbtime_model::{ErrorClass, MonoNanos, Nanos, Outcome, Part};
+
+/// A transaction on a worker's connection.
+pub(super) struct PoolTransaction<'a, C> {
+    pub(super) connection: &'a mut C,
+    pub(super) ticket: &'a Ticket,
+    pub(super) timing: &'a mut TransactionTiming,
+    pub(super) thread_recorder: &'a mut ThreadRecorder,
+    pub(super) stop: &'a RunStop,
+    /// When nobody waits for a transaction any more.
+    pub(super) last: MonoNanos,
+}
+
+/// How a script's transaction has ended.
+pub(super) struct ScriptEnd {
+    pub(super) outcome: Outcome,
+    /// Whether its client asks for no other.
+    pub(super) has_quit: bool,
+}
+
+impl<C: PoolConnection> PoolTransaction<'_, C> {
+    /// Runs one of a workload's statements.
+    #[inline]
+    pub(super) fn run_native(&mut self, session: &mut NativeSession) -> Outcome {
+        let mut action = session.start(*self.ticket);
+        loop {
+            action = match action {
+                NativeAction::Execute(call) => {
+                    let needs_row = call.needs_row;
+                    match self.call(&PoolCall::Execute(call)) {
+                        Ok(rows) if needs_row => {
+                            session.answered(rows, self.connection.first_row())
+                        }
+                        Ok(rows) => session.answered(rows, &[]),
+                        Err(failure) if is_interrupted(&failure) => return Outcome::Unfinished,
+                        Err(failure) => {
+                            self.note(&failure);
+                            session.failed(failure.class, failure.undone)
+                        }
+                    }
+                }
+                NativeAction::Pause { part, length } => {
+                    if !self.pause(part, length) {
+                        return Outcome::Unfinished;
+                    }
+                    session.resumed(part)
+                }
+                NativeAction::End(outcome) => return outcome,
+            };
+        }
+    }
+
+    /// Runs one of a script.
+    #[inline]
+    pub(super) fn run_script(&mut self, session: &mut ScriptSession) -> ScriptEnd {
+        let ended = |outcome| ScriptEnd { outcome, has_quit: false };
+        let mut action = session.start(*self.ticket);
+        loop {
+            action = match action {
+                ScriptAction::Perform { connection: 1.., .. } => {
+                    let failure = one_connection();
+                    self.note(&failure);
+                    session.replied(Err(&failure))
+                }
+                ScriptAction::Perform { op, statement, .. } => {
+                    match self.call(&PoolCall::Perform { op, statement }) {
+                        Ok(_) => session.replied(Ok(self.connection.results())),
+                        Err(failure) if is_interrupted(&failure) => {
+                            return ended(Outcome::Unfinished);
+                        }
+                        Err(failure) => {
+                            self.note(&failure);
+                            session.replied(Err(&failure))
+                        }
+                    }
+                }
+                ScriptAction::Sleep(length) => {
+                    if !self.pause(Part::Think, length) {
+                        return ended(Outcome::Unfinished);
+                    }
+                    session.resumed()
+                }
+                ScriptAction::End(outcome) => return ended(outcome),
+                ScriptAction::Quit { outcome, all } => {
+                    if all {
+                        self.stop.at(now());
+                    }
+                    return ScriptEnd { outcome, has_quit: true };
+                }
+            };
+        }
+    }
+
+    #[inline]
+    fn call(&mut self, call: &PoolCall<'_>) -> Result<u64, DatabaseFailure> {
+        call.make(self.connection, self.ticket, self.timing, self.thread_recorder)
+    }
+
+    /// Books a failure.
+    fn note(&mut self, failure: &DatabaseFailure) {
+        self.thread_recorder.error(self.ticket, failure, self.timing.done());
+    }
+
+    /// Pauses for so long. Returns whether the transaction goes on after that.
+    fn pause(&mut self, part: Part, length: Nanos) -> bool {
+        let from = now();
+        let until = (from + length).min(self.last);
+        let to = wait_until(until, |at| at >= self.stop.instant());
+        self.timing.pause(part, from, to);
+        to < self.last && to < self.stop.instant() + STOP_GRACE
+    }
+}
+
+/// Only the end of the run interrupts.
+fn is_interrupted(failure: &DatabaseFailure) -> bool {
+    failure.class == ErrorClass::Interrupted
+}
+
+/// A worker's connection is all that its client gets.
+#[cold]
+fn one_connection() -> DatabaseFailure {
+    DatabaseFailure::statement(
+        "connections",
+        "",
+        "a script's client has one connection to an embedded database",
+    )
+}
