@@ -1,40 +1,34 @@
 //! The kernel's side, loaded and attached; it goes when this goes, and with the process in any
 //! case.
 
-use super::decode::listed::ListedSessions;
+mod figures;
+mod servers;
+
 use super::decode::literals::LiteralFilter;
 use super::decode::request_decoder::{self, RequestDecoder};
 use super::decode::sessions::TracedSessions;
-use super::decode::sums::{self, KernelSums};
-use super::decode::walks::connections;
+use super::decode::sums::KernelSums;
 use super::error::TraceError;
 use super::kernel::grace::wait_for_programs;
-use super::kernel::kernel_tables::{departures, name, write, write_program_names};
-use super::kernel::loading::{THREADS, TIMERS, UnavailableFeature, map, tables};
+use super::kernel::kernel_tables::{departures, write, write_program_names};
+use super::kernel::loading::{THREADS, TIMERS, UnavailableFeature, tables};
 use super::kernel::probe_sites::ProbeGroup;
 use super::kernel::refusal::kernel_error;
 use super::kernel::stream::{CaptureConfig, CaptureDepth};
-use super::kernel::sum_layout;
 use super::privilege::helper::HelperProcess;
 use super::privilege::{rights, sandbox};
 use super::probes::demand::DemandProbes;
-use super::probes::server_probes::{ProgramFacts, ServerProbes};
-use super::probes::trap::DEFAULT_TRAP_TIME;
-use super::servers::{ServerFilter, TracedServer};
+use super::probes::server_probes::ServerProbes;
+use super::servers::TracedServer;
 use crate::kernel_layout::numbers::{PHASE_ENDED, PHASE_WATCHING};
-use crate::kernel_layout::read_record;
-use crate::process::ProcessSelector;
 use dbtime_machine::clock::process_cpu;
 use dbtime_machine::now;
-use dbtime_model::lock_picture::ServerSession;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_ledger::{TraceCost, TraceLedger};
-use dbtime_model::traced_live::LiveConnection;
 use dbtime_model::traced_totals::TracedTotals;
-use dbtime_model::{MonoNanos, Nanos, WireProtocol};
-use libbpf_rs::{MapCore, MapFlags, Object};
+use dbtime_model::{MonoNanos, Nanos};
+use libbpf_rs::Object;
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
 use std::os::fd::BorrowedFd;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -170,18 +164,6 @@ impl Capture {
         write(&self.object, ".data.phase", &0u32.to_ne_bytes(), &(phase as u32).to_ne_bytes())
     }
 
-    /// Children that servers have started since they were looked for, and before the kernel told.
-    fn add_children(&mut self, servers: &[TracedServer]) -> Result<(), TraceError> {
-        for server in servers.iter().filter(|one| one.protocol == WireProtocol::Postgres) {
-            // One that has ended has none.
-            if let Some(now) = self.present(server) {
-                let ports = server.ports.clone();
-                self.rescan(&TracedServer { ports, ..now })?;
-            }
-        }
-        Ok(())
-    }
-
     /// Leaves this process with the system calls that it needs from here on: all files it is to
     /// read or write are open, all threads are there.
     ///
@@ -224,95 +206,6 @@ impl Capture {
             self.helper.detach(&[THREADS, TIMERS].concat())?;
         }
         Ok(())
-    }
-
-    /// Watches a server as well that has started since. Returns it with the ports that it listens
-    /// on by now.
-    ///
-    /// # Errors
-    /// As [`add_server`](Self::add_server).
-    pub fn add_started_server(
-        &mut self,
-        server: &TracedServer,
-    ) -> Result<TracedServer, TraceError> {
-        name(&self.object, server, &ProgramFacts::default())?;
-        // From here on the kernel sees on which ports it begins to listen; on which it has begun
-        // between the first look at it and that, a second look tells.
-        let server = self.present(server).unwrap_or_else(|| server.clone());
-        self.rescan(&server)?;
-        Ok(server)
-    }
-
-    /// A server as it is now; `None` where it has ended.
-    fn present(&mut self, server: &TracedServer) -> Option<TracedServer> {
-        let filter = ServerFilter {
-            processes: vec![ProcessSelector::Pid(server.process)],
-            protocol: Some(server.protocol),
-            ..ServerFilter::default()
-        };
-        self.helper.servers(&filter).ok()?.pop()
-    }
-
-    /// Watches another server as well.
-    ///
-    /// # Errors
-    /// The kernel does not take its name.
-    fn add_server(&mut self, server: &TracedServer) -> Result<(), TraceError> {
-        // Its first clients may come before its program has been read.
-        name(&self.object, server, &ProgramFacts::default())?;
-        self.rescan(server).map(drop)
-    }
-
-    /// Attaches the probes of a watched server; again shortly after its start, for its libraries
-    /// may not have been loaded. Returns whether there are probes on its TLS library.
-    ///
-    /// # Errors
-    /// As [`add_server`](Self::add_server).
-    pub fn rescan(&mut self, server: &TracedServer) -> Result<bool, TraceError> {
-        let known = self.probes.attach(&mut self.helper, server);
-        self.texts.add(&mut self.helper, self.probes.text_sites.drain(..))?;
-        self.portals.add(&mut self.helper, self.probes.portal_sites.drain(..))?;
-        if server.protocol == WireProtocol::Postgres {
-            self.decoder.borrow_mut().naming.add(server.process, known.tranches.clone());
-        }
-        name(&self.object, server, &known)?;
-        Ok(known.has_tls_probes)
-    }
-
-    /// Forgets a server that has ended.
-    pub fn forget(&mut self, server: &TracedServer) {
-        self.decoder.borrow_mut().naming.forget(server.process);
-        if let Ok(servers) = map(&self.object, "servers") {
-            for process in &server.processes {
-                // Some have been forgotten as they ended.
-                let _ = servers.delete(&process.to_ne_bytes());
-            }
-        }
-    }
-
-    /// Servers that have started since the last call, as far as they are meant.
-    ///
-    /// # Errors
-    /// The kernel does not tell.
-    pub fn started(&mut self, filter: &ServerFilter) -> Result<Vec<TracedServer>, TraceError> {
-        let queue = map(&self.object, "started")?;
-        let mut processes = BTreeSet::new();
-        while let Some(process) = queue.lookup_and_delete(&[]).map_err(kernel_error)? {
-            processes.extend(read_record::<u32>(&process));
-        }
-        let mut started = Vec::new();
-        for process in processes {
-            started.extend(self.helper.started(process, filter)?);
-        }
-        Ok(started)
-    }
-
-    /// All servers that are there now and meant, at least one.
-    ///
-    /// # Errors
-    /// As [`servers`](super::servers()).
-    pub fn servers(&mut self, filter: &ServerFilter) -> Result<Vec<TracedServer>, TraceError> {
-        self.helper.servers(filter)
     }
 
     /// Attaches and detaches probes by need, empties full tables, closes answered requests. To be
@@ -436,103 +329,5 @@ impl Capture {
             totals,
             attached: AttachedPrograms(self.helper),
         })
-    }
-
-    /// What watching has taken so far.
-    ///
-    /// # Errors
-    /// The kernel does not tell.
-    pub fn cost(&mut self) -> Result<TraceCost, TraceError> {
-        let costs = map(&self.object, "costs")?;
-        let of_processors = costs.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY);
-        let own = self.own_cpu() - self.spent;
-        let mut cost = TraceCost { own, ..TraceCost::default() };
-        for bytes in of_processors.map_err(kernel_error)?.unwrap_or_default() {
-            let Some((programs, runs, hits)) = sum_layout::cost(&bytes) else { continue };
-            // A trap takes what it takes to run its program.
-            cost.kernel += programs + Nanos(self.dispatch.0 * runs.saturating_sub(hits));
-            cost.probe_hits += hits;
-        }
-        if cost.probe_hits > 0 {
-            // Not before: to take the probe away again takes long.
-            cost.trap = match self.trap {
-                Some(trap) => trap,
-                None => *self.trap.insert(self.helper.trap_time().unwrap_or(DEFAULT_TRAP_TIME)),
-            };
-        }
-        Ok(cost)
-    }
-
-    /// What was counted so far; nothing is known yet of what is in flight.
-    ///
-    /// # Errors
-    /// The counts cannot be read.
-    pub fn ledger(&self) -> Result<TraceLedger, TraceError> {
-        let counts = map(&self.object, "ledger")?;
-        let of_processors = counts.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY);
-        let mut ledger = TraceLedger::default();
-        for counts in of_processors.map_err(kernel_error)?.unwrap_or_default() {
-            sum_layout::add_counts(&mut ledger, &counts);
-        }
-        ledger.resync += self.decoder.borrow().unreadable;
-        Ok(ledger)
-    }
-
-    /// What every connection is at that has asked anything since the watching began.
-    ///
-    /// # Errors
-    /// The kernel does not let it look.
-    pub fn connections(&mut self) -> Result<Vec<LiveConnection>, TraceError> {
-        if self.probes.refused.contains_key("iter_snapshot") {
-            return Ok(Vec::new());
-        }
-        let output = self.helper.walk("iter_snapshot")?;
-        let RequestDecoder { sessions, naming, .. } = &mut *self.decoder.borrow_mut();
-        let mut found = connections(&output, sessions, naming);
-        for LiveConnection { request, .. } in &mut found {
-            let mut open = |server, catalog| self.helper.catalog(server, catalog);
-            naming.name_files(request, &mut open);
-        }
-        Ok(found)
-    }
-
-    /// Names connections from before the watching as a server did in a list that was requested
-    /// then.
-    pub fn list_sessions(
-        &self,
-        process: u32,
-        requested_at: MonoNanos,
-        sessions: Vec<ServerSession>,
-    ) {
-        let listed = ListedSessions::new(process, requested_at, sessions);
-        self.decoder.borrow_mut().sessions.list(listed);
-    }
-
-    /// What statements came to so far.
-    ///
-    /// # Errors
-    /// The sums cannot be read.
-    pub fn totals(&mut self) -> Result<TracedTotals, TraceError> {
-        let preemptors = sums::preemptors(&self.object)?;
-        let mut totals = TracedTotals { preemptors, ..TracedTotals::default() };
-        let decoder = &mut *self.decoder.borrow_mut();
-        if let Some(sums) = &self.sums {
-            let literals = &mut decoder.sessions.literals;
-            let preemptors = totals.preemptors;
-            totals = TracedTotals { preemptors, ..sums.totals(&self.object, literals)? };
-            let text = |shape| Some(literals.open(&sums.text(&self.object, shape)?));
-            totals.lock_waits = decoder.blockers.totals(text);
-        }
-        let mut open = |server, catalog| self.helper.catalog(server, catalog);
-        decoder.naming.name_totals(&mut totals, &mut open);
-        Ok(totals)
-    }
-
-    /// How many statements there have been so far, among those that are added up.
-    ///
-    /// # Errors
-    /// The sums cannot be read.
-    pub fn statements(&self) -> Result<u64, TraceError> {
-        self.sums.as_ref().map_or(Ok(0), |sums| sums.statements(&self.object))
     }
 }

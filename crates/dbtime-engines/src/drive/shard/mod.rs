@@ -3,6 +3,7 @@
 //! The shard decides what is sent when; a [`Reactor`] sends it and reads the clock. A test gives it
 //! a reactor whose clock only moves when the shard waits.
 
+mod claims;
 mod connection_map;
 mod in_flight;
 mod phase;
@@ -21,13 +22,13 @@ pub use reactor::{
 pub use shard_threads::{ConnectedShard, DriveError, drive};
 
 use crate::drive::observer::SecondSink;
-use crate::drive::plan::{LoadDemand, LoadPlan, RunStop, ThreadResult};
+use crate::drive::plan::{LoadPlan, RunStop, ThreadResult};
 use crate::drive::timing::ThreadRecorder;
+use claims::{ClaimedTicket, ShardQueue};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::program::Ticket;
-use dbtime_load::queue::{ClaimResult, ClosedQueue, OpenQueue};
 use dbtime_load::session::Session;
-use dbtime_model::{MonoNanos, Nanos, OperationId, Outcome, Part};
+use dbtime_model::{MonoNanos, Nanos, Outcome, Part};
 use in_flight::InFlight;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -96,12 +97,6 @@ pub struct Shard<'a, R> {
     is_scripted: bool,
 }
 
-enum ShardQueue {
-    Open(OpenQueue),
-    Closed(ClosedQueue),
-    Over,
-}
-
 struct ShardConnection {
     session: Session,
     in_flight: InFlight,
@@ -110,13 +105,6 @@ struct ShardConnection {
     pausing: Option<Part>,
     /// Whether it has a transaction.
     is_busy: bool,
-}
-
-#[derive(Clone, Copy)]
-struct ClaimedTicket {
-    ticket: Ticket,
-    ready: MonoNanos,
-    think: Option<(OperationId, Nanos)>,
 }
 
 impl<'a, R: Reactor> Shard<'a, R> {
@@ -130,17 +118,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
     ) -> Self {
         let ShardStart { shard, at: start } = start;
         let ShardClients { reactor, sessions, connection_map } = clients;
-        let own = |total: u32| (shard..total).step_by(plan.shards as usize);
-        let queue = match plan.open_queue(start, shard, plan.shards) {
-            Some(queue) => ShardQueue::Open(queue),
-            None => {
-                let clients = match plan.demand {
-                    LoadDemand::Closed { clients, .. } => clients,
-                    LoadDemand::Open { .. } => 0,
-                };
-                plan.closed_queue(start, own(clients)).map_or(ShardQueue::Over, ShardQueue::Closed)
-            }
-        };
+        let queue = ShardQueue::of(plan, start, shard);
         let connection = |session| ShardConnection {
             session,
             in_flight: InFlight::new(start),
@@ -284,11 +262,6 @@ impl<'a, R: Reactor> Shard<'a, R> {
         self.idle.remove(at).map(|(id, _)| id)
     }
 
-    fn is_too_late(&self, claimed: &ClaimedTicket, present: MonoNanos) -> bool {
-        self.plan.measure.is_some() && present >= self.end + self.plan.late_start
-            || claimed.ticket.due < self.stop.instant() && present >= self.stop.instant()
-    }
-
     fn start(&mut self, id: u32, claimed: ClaimedTicket, present: MonoNanos) -> MonoNanos {
         let ClaimedTicket { ticket, ready, think } = claimed;
         let ticket = self.connections[id as usize].session.claimed(ticket);
@@ -302,58 +275,6 @@ impl<'a, R: Reactor> Shard<'a, R> {
         connection.in_flight.begin(ready, sampled);
         connection.is_busy = true;
         self.advance(id, TransactionInput::Start(ticket))
-    }
-
-    /// Claims the next transaction; `None` when there is none to wait for yet.
-    #[inline]
-    fn claim(&mut self, freed: MonoNanos, present: MonoNanos) -> Option<ClaimedTicket> {
-        loop {
-            if present >= self.stop.instant() {
-                return self.give_up(present);
-            }
-            let claim = match &mut self.queue {
-                ShardQueue::Open(queue) => queue.claim(freed),
-                ShardQueue::Closed(queue) => queue.claim(freed, present, false),
-                ShardQueue::Over => return None,
-            };
-            match claim {
-                ClaimResult::Run { ticket, ready, think } => {
-                    return Some(ClaimedTicket { ticket, ready, think });
-                }
-                ClaimResult::Dropped(ticket) => {
-                    let dropped = self.thread_recorder.dropped(&ticket, present);
-                    // Whoever was free for it hears that it came too late.
-                    if let Some(&(id, _)) = self.idle.front() {
-                        self.connections[id as usize].session.ended(&dropped);
-                    }
-                }
-                ClaimResult::Wait(until) => {
-                    self.next_ready_at = until;
-                    return None;
-                }
-                ClaimResult::Over => self.queue = ShardQueue::Over,
-            }
-        }
-    }
-
-    /// The run was ended from outside: counts what was due before that and claims no more.
-    #[cold]
-    fn give_up(&mut self, present: MonoNanos) -> Option<ClaimedTicket> {
-        let stopped = self.stop.instant().min(self.end);
-        let thread_recorder = &mut self.thread_recorder;
-        let mut unfinished =
-            |ticket| thread_recorder.not_sent(&ticket, Outcome::Unfinished, present);
-        match std::mem::replace(&mut self.queue, ShardQueue::Over) {
-            ShardQueue::Open(queue) => {
-                queue.take_while(|ticket| ticket.due < stopped).for_each(&mut unfinished);
-            }
-            // A client with a connection of its own asks when it sends.
-            ShardQueue::Closed(mut queue) if self.plan.is_pooled() => {
-                queue.waiting(stopped).for_each(&mut unfinished);
-            }
-            ShardQueue::Closed(_) | ShardQueue::Over => {}
-        }
-        None
     }
 
     fn resume_paused(&mut self, mut present: MonoNanos) -> MonoNanos {

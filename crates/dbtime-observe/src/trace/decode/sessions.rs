@@ -8,11 +8,10 @@
 use super::listed::ListedSessions;
 use super::literals::{LiteralFilter, RawSql};
 use super::meaning::{RequestContent, RequestMeaning, StatementReference, content, meaning};
+use super::traced_request::traced_request;
 use crate::kernel_layout::numbers::{REQUEST_CUT, REQUEST_FETCHES, REQUEST_MULTI, REQUEST_UNREAD};
 use crate::trace::kernel::executed::RawExecuted;
 use crate::trace::kernel::layout::RawRequest;
-use dbtime_model::MonoNanos;
-use dbtime_model::WireProtocol;
 use dbtime_model::traced::{ExecutedStatement, SessionLogin, TextState, TracedRequest};
 use dbtime_wire::mysql::command;
 use rustc_hash::FxHashMap;
@@ -119,7 +118,10 @@ impl TracedSessions {
         text_state: TextState,
     ) -> TracedRequest {
         let is_match = self.literals.is_match(text);
-        TracedRequest { is_match, ..request(raw, login, self.literals.open(text), text_state) }
+        TracedRequest {
+            is_match,
+            ..traced_request(raw, login, self.literals.open(text), text_state)
+        }
     }
 
     /// What a request is that is not over.
@@ -300,68 +302,6 @@ impl TracedSessions {
     }
 }
 
-fn request(
-    raw: &RawRequest<'_>,
-    login: Option<Arc<SessionLogin>>,
-    text: Arc<str>,
-    text_state: TextState,
-) -> TracedRequest {
-    let record = &raw.record;
-    TracedRequest {
-        connection: record.connection,
-        login,
-        process: record.tgid,
-        thread: record.tid,
-        start: MonoNanos(record.start),
-        first_sent: (record.first_sent > 0).then_some(MonoNanos(record.first_sent)),
-        end: MonoNanos(record.end.max(record.start)),
-        command: record.command,
-        executes: record.executes.into(),
-        statements: Vec::new(),
-        length: record.length,
-        text,
-        text_state,
-        sent_bytes: record.sent_bytes,
-        writes: record.writes,
-        rows: rows(raw),
-        error: raw.error(),
-        protocol: raw.protocol,
-        outcome: raw.outcome,
-        server_queue: raw.server_queue(),
-        parts: raw.parts(),
-        other_call: raw.other_call(),
-        blocker: raw.blocker.clone(),
-        preemptor: raw.preemptor.clone(),
-        files: raw.files.clone(),
-        cache: raw.cache(),
-        is_match: false,
-    }
-}
-
-/// PostgreSQL tells of the last command alone: of what may be several nobody knows all rows.
-fn rows(raw: &RawRequest<'_>) -> Option<u64> {
-    let is_end = |byte: &u8| *byte == b';' || byte.is_ascii_whitespace();
-    let may_be_several = match (raw.protocol, raw.record.command) {
-        (WireProtocol::Mysql, _) => false,
-        (WireProtocol::Postgres, b'Q') => {
-            let end = raw.text.iter().rposition(|byte| !is_end(byte)).unwrap_or(0);
-            raw.has(REQUEST_CUT | REQUEST_UNREAD) || has_semicolon(&raw.text[..end])
-        }
-        // What each of several had is known apart.
-        (WireProtocol::Postgres, _) => raw.record.executes > 1 && raw.executed.is_empty(),
-    };
-    raw.rows().filter(|_| !may_be_several)
-}
-
-/// Whether there is one outside of literals and comments.
-fn has_semicolon(text: &[u8]) -> bool {
-    let mut fingerprint = String::new();
-    text.contains(&b';') && {
-        dbtime_sql::fingerprint(&String::from_utf8_lossy(text), &mut fingerprint);
-        fingerprint.contains(';')
-    }
-}
-
 fn whole_or_cut(raw: &RawRequest<'_>) -> TextState {
     if raw.has(REQUEST_CUT) { TextState::Cut } else { TextState::Whole }
 }
@@ -382,164 +322,4 @@ impl TracedSessions {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::kernel_layout::capture::RequestRecord;
-    use crate::kernel_layout::numbers::{
-        PROTOCOL_POSTGRES, REQUEST_NAMED, REQUEST_SERVER_TEXT, SERVER_TEXT_AT,
-    };
-    use crate::trace::kernel::layout::tests::written;
-    use dbtime_wire::postgres::frontend;
-    use proptest::collection::vec;
-    use proptest::prelude::*;
-
-    fn take(sessions: &mut TracedSessions, bytes: &[u8]) -> (String, TextState) {
-        let raw = RawRequest::read(bytes).expect("a request");
-        let request = sessions.take(&raw);
-        (request.text.to_string(), request.text_state)
-    }
-
-    fn prepare(connection: u64, number: u32, text: &str) -> Vec<u8> {
-        written(connection, command::STMT_PREPARE, text.as_bytes(), |record| {
-            (record.writes, record.statement) = (1, number);
-        })
-    }
-
-    fn execute(connection: u64, number: u32) -> Vec<u8> {
-        written(connection, command::STMT_EXECUTE, &number.to_le_bytes(), |_| {})
-    }
-
-    #[test]
-    fn a_number_means_what_its_own_connection_prepared() {
-        let mut sessions = TracedSessions::keeping_literals();
-        let whole = |text: &str| (text.to_owned(), TextState::Whole);
-        assert_eq!(take(&mut sessions, &prepare(1, 5, "SELECT ?")), whole("SELECT ?"));
-        assert_eq!(take(&mut sessions, &execute(1, 5)), whole("SELECT ?"));
-        assert_eq!(take(&mut sessions, &execute(1, LAST_PREPARED)), whole("SELECT ?"));
-        let unknown = (String::new(), TextState::Unknown);
-        assert_eq!(take(&mut sessions, &execute(2, 5)), unknown);
-        let close = written(1, command::STMT_CLOSE, &5u32.to_le_bytes(), |_| {});
-        assert_eq!(take(&mut sessions, &close), whole("SELECT ?"));
-        assert_eq!(take(&mut sessions, &execute(1, 5)), unknown);
-        assert_eq!(sessions.statements, 0);
-    }
-
-    /// A request of PostgreSQL's.
-    fn tagged(command: u8, text: &str, name: &str, flags: u16) -> Vec<u8> {
-        let bytes = written(1, command, text.as_bytes(), |record| {
-            (record.writes, record.flags) = (1, flags);
-            (record.protocol, record.name_length) = (PROTOCOL_POSTGRES, name.len() as u8);
-        });
-        [bytes, name.as_bytes().to_vec()].concat()
-    }
-
-    #[test]
-    fn a_name_means_what_was_prepared_under_it_last() {
-        let mut sessions = TracedSessions::keeping_literals();
-        let whole = |text: &str| (text.to_owned(), TextState::Whole);
-        let unknown = (String::new(), TextState::Unknown);
-        let named = |name: &str| tagged(frontend::EXECUTE, "", name, REQUEST_NAMED);
-        assert_eq!(take(&mut sessions, &tagged(frontend::PARSE, "A $1", "s", 0)), whole("A $1"));
-        assert_eq!(take(&mut sessions, &tagged(frontend::EXECUTE, "B $1", "", 0)), whole("B $1"));
-        assert_eq!(take(&mut sessions, &named("s")), whole("A $1"));
-        assert_eq!(take(&mut sessions, &named("")), whole("B $1"));
-        assert_eq!(take(&mut sessions, &named("t")), unknown);
-        take(&mut sessions, &tagged(frontend::EXECUTE, "C", "", 0));
-        assert_eq!(take(&mut sessions, &named("")), whole("C"));
-        assert_eq!(take(&mut sessions, &tagged(b'S', "", "", 0)).1, TextState::None);
-        take(&mut sessions, &tagged(frontend::TERMINATE, "", "", 0));
-        assert_eq!(take(&mut sessions, &named("s")), unknown);
-    }
-
-    #[test]
-    fn what_the_server_tells_is_kept_for_the_next_time() {
-        let mut sessions = TracedSessions::keeping_literals();
-        let mut text = 7u32.to_le_bytes().to_vec();
-        text.resize(SERVER_TEXT_AT, 0);
-        text.extend_from_slice(b"SELECT 8");
-        let with_text =
-            written(1, command::STMT_EXECUTE, &text, |record| record.flags = REQUEST_SERVER_TEXT);
-        assert_eq!(take(&mut sessions, &execute(1, 7)).1, TextState::Unknown);
-        for bytes in [with_text, execute(1, 7)] {
-            let found = take(&mut sessions, &bytes);
-            // The number stands before the text.
-            assert_eq!(found, ("SELECT 8".to_owned(), TextState::Whole));
-        }
-        assert_eq!(sessions.unresolved(), 2);
-    }
-
-    #[test]
-    fn a_connection_belongs_to_whom_it_was_said_to_last() {
-        let mut sessions = TracedSessions::keeping_literals();
-        let login = |user: &str| SessionLogin {
-            user: user.to_owned(),
-            database: "shop".to_owned(),
-            ..SessionLogin::default()
-        };
-        let ping = |connection| written(connection, command::PING, b"", |_| {});
-        let user = |sessions: &mut TracedSessions, bytes: &[u8]| {
-            let raw = RawRequest::read(bytes).expect("a request");
-            sessions.take(&raw).login.map(|login| login.user.clone())
-        };
-        assert_eq!(user(&mut sessions, &ping(1)), None);
-        sessions.logged_in(1, login("app"));
-        assert_eq!(user(&mut sessions, &ping(1)).as_deref(), Some("app"));
-        assert_eq!(user(&mut sessions, &ping(2)), None);
-        sessions.logged_in(1, login("root"));
-        let change = written(1, command::CHANGE_USER, b"", |_| {});
-        assert_eq!(user(&mut sessions, &change).as_deref(), Some("root"));
-        let quit = written(1, command::QUIT, b"", |_| {});
-        assert_eq!(user(&mut sessions, &quit).as_deref(), Some("root"));
-        assert!(sessions.sessions.is_empty());
-        (0..=MAX_SESSIONS as u64).for_each(|one| sessions.logged_in(one, login("app")));
-        assert!(sessions.sessions.len() <= MAX_SESSIONS);
-    }
-
-    #[test]
-    fn a_refused_statement_has_no_number() {
-        let mut sessions = TracedSessions::keeping_literals();
-        let refused = |record: &mut RequestRecord| (record.writes, record.reply) = (1, 0xff);
-        let refused = written(1, command::STMT_PREPARE, b"SELEC", refused);
-        take(&mut sessions, &refused);
-        assert_eq!(sessions.statements, 0);
-    }
-
-    #[test]
-    fn what_is_not_said_is_not_made_up() {
-        let mut sessions = TracedSessions::keeping_literals();
-        let ping = written(1, command::PING, b"", |_| {});
-        assert_eq!(take(&mut sessions, &ping).1, TextState::None);
-        let cut = written(1, command::QUERY, b"\0\x01SELECT", |record| record.flags = REQUEST_CUT);
-        assert_eq!(take(&mut sessions, &cut), ("SELECT".to_owned(), TextState::Cut));
-        let unread = written(1, command::QUERY, b"", |record| record.flags = REQUEST_UNREAD);
-        assert_eq!(take(&mut sessions, &unread).1, TextState::None);
-    }
-
-    #[test]
-    fn what_is_kept_has_an_end() {
-        let mut sessions = TracedSessions::keeping_literals();
-        for index in 1..=MAX_STATEMENTS as u64 + 10 {
-            take(&mut sessions, &prepare(index, 1, "SELECT 1"));
-        }
-        assert!(sessions.statements <= MAX_STATEMENTS);
-        assert_eq!(sessions.texts.len(), 1);
-        let newest = MAX_STATEMENTS as u64 + 10;
-        assert_eq!(take(&mut sessions, &execute(newest, 1)).1, TextState::Whole);
-        assert_eq!(take(&mut sessions, &execute(1, 1)).1, TextState::Unknown);
-    }
-
-    proptest! {
-        #[test]
-        fn clients_may_say_anything(
-            requests in vec((any::<u64>(), any::<u8>(), any::<Vec<u8>>()), 0..50)
-        ) {
-            let mut sessions = TracedSessions::keeping_literals();
-            for (connection, command, text) in requests {
-                let bytes = written(1 + connection % 3, command, &text, |_| {});
-                take(&mut sessions, &bytes);
-            }
-            let kept: usize = sessions.sessions.values().map(|s| s.statements.len()).sum();
-            prop_assert_eq!(kept, sessions.statements);
-        }
-    }
-}
+mod tests;

@@ -1,0 +1,119 @@
+//! What can be read at any moment of the watching: its cost, its counts, its sums, and what
+//! connections are at.
+
+use super::Capture;
+use crate::trace::decode::listed::ListedSessions;
+use crate::trace::decode::request_decoder::RequestDecoder;
+use crate::trace::decode::sums;
+use crate::trace::decode::walks::connections;
+use crate::trace::error::TraceError;
+use crate::trace::kernel::loading::map;
+use crate::trace::kernel::refusal::kernel_error;
+use crate::trace::kernel::sum_layout;
+use crate::trace::probes::trap::DEFAULT_TRAP_TIME;
+use dbtime_model::lock_picture::ServerSession;
+use dbtime_model::traced_ledger::{TraceCost, TraceLedger};
+use dbtime_model::traced_live::LiveConnection;
+use dbtime_model::traced_totals::TracedTotals;
+use dbtime_model::{MonoNanos, Nanos};
+use libbpf_rs::{MapCore, MapFlags};
+
+impl Capture {
+    /// What watching has taken so far.
+    ///
+    /// # Errors
+    /// The kernel does not tell.
+    pub fn cost(&mut self) -> Result<TraceCost, TraceError> {
+        let costs = map(&self.object, "costs")?;
+        let of_processors = costs.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY);
+        let own = self.own_cpu() - self.spent;
+        let mut cost = TraceCost { own, ..TraceCost::default() };
+        for bytes in of_processors.map_err(kernel_error)?.unwrap_or_default() {
+            let Some((programs, runs, hits)) = sum_layout::cost(&bytes) else { continue };
+            // A trap takes what it takes to run its program.
+            cost.kernel += programs + Nanos(self.dispatch.0 * runs.saturating_sub(hits));
+            cost.probe_hits += hits;
+        }
+        if cost.probe_hits > 0 {
+            // Not before: to take the probe away again takes long.
+            cost.trap = match self.trap {
+                Some(trap) => trap,
+                None => *self.trap.insert(self.helper.trap_time().unwrap_or(DEFAULT_TRAP_TIME)),
+            };
+        }
+        Ok(cost)
+    }
+
+    /// What was counted so far; nothing is known yet of what is in flight.
+    ///
+    /// # Errors
+    /// The counts cannot be read.
+    pub fn ledger(&self) -> Result<TraceLedger, TraceError> {
+        let counts = map(&self.object, "ledger")?;
+        let of_processors = counts.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY);
+        let mut ledger = TraceLedger::default();
+        for counts in of_processors.map_err(kernel_error)?.unwrap_or_default() {
+            sum_layout::add_counts(&mut ledger, &counts);
+        }
+        ledger.resync += self.decoder.borrow().unreadable;
+        Ok(ledger)
+    }
+
+    /// What every connection is at that has asked anything since the watching began.
+    ///
+    /// # Errors
+    /// The kernel does not let it look.
+    pub fn connections(&mut self) -> Result<Vec<LiveConnection>, TraceError> {
+        if self.probes.refused.contains_key("iter_snapshot") {
+            return Ok(Vec::new());
+        }
+        let output = self.helper.walk("iter_snapshot")?;
+        let RequestDecoder { sessions, naming, .. } = &mut *self.decoder.borrow_mut();
+        let mut found = connections(&output, sessions, naming);
+        for LiveConnection { request, .. } in &mut found {
+            let mut open = |server, catalog| self.helper.catalog(server, catalog);
+            naming.name_files(request, &mut open);
+        }
+        Ok(found)
+    }
+
+    /// Names connections from before the watching as a server did in a list that was requested
+    /// then.
+    pub fn list_sessions(
+        &self,
+        process: u32,
+        requested_at: MonoNanos,
+        sessions: Vec<ServerSession>,
+    ) {
+        let listed = ListedSessions::new(process, requested_at, sessions);
+        self.decoder.borrow_mut().sessions.list(listed);
+    }
+
+    /// What statements came to so far.
+    ///
+    /// # Errors
+    /// The sums cannot be read.
+    pub fn totals(&mut self) -> Result<TracedTotals, TraceError> {
+        let preemptors = sums::preemptors(&self.object)?;
+        let mut totals = TracedTotals { preemptors, ..TracedTotals::default() };
+        let decoder = &mut *self.decoder.borrow_mut();
+        if let Some(sums) = &self.sums {
+            let literals = &mut decoder.sessions.literals;
+            let preemptors = totals.preemptors;
+            totals = TracedTotals { preemptors, ..sums.totals(&self.object, literals)? };
+            let text = |shape| Some(literals.open(&sums.text(&self.object, shape)?));
+            totals.lock_waits = decoder.blockers.totals(text);
+        }
+        let mut open = |server, catalog| self.helper.catalog(server, catalog);
+        decoder.naming.name_totals(&mut totals, &mut open);
+        Ok(totals)
+    }
+
+    /// How many statements there have been so far, among those that are added up.
+    ///
+    /// # Errors
+    /// The sums cannot be read.
+    pub fn statements(&self) -> Result<u64, TraceError> {
+        self.sums.as_ref().map_or(Ok(0), |sums| sums.statements(&self.object))
+    }
+}

@@ -1,0 +1,70 @@
+//! A request as it is shown: what the kernel has recorded of it, in the model's terms.
+
+use crate::kernel_layout::numbers::{REQUEST_CUT, REQUEST_UNREAD};
+use crate::trace::kernel::layout::RawRequest;
+use dbtime_model::traced::{SessionLogin, TextState, TracedRequest};
+use dbtime_model::{MonoNanos, WireProtocol};
+use std::sync::Arc;
+
+/// A request with its shown text, who made it, and what the kernel has recorded of it.
+pub(super) fn traced_request(
+    raw: &RawRequest<'_>,
+    login: Option<Arc<SessionLogin>>,
+    text: Arc<str>,
+    text_state: TextState,
+) -> TracedRequest {
+    let record = &raw.record;
+    TracedRequest {
+        connection: record.connection,
+        login,
+        process: record.tgid,
+        thread: record.tid,
+        start: MonoNanos(record.start),
+        first_sent: (record.first_sent > 0).then_some(MonoNanos(record.first_sent)),
+        end: MonoNanos(record.end.max(record.start)),
+        command: record.command,
+        executes: record.executes.into(),
+        statements: Vec::new(),
+        length: record.length,
+        text,
+        text_state,
+        sent_bytes: record.sent_bytes,
+        writes: record.writes,
+        rows: rows(raw),
+        error: raw.error(),
+        protocol: raw.protocol,
+        outcome: raw.outcome,
+        server_queue: raw.server_queue(),
+        parts: raw.parts(),
+        other_call: raw.other_call(),
+        blocker: raw.blocker.clone(),
+        preemptor: raw.preemptor.clone(),
+        files: raw.files.clone(),
+        cache: raw.cache(),
+        is_match: false,
+    }
+}
+
+/// PostgreSQL tells of the last command alone: of what may be several nobody knows all rows.
+fn rows(raw: &RawRequest<'_>) -> Option<u64> {
+    let is_end = |byte: &u8| *byte == b';' || byte.is_ascii_whitespace();
+    let may_be_several = match (raw.protocol, raw.record.command) {
+        (WireProtocol::Mysql, _) => false,
+        (WireProtocol::Postgres, b'Q') => {
+            let end = raw.text.iter().rposition(|byte| !is_end(byte)).unwrap_or(0);
+            raw.has(REQUEST_CUT | REQUEST_UNREAD) || has_semicolon(&raw.text[..end])
+        }
+        // What each of several had is known apart.
+        (WireProtocol::Postgres, _) => raw.record.executes > 1 && raw.executed.is_empty(),
+    };
+    raw.rows().filter(|_| !may_be_several)
+}
+
+/// Whether there is one outside of literals and comments.
+fn has_semicolon(text: &[u8]) -> bool {
+    let mut fingerprint = String::new();
+    text.contains(&b';') && {
+        dbtime_sql::fingerprint(&String::from_utf8_lossy(text), &mut fingerprint);
+        fingerprint.contains(';')
+    }
+}
