@@ -72,7 +72,7 @@ impl CounterLogin for AdminLogin {
 
 /// Rows of an answer with the names of their columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CounterRows {
+pub(crate) struct CounterRows {
     /// Names of the columns.
     pub columns: Vec<String>,
     /// Rows, a cell for each column as the text protocol has it.
@@ -80,7 +80,7 @@ pub struct CounterRows {
 }
 
 /// A connection that somebody has made.
-pub trait CounterLogin {
+pub(crate) trait CounterLogin {
     /// Executes a statement in auto-commit and returns what it answers.
     ///
     /// Errors: [`LabError::Target`], also for a statement that the server refuses.

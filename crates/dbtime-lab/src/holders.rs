@@ -82,7 +82,7 @@ impl HolderLogin {
 
     /// Whether the kernel sees which waits of this server are for locks. PostgreSQL before 14
     /// writes that down where nobody else finds it.
-    pub fn shows_lock_waits(&self) -> bool {
+    pub(crate) fn shows_lock_waits(&self) -> bool {
         self.product != Product::Postgres || self.version.major >= 14
     }
 

@@ -93,7 +93,7 @@ impl RunStore {
     }
 
     /// Lets `keep` put files into the folder.
-    pub fn keep(&self, keep: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), LabError> {
+    pub(crate) fn keep(&self, keep: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), LabError> {
         keep(self.partial.path()).map_err(|source| self.failed(source))
     }
 

@@ -58,30 +58,30 @@ pub fn below(bits: u64, below: u64) -> u64 {
 
 /// A generator for one transaction, or one row: as many draws as it needs.
 #[derive(Clone, Debug)]
-pub struct RandomSource(Xoshiro256PlusPlus);
+pub(crate) struct RandomSource(Xoshiro256PlusPlus);
 
 impl RandomSource {
     /// The generator of (seed, stream, index).
     #[inline]
-    pub fn new(seed: u64, stream: RandomStream, index: u64) -> Self {
+    pub(crate) fn new(seed: u64, stream: RandomStream, index: u64) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(draw(seed, stream, index)))
     }
 
     /// 64 random bits.
     #[inline]
-    pub fn bits(&mut self) -> u64 {
+    pub(crate) fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
     /// A uniform number in `0.0..1.0`.
     #[inline]
-    pub fn unit(&mut self) -> f64 {
+    pub(crate) fn unit(&mut self) -> f64 {
         unit(self.bits())
     }
 
     /// A uniform integer in `low..=high`; `low` when the range is empty.
     #[inline]
-    pub fn between(&mut self, low: i64, high: i64) -> i64 {
+    pub(crate) fn between(&mut self, low: i64, high: i64) -> i64 {
         if high <= low {
             return low;
         }
@@ -92,7 +92,7 @@ impl RandomSource {
 
     /// The generator itself, for distributions of other crates.
     #[inline]
-    pub fn generator(&mut self) -> &mut Xoshiro256PlusPlus {
+    pub(crate) fn generator(&mut self) -> &mut Xoshiro256PlusPlus {
         &mut self.0
     }
 }

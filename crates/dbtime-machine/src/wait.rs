@@ -22,7 +22,7 @@ pub fn precise_timers() {
 }
 
 /// Sleeps until about `at`, or a little longer.
-pub fn sleep_until(at: MonoNanos) {
+pub(crate) fn sleep_until(at: MonoNanos) {
     // An interrupted sleep is repeated by whoever looks at the clock next.
     let _ = clock_nanosleep_absolute(ClockId::Monotonic, &timespec(Nanos(at.0)));
 }

@@ -263,7 +263,7 @@ impl TracedRequest {
     }
 
     /// What no part explains. Signed: negative where parts overlap. Unit: nanoseconds.
-    pub fn unexplained_ns(&self) -> i64 {
+    pub(crate) fn unexplained_ns(&self) -> i64 {
         self.response().signed() - self.parts.total()
     }
 }

@@ -364,7 +364,7 @@ fn micros(us: f64) -> Nanos {
 }
 
 /// A command by its number or letter in the protocol, and its name: `03:QUERY`, `Q:QUERY`.
-pub fn command_cell(protocol: WireProtocol, command: u8, name: &str) -> String {
+pub(crate) fn command_cell(protocol: WireProtocol, command: u8, name: &str) -> String {
     match protocol {
         // A recording may say anything.
         WireProtocol::Postgres if command.is_ascii_graphic() => {

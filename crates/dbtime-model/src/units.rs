@@ -69,7 +69,7 @@ impl MonoNanos {
     /// Nanoseconds from `other` until this instant, negative where that is the later one. A
     /// difference of instants is a duration, and never negative.
     #[inline]
-    pub fn signed_since(self, other: Self) -> i64 {
+    pub(crate) fn signed_since(self, other: Self) -> i64 {
         self.0.wrapping_sub(other.0).cast_signed()
     }
 }

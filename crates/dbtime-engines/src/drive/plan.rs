@@ -62,7 +62,7 @@ pub fn probe_every(cost_ns: f64, service_ns: f64, share: f64) -> u32 {
 
 /// Which transactions have their parts measured: a pure function of seed and number.
 #[derive(Clone, Copy, Debug)]
-pub struct PartSampling {
+pub(crate) struct PartSampling {
     seed: u64,
     every: u32,
 }
@@ -174,7 +174,7 @@ impl LoadPlan {
     }
 
     /// Which transactions have their parts measured.
-    pub fn sampling(&self) -> PartSampling {
+    pub(crate) fn sampling(&self) -> PartSampling {
         PartSampling { seed: self.seed, every: self.budget_every }
     }
 

@@ -201,7 +201,7 @@ impl TraceSession {
     ///
     /// # Errors
     /// The reader has ended.
-    pub fn list_sessions(
+    pub(crate) fn list_sessions(
         &mut self,
         process: u32,
         at: MonoNanos,

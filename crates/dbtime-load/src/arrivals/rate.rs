@@ -38,7 +38,7 @@ pub enum RateError {
     Impossible {
         /// What was asked for.
         rate: f64,
-        /// [`Rate::MAX_RATE_TPS`].
+        /// `Rate::MAX_RATE_TPS`.
         limit: f64,
     },
 }
@@ -46,7 +46,7 @@ pub enum RateError {
 impl Rate {
     /// The highest rate taken: one transaction a 50 nanoseconds, below what one clock read costs
     /// twice.
-    pub const MAX_RATE_TPS: f64 = 20e6;
+    pub(crate) const MAX_RATE_TPS: f64 = 20e6;
 
     /// When arrival `x` (fractional in between) is wanted, in seconds, where the load lasts
     /// `length` seconds (only a ramp needs to know). Never NaN; infinite if it never comes.
@@ -102,7 +102,7 @@ impl Rate {
         }
     }
 
-    /// Refuses rates above [`Rate::MAX_RATE_TPS`].
+    /// Refuses rates above `Rate::MAX_RATE_TPS`.
     pub fn check(&self) -> Result<(), RateError> {
         let highest = self.highest();
         if highest <= Self::MAX_RATE_TPS {

@@ -28,7 +28,8 @@ impl Mix {
     }
 
     /// The mix of one operation.
-    pub fn single() -> Self {
+    #[cfg(test)]
+    pub(crate) fn single() -> Self {
         Self::new(&[1.0])
     }
 

@@ -27,9 +27,7 @@ pub use counters::{CounterUnit, CountersInfo, KeyCounterDelta};
 pub use folder::{
     ReadError, Run, SeriesRow, TransactionRow, read_run, read_run_json, read_run_record,
 };
-pub use spec::{
-    LoadSpec, RunSpec, SPEC_SCHEMA, SpecDocument, SpecError, TargetSpec, WindowSpec, WorkloadSpec,
-};
+pub use spec::{LoadSpec, RunSpec, SpecDocument, SpecError, TargetSpec, WindowSpec, WorkloadSpec};
 pub use summary::{
     Check, CheckOrigin, CheckOutcome, CheckUnit, HistogramBucket, LatencySet, LatencyUs,
     OperationSummary, PercentilePoint, StatementSummary, ThinkSummary,

@@ -9,13 +9,13 @@ use crate::Nanos;
 use serde::{Deserialize, Serialize};
 
 /// The version of the written form that this program writes.
-pub const SPEC_SCHEMA: u32 = 1;
+pub(crate) const SPEC_SCHEMA: u32 = 1;
 
 /// One run, as written down.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunSpec {
-    /// [`SPEC_SCHEMA`] of the program that wrote it.
+    /// The `SPEC_SCHEMA` of the program that wrote it.
     pub schema: u32,
     /// What is run.
     pub workload: WorkloadSpec,

@@ -210,7 +210,7 @@ impl Check {
     }
 
     /// Whether it decides about a run: what dbtime itself looks at does so only where missed.
-    pub fn decides(&self) -> bool {
+    pub(crate) fn decides(&self) -> bool {
         self.is_limit() || !self.passed
     }
 

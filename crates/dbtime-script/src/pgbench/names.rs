@@ -15,7 +15,7 @@ pub struct NameTable {
 
 impl NameTable {
     /// The number of a name; a new one when it was not seen before.
-    pub fn slot(&mut self, name: &str) -> NameSlot {
+    pub(crate) fn slot(&mut self, name: &str) -> NameSlot {
         if let Some(slot) = self.find(name) {
             return slot;
         }

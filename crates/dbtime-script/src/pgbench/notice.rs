@@ -25,7 +25,7 @@ impl NoticeListener {
     }
 
     /// Says something.
-    pub fn notify(&self, notice: PgbenchNotice) {
+    pub(crate) fn notify(&self, notice: PgbenchNotice) {
         (self.0)(notice);
     }
 }

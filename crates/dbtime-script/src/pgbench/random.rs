@@ -27,7 +27,7 @@ impl PgbenchRandom {
 
     /// 64 random bits.
     #[inline]
-    pub fn bits(&mut self) -> u64 {
+    pub(crate) fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
@@ -61,13 +61,13 @@ impl PgbenchRandom {
 
     /// A uniform number in `low..=high`, whose difference is below 2⁶³.
     #[inline]
-    pub fn uniform(&mut self, low: i64, high: i64) -> i64 {
+    pub(crate) fn uniform(&mut self, low: i64, high: i64) -> i64 {
         low.wrapping_add(self.up_to(high.wrapping_sub(low) as u64) as i64)
     }
 
     /// A number in `low..=high`, the lower ones more often: the density at `high` is e^−`parameter`
     /// of that at `low`. `parameter` is above zero.
-    pub fn exponential(&mut self, low: i64, high: i64, parameter: f64) -> i64 {
+    pub(crate) fn exponential(&mut self, low: i64, high: i64, parameter: f64) -> i64 {
         let cut = (-parameter).exp();
         let uniform = self.unit_above_zero();
         let drawn = -(cut + (1.0 - cut) * uniform).ln() / parameter;
@@ -76,7 +76,7 @@ impl PgbenchRandom {
 
     /// A number in `low..=high`, the middle ones more often: the bell is cut at `parameter`
     /// standard deviations on both sides. `parameter` is at least [`MIN_GAUSSIAN_PARAMETER`].
-    pub fn gaussian(&mut self, low: i64, high: i64, parameter: f64) -> i64 {
+    pub(crate) fn gaussian(&mut self, low: i64, high: i64, parameter: f64) -> i64 {
         let deviation = loop {
             let first = self.unit_above_zero();
             let second = self.unit_above_zero();

@@ -26,7 +26,7 @@ pub struct ResultRow {
 
 impl ResultTable {
     /// All of them, in the order in which foreign keys want them filled.
-    pub const ALL: [Self; 3] = [Self::Branches, Self::Tellers, Self::Accounts];
+    pub(crate) const ALL: [Self; 3] = [Self::Branches, Self::Tellers, Self::Accounts];
 
     /// The name in the database.
     pub fn name(self) -> &'static str {

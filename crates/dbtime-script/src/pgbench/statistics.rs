@@ -69,7 +69,7 @@ impl PgbenchCounts {
     }
 
     /// Adds all transactions of another.
-    pub fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.completed += other.completed;
         self.skipped += other.skipped;
         self.retried += other.retried;
@@ -128,7 +128,7 @@ impl PgbenchStatistics {
     }
 
     /// Adds another one of the same scripts.
-    pub fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         for (mine, other) in self.scripts.iter_mut().zip(&other.scripts) {
             mine.transactions.merge(&other.transactions);
             for (mine, other) in mine.commands.iter_mut().zip(&other.commands) {

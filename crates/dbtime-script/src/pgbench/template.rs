@@ -60,7 +60,7 @@ impl StatementTemplate {
     }
 
     /// The variables, in the order in which they are written.
-    pub fn slots(&self) -> impl ExactSizeIterator<Item = NameSlot> + '_ {
+    pub(crate) fn slots(&self) -> impl ExactSizeIterator<Item = NameSlot> + '_ {
         self.parts.iter().map(|(_, slot)| *slot)
     }
 

@@ -18,7 +18,7 @@ pub enum ScriptValue {
 
 impl ScriptValue {
     /// The name of its type, as in error messages.
-    pub fn type_name(self) -> &'static str {
+    pub(crate) fn type_name(self) -> &'static str {
         match self {
             Self::Null => "null",
             Self::Bool(_) => "boolean",
@@ -71,7 +71,7 @@ impl ScriptValue {
     }
 
     /// Whether a condition with this value holds: numbers other than zero do, NULL does not.
-    pub fn holds(self) -> bool {
+    pub(crate) fn holds(self) -> bool {
         match self {
             Self::Null => false,
             Self::Bool(value) => value,

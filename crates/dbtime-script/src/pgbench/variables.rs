@@ -94,7 +94,7 @@ impl ClientVariables {
     ///
     /// # Errors
     /// As for [`Self::set`].
-    pub fn set_text(&mut self, by: &str, slot: NameSlot, text: &str) -> Result<(), String> {
+    pub(crate) fn set_text(&mut self, by: &str, slot: NameSlot, text: &str) -> Result<(), String> {
         self.check(by, slot)?;
         match &mut self.held[slot.0 as usize] {
             VariableValue::Text(old, value) => {

@@ -44,7 +44,7 @@ impl BucketScale {
 
     /// The bucket of a value; the first and the last take what lies beyond.
     #[inline]
-    pub fn bucket(&self, value: f64) -> usize {
+    pub(crate) fn bucket(&self, value: f64) -> usize {
         let position = (value / self.least).ln() * self.density + 0.5;
         // The cast takes what is negative, and no number at all, to the first.
         (position as usize).min(self.buckets - 1)

@@ -41,7 +41,7 @@ pub enum SysbenchCounter {
 
 impl SysbenchCounter {
     /// Every counter, by its number.
-    pub const ALL: [Self; COUNTERS] = [
+    pub(crate) const ALL: [Self; COUNTERS] = [
         Self::Other,
         Self::Read,
         Self::Write,
@@ -273,12 +273,12 @@ impl StatsTotals {
     }
 
     /// Statements of all kinds.
-    pub fn queries(&self) -> u64 {
+    pub(crate) fn queries(&self) -> u64 {
         self.reads + self.writes + self.other
     }
 
     /// What an event took on average; zero where there is none. Unit: milliseconds.
-    pub fn mean_ms(&self) -> f64 {
+    pub(crate) fn mean_ms(&self) -> f64 {
         if self.events == 0 {
             0.0
         } else {

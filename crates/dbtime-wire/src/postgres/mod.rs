@@ -31,7 +31,7 @@ pub mod frontend {
     /// Executes what was bound.
     pub const EXECUTE: u8 = b'E';
     /// Wants what was answered so far to be sent.
-    pub const FLUSH: u8 = b'H';
+    pub(crate) const FLUSH: u8 = b'H';
     /// Prepares a statement.
     pub const PARSE: u8 = b'P';
     /// A password, or what stands for one.
@@ -167,7 +167,7 @@ pub mod backend {
 pub const HEADER: usize = 5;
 
 /// No server makes a longer message: it could not allocate it (`MaxAllocSize`).
-pub const MAX_MESSAGE: usize = (1 << 30) - 1;
+pub(crate) const MAX_MESSAGE: usize = (1 << 30) - 1;
 
 /// What a message is, and how many bytes follow its header. `None`: the header is not whole.
 ///

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// How MySQL and MariaDB write tables.
 #[derive(Clone, Copy, Debug)]
-pub struct MysqlDialect;
+pub(crate) struct MysqlDialect;
 
 /// Bytes of one INSERT: MySQL 5.5 takes a packet of 1 MiB by default.
 const INSERT_BYTES: usize = 512 << 10;

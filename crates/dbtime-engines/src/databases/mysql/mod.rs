@@ -17,8 +17,6 @@ mod server;
 mod shared;
 mod target;
 
-pub use admin::MysqlDialect;
-pub use protocol::MysqlProtocol;
 pub use server::MysqlServer;
 pub use shared::{MysqlIdentity, MysqlShared};
 pub use target::{MysqlTarget, MysqlTargetError};

@@ -25,7 +25,7 @@ use handshake::read_error;
 use std::collections::VecDeque;
 
 /// One connection.
-pub struct MysqlProtocol {
+pub(crate) struct MysqlProtocol {
     stage: MysqlStage,
     login: MysqlLogin,
     greeting: ServerGreeting,
@@ -79,7 +79,7 @@ const UNSUPPORTED_PS: u16 = 1295;
 
 impl MysqlProtocol {
     /// The server's version as it says it, without MariaDB's old disguise.
-    pub fn server_version(&self) -> &str {
+    pub(crate) fn server_version(&self) -> &str {
         &self.greeting.version
     }
 

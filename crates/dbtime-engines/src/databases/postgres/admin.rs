@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// How PostgreSQL writes tables.
 #[derive(Clone, Copy, Debug)]
-pub struct PostgresDialect;
+pub(crate) struct PostgresDialect;
 
 /// Bytes that are made before they are sent.
 const COPY_BYTES: usize = 256 << 10;

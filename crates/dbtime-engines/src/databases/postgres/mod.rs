@@ -15,7 +15,6 @@ mod service_file;
 mod shared;
 mod target;
 
-pub use admin::PostgresDialect;
 pub use protocol::PostgresProtocol;
 pub use server::PostgresServer;
 pub use shared::{PostgresIdentity, PostgresShared};

@@ -105,7 +105,7 @@ impl VfsCall {
     }
 
     /// Whether calls of this kind are timed; the others never block and are only counted.
-    pub fn is_timed(self) -> bool {
+    pub(crate) fn is_timed(self) -> bool {
         matches!(
             self,
             Self::Read | Self::Write | Self::Sync | Self::Truncate | Self::Delete | Self::Open

@@ -26,7 +26,7 @@ impl RunningMoments {
     }
 
     /// Adds all values of another.
-    pub fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         if other.count > 0 {
             self.least = if self.count == 0 { other.least } else { self.least.min(other.least) };
             self.most = if self.count == 0 { other.most } else { self.most.max(other.most) };
@@ -63,7 +63,7 @@ impl RunningMoments {
     }
 
     /// The standard deviation of all values, which are no sample of more.
-    pub fn deviation(&self) -> f64 {
+    pub(crate) fn deviation(&self) -> f64 {
         let mean = self.mean();
         // Rounding may bring the difference of two like numbers below zero.
         (self.sum_of_squares / self.count as f64 - mean * mean).max(0.0).sqrt()

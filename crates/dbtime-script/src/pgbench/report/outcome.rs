@@ -36,7 +36,8 @@ impl OutcomeTally {
     }
 
     /// Adds another's.
-    pub fn merge(&mut self, other: &Self) {
+    #[cfg(test)]
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.processed += other.processed;
         self.skipped += other.skipped;
         self.serialization_failures += other.serialization_failures;

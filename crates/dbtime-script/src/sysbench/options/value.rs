@@ -52,7 +52,7 @@ impl OptionType {
     }
 
     /// How a help text shows the value, behind the name.
-    pub fn form(self) -> &'static str {
+    pub(crate) fn form(self) -> &'static str {
         match self {
             Self::Null => "",
             Self::Bool => "[=on|off]",
