@@ -12,19 +12,74 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustls::ClientConnection;
 use std::io::{self, ErrorKind, Read, Write};
 
-/// How far a connection is.
+/// How far a connection is, with what is known of its making.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ConnectionStage {
     /// There is none.
     Down,
     /// One is to be made as soon as few enough others are being made, or a pause is over.
-    Waiting,
+    Waiting {
+        /// When the attempt to connect began; `None` before its turn.
+        since: Option<MonoNanos>,
+        /// When it goes on.
+        retry_at: MonoNanos,
+    },
     /// The socket is being connected.
-    Connecting,
+    Connecting(ConnectionAttempt),
     /// The conversation has begun, the server has not let us in yet.
-    Handshaking,
+    Handshaking(ConnectionAttempt),
     /// Statements may be executed.
     Up,
+}
+
+/// An attempt to connect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ConnectionAttempt {
+    /// When it began.
+    pub(super) since: MonoNanos,
+    /// Which of the host's addresses it is made to.
+    pub(super) address_index: usize,
+}
+
+impl ConnectionStage {
+    /// When the attempt to connect began that is under way.
+    pub(super) fn since(&self) -> Option<MonoNanos> {
+        match self {
+            Self::Waiting { since, .. } => *since,
+            Self::Connecting(attempt) | Self::Handshaking(attempt) => Some(attempt.since),
+            Self::Down | Self::Up => None,
+        }
+    }
+}
+
+/// The way to a server.
+pub(super) struct SocketChannel {
+    pub(super) socket: OwnedFd,
+    /// What encrypts it, from the moment it is asked for.
+    pub(super) tls: Option<Box<ClientConnection>>,
+    /// Whether encryption is being negotiated.
+    is_negotiating: bool,
+}
+
+impl SocketChannel {
+    /// Not encrypted.
+    pub(super) fn new(socket: OwnedFd) -> Self {
+        Self { socket, tls: None, is_negotiating: false }
+    }
+
+    /// Begins to negotiate encryption.
+    pub(super) fn encrypt(&mut self, tls: Box<ClientConnection>) {
+        self.tls = Some(tls);
+        self.is_negotiating = true;
+    }
+
+    /// Whether the negotiation of encryption has just ended.
+    fn has_negotiated(&mut self) -> bool {
+        let is_done = self.tls.as_ref().is_some_and(|tls| !tls.is_handshaking());
+        let just = self.is_negotiating && is_done;
+        self.is_negotiating &= !just;
+        just
+    }
 }
 
 /// What waits for its connection.
@@ -40,13 +95,8 @@ pub(super) enum PendingWork {
 pub(super) struct SocketConnection<P> {
     pub(super) stage: ConnectionStage,
     pub(super) protocol: P,
-    pub(super) socket: Option<OwnedFd>,
-    /// What encrypts it, from the moment it is asked for.
-    pub(super) tls: Option<Box<ClientConnection>>,
-    /// Whether encryption is being negotiated.
-    pub(super) is_negotiating: bool,
-    /// Which of the host's addresses it was opened to.
-    pub(super) tried: usize,
+    /// From [`ConnectionStage::Connecting`] on.
+    pub(super) channel: Option<SocketChannel>,
     /// Bytes to be sent, of which `sent` have been.
     pub(super) out: Vec<u8>,
     sent: usize,
@@ -54,10 +104,6 @@ pub(super) struct SocketConnection<P> {
     pub(super) held: Vec<u8>,
     /// Whether the reactor waits until more can be sent.
     pub(super) is_blocked: bool,
-    /// When the attempt to connect began; `None` before its turn.
-    pub(super) since: Option<MonoNanos>,
-    /// When it goes on, where it has to wait.
-    pub(super) retry_at: MonoNanos,
     /// Attempts that failed in a row.
     pub(super) failures: u32,
     pub(super) pending: Option<PendingWork>,
@@ -87,16 +133,11 @@ impl<P: Protocol> SocketConnection<P> {
         Self {
             stage: ConnectionStage::Down,
             protocol,
-            socket: None,
-            tls: None,
-            is_negotiating: false,
-            tried: 0,
+            channel: None,
             out: Vec::new(),
             sent: 0,
             held: Vec::new(),
             is_blocked: false,
-            since: None,
-            retry_at: MonoNanos(0),
             failures: 0,
             pending: None,
             unanswered: 0,
@@ -110,12 +151,14 @@ impl<P: Protocol> SocketConnection<P> {
     /// Sends what is to be sent.
     #[inline]
     pub(super) fn send(&mut self) -> Result<SendStatus, IoFailure> {
-        let Some(socket) = &self.socket else { return Err(Errno::NOTCONN.into()) };
-        if let Some(tls) = &mut self.tls {
+        let Some(SocketChannel { socket, tls, .. }) = &mut self.channel else {
+            return Err(Errno::NOTCONN.into());
+        };
+        if let Some(tls) = tls {
             return send_encrypted(tls, socket, &mut self.out);
         }
         while self.sent < self.out.len() {
-            match send(socket, &self.out[self.sent..], SendFlags::NOSIGNAL) {
+            match send(&*socket, &self.out[self.sent..], SendFlags::NOSIGNAL) {
                 Ok(count) => self.sent += count,
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return Ok(SendStatus::Blocked),
@@ -130,12 +173,14 @@ impl<P: Protocol> SocketConnection<P> {
     /// Reads into `buffer`; `Ok(None)` when nothing is there for now.
     #[inline]
     pub(super) fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, IoFailure> {
-        let Some(socket) = &self.socket else { return Err(Errno::NOTCONN.into()) };
-        if let Some(tls) = &mut self.tls {
+        let Some(SocketChannel { socket, tls, .. }) = &mut self.channel else {
+            return Err(Errno::NOTCONN.into());
+        };
+        if let Some(tls) = tls {
             return receive_encrypted(tls, socket, buffer);
         }
         loop {
-            match recv(socket, &mut *buffer, RecvFlags::empty()) {
+            match recv(&*socket, &mut *buffer, RecvFlags::empty()) {
                 Ok((count, _)) => return Ok(Some(count)),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return Ok(None),
@@ -144,25 +189,38 @@ impl<P: Protocol> SocketConnection<P> {
         }
     }
 
+    /// Whether encryption is being negotiated.
+    #[inline]
+    pub(super) fn is_negotiating(&self) -> bool {
+        self.channel.as_ref().is_some_and(|channel| channel.is_negotiating)
+    }
+
     /// Whether the negotiation of encryption has just ended.
     pub(super) fn has_negotiated(&mut self) -> bool {
-        let is_done = self.tls.as_ref().is_some_and(|tls| !tls.is_handshaking());
-        let just = self.is_negotiating && is_done;
-        self.is_negotiating &= !just;
-        just
+        self.channel.as_mut().is_some_and(SocketChannel::has_negotiated)
+    }
+
+    /// The socket, where there is one.
+    #[inline]
+    pub(super) fn socket(&self) -> Option<&OwnedFd> {
+        self.channel.as_ref().map(|channel| &channel.socket)
+    }
+
+    /// What encrypts it, where it is encrypted.
+    #[inline]
+    pub(super) fn tls(&self) -> Option<&ClientConnection> {
+        self.channel.as_ref()?.tls.as_deref()
     }
 
     /// Whether there is something to send.
     #[inline]
     pub(super) fn has_unsent(&self) -> bool {
-        !self.out.is_empty() || self.tls.as_ref().is_some_and(|tls| tls.wants_write())
+        !self.out.is_empty() || self.tls().is_some_and(|tls| tls.wants_write())
     }
 
     /// Closes the socket and forgets what was on its way.
     pub(super) fn close(&mut self) {
-        self.socket = None;
-        self.tls = None;
-        self.is_negotiating = false;
+        self.channel = None;
         self.stage = ConnectionStage::Down;
         self.out.clear();
         self.held.clear();

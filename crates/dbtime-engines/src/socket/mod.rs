@@ -3,11 +3,12 @@
 //! ```text
 //!   Shard ── submit ──► SocketReactor ── execute ──► Protocol (MySQL, PostgreSQL)
 //!         ◄─ events ──       │  ▲        ◄─ bytes ──
-//!                         Link: socket, TLS, what is still to be sent
+//!                            SocketConnection: socket, TLS, what is still to be sent
 //! ```
 //!
 //! A [`Protocol`] is one connection's side of a conversation: it takes bytes and makes bytes, and
-//! knows neither sockets nor clocks. A link moves the bytes. The reactor waits for all of them.
+//! knows neither sockets nor clocks. A connection moves the bytes, and the reactor waits for all of
+//! them.
 
 mod address;
 mod client;

@@ -44,7 +44,7 @@ impl<P: Protocol> SocketReactor<P> {
         conn.protocol.terminate(&mut conn.out);
         // Whoever does not listen to a goodbye finds the connection closed.
         let _ = conn.send();
-        let kept = self.closing.as_mut().zip(conn.socket.as_ref());
+        let kept = self.closing.as_mut().zip(conn.socket());
         if let Some((closing, socket)) = kept {
             closing.0.extend(socket.try_clone());
         }
@@ -67,7 +67,7 @@ impl<P: Protocol> Drop for SocketReactor<P> {
 mod tests {
     use super::super::tests::reactor_at;
     use crate::drive::shard::Reactor;
-    use crate::socket::connection::ConnectionStage;
+    use crate::socket::connection::{ConnectionStage, SocketChannel};
     use dbtime_machine::now;
     use dbtime_model::Nanos;
     use std::io::Read;
@@ -82,7 +82,8 @@ mod tests {
         let listener = UnixListener::bind(&path).expect("a free name");
         let mut reactor = reactor_at(Path::new("/nowhere"));
         let conn = &mut reactor.conns[0];
-        conn.socket = Some(UnixStream::connect(&path).expect("a listener").into());
+        let socket = UnixStream::connect(&path).expect("a listener").into();
+        conn.channel = Some(SocketChannel::new(socket));
         conn.stage = ConnectionStage::Up;
         let (mut session, _) = listener.accept().expect("a client");
         let server = std::thread::spawn(move || {

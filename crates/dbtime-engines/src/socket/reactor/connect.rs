@@ -2,7 +2,9 @@
 
 use super::SocketReactor;
 use crate::drive::shard::{AnswerDelay, Completion, CompletionKind, StatementResult};
-use crate::socket::connection::{ConnectionStage, SocketConnection};
+use crate::socket::connection::{
+    ConnectionAttempt, ConnectionStage, SocketChannel, SocketConnection,
+};
 use crate::socket::io_failure::{IoFailure, timed_out};
 use crate::socket::protocol::Protocol;
 use crate::socket::tls::{TlsRequirement, TlsSettings};
@@ -53,29 +55,28 @@ impl<P: Protocol> SocketReactor<P> {
     pub(super) fn connect(&mut self, id: u32) {
         let conn = &mut self.conns[id as usize];
         let pause = conn.pause();
-        conn.since = None;
-        conn.retry_at = now() + pause;
-        conn.stage = ConnectionStage::Waiting;
+        conn.stage = ConnectionStage::Waiting { since: None, retry_at: now() + pause };
         if pause > Nanos::ZERO {
             self.sweep_soon();
         } else if self.connecting >= MAX_CONNECTING {
             self.queued.push_back(id);
         } else {
-            self.open(id);
+            self.open(id, None);
         }
     }
 
-    fn open(&mut self, id: u32) {
+    /// Opens a socket; `since`: when that began, where it was tried before.
+    fn open(&mut self, id: u32, since: Option<MonoNanos>) {
+        let since = since.unwrap_or_else(now);
+        let attempt = ConnectionAttempt { since, address_index: self.address_index };
         let conn = &mut self.conns[id as usize];
-        conn.tried = self.address_index;
-        conn.since.get_or_insert_with(now);
         match self.settings.address.open(self.address_index) {
             Ok(socket) => {
-                conn.stage = ConnectionStage::Connecting;
+                conn.stage = ConnectionStage::Connecting(attempt);
                 self.connecting += 1;
                 let events = EventFlags::IN | EventFlags::OUT;
                 let added = epoll::add(&self.epoll, &socket, EventData::new_u64(id.into()), events);
-                conn.socket = Some(socket);
+                conn.channel = Some(SocketChannel::new(socket));
                 if let Err(error) = added {
                     self.broken(id, self.describe(error));
                 }
@@ -83,35 +84,36 @@ impl<P: Protocol> SocketReactor<P> {
             }
             // A Unix socket says so when the server has too many waiting: it is tried again.
             Err(Errno::AGAIN) => {
-                conn.retry_at = now() + Nanos::from_millis(1);
+                let retry_at = now() + Nanos::from_millis(1);
+                conn.stage = ConnectionStage::Waiting { since: Some(since), retry_at };
                 self.sweep_soon();
             }
             Err(error) => {
-                conn.stage = ConnectionStage::Connecting;
+                conn.stage = ConnectionStage::Connecting(attempt);
                 self.connecting += 1;
-                self.not_opened(id, error);
+                self.not_opened(id, attempt, error);
             }
         }
     }
 
     /// A socket could not be connected: the next address of the host is tried, as long as none has
     /// worked.
-    fn not_opened(&mut self, id: u32, error: Errno) {
-        if !self.may_try_another(id) {
+    fn not_opened(&mut self, id: u32, attempt: ConnectionAttempt, error: Errno) {
+        if !self.may_try_another(attempt) {
             return self.broken(id, self.describe(error));
         }
-        self.address_index = self.address_index.max(self.conns[id as usize].tried + 1);
+        self.address_index = self.address_index.max(attempt.address_index + 1);
         self.connecting -= 1;
         self.close(id);
         let conn = &mut self.conns[id as usize];
-        conn.since = None;
-        conn.stage = ConnectionStage::Waiting;
+        // At once, when its turn comes.
+        conn.stage = ConnectionStage::Waiting { since: None, retry_at: MonoNanos(0) };
         self.queued.push_back(id);
     }
 
-    /// Whether the host has another address than the one that a link was opened to.
-    fn may_try_another(&self, id: u32) -> bool {
-        let has_more = self.conns[id as usize].tried + 1 < self.settings.address.count();
+    /// Whether the host has another address than that of an attempt.
+    fn may_try_another(&self, attempt: ConnectionAttempt) -> bool {
+        let has_more = attempt.address_index + 1 < self.settings.address.count();
         has_more && self.connections.times.count() == 0
     }
 
@@ -126,28 +128,29 @@ impl<P: Protocol> SocketReactor<P> {
         let present = now();
         while self.connecting < MAX_CONNECTING {
             let Some(id) = self.queued.pop_front() else { break };
-            let conn = &self.conns[id as usize];
-            if conn.stage == ConnectionStage::Waiting && conn.retry_at <= present {
-                self.open(id);
+            if let ConnectionStage::Waiting { since, retry_at } = self.conns[id as usize].stage
+                && retry_at <= present
+            {
+                self.open(id, since);
             }
         }
     }
 
     #[cold]
-    pub(super) fn opened(&mut self, id: u32) {
+    pub(super) fn opened(&mut self, id: u32, attempt: ConnectionAttempt) {
         let conn = &mut self.conns[id as usize];
-        let Some(socket) = &conn.socket else { return };
+        let Some(socket) = conn.socket() else { return };
         match sockopt::socket_error(socket) {
             Ok(Ok(())) => {
                 let transport = self.settings.address.transport();
-                conn.stage = ConnectionStage::Handshaking;
+                conn.stage = ConnectionStage::Handshaking(attempt);
                 let requirement =
                     self.settings.tls.as_ref().map_or(TlsRequirement::No, TlsSettings::requirement);
                 conn.protocol.open(&self.shared, transport, requirement, &mut conn.out);
                 self.listen(id);
                 self.flush(id);
             }
-            Ok(Err(error)) | Err(error) => self.not_opened(id, error),
+            Ok(Err(error)) | Err(error) => self.not_opened(id, attempt, error),
         }
     }
 
@@ -164,19 +167,18 @@ impl<P: Protocol> SocketReactor<P> {
                 Err(self.describe(IoFailure::Tls(Error::General("nobody asked for it".to_owned()))))
             }
         };
-        match tls {
-            Ok(tls) => {
-                let conn = &mut self.conns[id as usize];
-                conn.tls = Some(tls);
-                conn.is_negotiating = true;
-                self.flush(id);
-                true
-            }
+        let tls = match tls {
+            Ok(tls) => tls,
             Err(failure) => {
                 self.broken(id, failure);
-                false
+                return false;
             }
+        };
+        if let Some(channel) = &mut self.conns[id as usize].channel {
+            channel.encrypt(tls);
         }
+        self.flush(id);
+        true
     }
 
     /// Negotiating goes on; once it has ended, so does the conversation.
@@ -184,7 +186,7 @@ impl<P: Protocol> SocketReactor<P> {
     pub(super) fn negotiate(&mut self, id: u32) {
         let conn = &mut self.conns[id as usize];
         if conn.has_negotiated() {
-            let certificate = conn.tls.as_ref().and_then(|tls| tls.peer_certificates());
+            let certificate = conn.tls().and_then(|tls| tls.peer_certificates());
             let certificate = certificate.and_then(|all| all.first().map(|one| one.to_vec()));
             let begun =
                 conn.protocol.encrypted(&self.shared, certificate.as_deref(), &mut conn.out);
@@ -203,7 +205,7 @@ impl<P: Protocol> SocketReactor<P> {
     pub(super) fn broken(&mut self, id: u32, failure: DatabaseFailure) {
         let conn = &mut self.conns[id as usize];
         match conn.stage {
-            ConnectionStage::Connecting | ConnectionStage::Handshaking => {
+            ConnectionStage::Connecting(_) | ConnectionStage::Handshaking(_) => {
                 self.connecting -= 1;
                 self.last_attempt_at = now();
                 self.connections.failed += 1;
@@ -213,7 +215,7 @@ impl<P: Protocol> SocketReactor<P> {
                 self.connections.lost += 1;
                 conn.failures = 0;
             }
-            ConnectionStage::Waiting => {
+            ConnectionStage::Waiting { .. } => {
                 self.connections.failed += 1;
                 conn.failures += 1;
             }
@@ -246,14 +248,15 @@ impl<P: Protocol> SocketReactor<P> {
 
     /// The server has not answered in time.
     fn login_failed(&mut self, id: u32) {
-        if self.conns[id as usize].stage == ConnectionStage::Connecting && self.may_try_another(id)
+        if let ConnectionStage::Connecting(attempt) = self.conns[id as usize].stage
+            && self.may_try_another(attempt)
         {
-            return self.not_opened(id, Errno::TIMEDOUT);
+            return self.not_opened(id, attempt, Errno::TIMEDOUT);
         }
         let address = &self.settings.address;
         let limit = self.settings.connect_timeout;
         let conn = &self.conns[id as usize];
-        let login_hint = if conn.stage == ConnectionStage::Handshaking {
+        let login_hint = if matches!(conn.stage, ConnectionStage::Handshaking(_)) {
             conn.protocol.login_hint()
         } else {
             None
@@ -267,27 +270,24 @@ impl<P: Protocol> SocketReactor<P> {
     #[cold]
     pub(super) fn sweep(&mut self, present: MonoNanos) {
         self.sweep_at = None;
+        let limit = self.settings.connect_timeout;
         let mut again = false;
         for id in 0..self.conns.len() as u32 {
             let conn = &self.conns[id as usize];
             match conn.stage {
-                ConnectionStage::Waiting
-                | ConnectionStage::Connecting
-                | ConnectionStage::Handshaking
-                    if conn.since.is_some_and(|s| present - s > self.settings.connect_timeout) =>
-                {
+                stage if stage.since().is_some_and(|s| present - s > limit) => {
                     self.login_failed(id);
                     again = true;
                 }
-                ConnectionStage::Waiting
-                    if conn.retry_at <= present && self.connecting < MAX_CONNECTING =>
+                ConnectionStage::Waiting { since, retry_at }
+                    if retry_at <= present && self.connecting < MAX_CONNECTING =>
                 {
-                    self.open(id);
+                    self.open(id, since);
                     again = true;
                 }
-                ConnectionStage::Waiting
-                | ConnectionStage::Connecting
-                | ConnectionStage::Handshaking => again = true,
+                ConnectionStage::Waiting { .. }
+                | ConnectionStage::Connecting(_)
+                | ConnectionStage::Handshaking(_) => again = true,
                 ConnectionStage::Up if conn.deadline.is_some_and(|by| by <= present) => {
                     self.broken(id, timed_out(self.settings.statement_timeout));
                 }

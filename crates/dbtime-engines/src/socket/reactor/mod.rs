@@ -140,7 +140,7 @@ impl<P: Protocol> SocketReactor<P> {
 
     /// What a connection is encrypted by.
     pub(super) fn encryption(&self, id: u32) -> String {
-        tls::encryption(self.conns[id as usize].tls.as_deref())
+        tls::encryption(self.conns[id as usize].tls())
     }
 
     pub(super) fn take_table(&mut self, id: u32) -> QueryTable {
@@ -172,7 +172,7 @@ impl<P: Protocol> SocketReactor<P> {
     /// more, and a process that is forked at that moment has it for a while.
     fn close(&mut self, id: u32) {
         let conn = &mut self.conns[id as usize];
-        if let Some(socket) = &conn.socket {
+        if let Some(socket) = conn.socket() {
             // One that could not be added is not there.
             let _ = epoll::delete(&self.epoll, socket);
         }
@@ -188,9 +188,9 @@ impl<P: Protocol> SocketReactor<P> {
     /// Tells the kernel what a link waits for.
     fn listen(&mut self, id: u32) {
         let conn = &self.conns[id as usize];
-        let Some(socket) = &conn.socket else { return };
+        let Some(socket) = conn.socket() else { return };
         let mut events = EventFlags::IN;
-        if conn.is_blocked || conn.stage == ConnectionStage::Connecting {
+        if conn.is_blocked || matches!(conn.stage, ConnectionStage::Connecting(_)) {
             events |= EventFlags::OUT;
         }
         if let Err(error) =
@@ -200,10 +200,10 @@ impl<P: Protocol> SocketReactor<P> {
         }
     }
 
-    /// Executes what waited for the connection.
-    fn execute_pending(&mut self, id: u32, at: MonoNanos) {
+    /// Executes what waited for the connection, which began to be made at `since` and was there
+    /// at `at`.
+    fn execute_pending(&mut self, id: u32, since: MonoNanos, at: MonoNanos) {
         let conn = &mut self.conns[id as usize];
-        let since = conn.since.unwrap_or(at);
         let Some(pending) = conn.pending.take() else { return };
         let kind = CompletionKind::Connected { since };
         let late = AnswerDelay::default();
@@ -392,7 +392,7 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
         if conn.unanswered > 0 {
             self.connections.abandoned.extend(conn.protocol.number());
         }
-        if matches!(conn.stage, ConnectionStage::Connecting | ConnectionStage::Handshaking) {
+        if matches!(conn.stage, ConnectionStage::Connecting(_) | ConnectionStage::Handshaking(_)) {
             self.connecting -= 1;
         }
         conn.pending = None;
@@ -468,9 +468,7 @@ mod tests {
         for _ in 0..2 {
             assert_eq!(reactor.perform(0, ConnectionOp::Connect), None);
             // As a process has them that was forked a moment ago.
-            copies.extend(
-                reactor.conns[0].socket.as_ref().map(|one| one.try_clone().expect("a copy")),
-            );
+            copies.extend(reactor.conns[0].socket().map(|one| one.try_clone().expect("a copy")));
             let mut events = Vec::new();
             reactor.wait(now() + Nanos::from_secs(5), false, &mut events);
             let Some(Completion { kind: CompletionKind::Answered(answer), .. }) = events.pop()

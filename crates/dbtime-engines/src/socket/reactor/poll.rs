@@ -130,15 +130,15 @@ impl<P: Protocol> SocketReactor<P> {
             self.late = self.lateness.of(address_index, ready.len());
             let id = event.data.u64() as u32;
             let flags = event.flags;
-            if self.conns[id as usize].stage == ConnectionStage::Connecting {
-                self.opened(id);
+            if let ConnectionStage::Connecting(attempt) = self.conns[id as usize].stage {
+                self.opened(id, attempt);
                 continue;
             }
             if self.conns[id as usize].is_blocked && flags.contains(EventFlags::OUT) {
                 self.flush(id);
             }
             // Sending may have found it broken.
-            let is_there = self.conns[id as usize].socket.is_some();
+            let is_there = self.conns[id as usize].channel.is_some();
             if is_there && flags.intersects(EventFlags::IN | EventFlags::ERR | EventFlags::HUP) {
                 self.readable(id);
             }

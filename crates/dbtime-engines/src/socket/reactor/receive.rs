@@ -15,7 +15,7 @@ impl<P: Protocol> SocketReactor<P> {
         loop {
             let conn = &mut self.conns[id as usize];
             let received = conn.receive(&mut self.buffer);
-            if conn.is_negotiating && received.is_ok() {
+            if conn.is_negotiating() && received.is_ok() {
                 self.negotiate(id);
             }
             let count = match received {
@@ -112,17 +112,19 @@ impl<P: Protocol> SocketReactor<P> {
                 self.completions.push(Completion { connection: id, at, late, kind });
             }
             ProtocolProgress::Connected => {
+                let since = conn.stage.since().unwrap_or(at);
                 conn.stage = ConnectionStage::Up;
                 conn.failures = 0;
                 self.connecting -= 1;
                 self.last_attempt_at = at;
-                self.connections.times.record(at - conn.since.unwrap_or(at));
-                self.execute_pending(id, at);
-                return self.conns[id as usize].socket.is_some();
+                self.connections.times.record(at - since);
+                self.execute_pending(id, since, at);
+                return self.conns[id as usize].channel.is_some();
             }
             ProtocolProgress::Broken(mut failure) => {
-                if conn.stage == ConnectionStage::Handshaking {
-                    conn.protocol.refused(&mut failure, &self.settings.address, conn.tried);
+                if let ConnectionStage::Handshaking(attempt) = conn.stage {
+                    let address = &self.settings.address;
+                    conn.protocol.refused(&mut failure, address, attempt.address_index);
                 }
                 self.broken(id, *failure);
                 return false;
