@@ -49,7 +49,7 @@ pub struct SocketReactor<P: Protocol> {
     conns: Vec<SocketConnection<P>>,
     buffer: Box<[u8]>,
     ready: Vec<epoll::Event>,
-    /// Links that are to be opened once fewer are being made.
+    /// Connections that are to be made once fewer are being made.
     queued: VecDeque<u32>,
     connecting: usize,
     /// The connection whose statements are collected before they are sent.
@@ -151,7 +151,7 @@ impl<P: Protocol> SocketReactor<P> {
         &self.conns[id as usize].protocol
     }
 
-    /// Sends what a link has to send.
+    /// Sends what a connection has to send.
     #[inline]
     fn flush(&mut self, id: u32) {
         let conn = &mut self.conns[id as usize];
@@ -168,8 +168,8 @@ impl<P: Protocol> SocketReactor<P> {
         }
     }
 
-    /// Closes a link's socket. The kernel forgets a socket by itself only when nobody has it any
-    /// more, and a process that is forked at that moment has it for a while.
+    /// Closes a connection's socket. The kernel forgets a socket by itself only when nobody has it
+    /// any more, and a process that is forked at that moment has it for a while.
     fn close(&mut self, id: u32) {
         let conn = &mut self.conns[id as usize];
         if let Some(socket) = conn.socket() {
@@ -185,7 +185,7 @@ impl<P: Protocol> SocketReactor<P> {
         failure_cause.into().at(&self.settings.address)
     }
 
-    /// Tells the kernel what a link waits for.
+    /// Sets in epoll what a connection waits for.
     fn listen(&mut self, id: u32) {
         let conn = &self.conns[id as usize];
         let Some(socket) = conn.socket() else { return };

@@ -9,7 +9,7 @@ use dbtime_machine::now;
 use dbtime_model::MonoNanos;
 
 impl<P: Protocol> SocketReactor<P> {
-    /// Reads what has arrived on a link.
+    /// Reads what has arrived on a connection.
     #[inline]
     pub(super) fn readable(&mut self, id: u32) {
         loop {
