@@ -108,7 +108,7 @@ impl LoadError {
     /// The same error with a command that names the workload as it was named here: by its file, if
     /// it has one.
     #[must_use]
-    pub fn named_as(mut self, given: &str) -> Self {
+    pub(crate) fn named_as(mut self, given: &str) -> Self {
         match &mut self {
             Self::NotLoaded { workload, .. }
             | Self::HalfLoaded { workload, .. }

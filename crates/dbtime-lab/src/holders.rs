@@ -64,18 +64,8 @@ impl HolderLogin {
         Ok(Self { admin, target, product, version, survey, begun: None })
     }
 
-    /// As it was named, without its password.
-    pub fn target(&self) -> &str {
-        &self.target
-    }
-
-    /// Which server it is.
-    pub fn product(&self) -> Product {
-        self.product
-    }
-
     /// What its clients speak.
-    pub fn protocol(&self) -> WireProtocol {
+    pub(crate) fn protocol(&self) -> WireProtocol {
         // Only servers are logged in to.
         self.product.wire_protocol().unwrap_or(WireProtocol::Mysql)
     }
@@ -90,7 +80,7 @@ impl HolderLogin {
     /// for the answer. None where the login may not see them.
     ///
     /// Errors: [`LabError::Target`] when the connection is lost, or does not answer.
-    pub fn sessions(&mut self) -> Result<Vec<ServerSession>, LabError> {
+    pub(crate) fn sessions(&mut self) -> Result<Vec<ServerSession>, LabError> {
         for sql in session_lists(self.product, self.version) {
             match first_words(&mut *self.admin, &self.target, sql)? {
                 Ok((QueryTable { columns, rows }, _)) => {
@@ -106,7 +96,7 @@ impl HolderLogin {
     }
 
     /// Since when the server owes an answer.
-    pub fn begun(&self) -> Option<MonoNanos> {
+    pub(crate) fn begun(&self) -> Option<MonoNanos> {
         self.begun
     }
 

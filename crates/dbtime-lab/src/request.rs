@@ -123,7 +123,7 @@ pub struct PrivateOptions {
 
 impl PrivateOptions {
     /// The flag of the first option that was given.
-    pub fn given(&self) -> Option<&'static str> {
+    pub(crate) fn given(&self) -> Option<&'static str> {
         let Self { settings, environment, cpus, data } = self;
         [
             ("--server-set", !settings.is_empty()),

@@ -128,7 +128,7 @@ pub struct CreatedFolders(Vec<PathBuf>);
 
 impl CreatedFolders {
     /// Makes a folder and those above it, as far as they are missing.
-    pub fn folder(path: &Path) -> io::Result<Self> {
+    pub(crate) fn folder(path: &Path) -> io::Result<Self> {
         let mut in_use = in_use();
         // A link that leads nowhere is there.
         let is_missing = |folder: &&Path| folder.symlink_metadata().is_err();

@@ -82,13 +82,13 @@ impl RunStore {
     }
 
     /// A file of the folder to be filled while the run goes on.
-    pub fn open(&self, name: &str) -> Result<impl Write + Send + use<>, LabError> {
+    pub(crate) fn open(&self, name: &str) -> Result<impl Write + Send + use<>, LabError> {
         let file = File::create(self.file(name)).map_err(|source| self.failed(source))?;
         Ok(BufWriter::new(file))
     }
 
     /// Writes another whole file of the folder.
-    pub fn write(&self, name: &str, text: &str) -> Result<(), LabError> {
+    pub(crate) fn write(&self, name: &str, text: &str) -> Result<(), LabError> {
         write_synced(&self.file(name), text).map_err(|source| self.failed(source))
     }
 
@@ -99,7 +99,7 @@ impl RunStore {
 
     /// Writes the run's own files, `run.json` last, and gives the folder its final name. Where
     /// another run has taken that name meanwhile, the next free one is taken.
-    pub fn commit(self, run: &Run) -> Result<PathBuf, LabError> {
+    pub(crate) fn commit(self, run: &Run) -> Result<PathBuf, LabError> {
         self.write(file::SERIES, &csv::series_text(&run.series))?;
         self.write(file::TRANSACTIONS, &csv::transactions_text(&run.transactions))?;
         if let Some(report) = &run.counters {

@@ -21,7 +21,7 @@ pub struct CpuListError {
 
 impl CpuList {
     /// The CPUs, in ascending order.
-    pub fn iter(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
         self.0.iter().copied()
     }
 

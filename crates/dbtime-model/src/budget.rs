@@ -81,18 +81,18 @@ impl Default for BudgetCells {
 impl BudgetCells {
     /// The bucket a response falls into; the last one also holds everything above 2^47 ns (39 h).
     #[inline]
-    pub fn bucket(response: Nanos) -> usize {
+    pub(crate) fn bucket(response: Nanos) -> usize {
         ((64 - response.0.leading_zeros()) as usize).min(BUCKET_COUNT - 1)
     }
 
     /// Adds one transaction.
     #[inline]
-    pub fn add(&mut self, response: Nanos, parts: &Parts) {
+    pub(crate) fn add(&mut self, response: Nanos, parts: &Parts) {
         self.0[Self::bucket(response)].add(response, parts);
     }
 
     /// Adds another set of cells.
-    pub fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.0.iter_mut().zip(other.0.iter()) {
             mine.merge(theirs);
         }

@@ -29,14 +29,14 @@ pub struct Exemplars {
 
 impl Exemplars {
     /// An empty gallery whose random choice follows from `seed`.
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         let with_room = || Vec::with_capacity(MAX_KEPT);
         Self { slowest: with_room(), random: with_room(), seen: 0, state: seed }
     }
 
     /// Shows it one transaction.
     #[inline]
-    pub fn add(&mut self, exemplar: &Exemplar) {
+    pub(crate) fn add(&mut self, exemplar: &Exemplar) {
         self.add_slowest(exemplar);
         self.seen += 1;
         if self.random.len() < MAX_KEPT {
@@ -50,7 +50,7 @@ impl Exemplars {
     }
 
     /// Adds another gallery's transactions.
-    pub fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         other.slowest.iter().for_each(|exemplar| self.add_slowest(exemplar));
         let (mut mine, mut theirs) = (std::mem::take(&mut self.random), other.random.clone());
         let (mut my_weight, mut their_weight) = (self.seen, other.seen);

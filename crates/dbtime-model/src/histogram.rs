@@ -44,7 +44,7 @@ impl<C: Counter> Histogram<C> {
     }
 
     /// Forgets everything and keeps the memory.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.hdr.reset();
     }
 
@@ -69,7 +69,7 @@ impl<C: Counter> Histogram<C> {
     }
 
     /// The smallest duration, within the histogram's precision; zero when nothing was counted.
-    pub fn min(&self) -> Nanos {
+    pub(crate) fn min(&self) -> Nanos {
         if self.count() == 0 { Nanos::ZERO } else { Nanos(self.hdr.min()) }
     }
 

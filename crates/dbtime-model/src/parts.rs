@@ -112,7 +112,7 @@ impl Part {
     }
 
     /// The part with this name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|part| part.name() == name)
     }
 
@@ -212,12 +212,6 @@ impl Parts {
         Nanos(self.get(part).max(0).cast_unsigned())
     }
 
-    /// The amount of one part with its kinds.
-    pub fn whole(&self, part: Part) -> i64 {
-        let kinds = Part::ALL.into_iter().filter(|kind| kind.whole() == Some(part));
-        self.get(part) + kinds.map(|kind| self.get(kind)).sum::<i64>()
-    }
-
     /// Adds to one part, which was measured.
     #[inline]
     pub fn add(&mut self, part: Part, ns: i64) {
@@ -233,7 +227,7 @@ impl Parts {
 
     /// Which parts were measured.
     #[inline]
-    pub fn measured(&self) -> PartSet {
+    pub(crate) fn measured(&self) -> PartSet {
         self.measured
     }
 
@@ -264,7 +258,7 @@ impl Parts {
 
     /// What has come since they were `before`.
     #[must_use]
-    pub fn since(&self, before: &Self) -> Self {
+    pub(crate) fn since(&self, before: &Self) -> Self {
         let mut since = *self;
         since.ns.iter_mut().zip(before.ns).for_each(|(mine, before)| *mine -= before);
         since
@@ -371,13 +365,13 @@ impl PartSet {
     }
 
     /// Whether the part is in it.
-    pub fn has(self, part: Part) -> bool {
+    pub(crate) fn has(self, part: Part) -> bool {
         self.0 & (1 << part as u32) != 0
     }
 
     /// Both sets together.
     #[must_use]
-    pub const fn with(self, other: Self) -> Self {
+    pub(crate) const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
@@ -421,13 +415,6 @@ mod tests {
         assert_eq!(Parts::default().only_part(), None);
         let two = Parts::of(&[(Part::Cpu, 5), (Part::Unexplained, 1)]);
         assert_eq!(two.only_part(), None);
-    }
-
-    #[test]
-    fn kinds_of_a_part_are_one_whole() {
-        let parts = Parts::of(&[(Part::RunqPreempted, 5), (Part::RunqWoken, 2), (Part::Cpu, 9)]);
-        assert_eq!((parts.whole(Part::Runq), parts.get(Part::Runq)), (7, 0));
-        assert_eq!(parts.whole(Part::Cpu), 9);
     }
 
     #[test]

@@ -27,11 +27,6 @@ impl Window {
     pub fn contains(&self, due: MonoNanos) -> bool {
         self.start <= due && due < self.end
     }
-
-    /// Its length.
-    pub fn length(&self) -> Nanos {
-        self.end - self.start
-    }
 }
 
 /// What became of the transactions offered in the window.
@@ -56,7 +51,7 @@ pub struct OutcomeCounts {
 
 impl OutcomeCounts {
     /// Adds another thread's counts.
-    pub fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.offered += other.offered;
         self.completed += other.completed;
         self.failed += other.failed;

@@ -50,7 +50,7 @@ impl Sample {
     /// `done − sent` less what answers waited for the driver: what the database and the way to it
     /// took.
     #[inline]
-    pub fn service(&self) -> Nanos {
+    pub(crate) fn service(&self) -> Nanos {
         (self.done - self.sent) - self.late
     }
 

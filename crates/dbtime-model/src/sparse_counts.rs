@@ -23,13 +23,13 @@ impl SparseCounts {
     }
 
     /// Adds what others have counted.
-    pub fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         other.counts.iter().for_each(|(number, count)| self.add_to(*number, *count));
     }
 
     /// What has come since they were `before`; nothing where there is less.
     #[must_use]
-    pub fn since(&self, before: &Self) -> Self {
+    pub(crate) fn since(&self, before: &Self) -> Self {
         let new = |(number, count)| count - before.of(number).min(count);
         let counts = self.iter().map(|(number, count)| (number, new((number, count))));
         Self { counts: counts.filter(|(_, count)| *count > 0).collect() }

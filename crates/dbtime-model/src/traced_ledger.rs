@@ -105,7 +105,7 @@ impl TraceLedger {
     }
 
     /// Requests that were not followed to their end, or not handed on.
-    pub fn lost(&self) -> u64 {
+    pub(crate) fn lost(&self) -> u64 {
         self.dropped + self.pipelined_over + self.no_storage + self.resync
     }
 

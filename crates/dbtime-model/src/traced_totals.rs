@@ -65,7 +65,7 @@ impl TraceTotals {
     /// What has come since they were `before`. The longest of that is not kept: it is the upper end
     /// of the highest bucket with something new in it, at most 12.5 % above.
     #[must_use]
-    pub fn since(&self, before: &Self) -> Self {
+    pub(crate) fn since(&self, before: &Self) -> Self {
         let responses = self.responses.since(&before.responses);
         Self {
             count: self.count.saturating_sub(before.count),

@@ -33,7 +33,7 @@ impl AdminSession<'_> {
     ///
     /// # Errors
     /// As [`Self::query`].
-    pub fn pairs(&mut self, sql: &str) -> Result<BTreeMap<String, String>, ServerError> {
+    pub(crate) fn pairs(&mut self, sql: &str) -> Result<BTreeMap<String, String>, ServerError> {
         let pair = |row: Vec<Option<String>>| {
             let mut values = row.into_iter().map(Option::unwrap_or_default);
             Some((values.next()?, values.next()?))
@@ -58,7 +58,7 @@ impl AdminSession<'_> {
     }
 
     /// That the server refuses what was attempted.
-    pub fn refused(&self, what: String, failure: Box<DatabaseFailure>) -> ServerError {
+    pub(crate) fn refused(&self, what: String, failure: Box<DatabaseFailure>) -> ServerError {
         ServerError::Refused { target: self.target.to_owned(), what, failure }
     }
 }

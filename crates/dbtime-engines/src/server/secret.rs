@@ -16,11 +16,6 @@ impl ServerSecret {
     pub fn reveal(&self) -> &str {
         &self.0
     }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
 }
 
 impl fmt::Debug for ServerSecret {

@@ -173,7 +173,7 @@ impl ServerUrl {
     }
 
     /// That a parameter is not among `known`.
-    pub fn unknown(name: &str, known: &[&str]) -> UrlError {
+    pub(crate) fn unknown(name: &str, known: &[&str]) -> UrlError {
         let near = known.iter().min_by_key(|known| strsim::damerau_levenshtein(known, name));
         let near = near.filter(|near| strsim::damerau_levenshtein(near, name) <= 3);
         let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));

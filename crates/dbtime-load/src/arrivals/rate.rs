@@ -59,7 +59,7 @@ impl Rate {
     }
 
     /// The rate at a moment, in transactions per second.
-    pub fn at(&self, offset: Nanos, length: f64) -> f64 {
+    pub(crate) fn at(&self, offset: Nanos, length: f64) -> f64 {
         match self {
             Self::Constant(rate) => *rate,
             Self::Steps(steps) => {
@@ -94,7 +94,7 @@ impl Rate {
     }
 
     /// The highest it ever is.
-    pub fn highest(&self) -> f64 {
+    pub(crate) fn highest(&self) -> f64 {
         match self {
             Self::Constant(rate) => *rate,
             Self::Steps(steps) => steps.iter().map(|(_, rate)| *rate).fold(0.0, f64::max),

@@ -52,13 +52,13 @@ impl ScriptSession {
 
     /// Its attempts beyond the first.
     #[inline]
-    pub fn retries(&self) -> u32 {
+    pub(crate) fn retries(&self) -> u32 {
         self.program.retries()
     }
 
     /// The ticket, with the operation that the program makes of it.
     #[inline]
-    pub fn claimed(&mut self, ticket: Ticket) -> Ticket {
+    pub(crate) fn claimed(&mut self, ticket: Ticket) -> Ticket {
         Ticket { operation: self.program.operation(&ticket), ..ticket }
     }
 
@@ -92,7 +92,7 @@ impl ScriptSession {
 
     /// The transaction has ended, as `sample` says.
     #[inline]
-    pub fn ended(&mut self, sample: &Sample) {
+    pub(crate) fn ended(&mut self, sample: &Sample) {
         self.program.ended(sample);
     }
 }

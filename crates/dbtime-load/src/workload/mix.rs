@@ -13,7 +13,7 @@ pub struct Mix {
 
 impl Mix {
     /// The mix of some weights; those that are not above zero and finite count as zero.
-    pub fn new(weights: &[f64]) -> Self {
+    pub(crate) fn new(weights: &[f64]) -> Self {
         let sound = |w: &f64| if w.is_finite() && *w > 0.0 { *w } else { 0.0 };
         let weights: Vec<f64> = weights.iter().map(sound).collect();
         let total: f64 = weights.iter().sum();

@@ -150,7 +150,7 @@ impl Workload {
     ///
     /// # Errors
     /// When the file cannot be read, and as [`Self::parse`].
-    pub fn load(path: &Path) -> Result<Self, WorkloadError> {
+    pub(crate) fn load(path: &Path) -> Result<Self, WorkloadError> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| WorkloadError::Read { path: path.display().to_string(), source })?;
         Self::parse(&text, path)

@@ -199,13 +199,6 @@ impl Sub for PageFaults {
     }
 }
 
-impl ContextSwitches {
-    /// Of both kinds.
-    pub fn sum(self) -> u64 {
-        self.voluntary.saturating_add(self.involuntary)
-    }
-}
-
 impl Sub for IoBytes {
     type Output = Self;
     fn sub(self, earlier: Self) -> Self {

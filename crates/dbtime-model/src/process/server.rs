@@ -113,7 +113,7 @@ impl CpuSums {
 
 impl ServerSample {
     /// What the server has spent so far.
-    pub fn cpu(&self) -> CpuSums {
+    pub(crate) fn cpu(&self) -> CpuSums {
         let alive: Nanos = self.processes.iter().map(|p| p.resources.cpu).sum();
         let reaped: Nanos = self.processes.iter().map(|p| p.reaped.ticks.sum()).sum();
         CpuSums { known: alive + self.ended.resources.cpu, kept: alive + reaped }

@@ -80,7 +80,7 @@ impl BuiltinScript {
     ///
     /// # Errors
     /// None does, or several do.
-    pub fn find(prefix: &str) -> Result<Self, String> {
+    pub(crate) fn find(prefix: &str) -> Result<Self, String> {
         let found: Vec<_> = BUILTINS.iter().filter(|one| one.name.starts_with(prefix)).collect();
         match found[..] {
             [one] => Ok(*one),

@@ -114,7 +114,7 @@ pub enum ShellWord {
 
 impl CommandKind {
     /// The name of its backslash command; `SQL` for what is none.
-    pub fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Sql(_) => "SQL",
             Self::Set(..) => "set",

@@ -22,14 +22,3 @@ pub enum QueryMode {
     /// Prepared once per connection.
     Prepared,
 }
-
-impl QueryMode {
-    /// The name on the command line and in the report.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Simple => "simple",
-            Self::Extended => "extended",
-            Self::Prepared => "prepared",
-        }
-    }
-}

@@ -8,7 +8,7 @@ pub struct NameSlot(pub u32);
 
 /// Every name that a script reads or writes.
 #[derive(Clone, Debug, Default)]
-pub struct NameTable {
+pub(crate) struct NameTable {
     names: Vec<String>,
     slots: HashMap<String, NameSlot>,
 }
@@ -26,23 +26,18 @@ impl NameTable {
     }
 
     /// The number of a name, where some script has it.
-    pub fn find(&self, name: &str) -> Option<NameSlot> {
+    pub(crate) fn find(&self, name: &str) -> Option<NameSlot> {
         self.slots.get(name).copied()
     }
 
     /// A variable's name.
-    pub fn name(&self, slot: NameSlot) -> &str {
+    pub(crate) fn name(&self, slot: NameSlot) -> &str {
         &self.names[slot.0 as usize]
     }
 
     /// How many names there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.names.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.names.is_empty()
     }
 }
 

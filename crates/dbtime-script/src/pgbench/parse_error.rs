@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Why a script cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ScriptParseError {
+pub(crate) enum ScriptParseError {
     /// A backslash command is wrong.
     Syntax(Box<SyntaxError>),
     /// `\if` and its relatives do not match: the script, the command by number from 1, and what.
@@ -17,7 +17,7 @@ pub enum ScriptParseError {
 
 /// Where a backslash command is wrong.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SyntaxError {
+pub(crate) struct SyntaxError {
     /// The script's file.
     pub source: String,
     /// Its line, from 1.

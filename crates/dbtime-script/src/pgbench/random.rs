@@ -16,12 +16,12 @@ pub struct PgbenchRandom(Xoroshiro128StarStar);
 
 impl PgbenchRandom {
     /// The stream of a seed.
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(Xoroshiro128StarStar::seed_from_u64(seed))
     }
 
     /// A stream seeded by the next draw of this one.
-    pub fn split(&mut self) -> Self {
+    pub(crate) fn split(&mut self) -> Self {
         Self::new(self.bits())
     }
 

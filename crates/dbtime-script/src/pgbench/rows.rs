@@ -1,5 +1,6 @@
 //! The rows of the standard tables, one after the other: nothing about them is random.
 
+#[cfg(test)]
 use dbtime_load::program::SqlValue;
 
 /// A table that is filled.
@@ -15,7 +16,7 @@ pub enum ResultTable {
 
 /// A row. Columns that it leaves out are NULL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ResultRow {
+pub(crate) struct ResultRow {
     /// Branch, teller or account.
     pub id: u64,
     /// The branch of a teller or an account.
@@ -29,7 +30,7 @@ impl ResultTable {
     pub(crate) const ALL: [Self; 3] = [Self::Branches, Self::Tellers, Self::Accounts];
 
     /// The name in the database.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Branches => "pgbench_branches",
             Self::Tellers => "pgbench_tellers",
@@ -38,7 +39,7 @@ impl ResultTable {
     }
 
     /// Its columns, in the order of [`ResultRow::values`].
-    pub fn columns(self) -> &'static [&'static str] {
+    pub(crate) fn columns(self) -> &'static [&'static str] {
         match self {
             Self::Branches => &["bid", "bbalance", "filler"],
             Self::Tellers => &["tid", "bid", "tbalance", "filler"],
@@ -56,12 +57,12 @@ impl ResultTable {
     }
 
     /// How many rows there are at a scale.
-    pub fn count(self, scale: u64) -> u64 {
+    pub(crate) fn count(self, scale: u64) -> u64 {
         scale * self.per_branch()
     }
 
     /// The rows at a scale.
-    pub fn rows(self, scale: u64) -> impl ExactSizeIterator<Item = ResultRow> + Clone {
+    pub(crate) fn rows(self, scale: u64) -> impl ExactSizeIterator<Item = ResultRow> + Clone {
         // A range of `usize` knows its length.
         (0..self.count(scale) as usize).map(move |index| {
             let index = index as u64;
@@ -73,7 +74,8 @@ impl ResultTable {
 
 impl ResultRow {
     /// Its values.
-    pub fn values(&self) -> impl Iterator<Item = SqlValue> + use<> {
+    #[cfg(test)]
+    pub(crate) fn values(&self) -> impl Iterator<Item = SqlValue> + use<> {
         let integer = |value: u64| SqlValue::Integer(value as i64);
         let filler = if self.has_filler { SqlValue::Text(String::new()) } else { SqlValue::Null };
         std::iter::once(integer(self.id))

@@ -44,7 +44,13 @@ pub struct PgbenchCounts {
 
 impl PgbenchCounts {
     /// Adds a transaction. `limit` is the latency limit in microseconds.
-    pub fn add(&mut self, sample: &Sample, kind: FailureKind, tries: u32, limit: Option<f64>) {
+    pub(crate) fn add(
+        &mut self,
+        sample: &Sample,
+        kind: FailureKind,
+        tries: u32,
+        limit: Option<f64>,
+    ) {
         match sample.outcome {
             Outcome::Dropped => return self.skipped += 1,
             Outcome::Unfinished => return,
@@ -112,7 +118,7 @@ pub struct PgbenchStatistics {
 
 impl PgbenchStatistics {
     /// Nothing has happened yet; `commands` says how many commands each script has.
-    pub fn new(commands: impl Iterator<Item = usize>) -> Self {
+    pub(crate) fn new(commands: impl Iterator<Item = usize>) -> Self {
         let script = |count| ScriptCounts {
             transactions: PgbenchCounts::default(),
             commands: vec![CommandCounts::default(); count],
@@ -140,7 +146,7 @@ impl PgbenchStatistics {
     }
 
     /// Sets everything to nothing, and keeps the room.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         for script in &mut self.scripts {
             script.transactions = PgbenchCounts::default();
             script.commands.fill(CommandCounts::default());

@@ -11,7 +11,7 @@ pub(super) const MAX_PARAMETERS: usize = 255;
 
 /// How a database writes a placeholder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Placeholder {
+pub(crate) enum Placeholder {
     /// `$1`, `$2`, …
     Numbered,
     /// `?`
@@ -29,7 +29,7 @@ pub struct StatementTemplate {
 
 impl StatementTemplate {
     /// Cuts a statement.
-    pub fn new(sql: &str, names: &mut NameTable) -> Self {
+    pub(crate) fn new(sql: &str, names: &mut NameTable) -> Self {
         let mut parts = Vec::new();
         let mut done = 0;
         let mut at = 0;
@@ -48,7 +48,7 @@ impl StatementTemplate {
     }
 
     /// Writes it with its variables filled in; one that is not set stays as it is written.
-    pub fn fill(&self, variables: &ClientVariables, out: &mut String) {
+    pub(crate) fn fill(&self, variables: &ClientVariables, out: &mut String) {
         for (before, slot) in &self.parts {
             out.push_str(before);
             if !variables.write(*slot, out) {
@@ -68,7 +68,7 @@ impl StatementTemplate {
     ///
     /// # Errors
     /// There are more than [`MAX_PARAMETERS`].
-    pub fn with(&self, placeholder: Placeholder) -> Result<String, ScriptParseError> {
+    pub(crate) fn with(&self, placeholder: Placeholder) -> Result<String, ScriptParseError> {
         let mut sql = String::new();
         for (index, (before, _)) in self.parts.iter().enumerate() {
             sql.push_str(before);

@@ -81,7 +81,7 @@ impl ScriptValue {
     }
 
     /// Writes it as it goes into SQL.
-    pub fn write(self, out: &mut String) {
+    pub(crate) fn write(self, out: &mut String) {
         match self {
             Self::Null => out.push_str("NULL"),
             Self::Bool(value) => out.push_str(if value { "true" } else { "false" }),
@@ -94,7 +94,7 @@ impl ScriptValue {
     ///
     /// # Errors
     /// A text that is none of them, called `name` in the message; an integer that does not fit.
-    pub fn parse(text: &str, name: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str, name: &str) -> Result<Self, String> {
         let malformed = || format!("malformed variable \"{name}\" value: \"{text}\"");
         if text.is_empty() {
             return Err(malformed());

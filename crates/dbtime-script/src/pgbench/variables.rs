@@ -18,25 +18,25 @@ enum VariableValue {
 
 /// The variables of one client, by [`NameSlot`].
 #[derive(Clone, Debug)]
-pub struct ClientVariables {
+pub(crate) struct ClientVariables {
     names: Arc<NameTable>,
     held: Vec<VariableValue>,
 }
 
 impl ClientVariables {
     /// None of them is set.
-    pub fn new(names: Arc<NameTable>) -> Self {
+    pub(crate) fn new(names: Arc<NameTable>) -> Self {
         let held = vec![VariableValue::Unset; names.len()];
         Self { names, held }
     }
 
     /// A variable's name.
-    pub fn name(&self, slot: NameSlot) -> &str {
+    pub(crate) fn name(&self, slot: NameSlot) -> &str {
         self.names.name(slot)
     }
 
     /// Whether a variable is set.
-    pub fn is_set(&self, slot: NameSlot) -> bool {
+    pub(crate) fn is_set(&self, slot: NameSlot) -> bool {
         !matches!(self.held[slot.0 as usize], VariableValue::Unset)
     }
 
@@ -45,7 +45,7 @@ impl ClientVariables {
     /// # Errors
     /// It is not set, or its text stands for nothing.
     #[inline]
-    pub fn value(&mut self, slot: NameSlot) -> Result<ScriptValue, String> {
+    pub(crate) fn value(&mut self, slot: NameSlot) -> Result<ScriptValue, String> {
         match &mut self.held[slot.0 as usize] {
             VariableValue::Value(value) | VariableValue::Text(_, Some(value)) => Ok(*value),
             VariableValue::Unset => {
@@ -60,7 +60,7 @@ impl ClientVariables {
     }
 
     /// The computed value, or the text.
-    pub fn shown(&self, slot: NameSlot) -> Option<Result<ScriptValue, &str>> {
+    pub(crate) fn shown(&self, slot: NameSlot) -> Option<Result<ScriptValue, &str>> {
         match &self.held[slot.0 as usize] {
             VariableValue::Unset => None,
             VariableValue::Text(text, _) => Some(Err(text)),
@@ -70,7 +70,7 @@ impl ClientVariables {
 
     /// Writes it as it goes into SQL; says whether it is set.
     #[inline]
-    pub fn write(&self, slot: NameSlot, out: &mut String) -> bool {
+    pub(crate) fn write(&self, slot: NameSlot, out: &mut String) -> bool {
         match &self.held[slot.0 as usize] {
             VariableValue::Unset => return false,
             VariableValue::Text(text, _) => out.push_str(text),
@@ -84,7 +84,12 @@ impl ClientVariables {
     /// # Errors
     /// A name that no variable may have.
     #[inline]
-    pub fn set(&mut self, by: &str, slot: NameSlot, value: ScriptValue) -> Result<(), String> {
+    pub(crate) fn set(
+        &mut self,
+        by: &str,
+        slot: NameSlot,
+        value: ScriptValue,
+    ) -> Result<(), String> {
         self.check(by, slot)?;
         self.held[slot.0 as usize] = VariableValue::Value(value);
         Ok(())

@@ -20,7 +20,7 @@ const BAR_CHARS: u64 = 40;
 ///
 /// Unit: as the caller's; latencies are in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BucketScale {
+pub(crate) struct BucketScale {
     buckets: usize,
     least: f64,
     /// Buckets per natural logarithm.
@@ -29,13 +29,13 @@ pub struct BucketScale {
 
 impl BucketScale {
     /// sysbench's scale of latencies: 1024 buckets from 1 µs to 100 s, in milliseconds.
-    pub fn latency() -> Self {
+    pub(crate) fn latency() -> Self {
         Self::new(1024, 0.001, 100_000.0)
     }
 
     /// A scale of `buckets` from `least` to `most`. Shape: at least two buckets are made; what is
     /// not above zero or not in order is brought there.
-    pub fn new(buckets: usize, least: f64, most: f64) -> Self {
+    pub(crate) fn new(buckets: usize, least: f64, most: f64) -> Self {
         let buckets = buckets.max(2);
         let least = least.max(f64::MIN_POSITIVE);
         let logs = (most.max(least) / least).ln().max(f64::MIN_POSITIVE);
@@ -51,7 +51,7 @@ impl BucketScale {
     }
 
     /// The value that a bucket stands for.
-    pub fn value(&self, bucket: usize) -> f64 {
+    pub(crate) fn value(&self, bucket: usize) -> f64 {
         (bucket as f64 / self.density).exp() * self.least
     }
 }
@@ -99,7 +99,7 @@ impl BucketSteps {
 
 /// Counters that one thread writes and others read.
 #[derive(Debug)]
-pub struct SysbenchHistogram {
+pub(crate) struct SysbenchHistogram {
     scale: BucketScale,
     steps: BucketSteps,
     counts: Box<[AtomicU64]>,
@@ -113,20 +113,20 @@ impl Default for SysbenchHistogram {
 
 impl SysbenchHistogram {
     /// An empty one.
-    pub fn new(scale: BucketScale) -> Self {
+    pub(crate) fn new(scale: BucketScale) -> Self {
         let counts = (0..scale.buckets).map(|_| AtomicU64::new(0)).collect();
         Self { scale, steps: BucketSteps::new(scale), counts }
     }
 
     /// Counts a value. Only one thread may do so: two would lose counts.
     #[inline]
-    pub fn record(&self, value: f64) {
+    pub(crate) fn record(&self, value: f64) {
         let count = &self.counts[self.steps.bucket(&self.scale, value)];
         count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
     /// Everything counted so far.
-    pub fn counts(&self) -> BucketCounts {
+    pub(crate) fn counts(&self) -> BucketCounts {
         let counts = self.counts.iter().map(|count| count.load(Ordering::Relaxed)).collect();
         BucketCounts { scale: self.scale, counts }
     }
@@ -147,31 +147,31 @@ impl Default for BucketCounts {
 
 impl BucketCounts {
     /// Nothing counted.
-    pub fn new(scale: BucketScale) -> Self {
+    pub(crate) fn new(scale: BucketScale) -> Self {
         Self { scale, counts: vec![0; scale.buckets] }
     }
 
     /// Adds what another of the same scale has counted.
-    pub fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         for (count, more) in self.counts.iter_mut().zip(&other.counts) {
             *count += more;
         }
     }
 
     /// What was counted since an earlier instant.
-    pub fn since(&self, earlier: &Self) -> Self {
+    pub(crate) fn since(&self, earlier: &Self) -> Self {
         let both = self.counts.iter().zip(&earlier.counts);
         Self { scale: self.scale, counts: both.map(|(a, b)| a.saturating_sub(*b)).collect() }
     }
 
     /// How many values were counted.
-    pub fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         self.counts.iter().sum()
     }
 
     /// The value below or at which `percent` of all values lie: that of the first bucket with
     /// which the rounded share is reached. Zero where the share rounds to no value at all.
-    pub fn percentile(&self, percent: u32) -> f64 {
+    pub(crate) fn percentile(&self, percent: u32) -> f64 {
         let expected = (self.total() as f64 * f64::from(percent) / 100.0 + 0.5).floor() as u64;
         if expected == 0 {
             return 0.0;

@@ -91,13 +91,13 @@ impl ScriptOutput {
     }
 
     /// Whether a line that matters so much is shown.
-    pub fn shows(&self, priority: LogPriority) -> bool {
+    pub(crate) fn shows(&self, priority: LogPriority) -> bool {
         priority as u32 <= self.verbosity
     }
 
     /// Logs a message, without its line's end. One that comes again and again is shown once, and
     /// then how often it came.
-    pub fn log(&self, priority: LogPriority, text: &str) {
+    pub(crate) fn log(&self, priority: LogPriority, text: &str) {
         if !self.shows(priority) {
             return;
         }

@@ -21,7 +21,7 @@ pub struct ScriptOptions {
 
 impl ScriptOptions {
     /// A text.
-    pub fn text(&self, name: &str) -> Option<&str> {
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
         match self.values.get(name)? {
             OptionValue::Text(text) => Some(text),
             _ => None,
@@ -29,7 +29,7 @@ impl ScriptOptions {
     }
 
     /// A number.
-    pub fn number(&self, name: &str) -> Option<f64> {
+    pub(crate) fn number(&self, name: &str) -> Option<f64> {
         match self.values.get(name)? {
             OptionValue::Number(number) => Some(*number),
             _ => None,
@@ -79,7 +79,7 @@ pub enum SysbenchCommand {
 
 impl SysbenchCommand {
     /// `run`, or the name of the command.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         match self {
             Self::Run => "run",
             Self::Named { name, .. } => name,
@@ -145,7 +145,7 @@ pub struct SysbenchSettings {
 
 impl SysbenchSettings {
     /// The script's name in messages, without its folder.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         if self.source.is_some() {
             return "<stdin>";
         }

@@ -95,7 +95,7 @@ pub struct SysbenchStats {
 
 impl SysbenchStats {
     /// Counters for so many clients.
-    pub fn new(clients: usize) -> Self {
+    pub(crate) fn new(clients: usize) -> Self {
         Self {
             clients: (0..clients).map(|_| ClientStats::default()).collect(),
             histograms: Mutex::default(),
@@ -104,7 +104,7 @@ impl SysbenchStats {
     }
 
     /// A histogram for a thread, which alone records in it.
-    pub fn histogram(&self) -> Arc<SysbenchHistogram> {
+    pub(crate) fn histogram(&self) -> Arc<SysbenchHistogram> {
         let histogram = Arc::new(SysbenchHistogram::default());
         self.histograms().push(Arc::clone(&histogram));
         histogram
@@ -116,7 +116,7 @@ impl SysbenchStats {
 
     /// Counts an event that has begun. Called by the thread that runs this client.
     #[inline]
-    pub fn begun(&self, client: usize) {
+    pub(crate) fn begun(&self, client: usize) {
         if let Some(client) = self.clients.get(client) {
             add(&client.begun, 1);
         }
@@ -125,7 +125,7 @@ impl SysbenchStats {
     /// Counts an event that took `latency_ns`, in the histogram of the thread that runs this
     /// client and calls this. Cost: some 5 ns.
     #[inline]
-    pub fn event(&self, client: usize, histogram: &SysbenchHistogram, latency_ns: u64) {
+    pub(crate) fn event(&self, client: usize, histogram: &SysbenchHistogram, latency_ns: u64) {
         let Some(counters) = self.clients.get(client) else { return };
         add(&counters.events, 1);
         add(&counters.latency_ns, latency_ns);
@@ -146,7 +146,7 @@ impl SysbenchStats {
     /// Adds to a counter of a client. Called by the thread that runs this client. What report hooks
     /// count, which are no client, is left out.
     #[inline]
-    pub fn count(&self, client: usize, counter: SysbenchCounter, by: u64) {
+    pub(crate) fn count(&self, client: usize, counter: SysbenchCounter, by: u64) {
         if let Some(client) = self.clients.get(client) {
             add(&client.counters[counter as usize], by);
         }
@@ -259,7 +259,8 @@ impl StatsTotals {
     }
 
     /// What a counter has come to; nothing for those that no report shows.
-    pub fn get(&self, counter: SysbenchCounter) -> u64 {
+    #[cfg(test)]
+    pub(crate) fn get(&self, counter: SysbenchCounter) -> u64 {
         match counter {
             SysbenchCounter::Read => self.reads,
             SysbenchCounter::Write => self.writes,

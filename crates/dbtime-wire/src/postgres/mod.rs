@@ -97,9 +97,9 @@ pub mod backend {
     /// A statement has ended; how many rows.
     pub const COMMAND_COMPLETE: u8 = b'C';
     /// A piece of a COPY.
-    pub const COPY_DATA: u8 = b'd';
+    pub(crate) const COPY_DATA: u8 = b'd';
     /// The end of a COPY.
-    pub const COPY_DONE: u8 = b'c';
+    pub(crate) const COPY_DONE: u8 = b'c';
     /// The server waits for the data of a COPY.
     pub(crate) const COPY_IN: u8 = b'G';
     /// The data of a COPY follows.

@@ -47,12 +47,12 @@ pub(super) enum MysqlStatementForm {
 
 impl MysqlShared {
     /// For connections that only execute texts.
-    pub fn new(identity: MysqlIdentity) -> Self {
+    pub(crate) fn new(identity: MysqlIdentity) -> Self {
         Self { identity, ..Self::default() }
     }
 
     /// For connections that execute the statements of a workload, after those of `setup`.
-    pub fn of_workload(
+    pub(crate) fn of_workload(
         identity: MysqlIdentity,
         setup: Vec<String>,
         statements: &[Statement],

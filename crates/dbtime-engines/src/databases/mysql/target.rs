@@ -75,7 +75,7 @@ impl MysqlTarget {
     ///
     /// # Errors
     /// What is wrong with the text, the file, or the address.
-    pub fn parse(
+    pub(crate) fn parse(
         text: &str,
         environment: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, MysqlTargetError> {
@@ -113,7 +113,7 @@ impl MysqlTarget {
     ///
     /// # Errors
     /// When they cannot be encrypted as asked for.
-    pub fn sockets(
+    pub(crate) fn sockets(
         &self,
         reconnect: ReconnectPolicy,
         statement_timeout: Option<Nanos>,
@@ -128,7 +128,7 @@ impl MysqlTarget {
     }
 
     /// What connections that execute a workload's statements share.
-    pub fn shared(
+    pub(crate) fn shared(
         &self,
         setup: Vec<String>,
         statements: &[Statement],

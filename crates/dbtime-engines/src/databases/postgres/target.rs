@@ -123,7 +123,7 @@ impl PostgresTarget {
 
     /// The same server with another database.
     #[must_use]
-    pub fn with_database(&self, database: &str) -> Self {
+    pub(crate) fn with_database(&self, database: &str) -> Self {
         let mut target = self.clone();
         database.clone_into(&mut target.identity.database);
         target
@@ -196,7 +196,7 @@ impl FromStr for PostgresTarget {
 
 impl PostgresTarget {
     /// As `--target` takes it, without the password and with what the environment added.
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         let user = percent::encode(&self.identity.user);
         let database = percent::encode(&self.identity.database);
         let mut parameters = self.parameters.clone();

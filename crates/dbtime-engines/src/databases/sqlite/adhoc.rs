@@ -27,7 +27,7 @@ impl SqliteConnection {
     /// # Errors
     /// What SQLite refuses.
     #[inline]
-    pub fn perform(
+    pub(crate) fn perform(
         &mut self,
         op: ConnectionOp<'_>,
         statement: Option<StatementId>,
@@ -75,7 +75,7 @@ impl SqliteConnection {
     }
 
     /// What the last [`Self::perform`] has brought back.
-    pub fn results(&mut self) -> &mut ResultSets {
+    pub(crate) fn results(&mut self) -> &mut ResultSets {
         &mut self.adhoc.results
     }
 

@@ -160,13 +160,13 @@ impl SqliteConnection {
 
     /// Whether every statement can be measured without disturbing it, because the thread sees when
     /// it was switched out.
-    pub fn sees_switches(&self) -> bool {
+    pub(crate) fn sees_switches(&self) -> bool {
         self.context.sees_switches()
     }
 
     /// Brings the thread's accounts up to date before a statement, where that is due.
     #[inline]
-    pub fn settle(&self) {
+    pub(crate) fn settle(&self) {
         self.context.settle();
     }
 

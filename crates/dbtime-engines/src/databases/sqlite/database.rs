@@ -40,13 +40,8 @@ impl SqliteDatabase {
         Self { target, measure, registry, sql }
     }
 
-    /// The target.
-    pub fn target(&self) -> &SqliteTarget {
-        &self.target
-    }
-
     /// Ends every statement that is under way and takes long, on all connections, from now on.
-    pub fn interrupt(&self) {
+    pub(crate) fn interrupt(&self) {
         self.registry.open.interrupt();
     }
 

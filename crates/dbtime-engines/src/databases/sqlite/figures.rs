@@ -24,11 +24,11 @@ pub enum SqliteFileKind {
 
 impl SqliteFileKind {
     /// Every kind, in the order of the enum.
-    pub const ALL: [Self; 5] =
+    pub(crate) const ALL: [Self; 5] =
         [Self::Database, Self::Wal, Self::Journal, Self::Temporary, Self::Other];
 
     /// The name used in records.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Database => "database",
             Self::Wal => "wal",
@@ -71,7 +71,7 @@ pub enum VfsCall {
 
 impl VfsCall {
     /// Every kind, in the order of the enum.
-    pub const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::Read,
         Self::Write,
         Self::Sync,
@@ -87,7 +87,7 @@ impl VfsCall {
     ];
 
     /// The name used in records.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
             Self::Write => "write",
@@ -220,7 +220,7 @@ impl WorkerFigures {
     }
 
     /// Adds what another worker counted.
-    pub fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.statements += other.statements;
         self.rows += other.rows;
         self.cache.hits += other.cache.hits;

@@ -129,7 +129,7 @@ pub enum LockHolder {
 
 impl LockHolder {
     /// As reports name it, where the names of statements are given.
-    pub fn describe(&self, statement_name: impl Fn(StatementId) -> String) -> String {
+    pub(crate) fn describe(&self, statement_name: impl Fn(StatementId) -> String) -> String {
         match self {
             Self::Worker(statement) => statement_name(*statement),
             Self::Process { pid, name } => {
@@ -156,7 +156,7 @@ pub struct LockAttribution {
 
 impl LockAttribution {
     /// Adds naps to a table. The table is short: a handful of statements wait for a handful.
-    pub fn add_to(table: &mut Vec<Self>, naps: &Self) {
+    pub(crate) fn add_to(table: &mut Vec<Self>, naps: &Self) {
         let same = |row: &&mut Self| row.waiter == naps.waiter && row.holder == naps.holder;
         match table.iter_mut().find(same) {
             Some(row) => {

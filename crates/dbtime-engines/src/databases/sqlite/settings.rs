@@ -72,12 +72,12 @@ impl fmt::Display for AllowedValues {
 
 impl SqliteSetting {
     /// The setting of that name.
-    pub fn find(name: &str) -> Option<&'static Self> {
+    pub(crate) fn find(name: &str) -> Option<&'static Self> {
         SETTINGS.iter().find(|setting| setting.name == name)
     }
 
     /// The value in its one spelling; `None` when it is not allowed.
-    pub fn check(&self, value: &str) -> Option<String> {
+    pub(crate) fn check(&self, value: &str) -> Option<String> {
         let value = value.to_ascii_lowercase();
         let is_allowed = match self.allowed {
             AllowedValues::Words(words) => words.contains(&value.as_str()),
@@ -120,7 +120,7 @@ impl Default for SqliteSettings {
 
 impl SqliteSettings {
     /// The value of a setting; `None` where SQLite decides.
-    pub fn get(&self, name: &str) -> Option<&str> {
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
 
@@ -136,7 +136,7 @@ impl SqliteSettings {
     }
 
     /// How long a statement naps for a lock before it fails.
-    pub fn busy_timeout(&self) -> Nanos {
+    pub(crate) fn busy_timeout(&self) -> Nanos {
         self.get("busy_timeout").and_then(|text| text.parse().ok()).unwrap_or_default()
     }
 

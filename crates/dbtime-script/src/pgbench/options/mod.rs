@@ -161,7 +161,7 @@ pub enum PartitionMethod {
 
 impl PartitionMethod {
     /// The name on the command line and in reports.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Range => "range",
             Self::Hash => "hash",
@@ -239,7 +239,7 @@ pub enum QueryProtocol {
 
 impl QueryProtocol {
     /// The name on the command line and in reports.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Simple => "simple",
             Self::Extended => "extended",

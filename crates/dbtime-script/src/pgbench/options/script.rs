@@ -14,7 +14,7 @@ pub enum ScriptSource {
 
 impl ScriptSource {
     /// The name in reports.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         match self {
             Self::Builtin(builtin) => builtin.description,
             Self::File(path) => path,

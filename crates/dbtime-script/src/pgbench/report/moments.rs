@@ -37,7 +37,7 @@ impl RunningMoments {
     }
 
     /// What was added since an earlier instant; the least and the most stay as they are.
-    pub fn since(&self, earlier: &Self) -> Self {
+    pub(crate) fn since(&self, earlier: &Self) -> Self {
         Self {
             count: self.count - earlier.count,
             sum: self.sum - earlier.sum,
@@ -58,7 +58,7 @@ impl RunningMoments {
     }
 
     /// The mean; no number where nothing was added.
-    pub fn mean(&self) -> f64 {
+    pub(crate) fn mean(&self) -> f64 {
         self.sum / self.count as f64
     }
 

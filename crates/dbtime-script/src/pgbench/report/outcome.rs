@@ -26,12 +26,12 @@ pub struct OutcomeTally {
 
 impl OutcomeTally {
     /// Those that failed.
-    pub fn failures(&self) -> u64 {
+    pub(crate) fn failures(&self) -> u64 {
         self.serialization_failures + self.deadlock_failures
     }
 
     /// All of them.
-    pub fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         self.processed + self.failures() + self.skipped
     }
 

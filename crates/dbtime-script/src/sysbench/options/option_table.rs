@@ -47,7 +47,7 @@ pub struct KnownOption {
 
 impl KnownOption {
     /// The value where it is not given.
-    pub fn default(&self, compat: CompatMode) -> &'static str {
+    pub(crate) fn default(&self, compat: CompatMode) -> &'static str {
         match (self.name, compat) {
             ("rand-type", CompatMode::V1_1) => "uniform",
             _ => self.default,

@@ -208,7 +208,7 @@ pub struct SysbenchExtras {
 
 impl SslMode {
     /// The name that scripts are told, as MySQL's own programs have it.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Disabled => "disabled",
             Self::Preferred => "preferred",

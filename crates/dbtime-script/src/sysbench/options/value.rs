@@ -42,7 +42,8 @@ pub enum OptionType {
 
 impl OptionType {
     /// The type of an option that was declared without one, by its default.
-    pub fn of(default: &OptionValue) -> Self {
+    #[cfg(test)]
+    pub(crate) fn of(default: &OptionValue) -> Self {
         match default {
             OptionValue::None | OptionValue::Text(_) => Self::Text,
             OptionValue::Bool(_) => Self::Bool,
@@ -68,7 +69,7 @@ impl OptionType {
     ///
     /// # Errors
     /// What the option takes.
-    pub fn read(self, text: Option<&str>) -> Result<OptionValue, &'static str> {
+    pub(crate) fn read(self, text: Option<&str>) -> Result<OptionValue, &'static str> {
         let value_text = text.unwrap_or("");
         match self {
             Self::Null => Err("nothing: its declaration has no usable type"),
