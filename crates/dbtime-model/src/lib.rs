@@ -9,6 +9,7 @@
 mod budget;
 pub mod counters;
 mod distribution;
+pub mod exchange;
 pub mod exemplar;
 mod histogram;
 pub mod lock_picture;

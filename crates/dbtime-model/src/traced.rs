@@ -1,5 +1,6 @@
 //! Requests that a server was seen to serve.
 
+use crate::exchange::ConnectionKey;
 use crate::traced_files::FileWait;
 use crate::{MonoNanos, Nanos, Parts, WireProtocol};
 use serde::de::Visitor;
@@ -7,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
 use std::net::SocketAddr;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 /// What became of a request.
@@ -170,6 +172,10 @@ pub struct SessionLogin {
     /// The client's address and port; `None`: it comes by a Unix socket.
     #[serde(default)]
     pub client: Option<SocketAddr>,
+    /// The number of the client's end of a Unix socket, as `SO_COOKIE` gives it; `None`: it has
+    /// none, for nobody has requested one (socket(7)).
+    #[serde(default)]
+    pub client_cookie: Option<NonZeroU64>,
 }
 
 /// The longest wait for a lock, and who let that go.
@@ -250,6 +256,13 @@ impl TracedRequest {
             WireProtocol::Postgres => Some(self.process.into()),
             WireProtocol::Mysql => self.login.as_ref()?.id,
         }
+    }
+
+    /// What names the connection at both of its ends, where that was seen.
+    pub fn connection_key(&self) -> Option<ConnectionKey> {
+        let login = self.login.as_deref()?;
+        let unix = || login.client_cookie.map(ConnectionKey::Unix);
+        login.client.map(ConnectionKey::Tcp).or_else(unix)
     }
 
     /// The client's address and port, where it has one.

@@ -16,6 +16,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 /// A request's fields as they are written.
@@ -27,6 +28,8 @@ pub(crate) struct RequestJson<'a> {
     /// What the server calls the connection.
     server_id: Option<u64>,
     client: Option<SocketAddr>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    client_cookie: Option<NonZeroU64>,
     process: u32,
     thread: u32,
     #[serde(borrow)]
@@ -181,6 +184,7 @@ impl<'a> RequestJson<'a> {
             connection: request.connection,
             server_id: request.server_id(),
             client: request.client(),
+            client_cookie: request.login.as_ref().and_then(|login| login.client_cookie),
             process: request.process,
             thread: request.thread,
             user: request.user().map(Cow::Borrowed),
@@ -262,11 +266,13 @@ impl<'a> RequestJson<'a> {
     fn login(&self) -> Option<Arc<SessionLogin>> {
         // PostgreSQL's number of a connection is that of its process.
         let id = self.server_id.filter(|_| self.protocol == WireProtocol::Mysql);
-        let is_known = self.user.is_some() || id.is_some() || self.client.is_some();
+        let has_address = self.client.is_some() || self.client_cookie.is_some();
+        let is_known = self.user.is_some() || id.is_some() || has_address;
         let text = |text: &Option<Cow<'_, str>>| text.as_deref().unwrap_or_default().to_owned();
         is_known.then(|| {
             let (user, database) = (text(&self.user), text(&self.database));
-            Arc::new(SessionLogin { user, database, id, client: self.client })
+            let Self { client, client_cookie, .. } = *self;
+            Arc::new(SessionLogin { user, database, id, client, client_cookie })
         })
     }
 }

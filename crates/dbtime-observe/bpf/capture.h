@@ -66,6 +66,7 @@ struct server {
 struct login {
 	__u64 connection;
 	__u64 id;		/* the server's connection id, from its greeting; 0: not seen */
+	__u64 client_cookie;	/* the number of the client's end of a Unix socket; 0: it has none */
 	__u8 address[16];	/* the client's, of four bytes or sixteen */
 	__u32 port;		/* the client's; 0: it has none */
 	__u32 family;		/* AF_INET, AF_INET6 or another */

@@ -204,6 +204,15 @@ static __always_inline long stream_login(struct connection *connection)
 				  BPF_RB_NO_WAKEUP);
 }
 
+/* The number of a Unix socket's other end, which a client of dbtime's knows of its own; 0: it has none. */
+static __always_inline __u64 client_cookie(struct sock *sk)
+{
+	struct unix_sock *local = bpf_skc_to_unix_sock(sk);
+	struct sock *client = local ? local->peer : NULL;
+
+	return client ? client->__sk_common.skc_cookie.counter : 0;
+}
+
 /* Where its client is. */
 static __always_inline void find_client(struct login *login, struct sock *sk)
 {
@@ -211,6 +220,8 @@ static __always_inline void find_client(struct login *login, struct sock *sk)
 	__u32 address = sk->__sk_common.skc_daddr;
 
 	login->family = sk->__sk_common.skc_family;
+	if (login->family == AF_UNIX)
+		login->client_cookie = client_cookie(sk);
 	if (login->family != AF_INET && login->family != AF_INET6)
 		return;
 	login->port = __builtin_bswap16(port);

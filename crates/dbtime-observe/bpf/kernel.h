@@ -38,12 +38,17 @@ struct in6_addr {
 	__u8 bytes[16];
 };
 
+typedef struct {
+	__s64 counter;
+} atomic64_t;
+
 struct sock_common {
 	__u32 skc_daddr;	/* the other end's address and port, in the network's order */
 	__u16 skc_dport;
 	struct in6_addr skc_v6_daddr;
 	unsigned short skc_family;
 	__u16 skc_num;		/* the local port, in the host's order */
+	atomic64_t skc_cookie;	/* the socket's number, as SO_COOKIE tells it; 0: nobody has asked */
 };
 
 struct bpf_local_storage;
@@ -64,6 +69,7 @@ struct unix_address;
 struct unix_sock {
 	struct sock sk;
 	struct unix_address *addr;
+	struct sock *peer;	/* the other end */
 };
 
 struct seq_file;

@@ -82,6 +82,9 @@ impl ServerAddress {
         match self {
             Self::Unix(path) => {
                 let socket = socket(AddressFamily::UNIX)?;
+                // From here on it has a number, by which a tracer finds the other end. That takes
+                // no right, and what an old kernel refuses is only not found.
+                let _ = sockopt::socket_cookie(&socket);
                 connect(&socket, &SocketAddrUnix::new(path)?)?;
                 Ok(socket)
             }

@@ -35,6 +35,8 @@ mirrored_structs! {
         connection: u64,
         /// What the server calls it; 0: that was not seen.
         id: u64,
+        /// The number of the client's end of a Unix socket; 0: it has none.
+        client_cookie: u64,
         /// The client's, of four bytes or sixteen.
         address: [u8; 16],
         port: u32,

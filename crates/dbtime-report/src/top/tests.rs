@@ -54,7 +54,7 @@ fn request(connection: u64, text: &str) -> TracedRequest {
                 user: "app".into(),
                 database: "shop".into(),
                 id: Some(4711),
-                client: None,
+                ..SessionLogin::default()
             }
             .into()
         }),

@@ -11,6 +11,7 @@ use dbtime_model::traced_totals::{StatementName, StatementTotals};
 use dbtime_model::{Part, Parts, WireProtocol};
 use proptest::prelude::*;
 use std::io::Cursor;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 /// What is written to it, to be read from its beginning.
@@ -53,6 +54,7 @@ fn request() -> TracedRequest {
         database: String::new(),
         id: Some(77),
         client: Some(([127, 0, 0, 1], 4000).into()),
+        client_cookie: NonZeroU64::new(12),
     };
     TracedRequest {
         connection: 1,

@@ -68,7 +68,8 @@ impl ListedSessions {
         let (user, database) = seen.map_or((session.user, session.database), |seen| {
             (seen.user.clone(), seen.database.clone())
         });
-        Some(SessionLogin { user, database, id: Some(session.id), client })
+        let client_cookie = known.and_then(|known| known.client_cookie);
+        Some(SessionLogin { user, database, id: Some(session.id), client, client_cookie })
     }
 
     /// Its thread and its port may be another's from now on.
@@ -108,7 +109,7 @@ mod tests {
 
     fn login(id: Option<u64>, client: Option<&str>) -> SessionLogin {
         let client = client.map(|client| client.parse().expect("an address"));
-        SessionLogin { user: String::new(), database: String::new(), id, client }
+        SessionLogin { id, client, ..SessionLogin::default() }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use crate::kernel_layout::capture::LoginRecord;
 use crate::kernel_layout::text_until_zero;
 use dbtime_model::traced::SessionLogin;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::num::NonZeroU64;
 use zerocopy::FromBytes;
 
 /// `AF_INET` and `AF_INET6`.
@@ -16,7 +17,8 @@ pub(crate) fn login(bytes: &[u8]) -> Option<(u64, SessionLogin)> {
     let record = LoginRecord::read_from_bytes(bytes).ok()?;
     let [user, database] = [record.user, record.database].map(|name| text_until_zero(&name));
     let id = Some(record.id).filter(|id| *id > 0);
-    Some((record.connection, SessionLogin { user, database, id, client: client(&record) }))
+    let (client, client_cookie) = (client(&record), NonZeroU64::new(record.client_cookie));
+    Some((record.connection, SessionLogin { user, database, id, client, client_cookie }))
 }
 
 fn client(record: &LoginRecord) -> Option<SocketAddr> {
@@ -62,6 +64,9 @@ mod tests {
 
     #[test]
     fn a_client_has_an_address_where_it_has_one() {
+        let mut of_unix = record(7, "app", "");
+        of_unix.client_cookie = 4711;
+        assert_eq!(read(&of_unix).1.client_cookie, NonZeroU64::new(4711));
         let client = |record: &LoginRecord| {
             let login = read(record).1;
             (login.id, login.client.map(|client| client.to_string()))
