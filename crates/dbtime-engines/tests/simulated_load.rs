@@ -1,6 +1,6 @@
 //! The load loop on a simulated clock and a simulated database: hours in milliseconds, exactly.
 
-use dbtime_engines::drive::observer::SecondSink;
+use dbtime_engines::drive::observer::LoadSink;
 use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, RunStop, ThreadResult};
 use dbtime_engines::drive::shard::{
     AnswerDelay, Completion, CompletionKind, CompletionSource, Reactor, ScriptConnections, Shard,
@@ -117,7 +117,7 @@ impl Reactor for SimReactor {
 
 struct Forget;
 
-impl SecondSink for Forget {
+impl LoadSink for Forget {
     fn swap(&mut self, mut full: Box<RunSecond>) -> Box<RunSecond> {
         full.reset(0);
         full

@@ -2,7 +2,7 @@
 //! have ended, whether they are the shards of an event loop or the workers of a pool.
 
 use crate::drive::gate::PhaseGate;
-use crate::drive::observer::{LoadObserver, SecondSink};
+use crate::drive::observer::{LoadObserver, LoadSink};
 use crate::drive::plan::{LoadPlan, LoadResult, RunStop, ThreadResult};
 use dbtime_machine::cpus::usable_cpus;
 use dbtime_machine::now;
@@ -50,7 +50,7 @@ pub(crate) trait LoadThreads: Sync {
         thread: u32,
         connected: Self::Connected,
         start: MonoNanos,
-        sink: Box<dyn SecondSink>,
+        sink: Box<dyn LoadSink>,
     ) -> (ThreadResult, Self::Connected);
 
     /// Called again and again while the threads run.
@@ -100,7 +100,7 @@ impl<T: LoadThreads> LoadLife<'_, T> {
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
         thread: u32,
-        sink: Box<dyn SecondSink>,
+        sink: Box<dyn LoadSink>,
     ) -> Option<ScopedJoinHandle<'scope, Option<ThreadResult>>> {
         let builder = Builder::new().name(self.threads.name(thread));
         let spawned = builder.spawn_scoped(scope, move || self.follow(thread, sink));
@@ -108,7 +108,7 @@ impl<T: LoadThreads> LoadLife<'_, T> {
     }
 
     /// One thread, from its connection to its end.
-    fn follow(&self, thread: u32, sink: Box<dyn SecondSink>) -> Option<ThreadResult> {
+    fn follow(&self, thread: u32, sink: Box<dyn LoadSink>) -> Option<ThreadResult> {
         let _guard = self.gate.panic_guard();
         precise_timers();
         let connected = self.threads.connect(thread).map_err(|error| self.gate.fail(error)).ok()?;

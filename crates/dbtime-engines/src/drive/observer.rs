@@ -1,12 +1,13 @@
 //! The view of a load from outside.
 
+use dbtime_model::exchange::ExchangeBatch;
 use dbtime_model::series::RunSecond;
 use dbtime_model::{MonoNanos, RunPhase};
 
 /// An observer of a load: what its threads recorded second by second, and how far it has come.
 pub trait LoadObserver: Sync {
     /// The sink of a thread, numbered from 0. Each is taken once.
-    fn sink(&self, thread: u32) -> Box<dyn SecondSink>;
+    fn sink(&self, thread: u32) -> Box<dyn LoadSink>;
 
     /// The load came to `phase` at `at`: one of [`RunPhase::Connected`], [`RunPhase::Started`],
     /// [`RunPhase::LoadEnded`] and [`RunPhase::Disconnected`]. The load goes on
@@ -14,10 +15,18 @@ pub trait LoadObserver: Sync {
     fn reached(&self, phase: RunPhase, at: MonoNanos);
 }
 
-/// Takes a thread's full seconds and gives it empty ones, without a lock in the way of either.
-pub trait SecondSink: Send {
-    /// Takes `full` and gives an empty second for the same thread.
+/// Takes what a thread of the load hands over while it goes on, without a lock in its way.
+pub trait LoadSink: Send {
+    /// Takes a `full` second and gives an empty one for the same thread.
     fn swap(&mut self, full: Box<RunSecond>) -> Box<RunSecond>;
+
+    /// Whether [`Self::take_exchanges`] is of use; constant over the load.
+    fn takes_exchanges(&self) -> bool {
+        false
+    }
+
+    /// Takes statements and transactions of the window, in their order.
+    fn take_exchanges(&mut self, _batch: ExchangeBatch) {}
 }
 
 /// No observer: of a load that only its result is wanted of.
@@ -25,7 +34,7 @@ pub trait SecondSink: Send {
 pub struct NoObserver;
 
 impl LoadObserver for NoObserver {
-    fn sink(&self, _: u32) -> Box<dyn SecondSink> {
+    fn sink(&self, _: u32) -> Box<dyn LoadSink> {
         Box::new(DiscardSink)
     }
 
@@ -35,7 +44,7 @@ impl LoadObserver for NoObserver {
 /// Seconds that nobody reads.
 struct DiscardSink;
 
-impl SecondSink for DiscardSink {
+impl LoadSink for DiscardSink {
     fn swap(&mut self, mut full: Box<RunSecond>) -> Box<RunSecond> {
         full.reset(0);
         full

@@ -2,13 +2,14 @@
 
 use dbtime_load::program::Ticket;
 use dbtime_machine::now;
+use dbtime_model::exchange::{DrivenTransaction, ExchangeBatch, StatementExchange};
 use dbtime_model::recorder::Outage;
 use dbtime_model::series::RunSecond;
 use dbtime_model::{
     ErrorClass, MonoNanos, Nanos, Outcome, Part, Parts, Recorder, Sample, StatementId, TimeSpan,
 };
 
-use crate::drive::observer::SecondSink;
+use crate::drive::observer::LoadSink;
 use crate::drive::plan::PartSampling;
 use dbtime_load::failure::DatabaseFailure;
 
@@ -40,6 +41,8 @@ pub(crate) struct TransactionTiming {
     pub sampled: bool,
     /// What measuring delayed its first statement by.
     delay: Nanos,
+    /// Answered statements that were handed on.
+    pub exchanges: u32,
 }
 
 impl TransactionTiming {
@@ -57,6 +60,7 @@ impl TransactionTiming {
             parts: Parts::default(),
             sampled,
             delay: Nanos::ZERO,
+            exchanges: 0,
         }
     }
 
@@ -181,7 +185,7 @@ pub(crate) struct ThreadRecorder {
     start: MonoNanos,
     second: Box<RunSecond>,
     second_end: MonoNanos,
-    sink: Box<dyn SecondSink>,
+    sink: Box<dyn LoadSink>,
     sampling: PartSampling,
     /// Ended transactions and statements that are not in the histograms yet, and the part that all
     /// of a statement's time is in, where it is measured and there is one. A database leaves
@@ -189,6 +193,11 @@ pub(crate) struct ThreadRecorder {
     /// each.
     samples: Vec<EndedTransaction>,
     statements: Vec<(StatementExecution, Option<Part>)>,
+    /// Whether statements are handed on one by one.
+    pub takes_exchanges: bool,
+    exchanges: ExchangeBatch,
+    /// When they were handed over last.
+    handed_over: MonoNanos,
     /// Time in the window the thread worked for the driver.
     pub driver: Nanos,
     /// When its last transaction ended.
@@ -233,6 +242,9 @@ const MAX_UNDISTURBED_DELAY: Nanos = Nanos::from_micros(50);
 /// What is shorter is no time without service, and no standstill of the driver.
 const MIN_STANDSTILL: Nanos = Nanos::from_millis(100);
 
+/// How long statements and transactions are held back, to be handed on together.
+const MAX_HELD_BACK: Nanos = Nanos::from_millis(20);
+
 const ONE_SECOND: Nanos = Nanos::from_secs(1);
 
 impl ThreadRecorder {
@@ -241,11 +253,15 @@ impl ThreadRecorder {
         recorder: Recorder,
         sampling: PartSampling,
         start: MonoNanos,
-        sink: Box<dyn SecondSink>,
+        sink: Box<dyn LoadSink>,
     ) -> Self {
         let second = Box::new(RunSecond::new(0));
         let second_end = start + ONE_SECOND;
+        let takes_exchanges = sink.takes_exchanges();
         Self {
+            takes_exchanges,
+            exchanges: ExchangeBatch::default(),
+            handed_over: start,
             recorder,
             start,
             second,
@@ -265,7 +281,7 @@ impl ThreadRecorder {
 
     /// Counts a transaction that has ended after being sent.
     #[inline]
-    pub(crate) fn ended(&mut self, timing: &TransactionTiming, sample: &Sample) {
+    pub(crate) fn ended(&mut self, ticket: &Ticket, timing: &TransactionTiming, sample: &Sample) {
         if sample.done >= self.second_end {
             self.turn_second(sample.done);
         }
@@ -286,6 +302,9 @@ impl ThreadRecorder {
         self.ended = timing.done();
         self.freed = sample.freed(MAX_OWN_WORK);
         let parts = timing.sampled.then(|| timing.close(sample));
+        if let (Some(parts), true) = (parts, self.takes_exchanges) {
+            self.hand_on(ticket, timing.exchanges, sample, parts);
+        }
         self.samples.push(EndedTransaction { sample: *sample, parts });
         if self.samples.len() == SAMPLE_BATCH {
             self.count();
@@ -341,9 +360,34 @@ impl ThreadRecorder {
         }
         if timing.sampled && outcome == Outcome::Unfinished {
             // It has waited for its turn all its life.
-            self.recorder.record_parts(&sample, &timing.close(&sample));
+            let parts = timing.close(&sample);
+            self.recorder.record_parts(&sample, &parts);
+            if self.takes_exchanges {
+                self.hand_on(ticket, 0, &sample, parts);
+            }
         }
         sample
+    }
+
+    /// Takes an answered statement to be handed on.
+    pub(crate) fn exchange(&mut self, exchange: StatementExchange) {
+        self.exchanges.exchanges.push(exchange);
+    }
+
+    /// Takes a transaction that is over, to be handed on behind its statements.
+    fn hand_on(&mut self, ticket: &Ticket, exchanges: u32, sample: &Sample, parts: Parts) {
+        let (transaction, sample) = (ticket.index, *sample);
+        let driven = DrivenTransaction { transaction, sample, parts, exchanges };
+        self.exchanges.transactions.push(driven);
+    }
+
+    /// Hands over what has been held back for long enough.
+    #[inline]
+    pub(crate) fn hand_over(&mut self, present: MonoNanos) {
+        if self.takes_exchanges && present - self.handed_over >= MAX_HELD_BACK {
+            self.handed_over = present;
+            self.sink.take_exchanges(std::mem::take(&mut self.exchanges));
+        }
     }
 
     /// Counts an executed statement, and its closed parts where they were measured.
@@ -431,6 +475,9 @@ impl ThreadRecorder {
     /// Hands the last second over and gives the recorder back.
     pub(crate) fn finish(mut self) -> (Recorder, Nanos, MonoNanos) {
         self.count();
+        if self.takes_exchanges {
+            self.sink.take_exchanges(std::mem::take(&mut self.exchanges));
+        }
         self.was_quiet(now());
         self.outage_over(now(), false);
         self.sink.swap(self.second);

@@ -5,6 +5,7 @@ use super::protocol::Protocol;
 use dbtime_load::connection_op::OwnedConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::SqlValue;
+use dbtime_model::exchange::ConnectionKey;
 use dbtime_model::{MonoNanos, Nanos, StatementId};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -97,6 +98,8 @@ pub(super) struct SocketConnection<P> {
     pub(super) protocol: P,
     /// From [`ConnectionStage::Connecting`] on.
     pub(super) channel: Option<SocketChannel>,
+    /// What names it at both of its ends, or did when it was lost.
+    pub(super) key: Option<ConnectionKey>,
     /// Bytes to be sent, of which `sent` have been.
     pub(super) out: Vec<u8>,
     sent: usize,
@@ -134,6 +137,7 @@ impl<P: Protocol> SocketConnection<P> {
             stage: ConnectionStage::Down,
             protocol,
             channel: None,
+            key: None,
             out: Vec::new(),
             sent: 0,
             held: Vec::new(),

@@ -11,7 +11,7 @@ mod worker;
 
 use crate::drive::gate::lock;
 use crate::drive::load_threads::{self, LoadThreads};
-use crate::drive::observer::{LoadObserver, SecondSink};
+use crate::drive::observer::{LoadObserver, LoadSink};
 use crate::drive::plan::{LoadDemand, LoadPlan, LoadResult, RunStop, ScriptError, ThreadResult};
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
@@ -272,7 +272,7 @@ impl<D: PoolDatabase> LoadThreads for WorkerThreads<'_, D> {
         worker: u32,
         (mut connection, session): Self::Connected,
         _: MonoNanos,
-        sink: Box<dyn SecondSink>,
+        sink: Box<dyn LoadSink>,
     ) -> (ThreadResult, Self::Connected) {
         let start = self.start.get().expect("made before the load starts");
         let run = PoolRun { plan: self.plan, start, stop: self.stop };

@@ -3,7 +3,7 @@
 use super::transaction::PoolTransaction;
 use super::{ActiveWorkers, LoadStart, PoolConnection, PoolQueue, PoolRun, PoolShared};
 use crate::drive::gate::lock;
-use crate::drive::observer::SecondSink;
+use crate::drive::observer::LoadSink;
 use crate::drive::plan::{LoadPlan, RunStop, ThreadResult};
 use crate::drive::timing::{ThreadRecorder, TransactionTiming};
 use dbtime_load::program::Ticket;
@@ -42,7 +42,7 @@ impl<'a> PoolWorker<'a> {
         id: u32,
         run: PoolRun<'a>,
         session: Session,
-        sink: Box<dyn SecondSink>,
+        sink: Box<dyn LoadSink>,
     ) -> Self {
         let PoolRun { plan, start, stop } = run;
         let LoadStart { at: start, shared, active } = start;
@@ -227,7 +227,7 @@ impl<'a> PoolWorker<'a> {
         };
         let sample = timing.sample(&ticket, outcome, session.retries());
         session.ended(&sample);
-        thread_recorder.ended(&timing, &sample);
+        thread_recorder.ended(&ticket, &timing, &sample);
         goes_on
     }
 

@@ -5,14 +5,18 @@ use super::{StatementConnections, StatementResult};
 use crate::drive::timing::{StatementExecution, ThreadRecorder, TransactionTiming};
 use dbtime_load::program::Ticket;
 use dbtime_load::session::{NativeSession, StatementCall};
-use dbtime_model::{MonoNanos, Outcome, Part, PartSet, Parts, Sample, StatementId};
+use dbtime_model::exchange::{ConnectionKey, StatementExchange};
+use dbtime_model::{MonoNanos, Nanos, Outcome, Part, PartSet, Parts, Sample, StatementId};
 use std::collections::VecDeque;
 
 /// What of a transaction is under way.
 pub(super) struct InFlight {
     pub(super) timing: TransactionTiming,
-    /// When its statement was sent, or its pause began.
+    /// When its statement was sent, or its pause began; of a statement that went out with another
+    /// when that was answered.
     pub(super) sent: MonoNanos,
+    /// When its statement was handed over, alone or with others.
+    handed_over: MonoNanos,
     /// The statement; `None`: something was asked that is none.
     pub(super) executing: Option<StatementId>,
     /// The connection that a script has asked; `None`: a statement of the workload is executed.
@@ -26,6 +30,7 @@ impl InFlight {
         Self {
             timing: TransactionTiming::new(present, false),
             sent: present,
+            handed_over: present,
             executing: None,
             script_connection: None,
             behind: VecDeque::new(),
@@ -45,7 +50,7 @@ impl InFlight {
             self.timing.pause(Part::Backoff, self.sent, since);
         }
         self.timing.connecting(since.max(self.sent), at);
-        self.sent = at;
+        (self.sent, self.handed_over) = (at, at);
     }
 
     /// Ends a transaction; nothing is under way any more.
@@ -76,11 +81,40 @@ impl InFlight {
     pub(super) fn next_behind(&mut self, read_at: MonoNanos) -> bool {
         let Some((next, sent)) = self.behind.pop_front() else { return false };
         self.executing = Some(next);
-        self.sent = sent.max(read_at);
+        (self.sent, self.handed_over) = (sent.max(read_at), sent);
         true
     }
 
-    /// Books an answer. It `repeats` a failure where one before it has failed.
+    /// A statement is handed over at that instant; `None`: something that is none.
+    #[inline]
+    pub(super) fn hand_over(&mut self, statement: Option<StatementId>, at: MonoNanos) {
+        self.executing = statement;
+        (self.sent, self.handed_over) = (at, at);
+    }
+
+    /// Hands an answered statement on, to be matched with what the server did. Its answer was read
+    /// then, and had waited so long for the driver.
+    pub(super) fn hand_on(
+        &mut self,
+        ticket: &Ticket,
+        thread_recorder: &mut ThreadRecorder,
+        key: Option<ConnectionKey>,
+        (read, late): (MonoNanos, Nanos),
+    ) {
+        let (transaction, statement, sent) = (ticket.index, self.executing, self.handed_over);
+        self.timing.exchanges += 1;
+        thread_recorder.exchange(StatementExchange {
+            key,
+            transaction,
+            statement,
+            sent,
+            read,
+            late,
+        });
+    }
+
+    /// Books an answer. It `repeats` a failure where one before it has failed. Returns how long it
+    /// had waited for the driver; `None`: its statement never left.
     #[inline]
     pub(super) fn account(
         &mut self,
@@ -89,7 +123,7 @@ impl InFlight {
         thread_recorder: &mut ThreadRecorder,
         answer: &StatementResult,
         time: AnswerTime,
-    ) {
+    ) -> Option<Nanos> {
         let Self { timing, executing, sent, .. } = self;
         let AnswerTime { read_at: done, delay } = time;
         // Behind a failure the others only repeat that there was one.
@@ -98,7 +132,8 @@ impl InFlight {
         }
         if !answer.is_sent {
             // It never left: the driver waited before it tried to connect again.
-            return timing.pause(Part::Backoff, *sent, done);
+            timing.pause(Part::Backoff, *sent, done);
+            return None;
         }
         timing.statement(*sent, done);
         let late = thread_recorder.delay_of(delay.between(*sent, done), done - *sent);
@@ -117,5 +152,6 @@ impl InFlight {
         if answer.warnings > 0 {
             thread_recorder.recorder.warnings(ticket.due, answer.warnings);
         }
+        Some(late)
     }
 }

@@ -21,7 +21,7 @@ pub use reactor::{
 };
 pub use shard_threads::{ConnectedShard, DriveError, drive};
 
-use crate::drive::observer::SecondSink;
+use crate::drive::observer::LoadSink;
 use crate::drive::plan::{LoadPlan, RunStop, ThreadResult};
 use crate::drive::timing::ThreadRecorder;
 use claims::{ClaimedTicket, ShardQueue};
@@ -113,7 +113,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
         plan: &'a LoadPlan,
         start: ShardStart,
         clients: ShardClients<R>,
-        sink: Box<dyn SecondSink>,
+        sink: Box<dyn LoadSink>,
         stop: &'a RunStop,
     ) -> Self {
         let ShardStart { shard, at: start } = start;
@@ -167,6 +167,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
             self.reactor.wait(until, is_due, &mut events);
             woken = self.reactor.now();
             self.thread_recorder.woken(until, woken);
+            self.thread_recorder.hand_over(woken);
             self.usage.waited += woken - present;
             present = woken;
             for Completion { connection, at, late, kind } in events.drain(..) {
@@ -392,7 +393,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
         }
         let sample = connection.in_flight.end(ticket, outcome, connection.session.retries());
         connection.session.ended(&sample);
-        self.thread_recorder.ended(&connection.in_flight.timing, &sample);
+        self.thread_recorder.ended(ticket, &connection.in_flight.timing, &sample);
         if let ShardQueue::Closed(queue) = &mut self.queue {
             queue.served(ticket, sample.done);
         }

@@ -4,6 +4,7 @@ use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::SqlValue;
 use dbtime_load::results::ResultSets;
+use dbtime_model::exchange::ConnectionKey;
 use dbtime_model::recorder::ConnectionRecorder;
 use dbtime_model::{MonoNanos, Nanos, StatementId};
 
@@ -58,6 +59,12 @@ pub trait ScriptConnections: CompletionSource {
 pub trait Reactor: StatementConnections + ScriptConnections {
     /// CPU time and run-queue wait of this thread so far, the latter `None` where it is hidden.
     fn thread_use(&self) -> (Nanos, Option<Nanos>);
+
+    /// What names a connection at both of its ends, or did when it was lost last; `None`: it has no
+    /// other end, or none that could be named.
+    fn connection_key(&self, _connection: u32) -> Option<ConnectionKey> {
+        None
+    }
 
     /// A connection's transaction has ended.
     fn transaction_ended(&mut self, _connection: u32) {}

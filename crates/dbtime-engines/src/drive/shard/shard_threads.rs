@@ -3,7 +3,7 @@
 use super::{Reactor, Shard, ShardClients, ShardStart, run_phase};
 use crate::drive::gate::lock;
 use crate::drive::load_threads::{self, LoadThreads};
-use crate::drive::observer::{LoadObserver, SecondSink};
+use crate::drive::observer::{LoadObserver, LoadSink};
 use crate::drive::plan::{LoadPlan, LoadResult, RunStop, ScriptError, ThreadResult};
 use crate::socket::TlsError;
 use dbtime_load::failure::DatabaseFailure;
@@ -122,7 +122,7 @@ impl<R: Reactor, F: Fn(usize) -> Result<ConnectedShard<R>, DriveError> + Sync> L
         id: u32,
         connected: Self::Connected,
         start: MonoNanos,
-        sink: Box<dyn SecondSink>,
+        sink: Box<dyn LoadSink>,
     ) -> (ThreadResult, Self::Connected) {
         let start = ShardStart { shard: id, at: start };
         Shard::new(self.plan, start, connected, sink, self.stop).run()

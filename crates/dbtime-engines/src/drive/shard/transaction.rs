@@ -53,8 +53,12 @@ impl<R: Reactor> ShardTransaction<'_, R> {
         let mut action = match input {
             TransactionInput::Start(ticket) => session.start(ticket),
             TransactionInput::Answer(answer, time) => {
-                let repeats = session.has_failed();
-                in_flight.account(session.ticket(), repeats, thread_recorder, &answer, time);
+                let (ticket, repeats) = (session.ticket(), session.has_failed());
+                let late = in_flight.account(ticket, repeats, thread_recorder, &answer, time);
+                if let (Some(late), true) = (late, thread_recorder.takes_exchanges) {
+                    let key = reactor.connection_key(id);
+                    in_flight.hand_on(ticket, thread_recorder, key, (time.read_at, late));
+                }
                 if in_flight.next_behind(time.read_at) {
                     let failure = answer.rows.err().map(|failure| (failure.class, failure.undone));
                     session.oldest_answered(failure);
@@ -75,8 +79,7 @@ impl<R: Reactor> ShardTransaction<'_, R> {
                 }
                 NativeAction::End(outcome) => return TransactionState::Ended(outcome),
             };
-            in_flight.executing = Some(statement);
-            in_flight.sent = reactor.now();
+            in_flight.hand_over(Some(statement), reactor.now());
             let pipelines = is_pipelined && reactor.hold(id);
             let answer = reactor.submit(id, statement, parameters, needs_row);
             if pipelines {
@@ -104,8 +107,14 @@ impl<R: Reactor> ShardTransaction<'_, R> {
         let mut action = match input {
             TransactionInput::Start(ticket) => session.start(ticket),
             TransactionInput::Answer(answer, time) => {
-                in_flight.account(session.ticket(), false, thread_recorder, &answer, time);
-                reply_to(session, reactor, in_flight.script_connection.unwrap_or(id), &answer)
+                let connection = in_flight.script_connection.unwrap_or(id);
+                let ticket = session.ticket();
+                let late = in_flight.account(ticket, false, thread_recorder, &answer, time);
+                if let (Some(late), true) = (late, thread_recorder.takes_exchanges) {
+                    let key = reactor.connection_key(connection);
+                    in_flight.hand_on(ticket, thread_recorder, key, (time.read_at, late));
+                }
+                reply_to(session, reactor, connection, &answer)
             }
             TransactionInput::Resumed(part) => {
                 in_flight.timing.pause(part, in_flight.sent, reactor.now());
@@ -123,8 +132,7 @@ impl<R: Reactor> ShardTransaction<'_, R> {
                     return TransactionState::Quit { outcome, all };
                 }
             };
-            in_flight.executing = statement;
-            in_flight.sent = reactor.now();
+            in_flight.hand_over(statement, reactor.now());
             let answer = match connection_map.connection(reactor, id, connection) {
                 Ok(target) => {
                     in_flight.script_connection = Some(target);

@@ -10,11 +10,15 @@ use crate::socket::protocol::Protocol;
 use crate::socket::tls::{TlsRequirement, TlsSettings};
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_machine::now;
+use dbtime_model::exchange::ConnectionKey;
 use dbtime_model::{MonoNanos, Nanos};
 use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::sockopt;
+use rustix::net::{getsockname, sockopt};
 use rustls::Error;
+use std::net::SocketAddr;
+use std::num::NonZeroU64;
 
 /// How many connections are being made at once. Servers queue few of them (`back_log` is 80 on
 /// MariaDB and 151 on MySQL by default), and one that finds the queue full comes a second late.
@@ -142,6 +146,7 @@ impl<P: Protocol> SocketReactor<P> {
         let Some(socket) = conn.socket() else { return };
         match sockopt::socket_error(socket) {
             Ok(Ok(())) => {
+                conn.key = key_of(socket);
                 let transport = self.settings.address.transport();
                 conn.stage = ConnectionStage::Handshaking(attempt);
                 let requirement =
@@ -298,5 +303,16 @@ impl<P: Protocol> SocketReactor<P> {
         if again {
             self.sweep_soon();
         }
+    }
+}
+
+/// What names a connection at both of its ends, for a tracer on this machine; `None`: the system
+/// does not name it.
+fn key_of(socket: &OwnedFd) -> Option<ConnectionKey> {
+    match SocketAddr::try_from(getsockname(socket).ok()?) {
+        Ok(client) => {
+            Some(ConnectionKey::Tcp(SocketAddr::new(client.ip().to_canonical(), client.port())))
+        }
+        Err(_) => NonZeroU64::new(sockopt::socket_cookie(socket).ok()?).map(ConnectionKey::Unix),
     }
 }

@@ -23,6 +23,7 @@ use dbtime_load::results::ResultSets;
 use dbtime_machine::now;
 use dbtime_machine::thread_clock::ThreadClock;
 use dbtime_machine::wait::WakeMargin;
+use dbtime_model::exchange::ConnectionKey;
 use dbtime_model::recorder::ConnectionRecorder;
 use dbtime_model::{MonoNanos, Nanos, StatementId};
 use lateness::ReadLateness;
@@ -369,6 +370,10 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
     fn thread_use(&self) -> (Nanos, Option<Nanos>) {
         let totals = self.clock.thread_totals();
         (totals.cpu, totals.runq)
+    }
+
+    fn connection_key(&self, connection: u32) -> Option<ConnectionKey> {
+        self.conns[connection as usize].key
     }
 
     #[inline]
