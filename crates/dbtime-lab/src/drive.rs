@@ -108,13 +108,17 @@ pub(crate) fn drive_observed(
     plan: &LoadPlan,
     prepared: &dyn PreparedTarget,
     log: IntervalLog<'_>,
+    tracer: Option<&mut dyn RunObserver>,
     progress: &(dyn Fn(RunProgress) + Sync),
     stop: &RunStop,
 ) -> Result<(LoadResult, RunObservation), LabError> {
     let mut phases = PhaseLog::new(progress);
     let mut monitor = RunMonitor::new(plan, log, progress);
     let mut server = ServerObserver::new(plan, prepared);
-    let observers: Vec<&mut dyn RunObserver> = vec![&mut phases, &mut monitor, &mut server];
+    let mut observers: Vec<&mut dyn RunObserver> = vec![&mut phases, &mut monitor, &mut server];
+    if let Some(tracer) = tracer {
+        observers.push(tracer);
+    }
     let result = drive_under(plan, prepared, observers, progress, stop)?;
     let (instants, server) = (phases.into_instants(), server.into_observation());
     let observation = monitor.into_observation(result.start, instants, server);

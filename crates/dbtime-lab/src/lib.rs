@@ -10,7 +10,9 @@ mod checks;
 pub mod counters;
 mod drive;
 mod error;
+#[cfg(feature = "trace")]
 pub mod holders;
+mod join;
 mod judge;
 mod mark;
 mod measurement;
@@ -22,6 +24,7 @@ mod request;
 pub mod run;
 mod run_event;
 mod run_process;
+mod run_trace;
 mod scratch;
 mod script_watchdog;
 pub mod servers;
@@ -33,6 +36,7 @@ pub mod tracing;
 
 pub use abandon::abandon;
 pub use error::LabError;
+pub use join::{JoinedStatement, JoinedTransaction, StatementJoiner};
 pub use one_shot::{command, operation};
 pub use progress::RunProgress;
 pub use reported_run::{LoadMoment, ReportedResult, ReportedRun};

@@ -15,9 +15,9 @@ use dbtime_machine::cpus::machine_cpus;
 use dbtime_machine::environment::{environment, rss_peak_bytes};
 use dbtime_machine::wait::TimerTest;
 use dbtime_model::record::{
-    ArrivalProcess, AutoRate, BacklogPolicy, Basis, BudgetInfo, BudgetUs, ClientInfo, LoadInfo,
-    LoadMode, MachineEnvironment, MeasuringCost, PhaseTime, Run, RunRecord, SCHEMA, SamplingOrigin,
-    SeriesRow, ServerInfo, ServerThreads, WindowInfo, WorkloadInfo,
+    ArrivalProcess, AutoRate, BacklogPolicy, Basis, BudgetInfo, BudgetMethod, BudgetUs, ClientInfo,
+    LoadInfo, LoadMode, MachineEnvironment, MeasuringCost, PhaseTime, Run, RunRecord, SCHEMA,
+    SamplingOrigin, SeriesRow, ServerInfo, ServerThreads, TraceInfo, WindowInfo, WorkloadInfo,
 };
 use dbtime_model::recorder::{Latencies, OutcomeCounts, StatementRecorder};
 use dbtime_model::spans::union;
@@ -38,6 +38,7 @@ pub(crate) struct RunMeasurement<'a> {
     pub(crate) timers: TimerTest,
     pub(crate) started: SystemTime,
     pub(crate) cost: Option<MeasuringCost>,
+    pub(crate) trace: Option<TraceInfo>,
 }
 
 impl RunMeasurement<'_> {
@@ -92,6 +93,7 @@ impl RunMeasurement<'_> {
         if self.plan.budget_every > 0 {
             self.budget(&summary, &mut record);
         }
+        record.trace.clone_from(&self.trace);
         record.window = window;
         record.phases =
             observed.phases.iter().map(|phase| phase_time(phase, driven.start)).collect();
@@ -131,7 +133,10 @@ impl RunMeasurement<'_> {
             sampled: sum.count,
             of: counts.completed + counts.failed + counts.unfinished,
             chosen,
-            method: self.prepared.budget_method(),
+            method: match &self.trace {
+                Some(_) => BudgetMethod::Traced,
+                None => self.prepared.budget_method(),
+            },
             mean_off_pct: is_known.then(|| 100.0 * (mean_measured / mean_all - 1.0)),
             cost: self.cost,
             partly_measured: sum.partly_measured().iter().collect(),

@@ -43,6 +43,8 @@ pub struct RunRequest {
     pub rundown: Option<Nanos>,
     /// Which transactions have their parts measured.
     pub budget: BudgetChoice,
+    /// Whether the server is traced.
+    pub trace: bool,
     /// Requirements beyond those of the workload; they apply to every operation.
     pub limits: Vec<WorkloadLimit>,
     /// Seed of everything random.
@@ -88,6 +90,7 @@ impl RunRequest {
             transactions: None,
             rundown: None,
             budget: BudgetChoice::Auto,
+            trace: false,
             limits: Vec::new(),
             seed: 1,
             detail: RecordDetail::Full,

@@ -8,6 +8,7 @@ use crate::observers::IntervalLog;
 use crate::one_shot;
 use crate::progress::RunProgress;
 use crate::request::{RecordDetail, RunRequest};
+use crate::run_trace::RunTrace;
 use crate::store::RunStore;
 use crate::targets::{PreparedTarget, TargetFacts};
 use dbtime_engines::drive::plan::{LoadPlan, RunStop};
@@ -55,7 +56,7 @@ pub fn run_into(
     let prepared = request.target.prepare(request, progress, stop)?;
     one_shot::prepare(request, &*prepared, progress, stop)?;
     let mut plan = new_plan(request, prepared.scale());
-    let (timers, facts) = target_facts(request, &plan, &*prepared)?;
+    let (timers, mut facts) = target_facts(request, &plan, &*prepared)?;
     let auto = calibrate::rate(request, &mut plan, &*prepared, progress, stop)?;
     calibrate::budget(request, &mut plan, &*prepared, stop)?;
     let cost = calibrate::cost(request, &plan, &*prepared, stop)?;
@@ -68,7 +69,9 @@ pub fn run_into(
     let log = IntervalLog::new(log, started);
     let LoadPlan { warmup, measure, transactions, .. } = plan;
     progress(RunProgress::Planned { warmup, measure, transactions });
-    let (driven, mut observed) = drive_observed(&plan, &*prepared, log, progress, stop)?;
+    let mut trace = RunTrace::begin(request, &plan, &*prepared);
+    let (mut driven, mut observed) =
+        drive_observed(&plan, &*prepared, log, trace.observer(), progress, stop)?;
     if let Some(error) = plan.script_error() {
         return Err(LabError::Script(error));
     }
@@ -76,8 +79,18 @@ pub fn run_into(
         return Err(LabError::Interrupted(BEFORE_WINDOW));
     }
     let log_error = observed.log_error.take();
-    let measurement =
-        RunMeasurement { request, plan: &plan, prepared: &*prepared, stop, timers, started, cost };
+    let (trace, warnings) = trace.finish(&mut driven);
+    facts.warnings.extend(warnings);
+    let measurement = RunMeasurement {
+        request,
+        plan: &plan,
+        prepared: &*prepared,
+        stop,
+        timers,
+        started,
+        cost,
+        trace,
+    };
     let run = measurement.record(driven, observed, facts, auto);
     let limits = run.record.limits_outcome().unwrap_or(CheckOutcome::Passed);
     let record = store.map(|store| record(store, log_error, &*prepared, &run)).transpose();

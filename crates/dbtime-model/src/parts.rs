@@ -227,7 +227,7 @@ impl Parts {
 
     /// Which parts were measured.
     #[inline]
-    pub(crate) fn measured(&self) -> PartSet {
+    pub fn measured(&self) -> PartSet {
         self.measured
     }
 

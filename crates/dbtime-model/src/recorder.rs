@@ -422,6 +422,20 @@ impl<C: Counter> Recorder<C> {
 }
 
 impl Recorder<u64> {
+    /// Takes the measured parts of transactions and statements from a recorder of the same load,
+    /// in the place of its own.
+    pub fn replace_parts<D: Counter>(&mut self, other: Recorder<D>) {
+        for (mine, theirs) in self.operations.iter_mut().zip(other.operations) {
+            (mine.cells, mine.exemplars) = (theirs.cells, theirs.exemplars);
+        }
+        for statement in &mut self.statements {
+            statement.budget = Budget::default();
+        }
+        for (mine, theirs) in self.statements.iter_mut().zip(other.statements) {
+            mine.budget = theirs.budget;
+        }
+    }
+
     /// Adds another thread's recorder of the same workload.
     pub fn merge<D: Counter>(&mut self, other: &Recorder<D>) {
         for (mine, theirs) in self.operations.iter_mut().zip(&other.operations) {

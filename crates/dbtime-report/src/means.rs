@@ -85,9 +85,12 @@ impl PartMeans {
     /// the list when those were measured, and they are when it was. Kinds of a part are missing
     /// with the whole, and only then.
     pub(crate) fn not_measured(&self) -> Vec<Part> {
+        let is_known = |part: &Part| self.get(*part).is_some();
+        let has_kinds =
+            |part: Part| Part::ALL.iter().any(|kind| kind.whole() == Some(part) && is_known(kind));
         let missing = |part: &Part| {
             let is_figure = !matches!(part, Part::Unexplained | Part::ServerAndWire);
-            is_figure && part.whole().is_none() && self.get(*part).is_none()
+            is_figure && part.whole().is_none() && !is_known(part) && !has_kinds(*part)
         };
         Part::ALL.into_iter().filter(missing).collect()
     }
@@ -115,5 +118,13 @@ mod tests {
         assert_eq!(means.get(Part::Cpu), Some(32.5));
         assert_eq!((means.total, means.count, means.get(Part::Wire)), (35.0, 4, None));
         assert_eq!(means.largest()[0].0, Part::Cpu);
+    }
+
+    #[test]
+    fn a_whole_is_measured_where_its_kinds_are() {
+        let means = |budget: &BudgetUs| PartMeans::of([(budget, 1)].into_iter());
+        let kinds = BudgetUs { runq_woken: Some(1.0), ..BudgetUs::default() };
+        assert!(!means(&kinds).not_measured().contains(&Part::Runq));
+        assert!(means(&BudgetUs::default()).not_measured().contains(&Part::Runq));
     }
 }

@@ -3,12 +3,12 @@
 use crate::format::{NONE, clean, count, counted, percent, rate, seconds, signed_us, us};
 use crate::means::PartMeans;
 use crate::tail::{ResponseTail, TailSlice};
-use dbtime_model::Part;
 use dbtime_model::record::{
     ArrivalProcess, BacklogPolicy, Basis, BudgetMethod, CheckMetric, CheckOrigin, CheckOutcome,
-    LoadInfo, LoadMode, OperationSummary, RunRecord, SamplingOrigin, ThinkSummary, Warning,
-    WarningKind,
+    LoadInfo, LoadMode, OperationSummary, RunRecord, SamplingOrigin, ThinkSummary, TraceInfo,
+    Warning, WarningKind,
 };
+use dbtime_model::{Nanos, Part};
 
 /// What ran against what: `atm (scale 1) on sqlite 3.50.4`.
 pub(crate) fn headline(record: &RunRecord) -> String {
@@ -376,6 +376,26 @@ pub(crate) fn outside(record: &RunRecord) -> String {
     )
 }
 
+/// How far the tracer's requests were matched with the statements of the load, and what it took.
+pub(crate) fn traced(record: &RunRecord) -> Option<String> {
+    let TraceInfo { join, ledger, cost, .. } = record.trace.as_ref()?;
+    let all = join.matched + join.unmatched + join.ambiguous;
+    let matched = join.matched_pct().map_or_else(
+        || "no statement was sent".to_owned(),
+        |pct| format!("{pct:.2} % of {} statements matched with requests", count(all)),
+    );
+    let left_out = match join.left_out {
+        0 => String::new(),
+        some => format!(", {} left out", counted(some, "transaction")),
+    };
+    let lost = match ledger.dropped {
+        0 => String::new(),
+        some => format!(", {} lost", counted(some, "request")),
+    };
+    let each = Nanos(cost.all().0 / ledger.started.max(1));
+    Some(format!("{matched}{left_out}{lost}; watching took {each} of CPU a request"))
+}
+
 /// How many transactions the budget stands on.
 pub(crate) fn sampling(record: &RunRecord) -> Option<String> {
     let info = record.budget.as_ref()?;
@@ -385,6 +405,7 @@ pub(crate) fn sampling(record: &RunRecord) -> Option<String> {
     };
     let how = match info.method {
         BudgetMethod::Probes => ", by probes, which disturb them",
+        BudgetMethod::Traced => ", traced in the kernel",
         BudgetMethod::Instants | BudgetMethod::Switches => "",
     };
     Some(match info.every {

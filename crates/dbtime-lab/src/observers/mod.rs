@@ -5,16 +5,21 @@ mod interval_log;
 mod monitor;
 mod observer_thread;
 mod phase_log;
+#[cfg(feature = "trace")]
+mod run_tracer;
 mod server_observer;
 
 pub(crate) use interval_log::IntervalLog;
 pub(crate) use monitor::RunMonitor;
 pub(crate) use observer_thread::observer_thread;
 pub(crate) use phase_log::PhaseLog;
+#[cfg(feature = "trace")]
+pub(crate) use run_tracer::RunTracer;
 pub(crate) use server_observer::ServerObserver;
 
 use dbtime_machine::usage::MachineSample;
 use dbtime_model::counters::CounterSample;
+use dbtime_model::exchange::ExchangeBatch;
 use dbtime_model::process::ServerSample;
 use dbtime_model::record::SeriesRow;
 use dbtime_model::series::RunSecond;
@@ -37,6 +42,14 @@ pub(crate) trait RunObserver {
 
     /// A thread of the load has handed over a second of its own.
     fn second(&mut self, _second: &RunSecond) {}
+
+    /// Whether [`RunObserver::exchanges`] is of use; constant over the load.
+    fn takes_exchanges(&self) -> bool {
+        false
+    }
+
+    /// A thread of the load has handed over statements and transactions, in their order.
+    fn exchanges(&mut self, _batch: &ExchangeBatch) {}
 }
 
 /// Samples at both ends of the window.

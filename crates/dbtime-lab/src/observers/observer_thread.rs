@@ -1,9 +1,10 @@
 //! The thread of the observers, and the ways from the load's threads to it and back.
 
 use super::RunObserver;
-use dbtime_engines::drive::observer::{LoadObserver, SecondSink};
+use dbtime_engines::drive::observer::{LoadObserver, LoadSink};
 use dbtime_engines::drive::plan::{LoadPlan, RunStop};
 use dbtime_machine::now;
+use dbtime_model::exchange::ExchangeBatch;
 use dbtime_model::recorder::Window;
 use dbtime_model::series::RunSecond;
 use dbtime_model::{MonoNanos, Nanos, RunPhase};
@@ -11,17 +12,23 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+/// Batches of a thread's statements that may wait for the observers, who take part of a second for
+/// some phases. A thread hands one over every 20 ms.
+const MAX_WAITING_BATCHES: usize = 256;
+
 /// What comes from the load's threads.
 enum LoadEvent {
     /// The load came to a phase and waits until the observers have seen it.
     Phase { phase: RunPhase, at: MonoNanos, seen: SyncSender<()> },
     /// A second of the thread of this number.
     Second(u32, Box<RunSecond>),
+    /// Statements and transactions of a thread.
+    Exchanges(ExchangeBatch),
 }
 
 /// The load's end of the ways.
 pub(crate) struct ObserverHandle {
-    sinks: Mutex<Vec<Option<Box<dyn SecondSink>>>>,
+    sinks: Mutex<Vec<Option<Box<dyn LoadSink>>>>,
     events: SyncSender<LoadEvent>,
 }
 
@@ -34,6 +41,8 @@ pub(crate) struct ObserverThread<'a, 'o> {
     back: Vec<SyncSender<Box<RunSecond>>>,
     observers: Vec<&'a mut (dyn RunObserver + 'o)>,
     phase: RunPhase,
+    /// Before the load has a thread, which may connect at once.
+    prepared_at: MonoNanos,
     /// Known once the load has started.
     window: Option<Window>,
 }
@@ -45,27 +54,27 @@ pub(crate) fn observer_thread<'a, 'o>(
     observers: Vec<&'a mut (dyn RunObserver + 'o)>,
     stop: &'a RunStop,
 ) -> (ObserverHandle, ObserverThread<'a, 'o>) {
-    let (to_observers, events) = sync_channel(threads as usize * 4 + 16);
-    let (mut sinks, mut back): (Vec<Option<Box<dyn SecondSink>>>, _) = (Vec::new(), Vec::new());
+    let takes_exchanges = observers.iter().any(|observer| observer.takes_exchanges());
+    let room = if takes_exchanges { MAX_WAITING_BATCHES } else { 4 };
+    let (to_observers, events) = sync_channel(threads as usize * room + 16);
+    let (mut sinks, mut back): (Vec<Option<Box<dyn LoadSink>>>, _) = (Vec::new(), Vec::new());
     for thread in 0..threads {
         let (to_thread, spare) = sync_channel(4);
         for _ in 0..2 {
             to_thread.try_send(Box::new(RunSecond::new(0))).expect("there is room for four");
         }
         back.push(to_thread);
-        sinks.push(Some(Box::new(ThreadSink {
-            thread,
-            to_observers: to_observers.clone(),
-            spare,
-        })));
+        let to_observers = to_observers.clone();
+        sinks.push(Some(Box::new(ThreadSink { thread, to_observers, spare, takes_exchanges })));
     }
     let handle = ObserverHandle { sinks: Mutex::new(sinks), events: to_observers };
-    let (phase, window) = (RunPhase::Prepared, None);
-    (handle, ObserverThread { plan, stop, events, back, observers, phase, window })
+    let (phase, prepared_at, window) = (RunPhase::Prepared, now(), None);
+    let thread = ObserverThread { plan, stop, events, back, observers, phase, prepared_at, window };
+    (handle, thread)
 }
 
 impl LoadObserver for ObserverHandle {
-    fn sink(&self, thread: u32) -> Box<dyn SecondSink> {
+    fn sink(&self, thread: u32) -> Box<dyn LoadSink> {
         let mut sinks = self.sinks.lock().unwrap_or_else(PoisonError::into_inner);
         sinks[thread as usize].take().expect("a thread takes its sink once")
     }
@@ -84,20 +93,29 @@ struct ThreadSink {
     thread: u32,
     to_observers: SyncSender<LoadEvent>,
     spare: Receiver<Box<RunSecond>>,
+    takes_exchanges: bool,
 }
 
-impl SecondSink for ThreadSink {
+impl LoadSink for ThreadSink {
     fn swap(&mut self, full: Box<RunSecond>) -> Box<RunSecond> {
         // Only observers that have ended do not take it, and then nobody reads it.
         let _ = self.to_observers.send(LoadEvent::Second(self.thread, full));
         self.spare.try_recv().unwrap_or_else(|_| Box::new(RunSecond::new(0)))
+    }
+
+    fn takes_exchanges(&self) -> bool {
+        self.takes_exchanges
+    }
+
+    fn take_exchanges(&mut self, batch: ExchangeBatch) {
+        let _ = self.to_observers.send(LoadEvent::Exchanges(batch));
     }
 }
 
 impl ObserverThread<'_, '_> {
     /// Serves the observers until the load is over: its handle and all sinks are gone.
     pub(crate) fn run(mut self) {
-        self.announce(RunPhase::Prepared, now());
+        self.announce(RunPhase::Prepared, self.prepared_at);
         loop {
             let wait = self.next_wake().map(|at| at - now());
             let event = match wait {
@@ -111,6 +129,9 @@ impl ObserverThread<'_, '_> {
                     let _ = seen.send(());
                 }
                 Ok(LoadEvent::Second(thread, second)) => self.take(thread, second),
+                Ok(LoadEvent::Exchanges(batch)) => {
+                    self.observers.iter_mut().for_each(|observer| observer.exchanges(&batch));
+                }
                 Err(RecvTimeoutError::Timeout) => self.tick(),
                 Err(RecvTimeoutError::Disconnected) => return,
             }

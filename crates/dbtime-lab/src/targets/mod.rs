@@ -9,6 +9,8 @@ mod sqlite;
 mod target_form;
 
 use crate::counters::CounterSampler;
+#[cfg(feature = "trace")]
+pub(crate) use server::server_of;
 pub use target_form::TargetForm;
 
 use crate::error::LabError;
@@ -17,8 +19,7 @@ use crate::request::RunRequest;
 use dbtime_engines::drive::observer::LoadObserver;
 use dbtime_engines::drive::plan::{LoadPlan, LoadResult, RunStop};
 use dbtime_engines::load_marker::ReplaceScope;
-use dbtime_engines::server::url::without_password;
-use dbtime_engines::server::{LoadedRows, Server};
+use dbtime_engines::server::LoadedRows;
 use dbtime_load::workload::Workload;
 use dbtime_model::Nanos;
 use dbtime_model::record::{BudgetMethod, RunRecord, TargetInfo, Warning};
@@ -162,20 +163,6 @@ pub(crate) struct TargetFacts {
     pub(crate) target: TargetInfo,
     /// What a reader must know of it.
     pub(crate) warnings: Vec<Warning>,
-}
-
-/// A server that is there, by its URL.
-///
-/// Errors: [`LabError::Usage`] for anything else.
-pub(crate) fn server_of(text: &str) -> Result<Arc<dyn Server>, LabError> {
-    let Some(TargetForm::Server(product)) = TargetForm::of(text) else {
-        return Err(LabError::Usage(format!(
-            "`{}` is no URL of a server: write mysql://USER@HOST/, mariadb://… or postgres://… \
-             (passwords: ~/.my.cnf, MYSQL_PWD, ~/.pgpass, PGPASSWORD)",
-            without_password(text)
-        )));
-    };
-    server::ExistingServer::parse(text, product).map(|given| given.server)
 }
 
 impl Target {

@@ -311,3 +311,18 @@ fn out_of_ports(record: &RunRecord, address: &ServerAddress) -> Option<Warning> 
         ),
     })
 }
+
+/// A server that is there, by its URL.
+///
+/// Errors: [`LabError::Usage`] for anything else.
+#[cfg(feature = "trace")]
+pub(crate) fn server_of(text: &str) -> Result<Arc<dyn Server>, LabError> {
+    let Some(super::TargetForm::Server(product)) = super::TargetForm::of(text) else {
+        let text = dbtime_engines::server::url::without_password(text);
+        return Err(LabError::Usage(format!(
+            "`{text}` is no URL of a server: write mysql://USER@HOST/, mariadb://… or postgres://… \
+             (passwords: ~/.my.cnf, MYSQL_PWD, ~/.pgpass, PGPASSWORD)"
+        )));
+    };
+    ExistingServer::parse(text, product).map(|given| given.server)
+}

@@ -77,6 +77,14 @@ impl TraceSession {
         Ok(Self { reader, heading, servers, unavailable, is_over: false, zone, terminal })
     }
 
+    /// Begins to watch beside a run, which keeps its rights.
+    ///
+    /// # Errors
+    /// No server is there, or the kernel refuses; then nothing is left.
+    pub(crate) fn beside_run(options: &TraceOptions) -> Result<Self, LabError> {
+        Self::start(options, None, Stdio::inherit())
+    }
+
     /// Begins to watch, from a process that does nothing else: it has no rights afterwards, and
     /// its CPU time is part of what watching costs. `install_signals` is called while signals are
     /// held, as soon as somebody is there to whom they are of use. What a panic of the reader

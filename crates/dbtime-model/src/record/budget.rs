@@ -130,6 +130,8 @@ pub enum BudgetMethod {
     Switches,
     /// By readings of the CPU clock around each stretch, which disturb what they measure.
     Probes,
+    /// A tracer saw in the kernel what the server did.
+    Traced,
 }
 
 /// What measuring the parts adds to a transaction, from short loads with and without it in turn,

@@ -16,6 +16,7 @@ mod spec;
 mod summary;
 mod sweep;
 mod sweep_csv;
+mod trace;
 mod validity;
 mod values;
 
@@ -37,6 +38,7 @@ pub use sweep::{
     read_sweep, read_sweep_record, record_folder,
 };
 pub use sweep_csv::sweep_text;
+pub use trace::{JoinCounts, TraceInfo};
 pub use validity::{Validity, Warning, WarningKind};
 pub use values::{
     ArrivalProcess, BacklogPolicy, CheckMetric, ConnectionCipher, ExemplarKind, LoadMode,
@@ -132,6 +134,8 @@ pub struct RunRecord {
     pub budget_error: Option<f64>,
     /// How the budget was measured.
     pub budget: Option<BudgetInfo>,
+    /// The tracer beside the run; `null`: there was none.
+    pub trace: Option<TraceInfo>,
     /// Cost by layer, from statements down to syncs (embedded engine only).
     pub layers: Vec<BudgetLayer>,
     /// Calls and time by file and kind of call (embedded engine only).

@@ -148,6 +148,8 @@ pub struct WindowSpec {
     /// Transactions whose parts are measured: `auto`, `off`, or `16` for one in so many; `null`:
     /// auto.
     pub budget: Option<String>,
+    /// Whether the server is traced.
+    pub trace: bool,
 }
 
 /// What a file with the written form of a run holds.

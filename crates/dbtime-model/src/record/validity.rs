@@ -46,6 +46,10 @@ pub enum WarningKind {
     Steal,
     /// The machine wakes sleepers late.
     Timer,
+    /// The run was to be traced, and was not, or not to its end.
+    Untraced,
+    /// Statements were not matched with requests that the tracer saw.
+    Unmatched,
     /// The run ended before its time.
     EndedEarly,
     /// Too few transactions for the percentiles shown.

@@ -115,6 +115,7 @@ fn notes(record: &RunRecord, means: &PartMeans, out: &mut String) {
     }
     let how = [
         story::sampling(record),
+        story::traced(record),
         story::partly_measured(record),
         story::budget_error(record),
         story::measuring_cost(record),

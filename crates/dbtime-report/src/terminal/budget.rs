@@ -67,6 +67,7 @@ fn notes(record: &RunRecord, means: &PartMeans, page: &mut ReportPage) {
     }
     let how = [
         story::sampling(record),
+        story::traced(record),
         story::partly_measured(record),
         story::budget_error(record),
         story::measuring_cost(record),

@@ -34,7 +34,7 @@ Examples:
       64 connections to a running PostgreSQL, loaded before by `dbtime init`";
 
 /// Flags that describe a run, which a spec does too.
-const DESCRIBING: [&str; 30] = [
+const DESCRIBING: [&str; 31] = [
     "workload",
     "query",
     "script",
@@ -65,6 +65,7 @@ const DESCRIBING: [&str; 30] = [
     "limits",
     "budget_every",
     "no_budget",
+    "trace",
 ];
 
 #[derive(Args, Clone, Debug)]
@@ -222,6 +223,11 @@ pub(crate) struct RunArgs {
     /// Measure no time budget.
     #[arg(long, conflicts_with = "budget_every")]
     pub(crate) no_budget: bool,
+
+    /// Trace the server, which runs on this machine, and split each statement's time by what the
+    /// server did [needs root, or CAP_BPF and CAP_PERFMON].
+    #[arg(long, conflicts_with = "no_budget")]
+    pub(crate) trace: bool,
 
     /// Exit with 4 when the measurement is invalid (client-limited, unexplained time).
     #[arg(long)]

@@ -22,6 +22,7 @@ pub(crate) fn of_flags(args: &RunArgs) -> Result<(RunSpec, RunSecrets), CommandF
             time: args.time,
             transactions: args.transactions,
             budget: budget(args),
+            trace: args.trace,
         },
         limits: args.limits.iter().map(ToString::to_string).collect(),
         seed: args.seed,

@@ -69,6 +69,7 @@ pub(crate) fn request(spec: &RunSpec, context: &RunContext) -> Result<RunRequest
         transactions: *transactions,
         rundown: None,
         budget: read("--budget-every", budget.as_deref())?.unwrap_or_default(),
+        trace: spec.window.trace,
         limits: spec.limits.iter().map(limit).collect::<Result<_, _>>()?,
         seed: spec.seed,
         detail: RecordDetail::Full,

@@ -6,6 +6,7 @@
 mod attaching;
 mod batches;
 mod cost;
+mod driven;
 mod encrypted;
 mod holders;
 mod hostile;
@@ -58,6 +59,14 @@ struct Seen {
     ledger: Value,
 }
 
+/// Reports that nothing can be tested without eBPF, by what dbtime printed.
+fn not_tested(printed: &str) {
+    assert!(std::env::var_os("CI").is_none(), "eBPF has to be permitted here: {printed}");
+    // The test harness would hide what is printed.
+    let note = format!("NOT TESTED: no eBPF here: {printed}\n");
+    std::io::stderr().write_all(note.as_bytes()).expect("a terminal or a log");
+}
+
 impl<'a> Tracer<'a> {
     /// Attaches to a server, for JSON; `None` where the kernel permits no eBPF.
     fn attach(sandbox: &'a Sandbox, server: &GivenServer, options: &str) -> Option<Self> {
@@ -81,10 +90,7 @@ impl<'a> Tracer<'a> {
         let mut first = String::new();
         tracer.told.read_line(&mut first).expect("a line");
         if first.contains("CAP_BPF") {
-            assert!(std::env::var_os("CI").is_none(), "eBPF has to be permitted here: {first}");
-            // The test harness would hide what is printed.
-            let note = format!("NOT TESTED: no eBPF here: {first}");
-            std::io::stderr().write_all(note.as_bytes()).expect("somebody listens");
+            not_tested(&first);
             return None;
         }
         let mut left_out = String::new();

@@ -1,0 +1,165 @@
+//! Exchanges that were under way together on a connection, with the requests that they contain:
+//! nearly always one of each.
+
+use super::joined_transaction::JoinedStatement;
+use super::served_request::ServedRequest;
+use dbtime_model::exchange::StatementExchange;
+use dbtime_model::{MonoNanos, Nanos, Part, Parts};
+
+/// Exchanges and the requests of the server that they contain.
+#[derive(Debug, Default)]
+pub(super) struct ExchangeGroup {
+    exchanges: Vec<StatementExchange>,
+    requests: Vec<ServedRequest>,
+    /// Whether a request had arrived before the first of them was sent.
+    has_earlier_arrival: bool,
+}
+
+/// How a group matched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GroupMatch {
+    Matched,
+    Unmatched,
+    Ambiguous,
+}
+
+impl ExchangeGroup {
+    pub(super) fn clear(&mut self) {
+        self.exchanges.clear();
+        self.requests.clear();
+        self.has_earlier_arrival = false;
+    }
+
+    pub(super) fn push_exchange(&mut self, exchange: StatementExchange) {
+        self.exchanges.push(exchange);
+    }
+
+    /// Adds a request that was read within the group, whose first statement was sent at `sent`.
+    pub(super) fn push_request(&mut self, request: ServedRequest, sent: MonoNanos) {
+        self.has_earlier_arrival |= request.arrival() < sent;
+        self.requests.push(request);
+    }
+
+    /// In the order in which they were sent.
+    pub(super) fn exchanges(&self) -> &[StatementExchange] {
+        &self.exchanges
+    }
+
+    /// Whether the requests are those of the exchanges.
+    pub(super) fn verdict(&self) -> GroupMatch {
+        if self.is_contradictory() {
+            GroupMatch::Ambiguous
+        } else if self.requests.is_empty() || self.lacks_executions() {
+            GroupMatch::Unmatched
+        } else {
+            GroupMatch::Matched
+        }
+    }
+
+    fn is_contradictory(&self) -> bool {
+        let first = self.requests.first().map(|request| request.connection);
+        let transaction = self.exchanges.first().map(|exchange| exchange.transaction);
+        let is_foreign = |request: &ServedRequest| Some(request.connection) != first;
+        self.has_earlier_arrival
+            || self.requests.iter().any(|request| request.is_aborted || is_foreign(request))
+            || self.exchanges.iter().any(|exchange| Some(exchange.transaction) != transaction)
+    }
+
+    /// Whether there are more statements of the workload than are executed. A script's may prepare
+    /// alone.
+    fn lacks_executions(&self) -> bool {
+        let statements = self.exchanges.iter().filter(|exchange| exchange.statement.is_some());
+        let executions = self.requests.iter().map(|request| u64::from(request.executions));
+        executions.sum::<u64>() < statements.count() as u64
+    }
+
+    /// From sending the first statement until the last answer was read, without what answers waited
+    /// for the driver.
+    pub(super) fn took(&self) -> Nanos {
+        let mut free = MonoNanos(0);
+        let time = |exchange: &StatementExchange| {
+            let time = exchange.read - exchange.sent.max(free);
+            free = free.max(exchange.read);
+            // An answer cannot have waited for longer than it took.
+            time - exchange.late
+        };
+        self.exchanges.iter().map(time).sum()
+    }
+
+    /// Adds its statements, where they can be told apart, and returns all parts of them together,
+    /// whose sum is what the group took; and whether they could be told apart.
+    ///
+    /// Each request's parts go to its own statement, or are split over its several ones
+    /// ([`ServedRequest::split`]); its time in the server's queue to the first of these. The way
+    /// to and from the server goes to the first statement of the group, as far as none comes to
+    /// less than nothing by that.
+    pub(super) fn split(
+        &self,
+        slices: &mut Vec<Parts>,
+        statements: &mut Vec<JoinedStatement>,
+    ) -> (Parts, bool) {
+        let is_split = self.exchanges.len() == 1 || self.has_statement_slices();
+        slices.clear();
+        let server = self.add_slices(slices, is_split && self.exchanges.len() > 1);
+        add_wire(slices, self.took().signed() - server.signed());
+        let mut sum = Parts::default();
+        slices.iter().for_each(|slice| sum.add_all(slice));
+        if is_split {
+            let of_slice = |(exchange, parts): (&StatementExchange, &Parts)| {
+                let StatementExchange { statement, sent, .. } = *exchange;
+                let took = Nanos(parts.total().max(0).cast_unsigned());
+                JoinedStatement { statement, sent, took, parts: *parts }
+            };
+            statements.extend(self.exchanges.iter().zip(&*slices).map(of_slice));
+        }
+        (sum, is_split)
+    }
+
+    /// Whether there is one statement of the server's for each exchange.
+    fn has_statement_slices(&self) -> bool {
+        let is_one = |request: &ServedRequest| request.slices() == request.executions as usize;
+        let slices = self.requests.iter().map(ServedRequest::slices);
+        self.requests.iter().all(is_one) && slices.sum::<usize>() == self.exchanges.len()
+    }
+
+    /// Adds the server's parts, its queue included: of each statement, or of all together. Returns
+    /// their sum.
+    ///
+    /// What lay in the socket while the server was at the request before it counts from the end of
+    /// that: no stretch counts twice.
+    fn add_slices(&self, slices: &mut Vec<Parts>, is_split: bool) -> Nanos {
+        let mut server = Nanos::ZERO;
+        let mut free = MonoNanos(0);
+        if !is_split {
+            slices.push(Parts::default());
+        }
+        for request in &self.requests {
+            let first = if is_split { slices.len() } else { 0 };
+            if is_split {
+                request.split(slices);
+            } else {
+                slices[0].add_all(&request.parts);
+            }
+            let queue = request.start - request.arrival().max(free);
+            if request.server_queue.is_some() {
+                slices[first].add(Part::ServerQueue, queue.signed());
+                server += queue;
+            }
+            server += request.response;
+            free = request.end();
+        }
+        server
+    }
+}
+
+/// Adds the way to and from the server to the first statement; what would make it less than nothing
+/// goes to the next.
+fn add_wire(slices: &mut [Parts], mut wire: i64) {
+    let count = slices.len();
+    for (index, slice) in slices.iter_mut().enumerate() {
+        let is_last = index + 1 == count;
+        let share = if is_last { wire } else { wire.max(-slice.total()) };
+        slice.add(Part::Wire, share);
+        wire -= share;
+    }
+}

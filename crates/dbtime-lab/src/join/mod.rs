@@ -1,0 +1,45 @@
+//! Matches the statements that the driver sent with the requests that the server served, and splits
+//! [`Part::ServerAndWire`](dbtime_model::Part::ServerAndWire) by what the server was seen to do.
+//!
+//! Driver and tracer read one clock (`CLOCK_MONOTONIC`) and name a connection by one key. So a
+//! match needs no guess: a request belongs to the exchange that contains it.
+//!
+//! ```text
+//!   driver   sent ─────────────────────────────────────────────── read
+//!   server        arrival ─ server_queue ─ start ── parts ── end
+//!            └─wire──┘                                        └─wire──┘
+//! ```
+//!
+//! - A request belongs to an exchange where `sent <= arrival` and `start < read`. Its arrival is
+//!   `start - server_queue`, or its start where the queue is not known.
+//! - `end` may be later than `read`: the kernel's instant is that after the send, and the client
+//!   may have read, and even sent the next statement, before the server's thread goes on. The way
+//!   back is negative then. It is signed, never clamped, and what the server's thread waited is
+//!   among its parts.
+//! - An exchange may contain several requests (PREPARE and EXECUTE): all are its own. One of the
+//!   workload without any that executes is unmatched, unless the server refused it.
+//! - Statements that are under way together (pipelining) are one group. Its requests are those
+//!   between its first `sent` and its last `read`.
+//! - A request that was read before the exchange was sent, or after its answer was read, cannot be
+//!   its own, however the rest of it overlaps. It is outside.
+//! - A request that arrived before the exchange was sent and was read within it contradicts the
+//!   clock or the driver. So do requests of two connections within one exchange, and a request
+//!   without an answer within an answered exchange. Such an exchange is ambiguous.
+//!
+//! The parts of a transaction add up to its response exactly: the pieces that replace its
+//! `server_and_wire` have the same sum, in integers.
+//!
+//! No I/O and no threads: both sides come as calls, in any interleaving.
+
+mod connection_timeline;
+mod exchange_group;
+mod joined_transaction;
+mod pending_transaction;
+mod served_request;
+mod statement_joiner;
+#[cfg(test)]
+mod tests;
+mod transaction_ledger;
+
+pub use joined_transaction::{JoinedStatement, JoinedTransaction};
+pub use statement_joiner::StatementJoiner;

@@ -1,0 +1,97 @@
+//! A transaction with statements that are not decided yet.
+
+use super::exchange_group::ExchangeGroup;
+use super::joined_transaction::{JoinedStatement, JoinedTransaction};
+use dbtime_model::exchange::{ConnectionKey, DrivenTransaction};
+use dbtime_model::{Part, PartSet, Parts};
+
+/// The way to and from the server, and its queue. With [`Part::TRACED`] they are the parts on the
+/// server's side.
+const WAY_PARTS: PartSet = PartSet::of(&[Part::Wire, Part::ServerQueue]);
+
+/// A transaction from its first exchange until all of them are decided and it is over.
+#[derive(Debug, Default)]
+pub(super) struct PendingTransaction {
+    /// `None`: the driver has not handed it over yet.
+    driven: Option<Box<DrivenTransaction>>,
+    exchanges: u32,
+    decided: u32,
+    /// Whether a statement of it is not matched.
+    is_left_out: bool,
+    statements: Vec<JoinedStatement>,
+    /// The parts of all statements that could not be told apart.
+    unsplit: Option<Box<Parts>>,
+    /// The connections that it used.
+    keys: Vec<ConnectionKey>,
+}
+
+impl PendingTransaction {
+    /// An exchange of it has come.
+    pub(super) fn add_exchange(&mut self, key: Option<ConnectionKey>) {
+        self.exchanges += 1;
+        if let Some(key) = key.filter(|key| !self.keys.contains(key)) {
+            self.keys.push(key);
+        }
+    }
+
+    /// It is over. Returns the connections that it used.
+    pub(super) fn add_driven(&mut self, driven: DrivenTransaction) -> Vec<ConnectionKey> {
+        self.is_left_out |= driven.exchanges != self.exchanges;
+        self.driven = Some(Box::new(driven));
+        std::mem::take(&mut self.keys)
+    }
+
+    /// A statement of it is not matched.
+    pub(super) fn leave_out(&mut self) {
+        self.decided += 1;
+        self.is_left_out = true;
+        self.statements = Vec::new();
+        self.unsplit = None;
+    }
+
+    /// A group of its statements is matched. Returns whether they could be told apart.
+    pub(super) fn add_matched(&mut self, group: &ExchangeGroup, slices: &mut Vec<Parts>) -> bool {
+        self.decided += group.exchanges().len() as u32;
+        let before = self.statements.len();
+        let (parts, is_split) = group.split(slices, &mut self.statements);
+        if self.is_left_out {
+            self.statements.truncate(before);
+        } else if !is_split {
+            self.unsplit.get_or_insert_default().add_all(&parts);
+        }
+        is_split
+    }
+
+    /// Whether nothing more can come.
+    pub(super) fn is_decided(&self) -> bool {
+        self.driven.is_some() && self.decided == self.exchanges
+    }
+
+    /// The decided transaction; `None`: it is left out.
+    pub(super) fn join(self) -> Option<JoinedTransaction> {
+        let driven = *self.driven.filter(|_| !self.is_left_out)?;
+        let mut served = self.unsplit.map_or_else(Parts::default, |parts| *parts);
+        self.statements.iter().for_each(|statement| served.add_all(&statement.parts));
+        if driven.exchanges == 0 {
+            // It had nothing to do there, and that is known.
+            served.measure(PartSet::of(&Part::TRACED));
+            served.measure(WAY_PARTS);
+        }
+        let mut statements = self.statements;
+        statements.sort_by_key(|statement| statement.sent);
+        Some(JoinedTransaction { parts: replaced(&driven.parts, &served), driven, statements })
+    }
+}
+
+/// The driver's parts with those of the server in place of as much of `server_and_wire`.
+fn replaced(driven: &Parts, served: &Parts) -> Parts {
+    let rest = driven.get(Part::ServerAndWire) - served.total();
+    let mut parts = *served;
+    for part in driven.measured().iter().filter(|part| *part != Part::ServerAndWire) {
+        parts.add(part, driven.get(part));
+    }
+    if rest != 0 {
+        parts.add(Part::ServerAndWire, rest);
+    }
+    parts
+}

@@ -1,0 +1,130 @@
+//! What a join needs of a request: a fifth of it.
+
+use dbtime_model::traced::{RequestOutcome, TracedRequest};
+use dbtime_model::{MonoNanos, Nanos, Parts, WireProtocol};
+use dbtime_wire::mysql::command;
+
+/// Commands of MySQL that execute nothing.
+const PREPARATORY_COMMANDS: [u8; 8] = [
+    command::QUIT,
+    command::PING,
+    command::STMT_PREPARE,
+    command::STMT_SEND_LONG_DATA,
+    command::STMT_CLOSE,
+    command::STMT_RESET,
+    command::CHANGE_USER,
+    command::RESET_CONNECTION,
+];
+
+/// A request of the server's side.
+#[derive(Clone, Debug)]
+pub(super) struct ServedRequest {
+    /// The tracer's number of its connection.
+    pub(super) connection: u64,
+    /// When its first byte had been read.
+    pub(super) start: MonoNanos,
+    /// From the read that brought it to the write that ended its answer.
+    pub(super) response: Nanos,
+    /// How long it lay unread, where that is known.
+    pub(super) server_queue: Option<Nanos>,
+    /// Its parts, closed against its response.
+    pub(super) parts: Parts,
+    /// How many statements it executes, as far as they are known; 0: it prepares. One that the
+    /// server refused when it was prepared is over with that, as if executed.
+    pub(super) executions: u32,
+    /// How long each of several statements took; empty: it has one, or they are not known apart.
+    pub(super) lengths: Box<[Nanos]>,
+    /// Whether its connection ended before its answer.
+    pub(super) is_aborted: bool,
+}
+
+impl ServedRequest {
+    pub(super) fn new(request: &TracedRequest) -> Self {
+        let mut parts = request.parts;
+        parts.close(request.response());
+        Self {
+            connection: request.connection,
+            start: request.start,
+            response: request.response(),
+            server_queue: request.server_queue,
+            parts,
+            executions: executions(request).max(u32::from(request.error.is_some())),
+            lengths: lengths(request).unwrap_or_default(),
+            is_aborted: request.outcome == RequestOutcome::Aborted,
+        }
+    }
+
+    /// When it came to the server's socket; where that is not known, when it was read.
+    pub(super) fn arrival(&self) -> MonoNanos {
+        self.start - self.server_queue.unwrap_or(Nanos::ZERO)
+    }
+
+    /// When the write that ended its answer was over.
+    pub(super) fn end(&self) -> MonoNanos {
+        self.start + self.response
+    }
+
+    /// How many slices [`ServedRequest::split`] makes.
+    pub(super) fn slices(&self) -> usize {
+        self.lengths.len().max(1)
+    }
+
+    /// Splits its parts over its statements in proportion to how long each took: which of them
+    /// spent what is not known. The sums are exact: the last has what rounding leaves of each part.
+    /// No slice has a negative sum: its own rounding is among what it leaves unexplained.
+    pub(super) fn split(&self, slices: &mut Vec<Parts>) {
+        let whole = sum(&self.lengths);
+        let Some((_, others)) = self.lengths.split_last() else {
+            return slices.push(self.parts);
+        };
+        let mut rest = self.parts;
+        let mut time_left = self.response;
+        for length in others {
+            let share = |ns: i64| proportion(ns, *length, whole);
+            let mut slice = Parts::default();
+            for part in self.parts.measured().iter() {
+                slice.add(part, share(self.parts.get(part)));
+            }
+            let time = Nanos(share(self.response.signed()).cast_unsigned());
+            slice.close(time);
+            time_left = time_left - time;
+            slice.measured().iter().for_each(|part| rest.add(part, -slice.get(part)));
+            slices.push(slice);
+        }
+        debug_assert_eq!(rest.total(), time_left.signed());
+        slices.push(rest);
+    }
+}
+
+/// `ns × length / whole`, rounded towards zero.
+fn proportion(ns: i64, length: Nanos, whole: i128) -> i64 {
+    (i128::from(ns) * i128::from(length.0) / whole) as i64
+}
+
+fn sum(lengths: &[Nanos]) -> i128 {
+    lengths.iter().map(|length| i128::from(length.0)).sum()
+}
+
+/// How many statements a request executes, as far as that is known.
+fn executions(request: &TracedRequest) -> u32 {
+    match (request.protocol, request.command) {
+        (WireProtocol::Mysql, command) => u32::from(!PREPARATORY_COMMANDS.contains(&command)),
+        (WireProtocol::Postgres, b'Q' | b'F') => 1,
+        // How many there was no room for is not known: enough.
+        (WireProtocol::Postgres, _) if request.statements.iter().any(|s| s.has_others) => u32::MAX,
+        (WireProtocol::Postgres, _) if request.statements.is_empty() => request.executes.min(1),
+        (WireProtocol::Postgres, _) => {
+            let executes = request.statements.iter().map(|statement| statement.executes);
+            executes.fold(0, u32::saturating_add)
+        }
+    }
+}
+
+/// How long each of several statements took, where each is known by itself.
+fn lengths(request: &TracedRequest) -> Option<Box<[Nanos]>> {
+    let lengths = request.statements.iter().map(|statement| {
+        let is_single = statement.executes == 1 && !statement.has_others;
+        statement.length.filter(|_| is_single)
+    });
+    lengths.collect::<Option<Box<[Nanos]>>>().filter(|lengths| sum(lengths) > 0)
+}

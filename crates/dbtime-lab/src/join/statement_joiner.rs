@@ -1,0 +1,132 @@
+//! The joiner: takes both sides as they come and decides what can be decided.
+
+use super::connection_timeline::ConnectionTimeline;
+use super::exchange_group::{ExchangeGroup, GroupMatch};
+use super::joined_transaction::JoinedTransaction;
+use super::served_request::ServedRequest;
+use super::transaction_ledger::TransactionLedger;
+use dbtime_model::MonoNanos;
+use dbtime_model::exchange::{ConnectionKey, DrivenTransaction, StatementExchange};
+use dbtime_model::record::JoinCounts;
+use dbtime_model::traced::TracedRequest;
+use rustc_hash::FxHashMap;
+
+/// Later than everything.
+const END_OF_TIME: MonoNanos = MonoNanos(u64::MAX);
+
+/// Matches the driver's statements with the server's requests.
+///
+/// Both sides may come in any interleaving. On each connection exchanges come in the order in which
+/// they were sent, and requests in that of their starts. A transaction comes after its exchanges.
+///
+/// An exchange is decided when the next exchange on its connection or the end of its transaction,
+/// and a request that started after its answer was read, have come; or by [`settle`](Self::settle),
+/// or at the end. A transaction is decided when all its exchanges are. What is decided takes no
+/// memory but in the transactions that nobody has taken.
+#[derive(Debug, Default)]
+pub struct StatementJoiner {
+    connections: FxHashMap<ConnectionKey, ConnectionTimeline>,
+    ledger: TransactionLedger,
+    /// All that was sent or had started before is here.
+    settled: MonoNanos,
+    /// Kept for its memory.
+    group: ExchangeGroup,
+}
+
+impl StatementJoiner {
+    /// A joiner that has seen nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes a statement of the driver.
+    pub fn exchange(&mut self, exchange: StatementExchange) {
+        self.ledger.add_exchange(&exchange);
+        match exchange.key {
+            None => self.ledger.leave_out(&exchange, GroupMatch::Unmatched),
+            // Requests of it may have been dropped.
+            Some(_) if exchange.sent < self.settled => {
+                self.ledger.leave_out(&exchange, GroupMatch::Ambiguous);
+            }
+            Some(key) => {
+                self.connections.entry(key).or_default().push_exchange(exchange);
+                self.decide(key);
+            }
+        }
+    }
+
+    /// Takes a transaction of the driver that is over.
+    pub fn transaction(&mut self, driven: DrivenTransaction) {
+        let number = driven.transaction;
+        for key in self.ledger.add_driven(driven) {
+            if let Some(connection) = self.connections.get_mut(&key) {
+                connection.complete(number);
+                self.decide(key);
+            }
+        }
+    }
+
+    /// Takes a request of the server.
+    pub fn request(&mut self, request: &TracedRequest) {
+        let Some(key) = request.connection_key() else {
+            return self.ledger.count_dropped(1, false);
+        };
+        self.connections.entry(key).or_default().push_request(ServedRequest::new(request));
+        self.decide(key);
+    }
+
+    /// Declares that both sides have handed over whatever was sent, or had started, before `at`.
+    /// Where the two sides come while they run, this bounds what is kept of connections that are
+    /// closed or idle, or none of the driver's. An exchange that was sent before and comes later
+    /// is ambiguous.
+    pub fn settle(&mut self, at: MonoNanos) {
+        self.settled = self.settled.max(at);
+        let keys: Vec<ConnectionKey> = self.connections.keys().copied().collect();
+        for key in keys {
+            self.decide(key);
+            if self.connections.get(&key).is_some_and(ConnectionTimeline::is_empty) {
+                self.connections.remove(&key);
+            }
+        }
+    }
+
+    /// Takes the transactions that were joined since the last time, in the order in which they were
+    /// decided.
+    pub fn take_joined(&mut self) -> impl Iterator<Item = JoinedTransaction> + '_ {
+        self.ledger.joined.drain(..)
+    }
+
+    /// How far the sides have matched, so far.
+    pub fn counts(&self) -> JoinCounts {
+        self.ledger.counts
+    }
+
+    /// Decides what is left: nothing more will come. Returns the transactions that were joined
+    /// since the last time, and all counts. A transaction that the driver never handed over is in
+    /// neither.
+    pub fn finish(mut self) -> (Vec<JoinedTransaction>, JoinCounts) {
+        self.settle(END_OF_TIME);
+        (self.ledger.joined, self.ledger.counts)
+    }
+
+    /// Decides what can be decided on a connection.
+    fn decide(&mut self, key: ConnectionKey) {
+        let Self { connections, ledger, group, settled, .. } = self;
+        let Some(connection) = connections.get_mut(&key) else { return };
+        loop {
+            let dropped = connection.drop_outside(*settled);
+            ledger.count_dropped(dropped, connection.is_drivers());
+            if !connection.next_group(*settled, group) {
+                break;
+            }
+            ledger.add_group(group);
+        }
+    }
+
+    /// How many exchanges, requests and transactions are kept because they are undecided.
+    #[cfg(test)]
+    pub(super) fn undecided(&self) -> usize {
+        let kept = self.connections.values().map(ConnectionTimeline::len);
+        kept.sum::<usize>() + self.ledger.pending()
+    }
+}
