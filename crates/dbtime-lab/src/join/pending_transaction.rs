@@ -72,8 +72,9 @@ impl PendingTransaction {
         let driven = *self.driven.filter(|_| !self.is_left_out)?;
         let mut served = self.unsplit.map_or_else(Parts::default, |parts| *parts);
         self.statements.iter().for_each(|statement| served.add_all(&statement.parts));
-        if driven.exchanges == 0 {
-            // It had nothing to do there, and that is known.
+        if driven.exchanges == 0 && driven.parts.get(Part::ServerAndWire) == 0 {
+            // It had nothing to do there, and that is known. (One that was given up with a
+            // statement under way had, and that is not.)
             served.measure(PartSet::of(&Part::TRACED));
             served.measure(WAY_PARTS);
         }

@@ -21,7 +21,7 @@ const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
 /// By then both sides have handed over a statement: the driver does as soon as it is answered, and
 /// no longer one is matched. What is kept of closed connections is forgotten then.
-const SETTLED_AFTER: Nanos = Nanos::from_secs(20);
+const SETTLED_AFTER: Nanos = Nanos::from_secs(60);
 
 /// Room for requests that were not taken yet. Unit: bytes.
 const BUFFER_BYTES: u32 = 8 << 20;

@@ -226,7 +226,7 @@ pub(crate) struct RunArgs {
 
     /// Trace the server, which runs on this machine, and split each statement's time by what the
     /// server did [needs root, or CAP_BPF and CAP_PERFMON].
-    #[arg(long, conflicts_with = "no_budget")]
+    #[arg(long, conflicts_with_all = ["no_budget", "budget_every"])]
     pub(crate) trace: bool,
 
     /// Exit with 4 when the measurement is invalid (client-limited, unexplained time).

@@ -7,7 +7,8 @@ use crate::foreign::{self, ScriptFile};
 use dbtime_engines::server::ServerOptions;
 use dbtime_engines::socket::ReconnectPolicy;
 use dbtime_lab::{
-    AUTO_SHARE_PCT, LoadRequest, PrivateOptions, RateChoice, RecordDetail, RunRequest, Target,
+    AUTO_SHARE_PCT, BudgetChoice, LoadRequest, PrivateOptions, RateChoice, RecordDetail,
+    RunRequest, Target,
 };
 use dbtime_load::arrivals::Arrivals;
 use dbtime_load::queue::Backlog;
@@ -47,7 +48,7 @@ pub(crate) fn request(spec: &RunSpec, context: &RunContext) -> Result<RunRequest
     for_servers(spec, &target)?;
     let server = server(&spec.target)?;
     let (workload, sha256) = workload(spec, &load, &server)?;
-    let WindowSpec { transactions, budget, .. } = &spec.window;
+    let WindowSpec { transactions, .. } = &spec.window;
     let (warmup, time) = window(&spec.window)?;
     let limit =
         |text: &String| WorkloadLimit::parse(text).map_err(|error| named("--limit", &error));
@@ -68,7 +69,7 @@ pub(crate) fn request(spec: &RunSpec, context: &RunContext) -> Result<RunRequest
         time,
         transactions: *transactions,
         rundown: None,
-        budget: read("--budget-every", budget.as_deref())?.unwrap_or_default(),
+        budget: budget_choice(&spec.window)?,
         trace: spec.window.trace,
         limits: spec.limits.iter().map(limit).collect::<Result<_, _>>()?,
         seed: spec.seed,
@@ -93,6 +94,16 @@ fn complete(spec: &mut RunSpec, load: &LoadRequest, server: &ServerOptions, is_s
     spec.load.on_backlog = Some(load.backlog.to_string());
     spec.load.connections = Some(load.connections);
     spec.window.budget.get_or_insert_with(|| "auto".to_owned());
+}
+
+/// Which transactions have their parts measured: in a traced run all of them.
+fn budget_choice(window: &WindowSpec) -> Result<BudgetChoice, CommandFailure> {
+    let choice = read("--budget-every", window.budget.as_deref())?.unwrap_or_default();
+    if window.trace && choice != BudgetChoice::Auto {
+        let text = "a traced run has the parts of all transactions: leave out `budget` or `trace`";
+        return Err(CommandFailure::usage(text));
+    }
+    Ok(choice)
 }
 
 /// Reads a value that has the notation of a flag.

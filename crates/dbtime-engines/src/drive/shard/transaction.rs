@@ -8,7 +8,7 @@ use dbtime_load::program::Ticket;
 use dbtime_load::session::{
     NativeAction, NativeSession, ScriptAction, ScriptSession, StatementCall,
 };
-use dbtime_model::{MonoNanos, Nanos, Outcome, Part};
+use dbtime_model::{ErrorClass, MonoNanos, Nanos, Outcome, Part};
 
 /// What moves a transaction on.
 pub(super) enum TransactionInput {
@@ -55,7 +55,9 @@ impl<R: Reactor> ShardTransaction<'_, R> {
             TransactionInput::Answer(answer, time) => {
                 let (ticket, repeats) = (session.ticket(), session.has_failed());
                 let late = in_flight.account(ticket, repeats, thread_recorder, &answer, time);
-                if let (Some(late), true) = (late, thread_recorder.takes_exchanges) {
+                if let (Some(late), true) =
+                    (late, thread_recorder.takes_exchanges && is_answered(&answer))
+                {
                     let key = reactor.connection_key(id);
                     in_flight.hand_on(ticket, thread_recorder, key, (time.read_at, late));
                 }
@@ -110,7 +112,9 @@ impl<R: Reactor> ShardTransaction<'_, R> {
                 let connection = in_flight.script_connection.unwrap_or(id);
                 let ticket = session.ticket();
                 let late = in_flight.account(ticket, false, thread_recorder, &answer, time);
-                if let (Some(late), true) = (late, thread_recorder.takes_exchanges) {
+                if let (Some(late), true) =
+                    (late, thread_recorder.takes_exchanges && is_answered(&answer))
+                {
                     let key = reactor.connection_key(connection);
                     in_flight.hand_on(ticket, thread_recorder, key, (time.read_at, late));
                 }
@@ -146,6 +150,11 @@ impl<R: Reactor> ShardTransaction<'_, R> {
             action = reply_to(session, reactor, in_flight.script_connection.unwrap_or(id), &answer);
         }
     }
+}
+
+/// Whether the server has answered: a connection that is lost brings nothing that could be matched.
+fn is_answered(answer: &StatementResult) -> bool {
+    !answer.rows.as_ref().is_err_and(|failure| failure.class == ErrorClass::Connection)
 }
 
 /// What a session wants after the last answer under way.

@@ -1,6 +1,7 @@
 //! Which statement it was that let a lock go, and what its transaction had done before. The request
 //! that did so is mostly over a moment before the one that waited, and sometimes a moment after it:
-//! that one is held back for so long.
+//! that one is held back for so long, and with it what its connection sends after it: requests of a
+//! connection stay in their order.
 //!
 //! Waits are added up as their ends are known. Where requests are not handed on one by one, those
 //! alone come here that have waited for a lock for a millisecond or more, or have let one go.
@@ -39,7 +40,10 @@ pub(crate) struct BlockerTracker {
     transactions: TransactionTracker,
     recent: FxHashMap<WaiterKey, RecentRequest>,
     order: VecDeque<WaiterKey>,
+    /// In the order in which they came.
     waiting: Vec<WaitingRequest>,
+    /// How many of these each connection has.
+    held: FxHashMap<u64, u32>,
     sums: LockSums,
 }
 
@@ -73,8 +77,18 @@ impl BlockerTracker {
     ) {
         let is_for_sums = raw.has(REQUEST_LOCKS);
         self.remember(raw, &request, is_for_sums);
+        let is_behind = self.held.contains_key(&request.connection);
         let Some(blocker) = &mut request.blocker else {
-            if !is_for_sums {
+            if is_behind {
+                let statement = LockStatement::Unknown;
+                self.hold(WaitingRequest {
+                    request,
+                    statement,
+                    is_for_sums,
+                    blocker: None,
+                    rounds: 0,
+                });
+            } else if !is_for_sums {
                 out.push(request);
             }
             return;
@@ -85,10 +99,16 @@ impl BlockerTracker {
         let blocker = blocker.connection.map(|connection| (connection, raw.blocker_start));
         let statement = LockStatement::of(raw, &request);
         let one = WaitingRequest { request, statement, is_for_sums, blocker, rounds: 0 };
-        match one.blocker {
-            Some(_) => self.waiting.push(one),
-            None => self.release(one, LockStatement::Unknown, out),
+        if one.blocker.is_some() || is_behind {
+            self.hold(one);
+        } else {
+            self.release(one, LockStatement::Unknown, out);
         }
+    }
+
+    fn hold(&mut self, one: WaitingRequest) {
+        *self.held.entry(one.request.connection).or_default() += 1;
+        self.waiting.push(one);
     }
 
     /// All that was there has been taken: who waited for what is known now goes on, and who has
@@ -99,11 +119,14 @@ impl BlockerTracker {
         sessions: &TracedSessions,
         out: &mut Vec<TracedRequest>,
     ) {
+        self.held.clear();
         for mut one in std::mem::take(&mut self.waiting) {
             let holder = one.blocker.and_then(|key| self.recent.get(&key));
             one.rounds += 1;
-            if holder.is_none() && one.rounds < HOLD_ROUNDS && !is_end {
-                self.waiting.push(one);
+            let is_sought = one.blocker.is_some() && holder.is_none() && one.rounds < HOLD_ROUNDS;
+            let is_behind = self.held.contains_key(&one.request.connection);
+            if (is_sought || is_behind) && !is_end {
+                self.hold(one);
                 continue;
             }
             describe(&mut one.request, holder, &self.transactions, sessions);
@@ -235,6 +258,23 @@ mod tests {
         take((&mut seen, &mut out), (3, "DELETE"), Some(1));
         seen.settle(false, &TracedSessions::keeping_literals(), &mut out);
         assert_eq!(blockers(&out), [Some("COMMIT")]);
+    }
+
+    #[test]
+    fn requests_of_a_connection_stay_in_their_order() {
+        let (mut seen, mut out) = (BlockerTracker::default(), Vec::new());
+        let texts = |out: &[TracedRequest]| -> Vec<String> {
+            out.iter().map(|request| request.text.to_string()).collect()
+        };
+        take((&mut seen, &mut out), (2, "UPDATE t"), Some(7));
+        take((&mut seen, &mut out), (2, "COMMIT"), None);
+        take((&mut seen, &mut out), (3, "SELECT 1"), None);
+        assert_eq!(texts(&out), ["SELECT 1"]);
+        let sessions = TracedSessions::keeping_literals();
+        (0..HOLD_ROUNDS).for_each(|_| seen.settle(false, &sessions, &mut out));
+        assert_eq!(texts(&out), ["SELECT 1", "UPDATE t", "COMMIT"]);
+        take((&mut seen, &mut out), (2, "ROLLBACK"), None);
+        assert_eq!(out.len(), 4, "nothing is held any more");
     }
 
     #[test]
