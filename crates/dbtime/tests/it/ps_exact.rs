@@ -37,7 +37,7 @@ fn what_was_burned_is_measured_and_no_life_is_too_short() {
     if !is_permitted(&sandbox) {
         return;
     }
-    let mut burner = Worker::start("burn 200");
+    let mut burner = Worker::start("burn 600");
     let mut burned = 0;
     let ran = during(&sandbox, "ps 1h --exact --json", || {
         burned = burner.work();

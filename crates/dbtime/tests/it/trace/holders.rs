@@ -246,8 +246,9 @@ fn who_waits_before_the_watching_is_there_and_a_lost_login_is_spoken_of_once() {
                  WHERE application_name = 'dbtime' AND pid <> pg_backend_pid()"
                 .to_owned(),
             _ => {
+                // It has come last, and may be at a statement.
                 let sql = "SELECT ID FROM information_schema.PROCESSLIST \
-                           WHERE COMMAND = 'Sleep' ORDER BY ID DESC LIMIT 1";
+                           WHERE ID <> CONNECTION_ID() ORDER BY ID DESC LIMIT 1";
                 format!("KILL {}", server.sql(sql).value().expect("a login"))
             }
         });
