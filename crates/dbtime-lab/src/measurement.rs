@@ -134,8 +134,8 @@ impl RunMeasurement<'_> {
             of: counts.completed + counts.failed + counts.unfinished,
             chosen,
             method: match &self.trace {
-                Some(_) => BudgetMethod::Traced,
-                None => self.prepared.budget_method(),
+                Some(trace) if trace.join.transactions > 0 => BudgetMethod::Traced,
+                _ => self.prepared.budget_method(),
             },
             mean_off_pct: is_known.then(|| 100.0 * (mean_measured / mean_all - 1.0)),
             cost: self.cost,
@@ -189,6 +189,10 @@ impl RunMeasurement<'_> {
             // The server is no stranger.
             let server = end.since(begin).busy_cpus() * 100.0;
             used.foreign_pct = (used.foreign_pct - server).max(0.0);
+        }
+        if let Some(trace) = &self.trace {
+            // Nor are the tracer's processes.
+            used.foreign_pct = (used.foreign_pct - trace.own_cpu_pct()).max(0.0);
         }
         MachineEnvironment {
             steal_pct: used.steal_pct,

@@ -107,7 +107,7 @@ fn unmatched(join: &JoinCounts) -> Option<Warning> {
     Some(Warning {
         kind: WarningKind::Unmatched,
         text: format!(
-            "{pct:.1} % of the statements were matched with requests that the tracer saw: {} \
+            "{pct:.2} % of the statements were matched with requests that the tracer saw: {} \
              transactions are in the parts, {} are not",
             join.transactions, join.left_out
         ),

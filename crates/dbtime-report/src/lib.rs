@@ -9,6 +9,7 @@
 //! A chart is one file in [`charts`] and one line in its list.
 #![forbid(unsafe_code)]
 
+mod budget_story;
 mod counted;
 mod facts;
 mod files;

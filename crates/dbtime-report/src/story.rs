@@ -1,14 +1,14 @@
 //! The sentences of a report, in plain text, for the terminal, the HTML file and comparisons alike.
 
-use crate::format::{NONE, clean, count, counted, percent, rate, seconds, signed_us, us};
+use crate::budget_story;
+use crate::format::{NONE, clean, count, counted, percent, rate, seconds, us};
 use crate::means::PartMeans;
 use crate::tail::{ResponseTail, TailSlice};
+use dbtime_model::Part;
 use dbtime_model::record::{
-    ArrivalProcess, BacklogPolicy, Basis, BudgetMethod, CheckMetric, CheckOrigin, CheckOutcome,
-    LoadInfo, LoadMode, OperationSummary, RunRecord, SamplingOrigin, ThinkSummary, TraceInfo,
-    Warning, WarningKind,
+    ArrivalProcess, BacklogPolicy, Basis, CheckMetric, CheckOrigin, CheckOutcome, LoadInfo,
+    LoadMode, OperationSummary, RunRecord, ThinkSummary, Warning, WarningKind,
 };
-use dbtime_model::{Nanos, Part};
 
 /// What ran against what: `atm (scale 1) on sqlite 3.50.4`.
 pub(crate) fn headline(record: &RunRecord) -> String {
@@ -167,7 +167,7 @@ pub(crate) fn where_it_goes(record: &RunRecord) -> String {
     match answer(&budget.into()) {
         Some(answer) => {
             let sentence = answer.text(&format!("a transaction's {}", us(answer.total_us)));
-            match all_mean(record) {
+            match budget_story::all_mean(record) {
                 Some(all) => format!("{sentence}; {all}"),
                 None => sentence,
             }
@@ -374,103 +374,6 @@ pub(crate) fn outside(record: &RunRecord) -> String {
         counted(window.outside, "transaction"),
         if window.ended_early { "; ended early" } else { "" },
     )
-}
-
-/// How far the tracer's requests were matched with the statements of the load, and what it took.
-pub(crate) fn traced(record: &RunRecord) -> Option<String> {
-    let TraceInfo { join, ledger, cost, .. } = record.trace.as_ref()?;
-    let all = join.matched + join.unmatched + join.ambiguous;
-    let matched = join.matched_pct().map_or_else(
-        || "no statement was sent".to_owned(),
-        |pct| format!("{pct:.2} % of {} statements matched with requests", count(all)),
-    );
-    let left_out = match join.left_out {
-        0 => String::new(),
-        some => format!(", {} left out", counted(some, "transaction")),
-    };
-    let lost = match ledger.dropped {
-        0 => String::new(),
-        some => format!(", {} lost", counted(some, "request")),
-    };
-    let each = Nanos(cost.all().0 / ledger.started.max(1));
-    Some(format!("{matched}{left_out}{lost}; watching took {each} of CPU a request"))
-}
-
-/// How many transactions the budget stands on.
-pub(crate) fn sampling(record: &RunRecord) -> Option<String> {
-    let info = record.budget.as_ref()?;
-    let chosen = match info.chosen {
-        SamplingOrigin::Auto => ", chosen automatically",
-        _ => "",
-    };
-    let how = match info.method {
-        BudgetMethod::Probes => ", by probes, which disturb them",
-        BudgetMethod::Traced => ", traced in the kernel",
-        BudgetMethod::Instants | BudgetMethod::Switches => "",
-    };
-    Some(match info.every {
-        0 | 1 if info.sampled == info.of => {
-            format!("parts measured on all {} transactions{how}", count(info.of))
-        }
-        0 | 1 => format!(
-            "parts measured on {} of {} transactions{how}",
-            count(info.sampled),
-            count(info.of)
-        ),
-        every => format!(
-            "parts measured on 1 of {every} transactions ({} of {}){chosen}{how}",
-            count(info.sampled),
-            count(info.of)
-        ),
-    })
-}
-
-/// The parts that were measured on some of the sampled transactions only.
-pub(crate) fn partly_measured(record: &RunRecord) -> Option<String> {
-    let parts = &record.budget.as_ref()?.partly_measured;
-    let names: Vec<_> = parts.iter().map(|part| part.name()).collect();
-    let names = names.join(", ");
-    (!parts.is_empty())
-        .then(|| format!("{names} measured on some of them only: unexplained on the others"))
-}
-
-/// How well the parts add up on single transactions.
-pub(crate) fn budget_error(record: &RunRecord) -> Option<String> {
-    let error = record.budget_error?;
-    Some(format!("budget error {} (Σ |unexplained| / Σ response)", percent(error * 100.0)))
-}
-
-/// The mean over all transactions, where the measured ones came out otherwise.
-pub(crate) fn all_mean(record: &RunRecord) -> Option<String> {
-    let (measured, all) = (record.budget_us.as_ref()?.total, record.latency_us.response.mean);
-    // Sampling alone explains a percent or two.
-    let off_pct = Some(100.0 * (measured / all - 1.0)).filter(|pct| pct.abs() > 3.0)?;
-    let all = Some(us(all)).filter(|_| measured > 0.0 && off_pct.is_finite())?;
-    let way = if off_pct > 0.0 { "above" } else { "below" };
-    Some(format!(
-        "these are the measured ones, {} {way} the mean of all, {all}",
-        percent(off_pct.abs())
-    ))
-}
-
-/// What measuring the parts costs.
-pub(crate) fn measuring_cost(record: &RunRecord) -> Option<String> {
-    let cost = record.budget.as_ref()?.cost?;
-    let range = format!("{} to {}", signed_us(cost.low_us), signed_us(cost.high_us));
-    let pairs = counted(cost.pairs.into(), "pair");
-    Some(match cost.low_us <= 0.0 {
-        true => format!(
-            "measuring costs too little to stand out from noise ({range} of {} in {pairs} of slices \
-             with and without)",
-            us(cost.without_us)
-        ),
-        false => format!(
-            "measuring costs {} of {}, {} ({range} in {pairs} of slices with and without)",
-            us(cost.us),
-            us(cost.without_us),
-            percent(100.0 * cost.us / cost.without_us)
-        ),
-    })
 }
 
 /// How think time came out, a sentence per operation that has one.

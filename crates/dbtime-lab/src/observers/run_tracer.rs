@@ -23,6 +23,9 @@ const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 /// no longer one is matched. What is kept of closed connections is forgotten then.
 const SETTLED_AFTER: Nanos = Nanos::from_secs(60);
 
+/// How often closed connections are looked for: that goes through all that were there for a minute.
+const SETTLE_INTERVAL: Nanos = Nanos::from_secs(5);
+
 /// Room for requests that were not taken yet. Unit: bytes.
 const BUFFER_BYTES: u32 = 8 << 20;
 
@@ -34,6 +37,7 @@ pub(crate) struct RunTracer {
     recorder: Option<Recorder>,
     plan: LoadPlan,
     next_poll: MonoNanos,
+    next_settling: MonoNanos,
     /// Why nothing more comes of the tracer.
     failure: Option<LabError>,
     notes: Vec<String>,
@@ -61,6 +65,7 @@ impl RunTracer {
             recorder: None,
             plan: plan.clone(),
             next_poll: now() + POLL_INTERVAL,
+            next_settling: now() + SETTLE_INTERVAL,
             failure: None,
             notes,
         })
@@ -102,8 +107,8 @@ impl ServerTracer for RunTracer {
         }
         drop(reader);
         notes.extend(last);
-        let TraceEnd { ledger, cost, .. } = end;
-        let info = TraceInfo { join, ledger, cost: cost.unwrap_or_default(), notes };
+        let TraceEnd { ledger, cost, length, .. } = end;
+        let info = TraceInfo { join, ledger, cost: cost.unwrap_or_default(), length, notes };
         Ok(TraceObservation { recorder, info })
     }
 }
@@ -121,7 +126,10 @@ impl RunObserver for RunTracer {
 
     fn tick(&mut self, present: MonoNanos) {
         self.poll();
-        self.joiner.settle(MonoNanos(present.0.saturating_sub(SETTLED_AFTER.0)));
+        if present >= self.next_settling {
+            self.joiner.settle(MonoNanos(present.0.saturating_sub(SETTLED_AFTER.0)));
+            self.next_settling = present + SETTLE_INTERVAL;
+        }
         self.next_poll = present + POLL_INTERVAL;
     }
 

@@ -1,5 +1,6 @@
 //! The tracer beside a run in `run.json`: how far what it saw was matched with what was driven.
 
+use crate::Nanos;
 use crate::traced_ledger::{TraceCost, TraceLedger};
 use serde::{Deserialize, Serialize};
 
@@ -31,10 +32,11 @@ pub struct JoinCounts {
 }
 
 impl JoinCounts {
-    /// The share of statements that were matched. Unit: percent. `None`: there was none.
+    /// The share of statements that were matched, rounded down to a hundredth so that 100 stands
+    /// for all. Unit: percent. `None`: there was none.
     pub fn matched_pct(&self) -> Option<f64> {
         let all = self.matched + self.unmatched + self.ambiguous;
-        (all > 0).then(|| 100.0 * self.matched as f64 / all as f64)
+        (all > 0).then(|| (10_000.0 * self.matched as f64 / all as f64).floor() / 100.0)
     }
 }
 
@@ -48,6 +50,38 @@ pub struct TraceInfo {
     pub ledger: TraceLedger,
     /// What watching took. Its CPU time within the driver is part of `client`.
     pub cost: TraceCost,
+    /// How long was watched.
+    #[serde(rename = "length_us")]
+    pub length: Nanos,
     /// What was not measured, and what happened to the watching.
     pub notes: Vec<String>,
+}
+
+impl TraceInfo {
+    /// What reader and helper took of a CPU. Unit: percent of one CPU.
+    pub fn own_cpu_pct(&self) -> f64 {
+        100.0 * self.cost.own.as_secs() / self.length.as_secs().max(1e-9)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_statements_are_matched_only_where_all_are() {
+        let counts =
+            |matched, unmatched| JoinCounts { matched, unmatched, ..JoinCounts::default() };
+        assert_eq!(counts(0, 0).matched_pct(), None);
+        assert_eq!(counts(99_999, 1).matched_pct(), Some(99.99));
+        assert_eq!(counts(100_000, 0).matched_pct(), Some(100.0));
+    }
+
+    #[test]
+    fn what_reader_and_helper_take_is_a_share_of_the_watching() {
+        let cost = TraceCost { own: Nanos::from_millis(30), ..TraceCost::default() };
+        let info = TraceInfo { cost, length: Nanos::from_secs(2), ..TraceInfo::default() };
+        assert!((info.own_cpu_pct() - 1.5).abs() < 1e-9);
+        assert_eq!(TraceInfo::default().own_cpu_pct(), 0.0);
+    }
 }

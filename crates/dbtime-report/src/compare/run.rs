@@ -3,6 +3,7 @@
 use super::SCHEMA;
 use super::figures::{FigurePair, FigureUnit};
 use super::setup::{self, SettingPair};
+use crate::budget_story;
 use crate::means::PartMeans;
 use crate::story;
 use dbtime_model::Part;
@@ -106,7 +107,7 @@ impl ComparedRun {
 }
 
 fn parts_measured(record: &RunRecord) -> String {
-    let notes = [story::sampling(record), story::budget_error(record)];
+    let notes = [budget_story::sampling(record), budget_story::budget_error(record)];
     notes.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 

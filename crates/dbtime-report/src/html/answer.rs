@@ -1,6 +1,7 @@
 //! The top of the page: what ran, what to beware of, where the time went, and the figures.
 
 use super::budget::chip;
+use crate::budget_story;
 use crate::charts::{SegmentLabels, StackedBar, bar, escape, legend};
 use crate::facts::instant;
 use crate::format::{counted, percent, rate, us};
@@ -73,7 +74,7 @@ fn sentence(record: &RunRecord, out: &mut String) {
     };
     let subject = format!("of a transaction’s {}", us(means.total));
     let mut sentence = spoken(&answer, &subject);
-    if let Some(all) = story::all_mean(record) {
+    if let Some(all) = budget_story::all_mean(record) {
         let _ = write!(sentence, "; {}", escape(&all));
     }
     let _ = writeln!(out, "<p class=\"big\">{sentence}.</p>");

@@ -1,10 +1,10 @@
 //! The budget in figures, part by part, for all transactions, the ordinary and the slow.
 
 use super::table::{HtmlCell, HtmlHeading, HtmlTable};
+use crate::budget_story;
 use crate::charts::escape;
 use crate::format::{NONE, count, percent, signed_us, us};
 use crate::means::PartMeans;
-use crate::story;
 use crate::tail::{self, ResponseTail};
 use dbtime_model::Part;
 use dbtime_model::record::{Run, RunRecord};
@@ -113,14 +113,7 @@ fn notes(record: &RunRecord, means: &PartMeans, out: &mut String) {
     if !missing.is_empty() {
         notes.push(format!("Not measured: {}.", list(missing)));
     }
-    let how = [
-        story::sampling(record),
-        story::traced(record),
-        story::partly_measured(record),
-        story::budget_error(record),
-        story::measuring_cost(record),
-    ];
-    notes.extend(how.into_iter().flatten().map(|how| {
+    notes.extend(budget_story::notes(record).map(|how| {
         let mut how = how;
         how[..1].make_ascii_uppercase();
         format!("{how}.")

@@ -3,6 +3,7 @@
 use super::bars::bar;
 use super::style::{ReportPage, TextRole};
 use super::table::{ReportTable, TextCell, TextColumn};
+use crate::budget_story;
 use crate::format::{NONE, count, percent, signed_us, us};
 use crate::means::PartMeans;
 use crate::story;
@@ -65,14 +66,7 @@ fn notes(record: &RunRecord, means: &PartMeans, page: &mut ReportPage) {
     if !missing.is_empty() {
         page.text(&format!("not measured: {}", list(missing)), TextRole::Dim);
     }
-    let how = [
-        story::sampling(record),
-        story::traced(record),
-        story::partly_measured(record),
-        story::budget_error(record),
-        story::measuring_cost(record),
-    ];
-    let how: Vec<_> = how.into_iter().flatten().collect();
+    let how: Vec<_> = budget_story::notes(record).collect();
     if !how.is_empty() {
         page.text(&how.join("; "), TextRole::Dim);
     }

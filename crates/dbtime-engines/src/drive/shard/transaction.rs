@@ -44,35 +44,29 @@ impl<R: Reactor> ShardTransaction<'_, R> {
     /// One of a workload's statements, which may be sent ahead where it `is_pipelined`.
     #[inline]
     pub(super) fn advance_native(
-        self,
+        mut self,
         session: &mut NativeSession,
         input: TransactionInput,
         is_pipelined: bool,
     ) -> TransactionState {
-        let Self { id, reactor, in_flight, thread_recorder } = self;
         let mut action = match input {
             TransactionInput::Start(ticket) => session.start(ticket),
             TransactionInput::Answer(answer, time) => {
                 let (ticket, repeats) = (session.ticket(), session.has_failed());
-                let late = in_flight.account(ticket, repeats, thread_recorder, &answer, time);
-                if let (Some(late), true) =
-                    (late, thread_recorder.takes_exchanges && is_answered(&answer))
-                {
-                    let key = reactor.connection_key(id);
-                    in_flight.hand_on(ticket, thread_recorder, key, (time.read_at, late));
-                }
-                if in_flight.next_behind(time.read_at) {
+                self.book(ticket, repeats, self.id, (&answer, time));
+                if self.in_flight.next_behind(time.read_at) {
                     let failure = answer.rows.err().map(|failure| (failure.class, failure.undone));
                     session.oldest_answered(failure);
-                    return TransactionState::Waiting(reactor.now());
+                    return TransactionState::Waiting(self.reactor.now());
                 }
-                action_after(session, reactor, id, answer)
+                action_after(session, self.reactor, self.id, answer)
             }
             TransactionInput::Resumed(part) => {
-                in_flight.timing.pause(part, in_flight.sent, reactor.now());
+                self.in_flight.timing.pause(part, self.in_flight.sent, self.reactor.now());
                 session.resumed(part)
             }
         };
+        let Self { id, reactor, in_flight, thread_recorder } = self;
         loop {
             let StatementCall { statement, parameters, needs_row } = match action {
                 NativeAction::Execute(call) => call,
@@ -100,31 +94,24 @@ impl<R: Reactor> ShardTransaction<'_, R> {
     /// One of a script, whose client may have several connections.
     #[inline]
     pub(super) fn advance_script(
-        self,
+        mut self,
         session: &mut ScriptSession,
         input: TransactionInput,
         connection_map: &mut ConnectionMap,
     ) -> TransactionState {
-        let Self { id, reactor, in_flight, thread_recorder } = self;
         let mut action = match input {
             TransactionInput::Start(ticket) => session.start(ticket),
             TransactionInput::Answer(answer, time) => {
-                let connection = in_flight.script_connection.unwrap_or(id);
-                let ticket = session.ticket();
-                let late = in_flight.account(ticket, false, thread_recorder, &answer, time);
-                if let (Some(late), true) =
-                    (late, thread_recorder.takes_exchanges && is_answered(&answer))
-                {
-                    let key = reactor.connection_key(connection);
-                    in_flight.hand_on(ticket, thread_recorder, key, (time.read_at, late));
-                }
-                reply_to(session, reactor, connection, &answer)
+                let connection = self.in_flight.script_connection.unwrap_or(self.id);
+                self.book(session.ticket(), false, connection, (&answer, time));
+                reply_to(session, self.reactor, connection, &answer)
             }
             TransactionInput::Resumed(part) => {
-                in_flight.timing.pause(part, in_flight.sent, reactor.now());
+                self.in_flight.timing.pause(part, self.in_flight.sent, self.reactor.now());
                 session.resumed()
             }
         };
+        let Self { id, reactor, in_flight, thread_recorder } = self;
         loop {
             let (op, statement, connection) = match action {
                 ScriptAction::Perform { op, statement, connection } => (op, statement, connection),
@@ -148,6 +135,23 @@ impl<R: Reactor> ShardTransaction<'_, R> {
             let time = AnswerTime::now(reactor);
             in_flight.account(session.ticket(), false, thread_recorder, &answer, time);
             action = reply_to(session, reactor, in_flight.script_connection.unwrap_or(id), &answer);
+        }
+    }
+
+    /// Books an answer, and hands its statement on where somebody takes it.
+    #[inline]
+    fn book(
+        &mut self,
+        ticket: &Ticket,
+        repeats: bool,
+        connection: u32,
+        (answer, time): (&StatementResult, AnswerTime),
+    ) {
+        let Self { reactor, in_flight, thread_recorder, .. } = self;
+        let late = in_flight.account(ticket, repeats, thread_recorder, answer, time);
+        if let (Some(late), true) = (late, thread_recorder.takes_exchanges && is_answered(answer)) {
+            let key = reactor.connection_key(connection);
+            in_flight.hand_on(ticket, thread_recorder, key, (time.read_at, late));
         }
     }
 }
