@@ -6,6 +6,9 @@ use dbtime_model::MonoNanos;
 use dbtime_model::exchange::StatementExchange;
 use std::collections::VecDeque;
 
+/// Later than everything: nothing more will come.
+pub(super) const END_OF_TIME: MonoNanos = MonoNanos(u64::MAX);
+
 /// The undecided of one connection.
 #[derive(Debug, Default)]
 pub(super) struct ConnectionTimeline {
@@ -60,25 +63,41 @@ impl ConnectionTimeline {
     }
 
     /// Drops the requests at the front that no exchange contains, and returns how many there were.
-    /// All that was sent or had started before `settled` is here.
+    /// All that was read or had ended before `settled` is here.
     pub(super) fn drop_outside(&mut self, settled: MonoNanos) -> u64 {
-        let known_until = self.exchanges.front().map_or(settled, |first| first.sent);
         let mut dropped = 0;
-        while self.requests.front().is_some_and(|request| request.start < known_until) {
+        while self.is_front_outside(settled) {
             self.requests.pop_front();
             dropped += 1;
         }
         dropped
     }
 
+    /// Whether no exchange contains the first request, nor will one that is still in flight. That
+    /// is read after the end of its last request, however long before it was sent.
+    fn is_front_outside(&self, settled: MonoNanos) -> bool {
+        let Some(front) = self.requests.front() else { return false };
+        if let Some(first) = self.exchanges.front() {
+            return front.start < first.sent;
+        }
+        if front.end() >= settled {
+            return false;
+        }
+        match self.requests.iter().find(|request| !request.is_preparation) {
+            Some(next) => next.end() < settled,
+            // What the driver has prepared it executes: that may be under way.
+            None => !self.is_drivers || settled == END_OF_TIME,
+        }
+    }
+
     /// Moves the first exchanges, and the requests that they contain, to `group`, if no more of
-    /// either side can come; whether it did. All that was sent or had started before `settled` is
+    /// either side can come; whether it did. All that was read or had ended before `settled` is
     /// here. Requests before them must have been dropped.
     pub(super) fn next_group(&mut self, settled: MonoNanos, group: &mut ExchangeGroup) -> bool {
         let Some(span) = self.first_span() else { return false };
         let has_exchanges = span.exchanges < self.exchanges.len()
             || span.exchanges <= self.complete
-            || span.until <= settled;
+            || settled == END_OF_TIME;
         let has_requests = self.requests.back().is_some_and(|last| last.start >= span.until)
             || span.until <= settled;
         if !(has_exchanges && has_requests) {

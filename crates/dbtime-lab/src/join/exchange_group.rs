@@ -90,9 +90,10 @@ impl ExchangeGroup {
     /// whose sum is what the group took; and whether they could be told apart.
     ///
     /// Each request's parts go to its own statement, or are split over its several ones
-    /// ([`ServedRequest::split`]); its time in the server's queue to the first of these. The way
-    /// to and from the server goes to the first statement of the group, as far as none comes to
-    /// less than nothing by that.
+    /// ([`ServedRequest::split`]); its time in the server's queue to the first of these. Those of
+    /// a request that only prepares go to the statement that is executed next. The way to and from
+    /// the server goes to the first statement of the group, as far as none comes to less than
+    /// nothing by that.
     pub(super) fn split(
         &self,
         slices: &mut Vec<Parts>,
@@ -115,34 +116,46 @@ impl ExchangeGroup {
         (sum, is_split)
     }
 
-    /// Whether there is one statement of the server's for each exchange.
+    /// Whether there is one statement of the server's for each exchange, and behind every request
+    /// that only prepares the one that executes.
     fn has_statement_slices(&self) -> bool {
         let is_one = |request: &ServedRequest| request.slices() == request.executions as usize;
-        let slices = self.requests.iter().map(ServedRequest::slices);
-        self.requests.iter().all(is_one) && slices.sum::<usize>() == self.exchanges.len()
+        let mut executing = self.requests.iter().filter(|request| request.executions > 0);
+        let slices = executing.clone().map(ServedRequest::slices);
+        self.requests.last().is_some_and(|last| last.executions > 0)
+            && slices.sum::<usize>() == self.exchanges.len()
+            && executing.all(is_one)
     }
 
     /// Adds the server's parts, its queue included: of each statement, or of all together. Returns
     /// their sum.
     ///
     /// What lay in the socket while the server was at the request before it counts from the end of
-    /// that: no stretch counts twice.
+    /// that: no stretch counts twice. A request that only prepares is part of the statement that is
+    /// executed next.
     fn add_slices(&self, slices: &mut Vec<Parts>, is_split: bool) -> Nanos {
         let mut server = Nanos::ZERO;
         let mut free = MonoNanos(0);
         if !is_split {
             slices.push(Parts::default());
         }
+        let mut preparation = Parts::default();
         for request in &self.requests {
             let first = if is_split { slices.len() } else { 0 };
-            if is_split {
-                request.split(slices);
-            } else {
+            let slice = if !is_split {
                 slices[0].add_all(&request.parts);
-            }
+                &mut slices[0]
+            } else if request.executions == 0 {
+                preparation.add_all(&request.parts);
+                &mut preparation
+            } else {
+                request.split(slices);
+                slices[first].add_all(&std::mem::take(&mut preparation));
+                &mut slices[first]
+            };
             let queue = request.start - request.arrival().max(free);
             if request.server_queue.is_some() {
-                slices[first].add(Part::ServerQueue, queue.signed());
+                slice.add(Part::ServerQueue, queue.signed());
                 server += queue;
             }
             server += request.response;

@@ -32,6 +32,8 @@ pub(super) struct ServedRequest {
     /// How many statements it executes, as far as they are known; 0: it prepares. One that the
     /// server refused when it was prepared is over with that, as if executed.
     pub(super) executions: u32,
+    /// Whether it prepares a statement, which is to be executed after that.
+    pub(super) is_preparation: bool,
     /// How long each of several statements took; empty: it has one, or they are not known apart.
     pub(super) lengths: Box<[Nanos]>,
     /// Whether its connection ended before its answer.
@@ -42,13 +44,15 @@ impl ServedRequest {
     pub(super) fn new(request: &TracedRequest) -> Self {
         let mut parts = request.parts;
         parts.close(request.response());
+        let executions = executions(request).max(u32::from(request.error.is_some()));
         Self {
             connection: request.connection,
             start: request.start,
             response: request.response(),
             server_queue: request.server_queue,
             parts,
-            executions: executions(request).max(u32::from(request.error.is_some())),
+            executions,
+            is_preparation: executions == 0 && prepares(request),
             lengths: lengths(request).unwrap_or_default(),
             is_aborted: request.outcome == RequestOutcome::Aborted,
         }
@@ -117,6 +121,14 @@ fn executions(request: &TracedRequest) -> u32 {
             let executes = request.statements.iter().map(|statement| statement.executes);
             executes.fold(0, u32::saturating_add)
         }
+    }
+}
+
+/// Whether it prepares a statement.
+fn prepares(request: &TracedRequest) -> bool {
+    match request.protocol {
+        WireProtocol::Mysql => request.command == command::STMT_PREPARE,
+        WireProtocol::Postgres => request.command == b'P',
     }
 }
 

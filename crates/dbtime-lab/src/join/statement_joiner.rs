@@ -1,6 +1,6 @@
 //! The joiner: takes both sides as they come and decides what can be decided.
 
-use super::connection_timeline::ConnectionTimeline;
+use super::connection_timeline::{ConnectionTimeline, END_OF_TIME};
 use super::exchange_group::{ExchangeGroup, GroupMatch};
 use super::joined_transaction::JoinedTransaction;
 use super::served_request::ServedRequest;
@@ -10,9 +10,6 @@ use dbtime_model::exchange::{ConnectionKey, DrivenTransaction, StatementExchange
 use dbtime_model::record::JoinCounts;
 use dbtime_model::traced::TracedRequest;
 use rustc_hash::FxHashMap;
-
-/// Later than everything.
-const END_OF_TIME: MonoNanos = MonoNanos(u64::MAX);
 
 /// Matches the driver's statements with the server's requests.
 ///
@@ -27,7 +24,7 @@ const END_OF_TIME: MonoNanos = MonoNanos(u64::MAX);
 pub struct StatementJoiner {
     connections: FxHashMap<ConnectionKey, ConnectionTimeline>,
     ledger: TransactionLedger,
-    /// All that was sent or had started before is here.
+    /// All that was read or had ended before is here.
     settled: MonoNanos,
     /// Kept for its memory.
     group: ExchangeGroup,
@@ -45,7 +42,7 @@ impl StatementJoiner {
         match exchange.key {
             None => self.ledger.leave_out(&exchange, GroupMatch::Unmatched),
             // Requests of it may have been dropped.
-            Some(_) if exchange.sent < self.settled => {
+            Some(_) if exchange.read < self.settled => {
                 self.ledger.leave_out(&exchange, GroupMatch::Ambiguous);
             }
             Some(key) => {
@@ -75,10 +72,14 @@ impl StatementJoiner {
         self.decide(key);
     }
 
-    /// Declares that both sides have handed over whatever was sent, or had started, before `at`.
-    /// Where the two sides come while they run, this bounds what is kept of connections that are
-    /// closed or idle, or none of the driver's. An exchange that was sent before and comes later
-    /// is ambiguous.
+    /// Declares that both sides have handed over what was over before `at`: exchanges whose answers
+    /// were read, and requests that had ended. Where the two sides come while they run, this bounds
+    /// what is kept of connections that are closed or idle, or none of the driver's. An exchange
+    /// that was read before and comes later is ambiguous. One that is still in flight may have been
+    /// sent at any time.
+    ///
+    /// Kept beyond `at` are the statements of transactions that are not over, and on a driver's
+    /// connection what it has prepared last and not executed.
     pub fn settle(&mut self, at: MonoNanos) {
         self.settled = self.settled.max(at);
         let keys: Vec<ConnectionKey> = self.connections.keys().copied().collect();

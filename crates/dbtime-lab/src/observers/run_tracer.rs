@@ -19,8 +19,8 @@ use dbtime_observe::trace::ServerFilter;
 /// How often requests are taken from the tracer.
 const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
-/// By then both sides have handed over a statement: the driver does as soon as it is answered, and
-/// no longer one is matched. What is kept of closed connections is forgotten then.
+/// By then both sides have handed over a statement that is over, however long it took: the driver
+/// does as soon as it is answered. What is kept of closed connections is forgotten then.
 const SETTLED_AFTER: Nanos = Nanos::from_secs(60);
 
 /// How often closed connections are looked for: that goes through all that were there for a minute.

@@ -1,6 +1,8 @@
 //! Single timelines, each with its whole outcome.
 
 mod fixtures;
+mod long_statements;
+mod prepared_pipelines;
 mod random_timelines;
 mod true_timelines;
 

@@ -35,8 +35,8 @@ pub(super) struct Delays {
 pub(super) enum TimelineStep {
     /// One statement, prepared so many times before it is executed.
     Single(Vec<Delays>),
-    /// Statements under way together, each a request.
-    Pipeline(Vec<Delays>),
+    /// Statements under way together, each prepared so many times before it is executed.
+    Pipeline(Vec<Vec<Delays>>),
     /// Statements under way together that are one request, with their lengths.
     Batch(Delays, Vec<u64>),
     /// A request that is no statement.
@@ -86,7 +86,7 @@ fn delays() -> impl Strategy<Value = Delays> {
 fn step() -> impl Strategy<Value = TimelineStep> {
     prop_oneof![
         4 => vec(delays(), 1..4).prop_map(TimelineStep::Single),
-        2 => vec(delays(), 2..5).prop_map(TimelineStep::Pipeline),
+        2 => vec(vec(delays(), 1..3), 2..5).prop_map(TimelineStep::Pipeline),
         2 => (delays(), vec(1..50u64, 2..5))
             .prop_map(|(delays, lengths)| TimelineStep::Batch(delays, lengths)),
         1 => delays().prop_map(TimelineStep::Outside),
@@ -192,7 +192,7 @@ impl Timelines {
         script.served = 0;
         match step {
             TimelineStep::Single(requests) => add_single(script, number, requests),
-            TimelineStep::Pipeline(requests) => add_pipeline(script, number, requests),
+            TimelineStep::Pipeline(statements) => add_pipeline(script, number, statements),
             TimelineStep::Batch(delays, lengths) => add_batch(script, number, delays, lengths),
             TimelineStep::Outside(delays) => {
                 let parts = script.parts;
@@ -229,14 +229,19 @@ fn add_single(script: &mut ConnectionScript, number: u64, requests: &[Delays]) {
     script.add_wire(sent, &spans);
 }
 
-fn add_pipeline(script: &mut ConnectionScript, number: u64, requests: &[Delays]) {
-    let sent = script.present + requests[0].client;
+fn add_pipeline(script: &mut ConnectionScript, number: u64, statements: &[Vec<Delays>]) {
+    let sent = script.present + statements[0][0].client;
     let mut spans = Vec::new();
-    for delays in requests {
-        let since = script.serve(sent + delays.out, delays, |_| {});
-        spans.push((since, script.free));
+    for requests in statements {
+        for (index, delays) in requests.iter().enumerate() {
+            let is_last = index + 1 == requests.len();
+            let since = script.serve(sent + delays.out, delays, |request| {
+                request.command = if is_last { 3 } else { PREPARE };
+            });
+            spans.push((since, script.free));
+        }
         // What is under way behind an answer is not over when that is read.
-        script.read(number, sent, delays);
+        script.read(number, sent, &requests[requests.len() - 1]);
     }
     script.add_wire(sent, &spans);
 }
