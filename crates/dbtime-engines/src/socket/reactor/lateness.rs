@@ -9,7 +9,7 @@
 //!           └─ work ─┘                         └── wait ───┘
 //! ```
 
-use crate::drive::shard::AnswerDelay;
+use crate::drive::shard::{AnswerDelay, Completion};
 use dbtime_machine::schedstat::Schedstat;
 use dbtime_machine::switch_flag::SwitchFlag;
 use dbtime_model::{MonoNanos, Nanos};
@@ -148,9 +148,41 @@ impl ReadLateness {
     }
 }
 
+/// Answers that were read together on a connection have waited for the driver for one stretch,
+/// which the first of them has whole. Where more are awaited behind them, it held nothing up: the
+/// server was at the next statement, and the transaction goes on with the last answer.
+#[inline]
+pub(super) fn book_once(completions: &mut [Completion], is_more_awaited: bool) {
+    let others = completions.iter_mut().skip(usize::from(!is_more_awaited));
+    others.for_each(|completion| completion.late = AnswerDelay::default());
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::drive::shard::{CompletionKind, StatementResult};
+
+    /// The delays of two answers that were read together.
+    fn delays_of_two(is_more_awaited: bool) -> [Nanos; 2] {
+        let mut completions = [1000, 1200].map(|at| Completion {
+            connection: 0,
+            at: MonoNanos(at),
+            late: AnswerDelay::of_wait(Nanos(500)),
+            kind: CompletionKind::Answered(StatementResult::at_once()),
+        });
+        book_once(&mut completions, is_more_awaited);
+        completions.map(|completion| completion.late.between(MonoNanos(0), completion.at))
+    }
+
+    #[test]
+    fn answers_that_were_read_together_waited_once() {
+        assert_eq!(delays_of_two(false), [Nanos(500), Nanos::ZERO]);
+    }
+
+    #[test]
+    fn no_answer_waited_while_the_server_was_at_the_next_statement() {
+        assert_eq!(delays_of_two(true), [Nanos::ZERO; 2]);
+    }
 
     #[test]
     fn the_first_of_what_was_ready_has_waited_longest() {

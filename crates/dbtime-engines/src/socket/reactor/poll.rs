@@ -105,8 +105,7 @@ impl<P: Protocol> SocketReactor<P> {
     fn read_answered(&mut self, present: MonoNanos) -> bool {
         self.lateness.waits(present);
         self.lateness.woken(present, Nanos::ZERO, present);
-        self.late = self.lateness.of(0, 1);
-        self.readable(0);
+        self.readable(0, self.lateness.of(0, 1));
         !self.completions.is_empty()
     }
 
@@ -127,7 +126,7 @@ impl<P: Protocol> SocketReactor<P> {
         self.lateness.woken(present, longest, woken);
         ready.retain(|event| !self.is_tick(event));
         for (address_index, event) in ready.iter().enumerate() {
-            self.late = self.lateness.of(address_index, ready.len());
+            let late = self.lateness.of(address_index, ready.len());
             let id = event.data.u64() as u32;
             let flags = event.flags;
             if let ConnectionStage::Connecting(attempt) = self.conns[id as usize].stage {
@@ -140,7 +139,7 @@ impl<P: Protocol> SocketReactor<P> {
             // Sending may have found it broken.
             let is_there = self.conns[id as usize].channel.is_some();
             if is_there && flags.intersects(EventFlags::IN | EventFlags::ERR | EventFlags::HUP) {
-                self.readable(id);
+                self.readable(id, late);
             }
         }
         let found = ready.len();

@@ -1,7 +1,8 @@
 //! What arrives is read, and acted upon.
 
 use super::SocketReactor;
-use crate::drive::shard::{Completion, CompletionKind};
+use super::lateness::book_once;
+use crate::drive::shard::{AnswerDelay, Completion, CompletionKind};
 use crate::socket::connection::ConnectionStage;
 use crate::socket::protocol::{Protocol, ProtocolProgress};
 use dbtime_load::failure::DatabaseFailure;
@@ -9,9 +10,18 @@ use dbtime_machine::now;
 use dbtime_model::MonoNanos;
 
 impl<P: Protocol> SocketReactor<P> {
-    /// Reads what has arrived on a connection.
+    /// Reads what has arrived on a connection, which had been there for so long.
     #[inline]
-    pub(super) fn readable(&mut self, id: u32) {
+    pub(super) fn readable(&mut self, id: u32, late: AnswerDelay) {
+        let before = self.completions.len();
+        self.late = late;
+        self.receive_all(id);
+        let is_more_awaited = self.conns[id as usize].unanswered > 0;
+        book_once(&mut self.completions[before..], is_more_awaited);
+    }
+
+    #[inline]
+    fn receive_all(&mut self, id: u32) {
         loop {
             let conn = &mut self.conns[id as usize];
             let received = conn.receive(&mut self.buffer);
