@@ -39,6 +39,8 @@ pub(crate) struct RunMeasurement<'a> {
     pub(crate) started: SystemTime,
     pub(crate) cost: Option<MeasuringCost>,
     pub(crate) trace: Option<TraceInfo>,
+    /// Whether the parts are the tracer's.
+    pub(crate) has_traced_parts: bool,
 }
 
 impl RunMeasurement<'_> {
@@ -133,9 +135,9 @@ impl RunMeasurement<'_> {
             sampled: sum.count,
             of: counts.completed + counts.failed + counts.unfinished,
             chosen,
-            method: match &self.trace {
-                Some(trace) if trace.join.transactions > 0 => BudgetMethod::Traced,
-                _ => self.prepared.budget_method(),
+            method: match self.has_traced_parts {
+                true => BudgetMethod::Traced,
+                false => self.prepared.budget_method(),
             },
             mean_off_pct: is_known.then(|| 100.0 * (mean_measured / mean_all - 1.0)),
             cost: self.cost,

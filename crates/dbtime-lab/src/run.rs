@@ -79,8 +79,8 @@ pub fn run_into(
         return Err(LabError::Interrupted(BEFORE_WINDOW));
     }
     let log_error = observed.log_error.take();
-    let (trace, warnings) = trace.finish(&mut driven);
-    facts.warnings.extend(warnings);
+    let trace = trace.finish(&mut driven);
+    facts.warnings.extend(trace.warnings);
     let measurement = RunMeasurement {
         request,
         plan: &plan,
@@ -89,7 +89,8 @@ pub fn run_into(
         timers,
         started,
         cost,
-        trace,
+        trace: trace.info,
+        has_traced_parts: trace.has_parts,
     };
     let run = measurement.record(driven, observed, facts, auto);
     let limits = run.record.limits_outcome().unwrap_or(CheckOutcome::Passed);

@@ -6,19 +6,17 @@ use crate::observers::RunObserver;
 use crate::request::RunRequest;
 use crate::targets::PreparedTarget;
 use dbtime_engines::drive::plan::{LoadPlan, LoadResult};
-use dbtime_model::Recorder;
 use dbtime_model::record::{JoinCounts, TraceInfo, Warning, WarningKind};
+use dbtime_model::units::count;
+use dbtime_model::{Nanos, Recorder};
 
 /// Fewer matched statements than this are worth a warning. Unit: percent.
 const MIN_MATCHED_PCT: f64 = 99.9;
 
 /// A tracer of the server that is driven.
 pub(crate) trait ServerTracer: RunObserver {
-    /// Ends the watching.
-    ///
-    /// # Errors
-    /// The tracer has ended before.
-    fn finish(self: Box<Self>) -> Result<TraceObservation, LabError>;
+    /// Ends the watching. What was seen of it is there also where the tracer ended before.
+    fn finish(self: Box<Self>) -> TraceObservation;
 }
 
 /// What a tracer has seen of a run.
@@ -28,6 +26,27 @@ pub(crate) struct TraceObservation {
     pub(crate) recorder: Option<Recorder>,
     /// For the record.
     pub(crate) info: TraceInfo,
+    /// Why that is not all; `None`: the tracer was there to the end.
+    pub(crate) failure: Option<TraceFailure>,
+}
+
+/// The early end of a tracer.
+pub(crate) struct TraceFailure {
+    /// When it was noticed, after the start of the load; `None`: before that.
+    pub(crate) into_load: Option<Nanos>,
+    /// Its cause.
+    pub(crate) error: LabError,
+}
+
+/// What the tracing of a run came to.
+#[derive(Default)]
+pub(crate) struct TraceResult {
+    /// For the record; `None`: nothing was traced.
+    pub(crate) info: Option<TraceInfo>,
+    /// Whether the parts in the load's result are the tracer's.
+    pub(crate) has_parts: bool,
+    /// What readers of the record must know.
+    pub(crate) warnings: Vec<Warning>,
 }
 
 /// The tracing of a run.
@@ -60,23 +79,27 @@ impl RunTrace {
     }
 
     /// Puts the parts that the tracer saw in the place of those of the load, as far as there are
-    /// any. Returns what the record has of the tracer, and what its readers must know.
-    pub(crate) fn finish(mut self, driven: &mut LoadResult) -> (Option<TraceInfo>, Vec<Warning>) {
-        let Some(tracer) = self.tracer else { return (None, self.warnings) };
-        match tracer.finish() {
-            Ok(TraceObservation { recorder, info }) => {
-                self.warnings.extend(unmatched(&info.join));
-                if let (Some(recorder), true) = (recorder, info.join.transactions > 0) {
-                    driven.recorder.replace_parts(recorder);
-                }
-                (Some(info), self.warnings)
-            }
-            Err(error) => {
-                self.warnings.push(untraced(&error));
-                (None, self.warnings)
-            }
+    /// any.
+    pub(crate) fn finish(self, driven: &mut LoadResult) -> TraceResult {
+        let Self { tracer, mut warnings } = self;
+        let Some(tracer) = tracer else { return TraceResult { warnings, ..Default::default() } };
+        let TraceObservation { recorder, info, failure } = tracer.finish();
+        // None of the window's where the tracer ended in the warm-up.
+        let recorder = recorder.filter(has_parts);
+        let has_parts = recorder.is_some();
+        if let Some(recorder) = recorder {
+            driven.recorder.replace_parts(recorder);
         }
+        warnings.extend(match &failure {
+            Some(failure) => Some(ended_early(failure, &info.join, has_parts)),
+            None => unmatched(&info.join),
+        });
+        TraceResult { info: Some(info), has_parts, warnings }
     }
+}
+
+fn has_parts(recorder: &Recorder) -> bool {
+    recorder.operations.iter().any(|operation| operation.cells.total().count > 0)
 }
 
 #[cfg(feature = "trace")]
@@ -102,6 +125,21 @@ fn untraced(error: &LabError) -> Warning {
     }
 }
 
+/// A tracer that was not there to the end.
+fn ended_early(failure: &TraceFailure, join: &JoinCounts, has_parts: bool) -> Warning {
+    let TraceFailure { into_load, error } = failure;
+    let (Some(into_load), true) = (into_load, has_parts) else { return untraced(error) };
+    let (traced, left_out) = (count(join.transactions), count(join.left_out));
+    Warning {
+        kind: WarningKind::Untraced,
+        text: format!(
+            "not traced from {into_load} after the start of the load: {error}; \
+             transactions with parts: {traced}, without: {left_out}"
+        ),
+        remedy: "the parts are those of the transactions that were traced".to_owned(),
+    }
+}
+
 fn unmatched(join: &JoinCounts) -> Option<Warning> {
     let pct = join.matched_pct().filter(|pct| *pct < MIN_MATCHED_PCT)?;
     Some(Warning {
@@ -113,4 +151,79 @@ fn unmatched(join: &JoinCounts) -> Option<Warning> {
         ),
         remedy: "see `trace` in run.json for what the tracer lost".to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbtime_model::recorder::Window;
+    use dbtime_model::{MonoNanos, OperationId, Outcome, Part, Parts, RunPhase, Sample};
+
+    struct EndedTracer(TraceObservation);
+
+    impl RunObserver for EndedTracer {
+        fn reached(&mut self, _: RunPhase, _: MonoNanos) {}
+    }
+
+    impl ServerTracer for EndedTracer {
+        fn finish(self: Box<Self>) -> TraceObservation {
+            self.0
+        }
+    }
+
+    const WINDOW: Window = Window { start: MonoNanos(1_000), end: MonoNanos(9_000) };
+
+    /// A tracer that ended after one transaction was traced, and three were not.
+    fn ended_tracer(due: MonoNanos, into_load: Option<Nanos>) -> RunTrace {
+        let mut recorder: Recorder = Recorder::new(WINDOW, 1, 0, 1);
+        let done = due + Nanos(300);
+        let (operation, outcome) = (OperationId(0), Outcome::Completed);
+        let (late, retries) = (Nanos::ZERO, 0);
+        let sample = Sample { operation, outcome, due, ready: due, sent: due, done, late, retries };
+        recorder.record_parts(&sample, &Parts::only(Part::Cpu, 300));
+        let join = JoinCounts { transactions: 1, left_out: 3, ..JoinCounts::default() };
+        let info = TraceInfo { join, ..TraceInfo::default() };
+        let error = LabError::Target("the reader was ended by signal 9".to_owned());
+        let failure = Some(TraceFailure { into_load, error });
+        let observation = TraceObservation { recorder: Some(recorder), info, failure };
+        RunTrace { tracer: Some(Box::new(EndedTracer(observation))), warnings: Vec::new() }
+    }
+
+    fn finish(trace: RunTrace) -> (TraceResult, u64) {
+        let mut driven = LoadResult {
+            start: MonoNanos(0),
+            ended: WINDOW.end,
+            recorder: Recorder::new(WINDOW, 1, 0, 1),
+            threads: Vec::new(),
+            has_quit: false,
+        };
+        let result = trace.finish(&mut driven);
+        (result, driven.recorder.operations[0].cells.total().count)
+    }
+
+    #[test]
+    fn what_was_traced_before_the_tracer_ended_is_kept() {
+        let trace = ended_tracer(MonoNanos(2_000), Some(Nanos::from_millis(2_100)));
+        let (result, measured) = finish(trace);
+        assert_eq!((result.has_parts, measured), (true, 1));
+        assert_eq!(result.info.map(|info| info.join.left_out), Some(3));
+        let [warning] = &result.warnings[..] else { panic!("{:?}", result.warnings) };
+        assert_eq!(warning.kind, WarningKind::Untraced);
+        let text = "not traced from 2.10 s after the start of the load: the reader was ended by \
+                    signal 9; transactions with parts: 1, without: 3";
+        assert_eq!(warning.text, text);
+    }
+
+    #[test]
+    fn the_loads_own_parts_stay_where_none_of_the_window_were_traced() {
+        for (due, into_load) in [(500, Some(Nanos(900))), (500, None)] {
+            let (result, measured) = finish(ended_tracer(MonoNanos(due), into_load));
+            assert_eq!((result.has_parts, measured), (false, 0));
+            assert_eq!(result.info.map(|info| info.join.transactions), Some(1));
+            let [warning] = &result.warnings[..] else { panic!("{:?}", result.warnings) };
+            assert_eq!(warning.kind, WarningKind::Untraced);
+            assert_eq!(warning.text, "not traced: the reader was ended by signal 9");
+            assert!(warning.remedy.contains("server_and_wire"), "{}", warning.remedy);
+        }
+    }
 }

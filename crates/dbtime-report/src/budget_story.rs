@@ -22,12 +22,16 @@ fn traced(record: &RunRecord) -> Option<String> {
         0 => String::new(),
         some => format!(", {} left out", counted(some, "transaction")),
     };
-    let lost = match ledger.dropped {
+    // A reader that was killed has left neither counts nor cost.
+    let lost = match ledger.as_ref().map_or(0, |ledger| ledger.dropped) {
         0 => String::new(),
         some => format!(", {} lost", counted(some, "request")),
     };
-    let each = Nanos(cost.all().0 / ledger.started.max(1));
-    Some(format!("{matched}{left_out}{lost}; watching took {each} of CPU a request"))
+    let took = ledger.as_ref().zip(cost.as_ref()).map(|(ledger, cost)| {
+        let each = Nanos(cost.all().0 / ledger.started.max(1));
+        format!("; watching took {each} of CPU a request")
+    });
+    Some(format!("{matched}{left_out}{lost}{}", took.unwrap_or_default()))
 }
 
 /// How many transactions the budget stands on.
@@ -105,4 +109,28 @@ fn measuring_cost(record: &RunRecord) -> Option<String> {
             percent(100.0 * cost.us / cost.without_us)
         ),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbtime_model::record::JoinCounts;
+    use dbtime_model::traced_ledger::{TraceCost, TraceLedger};
+
+    #[test]
+    fn a_tracer_that_left_no_counts_has_lost_and_taken_nothing_known() {
+        let join = JoinCounts { matched: 60, unmatched: 40, left_out: 20, ..JoinCounts::default() };
+        let ledger = TraceLedger { started: 100, dropped: 3, ..TraceLedger::default() };
+        let cost = TraceCost { own: Nanos::from_micros(200), ..TraceCost::default() };
+        let known = TraceInfo { ledger: Some(ledger), cost: Some(cost), ..TraceInfo::default() };
+        let story = |info: TraceInfo| {
+            let trace = Some(TraceInfo { join, ..info });
+            traced(&RunRecord { trace, ..RunRecord::default() }).expect("a sentence")
+        };
+        let matched = "60.00 % of 100 statements, warm-up included, were matched, \
+                       20 transactions left out";
+        assert_eq!(story(TraceInfo::default()), matched);
+        let whole = format!("{matched}, 3 requests lost; watching took 2.00 µs of CPU a request");
+        assert_eq!(story(known), whole);
+    }
 }

@@ -4,7 +4,7 @@
 use super::RunObserver;
 use crate::error::LabError;
 use crate::join::StatementJoiner;
-use crate::run_trace::{ServerTracer, TraceObservation};
+use crate::run_trace::{ServerTracer, TraceFailure, TraceObservation};
 use crate::tracing::{TraceOptions, TraceOutcome, TraceSession};
 use dbtime_engines::drive::plan::LoadPlan;
 use dbtime_machine::now;
@@ -35,11 +35,12 @@ pub(crate) struct RunTracer {
     joiner: StatementJoiner,
     /// Before the load has started nothing belongs to the window.
     recorder: Option<Recorder>,
+    started: Option<MonoNanos>,
     plan: LoadPlan,
     next_poll: MonoNanos,
     next_settling: MonoNanos,
     /// Why nothing more comes of the tracer.
-    failure: Option<LabError>,
+    failure: Option<(MonoNanos, LabError)>,
     notes: Vec<String>,
 }
 
@@ -63,6 +64,7 @@ impl RunTracer {
             session,
             joiner: StatementJoiner::new(),
             recorder: None,
+            started: None,
             plan: plan.clone(),
             next_poll: now() + POLL_INTERVAL,
             next_settling: now() + SETTLE_INTERVAL,
@@ -80,7 +82,7 @@ impl RunTracer {
                 self.notes.extend(progress.notes);
                 self.take(&progress.requests);
             }
-            Err(error) => self.failure = Some(error),
+            Err(error) => self.failure = Some((now(), error)),
         }
     }
 
@@ -94,22 +96,38 @@ impl RunTracer {
 }
 
 impl ServerTracer for RunTracer {
-    fn finish(mut self: Box<Self>) -> Result<TraceObservation, LabError> {
-        if let Some(error) = self.failure.take() {
-            return Err(error);
-        }
-        let Self { session, mut joiner, mut recorder, mut notes, .. } = *self;
-        let TraceOutcome { requests, end, notes: last, reader, .. } = session.finish()?;
-        requests.iter().for_each(|request| joiner.request(request));
+    fn finish(self: Box<Self>) -> TraceObservation {
+        let Self { session, mut joiner, mut recorder, started, mut failure, mut notes, .. } = *self;
+        let since = session.since();
+        // Without its helper the reader still has what was seen before.
+        let (end, reader) = match session.finish() {
+            Ok(TraceOutcome { requests, end, notes: last, reader, .. }) => {
+                requests.iter().for_each(|request| joiner.request(request));
+                notes.extend(last);
+                (Some(end), Some(reader))
+            }
+            Err(error) => {
+                failure.get_or_insert((now(), error));
+                (None, None)
+            }
+        };
         let (joined, join) = joiner.finish();
         if let Some(recorder) = &mut recorder {
             joined.iter().for_each(|transaction| transaction.record(recorder));
         }
         drop(reader);
-        notes.extend(last);
-        let TraceEnd { ledger, cost, length, .. } = end;
-        let info = TraceInfo { join, ledger, cost: cost.unwrap_or_default(), length, notes };
-        Ok(TraceObservation { recorder, info })
+        let failed = failure.as_ref().map(|(at, _)| *at - since);
+        let (end_length, ledger, cost) = match end {
+            Some(TraceEnd { length, ledger, cost, .. }) => (length, Some(ledger), cost),
+            None => (Nanos::ZERO, None, None),
+        };
+        let length = failed.unwrap_or(end_length);
+        let info = TraceInfo { join, ledger, cost, length, notes };
+        let failure = failure.map(|(at, error)| {
+            let into_load = started.filter(|start| *start <= at).map(|start| at - start);
+            TraceFailure { into_load, error }
+        });
+        TraceObservation { recorder, info, failure }
     }
 }
 
@@ -117,6 +135,7 @@ impl RunObserver for RunTracer {
     fn reached(&mut self, phase: RunPhase, at: MonoNanos) {
         if phase == RunPhase::Started {
             self.recorder = Some(self.plan.recorder(at, 0));
+            self.started = Some(at);
         }
     }
 

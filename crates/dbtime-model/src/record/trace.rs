@@ -46,10 +46,10 @@ impl JoinCounts {
 pub struct TraceInfo {
     /// How far it was matched with what was driven, from the first connection to the last.
     pub join: JoinCounts,
-    /// Everything that it saw, counted by what became of it.
-    pub ledger: TraceLedger,
-    /// What watching took. Its CPU time within the driver is part of `client`.
-    pub cost: TraceCost,
+    /// Everything that it saw, counted by what became of it; `None`: its reader ended without.
+    pub ledger: Option<TraceLedger>,
+    /// What watching took, likewise. Its CPU time within the driver is part of `client`.
+    pub cost: Option<TraceCost>,
     /// How long was watched.
     #[serde(rename = "length_us")]
     pub length: Nanos,
@@ -58,9 +58,10 @@ pub struct TraceInfo {
 }
 
 impl TraceInfo {
-    /// What reader and helper took of a CPU. Unit: percent of one CPU.
+    /// What reader and helper took of a CPU, as far as that is known. Unit: percent of one CPU.
     pub fn own_cpu_pct(&self) -> f64 {
-        100.0 * self.cost.own.as_secs() / self.length.as_secs().max(1e-9)
+        let own = self.cost.as_ref().map_or(Nanos::ZERO, |cost| cost.own);
+        100.0 * own.as_secs() / self.length.as_secs().max(1e-9)
     }
 }
 
@@ -79,9 +80,20 @@ mod tests {
 
     #[test]
     fn what_reader_and_helper_take_is_a_share_of_the_watching() {
-        let cost = TraceCost { own: Nanos::from_millis(30), ..TraceCost::default() };
+        let cost = Some(TraceCost { own: Nanos::from_millis(30), ..TraceCost::default() });
         let info = TraceInfo { cost, length: Nanos::from_secs(2), ..TraceInfo::default() };
         assert!((info.own_cpu_pct() - 1.5).abs() < 1e-9);
         assert_eq!(TraceInfo::default().own_cpu_pct(), 0.0);
+    }
+
+    #[test]
+    fn counts_without_a_reader_are_unknown_and_not_zero() {
+        let read = |json: &str| serde_json::from_str::<TraceInfo>(json).expect("a trace");
+        let json = serde_json::to_string(&TraceInfo::default()).expect("JSON");
+        assert!(json.contains(r#""ledger":null,"cost":null"#), "{json}");
+        assert_eq!(read(&json), TraceInfo::default());
+        let ledger = serde_json::to_string(&TraceLedger::default()).expect("JSON");
+        let whole = read(&format!(r#"{{"ledger":{ledger}}}"#));
+        assert_eq!(whole.ledger, Some(TraceLedger::default()));
     }
 }

@@ -1,7 +1,9 @@
 //! `dbtime run --trace`: what the driver sent is matched with what the server did.
 
+use super::rights::{folder, pid, status};
 use super::*;
 use crate::given_server::PRODUCTS;
+use rustix::process::{Signal, kill_process};
 
 /// A run's record; `None` without eBPF.
 fn traced(target: &str, options: &str) -> Option<Value> {
@@ -27,7 +29,11 @@ fn is_explained(record: &Value) {
     let statements = count("matched") + count("unmatched") + count("ambiguous");
     assert!(count("matched") > 100, "{join}");
     assert!(count("matched") as f64 >= 0.999 * statements as f64, "{join}");
-    let budget = &record["budget_us"];
+    adds_up(&record["budget_us"]);
+}
+
+/// The server's time is split, and the parts are the response.
+fn adds_up(budget: &Value) {
     let part = |name: &str| budget[name].as_f64();
     for name in ["wire", "server_queue", "cpu", "runq_woken", "lock", "sync"] {
         assert!(part(name).is_some(), "{name}: {budget}");
@@ -52,4 +58,67 @@ fn statements_are_matched_by_socket_and_by_port() {
             is_explained(&record);
         }
     }
+}
+
+#[test]
+fn what_was_traced_before_the_tracer_ends_is_kept() {
+    let server = GivenServer::start(Product::Mariadb, &[]);
+    // The reader has the counts; without its helper it still hands them over.
+    for (victim, has_counts) in [("dbtime-reader", false), ("dbtime-helper", true)] {
+        let Some((record, report)) = cut_short(&server, victim) else { return };
+        let warnings = record["validity"]["warnings"].as_array().expect("a list");
+        let of_kind = |kind| warnings.iter().filter(move |warning| warning["kind"] == kind);
+        let untraced: Vec<_> = of_kind("untraced").collect();
+        let [untraced] = untraced[..] else { panic!("{warnings:?}") };
+        let text = untraced["text"].as_str().expect("a text");
+        assert!(text.starts_with("not traced from "), "{text}");
+        assert!(text.contains("signal 9"), "{text}");
+        assert_eq!(of_kind("unmatched").count(), 0, "{warnings:?}");
+
+        let (budget, trace) = (&record["budget"], &record["trace"]);
+        assert_eq!(budget["method"], "traced");
+        let count = |of: &Value| of.as_u64().expect("a count");
+        let (sampled, of) = (count(&budget["sampled"]), count(&budget["of"]));
+        assert!(100 < sampled && sampled + 100 < of, "{budget}");
+        assert!(count(&trace["join"]["unmatched"]) > 100, "{trace}");
+        assert!(count(&trace["join"]["left_out"]) > 100, "{trace}");
+        adds_up(&record["budget_us"]);
+        for name in ["ledger", "cost"] {
+            assert_eq!(trace[name].is_object(), has_counts, "{trace}");
+        }
+        assert_eq!(report.contains("watching took"), has_counts, "{report}");
+    }
+}
+
+/// The record and the report of a run in the midst of which this process of its tracer was killed;
+/// `None` without eBPF.
+fn cut_short(server: &GivenServer, victim: &str) -> Option<(Value, String)> {
+    let sandbox = Sandbox::new();
+    let load = "--connections 2 --rate 400/s --warmup 100ms --time 5s --trace --out cut";
+    let line = format!("run --query 'SELECT 1' --target '{}' {load}", server.target());
+    let mut running = sandbox.start(&line);
+    while descendant(running.pid(), victim).is_none() && !running.has_ended() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    // It is attached, and a part of the window has gone by.
+    std::thread::sleep(Duration::from_millis(2_500));
+    let Some(victim) = descendant(running.pid(), victim) else {
+        not_tested(&running.end().out);
+        return None;
+    };
+    kill_process(pid(victim), Signal::KILL).expect("it is there");
+    let ran = running.end().fine();
+    let record = std::fs::read_to_string(sandbox.path("cut/run.json")).expect("a record");
+    Some((serde_json::from_str(&record).expect("JSON"), ran.out))
+}
+
+/// A process of this name that a process, or one that it started, has started.
+fn descendant(of: u32, name: &str) -> Option<u32> {
+    let is_below = |process: u32| {
+        let parent = |process: &u32| status(&folder(*process), "PPid").parse::<u32>().ok();
+        std::iter::successors(Some(process), parent).skip(1).any(|parent| parent == of)
+    };
+    let processes = std::fs::read_dir("/proc").expect("processes").flatten();
+    let mut numbers = processes.filter_map(|one| one.file_name().to_str()?.parse().ok());
+    numbers.find(|process| status(&folder(*process), "Name") == name && is_below(*process))
 }

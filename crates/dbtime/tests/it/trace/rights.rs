@@ -8,13 +8,13 @@ use std::process::{Command, Output};
 use std::time::Instant;
 
 /// What `/proc` says of a process or a thread, by its name.
-fn status(of: &Path, name: &str) -> String {
+pub(super) fn status(of: &Path, name: &str) -> String {
     let status = std::fs::read_to_string(of.join("status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(&format!("{name}:")));
     line.unwrap_or_default().split_whitespace().next().unwrap_or_default().to_owned()
 }
 
-fn folder(pid: u32) -> PathBuf {
+pub(super) fn folder(pid: u32) -> PathBuf {
     Path::new("/proc").join(pid.to_string())
 }
 
@@ -38,7 +38,7 @@ fn helper(tracer: u32) -> u32 {
     child(reader(tracer), "dbtime-helper")
 }
 
-fn pid(of: u32) -> Pid {
+pub(super) fn pid(of: u32) -> Pid {
     Pid::from_raw(of.cast_signed()).expect("a process")
 }
 
