@@ -15,9 +15,10 @@ use dbtime_machine::cpus::machine_cpus;
 use dbtime_machine::environment::{environment, rss_peak_bytes};
 use dbtime_machine::wait::TimerTest;
 use dbtime_model::record::{
-    ArrivalProcess, AutoRate, BacklogPolicy, Basis, BudgetInfo, BudgetMethod, BudgetUs, ClientInfo,
-    LoadInfo, LoadMode, MachineEnvironment, MeasuringCost, PhaseTime, Run, RunRecord, SCHEMA,
-    SamplingOrigin, SeriesRow, ServerInfo, ServerThreads, TraceInfo, WindowInfo, WorkloadInfo,
+    ArrivalProcess, AutoRate, BacklogPolicy, Basis, BudgetInfo, BudgetLockHolder, BudgetMethod,
+    BudgetUs, ClientInfo, LoadInfo, LoadMode, MachineEnvironment, MeasuringCost, PhaseTime, Run,
+    RunRecord, SCHEMA, SamplingOrigin, SeriesRow, ServerInfo, ServerThreads, TraceInfo, WindowInfo,
+    WorkloadInfo,
 };
 use dbtime_model::recorder::{Latencies, OutcomeCounts, StatementRecorder};
 use dbtime_model::spans::union;
@@ -41,6 +42,8 @@ pub(crate) struct RunMeasurement<'a> {
     pub(crate) trace: Option<TraceInfo>,
     /// Whether the parts are the tracer's.
     pub(crate) has_traced_parts: bool,
+    /// Who let go the locks that a server's requests waited for.
+    pub(crate) lock_holders: Vec<BudgetLockHolder>,
 }
 
 impl RunMeasurement<'_> {
@@ -105,6 +108,7 @@ impl RunMeasurement<'_> {
         record.validity.warnings = facts.warnings;
         // Adds warnings of its own.
         self.prepared.fill(&mut record, &self.plan.workload, statement_wall(&driven));
+        record.lock_holders.extend_from_slice(&self.lock_holders);
         self.check(&driven, &summary.latencies, &mut record);
         record.validity = judge(&record);
         let mut counters = None;

@@ -6,7 +6,7 @@ use crate::observers::RunObserver;
 use crate::request::RunRequest;
 use crate::targets::PreparedTarget;
 use dbtime_engines::drive::plan::{LoadPlan, LoadResult};
-use dbtime_model::record::{JoinCounts, TraceInfo, Warning, WarningKind};
+use dbtime_model::record::{BudgetLockHolder, JoinCounts, TraceInfo, Warning, WarningKind};
 use dbtime_model::units::count;
 use dbtime_model::{Nanos, Recorder};
 
@@ -24,6 +24,8 @@ pub(crate) struct TraceObservation {
     /// The parts of transactions all of whose statements were matched; `None`: the load has not
     /// started.
     pub(crate) recorder: Option<Recorder>,
+    /// Who let the locks go that transactions of the window waited for.
+    pub(crate) lock_holders: Vec<BudgetLockHolder>,
     /// For the record.
     pub(crate) info: TraceInfo,
     /// Why that is not all; `None`: the tracer was there to the end.
@@ -45,6 +47,8 @@ pub(crate) struct TraceResult {
     pub(crate) info: Option<TraceInfo>,
     /// Whether the parts in the load's result are the tracer's.
     pub(crate) has_parts: bool,
+    /// Who let the locks go that transactions of the window waited for.
+    pub(crate) lock_holders: Vec<BudgetLockHolder>,
     /// What readers of the record must know.
     pub(crate) warnings: Vec<Warning>,
 }
@@ -83,7 +87,7 @@ impl RunTrace {
     pub(crate) fn finish(self, driven: &mut LoadResult) -> TraceResult {
         let Self { tracer, mut warnings } = self;
         let Some(tracer) = tracer else { return TraceResult { warnings, ..Default::default() } };
-        let TraceObservation { recorder, info, failure } = tracer.finish();
+        let TraceObservation { recorder, lock_holders, info, failure } = tracer.finish();
         // None of the window's where the tracer ended in the warm-up.
         let recorder = recorder.filter(has_parts);
         let has_parts = recorder.is_some();
@@ -94,7 +98,7 @@ impl RunTrace {
             Some(failure) => Some(ended_early(failure, &info.join, has_parts)),
             None => unmatched(&info.join),
         });
-        TraceResult { info: Some(info), has_parts, warnings }
+        TraceResult { info: Some(info), has_parts, lock_holders, warnings }
     }
 }
 
@@ -185,7 +189,8 @@ mod tests {
         let info = TraceInfo { join, ..TraceInfo::default() };
         let error = LabError::Target("the reader was ended by signal 9".to_owned());
         let failure = Some(TraceFailure { into_load, error });
-        let observation = TraceObservation { recorder: Some(recorder), info, failure };
+        let recorder = Some(recorder);
+        let observation = TraceObservation { recorder, lock_holders: Vec::new(), info, failure };
         RunTrace { tracer: Some(Box::new(EndedTracer(observation))), warnings: Vec::new() }
     }
 

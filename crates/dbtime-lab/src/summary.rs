@@ -160,7 +160,7 @@ fn statements(recorder: &Recorder<u64>, workload: &Workload) -> Vec<StatementSum
 }
 
 /// The text without its literals and parameters, as traces have it.
-fn fingerprint_of(statement: &StatementKind) -> String {
+pub(crate) fn fingerprint_of(statement: &StatementKind) -> String {
     let pieces = statement.pieces();
     let text = if pieces.is_empty() { statement.text().to_owned() } else { pieces.join("?") };
     let mut fingerprint = String::new();

@@ -4,8 +4,8 @@ use crate::format::{
     bytes, clean, count, counted, factor, finite, if_any, percent, rate, seconds, us,
 };
 use dbtime_model::record::{
-    BudgetLayer, BudgetMethod, Check, CheckOutcome, CheckUnit, ConnectionCipher, FileIo, LoadInfo,
-    LoadMode, RunRecord, ServerInfo, TargetInfo,
+    BudgetLayer, BudgetLockHolder, BudgetMethod, Check, CheckOutcome, CheckUnit, ConnectionCipher,
+    FileIo, LoadInfo, LoadMode, RunRecord, ServerInfo, TargetInfo,
 };
 
 /// One line of facts: what it is about, and what there is to say.
@@ -333,6 +333,14 @@ pub(crate) fn layer_quotients(layer: &BudgetLayer) -> [String; 2] {
     let relative = Some(layer.relative).filter(|r| r.is_finite() && *r > 0.0);
     let relative = relative.filter(|_| layer.operations > 0);
     [if_any(each, |ns| count(finite(ns).max(0.0).round() as u64)), if_any(relative, factor)]
+}
+
+/// Who held a lock, and what the server calls that.
+pub(crate) fn lock_holder(row: &BudgetLockHolder) -> String {
+    match &row.lock {
+        Some(lock) => format!("{} ({lock})", row.holder),
+        None => row.holder.clone(),
+    }
 }
 
 /// How long each of some calls took; a dash where they are only counted, or there are none.

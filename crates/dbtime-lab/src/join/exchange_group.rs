@@ -1,7 +1,7 @@
 //! Exchanges that were under way together on a connection, with the requests that they contain:
 //! nearly always one of each.
 
-use super::joined_transaction::JoinedStatement;
+use super::joined_transaction::{JoinedLockWait, JoinedStatement};
 use super::served_request::ServedRequest;
 use dbtime_model::exchange::StatementExchange;
 use dbtime_model::{MonoNanos, Nanos, Part, Parts};
@@ -114,6 +114,16 @@ impl ExchangeGroup {
             statements.extend(self.exchanges.iter().zip(&*slices).map(of_slice));
         }
         (sum, is_split)
+    }
+
+    /// Its waits for locks.
+    pub(super) fn lock_waits(&self) -> impl Iterator<Item = JoinedLockWait> {
+        let statement = match &self.exchanges[..] {
+            [only] => only.statement,
+            _ => None,
+        };
+        let blockers = self.requests.iter().filter_map(|request| request.blocker.clone());
+        blockers.map(move |blocker| JoinedLockWait { statement, blocker })
     }
 
     /// Whether there is one statement of the server's for each exchange, and behind every request

@@ -2,6 +2,7 @@
 
 use dbtime_model::exchange::DrivenTransaction;
 use dbtime_model::recorder::Recorder;
+use dbtime_model::traced::Blocker;
 use dbtime_model::{MonoNanos, Nanos, Parts, StatementId};
 
 /// A transaction whose statements were all matched.
@@ -16,6 +17,18 @@ pub struct JoinedTransaction {
     /// Its statements in the order in which they were sent; without those of groups that could not
     /// be split ([`JoinCounts::unsplit`](dbtime_model::record::JoinCounts::unsplit)).
     pub statements: Vec<JoinedStatement>,
+    /// The longest wait for a lock of each request that waited for one.
+    pub lock_waits: Vec<JoinedLockWait>,
+}
+
+/// A wait of a statement for a lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JoinedLockWait {
+    /// Which statement of the workload; `None`: one of several that were under way together, or a
+    /// script's.
+    pub statement: Option<StatementId>,
+    /// How long it was, and who let go.
+    pub blocker: Box<Blocker>,
 }
 
 /// A statement with what the server did for it.

@@ -41,5 +41,7 @@ mod statement_joiner;
 mod tests;
 mod transaction_ledger;
 
+#[cfg(all(test, feature = "trace"))]
+pub(crate) use joined_transaction::JoinedLockWait;
 pub use joined_transaction::{JoinedStatement, JoinedTransaction};
 pub use statement_joiner::StatementJoiner;

@@ -1,7 +1,7 @@
 //! A transaction with statements that are not decided yet.
 
 use super::exchange_group::ExchangeGroup;
-use super::joined_transaction::{JoinedStatement, JoinedTransaction};
+use super::joined_transaction::{JoinedLockWait, JoinedStatement, JoinedTransaction};
 use dbtime_model::exchange::{ConnectionKey, DrivenTransaction};
 use dbtime_model::{Part, PartSet, Parts};
 
@@ -19,6 +19,7 @@ pub(super) struct PendingTransaction {
     /// Whether a statement of it is not matched.
     is_left_out: bool,
     statements: Vec<JoinedStatement>,
+    lock_waits: Vec<JoinedLockWait>,
     /// The parts of all statements that could not be told apart.
     unsplit: Option<Box<Parts>>,
     /// The connections that it used.
@@ -46,6 +47,7 @@ impl PendingTransaction {
         self.decided += 1;
         self.is_left_out = true;
         self.statements = Vec::new();
+        self.lock_waits = Vec::new();
         self.unsplit = None;
     }
 
@@ -56,7 +58,10 @@ impl PendingTransaction {
         let (parts, is_split) = group.split(slices, &mut self.statements);
         if self.is_left_out {
             self.statements.truncate(before);
-        } else if !is_split {
+            return is_split;
+        }
+        self.lock_waits.extend(group.lock_waits());
+        if !is_split {
             self.unsplit.get_or_insert_default().add_all(&parts);
         }
         is_split
@@ -80,7 +85,9 @@ impl PendingTransaction {
         }
         let mut statements = self.statements;
         statements.sort_by_key(|statement| statement.sent);
-        Some(JoinedTransaction { parts: replaced(&driven.parts, &served), driven, statements })
+        let parts = replaced(&driven.parts, &served);
+        let lock_waits = self.lock_waits;
+        Some(JoinedTransaction { parts, driven, statements, lock_waits })
     }
 }
 

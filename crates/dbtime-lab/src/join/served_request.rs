@@ -1,6 +1,6 @@
 //! What a join needs of a request: a fifth of it.
 
-use dbtime_model::traced::{RequestOutcome, TracedRequest};
+use dbtime_model::traced::{Blocker, RequestOutcome, TracedRequest};
 use dbtime_model::{MonoNanos, Nanos, Parts, WireProtocol};
 use dbtime_wire::mysql::command;
 
@@ -38,6 +38,8 @@ pub(super) struct ServedRequest {
     pub(super) lengths: Box<[Nanos]>,
     /// Whether its connection ended before its answer.
     pub(super) is_aborted: bool,
+    /// Its longest wait for a lock.
+    pub(super) blocker: Option<Box<Blocker>>,
 }
 
 impl ServedRequest {
@@ -55,6 +57,7 @@ impl ServedRequest {
             is_preparation: executions == 0 && prepares(request),
             lengths: lengths(request).unwrap_or_default(),
             is_aborted: request.outcome == RequestOutcome::Aborted,
+            blocker: request.blocker.clone().map(Box::new),
         }
     }
 

@@ -2,6 +2,8 @@
 //! phases and never within one.
 
 mod interval_log;
+#[cfg(feature = "trace")]
+mod lock_holder_totals;
 mod monitor;
 mod observer_thread;
 mod phase_log;

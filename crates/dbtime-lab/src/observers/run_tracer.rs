@@ -2,8 +2,9 @@
 //! sent.
 
 use super::RunObserver;
+use super::lock_holder_totals::LockHolderTotals;
 use crate::error::LabError;
-use crate::join::StatementJoiner;
+use crate::join::{JoinedTransaction, StatementJoiner};
 use crate::run_trace::{ServerTracer, TraceFailure, TraceObservation};
 use crate::tracing::{TraceOptions, TraceOutcome, TraceSession};
 use dbtime_engines::drive::plan::LoadPlan;
@@ -34,7 +35,7 @@ pub(crate) struct RunTracer {
     session: TraceSession,
     joiner: StatementJoiner,
     /// Before the load has started nothing belongs to the window.
-    recorder: Option<Recorder>,
+    figures: Option<TracedFigures>,
     started: Option<MonoNanos>,
     plan: LoadPlan,
     next_poll: MonoNanos,
@@ -42,6 +43,21 @@ pub(crate) struct RunTracer {
     /// Why nothing more comes of the tracer.
     failure: Option<(MonoNanos, LabError)>,
     notes: Vec<String>,
+}
+
+/// What comes of the transactions of the window.
+struct TracedFigures {
+    recorder: Recorder,
+    holders: LockHolderTotals,
+}
+
+impl TracedFigures {
+    fn add(&mut self, transaction: &JoinedTransaction) {
+        transaction.record(&mut self.recorder);
+        if self.recorder.window().contains(transaction.driven.sample.due) {
+            self.holders.add(transaction);
+        }
+    }
 }
 
 impl RunTracer {
@@ -63,7 +79,7 @@ impl RunTracer {
         Ok(Self {
             session,
             joiner: StatementJoiner::new(),
-            recorder: None,
+            figures: None,
             started: None,
             plan: plan.clone(),
             next_poll: now() + POLL_INTERVAL,
@@ -89,15 +105,17 @@ impl RunTracer {
     fn take(&mut self, requests: &[TracedRequest]) {
         requests.iter().for_each(|request| self.joiner.request(request));
         let joined = self.joiner.take_joined();
-        if let Some(recorder) = &mut self.recorder {
-            joined.for_each(|transaction| transaction.record(recorder));
+        if let Some(figures) = &mut self.figures {
+            joined.for_each(|transaction| figures.add(&transaction));
         }
     }
 }
 
 impl ServerTracer for RunTracer {
     fn finish(self: Box<Self>) -> TraceObservation {
-        let Self { session, mut joiner, mut recorder, started, mut failure, mut notes, .. } = *self;
+        let Self {
+            session, mut joiner, mut figures, started, plan, mut failure, mut notes, ..
+        } = *self;
         let since = session.since();
         // Without its helper the reader still has what was seen before.
         let (end, reader) = match session.finish() {
@@ -112,8 +130,8 @@ impl ServerTracer for RunTracer {
             }
         };
         let (joined, join) = joiner.finish();
-        if let Some(recorder) = &mut recorder {
-            joined.iter().for_each(|transaction| transaction.record(recorder));
+        if let Some(figures) = &mut figures {
+            joined.iter().for_each(|transaction| figures.add(transaction));
         }
         drop(reader);
         let failed = failure.as_ref().map(|(at, _)| *at - since);
@@ -127,14 +145,19 @@ impl ServerTracer for RunTracer {
             let into_load = started.filter(|start| *start <= at).map(|start| at - start);
             TraceFailure { into_load, error }
         });
-        TraceObservation { recorder, info, failure }
+        let (recorder, holders) =
+            figures.map(|figures| (figures.recorder, figures.holders)).unzip();
+        let lock_holders = holders.map(|totals| totals.records(&plan.workload));
+        let lock_holders = lock_holders.unwrap_or_default();
+        TraceObservation { recorder, lock_holders, info, failure }
     }
 }
 
 impl RunObserver for RunTracer {
     fn reached(&mut self, phase: RunPhase, at: MonoNanos) {
         if phase == RunPhase::Started {
-            self.recorder = Some(self.plan.recorder(at, 0));
+            let recorder = self.plan.recorder(at, 0);
+            self.figures = Some(TracedFigures { recorder, holders: LockHolderTotals::default() });
             self.started = Some(at);
         }
     }

@@ -212,11 +212,16 @@ pub struct FileIo {
 pub struct BudgetLockHolder {
     /// The operation and statement that waited: `withdraw: begin`.
     pub waiter: String,
-    /// Who held the lock: a worker's operation and statement, or `pid 1234 (sqlite3)`.
+    /// Who held the lock: an operation and statement of the load, `pid 1234 (sqlite3)`, or, on a
+    /// server, the statement of somebody else.
     pub holder: String,
-    /// How often the waiter found it so.
+    /// What the server calls the lock; `null` where it does not, and on the embedded engine.
+    pub lock: Option<String>,
+    /// How often the waiter found it so; on a server, in how many requests that was the longest wait
+    /// for a lock.
     pub count: u64,
-    /// How long was waited, in seconds.
+    /// How long was waited, in seconds. On a server the longest wait of each request alone, so that
+    /// the rows come to no more than the part `lock`.
     pub wait_s: f64,
 }
 

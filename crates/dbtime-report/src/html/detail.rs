@@ -2,6 +2,7 @@
 
 use super::table::{HtmlCell, HtmlHeading, HtmlTable};
 use crate::charts::{SegmentLabels, StackedBar, bar, escape};
+use crate::facts;
 use crate::format::{count, rate, us};
 use crate::means::PartMeans;
 use crate::story;
@@ -115,7 +116,7 @@ fn lock_holders(run: &Run, out: &mut String) {
         let each = holder.wait_s * 1e6 / holder.count.max(1) as f64;
         table.row(vec![
             HtmlCell::text(&holder.waiter),
-            HtmlCell::text(&holder.holder),
+            HtmlCell::text(facts::lock_holder(holder)),
             HtmlCell::text(count(holder.count)),
             HtmlCell::text(us(holder.wait_s * 1e6)),
             HtmlCell::text(us(each)),

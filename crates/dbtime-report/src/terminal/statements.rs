@@ -2,7 +2,8 @@
 
 use super::style::{ReportPage, TextRole};
 use super::table::{ReportTable, TextCell, TextColumn};
-use crate::format::{NONE, clean, count, percent, rate, us};
+use crate::facts;
+use crate::format::{NONE, clean, count, counted, percent, rate, us};
 use crate::means::PartMeans;
 use dbtime_model::record::{Run, StatementSummary};
 
@@ -60,6 +61,9 @@ fn largest(statement: &StatementSummary) -> String {
     if parts.is_empty() { NONE.to_owned() } else { parts.join(", ") }
 }
 
+/// More pairs of waiter and holder than this are not shown.
+const MAX_HOLDERS: usize = 10;
+
 /// Waiting for locks, by who held them.
 pub(super) fn lock_holders(run: &Run, page: &mut ReportPage) {
     let mut holders: Vec<_> = run.record.lock_holders.iter().collect();
@@ -75,15 +79,21 @@ pub(super) fn lock_holders(run: &Run, page: &mut ReportPage) {
         TextColumn::figure("Waited in all"),
         TextColumn::figure("Each time"),
     ]);
-    for holder in holders {
+    let (first, rest) = holders.split_at(holders.len().min(MAX_HOLDERS));
+    for holder in first {
         let each = holder.wait_s * 1e6 / holder.count.max(1) as f64;
         table.row(vec![
             clean(&holder.waiter).into(),
-            clean(&holder.holder).into(),
+            clean(&facts::lock_holder(holder)).into(),
             count(holder.count).into(),
             us(holder.wait_s * 1e6).into(),
             us(each).into(),
         ]);
     }
     page.table(&table);
+    if !rest.is_empty() {
+        let waited = rest.iter().map(|holder| holder.wait_s * 1e6).sum();
+        let pairs = counted(rest.len() as u64, "further pair");
+        page.text(&format!("{pairs} in run.json, {} in all", us(waited)), TextRole::Dim);
+    }
 }

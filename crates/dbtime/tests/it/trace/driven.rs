@@ -122,3 +122,35 @@ fn descendant(of: u32, name: &str) -> Option<u32> {
     let mut numbers = processes.filter_map(|one| one.file_name().to_str()?.parse().ok());
     numbers.find(|process| status(&folder(*process), "Name") == name && is_below(*process))
 }
+
+/// The longest waits of requests for locks are part of all waits for locks, and who let go is named
+/// as the workload names it.
+#[test]
+fn who_let_a_lock_go_is_named() {
+    for product in PRODUCTS {
+        let sandbox = Sandbox::new();
+        let ran = sandbox.run(&format!(
+            "run tpcb --target {} --connections 8 --time 2s --warmup 200ms --trace --json",
+            product.name()
+        ));
+        let record: Value =
+            serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {ran:?}"));
+        if record["trace"].is_null() {
+            return not_tested(&record["validity"].to_string());
+        }
+        let rows = record["lock_holders"].as_array().expect("a list");
+        let sum = |rows: &mut dyn Iterator<Item = &Value>| -> f64 {
+            rows.filter_map(|row| row["wait_s"].as_f64()).sum()
+        };
+        let all = sum(&mut rows.iter());
+        // A scale of 1 has one branch: all transactions wait for the one that has its row until it
+        // commits, or for the first of those that wait.
+        assert_eq!(rows[0]["holder"].as_str(), Some("tpcb: commit"), "{rows:#?}");
+        let by_commit = |row: &&Value| row["holder"].as_str() == Some("tpcb: commit");
+        assert!(sum(&mut rows.iter().filter(by_commit)) > 0.5 * all, "{rows:#?}");
+        assert!(all > 0.5, "{rows:#?}");
+        let sampled = record["budget"]["sampled"].as_f64().expect("a count");
+        let part = record["budget_us"]["lock"].as_f64().expect("measured") * sampled / 1e6;
+        assert!(all <= part * 1.001, "{all} of {part}: {rows:#?}");
+    }
+}

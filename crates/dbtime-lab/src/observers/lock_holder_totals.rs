@@ -1,0 +1,191 @@
+//! Waits of a traced run for locks, by who let these go.
+
+use crate::join::JoinedTransaction;
+use crate::summary::fingerprint_of;
+use dbtime_load::workload::Workload;
+use dbtime_model::record::BudgetLockHolder;
+use dbtime_model::traced::Blocker;
+use dbtime_model::{Nanos, OperationId, StatementId};
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// More rows than this are not kept: statements without their literals are few, and where they are
+/// not, the first to be seen stand for the load.
+const MAX_ROWS: usize = 1_000;
+
+/// Sums of waits.
+#[derive(Debug, Default)]
+pub(super) struct LockHolderTotals {
+    rows: FxHashMap<LockWaitKey, LockWaitSum>,
+}
+
+/// Who waited for whom.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct LockWaitKey {
+    operation: OperationId,
+    statement: Option<StatementId>,
+    holder: LockReleaser,
+    lock: Option<Cow<'static, str>>,
+}
+
+/// Who let a lock go.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum LockReleaser {
+    /// A timer or a signal ended the wait.
+    Nobody,
+    /// A connection at this statement.
+    Statement(Arc<str>),
+    /// A connection whose statement is not known.
+    Connection,
+    /// A thread that served no connection.
+    ServerThread,
+}
+
+#[derive(Debug, Default)]
+struct LockWaitSum {
+    count: u64,
+    length: Nanos,
+}
+
+impl LockHolderTotals {
+    /// Adds the waits of a transaction.
+    pub(super) fn add(&mut self, transaction: &JoinedTransaction) {
+        for wait in &transaction.lock_waits {
+            let key = LockWaitKey {
+                operation: transaction.driven.sample.operation,
+                statement: wait.statement,
+                holder: LockReleaser::of(&wait.blocker),
+                lock: wait.blocker.lock.clone(),
+            };
+            if self.rows.len() >= MAX_ROWS && !self.rows.contains_key(&key) {
+                continue;
+            }
+            let sum = self.rows.entry(key).or_default();
+            sum.count += 1;
+            sum.length += wait.blocker.length;
+        }
+    }
+
+    /// The records, the longest waits first. Statements of the workload go by their names there.
+    pub(super) fn records(self, workload: &Workload) -> Vec<BudgetLockHolder> {
+        let names = WorkloadNames::of(workload);
+        let record = |(key, sum): (LockWaitKey, LockWaitSum)| BudgetLockHolder {
+            waiter: names.waiter(&key),
+            holder: names.holder(&key.holder),
+            lock: key.lock.map(Cow::into_owned),
+            count: sum.count,
+            wait_s: sum.length.as_secs(),
+        };
+        let mut records: Vec<_> = self.rows.into_iter().map(record).collect();
+        records.sort_by(|a, b| b.wait_s.total_cmp(&a.wait_s).then(a.waiter.cmp(&b.waiter)));
+        records
+    }
+}
+
+impl LockReleaser {
+    fn of(blocker: &Blocker) -> Self {
+        match (&blocker.statement, blocker.thread, blocker.connection) {
+            (Some(statement), ..) => Self::Statement(statement.clone()),
+            (None, None, _) => Self::Nobody,
+            (None, Some(_), Some(_)) => Self::Connection,
+            (None, Some(_), None) => Self::ServerThread,
+        }
+    }
+}
+
+/// The names of a workload's statements, also by their texts.
+struct WorkloadNames<'a> {
+    workload: &'a Workload,
+    names: Vec<String>,
+    by_fingerprint: FxHashMap<String, usize>,
+}
+
+impl<'a> WorkloadNames<'a> {
+    fn of(workload: &'a Workload) -> Self {
+        let (mut names, mut by_fingerprint) = (Vec::new(), FxHashMap::default());
+        for statement in workload.executed_statements() {
+            let operation = &workload.operations[usize::from(statement.operation.0)].name;
+            // The same text in several operations is that of none of them.
+            let place = by_fingerprint.entry(fingerprint_of(&statement.kind));
+            place.and_modify(|at| *at = usize::MAX).or_insert(names.len());
+            names.push(format!("{operation}: {}", statement.name));
+        }
+        Self { workload, names, by_fingerprint }
+    }
+
+    fn waiter(&self, key: &LockWaitKey) -> String {
+        let name = key.statement.and_then(|id| self.names.get(usize::from(id.0)));
+        let operation = || self.workload.operations.get(usize::from(key.operation.0));
+        name.cloned().or_else(|| Some(operation()?.name.clone())).unwrap_or_default()
+    }
+
+    fn holder(&self, holder: &LockReleaser) -> String {
+        let text = match holder {
+            LockReleaser::Statement(text) => text,
+            LockReleaser::Nobody => return "nobody: a timer or signal ended it".to_owned(),
+            LockReleaser::Connection => return "a connection, statement unknown".to_owned(),
+            LockReleaser::ServerThread => return "a thread of the server".to_owned(),
+        };
+        let mut fingerprint = String::new();
+        dbtime_sql::fingerprint(text, &mut fingerprint);
+        let name = self.by_fingerprint.get(&fingerprint).and_then(|at| self.names.get(*at));
+        name.cloned().unwrap_or(fingerprint)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::join::JoinedLockWait;
+    use dbtime_model::exchange::DrivenTransaction;
+    use dbtime_model::{MonoNanos, Outcome, Parts, Sample};
+
+    fn waited(statement: u16, blocker: Blocker) -> JoinedTransaction {
+        let at = MonoNanos(0);
+        let (operation, outcome) = (OperationId(0), Outcome::Completed);
+        let (late, retries) = (Nanos::ZERO, 0);
+        let sample =
+            Sample { operation, outcome, due: at, ready: at, sent: at, done: at, late, retries };
+        let parts = Parts::default();
+        let driven = DrivenTransaction { transaction: 1, sample, parts, exchanges: 1 };
+        let statement = Some(StatementId(statement));
+        let lock_waits = vec![JoinedLockWait { statement, blocker: Box::new(blocker) }];
+        JoinedTransaction { driven, parts, statements: Vec::new(), lock_waits }
+    }
+
+    fn blocker(statement: Option<&str>, length: u64) -> Blocker {
+        Blocker {
+            thread: Some(7),
+            statement: statement.map(Arc::from),
+            length: Nanos(length),
+            ..Blocker::default()
+        }
+    }
+
+    #[test]
+    fn statements_of_the_workload_go_by_name_and_others_by_text() {
+        let workload = Workload::find("tpcb").expect("a shipped one");
+        let statements = workload.executed_statements();
+        let text = statements[1].kind.pieces().join("17");
+        let mut totals = LockHolderTotals::default();
+        totals.add(&waited(1, blocker(Some(&text), 1_000)));
+        totals.add(&waited(1, blocker(Some(&text), 2_000)));
+        totals.add(&waited(1, blocker(Some("LOCK TABLE elsewhere"), 9_000)));
+        totals.add(&waited(1, blocker(None, 10)));
+        totals.add(&waited(1, Blocker { length: Nanos(1), ..Blocker::default() }));
+        let records = totals.records(&workload);
+        let operation = &workload.operations[usize::from(statements[1].operation.0)].name;
+        let name = format!("{operation}: {}", statements[1].name);
+        let of = |row: &BudgetLockHolder| (row.holder.clone(), row.count);
+        let expected = [
+            ("LOCK TABLE elsewhere".to_owned(), 1),
+            (name.clone(), 2),
+            ("a thread of the server".to_owned(), 1),
+            ("nobody: a timer or signal ended it".to_owned(), 1),
+        ];
+        assert_eq!(records.iter().map(of).collect::<Vec<_>>(), expected);
+        assert!(records.iter().all(|row| row.waiter == name), "{records:?}");
+        assert!((records[1].wait_s - 3e-6).abs() < 1e-12, "{records:?}");
+    }
+}
