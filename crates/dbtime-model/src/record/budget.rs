@@ -217,8 +217,8 @@ pub struct BudgetLockHolder {
     pub holder: String,
     /// What the server calls the lock; `null` where it does not, and on the embedded engine.
     pub lock: Option<String>,
-    /// How often the waiter found it so; on a server, in how many requests that was the longest wait
-    /// for a lock.
+    /// How often the waiter found it so; on a server, in how many requests that was the longest
+    /// wait for a lock.
     pub count: u64,
     /// How long was waited, in seconds. On a server the longest wait of each request alone, so that
     /// the rows come to no more than the part `lock`.
