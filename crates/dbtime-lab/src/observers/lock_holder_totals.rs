@@ -10,8 +10,8 @@ use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// More rows than this are not kept: statements without their literals are few, and where they are
-/// not, the first to be seen stand for the load.
+/// More rows than this are not kept: statements without their literals are few. Where they are not,
+/// what comes later has one row for each operation.
 const MAX_ROWS: usize = 1_000;
 
 /// Sums of waits.
@@ -40,6 +40,8 @@ enum LockReleaser {
     Connection,
     /// A thread that served no connection.
     ServerThread,
+    /// Those for which there was no row.
+    Others,
 }
 
 #[derive(Debug, Default)]
@@ -58,9 +60,8 @@ impl LockHolderTotals {
                 holder: LockReleaser::of(&wait.blocker),
                 lock: wait.blocker.lock.clone(),
             };
-            if self.rows.len() >= MAX_ROWS && !self.rows.contains_key(&key) {
-                continue;
-            }
+            let is_kept = self.rows.len() < MAX_ROWS || self.rows.contains_key(&key);
+            let key = if is_kept { key } else { LockWaitKey::others(key.operation) };
             let sum = self.rows.entry(key).or_default();
             sum.count += 1;
             sum.length += wait.blocker.length;
@@ -80,6 +81,12 @@ impl LockHolderTotals {
         let mut records: Vec<_> = self.rows.into_iter().map(record).collect();
         records.sort_by(|a, b| b.wait_s.total_cmp(&a.wait_s).then(a.waiter.cmp(&b.waiter)));
         records
+    }
+}
+
+impl LockWaitKey {
+    fn others(operation: OperationId) -> Self {
+        Self { operation, statement: None, holder: LockReleaser::Others, lock: None }
     }
 }
 
@@ -126,6 +133,7 @@ impl<'a> WorkloadNames<'a> {
             LockReleaser::Nobody => return "nobody: a timer or signal ended it".to_owned(),
             LockReleaser::Connection => return "a connection, statement unknown".to_owned(),
             LockReleaser::ServerThread => return "a thread of the server".to_owned(),
+            LockReleaser::Others => return "others".to_owned(),
         };
         let mut fingerprint = String::new();
         dbtime_sql::fingerprint(text, &mut fingerprint);
@@ -187,5 +195,19 @@ mod tests {
         assert_eq!(records.iter().map(of).collect::<Vec<_>>(), expected);
         assert!(records.iter().all(|row| row.waiter == name), "{records:?}");
         assert!((records[1].wait_s - 3e-6).abs() < 1e-12, "{records:?}");
+    }
+
+    #[test]
+    fn no_wait_is_lost_where_statements_are_many() {
+        let workload = Workload::find("tpcb").expect("a shipped one");
+        let mut totals = LockHolderTotals::default();
+        let waits = MAX_ROWS as u64 + 5;
+        for number in 0..waits {
+            totals.add(&waited(1, blocker(Some(&format!("CALL p{number}")), 1_000)));
+        }
+        let records = totals.records(&workload);
+        assert_eq!(records.len(), MAX_ROWS + 1);
+        assert_eq!(records.iter().map(|row| row.count).sum::<u64>(), waits);
+        assert_eq!((&*records[0].holder, records[0].count), ("others", 5));
     }
 }
