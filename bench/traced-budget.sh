@@ -13,20 +13,26 @@
 # Variables: SERVERS (mariadb postgres), WORKLOADS (atm oltp-read-write tpcb values1), PROTOCOLS
 # (text prepared), CONNECTIONS (8), PAIRS (3)
 set -eu
+# A case that could not be compared makes the script fail at its end.
+failed=0
 dbtime=${1:-target/release/dbtime}
 length=${2:-5s}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-# One run into a folder; a run that is doubtful is a run all the same.
+# One run into a folder; a run that is doubtful is a run all the same. Without one nothing that
+# follows makes sense.
 drive() {
     folder=$1
     shift
     "$dbtime" run "$@" --connections "${CONNECTIONS:-8}" --time "$length" --warmup 1s --quiet \
-        --out "$folder" >"$folder.txt" 2>&1 || [ -f "$folder/run.json" ] || cat "$folder.txt" >&2
+        --out "$folder" >"$folder.txt" 2>&1 || [ -f "$folder/run.json" ] || {
+        cat "$folder.txt" >&2
+        exit 3
+    }
 }
 
-field() {
+throughput() {
     python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["throughput_tps"])' \
         "$1/run.json"
 }
@@ -45,14 +51,11 @@ statements = sum(j["matched"] + j["unmatched"] + j["ambiguous"] for j in joins)
 matched = 10_000 * sum(j["matched"] for j in joins) // max(statements, 1) / 100
 
 KEPT = ("kept", "operation", "outcome", "due_us", "retries", "response_us")
-# Where parts of it are known apart, their sum stands in its place.
-APART = {"runq": ("runq_preempted", "runq_woken")}
 worst, slow_unexplained, slow_response = 0.0, 0.0, 0.0
 for path in glob.glob(f"{folder}/{case}-traced-*/transactions.csv"):
     for row in csv.DictReader(open(path)):
         response = float(row["response_us"])
-        parts = sum(float(value) for name, value in row.items() if name not in KEPT and value
-                    and not any(row.get(part) for part in APART.get(name, ())))
+        parts = sum(float(value) for name, value in row.items() if name not in KEPT and value)
         worst = max(worst, 100 * abs(parts - response) / max(response, 1e-9))
         if row["kept"] == "slowest":
             slow_response += response
@@ -82,7 +85,7 @@ for server in ${SERVERS:-mariadb postgres}; do
             for load in flat half; do
                 rate=
                 if [ "$load" = half ]; then
-                    rate="--rate $(field "$dir/$server-$workload-$protocol-flat-plain-1" |
+                    rate="--rate $(throughput "$dir/$server-$workload-$protocol-flat-plain-1" |
                         awk '{ printf "%d", $1 / 2 }')/s"
                 fi
                 case=$server-$workload-$protocol-$load
@@ -96,8 +99,9 @@ for server in ${SERVERS:-mariadb postgres}; do
                     done
                 done
                 printf '%-9s %-16s %-9s %-5s ' "$server" "$workload" "$protocol" "$load"
-                compare "$case" || true
+                compare "$case" || failed=3
             done
         done
     done
 done
+exit "$failed"
