@@ -28,6 +28,8 @@ mod run_trace;
 mod scratch;
 mod script_watchdog;
 pub mod servers;
+#[cfg(feature = "trace")]
+mod statements;
 pub mod store;
 mod summary;
 mod targets;
@@ -36,7 +38,10 @@ pub mod tracing;
 
 pub use abandon::abandon;
 pub use error::LabError;
-pub use join::{JoinedStatement, JoinedTransaction, StatementJoiner};
+pub use join::{
+    BareStatement, JoinedStatement, JoinedTransaction, LeftOutTransaction, ServerAnswer,
+    StatementJoiner, StatementMatch,
+};
 pub use one_shot::{command, operation};
 pub use progress::RunProgress;
 pub use reported_run::{LoadMoment, ReportedResult, ReportedRun};

@@ -69,7 +69,7 @@ pub fn run_into(
     let log = IntervalLog::new(log, started);
     let LoadPlan { warmup, measure, transactions, .. } = plan;
     progress(RunProgress::Planned { warmup, measure, transactions });
-    let mut trace = RunTrace::begin(request, &plan, &*prepared);
+    let mut trace = RunTrace::begin(request, &plan, &*prepared, store.as_ref());
     let (mut driven, mut observed) =
         drive_observed(&plan, &*prepared, log, trace.observer(), progress, stop)?;
     if let Some(error) = plan.script_error() {

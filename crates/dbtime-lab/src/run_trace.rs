@@ -4,6 +4,9 @@
 use crate::error::LabError;
 use crate::observers::RunObserver;
 use crate::request::RunRequest;
+#[cfg(feature = "trace")]
+use crate::statements::StatementLog;
+use crate::store::RunStore;
 use crate::targets::PreparedTarget;
 use dbtime_engines::drive::plan::{LoadPlan, LoadResult};
 use dbtime_model::record::{BudgetLockHolder, JoinCounts, TraceInfo, Warning, WarningKind};
@@ -30,6 +33,8 @@ pub(crate) struct TraceObservation {
     pub(crate) info: TraceInfo,
     /// Why that is not all; `None`: the tracer was there to the end.
     pub(crate) failure: Option<TraceFailure>,
+    /// What is wrong with the file of statements.
+    pub(crate) warnings: Vec<Warning>,
 }
 
 /// The early end of a tracer.
@@ -61,18 +66,20 @@ pub(crate) struct RunTrace {
 }
 
 impl RunTrace {
-    /// Begins to trace where the request has it so. To be called before the load connects, so that
-    /// logins and the statements that are prepared are seen.
+    /// Begins to trace where the request has it so, and the file of statements in the record. To be
+    /// called before the load connects, so that logins and the statements that are prepared are
+    /// seen.
     pub(crate) fn begin(
         request: &RunRequest,
         plan: &LoadPlan,
         prepared: &dyn PreparedTarget,
+        store: Option<&RunStore>,
     ) -> Self {
         if !request.trace {
             return Self::default();
         }
-        match attach(plan, prepared) {
-            Ok(tracer) => Self { tracer: Some(tracer), warnings: Vec::new() },
+        match attach(plan, prepared, store) {
+            Ok((tracer, warnings)) => Self { tracer: Some(tracer), warnings },
             Err(error) => Self { tracer: None, warnings: vec![untraced(&error)] },
         }
     }
@@ -87,7 +94,10 @@ impl RunTrace {
     pub(crate) fn finish(self, driven: &mut LoadResult) -> TraceResult {
         let Self { tracer, mut warnings } = self;
         let Some(tracer) = tracer else { return TraceResult { warnings, ..Default::default() } };
-        let TraceObservation { recorder, lock_holders, info, failure } = tracer.finish();
+        let observation = tracer.finish();
+        let TraceObservation { recorder, lock_holders, info, failure, warnings: file } =
+            observation;
+        warnings.extend(file);
         // None of the window's where the tracer ended in the warm-up.
         let recorder = recorder.filter(has_parts);
         let has_parts = recorder.is_some();
@@ -106,18 +116,35 @@ fn has_parts(recorder: &Recorder) -> bool {
     recorder.operations.iter().any(|operation| operation.cells.total().count > 0)
 }
 
+/// A tracer, and what is wrong with what it is to write.
+type AttachedTracer = (Box<dyn ServerTracer>, Vec<Warning>);
+
 #[cfg(feature = "trace")]
 fn attach(
     plan: &LoadPlan,
     prepared: &dyn PreparedTarget,
-) -> Result<Box<dyn ServerTracer>, LabError> {
+    store: Option<&RunStore>,
+) -> Result<AttachedTracer, LabError> {
     let text = "there is no server process on this machine that could be traced";
     let server = prepared.server_pid().ok_or_else(|| LabError::Target(text.to_owned()))?;
-    Ok(Box::new(crate::observers::RunTracer::attach(server, plan)?))
+    let mut tracer = crate::observers::RunTracer::attach(server, plan)?;
+    let mut warnings = Vec::new();
+    if let Some(store) = store {
+        let path = store.file(dbtime_model::record::file::STATEMENTS);
+        match StatementLog::create(&path, plan.workload.clone()) {
+            Ok(log) => tracer.write_to(log),
+            Err(error) => warnings.push(crate::statements::unwritten(&error)),
+        }
+    }
+    Ok((Box::new(tracer), warnings))
 }
 
 #[cfg(not(feature = "trace"))]
-fn attach(_: &LoadPlan, _: &dyn PreparedTarget) -> Result<Box<dyn ServerTracer>, LabError> {
+fn attach(
+    _: &LoadPlan,
+    _: &dyn PreparedTarget,
+    _: Option<&RunStore>,
+) -> Result<AttachedTracer, LabError> {
     Err(LabError::Target("this dbtime was built without its tracer".to_owned()))
 }
 
@@ -190,7 +217,13 @@ mod tests {
         let error = LabError::Target("the reader was ended by signal 9".to_owned());
         let failure = Some(TraceFailure { into_load, error });
         let recorder = Some(recorder);
-        let observation = TraceObservation { recorder, lock_holders: Vec::new(), info, failure };
+        let observation = TraceObservation {
+            recorder,
+            lock_holders: Vec::new(),
+            info,
+            failure,
+            warnings: Vec::new(),
+        };
         RunTrace { tracer: Some(Box::new(EndedTracer(observation))), warnings: Vec::new() }
     }
 

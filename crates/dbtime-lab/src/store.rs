@@ -121,7 +121,8 @@ impl RunStore {
         Err(LabError::OutExists(self.out.clone()))
     }
 
-    fn file(&self, name: &str) -> PathBuf {
+    /// Where a file of the folder is while that is in the making.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.partial.path().join(name)
     }
 

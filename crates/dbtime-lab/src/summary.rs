@@ -282,7 +282,7 @@ pub(crate) fn connect_us(driven: &LoadResult) -> Option<LatencyUs> {
     (times.count() > 0).then(|| times.into())
 }
 
-fn outcome(outcome: Outcome) -> &'static str {
+pub(crate) fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Completed => "completed",
         Outcome::Failed(class) => class.name(),

@@ -365,7 +365,7 @@ impl PartSet {
     }
 
     /// Whether the part is in it.
-    pub(crate) fn has(self, part: Part) -> bool {
+    pub fn has(self, part: Part) -> bool {
         self.0 & (1 << part as u32) != 0
     }
 

@@ -3,6 +3,7 @@
 
 use super::joined_transaction::{JoinedLockWait, JoinedStatement};
 use super::served_request::ServedRequest;
+use super::server_answer::ServerAnswer;
 use dbtime_model::exchange::StatementExchange;
 use dbtime_model::{MonoNanos, Nanos, Part, Parts};
 
@@ -105,15 +106,29 @@ impl ExchangeGroup {
         add_wire(slices, self.took().signed() - server.signed());
         let mut sum = Parts::default();
         slices.iter().for_each(|slice| sum.add_all(slice));
-        if is_split {
-            let of_slice = |(exchange, parts): (&StatementExchange, &Parts)| {
-                let StatementExchange { statement, sent, .. } = *exchange;
-                let took = Nanos(parts.total().max(0).cast_unsigned());
-                JoinedStatement { statement, sent, took, parts: *parts }
-            };
-            statements.extend(self.exchanges.iter().zip(&*slices).map(of_slice));
+        match self.exchanges[..] {
+            [only] => {
+                let answer = ServerAnswer::of_all(&self.requests);
+                statements.push(joined(&only, slices[0], self.way_out(), answer));
+            }
+            _ if is_split => {
+                let executing = self.requests.iter().filter(|request| request.executions > 0);
+                let answers = executing.flat_map(ServerAnswer::of_each);
+                let slices = self.exchanges.iter().zip(&*slices).zip(answers);
+                let of_slice = |((exchange, parts), answer): ((&_, &_), _)| {
+                    joined(exchange, *parts, None, answer)
+                };
+                statements.extend(slices.map(of_slice));
+            }
+            _ => {}
         }
         (sum, is_split)
+    }
+
+    /// How long its first request was on its way to the server, where its arrival was seen.
+    fn way_out(&self) -> Option<i64> {
+        let (sent, first) = (self.exchanges.first()?.sent, self.requests.first()?);
+        first.server_queue.map(|_| first.arrival().0.cast_signed() - sent.0.cast_signed())
     }
 
     /// Its waits for locks.
@@ -173,6 +188,17 @@ impl ExchangeGroup {
         }
         server
     }
+}
+
+/// A statement with these parts.
+fn joined(
+    exchange: &StatementExchange,
+    parts: Parts,
+    way_out: Option<i64>,
+    answer: ServerAnswer,
+) -> JoinedStatement {
+    let took = Nanos(parts.total().max(0).cast_unsigned());
+    JoinedStatement { exchange: *exchange, took, parts, way_out, answer }
 }
 
 /// Adds the way to and from the server to the first statement; what would make it less than nothing

@@ -1,9 +1,11 @@
 //! What comes of a join: transactions with the server's parts in them, and counts.
 
-use dbtime_model::exchange::DrivenTransaction;
+use super::server_answer::ServerAnswer;
+use dbtime_model::exchange::{DrivenTransaction, StatementExchange};
 use dbtime_model::recorder::Recorder;
 use dbtime_model::traced::Blocker;
-use dbtime_model::{MonoNanos, Nanos, Parts, StatementId};
+use dbtime_model::{Nanos, Parts, StatementId};
+use std::sync::Arc;
 
 /// A transaction whose statements were all matched.
 #[derive(Clone, Debug)]
@@ -17,8 +19,55 @@ pub struct JoinedTransaction {
     /// Its statements in the order in which they were sent; without those of groups that could not
     /// be split ([`JoinCounts::unsplit`](dbtime_model::record::JoinCounts::unsplit)).
     pub statements: Vec<JoinedStatement>,
+    /// The statements of those groups.
+    pub bare: Vec<BareStatement>,
     /// The longest wait for a lock of each request that waited for one.
     pub lock_waits: Vec<JoinedLockWait>,
+}
+
+/// A transaction with a statement that was not matched.
+#[derive(Clone, Debug)]
+pub struct LeftOutTransaction {
+    /// As the driver handed it over.
+    pub driven: DrivenTransaction,
+    /// Its statements that were matched.
+    pub statements: Vec<JoinedStatement>,
+    /// The others.
+    pub bare: Vec<BareStatement>,
+}
+
+/// A statement without parts of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BareStatement {
+    /// As the driver handed it over.
+    pub exchange: StatementExchange,
+    /// Why it has none.
+    pub outcome: StatementMatch,
+}
+
+/// How a statement of the driver was matched with requests of the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatementMatch {
+    /// It has its requests.
+    Matched,
+    /// It has them together with others, and cannot be told from those.
+    Unsplit,
+    /// No request was seen.
+    Unmatched,
+    /// One was seen that contradicts it.
+    Ambiguous,
+}
+
+impl StatementMatch {
+    /// The name used in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Matched => "matched",
+            Self::Unsplit => "unsplit",
+            Self::Unmatched => "unmatched",
+            Self::Ambiguous => "ambiguous",
+        }
+    }
 }
 
 /// A wait of a statement for a lock.
@@ -28,22 +77,25 @@ pub struct JoinedLockWait {
     /// script's.
     pub statement: Option<StatementId>,
     /// How long it was, and who let go.
-    pub blocker: Box<Blocker>,
+    pub blocker: Arc<Blocker>,
 }
 
 /// A statement with what the server did for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JoinedStatement {
-    /// Which statement of the workload; `None`: a script's, which has no place in it.
-    pub statement: Option<StatementId>,
-    /// Before its first byte was handed to the kernel.
-    pub sent: MonoNanos,
+    /// As the driver handed it over.
+    pub exchange: StatementExchange,
     /// The sum of its parts. Of a statement that was alone on its connection: from sending it until
     /// its answer was read, without what the answer waited for the driver. Statements that were
     /// under way together share that time out among themselves by what the server did for each.
     pub took: Nanos,
     /// Wire, server's queue, the server's parts and what these leave unexplained.
     pub parts: Parts,
+    /// How much of [`Part::Wire`](dbtime_model::Part::Wire) was the way to the server; `None`: it
+    /// was under way with others, or its arrival was not seen. Unit: nanoseconds.
+    pub way_out: Option<i64>,
+    /// What else is known of it on the server.
+    pub answer: ServerAnswer,
 }
 
 impl JoinedTransaction {
@@ -54,9 +106,9 @@ impl JoinedTransaction {
             return;
         }
         recorder.record_parts(sample, &self.parts);
-        for JoinedStatement { statement, took, parts, .. } in &self.statements {
-            if let Some(statement) = statement {
-                recorder.statement_parts(*statement, *took, parts);
+        for JoinedStatement { exchange, took, parts, .. } in &self.statements {
+            if let Some(statement) = exchange.statement {
+                recorder.statement_parts(statement, *took, parts);
             }
         }
     }

@@ -36,6 +36,7 @@ mod exchange_group;
 mod joined_transaction;
 mod pending_transaction;
 mod served_request;
+mod server_answer;
 mod statement_joiner;
 #[cfg(test)]
 mod tests;
@@ -43,5 +44,8 @@ mod transaction_ledger;
 
 #[cfg(all(test, feature = "trace"))]
 pub(crate) use joined_transaction::JoinedLockWait;
-pub use joined_transaction::{JoinedStatement, JoinedTransaction};
+pub use joined_transaction::{
+    BareStatement, JoinedStatement, JoinedTransaction, LeftOutTransaction, StatementMatch,
+};
+pub use server_answer::ServerAnswer;
 pub use statement_joiner::StatementJoiner;

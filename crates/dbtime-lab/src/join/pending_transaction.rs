@@ -1,8 +1,11 @@
 //! A transaction with statements that are not decided yet.
 
 use super::exchange_group::ExchangeGroup;
-use super::joined_transaction::{JoinedLockWait, JoinedStatement, JoinedTransaction};
-use dbtime_model::exchange::{ConnectionKey, DrivenTransaction};
+use super::joined_transaction::{
+    BareStatement, JoinedLockWait, JoinedStatement, JoinedTransaction, LeftOutTransaction,
+    StatementMatch,
+};
+use dbtime_model::exchange::{ConnectionKey, DrivenTransaction, StatementExchange};
 use dbtime_model::{Part, PartSet, Parts};
 
 /// The way to and from the server, and its queue. With [`Part::TRACED`] they are the parts on the
@@ -19,6 +22,8 @@ pub(super) struct PendingTransaction {
     /// Whether a statement of it is not matched.
     is_left_out: bool,
     statements: Vec<JoinedStatement>,
+    /// Its statements without parts of their own.
+    bare: Vec<BareStatement>,
     lock_waits: Vec<JoinedLockWait>,
     /// The parts of all statements that could not be told apart.
     unsplit: Option<Box<Parts>>,
@@ -43,10 +48,10 @@ impl PendingTransaction {
     }
 
     /// A statement of it is not matched.
-    pub(super) fn leave_out(&mut self) {
+    pub(super) fn leave_out(&mut self, exchange: &StatementExchange, outcome: StatementMatch) {
         self.decided += 1;
         self.is_left_out = true;
-        self.statements = Vec::new();
+        self.bare.push(BareStatement { exchange: *exchange, outcome });
         self.lock_waits = Vec::new();
         self.unsplit = None;
     }
@@ -54,10 +59,15 @@ impl PendingTransaction {
     /// A group of its statements is matched. Returns whether they could be told apart.
     pub(super) fn add_matched(&mut self, group: &ExchangeGroup, slices: &mut Vec<Parts>) -> bool {
         self.decided += group.exchanges().len() as u32;
-        let before = self.statements.len();
         let (parts, is_split) = group.split(slices, &mut self.statements);
+        if !is_split {
+            let bare = |exchange: &StatementExchange| BareStatement {
+                exchange: *exchange,
+                outcome: StatementMatch::Unsplit,
+            };
+            self.bare.extend(group.exchanges().iter().map(bare));
+        }
         if self.is_left_out {
-            self.statements.truncate(before);
             return is_split;
         }
         self.lock_waits.extend(group.lock_waits());
@@ -72,22 +82,25 @@ impl PendingTransaction {
         self.driven.is_some() && self.decided == self.exchanges
     }
 
-    /// The decided transaction; `None`: it is left out.
-    pub(super) fn join(self) -> Option<JoinedTransaction> {
-        let driven = *self.driven.filter(|_| !self.is_left_out)?;
+    /// The decided transaction; an error: it is left out. `None`: it is not over.
+    pub(super) fn join(self) -> Option<Result<JoinedTransaction, LeftOutTransaction>> {
+        let driven = *self.driven?;
+        let (mut statements, bare) = (self.statements, self.bare);
+        statements.sort_by_key(|statement| statement.exchange.sent);
+        if self.is_left_out {
+            return Some(Err(LeftOutTransaction { driven, statements, bare }));
+        }
         let mut served = self.unsplit.map_or_else(Parts::default, |parts| *parts);
-        self.statements.iter().for_each(|statement| served.add_all(&statement.parts));
+        statements.iter().for_each(|statement| served.add_all(&statement.parts));
         if driven.exchanges == 0 && driven.parts.get(Part::ServerAndWire) == 0 {
             // It had nothing to do there, and that is known. (One that was given up with a
             // statement under way had, and that is not.)
             served.measure(PartSet::of(&Part::TRACED));
             served.measure(WAY_PARTS);
         }
-        let mut statements = self.statements;
-        statements.sort_by_key(|statement| statement.sent);
         let parts = replaced(&driven.parts, &served);
         let lock_waits = self.lock_waits;
-        Some(JoinedTransaction { parts, driven, statements, lock_waits })
+        Some(Ok(JoinedTransaction { parts, driven, statements, bare, lock_waits }))
     }
 }
 

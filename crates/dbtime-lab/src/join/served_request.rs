@@ -1,8 +1,9 @@
-//! What a join needs of a request: a fifth of it.
+//! What a join needs of a request: a third of it.
 
-use dbtime_model::traced::{Blocker, RequestOutcome, TracedRequest};
+use dbtime_model::traced::{Blocker, ErrorCode, Preemptor, RequestOutcome, TracedRequest};
 use dbtime_model::{MonoNanos, Nanos, Parts, WireProtocol};
 use dbtime_wire::mysql::command;
+use std::sync::Arc;
 
 /// Commands of MySQL that execute nothing.
 const PREPARATORY_COMMANDS: [u8; 8] = [
@@ -39,7 +40,28 @@ pub(super) struct ServedRequest {
     /// Whether its connection ended before its answer.
     pub(super) is_aborted: bool,
     /// Its longest wait for a lock.
-    pub(super) blocker: Option<Box<Blocker>>,
+    pub(super) blocker: Option<Arc<Blocker>>,
+    /// Who had the CPU for longest while it could have run.
+    pub(super) preemptor: Option<ServedPreemptor>,
+    /// What the server calls its connection, where that is known.
+    pub(super) server_id: Option<u64>,
+    /// Rows that it sent or changed, where the answer says.
+    pub(super) rows: Option<u64>,
+    /// The server's error.
+    pub(super) error: Option<ErrorCode>,
+}
+
+/// Who had the CPU, and for how long in all.
+#[derive(Clone, Debug)]
+pub(super) struct ServedPreemptor {
+    pub(super) name: Arc<str>,
+    pub(super) length: Nanos,
+}
+
+impl ServedPreemptor {
+    fn new(preemptor: &Preemptor) -> Self {
+        Self { name: Arc::from(&*preemptor.name), length: preemptor.length }
+    }
 }
 
 impl ServedRequest {
@@ -57,7 +79,11 @@ impl ServedRequest {
             is_preparation: executions == 0 && prepares(request),
             lengths: lengths(request).unwrap_or_default(),
             is_aborted: request.outcome == RequestOutcome::Aborted,
-            blocker: request.blocker.clone().map(Box::new),
+            blocker: request.blocker.clone().map(Arc::new),
+            preemptor: request.preemptor.as_ref().map(ServedPreemptor::new),
+            server_id: request.server_id(),
+            rows: request.rows,
+            error: request.error.clone(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::connection_timeline::{ConnectionTimeline, END_OF_TIME};
 use super::exchange_group::{ExchangeGroup, GroupMatch};
-use super::joined_transaction::JoinedTransaction;
+use super::joined_transaction::{JoinedTransaction, LeftOutTransaction};
 use super::served_request::ServedRequest;
 use super::transaction_ledger::TransactionLedger;
 use dbtime_model::MonoNanos;
@@ -97,16 +97,27 @@ impl StatementJoiner {
         self.ledger.joined.drain(..)
     }
 
+    /// Takes the transactions that were left out since the last time, likewise.
+    pub fn take_left_out(&mut self) -> impl Iterator<Item = LeftOutTransaction> + '_ {
+        self.ledger.left_out.drain(..)
+    }
+
     /// How far the sides have matched, so far.
     pub fn counts(&self) -> JoinCounts {
         self.ledger.counts
     }
 
-    /// Decides what is left: nothing more will come. Returns the transactions that were joined
-    /// since the last time, and all counts. A transaction that the driver never handed over is in
-    /// neither.
-    pub fn finish(mut self) -> (Vec<JoinedTransaction>, JoinCounts) {
+    /// Decides what is left: nothing more will come. What was decided can be taken, and the counts
+    /// are final. A transaction that the driver never handed over is in neither.
+    pub fn decide_rest(&mut self) {
         self.settle(END_OF_TIME);
+    }
+
+    /// Decides what is left, and returns the transactions that were joined since the last time, and
+    /// all counts.
+    #[cfg(test)]
+    pub(super) fn finish(mut self) -> (Vec<JoinedTransaction>, JoinCounts) {
+        self.decide_rest();
         (self.ledger.joined, self.ledger.counts)
     }
 

@@ -1,7 +1,7 @@
 //! The transactions that are not decided, those that are, and the counts of all.
 
 use super::exchange_group::{ExchangeGroup, GroupMatch};
-use super::joined_transaction::JoinedTransaction;
+use super::joined_transaction::{JoinedTransaction, LeftOutTransaction, StatementMatch};
 use super::pending_transaction::PendingTransaction;
 use dbtime_model::Parts;
 use dbtime_model::exchange::{ConnectionKey, DrivenTransaction, StatementExchange};
@@ -14,6 +14,8 @@ pub(super) struct TransactionLedger {
     pending: FxHashMap<u64, PendingTransaction>,
     /// Those that are joined, in the order in which they were decided.
     pub(super) joined: Vec<JoinedTransaction>,
+    /// The others, likewise.
+    pub(super) left_out: Vec<LeftOutTransaction>,
     pub(super) counts: JoinCounts,
     /// Kept for its memory.
     slices: Vec<Parts>,
@@ -45,13 +47,14 @@ impl TransactionLedger {
 
     /// Decides an exchange that is not matched.
     pub(super) fn leave_out(&mut self, exchange: &StatementExchange, verdict: GroupMatch) {
-        match verdict {
-            GroupMatch::Matched => self.counts.matched += 1,
-            GroupMatch::Unmatched => self.counts.unmatched += 1,
-            GroupMatch::Ambiguous => self.counts.ambiguous += 1,
-        }
+        let (count, outcome) = match verdict {
+            GroupMatch::Matched => (&mut self.counts.matched, StatementMatch::Matched),
+            GroupMatch::Unmatched => (&mut self.counts.unmatched, StatementMatch::Unmatched),
+            GroupMatch::Ambiguous => (&mut self.counts.ambiguous, StatementMatch::Ambiguous),
+        };
+        *count += 1;
         if let Some(pending) = self.pending.get_mut(&exchange.transaction) {
-            pending.leave_out();
+            pending.leave_out(exchange, outcome);
             self.release(exchange.transaction);
         }
     }
@@ -82,11 +85,15 @@ impl TransactionLedger {
             return;
         }
         match self.pending.remove(&number).and_then(PendingTransaction::join) {
-            Some(joined) => {
+            Some(Ok(joined)) => {
                 self.counts.transactions += 1;
                 self.joined.push(joined);
             }
-            None => self.counts.left_out += 1,
+            Some(Err(left_out)) => {
+                self.counts.left_out += 1;
+                self.left_out.push(left_out);
+            }
+            None => {}
         }
     }
 

@@ -158,8 +158,8 @@ mod tests {
         let parts = Parts::default();
         let driven = DrivenTransaction { transaction: 1, sample, parts, exchanges: 1 };
         let statement = Some(StatementId(statement));
-        let lock_waits = vec![JoinedLockWait { statement, blocker: Box::new(blocker) }];
-        JoinedTransaction { driven, parts, statements: Vec::new(), lock_waits }
+        let lock_waits = vec![JoinedLockWait { statement, blocker: Arc::new(blocker) }];
+        JoinedTransaction { driven, parts, statements: Vec::new(), bare: Vec::new(), lock_waits }
     }
 
     fn blocker(statement: Option<&str>, length: u64) -> Blocker {

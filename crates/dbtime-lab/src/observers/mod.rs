@@ -8,6 +8,8 @@ mod monitor;
 mod observer_thread;
 mod phase_log;
 #[cfg(feature = "trace")]
+mod run_join;
+#[cfg(feature = "trace")]
 mod run_tracer;
 mod server_observer;
 

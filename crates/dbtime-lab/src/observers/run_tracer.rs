@@ -2,18 +2,17 @@
 //! sent.
 
 use super::RunObserver;
-use super::lock_holder_totals::LockHolderTotals;
+use super::run_join::{RunJoin, RunJoinEnd};
 use crate::error::LabError;
-use crate::join::{JoinedTransaction, StatementJoiner};
 use crate::run_trace::{ServerTracer, TraceFailure, TraceObservation};
+use crate::statements::StatementLog;
 use crate::tracing::{TraceOptions, TraceOutcome, TraceSession};
 use dbtime_engines::drive::plan::LoadPlan;
 use dbtime_machine::now;
 use dbtime_model::exchange::ExchangeBatch;
 use dbtime_model::record::TraceInfo;
-use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::TraceEnd;
-use dbtime_model::{MonoNanos, Nanos, Recorder, RunPhase};
+use dbtime_model::{MonoNanos, Nanos, RunPhase};
 use dbtime_observe::process::ProcessSelector;
 use dbtime_observe::trace::ServerFilter;
 
@@ -33,9 +32,7 @@ const BUFFER_BYTES: u32 = 8 << 20;
 /// A tracer of the server that is driven.
 pub(crate) struct RunTracer {
     session: TraceSession,
-    joiner: StatementJoiner,
-    /// Before the load has started nothing belongs to the window.
-    figures: Option<TracedFigures>,
+    join: RunJoin,
     started: Option<MonoNanos>,
     plan: LoadPlan,
     next_poll: MonoNanos,
@@ -43,21 +40,6 @@ pub(crate) struct RunTracer {
     /// Why nothing more comes of the tracer.
     failure: Option<(MonoNanos, LabError)>,
     notes: Vec<String>,
-}
-
-/// What comes of the transactions of the window.
-struct TracedFigures {
-    recorder: Recorder,
-    holders: LockHolderTotals,
-}
-
-impl TracedFigures {
-    fn add(&mut self, transaction: &JoinedTransaction) {
-        transaction.record(&mut self.recorder);
-        if self.recorder.window().contains(transaction.driven.sample.due) {
-            self.holders.add(transaction);
-        }
-    }
 }
 
 impl RunTracer {
@@ -78,8 +60,7 @@ impl RunTracer {
         let notes = session.unavailable().to_vec();
         Ok(Self {
             session,
-            joiner: StatementJoiner::new(),
-            figures: None,
+            join: RunJoin::new(),
             started: None,
             plan: plan.clone(),
             next_poll: now() + POLL_INTERVAL,
@@ -89,6 +70,11 @@ impl RunTracer {
         })
     }
 
+    /// Writes the statements of the window to this file.
+    pub(crate) fn write_to(&mut self, statements: StatementLog) {
+        self.join.write_to(statements);
+    }
+
     fn poll(&mut self) {
         if self.failure.is_some() {
             return;
@@ -96,31 +82,21 @@ impl RunTracer {
         match self.session.poll() {
             Ok(progress) => {
                 self.notes.extend(progress.notes);
-                self.take(&progress.requests);
+                self.join.requests(&progress.requests);
             }
             Err(error) => self.failure = Some((now(), error)),
-        }
-    }
-
-    fn take(&mut self, requests: &[TracedRequest]) {
-        requests.iter().for_each(|request| self.joiner.request(request));
-        let joined = self.joiner.take_joined();
-        if let Some(figures) = &mut self.figures {
-            joined.for_each(|transaction| figures.add(&transaction));
         }
     }
 }
 
 impl ServerTracer for RunTracer {
     fn finish(self: Box<Self>) -> TraceObservation {
-        let Self {
-            session, mut joiner, mut figures, started, plan, mut failure, mut notes, ..
-        } = *self;
+        let Self { session, mut join, started, plan, mut failure, mut notes, .. } = *self;
         let since = session.since();
         // Without its helper the reader still has what was seen before.
         let (end, reader) = match session.finish() {
             Ok(TraceOutcome { requests, end, notes: last, reader, .. }) => {
-                requests.iter().for_each(|request| joiner.request(request));
+                join.requests(&requests);
                 notes.extend(last);
                 (Some(end), Some(reader))
             }
@@ -129,10 +105,7 @@ impl ServerTracer for RunTracer {
                 (None, None)
             }
         };
-        let (joined, join) = joiner.finish();
-        if let Some(figures) = &mut figures {
-            joined.iter().for_each(|transaction| figures.add(transaction));
-        }
+        let RunJoinEnd { recorder, lock_holders, counts, warnings } = join.finish(&plan);
         drop(reader);
         let failed = failure.as_ref().map(|(at, _)| *at - since);
         let (end_length, ledger, cost) = match end {
@@ -140,24 +113,19 @@ impl ServerTracer for RunTracer {
             None => (Nanos::ZERO, None, None),
         };
         let length = failed.unwrap_or(end_length);
-        let info = TraceInfo { join, ledger, cost, length, notes };
+        let info = TraceInfo { join: counts, ledger, cost, length, notes };
         let failure = failure.map(|(at, error)| {
             let into_load = started.filter(|start| *start <= at).map(|start| at - start);
             TraceFailure { into_load, error }
         });
-        let (recorder, holders) =
-            figures.map(|figures| (figures.recorder, figures.holders)).unzip();
-        let lock_holders = holders.map(|totals| totals.records(&plan.workload));
-        let lock_holders = lock_holders.unwrap_or_default();
-        TraceObservation { recorder, lock_holders, info, failure }
+        TraceObservation { recorder, lock_holders, info, failure, warnings }
     }
 }
 
 impl RunObserver for RunTracer {
     fn reached(&mut self, phase: RunPhase, at: MonoNanos) {
         if phase == RunPhase::Started {
-            let recorder = self.plan.recorder(at, 0);
-            self.figures = Some(TracedFigures { recorder, holders: LockHolderTotals::default() });
+            self.join.begin(self.plan.recorder(at, 0));
             self.started = Some(at);
         }
     }
@@ -169,7 +137,7 @@ impl RunObserver for RunTracer {
     fn tick(&mut self, present: MonoNanos) {
         self.poll();
         if present >= self.next_settling {
-            self.joiner.settle(MonoNanos(present.0.saturating_sub(SETTLED_AFTER.0)));
+            self.join.settle(MonoNanos(present.0.saturating_sub(SETTLED_AFTER.0)));
             self.next_settling = present + SETTLE_INTERVAL;
         }
         self.next_poll = present + POLL_INTERVAL;
@@ -180,7 +148,6 @@ impl RunObserver for RunTracer {
     }
 
     fn exchanges(&mut self, batch: &ExchangeBatch) {
-        batch.exchanges.iter().for_each(|exchange| self.joiner.exchange(*exchange));
-        batch.transactions.iter().for_each(|driven| self.joiner.transaction(*driven));
+        self.join.exchanges(batch);
     }
 }

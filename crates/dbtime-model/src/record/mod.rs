@@ -64,6 +64,8 @@ pub mod file {
     pub const SERVER_LOG: &str = "server.log";
     /// The slowest and a random choice of transactions with all their parts.
     pub const TRANSACTIONS: &str = "transactions.csv";
+    /// Every statement of the window of a traced run, with its parts.
+    pub const STATEMENTS: &str = "statements.parquet";
     /// Every counter of the server, as the difference over the window.
     pub const COUNTERS: &str = "counters.json";
     /// Which runs a sweep has, in the folder that they are in.

@@ -50,6 +50,8 @@ pub enum WarningKind {
     Untraced,
     /// Statements were not matched with requests that the tracer saw.
     Unmatched,
+    /// The file of statements lacks some, or could not be written.
+    StatementsLost,
     /// The run ended before its time.
     EndedEarly,
     /// Too few transactions for the percentiles shown.

@@ -18,6 +18,7 @@ mod recordings;
 mod requests;
 mod rights;
 mod rows;
+mod statement_file;
 mod stopped;
 mod sums;
 #[cfg(feature = "versions")]

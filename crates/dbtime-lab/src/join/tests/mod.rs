@@ -120,7 +120,7 @@ fn a_transaction_may_go_on_with_another_connection() {
     let (joined, found) = join(&exchanges, &requests);
     assert_eq!(found, counts(2));
     let joined = joined.expect("both are matched");
-    assert_eq!(joined.statements.iter().map(|s| s.sent.0).collect::<Vec<_>>(), [100, 400]);
+    assert_eq!(joined.statements.iter().map(|s| s.exchange.sent.0).collect::<Vec<_>>(), [100, 400]);
     assert_eq!(joined.parts.get(Part::Cpu), 14);
 }
 

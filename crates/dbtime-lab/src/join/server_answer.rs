@@ -1,0 +1,46 @@
+//! What the server was seen to answer to a statement, beside its parts.
+
+use super::served_request::ServedRequest;
+use dbtime_model::traced::{Blocker, ErrorCode};
+use std::sync::Arc;
+
+/// What is known of a statement on the server, beside its parts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServerAnswer {
+    /// What the server calls the connection, where that is known.
+    pub server_id: Option<u64>,
+    /// Rows that it sent or changed, where the answer says, and says it of this statement alone.
+    pub rows: Option<u64>,
+    /// The server's error, where the answer begins with one.
+    pub error: Option<ErrorCode>,
+    /// Its longest wait for a lock; `None` also where one of several statements in one request
+    /// waited.
+    pub blocker: Option<Arc<Blocker>>,
+    /// The name of the thread that had the CPU for longest while it could have run; likewise.
+    pub preemptor: Option<Arc<str>>,
+}
+
+impl ServerAnswer {
+    /// Of a statement that was alone on its connection: all these requests are its own.
+    pub(super) fn of_all(requests: &[ServedRequest]) -> Self {
+        let blockers = requests.iter().filter_map(|request| request.blocker.clone());
+        let preemptors = requests.iter().filter_map(|request| request.preemptor.as_ref());
+        let longest = preemptors.max_by_key(|preemptor| preemptor.length);
+        Self {
+            server_id: requests.iter().rev().find_map(|request| request.server_id),
+            rows: requests.iter().rev().find_map(|request| request.rows),
+            error: requests.iter().rev().find_map(|request| request.error.clone()),
+            blocker: blockers.max_by_key(|blocker| blocker.length),
+            preemptor: longest.map(|preemptor| preemptor.name.clone()),
+        }
+    }
+
+    /// Of each statement of a request, in their order.
+    pub(super) fn of_each(request: &ServedRequest) -> impl Iterator<Item = Self> {
+        let answer = match request.slices() {
+            1 => Self::of_all(std::slice::from_ref(request)),
+            _ => Self { server_id: request.server_id, ..Self::default() },
+        };
+        std::iter::repeat_n(answer, request.slices())
+    }
+}
