@@ -7,7 +7,7 @@ use crate::progress::RunProgress;
 use crate::request::{BudgetChoice, RateChoice, RunRequest};
 use crate::script_watchdog::with_watchdog;
 use crate::targets::PreparedTarget;
-use dbtime_engines::drive::observer::NoObserver;
+use dbtime_engines::drive::observer::{LoadObserver, NoObserver};
 use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, LoadResult, RunStop, probe_every};
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_model::Nanos;
@@ -127,12 +127,17 @@ pub(crate) fn budget(
     Ok(())
 }
 
+/// Whether the run may be preceded by transactions of its own kind.
+pub(crate) fn may_try(request: &RunRequest) -> bool {
+    request.transactions.is_none() && !is_scripted(request)
+}
+
 fn is_scripted(request: &RunRequest) -> bool {
     request.workload.script.is_some()
 }
 
 /// One client without a pause, for a trial.
-fn alone(plan: &LoadPlan) -> LoadPlan {
+pub(crate) fn alone(plan: &LoadPlan) -> LoadPlan {
     LoadPlan {
         demand: LoadDemand::Closed { clients: 1, think: Some(NO_THINK) },
         concurrency: 1,
@@ -172,11 +177,8 @@ pub(crate) fn cost(
     prepared: &dyn PreparedTarget,
     stop: &RunStop,
 ) -> Result<Option<MeasuringCost>, LabError> {
-    let is_free = request.budget == BudgetChoice::Auto
-        && request.transactions.is_none()
-        && !is_scripted(request);
     let measures = plan.budget_every > 0 && prepared.budget_method() != BudgetMethod::Instants;
-    if !is_free || !measures {
+    if !may_try(request) || request.budget != BudgetChoice::Auto || !measures {
         return Ok(None);
     }
     let mut pairs = Vec::new();
@@ -201,7 +203,7 @@ pub(crate) fn cost(
 }
 
 /// From pairs of what a transaction took without and with its parts measured, in microseconds.
-fn cost_of(pairs: &[[f64; 2]]) -> MeasuringCost {
+pub(crate) fn cost_of(pairs: &[[f64; 2]]) -> MeasuringCost {
     let sorted = |of: fn(&[f64; 2]) -> f64| {
         let mut figures: Vec<f64> = pairs.iter().map(of).collect();
         figures.sort_by(f64::total_cmp);
@@ -229,6 +231,18 @@ fn trial(
     measure: Nanos,
     stop: &RunStop,
 ) -> Result<(LoadResult, f64), LabError> {
+    let driven = observed_trial(plan, prepared, (warmup, measure), &NoObserver, stop)?;
+    Ok((driven, measure.as_secs()))
+}
+
+/// The same, seen by an observer.
+pub(crate) fn observed_trial(
+    plan: &LoadPlan,
+    prepared: &dyn PreparedTarget,
+    (warmup, measure): (Nanos, Nanos),
+    observer: &dyn LoadObserver,
+    stop: &RunStop,
+) -> Result<LoadResult, LabError> {
     // Trials have numbers of their own: keys that must not repeat are all still to come.
     let trial = LoadPlan {
         warmup,
@@ -240,14 +254,14 @@ fn trial(
         first: TRIAL_FIRST + plan.first,
         ..plan.clone()
     };
-    let driven = with_watchdog(&trial, &|_| {}, || prepared.drive(&trial, &NoObserver, stop))?;
+    let driven = with_watchdog(&trial, &|_| {}, || prepared.drive(&trial, observer, stop))?;
     if let Some(trouble) = trial.script_error() {
         return Err(LabError::Script(trouble));
     }
     if stop.is_set() {
         return Err(LabError::Interrupted(BEFORE_WINDOW));
     }
-    Ok((driven, measure.as_secs()))
+    Ok(driven)
 }
 
 #[cfg(test)]

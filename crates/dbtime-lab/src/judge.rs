@@ -5,14 +5,15 @@
 //! queue, and the remedy follows from the cause.
 
 mod lateness;
+mod parts;
 mod service;
 
 use dbtime_model::Nanos;
 use dbtime_model::record::{
-    ArrivalProcess, BudgetMethod, Check, CheckMetric, LoadMode, RunRecord, Validity, Warning,
-    WarningKind,
+    ArrivalProcess, Check, CheckMetric, LoadMode, RunRecord, Validity, Warning, WarningKind,
 };
 use dbtime_model::units::{count, human_ns};
+use parts::{budget_error, budget_mean, measuring};
 use service::{stall, unserved, without_service};
 
 /// Lag below this cannot matter to anybody: it is what a good machine's timer does.
@@ -30,14 +31,6 @@ const MAX_BUSY_SHARE: f64 = 0.80;
 /// The largest share of transactions that may fail before the latencies are those of failures.
 const MAX_FAILED_SHARE: f64 = 0.10;
 
-/// The largest share of all response that may stay unexplained.
-const MAX_BUDGET_ERROR: f64 = 0.03;
-
-/// How far the mean of the measured transactions may be off that of all, in percent: a reader is
-/// told, and beyond the second the parts are those of other transactions.
-const MAX_MEAN_OFF_PCT: f64 = 3.0;
-const MAX_MEAN_WRONG_PCT: f64 = 10.0;
-
 /// Median lateness of a woken sleeper above which due instants are missed as a rule.
 const MAX_TIMER_LATENESS: Nanos = Nanos::from_micros(100);
 
@@ -46,13 +39,14 @@ const MAX_FOREIGN_PCT: f64 = 3.0;
 
 /// The verdict on a record that is complete but for it.
 pub(crate) fn judge(record: &RunRecord) -> Validity {
-    let rules: [fn(&RunRecord) -> Option<Warning>; 17] = [
+    let rules: [fn(&RunRecord) -> Option<Warning>; 18] = [
         counts,
         mostly_failed,
         lag,
         busy,
         budget_error,
         budget_mean,
+        measuring,
         stall,
         rate_missed,
         unserved,
@@ -132,43 +126,6 @@ fn busy(record: &RunRecord) -> Option<Warning> {
         ),
         "add --shards or --workers on free CPUs; what is measured is the driver's own pace",
     )
-}
-
-fn budget_error(record: &RunRecord) -> Option<Warning> {
-    let error = record.budget_error.filter(|error| *error > MAX_BUDGET_ERROR)?;
-    warning(
-        WarningKind::BudgetError,
-        format!(
-            "{:.1} % of the response is unexplained (limit {:.0} %)",
-            100.0 * error,
-            100.0 * MAX_BUDGET_ERROR
-        ),
-        "look for steal, page faults or mmap reads; a quieter machine explains more",
-    )
-}
-
-/// The parts are means of the measured transactions: they explain all others only as far as these
-/// are like them.
-fn budget_mean(record: &RunRecord) -> Option<Warning> {
-    let budget = record.budget.as_ref()?;
-    let off_pct = budget.mean_off_pct.filter(|pct| pct.abs() > MAX_MEAN_OFF_PCT)?;
-    let kind = match off_pct.abs() > MAX_MEAN_WRONG_PCT {
-        true => WarningKind::BudgetMeanWrong,
-        false => WarningKind::BudgetMean,
-    };
-    let way = if off_pct > 0.0 { "above" } else { "below" };
-    let (cause, remedy) = match budget.method {
-        BudgetMethod::Probes => (
-            "; its probes attract pre-emptions",
-            "glibc 2.35 or later, with restartable sequences on, measures all without probes",
-        ),
-        _ => ("", "leave out --budget-every: all transactions are measured"),
-    };
-    let text = format!(
-        "the mean response of the measured transactions is {:.0} % {way} that of all{cause}",
-        off_pct.abs()
-    );
-    warning(kind, text, remedy)
 }
 
 fn rate_missed(record: &RunRecord) -> Option<Warning> {
@@ -343,13 +300,13 @@ fn ended_early(record: &RunRecord) -> Option<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbtime_model::record::{BudgetInfo, SpanInfo};
+    use dbtime_model::record::SpanInfo;
 
-    fn kinds(record: &RunRecord) -> Vec<WarningKind> {
+    pub(super) fn kinds(record: &RunRecord) -> Vec<WarningKind> {
         judge(record).warnings.into_iter().map(|w| w.kind).collect()
     }
 
-    fn quiet() -> RunRecord {
+    pub(super) fn quiet() -> RunRecord {
         let mut record = RunRecord::default();
         record.counts.offered = 5000;
         record.counts.completed = 5000;
@@ -414,23 +371,6 @@ mod tests {
     fn queue_alone_never_makes_a_run_client_limited() {
         let mut record = quiet();
         record.latency_us.queue.p99 = 1e6;
-        assert_eq!(kinds(&record), []);
-    }
-
-    #[test]
-    fn parts_of_other_transactions_explain_nothing() {
-        let mut record = quiet();
-        let off = |mean_off_pct| BudgetInfo { mean_off_pct, ..BudgetInfo::default() };
-        for (pct, kind) in [
-            (2.9, None),
-            (-3.1, Some(WarningKind::BudgetMean)),
-            (320.0, Some(WarningKind::BudgetMeanWrong)),
-        ] {
-            record.budget = Some(off(Some(pct)));
-            assert_eq!(kinds(&record), Vec::from_iter(kind), "{pct}");
-            assert_eq!(judge(&record).valid, pct < 10.0);
-        }
-        record.budget = Some(off(None));
         assert_eq!(kinds(&record), []);
     }
 

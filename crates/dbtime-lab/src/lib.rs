@@ -35,6 +35,7 @@ mod summary;
 mod targets;
 #[cfg(feature = "trace")]
 pub mod tracing;
+mod tracing_cost;
 
 pub use abandon::abandon;
 pub use error::LabError;

@@ -11,6 +11,7 @@ use crate::request::{RecordDetail, RunRequest};
 use crate::run_trace::RunTrace;
 use crate::store::RunStore;
 use crate::targets::{PreparedTarget, TargetFacts};
+use crate::tracing_cost::tracing_cost;
 use dbtime_engines::drive::plan::{LoadPlan, RunStop};
 use dbtime_machine::wait::{TimerTest, precise_timers, test_timers};
 use dbtime_model::record::{AutoRate, CheckOutcome, Run, file};
@@ -70,6 +71,11 @@ pub fn run_into(
     let LoadPlan { warmup, measure, transactions, .. } = plan;
     progress(RunProgress::Planned { warmup, measure, transactions });
     let mut trace = RunTrace::begin(request, &plan, &*prepared, store.as_ref());
+    let cost = match trace.is_attached() {
+        true => tracing_cost(request, &plan, &*prepared, |is_on| trace.watch(is_on), stop)?,
+        false => cost,
+    };
+    trace.discard();
     let (mut driven, mut observed) =
         drive_observed(&plan, &*prepared, log, trace.observer(), progress, stop)?;
     if let Some(error) = plan.script_error() {

@@ -18,6 +18,12 @@ const MIN_MATCHED_PCT: f64 = 99.9;
 
 /// A tracer of the server that is driven.
 pub(crate) trait ServerTracer: RunObserver {
+    /// Ends the watching for now, or goes on with it; whether it did.
+    fn watch(&mut self, is_on: bool) -> bool;
+
+    /// Forgets what it has seen so far: loads before the run.
+    fn discard(&mut self);
+
     /// Ends the watching. What was seen of it is there also where the tracer ended before.
     fn finish(self: Box<Self>) -> TraceObservation;
 }
@@ -82,6 +88,21 @@ impl RunTrace {
             Ok((tracer, warnings)) => Self { tracer: Some(tracer), warnings },
             Err(error) => Self { tracer: None, warnings: vec![untraced(&error)] },
         }
+    }
+
+    /// Whether a tracer is there.
+    pub(crate) fn is_attached(&self) -> bool {
+        self.tracer.is_some()
+    }
+
+    /// Ends the watching for now, or goes on with it; whether it did.
+    pub(crate) fn watch(&mut self, is_on: bool) -> bool {
+        self.tracer.as_mut().is_some_and(|tracer| tracer.watch(is_on))
+    }
+
+    /// Forgets what was seen so far.
+    pub(crate) fn discard(&mut self) {
+        self.tracer.iter_mut().for_each(|tracer| tracer.discard());
     }
 
     /// The tracer as an observer of the load.
@@ -197,6 +218,12 @@ mod tests {
     }
 
     impl ServerTracer for EndedTracer {
+        fn watch(&mut self, _: bool) -> bool {
+            false
+        }
+
+        fn discard(&mut self) {}
+
         fn finish(self: Box<Self>) -> TraceObservation {
             self.0
         }

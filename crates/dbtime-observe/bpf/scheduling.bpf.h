@@ -177,9 +177,13 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int state)
 {
-	__u64 now = 0, since = begin_run();
-	struct thread *thread = thread_of(prev);
+	__u64 now = 0, since;
+	struct thread *thread;
 
+	if (phase == PHASE_BEFORE)
+		return 0;
+	since = begin_run();
+	thread = thread_of(prev);
 	if (thread) {
 		now = bpf_ktime_get_ns();
 		switch_out(thread, prev, next, preempt ? 0 : state, now);
@@ -209,8 +213,11 @@ static __always_inline void wakeup(struct task_struct *task)
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *task)
 {
-	__u64 since = begin_run();
+	__u64 since;
 
+	if (phase == PHASE_BEFORE)
+		return 0;
+	since = begin_run();
 	wakeup(task);
 	end_run(since);
 	return 0;

@@ -11,6 +11,7 @@ use dbtime_engines::drive::plan::LoadPlan;
 use dbtime_machine::now;
 use dbtime_model::exchange::ExchangeBatch;
 use dbtime_model::record::TraceInfo;
+use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::TraceEnd;
 use dbtime_model::{MonoNanos, Nanos, RunPhase};
 use dbtime_observe::process::ProcessSelector;
@@ -75,21 +76,34 @@ impl RunTracer {
         self.join.write_to(statements);
     }
 
-    fn poll(&mut self) {
+    /// The requests that have come since the last time.
+    fn poll(&mut self) -> Vec<TracedRequest> {
         if self.failure.is_some() {
-            return;
+            return Vec::new();
         }
         match self.session.poll() {
             Ok(progress) => {
                 self.notes.extend(progress.notes);
-                self.join.requests(&progress.requests);
+                progress.requests
             }
-            Err(error) => self.failure = Some((now(), error)),
+            Err(error) => {
+                self.failure = Some((now(), error));
+                Vec::new()
+            }
         }
     }
 }
 
 impl ServerTracer for RunTracer {
+    fn watch(&mut self, is_on: bool) -> bool {
+        let watched = self.session.watch(is_on);
+        watched.map_err(|error| self.failure.get_or_insert((now(), error))).is_ok()
+    }
+
+    fn discard(&mut self) {
+        drop(self.poll());
+    }
+
     fn finish(self: Box<Self>) -> TraceObservation {
         let Self { session, mut join, started, plan, mut failure, mut notes, .. } = *self;
         let since = session.since();
@@ -135,7 +149,8 @@ impl RunObserver for RunTracer {
     }
 
     fn tick(&mut self, present: MonoNanos) {
-        self.poll();
+        let requests = self.poll();
+        self.join.requests(&requests);
         if present >= self.next_settling {
             self.join.settle(MonoNanos(present.0.saturating_sub(SETTLED_AFTER.0)));
             self.next_settling = present + SETTLE_INTERVAL;

@@ -121,6 +121,9 @@ impl CaptureReader {
         while let Ok(Some(command)) = stream.receive() {
             let answered = match command {
                 ReaderCommand::Poll => reply_with_requests(stream, self.poll()),
+                ReaderCommand::Watch { is_on } => {
+                    reply(stream, self.capture.watch(is_on).map_err(LabError::from))
+                }
                 ReaderCommand::Statements => reply(stream, self.statements()),
                 ReaderCommand::Totals => {
                     let totals = self.capture.totals().map(TotalsMessage::from);

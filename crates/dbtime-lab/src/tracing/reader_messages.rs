@@ -64,6 +64,11 @@ pub(super) struct ReaderBegin {
 pub(super) enum ReaderCommand {
     /// Takes what has come, and looks after the servers. Requests, then a [`ReaderProgress`].
     Poll,
+    /// Ends the watching for now, or goes on with it. Reply: `()`.
+    Watch {
+        /// Whether it goes on.
+        is_on: bool,
+    },
     /// How many statements have ended so far: `Option<u64>`, `None` where requests are only
     /// counted.
     Statements,

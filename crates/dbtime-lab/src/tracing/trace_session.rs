@@ -171,6 +171,15 @@ impl TraceSession {
         Ok(TraceProgress { requests, notes })
     }
 
+    /// Ends the watching for now, or goes on with it. Requests that are under way then are wrong or
+    /// missing.
+    ///
+    /// # Errors
+    /// The reader has ended.
+    pub(crate) fn watch(&mut self, is_on: bool) -> Result<(), LabError> {
+        self.reader.call(&ReaderCommand::Watch { is_on })
+    }
+
     /// How many statements have ended so far; `None` where requests are only counted, which tells
     /// no statements from others.
     ///

@@ -143,6 +143,7 @@ mirrored_enums! {
     }
 
     "phase": u32 {
+        PHASE_BEFORE = 0,
         PHASE_WATCHING = 1,
         PHASE_ENDED = 2,
     }

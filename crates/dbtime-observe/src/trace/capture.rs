@@ -20,7 +20,7 @@ use super::privilege::{rights, sandbox};
 use super::probes::demand::DemandProbes;
 use super::probes::server_probes::ServerProbes;
 use super::servers::TracedServer;
-use crate::kernel_layout::numbers::{PHASE_ENDED, PHASE_WATCHING};
+use crate::kernel_layout::numbers::{PHASE_BEFORE, PHASE_ENDED, PHASE_WATCHING};
 use dbtime_machine::clock::process_cpu;
 use dbtime_machine::now;
 use dbtime_model::traced::TracedRequest;
@@ -36,9 +36,11 @@ use std::time::{Duration, Instant};
 /// Requests whose end has no event of its own are closed so often.
 const CLOSE_INTERVAL: Duration = Duration::from_millis(100);
 
-/// `enum phase`, but for what is there before the watching begins.
+/// `enum phase`.
 #[derive(Clone, Copy, Debug)]
 enum CapturePhase {
+    /// Nothing is watched yet, or for now.
+    Idle = PHASE_BEFORE as isize,
     Watching = PHASE_WATCHING as isize,
     Ended = PHASE_ENDED as isize,
 }
@@ -162,6 +164,15 @@ impl Capture {
     /// requests of which others have missed the beginning.
     fn enter(&self, phase: CapturePhase) -> Result<(), TraceError> {
         write(&self.object, ".data.phase", &0u32.to_ne_bytes(), &(phase as u32).to_ne_bytes())
+    }
+
+    /// Ends the watching for now, or goes on with it. Requests that are under way then are wrong or
+    /// missing.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn watch(&self, is_on: bool) -> Result<(), TraceError> {
+        self.enter(if is_on { CapturePhase::Watching } else { CapturePhase::Idle })
     }
 
     /// Leaves this process with the system calls that it needs from here on: all files it is to

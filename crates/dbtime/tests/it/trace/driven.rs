@@ -97,11 +97,11 @@ fn cut_short(server: &GivenServer, victim: &str) -> Option<(Value, String)> {
     let load = "--connections 2 --rate 400/s --warmup 100ms --time 5s --trace --out cut";
     let line = format!("run --query 'SELECT 1' --target '{}' {load}", server.target());
     let mut running = sandbox.start(&line);
-    while descendant(running.pid(), victim).is_none() && !running.has_ended() {
+    while !has_thread(running.pid(), "load") && !running.has_ended() {
         std::thread::sleep(Duration::from_millis(10));
     }
-    // It is attached, and a part of the window has gone by.
-    std::thread::sleep(Duration::from_millis(2_500));
+    // A part of the window has gone by.
+    std::thread::sleep(Duration::from_millis(2_000));
     let Some(victim) = descendant(running.pid(), victim) else {
         not_tested(&running.end().out);
         return None;
@@ -110,6 +110,16 @@ fn cut_short(server: &GivenServer, victim: &str) -> Option<(Value, String)> {
     let ran = running.end().fine();
     let record = std::fs::read_to_string(sandbox.path("cut/run.json")).expect("a record");
     Some((serde_json::from_str(&record).expect("JSON"), ran.out))
+}
+
+/// Whether a process has a thread of this name.
+fn has_thread(process: u32, name: &str) -> bool {
+    let threads = std::fs::read_dir(folder(process).join("task")).into_iter().flatten().flatten();
+    let is_named = |thread: std::fs::DirEntry| {
+        let found = std::fs::read_to_string(thread.path().join("comm"));
+        found.is_ok_and(|found| found.trim_end() == name)
+    };
+    threads.into_iter().any(is_named)
 }
 
 /// A process of this name that a process, or one that it started, has started.
