@@ -3,7 +3,7 @@
 use crate::budget_story;
 use crate::format::{NONE, clean, count, counted, percent, rate, seconds, us};
 use crate::means::PartMeans;
-use crate::tail::{ResponseTail, TailSlice};
+use crate::tail::TailSlice;
 use dbtime_model::Part;
 use dbtime_model::record::{
     ArrivalProcess, BacklogPolicy, Basis, CheckMetric, CheckOrigin, CheckOutcome, LoadInfo,
@@ -175,12 +175,6 @@ pub(crate) fn where_it_goes(record: &RunRecord) -> String {
         None if record.counts.completed == 0 => "no transaction completed".to_owned(),
         None => "no transaction was measured".to_owned(),
     }
-}
-
-/// Where the time of the slowest goes, in one sentence without its subject.
-pub(crate) fn tail_sentence(tail: &ResponseTail) -> Option<String> {
-    let answer = answer(&tail.slow.means)?;
-    Some(answer.text(&format!("their mean {}", us(answer.total_us))))
 }
 
 /// Which the slowest are: `slowest 0.9 %`.

@@ -1,9 +1,9 @@
 //! The first lines: what ran, how fast, where the time went, and whether to believe it.
 
+use super::largest_parts;
 use super::style::{ReportPage, TextRole};
 use crate::format::{clean, rate};
 use crate::story::{self, LimitResults};
-use crate::tail;
 use dbtime_model::record::{Run, RunRecord, Warning};
 
 pub(super) fn section(run: &Run, page: &mut ReportPage) {
@@ -20,11 +20,7 @@ pub(super) fn section(run: &Run, page: &mut ReportPage) {
     page.fact("throughput", &throughput(record), TextRole::Bold);
     page.fact("response", &response(record), TextRole::Bold);
     page.fact("", story::basis(record), TextRole::Dim);
-    page.fact("where it goes", &story::where_it_goes(record), TextRole::Bold);
-    if let Some(tail) = tail::tail(&record.operations) {
-        let sentence = story::tail_sentence(&tail).unwrap_or_default();
-        page.fact(&story::slow_name(&tail.slow), &sentence, TextRole::Plain);
-    }
+    largest_parts::section(record, page);
     verdict(record, page);
     warnings(record, page);
 }

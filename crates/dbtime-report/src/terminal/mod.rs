@@ -9,6 +9,7 @@ mod budget;
 mod charset;
 mod counted;
 mod counters;
+mod largest_parts;
 mod layers;
 mod line;
 mod machine;

@@ -161,6 +161,20 @@ impl ReportPage {
         }
     }
 
+    /// A name and a table beside it.
+    pub(crate) fn fact_table(&mut self, name: &str, table: &ReportTable) {
+        let table = table.spelled(|text| self.spelled(text));
+        let room = self.columns() - FACT_COLUMNS;
+        for (index, line) in
+            table.lines(room, |text, ink| self.paint(text, ink)).into_iter().enumerate()
+        {
+            let name = if index == 0 { name } else { "" };
+            let pad = " ".repeat(FACT_COLUMNS.saturating_sub(2 + width(name)));
+            let name = self.paint(name, TextRole::Dim);
+            self.line(&format!("  {name}{pad}{line}"));
+        }
+    }
+
     /// A table, indented.
     pub(crate) fn table(&mut self, table: &ReportTable) {
         let table = table.spelled(|text| self.spelled(text));
