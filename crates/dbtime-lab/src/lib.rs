@@ -14,6 +14,7 @@ mod error;
 pub mod holders;
 mod join;
 mod judge;
+mod kept_transactions;
 mod mark;
 mod measurement;
 mod observers;
@@ -27,6 +28,7 @@ mod run_process;
 mod run_trace;
 mod scratch;
 mod script_watchdog;
+mod second_sampler;
 pub mod servers;
 #[cfg(feature = "trace")]
 mod statements;

@@ -120,7 +120,10 @@ impl RunMeasurement<'_> {
         let mut series: Vec<_> = observed.series.into_iter().map(SeriesRow::rounded).collect();
         self.offered(&driven, &mut series);
         // What a server counted is added by whoever asked it.
-        Run { record, series, counters, transactions: summary.transactions }
+        let (transactions, responses) = (summary.transactions, observed.responses);
+        let (sampled, server_seconds) = observed.sampled;
+        record.sampled_counters = sampled;
+        Run { record, series, transactions, responses, server_seconds, counters }
     }
 
     /// What is known of the parts: where nothing was measured nothing, not even that it is zero.

@@ -5,7 +5,7 @@
 use crate::error::LabError;
 use crate::scratch::{self, CreatedFolders, ScratchFolder};
 use dbtime_model::counters::CounterDocument;
-use dbtime_model::record::{Run, SweepRecord, csv, file, sweep_text};
+use dbtime_model::record::{Run, SweepRecord, csv, file, server_seconds, sweep_text};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -102,6 +102,13 @@ impl RunStore {
     pub(crate) fn commit(self, run: &Run) -> Result<PathBuf, LabError> {
         self.write(file::SERIES, &csv::series_text(&run.series))?;
         self.write(file::TRANSACTIONS, &csv::transactions_text(&run.transactions))?;
+        if let Some(statements) = csv::statements_text(&run.transactions) {
+            self.write(file::TRANSACTION_STATEMENTS, &statements)?;
+        }
+        let sampled = &run.record.sampled_counters;
+        if let Some(seconds) = server_seconds::text(sampled, &run.server_seconds) {
+            self.write(file::SERVER_SECONDS, &seconds)?;
+        }
         if let Some(report) = &run.counters {
             let document = CounterDocument::CounterReport(report.clone());
             self.write(file::COUNTERS, &document.to_json())?;

@@ -1,11 +1,11 @@
 //! From what the threads recorded to what the record says.
 
+use crate::kept_transactions;
 use dbtime_engines::drive::plan::LoadResult;
 use dbtime_load::statement::StatementKind;
 use dbtime_load::workload::Workload;
-use dbtime_model::exemplar::Exemplar;
 use dbtime_model::record::{
-    BudgetBucket, BudgetUs, ConnectionsInfo, ExemplarKind, HistogramBucket, LatencySet, LatencyUs,
+    BudgetBucket, BudgetUs, ConnectionsInfo, HistogramBucket, LatencySet, LatencyUs,
     OperationSummary, OutageInfo, PercentilePoint, SeriesPhase, SeriesRow, SpanInfo,
     StatementSummary, ThinkSummary, TransactionRow,
 };
@@ -42,7 +42,7 @@ impl RunSummary {
             budget,
             operations: operations(recorder, workload),
             statements: statements(recorder, workload),
-            transactions: transactions(recorder, driven.start, workload),
+            transactions: kept_transactions::transactions(recorder, driven.start, workload),
         }
     }
 
@@ -166,31 +166,6 @@ pub(crate) fn fingerprint_of(statement: &StatementKind) -> String {
     let mut fingerprint = String::new();
     dbtime_sql::fingerprint(&text, &mut fingerprint);
     fingerprint
-}
-
-fn transactions(
-    recorder: &Recorder<u64>,
-    start: MonoNanos,
-    workload: &Workload,
-) -> Vec<TransactionRow> {
-    let mut rows = Vec::new();
-    for (recorded, operation) in recorder.operations.iter().zip(&workload.operations) {
-        let row = |kept: ExemplarKind, trace: &Exemplar| TransactionRow {
-            kept,
-            operation: operation.name.clone(),
-            outcome: outcome(trace.sample.outcome).to_owned(),
-            due_us: (trace.sample.due - start).as_micros(),
-            retries: trace.sample.retries,
-            budget: BudgetUs::from_parts(&trace.parts),
-        };
-        rows.extend(
-            recorded.exemplars.slowest().iter().map(|trace| row(ExemplarKind::Slowest, trace)),
-        );
-        rows.extend(
-            recorded.exemplars.random().iter().map(|trace| row(ExemplarKind::Random, trace)),
-        );
-    }
-    rows
 }
 
 /// What became of connections.

@@ -1,18 +1,62 @@
 //! Single transactions kept whole: the slowest and a random choice, with all their parts.
 
 use crate::Parts;
-use crate::sample::Sample;
+use crate::sample::{Sample, StatementId};
+use crate::traced::Blocker;
+use crate::units::{MonoNanos, Nanos};
+use std::sync::Arc;
 
 /// How many of each kind are kept per operation.
 pub const MAX_KEPT: usize = 100;
 
+/// How many statements of a transaction are kept; those behind them are in its parts alone.
+pub const MAX_STATEMENTS: usize = 64;
+
 /// One transaction with its parts.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Exemplar {
     /// Its instants and outcome.
     pub sample: Sample,
     /// Its parts, closed against its response.
     pub parts: Parts,
+    /// Its statements where it was traced, in the order in which they were sent.
+    pub statements: Vec<StatementExemplar>,
+}
+
+/// A statement that was traced, with its instants on both sides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatementExemplar {
+    /// Which statement of the workload; `None`: a script's, which has no place in it.
+    pub statement: Option<StatementId>,
+    /// Before its first byte was handed to the kernel.
+    pub sent: MonoNanos,
+    /// When the last byte of its answer had been read.
+    pub read: MonoNanos,
+    /// How long the answer lay in the driver's socket because the driver had no CPU.
+    pub late: Nanos,
+    /// Its instants at the server; `None`: it shared a request with others.
+    pub served: Option<ServedTimes>,
+    /// Wire, server's queue, the server's parts and what these leave unexplained.
+    pub parts: Parts,
+    /// Its longest wait for a lock, and who let that go.
+    pub blocker: Option<Arc<Blocker>>,
+    /// The name of the thread that had the CPU for longest while the server could have run for it.
+    pub preemptor: Option<Arc<str>>,
+}
+
+/// When and where a server dealt with a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServedTimes {
+    /// The tracer's number of the connection.
+    pub connection: u64,
+    /// The thread that read it.
+    pub thread: u32,
+    /// When it came to the server's socket; `None` where that was not seen.
+    pub arrived: Option<MonoNanos>,
+    /// When its first byte had been read.
+    pub start: MonoNanos,
+    /// When the last write of its answer was over.
+    pub end: MonoNanos,
 }
 
 /// The slowest [`MAX_KEPT`] and a random [`MAX_KEPT`] of the transactions shown to it.
@@ -34,24 +78,32 @@ impl Exemplars {
         Self { slowest: with_room(), random: with_room(), seen: 0, state: seed }
     }
 
-    /// Shows it one transaction.
+    /// Shows it one transaction, whose statements are made only where it is kept.
     #[inline]
-    pub(crate) fn add(&mut self, exemplar: &Exemplar) {
-        self.add_slowest(exemplar);
+    pub(crate) fn add(
+        &mut self,
+        sample: &Sample,
+        parts: &Parts,
+        statements: impl Fn() -> Vec<StatementExemplar>,
+    ) {
+        let exemplar = || Exemplar { sample: *sample, parts: *parts, statements: statements() };
+        self.add_slowest(sample.response(), exemplar);
         self.seen += 1;
         if self.random.len() < MAX_KEPT {
-            self.random.push(*exemplar);
+            self.random.push(exemplar());
         } else {
             let place = self.draw(self.seen);
             if place < MAX_KEPT as u64 {
-                self.random[place as usize] = *exemplar;
+                self.random[place as usize] = exemplar();
             }
         }
     }
 
     /// Adds another gallery's transactions.
     pub(crate) fn merge(&mut self, other: &Self) {
-        other.slowest.iter().for_each(|exemplar| self.add_slowest(exemplar));
+        for exemplar in &other.slowest {
+            self.add_slowest(exemplar.sample.response(), || exemplar.clone());
+        }
         let (mut mine, mut theirs) = (std::mem::take(&mut self.random), other.random.clone());
         let (mut my_weight, mut their_weight) = (self.seen, other.seen);
         while self.random.len() < MAX_KEPT && !(mine.is_empty() && theirs.is_empty()) {
@@ -84,19 +136,19 @@ impl Exemplars {
 
     /// `slowest` is a binary heap with the least slow at its root: most transactions cost one
     /// comparison.
-    fn add_slowest(&mut self, exemplar: &Exemplar) {
+    fn add_slowest(&mut self, response: Nanos, exemplar: impl FnOnce() -> Exemplar) {
         let key = |t: &Exemplar| t.sample.response();
         if self.slowest.len() < MAX_KEPT {
-            self.slowest.push(*exemplar);
+            self.slowest.push(exemplar());
             if self.slowest.len() == MAX_KEPT {
                 self.slowest.sort_by_key(key); // a sorted list is a heap
             }
             return;
         }
-        if key(exemplar) <= key(&self.slowest[0]) {
+        if response <= key(&self.slowest[0]) {
             return;
         }
-        self.slowest[0] = *exemplar;
+        self.slowest[0] = exemplar();
         let mut at = 0;
         loop {
             let children = (2 * at + 1)..(2 * at + 3).min(MAX_KEPT);
@@ -127,34 +179,49 @@ mod tests {
     use super::*;
     use crate::outcome::Outcome;
     use crate::sample::OperationId;
-    use crate::units::MonoNanos;
 
-    fn exemplar(response: u64) -> Exemplar {
+    fn sample(response: u64) -> Sample {
         let at = MonoNanos(0);
         let done = MonoNanos(response);
         let operation = OperationId(0);
         let outcome = Outcome::Completed;
-        let sample = Sample {
+        Sample {
             operation,
             outcome,
             due: at,
             ready: at,
             sent: at,
             done,
-            late: crate::Nanos::ZERO,
+            late: Nanos::ZERO,
             retries: 0,
-        };
-        Exemplar { sample, parts: Parts::default() }
+        }
+    }
+
+    fn add(exemplars: &mut Exemplars, response: u64) {
+        exemplars.add(&sample(response), &Parts::default(), Vec::new);
     }
 
     #[test]
     fn the_slowest_are_exactly_the_slowest() {
         let mut exemplars = Exemplars::new(1);
         for i in 0..5000u64 {
-            exemplars.add(&exemplar(i * 7919 % 5000));
+            add(&mut exemplars, i * 7919 % 5000);
         }
         let slowest: Vec<u64> = exemplars.slowest().iter().map(|t| t.sample.response().0).collect();
         assert_eq!(slowest, (4900..5000).rev().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn statements_are_made_for_what_is_kept_alone() {
+        let (mut exemplars, made) = (Exemplars::new(1), std::cell::Cell::new(0));
+        for i in 0..20_000u64 {
+            exemplars.add(&sample(20_000 - i), &Parts::default(), || {
+                made.set(made.get() + 1);
+                Vec::new()
+            });
+        }
+        // The first hundred twice, and of the others those that the random choice took.
+        assert!((200..1_500).contains(&made.get()), "{}", made.get());
     }
 
     #[test]
@@ -163,8 +230,8 @@ mod tests {
         for seed in 0..200 {
             let mut small = Exemplars::new(seed);
             let mut large = Exemplars::new(seed + 1000);
-            (0..1000).for_each(|_| small.add(&exemplar(1)));
-            (0..3000).for_each(|_| large.add(&exemplar(2)));
+            (0..1000).for_each(|_| add(&mut small, 1));
+            (0..3000).for_each(|_| add(&mut large, 2));
             small.merge(&large);
             assert_eq!(small.random().len(), MAX_KEPT);
             from_small += small.random().iter().filter(|t| t.sample.response().0 == 1).count();

@@ -92,6 +92,23 @@ impl<C: Counter> Histogram<C> {
         buckets
     }
 
+    /// Counts by half octave: exclusive upper edge, a power of two or one and a half times one, and
+    /// count; empty buckets left out.
+    pub fn half_octaves(&self) -> Vec<(Nanos, u64)> {
+        let mut buckets: Vec<(Nanos, u64)> = Vec::new();
+        for step in self.hdr.iter_recorded() {
+            let value = step.value_iterated_to();
+            let power = 1u64 << (63 - value.max(2).leading_zeros()).min(61);
+            let middle = power + power / 2;
+            let edge = Nanos(if value < middle { middle } else { 2 * power });
+            match buckets.last_mut() {
+                Some((last, count)) if *last == edge => *count += step.count_since_last_iteration(),
+                _ => buckets.push((edge, step.count_since_last_iteration())),
+            }
+        }
+        buckets
+    }
+
     /// The underlying HdrHistogram, for the interval log.
     pub fn hdr(&self) -> &Hdr<C> {
         &self.hdr
@@ -99,6 +116,11 @@ impl<C: Counter> Histogram<C> {
 }
 
 impl Histogram<u64> {
+    /// One that was read from an interval log.
+    pub(crate) fn from_hdr(hdr: Hdr<u64>) -> Self {
+        Self { hdr }
+    }
+
     /// Counts everything the other histogram counted: the same as having counted it here.
     pub fn merge<C: Counter>(&mut self, other: &Histogram<C>) {
         for step in other.hdr.iter_recorded() {

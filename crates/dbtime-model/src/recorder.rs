@@ -2,7 +2,7 @@
 //!
 //! Nothing here is shared or locked, and nothing is allocated per transaction.
 
-use crate::exemplar::{Exemplar, Exemplars};
+use crate::exemplar::{Exemplars, StatementExemplar};
 use crate::histogram::Histogram;
 use crate::outcome::{ErrorClass, Outcome};
 use crate::sample::{OperationId, Sample, StatementId};
@@ -340,12 +340,24 @@ impl<C: Counter> Recorder<C> {
     /// Adds the measured parts of a transaction that ended. `parts` must be closed.
     #[inline]
     pub fn record_parts(&mut self, sample: &Sample, parts: &Parts) {
+        self.record_traced(sample, parts, Vec::new);
+    }
+
+    /// The same of a transaction that was traced. Its statements are made where it is one of those
+    /// that are kept whole.
+    #[inline]
+    pub fn record_traced(
+        &mut self,
+        sample: &Sample,
+        parts: &Parts,
+        statements: impl Fn() -> Vec<StatementExemplar>,
+    ) {
         if !self.window.contains(sample.due) {
             return;
         }
         let operation = &mut self.operations[sample.operation.0 as usize];
         operation.cells.add(sample.response(), parts);
-        operation.exemplars.add(&Exemplar { sample: *sample, parts: *parts });
+        operation.exemplars.add(sample, parts, statements);
     }
 
     /// Counts one executed statement of a transaction that belongs to the window.

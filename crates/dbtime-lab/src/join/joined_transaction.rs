@@ -2,6 +2,7 @@
 
 use super::server_answer::ServerAnswer;
 use dbtime_model::exchange::{DrivenTransaction, StatementExchange};
+use dbtime_model::exemplar::{MAX_STATEMENTS, StatementExemplar};
 use dbtime_model::recorder::Recorder;
 use dbtime_model::traced::Blocker;
 use dbtime_model::{Nanos, Parts, StatementId};
@@ -105,11 +106,22 @@ impl JoinedTransaction {
         if !recorder.window().contains(sample.due) {
             return;
         }
-        recorder.record_parts(sample, &self.parts);
+        recorder.record_traced(sample, &self.parts, || self.exemplars());
         for JoinedStatement { exchange, took, parts, .. } in &self.statements {
             if let Some(statement) = exchange.statement {
                 recorder.statement_parts(statement, *took, parts);
             }
         }
+    }
+
+    /// Its statements, to be kept whole.
+    fn exemplars(&self) -> Vec<StatementExemplar> {
+        let exemplar = |joined: &JoinedStatement| {
+            let StatementExchange { statement, sent, read, late, .. } = joined.exchange;
+            let ServerAnswer { served, blocker, preemptor, .. } = joined.answer.clone();
+            let parts = joined.parts;
+            StatementExemplar { statement, sent, read, late, served, parts, blocker, preemptor }
+        };
+        self.statements.iter().take(MAX_STATEMENTS).map(exemplar).collect()
     }
 }

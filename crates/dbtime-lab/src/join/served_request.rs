@@ -22,6 +22,8 @@ const PREPARATORY_COMMANDS: [u8; 8] = [
 pub(super) struct ServedRequest {
     /// The tracer's number of its connection.
     pub(super) connection: u64,
+    /// The server's thread that read it.
+    pub(super) thread: u32,
     /// When its first byte had been read.
     pub(super) start: MonoNanos,
     /// From the read that brought it to the write that ended its answer.
@@ -71,6 +73,7 @@ impl ServedRequest {
         let executions = executions(request).max(u32::from(request.error.is_some()));
         Self {
             connection: request.connection,
+            thread: request.thread,
             start: request.start,
             response: request.response(),
             server_queue: request.server_queue,

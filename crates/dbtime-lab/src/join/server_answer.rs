@@ -1,6 +1,7 @@
 //! What the server was seen to answer to a statement, beside its parts.
 
 use super::served_request::ServedRequest;
+use dbtime_model::exemplar::ServedTimes;
 use dbtime_model::traced::{Blocker, ErrorCode};
 use std::sync::Arc;
 
@@ -16,6 +17,9 @@ pub struct ServerAnswer {
     /// Its longest wait for a lock; `None` also where one of several statements in one request
     /// waited.
     pub blocker: Option<Arc<Blocker>>,
+    /// When and where the server dealt with it, from its first request to its last; `None`: it
+    /// shared a request with others.
+    pub served: Option<ServedTimes>,
     /// The name of the thread that had the CPU for longest while it could have run; likewise.
     pub preemptor: Option<Arc<str>>,
 }
@@ -31,6 +35,7 @@ impl ServerAnswer {
             rows: requests.iter().rev().find_map(|request| request.rows),
             error: requests.iter().rev().find_map(|request| request.error.clone()),
             blocker: blockers.max_by_key(|blocker| blocker.length),
+            served: served(requests),
             preemptor: longest.map(|preemptor| preemptor.name.clone()),
         }
     }
@@ -43,4 +48,16 @@ impl ServerAnswer {
         };
         std::iter::repeat_n(answer, request.slices())
     }
+}
+
+/// From the first request until the end of the last.
+fn served(requests: &[ServedRequest]) -> Option<ServedTimes> {
+    let (first, last) = (requests.first()?, requests.last()?);
+    Some(ServedTimes {
+        connection: first.connection,
+        thread: last.thread,
+        arrived: first.server_queue.map(|_| first.arrival()),
+        start: first.start,
+        end: last.end(),
+    })
 }

@@ -25,7 +25,7 @@ use dbtime_machine::usage::MachineSample;
 use dbtime_model::counters::CounterSample;
 use dbtime_model::exchange::ExchangeBatch;
 use dbtime_model::process::ServerSample;
-use dbtime_model::record::SeriesRow;
+use dbtime_model::record::{ResponseSecond, SeriesRow};
 use dbtime_model::series::RunSecond;
 use dbtime_model::{MonoNanos, PhaseInstant, RunPhase};
 use std::io;
@@ -84,12 +84,16 @@ pub(crate) struct RunObservation {
     pub(crate) phases: Vec<PhaseInstant>,
     /// A row per second.
     pub(crate) series: Vec<SeriesRow>,
+    /// How the responses of each second are distributed.
+    pub(crate) responses: Vec<ResponseSecond>,
     /// The machine at both ends of the window. Of a load that ended before, at its own.
     pub(crate) machine: (MachineSample, MachineSample),
     /// The server, where it can be seen.
     pub(crate) server: WindowEdges<ServerSample>,
     /// Its counters.
     pub(crate) counters: WindowEdges<CounterSample>,
+    /// A few of its counters over the load.
+    pub(crate) sampled: server_observer::SampledSeconds,
     /// Why the interval log could not be written, if it could not.
     pub(crate) log_error: Option<io::Error>,
 }

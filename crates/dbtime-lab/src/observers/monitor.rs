@@ -6,7 +6,7 @@ use super::{IntervalLog, RunObservation, RunObserver, WindowEdges};
 use crate::progress::{RunProgress, SecondSeen};
 use dbtime_engines::drive::plan::LoadPlan;
 use dbtime_machine::usage::MachineSample;
-use dbtime_model::record::{SeriesPhase, SeriesRow};
+use dbtime_model::record::{ResponseSecond, SeriesPhase, SeriesRow};
 use dbtime_model::recorder::Window;
 use dbtime_model::series::RunSecond;
 use dbtime_model::{Histogram, MonoNanos, Nanos, PhaseInstant, RunPhase};
@@ -27,6 +27,7 @@ pub(crate) struct RunMonitor<'a> {
     window: Window,
     seconds: BTreeMap<u32, OpenSecond>,
     rows: BTreeMap<u32, SeriesRow>,
+    responses: Vec<ResponseSecond>,
     /// The machine at the start, at each full second of the load, and at its end.
     samples: Vec<MachineSample>,
     edges: WindowEdges<MachineSample>,
@@ -140,6 +141,7 @@ impl<'a> RunMonitor<'a> {
             window: plan.window(MonoNanos(0)),
             seconds: BTreeMap::new(),
             rows: BTreeMap::new(),
+            responses: Vec::new(),
             samples: Vec::new(),
             edges: WindowEdges::default(),
             shown: 0,
@@ -176,6 +178,7 @@ impl<'a> RunMonitor<'a> {
 
     fn close(&mut self, index: u32, second: &OpenSecond) {
         self.log.second(index, &second.response);
+        self.responses.push(ResponseSecond::new(index, &second.response));
         self.rows.insert(index, second.row(index));
     }
 
@@ -195,9 +198,11 @@ impl<'a> RunMonitor<'a> {
         RunObservation {
             phases,
             series,
+            responses: self.responses,
             machine: (began, ended),
             server: server.samples,
             counters: server.counted,
+            sampled: server.sampled,
             log_error: self.log.into_error(),
         }
     }

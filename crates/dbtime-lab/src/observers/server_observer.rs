@@ -2,20 +2,24 @@
 
 use super::{RunObserver, WindowEdges};
 use crate::counters::CounterSampler;
+use crate::second_sampler::SecondSampler;
 use crate::targets::PreparedTarget;
 use dbtime_engines::drive::plan::LoadPlan;
 use dbtime_model::counters::CounterSample;
 use dbtime_model::process::ServerSample;
+use dbtime_model::record::{SampledCounter, ServerSecond};
 use dbtime_model::{MonoNanos, Nanos, RunPhase};
 use dbtime_observe::process::{ServerGlance, ServerWatch};
 
-/// Samples a server at both ends of the window, and its CPU time every second. Of a server that
-/// cannot be seen nothing is known.
+/// Samples a server at both ends of the window, and its CPU time and a few counters every second.
+/// Of a server that cannot be seen nothing is known.
 pub(crate) struct ServerObserver<'a> {
     plan: &'a LoadPlan,
     prepared: &'a dyn PreparedTarget,
     watch: Option<ServerWatch>,
     sampler: Option<Box<dyn CounterSampler>>,
+    second_sampler: Option<SecondSampler>,
+    sampled: SampledSeconds,
     samples: WindowEdges<ServerSample>,
     counted: WindowEdges<CounterSample>,
     /// The CPU time at the start, at each full second of the load, and at its end.
@@ -31,7 +35,15 @@ pub(crate) struct ServerObservation {
     pub(crate) counted: WindowEdges<CounterSample>,
     /// Its CPU time at the start, at each full second of the load, and at its end.
     pub(crate) glances: Vec<Option<ServerGlance>>,
+    /// A few of its counters over the load.
+    pub(crate) sampled: SampledSeconds,
 }
+
+/// Counters with their samples, which have a value for each.
+pub(crate) type SampledSeconds = (Vec<SampledCounter>, Vec<ServerSecond>);
+
+/// How long the last sample is waited for when the load has ended.
+const LAST_SAMPLE: Nanos = Nanos::from_millis(200);
 
 impl<'a> ServerObserver<'a> {
     /// An observer of the server behind a target, if there is one on this machine.
@@ -42,6 +54,8 @@ impl<'a> ServerObserver<'a> {
             prepared,
             watch,
             sampler: None,
+            second_sampler: None,
+            sampled: SampledSeconds::default(),
             samples: WindowEdges::default(),
             counted: WindowEdges::default(),
             glances: Vec::new(),
@@ -51,8 +65,8 @@ impl<'a> ServerObserver<'a> {
 
     /// What was seen.
     pub(crate) fn into_observation(self) -> ServerObservation {
-        let Self { samples, counted, glances, .. } = self;
-        ServerObservation { samples, counted, glances }
+        let Self { samples, counted, glances, sampled, .. } = self;
+        ServerObservation { samples, counted, glances, sampled }
     }
 
     /// The window begins. Counting costs the server CPU time that is kept out of the window.
@@ -84,6 +98,21 @@ impl<'a> ServerObserver<'a> {
     fn glance(&mut self) {
         let glance = self.watch.as_mut().and_then(|watch| watch.glance().ok());
         self.glances.push(glance);
+        if let Some(sampler) = &mut self.second_sampler {
+            sampler.begin();
+        }
+    }
+
+    fn next_glance(&self) -> Option<MonoNanos> {
+        Some(self.start? + Nanos::from_secs(self.glances.len() as u64))
+    }
+
+    fn load_ended(&mut self, at: MonoNanos) {
+        self.glance();
+        if let Some((sampler, start)) = self.second_sampler.take().zip(self.start) {
+            self.sampled = sampler.finish(start, at + LAST_SAMPLE);
+        }
+        self.start = None;
     }
 }
 
@@ -94,6 +123,7 @@ impl RunObserver for ServerObserver<'_> {
             RunPhase::Connected => {
                 // Only now, so as to take no connection from the load.
                 self.sampler = self.prepared.sampler();
+                self.second_sampler = self.prepared.second_sampler();
                 if self.plan.warmup == Nanos::ZERO {
                     self.window_begins();
                 }
@@ -104,10 +134,7 @@ impl RunObserver for ServerObserver<'_> {
             }
             RunPhase::WindowBegan => self.window_begins(),
             RunPhase::WindowEnded => self.window_ended(at),
-            RunPhase::LoadEnded => {
-                self.glance();
-                self.start = None;
-            }
+            RunPhase::LoadEnded => self.load_ended(at),
             RunPhase::Disconnected => {
                 if self.counted.ended.is_none() {
                     self.counted.ended = self.count();
@@ -117,10 +144,18 @@ impl RunObserver for ServerObserver<'_> {
     }
 
     fn next_tick(&self) -> Option<MonoNanos> {
-        Some(self.start? + Nanos::from_secs(self.glances.len() as u64))
+        let look = self.second_sampler.as_ref().and_then(SecondSampler::next_look);
+        self.next_glance().into_iter().chain(look.filter(|_| self.start.is_some())).min()
     }
 
-    fn tick(&mut self, _: MonoNanos) {
-        self.glance();
+    fn tick(&mut self, present: MonoNanos) {
+        if let Some(sampler) = &mut self.second_sampler
+            && sampler.next_look().is_some_and(|look| present >= look)
+        {
+            sampler.look(present);
+        }
+        if self.next_glance().is_some_and(|glance| present >= glance) {
+            self.glance();
+        }
     }
 }

@@ -52,7 +52,7 @@ fn monitor(plan: &LoadPlan) -> RunMonitor<'_> {
 
 fn no_server() -> ServerObservation {
     let (samples, counted) = (WindowEdges::default(), WindowEdges::default());
-    ServerObservation { samples, counted, glances: Vec::new() }
+    ServerObservation { samples, counted, glances: Vec::new(), sampled: Default::default() }
 }
 
 /// Lets a load go by that consists of its phases alone, and of what `load` does before its end.

@@ -16,6 +16,7 @@ pub use target_form::TargetForm;
 use crate::error::LabError;
 use crate::progress::RunProgress;
 use crate::request::RunRequest;
+use crate::second_sampler::SecondSampler;
 use dbtime_engines::drive::observer::LoadObserver;
 use dbtime_engines::drive::plan::{LoadPlan, LoadResult, RunStop};
 use dbtime_engines::load_marker::ReplaceScope;
@@ -139,6 +140,12 @@ pub(crate) trait PreparedTarget: Sync {
 
     /// What samples its counters while it is driven; `None` where nothing counts.
     fn sampler(&self) -> Option<Box<dyn CounterSampler>> {
+        None
+    }
+
+    /// What samples a few of its counters every second while it is driven; `None` where nothing
+    /// counts, or nobody may look.
+    fn second_sampler(&self) -> Option<SecondSampler> {
         None
     }
 

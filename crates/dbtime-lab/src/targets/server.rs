@@ -8,6 +8,7 @@ use crate::counters::{self, CounterSampler};
 use crate::error::LabError;
 use crate::progress::RunProgress;
 use crate::request::{RecordDetail, RunRequest};
+use crate::second_sampler::SecondSampler;
 use crate::servers::PrivateServer;
 use dbtime_engines::databases;
 use dbtime_engines::drive::observer::LoadObserver;
@@ -243,6 +244,13 @@ impl PreparedTarget for ReadyServer {
         }
         // Who may not look at the counters is driven without.
         counters::of_server(&*self.server).ok()
+    }
+
+    fn second_sampler(&self) -> Option<SecondSampler> {
+        if self.detail == RecordDetail::Load {
+            return None;
+        }
+        SecondSampler::of_server(&*self.server).ok().flatten()
     }
 
     fn server_pid(&self) -> Option<u32> {

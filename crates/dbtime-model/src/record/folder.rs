@@ -1,6 +1,8 @@
 //! Reading a run folder. Writing one is the lab's business alone.
 
-use super::{ExemplarKind, RunRecord, SCHEMA, SeriesPhase, file, is_sweep};
+use super::{
+    ExemplarKind, ResponseSecond, RunRecord, SCHEMA, SeriesPhase, ServerSecond, file, is_sweep,
+};
 use crate::counters::{CounterDocument, CounterReport, DocumentError};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -17,6 +19,11 @@ pub struct Run {
     pub series: Vec<SeriesRow>,
     /// `transactions.csv`; empty when the run kept none.
     pub transactions: Vec<TransactionRow>,
+    /// `latency.hlog`: how the responses of each second are distributed.
+    pub responses: Vec<ResponseSecond>,
+    /// `server.csv`: what the server counted second by second, in the order of the record's
+    /// `sampled_counters`.
+    pub server_seconds: Vec<ServerSecond>,
     /// `counters.json`; `None` where the server was not asked.
     pub counters: Option<CounterReport>,
 }
@@ -90,8 +97,8 @@ impl SeriesRow {
     }
 }
 
-/// One transaction kept whole, as in `transactions.csv`. Unit: microseconds; an unmeasured part is
-/// empty.
+/// One transaction kept whole, as in `transactions.csv`. Unit: microseconds; what was not measured
+/// is empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TransactionRow {
     /// `slowest` or `random`.
@@ -102,9 +109,52 @@ pub struct TransactionRow {
     pub outcome: String,
     /// Its due instant, since the start of the load.
     pub due_us: f64,
+    /// When it could have begun, likewise; `None` in earlier records.
+    pub ready_us: Option<f64>,
+    /// When its first byte was sent, likewise; `None` in earlier records.
+    pub sent_us: Option<f64>,
     /// Its retries.
     pub retries: u32,
     /// Its parts; `total` is its response.
+    pub budget: super::BudgetUs,
+    /// Its statements, in the order in which they were sent; empty where it was not traced.
+    pub statements: Vec<TransactionStatement>,
+}
+
+/// A statement of a transaction that was traced, as in `transaction_statements.csv`. Instants in
+/// microseconds since the start of the load.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TransactionStatement {
+    /// Its name in the workload; empty where it has none.
+    pub name: String,
+    /// Before its first byte was handed to the kernel.
+    pub sent_us: f64,
+    /// When the last byte of its answer had been read.
+    pub read_us: f64,
+    /// How long the answer lay in the driver's socket because the driver had no CPU.
+    pub late_us: f64,
+    /// When it came to the server's socket; `None` where that was not seen.
+    pub arrived_us: Option<f64>,
+    /// When the server had read its first byte; `None` where it was not alone in its request.
+    pub began_us: Option<f64>,
+    /// When the last write of its answer was over; `None` likewise.
+    pub ended_us: Option<f64>,
+    /// The tracer's number of its connection.
+    pub connection: Option<u64>,
+    /// The server's thread that read it.
+    pub thread: Option<u32>,
+    /// Its longest wait for a lock, in microseconds; `None`: there was none.
+    pub lock_wait_us: Option<f64>,
+    /// What the server calls that lock; empty where it does not.
+    pub lock: String,
+    /// Who let it go.
+    pub holder: String,
+    /// That one's thread; `None`: nobody's.
+    pub holder_thread: Option<u32>,
+    /// The thread that had the CPU for longest while the server could have run for it; empty where
+    /// none had.
+    pub cpu_holder: String,
+    /// Its parts: wire, server's queue and what the server did, as sums.
     pub budget: super::BudgetUs,
 }
 
@@ -180,17 +230,35 @@ pub fn read_run(folder: &Path) -> Result<Run, ReadError> {
     let series_file = folder.join(file::SERIES);
     let series = super::csv::series(&read_text(&series_file)?, &series_file)?;
     let transactions_file = folder.join(file::TRANSACTIONS);
-    let transactions = if transactions_file.exists() {
+    let mut transactions = if transactions_file.exists() {
         super::csv::transactions(&read_text(&transactions_file)?, &transactions_file)?
     } else {
         Vec::new()
+    };
+    let statements_file = folder.join(file::TRANSACTION_STATEMENTS);
+    if statements_file.exists() {
+        let text = read_text(&statements_file)?;
+        super::csv::statements(&text, &statements_file, &mut transactions)?;
+    }
+    let latency_file = folder.join(file::LATENCY);
+    let responses = match latency_file.exists() {
+        true => super::interval_log::read(&read_text(&latency_file)?, &latency_file)?,
+        false => Vec::new(),
+    };
+    let server_file = folder.join(file::SERVER_SECONDS);
+    let server_seconds = match server_file.exists() {
+        true => {
+            let text = read_text(&server_file)?;
+            super::server_seconds::read(&text, &server_file, &record.sampled_counters)?
+        }
+        false => Vec::new(),
     };
     let counters_file = folder.join(file::COUNTERS);
     let counters = match counters_file.exists() {
         true => Some(read_counters(&read_text(&counters_file)?, &counters_file)?),
         false => None,
     };
-    Ok(Run { record, series, transactions, counters })
+    Ok(Run { record, series, transactions, responses, server_seconds, counters })
 }
 
 /// The folder that a path is in; a bare name is in this one.

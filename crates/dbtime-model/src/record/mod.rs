@@ -12,6 +12,8 @@ mod budget;
 mod counters;
 pub mod csv;
 mod folder;
+mod interval_log;
+pub mod server_seconds;
 mod spec;
 mod summary;
 mod sweep;
@@ -26,8 +28,11 @@ pub use budget::{
 };
 pub use counters::{CounterUnit, CountersInfo, KeyCounterDelta};
 pub use folder::{
-    ReadError, Run, SeriesRow, TransactionRow, read_run, read_run_json, read_run_record,
+    ReadError, Run, SeriesRow, TransactionRow, TransactionStatement, read_run, read_run_json,
+    read_run_record,
 };
+pub use interval_log::ResponseSecond;
+pub use server_seconds::{SampledCounter, ServerSecond};
 pub use spec::{LoadSpec, RunSpec, SpecDocument, SpecError, TargetSpec, WindowSpec, WorkloadSpec};
 pub use summary::{
     Check, CheckOrigin, CheckOutcome, CheckUnit, HistogramBucket, LatencySet, LatencyUs,
@@ -66,6 +71,10 @@ pub mod file {
     pub const TRANSACTIONS: &str = "transactions.csv";
     /// Every statement of the window of a traced run, with its parts.
     pub const STATEMENTS: &str = "statements.parquet";
+    /// The statements of those transactions that were traced.
+    pub const TRANSACTION_STATEMENTS: &str = "transaction_statements.csv";
+    /// A line per sample of the server's counters while the load went on.
+    pub const SERVER_SECONDS: &str = "server.csv";
     /// Every counter of the server, as the difference over the window.
     pub const COUNTERS: &str = "counters.json";
     /// Which runs a sweep has, in the folder that they are in.
@@ -159,6 +168,9 @@ pub struct RunRecord {
     pub server: Option<ServerInfo>,
     /// What the server counted in the window; `null` where it was not asked.
     pub counters: Option<CountersInfo>,
+    /// What was sampled of the server every second, the columns of `server.csv`; empty where it
+    /// could not be asked.
+    pub sampled_counters: Vec<SampledCounter>,
     /// Whether the figures can be trusted.
     pub validity: Validity,
 }

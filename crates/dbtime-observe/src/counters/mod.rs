@@ -21,6 +21,7 @@ mod postgres;
 mod products;
 mod query;
 mod rows;
+mod second_query;
 mod sqlite;
 
 pub use difference::{difference, per_transaction_of};
@@ -30,4 +31,5 @@ pub use parse::{FileError, MAX_FILE_BYTES, ParseError, parse, read};
 pub use products::queries;
 pub use query::{CounterQuery, ServerVersion};
 pub use rows::{CounterCell, add_rows};
+pub use second_query::{SecondQuery, second_query};
 pub use sqlite::SqliteHeaders;

@@ -8,9 +8,10 @@ mod true_timelines;
 
 use super::{JoinedTransaction, StatementJoiner};
 use dbtime_model::exchange::StatementExchange;
+use dbtime_model::exemplar::ServedTimes;
 use dbtime_model::record::JoinCounts;
 use dbtime_model::recorder::{Recorder, Window};
-use dbtime_model::traced::{RequestOutcome, TracedRequest};
+use dbtime_model::traced::{Blocker, RequestOutcome, TracedRequest};
 use dbtime_model::{MonoNanos, Nanos, Part, Parts, StatementId};
 use fixtures::{driven, exchange, several, traced};
 
@@ -65,6 +66,46 @@ fn a_statement_is_its_request_and_the_ways_to_and_fro() {
     assert_eq!(joined.parts.total(), joined.driven.sample.response().signed());
     assert_eq!(joined.parts.get(Part::Client), joined.driven.parts.get(Part::Client));
     assert!(!is_measured(&joined.parts, Part::ServerAndWire));
+    assert_eq!(joined.statements[0].answer.served, Some(times(Some(115), 120, 180)));
+}
+
+/// On connection 1, by thread 1.
+fn times(arrived: Option<u64>, start: u64, end: u64) -> ServedTimes {
+    let (start, end, arrived) = (MonoNanos(start), MonoNanos(end), arrived.map(MonoNanos));
+    ServedTimes { connection: 1, thread: 1, arrived, start, end }
+}
+
+#[test]
+fn instants_at_the_server_are_those_of_a_statements_own_requests() {
+    let served = |exchanges: &[StatementExchange], requests: &[TracedRequest]| {
+        let joined = join(exchanges, requests).0.expect("it is matched");
+        joined.statements.iter().map(|statement| statement.answer.served).collect::<Vec<_>>()
+    };
+    let prepare = TracedRequest { command: 0x16, ..traced(1, (110, 120), Some(2), 9) };
+    let requests = [prepare, traced(1, (150, 170), None, 20)];
+    assert_eq!(served(&[exchange(1, 100, 200)], &requests), [Some(times(Some(108), 110, 170))]);
+    let both = [exchange(1, 100, 200), exchange(1, 100, 230)];
+    let requests = [traced(1, (110, 120), None, 9), traced(1, (130, 170), Some(4), 20)];
+    let own = [Some(times(None, 110, 120)), Some(times(Some(126), 130, 170))];
+    assert_eq!(served(&both, &requests), own);
+    let shared = [several(traced(1, (110, 190), None, 9), &[Some(30), Some(50)])];
+    assert_eq!(served(&both, &shared), [None, None]);
+}
+
+#[test]
+fn a_transaction_that_is_kept_whole_has_its_statements_and_who_let_go() {
+    let blocker = Blocker { thread: Some(9), length: Nanos(30), ..Blocker::default() };
+    let waited = TracedRequest { blocker: Some(blocker), ..traced(1, (320, 380), None, 10) };
+    let exchanges = [exchange(1, 100, 200), exchange(1, 300, 400)];
+    let joined = join(&exchanges, &[traced(1, (120, 180), None, 50), waited]).0.expect("matched");
+    let window = Window { start: MonoNanos(0), end: MonoNanos(1_000) };
+    let mut recorder: Recorder = Recorder::new(window, 1, 1, 1);
+    joined.record(&mut recorder);
+    let kept = recorder.operations[0].exemplars.slowest();
+    let [only] = &kept[..] else { panic!("{kept:?}") };
+    let holders = only.statements.iter().map(|s| s.blocker.as_deref().and_then(|b| b.thread));
+    assert_eq!(holders.collect::<Vec<_>>(), [None, Some(9)]);
+    assert_eq!(only.statements[1].served, Some(times(None, 320, 380)));
 }
 
 #[test]
