@@ -184,6 +184,18 @@ mod tests {
             phase: dbtime_model::record::SeriesPhase::Measure,
             ..Default::default()
         });
+        let statement = dbtime_model::record::TransactionStatement {
+            name: "a \"name\", and more".to_owned(),
+            began_us: Some(2.5),
+            lock_wait_us: Some(7.0),
+            lock: "row lock".to_owned(),
+            holder: "COMMIT".to_owned(),
+            holder_thread: Some(3),
+            ..Default::default()
+        };
+        run.transactions = vec![Default::default(), Default::default()];
+        run.transactions[1].statements = vec![statement.clone(), statement];
+        run.transactions.iter_mut().for_each(|row| row.kept = "slowest".to_owned().into());
         let sample = CounterSample::new(CounterSource {
             product: Product::Postgres,
             version: Some("18.0".to_owned()),

@@ -55,7 +55,7 @@ pub struct ServedTimes {
     pub arrived: Option<MonoNanos>,
     /// When its first byte had been read.
     pub start: MonoNanos,
-    /// When the last write of its answer was over.
+    /// When the last write of its answer had returned: the client may have read it before.
     pub end: MonoNanos,
 }
 

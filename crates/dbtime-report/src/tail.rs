@@ -40,6 +40,42 @@ pub(crate) fn buckets<'a>(
     buckets.chunks(1).map(|bucket| slice(bucket, total)).collect()
 }
 
+/// The transactions of one operation by how slow they are among their like.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PercentileBand {
+    /// The percentiles that it lies between. Unit: percent of the operation's transactions.
+    pub(crate) percentiles: (f64, f64),
+    /// What is in it.
+    pub(crate) slice: TailSlice,
+}
+
+/// The slowest so many percent begin a band of their own, as far as whole buckets allow.
+const BAND_SHARES: [f64; 3] = [50.0, 10.0, 1.0];
+
+/// All transactions of an operation, and the bands around 0–50, 50–90, 90–99 and 99–100 %. Each
+/// ends with a bucket, so that they are where whole buckets come closest to that, and fewer where
+/// one bucket holds several.
+pub(crate) fn bands(operation: &OperationSummary) -> Option<(TailSlice, Vec<PercentileBand>)> {
+    let buckets = merged(std::iter::once(operation));
+    let total = sum(buckets.iter().map(size));
+    if total == 0 {
+        return None;
+    }
+    let mut edges: Vec<usize> =
+        BAND_SHARES.map(|share| slowest(&buckets, total, share / 100.0)).into();
+    edges.insert(0, 0);
+    edges.push(buckets.len());
+    edges.dedup();
+    let mut below = 0.0;
+    let band = |edges: &[usize]| {
+        let slice = slice(&buckets[edges[0]..edges[1]], total);
+        let from = below;
+        below += slice.share;
+        PercentileBand { percentiles: (from, below.min(100.0)), slice }
+    };
+    Some((slice(&buckets, total), edges.windows(2).map(band).collect()))
+}
+
 /// What to compare, over all operations; `None` with fewer than two buckets.
 pub(crate) fn tail(operations: &[OperationSummary]) -> Option<ResponseTail> {
     let buckets = merged(operations.iter());
@@ -52,7 +88,7 @@ pub(crate) fn tail(operations: &[OperationSummary]) -> Option<ResponseTail> {
         below = below.saturating_add(size(bucket));
         below >= total - below
     })?;
-    let slow = slowest(&buckets, total).max(median + 1);
+    let slow = slowest(&buckets, total, 0.01).max(median + 1);
     (slow < buckets.len()).then(|| ResponseTail {
         all: slice(&buckets, total),
         median: slice(&buckets[median..=median], total),
@@ -60,13 +96,13 @@ pub(crate) fn tail(operations: &[OperationSummary]) -> Option<ResponseTail> {
     })
 }
 
-/// Where the buckets begin that together come closest to the slowest 1 %, by ratio.
-fn slowest(buckets: &[TailBucket<'_>], total: u64) -> usize {
+/// Where the buckets begin that together come closest to this share of the slowest, by ratio.
+fn slowest(buckets: &[TailBucket<'_>], total: u64, share: f64) -> usize {
     let mut above = 0u64;
     let mut best = (f64::INFINITY, buckets.len() - 1);
     for index in (0..buckets.len()).rev() {
         above = above.saturating_add(size(&buckets[index]));
-        let distance = (above as f64 / total as f64 / 0.01).ln().abs();
+        let distance = (above as f64 / total as f64 / share).ln().abs();
         if distance < best.0 {
             best = (distance, index);
         }
@@ -131,6 +167,21 @@ mod tests {
         assert_eq!((tail.all.means.count, tail.median.means.count), (1000, 790));
         assert_eq!((tail.slow.means.count, tail.slow.from_us), (10, 2.0));
         assert!((tail.slow.share - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn bands_are_whole_buckets_that_cover_all() {
+        let shares = [(1.0, 480), (2.0, 430), (4.0, 70), (8.0, 12), (16.0, 8)];
+        let (all, bands) = bands(&operation(&shares)).expect("transactions");
+        assert_eq!(all.means.count, 1000);
+        let seen: Vec<_> = bands.iter().map(|b| (b.slice.means.count, b.slice.from_us)).collect();
+        assert_eq!(seen, [(480, 0.5), (430, 1.0), (82, 2.0), (8, 8.0)]);
+        assert_eq!(bands[0].percentiles, (0.0, 48.0));
+        assert!((bands[3].percentiles.0 - 99.2).abs() < 1e-9);
+        let (_, one) = super::bands(&operation(&[(1.0, 400)])).expect("transactions");
+        assert_eq!(one.len(), 1);
+        assert_eq!(one[0].percentiles, (0.0, 100.0));
+        assert_eq!(super::bands(&operation(&[])), None);
     }
 
     #[test]

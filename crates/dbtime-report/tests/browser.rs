@@ -167,8 +167,45 @@ fn pages_are_quiet_and_complete_with_and_without_scripts() {
         for text in expected {
             assert!(with.dom.contains(text), "{name}: no {text}");
         }
-        assert_eq!(with.dom.matches("<script").count(), 0, "{name}");
+        let own = usize::from(!run.transactions.is_empty());
+        assert_eq!(with.dom.matches("<script").count(), own, "{name}");
     }
+}
+
+/// Opens the first transaction, widens its timeline and says in the title what became of it.
+const OPEN_AND_ZOOM: &str = "<script>
+addEventListener('load', () => {
+  const tx = document.querySelector('details.tx');
+  tx.addEventListener('toggle', () => setTimeout(() => {
+    const plot = tx.querySelector('.timeline');
+    const first = plot.querySelector('.instants').textContent;
+    const before = plot.querySelector('.moment').getAttribute('width');
+    tx.querySelector('.zoom button').click();
+    tx.querySelector('.zoom button').click();
+    const after = plot.querySelector('.moment').getAttribute('width');
+    const ticks = plot.querySelector('.instants').textContent !== first;
+    document.title = ['zoomed', before, after, ticks, plot.dataset.zoom].join(' ');
+  }, 0));
+  tx.querySelector('summary').click();
+});
+</script></body>";
+
+#[test]
+fn an_opened_transaction_can_be_zoomed() {
+    let Some(program) = chromium() else { return };
+    let browser = Browser::new(program);
+    let page = html::report(&fixtures::closed());
+    let driver = page.replace("</body>", OPEN_AND_ZOOM);
+    // The page's own policy lets no other script run.
+    let held = browser.visit(&driver, &["--virtual-time-budget=2000"]);
+    assert!(held.console.iter().any(|line| line.contains("Content Security Policy")));
+    assert!(!held.dom.contains("<title>zoomed"));
+    let policy = driver.find("<meta http-equiv").expect("a policy");
+    let end = policy + driver[policy..].find("/>").expect("its end") + 2;
+    let free = format!("{}{}", &driver[..policy], &driver[end..]);
+    let visit = browser.visit(&free, &["--virtual-time-budget=2000"]);
+    assert_eq!(title(&visit.dom), "zoomed 100% 400% true 4.00");
+    assert_eq!(visit.console, Vec::<String>::new());
 }
 
 #[test]

@@ -60,6 +60,7 @@ fn joined() -> JoinedStatement {
         rows: Some(1),
         error: Some(ErrorCode::Number(1213)),
         blocker: Some(Arc::new(blocker)),
+        served: None,
         preemptor: Some(Arc::from("kworker")),
     };
     let (parts, way_out) = (Parts::of(&amounts), Some(11));

@@ -137,7 +137,8 @@ pub struct TransactionStatement {
     pub arrived_us: Option<f64>,
     /// When the server had read its first byte; `None` where it was not alone in its request.
     pub began_us: Option<f64>,
-    /// When the last write of its answer was over; `None` likewise.
+    /// When the last write of its answer had returned, which may be after the client has read it;
+    /// `None` likewise.
     pub ended_us: Option<f64>,
     /// The tracer's number of its connection.
     pub connection: Option<u64>,

@@ -36,9 +36,9 @@ const GLOBAL_STATUS: [KnownCounter; 8] = [
 ];
 
 /// An expression of PostgreSQL from a version on and before another.
-type PostgresColumn = (u32, u32, &'static str, KnownCounter);
+type VersionedColumn = (u32, u32, &'static str, KnownCounter);
 
-const POSTGRES: [PostgresColumn; 11] = [
+const POSTGRES: [VersionedColumn; 11] = [
     (
         10,
         u32::MAX,
@@ -123,7 +123,7 @@ fn global_status() -> SecondQuery {
 }
 
 fn postgres(version: ServerVersion) -> Option<SecondQuery> {
-    let has = |column: &&PostgresColumn| (column.0..column.1).contains(&version.major);
+    let has = |column: &&VersionedColumn| (column.0..column.1).contains(&version.major);
     let columns = || POSTGRES.iter().filter(has);
     let expressions: Vec<_> =
         columns().map(|(_, _, sql, known)| format!("{sql} AS {}", known.0)).collect();

@@ -1,11 +1,12 @@
-//! The budget as stacked bars: by operation on one scale of time, by response bucket in shares.
+//! The budget as stacked bars: by operation on one scale of time, by percentile of each operation
+//! and by response bucket in shares.
 
 use super::Chart;
 use super::stacked::{SegmentLabels, StackedBar, bar, legend};
 use super::svg::escape;
 use crate::format::{count, percent, us};
 use crate::means::PartMeans;
-use crate::tail::{TailSlice, buckets};
+use crate::tail::{TailSlice, bands, buckets};
 use dbtime_model::record::{OperationSummary, Run};
 use std::fmt::Write;
 
@@ -15,6 +16,16 @@ pub(super) const BY_OPERATION: Chart = Chart {
     title: "The budget of each operation",
     hint: "Bars are as long as the mean response, on one scale.",
     draw: by_operation,
+};
+
+/// Budget bars per operation and band of percentiles.
+pub(super) const BY_PERCENTILE: Chart = Chart {
+    name: "budget-by-percentile",
+    title: "The budget of each operation, by percentile",
+    hint: "Bars are shares of the time. Bands end with a power-of-two bucket of the response, \
+        where that is closest to 50, 90 and 99 % of the operation’s transactions: their names are \
+        the percentiles that it came to.",
+    draw: by_percentile,
 };
 
 /// Budget bars per response bucket.
@@ -58,6 +69,51 @@ fn by_operation(run: &Run) -> Option<String> {
     out.push_str(&legend(operations.iter().map(|(_, _, means)| means)));
     out.push_str("</div>");
     Some(out)
+}
+
+fn by_percentile(run: &Run) -> Option<String> {
+    let operations = run.record.operations.iter();
+    let banded: Vec<_> = operations.filter_map(|o| Some((&o.name, bands(o)?))).collect();
+    if banded.is_empty() {
+        return None;
+    }
+    let mut out = String::from("<div class=\"bars\">");
+    for (name, (all, bands)) in &banded {
+        let _ = write!(out, "<h3 class=\"bar-group\">{}</h3>", escape(name));
+        share_row(&mut out, "all", all);
+        for band in bands.iter().filter(|_| bands.len() > 1) {
+            let (from, to) = band.percentiles;
+            share_row(&mut out, &format!("{}–{} %", percentile(from), percentile(to)), &band.slice);
+        }
+    }
+    let slices = banded.iter().flat_map(|(_, (all, bands))| {
+        std::iter::once(&all.means).chain(bands.iter().map(|band| &band.slice.means))
+    });
+    out.push_str(&legend(slices));
+    out.push_str("</div>");
+    Some(out)
+}
+
+/// A percentile without its sign: as many digits as tell it from 100.
+fn percentile(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// One bar of shares with the mean response beside it.
+fn share_row(out: &mut String, name: &str, slice: &TailSlice) {
+    let span = format!("{}–{}", us(slice.from_us), us(slice.below_us));
+    let few = if slice.means.count < MIN_COUNT { ", few" } else { "" };
+    let title = title(slice, &span);
+    let bar = StackedBar {
+        means: &slice.means,
+        full_us: slice.means.positive(),
+        height: 24,
+        title,
+        labels: SegmentLabels::Within(450.0),
+    };
+    let note = format!("{} tx{few}", count(slice.means.count));
+    row(out, name, &us(slice.means.total), &note, &bar);
 }
 
 fn by_bucket(run: &Run) -> Option<String> {

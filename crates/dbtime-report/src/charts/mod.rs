@@ -7,17 +7,21 @@
 mod axis;
 mod budget_bars;
 mod cpu_over_time;
+mod heat_map;
 mod percentiles;
 mod response_over_time;
+mod server_strips;
 mod stacked;
 mod svg;
 mod sweep_lines;
 mod throughput_over_time;
 mod timeline;
+mod transaction_timeline;
 
 pub(crate) use stacked::{SegmentLabels, StackedBar, bar, legend};
 pub(crate) use svg::escape;
 pub(crate) use sweep_lines::{MAX_LINES, SWEEP_CHARTS, SweepLines};
+pub(crate) use transaction_timeline::{described, timeline, waits};
 
 use dbtime_model::record::Run;
 
@@ -36,10 +40,12 @@ pub struct Chart {
 
 /// The charts of a report, in reading order.
 pub const CHARTS: &[Chart] = &[
+    heat_map::CHART,
     percentiles::CHART,
     response_over_time::CHART,
     throughput_over_time::CHART,
     cpu_over_time::CHART,
     budget_bars::BY_OPERATION,
+    budget_bars::BY_PERCENTILE,
     budget_bars::BY_BUCKET,
 ];

@@ -112,6 +112,11 @@ impl Svg {
         self.push(format_args!("<path class=\"{class}\" d=\"{d}Z\"/>"));
     }
 
+    /// A closed shape; `path` is of numbers made by [`num`].
+    pub(crate) fn filled(&mut self, path: &str, class: &str) {
+        self.push(format_args!("<path class=\"{class}\" d=\"{path}\"/>"));
+    }
+
     fn push(&mut self, element: std::fmt::Arguments<'_>) {
         self.out.write_fmt(element).expect("writing to memory");
     }

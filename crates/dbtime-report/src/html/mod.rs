@@ -1,5 +1,7 @@
-//! A run as one HTML file: no scripts, no requests, light and dark, fit to be printed or mailed.
+//! A run as one HTML file: no requests, light and dark, fit to be printed or mailed.
 //!
+//! All of it is there without scripts. The one script of the page of a run widens timelines that
+//! are opened; the page's policy names it by its hash, so that no other can run.
 //! The page is also well-formed XML, so that a test can read it with a strict parser.
 
 mod answer;
@@ -11,7 +13,8 @@ mod layers;
 mod machine;
 mod operations;
 mod part_colors;
-mod slowest;
+mod script;
+mod single;
 mod style;
 mod sweep;
 mod table;
@@ -38,7 +41,7 @@ const SECTIONS: [HtmlSection; 12] = [
     detail::section,
     counted::section,
     layers::section,
-    slowest::section,
+    single::section,
     machine::section,
 ];
 
@@ -51,11 +54,17 @@ pub fn report(run: &Run) -> String {
     for section in SECTIONS {
         section(run, &mut body);
     }
-    frame(&story::headline(&run.record), &body)
+    let script = if single::has_timelines(run) { script::SOURCE } else { "" };
+    framed(&story::headline(&run.record), &body, script)
 }
 
-/// A page around its body.
+/// A page around its body, without a script.
 pub(crate) fn frame(title: &str, body: &str) -> String {
+    framed(title, body, "")
+}
+
+fn framed(title: &str, body: &str, script: &str) -> String {
+    let (allowed, script) = (script::policy(script), script::element(script));
     let title = escape(&format!("{title} – dbtime"));
     let style = style::sheet();
     format!(
@@ -63,8 +72,8 @@ pub(crate) fn frame(title: &str, body: &str) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
          <meta name=\"color-scheme\" content=\"light dark\"/>\n\
          <meta http-equiv=\"Content-Security-Policy\" \
-         content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\"/>\n\
+         content=\"default-src 'none'; {allowed}style-src 'unsafe-inline'; img-src data:\"/>\n\
          <link rel=\"icon\" href=\"data:,\"/>\n<title>{title}</title>\n\
-         <style>\n{style}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
+         <style>\n{style}</style>\n</head>\n<body>\n<main>\n{body}</main>\n{script}</body>\n</html>\n"
     )
 }

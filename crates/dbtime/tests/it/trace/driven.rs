@@ -3,6 +3,7 @@
 use super::rights::{folder, pid, status};
 use super::*;
 use crate::given_server::PRODUCTS;
+use dbtime_model::record::{ExemplarKind, TransactionStatement, read_run};
 use rustix::process::{Signal, kill_process};
 
 /// A run's record; `None` without eBPF.
@@ -163,4 +164,59 @@ fn who_let_a_lock_go_is_named() {
         let part = record["budget_us"]["lock"].as_f64().expect("measured") * sampled / 1e6;
         assert!(all <= part * 1.001, "{all} of {part}: {rows:#?}");
     }
+}
+
+/// Single transactions of a traced run have each statement's instants on both sides, in their
+/// order, and the page shows them; the server's counters were sampled meanwhile.
+#[test]
+fn single_transactions_have_their_statements() {
+    for product in PRODUCTS {
+        let sandbox = Sandbox::new();
+        let load = "--connections 4 --rate 200/s --warmup 200ms --time 3s --trace --out r";
+        let ran = sandbox.run(&format!("run tpcb --target {} {load}", product.name()));
+        if ran.out.contains("not traced") {
+            return not_tested(&ran.out);
+        }
+        let run = read_run(&sandbox.path("r")).expect("a record");
+        let of = |kind| run.transactions.iter().filter(move |row| row.kept == kind);
+        assert_eq!(of(ExemplarKind::Slowest).count(), 100);
+        assert_eq!(of(ExemplarKind::Random).count(), 100);
+        for row in &run.transactions {
+            // Six and the commit, or more after a retry.
+            assert!(row.statements.len() >= 7, "{row:#?}");
+            row.statements.iter().for_each(is_in_order);
+            let last = row.statements.iter().map(|s| s.read_us).fold(0.0, f64::max);
+            assert!(last <= row.due_us + row.budget.total + 0.01, "{row:#?}");
+            assert!(row.ready_us >= Some(row.due_us - 0.01) && row.sent_us >= row.ready_us);
+            let took: f64 = row.statements.iter().map(|s| s.budget.total).sum();
+            assert!(took <= row.budget.total + 0.1, "{row:#?}");
+        }
+        let page = std::fs::read_to_string(sandbox.path("r/report.html")).expect("a page");
+        assert_eq!(page.matches("<details class=\"tx\">").count(), 200);
+        assert!(page.contains("strip-name"), "no counters under the responses");
+        let samples: Vec<_> = run.server_seconds.iter().map(|second| second.at_s).collect();
+        assert!(samples.len() >= 4 && samples.is_sorted(), "{samples:?}");
+        let log = ["Innodb_os_log_written", "wal_bytes"];
+        let counters = &run.record.sampled_counters;
+        let log = counters.iter().position(|c| log.contains(&c.name.as_str())).expect("a log");
+        let written: Vec<_> = run.server_seconds.iter().filter_map(|s| s.values[log]).collect();
+        assert!(written.last() > written.first() && written.is_sorted(), "{written:?}");
+        let completed: u64 = run.series.iter().map(|row| row.completed + row.failed).sum();
+        let buckets = run.responses.iter().flat_map(|second| &second.buckets);
+        assert_eq!(buckets.map(|bucket| bucket.count).sum::<u64>(), completed);
+    }
+}
+
+/// A statement is sent before it comes, read there before it is answered, and so on. The write of
+/// an answer may return only after the client has read it.
+fn is_in_order(statement: &TransactionStatement) {
+    let TransactionStatement { sent_us, read_us, arrived_us, began_us, ended_us, .. } = statement;
+    for last in [Some(*read_us), *ended_us] {
+        let instants = [Some(*sent_us), *arrived_us, *began_us, last];
+        let known: Vec<f64> = instants.into_iter().flatten().collect();
+        assert!(known.len() >= 3 && known.is_sorted(), "{statement:#?}");
+    }
+    assert!(statement.thread.is_some() && statement.connection.is_some(), "{statement:#?}");
+    let is_lock = statement.lock.is_empty() || statement.lock.parse::<f64>().is_err();
+    assert!(is_lock && statement.lock_wait_us.is_some() != statement.holder.is_empty());
 }
