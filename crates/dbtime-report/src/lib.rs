@@ -6,7 +6,7 @@
 //! [`terminal`] and [`html`] tell the same story with the same sentences (`story`, `facts`), in the
 //! order in which a reader asks: how fast, where did the time go, why is the tail slow, did it
 //! pass, and only then everything else.
-//! A chart is one file in [`charts`] and one line in its list.
+//! A chart is one file in [`charts`] and one line in its list; a rule of [`advice`] likewise.
 #![forbid(unsafe_code)]
 
 mod budget_story;
@@ -23,6 +23,7 @@ mod story;
 mod sweep_story;
 mod tail;
 
+pub mod advice;
 pub mod charts;
 pub mod compare;
 pub mod html;

@@ -68,6 +68,11 @@ pub(crate) enum CliCommand {
     Workloads(WorkloadsArgs),
     /// Turn the record of a run or a sweep into one self-contained HTML file, or text.
     Report(ReportArgs),
+    /// Show what to look at or to try next, by the time budget of a run.
+    ///
+    /// For each large part of the mean response or of the slowest: the figures that suggest a
+    /// cause, what to do about it and at what price, and what that can win at most.
+    Explain(ExplainArgs),
     /// Show two runs, or two sweeps, side by side, most changed first.
     ///
     /// Throughput, latencies, the parts of the time budget, operations, statements, counters per
@@ -185,6 +190,17 @@ pub(crate) struct ReportArgs {
     /// Add the server's CPU time by thread name to the text report.
     #[arg(long, requires = "text")]
     pub(crate) server_threads: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  dbtime explain dbtime-runs/20261121-101500-atm")]
+pub(crate) struct ExplainArgs {
+    /// Folder of a run, or its run.json.
+    pub(crate) run: PathBuf,
+
+    /// Print one JSON document and nothing else.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args, Debug)]

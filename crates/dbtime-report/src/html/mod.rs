@@ -4,6 +4,7 @@
 //! are opened; the page's policy names it by its hash, so that no other can run.
 //! The page is also well-formed XML, so that a test can read it with a strict parser.
 
+mod advice;
 mod answer;
 mod budget;
 mod charts;
@@ -30,11 +31,12 @@ use dbtime_model::record::Run;
 type HtmlSection = fn(&Run, &mut String);
 
 /// The sections in reading order: the answer, its reasons, the checks, everything else.
-const SECTIONS: [HtmlSection; 12] = [
+const SECTIONS: [HtmlSection; 13] = [
     answer::header,
     answer::warnings,
     answer::section,
     budget::section,
+    advice::section,
     charts::section,
     operations::section,
     detail::latency,

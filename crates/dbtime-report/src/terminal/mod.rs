@@ -3,6 +3,7 @@
 //! A report is a list of sections, each a function from the run to lines; a section with nothing
 //! to show gives none and leaves no heading behind.
 
+mod advice;
 mod answer;
 mod bars;
 mod budget;
@@ -27,6 +28,7 @@ mod times;
 mod trace_summary;
 mod usage;
 
+pub use advice::advice_text;
 pub use charset::Charset;
 pub use counters::{CounterOptions, counter_report};
 pub use processes::{ProcessesOptions, process_table};
@@ -63,7 +65,7 @@ pub struct TerminalOptions {
 type TerminalSection = fn(&Run, &mut ReportPage);
 
 /// The sections in reading order: the answer, its reasons, the checks, everything else.
-const SECTIONS: [TerminalSection; 13] = [
+const SECTIONS: [TerminalSection; 14] = [
     answer::section,
     budget::section,
     budget::tail_section,
@@ -76,6 +78,7 @@ const SECTIONS: [TerminalSection; 13] = [
     counted::section,
     layers::section,
     layers::files,
+    advice::section,
     machine::section,
 ];
 

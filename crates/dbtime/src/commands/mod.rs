@@ -3,6 +3,7 @@
 mod compare;
 mod completions;
 mod counters;
+mod explain;
 mod init;
 mod manual;
 mod pgbench;
@@ -30,6 +31,7 @@ pub(crate) fn dispatch(command: CliCommand) -> Result<ProcessExit, CommandFailur
         CliCommand::Pgbench(args) => Ok(pgbench::run(&args.words)),
         CliCommand::Sysbench(args) => Ok(sysbench::run(&args.words)),
         CliCommand::Report(args) => report::run(&args),
+        CliCommand::Explain(args) => explain::run(&args),
         CliCommand::Compare(args) => compare::run(&args),
         CliCommand::Runs(args) => runs::run(&args),
         CliCommand::Counters(args) => counters::run(&args),

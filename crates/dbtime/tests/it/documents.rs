@@ -140,7 +140,7 @@ fn is_taken(sandbox: &Sandbox, command: &str) {
             "sqlite:absent/t.db".clone_into(target.expect("init has a target"));
             sandbox.run_words(&line).refused(3, &["cannot write in absent"]);
         }
-        "report" | "compare" => {
+        "report" | "explain" | "compare" => {
             sandbox.run_words(&line).refused(3, &["holds no run"]);
         }
         "counters" => {
@@ -187,9 +187,19 @@ fn is_taken(sandbox: &Sandbox, command: &str) {
 fn examples_of_the_help_are_taken() {
     let sandbox = Sandbox::new();
     let mut found = 0;
-    for command in
-        ["run", "init", "workloads", "report", "compare", "counters", "ps", "trace", "top", "usage"]
-    {
+    for command in [
+        "run",
+        "init",
+        "workloads",
+        "report",
+        "explain",
+        "compare",
+        "counters",
+        "ps",
+        "trace",
+        "top",
+        "usage",
+    ] {
         let help = sandbox.run(&format!("{command} --help")).fine().out;
         let examples: Vec<String> =
             commands(&help).into_iter().filter(|line| !line.contains('[')).collect();

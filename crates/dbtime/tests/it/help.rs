@@ -4,8 +4,19 @@ use crate::sandbox::Sandbox;
 use std::io::Read;
 use std::process::Stdio;
 
-const COMMANDS: [&str; 10] =
-    ["run", "init", "workloads", "report", "compare", "runs", "counters", "ps", "trace", "usage"];
+const COMMANDS: [&str; 11] = [
+    "run",
+    "init",
+    "workloads",
+    "report",
+    "explain",
+    "compare",
+    "runs",
+    "counters",
+    "ps",
+    "trace",
+    "usage",
+];
 
 #[test]
 fn version_and_help_go_to_stdout() {

@@ -6,6 +6,7 @@ mod counters;
 mod disk_full;
 mod documents;
 mod driver_faults;
+mod explain;
 mod given_server;
 mod help;
 mod interrupt;

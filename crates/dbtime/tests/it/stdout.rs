@@ -5,7 +5,7 @@ use std::fs::File;
 use std::process::Stdio;
 
 /// One of each command that prints, with what it needs before it.
-const LINES: [&str; 19] = [
+const LINES: [&str; 20] = [
     "--help",
     "--version",
     "help run",
@@ -18,6 +18,7 @@ const LINES: [&str; 19] = [
     "run values1 --target null --transactions 100 --out NEW --repeat 2 --json",
     "report r --text",
     "report r",
+    "explain r",
     "compare r r",
     "counters --target sqlite:t.db --interval 10ms",
     "ps 10ms --json",

@@ -64,8 +64,8 @@ fn in_transactions(
     Ok(())
 }
 
-/// Loads rows from the first on in one transaction, as many as are worth one; returns the row behind
-/// the last.
+/// Loads rows from the first on in one transaction, as many as are worth one; returns the row
+/// behind the last.
 fn load_transaction(
     client: &mut SocketClient<MysqlProtocol>,
     table: &WorkloadTable,

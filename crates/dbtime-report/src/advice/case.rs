@@ -1,0 +1,199 @@
+//! A run as the rules look at it: its budget at the mean and in the tail, and the questions that
+//! several rules have.
+
+use super::{AdviceBound, AdviceRule, BudgetAdvice, MIN_SHARE_PCT};
+use crate::format::{bytes, clean, finite, percent, us};
+use crate::means::PartMeans;
+use crate::tail::{ResponseTail, tail};
+use dbtime_model::record::{BudgetUs, RunRecord, StatementSummary};
+use dbtime_model::{Part, Product};
+
+/// A statement with less of a part is not the place of it. Unit: percent.
+const MIN_PLACE_PCT: f64 = 30.0;
+
+/// Other processes that use less are not the reason for anything. Unit: percent of all CPU time.
+const MIN_FOREIGN_PCT: f64 = 5.0;
+
+/// The record with what is computed from it once.
+pub(super) struct AdviceCase<'a> {
+    pub(super) record: &'a RunRecord,
+    /// What the target is; `None` where the record does not say.
+    pub(super) product: Option<Product>,
+    /// Mean parts of all measured transactions.
+    pub(super) means: PartMeans,
+    /// The slowest beside them.
+    pub(super) tail: Option<ResponseTail>,
+}
+
+impl<'a> AdviceCase<'a> {
+    /// `None` without a budget, and where nothing was measured.
+    pub(super) fn of(record: &'a RunRecord) -> Option<Self> {
+        let means = PartMeans::from(record.budget_us.as_ref()?);
+        let case = Self { record, product: product(record), means, tail: tail(&record.operations) };
+        (case.means.total > 0.0).then_some(case)
+    }
+
+    /// Advice of a rule without anything in it yet; `None` where its parts were not measured or are
+    /// small, at the mean and in the tail.
+    pub(super) fn begin(&self, rule: &AdviceRule) -> Option<BudgetAdvice> {
+        let mean = bound(&self.means, rule.parts)?;
+        let slow = self.tail.as_ref().map(|tail| &tail.slow.means);
+        let slowest = slow.and_then(|means| bound(means, rule.parts));
+        let share = slowest.map_or(0.0, |slow| slow.share_pct).max(mean.share_pct);
+        let is_there = |part: &Part| {
+            let amount = |means: &PartMeans| means.get(*part).is_some_and(|us| us > 0.0);
+            amount(&self.means) || slow.is_some_and(amount)
+        };
+        (share >= MIN_SHARE_PCT).then(|| BudgetAdvice {
+            rule: rule.name,
+            parts: rule.parts.iter().copied().filter(is_there).collect(),
+            mean,
+            slowest,
+            figures: Vec::new(),
+            steps: Vec::new(),
+        })
+    }
+
+    /// The statement or operation in which most of these parts is: `92 % of it is in withdraw:
+    /// commit, 871 µs each`. `None` where there is but one, or where it is not known of all.
+    pub(super) fn place(&self, parts: &[Part]) -> Option<String> {
+        let statements = self.record.statements.iter().filter(|statement| statement.count > 0);
+        let of_statement = |statement: &'a StatementSummary| {
+            let us = amount(statement.budget_us.as_ref()?, parts)?;
+            Some((self.statement_name(statement), us, statement.count))
+        };
+        let of_statements: Option<Vec<_>> = statements.map(of_statement).collect();
+        // What no statement has is between them.
+        let sum = |rows: &[(String, f64, u64)]| total(rows) / self.record.counts.completed as f64;
+        let whole = self.sum(parts);
+        let rows = of_statements.filter(|rows| sum(rows) >= 0.5 * whole).or_else(|| {
+            let operations = self.record.operations.iter().filter(|o| o.count > 0);
+            let row = |o: &'a dbtime_model::record::OperationSummary| {
+                Some((clean(&o.name), amount(o.budget_us.as_ref()?, parts)?, o.count))
+            };
+            operations.map(row).collect()
+        })?;
+        let largest = rows.iter().max_by(|a, b| spent(a).total_cmp(&spent(b)))?;
+        let share = 100.0 * spent(largest) / total(&rows);
+        let (name, each, _) = largest;
+        (rows.len() > 1 && share >= MIN_PLACE_PCT)
+            .then(|| format!("{} of it is in {name}, {} each", percent(share), us(*each)))
+    }
+
+    /// A statement as lock holders are named too: `withdraw: commit`.
+    pub(super) fn statement_name(&self, statement: &StatementSummary) -> String {
+        clean(&format!("{}: {}", statement.operation, statement.name))
+    }
+
+    /// The executed statement with most of these parts, and its share of what all have, in
+    /// `0.0..=1.0`.
+    pub(super) fn most(&self, parts: &[Part]) -> Option<(&'a StatementSummary, f64)> {
+        let spent = |statement: &StatementSummary| {
+            let each = statement.budget_us.as_ref().and_then(|budget| amount(budget, parts));
+            finite(each.unwrap_or(0.0)) * statement.count as f64
+        };
+        let statements = &self.record.statements;
+        let all: f64 = statements.iter().map(spent).sum();
+        let most = statements.iter().max_by(|a, b| spent(a).total_cmp(&spent(b)))?;
+        (all > 0.0).then(|| (most, (spent(most) / all).clamp(0.0, 1.0)))
+    }
+
+    /// What these parts come to in the mean. Unit: microseconds.
+    pub(super) fn sum(&self, parts: &[Part]) -> f64 {
+        parts.iter().filter_map(|part| self.means.get(*part)).sum()
+    }
+
+    /// A setting read back from the target, in small letters.
+    pub(super) fn setting(&self, name: &str) -> Option<String> {
+        self.record.target.settings.get(name).map(|value| value.to_ascii_lowercase())
+    }
+
+    /// A setting as it was read back, to be shown with its name: ` (128MB now)`.
+    pub(super) fn present(&self, name: &str) -> String {
+        let Some(value) = self.record.target.settings.get(name) else { return String::new() };
+        // InnoDB has sizes in bytes.
+        let size = value.parse().ok().filter(|_| self.is_mysql());
+        format!(" ({} now)", size.map_or_else(|| clean(value), bytes))
+    }
+
+    /// Whether a setting is known to have one of these values.
+    pub(super) fn is_set(&self, name: &str, values: &[&str]) -> bool {
+        self.setting(name).is_some_and(|value| values.contains(&value.as_str()))
+    }
+
+    /// What the server counted per transaction under this name.
+    pub(super) fn counted(&self, name: &str) -> Option<f64> {
+        let counters = &self.record.counters.as_ref()?.key_counters;
+        let counter = counters.iter().find(|counter| counter.name == name)?;
+        counter.per_transaction.filter(|each| each.is_finite())
+    }
+
+    /// Whether the target is MariaDB or MySQL.
+    pub(super) fn is_mysql(&self) -> bool {
+        matches!(self.product, Some(Product::Mariadb | Product::Mysql))
+    }
+
+    /// Whether the target is a server, which another process is.
+    pub(super) fn is_server(&self) -> bool {
+        self.product.is_some_and(|product| product.wire_protocol().is_some())
+    }
+
+    /// Connections or workers that executed statements at once, at most.
+    pub(super) fn concurrency(&self) -> u32 {
+        let load = &self.record.load;
+        load.workers.map_or(load.connections, |workers| workers.min(load.connections.max(1)))
+    }
+
+    /// CPU that the server used in a second, and how many CPUs it had; `None` where not known.
+    pub(super) fn server_cpus(&self) -> Option<(f64, u32)> {
+        let server = self.record.server.as_ref()?;
+        let used = server.cpu_s / server.wall_s;
+        (used.is_finite() && server.cpus > 0).then_some((used, server.cpus))
+    }
+
+    /// What other processes used, where that is much; steps are up to the rule.
+    pub(super) fn foreign(&self) -> Option<String> {
+        let pct = self.record.environment.foreign_cpu_pct;
+        let used = || format!("other processes used {} of the machine's CPU time", percent(pct));
+        (pct >= MIN_FOREIGN_PCT).then(used)
+    }
+
+    /// Round trips of a completed transaction, where there is a connection.
+    pub(super) fn round_trips(&self) -> Option<f64> {
+        self.record.round_trips_per_tx.filter(|n| n.is_finite() && self.is_server())
+    }
+}
+
+/// What the target is. Records name a server by its protocol, and its version says the rest.
+fn product(record: &RunRecord) -> Option<Product> {
+    match Product::named(&record.target.engine)? {
+        Product::Mysql if record.target.version.starts_with("MariaDB") => Some(Product::Mariadb),
+        product => Some(product),
+    }
+}
+
+/// What parts come to of these means; `None` where none was measured.
+fn bound(means: &PartMeans, parts: &[Part]) -> Option<AdviceBound> {
+    let measured: Vec<f64> = parts.iter().filter_map(|part| means.get(*part)).collect();
+    let of_us = means.total;
+    // A part is signed, and so may be the others: more than the whole cannot be won.
+    let at_most_us = measured.iter().sum::<f64>().clamp(0.0, of_us.max(0.0));
+    let bound = AdviceBound { at_most_us, of_us, share_pct: 100.0 * at_most_us / of_us };
+    (!measured.is_empty() && of_us > 0.0).then_some(bound)
+}
+
+/// What the parts come to; `None` where none was measured.
+fn amount(budget: &BudgetUs, parts: &[Part]) -> Option<f64> {
+    let mut measured = parts.iter().filter_map(|part| budget.get(*part)).peekable();
+    measured.peek()?;
+    Some(measured.sum())
+}
+
+/// A place's name, its parts per execution, and how many executions.
+fn spent((_, each, count): &(String, f64, u64)) -> f64 {
+    finite(*each) * *count as f64
+}
+
+fn total(rows: &[(String, f64, u64)]) -> f64 {
+    rows.iter().map(spent).sum()
+}

@@ -1,0 +1,23 @@
+//! Held back by a CPU quota.
+
+use crate::advice::case::AdviceCase;
+use crate::advice::{AdviceRule, BudgetAdvice};
+use crate::format::rate;
+use dbtime_model::Part;
+
+pub(super) const RULE: AdviceRule =
+    AdviceRule { name: "cpu_limit", parts: &[Part::Throttled], steps: advise };
+
+fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    if let Some((used, _)) = case.server_cpus() {
+        advice.figure(format!("the server used {} CPUs on average", rate(used)));
+    }
+    advice.step(
+        "raise the CPU limit of the server's control group (cpu.max; CPUQuota= of its unit; the \
+         CPU limit of its container)",
+    );
+    advice.step(
+        "let fewer execute at once (--workers): many threads use up a limit early in its \
+         period, and then all stand still",
+    );
+}

@@ -1,0 +1,126 @@
+//! Runnable without a CPU: who had it, and how to have fewer in the queue.
+
+use crate::advice::case::AdviceCase;
+use crate::advice::{AdviceRule, BudgetAdvice};
+use crate::format::{counted, percent};
+use dbtime_model::{Part, Product};
+
+pub(super) const RULE: AdviceRule = AdviceRule {
+    name: "cpu_queue",
+    parts: &[Part::Runq, Part::RunqPreempted, Part::RunqWoken],
+    steps: advise,
+};
+
+/// A process that uses less of one CPU is not worth a CPU of its own. Unit: percent.
+const MIN_OWN_PCT: f64 = 5.0;
+
+/// A server that uses this share of its CPUs has little left of them.
+const BUSY_SHARE: f64 = 0.8;
+
+fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    if let Some(foreign) = case.foreign() {
+        advice.figure(foreign);
+        advice.step("stop those processes, or keep them to other CPUs");
+    }
+    if case.is_server() {
+        driver(case, advice);
+        tracer(case, advice);
+    }
+    server(case, advice);
+    woken(case, advice);
+    advice.step("`dbtime ps 10 --exact` during the load: it lists who has the CPUs, for how long");
+}
+
+/// The driver on the server's machine and CPUs.
+fn driver(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    let record = case.record;
+    let used_pct = record.client.usr_pct + record.client.sys_pct;
+    let is_here = record.server.is_some() && record.environment.cpus > 1;
+    if !is_here || used_pct < MIN_OWN_PCT || keeps_apart(case) {
+        return;
+    }
+    advice
+        .figure(format!("beside the server, dbtime itself used {} of one CPU", percent(used_pct)));
+    advice.step_at_price(
+        "give dbtime CPUs of its own (--client-cpus), and the server (--server-cpus)",
+        "the server has fewer CPUs then: two such runs compare with each other alone",
+    );
+}
+
+/// Whether the run was told to keep the driver to some CPUs.
+fn keeps_apart(case: &AdviceCase<'_>) -> bool {
+    let is_given = |flag: &str| {
+        case.record.command.split_whitespace().any(|word| {
+            word == flag || word.strip_prefix(flag).is_some_and(|rest| rest.starts_with('='))
+        })
+    };
+    match &case.record.spec {
+        Some(spec) => spec.load.client_cpus.is_some(),
+        None => is_given("--client-cpus"),
+    }
+}
+
+fn tracer(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    let own = case.record.trace.as_ref().map_or(0.0, dbtime_model::record::TraceInfo::own_cpu_pct);
+    if own >= MIN_OWN_PCT {
+        advice.figure(format!("the tracer's processes used {} of one CPU", percent(own)));
+        advice.step("run without --trace too: it shows how much of the response watching made");
+    }
+}
+
+/// Fewer that want a CPU at once, where they are more than there are CPUs.
+fn server(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    let many = case.concurrency();
+    let cpus = case.server_cpus().map_or(case.record.environment.cpus, |(_, cpus)| cpus);
+    if let Some((used, cpus)) = case.server_cpus() {
+        let share = used / f64::from(cpus);
+        let of = counted(cpus.into(), "CPU");
+        advice.figure(format!("the server used {} of its {of}", percent(100.0 * share)));
+        if share >= BUSY_SHARE {
+            advice
+                .step("give the server more CPUs, or less to do: see the statements with most cpu");
+        }
+    }
+    let is_idle = case.server_cpus().is_some_and(|(used, cpus)| used < 0.5 * f64::from(cpus));
+    if cpus == 0 || many <= cpus || is_idle {
+        return;
+    }
+    advice.step_at_price(
+        format!(
+            "let fewer than {many} execute at once on {} (--workers)",
+            counted(cpus.into(), "CPU")
+        ),
+        "they wait for their turn instead (queue), which wins where switching costs throughput",
+    );
+    let has_threads = case.is_set("thread_handling", &["one-thread-per-connection"]);
+    if case.product == Some(Product::Mariadb) && has_threads {
+        advice.step_at_price(
+            "thread_handling=pool-of-threads",
+            "a statement may wait for a free thread of the pool",
+        );
+    }
+    if case.product == Some(Product::Mysql) && case.is_set("innodb_thread_concurrency", &["0"]) {
+        advice.step_at_price(
+            "innodb_thread_concurrency, at about twice the CPUs",
+            "statements wait before InnoDB, also for one that waits for a lock within",
+        );
+    }
+    if case.product == Some(Product::Postgres) {
+        advice.step_at_price(
+            "a pooler of transactions before the server",
+            "no state of a session outlives a transaction",
+        );
+    }
+}
+
+/// What the two kinds of waiting come from.
+fn woken(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    let [woken, preempted] = [Part::RunqWoken, Part::RunqPreempted].map(|part| case.sum(&[part]));
+    if woken + preempted > 0.0 {
+        advice.figure(format!(
+            "{} of it is runq_woken: what was waited for (a lock, a sync, a read) had come, and \
+             there was no CPU",
+            percent(100.0 * woken / (woken + preempted)),
+        ));
+    }
+}

@@ -1,0 +1,17 @@
+//! Blocked in a place that has no part of its own.
+
+use crate::advice::case::AdviceCase;
+use crate::advice::{AdviceRule, BudgetAdvice};
+use dbtime_model::Part;
+
+pub(super) const RULE: AdviceRule =
+    AdviceRule { name: "elsewhere", parts: &[Part::Other], steps: advise };
+
+fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    advice.step(match case.is_server() {
+        true => {
+            "`dbtime trace --json` during the load: other_call is the system call it is blocked in"
+        }
+        false => "files that are not opened and closed all the time: that is what this is here",
+    });
+}

@@ -1,0 +1,208 @@
+//! Waits for locks and latches: who had them, and what for.
+
+use crate::advice::case::AdviceCase;
+use crate::advice::{AdviceRule, BudgetAdvice};
+use crate::format::{clean, count, percent, us};
+use crate::means::PartMeans;
+use dbtime_model::record::BudgetLockHolder;
+use dbtime_model::{Part, Product};
+
+pub(super) const RULE: AdviceRule =
+    AdviceRule { name: "lock_waits", parts: &[Part::Lock], steps: advise };
+
+/// Locks on rows, as servers call them.
+const ROW_LOCKS: [&str; 3] = ["row lock", "transactionid", "tuple"];
+
+/// Waits for the log of a commit that another writes and syncs.
+const COMMITS: [&str; 3] = ["group commit", "binlog", "WALWrite"];
+
+/// A holder that less of the waiting is for is not named. Unit: percent.
+const MIN_HOLDER_PCT: f64 = 20.0;
+
+/// A holder that syncs for this share of its time is shortened by the settings of syncs too. Unit:
+/// percent.
+const MIN_SYNC_PCT: f64 = 20.0;
+
+/// So many holders are named.
+const MAX_HOLDERS: usize = 2;
+
+/// The waiting for one holder with one lock, over all who waited.
+#[derive(Default)]
+struct HolderSum<'a> {
+    holder: &'a str,
+    lock: Option<&'a str>,
+    /// Who waited, and how long, in seconds.
+    waiters: Vec<(&'a str, f64)>,
+    count: u64,
+    wait_s: f64,
+}
+
+fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    let all: f64 = case.record.lock_holders.iter().map(|row| row.wait_s).sum();
+    let mut sums = holder_sums(&case.record.lock_holders);
+    sums.retain(|sum| 100.0 * sum.wait_s >= MIN_HOLDER_PCT * all);
+    sums.truncate(MAX_HOLDERS);
+    for sum in &sums {
+        who(case, sum, 100.0 * sum.wait_s / all, advice);
+    }
+    if case.product == Some(Product::Sqlite) {
+        return sqlite(case, advice);
+    }
+    sums.iter().for_each(|sum| of_lock(case, sum, advice));
+    if sums.iter().all(|sum| sum.lock.is_none()) {
+        latches(case, advice);
+    }
+}
+
+/// The sums, the longest waited for first.
+fn holder_sums(rows: &[BudgetLockHolder]) -> Vec<HolderSum<'_>> {
+    let mut sums: Vec<HolderSum<'_>> = Vec::new();
+    for row in rows.iter().filter(|row| row.wait_s > 0.0) {
+        let is_same =
+            |sum: &HolderSum<'_>| sum.holder == row.holder && sum.lock == row.lock.as_deref();
+        let at = sums.iter().position(is_same).unwrap_or_else(|| {
+            let (holder, lock) = (row.holder.as_str(), row.lock.as_deref());
+            sums.push(HolderSum { holder, lock, ..HolderSum::default() });
+            sums.len() - 1
+        });
+        let sum = &mut sums[at];
+        sum.count = sum.count.saturating_add(row.count);
+        sum.wait_s += row.wait_s;
+        sum.waiters.push((&row.waiter, row.wait_s));
+    }
+    sums.sort_by(|a, b| b.wait_s.total_cmp(&a.wait_s));
+    sums
+}
+
+impl HolderSum<'_> {
+    /// Who waited for it for a good share: `tpcb: update teller and tpcb: update branch`.
+    fn waiters(&self) -> String {
+        let is_large = |(_, wait_s): &&(&str, f64)| *wait_s >= 0.25 * self.wait_s;
+        let names: Vec<_> =
+            self.waiters.iter().filter(is_large).map(|(name, _)| clean(name)).collect();
+        if names.is_empty() { "several statements".to_owned() } else { names.join(" and ") }
+    }
+}
+
+/// Who is waited for, and what that one does meanwhile.
+fn who(case: &AdviceCase<'_>, sum: &HolderSum<'_>, share_pct: f64, advice: &mut BudgetAdvice) {
+    let lock = sum.lock.map_or(String::new(), |lock| format!(" ({})", clean(lock)));
+    let name = clean(sum.holder);
+    advice.figure(format!(
+        "{} of the waits with a name were for {name}{lock}: {} times, {} each, by {}",
+        percent(share_pct),
+        count(sum.count),
+        us(sum.wait_s * 1e6 / sum.count.max(1) as f64),
+        sum.waiters(),
+    ));
+    let statements = &case.record.statements;
+    let statement = statements.iter().find(|s| case.statement_name(s) == name);
+    let means = statement.and_then(|s| s.budget_us.as_ref()).map(PartMeans::from);
+    let Some(means) = means else { return };
+    // It may wait for locks too, but not for this one.
+    let parts = means.largest().into_iter().filter(|(part, _)| *part != Part::Lock).take(2);
+    let parts: Vec<_> = parts.map(|(part, time)| format!("{} {}", part.name(), us(time))).collect();
+    if !parts.is_empty() {
+        advice.step(format!("shorten {name}: {} of its {}", parts.join(" and "), us(means.total)));
+    }
+    if means.share(Part::Sync).is_some_and(|share| share >= MIN_SYNC_PCT) {
+        super::log_sync::settings(case, advice);
+    }
+}
+
+/// What to do about a kind of lock.
+fn of_lock(case: &AdviceCase<'_>, sum: &HolderSum<'_>, advice: &mut BudgetAdvice) {
+    match sum.lock {
+        Some(lock) if ROW_LOCKS.contains(&lock) => rows(case, sum, advice),
+        Some(lock) if COMMITS.contains(&lock) => {
+            advice.figure(format!(
+                "{lock}: another commit writes, and mostly syncs, the log for all that wait"
+            ));
+            super::log_sync::settings(case, advice);
+        }
+        Some("relation" | "metadata lock" | "table lock" | "global lock") => advice.step(
+            "keep DDL, LOCK TABLES, VACUUM FULL and backups that lock tables away from the load",
+        ),
+        Some("extend") => advice.step(
+            "spread new rows over tables or partitions: one process at a time makes a table longer",
+        ),
+        Some("advisory" | "user lock") => {
+            advice.step("look at the application: it takes this lock by its own wish");
+        }
+        Some(_) => latches(case, advice),
+        None => {}
+    }
+}
+
+fn rows(case: &AdviceCase<'_>, sum: &HolderSum<'_>, advice: &mut BudgetAdvice) {
+    advice.step(format!(
+        "execute {} as late in the transaction as can be: a changed row is locked until the \
+         commit",
+        sum.waiters()
+    ));
+    advice.step_at_price(
+        "divide a row that all change into several of which each changes one",
+        "whoever reads it adds them up",
+    );
+    let is_repeatable = ["transaction_isolation", "tx_isolation"]
+        .iter()
+        .any(|name| case.is_set(name, &["repeatable-read", "serializable"]));
+    if case.is_mysql() && is_repeatable {
+        advice.step_at_price(
+            "transaction_isolation=READ-COMMITTED, where the locks are on gaps between rows",
+            "a transaction that reads twice may see the commits of others in between",
+        );
+    }
+}
+
+fn latches(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    let many = case.concurrency();
+    if many > 1 {
+        advice.step_at_price(
+            format!(
+                "let fewer execute at once (--workers below {many}): locks within the server \
+                     are waited for by all that are in it"
+            ),
+            "transactions wait for their turn instead: try where throughput is best",
+        );
+    }
+    match case.product {
+        Some(Product::Postgres) => advice.step(
+            "pg_stat_activity.wait_event during the load: it names the lock (WALWrite: another \
+             writes and syncs the log for all)",
+        ),
+        Some(_) => {
+            advice.step("`dbtime trace --summary` during the load: it names locks and holders")
+        }
+        None => {}
+    }
+}
+
+fn sqlite(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    let many = case.concurrency();
+    if many > 1 {
+        advice.step_at_price(
+            format!(
+                "fewer workers than {many} (--workers): one writes at a time, and who finds it \
+                 busy sleeps on after it is free"
+            ),
+            "transactions wait for a worker instead (queue), and readers have fewer too",
+        );
+    }
+    if case.setting("journal_mode").is_some() && !case.is_set("journal_mode", &["wal"]) {
+        advice.step_at_price(
+            "PRAGMA journal_mode=WAL: readers and the writer do not wait for each other",
+            "all processes have to be on one machine, and there are two more files",
+        );
+    }
+    if case.is_set("immediate", &["off"]) {
+        advice.step(
+            "BEGIN IMMEDIATE (immediate=on) for transactions that write: they wait once, at first",
+        );
+    }
+    advice.step_at_price(
+        "in a program, a busy handler with shorter naps than those of sqlite3_busy_timeout, which \
+         reach 100 ms",
+        "more CPU while it waits",
+    );
+}

@@ -1,0 +1,25 @@
+//! The server waits on its client in mid-statement.
+
+use crate::advice::case::AdviceCase;
+use crate::advice::{AdviceRule, BudgetAdvice};
+use crate::format::{bytes, percent};
+use dbtime_model::Part;
+
+pub(super) const RULE: AdviceRule =
+    AdviceRule { name: "network", parts: &[Part::Net], steps: advise };
+
+fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    if let Some(each) = case.counted("Bytes_sent") {
+        advice.figure(format!("the server sent {} per transaction", bytes(each.max(0.0) as u64)));
+    }
+    let busy = percent(100.0 * case.record.client.busy);
+    advice.figure(format!(
+        "the client did not read what was sent, or did not send what was waited for; the busiest \
+         driver thread worked {busy} of the time"
+    ));
+    advice.step(
+        "return fewer and smaller rows: needed columns alone, LIMIT, sums made in the database",
+    );
+    advice.step("read faster: more --shards on free CPUs (--client-cpus)");
+    advice.step("compare what was sent with what the network carries at most");
+}

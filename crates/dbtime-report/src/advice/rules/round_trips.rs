@@ -1,0 +1,82 @@
+//! Between client and server: on the way, and unread in the server's socket.
+
+use crate::advice::case::AdviceCase;
+use crate::advice::{AdviceRule, BudgetAdvice};
+use crate::format::{rate, us};
+use dbtime_model::Part;
+use dbtime_model::record::ConnectionCipher;
+
+pub(super) const RULE: AdviceRule =
+    AdviceRule { name: "round_trips", parts: &[Part::Wire, Part::ServerQueue], steps: advise };
+
+fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    let trips = case.round_trips().filter(|trips| *trips > 0.0);
+    if let Some(trips) = trips {
+        let each = us(advice.mean.at_most_us / trips);
+        advice.figure(format!("{} round trips per transaction, {each} each", rate(trips)));
+    }
+    let protocol = case.record.target.protocol.as_deref().unwrap_or_default();
+    // All but one can be saved.
+    let saved = trips.map(|trips| 1.0 - 1.0 / trips).filter(|saved| *saved > 0.3);
+    if let Some(saved) = saved.filter(|_| !protocol.contains("pipelined")) {
+        advice.bounded_step(
+            "--pipeline: statements go ahead of the answers to those before",
+            saved,
+            Some("the application has to work so too, and must not need an answer for the next"),
+        );
+    }
+    if let Some(saved) = saved {
+        advice.bounded_step(
+            "put several rows or statements into one, or all into a procedure",
+            saved,
+            Some("logic moves into the database"),
+        );
+    }
+    if is_tcp(&case.record.target.url) {
+        let wire = case.sum(&[Part::Wire]) / advice.mean.at_most_us.max(1e-9);
+        advice.bounded_step("use a Unix socket instead of TCP, on this one machine", wire, None);
+    }
+    if matches!(&case.record.target.tls, Some(tls) if *tls != ConnectionCipher::Off) {
+        advice.step_at_price(
+            "do without TLS on this one machine",
+            "what is sent can be read on the way",
+        );
+    }
+    advice.step(
+        "use CPUs that are free and wake fast (shallow idle states): on one machine most of this \
+         is the wake-up of the other side",
+    );
+    let unread = case.sum(&[Part::ServerQueue]);
+    advice.figures.extend(case.foreign());
+    if unread > 0.5 * advice.mean.at_most_us {
+        advice.figure(format!(
+            "{} of it lay unread in the server's socket: until its thread is awake and has a CPU",
+            us(unread)
+        ));
+    }
+}
+
+/// Whether the URL of a target names a host: a private server and one at a socket do not.
+fn is_tcp(url: &str) -> bool {
+    let Some((_, rest)) = url.split_once("://") else { return false };
+    let authority = rest.split(['/', '?']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let names_socket = rest.contains("socket=") || rest.contains("host=/");
+    !host.is_empty() && !host.starts_with("%2F") && !host.starts_with("%2f") && !names_socket
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_tcp;
+
+    #[test]
+    fn sockets_are_no_hosts() {
+        assert!(is_tcp("mysql://app@127.0.0.1:3306/shop"));
+        assert!(is_tcp("postgres://app@db1.example/shop"));
+        for url in
+            ["mariadb", "mysql://app@/shop?socket=/run/mysqld.sock", "postgres://u@%2Frun/shop"]
+        {
+            assert!(!is_tcp(url), "{url}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! CPU in the database: the statement that takes most, and whether it reads much for little.
+
+use crate::advice::case::AdviceCase;
+use crate::advice::{AdviceRule, BudgetAdvice};
+use crate::format::{count, percent, rate};
+use dbtime_model::{Part, Product};
+
+pub(super) const RULE: AdviceRule =
+    AdviceRule { name: "server_cpu", parts: &[Part::Cpu], steps: advise };
+
+/// Rows read per transaction below this need no index.
+const MIN_SCANNED: f64 = 100.0;
+
+/// So many rows read for each returned or changed are too many.
+const MIN_SCANNED_PER_ROW: f64 = 10.0;
+
+/// A hypervisor that takes more of the machine makes CPU time look longer. Unit: percent.
+const MIN_STEAL_PCT: f64 = 3.0;
+
+fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    let (statement, share) = match case.most(RULE.parts) {
+        Some((statement, share)) => (case.statement_name(statement), share),
+        None => ("the statements".to_owned(), 1.0),
+    };
+    match scanned(case) {
+        Some(figure) => {
+            advice.figure(figure);
+            advice.bounded_step(
+                format!(
+                    "look at the plan of {statement} ({}): an index for what it filters by",
+                    explain(case)
+                ),
+                share,
+                Some("every change of the table then changes the index too"),
+            );
+        }
+        None => advice.bounded_step(
+            format!("look at the plan of {statement} ({})", explain(case)),
+            share,
+            None,
+        ),
+    }
+    protocol(case, advice);
+    let steal = case.record.environment.steal_pct;
+    if steal >= MIN_STEAL_PCT {
+        advice.figure(format!("the hypervisor took {}, which looks like CPU time", percent(steal)));
+        advice.step("use a host with fewer neighbours");
+    }
+}
+
+fn explain(case: &AdviceCase<'_>) -> &'static str {
+    match case.product {
+        Some(Product::Postgres) => "EXPLAIN (ANALYZE, BUFFERS)",
+        Some(Product::Mariadb) => "ANALYZE FORMAT=JSON",
+        Some(Product::Mysql) => "EXPLAIN ANALYZE",
+        Some(Product::Sqlite) => "EXPLAIN QUERY PLAN",
+        None => "EXPLAIN",
+    }
+}
+
+/// Rows that were read for few that were returned or changed.
+fn scanned(case: &AdviceCase<'_>) -> Option<String> {
+    let (name, what) = match case.product? {
+        Product::Mariadb | Product::Mysql => {
+            let handlers = ["Handler_read_rnd_next", "Handler_read_next", "Handler_read_prev"];
+            let most = |name: &&str| case.counted(name).unwrap_or(0.0);
+            let name = handlers.into_iter().max_by(|a, b| most(a).total_cmp(&most(b)))?;
+            (
+                name,
+                if name == "Handler_read_rnd_next" { "in scans of tables" } else { "along a key" },
+            )
+        }
+        Product::Postgres => ("tup_returned", "in scans of tables and indexes"),
+        Product::Sqlite => return None,
+    };
+    let read = case.counted(name)?;
+    let completed = case.record.counts.completed as f64;
+    let rows: u64 = case.record.statements.iter().map(|s| s.rows).fold(0, u64::saturating_add);
+    let each = rows as f64 / completed;
+    let is_much = read >= MIN_SCANNED && read >= MIN_SCANNED_PER_ROW * each.max(1.0);
+    (is_much && completed > 0.0).then(|| {
+        format!(
+            "a transaction reads {} rows {what} ({name}) and returns or changes {}",
+            count(read.round() as u64),
+            rate(each)
+        )
+    })
+}
+
+/// Statements that the server reads and plans anew each time.
+fn protocol(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    let is_text = case.record.target.protocol.as_deref().is_some_and(|p| p.starts_with("text"));
+    if is_text {
+        advice.step_at_price(
+            "--protocol prepared: the server parses a statement once for a connection",
+            "each connection holds its statements in the server's memory, and a plan may be made \
+             without its parameters",
+        );
+    }
+}

@@ -1,0 +1,36 @@
+//! Server and wire as one number: to be split by a trace.
+
+use crate::advice::case::AdviceCase;
+use crate::advice::{AdviceRule, BudgetAdvice};
+use crate::format::{rate, us};
+use dbtime_model::Part;
+use dbtime_model::record::WarningKind;
+
+pub(super) const RULE: AdviceRule =
+    AdviceRule { name: "untraced", parts: &[Part::ServerAndWire], steps: advise };
+
+fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    let record = case.record;
+    if let Some(trips) = case.round_trips() {
+        advice.figure(format!("{} round trips per transaction", rate(trips)));
+    }
+    let server = record.server.as_ref();
+    if let Some(cpu) = server.and_then(|server| server.cpu_us_per_tx) {
+        advice.figure(format!(
+            "the server used {} of CPU per transaction, helpers included",
+            us(cpu)
+        ));
+    }
+    let is_missing = record.validity.warnings.iter().any(|w| w.kind == WarningKind::Untraced);
+    advice.step(match (is_missing, server.is_some()) {
+        (true, _) => "give --trace the rights that the warning names: it splits this number",
+        (false, true) => {
+            "run it with --trace: it splits this number into wire, CPU, locks, reads and \
+             syncs of each statement"
+        }
+        (false, false) => {
+            "`dbtime trace` on the server's machine during the load, or the same run there with \
+             --trace: it splits this number"
+        }
+    });
+}

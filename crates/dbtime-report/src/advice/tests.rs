@@ -1,0 +1,543 @@
+//! Every rule on a run that shows it and on one that must not.
+
+use super::{BudgetAdvice, RULES, RunAdvice};
+use dbtime_model::Part;
+use dbtime_model::record::{
+    BudgetBucket, BudgetLockHolder, BudgetUs, CountersInfo, CountsInfo, FileIo, KeyCounterDelta,
+    LoadInfo, OperationSummary, RunRecord, RunSpec, ServerInfo, StatementSummary, TargetInfo,
+    TraceInfo, Validity, Warning, WarningKind,
+};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+/// Parts of a mean response of this length; what they leave is `cpu`, but where that is given.
+fn budget(total: f64, parts: &[(Part, f64)]) -> BudgetUs {
+    let get = |part: Part| parts.iter().find(|(other, _)| *other == part).map(|(_, us)| *us);
+    let rest = total - parts.iter().map(|(_, us)| us).sum::<f64>();
+    let mut json = serde_json::Map::new();
+    for part in Part::ALL {
+        let us = get(part).or((part == Part::Unexplained).then_some(0.0));
+        json.insert(part.name().to_owned(), us.into());
+    }
+    if get(Part::Cpu).is_none() {
+        json.insert("cpu".to_owned(), rest.into());
+    }
+    json.insert("total".to_owned(), total.into());
+    serde_json::from_value(json.into()).expect("a budget")
+}
+
+/// A run of a thousand transactions of two statements, the second of which has all of `parts`.
+fn run(engine: &str, version: &str, total: f64, parts: &[(Part, f64)]) -> RunRecord {
+    let nothing: Vec<_> = parts.iter().map(|(part, _)| (*part, 0.0)).collect();
+    let statement = |name: &str, budget| StatementSummary {
+        operation: "tpcb".to_owned(),
+        name: name.to_owned(),
+        count: 1000,
+        rows: 1000,
+        budget_us: Some(budget),
+        ..StatementSummary::default()
+    };
+    RunRecord {
+        budget_us: Some(budget(total, parts)),
+        counts: CountsInfo { offered: 1000, completed: 1000, ..CountsInfo::default() },
+        statements: vec![
+            statement("begin", budget(0.0, &nothing)),
+            statement("commit", budget(total, parts)),
+        ],
+        target: TargetInfo {
+            engine: engine.to_owned(),
+            version: version.to_owned(),
+            ..TargetInfo::default()
+        },
+        load: LoadInfo { connections: 8, ..LoadInfo::default() },
+        validity: Validity::from_warnings(Vec::new()),
+        ..RunRecord::default()
+    }
+}
+
+fn mariadb(parts: &[(Part, f64)]) -> RunRecord {
+    run("mysql", "MariaDB 10.11.19", 1000.0, parts)
+}
+
+fn postgres(parts: &[(Part, f64)]) -> RunRecord {
+    run("postgres", "PostgreSQL 15.18", 1000.0, parts)
+}
+
+fn sqlite(parts: &[(Part, f64)]) -> RunRecord {
+    run("sqlite", "3.50.4", 1000.0, parts)
+}
+
+fn set(mut record: RunRecord, settings: &[(&str, &str)]) -> RunRecord {
+    let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    record.target.settings.extend(settings);
+    record
+}
+
+fn counting(mut record: RunRecord, counters: &[(&str, f64)]) -> RunRecord {
+    let counter = |(name, each): &(&str, f64)| KeyCounterDelta {
+        name: (*name).to_owned(),
+        per_transaction: Some(*each),
+        ..KeyCounterDelta::default()
+    };
+    let key_counters = counters.iter().map(counter).collect();
+    record.counters = Some(CountersInfo { key_counters, ..CountersInfo::default() });
+    record
+}
+
+fn find(record: &RunRecord, rule: &str) -> Option<BudgetAdvice> {
+    RunAdvice::of(record).advice.into_iter().find(|advice| advice.rule == rule)
+}
+
+/// Everything that a rule says of a run, which it must apply to.
+fn said(record: &RunRecord, rule: &str) -> String {
+    let advice = find(record, rule).unwrap_or_else(|| panic!("{rule}: {record:#?}"));
+    let steps = advice.steps.iter().map(super::step);
+    advice.figures.iter().cloned().chain(steps).collect::<Vec<_>>().join("\n")
+}
+
+/// The rule says all of the first, and nothing of the second.
+fn says(record: &RunRecord, rule: &str, these: &[&str], not_these: &[&str]) {
+    let said = said(record, rule);
+    these.iter().for_each(|text| assert!(said.contains(text), "no {text}: {said}"));
+    not_these.iter().for_each(|text| assert!(!said.contains(text), "{text}: {said}"));
+}
+
+#[test]
+fn every_rule_applies_to_its_parts_and_only_where_they_are_large() {
+    let mut seen = BTreeSet::new();
+    for rule in RULES {
+        for part in rule.parts {
+            assert!(seen.insert(part.name()), "{} has two rules", part.name());
+            for target in [mariadb, postgres, sqlite] {
+                let large = target(&[(*part, 300.0), (Part::Unexplained, 0.0)]);
+                let advice = find(&large, rule.name).expect(rule.name);
+                assert_eq!(advice.parts, [*part]);
+                assert_eq!((advice.mean.at_most_us, advice.mean.of_us), (300.0, 1000.0));
+                assert!((advice.mean.share_pct - 30.0).abs() < 1e-9);
+                assert!(!advice.steps.is_empty(), "{}: nothing to do", rule.name);
+                let small = target(&[(*part, 99.0), (Part::Cpu, 1.0)]);
+                assert_eq!(find(&small, rule.name), None);
+                let absent = target(&[(Part::Unexplained, 1000.0), (Part::Cpu, 0.0)]);
+                assert_eq!(find(&absent, rule.name), None);
+            }
+        }
+    }
+    let without: Vec<_> =
+        Part::ALL.into_iter().filter(|part| !seen.contains(part.name())).collect();
+    assert_eq!(without, [Part::Unexplained]);
+}
+
+#[test]
+fn what_only_the_slowest_have_is_found_too() {
+    let mut record = mariadb(&[(Part::Lock, 20.0)]);
+    let bucket = |below_us, count, budget_us| BudgetBucket { below_us, count, budget_us };
+    record.operations = vec![OperationSummary {
+        name: "tpcb".to_owned(),
+        count: 1000,
+        budget_us: record.budget_us,
+        budget_buckets: vec![
+            bucket(1024.0, 990, budget(990.0, &[(Part::Lock, 1.0)])),
+            bucket(8192.0, 10, budget(5000.0, &[(Part::Lock, 2000.0)])),
+        ],
+        ..OperationSummary::default()
+    }];
+    let all = RunAdvice::of(&record);
+    let advice = find(&record, "lock_waits").expect("two fifths of the slowest");
+    let slowest = advice.slowest.expect("two buckets");
+    assert_eq!((slowest.at_most_us, slowest.of_us, slowest.share_pct), (2000.0, 5000.0, 40.0));
+    assert_eq!(advice.mean.at_most_us, 20.0);
+    let text = super::bounds(&advice, &all);
+    let shown = "lock is 2.0 % of the mean: at most 20.0 µs of 1.00 ms; 40 % of the slowest \
+                 1.0 %: at most 2.00 ms of 5.00 ms";
+    assert_eq!(text, shown);
+    // Without the slow ones there is none.
+    record.operations[0].budget_buckets.pop();
+    assert_eq!(find(&record, "lock_waits"), None);
+}
+
+#[test]
+fn what_can_win_most_comes_first_and_a_report_has_the_largest() {
+    let parts =
+        [Part::Sync, Part::Lock, Part::IoRead, Part::Queue, Part::Net, Part::Wire, Part::Cpu];
+    let shares = [130.0, 150.0, 170.0, 110.0, 120.0, 160.0, 160.0];
+    let record = mariadb(&parts.into_iter().zip(shares).collect::<Vec<_>>());
+    let all = RunAdvice::of(&record);
+    let rules: Vec<_> = all.advice.iter().map(|advice| advice.rule).collect();
+    let order = "file_reads round_trips server_cpu lock_waits log_sync network pool_queue";
+    assert_eq!(rules.join(" "), order);
+    let largest: Vec<_> = all.largest().iter().map(|advice| advice.rule).collect();
+    assert_eq!(largest.join(" "), "file_reads round_trips server_cpu lock_waits log_sync");
+}
+
+#[test]
+fn the_place_is_the_statement_with_most_of_it() {
+    let record = mariadb(&[(Part::Sync, 600.0)]);
+    says(&record, "log_sync", &["100 % of it is in tpcb: commit, 600 µs each"], &[]);
+    // What is between statements is known by operation alone, and there is only one.
+    let mut record = mariadb(&[(Part::Client, 600.0)]);
+    record.statements.iter_mut().for_each(|statement| statement.budget_us = None);
+    says(&record, "driver_delay", &[], &["of it is in"]);
+}
+
+#[test]
+fn settings_that_are_there_are_not_recommended() {
+    let syncs = [(Part::Sync, 600.0)];
+    let flush = "innodb_flush_log_at_trx_commit";
+    let one = set(mariadb(&syncs), &[(flush, "1"), ("log_bin", "OFF")]);
+    says(
+        &one,
+        "log_sync",
+        &["innodb_flush_log_at_trx_commit=2; price", "last second"],
+        &["sync_bin"],
+    );
+    let both = set(one.clone(), &[("log_bin", "ON"), ("sync_binlog", "1")]);
+    says(&both, "log_sync", &["commit=2 and sync_binlog=0 together", "replicas"], &[]);
+    let two = set(both.clone(), &[(flush, "2")]);
+    says(&two, "log_sync", &["→ sync_binlog=0".trim_start_matches("→ ")], &["trx_commit=2"]);
+    let done = set(two, &[("sync_binlog", "0")]);
+    says(&done, "log_sync", &["is 2 already"], &["=0", "trx_commit=2"]);
+
+    let on = set(postgres(&syncs), &[("synchronous_commit", "on"), ("commit_delay", "0")]);
+    says(&on, "log_sync", &["synchronous_commit=off", "commit_delay"], &["innodb", "PRAGMA"]);
+    let few = RunRecord { load: LoadInfo { connections: 5, ..on.load.clone() }, ..on.clone() };
+    says(&few, "log_sync", &["synchronous_commit=off"], &["commit_delay"]);
+    let mut locked = on.clone();
+    locked.budget_us = Some(budget(1000.0, &[(Part::Sync, 600.0), (Part::Lock, 200.0)]));
+    says(&locked, "log_sync", &["synchronous_commit=off"], &["commit_delay"]);
+    let off = set(on, &[("synchronous_commit", "off")]);
+    says(&off, "log_sync", &["off already"], &["=off", "commit_delay"]);
+
+    let full = set(sqlite(&syncs), &[("journal_mode", "wal"), ("synchronous", "full")]);
+    says(&full, "log_sync", &["synchronous=NORMAL"], &["journal_mode=WAL", "autocheckpoint"]);
+    let normal = set(full.clone(), &[("synchronous", "normal")]);
+    says(&normal, "log_sync", &["wal_autocheckpoint above 1000"], &["=NORMAL"]);
+    let delete = set(full, &[("journal_mode", "delete")]);
+    says(&delete, "log_sync", &["journal_mode=WAL"], &["=NORMAL", "autocheckpoint"]);
+}
+
+#[test]
+fn syncs_are_counted_where_that_is_known() {
+    let record = counting(postgres(&[(Part::Sync, 600.0)]), &[("wal_sync", 0.96)]);
+    says(&record, "log_sync", &["0.960 wal_sync per transaction"], &[]);
+    let mut record = sqlite(&[(Part::Sync, 600.0)]);
+    let file = |call: &str, count| FileIo {
+        file: "wal".to_owned(),
+        call: call.to_owned(),
+        count,
+        wall_s: Some(0.6),
+        ..FileIo::default()
+    };
+    record.files = vec![file("write", 9000), file("sync", 2000)];
+    says(&record, "log_sync", &["wal file is synced 2 times per transaction, 300 µs each"], &[]);
+}
+
+fn waiting(holder: &str, lock: Option<&str>, wait_s: f64) -> BudgetLockHolder {
+    BudgetLockHolder {
+        waiter: "tpcb: branch".to_owned(),
+        holder: holder.to_owned(),
+        lock: lock.map(str::to_owned),
+        count: 100,
+        wait_s,
+    }
+}
+
+#[test]
+fn who_is_waited_for_is_named_with_what_that_one_does() {
+    let mut record = mariadb(&[(Part::Lock, 300.0), (Part::Sync, 500.0)]);
+    record.lock_holders =
+        vec![waiting("tpcb: commit", Some("row lock"), 0.9), waiting("others", None, 0.1)];
+    let these = [
+        "90 % of the waits with a name were for tpcb: commit (row lock): 100 times, 9.00 ms each",
+        "shorten tpcb: commit: sync 500 µs and cpu 200 µs of its 1.00 ms",
+        "execute tpcb: branch as late in the transaction",
+    ];
+    says(&record, "lock_waits", &these, &["READ-COMMITTED", "PRAGMA"]);
+    says(&record, "lock_waits", &["innodb_flush_log_at_trx_commit=2; price"], &[]);
+    let record = set(record, &[("transaction_isolation", "REPEATABLE-READ")]);
+    says(&record, "lock_waits", &["READ-COMMITTED"], &[]);
+}
+
+#[test]
+fn each_kind_of_lock_has_its_own_steps() {
+    let of = |lock: Option<&str>| {
+        let mut record = postgres(&[(Part::Lock, 300.0)]);
+        record.lock_holders = vec![waiting("somebody", lock, 1.0)];
+        said(&record, "lock_waits")
+    };
+    assert!(of(Some("transactionid")).contains("as late in"));
+    assert!(of(Some("LWLock")).contains("wait_event"));
+    assert!(of(Some("extend")).contains("partition"));
+    assert!(of(Some("relation")).contains("DDL"));
+    assert!(of(Some("advisory")).contains("by its own wish"));
+    assert!(of(Some("group commit")).contains("=off"));
+    let locked = sqlite(&[(Part::Lock, 300.0)]);
+    let loose = set(locked, &[("journal_mode", "delete"), ("immediate", "off")]);
+    says(&loose, "lock_waits", &["fewer workers than 8", "=WAL", "BEGIN IMMEDIATE"], &[]);
+    let best = set(loose, &[("journal_mode", "wal"), ("immediate", "on")]);
+    says(&best, "lock_waits", &["fewer workers than 8"], &["=WAL", "BEGIN IMMEDIATE"]);
+}
+
+fn server(used: f64, cpus: u32) -> Option<ServerInfo> {
+    Some(ServerInfo { cpu_s: used * 10.0, wall_s: 10.0, cpus, ..ServerInfo::default() })
+}
+
+#[test]
+fn who_had_the_cpu_is_named_as_far_as_the_record_knows() {
+    let mut record = mariadb(&[(Part::RunqPreempted, 300.0), (Part::RunqWoken, 100.0)]);
+    record.environment.cpus = 2;
+    record.server = server(1.2, 2);
+    (record.client.usr_pct, record.client.sys_pct) = (20.0, 18.0);
+    let these =
+        ["dbtime itself used 38 % of one CPU", "--client-cpus", "server used 60 % of its 2 CPUs"];
+    says(&record, "cpu_queue", &these, &["other processes", "give the server more CPUs"]);
+    assert_eq!(find(&record, "cpu_queue").expect("there").mean.at_most_us, 400.0);
+
+    let mut apart = record.clone();
+    let mut spec = RunSpec::default();
+    spec.load.client_cpus = Some("1".to_owned());
+    apart.spec = Some(spec);
+    says(&apart, "cpu_queue", &[], &["--client-cpus"]);
+    apart.spec = None;
+    apart.command = "dbtime run tpcb --client-cpus 1".to_owned();
+    says(&apart, "cpu_queue", &[], &["(--client-cpus)"]);
+
+    record.environment.foreign_cpu_pct = 30.0;
+    record.server = server(1.9, 2);
+    let record = set(record, &[("thread_handling", "one-thread-per-connection")]);
+    let these = ["other processes used 30 %", "give the server more CPUs", "pool-of-threads"];
+    says(&record, "cpu_queue", &these, &[]);
+    let pooled = set(record, &[("thread_handling", "pool-of-threads")]);
+    says(&pooled, "cpu_queue", &[], &["=pool-of-threads"]);
+    let embedded = sqlite(&[(Part::Runq, 300.0)]);
+    says(&embedded, "cpu_queue", &[], &["--client-cpus"]);
+}
+
+#[test]
+fn a_server_with_idle_cpus_needs_no_smaller_crowd() {
+    let mut record = postgres(&[(Part::RunqPreempted, 40.0), (Part::RunqWoken, 360.0)]);
+    record.server = server(1.9, 2);
+    says(&record, "cpu_queue", &["90 % of it is runq_woken", "fewer than 8", "a pooler"], &[]);
+    record.server = server(0.2, 2);
+    says(&record, "cpu_queue", &["used 10 % of its 2 CPUs"], &["fewer than 8", "a pooler"]);
+}
+
+#[test]
+fn a_missing_index_shows_in_rows_read_for_few() {
+    let scan = counting(mariadb(&[]), &[("Handler_read_rnd_next", 100_000.0)]);
+    let these =
+        ["reads 100,000 rows in scans of tables", "changes 2", "ANALYZE FORMAT=JSON", "index"];
+    says(&scan, "server_cpu", &these, &[]);
+    let key = counting(mariadb(&[]), &[("Handler_read_rnd_next", 0.1), ("Handler_read_next", 9.0)]);
+    says(&key, "server_cpu", &["the plan of tpcb: commit"], &["rows", "index"]);
+    let scan = counting(postgres(&[]), &[("tup_returned", 5000.0)]);
+    says(&scan, "server_cpu", &["5,000 rows", "EXPLAIN (ANALYZE, BUFFERS)", "index"], &[]);
+    let mut many = scan;
+    many.statements[0].rows = 5_000_000;
+    says(&many, "server_cpu", &[], &["index"]);
+}
+
+#[test]
+fn statements_sent_as_text_may_be_prepared() {
+    let mut record = mariadb(&[]);
+    record.target.protocol = Some("text".to_owned());
+    says(&record, "server_cpu", &["--protocol prepared"], &["hypervisor"]);
+    record.target.protocol = Some("prepared".to_owned());
+    record.environment.steal_pct = 12.0;
+    says(&record, "server_cpu", &["hypervisor took 12 %"], &["--protocol prepared"]);
+}
+
+#[test]
+fn a_pool_is_made_larger_where_the_server_has_cpus_left() {
+    let mut record = mariadb(&[(Part::Queue, 600.0)]);
+    record.throughput_tps = 7600.0;
+    record.latency_us.service.mean = 1000.0;
+    record.server = server(1.0, 2);
+    says(
+        &record,
+        "pool_queue",
+        &["8 connections, busy 95 % of the time", "(--connections)"],
+        &["--rate"],
+    );
+    record.load.workers = Some(4);
+    says(&record, "pool_queue", &["more than 4 workers (--workers)"], &[]);
+    record.server = server(1.95, 2);
+    says(&record, "pool_queue", &["nothing left"], &["more than 4"]);
+    record.validity = Validity::from_warnings(vec![Warning {
+        kind: WarningKind::RateMissed,
+        ..Warning::default()
+    }]);
+    says(&record, "pool_queue", &["lower --rate"], &[]);
+}
+
+#[test]
+fn the_drivers_lateness_has_the_reason_that_its_figures_show() {
+    let mut record = mariadb(&[(Part::Lag, 300.0)]);
+    says(
+        &record,
+        "driver_delay",
+        &["nothing of it is the database's", "wakes a sleeper"],
+        &["--shards"],
+    );
+    record.client.busy = 0.9;
+    says(&record, "driver_delay", &["busy 90 %", "--shards"], &["wakes a sleeper"]);
+    record.client.threads_runq_s = Some(0.2);
+    says(&record, "driver_delay", &["threads waited 200 ms for a CPU", "--client-cpus"], &[]);
+}
+
+#[test]
+fn round_trips_are_saved_and_shortened() {
+    let parts = [(Part::Wire, 200.0), (Part::ServerQueue, 200.0)];
+    let mut record = postgres(&parts);
+    record.round_trips_per_tx = Some(4.0);
+    record.target.url = "postgres://app@127.0.0.1/shop".to_owned();
+    let these = [
+        "4 round trips per transaction, 100 µs each",
+        "--pipeline",
+        "(at most 300 µs)",
+        "Unix socket",
+        "(at most 200 µs)",
+    ];
+    says(&record, "round_trips", &these, &[]);
+    record.target.url = "postgres".to_owned();
+    record.target.protocol = Some("prepared, pipelined".to_owned());
+    says(&record, "round_trips", &[], &["--pipeline", "Unix socket"]);
+    record.round_trips_per_tx = Some(1.0);
+    says(&record, "round_trips", &["1 round trips"], &["several rows"]);
+}
+
+#[test]
+fn reads_name_the_cache_that_is_too_small() {
+    let reads = [(Part::IoRead, 300.0)];
+    let mut record = set(mariadb(&reads), &[("innodb_buffer_pool_size", "134217728")]);
+    record.environment.memory_bytes = 8 << 30;
+    record.target.data_bytes = Some(6 << 30);
+    says(
+        &record,
+        "file_reads",
+        &["6.00 GiB of data", "innodb_buffer_pool_size (128 MiB now)"],
+        &["--warmup"],
+    );
+    record.target.data_bytes = Some(1 << 30);
+    says(&record, "file_reads", &["--warmup"], &[]);
+    let record = set(postgres(&reads), &[("shared_buffers", "128MB")]);
+    says(&record, "file_reads", &["shared_buffers (128MB now)"], &["innodb"]);
+    says(
+        &set(sqlite(&reads), &[("cache_size", "-2000")]),
+        "file_reads",
+        &["cache_size (-2000 now)"],
+        &[],
+    );
+}
+
+#[test]
+fn writes_name_the_buffer_that_is_too_small() {
+    let writes = [(Part::IoWrite, 300.0)];
+    let record = counting(mariadb(&writes), &[("Innodb_log_waits", 0.2)]);
+    says(&record, "page_writes", &["innodb_log_buffer_size", "=0"], &["io_capacity"]);
+    let record = set(counting(mariadb(&writes), &[]), &[("innodb_flush_log_at_trx_commit", "0")]);
+    says(&record, "page_writes", &["innodb_log_file_size"], &["innodb_log_buffer_size", "=0"]);
+    let record = counting(postgres(&writes), &[("wal_buffers_full", 0.5)]);
+    says(&record, "page_writes", &["wal_buffers", "max_wal_size"], &["work_mem"]);
+    let record = set(sqlite(&writes), &[("journal_mode", "wal")]);
+    says(&record, "page_writes", &["wal_autocheckpoint"], &["innodb"]);
+}
+
+#[test]
+fn pauses_are_told_apart() {
+    says(&mariadb(&[(Part::Think, 300.0)]), "pauses", &["the workload"], &["SLEEP"]);
+    says(&mariadb(&[(Part::Sleep, 300.0)]), "pauses", &["SLEEP()"], &["the workload"]);
+    let delayed = set(postgres(&[(Part::Sleep, 300.0)]), &[("commit_delay", "500")]);
+    says(&delayed, "pauses", &["commit_delay, 500 now"], &[]);
+}
+
+#[test]
+fn retries_name_what_failed() {
+    let mut record = mariadb(&[(Part::Backoff, 300.0)]);
+    record.counts.retries = 500;
+    record.errors = [("1213".to_owned(), 480), ("1205".to_owned(), 20)].into();
+    record.error_messages = [("1213".to_owned(), "Deadlock found".to_owned())].into();
+    says(&record, "retries", &["0.500 retries", "480 times 1213: Deadlock found"], &["1205"]);
+}
+
+#[test]
+fn what_is_not_split_is_to_be_traced() {
+    let parts = [(Part::ServerAndWire, 900.0)];
+    let mut record = postgres(&parts);
+    record.server = Some(ServerInfo { cpu_us_per_tx: Some(337.0), ..ServerInfo::default() });
+    says(&record, "untraced", &["337 µs of CPU per transaction", "with --trace"], &["the rights"]);
+    record.validity = Validity::from_warnings(vec![Warning {
+        kind: WarningKind::Untraced,
+        ..Warning::default()
+    }]);
+    says(&record, "untraced", &["the rights"], &[]);
+    says(&postgres(&parts), "untraced", &["on the server's machine"], &[]);
+}
+
+#[test]
+fn the_tracer_is_named_where_it_takes_cpu() {
+    let mut record = mariadb(&[(Part::RunqWoken, 300.0)]);
+    says(&record, "cpu_queue", &[], &["tracer"]);
+    let length = dbtime_model::Nanos::from_secs(10);
+    let cost = dbtime_model::traced_ledger::TraceCost {
+        own: dbtime_model::Nanos::from_secs(2),
+        ..Default::default()
+    };
+    record.trace = Some(TraceInfo { length, cost: Some(cost), ..TraceInfo::default() });
+    says(
+        &record,
+        "cpu_queue",
+        &["tracer's processes used 20 % of one CPU", "without --trace"],
+        &[],
+    );
+}
+
+#[test]
+fn without_figures_there_is_no_advice_but_a_reason() {
+    let none = |record: &RunRecord| {
+        let all = RunAdvice::of(record);
+        assert_eq!(all.advice, []);
+        all.nothing.expect("a reason")
+    };
+    assert!(none(&RunRecord::default()).contains("--no-budget"));
+    let empty = RunRecord { budget_us: Some(BudgetUs::default()), ..RunRecord::default() };
+    assert!(none(&empty).contains("no transaction was measured"));
+    let odd = run("sqlite", "", 1000.0, &[(Part::Cpu, 50.0), (Part::Unexplained, 950.0)]);
+    assert!(none(&odd).contains("the largest is unexplained, 950 µs of 1.00 ms"));
+}
+
+#[test]
+fn advice_on_an_invalid_run_says_so() {
+    let mut record = mariadb(&[(Part::Sync, 600.0)]);
+    let all = RunAdvice::of(&record);
+    assert!(all.valid && all.doubt.is_none());
+    record.validity = Validity::from_warnings(vec![Warning {
+        kind: WarningKind::ClientLimited,
+        text: "the driver was late".to_owned(),
+        ..Warning::default()
+    }]);
+    let all = RunAdvice::of(&record);
+    assert!(!all.valid && !all.advice.is_empty());
+    assert_eq!(all.doubt.as_deref(), Some("client-limited: the driver was late"));
+}
+
+proptest! {
+    /// Whatever the parts are, no advice promises more than the response, nor all together.
+    #[test]
+    fn no_more_than_the_response_can_be_won(
+        amounts in prop::collection::vec(-50.0..500.0f64, Part::ALL.len()),
+    ) {
+        let parts: Vec<_> = Part::ALL.into_iter().zip(amounts).filter(|(part, _)| {
+            *part != Part::Unexplained
+        }).collect();
+        let total: f64 = parts.iter().map(|(_, us)| us.max(0.0)).sum();
+        let all = RunAdvice::of(&run("mysql", "8.4", total, &parts));
+        for advice in &all.advice {
+            prop_assert!(advice.mean.at_most_us <= advice.mean.of_us);
+            for most in advice.steps.iter().filter_map(|step| step.at_most_us) {
+                prop_assert!(most <= advice.mean.at_most_us + 1e-9);
+            }
+        }
+        let sum: f64 = all.advice.iter().map(|advice| advice.mean.at_most_us).sum();
+        prop_assert!(sum <= total * 1.000_001);
+    }
+}

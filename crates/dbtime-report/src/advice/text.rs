@@ -1,0 +1,71 @@
+//! Advice in sentences, for the terminal and the HTML page alike.
+
+use super::{AdviceBound, AdviceStep, BudgetAdvice, RunAdvice};
+use crate::format::{percent, us};
+use crate::means::PartMeans;
+use dbtime_model::record::RunRecord;
+
+/// What stands above it.
+pub(crate) const TITLE: &str = "What to look at or to try next";
+
+/// What its figures are.
+pub(crate) const INTRODUCTION: &str = "\
+     at most: this time gone and nothing else changed; where one transaction waits for another \
+     (for its lock, its connection, the CPU it has), what shortens the other shortens the wait too";
+
+/// What not to believe without more: the reason stands elsewhere in a report.
+pub(crate) const DOUBT: &str = "this advice is about figures that may be wrong";
+
+/// What can be won of the mean, and of the slowest.
+pub(crate) fn bounds(advice: &BudgetAdvice, run: &RunAdvice) -> String {
+    let names: Vec<_> = advice.parts.iter().map(|part| part.name()).collect();
+    let (names, verb) = match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => {
+            (format!("{} and {last}", rest.join(", ")), "are")
+        }
+        _ => (names.concat(), "is"),
+    };
+    let mean =
+        format!("{names} {verb} {} of the mean: {}", share(&advice.mean), most(&advice.mean));
+    match advice.slowest.zip(run.slowest) {
+        Some((slow, which)) => format!(
+            "{mean}; {} of the slowest {}: {}",
+            share(&slow),
+            percent(which.share_pct),
+            most(&slow)
+        ),
+        None => mean,
+    }
+}
+
+fn share(bound: &AdviceBound) -> String {
+    percent(bound.share_pct)
+}
+
+fn most(bound: &AdviceBound) -> String {
+    format!("at most {} of {}", us(bound.at_most_us), us(bound.of_us))
+}
+
+/// What to do, what that can win where it is less than the whole, and its price.
+pub(crate) fn step(step: &AdviceStep) -> String {
+    let bound = step.at_most_us.map_or(String::new(), |most| format!(" (at most {})", us(most)));
+    let price = step.price.as_ref().map_or(String::new(), |price| format!("; price: {price}"));
+    format!("{}{bound}{price}", step.action)
+}
+
+/// Why there is no advice.
+pub(crate) fn nothing(record: &RunRecord) -> String {
+    let Some(budget) = &record.budget_us else {
+        return "the record has no budget: run again without --no-budget".to_owned();
+    };
+    let means = PartMeans::from(budget);
+    match means.largest().first().filter(|_| means.total > 0.0) {
+        None => "no transaction was measured".to_owned(),
+        Some((part, us_of)) => format!(
+            "no part that a rule knows is a tenth of the response; the largest is {}, {} of {}",
+            part.name(),
+            us(*us_of),
+            us(means.total)
+        ),
+    }
+}

@@ -1,0 +1,33 @@
+//! What to look at or to try next, by the budget: all of it.
+
+use crate::advice::{self, BudgetAdvice, DOUBT, INTRODUCTION, RunAdvice, TITLE};
+use crate::charts::escape;
+use dbtime_model::record::Run;
+use std::fmt::Write;
+
+pub(super) fn section(run: &Run, out: &mut String) {
+    let all = RunAdvice::of(&run.record);
+    if all.advice.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "<section><h2>{TITLE}</h2>");
+    if all.doubt.is_some() {
+        let _ =
+            writeln!(out, "<p class=\"callout invalid\"><strong>NOT VALID</strong> {DOUBT}</p>");
+    }
+    all.advice.iter().for_each(|one| piece(one, &all, out));
+    let _ = writeln!(out, "<p class=\"dim note\">{}</p></section>", escape(INTRODUCTION));
+}
+
+fn piece(one: &BudgetAdvice, all: &RunAdvice, out: &mut String) {
+    let name = one.rule.replace('_', " ");
+    let bounds = escape(&advice::bounds(one, all));
+    let _ = writeln!(out, "<p><strong>{name}</strong>: {bounds}</p>\n<ul>");
+    for figure in &one.figures {
+        let _ = writeln!(out, "<li class=\"dim\">{}</li>", escape(figure));
+    }
+    for step in &one.steps {
+        let _ = writeln!(out, "<li>→ {}</li>", escape(&advice::step(step)));
+    }
+    out.push_str("</ul>\n");
+}

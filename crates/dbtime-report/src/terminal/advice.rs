@@ -1,0 +1,70 @@
+//! What to look at or to try next, by the budget: in a report the most of it, else all.
+
+use super::style::{PageStyle, ReportPage, TextRole};
+use crate::advice::{self, BudgetAdvice, DOUBT, INTRODUCTION, RunAdvice, TITLE};
+use crate::format::{counted, wrap};
+use crate::story;
+use dbtime_model::record::{Run, RunRecord};
+
+/// As many steps of each as a report shows; `dbtime explain` shows all.
+const MAX_STEPS_IN_REPORT: usize = 2;
+
+pub(super) fn section(run: &Run, page: &mut ReportPage) {
+    let all = RunAdvice::of(&run.record);
+    let shown = all.largest();
+    if shown.is_empty() {
+        return;
+    }
+    page.heading(TITLE);
+    if all.doubt.is_some() {
+        page.fact("NOT VALID", DOUBT, TextRole::Bad);
+    }
+    for one in &shown {
+        piece(one, &all, MAX_STEPS_IN_REPORT, page);
+    }
+    page.text(INTRODUCTION, TextRole::Dim);
+    let steps = |advice: &BudgetAdvice| advice.steps.len();
+    let is_shown = shown.iter().map(|advice| steps(advice).min(MAX_STEPS_IN_REPORT));
+    let hidden = all.advice.iter().map(steps).sum::<usize>() - is_shown.sum::<usize>();
+    if hidden > 0 {
+        let more = counted(hidden as u64, "further step");
+        page.text(&format!("dbtime explain, with this record, has {more}"), TextRole::Dim);
+    }
+}
+
+/// All advice on a run as text.
+///
+/// Shape: lines of at most `style.columns` columns, the last one ended.
+pub fn advice_text(record: &RunRecord, advice: &RunAdvice, style: PageStyle) -> String {
+    let mut page = ReportPage::plain(style);
+    for line in wrap(&story::headline(record), page.columns()) {
+        let line = page.paint(&line, TextRole::Bold);
+        page.line(&line);
+    }
+    if let Some(why) = &advice.doubt {
+        page.fact("NOT VALID", &format!("{DOUBT}: {why}"), TextRole::Bad);
+    }
+    page.fact("where it goes", &story::where_it_goes(record), TextRole::Bold);
+    page.heading(TITLE);
+    if let Some(why) = &advice.nothing {
+        page.text(why, TextRole::Plain);
+    }
+    for one in &advice.advice {
+        piece(one, advice, usize::MAX, &mut page);
+    }
+    if !advice.advice.is_empty() {
+        page.text(INTRODUCTION, TextRole::Dim);
+    }
+    page.finish()
+}
+
+/// One piece: what can be won, what suggests it, what to do.
+fn piece(one: &BudgetAdvice, all: &RunAdvice, most_steps: usize, page: &mut ReportPage) {
+    page.fact(&one.rule.replace('_', " "), &advice::bounds(one, all), TextRole::Bold);
+    for figure in &one.figures {
+        page.fact("", figure, TextRole::Plain);
+    }
+    for step in one.steps.iter().take(most_steps) {
+        page.fact("", &format!("→ {}", advice::step(step)), TextRole::Plain);
+    }
+}

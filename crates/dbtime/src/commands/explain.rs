@@ -1,0 +1,37 @@
+//! `dbtime explain`: what to look at or to try next, by the budget of a recorded run.
+
+use crate::cli::ExplainArgs;
+use crate::exit::{CommandFailure, ProcessExit};
+use crate::screen;
+use dbtime_model::record::{is_sweep, read_run_record, read_sweep_record, record_folder};
+use dbtime_report::advice::RunAdvice;
+use dbtime_report::terminal::advice_text;
+use std::path::Path;
+
+pub(crate) fn run(args: &ExplainArgs) -> Result<ProcessExit, CommandFailure> {
+    let folder = record_folder(&args.run);
+    if is_sweep(&folder) {
+        return Err(of_sweep(&folder)?);
+    }
+    let record = read_run_record(&folder)?;
+    let advice = RunAdvice::of(&record);
+    if args.json {
+        let json = serde_json::to_string_pretty(&advice).map_err(CommandFailure::environment)?;
+        screen::json(&(json + "\n"));
+    } else {
+        screen::result(&advice_text(&record, &advice, screen::style()));
+    }
+    Ok(ProcessExit::Fine)
+}
+
+/// Each run of a sweep has a budget of its own.
+fn of_sweep(folder: &Path) -> Result<CommandFailure, CommandFailure> {
+    let runs = read_sweep_record(folder)?.runs;
+    let first = runs.first().map_or("001", |run| run.folder.as_str());
+    Ok(CommandFailure::usage(format!(
+        "{} is a sweep of {} runs, each with a budget of its own: name one of them, such as {}",
+        folder.display(),
+        runs.len(),
+        folder.join(first).display()
+    )))
+}
