@@ -134,9 +134,9 @@ pub enum BudgetMethod {
     Traced,
 }
 
-/// What measuring the parts adds to a transaction of one client flat out, from slices of short loads
-/// before the run, with and without it in turn. With a tracer: while the server is watched, and while
-/// its programs in the kernel do nothing.
+/// What measuring the parts adds to a transaction of one client flat out, from slices of short
+/// loads before the run, with and without it in turn. With a tracer: while the server is watched,
+/// and while its programs in the kernel do nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MeasuringCost {

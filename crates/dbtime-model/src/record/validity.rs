@@ -40,7 +40,8 @@ pub enum WarningKind {
     BudgetMean,
     /// It is off by more than 10 %.
     BudgetMeanWrong,
-    /// Measuring the parts makes transactions longer by more than 3 %, of a server by more than 5 %.
+    /// Measuring the parts makes transactions longer by more than 3 %, of a server by more than
+    /// 5 %.
     Measuring,
     /// Other processes used the CPU.
     ForeignCpu,
