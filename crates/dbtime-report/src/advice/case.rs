@@ -85,16 +85,21 @@ impl<'a> AdviceCase<'a> {
         clean(&format!("{}: {}", statement.operation, statement.name))
     }
 
-    /// The executed statement with most of these parts, and its share of what all have, in
-    /// `0.0..=1.0`.
-    pub(super) fn most(&self, parts: &[Part]) -> Option<(&'a StatementSummary, f64)> {
+    /// Of the statements that are among `these` the one with most of the parts, and its share of
+    /// what all statements have, in `0.0..=1.0`.
+    pub(super) fn most(
+        &self,
+        parts: &[Part],
+        these: impl Fn(&StatementSummary) -> bool,
+    ) -> Option<(&'a StatementSummary, f64)> {
         let spent = |statement: &StatementSummary| {
             let each = statement.budget_us.as_ref().and_then(|budget| amount(budget, parts));
             finite(each.unwrap_or(0.0)) * statement.count as f64
         };
         let statements = &self.record.statements;
         let all: f64 = statements.iter().map(spent).sum();
-        let most = statements.iter().max_by(|a, b| spent(a).total_cmp(&spent(b)))?;
+        let these = statements.iter().filter(|statement| these(statement));
+        let most = these.max_by(|a, b| spent(a).total_cmp(&spent(b)))?;
         (all > 0.0).then(|| (most, (spent(most) / all).clamp(0.0, 1.0)))
     }
 

@@ -337,6 +337,20 @@ fn a_missing_index_shows_in_rows_read_for_few() {
 }
 
 #[test]
+fn a_commit_has_no_plan() {
+    let mut record = sqlite(&[]);
+    let texts = ["SELECT n FROM t WHERE id = ?", "COMMIT"];
+    for (statement, text) in record.statements.iter_mut().zip(texts) {
+        text.clone_into(&mut statement.fingerprint);
+    }
+    let these = ["the plan of tpcb: begin", "commit less often: tpcb: commit has most of it"];
+    says(&record, "server_cpu", &these, &["the plan of tpcb: commit"]);
+    record.statements.swap(0, 1);
+    record.statements[0].fingerprint = "UPDATE t SET n = ?".to_owned();
+    says(&record, "server_cpu", &["the plan of tpcb: commit"], &["less often"]);
+}
+
+#[test]
 fn statements_sent_as_text_may_be_prepared() {
     let mut record = mariadb(&[]);
     record.target.protocol = Some("text".to_owned());

@@ -3,6 +3,7 @@
 use crate::advice::case::AdviceCase;
 use crate::advice::{AdviceRule, BudgetAdvice};
 use crate::format::{count, percent, rate};
+use dbtime_model::record::StatementSummary;
 use dbtime_model::{Part, Product};
 
 pub(super) const RULE: AdviceRule =
@@ -18,7 +19,26 @@ const MIN_SCANNED_PER_ROW: f64 = 10.0;
 const MIN_STEAL_PCT: f64 = 3.0;
 
 fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
-    let (statement, share) = match case.most(RULE.parts) {
+    let commits = case.most(RULE.parts, |_| true).filter(|(most, _)| is_commit(most));
+    if let Some((commit, share)) = commits {
+        advice.bounded_step(
+            format!("commit less often: {} has most of it", case.statement_name(commit)),
+            share,
+            Some("what is in one transaction is undone together, and its locks are held longer"),
+        );
+    }
+    plan(case, advice);
+    protocol(case, advice);
+    let steal = case.record.environment.steal_pct;
+    if steal >= MIN_STEAL_PCT {
+        advice.figure(format!("the hypervisor took {}, which looks like CPU time", percent(steal)));
+        advice.step("use a host with fewer neighbours");
+    }
+}
+
+/// The statement whose plan decides most of it.
+fn plan(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    let (statement, share) = match case.most(RULE.parts, has_plan) {
         Some((statement, share)) => (case.statement_name(statement), share),
         None => ("the statements".to_owned(), 1.0),
     };
@@ -40,12 +60,23 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
             None,
         ),
     }
-    protocol(case, advice);
-    let steal = case.record.environment.steal_pct;
-    if steal >= MIN_STEAL_PCT {
-        advice.figure(format!("the hypervisor took {}, which looks like CPU time", percent(steal)));
-        advice.step("use a host with fewer neighbours");
-    }
+}
+
+/// The first word of a statement, in capitals; empty where its text is not known.
+fn verb(statement: &StatementSummary) -> String {
+    let word = statement.fingerprint.split_whitespace().next().unwrap_or_default();
+    word.trim_end_matches(';').to_ascii_uppercase()
+}
+
+fn is_commit(statement: &StatementSummary) -> bool {
+    matches!(verb(statement).as_str(), "COMMIT" | "END")
+}
+
+/// What only begins, ends or sets something has none.
+fn has_plan(statement: &StatementSummary) -> bool {
+    let without =
+        ["BEGIN", "START", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE", "SET", "PRAGMA"];
+    !without.contains(&verb(statement).as_str())
 }
 
 fn explain(case: &AdviceCase<'_>) -> &'static str {
