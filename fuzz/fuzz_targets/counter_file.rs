@@ -3,7 +3,7 @@
 #![no_main]
 
 use dbtime_model::counters::{CounterDocument, CounterReport};
-use dbtime_observe::counters::{difference, parse, key_counters};
+use dbtime_observe::counters::{difference, key_counters, parse};
 use dbtime_report::terminal::{CounterOptions, PageStyle, counter_report};
 use libfuzzer_sys::fuzz_target;
 

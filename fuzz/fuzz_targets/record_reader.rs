@@ -2,7 +2,7 @@
 //! written and read again.
 #![no_main]
 
-use dbtime_model::record::{csv, file, read_run_json};
+use dbtime_model::record::{Run, csv, file, read_run_json, server_seconds};
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 
@@ -11,8 +11,18 @@ fuzz_target!(|bytes: &[u8]| {
     let json = serde_json::to_string(&run.record).expect("a record is plain data");
     let again = read_run_json(&json, Path::new(file::RUN)).expect("what was written can be read");
     assert_eq!(serde_json::to_string(&again).expect("as before"), json);
-    let text = [json, csv::series_text(&run.series), csv::transactions_text(&run.transactions)];
-    let again = dbtime_fuzz::run(text.join("\0").as_bytes());
+    let texts = [
+        json,
+        csv::series_text(&run.series),
+        csv::transactions_text(&run.transactions),
+        csv::statements_text(&run.transactions).unwrap_or_default(),
+        server_seconds::text(&run.record.sampled_counters, &run.server_seconds).unwrap_or_default(),
+    ];
+    let again = dbtime_fuzz::run(texts.join("\0").as_bytes());
     assert_eq!(again.series.len(), run.series.len());
-    assert_eq!(again.transactions.len(), run.transactions.len());
+    assert_eq!(again.server_seconds.len(), run.server_seconds.len());
+    let statements = |run: &Run| -> Vec<usize> {
+        run.transactions.iter().map(|transaction| transaction.statements.len()).collect()
+    };
+    assert_eq!(statements(&again), statements(&run));
 });

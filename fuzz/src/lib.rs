@@ -14,29 +14,58 @@ thread_local! {
     static FOLDER: TempDir = tempfile::tempdir_in("/dev/shm").expect("room for a folder");
 }
 
-/// The texts of a run folder: `run.json`, `series.csv`, `transactions.csv`, with a zero byte
-/// between them. What cannot be read leaves its part of the run empty.
+/// The texts of a run folder with a zero byte between them: `run.json`, then those of [`TABLES`].
+/// What cannot be read leaves its part of the run empty.
 pub fn run(bytes: &[u8]) -> Run {
-    let mut texts =
-        bytes.splitn(3, |byte| *byte == 0).map(|text| String::from_utf8_lossy(text).into_owned());
+    let mut texts = bytes
+        .splitn(1 + TABLES.len(), |byte| *byte == 0)
+        .map(|text| String::from_utf8_lossy(text).into_owned());
     let json = texts.next().unwrap_or_default();
     let record = read_run_json(&json, Path::new(file::RUN)).unwrap_or_default();
-    // The tables are read whatever became of the record, each without the other.
-    let no_rows = || dbtime_model::record::csv::series_text(&[]);
-    let series = texts.next().map(|text| tables(&text, "")).unwrap_or_default().series;
-    let transactions = texts.next().map(|text| tables(&no_rows(), &text)).unwrap_or_default();
-    Run { record, series, transactions: transactions.transactions, counters: None }
+    let sampled = serde_json::json!({ "schema": 1, "sampled_counters": &record.sampled_counters });
+    let head = sampled.to_string();
+    let [series, transactions, statements, seconds, responses] =
+        TABLES.map(|name| (name, texts.next().unwrap_or_default()));
+    // The tables are read whatever became of the record, each without the others.
+    let read = |files: &[&(&str, String)]| tables(&head, files);
+    let with_statements = read(&[&transactions, &statements]);
+    Run {
+        record,
+        series: read(&[&series]).unwrap_or_default().series,
+        transactions: with_statements
+            .or_else(|| read(&[&transactions]))
+            .unwrap_or_default()
+            .transactions,
+        responses: read(&[&responses]).unwrap_or_default().responses,
+        server_seconds: read(&[&seconds]).unwrap_or_default().server_seconds,
+        counters: None,
+    }
 }
 
-fn tables(series: &str, transactions: &str) -> Run {
+/// The files of a run folder behind `run.json`, in their order.
+const TABLES: [&str; 5] = [
+    file::SERIES,
+    file::TRANSACTIONS,
+    file::TRANSACTION_STATEMENTS,
+    file::SERVER_SECONDS,
+    file::LATENCY,
+];
+
+/// A run folder with these files; `None`: one of them is damaged.
+fn tables(head: &str, files: &[&(&str, String)]) -> Option<Run> {
     FOLDER.with(|folder| {
-        let write = |name, text: &str| {
-            fs::write(folder.path().join(name), text).expect("a file in memory");
+        let path = |name: &str| folder.path().join(name);
+        TABLES.iter().for_each(|name| drop(fs::remove_file(path(name))));
+        let write = |name: &str, text: &str| {
+            fs::write(path(name), text).expect("a file in memory");
         };
-        write(file::RUN, "{\"schema\":1}");
-        write(file::SERIES, series);
-        write(file::TRANSACTIONS, transactions);
-        read_run(folder.path()).unwrap_or_default()
+        write(file::RUN, head);
+        write(file::SERIES, &dbtime_model::record::csv::series_text(&[]));
+        files
+            .iter()
+            .filter(|(_, text)| !text.is_empty())
+            .for_each(|(name, text)| write(name, text));
+        read_run(folder.path()).ok()
     })
 }
 

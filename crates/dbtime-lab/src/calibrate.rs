@@ -26,7 +26,7 @@ const MAX_BUDGET_EVERY: u32 = u32::MAX;
 
 /// What measuring costs is tried out in so many pairs of short loads, and how long each is. Of six
 /// pairs the smallest and the largest difference have the median between them 97 times of 100.
-const SLICE_PAIRS: u32 = 6;
+pub(crate) const SLICE_PAIRS: u32 = 6;
 const SLICE_TIME: Nanos = Nanos::from_millis(25);
 const SLICE_WARMUP: Nanos = Nanos::from_millis(5);
 

@@ -1,6 +1,6 @@
 //! What watching a server costs: one client flat out before the run, watched and not in turn.
 
-use crate::calibrate::{alone, cost_of, may_try, observed_trial};
+use crate::calibrate::{SLICE_PAIRS, alone, cost_of, may_try, observed_trial};
 use crate::drive::no_thread;
 use crate::error::LabError;
 use crate::request::RunRequest;
@@ -18,9 +18,8 @@ use std::sync::mpsc::{self, Receiver, Sender};
 /// How long the client runs before the first slice.
 const WARMUP: Nanos = Nanos::from_millis(100);
 
-/// Of six pairs the smallest and the largest difference have the median between them 97 times of
-/// 100.
-const SLICES: u64 = 12;
+/// Two for each pair.
+const SLICES: u64 = 2 * SLICE_PAIRS as u64;
 const SLICE_TIME: Nanos = Nanos::from_millis(50);
 
 /// Whether the first slice of each pair is watched changes from pair to pair: what drifts does so
@@ -53,7 +52,6 @@ pub(crate) fn tracing_cost(
         let driving = driving.spawn_scoped(scope, drive).map_err(no_thread)?;
         let slices = watched_slices(&instants.started, &mut watch, || driving.is_finished());
         driving.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        let slices = slices.filter(|slices| slices.len() as u64 == SLICES);
         Ok(slices.and_then(|slices| compare(&slices, instants.transactions.try_iter().flatten())))
     })
 }
@@ -61,8 +59,8 @@ pub(crate) fn tracing_cost(
 /// When a slice had begun, and when it was over.
 type SliceSpan = (MonoNanos, MonoNanos);
 
-/// Watches every other slice of the load, and leaves the watching as it was. `None`: it did not
-/// start, or could not be watched.
+/// Watches every other slice of the load, and leaves the watching on. Of a load that ends early the
+/// last slices have no transactions. `None`: it did not start, or could not be watched.
 fn watched_slices(
     started: &Receiver<MonoNanos>,
     watch: &mut dyn FnMut(bool) -> bool,
@@ -81,7 +79,7 @@ fn watched_slices(
         wait_until(until, |_| is_over());
         spans.push((began, until));
     }
-    (watch(true) && has_watched && !is_over()).then_some(spans)
+    (watch(true) && has_watched).then_some(spans)
 }
 
 /// Compares the slices of each pair by what a transaction took that lay within.
@@ -192,23 +190,29 @@ mod tests {
     }
 
     #[test]
+    fn a_load_that_never_started_has_no_slices() {
+        let (send, started) = mpsc::channel::<MonoNanos>();
+        drop(send);
+        assert_eq!(watched_slices(&started, &mut |_| true, || true), None);
+    }
+
+    #[test]
     fn the_watching_goes_on_behind_the_slices() {
-        let watched = |is_over: bool| {
+        let watched = |works: bool| {
             let (send, started) = mpsc::channel();
             send.send(MonoNanos(0)).expect("it is read");
             let mut calls = Vec::new();
             let mut watch = |is_on| {
                 calls.push(is_on);
-                true
+                works
             };
-            let spans = watched_slices(&started, &mut watch, || is_over);
+            let spans = watched_slices(&started, &mut watch, || false);
             (spans.map(|spans| spans.len()), calls)
         };
-        let (spans, calls) = watched(false);
-        assert_eq!(spans, Some(12));
         let [off, on] = [false, true];
         let one = [off, on, on, off];
-        assert_eq!(calls, [&one[..], &one, &one, &[on]].concat());
-        assert_eq!(watched(true).0, None);
+        let calls = [&one[..], &one, &one, &[on]].concat();
+        assert_eq!(watched(true), (Some(12), calls.clone()));
+        assert_eq!(watched(false), (None, calls), "what could not be watched has no cost");
     }
 }

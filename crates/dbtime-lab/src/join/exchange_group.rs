@@ -1,7 +1,7 @@
 //! Exchanges that were under way together on a connection, with the requests that they contain:
 //! nearly always one of each.
 
-use super::joined_transaction::{JoinedLockWait, JoinedStatement};
+use super::joined_transaction::{JoinedLockWait, JoinedStatement, StatementMatch};
 use super::served_request::ServedRequest;
 use super::server_answer::ServerAnswer;
 use dbtime_model::exchange::StatementExchange;
@@ -14,14 +14,6 @@ pub(super) struct ExchangeGroup {
     requests: Vec<ServedRequest>,
     /// Whether a request had arrived before the first of them was sent.
     has_earlier_arrival: bool,
-}
-
-/// How a group matched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum GroupMatch {
-    Matched,
-    Unmatched,
-    Ambiguous,
 }
 
 impl ExchangeGroup {
@@ -47,13 +39,13 @@ impl ExchangeGroup {
     }
 
     /// Whether the requests are those of the exchanges.
-    pub(super) fn verdict(&self) -> GroupMatch {
+    pub(super) fn verdict(&self) -> StatementMatch {
         if self.is_contradictory() {
-            GroupMatch::Ambiguous
+            StatementMatch::Ambiguous
         } else if self.requests.is_empty() || self.lacks_executions() {
-            GroupMatch::Unmatched
+            StatementMatch::Unmatched
         } else {
-            GroupMatch::Matched
+            StatementMatch::Matched
         }
     }
 

@@ -1,8 +1,8 @@
 //! The joiner: takes both sides as they come and decides what can be decided.
 
 use super::connection_timeline::{ConnectionTimeline, END_OF_TIME};
-use super::exchange_group::{ExchangeGroup, GroupMatch};
-use super::joined_transaction::{JoinedTransaction, LeftOutTransaction};
+use super::exchange_group::ExchangeGroup;
+use super::joined_transaction::{JoinedTransaction, LeftOutTransaction, StatementMatch};
 use super::served_request::ServedRequest;
 use super::transaction_ledger::TransactionLedger;
 use dbtime_model::MonoNanos;
@@ -40,10 +40,10 @@ impl StatementJoiner {
     pub fn exchange(&mut self, exchange: StatementExchange) {
         self.ledger.add_exchange(&exchange);
         match exchange.key {
-            None => self.ledger.leave_out(&exchange, GroupMatch::Unmatched),
+            None => self.ledger.leave_out(&exchange, StatementMatch::Unmatched),
             // Requests of it may have been dropped.
             Some(_) if exchange.read < self.settled => {
-                self.ledger.leave_out(&exchange, GroupMatch::Ambiguous);
+                self.ledger.leave_out(&exchange, StatementMatch::Ambiguous);
             }
             Some(key) => {
                 self.connections.entry(key).or_default().push_exchange(exchange);

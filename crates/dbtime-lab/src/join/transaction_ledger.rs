@@ -1,6 +1,6 @@
 //! The transactions that are not decided, those that are, and the counts of all.
 
-use super::exchange_group::{ExchangeGroup, GroupMatch};
+use super::exchange_group::ExchangeGroup;
 use super::joined_transaction::{JoinedTransaction, LeftOutTransaction, StatementMatch};
 use super::pending_transaction::PendingTransaction;
 use dbtime_model::Parts;
@@ -38,7 +38,7 @@ impl TransactionLedger {
     /// Decides the exchanges of a group.
     pub(super) fn add_group(&mut self, group: &ExchangeGroup) {
         match group.verdict() {
-            GroupMatch::Matched => self.add_matched(group),
+            StatementMatch::Matched => self.add_matched(group),
             verdict => group.exchanges().iter().for_each(|exchange| {
                 self.leave_out(exchange, verdict);
             }),
@@ -46,13 +46,12 @@ impl TransactionLedger {
     }
 
     /// Decides an exchange that is not matched.
-    pub(super) fn leave_out(&mut self, exchange: &StatementExchange, verdict: GroupMatch) {
-        let (count, outcome) = match verdict {
-            GroupMatch::Matched => (&mut self.counts.matched, StatementMatch::Matched),
-            GroupMatch::Unmatched => (&mut self.counts.unmatched, StatementMatch::Unmatched),
-            GroupMatch::Ambiguous => (&mut self.counts.ambiguous, StatementMatch::Ambiguous),
-        };
-        *count += 1;
+    pub(super) fn leave_out(&mut self, exchange: &StatementExchange, outcome: StatementMatch) {
+        match outcome {
+            StatementMatch::Matched | StatementMatch::Unsplit => self.counts.matched += 1,
+            StatementMatch::Unmatched => self.counts.unmatched += 1,
+            StatementMatch::Ambiguous => self.counts.ambiguous += 1,
+        }
         if let Some(pending) = self.pending.get_mut(&exchange.transaction) {
             pending.leave_out(exchange, outcome);
             self.release(exchange.transaction);

@@ -1,5 +1,6 @@
 //! Every command that a help text or a document shows is one that dbtime takes.
 
+use crate::help::COMMANDS;
 use crate::sandbox::{SMALL, Sandbox, words};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -187,19 +188,7 @@ fn is_taken(sandbox: &Sandbox, command: &str) {
 fn examples_of_the_help_are_taken() {
     let sandbox = Sandbox::new();
     let mut found = 0;
-    for command in [
-        "run",
-        "init",
-        "workloads",
-        "report",
-        "explain",
-        "compare",
-        "counters",
-        "ps",
-        "trace",
-        "top",
-        "usage",
-    ] {
+    for command in COMMANDS {
         let help = sandbox.run(&format!("{command} --help")).fine().out;
         let examples: Vec<String> =
             commands(&help).into_iter().filter(|line| !line.contains('[')).collect();

@@ -4,7 +4,8 @@ use crate::sandbox::Sandbox;
 use std::io::Read;
 use std::process::Stdio;
 
-const COMMANDS: [&str; 11] = [
+/// The commands that are dbtime's own.
+pub(crate) const COMMANDS: [&str; 12] = [
     "run",
     "init",
     "workloads",
@@ -15,6 +16,7 @@ const COMMANDS: [&str; 11] = [
     "counters",
     "ps",
     "trace",
+    "top",
     "usage",
 ];
 
