@@ -230,36 +230,28 @@ pub fn read_run(folder: &Path) -> Result<Run, ReadError> {
     let record = read_run_record(folder)?;
     let series_file = folder.join(file::SERIES);
     let series = super::csv::series(&read_text(&series_file)?, &series_file)?;
-    let transactions_file = folder.join(file::TRANSACTIONS);
-    let mut transactions = if transactions_file.exists() {
-        super::csv::transactions(&read_text(&transactions_file)?, &transactions_file)?
-    } else {
-        Vec::new()
-    };
-    let statements_file = folder.join(file::TRANSACTION_STATEMENTS);
-    if statements_file.exists() {
-        let text = read_text(&statements_file)?;
-        super::csv::statements(&text, &statements_file, &mut transactions)?;
-    }
-    let latency_file = folder.join(file::LATENCY);
-    let responses = match latency_file.exists() {
-        true => super::interval_log::read(&read_text(&latency_file)?, &latency_file)?,
-        false => Vec::new(),
-    };
-    let server_file = folder.join(file::SERVER_SECONDS);
-    let server_seconds = match server_file.exists() {
-        true => {
-            let text = read_text(&server_file)?;
-            super::server_seconds::read(&text, &server_file, &record.sampled_counters)?
-        }
-        false => Vec::new(),
-    };
-    let counters_file = folder.join(file::COUNTERS);
-    let counters = match counters_file.exists() {
-        true => Some(read_counters(&read_text(&counters_file)?, &counters_file)?),
-        false => None,
-    };
+    let mut transactions =
+        if_there(folder, file::TRANSACTIONS, super::csv::transactions)?.unwrap_or_default();
+    if_there(folder, file::TRANSACTION_STATEMENTS, |text, path| {
+        super::csv::statements(text, path, &mut transactions)
+    })?;
+    let responses = if_there(folder, file::LATENCY, super::interval_log::read)?.unwrap_or_default();
+    let server_seconds = if_there(folder, file::SERVER_SECONDS, |text, path| {
+        super::server_seconds::read(text, path, &record.sampled_counters)
+    })?;
+    let server_seconds = server_seconds.unwrap_or_default();
+    let counters = if_there(folder, file::COUNTERS, read_counters)?;
     Ok(Run { record, series, transactions, responses, server_seconds, counters })
+}
+
+/// What is read of a file of the folder; `None` where there is none.
+fn if_there<T>(
+    folder: &Path,
+    name: &str,
+    read: impl FnOnce(&str, &Path) -> Result<T, ReadError>,
+) -> Result<Option<T>, ReadError> {
+    let path = folder.join(name);
+    path.exists().then(|| read(&read_text(&path)?, &path)).transpose()
 }
 
 /// The folder that a path is in; a bare name is in this one.
