@@ -16,6 +16,9 @@ void capture_begin(void)
 	HOST_TABLE(servers, "servers", HOST_HASH);
 	HOST_STORAGES(threads, "threads");
 	HOST_STORAGES(connections, "connections");
+	HOST_TABLE(client_ends, "client_ends", HOST_ARRAY);
+	HOST_TABLE(client_names, "client_names", HOST_HASH);
+	HOST_STORAGES(client_numbers, "client_numbers");
 	HOST_TABLE(encrypted, "encrypted", HOST_HASH);
 	HOST_TABLE(ports, "ports", HOST_HASH);
 	HOST_TABLE(expiring, "expiring", HOST_PERCPU);
@@ -37,6 +40,7 @@ void capture_begin(void)
 	phase = PHASE_WATCHING;
 	side = 0;
 	last_connection = 0;
+	last_client_end = 0;
 }
 
 __u32 capture_settings_size(void)

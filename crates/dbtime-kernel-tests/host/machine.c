@@ -476,6 +476,7 @@ void host_socket(__u32 index, __u32 family, __u32 port, __u32 peer_port)
 	sock->sk.__sk_common.skc_num = port;
 	sock->sk.__sk_common.skc_dport = __builtin_bswap16(peer_port);
 	sock->sk.__sk_common.skc_daddr = __builtin_bswap32(0x7f000001);
+	sock->sk.__sk_common.skc_rcv_saddr = __builtin_bswap32(0x7f000001);
 	sock->addr = (void *)sock;
 }
 

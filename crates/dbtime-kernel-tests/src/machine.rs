@@ -18,7 +18,7 @@ pub struct HostMachine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HostTask(pub(crate) u32);
 
-/// A server's end of a connection.
+/// An end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostSocket(pub(crate) u32);
 

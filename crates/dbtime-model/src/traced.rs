@@ -116,6 +116,22 @@ pub struct TracedRequest {
     /// Whether its text, literals included, holds what was searched for while it was watched.
     #[serde(default)]
     pub is_match: bool,
+    /// When the last of its answer came to the client's socket; `None` where that was not seen, and
+    /// of every client but the driver of a run that was traced.
+    #[serde(default)]
+    pub answer_arrived: Option<MonoNanos>,
+    /// How the driver took the answer before it on the connection, likewise.
+    #[serde(default)]
+    pub taken: Option<AnswerTaking>,
+}
+
+/// How the driver of a run took an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnswerTaking {
+    /// When that had come to its socket: [`TracedRequest::answer_arrived`] names it.
+    pub arrived: MonoNanos,
+    /// For how long of the time since then the thread that took it could have run, and had no CPU.
+    pub runq: Nanos,
 }
 
 /// A text with one allocation instead of three; most of a message's are texts.

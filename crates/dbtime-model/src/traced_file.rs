@@ -338,6 +338,8 @@ mod tests {
             files: vec![mapped()],
             cache: QueryCache::Hit,
             is_match: false,
+            answer_arrived: None,
+            taken: None,
         }
     }
 

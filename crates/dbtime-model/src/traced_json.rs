@@ -260,6 +260,8 @@ impl<'a> RequestJson<'a> {
             files: self.files.into_iter().map(FileJson::into_wait).collect(),
             cache: self.query_cache,
             is_match: false,
+            answer_arrived: None,
+            taken: None,
         })
     }
 

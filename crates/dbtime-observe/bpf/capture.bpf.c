@@ -69,6 +69,11 @@ static __always_inline void handle_receive(struct sock *sk, int result, int flag
 
 	if (flags & MSG_PEEK)
 		return;
+	if (is_driver()) {
+		if (sk && result > 0 && is_watching())
+			note_taken(sk);
+		return;
+	}
 	if (!is_watching()) {
 		finish_after_end(sk, 1);
 		return;
@@ -106,6 +111,8 @@ static __always_inline void handle_data_ready(struct sock *sk)
 	struct connection *connection = is_watching() ? lookup(sk) : NULL;
 
 	connection = connection ? state_of(connection) : NULL;
+	if (settings.driver && !connection && is_watching())
+		note_arrival(sk);
 	/* They may have been read before this event. */
 	if (!connection || !sk->sk_receive_queue.qlen)
 		return;
@@ -130,6 +137,8 @@ static __always_inline void handle_send(struct sock *sk, int result)
 	struct request *request;
 	__u64 now;
 
+	if (is_driver())
+		return;
 	if (!is_watching()) {
 		finish_after_end(sk, 0);
 		return;
@@ -164,6 +173,8 @@ static __always_inline void handle_send(struct sock *sk, int result)
 	}
 	if (!request->writes++)
 		request->first_sent = now;
+	else
+		connection->piece_from = request->end;
 	if (!is_encrypted(connection)) {
 		request->sent_bytes += result;
 		handle_answer_bytes(connection, user_buffer(), result);

@@ -226,6 +226,10 @@ struct request {
 	__u16 chief;		/* of several statements the one that stands for the request */
 	__u16 statements;	/* that follow; 0: there are not several */
 	__u64 shape;		/* of the statement, where it was added up; 0: it was not */
+	/* Beside a run, of a connection of the driver's: */
+	__u64 answer_arrived;	/* the last of its answer came to the client's socket; 0: not seen */
+	__u64 taken_of;		/* the same of the answer that the driver took before it sent this; 0: not seen */
+	__u64 taken_runq;	/* how long of the time since then the thread that took it had no CPU */
 };
 
 /* One of several statements of a PostgreSQL request. Where there are several, the whole text and all of
@@ -366,7 +370,7 @@ enum phase {
 /* Which tables the reader empties: see SIDES. */
 enum emptied { EMPTIED_TOTALS, EMPTIED_EXAMPLES, EMPTIED_FILES, EMPTIED };
 
-/* How it is to work; all numbers but the step 0 or 1. */
+/* How it is to work; all numbers but the step and the driver 0 or 1. */
 struct settings {
 	__u32 streams;		/* whether requests are handed on one by one */
 	__u32 sums;		/* whether statements are added up */
@@ -376,6 +380,8 @@ struct settings {
 	__u32 filters_user;	/* whether only statements of this user are added up */
 	__u32 filters_database;	/* whether only those in this database are */
 	__u32 follows_threads;	/* whether the scheduler's programs are attached: without, there are no parts */
+	__u32 driver;		/* the process of the run that servers are watched beside; 0: of none */
+	__u32 reserved;		/* names are compared by eight bytes at once */
 	char user[NAME_ROOM];
 	char database[NAME_ROOM];
 };

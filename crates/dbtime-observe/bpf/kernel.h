@@ -46,6 +46,8 @@ struct sock_common {
 	__u32 skc_daddr;	/* the other end's address and port, in the network's order */
 	__u16 skc_dport;
 	struct in6_addr skc_v6_daddr;
+	__u32 skc_rcv_saddr;	/* its own address */
+	struct in6_addr skc_v6_rcv_saddr;
 	unsigned short skc_family;
 	__u16 skc_num;		/* the local port, in the host's order */
 	atomic64_t skc_cookie;	/* the socket's number, as SO_COOKIE tells it; 0: nobody has asked */

@@ -6,6 +6,7 @@
 #ifndef DBTIME_REQUESTS_H
 #define DBTIME_REQUESTS_H
 
+#include "client_ends.bpf.h"
 #include "server_probes.bpf.h"
 #include "totals.bpf.h"
 
@@ -138,6 +139,8 @@ int close_request(struct connection *connection, __u32 outcome)
 	}
 	request->start = start;
 	request->outcome = outcome;
+	if (settings.driver)
+		copy_arrival(connection);
 	count(outcome == OUTCOME_ENDED ? COUNT_ENDED : COUNT_ABORTED);
 	if (request->flags & REQUEST_CUT)
 		count(COUNT_CUT);
@@ -245,6 +248,7 @@ int begin_request(struct connection *connection, __u64 now)
 	if (!connection->read_at)
 		note_first_read(connection, now);
 	connection->start = connection->read_at;
+	connection->piece_from = connection->start;
 	connection->read_at = 0;
 	connection->expects_command = 1;
 	connection->is_local_infile = 0;
@@ -272,6 +276,9 @@ int begin_request(struct connection *connection, __u64 now)
 	request->statements = 0;
 	request->chief = 0;
 	request->shape = 0;
+	request->answer_arrived = 0;
+	if (settings.driver)
+		copy_taking(connection);
 	connection->bind_count = 0;
 	connection->text_used = 0;
 	request->rows = NOT_KNOWN;

@@ -64,6 +64,18 @@ static __always_inline __u64 recover_wakeup(struct thread *thread, struct task_s
 	return arrived - (task->sched_info.run_delay - thread->run_delay);
 }
 
+/* A thread of the driver gets a CPU. */
+static __always_inline void add_driver_wait(struct thread *thread, struct task_struct *task, __u64 now)
+{
+	struct cpu_wait *wait = &thread->cpu_waits[thread->cpu_wait_count++ & (CPU_WAITS - 1)];
+
+	if (thread->cause == PART_RUNQ_PREEMPTED)
+		wait->from = thread->off_cpu_at;
+	else
+		wait->from = thread->woken_at ? thread->woken_at : recover_wakeup(thread, task, now);
+	wait->until = now;
+}
+
 /* A thread gets a CPU. */
 static __always_inline void switch_in(struct thread *thread, struct task_struct *task, __u64 now)
 {
@@ -71,6 +83,8 @@ static __always_inline void switch_in(struct thread *thread, struct task_struct 
 	__u64 last = off_cpu_at ? off_cpu_at : thread->on_cpu_at;
 	__u32 cause = thread->cause;
 
+	if (settings.driver && thread->is_drivers && off_cpu_at)
+		add_driver_wait(thread, task, now);
 	thread->switched_in_at = now;
 	/* Clocks of CPUs, and the scheduler's, may differ a little. */
 	if (now < last)
@@ -158,6 +172,8 @@ static __always_inline void switch_out(struct thread *thread, struct task_struct
 	thread->woken_at = 0;
 	if (bpf_core_field_exists(task->sched_info))
 		thread->run_delay = task->sched_info.run_delay;
+	if (settings.driver && thread->is_drivers)
+		thread->cause = state ? PARTS : PART_RUNQ_PREEMPTED;
 	if (!thread->connection)
 		return;
 	if (state && is_stopped(task, state)) {

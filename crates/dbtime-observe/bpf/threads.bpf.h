@@ -23,6 +23,13 @@ struct lock_wait {
 	__u32 name;		/* what the server calls it */
 };
 
+/* A time without a CPU. */
+struct cpu_wait {
+	__u64 from;
+	__u64 until;
+};
+
+#define CPU_WAITS 4		/* of a thread of the driver, that are kept; a power of two */
 #define MAX_PORTALS 16		/* that are kept; a power of two */
 #define RIVALS 4		/* of a request, that had the CPU in its stead */
 
@@ -61,6 +68,8 @@ struct thread {
 	char file_name[FILE_NAME];	/* of the present one */
 	struct tally pending_preemptions;	/* since the last piece of an answer, which may be the last of all */
 	struct name pending_preemptor;	/* by whom; none: by several */
+	struct cpu_wait cpu_waits[CPU_WAITS];	/* the latest of a thread of the driver */
+	__u32 cpu_wait_count;	/* how many there have been */
 	__u16 other_call;	/* the system call of the last part `other` */
 	__u32 wait;		/* the wait that the server reports; 0: none */
 	__u32 cause_wait;	/* `wait` when it lost the CPU */
@@ -72,6 +81,7 @@ struct thread {
 	__u8 has_server_text;		/* of the text of what it executes: see told_texts */
 	__u8 has_answered;	/* at least in part */
 	__u8 is_aggregated;		/* what it serves is added up */
+	__u8 is_drivers;		/* it is no server's: see `client_ends.bpf.h` */
 	__u8 cache;		/* what became of its look into the query cache */
 };
 

@@ -39,6 +39,8 @@ fn request() -> TracedRequest {
         files: Vec::new(),
         cache: QueryCache::NotAsked,
         is_match: false,
+        answer_arrived: None,
+        taken: None,
     }
 }
 

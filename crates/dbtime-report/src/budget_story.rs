@@ -6,8 +6,14 @@ use dbtime_model::record::{BudgetMethod, RunRecord, SamplingOrigin, TraceInfo};
 
 /// All that a table of the parts needs beside it.
 pub(crate) fn notes(record: &RunRecord) -> impl Iterator<Item = String> {
-    let sentences = [sampling, traced, partly_measured, budget_error, measuring_cost];
+    let sentences = [sampling, client_runq, traced, partly_measured, budget_error, measuring_cost];
     sentences.into_iter().filter_map(|sentence| sentence(record))
+}
+
+/// How much of the driver's own time it had no CPU, as far as that was traced.
+fn client_runq(record: &RunRecord) -> Option<String> {
+    let runq_us = record.trace.as_ref()?.client_runq_us?;
+    Some(format!("of client {} without a CPU, with an answer to read", us(runq_us)))
 }
 
 /// How far the tracer's requests were matched with the statements of the load, and what it took.

@@ -1,6 +1,7 @@
 //! The kernel's programs on a simulated kernel.
 
 mod conversation;
+mod driver;
 mod hostile;
 mod lost_events;
 mod mysql;

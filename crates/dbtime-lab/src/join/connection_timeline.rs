@@ -109,6 +109,7 @@ impl ConnectionTimeline {
         let contained =
             self.requests.iter().take_while(|request| request.start < span.until).count();
         self.requests.drain(..contained).for_each(|request| group.push_request(request, span.from));
+        group.next_taken = self.requests.front().and_then(|next| next.taken);
         true
     }
 

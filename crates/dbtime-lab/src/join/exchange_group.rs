@@ -5,6 +5,7 @@ use super::joined_transaction::{JoinedLockWait, JoinedStatement, StatementMatch}
 use super::served_request::ServedRequest;
 use super::server_answer::ServerAnswer;
 use dbtime_model::exchange::StatementExchange;
+use dbtime_model::traced::AnswerTaking;
 use dbtime_model::{MonoNanos, Nanos, Part, Parts};
 
 /// Exchanges and the requests of the server that they contain.
@@ -14,6 +15,8 @@ pub(super) struct ExchangeGroup {
     requests: Vec<ServedRequest>,
     /// Whether a request had arrived before the first of them was sent.
     has_earlier_arrival: bool,
+    /// What the connection's next request has of an answer that was taken before.
+    pub(super) next_taken: Option<AnswerTaking>,
 }
 
 impl ExchangeGroup {
@@ -21,6 +24,7 @@ impl ExchangeGroup {
         self.exchanges.clear();
         self.requests.clear();
         self.has_earlier_arrival = false;
+        self.next_taken = None;
     }
 
     pub(super) fn push_exchange(&mut self, exchange: StatementExchange) {
@@ -69,14 +73,40 @@ impl ExchangeGroup {
     /// From sending the first statement until the last answer was read, without what answers waited
     /// for the driver.
     pub(super) fn took(&self) -> Nanos {
+        self.times().map(|(time, late)| time - late).sum()
+    }
+
+    /// How long each answer took, and how much of that it waited for the driver.
+    fn times(&self) -> impl Iterator<Item = (Nanos, Nanos)> {
         let mut free = MonoNanos(0);
-        let time = |exchange: &StatementExchange| {
+        self.exchanges.iter().map(move |exchange| {
             let time = exchange.read - exchange.sent.max(free);
             free = free.max(exchange.read);
             // An answer cannot have waited for longer than it took.
-            time - exchange.late
-        };
-        self.exchanges.iter().map(time).sum()
+            (time, exchange.late.min(time))
+        })
+    }
+
+    /// How long the last answer was in the driver's socket before it was read, without what is
+    /// booked as the driver's lateness already; `None`: its arrival was not seen. Unit:
+    /// nanoseconds; negative where it was read before.
+    fn taking(&self) -> Option<i64> {
+        let (read, arrived) = (self.exchanges.last()?.read, self.requests.last()?.answer_arrived?);
+        let (_, late) = self.times().last()?;
+        Some(read.0.cast_signed() - arrived.0.cast_signed() - late.signed())
+    }
+
+    /// How long of that the driver's thread waited for a CPU; `None`: that was not seen.
+    pub(super) fn client_runq(&self) -> Option<Nanos> {
+        let arrived = self.requests.last()?.answer_arrived?;
+        let taken = self.next_taken.filter(|taken| taken.arrived == arrived)?;
+        let (_, late) = self.times().last()?;
+        Some(taken.runq - late)
+    }
+
+    /// Whether it was seen when the last answer came to the driver's socket.
+    pub(super) fn has_arrival(&self) -> bool {
+        self.requests.last().is_some_and(|last| last.answer_arrived.is_some())
     }
 
     /// Adds its statements, where they can be told apart, and returns all parts of them together,
@@ -86,7 +116,7 @@ impl ExchangeGroup {
     /// ([`ServedRequest::split`]); its time in the server's queue to the first of these. Those of
     /// a request that only prepares go to the statement that is executed next. The way to and from
     /// the server goes to the first statement of the group, as far as none comes to less than
-    /// nothing by that.
+    /// nothing by that; what the driver took to read the last answer to the last.
     pub(super) fn split(
         &self,
         slices: &mut Vec<Parts>,
@@ -95,20 +125,21 @@ impl ExchangeGroup {
         let is_split = self.exchanges.len() == 1 || self.has_statement_slices();
         slices.clear();
         let server = self.add_slices(slices, is_split && self.exchanges.len() > 1);
-        add_wire(slices, self.took().signed() - server.signed());
+        add_ways(slices, self.took().signed() - server.signed(), self.taking());
         let mut sum = Parts::default();
         slices.iter().for_each(|slice| sum.add_all(slice));
         match self.exchanges[..] {
             [only] => {
                 let answer = ServerAnswer::of_all(&self.requests);
-                statements.push(joined(&only, slices[0], self.way_out(), answer));
+                let ways = (self.way_out(), self.client_runq());
+                statements.push(joined(&only, slices[0], ways, answer));
             }
             _ if is_split => {
                 let executing = self.requests.iter().filter(|request| request.executions > 0);
                 let answers = executing.flat_map(ServerAnswer::of_each);
                 let slices = self.exchanges.iter().zip(&*slices).zip(answers);
                 let of_slice = |((exchange, parts), answer): ((&_, &_), _)| {
-                    joined(exchange, *parts, None, answer)
+                    joined(exchange, *parts, (None, None), answer)
                 };
                 statements.extend(slices.map(of_slice));
             }
@@ -186,11 +217,24 @@ impl ExchangeGroup {
 fn joined(
     exchange: &StatementExchange,
     parts: Parts,
-    way_out: Option<i64>,
+    (way_out, client_runq): (Option<i64>, Option<Nanos>),
     answer: ServerAnswer,
 ) -> JoinedStatement {
     let took = Nanos(parts.total().max(0).cast_unsigned());
-    JoinedStatement { exchange: *exchange, took, parts, way_out, answer }
+    JoinedStatement { exchange: *exchange, took, parts, way_out, client_runq, answer }
+}
+
+/// Adds what lies outside of the server: what the driver took to read the last answer, where that
+/// is known, to the last statement; the rest is wire. Of an answer that was read before its arrival
+/// was seen both are the last statement's, which comes to no less than nothing by that.
+fn add_ways(slices: &mut [Parts], mut outside: i64, taking: Option<i64>) {
+    if let (Some(taking), Some(last)) = (taking, slices.last_mut()) {
+        last.add(Part::Client, taking);
+        let early = -taking.min(0);
+        last.add(Part::Wire, early);
+        outside -= taking + early;
+    }
+    add_wire(slices, outside);
 }
 
 /// Adds the way to and from the server to the first statement; what would make it less than nothing

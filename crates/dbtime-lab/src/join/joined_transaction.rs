@@ -24,6 +24,9 @@ pub struct JoinedTransaction {
     pub bare: Vec<BareStatement>,
     /// The longest wait for a lock of each request that waited for one.
     pub lock_waits: Vec<JoinedLockWait>,
+    /// How long the driver's threads waited for a CPU while answers were in its sockets, beyond
+    /// what is [`Part::Lag`](dbtime_model::Part::Lag); `None`: of some that was not seen.
+    pub client_runq: Option<Nanos>,
 }
 
 /// A transaction with a statement that was not matched.
@@ -90,11 +93,15 @@ pub struct JoinedStatement {
     /// its answer was read, without what the answer waited for the driver. Statements that were
     /// under way together share that time out among themselves by what the server did for each.
     pub took: Nanos,
-    /// Wire, server's queue, the server's parts and what these leave unexplained.
+    /// Wire, server's queue, the server's parts and what these leave unexplained; and what the
+    /// driver took to read its answer, where the arrival of that was seen.
     pub parts: Parts,
     /// How much of [`Part::Wire`](dbtime_model::Part::Wire) was the way to the server; `None`: it
     /// was under way with others, or its arrival was not seen. Unit: nanoseconds.
     pub way_out: Option<i64>,
+    /// How long of [`Part::Client`](dbtime_model::Part::Client) the driver's thread waited for a
+    /// CPU; `None`: it was under way with others, or that was not seen.
+    pub client_runq: Option<Nanos>,
     /// What else is known of it on the server.
     pub answer: ServerAnswer,
 }

@@ -6,7 +6,7 @@ use super::joined_transaction::{
     StatementMatch,
 };
 use dbtime_model::exchange::{ConnectionKey, DrivenTransaction, StatementExchange};
-use dbtime_model::{Part, PartSet, Parts};
+use dbtime_model::{Nanos, Part, PartSet, Parts};
 
 /// The way to and from the server, and its queue. With [`Part::TRACED`] they are the parts on the
 /// server's side.
@@ -27,6 +27,10 @@ pub(super) struct PendingTransaction {
     lock_waits: Vec<JoinedLockWait>,
     /// The parts of all statements that could not be told apart.
     unsplit: Option<Box<Parts>>,
+    /// How long answers waited for a driver without a CPU, of the groups of which that is known.
+    client_runq: Nanos,
+    /// Whether that is not known of some group.
+    lacks_client_runq: bool,
     /// The connections that it used.
     keys: Vec<ConnectionKey>,
 }
@@ -71,6 +75,10 @@ impl PendingTransaction {
             return is_split;
         }
         self.lock_waits.extend(group.lock_waits());
+        match group.client_runq() {
+            Some(runq) => self.client_runq += runq,
+            None => self.lacks_client_runq = true,
+        }
         if !is_split {
             self.unsplit.get_or_insert_default().add_all(&parts);
         }
@@ -99,8 +107,9 @@ impl PendingTransaction {
             served.measure(WAY_PARTS);
         }
         let parts = replaced(&driven.parts, &served);
-        let lock_waits = self.lock_waits;
-        Some(Ok(JoinedTransaction { parts, driven, statements, bare, lock_waits }))
+        let (lock_waits, lacks_client_runq) = (self.lock_waits, self.lacks_client_runq);
+        let client_runq = (!lacks_client_runq).then_some(self.client_runq);
+        Some(Ok(JoinedTransaction { parts, driven, statements, bare, lock_waits, client_runq }))
     }
 }
 

@@ -1,6 +1,8 @@
 //! What a join needs of a request: a third of it.
 
-use dbtime_model::traced::{Blocker, ErrorCode, Preemptor, RequestOutcome, TracedRequest};
+use dbtime_model::traced::{
+    AnswerTaking, Blocker, ErrorCode, Preemptor, RequestOutcome, TracedRequest,
+};
 use dbtime_model::{MonoNanos, Nanos, Parts, WireProtocol};
 use dbtime_wire::mysql::command;
 use std::sync::Arc;
@@ -51,6 +53,10 @@ pub(super) struct ServedRequest {
     pub(super) rows: Option<u64>,
     /// The server's error.
     pub(super) error: Option<ErrorCode>,
+    /// When the last of its answer came to the driver's socket, where that was seen.
+    pub(super) answer_arrived: Option<MonoNanos>,
+    /// How the driver took the answer before it, likewise.
+    pub(super) taken: Option<AnswerTaking>,
 }
 
 /// Who had the CPU, and for how long in all.
@@ -87,6 +93,8 @@ impl ServedRequest {
             server_id: request.server_id(),
             rows: request.rows,
             error: request.error.clone(),
+            answer_arrived: request.answer_arrived,
+            taken: request.taken,
         }
     }
 

@@ -71,6 +71,9 @@ impl TransactionLedger {
         let Some(first) = group.exchanges().first() else { return };
         let exchanges = group.exchanges().len();
         self.counts.matched += exchanges as u64;
+        if group.has_arrival() {
+            self.counts.arrived += exchanges as u64;
+        }
         let Some(pending) = self.pending.get_mut(&first.transaction) else { return };
         if !pending.add_matched(group, &mut self.slices) {
             self.counts.unsplit += exchanges as u64;

@@ -159,7 +159,8 @@ mod tests {
         let driven = DrivenTransaction { transaction: 1, sample, parts, exchanges: 1 };
         let statement = Some(StatementId(statement));
         let lock_waits = vec![JoinedLockWait { statement, blocker: Arc::new(blocker) }];
-        JoinedTransaction { driven, parts, statements: Vec::new(), bare: Vec::new(), lock_waits }
+        let (statements, bare, client_runq) = (Vec::new(), Vec::new(), None);
+        JoinedTransaction { driven, parts, statements, bare, lock_waits, client_runq }
     }
 
     fn blocker(statement: Option<&str>, length: u64) -> Blocker {

@@ -7,7 +7,7 @@ use dbtime_engines::drive::plan::LoadPlan;
 use dbtime_model::exchange::ExchangeBatch;
 use dbtime_model::record::{BudgetLockHolder, JoinCounts, Warning};
 use dbtime_model::traced::TracedRequest;
-use dbtime_model::{MonoNanos, Recorder};
+use dbtime_model::{MonoNanos, Nanos, Recorder};
 
 /// Joins both sides, and adds what comes of it to figures and to the file of statements.
 pub(super) struct RunJoin {
@@ -22,6 +22,9 @@ pub(super) struct RunJoin {
 struct TracedFigures {
     recorder: Recorder,
     holders: LockHolderTotals,
+    /// How long answers waited for a driver without a CPU, and of how many transactions that is
+    /// known.
+    client_runq: (Nanos, u64),
 }
 
 /// All that has come of a run.
@@ -30,6 +33,8 @@ pub(super) struct RunJoinEnd {
     pub(super) recorder: Option<Recorder>,
     pub(super) lock_holders: Vec<BudgetLockHolder>,
     pub(super) counts: JoinCounts,
+    /// See [`TraceInfo::client_runq_us`](dbtime_model::record::TraceInfo::client_runq_us).
+    pub(super) client_runq_us: Option<f64>,
     /// What is wrong with the file of statements.
     pub(super) warnings: Vec<Warning>,
 }
@@ -39,7 +44,17 @@ impl TracedFigures {
         transaction.record(&mut self.recorder);
         if self.recorder.window().contains(transaction.driven.sample.due) {
             self.holders.add(transaction);
+            if let Some(runq) = transaction.client_runq {
+                self.client_runq.0 += runq;
+                self.client_runq.1 += 1;
+            }
         }
+    }
+
+    /// The mean of what is known. Unit: microseconds.
+    fn client_runq_us(&self) -> Option<f64> {
+        let (runq, transactions) = self.client_runq;
+        (transactions > 0).then(|| runq.0 as f64 / 1e3 / transactions as f64)
     }
 }
 
@@ -58,7 +73,8 @@ impl RunJoin {
         if let Some(log) = &mut self.statements {
             log.begin(recorder.window());
         }
-        self.figures = Some(TracedFigures { recorder, holders: LockHolderTotals::default() });
+        let (holders, client_runq) = (LockHolderTotals::default(), (Nanos::ZERO, 0));
+        self.figures = Some(TracedFigures { recorder, holders, client_runq });
     }
 
     /// Takes what the driver has handed over.
@@ -84,6 +100,7 @@ impl RunJoin {
         self.joiner.decide_rest();
         self.take_decided();
         let Self { joiner, figures, statements } = self;
+        let client_runq_us = figures.as_ref().and_then(TracedFigures::client_runq_us);
         let (recorder, holders) =
             figures.map(|figures| (figures.recorder, figures.holders)).unzip();
         let lock_holders = holders.map(|totals| totals.records(&plan.workload));
@@ -91,6 +108,7 @@ impl RunJoin {
             recorder,
             lock_holders: lock_holders.unwrap_or_default(),
             counts: joiner.counts(),
+            client_runq_us,
             warnings: statements.map(StatementLog::finish).unwrap_or_default(),
         }
     }

@@ -55,6 +55,7 @@ impl RunTracer {
             servers: ServerFilter { processes, ..ServerFilter::default() },
             hands_on: true,
             buffer_bytes: BUFFER_BYTES,
+            driver: Some(std::process::id()),
             ..TraceOptions::default()
         };
         let session = TraceSession::beside_run(&options)?;
@@ -119,7 +120,8 @@ impl ServerTracer for RunTracer {
                 (None, None)
             }
         };
-        let RunJoinEnd { recorder, lock_holders, counts, warnings } = join.finish(&plan);
+        let RunJoinEnd { recorder, lock_holders, counts, client_runq_us, warnings } =
+            join.finish(&plan);
         drop(reader);
         let failed = failure.as_ref().map(|(at, _)| *at - since);
         let (end_length, ledger, cost) = match end {
@@ -127,7 +129,7 @@ impl ServerTracer for RunTracer {
             None => (Nanos::ZERO, None, None),
         };
         let length = failed.unwrap_or(end_length);
-        let info = TraceInfo { join: counts, ledger, cost, length, notes };
+        let info = TraceInfo { join: counts, client_runq_us, ledger, cost, length, notes };
         let failure = failure.map(|(at, error)| {
             let into_load = started.filter(|start| *start <= at).map(|start| at - start);
             TraceFailure { into_load, error }

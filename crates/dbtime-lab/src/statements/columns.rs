@@ -39,8 +39,8 @@ const fn text(
 }
 
 /// The columns in their order. Of a matched statement `late_ns`, `overlap_ns` and all from
-/// `wire_ns` to `unexplained_ns` add up to `received_ns - sent_ns`.
-pub(super) const COLUMNS: [StatementColumn; 36] = [
+/// `client_ns` to `unexplained_ns` add up to `received_ns - sent_ns`.
+pub(super) const COLUMNS: [StatementColumn; 38] = [
     number("transaction", |row| Some(row.transaction.cast_signed())),
     text("operation", |row, names| names.operation(row).map(Cow::Borrowed)),
     text("statement", |row, names| names.statement(row).map(Cow::Borrowed)),
@@ -53,6 +53,7 @@ pub(super) const COLUMNS: [StatementColumn; 36] = [
     number("received_ns", |row| Some(row.received)),
     number("late_ns", |row| Some(row.late)),
     number("overlap_ns", |row| Some(served(row)?.overlap)),
+    part("client_ns", Part::Client),
     part("wire_ns", Part::Wire),
     part("server_queue_ns", Part::ServerQueue),
     part("cpu_ns", Part::Cpu),
@@ -73,6 +74,7 @@ pub(super) const COLUMNS: [StatementColumn; 36] = [
         let served = served(row)?;
         Some(served.parts.get(Part::Wire) - served.way_out?)
     }),
+    number("client_runq_ns", |row| Some(served(row)?.client_runq?.signed())),
     number("rows", |row| answer(row)?.rows.map(u64::cast_signed)),
     text("error", |row, _| answer(row)?.error.as_ref().map(error_text)),
     number("lock_wait_ns", |row| Some(blocker(row)?.length.signed())),

@@ -2,7 +2,7 @@
 
 use crate::join::{BareStatement, JoinedStatement, ServerAnswer, StatementMatch};
 use dbtime_model::exchange::{DrivenTransaction, StatementExchange};
-use dbtime_model::{MonoNanos, OperationId, Outcome, Parts, StatementId};
+use dbtime_model::{MonoNanos, Nanos, OperationId, Outcome, Parts, StatementId};
 
 /// A statement of the window. Instants and durations are nanoseconds, instants from the beginning
 /// of the window.
@@ -35,6 +35,8 @@ pub(super) struct ServedStatement {
     pub(super) overlap: i64,
     /// How much of the wire was the way to the server, where that is known.
     pub(super) way_out: Option<i64>,
+    /// How long its answer waited for a driver without a CPU, likewise.
+    pub(super) client_runq: Option<Nanos>,
     pub(super) answer: ServerAnswer,
 }
 
@@ -45,10 +47,11 @@ impl ExecutionRow {
         statement: JoinedStatement,
         window: MonoNanos,
     ) -> Self {
-        let JoinedStatement { exchange, parts, way_out, answer, .. } = statement;
+        let JoinedStatement { exchange, parts, way_out, client_runq, answer, .. } = statement;
         let row = Self::of(driven, &exchange, StatementMatch::Matched, window);
         let overlap = row.received - row.sent - row.late - parts.total();
-        Self { served: Some(ServedStatement { parts, overlap, way_out, answer }), ..row }
+        let served = ServedStatement { parts, overlap, way_out, client_runq, answer };
+        Self { served: Some(served), ..row }
     }
 
     /// Of one that has none.

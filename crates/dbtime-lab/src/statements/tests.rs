@@ -47,7 +47,13 @@ fn exchange(sent: u64, read: u64) -> StatementExchange {
 
 /// A statement of 300 ns, 7 of which its answer waited for the driver.
 fn joined() -> JoinedStatement {
-    let amounts = [(Part::Wire, 30), (Part::Cpu, 200), (Part::Lock, 40), (Part::Unexplained, -5)];
+    let amounts = [
+        (Part::Client, 9),
+        (Part::Wire, 30),
+        (Part::Cpu, 200),
+        (Part::Lock, 40),
+        (Part::Unexplained, -5),
+    ];
     let blocker = Blocker {
         server_id: Some(9),
         lock: Some("Transaction".into()),
@@ -63,8 +69,9 @@ fn joined() -> JoinedStatement {
         served: None,
         preemptor: Some(Arc::from("kworker")),
     };
-    let (parts, way_out) = (Parts::of(&amounts), Some(11));
-    JoinedStatement { exchange: exchange(2_000, 2_300), took: Nanos(265), parts, way_out, answer }
+    let (parts, way_out, client_runq) = (Parts::of(&amounts), Some(11), Some(Nanos(6)));
+    let (exchange, took) = (exchange(2_000, 2_300), Nanos(274));
+    JoinedStatement { exchange, took, parts, way_out, client_runq, answer }
 }
 
 /// The rows of a file, each by the names of its columns.
@@ -99,9 +106,10 @@ fn a_statement_is_read_back_with_all_that_is_known_of_it() {
     };
     let instants = ["transaction", "due_ns", "sent_ns", "received_ns", "late_ns", "connection"];
     assert_eq!(instants.map(|name| number(0, name)), [2, 1_000, 1_000, 1_300, 7, 0].map(Some));
+    assert_eq!(["client_ns", "client_runq_ns"].map(|name| number(0, name)), [Some(9), Some(6)]);
     let parts = ["wire_ns", "wire_out_ns", "wire_back_ns", "cpu_ns", "lock_ns", "unexplained_ns"];
     assert_eq!(parts.map(|name| number(0, name)), [30, 11, 19, 200, 40, -5].map(Some));
-    assert_eq!((number(0, "sync_ns"), number(0, "overlap_ns")), (None, Some(28)));
+    assert_eq!((number(0, "sync_ns"), number(0, "overlap_ns")), (None, Some(19)));
     let workload = workload();
     let name = workload.executed_statements()[1].name.clone();
     assert_eq!(text(0, "statement"), Some(name.clone()));

@@ -31,6 +31,8 @@ pub struct TraceOptions {
     /// A new file for everything that is seen.
     #[serde(with = "path_bytes")]
     pub record: Option<PathBuf>,
+    /// The process of the run that servers are watched beside.
+    pub driver: Option<u32>,
     /// Whether this process takes the whole terminal, which is to be restored if it is killed.
     pub borrows_terminal: bool,
 }
@@ -51,6 +53,7 @@ impl TraceOptions {
             buffer: self.buffer_bytes,
             keeps_literals: self.keeps_literals,
             pattern: self.pattern.clone(),
+            driver: self.driver,
         }
     }
 }

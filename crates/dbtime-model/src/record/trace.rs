@@ -17,6 +17,10 @@ pub struct JoinCounts {
     /// Of these, statements that were under way together and could not be told apart: their
     /// transactions have all parts, but these statements have none of their own.
     pub unsplit: u64,
+    /// Of the matched, statements of whose answer it was seen when it came to the driver's socket;
+    /// of statements under way together, of the last answer. Of the others the way back and what
+    /// the driver took to read are both `wire`.
+    pub arrived: u64,
     /// Statements for which no request was seen.
     pub unmatched: u64,
     /// Statements for which a request was seen that may or may not be theirs.
@@ -46,6 +50,10 @@ impl JoinCounts {
 pub struct TraceInfo {
     /// How far it was matched with what was driven, from the first connection to the last.
     pub join: JoinCounts,
+    /// Of `client`, how long the driver's threads waited for a CPU while an answer was in their
+    /// sockets: the mean over the transactions of the window of which that was seen. Unit:
+    /// microseconds. What of it is `lag` is not in it. `None`: it was seen of none.
+    pub client_runq_us: Option<f64>,
     /// Everything that it saw, counted by what became of it; `None`: its reader ended without.
     pub ledger: Option<TraceLedger>,
     /// What watching took, likewise. Its CPU time within the driver is part of `client`.

@@ -168,6 +168,12 @@ mirrored_structs! {
         statements: u16,
         /// Of the statement, where it was added up; 0: it was not.
         shape: u64,
+        /// When the last of its answer came to the driver's socket; 0: not seen.
+        answer_arrived: u64,
+        /// The same of the answer that the driver took before it sent this; 0: not seen.
+        taken_of: u64,
+        /// For how long of the time since then the thread that took it had no CPU.
+        taken_runq: u64,
     }
 
     /// One of several statements of a PostgreSQL request.
@@ -266,6 +272,9 @@ mirrored_structs! {
         filters_user: u32,
         filters_database: u32,
         follows_threads: u32,
+        /// The process of the run that servers are watched beside; 0: of none.
+        driver: u32,
+        reserved: u32,
         user: [u8; NAME_ROOM],
         database: [u8; NAME_ROOM],
     }

@@ -22,7 +22,7 @@ const AXIS: u32 = 20;
 const BEFORE: [Part; 2] = [Part::Queue, Part::Lag];
 
 /// The parts of a statement that are not the server's.
-const OUTSIDE: [Part; 2] = [Part::Wire, Part::ServerQueue];
+const OUTSIDE: [Part; 3] = [Part::Client, Part::Wire, Part::ServerQueue];
 
 /// A drawing in the making.
 struct TransactionTimeline<'a> {
@@ -117,7 +117,9 @@ impl TransactionTimeline<'_> {
         };
         let tip = format!("{name}: {} from sent to read", us(to - from));
         self.block(out, "await", (from, to), [&tip, &name]);
-        self.part(out, Part::Lag, to - of.late_us, to, "the answer waited for the driver");
+        let taken = to - of.late_us;
+        self.part(out, Part::Client, taken - taking(of), taken, "the answer was in its socket");
+        self.part(out, Part::Lag, taken, to, "the answer waited for the driver");
     }
 
     /// The ways of a statement and what the server did.
@@ -137,7 +139,7 @@ impl TransactionTimeline<'_> {
         let arrived = of.arrived_us.map(|at| self.since_due(at));
         let note = if arrived.is_none() { "and the server’s queue" } else { "there" };
         self.part(wire, Part::Wire, from, arrived.unwrap_or(began), note);
-        self.part(wire, Part::Wire, ended, to - of.late_us, "back");
+        self.part(wire, Part::Wire, ended, to - of.late_us - taking(of), "back");
         if let Some(arrived) = arrived {
             self.part(server, Part::ServerQueue, arrived, began, "");
         }
@@ -262,6 +264,12 @@ fn axis(total_us: f64, height: u32) -> String {
         );
     }
     out
+}
+
+/// How long an answer was in the driver's socket before it was read; 0 where that is not known.
+/// Unit: microseconds.
+fn taking(of: &TransactionStatement) -> f64 {
+    of.budget.client.unwrap_or(0.0)
 }
 
 /// How long a statement waited for a lock, and for whose.

@@ -274,6 +274,8 @@ mod tests {
             files: Vec::new(),
             cache: QueryCache::NotAsked,
             is_match: false,
+            answer_arrived: None,
+            taken: None,
         }
     }
 

@@ -88,6 +88,8 @@ fn request(connection: u64, text: &str) -> TracedRequest {
         files: Vec::new(),
         cache: QueryCache::NotAsked,
         is_match: false,
+        answer_arrived: None,
+        taken: None,
     }
 }
 

@@ -95,6 +95,8 @@ pub(super) fn traced(
         files: Vec::new(),
         cache: QueryCache::NotAsked,
         is_match: false,
+        answer_arrived: None,
+        taken: None,
     }
 }
 

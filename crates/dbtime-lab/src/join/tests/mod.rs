@@ -11,7 +11,7 @@ use dbtime_model::exchange::StatementExchange;
 use dbtime_model::exemplar::ServedTimes;
 use dbtime_model::record::JoinCounts;
 use dbtime_model::recorder::{Recorder, Window};
-use dbtime_model::traced::{Blocker, RequestOutcome, TracedRequest};
+use dbtime_model::traced::{AnswerTaking, Blocker, RequestOutcome, TracedRequest};
 use dbtime_model::{MonoNanos, Nanos, Part, Parts, StatementId};
 use fixtures::{driven, exchange, several, traced};
 
@@ -106,6 +106,40 @@ fn a_transaction_that_is_kept_whole_has_its_statements_and_who_let_go() {
     let holders = only.statements.iter().map(|s| s.blocker.as_deref().and_then(|b| b.thread));
     assert_eq!(holders.collect::<Vec<_>>(), [None, Some(9)]);
     assert_eq!(only.statements[1].served, Some(times(None, 320, 380)));
+}
+
+#[test]
+fn the_way_back_ends_where_the_answer_arrives() {
+    let sent = StatementExchange { late: Nanos(4), ..exchange(1, 100, 200) };
+    let arrived_at = |at| TracedRequest {
+        answer_arrived: Some(MonoNanos(at)),
+        ..traced(1, (120, 180), Some(5), 50)
+    };
+    let taken_of = |arrived| TracedRequest {
+        taken: Some(AnswerTaking { arrived: MonoNanos(arrived), runq: Nanos(9) }),
+        ..traced(1, (250, 260), Some(5), 1)
+    };
+    // Out: 100 to 115; back: 180 to the arrival; then 200 is the reading, 4 of it late already.
+    for (at, back, taking) in [(176, -4, 20), (190, 10, 6), (205, 25, -9)] {
+        let (joined, found) = join(&[sent], &[arrived_at(at), taken_of(at)]);
+        let joined = joined.expect("it is matched");
+        assert_eq!(found, JoinCounts { outside: 1, arrived: 1, ..counts(1) });
+        let mut expected = parts(15 + back, Some(5), 50, 10);
+        expected.add(Part::Client, taking);
+        assert_eq!(statement_parts(&joined), [expected]);
+        assert_eq!(joined.statements[0].took, Nanos(96));
+        assert_eq!(joined.parts.total(), joined.driven.sample.response().signed());
+        let between = joined.driven.parts.get(Part::Client);
+        assert_eq!(joined.parts.get(Part::Client), between + taking);
+        let runq = (joined.client_runq, joined.statements[0].client_runq);
+        assert_eq!(runq, (Some(Nanos(5)), Some(Nanos(5))));
+    }
+    // What was taken is another answer, or none was.
+    for next in [vec![], vec![taken_of(150)]] {
+        let requests = [vec![arrived_at(176)], next].concat();
+        let joined = join(&[sent], &requests).0.expect("it is matched");
+        assert_eq!((joined.client_runq, joined.statements[0].client_runq), (None, None));
+    }
 }
 
 #[test]

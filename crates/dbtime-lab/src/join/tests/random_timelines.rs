@@ -5,6 +5,7 @@ use super::fixtures::{driven, exchange, traced};
 use super::true_timelines::{SideEvent, Timelines, connections};
 use dbtime_model::exchange::{DrivenTransaction, StatementExchange};
 use dbtime_model::record::JoinCounts;
+use dbtime_model::traced::TracedRequest;
 use dbtime_model::{MonoNanos, Nanos, Part, Parts};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -59,6 +60,7 @@ proptest! {
         let (joined, counts) = join(timelines.sides, seed);
         let expected = JoinCounts {
             matched: timelines.statements,
+            arrived: timelines.arrived,
             outside: timelines.outside,
             transactions: timelines.truth.len() as u64,
             ..JoinCounts::default()
@@ -73,6 +75,7 @@ proptest! {
                 sum.add_all(&statement.parts);
             }
             prop_assert_eq!(on_the_server(&sum), on_the_server(truth));
+            prop_assert_eq!(sum.get(Part::Client), truth.get(Part::Client));
         }
     }
 
@@ -117,14 +120,21 @@ proptest! {
     #[test]
     fn whatever_comes_adds_up(
         exchanges in vec((0..3u16, 0..200u64, 0..200u64, 0..50u64, 0..4u64), 0..30),
-        requests in vec((0..4u16, 0..200u64, 0..200u64, any::<Option<u8>>(), 0..300u64), 0..30),
+        requests in vec(
+            (0..4u16, 0..200u64, 0..200u64, any::<Option<u8>>(), 0..300u64, any::<Option<u8>>()),
+            0..30,
+        ),
         settled in (0..250u64, 0..60usize),
     ) {
         let mut joiner = StatementJoiner::new();
         let mut handed_over = [0u32; 4];
-        for (index, (connection, start, end, queue, cpu)) in requests.into_iter().enumerate() {
+        for (index, request) in requests.into_iter().enumerate() {
+            let (connection, start, end, queue, cpu, arrived) = request;
             let times = (start, end.max(start));
-            joiner.request(&traced(connection, times, queue.map(u64::from), cpu));
+            joiner.request(&TracedRequest {
+                answer_arrived: arrived.map(|at| MonoNanos(at.into())),
+                ..traced(connection, times, queue.map(u64::from), cpu)
+            });
             if index == settled.1 {
                 joiner.settle(MonoNanos(settled.0));
             }

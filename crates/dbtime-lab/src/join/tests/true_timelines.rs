@@ -28,6 +28,8 @@ pub(super) struct Delays {
     back: i64,
     /// How long the answer waited for the driver, as far as it knows.
     late: u64,
+    /// From the last write until the answer's arrival, where that is known.
+    arrival: Option<i64>,
 }
 
 /// What happens next on a connection.
@@ -57,6 +59,8 @@ pub(super) struct Timelines {
     pub(super) sides: Vec<VecDeque<SideEvent>>,
     pub(super) truth: BTreeMap<u64, Parts>,
     pub(super) statements: u64,
+    /// Of these, those of whose answers the arrival is known.
+    pub(super) arrived: u64,
     pub(super) outside: u64,
     /// The requests that execute something, by their transactions and starts.
     pub(super) executing: Vec<(u64, MonoNanos)>,
@@ -77,9 +81,10 @@ struct ConnectionScript {
 
 fn delays() -> impl Strategy<Value = Delays> {
     let times = (0..30u64, 0..20u64, 0..20u64, 0..60u64, 0..70u64);
-    (times, any::<bool>(), -20..20i64, 0..30u64).prop_map(|(times, is_queue_known, back, late)| {
+    let back = (-20..20i64, 0..30u64, prop::option::of(-20..30i64));
+    (times, any::<bool>(), back).prop_map(|(times, is_queue_known, (back, late, arrival))| {
         let (client, out, queue, response, cpu) = times;
-        Delays { client, out, queue, is_queue_known, response, cpu, back, late }
+        Delays { client, out, queue, is_queue_known, response, cpu, back, late, arrival }
     })
 }
 
@@ -128,6 +133,21 @@ impl ConnectionScript {
         self.parts.add(Part::Wire, -late.signed());
         self.group.push(exchange);
         self.present = read;
+    }
+
+    /// The last answer arrives: from there on it is the driver's, and no longer on its way.
+    fn arrive(&mut self, delays: &Delays) {
+        let Some(offset) = delays.arrival else { return };
+        let arrived = self.free.saturating_add_signed(offset);
+        let (Some(SideEvent::Served(request)), Some(exchange)) =
+            (self.requests.back_mut(), self.group.last())
+        else {
+            unreachable!("a request was served, and its answer read");
+        };
+        request.answer_arrived = Some(MonoNanos(arrived));
+        let taking = exchange.read.0 as i64 - arrived as i64 - exchange.late.signed();
+        self.parts.add(Part::Client, taking);
+        self.parts.add(Part::Wire, -taking);
     }
 
     /// The wire of requests from `sent` on that arrived at the first of each pair and ended at the
@@ -204,6 +224,11 @@ impl Timelines {
                 return;
             }
         }
+        if let Some(SideEvent::Served(last)) = script.requests.back()
+            && last.answer_arrived.is_some()
+        {
+            self.arrived += script.group.len() as u64;
+        }
         for event in script.requests.iter().skip(first) {
             if let SideEvent::Served(request) = event
                 && request.command != PREPARE
@@ -227,6 +252,7 @@ fn add_single(script: &mut ConnectionScript, number: u64, requests: &[Delays]) {
     }
     script.read(number, sent, &requests[requests.len() - 1]);
     script.add_wire(sent, &spans);
+    script.arrive(&requests[requests.len() - 1]);
 }
 
 fn add_pipeline(script: &mut ConnectionScript, number: u64, statements: &[Vec<Delays>]) {
@@ -244,6 +270,7 @@ fn add_pipeline(script: &mut ConnectionScript, number: u64, statements: &[Vec<De
         script.read(number, sent, &requests[requests.len() - 1]);
     }
     script.add_wire(sent, &spans);
+    script.arrive(&statements[statements.len() - 1][0]);
 }
 
 fn add_batch(script: &mut ConnectionScript, number: u64, delays: &Delays, lengths: &[u64]) {
@@ -255,4 +282,5 @@ fn add_batch(script: &mut ConnectionScript, number: u64, delays: &Delays, length
     let span = (since, script.free);
     lengths.iter().for_each(|_| script.read(number, sent, delays));
     script.add_wire(sent, &[span]);
+    script.arrive(delays);
 }

@@ -2,8 +2,8 @@
 
 use super::*;
 use dbtime_model::traced::{
-    Blocker, BlockingTransaction, ErrorCode, ExecutedStatement, Preemptor, QueryCache,
-    RequestOutcome, SessionLogin, TextState,
+    AnswerTaking, Blocker, BlockingTransaction, ErrorCode, ExecutedStatement, Preemptor,
+    QueryCache, RequestOutcome, SessionLogin, TextState,
 };
 use dbtime_model::traced_files::{FileName, FileWait};
 use dbtime_model::traced_live::{ConnectionActivity, LiveConnection};
@@ -89,6 +89,8 @@ fn request() -> TracedRequest {
         }],
         cache: QueryCache::Miss,
         is_match: true,
+        answer_arrived: Some(MonoNanos(2_600)),
+        taken: Some(AnswerTaking { arrived: MonoNanos(1_700), runq: Nanos(40) }),
     }
 }
 

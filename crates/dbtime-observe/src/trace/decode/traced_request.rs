@@ -2,8 +2,8 @@
 
 use crate::kernel_layout::numbers::{REQUEST_CUT, REQUEST_UNREAD};
 use crate::trace::kernel::layout::RawRequest;
-use dbtime_model::traced::{SessionLogin, TextState, TracedRequest};
-use dbtime_model::{MonoNanos, WireProtocol};
+use dbtime_model::traced::{AnswerTaking, SessionLogin, TextState, TracedRequest};
+use dbtime_model::{MonoNanos, Nanos, WireProtocol};
 use std::sync::Arc;
 
 /// A request with its shown text, who made it, and what the kernel has recorded of it.
@@ -42,6 +42,11 @@ pub(super) fn traced_request(
         files: raw.files.clone(),
         cache: raw.cache(),
         is_match: false,
+        answer_arrived: (record.answer_arrived > 0).then_some(MonoNanos(record.answer_arrived)),
+        taken: (record.taken_of > 0).then_some(AnswerTaking {
+            arrived: MonoNanos(record.taken_of),
+            runq: Nanos(record.taken_runq),
+        }),
     }
 }
 

@@ -49,6 +49,9 @@ const FEATURES: [(&str, &str); 11] = [
     ("iter_snapshot", "what connections are at"),
 ];
 
+/// Tables that are filled beside a run.
+const DRIVER_TABLES: [&str; 2] = ["client_ends", "client_names"];
+
 /// A feature that this kernel or server does not give, and why.
 pub(crate) type UnavailableFeature = (&'static str, String);
 
@@ -135,7 +138,7 @@ fn open(config: &CaptureConfig, follows_threads: bool) -> Result<OpenObject, Tra
         let name = map.name().to_string_lossy().into_owned();
         if name == "stream" {
             map.set_max_entries(config.buffer).map_err(kernel_error)?;
-        } else if SUM_TABLES.contains(&name.as_str()) && !config.adds_up {
+        } else if has_no_rows(config, &name) {
             // Room that is not used takes memory and time all the same.
             map.set_max_entries(1).map_err(kernel_error)?;
         }
@@ -148,6 +151,12 @@ fn open(config: &CaptureConfig, follows_threads: bool) -> Result<OpenObject, Tra
         .set_initial_value(config.settings(follows_threads).as_bytes())
         .map_err(kernel_error)?;
     Ok(open)
+}
+
+/// Whether nothing is written to this table.
+fn has_no_rows(config: &CaptureConfig, table: &str) -> bool {
+    SUM_TABLES.contains(&table) && !config.adds_up
+        || DRIVER_TABLES.contains(&table) && config.driver.is_none()
 }
 
 /// Attaches the programs that are told of what goes on in the kernel, each under its name.

@@ -41,6 +41,9 @@ pub struct CaptureConfig {
     pub keeps_literals: bool,
     /// Requests whose text holds this are marked, however it is written.
     pub pattern: Option<String>,
+    /// The process of the run that servers are watched beside: when answers came to its sockets,
+    /// and how long its threads had no CPU to take them, is seen.
+    pub driver: Option<u32>,
 }
 
 impl CaptureConfig {
@@ -56,6 +59,8 @@ impl CaptureConfig {
             filters_user: self.user.is_some().into(),
             filters_database: self.database.is_some().into(),
             follows_threads: follows_threads.into(),
+            driver: self.driver.unwrap_or(0),
+            reserved: 0,
             user: name(&self.user),
             database: name(&self.database),
         }

@@ -58,6 +58,7 @@ fn options(args: &TraceArgs) -> TraceOptions {
         buffer_bytes: args.buffer << 10,
         max_cost_pct: args.max_cost,
         record: args.record.clone(),
+        driver: None,
         borrows_terminal: false,
     }
 }

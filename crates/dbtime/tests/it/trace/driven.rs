@@ -57,9 +57,63 @@ fn statements_are_matched_by_socket_and_by_port() {
         {
             let Some(record) = traced(&target, options) else { return };
             is_explained(&record);
+            is_taken_by_the_driver(&record);
         }
     }
 }
+
+/// On one machine an answer is in the driver's socket before its send is over: what is left of the
+/// way back is the driver's.
+fn is_taken_by_the_driver(record: &Value) {
+    let join = &record["trace"]["join"];
+    let count = |name: &str| join[name].as_f64().expect("a count");
+    assert!(count("arrived") >= 0.99 * count("matched"), "{join}");
+    let budget = &record["budget_us"];
+    let part = |name: &str| budget[name].as_f64().expect("a part");
+    assert!(part("wire") < part("client"), "{budget}");
+    let runq = record["trace"]["client_runq_us"].as_f64().expect("it was seen");
+    assert!(runq > 0.0 && runq < part("client"), "{runq}: {budget}");
+}
+
+/// Answers that come while the driver is stopped wait for it, and are not on their way.
+#[test]
+fn a_stopped_driver_is_not_the_wire() {
+    for (product, query) in [
+        (Product::Mariadb, "SELECT SLEEP(0.05)"),
+        (Product::Postgres, "SELECT 1 FROM pg_sleep(0.05)"),
+    ] {
+        let server = GivenServer::start(product, &[]);
+        let sandbox = Sandbox::new();
+        let load = "--connections 2 --warmup 100ms --time 3s --trace --json";
+        let running =
+            sandbox.start(&format!("run --query '{query}' --target '{}' {load}", server.target()));
+        // It is attached, and a part of the window has gone by.
+        std::thread::sleep(Duration::from_millis(2_500));
+        for _ in 0..STOPS {
+            kill_process(pid(running.pid()), Signal::STOP).expect("it runs");
+            std::thread::sleep(Duration::from_millis(100));
+            kill_process(pid(running.pid()), Signal::CONT).expect("it is there");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        let ran = running.end();
+        let record: Value =
+            serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {ran:?}"));
+        if record["trace"].is_null() {
+            return not_tested(&record["validity"].to_string());
+        }
+        let budget = &record["budget_us"];
+        let sampled = record["budget"]["sampled"].as_f64().expect("a count");
+        let in_all_ms = |name: &str| budget[name].as_f64().expect("a part") * sampled / 1e3;
+        // Both clients' statements end within each stop, 50 ms before its end at the latest.
+        let driver = in_all_ms("lag") + in_all_ms("client");
+        assert!(driver > f64::from(STOPS) * 50.0, "{driver}: {budget}");
+        assert!(in_all_ms("wire") < 0.1 * driver, "{driver}: {budget}");
+        let join = &record["trace"]["join"];
+        assert_eq!(join["arrived"], join["matched"], "{join}");
+    }
+}
+
+const STOPS: u32 = 4;
 
 #[test]
 fn what_was_traced_before_the_tracer_ends_is_kept() {

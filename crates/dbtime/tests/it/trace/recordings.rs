@@ -199,6 +199,8 @@ fn full_of(text: &str) -> TracedRequest {
         files: vec![FileWait { file, part: Part::Sync, count: 1, length }],
         cache: QueryCache::NotAsked,
         is_match: false,
+        answer_arrived: None,
+        taken: None,
     }
 }
 

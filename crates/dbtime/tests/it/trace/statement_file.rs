@@ -42,7 +42,8 @@ fn field<'r>(row: &'r Row, name: &str) -> &'r Field {
 /// The parts of a matched row are its time: nothing is left, and nothing counts twice.
 fn adds_up(row: &Row) {
     let is_part = |name: &str| {
-        let (others, shares) = (["due_ns", "sent_ns", "received_ns", "lock_wait_ns"], "wire_");
+        let (others, shares) =
+            (["due_ns", "sent_ns", "received_ns", "lock_wait_ns", "client_runq_ns"], "wire_");
         name.ends_with("_ns")
             && !others.contains(&name)
             && (name == "wire_ns" || !name.starts_with(shares))
