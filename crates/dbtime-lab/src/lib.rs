@@ -10,6 +10,7 @@ mod checks;
 pub mod counters;
 mod drive;
 mod error;
+mod file_waits;
 #[cfg(feature = "trace")]
 pub mod holders;
 mod join;
@@ -38,6 +39,7 @@ mod targets;
 #[cfg(feature = "trace")]
 pub mod tracing;
 mod tracing_cost;
+mod workload_names;
 
 pub use abandon::abandon;
 pub use error::LabError;

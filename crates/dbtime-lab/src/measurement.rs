@@ -5,6 +5,7 @@ use crate::counters;
 use crate::judge::judge;
 use crate::observers::RunObservation;
 use crate::request::{BudgetChoice, RunRequest};
+use crate::run_trace::TracedTables;
 use crate::summary::{self, RunSummary};
 use crate::targets::{PreparedTarget, TargetFacts};
 use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, LoadResult, RunStop};
@@ -15,10 +16,9 @@ use dbtime_machine::cpus::machine_cpus;
 use dbtime_machine::environment::{environment, rss_peak_bytes};
 use dbtime_machine::wait::TimerTest;
 use dbtime_model::record::{
-    ArrivalProcess, AutoRate, BacklogPolicy, Basis, BudgetInfo, BudgetLockHolder, BudgetMethod,
-    BudgetUs, ClientInfo, LoadInfo, LoadMode, MachineEnvironment, MeasuringCost, PhaseTime, Run,
-    RunRecord, SCHEMA, SamplingOrigin, SeriesRow, ServerInfo, ServerThreads, TraceInfo, WindowInfo,
-    WorkloadInfo,
+    ArrivalProcess, AutoRate, BacklogPolicy, Basis, BudgetInfo, BudgetMethod, BudgetUs, ClientInfo,
+    LoadInfo, LoadMode, MachineEnvironment, MeasuringCost, PhaseTime, Run, RunRecord, SCHEMA,
+    SamplingOrigin, SeriesRow, ServerInfo, ServerThreads, TraceInfo, WindowInfo, WorkloadInfo,
 };
 use dbtime_model::recorder::{Latencies, OutcomeCounts, StatementRecorder};
 use dbtime_model::spans::union;
@@ -42,8 +42,8 @@ pub(crate) struct RunMeasurement<'a> {
     pub(crate) trace: Option<TraceInfo>,
     /// Whether the parts are the tracer's.
     pub(crate) has_traced_parts: bool,
-    /// Who let go the locks that a server's requests waited for.
-    pub(crate) lock_holders: Vec<BudgetLockHolder>,
+    /// Whom a server's requests waited for.
+    pub(crate) traced_tables: TracedTables,
 }
 
 impl RunMeasurement<'_> {
@@ -108,7 +108,12 @@ impl RunMeasurement<'_> {
         record.validity.warnings = facts.warnings;
         // Adds warnings of its own.
         self.prepared.fill(&mut record, &self.plan.workload, statement_wall(&driven));
-        record.lock_holders.extend_from_slice(&self.lock_holders);
+        let TracedTables { lock_holders, lock_chains, cpu_holders, file_waits } =
+            self.traced_tables.clone();
+        record.lock_holders.extend(lock_holders);
+        record.lock_chains = record.lock_chains.take().or(lock_chains);
+        record.cpu_holders = cpu_holders;
+        record.file_waits = record.file_waits.take().or(file_waits);
         self.check(&driven, &summary.latencies, &mut record);
         record.validity = judge(&record);
         let mut counters = None;

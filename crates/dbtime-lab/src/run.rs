@@ -97,7 +97,7 @@ pub fn run_into(
         cost,
         trace: trace.info,
         has_traced_parts: trace.has_parts,
-        lock_holders: trace.lock_holders,
+        traced_tables: trace.tables,
     };
     let run = measurement.record(driven, observed, facts, auto);
     let limits = run.record.limits_outcome().unwrap_or(CheckOutcome::Passed);

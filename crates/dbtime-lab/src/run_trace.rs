@@ -9,7 +9,10 @@ use crate::statements::StatementLog;
 use crate::store::RunStore;
 use crate::targets::PreparedTarget;
 use dbtime_engines::drive::plan::{LoadPlan, LoadResult};
-use dbtime_model::record::{BudgetLockHolder, JoinCounts, TraceInfo, Warning, WarningKind};
+use dbtime_model::record::{
+    BudgetCpuHolder, BudgetFileWait, BudgetLockChain, BudgetLockHolder, JoinCounts, TraceInfo,
+    Warning, WarningKind,
+};
 use dbtime_model::units::count;
 use dbtime_model::{Nanos, Recorder};
 
@@ -33,14 +36,27 @@ pub(crate) struct TraceObservation {
     /// The parts of transactions all of whose statements were matched; `None`: the load has not
     /// started.
     pub(crate) recorder: Option<Recorder>,
-    /// Who let the locks go that transactions of the window waited for.
-    pub(crate) lock_holders: Vec<BudgetLockHolder>,
+    /// Whom and what these waited for.
+    pub(crate) tables: TracedTables,
     /// For the record.
     pub(crate) info: TraceInfo,
     /// Why that is not all; `None`: the tracer was there to the end.
     pub(crate) failure: Option<TraceFailure>,
     /// What is wrong with the file of statements.
     pub(crate) warnings: Vec<Warning>,
+}
+
+/// Whom and what the transactions of the window waited for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TracedTables {
+    /// Who let the locks go.
+    pub(crate) lock_holders: Vec<BudgetLockHolder>,
+    /// What the holders of the locks did meanwhile; `None`: nothing was traced.
+    pub(crate) lock_chains: Option<Vec<BudgetLockChain>>,
+    /// Who had the CPU; `None` likewise.
+    pub(crate) cpu_holders: Option<Vec<BudgetCpuHolder>>,
+    /// The files; `None` likewise.
+    pub(crate) file_waits: Option<Vec<BudgetFileWait>>,
 }
 
 /// The early end of a tracer.
@@ -58,8 +74,8 @@ pub(crate) struct TraceResult {
     pub(crate) info: Option<TraceInfo>,
     /// Whether the parts in the load's result are the tracer's.
     pub(crate) has_parts: bool,
-    /// Who let the locks go that transactions of the window waited for.
-    pub(crate) lock_holders: Vec<BudgetLockHolder>,
+    /// Whom and what the transactions with these parts waited for.
+    pub(crate) tables: TracedTables,
     /// What readers of the record must know.
     pub(crate) warnings: Vec<Warning>,
 }
@@ -116,12 +132,12 @@ impl RunTrace {
         let Self { tracer, mut warnings } = self;
         let Some(tracer) = tracer else { return TraceResult { warnings, ..Default::default() } };
         let observation = tracer.finish();
-        let TraceObservation { recorder, lock_holders, info, failure, warnings: file } =
-            observation;
+        let TraceObservation { recorder, tables, info, failure, warnings: file } = observation;
         warnings.extend(file);
         // None of the window's where the tracer ended in the warm-up.
         let recorder = recorder.filter(has_parts);
         let has_parts = recorder.is_some();
+        let tables = if has_parts { tables } else { TracedTables::default() };
         if let Some(recorder) = recorder {
             driven.recorder.replace_parts(recorder);
         }
@@ -129,7 +145,7 @@ impl RunTrace {
             Some(failure) => Some(ended_early(failure, &info.join, has_parts)),
             None => unmatched(&info.join),
         });
-        TraceResult { info: Some(info), has_parts, lock_holders, warnings }
+        TraceResult { info: Some(info), has_parts, tables, warnings }
     }
 }
 
@@ -246,7 +262,7 @@ mod tests {
         let recorder = Some(recorder);
         let observation = TraceObservation {
             recorder,
-            lock_holders: Vec::new(),
+            tables: TracedTables::default(),
             info,
             failure,
             warnings: Vec::new(),

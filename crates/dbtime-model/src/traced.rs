@@ -238,7 +238,8 @@ pub struct BlockingTransaction {
     pub idle: Nanos,
 }
 
-/// Who had the CPU for longest while a request could have run.
+/// Who had the CPU for longest while a request could have run: who took it away, or after a wake-up
+/// who then left it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Preemptor {
     /// Its thread.

@@ -18,7 +18,7 @@ pub struct FileWait {
 }
 
 /// What a file is called that was waited for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum FileName {
     /// Without its folder, which goes before it where it begins with a digit; at most 39 bytes.
     /// Of PostgreSQL it is what is in it, where that is known: `DATABASE/TABLE`.

@@ -4,8 +4,9 @@ use crate::format::{
     bytes, clean, count, counted, factor, finite, if_any, percent, rate, seconds, us,
 };
 use dbtime_model::record::{
-    BudgetLayer, BudgetLockHolder, BudgetMethod, Check, CheckOutcome, CheckUnit, ConnectionCipher,
-    FileIo, LoadInfo, LoadMode, RunRecord, ServerInfo, TargetInfo,
+    BudgetCpuHolder, BudgetFileWait, BudgetLayer, BudgetLockHolder, BudgetMethod, Check,
+    CheckOutcome, CheckUnit, ConnectionCipher, CpuHolderKind, FileIo, LoadInfo, LoadMode,
+    RunRecord, ServerInfo, TargetInfo, WaitedFile,
 };
 
 /// One line of facts: what it is about, and what there is to say.
@@ -341,6 +342,39 @@ pub(crate) fn lock_holder(row: &BudgetLockHolder) -> String {
         Some(lock) => format!("{} ({lock})", row.holder),
         None => row.holder.clone(),
     }
+}
+
+/// What stands below waits for a CPU without a name.
+pub(crate) const NOT_NAMED_CPU: &str = "not named: idle CPUs taking up the work, and those that \
+    had the CPU for less of a request than the one that is named";
+
+/// Who had a CPU.
+pub(crate) fn cpu_holder(row: &BudgetCpuHolder) -> String {
+    let process = row.process.as_deref().unwrap_or("unknown");
+    match row.kind {
+        CpuHolderKind::Driver => "dbtime (driver)".to_owned(),
+        CpuHolderKind::Tracer => "dbtime (tracer)".to_owned(),
+        CpuHolderKind::Server => format!("{process} (server)"),
+        CpuHolderKind::Other => process.to_owned(),
+        CpuHolderKind::Ended => "one that had ended".to_owned(),
+        CpuHolderKind::Others => "others".to_owned(),
+        CpuHolderKind::NotNamed => "not named".to_owned(),
+    }
+}
+
+/// A file that was waited for.
+pub(crate) fn waited_file(row: &BudgetFileWait) -> String {
+    match row.kind {
+        WaitedFile::Named => row.file.clone().unwrap_or_default(),
+        WaitedFile::Mapped => "pages of mapped files".to_owned(),
+        WaitedFile::Others => "others".to_owned(),
+        WaitedFile::NotNamed => "not named".to_owned(),
+    }
+}
+
+/// How long each of some waits took; a dash where they are not counted.
+pub(crate) fn each_wait(row: &BudgetFileWait) -> String {
+    if_any(row.count, |count| us(row.wait_s * 1e6 / count.max(1) as f64))
 }
 
 /// How long each of some calls took; a dash where they are only counted, or there are none.

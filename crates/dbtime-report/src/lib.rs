@@ -14,6 +14,7 @@ mod counted;
 mod facts;
 mod files;
 mod format;
+mod lock_chains;
 mod lock_tree;
 mod means;
 mod plain;

@@ -117,13 +117,22 @@ fn a_thread_that_sleeps_waits_for_what_it_has_called() {
 
 #[test]
 fn what_was_woken_waits_for_a_cpu() {
-    assert_eq!(
-        parts_of(
-            "A  00llwww0
-             B  ..0000..",
-        ),
-        "cpu 3, runq_woken 3, lock 2"
+    let timeline = ThreadTimeline::of(
+        "A  00llwww0
+         B  ..00000.",
     );
+    let (_, request) = served(&timeline, &timeline.events());
+    assert_eq!(shown(&request.parts), "cpu 3, runq_woken 3, lock 2");
+    let preemptor = request.preemptor.expect("B leaves the CPU to it");
+    assert_eq!((&*preemptor.name, preemptor.length.0), ("B", 3 * UNIT));
+}
+
+#[test]
+fn an_idle_cpu_is_in_nobody_s_way() {
+    let timeline = ThreadTimeline::of("A  00llwww0");
+    let (_, request) = served(&timeline, &timeline.events());
+    assert_eq!(shown(&request.parts), "cpu 3, runq_woken 3, lock 2");
+    assert_eq!(request.preemptor, None);
 }
 
 #[test]

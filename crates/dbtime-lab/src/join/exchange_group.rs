@@ -1,7 +1,7 @@
 //! Exchanges that were under way together on a connection, with the requests that they contain:
 //! nearly always one of each.
 
-use super::joined_transaction::{JoinedLockWait, JoinedStatement, StatementMatch};
+use super::joined_transaction::{JoinedStatement, JoinedWaits, StatementMatch};
 use super::served_request::ServedRequest;
 use super::server_answer::ServerAnswer;
 use dbtime_model::exchange::StatementExchange;
@@ -154,14 +154,16 @@ impl ExchangeGroup {
         first.server_queue.map(|_| first.arrival().0.cast_signed() - sent.0.cast_signed())
     }
 
-    /// Its waits for locks.
-    pub(super) fn lock_waits(&self) -> impl Iterator<Item = JoinedLockWait> {
+    /// Whom and what its requests waited for.
+    pub(super) fn waits(&self) -> impl Iterator<Item = JoinedWaits> {
         let statement = match &self.exchanges[..] {
             [only] => only.statement,
             _ => None,
         };
-        let blockers = self.requests.iter().filter_map(|request| request.blocker.clone());
-        blockers.map(move |blocker| JoinedLockWait { statement, blocker })
+        self.requests.iter().filter_map(move |request| {
+            let (start, end) = (request.start, request.end());
+            Some(JoinedWaits { statement, start, end, waits: request.waits.clone()? })
+        })
     }
 
     /// Whether there is one statement of the server's for each exchange, and behind every request

@@ -1,11 +1,11 @@
 //! What comes of a join: transactions with the server's parts in them, and counts.
 
+use super::request_waits::RequestWaits;
 use super::server_answer::ServerAnswer;
 use dbtime_model::exchange::{DrivenTransaction, StatementExchange};
 use dbtime_model::exemplar::{MAX_STATEMENTS, StatementExemplar};
 use dbtime_model::recorder::Recorder;
-use dbtime_model::traced::Blocker;
-use dbtime_model::{Nanos, Parts, StatementId};
+use dbtime_model::{MonoNanos, Nanos, Parts, StatementId};
 use std::sync::Arc;
 
 /// A transaction whose statements were all matched.
@@ -22,8 +22,8 @@ pub struct JoinedTransaction {
     pub statements: Vec<JoinedStatement>,
     /// The statements of those groups.
     pub bare: Vec<BareStatement>,
-    /// The longest wait for a lock of each request that waited for one.
-    pub lock_waits: Vec<JoinedLockWait>,
+    /// Whom and what its requests waited for, of those that did.
+    pub waits: Vec<JoinedWaits>,
     /// How long the driver's threads waited for a CPU while answers were in its sockets, beyond
     /// what is [`Part::Lag`](dbtime_model::Part::Lag); `None`: of some that was not seen.
     pub client_runq: Option<Nanos>,
@@ -74,14 +74,18 @@ impl StatementMatch {
     }
 }
 
-/// A wait of a statement for a lock.
+/// Whom and what a request waited for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JoinedLockWait {
+pub struct JoinedWaits {
     /// Which statement of the workload; `None`: one of several that were under way together, or a
     /// script's.
     pub statement: Option<StatementId>,
-    /// How long it was, and who let go.
-    pub blocker: Arc<Blocker>,
+    /// When the first byte of the request had been read.
+    pub start: MonoNanos,
+    /// When the last byte of its answer had been handed over.
+    pub end: MonoNanos,
+    /// Whom and what.
+    pub waits: Arc<RequestWaits>,
 }
 
 /// A statement with what the server did for it.

@@ -13,16 +13,16 @@
 //!
 //! - A request belongs to an exchange where `sent <= arrival` and `start < read`. Its arrival is
 //!   `start - server_queue`, or its start where the queue is not known.
-//! - The way back goes from `end` to the arrival of the answer in the driver's socket, and what lies
-//!   between that and `read` is the driver's. Where the arrival was not seen, the way back goes on
-//!   until `read`.
+//! - The way back goes from `end` to the arrival of the answer in the driver's socket, and what
+//!   lies between that and `read` is the driver's. Where the arrival was not seen, the way back
+//!   goes on until `read`.
 //! - `end` may be later than both: the kernel's instant is that after the send, and the client may
 //!   have read, and even sent the next statement, before the server's thread goes on. The way back
 //!   is negative then. It is signed, never clamped, and what the server's thread waited is among
 //!   its parts. So is the driver's share where clocks of two CPUs differ, or where it took more of
 //!   its wait for lateness (`late`) than there was.
-//! - How long the driver's thread had no CPU before it took an answer is known with the connection's
-//!   next request.
+//! - How long the driver's thread had no CPU before it took an answer is known with the
+//!   connection's next request.
 //! - An exchange may contain several requests (PREPARE and EXECUTE): all are its own. One of the
 //!   workload without any that executes is unmatched, unless the server refused it.
 //! - Statements that are under way together (pipelining) are one group. Its requests are those
@@ -42,6 +42,7 @@ mod connection_timeline;
 mod exchange_group;
 mod joined_transaction;
 mod pending_transaction;
+mod request_waits;
 mod served_request;
 mod server_answer;
 mod statement_joiner;
@@ -49,10 +50,12 @@ mod statement_joiner;
 mod tests;
 mod transaction_ledger;
 
-#[cfg(all(test, feature = "trace"))]
-pub(crate) use joined_transaction::JoinedLockWait;
+#[cfg(feature = "trace")]
+pub(crate) use joined_transaction::JoinedWaits;
 pub use joined_transaction::{
     BareStatement, JoinedStatement, JoinedTransaction, LeftOutTransaction, StatementMatch,
 };
+#[cfg(all(test, feature = "trace"))]
+pub(crate) use request_waits::RequestWaits;
 pub use server_answer::ServerAnswer;
 pub use statement_joiner::StatementJoiner;

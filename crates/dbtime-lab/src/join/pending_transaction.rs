@@ -2,7 +2,7 @@
 
 use super::exchange_group::ExchangeGroup;
 use super::joined_transaction::{
-    BareStatement, JoinedLockWait, JoinedStatement, JoinedTransaction, LeftOutTransaction,
+    BareStatement, JoinedStatement, JoinedTransaction, JoinedWaits, LeftOutTransaction,
     StatementMatch,
 };
 use dbtime_model::exchange::{ConnectionKey, DrivenTransaction, StatementExchange};
@@ -24,7 +24,7 @@ pub(super) struct PendingTransaction {
     statements: Vec<JoinedStatement>,
     /// Its statements without parts of their own.
     bare: Vec<BareStatement>,
-    lock_waits: Vec<JoinedLockWait>,
+    waits: Vec<JoinedWaits>,
     /// The parts of all statements that could not be told apart.
     unsplit: Option<Box<Parts>>,
     /// How long answers waited for a driver without a CPU, of the groups of which that is known.
@@ -56,7 +56,7 @@ impl PendingTransaction {
         self.decided += 1;
         self.is_left_out = true;
         self.bare.push(BareStatement { exchange: *exchange, outcome });
-        self.lock_waits = Vec::new();
+        self.waits = Vec::new();
         self.unsplit = None;
     }
 
@@ -74,7 +74,7 @@ impl PendingTransaction {
         if self.is_left_out {
             return is_split;
         }
-        self.lock_waits.extend(group.lock_waits());
+        self.waits.extend(group.waits());
         match group.client_runq() {
             Some(runq) => self.client_runq += runq,
             None => self.lacks_client_runq = true,
@@ -107,9 +107,9 @@ impl PendingTransaction {
             served.measure(WAY_PARTS);
         }
         let parts = replaced(&driven.parts, &served);
-        let (lock_waits, lacks_client_runq) = (self.lock_waits, self.lacks_client_runq);
+        let (waits, lacks_client_runq) = (self.waits, self.lacks_client_runq);
         let client_runq = (!lacks_client_runq).then_some(self.client_runq);
-        Some(Ok(JoinedTransaction { parts, driven, statements, bare, lock_waits, client_runq }))
+        Some(Ok(JoinedTransaction { parts, driven, statements, bare, waits, client_runq }))
     }
 }
 

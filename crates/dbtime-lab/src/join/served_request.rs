@@ -1,8 +1,7 @@
 //! What a join needs of a request: a third of it.
 
-use dbtime_model::traced::{
-    AnswerTaking, Blocker, ErrorCode, Preemptor, RequestOutcome, TracedRequest,
-};
+use super::request_waits::RequestWaits;
+use dbtime_model::traced::{AnswerTaking, ErrorCode, RequestOutcome, TracedRequest};
 use dbtime_model::{MonoNanos, Nanos, Parts, WireProtocol};
 use dbtime_wire::mysql::command;
 use std::sync::Arc;
@@ -43,10 +42,8 @@ pub(super) struct ServedRequest {
     pub(super) lengths: Box<[Nanos]>,
     /// Whether its connection ended before its answer.
     pub(super) is_aborted: bool,
-    /// Its longest wait for a lock.
-    pub(super) blocker: Option<Arc<Blocker>>,
-    /// Who had the CPU for longest while it could have run.
-    pub(super) preemptor: Option<ServedPreemptor>,
+    /// Whom and what it waited for.
+    pub(super) waits: Option<Arc<RequestWaits>>,
     /// What the server calls its connection, where that is known.
     pub(super) server_id: Option<u64>,
     /// Rows that it sent or changed, where the answer says.
@@ -57,19 +54,6 @@ pub(super) struct ServedRequest {
     pub(super) answer_arrived: Option<MonoNanos>,
     /// How the driver took the answer before it, likewise.
     pub(super) taken: Option<AnswerTaking>,
-}
-
-/// Who had the CPU, and for how long in all.
-#[derive(Clone, Debug)]
-pub(super) struct ServedPreemptor {
-    pub(super) name: Arc<str>,
-    pub(super) length: Nanos,
-}
-
-impl ServedPreemptor {
-    fn new(preemptor: &Preemptor) -> Self {
-        Self { name: Arc::from(&*preemptor.name), length: preemptor.length }
-    }
 }
 
 impl ServedRequest {
@@ -88,8 +72,7 @@ impl ServedRequest {
             is_preparation: executions == 0 && prepares(request),
             lengths: lengths(request).unwrap_or_default(),
             is_aborted: request.outcome == RequestOutcome::Aborted,
-            blocker: request.blocker.clone().map(Arc::new),
-            preemptor: request.preemptor.as_ref().map(ServedPreemptor::new),
+            waits: RequestWaits::of(request),
             server_id: request.server_id(),
             rows: request.rows,
             error: request.error.clone(),

@@ -27,8 +27,9 @@ pub struct ServerAnswer {
 impl ServerAnswer {
     /// Of a statement that was alone on its connection: all these requests are its own.
     pub(super) fn of_all(requests: &[ServedRequest]) -> Self {
-        let blockers = requests.iter().filter_map(|request| request.blocker.clone());
-        let preemptors = requests.iter().filter_map(|request| request.preemptor.as_ref());
+        let waits = requests.iter().filter_map(|request| request.waits.as_deref());
+        let blockers = waits.clone().filter_map(|waits| waits.blocker.clone());
+        let preemptors = waits.filter_map(|waits| waits.preemptor.as_ref());
         let longest = preemptors.max_by_key(|preemptor| preemptor.length);
         Self {
             server_id: requests.iter().rev().find_map(|request| request.server_id),
@@ -36,7 +37,7 @@ impl ServerAnswer {
             error: requests.iter().rev().find_map(|request| request.error.clone()),
             blocker: blockers.max_by_key(|blocker| blocker.length),
             served: served(requests),
-            preemptor: longest.map(|preemptor| preemptor.name.clone()),
+            preemptor: longest.map(|preemptor| Arc::from(&*preemptor.name)),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Waits of a traced run for locks, by who let these go.
 
 use crate::join::JoinedTransaction;
-use crate::summary::fingerprint_of;
+use crate::workload_names::WorkloadNames;
 use dbtime_load::workload::Workload;
 use dbtime_model::record::BudgetLockHolder;
 use dbtime_model::traced::Blocker;
@@ -53,18 +53,19 @@ struct LockWaitSum {
 impl LockHolderTotals {
     /// Adds the waits of a transaction.
     pub(super) fn add(&mut self, transaction: &JoinedTransaction) {
-        for wait in &transaction.lock_waits {
+        for wait in &transaction.waits {
+            let Some(blocker) = &wait.waits.blocker else { continue };
             let key = LockWaitKey {
                 operation: transaction.driven.sample.operation,
                 statement: wait.statement,
-                holder: LockReleaser::of(&wait.blocker),
-                lock: wait.blocker.lock.clone(),
+                holder: LockReleaser::of(blocker),
+                lock: blocker.lock.clone(),
             };
             let is_kept = self.rows.len() < MAX_ROWS || self.rows.contains_key(&key);
             let key = if is_kept { key } else { LockWaitKey::others(key.operation) };
             let sum = self.rows.entry(key).or_default();
             sum.count += 1;
-            sum.length += wait.blocker.length;
+            sum.length += blocker.length;
         }
     }
 
@@ -72,8 +73,8 @@ impl LockHolderTotals {
     pub(super) fn records(self, workload: &Workload) -> Vec<BudgetLockHolder> {
         let names = WorkloadNames::of(workload);
         let record = |(key, sum): (LockWaitKey, LockWaitSum)| BudgetLockHolder {
-            waiter: names.waiter(&key),
-            holder: names.holder(&key.holder),
+            waiter: names.name(key.operation, key.statement),
+            holder: key.holder.describe(&names),
             lock: key.lock.map(Cow::into_owned),
             count: sum.count,
             wait_s: sum.length.as_secs(),
@@ -99,57 +100,26 @@ impl LockReleaser {
             (None, Some(_), None) => Self::ServerThread,
         }
     }
-}
 
-/// The names of a workload's statements, also by their texts.
-struct WorkloadNames<'a> {
-    workload: &'a Workload,
-    names: Vec<String>,
-    by_fingerprint: FxHashMap<String, usize>,
-}
-
-impl<'a> WorkloadNames<'a> {
-    fn of(workload: &'a Workload) -> Self {
-        let (mut names, mut by_fingerprint) = (Vec::new(), FxHashMap::default());
-        for statement in workload.executed_statements() {
-            let operation = &workload.operations[usize::from(statement.operation.0)].name;
-            // The same text in several operations is that of none of them.
-            let place = by_fingerprint.entry(fingerprint_of(&statement.kind));
-            place.and_modify(|at| *at = usize::MAX).or_insert(names.len());
-            names.push(format!("{operation}: {}", statement.name));
+    fn describe(&self, names: &WorkloadNames) -> String {
+        match self {
+            Self::Statement(text) => names.of_text(text),
+            Self::Nobody => "nobody: a timer or signal ended it".to_owned(),
+            Self::Connection => "a connection, statement unknown".to_owned(),
+            Self::ServerThread => "a thread of the server".to_owned(),
+            Self::Others => "others".to_owned(),
         }
-        Self { workload, names, by_fingerprint }
-    }
-
-    fn waiter(&self, key: &LockWaitKey) -> String {
-        let name = key.statement.and_then(|id| self.names.get(usize::from(id.0)));
-        let operation = || self.workload.operations.get(usize::from(key.operation.0));
-        name.cloned().or_else(|| Some(operation()?.name.clone())).unwrap_or_default()
-    }
-
-    fn holder(&self, holder: &LockReleaser) -> String {
-        let text = match holder {
-            LockReleaser::Statement(text) => text,
-            LockReleaser::Nobody => return "nobody: a timer or signal ended it".to_owned(),
-            LockReleaser::Connection => return "a connection, statement unknown".to_owned(),
-            LockReleaser::ServerThread => return "a thread of the server".to_owned(),
-            LockReleaser::Others => return "others".to_owned(),
-        };
-        let mut fingerprint = String::new();
-        dbtime_sql::fingerprint(text, &mut fingerprint);
-        let name = self.by_fingerprint.get(&fingerprint).and_then(|at| self.names.get(*at));
-        name.cloned().unwrap_or(fingerprint)
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(in crate::observers) mod tests {
     use super::*;
-    use crate::join::JoinedLockWait;
+    use crate::join::{JoinedWaits, RequestWaits};
     use dbtime_model::exchange::DrivenTransaction;
     use dbtime_model::{MonoNanos, Outcome, Parts, Sample};
 
-    fn waited(statement: u16, blocker: Blocker) -> JoinedTransaction {
+    pub(in crate::observers) fn waited(statement: u16, blocker: Blocker) -> JoinedTransaction {
         let at = MonoNanos(0);
         let (operation, outcome) = (OperationId(0), Outcome::Completed);
         let (late, retries) = (Nanos::ZERO, 0);
@@ -158,12 +128,14 @@ mod tests {
         let parts = Parts::default();
         let driven = DrivenTransaction { transaction: 1, sample, parts, exchanges: 1 };
         let statement = Some(StatementId(statement));
-        let lock_waits = vec![JoinedLockWait { statement, blocker: Arc::new(blocker) }];
+        let blocker = Some(Arc::new(blocker));
+        let waits = Arc::new(RequestWaits { blocker, ..RequestWaits::default() });
+        let waits = vec![JoinedWaits { statement, start: at, end: at, waits }];
         let (statements, bare, client_runq) = (Vec::new(), Vec::new(), None);
-        JoinedTransaction { driven, parts, statements, bare, lock_waits, client_runq }
+        JoinedTransaction { driven, parts, statements, bare, waits, client_runq }
     }
 
-    fn blocker(statement: Option<&str>, length: u64) -> Blocker {
+    pub(in crate::observers) fn blocker(statement: Option<&str>, length: u64) -> Blocker {
         Blocker {
             thread: Some(7),
             statement: statement.map(Arc::from),

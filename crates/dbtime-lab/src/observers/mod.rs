@@ -1,7 +1,19 @@
 //! Observers of a run: each sees every phase, on a thread that the load waits for between its
 //! phases and never within one.
 
+#[cfg(feature = "trace")]
+mod chain_walk;
+#[cfg(feature = "trace")]
+mod cpu_holder_totals;
+#[cfg(feature = "trace")]
+mod cpu_owners;
+#[cfg(feature = "trace")]
+mod file_totals;
+#[cfg(feature = "trace")]
+mod holder_history;
 mod interval_log;
+#[cfg(feature = "trace")]
+mod lock_chain_totals;
 #[cfg(feature = "trace")]
 mod lock_holder_totals;
 mod monitor;
@@ -12,6 +24,8 @@ mod run_join;
 #[cfg(feature = "trace")]
 mod run_tracer;
 mod server_observer;
+#[cfg(feature = "trace")]
+mod traced_figures;
 
 pub(crate) use interval_log::IntervalLog;
 pub(crate) use monitor::RunMonitor;

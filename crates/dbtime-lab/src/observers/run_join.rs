@@ -1,37 +1,31 @@
 //! What the driver sent and what the server was seen to do, on their way to the figures of a run.
 
-use super::lock_holder_totals::LockHolderTotals;
-use crate::join::{JoinedTransaction, StatementJoiner};
+use super::traced_figures::TracedFigures;
+use crate::join::StatementJoiner;
+use crate::run_trace::TracedTables;
 use crate::statements::StatementLog;
 use dbtime_engines::drive::plan::LoadPlan;
+use dbtime_machine::now;
 use dbtime_model::exchange::ExchangeBatch;
-use dbtime_model::record::{BudgetLockHolder, JoinCounts, Warning};
+use dbtime_model::record::{JoinCounts, Warning};
 use dbtime_model::traced::TracedRequest;
-use dbtime_model::{MonoNanos, Nanos, Recorder};
+use dbtime_model::{MonoNanos, Recorder};
 
 /// Joins both sides, and adds what comes of it to figures and to the file of statements.
 pub(super) struct RunJoin {
     joiner: StatementJoiner,
+    server: u32,
     /// Before the load has started nothing belongs to the window.
     figures: Option<TracedFigures>,
     /// `None`: there is no record, or the file could not be begun.
     statements: Option<StatementLog>,
 }
 
-/// What comes of the transactions of the window.
-struct TracedFigures {
-    recorder: Recorder,
-    holders: LockHolderTotals,
-    /// How long answers waited for a driver without a CPU, and of how many transactions that is
-    /// known.
-    client_runq: (Nanos, u64),
-}
-
 /// All that has come of a run.
 pub(super) struct RunJoinEnd {
     /// `None`: the load has not started.
     pub(super) recorder: Option<Recorder>,
-    pub(super) lock_holders: Vec<BudgetLockHolder>,
+    pub(super) tables: TracedTables,
     pub(super) counts: JoinCounts,
     /// See [`TraceInfo::client_runq_us`](dbtime_model::record::TraceInfo::client_runq_us).
     pub(super) client_runq_us: Option<f64>,
@@ -39,28 +33,10 @@ pub(super) struct RunJoinEnd {
     pub(super) warnings: Vec<Warning>,
 }
 
-impl TracedFigures {
-    fn add(&mut self, transaction: &JoinedTransaction) {
-        transaction.record(&mut self.recorder);
-        if self.recorder.window().contains(transaction.driven.sample.due) {
-            self.holders.add(transaction);
-            if let Some(runq) = transaction.client_runq {
-                self.client_runq.0 += runq;
-                self.client_runq.1 += 1;
-            }
-        }
-    }
-
-    /// The mean of what is known. Unit: microseconds.
-    fn client_runq_us(&self) -> Option<f64> {
-        let (runq, transactions) = self.client_runq;
-        (transactions > 0).then(|| runq.0 as f64 / 1e3 / transactions as f64)
-    }
-}
-
 impl RunJoin {
-    pub(super) fn new() -> Self {
-        Self { joiner: StatementJoiner::new(), figures: None, statements: None }
+    /// Of a run against the server of that number.
+    pub(super) fn new(server: u32) -> Self {
+        Self { joiner: StatementJoiner::new(), server, figures: None, statements: None }
     }
 
     /// Writes the statements of the window to this file.
@@ -73,8 +49,7 @@ impl RunJoin {
         if let Some(log) = &mut self.statements {
             log.begin(recorder.window());
         }
-        let (holders, client_runq) = (LockHolderTotals::default(), (Nanos::ZERO, 0));
-        self.figures = Some(TracedFigures { recorder, holders, client_runq });
+        self.figures = Some(TracedFigures::new(recorder, self.server));
     }
 
     /// Takes what the driver has handed over.
@@ -85,8 +60,12 @@ impl RunJoin {
 
     /// Takes requests of the server, and hands on what is decided by now.
     pub(super) fn requests(&mut self, requests: &[TracedRequest]) {
-        requests.iter().for_each(|request| self.joiner.request(request));
+        for request in requests {
+            self.joiner.request(request);
+            self.figures.iter_mut().for_each(|figures| figures.request(request));
+        }
         self.take_decided();
+        self.figures.iter_mut().for_each(|figures| figures.settle(now()));
     }
 
     /// Both sides have handed over what was over before.
@@ -99,14 +78,12 @@ impl RunJoin {
     pub(super) fn finish(mut self, plan: &LoadPlan) -> RunJoinEnd {
         self.joiner.decide_rest();
         self.take_decided();
-        let Self { joiner, figures, statements } = self;
+        let Self { joiner, figures, statements, .. } = self;
         let client_runq_us = figures.as_ref().and_then(TracedFigures::client_runq_us);
-        let (recorder, holders) =
-            figures.map(|figures| (figures.recorder, figures.holders)).unzip();
-        let lock_holders = holders.map(|totals| totals.records(&plan.workload));
+        let (recorder, tables) = figures.map(|figures| figures.finish(&plan.workload)).unzip();
         RunJoinEnd {
             recorder,
-            lock_holders: lock_holders.unwrap_or_default(),
+            tables: tables.unwrap_or_default(),
             counts: joiner.counts(),
             client_runq_us,
             warnings: statements.map(StatementLog::finish).unwrap_or_default(),
@@ -114,7 +91,7 @@ impl RunJoin {
     }
 
     fn take_decided(&mut self) {
-        let Self { joiner, figures, statements } = self;
+        let Self { joiner, figures, statements, .. } = self;
         for joined in joiner.take_joined() {
             if let Some(figures) = figures {
                 figures.add(&joined);

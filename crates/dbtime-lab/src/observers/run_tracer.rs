@@ -62,7 +62,7 @@ impl RunTracer {
         let notes = session.unavailable().to_vec();
         Ok(Self {
             session,
-            join: RunJoin::new(),
+            join: RunJoin::new(server),
             started: None,
             plan: plan.clone(),
             next_poll: now() + POLL_INTERVAL,
@@ -120,8 +120,7 @@ impl ServerTracer for RunTracer {
                 (None, None)
             }
         };
-        let RunJoinEnd { recorder, lock_holders, counts, client_runq_us, warnings } =
-            join.finish(&plan);
+        let RunJoinEnd { recorder, tables, counts, client_runq_us, warnings } = join.finish(&plan);
         drop(reader);
         let failed = failure.as_ref().map(|(at, _)| *at - since);
         let (end_length, ledger, cost) = match end {
@@ -134,7 +133,7 @@ impl ServerTracer for RunTracer {
             let into_load = started.filter(|start| *start <= at).map(|start| at - start);
             TraceFailure { into_load, error }
         });
-        TraceObservation { recorder, lock_holders, info, failure, warnings }
+        TraceObservation { recorder, tables, info, failure, warnings }
     }
 }
 

@@ -6,13 +6,15 @@ use super::{
 };
 use crate::counters::{self, CounterSampler};
 use crate::error::LabError;
+use crate::file_waits::completed;
 use crate::progress::RunProgress;
 use crate::request::{BudgetChoice, RunRequest};
 use crate::scratch::ScratchFolder;
+use crate::workload_names::WorkloadNames;
 use dbtime_engines::databases::sqlite::SqlitePool;
 use dbtime_engines::databases::sqlite::{
-    self, MeasureLevel, SqliteAdmin, SqliteDatabase, SqliteError, SqliteFacts, SqliteTarget,
-    WorkerFigures,
+    self, FileAttribution, MeasureLevel, SqliteAdmin, SqliteDatabase, SqliteError, SqliteFacts,
+    SqliteTarget, WorkerFigures,
 };
 use dbtime_engines::drive::observer::LoadObserver;
 use dbtime_engines::drive::plan::{LoadPlan, LoadResult, RunStop};
@@ -23,7 +25,9 @@ use dbtime_load::workload::Workload;
 use dbtime_machine::switch_clock::SwitchClock;
 use dbtime_machine::thread_clock::ThreadClock;
 use dbtime_model::Nanos;
-use dbtime_model::record::{BudgetMethod, RunRecord, TargetInfo, Warning, WarningKind};
+use dbtime_model::record::{
+    BudgetFileWait, BudgetMethod, RunRecord, TargetInfo, WaitedFile, Warning, WarningKind,
+};
 use std::fs::{self, File};
 use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
@@ -312,7 +316,33 @@ impl PreparedTarget for ReadySqlite {
         record.files = figures.io.records();
         record.lock_holders =
             sqlite::lock_holders(&figures.waits, &workload.executed_statements(), &operations);
+        let chains =
+            sqlite::lock_chains(&figures.waits, &workload.executed_statements(), &operations);
+        record.lock_chains = Some(chains);
+        record.file_waits = file_waits(&figures.file_waits, record, workload);
     }
+}
+
+/// The files that measured statements waited for; `None` where no transaction was measured.
+fn file_waits(
+    waits: &[FileAttribution],
+    record: &RunRecord,
+    workload: &Workload,
+) -> Option<Vec<BudgetFileWait>> {
+    let (budget, info) = (record.budget_us.as_ref()?, record.budget.as_ref()?);
+    let names = WorkloadNames::of(workload);
+    let row = |wait: &FileAttribution| BudgetFileWait {
+        waiter: names.statement(wait.waiter).map(str::to_owned),
+        kind: WaitedFile::Named,
+        file: Some(wait.file.name().to_owned()),
+        part: wait.part,
+        count: Some(wait.count),
+        wait_s: wait.wait.as_secs(),
+        share_pct: 0.0,
+    };
+    let mean_us = |part| budget.measured().find(|(of, _)| *of == part).map_or(0.0, |(_, us)| us);
+    let part_s = |part| mean_us(part) * info.sampled as f64 / 1e6;
+    Some(completed(waits.iter().map(row).collect(), part_s))
 }
 
 impl From<SqliteError> for LabError {

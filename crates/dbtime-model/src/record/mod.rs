@@ -10,9 +10,12 @@
 
 mod budget;
 mod counters;
+mod cpu_holder;
 pub mod csv;
+mod file_wait;
 mod folder;
 mod interval_log;
+mod lock_chain;
 pub mod server_seconds;
 mod spec;
 mod summary;
@@ -27,11 +30,14 @@ pub use budget::{
     MeasuringCost, Provenance,
 };
 pub use counters::{CounterUnit, CountersInfo, KeyCounterDelta};
+pub use cpu_holder::{BudgetCpuHolder, CpuHolderKind};
+pub use file_wait::{BudgetFileWait, WaitedFile};
 pub use folder::{
     ReadError, Run, SeriesRow, TransactionRow, TransactionStatement, read_run, read_run_json,
     read_run_record,
 };
 pub use interval_log::ResponseSecond;
+pub use lock_chain::{BudgetLockChain, ChainCause, MAX_CHAIN_DEPTH};
 pub use server_seconds::{SampledCounter, ServerSecond};
 pub use spec::{LoadSpec, RunSpec, SpecDocument, SpecError, TargetSpec, WindowSpec, WorkloadSpec};
 pub use summary::{
@@ -151,8 +157,14 @@ pub struct RunRecord {
     pub layers: Vec<BudgetLayer>,
     /// Calls and time by file and kind of call (embedded engine only).
     pub files: Vec<FileIo>,
-    /// Who held the lock that others waited for (embedded engine only).
+    /// Who held the lock that others waited for (embedded engine, and traced servers).
     pub lock_holders: Vec<BudgetLockHolder>,
+    /// The chains of what the holders of locks did meanwhile; `null` where that was not measured.
+    pub lock_chains: Option<Vec<BudgetLockChain>>,
+    /// The files that were waited for; `null` where that was not measured.
+    pub file_waits: Option<Vec<BudgetFileWait>>,
+    /// Who had the CPU that the server's threads waited for; `null` where nothing was traced.
+    pub cpu_holders: Option<Vec<BudgetCpuHolder>>,
     /// Statements sent to the target per completed transaction; `null` when none was completed.
     /// Zero round trips leave the process on an embedded engine; there this counts calls.
     pub round_trips_per_tx: Option<f64>,

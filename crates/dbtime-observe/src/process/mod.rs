@@ -16,6 +16,7 @@ mod masking;
 mod read;
 mod roll;
 mod server;
+mod thread_owner;
 mod usage;
 
 #[cfg(feature = "trace")]
@@ -29,4 +30,5 @@ pub use masking::masked;
 pub use read::{ProcReader, cpus_of};
 pub use roll::ProcessSet;
 pub use server::{ServerGlance, ServerWatch};
+pub use thread_owner::ThreadOwner;
 pub use usage::{EndWatch, ReapedChild, UsageWatch, boot_id, since_saved, wait_for};

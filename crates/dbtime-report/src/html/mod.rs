@@ -10,6 +10,7 @@ mod budget;
 mod charts;
 mod counted;
 mod detail;
+mod holders;
 mod layers;
 mod machine;
 mod operations;
@@ -31,7 +32,7 @@ use dbtime_model::record::Run;
 type HtmlSection = fn(&Run, &mut String);
 
 /// The sections in reading order: the answer, its reasons, the checks, everything else.
-const SECTIONS: [HtmlSection; 13] = [
+const SECTIONS: [HtmlSection; 14] = [
     answer::header,
     answer::warnings,
     answer::section,
@@ -41,6 +42,7 @@ const SECTIONS: [HtmlSection; 13] = [
     operations::section,
     detail::latency,
     detail::section,
+    holders::section,
     counted::section,
     layers::section,
     single::section,

@@ -10,6 +10,7 @@ mod budget;
 mod charset;
 mod counted;
 mod counters;
+mod holders;
 mod largest_parts;
 mod layers;
 mod line;
@@ -65,7 +66,7 @@ pub struct TerminalOptions {
 type TerminalSection = fn(&Run, &mut ReportPage);
 
 /// The sections in reading order: the answer, its reasons, the checks, everything else.
-const SECTIONS: [TerminalSection; 14] = [
+const SECTIONS: [TerminalSection; 17] = [
     answer::section,
     budget::section,
     budget::tail_section,
@@ -75,6 +76,9 @@ const SECTIONS: [TerminalSection; 14] = [
     times::errors,
     statements::section,
     statements::lock_holders,
+    holders::lock_chains,
+    holders::cpu_holders,
+    holders::file_waits,
     counted::section,
     layers::section,
     layers::files,

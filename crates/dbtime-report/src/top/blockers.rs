@@ -8,13 +8,11 @@ use super::waiting;
 use crate::format::{count, us};
 use crate::terminal::connection_name;
 use dbtime_model::Nanos;
+use dbtime_model::record::MAX_CHAIN_DEPTH;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 use std::collections::{BTreeMap, HashMap, HashSet};
-
-/// How deep chains are followed.
-const MAX_DEPTH: usize = 8;
 
 /// Who has waited itself stands above others where they have waited for it so many times as long.
 const ROOT: u64 = 10;
@@ -181,7 +179,8 @@ fn descend(
     seen: &mut HashSet<Option<u64>>,
     links: &mut Vec<BlockerLink>,
 ) {
-    let Some(below) = edges.get(&holder).filter(|_| depth <= MAX_DEPTH && seen.insert(holder))
+    let Some(below) =
+        edges.get(&holder).filter(|_| depth <= MAX_CHAIN_DEPTH && seen.insert(holder))
     else {
         return;
     };

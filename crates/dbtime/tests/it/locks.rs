@@ -13,6 +13,32 @@ fn own_pid() -> String {
     format!("pid {} (", std::process::id())
 }
 
+/// What holders did is of the same waits as who they were; in seconds.
+fn chains_are_all_waits(json: &Value) {
+    let sum = |name: &str| -> f64 {
+        let rows = json[name].as_array().expect("a list");
+        rows.iter().filter_map(|row| row["wait_s"].as_f64()).sum()
+    };
+    let (chains, holders) = (sum("lock_chains"), sum("lock_holders"));
+    assert!((chains - holders).abs() < 1e-9, "{chains} of {holders}: {}", json["lock_chains"]);
+}
+
+/// The writer syncs its commits while the others nap.
+#[test]
+fn what_the_holder_of_sqlite_s_write_lock_did_is_named() {
+    let sandbox = Sandbox::new();
+    let line = "run atm --target 'sqlite:?synchronous=full' --workers 4 --warmup 0s --time 1s";
+    let json = sandbox.run(&format!("{line} --no-record --json")).fine().json();
+    chains_are_all_waits(&json);
+    let chains = json["lock_chains"].as_array().expect("a list");
+    let by_sync = |row: &&Value| {
+        row["statements"] == serde_json::json!(["withdraw: begin", "withdraw: commit"])
+            && row["cause"] == "sync"
+    };
+    let row = chains.iter().find(by_sync).unwrap_or_else(|| panic!("{chains:#?}"));
+    assert!(count(row, "/count") > 0 && row["wait_s"].as_f64() > Some(0.0), "{row}");
+}
+
 #[test]
 fn two_workers_name_each_other() {
     let sandbox = Sandbox::new();
@@ -21,6 +47,7 @@ fn two_workers_name_each_other() {
         let line = format!("{line} --budget-every 1 --no-record --json");
         let json = sandbox.run(&line).fine().json();
         counts_add_up(&json);
+        chains_are_all_waits(&json);
         let holders = json["lock_holders"].as_array().expect("a list").clone();
         holders.into_iter().find(|row| row["holder"].to_string().contains("withdraw: "))
     };
@@ -44,6 +71,7 @@ fn another_process_is_named_while_it_holds_the_write_lock() {
         counts_add_up(&json);
         assert_eq!(count(&json, "/counts/failed"), 5, "{mode}: {}", json["counts"]);
         assert!(count(&json, "/errors/SQLITE_BUSY") >= 5, "{mode}: {}", json["errors"]);
+        chains_are_all_waits(&json);
         let holders = json["lock_holders"].as_array().expect("a list");
         let named = |row: &Value| row["holder"].as_str().is_some_and(|h| h.starts_with(&own_pid()));
         assert!(holders.iter().any(named), "{mode}: {holders:?}");

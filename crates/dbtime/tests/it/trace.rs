@@ -18,6 +18,8 @@ mod recordings;
 mod requests;
 mod rights;
 mod rows;
+mod run_chains;
+mod run_waits;
 mod statement_file;
 mod stopped;
 mod sums;

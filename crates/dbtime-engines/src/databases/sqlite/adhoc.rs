@@ -33,6 +33,14 @@ impl SqliteConnection {
         statement: Option<StatementId>,
     ) -> Result<u64, DatabaseFailure> {
         self.enter(statement.unwrap_or_default());
+        let result = self.perform_op(op);
+        self.left();
+        let rows = result.map(|()| self.adhoc.results.rows())?;
+        self.count_rows(rows);
+        Ok(rows)
+    }
+
+    fn perform_op(&mut self, op: ConnectionOp<'_>) -> Result<(), DatabaseFailure> {
         self.adhoc.results.clear();
         match op {
             ConnectionOp::Connect => {}
@@ -59,9 +67,7 @@ impl SqliteConnection {
             ConnectionOp::Pipeline(_) => return Err(refused("SQLite has no pipelines")),
             ConnectionOp::Copy { .. } => return Err(refused("SQLite has no COPY: use INSERT")),
         }
-        let rows = self.adhoc.results.rows();
-        self.count_rows(rows);
-        Ok(rows)
+        Ok(())
     }
 
     /// The same, and adds where its time went to `parts`, as [`Self::execute_measured`].

@@ -3,6 +3,7 @@
 use super::context::ConnectionContext;
 use super::file_locks;
 use super::lock::{LockAttribution, LockHolder};
+use super::lock_chain::{WorkerActivity, WorkerChain};
 use dbtime_model::{Nanos, Part};
 use std::ffi::{c_int, c_void};
 use std::time::Duration;
@@ -38,17 +39,18 @@ pub(super) unsafe extern "C" fn on_busy(context: *mut c_void, count: c_int) -> c
         context.unnamed.set((0, 0));
         context.foreign_holder.set(None);
     }
-    let holder = who(context, tries);
+    let (holder, chain) = who(context, tries);
     let ((), wall) = context.timed(Part::Lock, || std::thread::sleep(length));
     context.naps.set(context.naps.get().wrapping_add(1));
     context.nap_ns.set(context.nap_ns.get().wrapping_add(wall.0));
-    note(context, holder, wall);
+    context.registry.set_waiting(context.worker, None);
+    note(context, (holder, chain), wall);
     1
 }
 
 /// Books a nap on its holder. Earlier naps of the same wait that had nobody to be booked on go with
 /// the first one that has.
-fn note(context: &ConnectionContext, holder: LockHolder, wall: Nanos) {
+fn note(context: &ConnectionContext, (holder, chain): (LockHolder, WorkerChain), wall: Nanos) {
     let Ok(mut waits) = context.waits.try_borrow_mut() else { return };
     let waiter = context.statement.get();
     let mut count = 1;
@@ -67,7 +69,7 @@ fn note(context: &ConnectionContext, holder: LockHolder, wall: Nanos) {
         }
         waits.retain(|row| row.count > 0);
     }
-    LockAttribution::add_to(&mut waits, &LockAttribution { waiter, holder, count, wait_ns });
+    LockAttribution::add_to(&mut waits, &LockAttribution { waiter, holder, chain, count, wait_ns });
 }
 
 /// The nap of a wait before which other processes are looked through for the first time, and every
@@ -82,19 +84,26 @@ const NEXT_LOOK: u32 = 8;
 
 /// Who stands in the way just now: a worker of this run, one that has let go this instant, else
 /// another process. A reader does so only in the rollback modes.
-fn who(context: &ConnectionContext, tries: u32) -> LockHolder {
+fn who(context: &ConnectionContext, tries: u32) -> (LockHolder, WorkerChain) {
     let readers_count = !context.is_wal.get();
     let registry = &context.registry;
-    let worker = registry
-        .holder(context.worker, readers_count)
-        .or_else(|| registry.just_released(context.worker));
-    if let Some(worker) = worker {
-        return worker;
+    let holder = registry.holder(context.worker, readers_count);
+    registry.set_waiting(context.worker, holder);
+    let chain = match holder {
+        Some(holder) => Some(registry.chain(context.worker, holder)),
+        None => registry
+            .just_released(context.worker)
+            .map(|statement| WorkerChain::of(statement, WorkerActivity::Released)),
+    };
+    if let Some(chain) = chain
+        && let Some(statement) = chain.statements().first()
+    {
+        return (LockHolder::Worker(*statement), chain);
     }
     if tries == FIRST_LOOK || tries > FIRST_LOOK && tries.is_multiple_of(NEXT_LOOK) {
         context.foreign_holder.set(file_locks::holder(&context.path, readers_count));
     }
-    context.foreign_holder.get().unwrap_or(LockHolder::Unknown)
+    (context.foreign_holder.get().unwrap_or(LockHolder::Unknown), WorkerChain::UNKNOWN)
 }
 
 #[cfg(test)]

@@ -124,7 +124,9 @@ impl SqliteConnection {
             _ => prepare(&self.db, &self.sql, &mut self.prepared, index)?,
         };
         let first = if needs_row { Some(&mut self.first_row) } else { None };
-        match prepared.run(parameters, first) {
+        let ran = prepared.run(parameters, first);
+        context.ended();
+        match ran {
             Ok(rows) => {
                 context.rows.set(context.rows.get() + rows);
                 Ok(StatementRows { rows })
@@ -178,6 +180,12 @@ impl SqliteConnection {
         context.statement.set(statement);
         context.registry.publish(context.worker, statement);
         context.statements.set(context.statements.get() + 1);
+    }
+
+    /// It is over: the worker is the client's.
+    #[inline]
+    pub(super) fn left(&self) {
+        self.context.ended();
     }
 
     /// Counts rows that were returned or changed.
@@ -249,6 +257,7 @@ impl SqliteConnection {
             naps: context.naps.get(),
             nap_ns: context.nap_ns.get(),
             waits: context.waits.borrow().clone(),
+            file_waits: context.file_waits.borrow().clone(),
         }
     }
 

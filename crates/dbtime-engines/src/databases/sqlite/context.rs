@@ -6,7 +6,9 @@
 //! to one thread, and so do its connection and all of that connection's files.
 
 use super::figures::{CallFigures, IoFigures, SqliteFileKind, VfsCall};
+use super::file_wait::FileAttribution;
 use super::lock::{LockAttribution, LockHolder, LockRegistry};
+use super::lock_chain::WorkerActivity;
 use dbtime_machine::counter::TimeStampCounter;
 use dbtime_machine::now;
 use dbtime_machine::switch_clock::{OffCpuTime, SwitchClock};
@@ -53,6 +55,7 @@ pub(super) struct ConnectionContext {
     pub(super) naps: Cell<u64>,
     pub(super) nap_ns: Cell<u64>,
     pub(super) waits: RefCell<Vec<LockAttribution>>,
+    pub(super) file_waits: RefCell<Vec<FileAttribution>>,
     /// Naps of the present wait that nobody was found for: how many, and their nanoseconds.
     pub(super) unnamed: Cell<(u64, u64)>,
     /// The other process that the present wait is for, once it was looked for.
@@ -104,6 +107,7 @@ impl ConnectionContext {
             naps: Cell::default(),
             nap_ns: Cell::default(),
             waits: RefCell::default(),
+            file_waits: RefCell::new(FileAttribution::table()),
             unnamed: Cell::default(),
             foreign_holder: Cell::default(),
             mode: Cell::default(),
@@ -122,6 +126,12 @@ impl ConnectionContext {
     #[inline]
     pub(super) fn enter(&self) {
         CURRENT.set(self);
+    }
+
+    /// A statement is over.
+    #[inline]
+    pub(super) fn ended(&self) {
+        self.registry.set_activity(self.worker, WorkerActivity::Between);
     }
 
     /// Undoes [`ConnectionContext::enter`] before the context goes away.
@@ -212,6 +222,12 @@ impl ConnectionContext {
     /// statement the time it was blocked is added to `part`.
     #[inline]
     pub(super) fn timed<R>(&self, part: Part, call: impl FnOnce() -> R) -> (R, Nanos) {
+        let call = || {
+            self.registry.set_activity(self.worker, WorkerActivity::of_call(part));
+            let result = call();
+            self.registry.set_activity(self.worker, WorkerActivity::Running);
+            result
+        };
         let switches = match self.mode.get() {
             MeasureMode::Probe => return self.timed_probe(part, call),
             MeasureMode::Off => None,
@@ -235,6 +251,41 @@ impl ConnectionContext {
             self.account_call(switches, part, start);
         }
         (result, self.counter.between(start, end))
+    }
+
+    /// A call on a file: runs it, counts it, and notes in which file a measured statement was
+    /// blocked.
+    #[inline]
+    pub(super) fn timed_call<R>(
+        &self,
+        (file, call): (SqliteFileKind, VfsCall),
+        part: Part,
+        bytes: u64,
+        below: impl FnOnce() -> R,
+    ) -> R {
+        let before = self.part(part);
+        let (result, wall) = self.timed(part, below);
+        self.record(file, call, bytes, wall);
+        let blocked = self.part(part) - before;
+        if blocked > 0 {
+            self.note_file_wait(file, part, Nanos(blocked.cast_unsigned()));
+        }
+        result
+    }
+
+    #[cold]
+    fn note_file_wait(&self, file: SqliteFileKind, part: Part, wait: Nanos) {
+        if let Ok(mut waits) = self.file_waits.try_borrow_mut() {
+            let waiter = self.statement.get();
+            let one = FileAttribution { waiter, file, part, count: 1, wait };
+            FileAttribution::add_to(&mut waits, &one);
+        }
+    }
+
+    /// What is booked of the present statement. Unit: nanoseconds.
+    #[inline]
+    fn part(&self, part: Part) -> i64 {
+        self.parts.get(part as usize).map_or(0, Cell::get)
     }
 
     /// Takes a mutex that somebody else has; timed in a measured statement only.
@@ -360,7 +411,7 @@ impl ConnectionContext {
 
     /// Counts a call that was timed.
     #[inline]
-    pub(super) fn record(&self, file: SqliteFileKind, call: VfsCall, bytes: u64, wall: Nanos) {
+    fn record(&self, file: SqliteFileKind, call: VfsCall, bytes: u64, wall: Nanos) {
         let cell = &self.calls[file as usize][call as usize];
         cell.count.set(cell.count.get().wrapping_add(1));
         cell.bytes.set(cell.bytes.get().wrapping_add(bytes));
@@ -385,6 +436,7 @@ impl ConnectionContext {
             counter.set(0);
         }
         self.waits.borrow_mut().clear();
+        self.file_waits.borrow_mut().clear();
         for cell in self.calls.iter().flatten() {
             for counter in [&cell.count, &cell.bytes, &cell.wall_ns, &cell.max_ns] {
                 counter.set(0);

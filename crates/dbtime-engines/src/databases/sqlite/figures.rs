@@ -3,6 +3,7 @@
 //! Plain numbers without ties to a thread: taken from each worker at both ends of the window,
 //! subtracted, merged, and turned into records.
 
+use super::file_wait::FileAttribution;
 use super::lock::LockAttribution;
 use dbtime_model::record::FileIo;
 
@@ -28,7 +29,7 @@ impl SqliteFileKind {
         [Self::Database, Self::Wal, Self::Journal, Self::Temporary, Self::Other];
 
     /// The name used in records.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Database => "database",
             Self::Wal => "wal",
@@ -209,6 +210,8 @@ pub struct WorkerFigures {
     pub nap_ns: u64,
     /// The naps by who waited and who held the lock.
     pub waits: Vec<LockAttribution>,
+    /// Waits of measured statements for files, by who waited and for which.
+    pub file_waits: Vec<FileAttribution>,
 }
 
 impl WorkerFigures {
@@ -232,6 +235,9 @@ impl WorkerFigures {
         self.nap_ns += other.nap_ns;
         for wait in &other.waits {
             LockAttribution::add_to(&mut self.waits, wait);
+        }
+        for wait in &other.file_waits {
+            FileAttribution::add_to(&mut self.file_waits, wait);
         }
     }
 }

@@ -4,9 +4,10 @@
 //! that must wait reads the others' slots. Nobody waits for anybody here.
 
 use super::interrupt::OpenConnections;
+use super::lock_chain::{WorkerActivity, WorkerChain};
 use dbtime_load::statement::Statement;
 use dbtime_machine::clock;
-use dbtime_model::record::BudgetLockHolder;
+use dbtime_model::record::{BudgetLockChain, BudgetLockHolder};
 use dbtime_model::{MonoNanos, Nanos, StatementId};
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
@@ -23,6 +24,9 @@ struct LockSlot {
     statement: AtomicU16,
     file_level: AtomicU8,
     wal_writer: AtomicU8,
+    activity: AtomicU8,
+    /// The worker for which it naps, if it does.
+    waits_for: AtomicUsize,
 }
 
 /// The worker that gave the write lock back last, written once per writing transaction.
@@ -49,7 +53,8 @@ pub(crate) struct LockRegistry {
 
 impl LockRegistry {
     pub(crate) fn new(workers: usize) -> Self {
-        let slots = (0..workers).map(|_| LockSlot::default()).collect();
+        let slot = |worker| LockSlot { waits_for: AtomicUsize::new(worker), ..Default::default() };
+        let slots = (0..workers).map(slot).collect();
         Self { slots, release: LockHandover::default(), open: OpenConnections::default() }
     }
 
@@ -57,7 +62,39 @@ impl LockRegistry {
     pub(crate) fn publish(&self, worker: usize, statement: StatementId) {
         if let Some(slot) = self.slots.get(worker) {
             slot.statement.store(statement.0, Relaxed);
+            slot.activity.store(WorkerActivity::Running as u8, Relaxed);
         }
+    }
+
+    /// What a worker does from now on.
+    #[inline]
+    pub(crate) fn set_activity(&self, worker: usize, activity: WorkerActivity) {
+        if let Some(slot) = self.slots.get(worker) {
+            slot.activity.store(activity as u8, Relaxed);
+        }
+    }
+
+    /// Whom a worker naps for next; `None`: none of the others.
+    pub(crate) fn set_waiting(&self, worker: usize, holder: Option<usize>) {
+        if let Some(slot) = self.slots.get(worker) {
+            slot.waits_for.store(holder.unwrap_or(worker), Relaxed);
+        }
+    }
+
+    /// What a worker does, and whom it waits for, if it does.
+    pub(crate) fn chain(&self, waiter: usize, holder: usize) -> WorkerChain {
+        let (mut chain, mut at) = (WorkerChain::UNKNOWN, holder);
+        while let Some(slot) = self.slots.get(at)
+            && chain.push(StatementId(slot.statement.load(Relaxed)))
+        {
+            chain.doing = WorkerActivity::of_number(slot.activity.load(Relaxed));
+            let next = slot.waits_for.load(Relaxed);
+            if chain.doing != WorkerActivity::Napping || next == at || next == waiter {
+                break;
+            }
+            at = next;
+        }
+        chain
     }
 
     #[inline]
@@ -87,17 +124,17 @@ impl LockRegistry {
     }
 
     /// Another worker that let the write lock go while `waiter` was on its way to ask for it.
-    pub(crate) fn just_released(&self, waiter: usize) -> Option<LockHolder> {
+    pub(crate) fn just_released(&self, waiter: usize) -> Option<StatementId> {
         let at = MonoNanos(self.release.at.load(Relaxed));
         let is_fresh = clock::now() - at < JUST_RELEASED;
         let is_other = self.release.worker.load(Relaxed) != waiter;
         let statement = StatementId(self.release.statement.load(Relaxed));
-        (is_fresh && is_other).then_some(LockHolder::Worker(statement))
+        (is_fresh && is_other).then_some(statement)
     }
 
     /// Another worker that stands in the way of `waiter`: the writer, or in the rollback modes a
     /// reader (in WAL mode every connection has a shared lock on the file, and it stops nobody).
-    pub(crate) fn holder(&self, waiter: usize, readers_count: bool) -> Option<LockHolder> {
+    pub(crate) fn holder(&self, waiter: usize, readers_count: bool) -> Option<usize> {
         let others = || self.slots.iter().enumerate().filter(|&(worker, _)| worker != waiter);
         let writes = |slot: &LockSlot| {
             slot.wal_writer.load(Relaxed) != 0 || slot.file_level.load(Relaxed) >= level::RESERVED
@@ -107,7 +144,7 @@ impl LockRegistry {
         let found = others()
             .find(|(_, slot)| writes(slot))
             .or_else(|| others().find(|(_, slot)| reads(slot)));
-        found.map(|(_, slot)| LockHolder::Worker(StatementId(slot.statement.load(Relaxed))))
+        found.map(|(worker, _)| worker)
     }
 }
 
@@ -148,6 +185,8 @@ pub struct LockAttribution {
     pub waiter: StatementId,
     /// Who held the lock.
     pub holder: LockHolder,
+    /// What it did when the naps began.
+    pub chain: WorkerChain,
     /// How many naps.
     pub count: u64,
     /// Their wall time. Unit: nanoseconds.
@@ -157,8 +196,8 @@ pub struct LockAttribution {
 impl LockAttribution {
     /// Adds naps to a table. The table is short: a handful of statements wait for a handful.
     pub(crate) fn add_to(table: &mut Vec<Self>, naps: &Self) {
-        let same = |row: &&mut Self| row.waiter == naps.waiter && row.holder == naps.holder;
-        match table.iter_mut().find(same) {
+        let key = |row: &Self| (row.waiter, row.holder, row.chain);
+        match table.iter_mut().find(|row| key(row) == key(naps)) {
             Some(row) => {
                 row.count += naps.count;
                 row.wait_ns += naps.wait_ns;
@@ -176,16 +215,14 @@ pub fn lock_holders(
     statements: &[Statement],
     operations: &[String],
 ) -> Vec<BudgetLockHolder> {
-    let name = |id: StatementId| {
-        let Some(statement) = statements.get(usize::from(id.0)) else {
-            return "unknown".to_owned();
-        };
-        match operations.get(usize::from(statement.operation.0)) {
-            Some(operation) => format!("{operation}: {}", statement.name),
-            None => statement.name.clone(),
-        }
-    };
-    let mut sorted = waits.to_vec();
+    let name = |id| statement_name(id, statements, operations);
+    let mut sorted = Vec::new();
+    for row in waits {
+        LockAttribution::add_to(
+            &mut sorted,
+            &LockAttribution { chain: WorkerChain::UNKNOWN, ..*row },
+        );
+    }
     sorted.sort_by_key(|row| std::cmp::Reverse(row.wait_ns));
     let record = |row: LockAttribution| BudgetLockHolder {
         waiter: name(row.waiter),
@@ -195,6 +232,40 @@ pub fn lock_holders(
         wait_s: row.wait_ns as f64 / 1e9,
     };
     sorted.into_iter().map(record).collect()
+}
+
+/// The records of what the holders did, likewise.
+pub fn lock_chains(
+    waits: &[LockAttribution],
+    statements: &[Statement],
+    operations: &[String],
+) -> Vec<BudgetLockChain> {
+    let name = |id| statement_name(id, statements, operations);
+    let record = |row: &LockAttribution| {
+        let mut names = vec![name(row.waiter)];
+        match row.holder {
+            LockHolder::Worker(_) => {
+                names.extend(row.chain.statements().iter().map(|id| name(*id)))
+            }
+            LockHolder::Process { .. } => names.push(row.holder.describe(name)),
+            LockHolder::Unknown => {}
+        }
+        let (cause, wait_s) = (row.chain.doing.cause(), row.wait_ns as f64 / 1e9);
+        BudgetLockChain { statements: names, cause, count: row.count, wait_s }
+    };
+    let mut records: Vec<BudgetLockChain> = waits.iter().map(record).collect();
+    records.sort_by(|a, b| b.wait_s.total_cmp(&a.wait_s));
+    records
+}
+
+fn statement_name(id: StatementId, statements: &[Statement], operations: &[String]) -> String {
+    let Some(statement) = statements.get(usize::from(id.0)) else {
+        return "unknown".to_owned();
+    };
+    match operations.get(usize::from(statement.operation.0)) {
+        Some(operation) => format!("{operation}: {}", statement.name),
+        None => statement.name.clone(),
+    }
 }
 
 #[cfg(test)]
@@ -208,17 +279,40 @@ mod tests {
         registry.publish(1, StatementId(11));
         registry.set_file_level(1, level::SHARED);
         assert_eq!(registry.holder(0, false), None);
-        assert_eq!(registry.holder(0, true), Some(LockHolder::Worker(StatementId(11))));
+        assert_eq!(registry.holder(0, true), Some(1));
         registry.publish(3, StatementId(33));
         registry.set_wal_writer(3, true);
-        assert_eq!(registry.holder(0, true), Some(LockHolder::Worker(StatementId(33))));
+        assert_eq!(registry.holder(0, true), Some(3));
         assert_eq!(registry.holder(3, false), None);
         assert_eq!(registry.just_released(0), None);
         registry.set_wal_writer(3, false);
-        assert_eq!(registry.just_released(0), Some(LockHolder::Worker(StatementId(33))));
+        assert_eq!(registry.just_released(0), Some(StatementId(33)));
         assert_eq!(registry.just_released(3), None);
         registry.set_file_level(1, 0);
         assert_eq!(registry.holder(0, true), None);
+    }
+
+    #[test]
+    fn a_holder_that_naps_is_followed_and_no_circle_is() {
+        let registry = LockRegistry::new(4);
+        for worker in 0..4 {
+            registry.publish(worker, StatementId(10 + worker as u16));
+        }
+        let statements = |chain: WorkerChain| chain.statements().iter().map(|id| id.0).collect();
+        let chain = registry.chain(0, 1);
+        assert_eq!((statements(chain), chain.doing), (vec![11], WorkerActivity::Running));
+        registry.set_activity(1, WorkerActivity::Napping);
+        registry.set_waiting(1, Some(2));
+        registry.set_activity(2, WorkerActivity::Syncing);
+        let chain = registry.chain(0, 1);
+        assert_eq!((statements(chain), chain.doing), (vec![11, 12], WorkerActivity::Syncing));
+        registry.set_activity(2, WorkerActivity::Napping);
+        registry.set_waiting(2, Some(1));
+        let chain = registry.chain(0, 1);
+        assert_eq!(chain.doing, WorkerActivity::Napping);
+        assert_eq!(chain.statements().len(), dbtime_model::record::MAX_CHAIN_DEPTH);
+        registry.set_waiting(2, None);
+        assert_eq!(statements(registry.chain(0, 1)), [11, 12]);
     }
 
     #[test]
@@ -227,6 +321,7 @@ mod tests {
         let nap = |waiter, wait_ns| LockAttribution {
             waiter: StatementId(waiter),
             holder: LockHolder::Unknown,
+            chain: WorkerChain::UNKNOWN,
             count: 1,
             wait_ns,
         };

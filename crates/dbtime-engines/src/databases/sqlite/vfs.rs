@@ -147,9 +147,7 @@ fn run(
     below: impl FnOnce() -> c_int,
 ) -> c_int {
     let Some(context) = context else { return below() };
-    let (code, wall) = context.timed(part, below);
-    context.record(kind, call, 0, wall);
-    code
+    context.timed_call((kind, call), part, 0, below)
 }
 
 /// SQLite sleeps by itself when readers and writers of the log race for its header: a nap taken to

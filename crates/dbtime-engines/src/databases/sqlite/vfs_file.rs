@@ -148,9 +148,7 @@ fn timed(
     below: impl FnOnce() -> ResultCode,
 ) -> ResultCode {
     let Some((context, kind)) = known(file) else { return below() };
-    let (code, wall) = context.timed(part, below);
-    context.record(kind, call, u64::from(bytes.unsigned_abs()), wall);
-    code
+    context.timed_call((kind, call), part, u64::from(bytes.unsigned_abs()), below)
 }
 
 #[inline]

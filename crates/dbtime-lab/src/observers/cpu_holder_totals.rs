@@ -1,0 +1,137 @@
+//! Waits of a traced run for a CPU, by who had it.
+
+use super::cpu_owners::{CpuOwner, CpuOwners};
+use crate::join::JoinedTransaction;
+use dbtime_model::record::{BudgetCpuHolder, CpuHolderKind};
+use dbtime_model::{Nanos, Part, Parts};
+use rustc_hash::FxHashMap;
+
+/// More rows than this are not kept: what comes later has one together.
+const MAX_ROWS: usize = 1_000;
+
+/// Sums of waits.
+#[derive(Debug, Default)]
+pub(super) struct CpuHolderTotals {
+    rows: FxHashMap<CpuOwner, CpuWaitSum>,
+    others: CpuWaitSum,
+    /// All waits for a CPU, in the parts of the transactions.
+    runq_ns: i64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct CpuWaitSum {
+    count: u64,
+    length: Nanos,
+}
+
+impl CpuHolderTotals {
+    /// Adds the waits of a transaction.
+    pub(super) fn add(&mut self, transaction: &JoinedTransaction, owners: &CpuOwners) {
+        self.runq_ns += runq_ns(&transaction.parts);
+        for preemptor in transaction.waits.iter().filter_map(|wait| wait.waits.preemptor.as_ref()) {
+            let sum = match owners.get(preemptor) {
+                Some(owner) if self.rows.contains_key(owner) || self.rows.len() < MAX_ROWS => {
+                    self.rows.entry(owner.clone()).or_default()
+                }
+                _ => &mut self.others,
+            };
+            sum.count += 1;
+            sum.length += preemptor.length;
+        }
+    }
+
+    /// The records, the longest waits first and what has no name last.
+    pub(super) fn records(self) -> Vec<BudgetCpuHolder> {
+        let runq_s = self.runq_ns as f64 / 1e9;
+        let share = |wait_s: f64| if runq_s > 0.0 { 100.0 * wait_s / runq_s } else { 0.0 };
+        let row = |kind, process: Option<&str>, thread: Option<&str>, sum: CpuWaitSum| {
+            let wait_s = sum.length.as_secs();
+            BudgetCpuHolder {
+                kind,
+                process: process.map(str::to_owned),
+                thread: thread.map(str::to_owned),
+                count: Some(sum.count),
+                wait_s,
+                share_pct: share(wait_s),
+            }
+        };
+        let named = self.rows.iter();
+        let mut rows: Vec<_> = named
+            .map(|(of, sum)| row(of.kind, of.process.as_deref(), Some(&*of.thread), *sum))
+            .collect();
+        if self.others.count > 0 {
+            rows.push(row(CpuHolderKind::Others, None, None, self.others));
+        }
+        let order = |row: &BudgetCpuHolder| (row.kind, row.process.clone(), row.thread.clone());
+        rows.sort_by(|a, b| b.wait_s.total_cmp(&a.wait_s).then(order(a).cmp(&order(b))));
+        let lengths = self.rows.values().chain([&self.others]).map(|sum| sum.length.signed());
+        let rest_ns = self.runq_ns - lengths.sum::<i64>();
+        if rest_ns > 0 {
+            let wait_s = rest_ns as f64 / 1e9;
+            let kind = CpuHolderKind::NotNamed;
+            let rest =
+                BudgetCpuHolder { kind, wait_s, share_pct: share(wait_s), ..Default::default() };
+            rows.push(rest);
+        }
+        rows
+    }
+}
+
+/// The part `runq` in its two kinds.
+fn runq_ns(parts: &Parts) -> i64 {
+    [Part::Runq, Part::RunqPreempted, Part::RunqWoken].map(|part| parts.get(part)).iter().sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::join::{JoinedWaits, RequestWaits};
+    use dbtime_model::exchange::DrivenTransaction;
+    use dbtime_model::traced::Preemptor;
+    use dbtime_model::{MonoNanos, OperationId, Outcome, Sample};
+
+    fn waited(preempted: i64, woken: i64, preemptor: Option<Preemptor>) -> JoinedTransaction {
+        let at = MonoNanos(0);
+        let (operation, outcome) = (OperationId(0), Outcome::Completed);
+        let (late, retries) = (Nanos::ZERO, 0);
+        let sample =
+            Sample { operation, outcome, due: at, ready: at, sent: at, done: at, late, retries };
+        let parts = Parts::of(&[(Part::RunqPreempted, preempted), (Part::RunqWoken, woken)]);
+        let driven = DrivenTransaction { transaction: 1, sample, parts, exchanges: 1 };
+        let waits = std::sync::Arc::new(RequestWaits { preemptor, ..RequestWaits::default() });
+        let waits = vec![JoinedWaits { statement: None, start: at, end: at, waits }];
+        let (statements, bare, client_runq) = (Vec::new(), Vec::new(), None);
+        JoinedTransaction { driven, parts, statements, bare, waits, client_runq }
+    }
+
+    fn own(name: &str, length: u64) -> Preemptor {
+        Preemptor { thread: std::process::id(), name: name.to_owned(), length: Nanos(length) }
+    }
+
+    #[test]
+    fn rows_are_the_part_exactly() {
+        let mut owners = CpuOwners::new(1);
+        let mut totals = CpuHolderTotals::default();
+        for preemptor in [own("load", 900), own("load", 50), own("reports", 600)] {
+            owners.note(&preemptor);
+            totals.add(&waited(1_000, 500, Some(preemptor)), &owners);
+        }
+        totals.add(&waited(0, 7, None), &owners);
+        let nowhere = Preemptor { thread: 2, name: "far".to_owned(), length: Nanos(1) };
+        totals.add(&waited(1, 0, Some(nowhere)), &owners);
+        let rows = totals.records();
+        let of = |row: &BudgetCpuHolder| (row.kind, row.thread.clone(), row.count);
+        let driver =
+            |name: &str, count| (CpuHolderKind::Driver, Some(name.to_owned()), Some(count));
+        let expected = [
+            driver("load", 2),
+            driver("reports", 1),
+            (CpuHolderKind::Others, None, Some(1)),
+            (CpuHolderKind::NotNamed, None, None),
+        ];
+        assert_eq!(rows.iter().map(of).collect::<Vec<_>>(), expected);
+        let sum = |of: fn(&BudgetCpuHolder) -> f64| rows.iter().map(of).sum::<f64>();
+        assert!((sum(|row| row.wait_s) - 4_508e-9).abs() < 1e-15, "{rows:?}");
+        assert!((sum(|row| row.share_pct) - 100.0).abs() < 1e-9, "{rows:?}");
+    }
+}

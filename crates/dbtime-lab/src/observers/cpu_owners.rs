@@ -1,0 +1,112 @@
+//! Whose the threads are that had the CPU while requests could have run.
+
+use dbtime_model::record::CpuHolderKind;
+use dbtime_model::traced::Preemptor;
+use dbtime_observe::process::ThreadOwner;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// More threads than this are not looked up: a server with a process for each connection has as
+/// many as there were connections.
+const MAX_THREADS: usize = 20_000;
+
+/// Names of the processes that watch.
+const TRACER_NAMES: [&str; 2] = ["dbtime-helper", "dbtime-reader"];
+
+/// A thread, as it is counted: those of one process that share a name are one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct CpuOwner {
+    pub(super) kind: CpuHolderKind,
+    pub(super) process: Option<Arc<str>>,
+    pub(super) thread: Arc<str>,
+}
+
+/// The threads that were looked up. A number may come again with another thread: one of another
+/// name is looked up anew.
+pub(super) struct CpuOwners {
+    own: u32,
+    server: u32,
+    known: FxHashMap<u32, CpuOwner>,
+}
+
+impl CpuOwners {
+    /// Of a run of this process against the server of that number.
+    pub(super) fn new(server: u32) -> Self {
+        Self { own: std::process::id(), server, known: FxHashMap::default() }
+    }
+
+    /// Looks up whose a thread is, if it is new. To be called soon: threads end.
+    pub(super) fn note(&mut self, preemptor: &Preemptor) {
+        let is_known = match self.known.get(&preemptor.thread) {
+            Some(owner) => *owner.thread == *preemptor.name,
+            None => self.known.len() >= MAX_THREADS,
+        };
+        if !is_known {
+            let owner = ThreadOwner::of(preemptor.thread);
+            let owner = self.owner(owner.as_ref(), &preemptor.name);
+            self.known.insert(preemptor.thread, owner);
+        }
+    }
+
+    /// Whose a thread is; `None` where there was no room to know, or another thread has its number.
+    pub(super) fn get(&self, preemptor: &Preemptor) -> Option<&CpuOwner> {
+        self.known.get(&preemptor.thread).filter(|owner| *owner.thread == *preemptor.name)
+    }
+
+    fn owner(&self, owner: Option<&ThreadOwner>, thread: &str) -> CpuOwner {
+        let kind = owner.map_or(CpuHolderKind::Ended, |owner| self.kind(owner));
+        let process = owner.map(|owner| Arc::from(owner.name.as_str()));
+        CpuOwner { kind, process, thread: Arc::from(thread) }
+    }
+
+    fn kind(&self, owner: &ThreadOwner) -> CpuHolderKind {
+        let descends_from = |pid: u32| owner.pid == pid || owner.ancestors.contains(&pid);
+        let is_tracer = || TRACER_NAMES.contains(&owner.name.as_str());
+        match () {
+            () if owner.pid == self.own => CpuHolderKind::Driver,
+            // A private server descends from this process.
+            () if descends_from(self.server) => CpuHolderKind::Server,
+            () if descends_from(self.own) && is_tracer() => CpuHolderKind::Tracer,
+            () => CpuHolderKind::Other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbtime_model::Nanos;
+
+    fn preemptor(thread: u32, name: &str) -> Preemptor {
+        Preemptor { thread, name: name.to_owned(), length: Nanos(1) }
+    }
+
+    #[test]
+    fn processes_are_told_apart_by_descent() {
+        let owners = CpuOwners { own: 10, server: 20, known: FxHashMap::default() };
+        let kind = |pid, name: &str, ancestors: &[u32]| {
+            owners.kind(&ThreadOwner { pid, name: name.to_owned(), ancestors: ancestors.to_vec() })
+        };
+        assert_eq!(kind(10, "dbtime", &[5]), CpuHolderKind::Driver);
+        assert_eq!(kind(20, "postgres", &[10, 5]), CpuHolderKind::Server);
+        assert_eq!(kind(21, "postgres", &[20, 10, 5]), CpuHolderKind::Server);
+        assert_eq!(kind(11, "dbtime-reader", &[12, 10]), CpuHolderKind::Tracer);
+        assert_eq!(kind(11, "dbtime-reader", &[7]), CpuHolderKind::Other);
+        assert_eq!(kind(30, "busy", &[5]), CpuHolderKind::Other);
+    }
+
+    #[test]
+    fn a_thread_of_another_name_is_looked_up_anew() {
+        let own = std::process::id();
+        let mut owners = CpuOwners::new(1);
+        for name in ["one", "two"] {
+            owners.note(&preemptor(own, name));
+            let owner = owners.get(&preemptor(own, name)).expect("it is there");
+            assert_eq!((owner.kind, &*owner.thread), (CpuHolderKind::Driver, name));
+            assert!(owner.process.is_some());
+        }
+        owners.note(&preemptor(u32::MAX / 2, "gone"));
+        let gone = owners.get(&preemptor(u32::MAX / 2, "gone")).expect("a row");
+        assert_eq!((gone.kind, &gone.process), (CpuHolderKind::Ended, &None));
+    }
+}

@@ -1,0 +1,126 @@
+//! Waits of a run for files, by statement, file and part.
+
+use crate::file_waits::completed;
+use crate::join::JoinedTransaction;
+use crate::workload_names::WorkloadNames;
+use dbtime_load::workload::Workload;
+use dbtime_model::record::{BudgetFileWait, WaitedFile};
+use dbtime_model::traced_files::{FileName, FileWait};
+use dbtime_model::{Nanos, OperationId, Part, Parts, StatementId};
+use rustc_hash::FxHashMap;
+
+/// More rows than this are not kept: what comes later has one for each part.
+const MAX_ROWS: usize = 1_000;
+
+/// Sums of waits.
+#[derive(Debug, Default)]
+pub(super) struct FileTotals {
+    rows: FxHashMap<FileKey, FileSum>,
+    /// The parts of all transactions.
+    parts: Parts,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct FileKey {
+    part: Part,
+    /// `None`: all for which there was no row.
+    waiter: Option<(OperationId, Option<StatementId>)>,
+    file: FileName,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct FileSum {
+    count: u64,
+    length: Nanos,
+}
+
+impl FileTotals {
+    /// Adds the waits of a transaction.
+    pub(super) fn add(&mut self, transaction: &JoinedTransaction) {
+        self.parts.add_all(&transaction.parts);
+        let operation = transaction.driven.sample.operation;
+        for wait in &transaction.waits {
+            for FileWait { file, part, count, length } in &wait.waits.files {
+                let waiter = Some((operation, wait.statement));
+                let key = FileKey { part: *part, waiter, file: file.clone() };
+                let is_kept = self.rows.len() < MAX_ROWS || self.rows.contains_key(&key);
+                let others = || FileKey { part: *part, waiter: None, file: FileName::Others };
+                let key = if is_kept { key } else { others() };
+                let sum = self.rows.entry(key).or_default();
+                sum.count += count;
+                sum.length += *length;
+            }
+        }
+    }
+
+    /// The records, the longest waits first and what has no name last.
+    pub(super) fn records(self, workload: &Workload) -> Vec<BudgetFileWait> {
+        let names = WorkloadNames::of(workload);
+        let row = |(key, sum): (FileKey, FileSum)| {
+            let (kind, file) = match key.file {
+                FileName::Named(name) => (WaitedFile::Named, Some(name)),
+                FileName::Mapped => (WaitedFile::Mapped, None),
+                FileName::Others => (WaitedFile::Others, None),
+            };
+            BudgetFileWait {
+                waiter: key.waiter.map(|(operation, statement)| names.name(operation, statement)),
+                kind,
+                file,
+                part: key.part,
+                count: Some(sum.count),
+                wait_s: sum.length.as_secs(),
+                share_pct: 0.0,
+            }
+        };
+        let parts = self.parts;
+        completed(self.rows.into_iter().map(row).collect(), |part| parts.get(part) as f64 / 1e9)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::join::{JoinedWaits, RequestWaits};
+    use dbtime_model::exchange::DrivenTransaction;
+    use dbtime_model::{MonoNanos, Outcome, Sample};
+
+    fn waited(sync: i64, files: Vec<FileWait>) -> JoinedTransaction {
+        let at = MonoNanos(0);
+        let (operation, outcome) = (OperationId(0), Outcome::Completed);
+        let (late, retries) = (Nanos::ZERO, 0);
+        let sample =
+            Sample { operation, outcome, due: at, ready: at, sent: at, done: at, late, retries };
+        let parts = Parts::only(Part::Sync, sync);
+        let driven = DrivenTransaction { transaction: 1, sample, parts, exchanges: 1 };
+        let waits = std::sync::Arc::new(RequestWaits { files, ..RequestWaits::default() });
+        let waits =
+            vec![JoinedWaits { statement: Some(StatementId(0)), start: at, end: at, waits }];
+        let (statements, bare, client_runq) = (Vec::new(), Vec::new(), None);
+        JoinedTransaction { driven, parts, statements, bare, waits, client_runq }
+    }
+
+    fn file(name: &str, length: u64) -> FileWait {
+        let file = FileName::Named(name.to_owned());
+        FileWait { file, part: Part::Sync, count: 2, length: Nanos(length) }
+    }
+
+    #[test]
+    fn rows_are_the_part_and_none_is_lost() {
+        let workload = Workload::find("tpcb").expect("a shipped one");
+        let mut totals = FileTotals::default();
+        let rows = MAX_ROWS as u64 + 5;
+        for number in 0..rows {
+            totals.add(&waited(1_200, vec![file(&format!("f{number}"), 1_000)]));
+        }
+        totals.add(&waited(7, vec![file("f0", 7)]));
+        let records = totals.records(&workload);
+        assert_eq!(records.len(), MAX_ROWS + 2);
+        let shown = |at: usize| (records[at].kind, records[at].file.as_deref(), records[at].count);
+        assert_eq!(shown(0), (WaitedFile::Others, None, Some(10)));
+        assert_eq!(shown(1), (WaitedFile::Named, Some("f0"), Some(4)));
+        assert_eq!(shown(MAX_ROWS + 1), (WaitedFile::NotNamed, None, None));
+        assert_eq!(records[1].waiter.as_deref(), Some("tpcb: begin"));
+        let sum: f64 = records.iter().map(|row| row.wait_s).sum();
+        assert!((sum - (rows * 1_200 + 7) as f64 / 1e9).abs() < 1e-12, "{sum}");
+    }
+}

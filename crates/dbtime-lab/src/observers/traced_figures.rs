@@ -1,0 +1,79 @@
+//! What comes of the transactions of a run's window that were traced.
+
+use super::cpu_holder_totals::CpuHolderTotals;
+use super::cpu_owners::CpuOwners;
+use super::file_totals::FileTotals;
+use super::lock_chain_totals::LockChainTotals;
+use super::lock_holder_totals::LockHolderTotals;
+use crate::join::JoinedTransaction;
+use crate::run_trace::TracedTables;
+use dbtime_load::workload::Workload;
+use dbtime_model::traced::TracedRequest;
+use dbtime_model::{MonoNanos, Nanos, Recorder};
+
+/// Their parts, and whom and what they waited for.
+pub(super) struct TracedFigures {
+    recorder: Recorder,
+    owners: CpuOwners,
+    lock_holders: LockHolderTotals,
+    lock_chains: LockChainTotals,
+    cpu_holders: CpuHolderTotals,
+    files: FileTotals,
+    /// How long answers waited for a driver without a CPU, and of how many transactions that is
+    /// known.
+    client_runq: (Nanos, u64),
+}
+
+impl TracedFigures {
+    /// Of a run against the server of that number.
+    pub(super) fn new(recorder: Recorder, server: u32) -> Self {
+        let owners = CpuOwners::new(server);
+        let (lock_holders, lock_chains, cpu_holders, files) = Default::default();
+        let client_runq = (Nanos::ZERO, 0);
+        Self { recorder, owners, lock_holders, lock_chains, cpu_holders, files, client_runq }
+    }
+
+    /// Notes what a request did, which others may have waited for, and whose threads it waited for.
+    pub(super) fn request(&mut self, request: &TracedRequest) {
+        request.preemptor.iter().for_each(|preemptor| self.owners.note(preemptor));
+        self.lock_chains.request(request);
+    }
+
+    /// Adds a transaction, if it belongs to the window.
+    pub(super) fn add(&mut self, transaction: &JoinedTransaction) {
+        transaction.record(&mut self.recorder);
+        if self.recorder.window().contains(transaction.driven.sample.due) {
+            self.lock_holders.add(transaction);
+            self.lock_chains.add(transaction);
+            self.cpu_holders.add(transaction, &self.owners);
+            self.files.add(transaction);
+            if let Some(runq) = transaction.client_runq {
+                self.client_runq.0 += runq;
+                self.client_runq.1 += 1;
+            }
+        }
+    }
+
+    /// The mean of what is known of answers that waited for a driver without a CPU. Unit:
+    /// microseconds of a transaction.
+    pub(super) fn client_runq_us(&self) -> Option<f64> {
+        let (runq, transactions) = self.client_runq;
+        (transactions > 0).then(|| runq.0 as f64 / 1e3 / transactions as f64)
+    }
+
+    /// Splits the waits for locks whose holders have been seen by now.
+    pub(super) fn settle(&mut self, present: MonoNanos) {
+        self.lock_chains.settle(present);
+    }
+
+    /// The parts, and the tables for the record.
+    pub(super) fn finish(self, workload: &Workload) -> (Recorder, TracedTables) {
+        let tables = TracedTables {
+            lock_holders: self.lock_holders.records(workload),
+            lock_chains: Some(self.lock_chains.records(workload)),
+            cpu_holders: Some(self.cpu_holders.records()),
+            file_waits: Some(self.files.records(workload)),
+        };
+        (self.recorder, tables)
+    }
+}

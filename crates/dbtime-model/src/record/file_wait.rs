@@ -1,0 +1,42 @@
+//! Waiting for files, by file and part.
+
+use crate::Part;
+use serde::{Deserialize, Serialize};
+
+/// What was waited for.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitedFile {
+    /// A file, by its name; on the embedded engine the kind of file.
+    Named,
+    /// Pages of mapped files.
+    Mapped,
+    /// All for which there was no room, in a request or in this table.
+    Others,
+    /// What is left of the part.
+    #[default]
+    NotNamed,
+}
+
+/// Waiting for a file in one part of the responses.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BudgetFileWait {
+    /// The operation and statement that waited: `tpcb: commit`; `null` where that is not one.
+    pub waiter: Option<String>,
+    /// What kind of thing it is.
+    pub kind: WaitedFile,
+    /// The file's name: without its folder; of PostgreSQL what is in it, `DATABASE/TABLE`, where
+    /// that is known; on the embedded engine `database`, `wal`, `journal`, `temporary` or `other`.
+    /// `null` for all kinds but `named`.
+    pub file: Option<String>,
+    /// Which part of the responses: `io_read`, `io_write` or `sync`.
+    pub part: Part,
+    /// How often it was waited for; `null` for `not_named`.
+    pub count: Option<u64>,
+    /// How long in all, in seconds. On a server all rows of a part together are the part.
+    pub wait_s: f64,
+    /// The same in percent of that part.
+    pub share_pct: f64,
+}

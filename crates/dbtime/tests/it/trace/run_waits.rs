@@ -1,0 +1,187 @@
+//! Whom and what the transactions of a traced run waited for.
+
+use super::*;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+
+/// The record of a run with these options; `None` without eBPF.
+pub(super) fn traced(line: &str) -> Option<Value> {
+    let ran = Sandbox::new().run(&format!("run {line} --trace --json"));
+    let record: Value = serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {ran:?}"));
+    if record["trace"].is_null() {
+        not_tested(&record["validity"].to_string());
+        return None;
+    }
+    Some(record)
+}
+
+/// A part of all transactions that are in the parts. Unit: seconds.
+pub(super) fn part_s(record: &Value, part: &str) -> f64 {
+    let sampled = record["budget"]["sampled"].as_f64().expect("a count");
+    record["budget_us"][part].as_f64().expect("measured") * sampled / 1e6
+}
+
+/// The first CPU that this test may run on.
+fn first_cpu() -> usize {
+    let cpus = sched_getaffinity(None).expect("CPUs");
+    (0..CpuSet::MAX_CPU).find(|cpu| cpus.is_set(*cpu)).expect("a CPU")
+}
+
+/// The tests that put a server on the first CPU: one at a time.
+static FIRST_CPU: Mutex<()> = Mutex::new(());
+
+/// A process called `hog` that wants a CPU, until this goes.
+struct NamedHog(Child);
+
+impl NamedHog {
+    /// Several of them, so that other tests on the same CPU take less of it.
+    fn start_some(sandbox: &Sandbox, cpu: usize) -> Vec<Self> {
+        let program = sandbox.path("hog");
+        std::os::unix::fs::symlink("/bin/sh", &program).expect("a link");
+        (0..3).map(|_| Self::start(&program, cpu)).collect()
+    }
+
+    fn start(program: &Path, cpu: usize) -> Self {
+        let mut shell = Command::new(program);
+        shell.args(["-c", "while :; do :; done"]).stdin(Stdio::null()).stdout(Stdio::null());
+        let hog = Self(shell.spawn().expect("a shell"));
+        let mut set = CpuSet::new();
+        set.set(cpu);
+        let pid = rustix::process::Pid::from_child(&hog.0);
+        sched_setaffinity(Some(pid), &set).expect("it is ours");
+        hog
+    }
+}
+
+impl Drop for NamedHog {
+    fn drop(&mut self) {
+        self.0.kill().expect("it is there");
+        self.0.wait().expect("it ends");
+    }
+}
+
+/// The rows with names; all of them together are the part.
+fn cpu_holders(record: &Value) -> Vec<&Value> {
+    let rows = record["cpu_holders"].as_array().expect("a list");
+    let sum: f64 = rows.iter().filter_map(|row| row["wait_s"].as_f64()).sum();
+    let part = part_s(record, "runq_preempted") + part_s(record, "runq_woken");
+    assert!((sum - part).abs() <= 1e-6 * part.max(1.0), "{sum} of {part}: {rows:#?}");
+    rows.iter().filter(|row| row["kind"] != "not_named").collect()
+}
+
+/// Some milliseconds of CPU.
+fn busy_query(product: Product) -> &'static str {
+    match product {
+        Product::Postgres => "SELECT count(*) FROM generate_series(1, 40000)",
+        _ => "SELECT BENCHMARK(40000, MD5('a'))",
+    }
+}
+
+#[test]
+fn who_had_the_cpu_of_a_run_s_server_is_named_first() {
+    let _alone = FIRST_CPU.lock().unwrap_or_else(PoisonError::into_inner);
+    let cpu = first_cpu();
+    for product in [Product::Mariadb, Product::Postgres] {
+        let sandbox = Sandbox::new();
+        let hogs = NamedHog::start_some(&sandbox, cpu);
+        let Some(record) = traced(&format!(
+            "--query \"{}\" --target {} --connections 2 --time 2s --warmup 200ms --server-cpus {cpu}",
+            busy_query(product),
+            product.name(),
+        )) else {
+            return;
+        };
+        drop(hogs);
+        let rows = cpu_holders(&record);
+        let first = rows.first().unwrap_or_else(|| panic!("{}", record["budget_us"]));
+        assert_eq!(
+            (&first["process"], &first["kind"]),
+            (&"hog".into(), &"other".into()),
+            "{rows:#?}"
+        );
+        assert!(first["share_pct"].as_f64() > Some(30.0), "{rows:#?}");
+    }
+}
+
+#[test]
+fn a_driver_that_takes_the_server_s_cpu_is_named() {
+    let _alone = FIRST_CPU.lock().unwrap_or_else(PoisonError::into_inner);
+    let cpu = first_cpu();
+    for product in [Product::Mariadb, Product::Postgres] {
+        let Some(record) = traced(&format!(
+            "--query \"{}\" --target {} --connections 4 --rate 150/s --time 2s --warmup 200ms \
+             --server-cpus {cpu} --client-cpus {cpu}",
+            busy_query(product),
+            product.name(),
+        )) else {
+            return;
+        };
+        let rows = cpu_holders(&record);
+        let is_shard =
+            |row: &Value| row["thread"].as_str().is_some_and(|of| of.starts_with("shard"));
+        let driver = rows.iter().find(|row| row["kind"] == "driver" && is_shard(row));
+        let driver = driver.unwrap_or_else(|| panic!("{rows:#?}"));
+        assert_eq!(driver["process"], "dbtime", "{driver}");
+        assert!(driver["count"].as_u64() > Some(0), "{driver}");
+        assert!(driver["wait_s"].as_f64() > Some(0.0), "{driver}");
+    }
+}
+
+/// Where nothing is traced nobody knows who had the CPU.
+#[test]
+fn an_embedded_run_has_no_holders_of_cpus() {
+    let sandbox = Sandbox::new();
+    let ran = sandbox.run("run values1 --target sqlite --transactions 50 --no-record --json");
+    let record = ran.fine().json();
+    assert!(record["budget_us"]["runq"].is_number() && record["cpu_holders"].is_null());
+}
+
+/// The rows of a part and their sum.
+fn rows_of<'a>(record: &'a Value, part: &str) -> (Vec<&'a Value>, f64) {
+    let rows = record["file_waits"].as_array().expect("a list");
+    let rows: Vec<_> = rows.iter().filter(|row| row["part"] == part).collect();
+    let sum = rows.iter().filter_map(|row| row["wait_s"].as_f64()).sum();
+    (rows, sum)
+}
+
+#[test]
+fn a_commit_s_sync_is_that_of_the_log() {
+    for (product, log) in [(Product::Mariadb, "ib_logfile0"), (Product::Postgres, "pg_wal")] {
+        let Some(record) = traced(&format!(
+            "tpcb --target {} --connections 2 --time 2s --warmup 200ms",
+            product.name()
+        )) else {
+            return;
+        };
+        for part in ["io_read", "io_write", "sync"] {
+            let (rows, sum) = rows_of(&record, part);
+            let all = part_s(&record, part);
+            assert!((sum - all).abs() <= 1e-6 * all.max(1.0), "{part} {sum} of {all}: {rows:#?}");
+        }
+        let (rows, sum) = rows_of(&record, "sync");
+        let first = rows.first().expect("each commit syncs");
+        assert_eq!((&first["waiter"], &first["file"]), (&"tpcb: commit".into(), &log.into()));
+        assert!(first["wait_s"].as_f64() > Some(0.5 * sum), "{rows:#?}");
+        assert!(first["count"].as_u64() > Some(10), "{rows:#?}");
+    }
+}
+
+/// All calls are timed from within, and nothing is outside of the window.
+#[test]
+fn sqlite_s_waits_are_by_kind_of_file() {
+    let sandbox = Sandbox::new();
+    let load = "--workers 2 --transactions 400 --budget-every 1 --no-record --json";
+    let ran = sandbox.run(&format!("run atm --target 'sqlite:?synchronous=full' {load}"));
+    let record = ran.fine().json();
+    for part in ["io_read", "io_write", "sync"] {
+        let (rows, sum) = rows_of(&record, part);
+        let all = part_s(&record, part);
+        assert!((sum - all).abs() <= 1e-6 * all.max(1.0), "{part} {sum} of {all}: {rows:#?}");
+    }
+    let (rows, _) = rows_of(&record, "sync");
+    let first = rows.first().expect("commits sync");
+    assert!(first["waiter"].as_str().is_some_and(|name| name.ends_with(": commit")), "{first}");
+    assert_eq!((&first["kind"], &first["file"]), (&"named".into(), &"wal".into()), "{rows:#?}");
+}
