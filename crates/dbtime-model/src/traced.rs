@@ -238,15 +238,15 @@ pub struct BlockingTransaction {
     pub idle: Nanos,
 }
 
-/// Who had the CPU for longest while a request could have run: who took it away, or after a wake-up
-/// who then left it.
+/// Who had the CPU that a request got for longest, while the request could have run: threads of one
+/// name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Preemptor {
-    /// Its thread.
+    /// One of the threads.
     pub thread: u32,
-    /// The thread's name.
+    /// Their name.
     pub name: String,
-    /// How long it had it, in all.
+    /// How long they had it, in all.
     #[serde(rename = "length_us")]
     pub length: Nanos,
 }

@@ -141,11 +141,11 @@ enum wait_class {
 	CLASS_IO = 10,
 };
 
-/* Who had the CPU for longest while a request could have run. */
+/* Who had the CPU for longest while a request could have run: threads of one name. */
 struct preemptor {
 	__u64 length;		/* in all; 0: nobody had it */
 	struct name name;
-	__u32 tid;
+	__u32 tid;		/* of one of them */
 	__u32 reserved;
 };
 

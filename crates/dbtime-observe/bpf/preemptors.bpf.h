@@ -8,6 +8,27 @@
 
 #include "threads.bpf.h"
 
+#define STINTS 64		/* that are kept of a CPU; a power of two */
+
+/* The time that a thread had a CPU: from the end of the stint before. */
+struct stint {
+	__u64 until;
+	__u32 tid;		/* 0: the CPU was idle */
+	struct name name;
+};
+
+struct cpu_stints {
+	__u32 count;		/* how many there have been */
+	struct stint latest[STINTS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct cpu_stints);
+} stints SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, PREEMPTORS);
@@ -38,18 +59,18 @@ static __always_inline void note_preemption(struct thread *thread, __u64 length)
 	thread->pending_preemptions.length += length;
 }
 
-/* Adds to what a rival of the request has had; who had less than this goes where there is no place. */
-static __noinline int add_rival(struct thread *thread, __u64 length)
+/* Adds to what rivals of one name have had; who had less than this goes where there is no place. */
+static __noinline int add_rival(struct thread *thread, struct stint *stint, __u64 length)
 {
 	struct preemptor *least;
 
-	if (!thread)
+	if (!thread || !stint)
 		return 0;
 	least = &thread->rivals[0];
 	for (int i = 0; i < RIVALS; i++) {
 		struct preemptor *at = &thread->rivals[i];
 
-		if (at->length && at->tid == thread->next_tid) {
+		if (at->length && is_same(&at->name, &stint->name, sizeof(struct name))) {
 			at->length += length;
 			return 0;
 		}
@@ -58,8 +79,48 @@ static __noinline int add_rival(struct thread *thread, __u64 length)
 	}
 	if (length > least->length) {
 		least->length = length;
-		least->tid = thread->next_tid;
-		least->name = thread->next_name;
+		least->tid = stint->tid;
+		least->name = stint->name;
+	}
+	return 0;
+}
+
+/* A thread leaves the CPU that runs this. */
+static __always_inline void add_stint(struct task_struct *task, __u64 now)
+{
+	__u32 zero = 0;
+	struct cpu_stints *of = bpf_map_lookup_elem(&stints, &zero);
+	struct stint *stint;
+
+	if (!of)
+		return;
+	stint = &of->latest[of->count++ & (STINTS - 1)];
+	stint->until = now;
+	stint->tid = task->pid;
+	if (stint->tid)
+		bpf_probe_read_kernel(&stint->name, sizeof(stint->name), task->comm);
+}
+
+/* A thread gets the CPU that runs this, for which it waited so long: those that had it meanwhile are
+ * its rivals, the latest first. */
+static __noinline int add_rivals(struct thread *thread, __u64 length, __u64 now)
+{
+	__u32 zero = 0;
+	struct cpu_stints *of = bpf_map_lookup_elem(&stints, &zero);
+	__u64 from = now - length, until = now;
+
+	if (!thread || !of)
+		return 0;
+	for (__u32 i = 1; i < STINTS && until > from; i++) {
+		struct stint *stint = &of->latest[(of->count - i) & (STINTS - 1)];
+		struct stint *before = &of->latest[(of->count - i - 1) & (STINTS - 1)];
+		__u64 begin = before->until > from ? before->until : from;
+
+		/* An idle CPU is in nobody's way. */
+		if (stint->tid && begin < until)
+			add_rival(thread, stint, until - begin);
+		if (begin < until)
+			until = begin;
 	}
 	return 0;
 }

@@ -29,9 +29,9 @@ static __always_inline void add_file_wait(struct thread *thread, __u32 part, __u
 	add_request_file(&thread->files, &row, length);
 }
 
-/* A wait for a CPU is over. Who was woken waited for the one that now leaves it, where that is known. */
+/* A wait for a CPU is over. */
 static __always_inline void add_cpu_wait(struct thread *thread, struct task_struct *task,
-					   struct task_struct *leaving, __u64 length)
+					   __u64 length, __u64 now)
 {
 	int is_preempted = thread->cause == PART_RUNQ_PREEMPTED;
 	__u64 throttled = throttled_for(thread, task, length);
@@ -39,16 +39,11 @@ static __always_inline void add_cpu_wait(struct thread *thread, struct task_stru
 	thread->parts[PART_THROTTLED] += throttled;
 	length -= throttled;
 	thread->parts[is_preempted ? PART_RUNQ_PREEMPTED : PART_RUNQ_WOKEN] += length;
-	if (!is_preempted) {
-		thread->next_tid = leaving ? leaving->pid : 0;
-		if (thread->next_tid)
-			bpf_probe_read_kernel(&thread->next_name, sizeof(thread->next_name), leaving->comm);
-	}
-	/* An idle CPU is in nobody's way. */
-	if (!length || !thread->next_tid)
+	if (!length)
 		return;
-	add_rival(thread, length);
-	if (is_preempted && settings.sums && thread->is_aggregated)
+	add_rivals(thread, length, now);
+	/* An idle CPU is in nobody's way. */
+	if (is_preempted && thread->next_tid && settings.sums && thread->is_aggregated)
 		note_preemption(thread, length);
 }
 
@@ -82,9 +77,8 @@ static __always_inline void add_driver_wait(struct thread *thread, struct task_s
 	wait->until = now;
 }
 
-/* A thread gets a CPU, which another leaves where that is known. */
-static __always_inline void switch_in(struct thread *thread, struct task_struct *task,
-				    struct task_struct *leaving, __u64 now)
+/* A thread gets a CPU. */
+static __always_inline void switch_in(struct thread *thread, struct task_struct *task, __u64 now)
 {
 	__u64 off_cpu_at = thread->off_cpu_at, woken_at = thread->woken_at;
 	__u64 last = off_cpu_at ? off_cpu_at : thread->on_cpu_at;
@@ -101,7 +95,7 @@ static __always_inline void switch_in(struct thread *thread, struct task_struct 
 	if (!thread->connection || !off_cpu_at)
 		return;
 	if (cause == PART_RUNQ_PREEMPTED) {
-		add_cpu_wait(thread, task, leaving, now - off_cpu_at);
+		add_cpu_wait(thread, task, now - off_cpu_at, now);
 		return;
 	}
 	if (!woken_at)
@@ -112,7 +106,7 @@ static __always_inline void switch_in(struct thread *thread, struct task_struct 
 		woken_at = off_cpu_at;
 	if (cause < PARTS)
 		thread->parts[cause] += woken_at - off_cpu_at;
-	add_cpu_wait(thread, task, leaving, now - woken_at);
+	add_cpu_wait(thread, task, now - woken_at, now);
 	if (is_for_file(cause))
 		add_file_wait(thread, cause, woken_at - off_cpu_at);
 	if (cause == PART_LOCK)
@@ -136,7 +130,7 @@ static __always_inline void recover_switch_in(struct thread *thread, struct task
 	if (thread->woken_at > at)
 		thread->woken_at = at;
 	count(COUNT_UNSEEN_SWITCHES);
-	switch_in(thread, task, NULL, at);
+	switch_in(thread, task, at);
 }
 
 /* The cause of a sleep: by the wait that the server reports, else by the system call. */
@@ -200,20 +194,20 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int state)
 {
-	__u64 now = 0, since;
 	struct thread *thread;
+	__u64 now, since;
 
 	if (phase == PHASE_BEFORE)
 		return 0;
 	since = begin_run();
+	now = bpf_ktime_get_ns();
+	add_stint(prev, now);
 	thread = thread_of(prev);
-	if (thread) {
-		now = bpf_ktime_get_ns();
+	if (thread)
 		switch_out(thread, prev, next, preempt ? 0 : state, now);
-	}
 	thread = thread_of(next);
 	if (thread)
-		switch_in(thread, next, prev, now ? now : bpf_ktime_get_ns());
+		switch_in(thread, next, now);
 	end_run(since);
 	return 0;
 }

@@ -128,6 +128,20 @@ fn what_was_woken_waits_for_a_cpu() {
 }
 
 #[test]
+fn a_wait_is_for_each_that_had_the_cpu_in_it() {
+    let timeline = ThreadTimeline::of(
+        "A  00ppppppp0
+         B  ..00......
+         C  ....0000..
+         D  ........0.",
+    );
+    let (_, request) = served(&timeline, &timeline.events());
+    assert_eq!(shown(&request.parts), "cpu 3, runq_preempted 7");
+    let preemptor = request.preemptor.expect("three had its CPU");
+    assert_eq!((&*preemptor.name, preemptor.length.0), ("C", 4 * UNIT));
+}
+
+#[test]
 fn an_idle_cpu_is_in_nobody_s_way() {
     let timeline = ThreadTimeline::of("A  00llwww0");
     let (_, request) = served(&timeline, &timeline.events());

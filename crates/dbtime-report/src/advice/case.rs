@@ -85,6 +85,17 @@ impl<'a> AdviceCase<'a> {
         clean(&format!("{}: {}", statement.operation, statement.name))
     }
 
+    /// The statement and file with most of a part's waits: `98 % of it is in tpcb: commit, for
+    /// ib_logfile0`. `None` where files are not known, or none has that much.
+    pub(super) fn file_place(&self, part: Part) -> Option<String> {
+        let rows = self.record.file_waits.iter().flatten().filter(|row| row.part == part);
+        let most = rows.max_by(|a, b| a.share_pct.total_cmp(&b.share_pct))?;
+        let file = most.file.as_deref().filter(|_| most.share_pct >= MIN_PLACE_PCT)?;
+        let share = percent(most.share_pct);
+        let waiter = most.waiter.as_deref().map_or(String::new(), |of| format!("in {of}, "));
+        Some(clean(&format!("{share} of it is {waiter}for the file {file}")))
+    }
+
     /// Of the statements that are among `these` the one with most of the parts, and its share of
     /// what all statements have, in `0.0..=1.0`.
     pub(super) fn most(

@@ -2,7 +2,9 @@
 
 use crate::advice::case::AdviceCase;
 use crate::advice::{AdviceRule, BudgetAdvice};
-use crate::format::{counted, percent};
+use crate::facts;
+use crate::format::{clean, counted, percent};
+use dbtime_model::record::{BudgetCpuHolder, CpuHolderKind};
 use dbtime_model::{Part, Product};
 
 pub(super) const RULE: AdviceRule = AdviceRule {
@@ -14,16 +16,27 @@ pub(super) const RULE: AdviceRule = AdviceRule {
 /// A process that uses less of one CPU is not worth a CPU of its own. Unit: percent.
 const MIN_OWN_PCT: f64 = 5.0;
 
+/// Who had the CPU in less of the waits is not named. Unit: percent.
+const MIN_HOLDER_PCT: f64 = 10.0;
+
+/// So many of them are named.
+const MAX_HOLDERS: usize = 3;
+
 /// A server that uses this share of its CPUs has little left of them.
 const BUSY_SHARE: f64 = 0.8;
 
 fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
-    if let Some(foreign) = case.foreign() {
-        advice.figure(foreign);
-        advice.step("stop those processes, or keep them to other CPUs");
+    let holders = holders(case);
+    for holder in holders.iter().take(MAX_HOLDERS) {
+        advice.figure(format!(
+            "{} had the CPU in {} of it",
+            clean(&facts::cpu_holder(holder)),
+            percent(holder.share_pct)
+        ));
     }
+    others(case, &holders, advice);
     if case.is_server() {
-        driver(case, advice);
+        driver(case, &holders, advice);
         tracer(case, advice);
     }
     server(case, advice);
@@ -31,12 +44,44 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     advice.step("`dbtime ps 10 --exact` during the load: it lists who has the CPUs, for how long");
 }
 
+/// The processes that had the CPU for a good share, the longest first.
+fn holders(case: &AdviceCase<'_>) -> Vec<BudgetCpuHolder> {
+    let mut sums: Vec<BudgetCpuHolder> = Vec::new();
+    for row in case.record.cpu_holders.iter().flatten() {
+        let is_same =
+            |sum: &&mut BudgetCpuHolder| sum.kind == row.kind && sum.process == row.process;
+        match sums.iter_mut().find(is_same) {
+            Some(sum) => sum.share_pct += row.share_pct,
+            None => sums.push(row.clone()),
+        }
+    }
+    let is_nobody = |kind| matches!(kind, CpuHolderKind::Others | CpuHolderKind::NotNamed);
+    sums.retain(|sum| !is_nobody(sum.kind) && sum.share_pct >= MIN_HOLDER_PCT);
+    sums.sort_by(|a, b| b.share_pct.total_cmp(&a.share_pct));
+    sums
+}
+
+/// Processes that have nothing to do with the run.
+fn others(case: &AdviceCase<'_>, holders: &[BudgetCpuHolder], advice: &mut BudgetAdvice) {
+    let is_other = |holder: &&BudgetCpuHolder| holder.kind == CpuHolderKind::Other;
+    let other = holders.iter().find(is_other).and_then(|holder| holder.process.as_deref());
+    let foreign = case.foreign();
+    let is_there = foreign.is_some();
+    foreign.into_iter().for_each(|foreign| advice.figure(foreign));
+    if let Some(process) = other {
+        advice.step(format!("stop {}, or keep it to other CPUs", clean(process)));
+    } else if is_there {
+        advice.step("stop those processes, or keep them to other CPUs");
+    }
+}
+
 /// The driver on the server's machine and CPUs.
-fn driver(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+fn driver(case: &AdviceCase<'_>, holders: &[BudgetCpuHolder], advice: &mut BudgetAdvice) {
     let record = case.record;
     let used_pct = record.client.usr_pct + record.client.sys_pct;
     let is_here = record.server.is_some() && record.environment.cpus > 1;
-    if !is_here || used_pct < MIN_OWN_PCT || keeps_apart(case) {
+    let is_named = holders.iter().any(|holder| holder.kind == CpuHolderKind::Driver);
+    if !is_here || keeps_apart(case) || (used_pct < MIN_OWN_PCT && !is_named) {
         return;
     }
     advice

@@ -11,6 +11,7 @@ pub(super) const RULE: AdviceRule =
 const MEMORY: &str = "memory that other caches and processes lack then";
 
 fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    case.file_place(Part::IoRead).into_iter().for_each(|place| advice.figure(place));
     let target = &case.record.target;
     let memory = case.record.environment.memory_bytes;
     if let Some(data) = target.data_bytes.filter(|_| memory > 0) {

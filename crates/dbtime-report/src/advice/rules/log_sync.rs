@@ -19,6 +19,7 @@ const LAST_SECOND: &str = "a power loss or a crash of the machine can lose the l
      commits; a crash of the server alone loses none";
 
 fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    case.file_place(Part::Sync).into_iter().for_each(|place| advice.figure(place));
     let syncs = COUNTERS.into_iter().find_map(|name| Some((name, case.counted(name)?)));
     if let Some((name, each)) = syncs {
         advice.figure(format!("the server counted {} {name} per transaction", rate(each)));

@@ -28,6 +28,7 @@ const SHORTAGES: [(&str, &str, &str); 4] = [
 const MIN_EACH: f64 = 0.001;
 
 fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    case.file_place(Part::IoWrite).into_iter().for_each(|place| advice.figure(place));
     for (name, action, price) in SHORTAGES {
         if let Some(each) = case.counted(name).filter(|each| *each >= MIN_EACH) {
             advice.figure(format!("the server counted {} {name} per transaction", rate(each)));

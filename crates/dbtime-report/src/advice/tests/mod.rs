@@ -1,5 +1,6 @@
 //! What is true of all advice. Each rule, on a run that shows it and on one that must not: `rules`.
 
+mod holders;
 mod rules;
 
 use super::{BudgetAdvice, RULES, RunAdvice};

@@ -1,0 +1,81 @@
+//! Rules that name who had the CPU, and which file was waited for.
+
+use super::{mariadb, postgres, says};
+use dbtime_model::Part;
+use dbtime_model::record::{
+    BudgetCpuHolder, BudgetFileWait, CpuHolderKind, RunRecord, ServerInfo, WaitedFile,
+};
+
+fn holder(kind: CpuHolderKind, process: &str, thread: &str, share_pct: f64) -> BudgetCpuHolder {
+    BudgetCpuHolder {
+        kind,
+        process: Some(process.to_owned()),
+        thread: Some(thread.to_owned()),
+        count: Some(10),
+        wait_s: share_pct / 100.0,
+        share_pct,
+    }
+}
+
+fn queued(holders: Vec<BudgetCpuHolder>) -> RunRecord {
+    let mut record = postgres(&[(Part::RunqWoken, 400.0)]);
+    record.cpu_holders = Some(holders);
+    record.environment.cpus = 2;
+    record.server = Some(ServerInfo { cpus: 2, wall_s: 10.0, cpu_s: 5.0, ..ServerInfo::default() });
+    record
+}
+
+#[test]
+fn threads_of_one_process_had_the_cpu_together() {
+    let driver = CpuHolderKind::Driver;
+    let record = queued(vec![
+        holder(driver, "dbtime", "shard 0", 20.0),
+        holder(driver, "dbtime", "shard 1", 18.0),
+        holder(CpuHolderKind::Server, "postgres", "postgres", 9.0),
+    ]);
+    let these = ["dbtime (driver) had the CPU in 38 % of it", "--client-cpus"];
+    says(&record, "cpu_queue", &these, &["postgres (server)", "stop "]);
+}
+
+#[test]
+fn a_process_that_has_nothing_to_do_with_the_run_is_named() {
+    let record = queued(vec![
+        holder(CpuHolderKind::Other, "backup", "backup", 60.0),
+        holder(CpuHolderKind::Server, "postgres", "postgres", 30.0),
+        BudgetCpuHolder { share_pct: 10.0, ..BudgetCpuHolder::default() },
+    ]);
+    let these = [
+        "backup had the CPU in 60 % of it",
+        "postgres (server) had the CPU in 30 % of it",
+        "stop backup, or keep it to other CPUs",
+    ];
+    says(&record, "cpu_queue", &these, &["not named", "stop those"]);
+}
+
+fn waited(waiter: Option<&str>, file: Option<&str>, part: Part, share_pct: f64) -> BudgetFileWait {
+    BudgetFileWait {
+        waiter: waiter.map(str::to_owned),
+        kind: if file.is_some() { WaitedFile::Named } else { WaitedFile::NotNamed },
+        file: file.map(str::to_owned),
+        part,
+        count: Some(5),
+        wait_s: 1.0,
+        share_pct,
+    }
+}
+
+#[test]
+fn the_file_that_is_waited_for_is_named_with_who_waits() {
+    let mut record = mariadb(&[(Part::Sync, 500.0), (Part::IoRead, 200.0), (Part::IoWrite, 200.0)]);
+    record.file_waits = Some(vec![
+        waited(Some("tpcb: commit"), Some("ib_logfile0"), Part::Sync, 98.0),
+        waited(None, Some("account.ibd"), Part::IoRead, 55.0),
+        waited(Some("tpcb: update"), Some("account.ibd"), Part::IoRead, 45.0),
+        waited(None, None, Part::IoWrite, 80.0),
+        waited(None, Some("undo001"), Part::IoWrite, 20.0),
+    ]);
+    let sync = "98 % of it is in tpcb: commit, for the file ib_logfile0";
+    says(&record, "log_sync", &[sync], &["account"]);
+    says(&record, "file_reads", &["55 % of it is for the file account.ibd"], &["ib_logfile0"]);
+    says(&record, "page_writes", &[], &["undo001"]);
+}
