@@ -19,6 +19,8 @@ pub enum ConnectionKey {
 pub struct StatementExchange {
     /// Its connection; `None`: it could not be named.
     pub key: Option<ConnectionKey>,
+    /// What the server calls the connection, by its own greeting; `None`: it has not said.
+    pub server_id: Option<u32>,
     /// The number of its transaction.
     pub transaction: u64,
     /// Which statement of the workload; `None`: a script's, which has no place in it.

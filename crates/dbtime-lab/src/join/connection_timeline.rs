@@ -21,6 +21,8 @@ pub(super) struct ConnectionTimeline {
     requests: VecDeque<ServedRequest>,
     /// Whether an exchange was ever seen on it.
     is_drivers: bool,
+    /// Whether the server has ever served it under the driver's name for it.
+    is_direct: bool,
 }
 
 /// The exchanges at the front that were under way together: `from` the first sent `until` the last
@@ -40,6 +42,20 @@ impl ConnectionTimeline {
 
     pub(super) fn push_request(&mut self, request: ServedRequest) {
         self.requests.push_back(request);
+    }
+
+    /// The server calls it as the driver does.
+    pub(super) fn note_direct(&mut self) {
+        self.is_direct = true;
+    }
+
+    pub(super) fn is_direct(&self) -> bool {
+        self.is_direct
+    }
+
+    /// Takes over the requests of one that turns out to be this one.
+    pub(super) fn take_requests(&mut self, other: Self) {
+        self.requests.extend(other.requests);
     }
 
     /// A transaction is over. Exchanges of later ones may be here already.

@@ -33,6 +33,9 @@
 //!   clock or the driver. So do requests of two connections within one exchange, and a request
 //!   without an answer within an answered exchange. Such an exchange is ambiguous.
 //!
+//! A connection is named by the client's address or socket. Where something lies between that makes
+//! the name at the server another one, the server's own number of the connection is the name.
+//!
 //! The parts of a transaction add up to its response exactly: the pieces that replace its
 //! `server_and_wire` have the same sum, in integers.
 //!
@@ -42,6 +45,7 @@ mod connection_timeline;
 mod exchange_group;
 mod joined_transaction;
 mod pending_transaction;
+mod relayed_connections;
 mod request_waits;
 mod served_request;
 mod server_answer;

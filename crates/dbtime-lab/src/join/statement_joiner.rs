@@ -3,13 +3,13 @@
 use super::connection_timeline::{ConnectionTimeline, END_OF_TIME};
 use super::exchange_group::ExchangeGroup;
 use super::joined_transaction::{JoinedTransaction, LeftOutTransaction, StatementMatch};
+use super::relayed_connections::{ConnectionTimelines, RelayedConnections};
 use super::served_request::ServedRequest;
 use super::transaction_ledger::TransactionLedger;
 use dbtime_model::MonoNanos;
 use dbtime_model::exchange::{ConnectionKey, DrivenTransaction, StatementExchange};
 use dbtime_model::record::JoinCounts;
 use dbtime_model::traced::TracedRequest;
-use rustc_hash::FxHashMap;
 
 /// Matches the driver's statements with the server's requests.
 ///
@@ -22,7 +22,8 @@ use rustc_hash::FxHashMap;
 /// memory but in the transactions that nobody has taken.
 #[derive(Debug, Default)]
 pub struct StatementJoiner {
-    connections: FxHashMap<ConnectionKey, ConnectionTimeline>,
+    connections: ConnectionTimelines,
+    relayed: RelayedConnections,
     ledger: TransactionLedger,
     /// All that was read or had ended before is here.
     settled: MonoNanos,
@@ -46,6 +47,7 @@ impl StatementJoiner {
                 self.ledger.leave_out(&exchange, StatementMatch::Ambiguous);
             }
             Some(key) => {
+                self.relayed.note_exchange(key, &exchange, &mut self.connections);
                 self.connections.entry(key).or_default().push_exchange(exchange);
                 self.decide(key);
             }
@@ -68,8 +70,13 @@ impl StatementJoiner {
         let Some(key) = request.connection_key() else {
             return self.ledger.count_dropped(1, false);
         };
-        self.connections.entry(key).or_default().push_request(ServedRequest::new(request));
-        self.decide(key);
+        let driven = self.relayed.key_of(key, request, &self.connections);
+        let connection = self.connections.entry(driven).or_default();
+        if driven == key {
+            connection.note_direct();
+        }
+        connection.push_request(ServedRequest::new(request));
+        self.decide(driven);
     }
 
     /// Declares that both sides have handed over what was over before `at`: exchanges whose answers
@@ -89,6 +96,7 @@ impl StatementJoiner {
                 self.connections.remove(&key);
             }
         }
+        self.relayed.forget(&self.connections);
     }
 
     /// Takes the transactions that were joined since the last time, in the order in which they were

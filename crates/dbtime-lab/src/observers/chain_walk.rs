@@ -7,9 +7,9 @@
 //! ```
 //!
 //! Of a request its instants, its parts and the length of its longest wait for a lock are known,
-//! but not when in it each of them was. So a wait is laid where the holder's statement ended, as far
-//! as that is within the waiter's; and a statement that is partly in the wait has its parts in it in
-//! proportion.
+//! but not when in it each of them was. So a wait is laid where the holder's statement ended, as
+//! far as that is within the waiter's; and a statement that is partly in the wait has its parts in
+//! it in proportion.
 
 use super::holder_history::{ChainWait, HolderHistory, ServedSpan, TextNumber};
 use dbtime_model::record::{ChainCause, MAX_CHAIN_DEPTH};

@@ -37,6 +37,7 @@ fn driven(transaction: u64, due: u64) -> DrivenTransaction {
 fn exchange(sent: u64, read: u64) -> StatementExchange {
     StatementExchange {
         key: Some(ConnectionKey::Tcp(([127, 0, 0, 1], 4_711).into())),
+        server_id: None,
         transaction: 1,
         statement: Some(StatementId(1)),
         sent: MonoNanos(sent),

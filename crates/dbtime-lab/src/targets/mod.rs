@@ -5,6 +5,7 @@ mod null;
 mod private;
 mod room;
 mod server;
+mod server_process;
 mod sqlite;
 mod target_form;
 

@@ -1,6 +1,7 @@
 //! A database server that is there.
 
 use super::room::{self, DiskRoom};
+use super::server_process::pid_of;
 use super::{
     Dataset, PreparedTarget, ProgressListener, TargetFacts, TargetKind, allow_files, load_summary,
 };
@@ -21,7 +22,6 @@ use dbtime_load::workload::Workload;
 use dbtime_machine::ports::local_ports;
 use dbtime_model::record::{RunRecord, TargetInfo, Warning, WarningKind, file};
 use dbtime_model::{Nanos, Product};
-use dbtime_observe::process::{self, ProcessSelector};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -122,19 +122,6 @@ impl ExistingServer {
         let room = DiskRoom { folder: Path::new(&seen), name: folder, freed, elsewhere };
         room.check(data.workload, data.scale)
     }
-}
-
-/// The process of a server on this machine. One in a container, or of another user, may not be
-/// seen: then nothing is known.
-fn pid_of(server: &dyn Server) -> Option<u32> {
-    let which = match server.address() {
-        ServerAddress::Unix(path) => ProcessSelector::Socket(path.clone()),
-        address @ ServerAddress::Tcp { port, .. } if address.is_local() => {
-            ProcessSelector::Port(*port)
-        }
-        ServerAddress::Tcp { .. } => return None,
-    };
-    process::only(&which).ok()
 }
 
 /// Tables need a database.

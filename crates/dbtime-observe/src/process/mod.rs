@@ -5,6 +5,7 @@
 //! What may not be read (another user's `/proc/PID/io`) is `None`.
 
 mod clock;
+mod data_folder;
 mod error;
 #[cfg(feature = "trace")]
 mod exact;
@@ -21,6 +22,7 @@ mod usage;
 
 #[cfg(feature = "trace")]
 pub(crate) use clock::cpu_time;
+pub use data_folder::{is_server, server_of};
 pub use error::ProcessError;
 pub use find::{ProcessSelector, all, find, only};
 pub use kinds::by_thread_name;

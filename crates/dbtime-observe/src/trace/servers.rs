@@ -152,7 +152,7 @@ fn everywhere() -> Result<Vec<TracedServer>, TraceError> {
         match server(process, None) {
             Ok(server) => found.extend(server),
             // Of one that may not be looked at no more can be seen than what its thread is called.
-            Err(error @ ProcError::PermissionDenied(_)) if is_called_a_server(process) => {
+            Err(error @ ProcError::PermissionDenied(_)) if crate::process::is_server(process) => {
                 hidden_one = Some(hidden(process, &error));
             }
             Err(_) => {}
@@ -162,11 +162,6 @@ fn everywhere() -> Result<Vec<TracedServer>, TraceError> {
         Some(error) if found.is_empty() => Err(error),
         _ => Ok(found),
     }
-}
-
-fn is_called_a_server(process: u32) -> bool {
-    let stat = Process::new(process.cast_signed()).and_then(|files| files.stat());
-    stat.is_ok_and(|stat| WireProtocol::of_program(&stat.comm).is_some())
 }
 
 fn hidden(process: u32, error: &ProcError) -> TraceError {

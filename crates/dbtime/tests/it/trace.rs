@@ -13,6 +13,7 @@ mod hostile;
 mod locks;
 mod logins;
 mod parts;
+mod planted;
 mod postgres;
 mod recordings;
 mod requests;

@@ -93,18 +93,20 @@ impl InFlight {
     }
 
     /// Hands an answered statement on, to be matched with what the server did. Its answer was read
-    /// then, and had waited so long for the driver.
+    /// then, and had waited so long for the driver. Its connection is named by the first of `names`
+    /// at both ends, by the second on the server.
     pub(super) fn hand_on(
         &mut self,
         ticket: &Ticket,
         thread_recorder: &mut ThreadRecorder,
-        key: Option<ConnectionKey>,
+        (key, server_id): (Option<ConnectionKey>, Option<u32>),
         (read, late): (MonoNanos, Nanos),
     ) {
         let (transaction, statement, sent) = (ticket.index, self.executing, self.handed_over);
         self.timing.exchanges += 1;
         thread_recorder.exchange(StatementExchange {
             key,
+            server_id,
             transaction,
             statement,
             sent,

@@ -66,6 +66,11 @@ pub trait Reactor: StatementConnections + ScriptConnections {
         None
     }
 
+    /// What the server calls a connection; `None`: it has no number there.
+    fn server_id(&self, _connection: u32) -> Option<u32> {
+        None
+    }
+
     /// A connection's transaction has ended.
     fn transaction_ended(&mut self, _connection: u32) {}
 

@@ -150,8 +150,8 @@ impl<R: Reactor> ShardTransaction<'_, R> {
         let Self { reactor, in_flight, thread_recorder, .. } = self;
         let late = in_flight.account(ticket, repeats, thread_recorder, answer, time);
         if let (Some(late), true) = (late, thread_recorder.takes_exchanges && is_answered(answer)) {
-            let key = reactor.connection_key(connection);
-            in_flight.hand_on(ticket, thread_recorder, key, (time.read_at, late));
+            let names = (reactor.connection_key(connection), reactor.server_id(connection));
+            in_flight.hand_on(ticket, thread_recorder, names, (time.read_at, late));
         }
     }
 }

@@ -376,6 +376,10 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
         self.conns[connection as usize].key
     }
 
+    fn server_id(&self, connection: u32) -> Option<u32> {
+        self.conns[connection as usize].protocol.number()
+    }
+
     #[inline]
     fn transaction_ended(&mut self, connection: u32) {
         self.transaction_restarts(connection);

@@ -19,6 +19,7 @@ fn address(connection: u16) -> SocketAddr {
 pub(super) fn exchange(connection: u16, sent: u64, read: u64) -> StatementExchange {
     StatementExchange {
         key: Some(ConnectionKey::Tcp(address(connection))),
+        server_id: None,
         transaction: 1,
         statement: Some(StatementId(0)),
         sent: MonoNanos(sent),

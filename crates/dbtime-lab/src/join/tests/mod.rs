@@ -4,6 +4,7 @@ mod fixtures;
 mod long_statements;
 mod prepared_pipelines;
 mod random_timelines;
+mod relayed;
 mod true_timelines;
 
 use super::{JoinedTransaction, StatementJoiner};

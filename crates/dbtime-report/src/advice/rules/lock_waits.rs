@@ -4,7 +4,7 @@ use crate::advice::case::AdviceCase;
 use crate::advice::{AdviceRule, BudgetAdvice};
 use crate::format::{clean, count, percent, us};
 use crate::means::PartMeans;
-use dbtime_model::record::BudgetLockHolder;
+use dbtime_model::record::{BudgetLockHolder, ChainCause};
 use dbtime_model::{Part, Product};
 
 pub(super) const RULE: AdviceRule =
@@ -45,6 +45,7 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     for sum in &sums {
         who(case, sum, 100.0 * sum.wait_s / all, advice);
     }
+    idle_holder(case, advice);
     if case.product == Some(Product::Sqlite) {
         return sqlite(case, advice);
     }
@@ -110,6 +111,24 @@ fn who(case: &AdviceCase<'_>, sum: &HolderSum<'_>, share_pct: f64, advice: &mut 
     }
 }
 
+/// A holder that does nothing meanwhile: its client is slow to commit.
+fn idle_holder(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    let chains = || case.record.lock_chains.iter().flatten();
+    let idle = chains().filter(|chain| chain.cause == ChainCause::Part(Part::Client));
+    let all: f64 = chains().map(|chain| chain.wait_s).sum();
+    let share_pct = 100.0 * idle.clone().map(|chain| chain.wait_s).sum::<f64>() / all;
+    let most = idle.max_by(|a, b| a.wait_s.total_cmp(&b.wait_s));
+    let last = most.and_then(|chain| chain.statements.last());
+    // Without any wait the share is no number.
+    let Some(last) = last.filter(|_| share_pct >= MIN_HOLDER_PCT) else { return };
+    advice.figure(format!(
+        "in {} of it the holder did nothing: its client keeps the transaction open behind {}",
+        percent(share_pct),
+        clean(last)
+    ));
+    advice.step("commit sooner: nothing that needs no lock between the first change and COMMIT");
+}
+
 /// What to do about a kind of lock.
 fn of_lock(case: &AdviceCase<'_>, sum: &HolderSum<'_>, advice: &mut BudgetAdvice) {
     match sum.lock {
@@ -120,9 +139,17 @@ fn of_lock(case: &AdviceCase<'_>, sum: &HolderSum<'_>, advice: &mut BudgetAdvice
             ));
             super::log_sync::settings(case, advice);
         }
-        Some("relation" | "metadata lock" | "table lock" | "global lock") => advice.step(
-            "keep DDL, LOCK TABLES, VACUUM FULL and backups that lock tables away from the load",
-        ),
+        Some(lock @ ("relation" | "metadata lock" | "table lock" | "global lock")) => {
+            advice.step(
+                "keep DDL, LOCK TABLES, VACUUM FULL and backups that lock tables away from the load",
+            );
+            if lock == "metadata lock" {
+                advice.step(
+                    "look at the application: locks of GET_LOCK are among these on MariaDB and \
+                     MySQL",
+                );
+            }
+        }
         Some("extend") => advice.step(
             "spread new rows over tables or partitions: one process at a time makes a table longer",
         ),

@@ -3,7 +3,8 @@
 use super::{mariadb, postgres, says};
 use dbtime_model::Part;
 use dbtime_model::record::{
-    BudgetCpuHolder, BudgetFileWait, CpuHolderKind, RunRecord, ServerInfo, WaitedFile,
+    BudgetCpuHolder, BudgetFileWait, BudgetLockChain, ChainCause, CpuHolderKind, RunRecord,
+    ServerInfo, WaitedFile,
 };
 
 fn holder(kind: CpuHolderKind, process: &str, thread: &str, share_pct: f64) -> BudgetCpuHolder {
@@ -78,4 +79,27 @@ fn the_file_that_is_waited_for_is_named_with_who_waits() {
     says(&record, "log_sync", &[sync], &["account"]);
     says(&record, "file_reads", &["55 % of it is for the file account.ibd"], &["ib_logfile0"]);
     says(&record, "page_writes", &[], &["undo001"]);
+}
+
+#[test]
+fn a_holder_that_does_nothing_is_told_from_one_that_works() {
+    let chain = |cause, wait_s| BudgetLockChain {
+        statements: vec!["tpcb: branch".to_owned(), "UPDATE t SET n = ?".to_owned()],
+        cause,
+        count: 10,
+        wait_s,
+    };
+    let (idle, sync) = (ChainCause::Part(Part::Client), ChainCause::Part(Part::Sync));
+    let mut record = mariadb(&[(Part::Lock, 500.0)]);
+    record.lock_chains = Some(vec![chain(idle, 0.9), chain(sync, 0.1)]);
+    let these = [
+        "in 90 % of it the holder did nothing: its client keeps the transaction open behind \
+         UPDATE t SET n = ?",
+        "commit sooner",
+    ];
+    says(&record, "lock_waits", &these, &[]);
+    record.lock_chains = Some(vec![chain(idle, 0.1), chain(sync, 0.9)]);
+    says(&record, "lock_waits", &[], &["did nothing", "commit sooner"]);
+    record.lock_chains = Some(Vec::new());
+    says(&record, "lock_waits", &[], &["did nothing"]);
 }

@@ -151,10 +151,8 @@ fn cut_short(server: &GivenServer, victim: &str) -> Option<(Value, String)> {
     let sandbox = Sandbox::new();
     let load = "--connections 2 --rate 400/s --warmup 100ms --time 5s --trace --out cut";
     let line = format!("run --query 'SELECT 1' --target '{}' {load}", server.target());
-    let mut running = sandbox.start(&line);
-    while !has_thread(running.pid(), "load") && !running.has_ended() {
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    let running = sandbox.start(&line);
+    wait_for_thread(running.pid(), "load");
     // A part of the window has gone by.
     std::thread::sleep(Duration::from_millis(2_000));
     let Some(victim) = descendant(running.pid(), victim) else {
@@ -165,6 +163,14 @@ fn cut_short(server: &GivenServer, victim: &str) -> Option<(Value, String)> {
     let ran = running.end().fine();
     let record = std::fs::read_to_string(sandbox.path("cut/run.json")).expect("a record");
     Some((serde_json::from_str(&record).expect("JSON"), ran.out))
+}
+
+/// Waits until a process has a thread of this name, for a minute at most.
+pub(super) fn wait_for_thread(process: u32, name: &str) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while Instant::now() < deadline && !has_thread(process, name) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 /// Whether a process has a thread of this name.

@@ -24,23 +24,27 @@ pub(super) fn part_s(record: &Value, part: &str) -> f64 {
 }
 
 /// The first CPU that this test may run on.
-fn first_cpu() -> usize {
+pub(super) fn first_cpu() -> usize {
     let cpus = sched_getaffinity(None).expect("CPUs");
     (0..CpuSet::MAX_CPU).find(|cpu| cpus.is_set(*cpu)).expect("a CPU")
 }
 
 /// The tests that put a server on the first CPU: one at a time.
-static FIRST_CPU: Mutex<()> = Mutex::new(());
+pub(super) static FIRST_CPU: Mutex<()> = Mutex::new(());
 
 /// A process called `hog` that wants a CPU, until this goes.
-struct NamedHog(Child);
+pub(super) struct NamedHog(Child);
 
 impl NamedHog {
     /// Several of them, so that other tests on the same CPU take less of it.
-    fn start_some(sandbox: &Sandbox, cpu: usize) -> Vec<Self> {
+    pub(super) fn start_some(sandbox: &Sandbox, cpu: usize) -> Vec<Self> {
         let program = sandbox.path("hog");
         std::os::unix::fs::symlink("/bin/sh", &program).expect("a link");
         (0..3).map(|_| Self::start(&program, cpu)).collect()
+    }
+
+    pub(super) fn pid(&self) -> u32 {
+        self.0.id()
     }
 
     fn start(program: &Path, cpu: usize) -> Self {

@@ -1,0 +1,31 @@
+//! The process of a server on this machine.
+
+use dbtime_engines::server::Server;
+use dbtime_engines::socket::ServerAddress;
+use dbtime_observe::process::{self, ProcessSelector};
+use std::path::Path;
+
+/// The process of a server on this machine. One in a container, or of another user, may not be
+/// seen: then nothing is known. Where something else listens, such as a relay, it is the server
+/// whose data are in the folder that it names itself.
+pub(super) fn pid_of(server: &dyn Server) -> Option<u32> {
+    let which = match server.address() {
+        ServerAddress::Unix(path) => ProcessSelector::Socket(path.clone()),
+        address @ ServerAddress::Tcp { port, .. } if address.is_local() => {
+            ProcessSelector::Port(*port)
+        }
+        ServerAddress::Tcp { .. } => return None,
+    };
+    let listener = process::only(&which).ok();
+    match listener {
+        Some(pid) if process::is_server(pid) => listener,
+        _ => behind(server).or(listener),
+    }
+}
+
+/// The server behind whatever listens. Not every user may know its folder.
+fn behind(server: &dyn Server) -> Option<u32> {
+    let mut admin = server.connect(None).ok()?;
+    let (rows, _) = admin.query(server.dialect().data_folder_query()).ok()?;
+    process::server_of(Path::new(rows.value()?))
+}

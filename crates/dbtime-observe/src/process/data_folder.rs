@@ -1,0 +1,74 @@
+//! The server whose data are in a folder.
+
+use dbtime_model::WireProtocol;
+use procfs::process::Process;
+use std::path::Path;
+
+/// The server's process that works in this folder, as MariaDB, MySQL and PostgreSQL do in that of
+/// their data; its parent where its children do too. `None`: there is not exactly one that this
+/// user may see, or it is in a container.
+pub fn server_of(data: &Path) -> Option<u32> {
+    let data = data.canonicalize().ok()?;
+    let servers: Vec<(u32, u32)> =
+        super::all().into_iter().filter_map(|pid| server_in(pid, &data)).collect();
+    let is_child = |parent: u32| servers.iter().any(|(pid, _)| *pid == parent);
+    let mut roots = servers.iter().filter(|(_, parent)| !is_child(*parent));
+    match (roots.next(), roots.next()) {
+        (Some((pid, _)), None) => Some(*pid),
+        _ => None,
+    }
+}
+
+/// Whether a process runs a database server.
+pub fn is_server(pid: u32) -> bool {
+    let stat = Process::new(pid.cast_signed()).and_then(|process| process.stat());
+    stat.is_ok_and(|stat| WireProtocol::of_program(&stat.comm).is_some())
+}
+
+/// A process and its parent, if it is a server that works there.
+fn server_in(pid: u32, data: &Path) -> Option<(u32, u32)> {
+    let process = Process::new(pid.cast_signed()).ok()?;
+    let stat = process.stat().ok()?;
+    let is_there = || process.cwd().is_ok_and(|folder| folder == data);
+    let is_server = WireProtocol::of_program(&stat.comm).is_some() && is_there();
+    is_server.then(|| (pid, stat.ppid.cast_unsigned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Child, Command, Stdio};
+
+    fn sleeper(program: &Path, folder: &Path) -> Child {
+        let mut command = Command::new(program);
+        command.arg("9").stdin(Stdio::null()).current_dir(folder).spawn().expect("it starts")
+    }
+
+    #[test]
+    fn a_server_is_found_by_the_folder_it_works_in() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = folder.path().join("data");
+        std::fs::create_dir(&data).expect("a folder");
+        let program = folder.path().join("mariadbd");
+        std::fs::copy("/bin/sleep", &program).expect("a copy");
+        assert_eq!(server_of(&data), None);
+        let mut others = [sleeper(&program, folder.path()), sleeper(Path::new("sleep"), &data)];
+        let mut server = sleeper(&program, &data);
+        // It works there from the start, and has its name once it executes.
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(5);
+        while server_of(&data).is_none() && std::time::Instant::now() < deadline {
+            std::thread::yield_now();
+        }
+        assert_eq!(server_of(&data), Some(server.id()));
+        assert!(is_server(server.id()) && !is_server(others[1].id()));
+        let mut second = sleeper(&program, &data);
+        while !is_server(second.id()) && std::time::Instant::now() < deadline {
+            std::thread::yield_now();
+        }
+        assert_eq!(server_of(&data), None, "there are two");
+        for child in others.iter_mut().chain([&mut server, &mut second]) {
+            child.kill().expect("it is there");
+            child.wait().expect("it ends");
+        }
+    }
+}
