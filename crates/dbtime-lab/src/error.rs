@@ -1,5 +1,7 @@
 //! Why a run could not be made at all, and whose affair it is.
 
+#[cfg(feature = "trace")]
+use crate::recorded_join::JoinError;
 use dbtime_engines::databases::ServerUrlError;
 use dbtime_engines::drive::plan::ScriptError;
 use dbtime_engines::drive::shard::DriveError;
@@ -52,6 +54,10 @@ pub enum LabError {
     #[cfg(feature = "trace")]
     #[error(transparent)]
     Trace(#[from] dbtime_observe::trace::TraceError),
+    /// A run and a recording cannot be joined.
+    #[cfg(feature = "trace")]
+    #[error(transparent)]
+    Join(Box<JoinError>),
     /// The record's folder is there already.
     #[error("{0} exists already: a record is never overwritten; name another --out or remove it")]
     OutExists(PathBuf),
@@ -74,6 +80,8 @@ impl LabError {
                 matches!(**error, ServerError::NoDatabase { .. } | ServerError::Unsuited { .. })
             }
             Self::ServerUrl(error) => !error.is_unknown_host(),
+            #[cfg(feature = "trace")]
+            Self::Join(error) => error.is_usage(),
             _ => false,
         }
     }
@@ -82,6 +90,13 @@ impl LabError {
 impl From<ServerError> for LabError {
     fn from(error: ServerError) -> Self {
         Self::Server(Box::new(error))
+    }
+}
+
+#[cfg(feature = "trace")]
+impl From<JoinError> for LabError {
+    fn from(error: JoinError) -> Self {
+        Self::Join(Box::new(error))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The single transactions of a run that are kept whole, as the record has them.
 
 use crate::summary::outcome;
-use dbtime_load::workload::Workload;
+use dbtime_model::driven_file::DrivenNames;
 use dbtime_model::exemplar::{Exemplar, ServedTimes, StatementExemplar};
 use dbtime_model::record::{BudgetUs, ExemplarKind, TransactionRow, TransactionStatement};
 use dbtime_model::recorder::Recorder;
@@ -16,18 +16,16 @@ const MAX_HOLDER: usize = 200;
 pub(crate) fn transactions(
     recorder: &Recorder<u64>,
     start: MonoNanos,
-    workload: &Workload,
+    names: &DrivenNames,
 ) -> Vec<TransactionRow> {
-    let statements = workload.executed_statements().into_iter();
-    let names: Vec<String> = statements.map(|statement| statement.name.clone()).collect();
     let mut rows = Vec::new();
-    for (recorded, operation) in recorder.operations.iter().zip(&workload.operations) {
+    for (recorded, operation) in recorder.operations.iter().zip(&names.operations) {
         let row = |kept: ExemplarKind, kept_whole: &Exemplar| {
             let Exemplar { sample, parts, statements } = kept_whole;
-            let statements = statements.iter().map(|s| statement(s, start, &names)).collect();
+            let statements = statements.iter().map(|s| statement(s, start, names)).collect();
             TransactionRow {
                 kept,
-                operation: operation.name.clone(),
+                operation: operation.clone(),
                 outcome: outcome(sample.outcome).to_owned(),
                 due_us: since(sample.due, start),
                 ready_us: Some(since(sample.ready, start)),
@@ -48,11 +46,15 @@ fn since(at: MonoNanos, start: MonoNanos) -> f64 {
     (at - start).as_micros()
 }
 
-fn statement(kept: &StatementExemplar, start: MonoNanos, names: &[String]) -> TransactionStatement {
+fn statement(
+    kept: &StatementExemplar,
+    start: MonoNanos,
+    names: &DrivenNames,
+) -> TransactionStatement {
     let StatementExemplar { statement, sent, read, late, served, parts, blocker, preemptor } = kept;
-    let name = statement.and_then(|id| names.get(usize::from(id.0))).cloned();
+    let name = statement.and_then(|id| names.statements.get(usize::from(id.0)));
     let mut row = TransactionStatement {
-        name: name.unwrap_or_default(),
+        name: name.map(|one| one.name.clone()).unwrap_or_default(),
         sent_us: since(*sent, start),
         read_us: since(*read, start),
         late_us: late.as_micros(),

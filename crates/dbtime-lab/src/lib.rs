@@ -21,6 +21,8 @@ mod measurement;
 mod observers;
 mod one_shot;
 pub mod progress;
+#[cfg(feature = "trace")]
+mod recorded_join;
 mod reported_run;
 mod request;
 pub mod run;
@@ -49,6 +51,8 @@ pub use join::{
 };
 pub use one_shot::{command, operation};
 pub use progress::RunProgress;
+#[cfg(feature = "trace")]
+pub use recorded_join::{JoinError, join_recording};
 pub use reported_run::{LoadMoment, ReportedResult, ReportedRun};
 pub use request::{
     AUTO_SHARE_PCT, BudgetChoice, LoadRequest, PrivateOptions, RateChoice, RecordDetail, RunRequest,

@@ -45,6 +45,8 @@ pub struct RunRequest {
     pub budget: BudgetChoice,
     /// Whether the server is traced.
     pub trace: bool,
+    /// Whether the driver's side of each statement is recorded, to be joined with a trace later.
+    pub statements: bool,
     /// Requirements beyond those of the workload; they apply to every operation.
     pub limits: Vec<WorkloadLimit>,
     /// Seed of everything random.
@@ -91,6 +93,7 @@ impl RunRequest {
             rundown: None,
             budget: BudgetChoice::Auto,
             trace: false,
+            statements: false,
             limits: Vec::new(),
             seed: 1,
             detail: RecordDetail::Full,

@@ -2,7 +2,7 @@
 //! cannot be traced goes on, and says so.
 
 use crate::error::LabError;
-use crate::observers::RunObserver;
+use crate::observers::{DrivenLog, RunObserver, driven_unwritten};
 use crate::request::RunRequest;
 #[cfg(feature = "trace")]
 use crate::statements::StatementLog;
@@ -11,7 +11,7 @@ use crate::targets::PreparedTarget;
 use dbtime_engines::drive::plan::{LoadPlan, LoadResult};
 use dbtime_model::record::{
     BudgetCpuHolder, BudgetFileWait, BudgetLockChain, BudgetLockHolder, JoinCounts, TraceInfo,
-    Warning, WarningKind,
+    Warning, WarningKind, file,
 };
 use dbtime_model::units::count;
 use dbtime_model::{Nanos, Recorder};
@@ -84,6 +84,8 @@ pub(crate) struct TraceResult {
 #[derive(Default)]
 pub(crate) struct RunTrace {
     tracer: Option<Box<dyn ServerTracer>>,
+    /// The driver's side alone, of a run that is to be joined with a trace later.
+    driven: Option<DrivenLog>,
     warnings: Vec<Warning>,
 }
 
@@ -97,12 +99,22 @@ impl RunTrace {
         prepared: &dyn PreparedTarget,
         store: Option<&RunStore>,
     ) -> Self {
-        if !request.trace {
-            return Self::default();
+        match store.filter(|_| request.statements) {
+            Some(store) => return Self::beside_no_tracer(plan, store),
+            None if !request.trace => return Self::default(),
+            None => {}
         }
         match attach(plan, prepared, store) {
-            Ok((tracer, warnings)) => Self { tracer: Some(tracer), warnings },
-            Err(error) => Self { tracer: None, warnings: vec![untraced(&error)] },
+            Ok((tracer, warnings)) => Self { tracer: Some(tracer), warnings, ..Self::default() },
+            Err(error) => Self { warnings: vec![untraced(&error)], ..Self::default() },
+        }
+    }
+
+    /// Records the driver's side.
+    fn beside_no_tracer(plan: &LoadPlan, store: &RunStore) -> Self {
+        match DrivenLog::create(&store.file(file::DRIVEN), plan) {
+            Ok(log) => Self { driven: Some(log), ..Self::default() },
+            Err(error) => Self { warnings: vec![driven_unwritten(&error)], ..Self::default() },
         }
     }
 
@@ -121,19 +133,21 @@ impl RunTrace {
         self.tracer.iter_mut().for_each(|tracer| tracer.discard());
     }
 
-    /// The tracer as an observer of the load.
+    /// What observes the load's statements, if anything does.
     pub(crate) fn observer(&mut self) -> Option<&mut dyn RunObserver> {
-        self.tracer.as_deref_mut().map(|tracer| tracer as &mut dyn RunObserver)
+        let tracer = self.tracer.as_deref_mut().map(|tracer| tracer as &mut dyn RunObserver);
+        tracer.or(self.driven.as_mut().map(|log| log as &mut dyn RunObserver))
     }
 
     /// Puts the parts that the tracer saw in the place of those of the load, as far as there are
     /// any.
     pub(crate) fn finish(self, driven: &mut LoadResult) -> TraceResult {
-        let Self { tracer, mut warnings } = self;
+        let Self { tracer, driven: log, mut warnings } = self;
+        warnings.extend(log.and_then(DrivenLog::finish));
         let Some(tracer) = tracer else { return TraceResult { warnings, ..Default::default() } };
         let observation = tracer.finish();
-        let TraceObservation { recorder, tables, info, failure, warnings: file } = observation;
-        warnings.extend(file);
+        let TraceObservation { recorder, tables, info, failure, warnings: of_file } = observation;
+        warnings.extend(of_file);
         // None of the window's where the tracer ended in the warm-up.
         let recorder = recorder.filter(has_parts);
         let has_parts = recorder.is_some();
@@ -167,7 +181,7 @@ fn attach(
     let mut tracer = crate::observers::RunTracer::attach(server, plan)?;
     let mut warnings = Vec::new();
     if let Some(store) = store {
-        let path = store.file(dbtime_model::record::file::STATEMENTS);
+        let path = store.file(file::STATEMENTS);
         match StatementLog::create(&path, plan.workload.clone()) {
             Ok(log) => tracer.write_to(log),
             Err(error) => warnings.push(crate::statements::unwritten(&error)),
@@ -208,7 +222,7 @@ fn ended_early(failure: &TraceFailure, join: &JoinCounts, has_parts: bool) -> Wa
     }
 }
 
-fn unmatched(join: &JoinCounts) -> Option<Warning> {
+pub(crate) fn unmatched(join: &JoinCounts) -> Option<Warning> {
     let pct = join.matched_pct().filter(|pct| *pct < MIN_MATCHED_PCT)?;
     Some(Warning {
         kind: WarningKind::Unmatched,
@@ -267,7 +281,7 @@ mod tests {
             failure,
             warnings: Vec::new(),
         };
-        RunTrace { tracer: Some(Box::new(EndedTracer(observation))), warnings: Vec::new() }
+        RunTrace { tracer: Some(Box::new(EndedTracer(observation))), ..RunTrace::default() }
     }
 
     fn finish(trace: RunTrace) -> (TraceResult, u64) {

@@ -10,6 +10,12 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+#[cfg(feature = "trace")]
+mod record_revision;
+
+#[cfg(feature = "trace")]
+pub(crate) use record_revision::RecordRevision;
+
 /// What follows the name of a run folder in the making, before the number of its process.
 const PARTIAL: &str = ".partial-";
 
@@ -56,6 +62,26 @@ fn write_synced(path: &Path, text: &str) -> io::Result<()> {
     file.sync_all()
 }
 
+/// The files that a run is written to, `run.json` last.
+fn run_files(run: &Run) -> io::Result<Vec<(&'static str, String)>> {
+    let mut files = vec![
+        (file::SERIES, csv::series_text(&run.series)),
+        (file::TRANSACTIONS, csv::transactions_text(&run.transactions)),
+    ];
+    let statements = csv::statements_text(&run.transactions);
+    files.extend(statements.map(|text| (file::TRANSACTION_STATEMENTS, text)));
+    let seconds = server_seconds::text(&run.record.sampled_counters, &run.server_seconds);
+    files.extend(seconds.map(|text| (file::SERVER_SECONDS, text)));
+    files.extend(
+        run.counters
+            .clone()
+            .map(|report| (file::COUNTERS, CounterDocument::CounterReport(report).to_json())),
+    );
+    let json = serde_json::to_string_pretty(&run.record).map_err(io::Error::other)?;
+    files.push((file::RUN, json + "\n"));
+    Ok(files)
+}
+
 impl RunStore {
     /// Reserves `out`, so that a folder that cannot be written is known before the run.
     ///
@@ -100,22 +126,9 @@ impl RunStore {
     /// Writes the run's own files, `run.json` last, and gives the folder its final name. Where
     /// another run has taken that name meanwhile, the next free one is taken.
     pub(crate) fn commit(self, run: &Run) -> Result<PathBuf, LabError> {
-        self.write(file::SERIES, &csv::series_text(&run.series))?;
-        self.write(file::TRANSACTIONS, &csv::transactions_text(&run.transactions))?;
-        if let Some(statements) = csv::statements_text(&run.transactions) {
-            self.write(file::TRANSACTION_STATEMENTS, &statements)?;
+        for (name, text) in run_files(run).map_err(|source| self.failed(source))? {
+            self.write(name, &text)?;
         }
-        let sampled = &run.record.sampled_counters;
-        if let Some(seconds) = server_seconds::text(sampled, &run.server_seconds) {
-            self.write(file::SERVER_SECONDS, &seconds)?;
-        }
-        if let Some(report) = &run.counters {
-            let document = CounterDocument::CounterReport(report.clone());
-            self.write(file::COUNTERS, &document.to_json())?;
-        }
-        let json = serde_json::to_string_pretty(&run.record).map_err(io::Error::other);
-        let json = json.map_err(|source| self.failed(source))?;
-        self.write(file::RUN, &(json + "\n"))?;
         let is_free = |out: &PathBuf| out.symlink_metadata().is_err();
         for out in names(&self.out).filter(is_free) {
             match self.partial.keep_as(&out) {

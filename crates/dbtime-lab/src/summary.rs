@@ -1,6 +1,7 @@
 //! From what the threads recorded to what the record says.
 
 use crate::kept_transactions;
+use crate::workload_names::driven_names;
 use dbtime_engines::drive::plan::LoadResult;
 use dbtime_load::statement::StatementKind;
 use dbtime_load::workload::Workload;
@@ -42,7 +43,11 @@ impl RunSummary {
             budget,
             operations: operations(recorder, workload),
             statements: statements(recorder, workload),
-            transactions: kept_transactions::transactions(recorder, driven.start, workload),
+            transactions: kept_transactions::transactions(
+                recorder,
+                driven.start,
+                &driven_names(workload),
+            ),
         }
     }
 
@@ -84,7 +89,7 @@ impl RunSummary {
     }
 }
 
-fn budget_us(budget: &Budget) -> (Option<BudgetUs>, Option<f64>) {
+pub(crate) fn budget_us(budget: &Budget) -> (Option<BudgetUs>, Option<f64>) {
     if budget.count == 0 {
         return (None, None);
     }
@@ -115,7 +120,7 @@ fn operations(recorder: &Recorder<u64>, workload: &Workload) -> Vec<OperationSum
     .collect()
 }
 
-fn buckets(recorded: &OperationRecorder<u64>) -> Vec<BudgetBucket> {
+pub(crate) fn buckets(recorded: &OperationRecorder<u64>) -> Vec<BudgetBucket> {
     let cells = recorded.cells.iter();
     cells
         .map(|(below, budget)| BudgetBucket {

@@ -1,13 +1,27 @@
 //! The names of a workload's statements, by their numbers and by their texts.
 
-#[cfg(feature = "trace")]
 use crate::summary::fingerprint_of;
 use dbtime_load::workload::Workload;
 #[cfg(feature = "trace")]
 use dbtime_model::OperationId;
 use dbtime_model::StatementId;
+use dbtime_model::driven_file::{DrivenNames, DrivenStatementName};
 #[cfg(feature = "trace")]
 use rustc_hash::FxHashMap;
+
+/// What a workload calls its operations and statements, those included that a script has made.
+pub(crate) fn driven_names(workload: &Workload) -> DrivenNames {
+    let statements = workload.executed_statements();
+    let name = |one: &dbtime_load::statement::Statement| DrivenStatementName {
+        operation: one.operation.0,
+        name: one.name.to_string(),
+        fingerprint: fingerprint_of(&one.kind),
+    };
+    DrivenNames {
+        operations: workload.operations.iter().map(|one| one.name.clone()).collect(),
+        statements: statements.iter().map(name).collect(),
+    }
+}
 
 /// Names such as `withdraw: commit`.
 pub(crate) struct WorkloadNames {
@@ -18,28 +32,35 @@ pub(crate) struct WorkloadNames {
     by_fingerprint: FxHashMap<String, usize>,
 }
 
-impl WorkloadNames {
-    pub(crate) fn of(workload: &Workload) -> Self {
-        let statements = workload.executed_statements();
+impl From<DrivenNames> for WorkloadNames {
+    fn from(names: DrivenNames) -> Self {
         #[cfg(feature = "trace")]
         let by_fingerprint = {
             let mut places = FxHashMap::default();
-            for (index, statement) in statements.iter().enumerate() {
+            for (index, statement) in names.statements.iter().enumerate() {
                 // The same text in several operations is that of none of them.
-                let place = places.entry(fingerprint_of(&statement.kind));
+                let place = places.entry(statement.fingerprint.clone());
                 place.and_modify(|at| *at = usize::MAX).or_insert(index);
             }
             places
         };
-        let operation = |index: u16| &workload.operations[usize::from(index)].name;
-        let names = statements.iter().map(|one| (operation(one.operation.0), &one.name));
+        let operation = |one: &DrivenStatementName| {
+            names.operations.get(usize::from(one.operation)).map_or("", String::as_str)
+        };
+        let name = |one: &DrivenStatementName| format!("{}: {}", operation(one), one.name);
         Self {
-            statements: names.map(|(operation, name)| format!("{operation}: {name}")).collect(),
-            #[cfg(feature = "trace")]
-            operations: workload.operations.iter().map(|one| one.name.clone()).collect(),
+            statements: names.statements.iter().map(name).collect(),
             #[cfg(feature = "trace")]
             by_fingerprint,
+            #[cfg(feature = "trace")]
+            operations: names.operations,
         }
+    }
+}
+
+impl WorkloadNames {
+    pub(crate) fn of(workload: &Workload) -> Self {
+        driven_names(workload).into()
     }
 
     /// The name of a statement; `None` where it has no place in the workload.

@@ -9,6 +9,7 @@
 mod budget;
 pub mod counters;
 mod distribution;
+pub mod driven_file;
 pub mod exchange;
 pub mod exemplar;
 mod histogram;

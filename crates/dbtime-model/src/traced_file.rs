@@ -38,6 +38,10 @@ pub struct TraceBegin {
     pub since: MonoNanos,
     /// The same by the clock on the wall, for people.
     pub clock: String,
+    /// The clock of the kernel, by the boot of its machine: what else has it has the same clock.
+    /// `None` in recordings of before.
+    #[serde(default)]
+    pub clock_id: Option<String>,
     /// What was watched, for people.
     pub servers: Vec<String>,
     /// Whether texts hold their literals.
@@ -297,6 +301,7 @@ mod tests {
             version: VERSION,
             since: MonoNanos(1_234_567_890_123_456),
             clock: "2026-11-22 03:00:00".to_owned(),
+            clock_id: Some("3f".to_owned()),
             servers: vec!["mariadbd, process 1".to_owned()],
             raw_sql: true,
             step: Nanos::ZERO,

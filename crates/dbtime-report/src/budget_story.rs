@@ -6,7 +6,8 @@ use dbtime_model::record::{BudgetMethod, RunRecord, SamplingOrigin, TraceInfo};
 
 /// All that a table of the parts needs beside it.
 pub(crate) fn notes(record: &RunRecord) -> impl Iterator<Item = String> {
-    let sentences = [sampling, client_runq, traced, partly_measured, budget_error, measuring_cost];
+    let sentences =
+        [sampling, client_runq, traced, recording, partly_measured, budget_error, measuring_cost];
     sentences.into_iter().filter_map(|sentence| sentence(record))
 }
 
@@ -38,6 +39,18 @@ fn traced(record: &RunRecord) -> Option<String> {
         format!("; watching took {each} of CPU a request")
     });
     Some(format!("{matched}{left_out}{lost}{}", took.unwrap_or_default()))
+}
+
+/// How far the instants of a recording are those of the driver.
+fn recording(record: &RunRecord) -> Option<String> {
+    let recording = record.trace.as_ref()?.recording.as_ref()?;
+    Some(match recording.is_same_clock {
+        true => "joined with a recording of the same host".to_owned(),
+        false => format!(
+            "joined with a recording of another host, whose clock is known to ±{}",
+            us(recording.uncertainty_us)
+        ),
+    })
 }
 
 /// How many transactions the budget stands on.

@@ -4,7 +4,7 @@ use crate::cli::RunArgs;
 use crate::commands::report::write_whole;
 use crate::exit::{CommandFailure, ProcessExit};
 use dbtime_lab::RunResult;
-use dbtime_model::record::WorkloadSpec;
+use dbtime_model::record::{Run, WorkloadSpec};
 use std::path::{Path, PathBuf};
 
 /// Where records go that are not told another place, below the working folder.
@@ -25,9 +25,14 @@ impl RunArtifacts {
             let trouble = finished.unrecorded.as_ref().map(CommandFailure::environment);
             return Self { lines: String::new(), trouble };
         };
+        Self::recorded(&finished.run, folder)
+    }
+
+    /// The same of a run that has a record.
+    pub(crate) fn recorded(run: &Run, folder: &Path) -> Self {
         let mut lines = format!("\nRecord: {}\n", folder.display());
         let path = folder.join("report.html");
-        let html = dbtime_report::html::report(&finished.run);
+        let html = dbtime_report::html::report(run);
         let written = write_whole(&path, &html);
         if written.is_ok() {
             lines += &format!("Report: {}\n", path.display());

@@ -73,6 +73,15 @@ pub(crate) enum CliCommand {
     /// For each large part of the mean response or of the slowest: the figures that suggest a
     /// cause, what to do about it and at what price, and what that can win at most.
     Explain(ExplainArgs),
+    /// Join a run with a trace that was recorded on the server's host, into the run's record.
+    ///
+    /// What a traced run knows of its server, for a server elsewhere: statements are matched with
+    /// requests by the client's address, by order and by durations, and the clocks of both hosts
+    /// are mapped by them. Afterwards the record has the parts of each transaction, for report,
+    /// explain and compare. The way to the server and back is one figure; how it is split is known
+    /// only where it is longer than the clocks are uncertain.
+    #[cfg(feature = "trace")]
+    Join(JoinArgs),
     /// Show two runs, or two sweeps, side by side, most changed first.
     ///
     /// Throughput, latencies, the parts of the time budget, operations, statements, counters per
@@ -199,6 +208,35 @@ pub(crate) struct ExplainArgs {
     pub(crate) run: PathBuf,
 
     /// Print one JSON document and nothing else.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[cfg(feature = "trace")]
+const JOIN_EXAMPLES: &str = "\
+Example:
+  dbtime trace --record monday.trace --time 2m
+      on the server's host, for longer than the run
+  dbtime run atm --target mysql://app@db1/shop --statements --out monday
+      meanwhile, here
+  dbtime join monday monday.trace";
+
+#[cfg(feature = "trace")]
+#[derive(Args, Debug)]
+#[command(after_help = JOIN_EXAMPLES)]
+pub(crate) struct JoinArgs {
+    /// Folder of a run that was made with --statements, or its run.json.
+    pub(crate) run: PathBuf,
+
+    /// Recording of dbtime trace --record.
+    #[arg(value_name = "TRACE")]
+    pub(crate) recording: PathBuf,
+
+    /// Replace what an earlier join has put into the record.
+    #[arg(long)]
+    pub(crate) force: bool,
+
+    /// Print the joined run.json and nothing else.
     #[arg(long)]
     pub(crate) json: bool,
 }

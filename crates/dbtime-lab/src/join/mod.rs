@@ -61,5 +61,7 @@ pub use joined_transaction::{
 };
 #[cfg(all(test, feature = "trace"))]
 pub(crate) use request_waits::RequestWaits;
+#[cfg(feature = "trace")]
+pub(crate) use served_request::executes;
 pub use server_answer::ServerAnswer;
 pub use statement_joiner::StatementJoiner;

@@ -132,6 +132,12 @@ fn sum(lengths: &[Nanos]) -> i128 {
     lengths.iter().map(|length| i128::from(length.0)).sum()
 }
 
+/// Whether a request executes something, or the server refused it.
+#[cfg(feature = "trace")]
+pub(crate) fn executes(request: &TracedRequest) -> bool {
+    executions(request) > 0 || request.error.is_some()
+}
+
 /// How many statements a request executes, as far as that is known.
 fn executions(request: &TracedRequest) -> u32 {
     match (request.protocol, request.command) {

@@ -1,7 +1,7 @@
 //! Whose the threads are that had the CPU while requests could have run.
 
 use dbtime_model::record::CpuHolderKind;
-use dbtime_model::traced::Preemptor;
+use dbtime_model::traced::{Preemptor, TracedRequest};
 use dbtime_observe::process::ThreadOwner;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -26,23 +26,49 @@ pub(super) struct CpuOwner {
 pub(super) struct CpuOwners {
     own: u32,
     server: u32,
+    /// Whether threads are those of this machine, at present.
+    is_live: bool,
     known: FxHashMap<u32, CpuOwner>,
 }
 
 impl CpuOwners {
     /// Of a run of this process against the server of that number.
     pub(super) fn new(server: u32) -> Self {
-        Self { own: std::process::id(), server, known: FxHashMap::default() }
+        let (own, known) = (std::process::id(), FxHashMap::default());
+        Self { own, server, is_live: true, known }
     }
 
-    /// Looks up whose a thread is, if it is new. To be called soon: threads end.
+    /// Of a recording: the server's are those that were seen to serve a request, and whose the
+    /// others were nobody can look up any more.
+    pub(super) fn recorded() -> Self {
+        Self { is_live: false, ..Self::new(0) }
+    }
+
+    /// Looks up whose the thread is that a request waited for, if it is new. To be called soon:
+    /// threads end.
+    pub(super) fn request(&mut self, request: &TracedRequest) {
+        if let Some(preemptor) = &request.preemptor {
+            self.note(preemptor);
+        }
+        self.serves(request.thread);
+    }
+
+    /// A thread served a request.
+    fn serves(&mut self, thread: u32) {
+        if !self.is_live
+            && let Some(owner) = self.known.get_mut(&thread)
+        {
+            owner.kind = CpuHolderKind::Server;
+        }
+    }
+
     pub(super) fn note(&mut self, preemptor: &Preemptor) {
         let is_known = match self.known.get(&preemptor.thread) {
             Some(owner) => *owner.thread == *preemptor.name,
             None => self.known.len() >= MAX_THREADS,
         };
         if !is_known {
-            let owner = ThreadOwner::of(preemptor.thread);
+            let owner = self.is_live.then(|| ThreadOwner::of(preemptor.thread)).flatten();
             let owner = self.owner(owner.as_ref(), &preemptor.name);
             self.known.insert(preemptor.thread, owner);
         }
@@ -83,7 +109,7 @@ mod tests {
 
     #[test]
     fn processes_are_told_apart_by_descent() {
-        let owners = CpuOwners { own: 10, server: 20, known: FxHashMap::default() };
+        let owners = CpuOwners { own: 10, server: 20, is_live: true, known: FxHashMap::default() };
         let kind = |pid, name: &str, ancestors: &[u32]| {
             owners.kind(&ThreadOwner { pid, name: name.to_owned(), ancestors: ancestors.to_vec() })
         };
@@ -93,6 +119,17 @@ mod tests {
         assert_eq!(kind(11, "dbtime-reader", &[12, 10]), CpuHolderKind::Tracer);
         assert_eq!(kind(11, "dbtime-reader", &[7]), CpuHolderKind::Other);
         assert_eq!(kind(30, "busy", &[5]), CpuHolderKind::Other);
+    }
+
+    #[test]
+    fn of_a_recording_threads_that_served_are_the_servers() {
+        let own = std::process::id();
+        let mut owners = CpuOwners::recorded();
+        let kind = |owners: &CpuOwners| owners.get(&preemptor(own, "one")).expect("known").kind;
+        owners.note(&preemptor(own, "one"));
+        assert_eq!(kind(&owners), CpuHolderKind::Ended, "nobody is looked up");
+        owners.serves(own);
+        assert_eq!(kind(&owners), CpuHolderKind::Server);
     }
 
     #[test]

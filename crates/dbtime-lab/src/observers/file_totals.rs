@@ -3,7 +3,6 @@
 use crate::file_waits::completed;
 use crate::join::JoinedTransaction;
 use crate::workload_names::WorkloadNames;
-use dbtime_load::workload::Workload;
 use dbtime_model::record::{BudgetFileWait, WaitedFile};
 use dbtime_model::traced_files::{FileName, FileWait};
 use dbtime_model::{Nanos, OperationId, Part, Parts, StatementId};
@@ -54,8 +53,7 @@ impl FileTotals {
     }
 
     /// The records, the longest waits first and what has no name last.
-    pub(super) fn records(self, workload: &Workload) -> Vec<BudgetFileWait> {
-        let names = WorkloadNames::of(workload);
+    pub(super) fn records(self, names: &WorkloadNames) -> Vec<BudgetFileWait> {
         let row = |(key, sum): (FileKey, FileSum)| {
             let (kind, file) = match key.file {
                 FileName::Named(name) => (WaitedFile::Named, Some(name)),
@@ -81,6 +79,7 @@ impl FileTotals {
 mod tests {
     use super::*;
     use crate::join::{JoinedWaits, RequestWaits};
+    use dbtime_load::workload::Workload;
     use dbtime_model::exchange::DrivenTransaction;
     use dbtime_model::{MonoNanos, Outcome, Sample};
 
@@ -113,7 +112,7 @@ mod tests {
             totals.add(&waited(1_200, vec![file(&format!("f{number}"), 1_000)]));
         }
         totals.add(&waited(7, vec![file("f0", 7)]));
-        let records = totals.records(&workload);
+        let records = totals.records(&WorkloadNames::of(&workload));
         assert_eq!(records.len(), MAX_ROWS + 2);
         let shown = |at: usize| (records[at].kind, records[at].file.as_deref(), records[at].count);
         assert_eq!(shown(0), (WaitedFile::Others, None, Some(10)));

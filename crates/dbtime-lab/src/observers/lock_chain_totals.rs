@@ -4,7 +4,6 @@ use super::chain_walk::{TimeStretch, pieces};
 use super::holder_history::{ChainWait, HolderHistory, TextNumber};
 use crate::join::{JoinedTransaction, JoinedWaits};
 use crate::workload_names::WorkloadNames;
-use dbtime_load::workload::Workload;
 use dbtime_model::record::{BudgetLockChain, ChainCause};
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::{MonoNanos, Nanos, OperationId, StatementId};
@@ -89,11 +88,10 @@ impl LockChainTotals {
     }
 
     /// The records, the longest waits first.
-    pub(super) fn records(mut self, workload: &Workload) -> Vec<BudgetLockChain> {
+    pub(super) fn records(mut self, names: &WorkloadNames) -> Vec<BudgetLockChain> {
         while !self.pending.is_empty() {
             self.split_first();
         }
-        let names = WorkloadNames::of(workload);
         let texts = &self.history.texts;
         // Texts of one name are one.
         let mut sums = BTreeMap::<(Vec<String>, ChainCause), ChainSum>::new();
@@ -125,6 +123,7 @@ impl LockChainTotals {
 mod tests {
     use super::super::lock_holder_totals::tests::{blocker, waited};
     use super::*;
+    use dbtime_load::workload::Workload;
 
     #[test]
     fn all_chains_together_are_all_waits() {
@@ -139,7 +138,7 @@ mod tests {
         assert!(totals.rows.is_empty(), "{:?}", totals.rows);
         totals.settle(MonoNanos(SETTLED_AFTER.0 + 1));
         assert!(totals.pending.is_empty());
-        let records = totals.records(&workload);
+        let records = totals.records(&WorkloadNames::of(&workload));
         assert!(records.len() <= MAX_ROWS + 1);
         let sum: f64 = records.iter().map(|row| row.wait_s).sum();
         assert!((sum - (MAX_ROWS as f64 + 50.0) * 1e-6).abs() < 1e-12, "{sum}");

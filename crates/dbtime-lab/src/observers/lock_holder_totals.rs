@@ -2,7 +2,6 @@
 
 use crate::join::JoinedTransaction;
 use crate::workload_names::WorkloadNames;
-use dbtime_load::workload::Workload;
 use dbtime_model::record::BudgetLockHolder;
 use dbtime_model::traced::Blocker;
 use dbtime_model::{Nanos, OperationId, StatementId};
@@ -70,11 +69,10 @@ impl LockHolderTotals {
     }
 
     /// The records, the longest waits first. Statements of the workload go by their names there.
-    pub(super) fn records(self, workload: &Workload) -> Vec<BudgetLockHolder> {
-        let names = WorkloadNames::of(workload);
+    pub(super) fn records(self, names: &WorkloadNames) -> Vec<BudgetLockHolder> {
         let record = |(key, sum): (LockWaitKey, LockWaitSum)| BudgetLockHolder {
             waiter: names.name(key.operation, key.statement),
-            holder: key.holder.describe(&names),
+            holder: key.holder.describe(names),
             lock: key.lock.map(Cow::into_owned),
             count: sum.count,
             wait_s: sum.length.as_secs(),
@@ -116,6 +114,7 @@ impl LockReleaser {
 pub(in crate::observers) mod tests {
     use super::*;
     use crate::join::{JoinedWaits, RequestWaits};
+    use dbtime_load::workload::Workload;
     use dbtime_model::exchange::DrivenTransaction;
     use dbtime_model::{MonoNanos, Outcome, Parts, Sample};
 
@@ -155,7 +154,7 @@ pub(in crate::observers) mod tests {
         totals.add(&waited(1, blocker(Some("LOCK TABLE elsewhere"), 9_000)));
         totals.add(&waited(1, blocker(None, 10)));
         totals.add(&waited(1, Blocker { length: Nanos(1), ..Blocker::default() }));
-        let records = totals.records(&workload);
+        let records = totals.records(&WorkloadNames::of(&workload));
         let operation = &workload.operations[usize::from(statements[1].operation.0)].name;
         let name = format!("{operation}: {}", statements[1].name);
         let of = |row: &BudgetLockHolder| (row.holder.clone(), row.count);
@@ -178,7 +177,7 @@ pub(in crate::observers) mod tests {
         for number in 0..waits {
             totals.add(&waited(1, blocker(Some(&format!("CALL p{number}")), 1_000)));
         }
-        let records = totals.records(&workload);
+        let records = totals.records(&WorkloadNames::of(&workload));
         assert_eq!(records.len(), MAX_ROWS + 1);
         assert_eq!(records.iter().map(|row| row.count).sum::<u64>(), waits);
         assert_eq!((&*records[0].holder, records[0].count), ("others", 5));

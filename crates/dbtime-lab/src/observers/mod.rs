@@ -7,6 +7,7 @@ mod chain_walk;
 mod cpu_holder_totals;
 #[cfg(feature = "trace")]
 mod cpu_owners;
+mod driven_log;
 #[cfg(feature = "trace")]
 mod file_totals;
 #[cfg(feature = "trace")]
@@ -27,10 +28,13 @@ mod server_observer;
 #[cfg(feature = "trace")]
 mod traced_figures;
 
+pub(crate) use driven_log::{DrivenLog, unwritten as driven_unwritten};
 pub(crate) use interval_log::IntervalLog;
 pub(crate) use monitor::RunMonitor;
 pub(crate) use observer_thread::observer_thread;
 pub(crate) use phase_log::PhaseLog;
+#[cfg(feature = "trace")]
+pub(crate) use run_join::{RunJoin, RunJoinEnd};
 #[cfg(feature = "trace")]
 pub(crate) use run_tracer::RunTracer;
 pub(crate) use server_observer::ServerObserver;

@@ -1,20 +1,21 @@
 //! What the driver sent and what the server was seen to do, on their way to the figures of a run.
 
+use super::cpu_owners::CpuOwners;
 use super::traced_figures::TracedFigures;
 use crate::join::StatementJoiner;
 use crate::run_trace::TracedTables;
 use crate::statements::StatementLog;
-use dbtime_engines::drive::plan::LoadPlan;
-use dbtime_machine::now;
+use crate::workload_names::WorkloadNames;
 use dbtime_model::exchange::ExchangeBatch;
 use dbtime_model::record::{JoinCounts, Warning};
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::{MonoNanos, Recorder};
 
 /// Joins both sides, and adds what comes of it to figures and to the file of statements.
-pub(super) struct RunJoin {
+pub(crate) struct RunJoin {
     joiner: StatementJoiner,
-    server: u32,
+    /// `None`: it is a recording.
+    server: Option<u32>,
     /// Before the load has started nothing belongs to the window.
     figures: Option<TracedFigures>,
     /// `None`: there is no record, or the file could not be begun.
@@ -22,65 +23,72 @@ pub(super) struct RunJoin {
 }
 
 /// All that has come of a run.
-pub(super) struct RunJoinEnd {
+pub(crate) struct RunJoinEnd {
     /// `None`: the load has not started.
-    pub(super) recorder: Option<Recorder>,
-    pub(super) tables: TracedTables,
-    pub(super) counts: JoinCounts,
+    pub(crate) recorder: Option<Recorder>,
+    pub(crate) tables: TracedTables,
+    pub(crate) counts: JoinCounts,
     /// See [`TraceInfo::client_runq_us`](dbtime_model::record::TraceInfo::client_runq_us).
-    pub(super) client_runq_us: Option<f64>,
+    pub(crate) client_runq_us: Option<f64>,
     /// What is wrong with the file of statements.
-    pub(super) warnings: Vec<Warning>,
+    pub(crate) warnings: Vec<Warning>,
 }
 
 impl RunJoin {
     /// Of a run against the server of that number.
-    pub(super) fn new(server: u32) -> Self {
-        Self { joiner: StatementJoiner::new(), server, figures: None, statements: None }
+    pub(crate) fn new(server: u32) -> Self {
+        Self { server: Some(server), ..Self::recorded() }
+    }
+
+    /// Of a recording.
+    pub(crate) fn recorded() -> Self {
+        let joiner = StatementJoiner::new();
+        Self { joiner, server: None, figures: None, statements: None }
     }
 
     /// Writes the statements of the window to this file.
-    pub(super) fn write_to(&mut self, statements: StatementLog) {
+    pub(crate) fn write_to(&mut self, statements: StatementLog) {
         self.statements = Some(statements);
     }
 
     /// The load has started: its figures go to `recorder`.
-    pub(super) fn begin(&mut self, recorder: Recorder) {
+    pub(crate) fn begin(&mut self, recorder: Recorder) {
         if let Some(log) = &mut self.statements {
             log.begin(recorder.window());
         }
-        self.figures = Some(TracedFigures::new(recorder, self.server));
+        let owners = self.server.map_or_else(CpuOwners::recorded, CpuOwners::new);
+        self.figures = Some(TracedFigures::new(recorder, owners));
     }
 
     /// Takes what the driver has handed over.
-    pub(super) fn exchanges(&mut self, batch: &ExchangeBatch) {
+    pub(crate) fn exchanges(&mut self, batch: &ExchangeBatch) {
         batch.exchanges.iter().for_each(|exchange| self.joiner.exchange(*exchange));
         batch.transactions.iter().for_each(|driven| self.joiner.transaction(*driven));
     }
 
-    /// Takes requests of the server, and hands on what is decided by now.
-    pub(super) fn requests(&mut self, requests: &[TracedRequest]) {
+    /// Takes requests of the server that have come by `present`, and hands on what is decided then.
+    pub(crate) fn requests(&mut self, requests: &[TracedRequest], present: MonoNanos) {
         for request in requests {
             self.joiner.request(request);
             self.figures.iter_mut().for_each(|figures| figures.request(request));
         }
         self.take_decided();
-        self.figures.iter_mut().for_each(|figures| figures.settle(now()));
+        self.figures.iter_mut().for_each(|figures| figures.settle(present));
     }
 
     /// Both sides have handed over what was over before.
-    pub(super) fn settle(&mut self, at: MonoNanos) {
+    pub(crate) fn settle(&mut self, at: MonoNanos) {
         self.joiner.settle(at);
         self.take_decided();
     }
 
     /// Nothing more comes.
-    pub(super) fn finish(mut self, plan: &LoadPlan) -> RunJoinEnd {
+    pub(crate) fn finish(mut self, names: &WorkloadNames) -> RunJoinEnd {
         self.joiner.decide_rest();
         self.take_decided();
         let Self { joiner, figures, statements, .. } = self;
         let client_runq_us = figures.as_ref().and_then(TracedFigures::client_runq_us);
-        let (recorder, tables) = figures.map(|figures| figures.finish(&plan.workload)).unzip();
+        let (recorder, tables) = figures.map(|figures| figures.finish(names)).unzip();
         RunJoinEnd {
             recorder,
             tables: tables.unwrap_or_default(),

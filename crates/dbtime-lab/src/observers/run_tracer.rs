@@ -7,6 +7,7 @@ use crate::error::LabError;
 use crate::run_trace::{ServerTracer, TraceFailure, TraceObservation};
 use crate::statements::StatementLog;
 use crate::tracing::{TraceOptions, TraceOutcome, TraceSession};
+use crate::workload_names::WorkloadNames;
 use dbtime_engines::drive::plan::LoadPlan;
 use dbtime_machine::now;
 use dbtime_model::exchange::ExchangeBatch;
@@ -111,7 +112,7 @@ impl ServerTracer for RunTracer {
         // Without its helper the reader still has what was seen before.
         let (end, reader) = match session.finish() {
             Ok(TraceOutcome { requests, end, notes: last, reader, .. }) => {
-                join.requests(&requests);
+                join.requests(&requests, now());
                 notes.extend(last);
                 (Some(end), Some(reader))
             }
@@ -120,7 +121,8 @@ impl ServerTracer for RunTracer {
                 (None, None)
             }
         };
-        let RunJoinEnd { recorder, tables, counts, client_runq_us, warnings } = join.finish(&plan);
+        let names = WorkloadNames::of(&plan.workload);
+        let RunJoinEnd { recorder, tables, counts, client_runq_us, warnings } = join.finish(&names);
         drop(reader);
         let failed = failure.as_ref().map(|(at, _)| *at - since);
         let (end_length, ledger, cost) = match end {
@@ -128,7 +130,9 @@ impl ServerTracer for RunTracer {
             None => (Nanos::ZERO, None, None),
         };
         let length = failed.unwrap_or(end_length);
-        let info = TraceInfo { join: counts, client_runq_us, ledger, cost, length, notes };
+        let recording = None;
+        let info =
+            TraceInfo { join: counts, client_runq_us, ledger, cost, length, notes, recording };
         let failure = failure.map(|(at, error)| {
             let into_load = started.filter(|start| *start <= at).map(|start| at - start);
             TraceFailure { into_load, error }
@@ -151,7 +155,7 @@ impl RunObserver for RunTracer {
 
     fn tick(&mut self, present: MonoNanos) {
         let requests = self.poll();
-        self.join.requests(&requests);
+        self.join.requests(&requests, present);
         if present >= self.next_settling {
             self.join.settle(MonoNanos(present.0.saturating_sub(SETTLED_AFTER.0)));
             self.next_settling = present + SETTLE_INTERVAL;

@@ -7,7 +7,7 @@ use super::lock_chain_totals::LockChainTotals;
 use super::lock_holder_totals::LockHolderTotals;
 use crate::join::JoinedTransaction;
 use crate::run_trace::TracedTables;
-use dbtime_load::workload::Workload;
+use crate::workload_names::WorkloadNames;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::{MonoNanos, Nanos, Recorder};
 
@@ -25,9 +25,8 @@ pub(super) struct TracedFigures {
 }
 
 impl TracedFigures {
-    /// Of a run against the server of that number.
-    pub(super) fn new(recorder: Recorder, server: u32) -> Self {
-        let owners = CpuOwners::new(server);
+    /// Of a run whose threads' owners are known by `owners`.
+    pub(super) fn new(recorder: Recorder, owners: CpuOwners) -> Self {
         let (lock_holders, lock_chains, cpu_holders, files) = Default::default();
         let client_runq = (Nanos::ZERO, 0);
         Self { recorder, owners, lock_holders, lock_chains, cpu_holders, files, client_runq }
@@ -35,7 +34,7 @@ impl TracedFigures {
 
     /// Notes what a request did, which others may have waited for, and whose threads it waited for.
     pub(super) fn request(&mut self, request: &TracedRequest) {
-        request.preemptor.iter().for_each(|preemptor| self.owners.note(preemptor));
+        self.owners.request(request);
         self.lock_chains.request(request);
     }
 
@@ -67,12 +66,12 @@ impl TracedFigures {
     }
 
     /// The parts, and the tables for the record.
-    pub(super) fn finish(self, workload: &Workload) -> (Recorder, TracedTables) {
+    pub(super) fn finish(self, names: &WorkloadNames) -> (Recorder, TracedTables) {
         let tables = TracedTables {
-            lock_holders: self.lock_holders.records(workload),
-            lock_chains: Some(self.lock_chains.records(workload)),
+            lock_holders: self.lock_holders.records(names),
+            lock_chains: Some(self.lock_chains.records(names)),
             cpu_holders: Some(self.cpu_holders.records()),
-            file_waits: Some(self.files.records(workload)),
+            file_waits: Some(self.files.records(names)),
         };
         (self.recorder, tables)
     }

@@ -70,10 +70,7 @@ pub(super) const COLUMNS: [StatementColumn; 38] = [
     part("other_ns", Part::Other),
     part("unexplained_ns", Part::Unexplained),
     number("wire_out_ns", |row| served(row)?.way_out),
-    number("wire_back_ns", |row| {
-        let served = served(row)?;
-        Some(served.parts.get(Part::Wire) - served.way_out?)
-    }),
+    number("wire_back_ns", |row| served(row)?.way_back),
     number("client_runq_ns", |row| Some(served(row)?.client_runq?.signed())),
     number("rows", |row| answer(row)?.rows.map(u64::cast_signed)),
     text("error", |row, _| answer(row)?.error.as_ref().map(error_text)),

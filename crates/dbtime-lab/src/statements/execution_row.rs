@@ -2,7 +2,7 @@
 
 use crate::join::{BareStatement, JoinedStatement, ServerAnswer, StatementMatch};
 use dbtime_model::exchange::{DrivenTransaction, StatementExchange};
-use dbtime_model::{MonoNanos, Nanos, OperationId, Outcome, Parts, StatementId};
+use dbtime_model::{MonoNanos, Nanos, OperationId, Outcome, Part, Parts, StatementId};
 
 /// A statement of the window. Instants and durations are nanoseconds, instants from the beginning
 /// of the window.
@@ -33,24 +33,31 @@ pub(super) struct ServedStatement {
     pub(super) parts: Parts,
     /// What others took on its connection of the time between sending it and reading its answer.
     pub(super) overlap: i64,
-    /// How much of the wire was the way to the server, where that is known.
+    /// How much of the wire was the way to the server, where that is known better than it is long.
     pub(super) way_out: Option<i64>,
+    /// How much was the way back, likewise.
+    pub(super) way_back: Option<i64>,
     /// How long its answer waited for a driver without a CPU, likewise.
     pub(super) client_runq: Option<Nanos>,
     pub(super) answer: ServerAnswer,
 }
 
 impl ExecutionRow {
-    /// Of a statement that has parts. The window of its run begins at `window`.
+    /// Of a statement that has parts. The window of its run begins at `window`; the clocks of both
+    /// sides are known to be apart to `known_to` nanoseconds.
     pub(crate) fn joined(
         driven: &DrivenTransaction,
         statement: JoinedStatement,
         window: MonoNanos,
+        known_to: i64,
     ) -> Self {
         let JoinedStatement { exchange, parts, way_out, client_runq, answer, .. } = statement;
         let row = Self::of(driven, &exchange, StatementMatch::Matched, window);
         let overlap = row.received - row.sent - row.late - parts.total();
-        let served = ServedStatement { parts, overlap, way_out, client_runq, answer };
+        let is_known = |way: &i64| known_to == 0 || way.abs() > known_to;
+        let way_back = way_out.map(|out| parts.get(Part::Wire) - out).filter(is_known);
+        let way_out = way_out.filter(is_known);
+        let served = ServedStatement { parts, overlap, way_out, way_back, client_runq, answer };
         Self { served: Some(served), ..row }
     }
 

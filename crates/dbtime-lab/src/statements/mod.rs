@@ -17,3 +17,4 @@ mod statement_names;
 mod tests;
 
 pub(crate) use statement_log::{StatementLog, unwritten};
+pub(crate) use statement_names::StatementNames;

@@ -4,6 +4,7 @@ use super::execution_row::ExecutionRow;
 use super::row_group_writer::RowGroupWriter;
 use super::statement_names::StatementNames;
 use crate::join::{BareStatement, JoinedStatement};
+use crate::recorded_join::ClockMapping;
 use dbtime_load::workload::Workload;
 use dbtime_model::MonoNanos;
 use dbtime_model::exchange::{ConnectionKey, DrivenTransaction};
@@ -41,6 +42,8 @@ pub(crate) struct StatementLog {
     window: Window,
     connections: FxHashMap<ConnectionKey, u32>,
     next_connection: u32,
+    /// How the clock of the requests was mapped to the driver's.
+    clock: ClockMapping,
     lost: u64,
 }
 
@@ -49,7 +52,14 @@ impl StatementLog {
     ///
     /// Errors: the file cannot be made, or no thread can be started.
     pub(crate) fn create(path: &Path, workload: Arc<Workload>) -> io::Result<Self> {
-        Self::write_to(File::create(path)?, |file| file.sync_all(), path, workload)
+        Self::create_named(path, StatementNames::new(workload))
+    }
+
+    /// The same of statements with these names.
+    ///
+    /// Errors: likewise.
+    pub(crate) fn create_named(path: &Path, names: StatementNames) -> io::Result<Self> {
+        Self::write_to(File::create(path)?, |file| file.sync_all(), path, names)
     }
 
     /// Begins what `out`, the file at `path`, is to hold; at last `sync` has it.
@@ -57,11 +67,10 @@ impl StatementLog {
         out: W,
         sync: impl FnOnce(W) -> io::Result<()> + Send + 'static,
         path: &Path,
-        workload: Arc<Workload>,
+        names: StatementNames,
     ) -> io::Result<Self> {
         let (to_thread, groups) = sync_channel(WAITING_GROUPS);
         let builder = std::thread::Builder::new().name("statements".to_owned());
-        let names = StatementNames::new(workload);
         let thread = builder.spawn(move || Ok(sync(write_groups(out, names, &groups)?)?))?;
         Ok(Self {
             path: path.to_owned(),
@@ -71,8 +80,14 @@ impl StatementLog {
             window: Window { start: MonoNanos(u64::MAX), end: MonoNanos(u64::MAX) },
             connections: FxHashMap::default(),
             next_connection: 0,
+            clock: ClockMapping::default(),
             lost: 0,
         })
+    }
+
+    /// The requests that it takes had another clock.
+    pub(crate) fn map_clock(&mut self, clock: ClockMapping) {
+        self.clock = clock;
     }
 
     /// From now on transactions of this window are taken.
@@ -93,7 +108,8 @@ impl StatementLog {
         let start = self.window.start;
         for statement in statements {
             let key = statement.exchange.key;
-            self.push(ExecutionRow::joined(driven, statement, start), key);
+            let known_to = self.clock.uncertainty(statement.exchange.sent);
+            self.push(ExecutionRow::joined(driven, statement, start, known_to), key);
         }
         for statement in bare {
             let key = statement.exchange.key;

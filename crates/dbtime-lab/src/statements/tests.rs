@@ -152,7 +152,8 @@ fn a_file_that_cannot_be_written_is_taken_away() {
     let path = dir.path().join("statements.parquet");
     std::fs::write(&path, "half of it").expect("written");
     let mut log =
-        StatementLog::write_to(FullDisk, |_| Ok(()), &path, workload()).expect("a thread");
+        StatementLog::write_to(FullDisk, |_| Ok(()), &path, StatementNames::new(workload()))
+            .expect("a thread");
     log.begin(WINDOW);
     log.add(&driven(1, 2_000), vec![joined()], &[]);
     let warnings = log.finish();
@@ -181,7 +182,8 @@ fn a_disk_that_stands_still_costs_rows_that_are_counted_and_never_holds_up() {
     let dir = tempfile::tempdir().expect("a folder");
     let (go_on, disk) = channel();
     let path = dir.path().join("statements.parquet");
-    let log = StatementLog::write_to(SlowDisk(disk), |_| Ok(()), &path, workload());
+    let log =
+        StatementLog::write_to(SlowDisk(disk), |_| Ok(()), &path, StatementNames::new(workload()));
     let mut log = log.expect("a thread");
     log.begin(WINDOW);
     // What the thread may have taken, what waits for it, what waits for room there, and a few.
@@ -216,7 +218,7 @@ fn a_row_takes_few_bytes() {
             let sent = 2_000 + 100_000 * number;
             let read = sent + statement.parts.total().cast_unsigned();
             statement.exchange = exchange(sent, read);
-            ExecutionRow::joined(&driven(number, sent), statement, WINDOW.start)
+            ExecutionRow::joined(&driven(number, sent), statement, WINDOW.start, 0)
         })
         .collect();
     writer.write(&rows).expect("to memory");

@@ -18,6 +18,7 @@ use dbtime_machine::now;
 use dbtime_model::Nanos;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::{TraceBegin, TraceEnd, VERSION};
+use dbtime_observe::process::boot_id;
 use dbtime_observe::trace::{
     AttachedPrograms, Capture, CaptureResult, HeldSignals, MessageChannel, TraceError, TracedServer,
 };
@@ -109,6 +110,7 @@ impl CaptureReader {
             version: VERSION,
             since: self.capture.since(),
             clock: began,
+            clock_id: Some(boot_id()).filter(|id| !id.is_empty()),
             servers: servers.map(|server| server_name(server, follows_unix)).collect(),
             raw_sql: options.keeps_literals,
             step: options.step.unwrap_or(Nanos::ZERO),

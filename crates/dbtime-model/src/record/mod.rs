@@ -49,7 +49,7 @@ pub use sweep::{
     read_sweep, read_sweep_record, record_folder,
 };
 pub use sweep_csv::sweep_text;
-pub use trace::{JoinCounts, TraceInfo};
+pub use trace::{JoinCounts, JoinedRecording, TraceInfo};
 pub use validity::{Validity, Warning, WarningKind};
 pub use values::{
     ArrivalProcess, BacklogPolicy, CheckMetric, ConnectionCipher, ExemplarKind, LoadMode,
@@ -77,6 +77,8 @@ pub mod file {
     pub const TRANSACTIONS: &str = "transactions.csv";
     /// Every statement of the window of a traced run, with its parts.
     pub const STATEMENTS: &str = "statements.parquet";
+    /// What the driver saw of every statement and transaction of the window, to be joined later.
+    pub const DRIVEN: &str = "driven.jsonl.gz";
     /// The statements of those transactions that were traced.
     pub const TRANSACTION_STATEMENTS: &str = "transaction_statements.csv";
     /// A line per sample of the server's counters while the load went on.

@@ -150,6 +150,8 @@ pub struct WindowSpec {
     pub budget: Option<String>,
     /// Whether the server is traced.
     pub trace: bool,
+    /// Whether the driver's side of each statement is recorded, to be joined with a trace later.
+    pub statements: bool,
 }
 
 /// What a file with the written form of a run holds.

@@ -63,6 +63,30 @@ pub struct TraceInfo {
     pub length: Nanos,
     /// What was not measured, and what happened to the watching.
     pub notes: Vec<String>,
+    /// The recording that was joined with the run afterwards; `None`: the tracer was beside it.
+    pub recording: Option<JoinedRecording>,
+}
+
+/// A recording of `dbtime trace --record` that was joined with a run, and how its clock was mapped
+/// to that of the driver.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct JoinedRecording {
+    /// When it began, by the clock on the wall of its host.
+    pub began: String,
+    /// What was watched.
+    pub servers: Vec<String>,
+    /// Whether both sides read one clock: they were on one host, in one boot.
+    pub is_same_clock: bool,
+    /// By how much the recording's clock is before the driver's, in the middle of the window. Unit:
+    /// microseconds.
+    pub offset_us: f64,
+    /// The offset is known to this, at the worst place of the window: the truth lies within it on
+    /// either side. Unit: microseconds; 0 on one clock.
+    pub uncertainty_us: f64,
+    /// By how much the recording's clock ran faster over the window. Unit: parts in a million;
+    /// `None`: on one clock, and where it is less than the uncertainty.
+    pub drift_ppm: Option<f64>,
 }
 
 impl TraceInfo {

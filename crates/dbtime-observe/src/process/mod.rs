@@ -33,4 +33,4 @@ pub use read::{ProcReader, cpus_of};
 pub use roll::ProcessSet;
 pub use server::{ServerGlance, ServerWatch};
 pub use thread_owner::ThreadOwner;
-pub use usage::{EndWatch, ReapedChild, UsageWatch, boot_id, since_saved, wait_for};
+pub use usage::{EndWatch, ReapedChild, UsageWatch, boot_id, clock_id, since_saved, wait_for};

@@ -239,6 +239,23 @@ pub fn boot_id() -> String {
     id.map_or_else(|_| String::new(), |id| id.trim().to_owned())
 }
 
+/// Which monotonic clock instants of this process are of: the start of the machine, and how far the
+/// process's time namespace is ahead, where it is. Without that it is the clock of the kernel.
+///
+/// Source: time_namespaces(7).
+pub fn clock_id() -> String {
+    let offsets = std::fs::read_to_string("/proc/self/timens_offsets").unwrap_or_default();
+    let offset = offsets.lines().find_map(|line| {
+        let mut words = line.split_whitespace();
+        // Older kernels have a number there.
+        matches!(words.next(), Some("monotonic" | "1")).then(|| words.collect::<Vec<_>>().join("."))
+    });
+    match offset.filter(|offset| offset != "0.0") {
+        Some(offset) => format!("{}+{offset}", boot_id()),
+        None => boot_id(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -34,7 +34,7 @@ Examples:
       64 connections to a running PostgreSQL, loaded before by `dbtime init`";
 
 /// Flags that describe a run, which a spec does too.
-const DESCRIBING: [&str; 31] = [
+const DESCRIBING: [&str; 32] = [
     "workload",
     "query",
     "script",
@@ -66,6 +66,7 @@ const DESCRIBING: [&str; 31] = [
     "budget_every",
     "no_budget",
     "trace",
+    "statements",
 ];
 
 #[derive(Args, Clone, Debug)]
@@ -228,6 +229,11 @@ pub(crate) struct RunArgs {
     /// server did [needs root, or CAP_BPF and CAP_PERFMON].
     #[arg(long, conflicts_with_all = ["no_budget", "budget_every"])]
     pub(crate) trace: bool,
+
+    /// Record the driver's side of each statement, to be joined with a trace of another host later
+    /// (dbtime join); needs a server and a record.
+    #[arg(long, conflicts_with_all = ["no_budget", "budget_every", "no_record", "trace"])]
+    pub(crate) statements: bool,
 
     /// Exit with 4 when the measurement is invalid (client-limited, unexplained time).
     #[arg(long)]

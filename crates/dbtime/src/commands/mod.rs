@@ -5,6 +5,8 @@ mod completions;
 mod counters;
 mod explain;
 mod init;
+#[cfg(feature = "trace")]
+mod join;
 mod manual;
 mod pgbench;
 mod ps;
@@ -32,6 +34,8 @@ pub(crate) fn dispatch(command: CliCommand) -> Result<ProcessExit, CommandFailur
         CliCommand::Sysbench(args) => Ok(sysbench::run(&args.words)),
         CliCommand::Report(args) => report::run(&args),
         CliCommand::Explain(args) => explain::run(&args),
+        #[cfg(feature = "trace")]
+        CliCommand::Join(args) => join::run(&args),
         CliCommand::Compare(args) => compare::run(&args),
         CliCommand::Runs(args) => runs::run(&args),
         CliCommand::Counters(args) => counters::run(&args),

@@ -23,6 +23,7 @@ pub(crate) fn of_flags(args: &RunArgs) -> Result<(RunSpec, RunSecrets), CommandF
             transactions: args.transactions,
             budget: budget(args),
             trace: args.trace,
+            statements: args.statements,
         },
         limits: args.limits.iter().map(ToString::to_string).collect(),
         seed: args.seed,

@@ -71,6 +71,7 @@ pub(crate) fn request(spec: &RunSpec, context: &RunContext) -> Result<RunRequest
         rundown: None,
         budget: budget_choice(&spec.window)?,
         trace: spec.window.trace,
+        statements: spec.window.statements,
         limits: spec.limits.iter().map(limit).collect::<Result<_, _>>()?,
         seed: spec.seed,
         detail: RecordDetail::Full,
@@ -99,9 +100,19 @@ fn complete(spec: &mut RunSpec, load: &LoadRequest, server: &ServerOptions, is_s
 /// Which transactions have their parts measured: in a traced run all of them.
 fn budget_choice(window: &WindowSpec) -> Result<BudgetChoice, CommandFailure> {
     let choice = read("--budget-every", window.budget.as_deref())?.unwrap_or_default();
-    if window.trace && choice != BudgetChoice::Auto {
-        let text = "a traced run has the parts of all transactions: leave out `budget` or `trace`";
-        return Err(CommandFailure::usage(text));
+    let (field, run) = match window {
+        WindowSpec { trace: true, statements: true, .. } => {
+            let text = "a traced run has both sides already: leave out `statements` or `trace`";
+            return Err(CommandFailure::usage(text));
+        }
+        WindowSpec { trace: true, .. } => ("trace", "a traced run"),
+        WindowSpec { statements: true, .. } => ("statements", "a run that is to be joined"),
+        _ => return Ok(choice),
+    };
+    if choice != BudgetChoice::Auto {
+        return Err(CommandFailure::usage(format!(
+            "{run} has the parts of all transactions: leave out `budget` or `{field}`"
+        )));
     }
     Ok(choice)
 }
@@ -170,6 +181,7 @@ fn for_servers(spec: &RunSpec, target: &Target) -> Result<(), CommandFailure> {
         ("--protocol", protocol.is_some() && !is_script, "nothing is sent"),
         ("--reconnect", reconnect.is_some(), "no connection can be lost"),
         ("--statement-timeout", statement_timeout.is_some(), "nobody ends statements"),
+        ("--statements", spec.window.statements, "no statement goes to anybody"),
     ];
     let given = given.into_iter().find(|(_, is_given, _)| *is_given && !target.is_server());
     if let Some((flag, _, why)) = given {

@@ -10,6 +10,7 @@ mod driven;
 mod encrypted;
 mod holders;
 mod hostile;
+mod joined;
 mod locks;
 mod logins;
 mod parts;

@@ -14,6 +14,7 @@ pub(crate) fn write_trace(sandbox: &Sandbox, requests: &[TracedRequest], ledger:
         version: VERSION,
         since: MonoNanos(0),
         clock: "then".to_owned(),
+        clock_id: None,
         servers: Vec::new(),
         raw_sql: true,
         step: Nanos::ZERO,

@@ -1,0 +1,125 @@
+//! What a join adds to the record of a run.
+
+use super::both_files::JoinedFiles;
+use super::recorded_sides::RecordedSides;
+use crate::judge::judge;
+use crate::kept_transactions;
+use crate::observers::RunJoinEnd;
+use crate::run_trace::{TracedTables, unmatched};
+use crate::summary::{buckets, budget_us};
+use dbtime_model::driven_file::DrivenNames;
+use dbtime_model::record::{BudgetMethod, JoinedRecording, Run, RunRecord, TraceInfo, WarningKind};
+use dbtime_model::{Budget, MonoNanos, Nanos, Recorder};
+
+/// Puts the parts that were traced in the place of the driver's alone, as in the record of a run
+/// that was traced itself.
+pub(super) fn apply(
+    run: &mut Run,
+    joined: JoinedFiles,
+    sides: &RecordedSides,
+    recording: JoinedRecording,
+) {
+    let JoinedFiles { end, warning } = joined;
+    let RunJoinEnd { recorder, tables, counts, client_runq_us, warnings } = end;
+    let names = &sides.names;
+    let record = &mut run.record;
+    if let Some(traced) = recorder {
+        let (operations, count) = (names.operations.len(), names.statements.len());
+        let mut parts: Recorder<u64> = Recorder::new(traced.window(), operations, count, 0);
+        parts.replace_parts(traced);
+        budgets(record, &parts, names);
+        let start = MonoNanos(sides.driven.start_ns);
+        run.transactions = kept_transactions::transactions(&parts, start, names);
+    }
+    let TracedTables { lock_holders, lock_chains, cpu_holders, file_waits } = tables;
+    record.lock_holders = lock_holders;
+    (record.lock_chains, record.cpu_holders) = (lock_chains, cpu_holders);
+    record.file_waits = file_waits;
+    let end = sides.end.as_ref();
+    record.trace = Some(TraceInfo {
+        join: counts,
+        client_runq_us,
+        ledger: end.map(|end| end.ledger),
+        cost: end.and_then(|end| end.cost),
+        length: end.map_or(Nanos::ZERO, |end| end.length),
+        notes: notes(sides, &recording),
+        recording: Some(recording),
+    });
+    let is_kept = |kind| !is_of_parts(kind);
+    let kept = std::mem::take(&mut record.validity.warnings).into_iter();
+    let kept = kept.filter(|warning| is_kept(warning.kind));
+    record.validity.warnings =
+        kept.chain(unmatched(&counts)).chain(warnings).chain(warning).collect();
+    record.validity = judge(record);
+}
+
+fn budgets(record: &mut RunRecord, parts: &Recorder<u64>, names: &DrivenNames) {
+    let mut all = Budget::default();
+    for (summary, recorded) in record.operations.iter_mut().zip(&parts.operations) {
+        let total = recorded.cells.total();
+        all.merge(&total);
+        (summary.budget_us, summary.budget_error) = budget_us(&total);
+        summary.budget_buckets = buckets(recorded);
+    }
+    // The record has those that were executed, in the order of all.
+    let mut executed = record.statements.iter_mut().peekable();
+    for (name, recorded) in names.statements.iter().zip(&parts.statements) {
+        let operation = names.operations.get(usize::from(name.operation));
+        let summary =
+            executed.next_if(|one| one.name == name.name && Some(&one.operation) == operation);
+        if let Some(summary) = summary {
+            (summary.budget_us, summary.budget_error) = budget_us(&recorded.budget);
+        }
+    }
+    (record.budget_us, record.budget_error) = budget_us(&all);
+    let mean_all = record.latency_us.response.mean;
+    if let Some(info) = &mut record.budget {
+        let mean = all.response_ns as f64 / 1e3 / all.count.max(1) as f64;
+        let is_known = all.count > 0 && mean_all > 0.0;
+        info.sampled = all.count;
+        info.method = BudgetMethod::Traced;
+        info.mean_off_pct = is_known.then(|| 100.0 * (mean / mean_all - 1.0));
+        info.cost = None;
+        info.partly_measured = all.partly_measured().iter().collect();
+    }
+}
+
+fn notes(sides: &RecordedSides, recording: &JoinedRecording) -> Vec<String> {
+    let mut notes = Vec::new();
+    if sides.end.is_none() {
+        notes.push("the recording was cut short: what was lost is not known".to_owned());
+    }
+    if !recording.is_same_clock {
+        let text = "the server's instants are mapped from another clock, to ±";
+        let uncertainty = Nanos((recording.uncertainty_us * 1e3) as u64);
+        notes.push(format!("{text}{uncertainty}"));
+    }
+    notes
+}
+
+/// Whether a warning is of parts, or of any kind that is judged anew.
+fn is_of_parts(kind: WarningKind) -> bool {
+    use WarningKind as Kind;
+    match kind {
+        Kind::ClientLimited
+        | Kind::RateMissed
+        | Kind::BudgetError
+        | Kind::BudgetMean
+        | Kind::BudgetMeanWrong
+        | Kind::Measuring
+        | Kind::ForeignCpu
+        | Kind::Steal
+        | Kind::Timer
+        | Kind::Unmatched
+        | Kind::StatementsLost
+        | Kind::EndedEarly
+        | Kind::FewSamples
+        | Kind::Counts
+        | Kind::Stall
+        | Kind::Errors
+        | Kind::MostlyFailed
+        | Kind::Mix
+        | Kind::Think => true,
+        Kind::Untraced | Kind::Ports | Kind::Target | Kind::Unknown => false,
+    }
+}

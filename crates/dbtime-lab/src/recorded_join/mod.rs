@@ -1,0 +1,88 @@
+//! `dbtime join`: a run and a recording of the server that it drove, in one budget.
+//!
+//! ```text
+//!   driven.jsonl.gz ─┐  first pass: instants by connection      second pass
+//!                    ├─► TwoSides ─► ClockMapping ─┐
+//!   recording ───────┘                             ├─► RunJoin ─► parts, tables ─► run.json, …
+//!   both again ────────────────────────────────────┘
+//! ```
+//!
+//! What follows from the match is the business of [`crate::join`] and the same as beside a run:
+//! here both sides come from files, and the recording may be of another host, with another clock.
+
+mod both_files;
+mod clock_mapping;
+mod clock_search;
+mod join_error;
+mod joined_record;
+mod recorded_sides;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use clock_mapping::ClockMapping;
+pub use join_error::JoinError;
+
+use crate::error::LabError;
+use crate::store::RecordRevision;
+use both_files::BothFiles;
+use clock_search::NoOffset;
+use dbtime_model::record::{JoinedRecording, Run, file, read_run};
+use recorded_sides::RecordedSides;
+use std::path::Path;
+
+/// Joins the run in `folder` with a recording of its server, and writes what comes of it into the
+/// run's record. Blocks for about a second for each 200,000 statements.
+///
+/// Errors: [`JoinError`], and what cannot be read or written; then the record is as it was.
+pub fn join_recording(folder: &Path, recording: &Path, replaces: bool) -> Result<Run, LabError> {
+    let failed = |error: JoinError| LabError::from(error);
+    let mut run = read_run(folder).map_err(|error| failed(JoinError::Record(error)))?;
+    refuse(folder, &run, replaces)?;
+    let files = BothFiles { driven: folder.join(file::DRIVEN), recording: recording.to_owned() };
+    let sides = RecordedSides::read(&files)?;
+    let clock = mapping(&sides, &files)?;
+    let mut revision = RecordRevision::begin(folder)?;
+    let statements = revision.file(file::STATEMENTS);
+    let joined = files.join(&sides, &clock, &statements, run.record.load.seed)?;
+    if joined.end.counts.matched == 0 {
+        return Err(failed(JoinError::NothingMatched));
+    }
+    let (offset, drift_ppm) = clock.summary();
+    let recording = JoinedRecording {
+        began: sides.begin.clock.clone(),
+        servers: sides.begin.servers.clone(),
+        is_same_clock: clock.is_same(),
+        offset_us: offset as f64 / 1e3,
+        uncertainty_us: clock.worst_uncertainty() as f64 / 1e3,
+        drift_ppm,
+    };
+    joined_record::apply(&mut run, joined, &sides, recording);
+    revision.commit(&run)?;
+    Ok(run)
+}
+
+/// Whether there is something to join.
+fn refuse(folder: &Path, run: &Run, replaces: bool) -> Result<(), JoinError> {
+    let folder = folder.to_owned();
+    match &run.record.trace {
+        Some(trace) => match &trace.recording {
+            None => Err(JoinError::WasTraced { folder }),
+            Some(_) if replaces => Ok(()),
+            Some(recording) => Err(JoinError::IsJoined { folder, began: recording.began.clone() }),
+        },
+        None if folder.join(file::DRIVEN).exists() => Ok(()),
+        None => Err(JoinError::NoStatements { folder }),
+    }
+}
+
+fn mapping(sides: &RecordedSides, files: &BothFiles) -> Result<ClockMapping, JoinError> {
+    if sides.is_same_clock() {
+        sides.overlaps()?;
+        return Ok(ClockMapping::default());
+    }
+    let recording = || files.recording.clone();
+    sides.instants.mapping().map_err(|error| match error {
+        NoOffset::Nowhere => JoinError::FitsNowhere { recording: recording() },
+        NoOffset::Several => JoinError::FitsSeveral { recording: recording() },
+    })
+}

@@ -1,0 +1,179 @@
+//! What of both files decides about clocks and connections, and stands at their ends.
+
+use super::both_files::BothFiles;
+use super::clock_search::{DrivenSpan, ServedInstants, TwoSides};
+use super::join_error::JoinError;
+use crate::join::executes;
+use dbtime_model::driven_file::{DrivenBegin, DrivenLine, DrivenNames};
+use dbtime_model::exchange::ConnectionKey;
+use dbtime_model::traced::TracedRequest;
+use dbtime_model::traced_file::{TraceBegin, TraceEnd, TraceLine};
+use dbtime_model::{MonoNanos, Nanos};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What was read of both sides first.
+pub(super) struct RecordedSides {
+    pub(super) driven: DrivenBegin,
+    pub(super) names: DrivenNames,
+    pub(super) begin: TraceBegin,
+    /// `None`: the recording was cut short.
+    pub(super) end: Option<TraceEnd>,
+    /// The instants of the connections that both have.
+    pub(super) instants: TwoSides,
+    /// When the first statement was sent, and the last answer read.
+    from: MonoNanos,
+    until: MonoNanos,
+    /// When the first request was read, and the last over, on the recording's clock.
+    recorded: Option<(MonoNanos, MonoNanos)>,
+}
+
+impl RecordedSides {
+    /// Reads both.
+    ///
+    /// # Errors
+    /// One cannot be read, or they have no connection in common.
+    pub(super) fn read(files: &BothFiles) -> Result<Self, JoinError> {
+        let (driven, _) = files.driven()?;
+        let (begin, _) = files.recording()?;
+        let mut sides = Self {
+            driven,
+            names: DrivenNames::default(),
+            begin,
+            end: None,
+            instants: TwoSides::default(),
+            from: MonoNanos(u64::MAX),
+            until: MonoNanos(0),
+            recorded: None,
+        };
+        let exchanges = sides.read_driven(files)?;
+        let numbers = sides.number_connections(&exchanges);
+        let recorded = sides.read_recording(files, &numbers)?;
+        if sides.recorded.is_none() {
+            return Err(JoinError::NoRequests { recording: files.recording.clone() });
+        }
+        if sides.instants.requests.iter().all(Vec::is_empty) {
+            let watched = sides.begin.servers.join("; ");
+            let run = exchanges.len();
+            return Err(JoinError::NoCommonConnection { run, recorded, watched });
+        }
+        sides.instants.spans = spans(exchanges, &numbers, &sides.instants.requests);
+        Ok(sides)
+    }
+
+    /// Whether both sides read one clock.
+    pub(super) fn is_same_clock(&self) -> bool {
+        self.begin.clock_id.as_ref() == Some(&self.driven.clock_id)
+    }
+
+    /// Whether a request on the driver's clock is of the time of the run.
+    pub(super) fn contains(&self, request: &TracedRequest) -> bool {
+        request.end >= self.from && request.start <= self.until
+    }
+
+    /// On one clock both have to be of one time.
+    pub(super) fn overlaps(&self) -> Result<(), JoinError> {
+        let Some((first, last)) = self.recorded else { return Ok(()) };
+        if last < self.from {
+            return Err(JoinError::NoOverlap { is_before: true, apart: self.from - last });
+        }
+        if first > self.until {
+            return Err(JoinError::NoOverlap { is_before: false, apart: first - self.until });
+        }
+        Ok(())
+    }
+
+    /// The driver's exchanges by connection: when they were sent and read.
+    fn read_driven(
+        &mut self,
+        files: &BothFiles,
+    ) -> Result<FxHashMap<ConnectionKey, Vec<(i64, i64)>>, JoinError> {
+        let mut exchanges: FxHashMap<ConnectionKey, Vec<(i64, i64)>> = FxHashMap::default();
+        let (_, mut reader) = files.driven()?;
+        while let Some(line) = reader.next().map_err(|error| files.bad_driven(error))? {
+            match line {
+                DrivenLine::Statement(exchange) => {
+                    self.from = self.from.min(exchange.sent);
+                    self.until = self.until.max(exchange.read);
+                    let instants = (exchange.sent.0.cast_signed(), exchange.read.0.cast_signed());
+                    let key = exchange.key.filter(|key| self.is_comparable(key));
+                    key.into_iter().for_each(|key| {
+                        exchanges.entry(key).or_default().push(instants);
+                    });
+                }
+                DrivenLine::End(names) => self.names = names,
+                DrivenLine::Begin(_) | DrivenLine::Transaction(_) => {}
+            }
+        }
+        Ok(exchanges)
+    }
+
+    /// A kernel's number of a socket is that of this kernel alone.
+    fn is_comparable(&self, key: &ConnectionKey) -> bool {
+        matches!(key, ConnectionKey::Tcp(_)) || self.is_same_clock()
+    }
+
+    fn number_connections<T>(
+        &mut self,
+        exchanges: &FxHashMap<ConnectionKey, T>,
+    ) -> FxHashMap<ConnectionKey, usize> {
+        self.instants.requests = vec![Vec::new(); exchanges.len()];
+        exchanges.keys().copied().zip(0..).collect()
+    }
+
+    /// Returns how many connections are in the recording.
+    fn read_recording(
+        &mut self,
+        files: &BothFiles,
+        numbers: &FxHashMap<ConnectionKey, usize>,
+    ) -> Result<usize, JoinError> {
+        let mut connections = FxHashSet::default();
+        let (_, mut reader) = files.recording()?;
+        while let Some(line) = reader.next().map_err(|error| files.bad_recording(error))? {
+            match line {
+                TraceLine::Request(request) if executes(&request) => {
+                    connections.insert(request.connection);
+                    let (first, last) = self.recorded.get_or_insert((request.start, request.end));
+                    (*first, *last) = ((*first).min(request.start), (*last).max(request.end));
+                    let number = request.connection_key().and_then(|key| numbers.get(&key));
+                    if let Some(number) = number {
+                        let queue = request.server_queue.unwrap_or(Nanos::ZERO);
+                        let start = request.start.0.cast_signed();
+                        let arrival = start - queue.signed();
+                        let took = request.end.0.cast_signed() - arrival;
+                        let instants = ServedInstants { arrival, start, took };
+                        self.instants.requests[*number].push(instants);
+                    }
+                }
+                TraceLine::End(end) => self.end = Some(*end),
+                TraceLine::Begin(_) | TraceLine::Request(_) => {}
+            }
+        }
+        self.instants.requests.iter_mut().for_each(|all| all.sort_by_key(|one| one.start));
+        Ok(connections.len())
+    }
+}
+
+/// The statements of connections that were recorded; those that were under way together are one.
+fn spans(
+    exchanges: FxHashMap<ConnectionKey, Vec<(i64, i64)>>,
+    numbers: &FxHashMap<ConnectionKey, usize>,
+    requests: &[Vec<ServedInstants>],
+) -> Vec<DrivenSpan> {
+    let mut spans: Vec<DrivenSpan> = Vec::new();
+    for (key, mut instants) in exchanges {
+        let connection = numbers[&key];
+        if requests[connection].is_empty() {
+            continue;
+        }
+        instants.sort_unstable();
+        let first = spans.len();
+        for (sent, read) in instants {
+            match spans[first..].last_mut() {
+                Some(last) if sent < last.read => last.read = last.read.max(read),
+                _ => spans.push(DrivenSpan { connection, sent, read }),
+            }
+        }
+    }
+    spans.sort_by_key(|span| span.sent);
+    spans
+}

@@ -1,0 +1,25 @@
+//! `dbtime join`: a run and a recording of its server, in one budget.
+
+use crate::artifacts::RunArtifacts;
+use crate::cli::JoinArgs;
+use crate::exit::{CommandFailure, ProcessExit};
+use crate::screen;
+use dbtime_lab::join_recording;
+use dbtime_model::record::record_folder;
+use dbtime_report::terminal::{TerminalOptions, run_report};
+
+pub(crate) fn run(args: &JoinArgs) -> Result<ProcessExit, CommandFailure> {
+    let folder = record_folder(&args.run);
+    let run = join_recording(&folder, &args.recording, args.force)?;
+    let kept = RunArtifacts::recorded(&run, &folder);
+    if args.json {
+        let json = serde_json::to_string_pretty(&run.record);
+        screen::json(&(json.map_err(CommandFailure::environment)? + "\n"));
+    } else {
+        let style = screen::style();
+        let options = TerminalOptions { style, histogram: false, threads: false };
+        screen::result(&run_report(&run, &options));
+        screen::result(&kept.lines);
+    }
+    Ok(kept.end(ProcessExit::Fine))
+}

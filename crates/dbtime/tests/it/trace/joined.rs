@@ -1,0 +1,195 @@
+//! `dbtime join`: a run and a recording that was made apart from it are what a traced run is.
+
+use super::statement_file::{adds_up, number, rows_of};
+use super::*;
+use crate::given_server::PRODUCTS;
+use dbtime_model::MonoNanos;
+use dbtime_model::traced_file::{TraceLine, TraceReader, TraceWriter};
+use dbtime_observe::trace::command_name;
+use std::path::Path;
+
+/// So much the clock of the other host is ahead, in nanoseconds: it was started long before.
+const AHEAD: u64 = 777_777_777_777_777;
+
+/// A run `r` and a recording `it.trace` of it; `None` without eBPF.
+fn recorded(sandbox: &Sandbox, server: &GivenServer) -> Option<()> {
+    sandbox.run(&format!("init tpcb --target '{}'", server.target())).exits(0);
+    let tracer = Tracer::start(sandbox, server, "--record it.trace")?;
+    let load = "--connections 4 --rate 200/s --arrivals poisson --warmup 300ms --time 2s";
+    let target = server.target_tcp();
+    let ran = sandbox.run(&format!("run tpcb --target '{target}' {load} --statements --out r"));
+    assert!(ran.out.contains("server_and_wire"), "{ran:?}");
+    tracer.interrupt();
+    assert_eq!(tracer.printed().0, Some(0));
+    Some(())
+}
+
+fn copied(sandbox: &Sandbox, from: &str, to: &str) {
+    std::fs::create_dir(sandbox.path(to)).expect("a folder");
+    for entry in std::fs::read_dir(sandbox.path(from)).expect("a folder").flatten() {
+        std::fs::copy(entry.path(), sandbox.path(to).join(entry.file_name())).expect("a copy");
+    }
+}
+
+/// The same recording of a host whose clock is ahead.
+fn put_ahead(from: &Path, to: &Path) {
+    let at = |at: MonoNanos| MonoNanos(at.0 + AHEAD);
+    let file = BufReader::new(File::open(from).expect("a recording"));
+    let (mut begin, mut reader) = TraceReader::begin(file).expect("a beginning");
+    begin.since = at(begin.since);
+    begin.clock_id = Some("another".to_owned());
+    let mut writer = TraceWriter::begin(File::create(to).expect("a file"), &begin).expect("ok");
+    while let Some(line) = reader.next().expect("a line") {
+        match line {
+            TraceLine::Begin(_) => {}
+            TraceLine::Request(mut request) => {
+                request.start = at(request.start);
+                request.first_sent = request.first_sent.map(at);
+                request.end = at(request.end);
+                let name = command_name(request.protocol, request.command);
+                writer.request(&request, name).expect("written");
+            }
+            TraceLine::End(end) => return writer.end(&end).expect("written"),
+        }
+    }
+}
+
+fn joined(sandbox: &Sandbox, line: &str) -> Value {
+    let ran = sandbox.run(line);
+    ran.exits(0);
+    serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {ran:?}"))
+}
+
+#[test]
+fn a_recording_of_this_host_or_of_another_gives_the_same_parts() {
+    for product in PRODUCTS {
+        let (sandbox, server) = (Sandbox::new(), GivenServer::start(product, &[]));
+        let Some(()) = recorded(&sandbox, &server) else { return };
+        copied(&sandbox, "r", "there");
+        let here = joined(&sandbox, "join r it.trace --json");
+        put_ahead(&sandbox.path("it.trace"), &sandbox.path("there.trace"));
+        let there = joined(&sandbox, "join there/run.json there.trace --json");
+
+        let join = &here["trace"]["join"];
+        let count = |name: &str| join[name].as_u64().expect("a count");
+        let all = count("matched") + count("unmatched") + count("ambiguous");
+        assert!(count("matched") > 1_000 && count("matched") * 1_000 >= all * 999, "{join}");
+        assert_eq!(*join, there["trace"]["join"]);
+        assert_eq!(here["budget"]["method"], "traced");
+        for of in ["budget_us", "lock_holders", "file_waits", "cpu_holders"] {
+            assert_eq!(here[of], there[of], "{of}");
+        }
+        assert!(here["budget_us"]["cpu"].as_f64() > Some(10.0), "{}", here["budget_us"]);
+        assert_eq!(here["budget_us"]["server_and_wire"], Value::Null);
+        let parts = here["budget_us"].as_object().expect("parts by name");
+        let sum: f64 = parts
+            .iter()
+            .filter(|(name, _)| *name != "total")
+            .filter_map(|(_, us)| us.as_f64())
+            .sum();
+        let total = parts["total"].as_f64().expect("a total");
+        assert!((sum - total).abs() < 0.01, "{sum}: {parts:?}");
+        for statement in here["statements"].as_array().expect("a list") {
+            assert!(statement["budget_us"]["cpu"].as_f64() > Some(0.0), "{statement}");
+        }
+        clocks_are_mapped(&here, &there);
+        ways_are_known_where_they_are_longer_than_that(&sandbox, &there);
+        let report = sandbox.run("report there --text");
+        assert!(report.out.contains("of another host, whose clock is known to"), "{report:?}");
+        sandbox.run("explain there").exits(0);
+        let html = std::fs::read_to_string(sandbox.path("there/report.html")).expect("a page");
+        assert!(html.contains("on a CPU in the database"));
+    }
+}
+
+/// The truth is within what is known of it.
+fn clocks_are_mapped(here: &Value, there: &Value) {
+    let number = |record: &Value, name: &str| {
+        record["trace"]["recording"][name].as_f64().unwrap_or_else(|| panic!("{name}: {record}"))
+    };
+    assert_eq!(here["trace"]["recording"]["is_same_clock"], true);
+    assert_eq!((number(here, "offset_us"), number(here, "uncertainty_us")), (0.0, 0.0));
+    assert_eq!(there["trace"]["recording"]["is_same_clock"], false);
+    let off = (number(there, "offset_us") - AHEAD as f64 / 1e3).abs();
+    let uncertainty = number(there, "uncertainty_us");
+    assert!(off <= uncertainty && uncertainty < 10_000.0, "{off} {uncertainty}");
+}
+
+fn ways_are_known_where_they_are_longer_than_that(sandbox: &Sandbox, there: &Value) {
+    let rows = rows_of(&sandbox.path("r/statements.parquet"));
+    let mapped = rows_of(&sandbox.path("there/statements.parquet"));
+    assert_eq!(rows.len(), mapped.len());
+    let known = |rows: &[parquet::record::Row]| {
+        rows.iter().filter(|row| number(row, "wire_out_ns").is_some()).count()
+    };
+    assert!(known(&rows) * 1_000 >= rows.len() * 999 && known(&mapped) < rows.len() / 2);
+    let parts = |row: &parquet::record::Row| {
+        ["sent_ns", "wire_ns", "server_queue_ns", "cpu_ns", "lock_ns"].map(|name| number(row, name))
+    };
+    for (row, mapped) in rows.iter().zip(&mapped).filter(|(row, _)| parts(row)[1].is_some()) {
+        adds_up(row);
+        adds_up(mapped);
+        assert_eq!(parts(row), parts(mapped));
+    }
+    let text = there["trace"]["notes"].to_string();
+    assert!(text.contains("another clock"), "{text}");
+}
+
+#[test]
+fn what_cannot_be_joined_says_why() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
+    let Some(()) = recorded(&sandbox, &server) else { return };
+    copied(&sandbox, "r", "other");
+    sandbox.run("join r it.trace").exits(0);
+    sandbox.run("join r it.trace").refused(2, &["is joined already", "--force"]);
+    sandbox.run("join r it.trace --force").exits(0);
+    sandbox.run("join r nowhere.trace --force").refused(3, &["nowhere.trace", "No such file"]);
+    sandbox.run("join nowhere it.trace").refused(3, &["nowhere"]);
+    let bare = "run values1 --target mariadb --transactions 20 --out bare";
+    sandbox.run(bare).exits(0);
+    sandbox
+        .run("join bare it.trace")
+        .refused(2, &["driven.jsonl.gz", "run it again with --statements"]);
+
+    let target = server.target_tcp();
+    let later = format!("run --query 'DO 1' --target '{target}' --transactions 20 --statements");
+    sandbox.run(&format!("{later} --out later")).exits(0);
+    // A port may have come again, and the clock knows better.
+    let ran = sandbox.run("join later it.trace");
+    ran.exits(3);
+    assert!(
+        ["is among the", "of the run: record from before"].iter().any(|one| ran.err.contains(one)),
+        "{}",
+        ran.err
+    );
+
+    // Another run's statements on the same connections.
+    put_ahead(&sandbox.path("it.trace"), &sandbox.path("there.trace"));
+    let lines = std::fs::read_to_string(sandbox.path("there.trace")).expect("a recording");
+    let ends: Vec<&str> = lines.lines().take(1).chain(lines.lines().last()).collect();
+    sandbox.write("none.trace", &(ends.join("\n") + "\n"));
+    sandbox.run("join other none.trace").refused(3, &["holds no statement"]);
+    let scattered: Vec<&str> = lines
+        .lines()
+        .enumerate()
+        .filter(|(number, line)| *number == 0 || number % 7 == 0 || line.contains("\"end\""))
+        .map(|(_, line)| line)
+        .collect();
+    sandbox.write("scattered.trace", &(scattered.join("\n") + "\n"));
+    sandbox.run("join other scattered.trace").refused(3, &["do not fit", "--summary"]);
+    assert!(!sandbox.path("other/statements.parquet").exists());
+}
+
+#[test]
+fn the_drivers_side_is_recorded_of_servers_and_without_a_tracer() {
+    let sandbox = Sandbox::new();
+    let refused = sandbox.run("run values1 --target sqlite --transactions 1 --statements");
+    refused.refused(2, &["--statements is for servers"]);
+    sandbox.run("run values1 --target mariadb --statements --trace").exits(2);
+    sandbox.run("run values1 --target mariadb --statements --no-record").exits(2);
+    sandbox.write(
+        "both.json",
+        r#"{"schema":1,"workload":{"name":"values1"},"target":{"url":"mariadb"},"window":{"trace":true,"statements":true}}"#,
+    );
+    sandbox.run("run --spec both.json").refused(2, &["has both sides already"]);
+}
