@@ -141,7 +141,7 @@ fn is_taken(sandbox: &Sandbox, command: &str) {
             "sqlite:absent/t.db".clone_into(target.expect("init has a target"));
             sandbox.run_words(&line).refused(3, &["cannot write in absent"]);
         }
-        "report" | "explain" | "compare" => {
+        "report" | "explain" | "compare" | "join" => {
             sandbox.run_words(&line).refused(3, &["holds no run"]);
         }
         "counters" => {

@@ -5,13 +5,14 @@ use std::io::Read;
 use std::process::Stdio;
 
 /// The commands that are dbtime's own.
-pub(crate) const COMMANDS: [&str; 12] = [
+pub(crate) const COMMANDS: [&str; 13] = [
     "run",
     "init",
     "workloads",
     "report",
     "explain",
     "compare",
+    "join",
     "runs",
     "counters",
     "ps",

@@ -66,7 +66,7 @@ pub(super) fn rows_of(path: &Path) -> Vec<Row> {
 
 #[test]
 fn each_statement_of_a_traced_run_is_a_row_whose_parts_add_up() {
-    for (product, options) in PRODUCTS.into_iter().zip(["--protocol text", "--rate 200/s"]) {
+    for (product, options) in PRODUCTS.into_iter().zip(["--protocol text", "--protocol prepared"]) {
         let sandbox = Sandbox::new();
         let ran = sandbox.run(&format!(
             "run tpcb --target {} --connections 4 --time 1s --warmup 200ms --trace --json --out r \
