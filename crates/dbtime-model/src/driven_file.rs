@@ -104,13 +104,13 @@ pub enum DrivenFileError {
 #[serde(rename_all = "snake_case")]
 enum LineJson {
     Begin(DrivenBegin),
-    Statement(StatementJson),
-    Transaction(TransactionJson),
+    Statement(DrivenStatementJson),
+    Transaction(DrivenTransactionJson),
     End(DrivenNames),
 }
 
 #[derive(Serialize, Deserialize)]
-struct StatementJson {
+struct DrivenStatementJson {
     transaction: u64,
     statement: Option<u16>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -122,7 +122,7 @@ struct StatementJson {
     late_ns: u64,
 }
 
-impl StatementJson {
+impl DrivenStatementJson {
     fn of(exchange: &StatementExchange) -> Self {
         let (client, client_cookie) = match exchange.key {
             Some(ConnectionKey::Tcp(address)) => (Some(address), None),
@@ -154,7 +154,7 @@ impl StatementJson {
 }
 
 #[derive(Serialize, Deserialize)]
-struct TransactionJson {
+struct DrivenTransactionJson {
     transaction: u64,
     operation: u16,
     outcome: OutcomeJson,
@@ -179,7 +179,7 @@ enum OutcomeJson {
     Unfinished,
 }
 
-impl TransactionJson {
+impl DrivenTransactionJson {
     fn of(driven: &DrivenTransaction) -> Self {
         let (sample, parts) = (&driven.sample, &driven.parts);
         Self {
@@ -247,7 +247,7 @@ impl<W: Write> DrivenWriter<W> {
     /// # Errors
     /// As writing.
     pub fn statement(&mut self, exchange: &StatementExchange) -> io::Result<()> {
-        self.line(&LineJson::Statement(StatementJson::of(exchange)))
+        self.line(&LineJson::Statement(DrivenStatementJson::of(exchange)))
     }
 
     /// Adds a transaction.
@@ -255,7 +255,7 @@ impl<W: Write> DrivenWriter<W> {
     /// # Errors
     /// As writing.
     pub fn transaction(&mut self, driven: &DrivenTransaction) -> io::Result<()> {
-        self.line(&LineJson::Transaction(TransactionJson::of(driven)))
+        self.line(&LineJson::Transaction(DrivenTransactionJson::of(driven)))
     }
 
     /// Ends it, and returns what it was written to.

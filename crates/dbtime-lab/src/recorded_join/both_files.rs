@@ -25,7 +25,7 @@ const SETTLED_AFTER: Nanos = Nanos::from_secs(60);
 /// Closed connections are looked for so often, in the run's own time.
 const SETTLE_INTERVAL: Nanos = Nanos::from_secs(5);
 
-type Unpacked = BufReader<GzDecoder<BufReader<File>>>;
+type UnpackedFile = BufReader<GzDecoder<BufReader<File>>>;
 
 /// Where both sides are.
 pub(super) struct BothFiles {
@@ -42,7 +42,7 @@ pub(super) struct JoinedFiles {
 
 impl BothFiles {
     /// The driver's side from its beginning.
-    pub(super) fn driven(&self) -> Result<(DrivenBegin, DrivenReader<Unpacked>), JoinError> {
+    pub(super) fn driven(&self) -> Result<(DrivenBegin, DrivenReader<UnpackedFile>), JoinError> {
         let opened = File::open(&self.driven).map_err(|error| self.bad_driven(error.into()))?;
         let unpacked = BufReader::new(GzDecoder::new(BufReader::new(opened)));
         DrivenReader::begin(unpacked).map_err(|error| self.bad_driven(error))
@@ -115,7 +115,7 @@ impl BothFiles {
     /// The next lines of the driver, and when the last of them was over.
     fn batch(
         &self,
-        from: &mut DrivenReader<Unpacked>,
+        from: &mut DrivenReader<UnpackedFile>,
     ) -> Result<(ExchangeBatch, MonoNanos), JoinError> {
         let (mut batch, mut present) = (ExchangeBatch::default(), MonoNanos(0));
         for _ in 0..BATCH_LINES {

@@ -30,8 +30,8 @@ pub(super) fn drifted(ns: i64) -> i64 {
     ns.abs().saturating_mul(MAX_DRIFT_PPM) / 1_000_000 + 1
 }
 
-/// Between these the offset was, at an instant of the recording's clock: so much is to be taken from
-/// an instant there for the driver's. Unit: nanoseconds.
+/// Between these the offset was, at an instant of the recording's clock: so much is to be taken
+/// from an instant there for the driver's. Unit: nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OffsetBound {
     pub(super) at: i64,

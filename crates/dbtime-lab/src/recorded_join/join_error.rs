@@ -59,10 +59,10 @@ pub enum JoinError {
     },
     /// The recording is of other clients.
     #[error(
-        "none of the run's {run} connections is among the {recorded} of the recording (watched: \
-             {watched}): record the server that the run drives, while it does; where addresses are \
-             translated on the way to it (NAT, a proxy), or a Unix socket leads to another host, the \
-             two cannot be joined"
+        "none of the run's {run} connections is among the {recorded} of the recording \
+             (watched: {watched}): record the server that the run drives, while it does; where \
+             addresses are translated on the way to it (NAT, a proxy), or connections go by a \
+             Unix socket, two hosts cannot be joined"
     )]
     NoCommonConnection {
         /// How many connections the run had.
@@ -83,17 +83,17 @@ pub enum JoinError {
         apart: Nanos,
     },
     /// On two clocks they cannot be laid over one another.
-    #[error("the run's statements do not fit those in {} by any offset of the two clocks: it is not \
-             of this run, or lacks more than one statement in sixteen (`dbtime trace {} --summary` \
-             says what was lost)", recording.display(), recording.display())]
+    #[error("the run's statements do not fit those in {} by any offset of the two clocks: it is \
+             not of this run, or lacks more than one statement in sixteen (`dbtime trace {} \
+             --summary` says what was lost)", recording.display(), recording.display())]
     FitsNowhere {
         /// Its file.
         recording: PathBuf,
     },
     /// Which statement is which would be a guess.
-    #[error("the run's statements fit those in {} by several offsets of the two clocks: they are too \
-             few or too regular; run for longer, over several connections, or with --arrivals \
-             poisson", recording.display())]
+    #[error("the run's statements fit those in {} by several offsets of the two clocks: they are \
+             too few or too regular; run for longer, over several connections, or at a --rate \
+             with --arrivals poisson", recording.display())]
     FitsSeveral {
         /// Its file.
         recording: PathBuf,
