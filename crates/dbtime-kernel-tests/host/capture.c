@@ -32,6 +32,8 @@ void capture_begin(void)
 	HOST_TABLE(prepared_shapes, "prepared_shapes", HOST_HASH);
 	HOST_TABLE(scratch, "scratch", HOST_PERCPU);
 	HOST_TABLE(scratch_thread, "scratch_thread", HOST_PERCPU);
+	HOST_TABLE(stacks, "stacks", HOST_HASH);
+	HOST_TABLE(scratch_stack, "scratch_stack", HOST_PERCPU);
 	HOST_TABLE(programs, "programs", HOST_HASH);
 	host_table(&started, "started", HOST_QUEUE, 0, sizeof(__u32), 256);
 	host_table(&stream, "stream", HOST_RING, 0, 0, 0);
@@ -110,6 +112,12 @@ void capture_waits(__u32 task, int begins)
 void capture_portal(__u32 task)
 {
 	on_portal(host_regs_at(task));
+}
+
+/* The present CPU is sampled. */
+void capture_sample(void)
+{
+	on_sample(NULL);
 }
 
 /* The iterators over connections, each by the letter behind `iter_`. */

@@ -42,6 +42,7 @@ __u64 host_pid_tgid(void);
 struct task_struct *host_current(void);
 struct pt_regs *host_regs(struct task_struct *task);
 __u64 host_cookie(void);
+long host_stack(__u64 *to, __u32 size, __u64 flags);
 int host_has_members(void);
 void host_step(void);
 long host_read_user(void *to, size_t room, __u32 size, __u64 from);

@@ -137,6 +137,12 @@ impl CapturePrograms {
         machine.check();
     }
 
+    /// The present CPU is sampled.
+    pub fn sample(&mut self, machine: &mut HostMachine) {
+        ffi::capture_sample();
+        machine.check();
+    }
+
     /// A thread is woken, by the one that runs or by a timer.
     pub fn waking(&mut self, machine: &mut HostMachine, task: HostTask, by_timer: bool) {
         if by_timer {

@@ -88,6 +88,7 @@ mod c {
         pub(super) fn capture_data_ready(socket: u32);
         pub(super) fn capture_closed(socket: u32);
         pub(super) fn capture_switch(preempt: c_int, from: u32, to: u32, state: u32);
+        pub(super) fn capture_sample();
         pub(super) fn capture_waking(task: u32);
         pub(super) fn capture_timer(begins: c_int);
         pub(super) fn capture_waits(task: u32, begins: c_int);
@@ -132,6 +133,7 @@ by_numbers! {
     capture_data_ready(socket: u32);
     capture_closed(socket: u32);
     capture_switch(preempt: c_int, from: u32, to: u32, state: u32);
+    capture_sample();
     capture_waking(task: u32);
     capture_timer(begins: c_int);
     capture_waits(task: u32, begins: c_int);

@@ -17,8 +17,9 @@ use dbtime_machine::environment::{environment, rss_peak_bytes};
 use dbtime_machine::wait::TimerTest;
 use dbtime_model::record::{
     ArrivalProcess, AutoRate, BacklogPolicy, Basis, BudgetInfo, BudgetMethod, BudgetUs, ClientInfo,
-    LoadInfo, LoadMode, MachineEnvironment, MeasuringCost, PhaseTime, Run, RunRecord, SCHEMA,
-    SamplingOrigin, SeriesRow, ServerInfo, ServerThreads, TraceInfo, WindowInfo, WorkloadInfo,
+    FoldedStacks, LoadInfo, LoadMode, MachineEnvironment, MeasuringCost, PhaseTime, Run, RunRecord,
+    SCHEMA, SamplingOrigin, SeriesRow, ServerInfo, ServerThreads, TraceInfo, WindowInfo,
+    WorkloadInfo,
 };
 use dbtime_model::recorder::{Latencies, OutcomeCounts, StatementRecorder};
 use dbtime_model::spans::union;
@@ -91,10 +92,7 @@ impl RunMeasurement<'_> {
         let statements: u64 =
             summary.statements.iter().map(|statement| statement.round_trips).sum();
         record.round_trips_per_tx = counts.each(statements as f64);
-        record.basis = match self.plan.is_pooled() {
-            true => Basis::Response,
-            false => Basis::Service,
-        };
+        record.basis = self.basis();
         if self.plan.budget_every > 0 {
             self.budget(&summary, &mut record);
         }
@@ -108,7 +106,7 @@ impl RunMeasurement<'_> {
         record.validity.warnings = facts.warnings;
         // Adds warnings of its own.
         self.prepared.fill(&mut record, &self.plan.workload, statement_wall(&driven));
-        let TracedTables { lock_holders, lock_chains, cpu_holders, file_waits } =
+        let TracedTables { lock_holders, lock_chains, cpu_holders, file_waits, .. } =
             self.traced_tables.clone();
         record.lock_holders.extend(lock_holders);
         record.lock_chains = record.lock_chains.take().or(lock_chains);
@@ -128,7 +126,20 @@ impl RunMeasurement<'_> {
         let (transactions, responses) = (summary.transactions, observed.responses);
         let (sampled, server_seconds) = observed.sampled;
         record.sampled_counters = sampled;
-        Run { record, series, transactions, responses, server_seconds, counters }
+        let stacks = self.folded_stacks();
+        Run { record, series, transactions, responses, server_seconds, counters, stacks }
+    }
+
+    fn basis(&self) -> Basis {
+        match self.plan.is_pooled() {
+            true => Basis::Response,
+            false => Basis::Service,
+        }
+    }
+
+    fn folded_stacks(&self) -> FoldedStacks {
+        let stacks = self.traced_tables.stacks.as_ref();
+        stacks.map(|stacks| stacks.folded.clone()).unwrap_or_default()
     }
 
     /// What is known of the parts: where nothing was measured nothing, not even that it is zero.

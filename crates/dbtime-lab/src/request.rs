@@ -47,6 +47,8 @@ pub struct RunRequest {
     pub trace: bool,
     /// Whether the driver's side of each statement is recorded, to be joined with a trace later.
     pub statements: bool,
+    /// Whether stacks of its threads are traced with it.
+    pub stacks: bool,
     /// Requirements beyond those of the workload; they apply to every operation.
     pub limits: Vec<WorkloadLimit>,
     /// Seed of everything random.
@@ -94,6 +96,7 @@ impl RunRequest {
             budget: BudgetChoice::Auto,
             trace: false,
             statements: false,
+            stacks: false,
             limits: Vec::new(),
             seed: 1,
             detail: RecordDetail::Full,

@@ -10,8 +10,8 @@ use crate::store::RunStore;
 use crate::targets::PreparedTarget;
 use dbtime_engines::drive::plan::{LoadPlan, LoadResult};
 use dbtime_model::record::{
-    BudgetCpuHolder, BudgetFileWait, BudgetLockChain, BudgetLockHolder, JoinCounts, TraceInfo,
-    Warning, WarningKind, file,
+    BudgetCpuHolder, BudgetFileWait, BudgetLockChain, BudgetLockHolder, FoldedStacks, JoinCounts,
+    StacksInfo, TraceInfo, Warning, WarningKind, file,
 };
 use dbtime_model::units::count;
 use dbtime_model::{Nanos, Recorder};
@@ -57,6 +57,18 @@ pub(crate) struct TracedTables {
     pub(crate) cpu_holders: Option<Vec<BudgetCpuHolder>>,
     /// The files; `None` likewise.
     pub(crate) file_waits: Option<Vec<BudgetFileWait>>,
+    /// Where the server's threads were; `None`: stacks were not traced.
+    pub(crate) stacks: Option<TracedStacks>,
+}
+
+/// Where the threads of the server were.
+#[derive(Clone, Debug)]
+pub(crate) struct TracedStacks {
+    /// For the record.
+    #[cfg_attr(not(feature = "trace"), expect(dead_code, reason = "the tracer reads it"))]
+    pub(crate) info: StacksInfo,
+    /// The record's files.
+    pub(crate) folded: FoldedStacks,
 }
 
 /// The early end of a tracer.
@@ -104,7 +116,7 @@ impl RunTrace {
             None if !request.trace => return Self::default(),
             None => {}
         }
-        match attach(plan, prepared, store) {
+        match attach(request, plan, prepared, store) {
             Ok((tracer, warnings)) => Self { tracer: Some(tracer), warnings, ..Self::default() },
             Err(error) => Self { warnings: vec![untraced(&error)], ..Self::default() },
         }
@@ -172,13 +184,14 @@ type AttachedTracer = (Box<dyn ServerTracer>, Vec<Warning>);
 
 #[cfg(feature = "trace")]
 fn attach(
+    request: &RunRequest,
     plan: &LoadPlan,
     prepared: &dyn PreparedTarget,
     store: Option<&RunStore>,
 ) -> Result<AttachedTracer, LabError> {
     let text = "there is no server process on this machine that could be traced";
     let server = prepared.server_pid().ok_or_else(|| LabError::Target(text.to_owned()))?;
-    let mut tracer = crate::observers::RunTracer::attach(server, plan)?;
+    let mut tracer = crate::observers::RunTracer::attach(server, plan, request.stacks)?;
     let mut warnings = Vec::new();
     if let Some(store) = store {
         let path = store.file(file::STATEMENTS);
@@ -192,6 +205,7 @@ fn attach(
 
 #[cfg(not(feature = "trace"))]
 fn attach(
+    _: &RunRequest,
     _: &LoadPlan,
     _: &dyn PreparedTarget,
     _: Option<&RunStore>,

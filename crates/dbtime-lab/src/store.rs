@@ -5,7 +5,9 @@
 use crate::error::LabError;
 use crate::scratch::{self, CreatedFolders, ScratchFolder};
 use dbtime_model::counters::CounterDocument;
-use dbtime_model::record::{Run, SweepRecord, csv, file, server_seconds, sweep_text};
+use dbtime_model::record::{
+    FoldedStacks, Run, SweepRecord, csv, file, folded_text, server_seconds, sweep_text,
+};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -77,6 +79,10 @@ fn run_files(run: &Run) -> io::Result<Vec<(&'static str, String)>> {
             .clone()
             .map(|report| (file::COUNTERS, CounterDocument::CounterReport(report).to_json())),
     );
+    let FoldedStacks { on_cpu, off_cpu } = &run.stacks;
+    for (name, stacks) in [(file::STACKS_ON_CPU, on_cpu), (file::STACKS_OFF_CPU, off_cpu)] {
+        files.extend(stacks.as_ref().map(|stacks| (name, folded_text(stacks))));
+    }
     let json = serde_json::to_string_pretty(&run.record).map_err(io::Error::other)?;
     files.push((file::RUN, json + "\n"));
     Ok(files)
@@ -206,6 +212,9 @@ mod tests {
             holder_thread: Some(3),
             ..Default::default()
         };
+        let frames = vec!["main".to_owned(), "write_[k]".to_owned()];
+        let stacks = vec![dbtime_model::record::FoldedStack { frames, weight: 7 }];
+        run.stacks = FoldedStacks { on_cpu: Some(Vec::new()), off_cpu: Some(stacks) };
         run.transactions = vec![Default::default(), Default::default()];
         run.transactions[1].statements = vec![statement.clone(), statement];
         run.transactions.iter_mut().for_each(|row| row.kept = "slowest".to_owned().into());

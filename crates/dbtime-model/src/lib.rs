@@ -34,6 +34,7 @@ pub mod traced_json;
 pub mod traced_ledger;
 pub mod traced_live;
 mod traced_since;
+pub mod traced_stacks;
 pub mod traced_totals;
 pub mod units;
 

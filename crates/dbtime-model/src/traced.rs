@@ -2,6 +2,7 @@
 
 use crate::exchange::ConnectionKey;
 use crate::traced_files::FileWait;
+use crate::traced_stacks::TracedStack;
 use crate::{MonoNanos, Nanos, Parts, WireProtocol};
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -123,6 +124,10 @@ pub struct TracedRequest {
     /// How the driver took the answer before it on the connection, likewise.
     #[serde(default)]
     pub taken: Option<AnswerTaking>,
+    /// Where its thread was, each place once; nothing unless stacks are traced. No part of
+    /// recordings.
+    #[serde(default)]
+    pub stacks: Vec<TracedStack>,
 }
 
 /// How the driver of a run took an answer.

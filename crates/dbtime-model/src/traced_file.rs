@@ -345,6 +345,7 @@ mod tests {
             is_match: false,
             answer_arrived: None,
             taken: None,
+            stacks: Vec::new(),
         }
     }
 

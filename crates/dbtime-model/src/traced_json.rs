@@ -262,6 +262,7 @@ impl<'a> RequestJson<'a> {
             is_match: false,
             answer_arrived: None,
             taken: None,
+            stacks: Vec::new(),
         })
     }
 

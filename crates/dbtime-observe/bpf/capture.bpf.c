@@ -275,6 +275,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
  * of their layout finds them (`src/kernel_layout/`). */
 struct {
 	struct snapshot glance;
+	struct stack_event stack_event;
 	enum bound bound;
 	enum outcome outcome;
 	enum request_flags request_flags;

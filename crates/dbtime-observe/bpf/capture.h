@@ -22,12 +22,33 @@ enum bound {
 	SIDES = 2,
 	/* Where statements are added up, shorter waits for locks are not streamed; nanoseconds. */
 	MIN_LOCK_WAIT_NS = 1000000,
+	STACK_FRAMES = 127,	/* of a stack, from the innermost, that are kept */
 };
 
 #define SERVER_TEXT_ROOM (TEXT_ROOM - SERVER_TEXT_AT)
 
 struct text {
 	char bytes[TEXT_ROOM];
+};
+
+/* Frames of a thread, the innermost first; further ones hold nothing. */
+struct stack {
+	__u32 tgid;		/* the first process that had it */
+	__u32 frames;
+	__u64 addresses[STACK_FRAMES];
+};
+
+/* A wait of a request is over, or the CPU that serves it was sampled. Stacks are named by their numbers
+ * in the table; 0: there is none, or it is lost. */
+struct stack_event {
+	__u64 connection;
+	__u64 start;		/* of the request */
+	__u64 at;		/* when it left the CPU, or was sampled */
+	__u64 length;		/* of the wait; of a sample 0 */
+	__u64 user;
+	__u64 kernel;
+	__u32 part;		/* PART_CPU: a sample */
+	__u32 reserved;
 };
 
 /* How a request ended. */
@@ -294,6 +315,7 @@ enum count {
 	COUNT_BATCHES,		/* requests with several statements, with a record each */
 	COUNT_LOCKS_LOST,	/* waits for locks, and who let them go, for which the stream had no room */
 	COUNT_NOT_STREAMED,		/* not handed on, for that was to cost less: see enum depth */
+	COUNT_STACKS_LOST,	/* for which the table or the stream had no room */
 	COUNTS,
 };
 
@@ -306,6 +328,7 @@ struct counts {
 #define PREEMPTORS 256
 #define FILES 8192		/* rows of waits for files */
 
+#define STACKS 8192
 #define STATEMENTS 4096		/* rows of statements */
 
 /* Which statements share a row. */
@@ -381,7 +404,7 @@ struct settings {
 	__u32 filters_database;	/* whether only those in this database are */
 	__u32 follows_threads;	/* whether the scheduler's programs are attached: without, there are no parts */
 	__u32 driver;		/* the process of the run that servers are watched beside; 0: of none */
-	__u32 reserved;		/* names are compared by eight bytes at once */
+	__u32 stacks;		/* whether stacks are kept */
 	char user[NAME_ROOM];
 	char database[NAME_ROOM];
 };

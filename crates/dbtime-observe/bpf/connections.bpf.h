@@ -154,11 +154,6 @@ struct {
 	__type(value, __u8);
 } ports SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 8 << 20);
-} stream SEC(".maps");
-
 __u64 last_connection;
 
 /* Reads a string that begins in what was read, of which so many bytes are left. Returns its length with

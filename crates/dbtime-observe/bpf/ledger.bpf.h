@@ -20,6 +20,12 @@ volatile __u32 side SEC(".data.side") = 0;
 /* How many rows programs have made in each table, by enum emptied; it may overflow. */
 volatile __u32 made[EMPTIED] SEC(".data.made") = {};
 
+/* What is handed over one by one. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 8 << 20);
+} stream SEC(".maps");
+
 static __always_inline int is_watching(void)
 {
 	return phase == PHASE_WATCHING;

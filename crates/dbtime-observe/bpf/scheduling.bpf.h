@@ -15,6 +15,7 @@
 #include "causes.bpf.h"
 #include "locks.bpf.h"
 #include "preemptors.bpf.h"
+#include "stacks.bpf.h"
 
 static __always_inline void add_file_wait(struct thread *thread, __u32 part, __u64 length)
 {
@@ -106,6 +107,8 @@ static __always_inline void switch_in(struct thread *thread, struct task_struct 
 		woken_at = off_cpu_at;
 	if (cause < PARTS)
 		thread->parts[cause] += woken_at - off_cpu_at;
+	if (settings.stacks && cause < PARTS)
+		stream_wait_stacks(thread, off_cpu_at, woken_at - off_cpu_at);
 	add_cpu_wait(thread, task, now - woken_at, now);
 	if (is_for_file(cause))
 		add_file_wait(thread, cause, woken_at - off_cpu_at);
@@ -203,8 +206,11 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	now = bpf_ktime_get_ns();
 	add_stint(prev, now);
 	thread = thread_of(prev);
-	if (thread)
+	if (thread) {
 		switch_out(thread, prev, next, preempt ? 0 : state, now);
+		if (settings.stacks && thread->connection && thread->cause != PART_RUNQ_PREEMPTED)
+			keep_wait_stacks(ctx, thread);
+	}
 	thread = thread_of(next);
 	if (thread)
 		switch_in(thread, next, now);

@@ -50,6 +50,8 @@ struct thread {
 	__u64 tls_buffer;	/* where to */
 	__u64 tls_length;	/* where the library writes how much that was; 0: it returns it */
 	__u64 parts[PARTS];
+	__u64 user_stack;	/* where it left the CPU to wait, as in struct stack_event */
+	__u64 kernel_stack;
 	__u64 portal[MAX_PORTALS];	/* PostgreSQL: when the request's were made */
 	__u32 portals;		/* how many were */
 	__u64 wait_address;		/* what it waits at, where that is an address */

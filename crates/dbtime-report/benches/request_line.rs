@@ -41,6 +41,7 @@ fn request() -> TracedRequest {
         is_match: false,
         answer_arrived: None,
         taken: None,
+        stacks: Vec::new(),
     }
 }
 

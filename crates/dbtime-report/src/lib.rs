@@ -20,6 +20,7 @@ mod means;
 mod plain;
 mod repeat;
 mod replaced;
+mod stacks;
 mod story;
 mod sweep_story;
 mod tail;

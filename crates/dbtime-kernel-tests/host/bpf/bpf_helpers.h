@@ -32,6 +32,7 @@
 #define bpf_get_current_task_btf host_current
 #define bpf_task_pt_regs(task) ((long)host_regs(task))
 #define bpf_get_attach_cookie(context) host_cookie()
+#define bpf_get_stack(context, to, size, flags) host_stack((to), (size), (flags))
 
 #define bpf_probe_read_user(to, size, from) \
 	host_read_user((to), ROOM_AT(to), (size), (__u64)(from))

@@ -7,4 +7,7 @@
 
 #define BPF_PROG(name, arguments...) name(arguments)
 
+/* What a program hands on of its surroundings: nothing here needs it. */
+#define ctx NULL
+
 #endif

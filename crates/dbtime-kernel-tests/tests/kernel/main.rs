@@ -11,4 +11,5 @@ mod random_timeline;
 mod scheduler;
 mod secrets;
 mod server;
+mod stacks;
 mod timeline;

@@ -6,7 +6,9 @@ use super::timeline::{
 };
 use dbtime_kernel_tests::HostTask;
 use dbtime_model::traced::TracedRequest;
+use dbtime_model::traced_stacks::TracedStack;
 use dbtime_model::{Nanos, Part, Parts, WireProtocol};
+use dbtime_observe::trace::CaptureConfig;
 
 /// A query of PostgreSQL's, and its answer.
 pub(crate) const QUERY: &[u8] = b"Q\0\0\0\x0dSELECT 1\0";
@@ -20,7 +22,8 @@ pub(crate) fn served(
 ) -> (WatchedServer, TracedRequest) {
     const REGULAR: u32 = 0o100_000;
     const CONNECTION: u32 = 0o140_000;
-    let mut server = WatchedServer::new(WireProtocol::Postgres, &streamed());
+    let config = CaptureConfig { stacks: true, ..streamed() };
+    let mut server = WatchedServer::new(WireProtocol::Postgres, &config);
     let names = timeline.names.iter().enumerate().skip(1);
     let others = names.map(|(number, name)| server.machine.task(200 + number as u32, None, name));
     let tasks: Vec<HostTask> = [server.task].into_iter().chain(others).collect();
@@ -44,7 +47,21 @@ pub(crate) fn served(
     assert_eq!(requests.len(), 1, "{requests:?}");
     let request = requests.remove(0);
     assert_eq!((request.start.0, request.end.0), (BEGIN, timeline.end()));
+    check_stacks(&request);
     (server, request)
+}
+
+/// Where a thread waited is known for each part that is waiting, and all of it.
+fn check_stacks(request: &TracedRequest) {
+    let mut waits = Parts::default();
+    for TracedStack { part, user, kernel, count, length } in &request.stacks {
+        assert!(*user > 0 && *kernel > 0 && user != kernel && *count > 0, "{:?}", request.stacks);
+        waits.add(*part, length.signed());
+    }
+    let has_cpu = [Part::Cpu, Part::RunqPreempted, Part::RunqWoken, Part::Throttled];
+    for part in Part::TRACED.into_iter().filter(|part| !has_cpu.contains(part)) {
+        assert_eq!(waits.get(part), request.parts.get(part), "{}: {request:?}", part.name());
+    }
 }
 
 fn happens(server: &mut WatchedServer, tasks: &[HostTask], event: &TimelineEvent) {

@@ -1,10 +1,11 @@
-//! Whom and what a request waited for: the rare part of it, kept apart.
+//! Whom and what a request waited for, and where: the rare part of it, kept apart.
 
 use dbtime_model::traced::{Blocker, Preemptor, TracedRequest};
 use dbtime_model::traced_files::FileWait;
+use dbtime_model::traced_stacks::TracedStack;
 use std::sync::Arc;
 
-/// Whom and what a request waited for.
+/// Whom and what a request waited for, and where.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestWaits {
     /// Its longest wait for a lock.
@@ -13,18 +14,22 @@ pub struct RequestWaits {
     pub preemptor: Option<Preemptor>,
     /// The files.
     pub files: Vec<FileWait>,
+    /// Where its thread was.
+    pub stacks: Vec<TracedStack>,
 }
 
 impl RequestWaits {
-    /// Those of a request; `None`: it waited for nothing that is known.
+    /// Those of a request; `None`: nothing is known of that.
     pub(super) fn of(request: &TracedRequest) -> Option<Arc<Self>> {
-        let TracedRequest { blocker, preemptor, files, .. } = request;
+        let TracedRequest { blocker, preemptor, files, stacks, .. } = request;
         let has_waited = blocker.is_some() || preemptor.is_some() || !files.is_empty();
+        let has_any = has_waited || !stacks.is_empty();
         let waits = || Self {
             blocker: blocker.clone().map(Arc::new),
             preemptor: preemptor.clone(),
             files: files.clone(),
+            stacks: stacks.clone(),
         };
-        has_waited.then(|| Arc::new(waits()))
+        has_any.then(|| Arc::new(waits()))
     }
 }

@@ -26,6 +26,8 @@ mod run_join;
 mod run_tracer;
 mod server_observer;
 #[cfg(feature = "trace")]
+mod stack_totals;
+#[cfg(feature = "trace")]
 mod traced_figures;
 
 pub(crate) use driven_log::{DrivenLog, unwritten as driven_unwritten};

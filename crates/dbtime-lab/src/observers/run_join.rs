@@ -1,6 +1,7 @@
 //! What the driver sent and what the server was seen to do, on their way to the figures of a run.
 
 use super::cpu_owners::CpuOwners;
+use super::stack_totals::FoundStacks;
 use super::traced_figures::TracedFigures;
 use crate::join::StatementJoiner;
 use crate::run_trace::TracedTables;
@@ -82,13 +83,17 @@ impl RunJoin {
         self.take_decided();
     }
 
-    /// Nothing more comes.
-    pub(crate) fn finish(mut self, names: &WorkloadNames) -> RunJoinEnd {
+    /// Nothing more comes; `stacks`: what these are called, where they were traced.
+    pub(crate) fn finish(
+        mut self,
+        names: &WorkloadNames,
+        stacks: Option<&FoundStacks>,
+    ) -> RunJoinEnd {
         self.joiner.decide_rest();
         self.take_decided();
         let Self { joiner, figures, statements, .. } = self;
         let client_runq_us = figures.as_ref().and_then(TracedFigures::client_runq_us);
-        let (recorder, tables) = figures.map(|figures| figures.finish(names)).unzip();
+        let (recorder, tables) = figures.map(|figures| figures.finish(names, stacks)).unzip();
         RunJoinEnd {
             recorder,
             tables: tables.unwrap_or_default(),

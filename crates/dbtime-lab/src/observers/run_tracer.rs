@@ -3,6 +3,7 @@
 
 use super::RunObserver;
 use super::run_join::{RunJoin, RunJoinEnd};
+use super::stack_totals::FoundStacks;
 use crate::error::LabError;
 use crate::run_trace::{ServerTracer, TraceFailure, TraceObservation};
 use crate::statements::StatementLog;
@@ -37,6 +38,10 @@ pub(crate) struct RunTracer {
     join: RunJoin,
     started: Option<MonoNanos>,
     plan: LoadPlan,
+    /// The server's process, where stacks are traced.
+    server: Option<u32>,
+    /// What they are called, once the load is over.
+    stacks: Option<FoundStacks>,
     next_poll: MonoNanos,
     next_settling: MonoNanos,
     /// Why nothing more comes of the tracer.
@@ -45,18 +50,19 @@ pub(crate) struct RunTracer {
 }
 
 impl RunTracer {
-    /// Watches the server of this process. To be called before the load connects, so that logins
-    /// and the statements that are prepared are seen.
+    /// Watches the server of this process; `stacks`: where its threads are too. To be called before
+    /// the load connects, so that logins and the statements that are prepared are seen.
     ///
     /// # Errors
     /// The kernel refuses, or the server is not one that can be watched.
-    pub(crate) fn attach(server: u32, plan: &LoadPlan) -> Result<Self, LabError> {
+    pub(crate) fn attach(server: u32, plan: &LoadPlan, stacks: bool) -> Result<Self, LabError> {
         let processes = vec![ProcessSelector::Pid(server)];
         let options = TraceOptions {
             servers: ServerFilter { processes, ..ServerFilter::default() },
             hands_on: true,
             buffer_bytes: BUFFER_BYTES,
             driver: Some(std::process::id()),
+            stacks,
             ..TraceOptions::default()
         };
         let session = TraceSession::beside_run(&options)?;
@@ -66,6 +72,8 @@ impl RunTracer {
             join: RunJoin::new(server),
             started: None,
             plan: plan.clone(),
+            server: stacks.then_some(server),
+            stacks: None,
             next_poll: now() + POLL_INTERVAL,
             next_settling: now() + SETTLE_INTERVAL,
             failure: None,
@@ -76,6 +84,15 @@ impl RunTracer {
     /// Writes the statements of the window to this file.
     pub(crate) fn write_to(&mut self, statements: StatementLog) {
         self.join.write_to(statements);
+    }
+
+    /// Finds out what stacks are called, while the connections' processes are still there.
+    fn find_stacks(&mut self) {
+        let Some(server) = self.server.filter(|_| self.failure.is_none()) else { return };
+        match self.session.stacks() {
+            Ok(table) => self.stacks = Some(FoundStacks::of(&table, server)),
+            Err(error) => self.notes.push(format!("not measured: stacks ({error})")),
+        }
     }
 
     /// The requests that have come since the last time.
@@ -107,7 +124,7 @@ impl ServerTracer for RunTracer {
     }
 
     fn finish(self: Box<Self>) -> TraceObservation {
-        let Self { session, mut join, started, plan, mut failure, mut notes, .. } = *self;
+        let Self { session, mut join, started, plan, stacks, mut failure, mut notes, .. } = *self;
         let since = session.since();
         // Without its helper the reader still has what was seen before.
         let (end, reader) = match session.finish() {
@@ -122,7 +139,8 @@ impl ServerTracer for RunTracer {
             }
         };
         let names = WorkloadNames::of(&plan.workload);
-        let RunJoinEnd { recorder, tables, counts, client_runq_us, warnings } = join.finish(&names);
+        let RunJoinEnd { recorder, tables, counts, client_runq_us, warnings } =
+            join.finish(&names, stacks.as_ref());
         drop(reader);
         let failed = failure.as_ref().map(|(at, _)| *at - since);
         let (end_length, ledger, cost) = match end {
@@ -130,9 +148,17 @@ impl ServerTracer for RunTracer {
             None => (Nanos::ZERO, None, None),
         };
         let length = failed.unwrap_or(end_length);
-        let recording = None;
-        let info =
-            TraceInfo { join: counts, client_runq_us, ledger, cost, length, notes, recording };
+        let stacks = tables.stacks.as_ref().map(|stacks| stacks.info.clone());
+        let info = TraceInfo {
+            join: counts,
+            client_runq_us,
+            ledger,
+            cost,
+            stacks,
+            length,
+            notes,
+            recording: None,
+        };
         let failure = failure.map(|(at, error)| {
             let into_load = started.filter(|start| *start <= at).map(|start| at - start);
             TraceFailure { into_load, error }
@@ -146,6 +172,9 @@ impl RunObserver for RunTracer {
         if phase == RunPhase::Started {
             self.join.begin(self.plan.recorder(at, 0));
             self.started = Some(at);
+        }
+        if phase == RunPhase::LoadEnded {
+            self.find_stacks();
         }
     }
 

@@ -5,6 +5,7 @@ use super::cpu_owners::CpuOwners;
 use super::file_totals::FileTotals;
 use super::lock_chain_totals::LockChainTotals;
 use super::lock_holder_totals::LockHolderTotals;
+use super::stack_totals::{FoundStacks, StackTotals};
 use crate::join::JoinedTransaction;
 use crate::run_trace::TracedTables;
 use crate::workload_names::WorkloadNames;
@@ -19,6 +20,7 @@ pub(super) struct TracedFigures {
     lock_chains: LockChainTotals,
     cpu_holders: CpuHolderTotals,
     files: FileTotals,
+    stacks: StackTotals,
     /// How long answers waited for a driver without a CPU, and of how many transactions that is
     /// known.
     client_runq: (Nanos, u64),
@@ -27,9 +29,18 @@ pub(super) struct TracedFigures {
 impl TracedFigures {
     /// Of a run whose threads' owners are known by `owners`.
     pub(super) fn new(recorder: Recorder, owners: CpuOwners) -> Self {
-        let (lock_holders, lock_chains, cpu_holders, files) = Default::default();
+        let (lock_holders, lock_chains, cpu_holders, files, stacks) = Default::default();
         let client_runq = (Nanos::ZERO, 0);
-        Self { recorder, owners, lock_holders, lock_chains, cpu_holders, files, client_runq }
+        Self {
+            recorder,
+            owners,
+            lock_holders,
+            lock_chains,
+            cpu_holders,
+            files,
+            stacks,
+            client_runq,
+        }
     }
 
     /// Notes what a request did, which others may have waited for, and whose threads it waited for.
@@ -46,6 +57,7 @@ impl TracedFigures {
             self.lock_chains.add(transaction);
             self.cpu_holders.add(transaction, &self.owners);
             self.files.add(transaction);
+            self.stacks.add(transaction);
             if let Some(runq) = transaction.client_runq {
                 self.client_runq.0 += runq;
                 self.client_runq.1 += 1;
@@ -65,13 +77,19 @@ impl TracedFigures {
         self.lock_chains.settle(present);
     }
 
-    /// The parts, and the tables for the record.
-    pub(super) fn finish(self, names: &WorkloadNames) -> (Recorder, TracedTables) {
+    /// The parts, and the tables for the record; `found`: what stacks are called, where they were
+    /// traced.
+    pub(super) fn finish(
+        self,
+        names: &WorkloadNames,
+        found: Option<&FoundStacks>,
+    ) -> (Recorder, TracedTables) {
         let tables = TracedTables {
             lock_holders: self.lock_holders.records(names),
             lock_chains: Some(self.lock_chains.records(names)),
             cpu_holders: Some(self.cpu_holders.records()),
             file_waits: Some(self.files.records(names)),
+            stacks: found.map(|found| self.stacks.records(names, found)),
         };
         (self.recorder, tables)
     }

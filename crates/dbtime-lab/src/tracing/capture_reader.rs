@@ -134,6 +134,9 @@ impl CaptureReader {
                 ReaderCommand::Connections => {
                     reply(stream, self.capture.connections().map_err(LabError::from))
                 }
+                ReaderCommand::Stacks => {
+                    reply(stream, self.capture.stacks().map_err(LabError::from))
+                }
                 ReaderCommand::Ledger => {
                     reply(stream, self.capture.ledger().map_err(LabError::from))
                 }

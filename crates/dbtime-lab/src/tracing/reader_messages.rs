@@ -76,6 +76,8 @@ pub(super) enum ReaderCommand {
     Totals,
     /// What each connection is at: `Vec<LiveConnection>`.
     Connections,
+    /// All stacks so far: `StackTable`.
+    Stacks,
     /// The counts so far: `TraceLedger`.
     Ledger,
     /// Names connections from before the watching as a server does. Reply: `()`.

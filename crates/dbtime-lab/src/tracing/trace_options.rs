@@ -33,6 +33,8 @@ pub struct TraceOptions {
     pub record: Option<PathBuf>,
     /// The process of the run that servers are watched beside.
     pub driver: Option<u32>,
+    /// Whether stacks of threads that serve requests are kept.
+    pub stacks: bool,
     /// Whether this process takes the whole terminal, which is to be restored if it is killed.
     pub borrows_terminal: bool,
 }
@@ -54,6 +56,7 @@ impl TraceOptions {
             keeps_literals: self.keeps_literals,
             pattern: self.pattern.clone(),
             driver: self.driver,
+            stacks: self.stacks,
         }
     }
 }

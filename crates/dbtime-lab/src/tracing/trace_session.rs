@@ -15,7 +15,7 @@ use dbtime_model::traced_ledger::TraceLedger;
 use dbtime_model::traced_live::LiveConnection;
 use dbtime_model::traced_totals::TracedTotals;
 use dbtime_observe::trace::{
-    BorrowedTerminal, HeldSignals, TracedServer, confine, give_up_rights, servers,
+    BorrowedTerminal, HeldSignals, StackTable, TracedServer, confine, give_up_rights, servers,
 };
 use jiff::tz::TimeZone;
 use std::process::Stdio;
@@ -203,6 +203,14 @@ impl TraceSession {
     /// The kernel does not let it look.
     pub fn connections(&mut self) -> Result<Vec<LiveConnection>, LabError> {
         self.reader.call(&ReaderCommand::Connections)
+    }
+
+    /// All stacks that requests have had so far.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub(crate) fn stacks(&mut self) -> Result<StackTable, LabError> {
+        self.reader.call(&ReaderCommand::Stacks)
     }
 
     /// What was counted so far; nothing is known yet of what is in flight.

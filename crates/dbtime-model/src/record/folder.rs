@@ -1,7 +1,8 @@
 //! Reading a run folder. Writing one is the lab's business alone.
 
 use super::{
-    ExemplarKind, ResponseSecond, RunRecord, SCHEMA, SeriesPhase, ServerSecond, file, is_sweep,
+    ExemplarKind, FoldedStacks, ResponseSecond, RunRecord, SCHEMA, SeriesPhase, ServerSecond, file,
+    is_sweep,
 };
 use crate::counters::{CounterDocument, CounterReport, DocumentError};
 use serde::de::DeserializeOwned;
@@ -26,6 +27,8 @@ pub struct Run {
     pub server_seconds: Vec<ServerSecond>,
     /// `counters.json`; `None` where the server was not asked.
     pub counters: Option<CounterReport>,
+    /// `stacks-on-cpu.folded` and `stacks-off-cpu.folded`.
+    pub stacks: FoldedStacks,
 }
 
 /// One second of a run, as in `series.csv`. Latencies in microseconds, `%usr` and `%sys` in percent
@@ -241,7 +244,10 @@ pub fn read_run(folder: &Path) -> Result<Run, ReadError> {
     })?;
     let server_seconds = server_seconds.unwrap_or_default();
     let counters = if_there(folder, file::COUNTERS, read_counters)?;
-    Ok(Run { record, series, transactions, responses, server_seconds, counters })
+    let on_cpu = if_there(folder, file::STACKS_ON_CPU, super::folded::read)?;
+    let off_cpu = if_there(folder, file::STACKS_OFF_CPU, super::folded::read)?;
+    let stacks = FoldedStacks { on_cpu, off_cpu };
+    Ok(Run { record, series, transactions, responses, server_seconds, counters, stacks })
 }
 
 /// What is read of a file of the folder; `None` where there is none.

@@ -13,11 +13,13 @@ mod counters;
 mod cpu_holder;
 pub mod csv;
 mod file_wait;
+mod folded;
 mod folder;
 mod interval_log;
 mod lock_chain;
 pub mod server_seconds;
 mod spec;
+mod stacks;
 mod summary;
 mod sweep;
 mod sweep_csv;
@@ -32,6 +34,7 @@ pub use budget::{
 pub use counters::{CounterUnit, CountersInfo, KeyCounterDelta};
 pub use cpu_holder::{BudgetCpuHolder, CpuHolderKind};
 pub use file_wait::{BudgetFileWait, WaitedFile};
+pub use folded::{FoldedStack, FoldedStacks, folded_text, frame_name};
 pub use folder::{
     ReadError, Run, SeriesRow, TransactionRow, TransactionStatement, read_run, read_run_json,
     read_run_record,
@@ -40,6 +43,7 @@ pub use interval_log::ResponseSecond;
 pub use lock_chain::{BudgetLockChain, ChainCause, MAX_CHAIN_DEPTH};
 pub use server_seconds::{SampledCounter, ServerSecond};
 pub use spec::{LoadSpec, RunSpec, SpecDocument, SpecError, TargetSpec, WindowSpec, WorkloadSpec};
+pub use stacks::{StackSums, StacksInfo};
 pub use summary::{
     Check, CheckOrigin, CheckOutcome, CheckUnit, HistogramBucket, LatencySet, LatencyUs,
     OperationSummary, PercentilePoint, StatementSummary, ThinkSummary,
@@ -81,6 +85,10 @@ pub mod file {
     pub const DRIVEN: &str = "driven.jsonl.gz";
     /// The statements of those transactions that were traced.
     pub const TRANSACTION_STATEMENTS: &str = "transaction_statements.csv";
+    /// Where the server's threads were on a CPU: collapsed stacks.
+    pub const STACKS_ON_CPU: &str = "stacks-on-cpu.folded";
+    /// The same of their waits.
+    pub const STACKS_OFF_CPU: &str = "stacks-off-cpu.folded";
     /// A line per sample of the server's counters while the load went on.
     pub const SERVER_SECONDS: &str = "server.csv";
     /// Every counter of the server, as the difference over the window.

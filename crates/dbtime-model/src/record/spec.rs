@@ -152,6 +152,8 @@ pub struct WindowSpec {
     pub trace: bool,
     /// Whether the driver's side of each statement is recorded, to be joined with a trace later.
     pub statements: bool,
+    /// Whether stacks of its threads are.
+    pub stacks: bool,
 }
 
 /// What a file with the written form of a run holds.

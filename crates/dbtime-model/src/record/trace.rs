@@ -1,5 +1,6 @@
 //! The tracer beside a run in `run.json`: how far what it saw was matched with what was driven.
 
+use super::StacksInfo;
 use crate::Nanos;
 use crate::traced_ledger::{TraceCost, TraceLedger};
 use serde::{Deserialize, Serialize};
@@ -58,6 +59,8 @@ pub struct TraceInfo {
     pub ledger: Option<TraceLedger>,
     /// What watching took, likewise. Its CPU time within the driver is part of `client`.
     pub cost: Option<TraceCost>,
+    /// Stacks of the server's threads; `None`: they were not traced.
+    pub stacks: Option<StacksInfo>,
     /// How long was watched.
     #[serde(rename = "length_us")]
     pub length: Nanos,

@@ -1,6 +1,6 @@
 //! Mirrors the structs of `bpf/capture.h`. Unit of all times: nanoseconds of CLOCK_MONOTONIC.
 
-use super::numbers::{COUNTS, FILE_WAITS, MAX_EXECUTED, PARTS, TEXT_ROOM};
+use super::numbers::{COUNTS, FILE_WAITS, MAX_EXECUTED, PARTS, STACK_FRAMES, TEXT_ROOM};
 
 /// Buckets of the fine distribution of responses: `FINE`.
 pub(crate) const FINE: usize = 368;
@@ -17,6 +17,32 @@ mirrored_structs! {
     /// Texts and names of a request that executes several statements.
     struct TextRecord = "text" {
         bytes: [u8; TEXT_ROOM],
+    }
+
+    /// Frames of a thread, the innermost first: a row of `stacks`, by its number.
+    struct StackRow = "stack" {
+        /// The first process that had it.
+        tgid: u32,
+        frames: u32,
+        /// Behind the frames they mean nothing.
+        addresses: [u64; STACK_FRAMES],
+    }
+
+    /// A wait of a request, or a sample of the CPU that serves it: a record of the stream. No other
+    /// has the same length.
+    struct StackEventRecord = "stack_event" {
+        connection: u64,
+        /// Of the request.
+        start: u64,
+        /// When it left the CPU, or was sampled.
+        at: u64,
+        /// Of the wait; of a sample 0.
+        length: u64,
+        user: u64,
+        kernel: u64,
+        /// `enum part`; `PART_CPU`: a sample.
+        part: u32,
+        reserved: u32,
     }
 
     /// A server's process: a row of `servers`, by its number.
@@ -274,7 +300,7 @@ mirrored_structs! {
         follows_threads: u32,
         /// The process of the run that servers are watched beside; 0: of none.
         driver: u32,
-        reserved: u32,
+        stacks: u32,
         user: [u8; NAME_ROOM],
         database: [u8; NAME_ROOM],
     }

@@ -15,6 +15,8 @@ mirrored_enums! {
         /// From here on waits for locks are told of where statements are added up. Unit:
         /// nanoseconds.
         MIN_LOCK_WAIT_NS = 1_000_000,
+        /// Frames of a stack that are kept.
+        STACK_FRAMES = 127,
     }
 
     "outcome": u8 {
@@ -117,7 +119,8 @@ mirrored_enums! {
         COUNT_BATCHES = 19,
         COUNT_LOCKS_LOST = 20,
         COUNT_NOT_STREAMED = 21,
-        COUNTS = 22,
+        COUNT_STACKS_LOST = 22,
+        COUNTS = 23,
     }
 
     "shape": u64 {

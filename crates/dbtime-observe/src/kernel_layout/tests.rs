@@ -8,7 +8,7 @@ use dbtime_model::Part;
 const MACHINES: [&str; 2] = ["x86_64", "aarch64"];
 
 /// Tables that are read or written here: the struct, or the bytes, of their keys and values.
-const CAPTURE_TABLES: [(&str, &[&str]); 15] = [
+const CAPTURE_TABLES: [(&str, &[&str]); 16] = [
     ("servers", &["4", "server"]),
     ("ports", &["2", "1"]),
     ("programs", &["name", "1"]),
@@ -20,6 +20,7 @@ const CAPTURE_TABLES: [(&str, &[&str]); 15] = [
     ("examples", &["row", "example"]),
     ("files", &["shape_file", "tally"]),
     ("preemptors", &["name", "tally"]),
+    ("stacks", &["8", "stack"]),
     // Of these only the size is changed.
     ("stream", &[]),
     ("prepared_shapes", &["prepared", "8"]),

@@ -3,6 +3,9 @@
 
 mod figures;
 mod servers;
+mod stacks;
+
+pub use stacks::{KeptStack, StackTable};
 
 use super::decode::literals::LiteralFilter;
 use super::decode::request_decoder::{self, RequestDecoder};
@@ -14,6 +17,7 @@ use super::kernel::kernel_tables::{departures, write, write_program_names};
 use super::kernel::loading::{THREADS, TIMERS, UnavailableFeature, tables};
 use super::kernel::probe_sites::ProbeGroup;
 use super::kernel::refusal::kernel_error;
+use super::kernel::sampling::CpuSampling;
 use super::kernel::stream::{CaptureConfig, CaptureDepth};
 use super::privilege::helper::HelperProcess;
 use super::privilege::{rights, sandbox};
@@ -83,6 +87,8 @@ pub struct Capture {
     charged: Option<ChargedProcess>,
     departures: u64,
     last_close: Instant,
+    /// What CPUs are sampled by; `None`: they are not.
+    sampling: Option<CpuSampling>,
     /// What the hit of a probe takes, once somebody wanted to know.
     trap: Option<Nanos>,
 }
@@ -146,6 +152,7 @@ impl Capture {
             charged: None,
             departures: 0,
             last_close: Instant::now(),
+            sampling: None,
             trap: None,
         };
         // Their probes have to be there at the first request.
@@ -154,6 +161,9 @@ impl Capture {
         }
         capture.poll_probes(0, 0)?;
         capture.dispatch = capture.helper.attach_tracepoints()?;
+        if config.stacks {
+            capture.sample_cpus();
+        }
         capture.add_children(servers)?;
         (capture.since, capture.spent) = (now(), capture.own_cpu());
         capture.enter(CapturePhase::Watching)?;

@@ -17,7 +17,8 @@
 //!
 //! From the ground up: `privilege` (rights, and the process that keeps them), `kernel` (programs,
 //! tables and records of the kernel's side), `postgres_files` and `probes` (what servers' files
-//! say), `decode` (from records to requests). `servers` finds processes, `capture` holds it all.
+//! say), `decode` (from records to requests), `stacks` (names of functions). `servers` finds
+//! processes, `capture` holds it all.
 
 mod capture;
 mod commands;
@@ -30,20 +31,23 @@ mod postgres_files;
 mod privilege;
 mod probes;
 mod servers;
+mod stacks;
 
 pub(crate) use kernel::loading::{attach, map};
 pub(crate) use kernel::refusal::{capture_log, kernel_error, refusal_error};
 
-pub use capture::{AttachedPrograms, Capture, CaptureResult};
+pub use capture::{AttachedPrograms, Capture, CaptureResult, KeptStack, StackTable};
 pub use commands::{command_name, is_statement};
 pub use decode::fingerprint_cache::FingerprintCache;
 pub use decode::literals::LiteralFilter;
 pub use error::TraceError;
+pub use kernel::sampling::CpuSampling;
 pub use kernel::stream::{CaptureConfig, CaptureDepth};
 pub use privilege::helper::{COMMAND as HELPER, MessageChannel, serve as help};
 pub use privilege::signals::HeldSignals;
 pub use privilege::terminal::BorrowedTerminal;
 pub use servers::{ServerFilter, TracedServer, servers};
+pub use stacks::{NamedStack, StackNames};
 
 use postgres_files::catalogs::open_catalog;
 use postgres_files::file_names::FileNames;

@@ -7,6 +7,7 @@
 mod axis;
 mod budget_bars;
 mod cpu_over_time;
+mod flame_graph;
 mod heat_map;
 mod percentiles;
 mod response_over_time;
@@ -18,6 +19,7 @@ mod throughput_over_time;
 mod timeline;
 mod transaction_timeline;
 
+pub(crate) use flame_graph::flame_graph;
 pub(crate) use stacked::{SegmentLabels, StackedBar, bar, legend};
 pub(crate) use svg::escape;
 pub(crate) use sweep_lines::{MAX_LINES, SWEEP_CHARTS, SweepLines};

@@ -17,6 +17,7 @@ mod operations;
 mod part_colors;
 mod script;
 mod single;
+mod stacks;
 mod style;
 mod sweep;
 mod table;
@@ -32,7 +33,7 @@ use dbtime_model::record::Run;
 type HtmlSection = fn(&Run, &mut String);
 
 /// The sections in reading order: the answer, its reasons, the checks, everything else.
-const SECTIONS: [HtmlSection; 14] = [
+const SECTIONS: [HtmlSection; 15] = [
     answer::header,
     answer::warnings,
     answer::section,
@@ -43,6 +44,7 @@ const SECTIONS: [HtmlSection; 14] = [
     detail::latency,
     detail::section,
     holders::section,
+    stacks::section,
     counted::section,
     layers::section,
     single::section,

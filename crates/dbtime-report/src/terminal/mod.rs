@@ -20,6 +20,7 @@ mod operations;
 mod processes;
 mod requests;
 mod runs;
+mod stacks;
 mod statement_locks;
 mod statements;
 mod style;
@@ -66,7 +67,7 @@ pub struct TerminalOptions {
 type TerminalSection = fn(&Run, &mut ReportPage);
 
 /// The sections in reading order: the answer, its reasons, the checks, everything else.
-const SECTIONS: [TerminalSection; 17] = [
+const SECTIONS: [TerminalSection; 18] = [
     answer::section,
     budget::section,
     budget::tail_section,
@@ -79,6 +80,7 @@ const SECTIONS: [TerminalSection; 17] = [
     holders::lock_chains,
     holders::cpu_holders,
     holders::file_waits,
+    stacks::section,
     counted::section,
     layers::section,
     layers::files,

@@ -90,6 +90,7 @@ fn request(connection: u64, text: &str) -> TracedRequest {
         is_match: false,
         answer_arrived: None,
         taken: None,
+        stacks: Vec::new(),
     }
 }
 

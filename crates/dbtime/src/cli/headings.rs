@@ -32,7 +32,7 @@ const RUN: [FlagGroup; 8] = [
     ("Private server", &["server_set", "server_env", "server_cpus", "server_data"]),
     ("Many runs", &["sweep", "repeat"]),
     ("Requirements", &["limits", "strict"]),
-    ("Measuring", &["budget_every", "no_budget", "trace", "statements"]),
+    ("Measuring", &["budget_every", "no_budget", "trace", "stacks", "statements"]),
     (
         "Output",
         &[

@@ -34,7 +34,7 @@ Examples:
       64 connections to a running PostgreSQL, loaded before by `dbtime init`";
 
 /// Flags that describe a run, which a spec does too.
-const DESCRIBING: [&str; 32] = [
+const DESCRIBING: [&str; 33] = [
     "workload",
     "query",
     "script",
@@ -67,6 +67,7 @@ const DESCRIBING: [&str; 32] = [
     "no_budget",
     "trace",
     "statements",
+    "stacks",
 ];
 
 #[derive(Args, Clone, Debug)]
@@ -229,6 +230,11 @@ pub(crate) struct RunArgs {
     /// server did [needs root, or CAP_BPF and CAP_PERFMON].
     #[arg(long, conflicts_with_all = ["no_budget", "budget_every"])]
     pub(crate) trace: bool,
+
+    /// With --trace: record where the server's threads wait and what they run on a CPU, as flame
+    /// graphs by operation [off-CPU stacks alone where the kernel has nothing to sample by].
+    #[arg(long, requires = "trace")]
+    pub(crate) stacks: bool,
 
     /// Record the driver's side of each statement, to be joined with a trace of another host later
     /// (dbtime join); needs a server and a record.

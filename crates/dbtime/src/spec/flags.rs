@@ -24,6 +24,7 @@ pub(crate) fn of_flags(args: &RunArgs) -> Result<(RunSpec, RunSecrets), CommandF
             budget: budget(args),
             trace: args.trace,
             statements: args.statements,
+            stacks: args.stacks,
         },
         limits: args.limits.iter().map(ToString::to_string).collect(),
         seed: args.seed,

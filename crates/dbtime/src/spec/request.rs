@@ -72,6 +72,7 @@ pub(crate) fn request(spec: &RunSpec, context: &RunContext) -> Result<RunRequest
         budget: budget_choice(&spec.window)?,
         trace: spec.window.trace,
         statements: spec.window.statements,
+        stacks: stacks(&spec.window)?,
         limits: spec.limits.iter().map(limit).collect::<Result<_, _>>()?,
         seed: spec.seed,
         detail: RecordDetail::Full,
@@ -115,6 +116,15 @@ fn budget_choice(window: &WindowSpec) -> Result<BudgetChoice, CommandFailure> {
         )));
     }
     Ok(choice)
+}
+
+/// Whether stacks are traced, which the tracer sees alone.
+fn stacks(window: &WindowSpec) -> Result<bool, CommandFailure> {
+    if window.stacks && !window.trace {
+        let text = "stacks come of the tracer: add `--trace`, or `trace` beside `stacks`";
+        return Err(CommandFailure::usage(text));
+    }
+    Ok(window.stacks)
 }
 
 /// Reads a value that has the notation of a flag.

@@ -21,6 +21,7 @@ mod requests;
 mod rights;
 mod rows;
 mod run_chains;
+mod run_stacks;
 mod run_waits;
 mod statement_file;
 mod stopped;

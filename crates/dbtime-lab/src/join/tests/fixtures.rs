@@ -98,6 +98,7 @@ pub(super) fn traced(
         is_match: false,
         answer_arrived: None,
         taken: None,
+        stacks: Vec::new(),
     }
 }
 

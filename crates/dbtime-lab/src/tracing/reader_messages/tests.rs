@@ -7,6 +7,7 @@ use dbtime_model::traced::{
 };
 use dbtime_model::traced_files::{FileName, FileWait};
 use dbtime_model::traced_live::{ConnectionActivity, LiveConnection};
+use dbtime_model::traced_stacks::TracedStack;
 use dbtime_model::traced_totals::{StatementName, StatementTotals};
 use dbtime_model::{Part, Parts, WireProtocol};
 use proptest::prelude::*;
@@ -21,6 +22,11 @@ fn written(message: &impl Serialize) -> FrameStream<Cursor<Vec<u8>>> {
     stream.flush().expect("room");
     stream.stream.get_mut().set_position(0);
     stream
+}
+
+fn stack() -> TracedStack {
+    let (part, length) = (Part::Sync, Nanos(98));
+    TracedStack { part, user: u64::MAX, kernel: 0, count: 1, length }
 }
 
 /// A request of which nothing is left out.
@@ -91,6 +97,7 @@ fn request() -> TracedRequest {
         is_match: true,
         answer_arrived: Some(MonoNanos(2_600)),
         taken: Some(AnswerTaking { arrived: MonoNanos(1_700), runq: Nanos(40) }),
+        stacks: vec![stack()],
     }
 }
 

@@ -4,6 +4,7 @@
 //! - `sessions`, `meaning`, `listed`, `returning_texts`: which statement a request executes;
 //! - `literals`, `fingerprint_cache`: its text without literals;
 //! - `blockers`, `transactions`, `lock_sums`: who held the lock that was waited for;
+//! - `stack_collector`: where its threads were;
 //! - `traced_request`: a request as it is shown;
 //! - `naming`, `locks`, `origins`: names in place of a server's numbers;
 //! - `sums`, `heavy_rows`, `lost_weights`: aggregates; `walks`: all connections at one instant.
@@ -22,6 +23,7 @@ mod origins;
 pub(super) mod request_decoder;
 mod returning_texts;
 pub(super) mod sessions;
+mod stack_collector;
 pub(super) mod sums;
 mod traced_request;
 mod transactions;

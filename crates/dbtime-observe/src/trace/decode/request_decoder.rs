@@ -3,12 +3,14 @@
 use super::blockers::BlockerTracker;
 use super::naming::ServerNaming;
 use super::sessions::TracedSessions;
+use super::stack_collector::StackCollector;
 use crate::kernel_layout::numbers::REQUEST_LOCKS;
 use crate::trace::error::TraceError;
 use crate::trace::kernel::layout::RawRequest;
 use crate::trace::kernel::loading::map;
 use crate::trace::kernel::logins::login;
 use crate::trace::kernel::refusal::kernel_error;
+use crate::trace::kernel::stack_records::stack_event;
 use dbtime_model::traced::TracedRequest;
 use libbpf_rs::{Object, RingBuffer, RingBufferBuilder};
 use std::cell::RefCell;
@@ -20,6 +22,7 @@ pub(crate) struct RequestDecoder {
     pub(crate) sessions: TracedSessions,
     pub(crate) blockers: BlockerTracker,
     pub(crate) naming: ServerNaming,
+    pub(crate) stacks: StackCollector,
     /// What nobody has taken yet.
     pub(crate) requests: Vec<TracedRequest>,
     /// Records of the kernel's side that are no request of this version.
@@ -31,6 +34,9 @@ impl RequestDecoder {
         if let Some((connection, login)) = login(bytes) {
             return self.sessions.logged_in(connection, login);
         }
+        if let Some(event) = stack_event(bytes) {
+            return self.stacks.put(event);
+        }
         let Some(mut raw) = RawRequest::read(bytes) else {
             self.unreadable += 1;
             return;
@@ -40,7 +46,8 @@ impl RequestDecoder {
         let request = if raw.has(REQUEST_LOCKS) {
             self.sessions.decode_unfinished(&raw)
         } else {
-            self.sessions.take(&raw)
+            let stacks = self.stacks.take(raw.record.connection, raw.record.start, raw.record.end);
+            TracedRequest { stacks, ..self.sessions.take(&raw) }
         };
         self.blockers.take(&raw, request, &mut self.requests);
     }

@@ -47,6 +47,7 @@ pub(super) fn traced_request(
             arrived: MonoNanos(record.taken_of),
             runq: Nanos(record.taken_runq),
         }),
+        stacks: Vec::new(),
     }
 }
 

@@ -35,9 +35,10 @@ pub(crate) const THREADS: [&str; 2] = ["on_switch", "on_waking"];
 pub(crate) const TIMERS: [&str; 2] = ["on_timer", "on_timer_end"];
 
 /// Features of programs that no probe runs: what a report lacks without each.
-const FEATURES: [(&str, &str); 11] = [
+const FEATURES: [(&str, &str); 12] = [
     ("on_switch", "where responses went"),
     ("on_waking", "where responses went"),
+    (SAMPLER, "stacks on a CPU"),
     ("on_timer", "which waits for locks a timer ended"),
     ("on_timer_end", "which waits for locks a timer ended"),
     ("on_bytes", "how long requests lay in sockets"),
@@ -48,6 +49,12 @@ const FEATURES: [(&str, &str); 11] = [
     ("iter_close", "requests of a pool of threads before their connections' next"),
     ("iter_snapshot", "what connections are at"),
 ];
+
+/// The program of a sampled CPU.
+pub(crate) const SAMPLER: &str = "on_sample";
+
+/// Tables of stacks.
+const STACK_TABLES: [&str; 2] = ["stacks", "scratch_stack"];
 
 /// Tables that are filled beside a run.
 const DRIVER_TABLES: [&str; 2] = ["client_ends", "client_names"];
@@ -73,7 +80,8 @@ pub(crate) fn load(
         let mut open = open(config, !THREADS.iter().any(|one| refused.contains_key(*one)))?;
         change(&mut open);
         for mut program in open.progs_mut() {
-            if refused.contains_key(&*program.name().to_string_lossy()) {
+            let name = program.name().to_string_lossy();
+            if refused.contains_key(&*name) || name == SAMPLER && !config.stacks {
                 program.set_autoload(false);
             }
         }
@@ -123,7 +131,10 @@ pub(crate) fn map<'a>(object: &'a Object, name: &str) -> Result<Map<'a>, TraceEr
     found.ok_or_else(|| lacks(&format!("map `{name}`")))
 }
 
-fn program<'a>(object: &'a mut Object, name: &str) -> Result<ProgramMut<'a>, TraceError> {
+pub(super) fn program<'a>(
+    object: &'a mut Object,
+    name: &str,
+) -> Result<ProgramMut<'a>, TraceError> {
     let found = object.progs_mut().find(|program| program.name() == name);
     found.ok_or_else(|| lacks(&format!("program `{name}`")))
 }
@@ -157,6 +168,7 @@ fn open(config: &CaptureConfig, follows_threads: bool) -> Result<OpenObject, Tra
 fn has_no_rows(config: &CaptureConfig, table: &str) -> bool {
     SUM_TABLES.contains(&table) && !config.adds_up
         || DRIVER_TABLES.contains(&table) && config.driver.is_none()
+        || STACK_TABLES.contains(&table) && !config.stacks
 }
 
 /// Attaches the programs that are told of what goes on in the kernel, each under its name.

@@ -1,10 +1,11 @@
 //! The kernel's side as this process has it: its programs loaded, its tables read and written, and
 //! its records read field by field.
 //!
-//! - `loading`, `refusal`, `probe_sites`, `links`, `grace`, `dispatch`: programs, from loading to
-//!   detaching;
+//! - `loading`, `refusal`, `probe_sites`, `links`, `grace`, `dispatch`, `sampling`: programs, from
+//!   loading to detaching;
 //! - `stream`, `kernel_tables`: settings that the programs read;
-//! - `layout`, `executed`, `logins`, `sum_layout`, `fields`: records that the programs write.
+//! - `layout`, `executed`, `logins`, `stack_records`, `sum_layout`, `fields`: records that the
+//!   programs write.
 
 pub(super) mod dispatch;
 pub(super) mod executed;
@@ -17,5 +18,7 @@ pub(super) mod loading;
 pub(super) mod logins;
 pub(super) mod probe_sites;
 pub(super) mod refusal;
+pub(super) mod sampling;
+pub(super) mod stack_records;
 pub(super) mod stream;
 pub(super) mod sum_layout;

@@ -44,6 +44,8 @@ pub struct CaptureConfig {
     /// The process of the run that servers are watched beside: when answers came to its sockets,
     /// and how long its threads had no CPU to take them, is seen.
     pub driver: Option<u32>,
+    /// Whether stacks are kept of threads that serve requests: where they wait, and samples.
+    pub stacks: bool,
 }
 
 impl CaptureConfig {
@@ -60,7 +62,7 @@ impl CaptureConfig {
             filters_database: self.database.is_some().into(),
             follows_threads: follows_threads.into(),
             driver: self.driver.unwrap_or(0),
-            reserved: 0,
+            stacks: self.stacks.into(),
             user: name(&self.user),
             database: name(&self.database),
         }

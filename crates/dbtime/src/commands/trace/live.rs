@@ -59,6 +59,7 @@ fn options(args: &TraceArgs) -> TraceOptions {
         max_cost_pct: args.max_cost,
         record: args.record.clone(),
         driver: None,
+        stacks: false,
         borrows_terminal: false,
     }
 }

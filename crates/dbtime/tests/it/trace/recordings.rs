@@ -201,6 +201,7 @@ fn full_of(text: &str) -> TracedRequest {
         is_match: false,
         answer_arrived: None,
         taken: None,
+        stacks: Vec::new(),
     }
 }
 

@@ -15,6 +15,8 @@ pub(crate) enum HelperRequest {
     /// Attaches the programs on tracepoints of the kernel. Response: what the kernel takes to run a
     /// program that does nothing.
     AttachTracepoints,
+    /// Has all CPUs sampled. Response: by what, or why not.
+    SampleCpus,
     /// Detaches these of them. Response: nothing.
     Detach(Vec<String>),
     /// Attaches a program to places in the file beside it. Response: nothing, or why not.

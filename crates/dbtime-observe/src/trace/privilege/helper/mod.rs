@@ -22,6 +22,7 @@ pub use serve::serve;
 use crate::trace::error::TraceError;
 use crate::trace::kernel::loading::LoadRefusal;
 use crate::trace::kernel::probe_sites::{ProbeGroup, ProbeSites};
+use crate::trace::kernel::sampling::CpuSampling;
 use crate::trace::kernel::stream::CaptureConfig;
 use crate::trace::postgres_files::catalogs::CatalogFile;
 use crate::trace::servers::{ServerFilter, TracedServer};
@@ -104,6 +105,14 @@ impl HelperProcess {
     /// The kernel refuses.
     pub(crate) fn attach_tracepoints(&mut self) -> Result<Nanos, TraceError> {
         self.request::<Result<Nanos, TraceError>>(&HelperRequest::AttachTracepoints, &[])?.0
+    }
+
+    /// Has all CPUs sampled; returns by what.
+    ///
+    /// # Errors
+    /// The kernel has nothing to do it by, or the helper has ended.
+    pub(crate) fn sample_cpus(&mut self) -> Result<CpuSampling, TraceError> {
+        self.request::<Result<CpuSampling, TraceError>>(&HelperRequest::SampleCpus, &[])?.0
     }
 
     /// Takes some of it away again.

@@ -7,8 +7,9 @@ use super::messages::HelperRequest;
 use crate::trace::error::TraceError;
 use crate::trace::kernel::dispatch::call_time;
 use crate::trace::kernel::links::{detach_all, detach_aside};
-use crate::trace::kernel::loading::{LoadRefusal, attach, attach_places, load, walk};
+use crate::trace::kernel::loading::{LoadRefusal, SAMPLER, attach, attach_places, load, walk};
 use crate::trace::kernel::probe_sites::{ProbeGroup, ProbeSites};
+use crate::trace::kernel::sampling::{CpuSampling, sample_cpus};
 use crate::trace::kernel::stream::CaptureConfig;
 use crate::trace::postgres_files::catalogs::open_catalog;
 use crate::trace::probes::tls::open_library;
@@ -97,6 +98,7 @@ impl HelperState {
         match request {
             HelperRequest::Load(stream) => self.load(&stream),
             HelperRequest::AttachTracepoints => HelperResponse::new(self.attach_tracepoints()),
+            HelperRequest::SampleCpus => HelperResponse::new(self.sample_cpus()),
             HelperRequest::Detach(programs) => {
                 let gone = self.watching.extract_if(.., |(name, _)| programs.contains(name));
                 detach_aside(gone.map(|(_, link)| link).collect());
@@ -156,6 +158,13 @@ impl HelperState {
         self.watching = attach(self.object.as_mut().ok_or_else(nothing_loaded)?, &self.refused)?;
         let compared = without.zip(call_time()).map(|(without, with)| with - without);
         Ok(compared.unwrap_or_default())
+    }
+
+    fn sample_cpus(&mut self) -> Result<CpuSampling, TraceError> {
+        let object = self.object.as_mut().ok_or_else(nothing_loaded)?;
+        let (sampling, links) = sample_cpus(object)?;
+        self.watching.extend(links.into_iter().map(|link| (SAMPLER.to_owned(), link)));
+        Ok(sampling)
     }
 
     fn attach(&mut self, places: &ProbeSites, file: Option<File>) -> Result<(), String> {

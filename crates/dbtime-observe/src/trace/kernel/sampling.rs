@@ -1,0 +1,61 @@
+//! Sampling what runs on each CPU: the kernel's own event that does it, as far as it has one.
+
+use super::loading::{SAMPLER, program};
+use crate::trace::error::TraceError;
+use libbpf_rs::{Link, Object, num_possible_cpus};
+use perf_event::Builder;
+use perf_event::events::{Hardware, Software};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::os::fd::IntoRawFd;
+
+/// How often each CPU is sampled in a second: no multiple of what timers have, and rare enough to
+/// cost less than 1 % of it.
+const SAMPLES_PER_SECOND: u32 = 199;
+
+/// What samples are made by.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CpuSampling {
+    /// The kernel's event.
+    pub event: String,
+    /// How often each CPU is sampled while it is busy. Unit: 1/s.
+    pub per_second: u32,
+}
+
+/// Has all CPUs sampled: by the cycles that they count, else by a timer of the kernel.
+///
+/// # Errors
+/// The kernel has neither, or does not let it.
+pub(crate) fn sample_cpus(object: &mut Object) -> Result<(CpuSampling, Vec<Link>), TraceError> {
+    let cycles = cpu_events(|| Builder::new(Hardware::CPU_CYCLES));
+    let (event, opened) = match cycles {
+        Ok(opened) => ("cycles", Ok(opened)),
+        Err(_) => ("cpu-clock", cpu_events(|| Builder::new(Software::CPU_CLOCK))),
+    };
+    let opened = opened.map_err(|error| TraceError::Kernel(error.to_string()))?;
+    let program = program(object, SAMPLER)?;
+    let attach = |counter: perf_event::Counter| {
+        // The link closes it.
+        let link = program.attach_perf_event(counter.into_raw_fd());
+        link.map_err(|error| TraceError::Kernel(error.to_string()))
+    };
+    let links = opened.into_iter().map(attach).collect::<Result<_, _>>()?;
+    Ok((CpuSampling { event: event.to_owned(), per_second: SAMPLES_PER_SECOND }, links))
+}
+
+/// An event for each CPU that is there.
+fn cpu_events<'a>(event: impl Fn() -> Builder<'a>) -> io::Result<Vec<perf_event::Counter>> {
+    let cpus = num_possible_cpus().map_err(io::Error::other)?;
+    let open = |cpu| {
+        let mut builder = event();
+        builder.any_pid().one_cpu(cpu).include_kernel().enabled(true);
+        builder.sample_frequency(SAMPLES_PER_SECOND.into()).build()
+    };
+    // One that is off has none.
+    let is_there = |opened: &io::Result<_>| match opened {
+        Err(error) => error.raw_os_error() != Some(Errno::NODEV.raw_os_error()),
+        Ok(_) => true,
+    };
+    (0..cpus).map(open).filter(is_there).collect()
+}
