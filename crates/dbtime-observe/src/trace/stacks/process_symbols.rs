@@ -100,6 +100,8 @@ impl ProcessSymbols {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
+    use std::process::Command;
 
     #[test]
     fn a_function_of_this_process_has_its_name() {
@@ -118,5 +120,52 @@ mod tests {
         let place = symbols.place(first + 16);
         assert!(place.starts_with('[') && place.ends_with("]+0x10"), "{place}");
         assert!(ProcessSymbols::of(u32::MAX).is_none());
+    }
+
+    /// Builds a program whose symbols are in a file beside it, as packages have them; the address
+    /// of a function that it does not export, in the file. `None`: this machine has no compiler.
+    fn without_symbols(folder: &Path) -> Option<u64> {
+        let source = "static __attribute__((noinline)) void hidden(void) { for (;;) pause(); }\n\
+                      int main(void) { hidden(); }\n";
+        fs::write(folder.join("p.c"), format!("#include <unistd.h>\n{source}")).expect("written");
+        let run = |line: &str| {
+            let mut words = line.split(' ');
+            let command = Command::new(words.next()?).args(words).current_dir(folder).output();
+            let text = String::from_utf8(command.ok().filter(|one| one.status.success())?.stdout);
+            text.ok()
+        };
+        run("cc -g -O1 -o p p.c")?;
+        let symbols = run("nm p")?;
+        run("objcopy --only-keep-debug p p.debug")?;
+        run("strip p")?;
+        run("objcopy --add-gnu-debuglink=p.debug p")?;
+        let hidden = symbols.lines().find(|line| line.ends_with(" hidden"))?;
+        u64::from_str_radix(hidden.split(' ').next()?, 16).ok()
+    }
+
+    #[test]
+    fn a_program_without_symbols_has_those_of_its_debug_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let Some(hidden) = without_symbols(folder.path()) else {
+            assert!(std::env::var_os("CI").is_none(), "a C compiler has to be here");
+            return;
+        };
+        let program = folder.path().join("p");
+        let mut child = Command::new(&program).spawn().expect("it runs");
+        let is_there = || {
+            let symbols = ProcessSymbols::of(child.id())?;
+            let is_own = |map: &&MemoryMap| map.pathname == MMapPath::Path(program.clone());
+            let base = symbols.maps.iter().find(is_own)?.address.0;
+            Some((symbols, base))
+        };
+        let found = (0..200).find_map(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            is_there()
+        });
+        let names = found.map(|(symbols, base)| symbols.names(&[base + hidden + 4]));
+        child.kill().expect("it is there");
+        child.wait().expect("it ends");
+        let name = FunctionName { name: "hidden".to_owned(), is_known: true };
+        assert_eq!(names, Some(vec![name]));
     }
 }
