@@ -117,6 +117,8 @@ struct DrivenStatementJson {
     client: Option<SocketAddr>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     client_cookie: Option<NonZeroU64>,
+    #[serde(default)]
+    server_id: Option<u32>,
     sent_ns: u64,
     received_ns: u64,
     late_ns: u64,
@@ -134,6 +136,7 @@ impl DrivenStatementJson {
             statement: exchange.statement.map(|id| id.0),
             client,
             client_cookie,
+            server_id: exchange.server_id,
             sent_ns: exchange.sent.0,
             received_ns: exchange.read.0,
             late_ns: exchange.late.0,
@@ -144,6 +147,7 @@ impl DrivenStatementJson {
         let unix = self.client_cookie.map(ConnectionKey::Unix);
         StatementExchange {
             key: self.client.map(ConnectionKey::Tcp).or(unix),
+            server_id: self.server_id,
             transaction: self.transaction,
             statement: self.statement.map(StatementId),
             sent: MonoNanos(self.sent_ns),
@@ -335,7 +339,8 @@ mod tests {
 
     fn exchange(key: Option<ConnectionKey>) -> StatementExchange {
         let (sent, read, late) = (MonoNanos(1 << 60), MonoNanos((1 << 60) + 3), Nanos(1));
-        StatementExchange { key, transaction: 9, statement: Some(StatementId(2)), sent, read, late }
+        let (server_id, statement) = (Some(11), Some(StatementId(2)));
+        StatementExchange { key, server_id, transaction: 9, statement, sent, read, late }
     }
 
     fn driven(outcome: Outcome) -> DrivenTransaction {
