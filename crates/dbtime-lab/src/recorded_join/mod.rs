@@ -31,7 +31,7 @@ use recorded_sides::RecordedSides;
 use std::path::Path;
 
 /// Joins the run in `folder` with a recording of its server, and writes what comes of it into the
-/// run's record. Blocks for about a second for each 200,000 statements.
+/// run's record. Blocks: both files are read twice.
 ///
 /// Errors: [`JoinError`], and what cannot be read or written; then the record is as it was.
 pub fn join_recording(folder: &Path, recording: &Path, replaces: bool) -> Result<Run, LabError> {
