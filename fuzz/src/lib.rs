@@ -38,7 +38,7 @@ pub fn run(bytes: &[u8]) -> Run {
             .transactions,
         responses: read(&[&responses]).unwrap_or_default().responses,
         server_seconds: read(&[&seconds]).unwrap_or_default().server_seconds,
-        counters: None,
+        ..Run::default()
     }
 }
 

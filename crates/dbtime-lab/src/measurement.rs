@@ -21,10 +21,11 @@ use dbtime_model::record::{
     SCHEMA, SamplingOrigin, SeriesRow, ServerInfo, ServerThreads, TraceInfo, WindowInfo,
     WorkloadInfo,
 };
-use dbtime_model::recorder::{Latencies, OutcomeCounts, StatementRecorder};
+use dbtime_model::recorder::{ErrorCount, Latencies, OutcomeCounts, StatementRecorder};
 use dbtime_model::spans::union;
 use dbtime_model::{MonoNanos, Nanos, PhaseInstant};
 use dbtime_observe::process::{by_thread_name, cpus_of};
+use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 /// The machine's counters tick a hundred times a second: over less than this, in seconds, they say
@@ -60,8 +61,7 @@ impl RunMeasurement<'_> {
         let window = self.window(&driven);
         let counts = driven.recorder.counts();
         let errors = &driven.recorder.errors;
-        let explained = errors.iter().filter(|(_, error)| !error.message.is_empty());
-        let messages = explained.map(|(code, error)| (code.clone(), error.message.clone()));
+        let messages = messages(errors);
         let mut latency_us = summary.latency_us();
         latency_us.connect = summary::connect_us(&driven);
         let mut record = RunRecord {
@@ -78,7 +78,7 @@ impl RunMeasurement<'_> {
             load: self.load(auto, &window),
             counts: counts.into(),
             errors: errors.iter().map(|(code, error)| (code.clone(), error.count)).collect(),
-            error_messages: messages.collect(),
+            error_messages: messages,
             warnings: driven.recorder.warnings,
             throughput_tps: driven.recorder.completed_within() as f64 / window.measure_s.max(1e-9),
             latency_us,
@@ -360,6 +360,12 @@ fn phase_time(instant: &PhaseInstant, start: MonoNanos) -> PhaseTime {
 fn statement_wall(driven: &LoadResult) -> Nanos {
     let of = |s: &StatementRecorder<u64>| s.service.mean_ns() * s.service.count() as f64;
     Nanos(driven.recorder.statements.iter().map(of).sum::<f64>() as u64)
+}
+
+/// An example of what the database said to each error, where it said something.
+fn messages(errors: &BTreeMap<String, ErrorCount>) -> BTreeMap<String, String> {
+    let explained = errors.iter().filter(|(_, error)| !error.message.is_empty());
+    explained.map(|(code, error)| (code.clone(), error.message.clone())).collect()
 }
 
 /// UTC, RFC 3339, to the millisecond.

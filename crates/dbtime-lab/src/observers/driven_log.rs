@@ -26,7 +26,7 @@ pub(crate) struct DrivenLog {
 enum LogState {
     /// Before the load has started there is nothing to write.
     Waiting(File),
-    Writing(DrivenWriter<PackedFile>),
+    Writing(Box<DrivenWriter<PackedFile>>),
     Failed(io::Error),
 }
 
@@ -95,7 +95,8 @@ impl RunObserver for DrivenLog {
             let packed = GzEncoder::new(BufWriter::new(file), Compression::fast());
             DrivenWriter::begin(packed, &begin)
         });
-        self.state = begun.map_or_else(LogState::Failed, LogState::Writing);
+        self.state =
+            begun.map_or_else(LogState::Failed, |writer| LogState::Writing(Box::new(writer)));
     }
 
     fn takes_exchanges(&self) -> bool {

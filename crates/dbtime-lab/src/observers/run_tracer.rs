@@ -90,7 +90,7 @@ impl RunTracer {
     fn find_stacks(&mut self) {
         let Some(server) = self.server.filter(|_| self.failure.is_none()) else { return };
         match self.session.stacks() {
-            Ok(table) => self.stacks = Some(FoundStacks::of(&table, server)),
+            Ok(table) => self.stacks = Some(FoundStacks::of(&table, server, &self.plan.workload)),
             Err(error) => self.notes.push(format!("not measured: stacks ({error})")),
         }
     }

@@ -39,17 +39,19 @@ const BEGINNINGS: [&str; 8] = [
 
 /// What stacks are called, and how they were taken.
 #[derive(Debug)]
-pub(super) struct FoundStacks {
+pub(crate) struct FoundStacks {
     sampling: Option<CpuSampling>,
     lost: u64,
     names: StackNames,
+    statements: StatementFrames,
 }
 
 impl FoundStacks {
-    /// Finds the names of stacks while the server is still there.
-    pub(super) fn of(table: &StackTable, server: u32) -> Self {
+    /// Finds the names of stacks while the server is still there, after the load.
+    pub(super) fn of(table: &StackTable, server: u32, workload: &Workload) -> Self {
         let names = StackNames::find(table, server);
-        Self { sampling: table.sampling.clone(), lost: table.lost, names }
+        let statements = StatementFrames::of(workload);
+        Self { sampling: table.sampling.clone(), lost: table.lost, names, statements }
     }
 }
 
@@ -88,13 +90,12 @@ impl StackTotals {
     }
 
     /// The record's files, and what they come to.
-    pub(super) fn records(self, workload: &Workload, found: &FoundStacks) -> TracedStacks {
-        let statements = StatementFrames::of(workload);
+    pub(super) fn records(self, found: &FoundStacks) -> TracedStacks {
         let (mut on_cpu, mut off_cpu) = (FoldedSums::default(), FoldedSums::default());
         for (StackKey { part, place }, sum) in self.0 {
             let is_sample = part == Part::Cpu;
             let mut frames = match place {
-                Some((operation, statement, ..)) => statements.frames(operation, statement),
+                Some((operation, statement, ..)) => found.statements.frames(operation, statement),
                 None => vec![OTHERS.to_owned(), ANY_STATEMENT.to_owned()],
             };
             if !is_sample {
@@ -157,6 +158,7 @@ fn add_stack(
 }
 
 /// The names of operations and statements, as frames.
+#[derive(Debug)]
 struct StatementFrames {
     operations: Vec<String>,
     statements: Vec<String>,
@@ -248,17 +250,17 @@ mod tests {
     fn found(per_second: Option<u32>) -> FoundStacks {
         let event = "cpu-clock".to_owned();
         let sampling = per_second.map(|per_second| CpuSampling { event, per_second });
-        FoundStacks { sampling, lost: 3, names: StackNames::default() }
+        let statements = StatementFrames::of(&Workload::find("tpcb").expect("a shipped one"));
+        FoundStacks { sampling, lost: 3, names: StackNames::default(), statements }
     }
 
     #[test]
     fn nothing_is_lost_where_rows_are() {
-        let workload = Workload::find("tpcb").expect("a shipped one");
         let mut totals = StackTotals::default();
         let rows = MAX_ROWS as u64 + 5;
         totals.add(&waited((0..rows).map(|user| stack(Part::Sync, user, 1, 2_000)).collect()));
         totals.add(&waited(vec![stack(Part::Cpu, 1, 4, 0), stack(Part::Lock, 1, 1, 300)]));
-        let TracedStacks { info, folded } = totals.records(&workload, &found(Some(200)));
+        let TracedStacks { info, folded } = totals.records(&found(Some(200)));
         let off = folded.off_cpu.expect("it was traced");
         let shown = |stack: &FoldedStack| (stack.frames.join(";"), stack.weight);
         let shown: Vec<_> = off.iter().map(shown).collect();
@@ -278,8 +280,7 @@ mod tests {
 
     #[test]
     fn without_samples_there_is_nothing_on_a_cpu() {
-        let workload = Workload::find("tpcb").expect("a shipped one");
-        let TracedStacks { info, folded } = StackTotals::default().records(&workload, &found(None));
+        let TracedStacks { info, folded } = StackTotals::default().records(&found(None));
         assert_eq!((info.sampling, info.on_cpu, folded.on_cpu), (None, None, None));
         assert_eq!((info.off_cpu.cut_pct, folded.off_cpu), (None, Some(Vec::new())));
     }

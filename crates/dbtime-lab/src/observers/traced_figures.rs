@@ -89,7 +89,7 @@ impl TracedFigures {
             lock_chains: Some(self.lock_chains.records(names)),
             cpu_holders: Some(self.cpu_holders.records()),
             file_waits: Some(self.files.records(names)),
-            stacks: found.map(|found| self.stacks.records(names, found)),
+            stacks: found.map(|found| self.stacks.records(found)),
         };
         (self.recorder, tables)
     }

@@ -109,7 +109,7 @@ impl BothFiles {
                 next_settling = present + SETTLE_INTERVAL;
             }
         }
-        Ok(JoinedFiles { end: join.finish(&sides.names.clone().into()), warning })
+        Ok(JoinedFiles { end: join.finish(&sides.names.clone().into(), None), warning })
     }
 
     /// The next lines of the driver, and when the last of them was over.

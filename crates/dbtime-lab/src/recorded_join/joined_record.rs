@@ -31,7 +31,7 @@ pub(super) fn apply(
         let start = MonoNanos(sides.driven.start_ns);
         run.transactions = kept_transactions::transactions(&parts, start, names);
     }
-    let TracedTables { lock_holders, lock_chains, cpu_holders, file_waits } = tables;
+    let TracedTables { lock_holders, lock_chains, cpu_holders, file_waits, .. } = tables;
     record.lock_holders = lock_holders;
     (record.lock_chains, record.cpu_holders) = (lock_chains, cpu_holders);
     record.file_waits = file_waits;
@@ -41,6 +41,7 @@ pub(super) fn apply(
         client_runq_us,
         ledger: end.map(|end| end.ledger),
         cost: end.and_then(|end| end.cost),
+        stacks: None,
         length: end.map_or(Nanos::ZERO, |end| end.length),
         notes: notes(sides, &recording),
         recording: Some(recording),
