@@ -87,8 +87,9 @@ fn a_stopped_driver_is_not_the_wire() {
         let load = "--connections 2 --warmup 100ms --time 3s --trace --json";
         let running =
             sandbox.start(&format!("run --query '{query}' --target '{}' {load}", server.target()));
+        wait_for_thread(running.pid(), "load");
         // It is attached, and a part of the window has gone by.
-        std::thread::sleep(Duration::from_millis(2_500));
+        std::thread::sleep(Duration::from_millis(500));
         for _ in 0..STOPS {
             kill_process(pid(running.pid()), Signal::STOP).expect("it runs");
             std::thread::sleep(Duration::from_millis(100));
