@@ -12,7 +12,7 @@ TEST_THREADS ?= $$(nproc)
 # Where cargo puts what it builds, wherever it was told to.
 TARGET = $${CARGO_TARGET_DIR:-target}
 
-.PHONY: help demo build deb test test-versions test-sysbench lint bench fuzz setup setup-test
+.PHONY: help demo build deb test test-planted test-versions test-sysbench lint bench fuzz setup setup-test
 
 help:
 	@echo 'make demo    build dbtime quickly and run it: prints a report and writes report.html'
@@ -20,6 +20,7 @@ help:
 	@echo 'make deb     build a Debian package with manual pages and completions (installs cargo-deb by'
 	@echo '             `cargo install cargo-deb --locked` where it is missing)'
 	@echo 'make test    run every test (installs Chromium, servers and their like where missing)'
+	@echo 'make test-planted    plant causes in servers and look for them (minutes, on a quiet machine)'
 	@echo 'make test-versions   also try other versions of the servers (fetches about 500 MB once)'
 	@echo 'make test-sysbench   also try the tests of sysbench itself (fetches its source)'
 	@echo 'make lint    formatting, clippy and the rules of the workspace'
@@ -64,6 +65,9 @@ test: setup-test
 # sysbench's own tests, with dbtime in its place.
 test-sysbench: setup-test
 	CARGO="$(CARGO)" LOCKED=$(LOCKED) sh scripts/sysbench-tests.sh
+
+test-planted: setup-test
+	$(CARGO) test -p dbtime --features planted --test it $(LOCKED) trace::planted -- --test-threads 1
 
 # Where scripts/versions.sh keeps them follows from who runs it; the last folder it names is there.
 test-versions: setup-test test-sysbench

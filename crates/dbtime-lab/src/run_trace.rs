@@ -190,7 +190,7 @@ fn attach(
     store: Option<&RunStore>,
 ) -> Result<AttachedTracer, LabError> {
     let text = "there is no server process on this machine that could be traced";
-    let server = prepared.server_pid().ok_or_else(|| LabError::Target(text.to_owned()))?;
+    let server = prepared.traced_pid().ok_or_else(|| LabError::Target(text.to_owned()))?;
     let mut tracer = crate::observers::RunTracer::attach(server, plan, request.stacks)?;
     let mut warnings = Vec::new();
     if let Some(store) = store {

@@ -155,6 +155,12 @@ pub(crate) trait PreparedTarget: Sync {
         None
     }
 
+    /// The same of a server to be traced, which may be behind something that only passes on.
+    #[cfg(feature = "trace")]
+    fn traced_pid(&self) -> Option<u32> {
+        self.server_pid()
+    }
+
     /// Puts what a server wrote into the record's folder.
     fn keep_log(&self, _folder: &Path) -> io::Result<()> {
         Ok(())

@@ -2,6 +2,8 @@
 
 use super::room::{self, DiskRoom};
 use super::server_process::pid_of;
+#[cfg(feature = "trace")]
+use super::server_process::traced_pid_of;
 use super::{
     Dataset, PreparedTarget, ProgressListener, TargetFacts, TargetKind, allow_files, load_summary,
 };
@@ -248,6 +250,14 @@ impl PreparedTarget for ReadyServer {
             return Some(private.pid());
         }
         pid_of(&*self.server)
+    }
+
+    #[cfg(feature = "trace")]
+    fn traced_pid(&self) -> Option<u32> {
+        match &self.private {
+            Some(_) => self.server_pid(),
+            None => traced_pid_of(&*self.server),
+        }
     }
 
     fn keep_log(&self, folder: &Path) -> io::Result<()> {

@@ -3,11 +3,11 @@
 use dbtime_engines::server::Server;
 use dbtime_engines::socket::ServerAddress;
 use dbtime_observe::process::{self, ProcessSelector};
+#[cfg(feature = "trace")]
 use std::path::Path;
 
 /// The process of a server on this machine. One in a container, or of another user, may not be
-/// seen: then nothing is known. Where something else listens, such as a relay, it is the server
-/// whose data are in the folder that it names itself.
+/// seen: then nothing is known.
 pub(super) fn pid_of(server: &dyn Server) -> Option<u32> {
     let which = match server.address() {
         ServerAddress::Unix(path) => ProcessSelector::Socket(path.clone()),
@@ -16,14 +16,19 @@ pub(super) fn pid_of(server: &dyn Server) -> Option<u32> {
         }
         ServerAddress::Tcp { .. } => return None,
     };
-    let listener = process::only(&which).ok();
-    match listener {
-        Some(pid) if process::is_server(pid) => listener,
-        _ => behind(server).or(listener),
-    }
+    process::only(&which).ok()
+}
+
+/// The same of a server to be traced: where something else listens, such as a relay, it is the
+/// server whose data are in the folder that it names itself.
+#[cfg(feature = "trace")]
+pub(super) fn traced_pid_of(server: &dyn Server) -> Option<u32> {
+    let listener = pid_of(server)?;
+    if process::is_server(listener) { Some(listener) } else { behind(server).or(Some(listener)) }
 }
 
 /// The server behind whatever listens. Not every user may know its folder.
+#[cfg(feature = "trace")]
 fn behind(server: &dyn Server) -> Option<u32> {
     let mut admin = server.connect(None).ok()?;
     let (rows, _) = admin.query(server.dialect().data_folder_query()).ok()?;

@@ -56,6 +56,7 @@ impl Relay {
         Self { at, held }
     }
 
+    #[cfg_attr(not(feature = "planted"), expect(dead_code, reason = "of planted causes alone"))]
     /// How long it has held bytes back each time, in the mean; they also take a while to be read.
     pub(crate) fn mean_hold(&self) -> Duration {
         let times = self.held.times.load(Ordering::Relaxed).max(1);

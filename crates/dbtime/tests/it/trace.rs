@@ -14,6 +14,7 @@ mod joined;
 mod locks;
 mod logins;
 mod parts;
+#[cfg(feature = "planted")]
 mod planted;
 mod postgres;
 mod recordings;

@@ -43,6 +43,7 @@ impl NamedHog {
         (0..3).map(|_| Self::start(&program, cpu)).collect()
     }
 
+    #[cfg_attr(not(feature = "planted"), expect(dead_code, reason = "of planted causes alone"))]
     pub(super) fn pid(&self) -> u32 {
         self.0.id()
     }
