@@ -44,19 +44,22 @@ static __always_inline void add_preemptor(const struct name *by, __u64 times, __
 	add_tally(&preemptors, &name, &others, times, length);
 }
 
-/* Whoever got the CPU behind the answer was in nobody's way. */
-static __always_inline void note_preemption(struct thread *thread, __u64 length)
+/* Whoever had the CPU behind the answer was in nobody's way. */
+static __noinline int note_preemption(struct thread *thread, struct name *by, __u64 length)
 {
+	if (!thread || !by)
+		return 0;
 	if (!thread->has_answered) {
-		add_preemptor(&thread->next_name, 1, length);
-		return;
+		add_preemptor(by, 1, length);
+		return 0;
 	}
 	if (!thread->pending_preemptions.count)
-		thread->pending_preemptor = thread->next_name;
-	else if (!is_same(&thread->pending_preemptor, &thread->next_name, sizeof(struct name)))
+		thread->pending_preemptor = *by;
+	else if (!is_same(&thread->pending_preemptor, by, sizeof(struct name)))
 		__builtin_memset(&thread->pending_preemptor, 0, sizeof(thread->pending_preemptor));
 	thread->pending_preemptions.count++;
 	thread->pending_preemptions.length += length;
+	return 0;
 }
 
 /* Adds to what rivals of one name have had; who had less than this goes where there is no place. */
@@ -101,27 +104,50 @@ static __always_inline void add_stint(struct task_struct *task, __u64 now)
 		bpf_probe_read_kernel(&stint->name, sizeof(stint->name), task->comm);
 }
 
+/* A walk back through the stints of a CPU. */
+struct stint_walk {
+	struct thread *thread;	/* that waited */
+	struct cpu_stints *of;
+	__u64 from;		/* since then */
+	__u64 until;		/* of what is after this it is known who had the CPU */
+	__u64 is_preempted;
+};
+
+static long next_stint(__u32 i, struct stint_walk *walk)
+{
+	struct cpu_stints *of = walk->of;
+	struct stint *stint = &of->latest[(of->count - i - 1) & (STINTS - 1)];
+	struct stint *before = &of->latest[(of->count - i - 2) & (STINTS - 1)];
+	__u64 begin = before->until > walk->from ? before->until : walk->from;
+
+	if (begin < walk->until) {
+		/* An idle CPU is in nobody's way. */
+		if (stint->tid) {
+			add_rival(walk->thread, stint, walk->until - begin);
+			if (walk->is_preempted)
+				note_preemption(walk->thread, &stint->name, walk->until - begin);
+		}
+		walk->until = begin;
+	}
+	return walk->until <= walk->from;
+}
+
 /* A thread gets the CPU that runs this, for which it waited so long: those that had it meanwhile are
- * its rivals, the latest first. */
-static __noinline int add_rivals(struct thread *thread, __u64 length, __u64 now)
+ * its rivals, the latest first; where it was taken off the CPU, they also count among all pre-emptors. Global: the kernel verifies it once,
+ * and not for each of its callers. */
+int add_rivals(struct thread *thread, __u64 length, __u64 now, int is_preempted)
 {
 	__u32 zero = 0;
-	struct cpu_stints *of = bpf_map_lookup_elem(&stints, &zero);
-	__u64 from = now - length, until = now;
+	struct stint_walk walk = {
+		.thread = thread,
+		.of = bpf_map_lookup_elem(&stints, &zero),
+		.from = now - length,
+		.until = now,
+		.is_preempted = is_preempted,
+	};
 
-	if (!thread || !of)
-		return 0;
-	for (__u32 i = 1; i < STINTS && until > from; i++) {
-		struct stint *stint = &of->latest[(of->count - i) & (STINTS - 1)];
-		struct stint *before = &of->latest[(of->count - i - 1) & (STINTS - 1)];
-		__u64 begin = before->until > from ? before->until : from;
-
-		/* An idle CPU is in nobody's way. */
-		if (stint->tid && begin < until)
-			add_rival(thread, stint, until - begin);
-		if (begin < until)
-			until = begin;
-	}
+	if (thread && walk.of)
+		bpf_loop(STINTS - 1, next_stint, &walk, 0);
 	return 0;
 }
 

@@ -40,12 +40,8 @@ static __always_inline void add_cpu_wait(struct thread *thread, struct task_stru
 	thread->parts[PART_THROTTLED] += throttled;
 	length -= throttled;
 	thread->parts[is_preempted ? PART_RUNQ_PREEMPTED : PART_RUNQ_WOKEN] += length;
-	if (!length)
-		return;
-	add_rivals(thread, length, now);
-	/* An idle CPU is in nobody's way. */
-	if (is_preempted && thread->next_tid && settings.sums && thread->is_aggregated)
-		note_preemption(thread, length);
+	if (length)
+		add_rivals(thread, length, now, is_preempted && settings.sums && thread->is_aggregated);
 }
 
 /*
@@ -162,7 +158,7 @@ static __always_inline void classify_sleep(struct thread *thread, struct task_st
 
 /* A thread leaves its CPU. */
 static __always_inline void switch_out(struct thread *thread, struct task_struct *task,
-				     struct task_struct *next, unsigned int state, __u64 now)
+				     unsigned int state, __u64 now)
 {
 	if (thread->off_cpu_at)
 		recover_switch_in(thread, task, now);
@@ -187,8 +183,6 @@ static __always_inline void switch_out(struct thread *thread, struct task_struct
 		classify_sleep(thread, task);
 	} else {
 		thread->cause = PART_RUNQ_PREEMPTED;
-		thread->next_tid = next->pid;
-		bpf_probe_read_kernel(&thread->next_name, sizeof(thread->next_name), next->comm);
 		note_enqueue(thread, task);
 	}
 }
@@ -207,7 +201,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	add_stint(prev, now);
 	thread = thread_of(prev);
 	if (thread) {
-		switch_out(thread, prev, next, preempt ? 0 : state, now);
+		switch_out(thread, prev, preempt ? 0 : state, now);
 		if (settings.stacks && thread->connection && thread->cause != PART_RUNQ_PREEMPTED)
 			keep_wait_stacks(ctx, thread);
 	}

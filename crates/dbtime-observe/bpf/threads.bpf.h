@@ -60,8 +60,6 @@ struct thread {
 	__u64 waker_connection;	/* who ended the present wait */
 	__u64 waker_start;
 	__u32 waker_tid;
-	__u32 next_tid;		/* who got the CPU instead */
-	struct name next_name;
 	struct blocker blocker;	/* of the longest wait for a lock */
 	struct lock_wait lock_wait;
 	struct preemptor rivals[RIVALS];
