@@ -133,9 +133,9 @@ static long next_stint(__u32 i, struct stint_walk *walk)
 }
 
 /* A thread gets the CPU that runs this, for which it waited so long: those that had it meanwhile are
- * its rivals, the latest first; where it was taken off the CPU, they also count among all pre-emptors. Global: the kernel verifies it once,
- * and not for each of its callers. */
-int add_rivals(struct thread *thread, __u64 length, __u64 now, int is_preempted)
+ * its rivals, the latest first; where it was taken off the CPU, they also count among all pre-emptors. A loop of
+ * its own: unrolled, it takes the kernel seconds to verify. */
+static __always_inline void add_rivals(struct thread *thread, __u64 length, __u64 now, int is_preempted)
 {
 	__u32 zero = 0;
 	struct stint_walk walk = {
@@ -146,9 +146,8 @@ int add_rivals(struct thread *thread, __u64 length, __u64 now, int is_preempted)
 		.is_preempted = is_preempted,
 	};
 
-	if (thread && walk.of)
+	if (walk.of)
 		bpf_loop(STINTS - 1, next_stint, &walk, 0);
-	return 0;
 }
 
 static __always_inline void clear_rivals(struct thread *thread)

@@ -30,9 +30,9 @@ static __always_inline void add_file_wait(struct thread *thread, __u32 part, __u
 	add_request_file(&thread->files, &row, length);
 }
 
-/* A wait for a CPU is over. */
+/* A wait for a CPU is over; `is_seen`: the CPU that runs this is the one that was waited for. */
 static __always_inline void add_cpu_wait(struct thread *thread, struct task_struct *task,
-					   __u64 length, __u64 now)
+					   __u64 length, __u64 now, int is_seen)
 {
 	int is_preempted = thread->cause == PART_RUNQ_PREEMPTED;
 	__u64 throttled = throttled_for(thread, task, length);
@@ -40,7 +40,7 @@ static __always_inline void add_cpu_wait(struct thread *thread, struct task_stru
 	thread->parts[PART_THROTTLED] += throttled;
 	length -= throttled;
 	thread->parts[is_preempted ? PART_RUNQ_PREEMPTED : PART_RUNQ_WOKEN] += length;
-	if (length)
+	if (is_seen && length)
 		add_rivals(thread, length, now, is_preempted && settings.sums && thread->is_aggregated);
 }
 
@@ -74,8 +74,9 @@ static __always_inline void add_driver_wait(struct thread *thread, struct task_s
 	wait->until = now;
 }
 
-/* A thread gets a CPU. */
-static __always_inline void switch_in(struct thread *thread, struct task_struct *task, __u64 now)
+/* A thread gets a CPU; `is_seen`: right now. */
+static __always_inline void switch_in(struct thread *thread, struct task_struct *task, __u64 now,
+				    int is_seen)
 {
 	__u64 off_cpu_at = thread->off_cpu_at, woken_at = thread->woken_at;
 	__u64 last = off_cpu_at ? off_cpu_at : thread->on_cpu_at;
@@ -92,7 +93,7 @@ static __always_inline void switch_in(struct thread *thread, struct task_struct 
 	if (!thread->connection || !off_cpu_at)
 		return;
 	if (cause == PART_RUNQ_PREEMPTED) {
-		add_cpu_wait(thread, task, now - off_cpu_at, now);
+		add_cpu_wait(thread, task, now - off_cpu_at, now, is_seen);
 		return;
 	}
 	if (!woken_at)
@@ -105,7 +106,7 @@ static __always_inline void switch_in(struct thread *thread, struct task_struct 
 		thread->parts[cause] += woken_at - off_cpu_at;
 	if (settings.stacks && cause < PARTS)
 		stream_wait_stacks(thread, off_cpu_at, woken_at - off_cpu_at);
-	add_cpu_wait(thread, task, now - woken_at, now);
+	add_cpu_wait(thread, task, now - woken_at, now, is_seen);
 	if (is_for_file(cause))
 		add_file_wait(thread, cause, woken_at - off_cpu_at);
 	if (cause == PART_LOCK)
@@ -129,7 +130,7 @@ static __always_inline void recover_switch_in(struct thread *thread, struct task
 	if (thread->woken_at > at)
 		thread->woken_at = at;
 	count(COUNT_UNSEEN_SWITCHES);
-	switch_in(thread, task, at);
+	switch_in(thread, task, at, 0);
 }
 
 /* The cause of a sleep: by the wait that the server reports, else by the system call. */
@@ -207,7 +208,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	}
 	thread = thread_of(next);
 	if (thread)
-		switch_in(thread, next, now);
+		switch_in(thread, next, now, 1);
 	end_run(since);
 	return 0;
 }

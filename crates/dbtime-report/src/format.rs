@@ -26,11 +26,14 @@ pub(crate) fn us(us: f64) -> String {
     if !us.is_finite() {
         return NONE.to_owned();
     }
+    if us < 0.0 {
+        return signed_us(us);
+    }
     let hours = us / 3.6e9;
     // Thousands of seconds say nothing to a reader.
-    if hours.abs() < 2.0 {
+    if hours < 2.0 {
         human_ns(us * 1e3)
-    } else if hours.abs() < 1e9 {
+    } else if hours < 1e9 {
         format!("{} h", three_digits(hours))
     } else {
         format!("{hours:.2e} h")

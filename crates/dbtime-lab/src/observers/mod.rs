@@ -1,45 +1,23 @@
 //! Observers of a run: each sees every phase, on a thread that the load waits for between its
 //! phases and never within one.
 
-#[cfg(feature = "trace")]
-mod chain_walk;
-#[cfg(feature = "trace")]
-mod cpu_holder_totals;
-#[cfg(feature = "trace")]
-mod cpu_owners;
 mod driven_log;
-#[cfg(feature = "trace")]
-mod file_totals;
-#[cfg(feature = "trace")]
-mod holder_history;
 mod interval_log;
-#[cfg(feature = "trace")]
-mod lock_chain_totals;
-#[cfg(feature = "trace")]
-mod lock_holder_totals;
 mod monitor;
 mod observer_thread;
 mod phase_log;
-#[cfg(feature = "trace")]
-mod run_join;
-#[cfg(feature = "trace")]
-mod run_tracer;
 mod server_observer;
 #[cfg(feature = "trace")]
-mod stack_totals;
-#[cfg(feature = "trace")]
-mod traced_figures;
+mod traced;
 
 pub(crate) use driven_log::{DrivenLog, unwritten as driven_unwritten};
 pub(crate) use interval_log::IntervalLog;
 pub(crate) use monitor::RunMonitor;
 pub(crate) use observer_thread::observer_thread;
 pub(crate) use phase_log::PhaseLog;
-#[cfg(feature = "trace")]
-pub(crate) use run_join::{RunJoin, RunJoinEnd};
-#[cfg(feature = "trace")]
-pub(crate) use run_tracer::RunTracer;
 pub(crate) use server_observer::ServerObserver;
+#[cfg(feature = "trace")]
+pub(crate) use traced::{RunJoin, RunJoinEnd, RunTracer};
 
 use dbtime_machine::usage::MachineSample;
 use dbtime_model::counters::CounterSample;

@@ -1,10 +1,10 @@
 //! The tracer beside a run: what the server did for each statement, matched with what the driver
 //! sent.
 
-use super::RunObserver;
 use super::run_join::{RunJoin, RunJoinEnd};
 use super::stack_totals::FoundStacks;
 use crate::error::LabError;
+use crate::observers::RunObserver;
 use crate::run_trace::{ServerTracer, TraceFailure, TraceObservation};
 use crate::statements::StatementLog;
 use crate::tracing::{TraceOptions, TraceOutcome, TraceSession};

@@ -84,24 +84,19 @@ fn runq_ns(parts: &Parts) -> i64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::test_transactions;
     use super::*;
-    use crate::join::{JoinedWaits, RequestWaits};
-    use dbtime_model::exchange::DrivenTransaction;
+    use crate::join::RequestWaits;
     use dbtime_model::traced::Preemptor;
     use dbtime_model::{MonoNanos, OperationId, Outcome, Sample};
 
     fn waited(preempted: i64, woken: i64, preemptor: Option<Preemptor>) -> JoinedTransaction {
-        let at = MonoNanos(0);
-        let (operation, outcome) = (OperationId(0), Outcome::Completed);
-        let (late, retries) = (Nanos::ZERO, 0);
-        let sample =
-            Sample { operation, outcome, due: at, ready: at, sent: at, done: at, late, retries };
         let parts = Parts::of(&[(Part::RunqPreempted, preempted), (Part::RunqWoken, woken)]);
-        let driven = DrivenTransaction { transaction: 1, sample, parts, exchanges: 1 };
-        let waits = std::sync::Arc::new(RequestWaits { preemptor, ..RequestWaits::default() });
-        let waits = vec![JoinedWaits { statement: None, start: at, end: at, waits }];
-        let (statements, bare, client_runq) = (Vec::new(), Vec::new(), None);
-        JoinedTransaction { driven, parts, statements, bare, waits, client_runq }
+        test_transactions::waited(
+            None,
+            parts,
+            RequestWaits { preemptor, ..RequestWaits::default() },
+        )
     }
 
     fn own(name: &str, length: u64) -> Preemptor {

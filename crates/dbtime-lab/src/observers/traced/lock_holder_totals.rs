@@ -111,30 +111,22 @@ impl LockReleaser {
 }
 
 #[cfg(test)]
-pub(in crate::observers) mod tests {
+pub(in crate::observers::traced) mod tests {
+    use super::super::test_transactions;
     use super::*;
-    use crate::join::{JoinedWaits, RequestWaits};
+    use crate::join::RequestWaits;
     use dbtime_load::workload::Workload;
-    use dbtime_model::exchange::DrivenTransaction;
     use dbtime_model::{MonoNanos, Outcome, Parts, Sample};
 
-    pub(in crate::observers) fn waited(statement: u16, blocker: Blocker) -> JoinedTransaction {
-        let at = MonoNanos(0);
-        let (operation, outcome) = (OperationId(0), Outcome::Completed);
-        let (late, retries) = (Nanos::ZERO, 0);
-        let sample =
-            Sample { operation, outcome, due: at, ready: at, sent: at, done: at, late, retries };
-        let parts = Parts::default();
-        let driven = DrivenTransaction { transaction: 1, sample, parts, exchanges: 1 };
-        let statement = Some(StatementId(statement));
-        let blocker = Some(Arc::new(blocker));
-        let waits = Arc::new(RequestWaits { blocker, ..RequestWaits::default() });
-        let waits = vec![JoinedWaits { statement, start: at, end: at, waits }];
-        let (statements, bare, client_runq) = (Vec::new(), Vec::new(), None);
-        JoinedTransaction { driven, parts, statements, bare, waits, client_runq }
+    pub(in crate::observers::traced) fn waited(
+        statement: u16,
+        blocker: Blocker,
+    ) -> JoinedTransaction {
+        let waits = RequestWaits { blocker: Some(Arc::new(blocker)), ..RequestWaits::default() };
+        test_transactions::waited(Some(StatementId(statement)), Parts::default(), waits)
     }
 
-    pub(in crate::observers) fn blocker(statement: Option<&str>, length: u64) -> Blocker {
+    pub(in crate::observers::traced) fn blocker(statement: Option<&str>, length: u64) -> Blocker {
         Blocker {
             thread: Some(7),
             statement: statement.map(Arc::from),

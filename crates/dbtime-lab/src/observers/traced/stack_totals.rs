@@ -223,24 +223,14 @@ impl FoldedSums {
 
 #[cfg(test)]
 mod tests {
+    use super::super::test_transactions;
     use super::*;
-    use crate::join::{JoinedWaits, RequestWaits};
-    use dbtime_model::exchange::DrivenTransaction;
+    use crate::join::RequestWaits;
     use dbtime_model::{MonoNanos, Outcome, Parts, Sample};
 
     fn waited(stacks: Vec<TracedStack>) -> JoinedTransaction {
-        let at = MonoNanos(0);
-        let (operation, outcome) = (OperationId(0), Outcome::Completed);
-        let (late, retries) = (Nanos::ZERO, 0);
-        let sample =
-            Sample { operation, outcome, due: at, ready: at, sent: at, done: at, late, retries };
-        let parts = Parts::default();
-        let driven = DrivenTransaction { transaction: 1, sample, parts, exchanges: 1 };
-        let waits = std::sync::Arc::new(RequestWaits { stacks, ..RequestWaits::default() });
-        let waits =
-            vec![JoinedWaits { statement: Some(StatementId(0)), start: at, end: at, waits }];
-        let (statements, bare, client_runq) = (Vec::new(), Vec::new(), None);
-        JoinedTransaction { driven, parts, statements, bare, waits, client_runq }
+        let waits = RequestWaits { stacks, ..RequestWaits::default() };
+        test_transactions::waited(Some(StatementId(0)), Parts::default(), waits)
     }
 
     fn stack(part: Part, user: u64, count: u64, length: u64) -> TracedStack {

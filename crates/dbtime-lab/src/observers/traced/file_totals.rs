@@ -77,25 +77,16 @@ impl FileTotals {
 
 #[cfg(test)]
 mod tests {
+    use super::super::test_transactions;
     use super::*;
-    use crate::join::{JoinedWaits, RequestWaits};
+    use crate::join::RequestWaits;
     use dbtime_load::workload::Workload;
-    use dbtime_model::exchange::DrivenTransaction;
     use dbtime_model::{MonoNanos, Outcome, Sample};
 
     fn waited(sync: i64, files: Vec<FileWait>) -> JoinedTransaction {
-        let at = MonoNanos(0);
-        let (operation, outcome) = (OperationId(0), Outcome::Completed);
-        let (late, retries) = (Nanos::ZERO, 0);
-        let sample =
-            Sample { operation, outcome, due: at, ready: at, sent: at, done: at, late, retries };
         let parts = Parts::only(Part::Sync, sync);
-        let driven = DrivenTransaction { transaction: 1, sample, parts, exchanges: 1 };
-        let waits = std::sync::Arc::new(RequestWaits { files, ..RequestWaits::default() });
-        let waits =
-            vec![JoinedWaits { statement: Some(StatementId(0)), start: at, end: at, waits }];
-        let (statements, bare, client_runq) = (Vec::new(), Vec::new(), None);
-        JoinedTransaction { driven, parts, statements, bare, waits, client_runq }
+        let waits = RequestWaits { files, ..RequestWaits::default() };
+        test_transactions::waited(Some(StatementId(0)), parts, waits)
     }
 
     fn file(name: &str, length: u64) -> FileWait {

@@ -1,0 +1,82 @@
+//! What the driver and the server used of the machine.
+
+use super::SpanInfo;
+use serde::{Deserialize, Serialize};
+
+/// What the driver used, over the measured window. On an embedded engine the database is part of
+/// it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ClientInfo {
+    /// CPU of the whole process per completed transaction; `null` when none was completed.
+    pub cpu_us_per_tx: Option<f64>,
+    /// User share of that CPU, in percent of one CPU.
+    pub usr_pct: f64,
+    /// System share, in percent of one CPU.
+    pub sys_pct: f64,
+    /// Share of time the busiest driver thread spent working for the driver and not the database,
+    /// `0.0..=1.0`.
+    pub busy: f64,
+    /// Exact CPU of all worker threads, in seconds.
+    pub threads_cpu_s: f64,
+    /// Exact run-queue wait of all worker threads, in seconds; `null` where the kernel hides it.
+    pub threads_runq_s: Option<f64>,
+    /// Largest resident size, in bytes.
+    pub rss_peak_bytes: u64,
+    /// When a thread of the driver stood still for at least a tenth of a second, though it had
+    /// something to do: stopped, or without a CPU. From the start of the load; threads together.
+    pub standstills: Vec<SpanInfo>,
+}
+
+/// What a server on this machine used, over the measured window.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ServerInfo {
+    /// CPU per completed transaction; `null` when none was completed.
+    pub cpu_us_per_tx: Option<f64>,
+    /// User CPU, in percent of one CPU.
+    pub usr_pct: f64,
+    /// System CPU, in percent of one CPU.
+    pub sys_pct: f64,
+    /// Resident size in bytes; `null` where it had ended.
+    pub rss_bytes: Option<u64>,
+    /// Virtual size in bytes; `null` where it had ended.
+    pub vsize_bytes: Option<u64>,
+    /// CPU in all, in seconds.
+    pub cpu_s: f64,
+    /// From one look at it to the other, in seconds: the window.
+    pub wall_s: f64,
+    /// CPUs it may run on.
+    pub cpus: u32,
+    /// Processes at the end of the window.
+    pub processes: u32,
+    /// Threads at the end of the window.
+    pub threads: u32,
+    /// Time its threads were runnable and something else had the CPU, in seconds, side by side;
+    /// `null` where the kernel hides it.
+    pub run_delay_s: Option<f64>,
+    /// Times a thread gave up the CPU to wait; `null` where not known.
+    pub voluntary_switches: Option<u64>,
+    /// Times a thread was taken off the CPU; `null` where not known.
+    pub involuntary_switches: Option<u64>,
+    /// Bytes read from storage; `null` where this user may not know.
+    pub read_bytes: Option<u64>,
+    /// Bytes written towards storage; `null` where this user may not know.
+    pub written_bytes: Option<u64>,
+    /// CPU by name of thread, most first.
+    pub by_thread: Vec<ServerThreads>,
+}
+
+/// What the threads of one name used, over the measured window.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ServerThreads {
+    /// Their name without the number at its end; of PostgreSQL what the process is for.
+    pub name: String,
+    /// How many there were at the end.
+    pub threads: u32,
+    /// CPU per completed transaction; `null` when none was completed.
+    pub cpu_us_per_tx: Option<f64>,
+    /// CPU in percent of one CPU.
+    pub cpu_pct: f64,
+}
