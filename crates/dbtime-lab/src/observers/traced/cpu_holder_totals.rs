@@ -88,7 +88,6 @@ mod tests {
     use super::*;
     use crate::join::RequestWaits;
     use dbtime_model::traced::Preemptor;
-    use dbtime_model::{MonoNanos, OperationId, Outcome, Sample};
 
     fn waited(preempted: i64, woken: i64, preemptor: Option<Preemptor>) -> JoinedTransaction {
         let parts = Parts::of(&[(Part::RunqPreempted, preempted), (Part::RunqWoken, woken)]);

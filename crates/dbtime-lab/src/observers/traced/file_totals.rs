@@ -81,7 +81,6 @@ mod tests {
     use super::*;
     use crate::join::RequestWaits;
     use dbtime_load::workload::Workload;
-    use dbtime_model::{MonoNanos, Outcome, Sample};
 
     fn waited(sync: i64, files: Vec<FileWait>) -> JoinedTransaction {
         let parts = Parts::only(Part::Sync, sync);

@@ -116,7 +116,7 @@ pub(in crate::observers::traced) mod tests {
     use super::*;
     use crate::join::RequestWaits;
     use dbtime_load::workload::Workload;
-    use dbtime_model::{MonoNanos, Outcome, Parts, Sample};
+    use dbtime_model::Parts;
 
     pub(in crate::observers::traced) fn waited(
         statement: u16,

@@ -226,7 +226,7 @@ mod tests {
     use super::super::test_transactions;
     use super::*;
     use crate::join::RequestWaits;
-    use dbtime_model::{MonoNanos, Outcome, Parts, Sample};
+    use dbtime_model::Parts;
 
     fn waited(stacks: Vec<TracedStack>) -> JoinedTransaction {
         let waits = RequestWaits { stacks, ..RequestWaits::default() };
