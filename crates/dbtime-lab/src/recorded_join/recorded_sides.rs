@@ -5,11 +5,37 @@ use super::clock_search::{DrivenSpan, ServedInstants, TwoSides};
 use super::join_error::JoinError;
 use crate::join::executes;
 use dbtime_model::driven_file::{DrivenBegin, DrivenLine, DrivenNames};
-use dbtime_model::exchange::ConnectionKey;
+use dbtime_model::exchange::{ConnectionKey, StatementExchange};
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::{TraceBegin, TraceEnd, TraceLine};
 use dbtime_model::{MonoNanos, Nanos};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The driver's connections: when the exchanges of each were sent and read, and its number at the
+/// server.
+#[derive(Default)]
+struct DrivenConnections {
+    exchanges: FxHashMap<ConnectionKey, Vec<(i64, i64)>>,
+    /// Numbers of PostgreSQL's are given again: `None`, of several.
+    by_server_id: FxHashMap<u64, Option<ConnectionKey>>,
+}
+
+impl DrivenConnections {
+    fn add(&mut self, key: ConnectionKey, exchange: &StatementExchange) {
+        let instants = (exchange.sent.0.cast_signed(), exchange.read.0.cast_signed());
+        self.exchanges.entry(key).or_default().push(instants);
+        if let Some(id) = exchange.server_id {
+            let known = self.by_server_id.entry(id.into()).or_insert(Some(key));
+            *known = known.filter(|known| *known == key);
+        }
+    }
+
+    /// The connection of a request: by its name, else, where a relay lies between, by its number.
+    fn key_of(&self, request: &TracedRequest) -> Option<ConnectionKey> {
+        let named = request.connection_key().filter(|key| self.exchanges.contains_key(key));
+        named.or_else(|| *self.by_server_id.get(&request.server_id()?)?)
+    }
+}
 
 /// What was read of both sides first.
 pub(super) struct RecordedSides {
@@ -45,18 +71,18 @@ impl RecordedSides {
             until: MonoNanos(0),
             recorded: None,
         };
-        let exchanges = sides.read_driven(files)?;
-        let numbers = sides.number_connections(&exchanges);
-        let recorded = sides.read_recording(files, &numbers)?;
+        let driven = sides.read_driven(files)?;
+        let numbers = sides.number_connections(&driven);
+        let recorded = sides.read_recording(files, &driven, &numbers)?;
         if sides.recorded.is_none() {
             return Err(JoinError::NoRequests { recording: files.recording.clone() });
         }
         if sides.instants.requests.iter().all(Vec::is_empty) {
             let watched = sides.begin.servers.join("; ");
-            let run = exchanges.len();
+            let run = driven.exchanges.len();
             return Err(JoinError::NoCommonConnection { run, recorded, watched });
         }
-        sides.instants.spans = spans(exchanges, &numbers, &sides.instants.requests);
+        sides.instants.spans = spans(driven.exchanges, &numbers, &sides.instants.requests);
         Ok(sides)
     }
 
@@ -82,29 +108,22 @@ impl RecordedSides {
         Ok(())
     }
 
-    /// The driver's exchanges by connection: when they were sent and read.
-    fn read_driven(
-        &mut self,
-        files: &BothFiles,
-    ) -> Result<FxHashMap<ConnectionKey, Vec<(i64, i64)>>, JoinError> {
-        let mut exchanges: FxHashMap<ConnectionKey, Vec<(i64, i64)>> = FxHashMap::default();
+    fn read_driven(&mut self, files: &BothFiles) -> Result<DrivenConnections, JoinError> {
+        let mut connections = DrivenConnections::default();
         let (_, mut reader) = files.driven()?;
         while let Some(line) = reader.next().map_err(|error| files.bad_driven(error))? {
             match line {
                 DrivenLine::Statement(exchange) => {
                     self.from = self.from.min(exchange.sent);
                     self.until = self.until.max(exchange.read);
-                    let instants = (exchange.sent.0.cast_signed(), exchange.read.0.cast_signed());
                     let key = exchange.key.filter(|key| self.is_comparable(key));
-                    key.into_iter().for_each(|key| {
-                        exchanges.entry(key).or_default().push(instants);
-                    });
+                    key.into_iter().for_each(|key| connections.add(key, &exchange));
                 }
                 DrivenLine::End(names) => self.names = names,
                 DrivenLine::Begin(_) | DrivenLine::Transaction(_) => {}
             }
         }
-        Ok(exchanges)
+        Ok(connections)
     }
 
     /// A kernel's number of a socket is that of this kernel alone.
@@ -112,18 +131,19 @@ impl RecordedSides {
         matches!(key, ConnectionKey::Tcp(_)) || self.is_same_clock()
     }
 
-    fn number_connections<T>(
+    fn number_connections(
         &mut self,
-        exchanges: &FxHashMap<ConnectionKey, T>,
+        driven: &DrivenConnections,
     ) -> FxHashMap<ConnectionKey, usize> {
-        self.instants.requests = vec![Vec::new(); exchanges.len()];
-        exchanges.keys().copied().zip(0..).collect()
+        self.instants.requests = vec![Vec::new(); driven.exchanges.len()];
+        driven.exchanges.keys().copied().zip(0..).collect()
     }
 
     /// Returns how many connections are in the recording.
     fn read_recording(
         &mut self,
         files: &BothFiles,
+        driven: &DrivenConnections,
         numbers: &FxHashMap<ConnectionKey, usize>,
     ) -> Result<usize, JoinError> {
         let mut connections = FxHashSet::default();
@@ -134,14 +154,14 @@ impl RecordedSides {
                     connections.insert(request.connection);
                     let (first, last) = self.recorded.get_or_insert((request.start, request.end));
                     (*first, *last) = ((*first).min(request.start), (*last).max(request.end));
-                    let number = request.connection_key().and_then(|key| numbers.get(&key));
+                    let number = driven.key_of(&request).map(|key| numbers[&key]);
                     if let Some(number) = number {
                         let queue = request.server_queue.unwrap_or(Nanos::ZERO);
                         let start = request.start.0.cast_signed();
                         let arrival = start - queue.signed();
                         let took = request.end.0.cast_signed() - arrival;
                         let instants = ServedInstants { arrival, start, took };
-                        self.instants.requests[*number].push(instants);
+                        self.instants.requests[number].push(instants);
                     }
                 }
                 TraceLine::End(end) => self.end = Some(*end),

@@ -3,9 +3,11 @@
 use super::statement_file::{adds_up, number, rows_of};
 use super::*;
 use crate::given_server::PRODUCTS;
+use crate::relay::relay;
 use dbtime_model::MonoNanos;
 use dbtime_model::traced_file::{TraceLine, TraceReader, TraceWriter};
 use dbtime_observe::trace::command_name;
+use std::net::Ipv4Addr;
 use std::path::Path;
 
 /// So much the clock of the other host is ahead, in nanoseconds: it was started long before.
@@ -13,10 +15,14 @@ const AHEAD: u64 = 777_777_777_777_777;
 
 /// A run `r` and a recording `it.trace` of it; `None` without eBPF.
 fn recorded(sandbox: &Sandbox, server: &GivenServer) -> Option<()> {
+    recorded_at(sandbox, server, &server.target_tcp())
+}
+
+/// The same, driven at another address.
+fn recorded_at(sandbox: &Sandbox, server: &GivenServer, target: &str) -> Option<()> {
     sandbox.run(&format!("init tpcb --target '{}'", server.target())).exits(0);
     let tracer = Tracer::start(sandbox, server, "--record it.trace")?;
     let load = "--connections 4 --rate 200/s --arrivals poisson --warmup 300ms --time 2s";
-    let target = server.target_tcp();
     let ran = sandbox.run(&format!("run tpcb --target '{target}' {load} --statements --out r"));
     assert!(ran.out.contains("server_and_wire"), "{ran:?}");
     tracer.interrupt();
@@ -51,6 +57,29 @@ fn put_ahead(from: &Path, to: &Path) {
             }
             TraceLine::End(end) => return writer.end(&end).expect("written"),
         }
+    }
+}
+
+/// The server sees the relay's address; its own number of each connection says whose it is.
+#[test]
+fn a_run_through_a_relay_is_joined_with_a_recording_of_another_host() {
+    for product in PRODUCTS {
+        let (sandbox, server) = (Sandbox::new(), GivenServer::start(product, &[]));
+        let at = relay(Ipv4Addr::LOCALHOST, server.server.port(), Duration::from_micros(300));
+        let target = server.target_at(server.server.user(), "", at);
+        let Some(()) = recorded_at(&sandbox, &server, &target) else { return };
+        put_ahead(&sandbox.path("it.trace"), &sandbox.path("there.trace"));
+        let there = joined(&sandbox, "join r there.trace --json");
+        let join = &there["trace"]["join"];
+        let count = |name: &str| join[name].as_u64().expect("a count");
+        let all = count("matched") + count("unmatched") + count("ambiguous");
+        assert!(count("matched") > 1_000 && count("matched") * 1_000 >= all * 999, "{join}");
+        let recording = &there["trace"]["recording"];
+        let figure = |name: &str| recording[name].as_f64().expect("a figure");
+        let off = (figure("offset_us") - AHEAD as f64 / 1e3).abs();
+        assert!(off <= figure("uncertainty_us"), "{recording}");
+        let wire = there["budget_us"]["wire"].as_f64().expect("a part");
+        assert!(wire > 2.0 * 300.0, "{wire}");
     }
 }
 
