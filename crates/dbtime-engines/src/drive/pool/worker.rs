@@ -169,18 +169,19 @@ impl<'a> PoolWorker<'a> {
     /// would have been had the driver never been late.
     #[inline]
     fn served(&mut self, ticket: &Ticket) -> MonoNanos {
-        let done = self.thread_recorder.ended;
+        let (done, freed) = (self.thread_recorder.ended, self.thread_recorder.freed);
         match (&mut self.own, self.shared) {
-            (Some(own), _) => own.served(ticket, done),
-            (None, Some(shared)) => {
-                if let PoolQueue::Closed(queue) = &mut *lock(&shared.queue) {
-                    queue.served(ticket, done);
+            (Some(own), _) => own.served(ticket, done, freed),
+            (None, Some(shared)) => match &mut *lock(&shared.queue) {
+                PoolQueue::Closed(queue) => {
+                    let freed = queue.served(ticket, done, freed);
                     shared.client_ready.notify_one();
+                    freed
                 }
-            }
-            (None, None) => {}
+                PoolQueue::Open(_) => freed,
+            },
+            (None, None) => freed,
         }
-        self.thread_recorder.freed
     }
 
     /// Tells a closed loop that its client was not served any more.

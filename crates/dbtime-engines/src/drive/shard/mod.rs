@@ -394,13 +394,14 @@ impl<'a, R: Reactor> Shard<'a, R> {
         let sample = connection.in_flight.end(ticket, outcome, connection.session.retries());
         connection.session.ended(&sample);
         self.thread_recorder.ended(ticket, &connection.in_flight.timing, &sample);
-        if let ShardQueue::Closed(queue) = &mut self.queue {
-            queue.served(ticket, sample.done);
-        }
         self.reactor.transaction_ended(id);
         // It shares the thread with all that are busy.
         let busy = self.connections.len() - self.idle.len() - self.quit;
-        self.idle.push_back((id, sample.freed(self.pace.own_work(busy))));
+        let mut freed = sample.freed(self.pace.own_work(busy));
+        if let ShardQueue::Closed(queue) = &mut self.queue {
+            freed = queue.served(ticket, sample.done, freed);
+        }
+        self.idle.push_back((id, freed));
         self.pace.ended += 1;
         sample.done
     }
