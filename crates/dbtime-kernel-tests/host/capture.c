@@ -10,8 +10,7 @@
 
 void capture_begin(void)
 {
-	HOST_TABLE(ledger, "ledger", HOST_PERCPU);
-	HOST_TABLE(costs, "costs", HOST_PERCPU);
+	HOST_TABLE(processors, "processors", HOST_PERCPU);
 	HOST_TABLE(files, "files", HOST_HASH);
 	HOST_TABLE(servers, "servers", HOST_HASH);
 	HOST_STORAGES(threads, "threads");
@@ -21,9 +20,7 @@ void capture_begin(void)
 	HOST_STORAGES(client_numbers, "client_numbers");
 	HOST_TABLE(encrypted, "encrypted", HOST_HASH);
 	HOST_TABLE(ports, "ports", HOST_HASH);
-	HOST_TABLE(expiring, "expiring", HOST_PERCPU);
 	HOST_TABLE(preemptors, "preemptors", HOST_HASH);
-	HOST_TABLE(stints, "stints", HOST_PERCPU);
 	HOST_TABLE(departures, "departures", HOST_ARRAY);
 	HOST_STORAGES(server_texts, "server_texts");
 	HOST_TABLE(totals, "totals", HOST_HASH);

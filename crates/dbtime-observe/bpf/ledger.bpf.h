@@ -5,6 +5,8 @@
 #ifndef DBTIME_LEDGER_H
 #define DBTIME_LEDGER_H
 
+#include "processors.bpf.h"
+
 /* Set before the programs are loaded: what is off costs nothing. */
 const volatile struct settings settings;
 
@@ -36,56 +38,38 @@ static __always_inline int only_counts(void)
 	return depth == DEPTH_COUNTS;
 }
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct counts);
-} ledger SEC(".maps");
-
 static __always_inline void count(enum count what)
 {
-	__u32 zero = 0;
-	struct counts *counts = bpf_map_lookup_elem(&ledger, &zero);
+	struct processor *processor = this_processor();
 
-	if (counts)
-		__sync_fetch_and_add(&counts->count[what], 1);
-}
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct cost);
-} costs SEC(".maps");
-
-static __always_inline struct cost *own_cost(void)
-{
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&costs, &zero);
+	if (processor)
+		__sync_fetch_and_add(&processor->counts.count[what], 1);
 }
 
 /* A program begins to run. Returns when, if this run is timed; 0: it is not. */
 static __always_inline __u64 begin_run(void)
 {
-	struct cost *cost = own_cost();
+	struct processor *processor = this_processor();
 
-	if (!cost)
+	if (!processor)
 		return 0;
-	return cost->runs++ % TIMED_CYCLE < TIMED ? bpf_ktime_get_ns() : 0;
+	return processor->cost.runs++ % TIMED_CYCLE < TIMED ? bpf_ktime_get_ns() : 0;
 }
 
 /* It has done what it does. */
 static __always_inline void end_run(__u64 since)
 {
+	struct processor *processor;
 	struct cost *cost;
 
 	if (!since)
 		return;
-	cost = own_cost();
+	processor = this_processor();
+	if (!processor)
+		return;
+	cost = &processor->cost;
 	/* Of what ends soon the cold ones are all there is. */
-	if (!cost || (cost->runs > TIMED_CYCLE && (cost->runs - 1) % TIMED_CYCLE < TIMED_COLD))
+	if (cost->runs > TIMED_CYCLE && (cost->runs - 1) % TIMED_CYCLE < TIMED_COLD)
 		return;
 	cost->timed++;
 	/* With it goes what a reading takes, which stands for what counting takes in all runs. */
@@ -95,10 +79,10 @@ static __always_inline void end_run(__u64 since)
 /* A probe was hit: that costs a trap, beside what is done then. */
 static __always_inline void count_trap(void)
 {
-	struct cost *cost = own_cost();
+	struct processor *processor = this_processor();
 
-	if (cost)
-		cost->traps++;
+	if (processor)
+		processor->cost.traps++;
 }
 
 /* A program that a probe runs: hits are counted, and what it does, which follows, is timed. */

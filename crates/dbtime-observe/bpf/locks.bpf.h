@@ -14,20 +14,12 @@
 
 #define SAME_PLACE 64	/* bytes within which a condition variable has all that threads wait at */
 
-/* Whether a timer expires on this CPU just now: what that wakes the interrupted thread did not wake. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} expiring SEC(".maps");
-
 static __always_inline void set_expiring(__u32 is_expiring)
 {
-	__u32 zero = 0, *expires = bpf_map_lookup_elem(&expiring, &zero);
+	struct processor *processor = this_processor();
 
-	if (expires)
-		*expires = is_expiring;
+	if (processor)
+		processor->is_expiring = is_expiring;
 }
 
 SEC("tp_btf/hrtimer_expire_entry")
@@ -52,9 +44,9 @@ int BPF_PROG(on_timer_end)
 
 static __always_inline int in_timer(void)
 {
-	__u32 zero = 0, *expires = bpf_map_lookup_elem(&expiring, &zero);
+	struct processor *processor = this_processor();
 
-	return expires && *expires;
+	return processor && processor->is_expiring;
 }
 
 /* Whether the thread that runs is in a call by which locks are let go of. PostgreSQL's processes send

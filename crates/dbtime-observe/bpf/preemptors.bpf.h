@@ -8,27 +8,6 @@
 
 #include "threads.bpf.h"
 
-#define STINTS 64		/* that are kept of a CPU; a power of two */
-
-/* The time that a thread had a CPU: from the end of the stint before. */
-struct stint {
-	__u64 until;
-	__u32 tid;		/* 0: the CPU was idle */
-	struct name name;
-};
-
-struct cpu_stints {
-	__u32 count;		/* how many there have been */
-	struct stint latest[STINTS];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct cpu_stints);
-} stints SEC(".maps");
-
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, PREEMPTORS);
@@ -91,13 +70,12 @@ static __noinline int add_rival(struct thread *thread, struct stint *stint, __u6
 /* A thread leaves the CPU that runs this. */
 static __always_inline void add_stint(struct task_struct *task, __u64 now)
 {
-	__u32 zero = 0;
-	struct cpu_stints *of = bpf_map_lookup_elem(&stints, &zero);
+	struct processor *of = this_processor();
 	struct stint *stint;
 
 	if (!of)
 		return;
-	stint = &of->latest[of->count++ & (STINTS - 1)];
+	stint = &of->stints[of->stint_count++ & (STINTS - 1)];
 	stint->until = now;
 	stint->tid = task->pid;
 	if (stint->tid)
@@ -107,7 +85,7 @@ static __always_inline void add_stint(struct task_struct *task, __u64 now)
 /* A walk back through the stints of a CPU. */
 struct stint_walk {
 	struct thread *thread;	/* that waited */
-	struct cpu_stints *of;
+	struct processor *of;
 	__u64 from;		/* since then */
 	__u64 until;		/* of what is after this it is known who had the CPU */
 	__u64 is_preempted;
@@ -115,9 +93,9 @@ struct stint_walk {
 
 static long next_stint(__u32 i, struct stint_walk *walk)
 {
-	struct cpu_stints *of = walk->of;
-	struct stint *stint = &of->latest[(of->count - i - 1) & (STINTS - 1)];
-	struct stint *before = &of->latest[(of->count - i - 2) & (STINTS - 1)];
+	struct processor *of = walk->of;
+	struct stint *stint = &of->stints[(of->stint_count - i - 1) & (STINTS - 1)];
+	struct stint *before = &of->stints[(of->stint_count - i - 2) & (STINTS - 1)];
 	__u64 begin = before->until > walk->from ? before->until : walk->from;
 
 	if (begin < walk->until) {
@@ -137,10 +115,9 @@ static long next_stint(__u32 i, struct stint_walk *walk)
  * its own: unrolled, it takes the kernel seconds to verify. */
 static __always_inline void add_rivals(struct thread *thread, __u64 length, __u64 now, int is_preempted)
 {
-	__u32 zero = 0;
 	struct stint_walk walk = {
 		.thread = thread,
-		.of = bpf_map_lookup_elem(&stints, &zero),
+		.of = this_processor(),
 		.from = now - length,
 		.until = now,
 		.is_preempted = is_preempted,
@@ -180,7 +157,7 @@ static __always_inline void note_enqueue(struct thread *thread, struct task_stru
 		return;
 	queue = task->se.cfs_rq;
 	thread->queue = (__u64)queue;
-	thread->throttled = BPF_CORE_READ(queue, throttled_clock_self_time);
+	thread->throttled = queue->throttled_clock_self_time;
 }
 
 /*
@@ -195,9 +172,12 @@ static __always_inline __u64 throttled_for(struct thread *thread, struct task_st
 
 	if (!queue || !has_throttled_clock())
 		return 0;
-	if (queue != task->se.cfs_rq && BPF_CORE_READ(queue, tg) != BPF_CORE_READ(task, se.cfs_rq, tg))
+	if (queue == task->se.cfs_rq)
+		throttled = task->se.cfs_rq->throttled_clock_self_time - thread->throttled;
+	else if (BPF_CORE_READ(queue, tg) == BPF_CORE_READ(task, se.cfs_rq, tg))
+		throttled = BPF_CORE_READ(queue, throttled_clock_self_time) - thread->throttled;
+	else
 		return 0;
-	throttled = BPF_CORE_READ(queue, throttled_clock_self_time) - thread->throttled;
 	return throttled < length ? throttled : length;
 }
 

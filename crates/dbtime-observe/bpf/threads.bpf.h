@@ -35,44 +35,12 @@ struct cpu_wait {
 
 struct thread {
 	__u64 connection;	/* whose request it serves; 0: nobody's */
-	__u64 start;		/* when that began */
-	__u64 prev_connection;		/* the connection of its last request; 0: none */
-	__u64 prev_start;	/* when that had begun */
 	__u64 on_cpu_at;		/* since when it has the CPU */
 	__u64 off_cpu_at;		/* since when it has not; 0: it has */
 	__u64 woken_at;		/* when it was woken since then; 0: it was not */
 	__u64 switched_in_at;		/* when it was seen to get the CPU; 0: it was not */
 	__u64 clock_ahead;	/* of the scheduler's clock, when that was compared last; 0: never */
 	__u64 run_delay;	/* how long it had waited for CPUs in its life when it went off */
-	__u64 wait_event;	/* as in struct server */
-	__u64 encrypted;	/* the connection that it read last, of those that are */
-	__u64 tls;		/* the TLS session that it reads from; 0: none */
-	__u64 tls_buffer;	/* where to */
-	__u64 tls_length;	/* where the library writes how much that was; 0: it returns it */
-	__u64 parts[PARTS];
-	__u64 user_stack;	/* where it left the CPU to wait, as in struct stack_event */
-	__u64 kernel_stack;
-	__u64 portal[MAX_PORTALS];	/* PostgreSQL: when the request's were made */
-	__u32 portals;		/* how many were */
-	__u64 wait_address;		/* what it waits at, where that is an address */
-	__u64 queue;		/* for the CPU, in which it stands; only to be compared */
-	__u64 throttled;	/* how long that was throttled when it began to wait there */
-	__u64 waker_connection;	/* who ended the present wait */
-	__u64 waker_start;
-	__u32 waker_tid;
-	struct blocker blocker;	/* of the longest wait for a lock */
-	struct lock_wait lock_wait;
-	struct preemptor rivals[RIVALS];
-	struct file_waits files;
-	__u32 file_wait_count;	/* how many there have been */
-	char file_name[FILE_NAME];	/* of the present one */
-	struct tally pending_preemptions;	/* since the last piece of an answer, which may be the last of all */
-	struct name pending_preemptor;	/* by whom; none: by several */
-	struct cpu_wait cpu_waits[CPU_WAITS];	/* the latest of a thread of the driver */
-	__u32 cpu_wait_count;	/* how many there have been */
-	__u16 other_call;	/* the system call of the last part `other` */
-	__u32 wait;		/* the wait that the server reports; 0: none */
-	__u32 cause_wait;	/* `wait` when it lost the CPU */
 	__u8 cause;
 	__u8 last_call_cause;	/* the last cause that came from a system call */
 	__u8 release;		/* enum release: of the present wait */
@@ -80,9 +48,41 @@ struct thread {
 	__u8 is_client_gone;		/* the client of the connection that it has served last has gone */
 	__u8 has_server_text;		/* of the text of what it executes: see told_texts */
 	__u8 has_answered;	/* at least in part */
-	__u8 is_aggregated;		/* what it serves is added up */
 	__u8 is_drivers;		/* it is no server's: see `client_ends.bpf.h` */
+	__u64 queue;		/* for the CPU, in which it stands; only to be compared */
+	__u64 throttled;	/* how long that was throttled when it began to wait there */
+	__u64 wait_event;	/* as in struct server */
+	__u64 wait_address;		/* what it waits at, where that is an address */
+	__u32 wait;		/* the wait that the server reports; 0: none */
+	__u32 cause_wait;	/* `wait` when it lost the CPU */
+	__u32 file_wait_count;	/* how many there have been */
+	__u32 cpu_wait_count;	/* how many there have been */
+	__u16 other_call;	/* the system call of the last part `other` */
+	__u8 is_aggregated;		/* what it serves is added up */
 	__u8 cache;		/* what became of its look into the query cache */
+	__u64 start;		/* when that began */
+	__u64 parts[PARTS];
+	__u64 prev_connection;		/* the connection of its last request; 0: none */
+	__u64 prev_start;	/* when that had begun */
+	__u64 encrypted;	/* the connection that it read last, of those that are */
+	__u64 tls;		/* the TLS session that it reads from; 0: none */
+	__u64 tls_buffer;	/* where to */
+	__u64 tls_length;	/* where the library writes how much that was; 0: it returns it */
+	__u64 user_stack;	/* where it left the CPU to wait, as in struct stack_event */
+	__u64 kernel_stack;
+	__u64 waker_connection;	/* who ended the present wait */
+	__u64 waker_start;
+	__u32 waker_tid;
+	__u32 portals;		/* how many were */
+	__u64 portal[MAX_PORTALS];	/* PostgreSQL: when the request's were made */
+	struct cpu_wait cpu_waits[CPU_WAITS];	/* the latest of a thread of the driver */
+	struct preemptor rivals[RIVALS];
+	struct blocker blocker;	/* of the longest wait for a lock */
+	struct lock_wait lock_wait;
+	struct file_waits files;
+	char file_name[FILE_NAME];	/* of the present one */
+	struct tally pending_preemptions;	/* since the last piece of an answer, which may be the last of all */
+	struct name pending_preemptor;	/* by whom; none: by several */
 };
 
 struct {

@@ -110,7 +110,7 @@ impl WatchedServer {
 
     /// What was counted so far, on the only CPU.
     pub(crate) fn ledger(&self) -> TraceLedger {
-        let rows = self.machine.rows("ledger", 0);
+        let rows = self.machine.rows("processors", 0);
         rows.first().map_or_else(TraceLedger::default, |(_, row)| ledger(row))
     }
 

@@ -219,7 +219,7 @@ mirrored_structs! {
         name_length: u16,
     }
 
-    /// What watching itself takes: the row of `costs`, of each processor.
+    /// What watching itself takes: behind the counts in the row of `processors`, of each.
     struct CostRow = "cost" {
         runs: u64,
         timed: u64,
@@ -241,7 +241,7 @@ mirrored_structs! {
         reserved: u32,
     }
 
-    /// What was counted: the row of `ledger`, of each processor.
+    /// What was counted: the beginning of the row of `processors`, of each.
     struct CountsRow = "counts" {
         /// By `enum count`.
         count: [u64; COUNTS],

@@ -8,14 +8,13 @@ use dbtime_model::Part;
 const MACHINES: [&str; 2] = ["x86_64", "aarch64"];
 
 /// Tables that are read or written here: the struct, or the bytes, of their keys and values.
-const CAPTURE_TABLES: [(&str, &[&str]); 16] = [
+const CAPTURE_TABLES: [(&str, &[&str]); 15] = [
     ("servers", &["4", "server"]),
     ("ports", &["2", "1"]),
     ("programs", &["name", "1"]),
     ("started", &["4"]),
     ("departures", &["4", "8"]),
-    ("ledger", &["4", "counts"]),
-    ("costs", &["4", "cost"]),
+    ("processors", &["4", "processor"]),
     ("totals", &["row", "totals"]),
     ("examples", &["row", "example"]),
     ("files", &["shape_file", "tally"]),

@@ -24,12 +24,10 @@ impl Capture {
     /// # Errors
     /// The kernel does not tell.
     pub fn cost(&mut self) -> Result<TraceCost, TraceError> {
-        let costs = map(&self.object, "costs")?;
-        let of_processors = costs.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY);
         let own = self.own_cpu() - self.spent;
         let mut cost = TraceCost { own, ..TraceCost::default() };
-        for bytes in of_processors.map_err(kernel_error)?.unwrap_or_default() {
-            let Some((programs, runs, hits)) = sum_layout::cost(&bytes) else { continue };
+        for row in self.processors()? {
+            let Some((programs, runs, hits)) = sum_layout::cost(&row) else { continue };
             // A trap takes what it takes to run its program.
             cost.kernel += programs + Nanos(self.dispatch.0 * runs.saturating_sub(hits));
             cost.probe_hits += hits;
@@ -49,14 +47,25 @@ impl Capture {
     /// # Errors
     /// The counts cannot be read.
     pub fn ledger(&self) -> Result<TraceLedger, TraceError> {
-        let counts = map(&self.object, "ledger")?;
-        let of_processors = counts.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY);
         let mut ledger = TraceLedger::default();
-        for counts in of_processors.map_err(kernel_error)?.unwrap_or_default() {
-            sum_layout::add_counts(&mut ledger, &counts);
+        for row in self.processors()? {
+            sum_layout::add_counts(&mut ledger, &row);
         }
         ledger.resync += self.decoder.borrow().unreadable;
         Ok(ledger)
+    }
+
+    /// What the kernel's side keeps for each processor: a [`CountsRow`], then a [`CostRow`].
+    ///
+    /// [`CountsRow`]: crate::kernel_layout::capture::CountsRow
+    /// [`CostRow`]: crate::kernel_layout::capture::CostRow
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub(super) fn processors(&self) -> Result<Vec<Vec<u8>>, TraceError> {
+        let table = map(&self.object, "processors")?;
+        let rows = table.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY).map_err(kernel_error)?;
+        Ok(rows.unwrap_or_default())
     }
 
     /// What every connection is at that has asked anything since the watching began.

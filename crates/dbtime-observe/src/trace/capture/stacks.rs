@@ -63,9 +63,8 @@ impl Capture {
             let kept = |((process, addresses), number)| KeptStack { number, process, addresses };
             stacks.extend(read.map(kept));
         }
-        let counts = map(&self.object, "ledger")?.lookup_percpu(&[0; 4], MapFlags::ANY);
-        let counts = counts.map_err(kernel_error)?.unwrap_or_default();
-        let counts = counts.iter().filter_map(|row| read_record::<CountsRow>(row));
+        let processors = self.processors()?;
+        let counts = processors.iter().filter_map(|row| read_record::<CountsRow>(row));
         let lost = counts.map(|row| row.count[COUNT_STACKS_LOST]).sum();
         Ok(StackTable { stacks, sampling: self.sampling.clone(), lost })
     }

@@ -5,7 +5,7 @@ use crate::kernel_layout::capture::{
     CostRow, CountsRow, FileRow, ShapeFileRow, StatementRow, TallyRow, ThreadName, TotalsRow,
 };
 use crate::kernel_layout::numbers::*;
-use crate::kernel_layout::{read_record, text_until_zero};
+use crate::kernel_layout::{read_record, split_record, text_until_zero};
 use dbtime_model::Nanos;
 use dbtime_model::traced::QueryCache;
 use dbtime_model::traced_ledger::TraceLedger;
@@ -42,9 +42,10 @@ pub(crate) fn totals(row: &[u8]) -> Option<TraceTotals> {
 }
 
 /// What the kernel's side took on one processor, estimated from the runs that were timed, how many
-/// there were, and how many probes were hit; `None` where the row is too short.
+/// there were, and how many probes were hit; `None` where the row of `processors` is too short.
 pub(crate) fn cost(row: &[u8]) -> Option<(Nanos, u64, u64)> {
-    let CostRow { runs, timed, length, traps } = read_record(row)?;
+    let (_, behind) = split_record::<CountsRow>(row)?;
+    let CostRow { runs, timed, length, traps } = read_record(behind)?;
     let all = u128::from(length) * u128::from(runs) / u128::from(timed.max(1));
     Some((Nanos(all as u64), runs, traps))
 }
@@ -203,7 +204,8 @@ mod tests {
 
     #[test]
     fn what_was_timed_stands_for_the_rest() {
-        let cost_of = |row: CostRow| cost(row.as_bytes());
+        let counts = CountsRow::default();
+        let cost_of = |row: CostRow| cost(&[counts.as_bytes(), row.as_bytes()].concat());
         let row = CostRow { runs: 610, timed: 10, length: 2000, traps: 7 };
         assert_eq!(cost_of(row), Some((Nanos(122_000), 610, 7)));
         let row = CostRow { runs: 60, timed: 0, length: 0, traps: 1 };
