@@ -2,7 +2,7 @@
 
 use super::line::ReportLine;
 use crate::format::{clean, count, fit, percent, us};
-use dbtime_model::traced::{Blocker, RequestOutcome, TextState, TracedRequest};
+use dbtime_model::traced::{Blocker, ErrorCode, RequestOutcome, TextState, TracedRequest};
 use dbtime_model::traced_ledger::{TraceCost, TraceLedger};
 use dbtime_model::units::three_digits;
 use dbtime_model::{MonoNanos, Nanos, Part, WireProtocol};
@@ -66,8 +66,11 @@ pub fn request_line(
     if request.outcome == RequestOutcome::Aborted {
         out.push_str("ABORTED ");
     }
-    if let Some(error) = &request.error {
-        let _ = write!(out, "ERROR {error} ");
+    match &request.error {
+        Some(ErrorCode::Number(number)) => _ = write!(out, "ERROR {number} "),
+        // A recording may say anything.
+        Some(ErrorCode::SqlState(state)) => _ = write!(out, "ERROR {} ", one_line(state)),
+        None => {}
     }
     if let Some(blocker) = weighty_blocker(request) {
         out.push_str(&blocker);
@@ -124,7 +127,7 @@ pub(crate) fn connection_name(server_id: Option<u64>, own: u64) -> String {
 }
 
 fn blocker_text(blocker: &Blocker) -> String {
-    let lock = blocker.lock.as_deref().unwrap_or("lock");
+    let lock = one_line(blocker.lock.as_deref().unwrap_or("lock"));
     let (connection, thread) = (blocker.connection, blocker.thread);
     let mut text = match (connection, thread) {
         (_, None) => return format!("{lock} that nobody let go"),
@@ -243,7 +246,7 @@ mod tests {
     use super::*;
     use dbtime_model::Nanos;
     use dbtime_model::Parts;
-    use dbtime_model::traced::{BlockingTransaction, ErrorCode, QueryCache};
+    use dbtime_model::traced::{BlockingTransaction, QueryCache};
 
     fn request() -> TracedRequest {
         TracedRequest {
@@ -317,6 +320,22 @@ mod tests {
         assert_eq!(std::mem::take(&mut out), "1b:?");
         push_line("\x1b", &mut out);
         assert_eq!(out, "\u{fffd}");
+    }
+
+    #[test]
+    fn no_foreign_text_of_a_request_drives_the_terminal() {
+        let lock = Some("\x1b[31mrow".into());
+        let blocker =
+            Blocker { lock, length: Nanos(20_000), thread: Some(7), ..Blocker::default() };
+        let hostile = TracedRequest {
+            error: Some(ErrorCode::SqlState("\x1b]0;42P01\x07".to_owned())),
+            blocker: Some(blocker),
+            ..request()
+        };
+        let mut line = String::new();
+        request_line(&hostile, MonoNanos(0), "QUERY", None, &mut line);
+        let expected = "ERROR \u{fffd}]0;42P01\u{fffd} [\u{fffd}[31mrow from thread 7] SELECT";
+        assert!(line.contains(expected), "{line:?}");
     }
 
     #[test]

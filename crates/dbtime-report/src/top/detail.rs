@@ -128,7 +128,7 @@ fn slow_line(request: &TracedRequest) -> Line<'static> {
         .map(|part| format!("{} {}", part.name(), us(length(*part).as_micros())))
         .collect();
     let blocker = request.blocker.as_ref().and_then(|blocker| {
-        let lock = blocker.lock.as_deref().unwrap_or("lock");
+        let lock = one_line(blocker.lock.as_deref().unwrap_or("lock"));
         let name = connection_name(blocker.server_id, blocker.connection?);
         Some(format!("; {lock} of connection {name}"))
     });
