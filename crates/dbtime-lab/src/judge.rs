@@ -39,10 +39,11 @@ const MAX_FOREIGN_PCT: f64 = 3.0;
 
 /// The verdict on a record that is complete but for it.
 pub(crate) fn judge(record: &RunRecord) -> Validity {
-    let rules: [fn(&RunRecord) -> Option<Warning>; 18] = [
+    let rules: [fn(&RunRecord) -> Option<Warning>; 19] = [
         counts,
         mostly_failed,
         lag,
+        lateness::stood_still,
         busy,
         budget_error,
         budget_mean,
@@ -153,6 +154,9 @@ fn rate_missed(record: &RunRecord) -> Option<Warning> {
             }
             Some(_) => "what was due while the target gave no service is missing: see there",
             None if lag(record).is_some() => "the driver was late: see there",
+            None if lateness::stood_still_for(record, c.offered as f64 - carried) => {
+                "the driver stood still meanwhile: see there"
+            }
             None => {
                 "the target does not carry this rate: responses grow for as long as the run lasts; \
                  lower it"
@@ -365,6 +369,29 @@ mod tests {
         let missed = missed.expect("most were not completed");
         assert!(missed.remedy.contains("failed: see the errors"), "{}", missed.remedy);
         assert!(warnings.iter().all(|w| w.kind != WarningKind::Errors), "{warnings:?}");
+    }
+
+    #[test]
+    fn a_driver_that_stood_still_is_named_whatever_the_percentiles() {
+        let mut record = quiet();
+        record.throughput_tps = 440.0;
+        record.client.standstills = vec![SpanInfo { from_s: 2.0, until_s: 3.0 }];
+        let warnings = judge(&record).warnings;
+        let kinds_of: Vec<_> = warnings.iter().map(|w| w.kind).collect();
+        assert_eq!(kinds_of, [WarningKind::Standstill, WarningKind::RateMissed]);
+        assert_eq!(warnings[0].text, "the driver stood still once in the window, 1.00 s in all");
+        assert!(warnings[1].remedy.contains("stood still"), "{}", warnings[1].remedy);
+        // Twice as many are missing as were due then, and more.
+        record.throughput_tps = 390.0;
+        let missed = judge(&record).warnings.remove(1);
+        assert!(missed.remedy.contains("does not carry"), "{}", missed.remedy);
+        // It is named once, where it made the lateness.
+        record.latency_us.without_lag.p99 = 1000.0;
+        record.latency_us.lag.mean = 50_000.0;
+        assert!(!kinds(&record).contains(&WarningKind::Standstill));
+        assert!(judge(&record).warnings[0].text.contains("stood still once"));
+        record.client.standstills = vec![SpanInfo { from_s: 2.0, until_s: 2.09 }];
+        assert!(!kinds(&record).contains(&WarningKind::Standstill), "a moment");
     }
 
     #[test]

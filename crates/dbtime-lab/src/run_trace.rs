@@ -175,7 +175,8 @@ impl RunTrace {
     }
 }
 
-fn has_parts(recorder: &Recorder) -> bool {
+/// Whether any transaction of the window has them.
+pub(crate) fn has_parts(recorder: &Recorder) -> bool {
     recorder.operations.iter().any(|operation| operation.cells.total().count > 0)
 }
 
@@ -189,8 +190,7 @@ fn attach(
     prepared: &dyn PreparedTarget,
     store: Option<&RunStore>,
 ) -> Result<AttachedTracer, LabError> {
-    let text = "there is no server process on this machine that could be traced";
-    let server = prepared.traced_pid().ok_or_else(|| LabError::Target(text.to_owned()))?;
+    let server = prepared.traced_pid().ok_or_else(no_server)?;
     let mut tracer = crate::observers::RunTracer::attach(server, plan, request.stacks)?;
     let mut warnings = Vec::new();
     if let Some(store) = store {
@@ -201,6 +201,21 @@ fn attach(
         }
     }
     Ok((Box::new(tracer), warnings))
+}
+
+/// Whoever may not look at the processes of others does not see theirs.
+#[cfg(feature = "trace")]
+fn no_server() -> LabError {
+    let why = match dbtime_observe::trace::missing_rights() {
+        Some(missing) => format!(
+            "no process of the server was found; to see those of other users it takes {missing}"
+        ),
+        None => "no process of the server was found on this machine; where it runs elsewhere, \
+                 record a trace there (dbtime trace --record) of a run with --statements, and join \
+                 both (dbtime join)"
+            .to_owned(),
+    };
+    LabError::Target(why)
 }
 
 #[cfg(not(feature = "trace"))]

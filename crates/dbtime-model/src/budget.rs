@@ -27,8 +27,10 @@ impl Budget {
             _ => self.measured_on_all.common(parts.measured()),
         };
         self.count += 1;
-        self.response_ns += response.0;
-        self.unexplained_abs_ns += parts.get(Part::Unexplained).unsigned_abs();
+        // A file may say anything.
+        self.response_ns = self.response_ns.saturating_add(response.0);
+        let unexplained = parts.get(Part::Unexplained).unsigned_abs();
+        self.unexplained_abs_ns = self.unexplained_abs_ns.saturating_add(unexplained);
         self.sums.add_all(parts);
     }
 
@@ -40,8 +42,8 @@ impl Budget {
             _ => self.measured_on_all.common(other.measured_on_all),
         };
         self.count += other.count;
-        self.response_ns += other.response_ns;
-        self.unexplained_abs_ns += other.unexplained_abs_ns;
+        self.response_ns = self.response_ns.saturating_add(other.response_ns);
+        self.unexplained_abs_ns = self.unexplained_abs_ns.saturating_add(other.unexplained_abs_ns);
         self.sums.add_all(&other.sums);
     }
 

@@ -81,23 +81,51 @@ pub enum DrivenLine {
     End(DrivenNames),
 }
 
+/// What is to be done about one that was not kept as it was written.
+const DAMAGED: &str =
+    "the file is damaged or incomplete; restore it from a copy, or repeat the run";
+
 /// Why such a file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum DrivenFileError {
     /// The system's words.
     #[error(transparent)]
-    Io(#[from] io::Error),
+    Io(io::Error),
+    /// It cannot be unpacked.
+    #[error("{0}: {DAMAGED}")]
+    Packing(io::Error),
     /// It begins otherwise, or is of another version.
     #[error("it is none of this dbtime's files of a driver's statements (format {VERSION})")]
     NoDrivenFile,
     /// A line that is none.
-    #[error("line {number}: {error}")]
+    #[error("line {number}: {error}: {DAMAGED}")]
     Line {
         /// From 1.
         number: u64,
         /// What is wrong with it.
         error: String,
     },
+    /// Its last line, which names everything, is not there.
+    #[error("it has no end: {DAMAGED}")]
+    NoEnd,
+    /// Its last line does not name what other lines refer to.
+    #[error("its end does not name {what} {number}: {DAMAGED}")]
+    Unnamed {
+        /// An operation or a statement.
+        what: &'static str,
+        /// From 0.
+        number: u16,
+    },
+}
+
+impl From<io::Error> for DrivenFileError {
+    fn from(error: io::Error) -> Self {
+        use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+        match error.kind() {
+            InvalidData | InvalidInput | UnexpectedEof => Self::Packing(error),
+            _ => Self::Io(error),
+        }
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -293,7 +321,7 @@ impl<R: BufRead> DrivenReader<R> {
         let mut reader = Self { from, number: 0 };
         match reader.next() {
             Ok(Some(DrivenLine::Begin(begin))) if begin.version == VERSION => Ok((begin, reader)),
-            Err(DrivenFileError::Io(error)) => Err(error.into()),
+            Err(error @ (DrivenFileError::Io(_) | DrivenFileError::Packing(_))) => Err(error),
             _ => Err(DrivenFileError::NoDrivenFile),
         }
     }

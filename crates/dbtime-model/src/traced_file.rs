@@ -102,7 +102,7 @@ pub enum TraceLine {
 pub enum TraceFileError {
     /// The system's words.
     #[error(transparent)]
-    Io(#[from] io::Error),
+    Io(io::Error),
     /// It begins otherwise.
     #[error("it is no recording of `dbtime trace --record`")]
     NoRecording,
@@ -110,13 +110,25 @@ pub enum TraceFileError {
     #[error("it has the format {0}; this dbtime reads formats {OLDEST_VERSION} to {VERSION}")]
     Version(u32),
     /// A line that is none.
-    #[error("line {number}: {error}")]
+    #[error(
+        "line {number}: {error}: the recording is damaged; restore it from a copy, or record \
+             anew"
+    )]
     Line {
         /// From 1.
         number: u64,
         /// What is wrong with it.
         error: String,
     },
+}
+
+impl From<io::Error> for TraceFileError {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::IsADirectory => Self::NoRecording,
+            _ => Self::Io(error),
+        }
+    }
 }
 
 /// Writes a recording.

@@ -1,10 +1,13 @@
 //! Why the driver was late, as far as the figures of a run tell, and what helps against that.
 
 use super::{MAX_FOREIGN_PCT, MAX_TIMER_LATENESS};
-use dbtime_model::record::RunRecord;
+use dbtime_model::record::{RunRecord, Warning, WarningKind};
 
 /// A cause explains lateness when it comes to this share of it.
 const MIN_EXPLAINED_SHARE: f64 = 0.5;
+
+/// A reader is told of standstills that come to this share of the window.
+const MIN_STANDSTILL_SHARE: f64 = 0.01;
 
 /// A driver thread that is busy for more than this share of the time sends late for that alone.
 const MIN_BUSY_SHARE: f64 = 0.6;
@@ -28,27 +31,53 @@ fn lag_s(record: &RunRecord) -> f64 {
     record.latency_us.lag.mean * ended as f64 / 1e6
 }
 
-/// Whatever was due in a standstill waited for its end: half of it on average.
-fn standstill(record: &RunRecord) -> Option<LatenessCause> {
+/// How long the driver stood still in the window, each time, in seconds.
+fn standstills(record: &RunRecord) -> Vec<f64> {
     let window = &record.window;
     let in_window = |s: f64| s.clamp(window.warmup_s, window.warmup_s + window.measure_s);
-    let lengths: Vec<f64> = (record.client.standstills.iter())
+    (record.client.standstills.iter())
         .map(|span| in_window(span.until_s) - in_window(span.from_s))
         .filter(|length| *length > 0.0)
-        .collect();
+        .collect()
+}
+
+fn in_words(lengths: &[f64]) -> String {
+    let times = if lengths.len() == 1 { "once".into() } else { format!("{} times", lengths.len()) };
+    format!("stood still {times} in the window, {:.2} s in all", lengths.iter().sum::<f64>())
+}
+
+const STANDSTILL_REMEDY: &str =
+    "it was stopped or suspended, or got no CPU: keep whatever did that away, and repeat the run";
+
+/// A driver that stood still for more than a moment of the window has left out what it should have
+/// sent then, whatever the percentiles are: a reader is told, if the lateness does not say so.
+pub(super) fn stood_still(record: &RunRecord) -> Option<Warning> {
+    let lengths = standstills(record);
+    let share = lengths.iter().sum::<f64>() / record.window.measure_s.max(f64::MIN_POSITIVE);
+    let is_named = super::lag(record).is_some_and(|lag| lag.remedy == STANDSTILL_REMEDY);
+    if share < MIN_STANDSTILL_SHARE || is_named {
+        return None;
+    }
+    let text = format!("the driver {}", in_words(&lengths));
+    super::warning(WarningKind::Standstill, text, STANDSTILL_REMEDY)
+}
+
+/// Whether what was due while the driver stood still explains so many transactions.
+pub(super) fn stood_still_for(record: &RunRecord, missing: f64) -> bool {
+    let rate = record.load.rate_tps.unwrap_or_default();
+    let due: f64 = standstills(record).iter().map(|length| length * rate).sum();
+    due > 0.0 && due >= MIN_EXPLAINED_SHARE * missing
+}
+
+/// Whatever was due in a standstill waited for its end: half of it on average.
+fn standstill(record: &RunRecord) -> Option<LatenessCause> {
+    let lengths = standstills(record);
     let rate = record.load.rate_tps.unwrap_or(record.throughput_tps);
     let expected_s: f64 = lengths.iter().map(|length| length * length / 2.0 * rate).sum();
     if lengths.is_empty() || expected_s < MIN_EXPLAINED_SHARE * lag_s(record) {
         return None;
     }
-    Some((
-        format!(
-            "for it stood still {} in the window, {:.2} s in all",
-            if lengths.len() == 1 { "once".into() } else { format!("{} times", lengths.len()) },
-            lengths.iter().sum::<f64>()
-        ),
-        "it was stopped or suspended, or got no CPU: keep whatever did that away, and repeat the run",
-    ))
+    Some((format!("for it {}", in_words(&lengths)), STANDSTILL_REMEDY))
 }
 
 fn steal(record: &RunRecord) -> Option<LatenessCause> {

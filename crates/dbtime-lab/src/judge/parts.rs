@@ -48,6 +48,10 @@ pub(super) fn budget_mean(record: &RunRecord) -> Option<Warning> {
             "; its probes attract pre-emptions",
             "glibc 2.35 or later, with restartable sequences on, measures all without probes",
         ),
+        BudgetMethod::Traced if budget.every <= 1 => (
+            "; the others were not traced from their beginning to their end",
+            "see the warning about the trace, and repeat the run",
+        ),
         _ => ("", "leave out --budget-every: all transactions are measured"),
     };
     let text = format!(
@@ -71,7 +75,8 @@ pub(super) fn measuring(record: &RunRecord) -> Option<Warning> {
     let pct = Some(100.0 * cost.us / cost.without_us).filter(|pct| *pct > limit)?;
     let us = |us: f64| human_ns(1e3 * us);
     let text = format!(
-        "measuring the parts makes a transaction of one client {pct:.0} % longer: {} more than {},          in slices before the run",
+        "measuring the parts makes a transaction of one client {pct:.0} % longer: {} more than {}, in \
+         slices before the run",
         us(cost.us),
         us(cost.without_us)
     );
@@ -100,6 +105,13 @@ mod tests {
         }
         record.budget = Some(off(None));
         assert_eq!(kinds(&record), []);
+        let remedy = |method, every| {
+            let budget = BudgetInfo { method, every, ..off(Some(50.0)) };
+            let record = RunRecord { budget: Some(budget), ..quiet() };
+            judge(&record).warnings.remove(0).remedy
+        };
+        assert!(remedy(BudgetMethod::Traced, 1).contains("the warning about the trace"));
+        assert!(remedy(BudgetMethod::Traced, 16).contains("--budget-every"));
     }
 
     #[test]
@@ -112,6 +124,20 @@ mod tests {
         assert_eq!(of(BudgetMethod::Switches, 2.9, 2.0), []);
         assert_eq!(of(BudgetMethod::Switches, 3.1, 2.0), [WarningKind::Measuring]);
         assert_eq!(of(BudgetMethod::Switches, 30.0, -1.0), [], "it may be noise");
+        let longer = measuring(&RunRecord {
+            budget: Some(BudgetInfo {
+                cost: Some(MeasuringCost {
+                    us: 9.0,
+                    low_us: 8.0,
+                    without_us: 100.0,
+                    pairs: 6,
+                    ..Default::default()
+                }),
+                ..BudgetInfo::default()
+            }),
+            ..quiet()
+        });
+        assert!(!longer.expect("a warning").text.contains("  "), "one line of prose");
         assert_eq!(of(BudgetMethod::Traced, 4.9, 2.0), []);
         assert_eq!(of(BudgetMethod::Traced, 5.1, 2.0), [WarningKind::Measuring]);
     }

@@ -104,6 +104,15 @@ pub enum JoinError {
              after it"
     )]
     NothingMatched,
+    /// What found its requests is not of the window, or not whole.
+    #[error(
+        "no whole transaction of the run's window was found in the recording: of it, {gap}; record \
+             from before the run until after it"
+    )]
+    NothingInWindow {
+        /// How far the recording covers the run.
+        gap: String,
+    },
 }
 
 impl JoinError {

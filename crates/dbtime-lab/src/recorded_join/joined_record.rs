@@ -1,6 +1,7 @@
 //! What a join adds to the record of a run.
 
 use super::both_files::JoinedFiles;
+use super::clock_mapping::ClockMapping;
 use super::recorded_sides::RecordedSides;
 use crate::judge::judge;
 use crate::kept_transactions;
@@ -8,7 +9,11 @@ use crate::observers::RunJoinEnd;
 use crate::run_trace::{TracedTables, unmatched};
 use crate::summary::{buckets, budget_us};
 use dbtime_model::driven_file::DrivenNames;
-use dbtime_model::record::{BudgetMethod, JoinedRecording, Run, RunRecord, TraceInfo, WarningKind};
+use dbtime_model::record::{
+    BudgetMethod, CountsInfo, JoinedRecording, Run, RunRecord, TraceInfo, Warning, WarningKind,
+    file,
+};
+use dbtime_model::units::count;
 use dbtime_model::{Budget, MonoNanos, Nanos, Recorder};
 
 /// Puts the parts that were traced in the place of the driver's alone, as in the record of a run
@@ -17,6 +22,7 @@ pub(super) fn apply(
     run: &mut Run,
     joined: JoinedFiles,
     sides: &RecordedSides,
+    clock: &ClockMapping,
     recording: JoinedRecording,
 ) {
     let JoinedFiles { end, warning } = joined;
@@ -49,8 +55,10 @@ pub(super) fn apply(
     let is_kept = |kind| !is_of_parts(kind);
     let kept = std::mem::take(&mut record.validity.warnings).into_iter();
     let kept = kept.filter(|warning| is_kept(warning.kind));
+    let gap = unmatched(&counts).map(|found| with_gap(found, sides.gap(clock)));
+    let lacking = lacking(sides.transactions, &record.counts);
     record.validity.warnings =
-        kept.chain(unmatched(&counts)).chain(warnings).chain(warning).collect();
+        kept.chain(gap).chain(lacking).chain(warnings).chain(warning).collect();
     record.validity = judge(record);
 }
 
@@ -98,6 +106,33 @@ fn notes(sides: &RecordedSides, recording: &JoinedRecording) -> Vec<String> {
     notes
 }
 
+/// Statements without a request, and why the recording has none of some.
+fn with_gap(found: Warning, gap: Option<String>) -> Warning {
+    let Some(gap) = gap else { return found };
+    Warning {
+        text: format!("{}: of the recording, {gap}", found.text),
+        remedy: "begin the recording before the run, and end it after it".to_owned(),
+        ..found
+    }
+}
+
+/// The driver's file has fewer transactions of the window than ended in it: it is not whole, or
+/// another run's.
+fn lacking(has: u64, counts: &CountsInfo) -> Option<Warning> {
+    let ended = counts.completed + counts.failed;
+    (has < ended).then(|| Warning {
+        kind: WarningKind::StatementsLost,
+        text: format!(
+            "{} has {} of the {} transactions of the window: the others are in no part",
+            file::DRIVEN,
+            count(has),
+            count(ended)
+        ),
+        remedy: "it is damaged, or another run's: restore it from a copy, or repeat the run"
+            .to_owned(),
+    })
+}
+
 /// Whether a warning is of parts, or of any kind that is judged anew.
 fn is_of_parts(kind: WarningKind) -> bool {
     use WarningKind as Kind;
@@ -117,6 +152,7 @@ fn is_of_parts(kind: WarningKind) -> bool {
         | Kind::FewSamples
         | Kind::Counts
         | Kind::Stall
+        | Kind::Standstill
         | Kind::Errors
         | Kind::MostlyFailed
         | Kind::Mix

@@ -23,6 +23,7 @@ pub(crate) use clock_mapping::ClockMapping;
 pub use join_error::JoinError;
 
 use crate::error::LabError;
+use crate::run_trace::has_parts;
 use crate::store::RecordRevision;
 use both_files::BothFiles;
 use clock_search::NoOffset;
@@ -41,11 +42,15 @@ pub fn join_recording(folder: &Path, recording: &Path, replaces: bool) -> Result
     let files = BothFiles { driven: folder.join(file::DRIVEN), recording: recording.to_owned() };
     let sides = RecordedSides::read(&files)?;
     let clock = mapping(&sides, &files)?;
-    let mut revision = RecordRevision::begin(folder)?;
+    let revision = RecordRevision::begin(folder)?;
     let statements = revision.file(file::STATEMENTS);
     let joined = files.join(&sides, &clock, &statements, run.record.load.seed)?;
     if joined.end.counts.matched == 0 {
         return Err(failed(JoinError::NothingMatched));
+    }
+    if !joined.end.recorder.as_ref().is_some_and(has_parts) {
+        let gap = sides.gap(&clock).unwrap_or_else(|| "it covers the run".to_owned());
+        return Err(failed(JoinError::NothingInWindow { gap }));
     }
     let (offset, drift_ppm) = clock.summary();
     let recording = JoinedRecording {
@@ -56,7 +61,7 @@ pub fn join_recording(folder: &Path, recording: &Path, replaces: bool) -> Result
         uncertainty_us: clock.worst_uncertainty() as f64 / 1e3,
         drift_ppm,
     };
-    joined_record::apply(&mut run, joined, &sides, recording);
+    joined_record::apply(&mut run, joined, &sides, &clock, recording);
     revision.commit(&run)?;
     Ok(run)
 }

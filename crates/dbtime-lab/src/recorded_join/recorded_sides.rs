@@ -1,14 +1,15 @@
 //! What of both files decides about clocks and connections, and stands at their ends.
 
 use super::both_files::BothFiles;
+use super::clock_mapping::ClockMapping;
 use super::clock_search::{DrivenSpan, ServedInstants, TwoSides};
 use super::join_error::JoinError;
 use crate::join::executes;
-use dbtime_model::driven_file::{DrivenBegin, DrivenLine, DrivenNames};
+use dbtime_model::driven_file::{DrivenBegin, DrivenFileError, DrivenLine, DrivenNames};
 use dbtime_model::exchange::{ConnectionKey, StatementExchange};
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::{TraceBegin, TraceEnd, TraceLine};
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_model::{MonoNanos, Nanos, OperationId, StatementId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The driver's connections: when the exchanges of each were sent and read, and its number at the
@@ -46,6 +47,8 @@ pub(super) struct RecordedSides {
     pub(super) end: Option<TraceEnd>,
     /// The instants of the connections that both have.
     pub(super) instants: TwoSides,
+    /// How many transactions of the window the driver's file has.
+    pub(super) transactions: u64,
     /// When the first statement was sent, and the last answer read.
     from: MonoNanos,
     until: MonoNanos,
@@ -67,6 +70,7 @@ impl RecordedSides {
             begin,
             end: None,
             instants: TwoSides::default(),
+            transactions: 0,
             from: MonoNanos(u64::MAX),
             until: MonoNanos(0),
             recorded: None,
@@ -110,20 +114,49 @@ impl RecordedSides {
 
     fn read_driven(&mut self, files: &BothFiles) -> Result<DrivenConnections, JoinError> {
         let mut connections = DrivenConnections::default();
+        let (mut largest, mut names) = (LargestIds::default(), None);
+        let window = self.driven.window();
         let (_, mut reader) = files.driven()?;
         while let Some(line) = reader.next().map_err(|error| files.bad_driven(error))? {
             match line {
                 DrivenLine::Statement(exchange) => {
+                    largest.statement = largest.statement.max(exchange.statement);
                     self.from = self.from.min(exchange.sent);
                     self.until = self.until.max(exchange.read);
                     let key = exchange.key.filter(|key| self.is_comparable(key));
                     key.into_iter().for_each(|key| connections.add(key, &exchange));
                 }
-                DrivenLine::End(names) => self.names = names,
-                DrivenLine::Begin(_) | DrivenLine::Transaction(_) => {}
+                DrivenLine::Transaction(one) => {
+                    largest.operation = largest.operation.max(Some(one.sample.operation));
+                    self.transactions += u64::from(window.contains(one.sample.due));
+                }
+                DrivenLine::End(all) => names = Some(all),
+                DrivenLine::Begin(_) => {}
             }
         }
+        let names = names.ok_or_else(|| files.bad_driven(DrivenFileError::NoEnd))?;
+        largest.are_named(&names).map_err(|error| files.bad_driven(error))?;
+        self.names = names;
         Ok(connections)
+    }
+
+    /// Where the recording does not cover the run, on the driver's clock: what a reader is told.
+    pub(super) fn gap(&self, clock: &ClockMapping) -> Option<String> {
+        let begun = self.begin.since;
+        let mapped = |at: MonoNanos| MonoNanos(at.0.saturating_add_signed(-clock.offset(at)));
+        let late = mapped(begun).0.saturating_sub(self.from.0);
+        // One that was cut short ends with its last request.
+        let last = self.recorded.map(|(_, last)| last);
+        let end = self.end.as_ref().map(|end| begun + end.length).or(last).map(mapped);
+        let early = end.map_or(0, |end| self.until.0.saturating_sub(end.0));
+        match (Nanos(late), Nanos(early)) {
+            (Nanos(0), Nanos(0)) => None,
+            (late, Nanos(0)) => Some(format!("it began {late} after the first statement")),
+            (Nanos(0), early) => Some(format!("it ended {early} before the last answer")),
+            (late, early) => Some(format!(
+                "it began {late} after the first statement and ended {early} before the last answer"
+            )),
+        }
     }
 
     /// A kernel's number of a socket is that of this kernel alone.
@@ -170,6 +203,27 @@ impl RecordedSides {
         }
         self.instants.requests.iter_mut().for_each(|all| all.sort_by_key(|one| one.start));
         Ok(connections.len())
+    }
+}
+
+/// The largest numbers that the lines of a driver's file have.
+#[derive(Default)]
+struct LargestIds {
+    operation: Option<OperationId>,
+    statement: Option<StatementId>,
+}
+
+impl LargestIds {
+    fn are_named(&self, names: &DrivenNames) -> Result<(), DrivenFileError> {
+        let is_beyond = |number: u16, of: usize| usize::from(number) >= of;
+        let (operations, statements) = (names.operations.len(), names.statements.len());
+        if let Some(OperationId(number)) = self.operation.filter(|id| is_beyond(id.0, operations)) {
+            return Err(DrivenFileError::Unnamed { what: "operation", number });
+        }
+        if let Some(StatementId(number)) = self.statement.filter(|id| is_beyond(id.0, statements)) {
+            return Err(DrivenFileError::Unnamed { what: "statement", number });
+        }
+        Ok(())
     }
 }
 

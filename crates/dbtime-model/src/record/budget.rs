@@ -59,7 +59,8 @@ impl BudgetUs {
     /// The means of `budget`.
     pub fn from_budget(budget: &Budget) -> Self {
         let mean = |ns: i64| ns as f64 / 1e3 / budget.count.max(1) as f64;
-        Self::from_sums(&budget.sums, mean, mean(budget.response_ns.cast_signed()))
+        let response = i64::try_from(budget.response_ns).unwrap_or(i64::MAX);
+        Self::from_sums(&budget.sums, mean, mean(response))
     }
 
     /// The parts of a single transaction.

@@ -270,6 +270,9 @@ pub(super) fn parent_of(path: &Path) -> Option<&Path> {
 fn absence(path: &Path) -> String {
     let run = file::RUN;
     match path.exists() {
+        true if path.is_file() => {
+            "it is a file, and no record; name the folder of a record, or its run.json".to_owned()
+        }
         true => {
             format!("there is no {run} in it (a run that was killed before its end leaves none)")
         }

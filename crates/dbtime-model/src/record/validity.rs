@@ -63,6 +63,8 @@ pub enum WarningKind {
     Counts,
     /// The target stood still, or could not be reached, for some time.
     Stall,
+    /// The driver stood still for some time of the window.
+    Standstill,
     /// Transactions failed.
     Errors,
     /// So many failed, or so few ended, that the latencies are not those of the workload.

@@ -52,6 +52,13 @@ pub use stacks::{NamedStack, StackNames};
 use postgres_files::catalogs::open_catalog;
 use postgres_files::file_names::FileNames;
 
+/// What this process lacks to look at the processes of other users, and what to do about it;
+/// `None`: nothing.
+pub fn missing_rights() -> Option<String> {
+    let missing = privilege::rights::missing(&privilege::rights::OTHERS);
+    (!missing.is_empty()).then(|| privilege::rights::remedy(&missing))
+}
+
 /// Gives up what this process may do beyond what anybody may. To be called while there are no other
 /// threads.
 ///

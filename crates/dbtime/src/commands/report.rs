@@ -7,6 +7,7 @@ use dbtime_model::record::{is_sweep, read_run, read_sweep, record_folder};
 use dbtime_report::html;
 use dbtime_report::terminal::{TerminalOptions, run_report, sweep_text};
 use std::fs;
+use std::io;
 use std::path::Path;
 
 pub(crate) fn run(args: &ReportArgs) -> Result<ProcessExit, CommandFailure> {
@@ -36,11 +37,13 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ProcessExit, CommandFailure> {
 /// Writes a file under a temporary name and gives it its own when it is whole. What is there and no
 /// file of its own (a link, a pipe, a device) is written to and stays what it is.
 pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), CommandFailure> {
-    let failed = |error| {
-        CommandFailure::environment(format!(
-            "cannot write {}: {error}; name a file in a folder that is there and can be written",
-            path.display()
-        ))
+    let failed = |error: io::Error| {
+        let remedy = match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free some space",
+            _ => "name a file in a folder that is there and can be written",
+        };
+        let text = format!("cannot write {}: {error}; {remedy}", path.display());
+        CommandFailure::environment(text)
     };
     if path.symlink_metadata().is_ok_and(|there| !there.is_file() && !there.is_dir()) {
         return fs::write(path, text).map_err(failed);

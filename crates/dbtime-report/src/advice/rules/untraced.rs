@@ -23,7 +23,7 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     }
     let is_missing = record.validity.warnings.iter().any(|w| w.kind == WarningKind::Untraced);
     advice.step(match (is_missing, server.is_some()) {
-        (true, _) => "give --trace the rights that the warning names: it splits this number",
+        (true, _) => "do what the warning on --trace names: a trace splits this number",
         (false, true) => {
             "run it with --trace: it splits this number into wire, CPU, locks, reads and \
              syncs of each statement"

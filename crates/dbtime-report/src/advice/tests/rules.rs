@@ -306,12 +306,12 @@ fn what_is_not_split_is_to_be_traced() {
     let parts = [(Part::ServerAndWire, 900.0)];
     let mut record = postgres(&parts);
     record.server = Some(ServerInfo { cpu_us_per_tx: Some(337.0), ..ServerInfo::default() });
-    says(&record, "untraced", &["337 µs of CPU per transaction", "with --trace"], &["the rights"]);
+    says(&record, "untraced", &["337 µs of CPU per transaction", "with --trace"], &["the warning"]);
     record.validity = Validity::from_warnings(vec![Warning {
         kind: WarningKind::Untraced,
         ..Warning::default()
     }]);
-    says(&record, "untraced", &["the rights"], &[]);
+    says(&record, "untraced", &["do what the warning"], &[]);
     says(&postgres(&parts), "untraced", &["on the server's machine"], &[]);
 }
 

@@ -4,9 +4,13 @@ use super::statement_file::{adds_up, number, rows_of};
 use super::*;
 use crate::given_server::PRODUCTS;
 use crate::relay::relay;
-use dbtime_model::MonoNanos;
 use dbtime_model::traced_file::{TraceLine, TraceReader, TraceWriter};
+use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::trace::command_name;
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use std::io::{Read, Write};
 use std::net::Ipv4Addr;
 use std::path::Path;
 
@@ -217,6 +221,99 @@ fn what_cannot_be_joined_says_why() {
     sandbox.write("scattered.trace", &(scattered.join("\n") + "\n"));
     sandbox.run("join other scattered.trace").refused(3, &["do not fit", "--summary"]);
     assert!(!sandbox.path("other/statements.parquet").exists());
+}
+
+/// The driver's side with other lines.
+fn rewritten(sandbox: &Sandbox, lines: impl FnOnce(Vec<&str>) -> Vec<String>) {
+    copied(sandbox, "r", "changed");
+    let path = sandbox.path("changed/driven.jsonl.gz");
+    let mut text = String::new();
+    GzDecoder::new(File::open(&path).expect("a file")).read_to_string(&mut text).expect("text");
+    let mut packed = GzEncoder::new(File::create(&path).expect("a file"), Compression::fast());
+    let text = lines(text.lines().collect()).join("\n") + "\n";
+    packed.write_all(text.as_bytes()).expect("written");
+    packed.finish().expect("written");
+}
+
+/// The recording without the first second of the run.
+fn put_late(from: &Path, to: &Path) {
+    let file = BufReader::new(File::open(from).expect("a recording"));
+    let (mut begin, mut reader) = TraceReader::begin(file).expect("a beginning");
+    let before = begin.since;
+    let mut writer: Option<TraceWriter<File>> = None;
+    while let Some(line) = reader.next().expect("a line") {
+        match line {
+            TraceLine::Begin(_) => {}
+            TraceLine::Request(request) if writer.is_none() && request.text.contains("history") => {
+                begin.since = request.end + Nanos(1_000_000_000);
+                let to = File::create(to).expect("a file");
+                writer = Some(TraceWriter::begin(to, &begin).expect("written"));
+            }
+            TraceLine::Request(request) if request.start >= begin.since => {
+                let name = command_name(request.protocol, request.command);
+                let written = writer.as_mut().map(|writer| writer.request(&request, name));
+                written.transpose().expect("written");
+            }
+            TraceLine::Request(_) => {}
+            TraceLine::End(mut end) => {
+                end.length = Nanos(end.length.0 - (begin.since - before).0);
+                return writer.expect("requests").end(&end).expect("written");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_a_side_lacks_is_refused_or_named() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
+    let Some(()) = recorded(&sandbox, &server) else { return };
+    let before = std::fs::read_dir(sandbox.path("r")).expect("a folder").count();
+    let unpacked = |lines: Vec<&str>| lines.into_iter().map(str::to_owned).collect::<Vec<_>>();
+    let refused = |lines: fn(Vec<&str>) -> Vec<String>, words: &[&str]| {
+        rewritten(&sandbox, lines);
+        sandbox.run("join changed it.trace").refused(3, words);
+        let files = std::fs::read_dir(sandbox.path("changed")).expect("a folder");
+        assert_eq!(files.count(), before, "nothing is left behind");
+        std::fs::remove_dir_all(sandbox.path("changed")).expect("a folder");
+    };
+    let without_end =
+        |lines: Vec<&str>| lines[..lines.len() - 1].iter().map(|line| (*line).to_owned()).collect();
+    refused(without_end, &["driven.jsonl.gz: it has no end", "restore it from a copy"]);
+    let unnamed = |lines: Vec<&str>| {
+        let of =
+            |line: &&str| line.replace(r#""operation":0,"outcome""#, r#""operation":7,"outcome""#);
+        lines.iter().map(of).collect()
+    };
+    refused(unnamed, &["does not name operation 7", "restore it from a copy"]);
+    let broken =
+        |lines: Vec<&str>| lines.iter().map(|line| line[..line.len() - 1].into()).collect();
+    refused(broken, &["driven.jsonl.gz", "format 1"]);
+
+    // Half of the transactions, and all of the statements.
+    rewritten(&sandbox, |lines| {
+        let is_kept = |(at, line): &(usize, &str)| at % 2 == 0 || !line.contains(r#""due_ns""#);
+        unpacked(lines.into_iter().enumerate().filter(is_kept).map(|(_, line)| line).collect())
+    });
+    let ran = sandbox.run("join changed it.trace");
+    ran.exits(0);
+    let words = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("transactions of the window: the others are in no part"), "{ran:?}");
+
+    sandbox.run("join it.trace r").refused(3, &["it.trace holds no run: it is a file"]);
+    sandbox.run("join r r").refused(3, &["r: it is no recording of `dbtime trace --record`"]);
+    let recording = std::fs::read_to_string(sandbox.path("it.trace")).expect("a recording");
+    let sent = |line: &str| line.contains("pgbench_history");
+    let upto = recording.lines().position(sent).expect("a transaction") + 20;
+    let short: Vec<&str> = recording.lines().take(upto).collect();
+    sandbox.write("short.trace", &(short.join("\n") + "\n"));
+    let ran = sandbox.run("join r short.trace");
+    ran.refused(3, &["no whole transaction of the run's window", "it ended"]);
+    put_late(&sandbox.path("it.trace"), &sandbox.path("late.trace"));
+    let joined = joined(&sandbox, "join r late.trace --json");
+    let warnings = joined["validity"]["warnings"].as_array().expect("a list");
+    let unmatched = warnings.iter().find(|warning| warning["kind"] == "unmatched");
+    let text = unmatched.expect("some have no request")["text"].to_string();
+    assert!(text.contains("of the recording, it began 1.0") && !text.contains("ended"), "{text}");
 }
 
 #[test]
