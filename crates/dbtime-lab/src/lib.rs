@@ -32,6 +32,7 @@ mod run_trace;
 mod scratch;
 mod script_watchdog;
 mod second_sampler;
+mod server_layers;
 pub mod servers;
 #[cfg(feature = "trace")]
 mod statements;

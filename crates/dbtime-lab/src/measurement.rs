@@ -6,6 +6,7 @@ use crate::judge::judge;
 use crate::observers::RunObservation;
 use crate::request::{BudgetChoice, RunRequest};
 use crate::run_trace::TracedTables;
+use crate::server_layers::server_layers;
 use crate::summary::{self, RunSummary};
 use crate::targets::{PreparedTarget, TargetFacts};
 use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, LoadResult, RunStop};
@@ -106,12 +107,7 @@ impl RunMeasurement<'_> {
         record.validity.warnings = facts.warnings;
         // Adds warnings of its own.
         self.prepared.fill(&mut record, &self.plan.workload, statement_wall(&driven));
-        let TracedTables { lock_holders, lock_chains, cpu_holders, file_waits, .. } =
-            self.traced_tables.clone();
-        record.lock_holders.extend(lock_holders);
-        record.lock_chains = record.lock_chains.take().or(lock_chains);
-        record.cpu_holders = cpu_holders;
-        record.file_waits = record.file_waits.take().or(file_waits);
+        self.waits(&mut record);
         self.check(&driven, &summary.latencies, &mut record);
         record.validity = judge(&record);
         let mut counters = None;
@@ -119,6 +115,10 @@ impl RunMeasurement<'_> {
             // A server that was restarted in between has nothing to subtract.
             let recorded = counters::recorded(before, after, counts.completed).ok();
             (record.counters, counters) = recorded.unzip();
+        }
+        if self.has_traced_parts {
+            let device = observed.device.both().and_then(|(began, ended)| ended.since(began));
+            record.layers = server_layers(&record, counters.as_ref(), device.as_ref());
         }
         let mut series: Vec<_> = observed.series.into_iter().map(SeriesRow::rounded).collect();
         self.offered(&driven, &mut series);
@@ -128,6 +128,16 @@ impl RunMeasurement<'_> {
         record.sampled_counters = sampled;
         let stacks = self.folded_stacks();
         Run { record, series, transactions, responses, server_seconds, counters, stacks }
+    }
+
+    /// Whom and what a server's requests waited for, where the target itself does not know.
+    fn waits(&self, record: &mut RunRecord) {
+        let TracedTables { lock_holders, lock_chains, cpu_holders, file_waits, .. } =
+            self.traced_tables.clone();
+        record.lock_holders.extend(lock_holders);
+        record.lock_chains = record.lock_chains.take().or(lock_chains);
+        record.cpu_holders = cpu_holders;
+        record.file_waits = record.file_waits.take().or(file_waits);
     }
 
     fn basis(&self) -> Basis {

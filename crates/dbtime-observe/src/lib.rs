@@ -4,6 +4,7 @@
 //! This crate knows nothing of how load is made.
 #![forbid(unsafe_code)]
 
+pub mod block_device;
 pub mod counters;
 #[cfg(feature = "trace")]
 mod kernel_layout;

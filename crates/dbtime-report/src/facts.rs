@@ -5,8 +5,8 @@ use crate::format::{
 };
 use dbtime_model::record::{
     BudgetCpuHolder, BudgetFileWait, BudgetLayer, BudgetLockHolder, BudgetMethod, Check,
-    CheckOutcome, CheckUnit, ConnectionCipher, CpuHolderKind, FileIo, LoadInfo, LoadMode,
-    RunRecord, ServerInfo, TargetInfo, WaitedFile,
+    CheckOutcome, CheckUnit, ConnectionCipher, CpuHolderKind, FileIo, LayerScope, LoadInfo,
+    LoadMode, RunRecord, ServerInfo, TargetInfo, WaitedFile,
 };
 
 /// One line of facts: what it is about, and what there is to say.
@@ -330,10 +330,45 @@ pub(crate) fn instant(rfc3339: &str) -> String {
 /// Time per operation and how it compares with the unit, of a layer; a dash where there is nothing
 /// to divide by.
 pub(crate) fn layer_quotients(layer: &BudgetLayer) -> [String; 2] {
-    let each = (layer.operations > 0).then_some(layer.time_per_op_ns);
-    let relative = Some(layer.relative).filter(|r| r.is_finite() && *r > 0.0);
-    let relative = relative.filter(|_| layer.operations > 0);
+    let is_divided = layer.operations > Some(0);
+    let each = layer.time_per_op_ns.filter(|_| is_divided);
+    let relative = layer.relative.filter(|r| is_divided && r.is_finite() && *r > 0.0);
     [if_any(each, |ns| count(finite(ns).max(0.0).round() as u64)), if_any(relative, factor)]
+}
+
+/// The name of a layer, with whose work it is where that is not the load's alone.
+pub(crate) fn layer_name(layer: &BudgetLayer) -> String {
+    match layer.scope {
+        LayerScope::Load | LayerScope::Traced => layer.name.clone(),
+        LayerScope::Server => format!("{} (server)", layer.name),
+        LayerScope::Machine => format!("{} (machine)", layer.name),
+    }
+}
+
+/// What must be known of layers that are not the load's alone.
+const LAYER_NOTES: [(LayerScope, &str); 3] = [
+    (
+        LayerScope::Traced,
+        "waits: of the statements' own threads, as traced; a call may wait several \
+        times, and one that the kernel serves from memory does not",
+    ),
+    (
+        LayerScope::Server,
+        "(server): operations of all its clients and threads, between two readings \
+        of its counters; CPU: of the load's statements, whatever they did on it",
+    ),
+    (
+        LayerScope::Machine,
+        "(machine): requests of all programs, queued and served; they are in no \
+        other row",
+    ),
+];
+
+/// What must be known of a table of layers, beside what its marks mean.
+pub(crate) fn layer_notes(layers: &[BudgetLayer]) -> String {
+    let has = |scope| layers.iter().any(|layer| layer.scope == scope);
+    let notes = LAYER_NOTES.into_iter().filter(|(scope, _)| has(*scope));
+    notes.map(|(_, note)| format!("; {note}")).collect()
 }
 
 /// Who held a lock, and what the server calls that.

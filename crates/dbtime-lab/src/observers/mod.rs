@@ -26,6 +26,7 @@ use dbtime_model::process::ServerSample;
 use dbtime_model::record::{ResponseSecond, SeriesRow};
 use dbtime_model::series::RunSecond;
 use dbtime_model::{MonoNanos, PhaseInstant, RunPhase};
+use dbtime_observe::block_device::DeviceSample;
 use std::io;
 
 /// An observer of a run.
@@ -90,6 +91,8 @@ pub(crate) struct RunObservation {
     pub(crate) server: WindowEdges<ServerSample>,
     /// Its counters.
     pub(crate) counters: WindowEdges<CounterSample>,
+    /// What the device under its data has served.
+    pub(crate) device: WindowEdges<DeviceSample>,
     /// A few of its counters over the load.
     pub(crate) sampled: server_observer::SampledSeconds,
     /// Why the interval log could not be written, if it could not.

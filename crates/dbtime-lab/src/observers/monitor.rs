@@ -202,6 +202,7 @@ impl<'a> RunMonitor<'a> {
             machine: (began, ended),
             server: server.samples,
             counters: server.counted,
+            device: server.served,
             sampled: server.sampled,
             log_error: self.log.into_error(),
         }

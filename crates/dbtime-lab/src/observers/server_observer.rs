@@ -9,19 +9,22 @@ use dbtime_model::counters::CounterSample;
 use dbtime_model::process::ServerSample;
 use dbtime_model::record::{SampledCounter, ServerSecond};
 use dbtime_model::{MonoNanos, Nanos, RunPhase};
+use dbtime_observe::block_device::{BlockDevice, DeviceSample};
 use dbtime_observe::process::{ServerGlance, ServerWatch};
 
-/// Samples a server at both ends of the window, and its CPU time and a few counters every second.
-/// Of a server that cannot be seen nothing is known.
+/// Samples a server and its device at both ends of the window, and its CPU time and a few counters
+/// every second. Of a server that cannot be seen nothing is known.
 pub(crate) struct ServerObserver<'a> {
     plan: &'a LoadPlan,
     prepared: &'a dyn PreparedTarget,
     watch: Option<ServerWatch>,
+    device: Option<BlockDevice>,
     sampler: Option<Box<dyn CounterSampler>>,
     second_sampler: Option<SecondSampler>,
     sampled: SampledSeconds,
     samples: WindowEdges<ServerSample>,
     counted: WindowEdges<CounterSample>,
+    served: WindowEdges<DeviceSample>,
     /// The CPU time at the start, at each full second of the load, and at its end.
     glances: Vec<Option<ServerGlance>>,
     start: Option<MonoNanos>,
@@ -33,6 +36,8 @@ pub(crate) struct ServerObservation {
     pub(crate) samples: WindowEdges<ServerSample>,
     /// Its counters.
     pub(crate) counted: WindowEdges<CounterSample>,
+    /// What the device under its data has served.
+    pub(crate) served: WindowEdges<DeviceSample>,
     /// Its CPU time at the start, at each full second of the load, and at its end.
     pub(crate) glances: Vec<Option<ServerGlance>>,
     /// A few of its counters over the load.
@@ -48,16 +53,19 @@ const LAST_SAMPLE: Nanos = Nanos::from_millis(200);
 impl<'a> ServerObserver<'a> {
     /// An observer of the server behind a target, if there is one on this machine.
     pub(crate) fn new(plan: &'a LoadPlan, prepared: &'a dyn PreparedTarget) -> Self {
-        let watch = prepared.server_pid().and_then(|pid| ServerWatch::new(pid).ok());
+        let pid = prepared.server_pid();
+        let watch = pid.and_then(|pid| ServerWatch::new(pid).ok());
         Self {
             plan,
             prepared,
             watch,
+            device: pid.and_then(BlockDevice::under_server),
             sampler: None,
             second_sampler: None,
             sampled: SampledSeconds::default(),
             samples: WindowEdges::default(),
             counted: WindowEdges::default(),
+            served: WindowEdges::default(),
             glances: Vec::new(),
             start: None,
         }
@@ -65,8 +73,8 @@ impl<'a> ServerObserver<'a> {
 
     /// What was seen.
     pub(crate) fn into_observation(self) -> ServerObservation {
-        let Self { samples, counted, glances, sampled, .. } = self;
-        ServerObservation { samples, counted, glances, sampled }
+        let Self { samples, counted, served, glances, sampled, .. } = self;
+        ServerObservation { samples, counted, served, glances, sampled }
     }
 
     /// The window begins. Counting costs the server CPU time that is kept out of the window.
@@ -74,6 +82,7 @@ impl<'a> ServerObserver<'a> {
         if self.samples.began.is_none() {
             self.counted.began = self.count();
             self.samples.began = self.sample_processes();
+            self.served.began = self.sample_device();
         }
     }
 
@@ -81,6 +90,7 @@ impl<'a> ServerObserver<'a> {
     /// when they end: what a load has counted that ended before its window is known only then.
     fn window_ended(&mut self, at: MonoNanos) {
         self.samples.ended = self.sample_processes();
+        self.served.ended = self.sample_device();
         let planned = self.start.map(|start| self.plan.window(start).end);
         if planned.is_some_and(|end| at >= end) {
             self.counted.ended = self.count();
@@ -89,6 +99,10 @@ impl<'a> ServerObserver<'a> {
 
     fn sample_processes(&mut self) -> Option<ServerSample> {
         self.watch.as_mut()?.sample().ok()
+    }
+
+    fn sample_device(&self) -> Option<DeviceSample> {
+        self.device.as_ref()?.sample()
     }
 
     fn count(&mut self) -> Option<CounterSample> {

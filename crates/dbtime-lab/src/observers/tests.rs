@@ -1,7 +1,7 @@
 //! Loads that consist of their phases alone, and what observers see of them.
 
 use super::server_observer::ServerObservation;
-use super::{IntervalLog, PhaseLog, RunMonitor, RunObserver, WindowEdges, observer_thread};
+use super::{IntervalLog, PhaseLog, RunMonitor, RunObserver, observer_thread};
 use crate::progress::RunProgress;
 use dbtime_engines::drive::observer::LoadObserver;
 use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, RunStop};
@@ -51,8 +51,9 @@ fn monitor(plan: &LoadPlan) -> RunMonitor<'_> {
 }
 
 fn no_server() -> ServerObservation {
-    let (samples, counted) = (WindowEdges::default(), WindowEdges::default());
-    ServerObservation { samples, counted, glances: Vec::new(), sampled: Default::default() }
+    let (samples, counted, served) = Default::default();
+    let (glances, sampled) = Default::default();
+    ServerObservation { samples, counted, served, glances, sampled }
 }
 
 /// Lets a load go by that consists of its phases alone, and of what `load` does before its end.

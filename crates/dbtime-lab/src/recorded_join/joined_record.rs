@@ -7,6 +7,7 @@ use crate::judge::judge;
 use crate::kept_transactions;
 use crate::observers::RunJoinEnd;
 use crate::run_trace::{TracedTables, unmatched};
+use crate::server_layers::server_layers;
 use crate::summary::{buckets, budget_us};
 use dbtime_model::driven_file::DrivenNames;
 use dbtime_model::record::{
@@ -41,6 +42,8 @@ pub(super) fn apply(
     record.lock_holders = lock_holders;
     (record.lock_chains, record.cpu_holders) = (lock_chains, cpu_holders);
     record.file_waits = file_waits;
+    // What a device of another host has served is not known.
+    record.layers = server_layers(record, run.counters.as_ref(), None);
     let end = sides.end.as_ref();
     record.trace = Some(TraceInfo {
         join: counts,

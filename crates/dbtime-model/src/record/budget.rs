@@ -1,4 +1,4 @@
-//! The time budget of a run in `run.json`, and what stands beside it: layers, files, lock holders.
+//! The time budget of a run in `run.json`, and what stands beside it: files, lock holders.
 
 use super::values::SamplingOrigin;
 use crate::{Budget, Part, PartSet, Parts};
@@ -151,43 +151,6 @@ pub struct MeasuringCost {
     pub without_us: f64,
     /// How many pairs.
     pub pairs: u32,
-}
-
-/// Whether a figure was read off a clock or counter, or computed from others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Provenance {
-    /// Read off a clock or a counter.
-    #[default]
-    Measured,
-    /// Computed from measured figures.
-    Derived,
-}
-
-/// One layer under the statements, over the whole window: what it handled and what an operation on
-/// it costs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct BudgetLayer {
-    /// Its name, such as `page cache`.
-    pub name: String,
-    /// Time spent in it and not in the layers below, in seconds; `statements, all layers` is the
-    /// whole of them.
-    pub time_s: f64,
-    /// Where `time_s` comes from.
-    pub time_from: Provenance,
-    /// Records the application asked it for.
-    pub records: u64,
-    /// Where `records` comes from.
-    pub records_from: Provenance,
-    /// Operations on the layer.
-    pub operations: u64,
-    /// Where `operations` comes from.
-    pub operations_from: Provenance,
-    /// `time_s / operations`, in nanoseconds; derived by nature.
-    pub time_per_op_ns: f64,
-    /// `time_per_op_ns` relative to that of a page-cache access; 0 where there is none of either.
-    pub relative: f64,
 }
 
 /// Calls on one kind of file, over the whole window, all transactions.

@@ -33,7 +33,8 @@ pub struct BudgetFileWait {
     pub file: Option<String>,
     /// Which part of the responses: `io_read`, `io_write` or `sync`.
     pub part: Part,
-    /// How often it was waited for; `null` for `not_named`.
+    /// How often it was waited for: on the embedded engine calls that blocked, on a server waits,
+    /// of which one call may have several. `null` for `not_named`.
     pub count: Option<u64>,
     /// How long in all, in seconds. On a server all rows of a part together are the part.
     pub wait_s: f64,

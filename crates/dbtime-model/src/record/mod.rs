@@ -16,6 +16,7 @@ mod file_wait;
 mod folded;
 mod folder;
 mod interval_log;
+mod layer;
 mod lock_chain;
 mod resources;
 pub mod server_seconds;
@@ -29,8 +30,7 @@ mod validity;
 mod values;
 
 pub use budget::{
-    BudgetBucket, BudgetInfo, BudgetLayer, BudgetLockHolder, BudgetMethod, BudgetUs, FileIo,
-    MeasuringCost, Provenance,
+    BudgetBucket, BudgetInfo, BudgetLockHolder, BudgetMethod, BudgetUs, FileIo, MeasuringCost,
 };
 pub use counters::{CounterUnit, CountersInfo, KeyCounterDelta};
 pub use cpu_holder::{BudgetCpuHolder, CpuHolderKind};
@@ -41,6 +41,7 @@ pub use folder::{
     read_run_record,
 };
 pub use interval_log::ResponseSecond;
+pub use layer::{BudgetLayer, LayerCell, LayerScope, Provenance, relate_layers};
 pub use lock_chain::{BudgetLockChain, ChainCause, MAX_CHAIN_DEPTH};
 pub use resources::{ClientInfo, ServerInfo, ServerThreads};
 pub use server_seconds::{SampledCounter, ServerSecond};
@@ -165,7 +166,8 @@ pub struct RunRecord {
     pub budget: Option<BudgetInfo>,
     /// The tracer beside the run; `null`: there was none.
     pub trace: Option<TraceInfo>,
-    /// Cost by layer, from statements down to syncs (embedded engine only).
+    /// Cost by layer, from transactions or statements down to the disk (embedded engine, and traced
+    /// servers).
     pub layers: Vec<BudgetLayer>,
     /// Calls and time by file and kind of call (embedded engine only).
     pub files: Vec<FileIo>,

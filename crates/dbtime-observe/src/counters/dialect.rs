@@ -17,6 +17,18 @@ pub(super) struct CounterDialect {
     pub(super) restart_resets: bool,
     /// The key counters, in the order in which they are shown.
     pub(super) key_counters: &'static [KeyCounter],
+    /// What counts accesses to pages in memory.
+    pub(super) pages: Option<PageCounters>,
+}
+
+/// The counters of a buffer pool.
+pub(super) struct PageCounters {
+    /// The pattern of the groups that they are added up over.
+    pub(super) group: &'static str,
+    /// Those that make up all accesses.
+    pub(super) accesses: &'static [&'static str],
+    /// The one of accesses to pages that had to be read.
+    pub(super) reads: &'static str,
 }
 
 /// A counter that a run shows.

@@ -6,7 +6,7 @@
 //! Sources: the MySQL 5.5 to 9.7 and MariaDB 10.2 to 11.8 manuals, "Server Status Variables", and
 //! what such servers print.
 
-use super::dialect::{CounterDialect, KeyCounter, is_like};
+use super::dialect::{CounterDialect, KeyCounter, PageCounters, is_like};
 use super::query::CounterQuery;
 use dbtime_model::counters::CounterSample;
 use dbtime_model::record::CounterUnit::{self, Bytes, Count, Ms};
@@ -30,6 +30,11 @@ pub(super) const DIALECT: CounterDialect = CounterDialect {
     wraps: true,
     restart_resets: true,
     key_counters: KEY_COUNTERS,
+    pages: Some(PageCounters {
+        group: "*",
+        accesses: &["Innodb_buffer_pool_read_requests"],
+        reads: "Innodb_buffer_pool_reads",
+    }),
 };
 
 /// What to ask a server.

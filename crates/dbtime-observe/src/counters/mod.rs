@@ -5,7 +5,8 @@
 //! printed by `mysql`, `mysqladmin` or `psql`), from the headers of an SQLite file
 //! ([`SqliteHeaders`]), or from a server. Asking a server needs a login, so whoever has one
 //! executes each of [`queries`] and hands its rows to [`add_rows`]. [`difference`] makes a report
-//! of two samples, and [`key_counters`] names those that a run shows.
+//! of two samples, [`key_counters`] names those that a run shows, and [`page_accesses`] has those
+//! of its buffer pool.
 //!
 //! What is known of each database (which numbers do not count, how they are grouped, which tell
 //! most) is data in a file of its own; nothing here opens a connection.
@@ -16,6 +17,7 @@ mod difference_error;
 mod global_status;
 mod interval;
 mod key_counters;
+mod page_accesses;
 mod parse;
 mod postgres;
 mod products;
@@ -27,6 +29,7 @@ mod sqlite;
 pub use difference::{difference, per_transaction_of};
 pub use difference_error::DifferenceError;
 pub use key_counters::key_counters;
+pub use page_accesses::{PageAccesses, page_accesses};
 pub use parse::{FileError, MAX_FILE_BYTES, ParseError, parse, read};
 pub use products::queries;
 pub use query::{CounterQuery, ServerVersion};

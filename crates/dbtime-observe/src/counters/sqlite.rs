@@ -22,6 +22,7 @@ pub(super) const DIALECT: CounterDialect = CounterDialect {
     wraps: true,
     restart_resets: false,
     key_counters: KEY_COUNTERS,
+    pages: None,
 };
 
 /// What does not count.

@@ -2,7 +2,7 @@
 
 use super::table::{HtmlCell, HtmlHeading, HtmlTable};
 use crate::facts;
-use crate::format::{bare_seconds, bytes, count, us};
+use crate::format::{NONE, bare_seconds, bytes, count, if_any, us};
 use dbtime_model::record::{Provenance, Run};
 use std::fmt::Write;
 
@@ -18,32 +18,36 @@ fn layers(run: &Run, out: &mut String) {
     let figures = ["Time (sec)", "# of Recs", "# of Ops", "Time per op (nsec)", "Relative"];
     let mut heads = vec![HtmlHeading::Text("Layer")];
     heads.extend(figures.map(HtmlHeading::Figure));
-    let caption = "What an operation costs at each layer. m: measured, read off a clock or \
-        counter; d: derived, computed from measured figures.";
-    let mut table = HtmlTable::new(caption, heads);
+    let caption = format!(
+        "What an operation costs at each layer. m: measured, read off a clock or counter; d: \
+         derived, computed from measured figures{}.",
+        facts::layer_notes(&run.record.layers)
+    );
+    let mut table = HtmlTable::new(&caption, heads);
     for layer in &run.record.layers {
         let [each, relative] = facts::layer_quotients(layer);
         table.row(vec![
-            HtmlCell::text(&layer.name),
-            marked(bare_seconds(layer.time_s), layer.time_from),
-            marked(count(layer.records), layer.records_from),
-            marked(count(layer.operations), layer.operations_from),
-            marked(each, Provenance::Derived),
-            marked(relative, Provenance::Derived),
+            HtmlCell::text(facts::layer_name(layer)),
+            marked(if_any(layer.time_s, bare_seconds), layer.time_from),
+            marked(if_any(layer.records, count), layer.records_from),
+            marked(if_any(layer.operations, count), layer.operations_from),
+            marked(each, Some(Provenance::Derived)),
+            marked(relative, Some(Provenance::Derived)),
         ]);
     }
     let _ = writeln!(out, "<section><h2>Layers</h2>\n{}</section>", table.finish());
 }
 
 /// A figure with its origin.
-fn marked(figure: String, from: Provenance) -> HtmlCell {
-    let (mark, name) = match from {
-        Provenance::Measured => ("m", "measured"),
-        Provenance::Derived => ("d", "derived"),
-    };
-    if figure == crate::format::NONE {
+fn marked(figure: String, from: Option<Provenance>) -> HtmlCell {
+    if figure == NONE {
         return HtmlCell::none();
     }
+    let (mark, name) = match from {
+        Some(Provenance::Measured) => ("m", "measured"),
+        Some(Provenance::Derived) => ("d", "derived"),
+        None => return HtmlCell::text(figure),
+    };
     HtmlCell::html(format!("{figure} <abbr class=\"mark\" title=\"{name}\">{mark}</abbr>"))
 }
 

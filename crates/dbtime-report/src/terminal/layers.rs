@@ -3,7 +3,7 @@
 use super::style::{ReportPage, TextRole};
 use super::table::{ReportTable, TextCell, TextColumn};
 use crate::facts;
-use crate::format::{NONE, bare_seconds, bytes, clean, count, us};
+use crate::format::{NONE, bare_seconds, bytes, clean, count, if_any, us};
 use dbtime_model::record::{Provenance, Run};
 
 /// The table of layered costs, every cell marked as measured or derived.
@@ -19,27 +19,26 @@ pub(super) fn section(run: &Run, page: &mut ReportPage) {
     for layer in &run.record.layers {
         let [each, relative] = facts::layer_quotients(layer);
         table.row(vec![
-            clean(&layer.name).into(),
-            marked(&bare_seconds(layer.time_s), layer.time_from),
-            marked(&count(layer.records), layer.records_from),
-            marked(&count(layer.operations), layer.operations_from),
-            marked(&each, Provenance::Derived),
-            marked(&relative, Provenance::Derived),
+            clean(&facts::layer_name(layer)).into(),
+            marked(&if_any(layer.time_s, bare_seconds), layer.time_from),
+            marked(&if_any(layer.records, count), layer.records_from),
+            marked(&if_any(layer.operations, count), layer.operations_from),
+            marked(&each, Some(Provenance::Derived)),
+            marked(&relative, Some(Provenance::Derived)),
         ]);
     }
     page.table(&table);
-    page.text(
-        "m measured: read off a clock or counter; d derived: computed from measured figures",
-        TextRole::Dim,
-    );
+    let marks =
+        "m measured: read off a clock or counter; d derived: computed from measured figures";
+    page.text(&format!("{marks}{}", facts::layer_notes(&run.record.layers)), TextRole::Dim);
 }
 
 /// A figure with its origin; nothing has none.
-fn marked(figure: &str, from: Provenance) -> TextCell {
-    match figure {
+fn marked(figure: &str, from: Option<Provenance>) -> TextCell {
+    match from.filter(|_| figure != NONE) {
         // As wide as a mark, so that dashes stand below figures.
-        NONE => format!("{NONE}  ").into(),
-        figure => format!("{figure} {}", mark(from)).into(),
+        None => format!("{figure}  ").into(),
+        Some(from) => format!("{figure} {}", mark(from)).into(),
     }
 }
 

@@ -22,6 +22,7 @@ mod requests;
 mod rights;
 mod rows;
 mod run_chains;
+mod run_layers;
 mod run_stacks;
 mod run_waits;
 mod statement_file;

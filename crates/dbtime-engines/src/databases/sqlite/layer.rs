@@ -2,7 +2,7 @@
 
 use super::figures::{CallFigures, VfsCall, WorkerFigures};
 use dbtime_model::Nanos;
-use dbtime_model::record::{BudgetLayer, Provenance};
+use dbtime_model::record::{BudgetLayer, LayerScope, Provenance, relate_layers};
 
 /// The layer table of all workers together.
 ///
@@ -24,35 +24,23 @@ pub fn layers(figures: &WorkerFigures, statement_wall: Nanos) -> Vec<BudgetLayer
         wall_ns: statement_wall.0,
         ..CallFigures::default()
     };
+    let rows = figures.rows;
     let mut layers = vec![
-        layer("statements, all layers", figures.rows, &whole, Provenance::Measured),
-        layer("SQL to page cache", figures.rows, &accesses, Provenance::Derived),
-        layer("page cache: file reads", figures.rows, &io(VfsCall::Read), Provenance::Measured),
-        layer("page cache: file writes", figures.rows, &io(VfsCall::Write), Provenance::Measured),
-        layer("file system: syncs", figures.rows, &io(VfsCall::Sync), Provenance::Measured),
+        layer("statements, all layers", rows, &whole, Provenance::Measured),
+        layer("SQL to page cache", rows, &accesses, Provenance::Derived),
+        layer("page cache: file reads", rows, &io(VfsCall::Read), Provenance::Measured),
+        layer("page cache: file writes", rows, &io(VfsCall::Write), Provenance::Measured),
+        layer("file system: syncs", rows, &io(VfsCall::Sync), Provenance::Measured),
     ];
-    let unit = layers[1].time_per_op_ns;
-    for layer in &mut layers {
-        layer.relative = if unit > 0.0 { layer.time_per_op_ns / unit } else { 0.0 };
-    }
+    relate_layers(&mut layers, 1);
     layers
 }
 
 fn layer(name: &str, records: u64, calls: &CallFigures, time_from: Provenance) -> BudgetLayer {
-    BudgetLayer {
-        name: name.to_owned(),
-        time_s: calls.wall_ns as f64 / 1e9,
-        time_from,
-        records,
-        records_from: Provenance::Measured,
-        operations: calls.count,
-        operations_from: Provenance::Measured,
-        time_per_op_ns: match calls.count {
-            0 => 0.0,
-            count => calls.wall_ns as f64 / count as f64,
-        },
-        relative: 0.0,
-    }
+    let time = (calls.wall_ns as f64 / 1e9, time_from);
+    let operations = (calls.count, Provenance::Measured);
+    BudgetLayer::new(name, LayerScope::Load, Some(time), Some(operations))
+        .for_records(Some((records, Provenance::Measured)))
 }
 
 #[cfg(test)]
@@ -66,9 +54,9 @@ mod tests {
         let figures = WorkerFigures { statements: 10, rows: 10, ..WorkerFigures::default() };
         let layers = layers(&figures, Nanos(1000));
         let pages = &layers[1];
-        assert_eq!((pages.operations, pages.time_s), (0, 1000e-9));
-        assert!(layers[1..].iter().all(|layer| layer.time_per_op_ns == 0.0), "{layers:?}");
-        assert!(layers.iter().all(|layer| layer.relative == 0.0), "nothing to compare with");
+        assert_eq!((pages.operations, pages.time_s), (Some(0), Some(1000e-9)));
+        assert!(layers[1..].iter().all(|layer| layer.time_per_op_ns.is_none()), "{layers:?}");
+        assert!(layers.iter().all(|layer| layer.relative.is_none()), "nothing to compare with");
     }
 
     #[test]
@@ -80,12 +68,14 @@ mod tests {
         figures.io.0[SqliteFileKind::Database as usize][VfsCall::Read as usize] = calls(2, 100);
         figures.io.0[SqliteFileKind::Wal as usize][VfsCall::Sync as usize] = calls(1, 750);
         let layers = layers(&figures, Nanos(1000));
-        assert_eq!(layers[0].time_s, 1000e-9);
+        assert_eq!(layers[0].time_s, Some(1000e-9));
         let layers = &layers[1..];
-        let times: Vec<f64> = layers.iter().map(|layer| layer.time_per_op_ns).collect();
-        assert_eq!(times, [10.0, 50.0, 0.0, 750.0]);
-        assert_eq!(layers.iter().map(|l| l.relative).collect::<Vec<_>>(), [1.0, 5.0, 0.0, 75.0]);
-        let whole: f64 = layers.iter().map(|layer| layer.time_s).sum();
+        let each = |of: fn(&BudgetLayer) -> Option<f64>| -> Vec<_> {
+            layers.iter().map(|layer| of(layer).map(f64::round)).collect()
+        };
+        assert_eq!(each(|layer| layer.time_per_op_ns), [Some(10.0), Some(50.0), None, Some(750.0)]);
+        assert_eq!(each(|layer| layer.relative), [Some(1.0), Some(5.0), None, Some(75.0)]);
+        let whole: f64 = layers.iter().filter_map(|layer| layer.time_s).sum();
         assert!((whole - 950e-9).abs() < 1e-12, "{whole}");
     }
 }

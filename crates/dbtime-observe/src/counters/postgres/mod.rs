@@ -9,7 +9,7 @@ mod queries;
 
 pub(super) use queries::{SERVER, queries};
 
-use super::dialect::{CounterDialect, KeyCounter, is_like};
+use super::dialect::{CounterDialect, KeyCounter, PageCounters, is_like};
 use dbtime_model::record::CounterUnit::{self, Bytes, Count, Ms};
 
 pub(super) const DIALECT: CounterDialect = CounterDialect {
@@ -20,6 +20,11 @@ pub(super) const DIALECT: CounterDialect = CounterDialect {
     // Statistics outlive a restart; where they do not, the counters themselves tell.
     restart_resets: false,
     key_counters: KEY_COUNTERS,
+    pages: Some(PageCounters {
+        group: DATABASE,
+        accesses: &["blks_hit", "blks_read"],
+        reads: "blks_read",
+    }),
 };
 
 /// Columns that do not count: present sizes, extremes, means and identities.
