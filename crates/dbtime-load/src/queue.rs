@@ -179,6 +179,10 @@ pub struct ClientGroup {
 /// workers and clients are free sooner, by a lead that grows with every lateness. How long a client
 /// waits for a worker is taken from there. By the present instant alone all of it would come to be
 /// the driver's, for the workers of that other driver would have been free long before.
+///
+/// Clients take turns by the present instants, which is not always their order there. Each is given
+/// the worker that would be free last of those free by then: so none waits for another where there
+/// are as many workers as clients.
 #[derive(Clone, Debug)]
 pub struct ClosedQueue {
     clients: ClientGroup,
@@ -186,6 +190,9 @@ pub struct ClosedQueue {
     seed: u64,
     /// The lead of each client that is served, by its number.
     leads: Vec<Nanos>,
+    /// When each free worker would have been free, soonest first. One that has served nobody yet is
+    /// not among them.
+    freed: Vec<MonoNanos>,
     /// Clients that are thinking or waiting, soonest first.
     ready_clients: BinaryHeap<Reverse<ReadyClient>>,
     /// Clients being served.
@@ -216,14 +223,14 @@ impl ClosedQueue {
             |client| Reverse(ReadyClient { at, client, round: 0, think: None, lead: Nanos::ZERO });
         let ready_clients = members.into_iter().map(first).collect();
         let leads = vec![Nanos::ZERO; clients.total as usize];
-        Self { clients, mix, seed, leads, ready_clients, served: 0 }
+        Self { clients, mix, seed, leads, freed: Vec::new(), ready_clients, served: 0 }
     }
 
-    /// The next transaction for a claimant that is free since `freed`, as [`ClosedQueue::served`]
-    /// has it. One that is not yet due is given only when `ahead` is set: fine for a claimant whose clients are all its own, while in
-    /// a shared pool another client may ask sooner, so there it must [`ClaimResult::Wait`].
+    /// The next transaction for a worker that is free. One that is not yet due is given only when
+    /// `ahead` is set: fine for a claimant whose clients are all its own, while in a shared pool
+    /// another client may come sooner, so there it must [`ClaimResult::Wait`].
     #[inline]
-    pub fn claim(&mut self, freed: MonoNanos, now: MonoNanos, ahead: bool) -> ClaimResult {
+    pub fn claim(&mut self, now: MonoNanos, ahead: bool) -> ClaimResult {
         loop {
             let Some(&Reverse(ready_client)) = self.ready_clients.peek() else {
                 return if self.served == 0 { ClaimResult::Over } else { ClaimResult::Wait(None) };
@@ -241,7 +248,7 @@ impl ClosedQueue {
             self.ready_clients.pop();
             self.served += 1;
             let mut ticket = self.ticket(&ready_client, number);
-            let ready = self.ready(&ready_client, freed, now);
+            let ready = self.ready(&ready_client, now);
             if ahead {
                 // A client with a server of its own asks when that is free.
                 ticket.due = ready;
@@ -250,27 +257,35 @@ impl ClosedQueue {
         }
     }
 
-    /// When a claimant could serve a client. Keeps the client's lead.
+    /// When a worker could serve a client. Keeps the client's lead.
     #[inline]
-    fn ready(&mut self, client: &ReadyClient, freed: MonoNanos, now: MonoNanos) -> MonoNanos {
-        let asked = client.at - client.lead;
-        let would_begin = asked.max(freed);
-        // That driver's clients may come in another order; nobody waits beyond the present.
-        let ready = (client.at + (would_begin - asked)).min(now.max(client.at));
+    fn ready(&mut self, client: &ReadyClient, now: MonoNanos) -> MonoNanos {
+        let came = client.at - client.lead;
+        let free_by_then = self.freed.partition_point(|freed| *freed <= came);
+        let would_begin = match (free_by_then, self.freed.is_empty()) {
+            (0, true) => came,
+            (0, false) => self.freed.remove(0),
+            (last, _) => {
+                self.freed.remove(last - 1);
+                came
+            }
+        };
+        // Nobody waits beyond the present, whatever that driver would have done.
+        let ready = (client.at + (would_begin - came)).min(now.max(client.at));
         self.leads[client.client as usize] = ready - would_begin;
         ready
     }
 
     /// The client of `ticket` has been served at `done`, its worker is free since `freed` by
-    /// [`Sample::freed`]: it thinks, then asks again. Returns when the worker would have been free
-    /// had the driver never been late.
+    /// [`Sample::freed`]: it thinks, then asks again.
     ///
     /// [`Sample::freed`]: dbtime_model::Sample::freed
     #[inline]
-    pub fn served(&mut self, ticket: &Ticket, done: MonoNanos, freed: MonoNanos) -> MonoNanos {
+    pub fn served(&mut self, ticket: &Ticket, done: MonoNanos, freed: MonoNanos) {
         self.served -= 1;
         let lead = self.leads[ticket.client as usize];
         let freed = freed - lead;
+        self.freed.insert(self.freed.partition_point(|other| *other <= freed), freed);
         let think = self.clients.think[ticket.operation.0 as usize].map(|think| {
             (ticket.operation, think.draw(draw(self.seed, RandomStream::Think, ticket.index)))
         });
@@ -281,7 +296,6 @@ impl ClosedQueue {
             think,
             lead: done - freed,
         }));
-        freed
     }
 
     /// The client of a transaction that has been served asks no more.
@@ -389,18 +403,15 @@ mod tests {
     fn a_pool_serves_the_client_that_asks_first() {
         let think = Some(ThinkTime::Fixed(Nanos::from_millis(3)));
         let mut queue = ClosedQueue::new(clients(2, None, think), 0..2, Mix::single(), 1);
-        let ClaimResult::Run { ticket: a, .. } = queue.claim(MonoNanos(0), MonoNanos(0), false)
-        else {
+        let ClaimResult::Run { ticket: a, .. } = queue.claim(MonoNanos(0), false) else {
             panic!("client 0 asks at the start");
         };
         queue.served(&a, MonoNanos(MS), MonoNanos(MS));
-        let ClaimResult::Run { ticket: b, ready, .. } =
-            queue.claim(MonoNanos(MS), MonoNanos(MS), false)
-        else {
+        let ClaimResult::Run { ticket: b, ready, .. } = queue.claim(MonoNanos(MS), false) else {
             panic!("client 1 has asked at the start");
         };
         assert_eq!((b.client, b.due, ready), (1, MonoNanos(0), MonoNanos(MS)));
-        let wait = queue.claim(MonoNanos(MS), MonoNanos(MS), false);
+        let wait = queue.claim(MonoNanos(MS), false);
         assert_eq!(wait, ClaimResult::Wait(Some(MonoNanos(4 * MS))));
     }
 
@@ -408,7 +419,7 @@ mod tests {
     fn a_number_of_transactions_is_kept_whatever_the_timing() {
         let mut queue = ClosedQueue::new(clients(3, Some(10), None), 0..3, Mix::single(), 1);
         let mut indexes = Vec::new();
-        while let ClaimResult::Run { ticket, .. } = queue.claim(MonoNanos(0), MonoNanos(0), true) {
+        while let ClaimResult::Run { ticket, .. } = queue.claim(MonoNanos(0), true) {
             indexes.push(ticket.index);
             let done = MonoNanos(ticket.index * 17 % 5);
             queue.served(&ticket, done, done);
@@ -417,37 +428,55 @@ mod tests {
         assert_eq!(indexes, (0..10).collect::<Vec<_>>());
     }
 
-    /// Two workers and six clients; the driver sends each transaction 1 ms late, and the database
-    /// takes 1 ms. Without that clients would wait for 2 ms: the rest is the driver's.
-    #[test]
-    fn a_late_driver_is_no_queue_and_a_queue_is_no_late_driver() {
-        let mut queue = ClosedQueue::new(clients(6, None, None), 0..6, Mix::single(), 1);
-        let mut workers = [(MonoNanos(0), MonoNanos(0)); 2];
+    /// What so many workers measure that serve so many clients, once all have been served: the
+    /// driver sends each transaction so late, and the database takes 1 ms.
+    fn driven(workers: usize, clients_of: u32, late: impl Fn(u64) -> Nanos) -> Vec<Sample> {
+        let group = clients(clients_of, None, None);
+        let mut queue = ClosedQueue::new(group, 0..clients_of, Mix::single(), 1);
+        let mut free = vec![MonoNanos(0); workers];
         let mut samples = Vec::new();
-        for _ in 0..60 {
-            let worker = usize::from(workers[1] < workers[0]);
-            let (now, freed) = workers[worker];
-            let ClaimResult::Run { ticket, ready, .. } = queue.claim(freed, now, false) else {
-                panic!("there are more clients than workers");
-            };
-            let sent = now + Nanos(MS);
+        let mut busy: Vec<(MonoNanos, Ticket, MonoNanos)> = Vec::new();
+        while samples.len() < 60 {
+            free.sort();
+            while let Some(&now) = free.first() {
+                let ClaimResult::Run { ticket, ready, .. } = queue.claim(now, false) else { break };
+                let sent = now.max(ready) + late(ticket.index);
+                busy.push((sent + Nanos(MS), ticket, ready));
+                free.remove(0);
+            }
+            busy.sort_by_key(|(done, ..)| Reverse(*done));
+            let (done, ticket, ready) = busy.pop().expect("a worker is busy");
             let sample = Sample {
                 operation: ticket.operation,
                 outcome: Outcome::Completed,
                 due: ticket.due,
                 ready,
-                sent,
-                done: sent + Nanos(MS),
+                sent: done - Nanos(MS),
+                done,
                 late: Nanos::ZERO,
                 retries: 0,
             };
-            let freed = queue.served(&ticket, sample.done, sample.freed(Nanos::ZERO));
-            workers[worker] = (sample.done, freed);
+            queue.served(&ticket, done, sample.freed(Nanos::ZERO));
+            free.push(done);
             samples.push(sample);
         }
-        for sample in &samples[12..] {
+        samples.split_off(2 * clients_of as usize)
+    }
+
+    #[test]
+    fn a_late_driver_is_no_queue_and_a_queue_is_no_late_driver() {
+        // Two workers and six clients: on time each would wait for 2 ms, and is sent 1 ms late.
+        for sample in driven(2, 6, |_| Nanos(MS)) {
             let figures = [sample.response(), sample.queue(), sample.lag()];
             assert_eq!(figures.map(|figure| figure.0 / MS), [6, 2, 3]);
+        }
+    }
+
+    #[test]
+    fn nobody_queues_where_there_are_as_many_workers_as_clients() {
+        // Each is late by another time, so that the order on time would be another one.
+        for sample in driven(4, 4, |index| Nanos(MS * (index * 7 % 5))) {
+            assert_eq!(sample.queue(), Nanos::ZERO, "{sample:?}");
         }
     }
 }

@@ -41,7 +41,8 @@ impl<'a> AdviceCase<'a> {
         let slowest = slow.and_then(|means| bound(means, rule.parts));
         let share = slowest.map_or(0.0, |slow| slow.share_pct).max(mean.share_pct);
         let is_there = |part: &Part| {
-            let amount = |means: &PartMeans| means.get(*part).is_some_and(|us| us > 0.0);
+            // A part below zero is in the sum too.
+            let amount = |means: &PartMeans| means.get(*part).is_some_and(|us| us != 0.0);
             amount(&self.means) || slow.is_some_and(amount)
         };
         (share >= MIN_SHARE_PCT).then(|| BudgetAdvice {

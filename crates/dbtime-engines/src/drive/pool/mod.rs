@@ -134,7 +134,7 @@ impl PoolShared {
         loop {
             let claim = match &mut *queue {
                 PoolQueue::Open(queue) => queue.claim(freed),
-                PoolQueue::Closed(queue) => queue.claim(freed, now(), false),
+                PoolQueue::Closed(queue) => queue.claim(now(), false),
             };
             let ClaimResult::Wait(until) = claim else { return claim };
             if stop.is_set() {

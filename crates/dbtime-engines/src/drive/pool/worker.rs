@@ -108,7 +108,7 @@ impl<'a> PoolWorker<'a> {
             return WorkerTurn::Over;
         }
         let claim = match (&mut self.own, self.shared) {
-            (Some(own), _) => own.claim(freed, freed, true),
+            (Some(own), _) => own.claim(self.thread_recorder.ended, true),
             (None, Some(shared)) => shared.claim(freed, self.stop),
             (None, None) => ClaimResult::Over,
         };
@@ -172,16 +172,15 @@ impl<'a> PoolWorker<'a> {
         let (done, freed) = (self.thread_recorder.ended, self.thread_recorder.freed);
         match (&mut self.own, self.shared) {
             (Some(own), _) => own.served(ticket, done, freed),
-            (None, Some(shared)) => match &mut *lock(&shared.queue) {
-                PoolQueue::Closed(queue) => {
-                    let freed = queue.served(ticket, done, freed);
+            (None, Some(shared)) => {
+                if let PoolQueue::Closed(queue) = &mut *lock(&shared.queue) {
+                    queue.served(ticket, done, freed);
                     shared.client_ready.notify_one();
-                    freed
                 }
-                PoolQueue::Open(_) => freed,
-            },
-            (None, None) => freed,
+            }
+            (None, None) => {}
         }
+        freed
     }
 
     /// Tells a closed loop that its client was not served any more.

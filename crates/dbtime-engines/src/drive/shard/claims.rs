@@ -55,7 +55,7 @@ impl<R: Reactor> Shard<'_, R> {
             }
             let claim = match &mut self.queue {
                 ShardQueue::Open(queue) => queue.claim(freed),
-                ShardQueue::Closed(queue) => queue.claim(freed, present, false),
+                ShardQueue::Closed(queue) => queue.claim(present, false),
                 ShardQueue::Over => return None,
             };
             match claim {

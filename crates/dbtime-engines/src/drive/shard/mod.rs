@@ -397,9 +397,9 @@ impl<'a, R: Reactor> Shard<'a, R> {
         self.reactor.transaction_ended(id);
         // It shares the thread with all that are busy.
         let busy = self.connections.len() - self.idle.len() - self.quit;
-        let mut freed = sample.freed(self.pace.own_work(busy));
+        let freed = sample.freed(self.pace.own_work(busy));
         if let ShardQueue::Closed(queue) = &mut self.queue {
-            freed = queue.served(ticket, sample.done, freed);
+            queue.served(ticket, sample.done, freed);
         }
         self.idle.push_back((id, freed));
         self.pace.ended += 1;
