@@ -168,6 +168,11 @@ impl<'a> AdviceCase<'a> {
         (used.is_finite() && server.cpus > 0).then_some((used, server.cpus))
     }
 
+    /// CPUs that the target may use; 0 where not known.
+    pub(super) fn cpus(&self) -> u32 {
+        self.server_cpus().map_or(self.record.environment.cpus, |(_, cpus)| cpus)
+    }
+
     /// What other processes used, where that is much; steps are up to the rule.
     pub(super) fn foreign(&self) -> Option<String> {
         let pct = self.record.environment.foreign_cpu_pct;

@@ -116,7 +116,7 @@ fn tracer(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
 /// Fewer that want a CPU at once, where they are more than there are CPUs.
 fn server(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     let many = case.concurrency();
-    let cpus = case.server_cpus().map_or(case.record.environment.cpus, |(_, cpus)| cpus);
+    let cpus = case.cpus();
     if let Some((used, cpus)) = case.server_cpus() {
         let share = used / f64::from(cpus);
         let of = counted(cpus.into(), "CPU");

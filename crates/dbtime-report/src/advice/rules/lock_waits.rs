@@ -23,6 +23,10 @@ const MIN_HOLDER_PCT: f64 = 20.0;
 /// percent.
 const MIN_SYNC_PCT: f64 = 20.0;
 
+/// Transactions that keep a CPU busy although some of them wait for rows: with more, holders wait
+/// too. A beginning for a sweep, no law.
+const ROW_WRITERS_PER_CPU: u32 = 8;
+
 /// So many holders are named.
 const MAX_HOLDERS: usize = 2;
 
@@ -167,6 +171,17 @@ fn rows(case: &AdviceCase<'_>, sum: &HolderSum<'_>, advice: &mut BudgetAdvice) {
          commit",
         sum.waiters()
     ));
+    let (many, cpus) = (case.concurrency(), case.cpus());
+    let enough = cpus.saturating_mul(ROW_WRITERS_PER_CPU);
+    if enough > 0 && many > enough {
+        advice.step_at_price(
+            format!(
+                "let fewer transactions than {many} run at once (--workers {enough}): whoever holds \
+                 a row waits for its CPU and its own locks behind all that are in the database"
+            ),
+            "they wait for a worker instead (queue), where they hold nothing",
+        );
+    }
     advice.step_at_price(
         "divide a row that all change into several of which each changes one",
         "whoever reads it adds them up",

@@ -2,9 +2,9 @@
 
 use crate::advice::case::AdviceCase;
 use crate::advice::{AdviceRule, BudgetAdvice};
-use crate::format::{clean, counted, percent, rate, us};
+use crate::format::{clean, count, counted, percent, rate, us};
 use dbtime_model::Part;
-use dbtime_model::record::{ArrivalProcess, WarningKind};
+use dbtime_model::record::{ArrivalProcess, LoadMode, WarningKind};
 
 pub(super) const RULE: AdviceRule =
     AdviceRule { name: "pool_queue", parts: &[Part::Queue], steps: advise };
@@ -14,6 +14,9 @@ const SATURATED_SHARE: f64 = 0.9;
 
 /// Where connections are busy for less than this share, there are enough of them on average.
 const BUSY_SHARE: f64 = 0.7;
+
+/// So many parts of a worker's time are named.
+const MAX_PARTS: usize = 4;
 
 fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     let record = case.record;
@@ -29,6 +32,18 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
             us(record.latency_us.service.mean),
         ));
     }
+    let waits = record.load.connections.saturating_sub(many);
+    let thinks =
+        record.load.think_us.is_some() || record.operations.iter().any(|o| o.think.is_some());
+    let is_full = record.load.mode == LoadMode::Closed && waits > 0 && !thinks;
+    if is_full {
+        advice.figure(format!(
+            "{} of {} clients wait at any moment, whatever the database does: nobody thinks, and \
+             a response takes clients / throughput",
+            count(waits.into()),
+            count(record.load.connections.into())
+        ));
+    }
     let missed = record.validity.warnings.iter().any(|w| w.kind == WarningKind::RateMissed);
     if missed {
         advice.step(
@@ -39,13 +54,19 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
         case.server_cpus().is_some_and(|(used, cpus)| used / f64::from(cpus) >= SATURATED_SHARE);
     if is_saturated {
         advice.figure("the server's CPUs have nothing left for more connections");
+    } else if is_full {
+        let [fewer, more] = [(many / 2).max(1), many.saturating_mul(2)];
+        advice.step(format!(
+            "try fewer and more {noun}s (--sweep {noun}s={fewer},{more}), and keep what has the \
+             best throughput"
+        ));
     } else if case.is_server() || many < record.environment.cpus {
         advice.step_at_price(
             format!("use more than {} (--{noun}s)", counted(many.into(), noun)),
             "more at once in the database, which may wait for its locks and CPUs instead",
         );
     }
-    advice.step("shorten the transaction by its other parts: its connection is free again sooner");
+    shorten(case, advice);
     if busy < BUSY_SHARE {
         advice
             .figure("most were free on average: transactions queue while all are held up at once");
@@ -58,4 +79,22 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
             clean(&record.load.arrivals.to_string())
         ));
     }
+}
+
+/// What a worker's time is made of.
+fn shorten(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    let is_service = |part: &Part| !matches!(part, Part::Queue | Part::Lag | Part::Think);
+    let parts = case.means.largest().into_iter().filter(|(part, _)| is_service(part));
+    let parts: Vec<_> = parts.take(MAX_PARTS).map(|(part, time)| named(part, time)).collect();
+    let parts = match parts.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", parts.join(", ")),
+    };
+    advice.step(format!(
+        "shorten the transaction by its other parts{parts}: its connection is free again sooner"
+    ));
+}
+
+fn named(part: Part, time: f64) -> String {
+    format!("{} {}", part.name(), us(time))
 }

@@ -3,8 +3,8 @@
 use super::{budget, counting, find, mariadb, postgres, said, says, set, sqlite};
 use dbtime_model::Part;
 use dbtime_model::record::{
-    BudgetLockHolder, FileIo, LoadInfo, RunRecord, RunSpec, ServerInfo, TraceInfo, Validity,
-    Warning, WarningKind,
+    BudgetLockHolder, FileIo, LoadInfo, LoadMode, RunRecord, RunSpec, ServerInfo, TraceInfo,
+    Validity, Warning, WarningKind,
 };
 
 #[test]
@@ -82,7 +82,21 @@ fn who_is_waited_for_is_named_with_what_that_one_does() {
     says(&record, "lock_waits", &these, &["READ-COMMITTED", "PRAGMA"]);
     says(&record, "lock_waits", &["innodb_flush_log_at_trx_commit=2; price"], &[]);
     let record = set(record, &[("transaction_isolation", "REPEATABLE-READ")]);
-    says(&record, "lock_waits", &["READ-COMMITTED"], &[]);
+    says(&record, "lock_waits", &["READ-COMMITTED"], &["--workers"]);
+}
+
+#[test]
+fn rows_that_many_wait_for_are_let_go_sooner_by_fewer_at_once() {
+    let mut record = mariadb(&[(Part::Lock, 300.0)]);
+    record.lock_holders = vec![waiting("tpcb: commit", Some("row lock"), 1.0)];
+    record.server = server(1.5, 2);
+    record.load.connections = 150;
+    let these = ["let fewer transactions than 150 run at once (--workers 16)"];
+    says(&record, "lock_waits", &these, &[]);
+    record.load.workers = Some(16);
+    says(&record, "lock_waits", &[], &["run at once"]);
+    (record.load.workers, record.server) = (None, None);
+    says(&record, "lock_waits", &[], &["run at once"]);
 }
 
 #[test]
@@ -201,9 +215,17 @@ fn a_pool_is_made_larger_where_the_server_has_cpus_left() {
         &["--rate"],
     );
     record.load.workers = Some(4);
-    says(&record, "pool_queue", &["more than 4 workers (--workers)"], &[]);
+    record.load.mode = LoadMode::Open;
+    let these = ["more than 4 workers (--workers)", "by its other parts (cpu 400 µs)"];
+    says(&record, "pool_queue", &these, &["at any moment"]);
+    record.load.mode = LoadMode::Closed;
+    let these = ["4 of 8 clients wait at any moment", "(--sweep workers=2,8)"];
+    says(&record, "pool_queue", &these, &["more than 4"]);
+    record.load.think_us = Some(100.0);
+    says(&record, "pool_queue", &["more than 4"], &["at any moment"]);
+    record.load.think_us = None;
     record.server = server(1.95, 2);
-    says(&record, "pool_queue", &["nothing left"], &["more than 4"]);
+    says(&record, "pool_queue", &["nothing left"], &["more than 4", "--sweep"]);
     record.validity = Validity::from_warnings(vec![Warning {
         kind: WarningKind::RateMissed,
         ..Warning::default()
