@@ -13,12 +13,13 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// The pages with commands to run, by the name of their file.
-const PAGES: [&str; 6] = [
+const PAGES: [&str; 7] = [
     "gate-in-ci",
     "how-many-connections",
     "own-schema",
     "replace-sysbench",
     "slow-p99",
+    "tune-by-budget",
     "which-setting",
 ];
 
@@ -336,6 +337,19 @@ fn process_in(file: &Path) -> String {
         assert!(begun.elapsed() < Duration::from_secs(20), "{text:?} in {}", file.display());
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+#[cfg(feature = "trace")]
+#[test]
+fn a_load_is_tuned_by_its_budget() {
+    let sandbox = Sandbox::new();
+    let probe = "run --query 'SELECT 1' --target mariadb --transactions 10 --trace --json";
+    let probed = sandbox.run(probe);
+    if probed.out.contains("CAP_BPF") {
+        assert!(std::env::var_os("CI").is_none(), "eBPF has to be permitted here: {}", probed.out);
+        return not_tested("no eBPF here");
+    }
+    runs("tune-by-budget", |_| {});
 }
 
 #[cfg(feature = "trace")]
