@@ -27,7 +27,7 @@ peak_of() {
     while [ -d "/proc/$process" ]; do
         watchers=$(descendants "$process" 2>/dev/null) || true
         now=$(tracer_peak 2>/dev/null) || true
-        peak=$(awk -v a="$peak" -v b="${now:-0}" 'BEGIN { print a > b ? a : b }')
+        peak=$(awk -v a="$peak" -v b="${now:-0}" 'BEGIN { print (a > b ? a : b) }')
         sleep 0.2
     done
     echo "$peak"
