@@ -310,6 +310,8 @@ impl<W: Write> DrivenWriter<W> {
 pub struct DrivenReader<R> {
     from: R,
     number: u64,
+    /// Room for a line.
+    line: Vec<u8>,
 }
 
 impl<R: BufRead> DrivenReader<R> {
@@ -318,7 +320,7 @@ impl<R: BufRead> DrivenReader<R> {
     /// # Errors
     /// It is no such file.
     pub fn begin(from: R) -> Result<(DrivenBegin, Self), DrivenFileError> {
-        let mut reader = Self { from, number: 0 };
+        let mut reader = Self { from, number: 0, line: Vec::new() };
         match reader.next() {
             Ok(Some(DrivenLine::Begin(begin))) if begin.version == VERSION => Ok((begin, reader)),
             Err(error @ (DrivenFileError::Io(_) | DrivenFileError::Packing(_))) => Err(error),
@@ -332,17 +334,17 @@ impl<R: BufRead> DrivenReader<R> {
     /// The line is none, or cannot be read.
     #[expect(clippy::should_implement_trait, reason = "an iterator would go on behind an error")]
     pub fn next(&mut self) -> Result<Option<DrivenLine>, DrivenFileError> {
-        let mut line = Vec::new();
-        self.from.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line)?;
+        self.line.clear();
+        self.from.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut self.line)?;
         self.number += 1;
-        if line.is_empty() {
+        if self.line.is_empty() {
             return Ok(None);
         }
         let failed = |error: serde_json::Error| DrivenFileError::Line {
             number: self.number,
             error: error.to_string(),
         };
-        Ok(Some(match serde_json::from_slice(&line).map_err(failed)? {
+        Ok(Some(match serde_json::from_slice(&self.line).map_err(failed)? {
             LineJson::Begin(begin) => DrivenLine::Begin(begin),
             LineJson::Statement(statement) => DrivenLine::Statement(statement.exchange()),
             LineJson::Transaction(one) => DrivenLine::Transaction(Box::new(one.driven())),

@@ -28,6 +28,10 @@ const OLDEST_VERSION: u32 = 1;
 /// Longer lines are none of ours. The longest by far is the end, of some megabytes.
 const MAX_RECORD_BYTES: u64 = 64 << 20;
 
+/// How [`TraceWriter`] begins the line of a request, which [`PresentLine`] would have to search for
+/// its end first.
+const REQUEST_BEGIN: &[u8] = b"{\"request\":";
+
 /// What stands at the beginning.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceBegin {
@@ -195,6 +199,8 @@ pub struct TraceReader<R> {
     since: MonoNanos,
     number: u64,
     is_cut: bool,
+    /// Room for a line.
+    line: Vec<u8>,
 }
 
 impl<R: BufRead> TraceReader<R> {
@@ -211,9 +217,18 @@ impl<R: BufRead> TraceReader<R> {
         struct VersionHeader {
             begin: RecordingVersion,
         }
-        let mut reader =
-            Self { from, version: OLDEST_VERSION, since: MonoNanos(0), number: 0, is_cut: false };
-        let line = reader.bytes()?.ok_or(TraceFileError::NoRecording)?;
+        let mut reader = Self {
+            from,
+            version: OLDEST_VERSION,
+            since: MonoNanos(0),
+            number: 0,
+            is_cut: false,
+            line: Vec::new(),
+        };
+        let mut line = Vec::new();
+        if !reader.bytes(&mut line)? {
+            return Err(TraceFileError::NoRecording);
+        }
         let versioned: VersionHeader =
             serde_json::from_slice(&line).map_err(|_| TraceFileError::NoRecording)?;
         if !(OLDEST_VERSION..=VERSION).contains(&versioned.begin.version) {
@@ -236,10 +251,13 @@ impl<R: BufRead> TraceReader<R> {
     /// The line is none, or cannot be read.
     #[expect(clippy::should_implement_trait, reason = "an iterator would go on behind an error")]
     pub fn next(&mut self) -> Result<Option<TraceLine>, TraceFileError> {
-        match self.bytes()? {
-            Some(line) => self.parse(&line).map(Some),
-            None => Ok(None),
-        }
+        let mut line = std::mem::take(&mut self.line);
+        let parsed = match self.bytes(&mut line)? {
+            true => self.parse(&line).map(Some),
+            false => Ok(None),
+        };
+        self.line = line;
+        parsed
     }
 
     /// Whether the last line was cut in two.
@@ -247,24 +265,37 @@ impl<R: BufRead> TraceReader<R> {
         self.is_cut
     }
 
-    fn bytes(&mut self) -> Result<Option<Vec<u8>>, TraceFileError> {
-        let mut line = Vec::new();
-        self.from.by_ref().take(MAX_RECORD_BYTES).read_until(b'\n', &mut line)?;
+    /// Reads a line without its end. Returns whether there is one.
+    fn bytes(&mut self, line: &mut Vec<u8>) -> Result<bool, TraceFileError> {
+        line.clear();
+        self.from.by_ref().take(MAX_RECORD_BYTES).read_until(b'\n', line)?;
         self.number += 1;
         self.is_cut = !line.is_empty() && !line.ends_with(b"\n");
         // One that was cut is none.
-        Ok((line.pop() == Some(b'\n')).then_some(line))
+        Ok(line.pop() == Some(b'\n'))
     }
 
     fn parse_present(&self, line: &[u8]) -> serde_json::Result<TraceLine> {
+        let request = line.strip_prefix(REQUEST_BEGIN).and_then(|line| line.strip_suffix(b"}"));
+        if let Some(request) = request {
+            return self.request(serde_json::Deserializer::from_slice(request));
+        }
         Ok(match serde_json::from_slice(line)? {
             PresentLine::Begin(begin) => TraceLine::Begin(begin),
             PresentLine::Request(request) => {
-                let mut json = serde_json::Deserializer::from_str(request.get());
-                TraceLine::Request(Box::new(read_request(&mut json, self.since)?))
+                self.request(serde_json::Deserializer::from_str(request.get()))?
             }
             PresentLine::End(end) => TraceLine::End(end),
         })
+    }
+
+    fn request<'de, F: serde_json::de::Read<'de>>(
+        &self,
+        mut from: serde_json::Deserializer<F>,
+    ) -> serde_json::Result<TraceLine> {
+        let request = read_request(&mut from, self.since)?;
+        from.end()?;
+        Ok(TraceLine::Request(Box::new(request)))
     }
 
     fn parse(&self, line: &[u8]) -> Result<TraceLine, TraceFileError> {

@@ -10,11 +10,11 @@ use crate::traced::{
 use crate::traced_files::{FileName, FileWait};
 use crate::traced_ledger::TraceLedger;
 use crate::{MonoNanos, Nanos, WireProtocol};
-use serde::de::Error;
+use serde::de::{Error, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::fmt;
 use std::net::SocketAddr;
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -53,7 +53,8 @@ pub(crate) struct RequestJson<'a> {
     query_cache: QueryCache,
     protocol: WireProtocol,
     /// Its number or letter in the protocol, and its name.
-    command: String,
+    #[serde(borrow)]
+    command: Cow<'a, str>,
     executes: u32,
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     statements: Vec<RequestStatementJson<'a>>,
@@ -148,15 +149,52 @@ impl Serialize for PartsJson {
 
 impl<'de> Deserialize<'de> for PartsJson {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let amounts = BTreeMap::<String, f64>::deserialize(from)?;
+        from.deserialize_map(PartsVisitor)
+    }
+}
+
+/// Reads parts without a copy of their names: a recording has a dozen in each line.
+struct PartsVisitor;
+
+impl<'de> Visitor<'de> for PartsVisitor {
+    type Value = PartsJson;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("parts by their names")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<PartsJson, A::Error> {
         let mut parts = Parts::traced(|_| Nanos::ZERO);
-        for (name, us) in amounts {
+        while let Some((name, us)) = from.next_entry::<PartName, f64>()? {
             // What a later program measures is passed over.
-            if let Some(part) = Part::named(&name) {
+            if let PartName(Some(part)) = name {
                 parts.add(part, (us * 1e3).round() as i64);
             }
         }
-        Ok(Self(parts))
+        Ok(PartsJson(parts))
+    }
+}
+
+/// A part by its name; `None` of one that is not known.
+struct PartName(Option<Part>);
+
+impl<'de> Deserialize<'de> for PartName {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_str(PartNameVisitor)
+    }
+}
+
+struct PartNameVisitor;
+
+impl Visitor<'_> for PartNameVisitor {
+    type Value = PartName;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a part")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<PartName, E> {
+        Ok(PartName(Part::named(name)))
     }
 }
 
@@ -204,7 +242,7 @@ impl<'a> RequestJson<'a> {
             files: request.files.iter().map(FileJson::of).collect(),
             query_cache: request.cache,
             protocol: request.protocol,
-            command: command_cell(request.protocol, request.command, command_name),
+            command: command_cell(request.protocol, request.command, command_name).into(),
             executes: request.executes,
             statements: request.statements.iter().map(RequestStatementJson::of).collect(),
             length: request.length,

@@ -2,6 +2,7 @@
 
 use super::clock_mapping::ClockMapping;
 use super::join_error::JoinError;
+use super::read_ahead::ReadAhead;
 use super::recorded_sides::RecordedSides;
 use crate::observers::{RunJoin, RunJoinEnd};
 use crate::statements::{StatementLog, StatementNames, unwritten};
@@ -15,6 +16,7 @@ use flate2::bufread::GzDecoder;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 /// So many of the driver's lines are taken at once.
 const BATCH_LINES: usize = 1_024;
@@ -84,74 +86,93 @@ impl BothFiles {
         };
         let (operations, count) = (sides.names.operations.len(), sides.names.statements.len());
         join.begin(Recorder::new(sides.driven.window(), operations, count, seed));
-        let (_, mut driven) = self.driven()?;
-        let (_, mut recording) = self.recording()?;
-        let mut requests =
-            MappedRequests { clock, sides, waiting: None, recording: &mut recording };
-        let mut next_settling = MonoNanos(0);
-        loop {
-            let (batch, present) = self.batch(&mut driven)?;
-            join.exchanges(&batch);
-            // Nothing of the driver's comes behind its end.
-            let is_over = batch.exchanges.is_empty() && batch.transactions.is_empty();
-            let until = if is_over { MonoNanos(u64::MAX) } else { present };
-            while let Some(request) =
-                requests.until(until).map_err(|error| self.bad_recording(error))?
-            {
-                let end = request.end;
-                join.requests(&[request], end);
-            }
-            if is_over {
-                break;
-            }
-            if present >= next_settling {
-                join.settle(MonoNanos(present.0.saturating_sub(SETTLED_AFTER.0)));
-                next_settling = present + SETTLE_INTERVAL;
-            }
-        }
+        thread::scope(|scope| {
+            let driven = ReadAhead::begin(scope, self.driven_batches()?);
+            let requests = ReadAhead::begin(scope, self.request_batches(clock, sides)?);
+            join_all(&mut join, driven, requests)
+        })?;
         Ok(JoinedFiles { end: join.finish(&sides.names.clone().into(), None), warning })
     }
 
-    /// The next lines of the driver, and when the last of them was over.
-    fn batch(
+    /// The driver's side, some lines at once, and when the last of them was over.
+    fn driven_batches(
         &self,
-        from: &mut DrivenReader<UnpackedFile>,
-    ) -> Result<(ExchangeBatch, MonoNanos), JoinError> {
-        let (mut batch, mut present) = (ExchangeBatch::default(), MonoNanos(0));
-        for _ in 0..BATCH_LINES {
-            match from.next().map_err(|error| self.bad_driven(error))? {
-                Some(DrivenLine::Statement(exchange)) => {
-                    present = present.max(exchange.read);
-                    batch.exchanges.push(exchange);
+    ) -> Result<impl FnMut() -> Result<Option<DrivenBatch>, JoinError>, JoinError> {
+        let (_, mut from) = self.driven()?;
+        Ok(move || {
+            let (mut batch, mut present) = (ExchangeBatch::default(), MonoNanos(0));
+            for _ in 0..BATCH_LINES {
+                match from.next().map_err(|error| self.bad_driven(error))? {
+                    Some(DrivenLine::Statement(exchange)) => {
+                        present = present.max(exchange.read);
+                        batch.exchanges.push(exchange);
+                    }
+                    Some(DrivenLine::Transaction(driven)) => batch.transactions.push(*driven),
+                    Some(_) => {}
+                    None => break,
                 }
-                Some(DrivenLine::Transaction(driven)) => batch.transactions.push(*driven),
-                Some(_) => {}
-                None => break,
             }
-        }
-        Ok((batch, present))
+            // Nothing of the driver's comes behind its end.
+            let is_over = batch.exchanges.is_empty() && batch.transactions.is_empty();
+            Ok((!is_over).then_some((batch, present)))
+        })
+    }
+
+    /// The requests of the time of the run, on the driver's clock, some at once.
+    fn request_batches(
+        &self,
+        clock: &ClockMapping,
+        sides: &RecordedSides,
+    ) -> Result<impl FnMut() -> Result<Option<Vec<TracedRequest>>, JoinError>, JoinError> {
+        let (_, mut from) = self.recording()?;
+        Ok(move || {
+            let mut batch = Vec::with_capacity(BATCH_LINES);
+            while batch.len() < BATCH_LINES {
+                match from.next().map_err(|error| self.bad_recording(error))? {
+                    Some(TraceLine::Request(mut request)) => {
+                        mapped(&mut request, clock);
+                        batch.extend(Some(*request).filter(|request| sides.contains(request)));
+                    }
+                    Some(_) => {}
+                    None => break,
+                }
+            }
+            Ok((!batch.is_empty()).then_some(batch))
+        })
     }
 }
 
-/// The requests of the time of the run, on the driver's clock.
-struct MappedRequests<'a> {
-    clock: &'a ClockMapping,
-    sides: &'a RecordedSides,
-    waiting: Option<TracedRequest>,
-    recording: &'a mut TraceReader<BufReader<File>>,
-}
+/// Lines of the driver, and when the last of them was over.
+type DrivenBatch = (ExchangeBatch, MonoNanos);
 
-impl MappedRequests<'_> {
-    /// The next one, if it was over by an instant.
-    fn until(&mut self, at: MonoNanos) -> Result<Option<TracedRequest>, TraceFileError> {
-        while self.waiting.is_none() {
-            let Some(line) = self.recording.next()? else { return Ok(None) };
-            if let TraceLine::Request(mut request) = line {
-                mapped(&mut request, self.clock);
-                self.waiting = Some(*request).filter(|request| self.sides.contains(request));
+/// Joins what comes of both sides.
+fn join_all(
+    join: &mut RunJoin,
+    mut driven: ReadAhead<DrivenBatch>,
+    mut requests: ReadAhead<Vec<TracedRequest>>,
+) -> Result<(), JoinError> {
+    let mut waiting = Vec::new().into_iter().peekable();
+    let mut next_settling = MonoNanos(0);
+    loop {
+        let batch = driven.next()?;
+        let until = batch.as_ref().map_or(MonoNanos(u64::MAX), |(_, present)| *present);
+        batch.iter().for_each(|(batch, _)| join.exchanges(batch));
+        loop {
+            if waiting.peek().is_none() {
+                let Some(more) = requests.next()? else { break };
+                waiting = more.into_iter().peekable();
             }
+            let Some(request) = waiting.next_if(|request| request.end <= until) else { break };
+            let end = request.end;
+            join.requests(&[request], end);
         }
-        Ok(self.waiting.take_if(|request| request.end <= at))
+        if batch.is_none() {
+            return Ok(());
+        }
+        if until >= next_settling {
+            join.settle(MonoNanos(until.0.saturating_sub(SETTLED_AFTER.0)));
+            next_settling = until + SETTLE_INTERVAL;
+        }
     }
 }
 

@@ -15,6 +15,7 @@ mod clock_mapping;
 mod clock_search;
 mod join_error;
 mod joined_record;
+mod read_ahead;
 mod recorded_sides;
 #[cfg(test)]
 mod tests;

@@ -11,6 +11,8 @@ use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::{TraceBegin, TraceEnd, TraceLine};
 use dbtime_model::{MonoNanos, Nanos, OperationId, StatementId};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::panic::resume_unwind;
+use std::thread;
 
 /// The driver's connections: when the exchanges of each were sent and read, and its number at the
 /// server.
@@ -31,10 +33,63 @@ impl DrivenConnections {
         }
     }
 
-    /// The connection of a request: by its name, else, where a relay lies between, by its number.
-    fn key_of(&self, request: &TracedRequest) -> Option<ConnectionKey> {
-        let named = request.connection_key().filter(|key| self.exchanges.contains_key(key));
-        named.or_else(|| *self.by_server_id.get(&request.server_id()?)?)
+    /// A connection of the server: by its name, else, where a relay lies between, by its number.
+    fn key_of(&self, recorded: &RecordedConnection) -> Option<ConnectionKey> {
+        let named = recorded.key.filter(|key| self.exchanges.contains_key(key));
+        named.or_else(|| *self.by_server_id.get(&recorded.server_id?)?)
+    }
+}
+
+/// What the server calls a connection. Its client may come to be known later than its number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct RecordedConnection {
+    number: u64,
+    key: Option<ConnectionKey>,
+    server_id: Option<u64>,
+}
+
+/// The requests of a recording that execute something.
+#[derive(Default)]
+struct RecordedRequests {
+    instants: FxHashMap<RecordedConnection, Vec<ServedInstants>>,
+    /// When the first began, and the last ended.
+    span: Option<(MonoNanos, MonoNanos)>,
+    end: Option<TraceEnd>,
+}
+
+impl RecordedRequests {
+    fn read(files: &BothFiles) -> Result<Self, JoinError> {
+        let mut requests = Self::default();
+        let (_, mut reader) = files.recording()?;
+        while let Some(line) = reader.next().map_err(|error| files.bad_recording(error))? {
+            match line {
+                TraceLine::Request(request) if executes(&request) => requests.add(&request),
+                TraceLine::End(end) => requests.end = Some(*end),
+                TraceLine::Begin(_) | TraceLine::Request(_) => {}
+            }
+        }
+        Ok(requests)
+    }
+
+    fn add(&mut self, request: &TracedRequest) {
+        let (first, last) = self.span.get_or_insert((request.start, request.end));
+        (*first, *last) = ((*first).min(request.start), (*last).max(request.end));
+        let connection = RecordedConnection {
+            number: request.connection,
+            key: request.connection_key(),
+            server_id: request.server_id(),
+        };
+        let queue = request.server_queue.unwrap_or(Nanos::ZERO);
+        let start = request.start.0.cast_signed();
+        let arrival = start - queue.signed();
+        let took = request.end.0.cast_signed() - arrival;
+        let instants = ServedInstants { arrival, start, took };
+        self.instants.entry(connection).or_default().push(instants);
+    }
+
+    /// How many connections there are.
+    fn connections(&self) -> usize {
+        self.instants.keys().map(|one| one.number).collect::<FxHashSet<_>>().len()
     }
 }
 
@@ -75,9 +130,16 @@ impl RecordedSides {
             until: MonoNanos(0),
             recorded: None,
         };
-        let driven = sides.read_driven(files)?;
+        // Each takes a CPU.
+        let (driven, requests) = thread::scope(|scope| {
+            let requests = scope.spawn(|| RecordedRequests::read(files));
+            let driven = sides.read_driven(files);
+            (driven, requests.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        });
+        let (driven, requests) = (driven?, requests?);
+        let recorded = requests.connections();
         let numbers = sides.number_connections(&driven);
-        let recorded = sides.read_recording(files, &driven, &numbers)?;
+        sides.assign(requests, &driven, &numbers);
         if sides.recorded.is_none() {
             return Err(JoinError::NoRequests { recording: files.recording.clone() });
         }
@@ -172,37 +234,20 @@ impl RecordedSides {
         driven.exchanges.keys().copied().zip(0..).collect()
     }
 
-    /// Returns how many connections are in the recording.
-    fn read_recording(
+    /// Gives the driver's connections their requests.
+    fn assign(
         &mut self,
-        files: &BothFiles,
+        requests: RecordedRequests,
         driven: &DrivenConnections,
         numbers: &FxHashMap<ConnectionKey, usize>,
-    ) -> Result<usize, JoinError> {
-        let mut connections = FxHashSet::default();
-        let (_, mut reader) = files.recording()?;
-        while let Some(line) = reader.next().map_err(|error| files.bad_recording(error))? {
-            match line {
-                TraceLine::Request(request) if executes(&request) => {
-                    connections.insert(request.connection);
-                    let (first, last) = self.recorded.get_or_insert((request.start, request.end));
-                    (*first, *last) = ((*first).min(request.start), (*last).max(request.end));
-                    let number = driven.key_of(&request).map(|key| numbers[&key]);
-                    if let Some(number) = number {
-                        let queue = request.server_queue.unwrap_or(Nanos::ZERO);
-                        let start = request.start.0.cast_signed();
-                        let arrival = start - queue.signed();
-                        let took = request.end.0.cast_signed() - arrival;
-                        let instants = ServedInstants { arrival, start, took };
-                        self.instants.requests[number].push(instants);
-                    }
-                }
-                TraceLine::End(end) => self.end = Some(*end),
-                TraceLine::Begin(_) | TraceLine::Request(_) => {}
+    ) {
+        (self.recorded, self.end) = (requests.span, requests.end);
+        for (connection, instants) in requests.instants {
+            if let Some(key) = driven.key_of(&connection) {
+                self.instants.requests[numbers[&key]].extend(instants);
             }
         }
         self.instants.requests.iter_mut().for_each(|all| all.sort_by_key(|one| one.start));
-        Ok(connections.len())
     }
 }
 
