@@ -78,7 +78,7 @@ impl BothFiles {
         let log = StatementLog::create_named(statements, StatementNames::recorded(&sides.names));
         let warning = match log {
             Ok(mut log) => {
-                log.map_clock(clock.clone());
+                log.take_recording(clock.clone());
                 join.write_to(log);
                 None
             }

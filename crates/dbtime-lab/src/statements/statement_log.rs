@@ -44,6 +44,8 @@ pub(crate) struct StatementLog {
     next_connection: u32,
     /// How the clock of the requests was mapped to the driver's.
     clock: ClockMapping,
+    /// Whether rows wait for the thread, however long.
+    waits: bool,
     lost: u64,
 }
 
@@ -81,13 +83,15 @@ impl StatementLog {
             connections: FxHashMap::default(),
             next_connection: 0,
             clock: ClockMapping::default(),
+            waits: false,
             lost: 0,
         })
     }
 
-    /// The requests that it takes had another clock.
-    pub(crate) fn map_clock(&mut self, clock: ClockMapping) {
-        self.clock = clock;
+    /// The requests that it takes come from a recording: they had another clock, and nothing is lost
+    /// while they wait for the disk.
+    pub(crate) fn take_recording(&mut self, clock: ClockMapping) {
+        (self.clock, self.waits) = (clock, true);
     }
 
     /// From now on transactions of this window are taken.
@@ -141,12 +145,15 @@ impl StatementLog {
         })
     }
 
-    /// Gives the rows to the thread, if there is room.
+    /// Gives the rows to the thread; those of a run only if there is room.
     fn hand_on(&mut self) {
-        match self
-            .to_thread
-            .try_send(std::mem::replace(&mut self.rows, Vec::with_capacity(GROUP_ROWS)))
-        {
+        let rows = std::mem::replace(&mut self.rows, Vec::with_capacity(GROUP_ROWS));
+        if self.waits {
+            // As below: why a thread has ended comes in the end.
+            let _ = self.to_thread.send(rows);
+            return;
+        }
+        match self.to_thread.try_send(rows) {
             Ok(()) => {}
             Err(TrySendError::Full(rows)) => self.rows = rows,
             // It has ended with an error, which comes in the end.

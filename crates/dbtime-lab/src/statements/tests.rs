@@ -6,6 +6,7 @@ use super::row_group_writer::RowGroupWriter;
 use super::statement_log::{GROUP_ROWS, MAX_ROWS, StatementLog, WAITING_GROUPS};
 use super::statement_names::StatementNames;
 use crate::join::{BareStatement, JoinedStatement, ServerAnswer, StatementMatch};
+use crate::recorded_join::ClockMapping;
 use dbtime_load::workload::Workload;
 use dbtime_model::exchange::{ConnectionKey, DrivenTransaction, StatementExchange};
 use dbtime_model::record::WarningKind;
@@ -19,7 +20,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 const WINDOW: Window = Window { start: MonoNanos(1_000), end: MonoNanos(1_000_000_000) };
 
@@ -177,21 +178,46 @@ impl Write for SlowDisk {
     }
 }
 
-#[test]
-fn a_disk_that_stands_still_costs_rows_that_are_counted_and_never_holds_up() {
-    let dir = tempfile::tempdir().expect("a folder");
+/// A log on a slow disk, which writes once the sender is dropped.
+fn slow_log(dir: &Path) -> (Sender<()>, StatementLog) {
     let (go_on, disk) = channel();
-    let path = dir.path().join("statements.parquet");
+    let path = dir.join("statements.parquet");
     let log =
         StatementLog::write_to(SlowDisk(disk), |_| Ok(()), &path, StatementNames::new(workload()));
     let mut log = log.expect("a thread");
     log.begin(WINDOW);
+    (go_on, log)
+}
+
+/// More rows than there is room for while the disk stands still.
+fn overflow(log: &mut StatementLog) {
     // What the thread may have taken, what waits for it, what waits for room there, and a few.
     let room = (1 + WAITING_GROUPS) * GROUP_ROWS + MAX_ROWS;
     let bare = BareStatement { exchange: exchange(2_000, 2_300), outcome: StatementMatch::Unsplit };
     for transaction in 0..room as u64 + 10 {
         log.add(&driven(transaction, 2_000), Vec::new(), &[bare]);
     }
+}
+
+#[test]
+fn rows_of_a_recording_wait_for_the_disk() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (go_on, mut log) = slow_log(dir.path());
+    log.take_recording(ClockMapping::default());
+    let disk = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        drop(go_on);
+    });
+    overflow(&mut log);
+    disk.join().expect("a disk");
+    assert_eq!(log.finish(), []);
+}
+
+#[test]
+fn a_disk_that_stands_still_costs_rows_that_are_counted_and_never_holds_up() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (go_on, mut log) = slow_log(dir.path());
+    overflow(&mut log);
     drop(go_on);
     let warnings = log.finish();
     assert_eq!(warnings.len(), 1);
