@@ -137,8 +137,11 @@ impl Planted {
         assert_eq!(blocker["lock"], self.lock.name, "{what}");
         let has_left = self.release != Release::Statement;
         assert_eq!(blocker["client_left"], has_left, "{what}");
-        let (wait, length) = (blocker["wait_us"].as_f64(), self.length.as_secs_f64() * 1e6);
-        assert!(wait.is_some_and(|wait| (0.5 * length..length + 1e6).contains(&wait)), "{what}");
+        let us = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("no figure: {what}"));
+        let (wait, length) = (us(&blocker["wait_us"]), self.length.as_secs_f64() * 1e6);
+        // On a busy machine it comes late to the lock: its own work, syncs and CPU are no wait.
+        let before = us(&waited["response_us"]) - us(&waited["parts_us"]["lock"]);
+        assert!((0.5 * length - before..length + 1e6).contains(&wait), "{what}");
         if self.lock.hold[0] == "BEGIN" {
             let did = &blocker["transaction"];
             let statements = if has_left { 2 } else { 3 };
