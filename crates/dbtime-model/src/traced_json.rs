@@ -149,14 +149,14 @@ impl Serialize for PartsJson {
 
 impl<'de> Deserialize<'de> for PartsJson {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_map(PartsVisitor)
+        from.deserialize_map(NamedPartsVisitor)
     }
 }
 
 /// Reads parts without a copy of their names: a recording has a dozen in each line.
-struct PartsVisitor;
+struct NamedPartsVisitor;
 
-impl<'de> Visitor<'de> for PartsVisitor {
+impl<'de> Visitor<'de> for NamedPartsVisitor {
     type Value = PartsJson;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -88,7 +88,7 @@ impl StatementLog {
         })
     }
 
-    /// The requests that it takes come from a recording: they had another clock, and nothing is lost
+    /// The requests that it takes are a recording's: they had another clock, and nothing is lost
     /// while they wait for the disk.
     pub(crate) fn take_recording(&mut self, clock: ClockMapping) {
         (self.clock, self.waits) = (clock, true);
