@@ -30,10 +30,7 @@ static __always_inline void abort_connection(struct connection *connection)
 	struct thread *thread;
 
 	maybe_close(connection);
-	if (connection->start) {
-		note_progress(connection, bpf_ktime_get_ns());
-		close_request(connection, OUTCOME_ABORTED);
-	}
+	abort_request(connection);
 	reset_framing(connection);
 	thread = only_counts() ? NULL : current_thread_or_add();
 	if (!thread)

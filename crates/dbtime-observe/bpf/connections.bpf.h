@@ -272,26 +272,6 @@ static __always_inline int is_tls_record(const __u8 *at)
 	return at[0] >= 0x14 && at[0] <= 0x17 && at[1] == 3;
 }
 
-/* The connection turns to TLS: its state moves to a map that probes can reach. */
-static __always_inline void begin_tls(struct connection *connection, enum framing framing)
-{
-	__u64 number = connection->request.connection;
-
-	connection->role = ROLE_IGNORED;
-	if (!connection->has_tls_probes) {
-		count(COUNT_TLS);
-		return;
-	}
-	connection->role = ROLE_ENCRYPTED;
-	connection->framing = framing;
-	connection->rest = 0;
-	connection->header_length = 0;
-	if (bpf_map_update_elem(&encrypted, &number, connection, BPF_ANY)) {
-		count(COUNT_NO_STORAGE);
-		connection->role = ROLE_IGNORED;
-	}
-}
-
 /* The state of a connection: in its socket or, encrypted, in a map; NULL: it is not followed. */
 static __always_inline struct connection *state_of(struct connection *connection)
 {

@@ -172,6 +172,15 @@ static __always_inline void close_unanswered(struct connection *connection)
 	close_request(connection, OUTCOME_ENDED);
 }
 
+/* Of a request that is under way no answer will be seen. */
+static __always_inline void abort_request(struct connection *connection)
+{
+	if (!connection->start)
+		return;
+	note_progress(connection, bpf_ktime_get_ns());
+	close_request(connection, OUTCOME_ABORTED);
+}
+
 /* The last request of a connection: QUIT or Terminate, which has no answer. */
 static __always_inline void close_at_quit(struct connection *connection)
 {
@@ -229,6 +238,28 @@ static __always_inline void note_first_read(struct connection *connection, __u64
 	}
 	assign(thread, request->connection, connection->wait_event, now);
 	thread->is_aggregated = settings.sums && !connection->is_filtered_out;
+}
+
+/* The connection turns to TLS: its state moves to a map that probes can reach. Where its framing had
+ * been lost, a request may be under way, whose answer is not seen any more. */
+static __always_inline void begin_tls(struct connection *connection, enum framing framing)
+{
+	__u64 number = connection->request.connection;
+
+	abort_request(connection);
+	connection->role = ROLE_IGNORED;
+	if (!connection->has_tls_probes) {
+		count(COUNT_TLS);
+		return;
+	}
+	connection->role = ROLE_ENCRYPTED;
+	connection->framing = framing;
+	connection->rest = 0;
+	connection->header_length = 0;
+	if (bpf_map_update_elem(&encrypted, &number, connection, BPF_ANY)) {
+		count(COUNT_NO_STORAGE);
+		connection->role = ROLE_IGNORED;
+	}
 }
 
 /* A request begins. Global: see `close_request`. */

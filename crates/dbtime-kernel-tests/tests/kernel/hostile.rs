@@ -152,6 +152,17 @@ fn survive(
     Ok(())
 }
 
+/// A request is under way, its connection's framing is lost, and what comes next looks like TLS.
+#[test]
+fn a_request_whose_connection_turns_to_tls_is_counted() {
+    let mut server = WatchedServer::new(WireProtocol::Postgres, &CaptureConfig::default());
+    let reads: [&[u8]; 3] = [b"Q\0\0\0\x0bCOMMIT\0", b"ZP\xff\xff\xff", &[20, 3, 0, 0, 0]];
+    reads.into_iter().for_each(|read| HostileAct::Reads(read.to_vec()).happen(&mut server));
+    server.ends();
+    let ledger = server.ledger();
+    assert_eq!((ledger.started, ledger.aborted, ledger.vanished()), (1, 1, 0), "{ledger:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 1500,
