@@ -21,7 +21,10 @@ fn main() {
     };
     let mut build = cc::Build::new();
     build
-        .files(["host/machine.c", "host/tables.c", "host/capture.c", "host/scheduler.c"])
+        .files(
+            ["machine", "records", "tables", "capture", "scheduler"]
+                .map(|name| format!("host/{name}.c")),
+        )
         .include("host")
         .include(PROGRAMS)
         .define(machine, None)

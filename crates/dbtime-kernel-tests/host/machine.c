@@ -37,12 +37,6 @@ struct host_region {
 	__u8 *bytes;
 };
 
-struct host_record {
-	struct host_record *next;
-	__u64 length;
-	__u8 bytes[];
-};
-
 static struct {
 	__u64 now;
 	__u64 tick;		/* by which the clock goes on when it is read */
@@ -52,14 +46,11 @@ static struct {
 	__u64 steps;
 	__u64 fails_in;		/* so many reads; 0: none fails */
 	int lacks_members;
-	int is_ring_full;
 	char broken[128];
 	struct host_task *tasks[HOST_TASKS];
 	struct unix_sock *sockets[HOST_SOCKETS];
 	struct cfs_rq queues[HOST_CPUS];
 	struct host_region regions[HOST_REGIONS];
-	struct host_record *records;
-	struct host_record **last_record;
 } machine;
 
 /* What lies about where a test ends is none of its business. Called by the sanitizer. */
@@ -245,20 +236,6 @@ void *host_sk_storage(void *map, struct sock *sk, __u64 flags)
 	return storage;
 }
 
-static long keep(void *data, __u64 size)
-{
-	struct host_record *record = malloc(sizeof(*record) + size);
-
-	if (!record)
-		abort();
-	record->next = NULL;
-	record->length = size;
-	memcpy(record->bytes, data, size);
-	*machine.last_record = record;
-	machine.last_record = &record->next;
-	return 0;
-}
-
 /* Each thread has a stack of two frames that none but it has; the kernel's has the top bit. */
 long host_stack(__u64 *to, __u32 size, __u64 flags)
 {
@@ -270,17 +247,6 @@ long host_stack(__u64 *to, __u32 size, __u64 flags)
 	to[0] = place + 1;
 	to[1] = place + 2;
 	return 2 * sizeof(*to);
-}
-
-long host_output(void *ring, void *data, __u64 size)
-{
-	host_step();
-	return machine.is_ring_full ? -28 : keep(data, size);
-}
-
-long host_seq_write(void *data, __u32 size)
-{
-	return keep(data, size);
 }
 
 struct unix_sock *host_unix_sock(struct sock *sk)
@@ -307,18 +273,6 @@ void host_task_release(struct task_struct *task)
 
 /* For the tests. */
 
-void host_forget_records(void)
-{
-	struct host_record *record = machine.records, *next;
-
-	for (; record; record = next) {
-		next = record->next;
-		free(record);
-	}
-	machine.records = NULL;
-	machine.last_record = &machine.records;
-}
-
 void host_forget_memory(void)
 {
 	for (int i = 0; i < HOST_REGIONS; i++)
@@ -330,13 +284,13 @@ void host_reset(void)
 {
 	host_forget_tables();
 	host_forget_records();
+	host_set_ring_full(0);
 	host_forget_memory();
 	for (int i = 0; i < HOST_TASKS; i++)
 		free(machine.tasks[i]);
 	for (int i = 0; i < HOST_SOCKETS; i++)
 		free(machine.sockets[i]);
 	memset(&machine, 0, sizeof(machine));
-	machine.last_record = &machine.records;
 }
 
 /* What a program did that it may not; an empty string: nothing. The next one begins. */
@@ -372,11 +326,6 @@ void host_set_cookie(__u64 cookie)
 void host_set_members(int lacks)
 {
 	machine.lacks_members = lacks;
-}
-
-void host_set_ring_full(int is_full)
-{
-	machine.is_ring_full = is_full;
 }
 
 void host_fail_read(__u64 in)
@@ -513,24 +462,4 @@ struct task_struct *host_task_at(__u32 index)
 struct pt_regs *host_regs_at(__u32 index)
 {
 	return &task_at(index)->regs;
-}
-
-/* Bytes of the oldest record; -1: there is none. */
-long host_record_length(void)
-{
-	return machine.records ? (long)machine.records->length : -1;
-}
-
-/* Takes the oldest record away. */
-void host_take_record(__u8 *to)
-{
-	struct host_record *record = machine.records;
-
-	if (!record)
-		return;
-	memcpy(to, record->bytes, record->length);
-	machine.records = record->next;
-	if (!machine.records)
-		machine.last_record = &machine.records;
-	free(record);
 }

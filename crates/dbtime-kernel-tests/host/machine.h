@@ -70,6 +70,8 @@ struct pt_regs *host_regs_at(__u32 index);
 /* Tables, by their address and their name; those of storage have no entries. */
 void host_table(void *map, char *name, enum host_kind kind, __u32 key, __u32 value, __u32 entries);
 void host_forget_tables(void);
+void host_forget_records(void);
+void host_set_ring_full(int is_full);
 void *host_storage_of(void *map, void *owner, int creates);
 
 /* A program has done what it may not; the first of these is kept. */
