@@ -11,6 +11,7 @@ use crate::random::{RandomStream, draw};
 use crate::think::ThinkTime;
 use crate::workload::Mix;
 use dbtime_model::{MonoNanos, Nanos, OperationId};
+use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fmt;
@@ -188,15 +189,13 @@ pub struct ClosedQueue {
     clients: ClientGroup,
     mix: Mix,
     seed: u64,
-    /// The lead of each client that is served, by its number.
-    leads: Vec<Nanos>,
     /// When each free worker would have been free, soonest first. One that has served nobody yet is
     /// not among them.
     freed: Vec<MonoNanos>,
     /// Clients that are thinking or waiting, soonest first.
     ready_clients: BinaryHeap<Reverse<ReadyClient>>,
-    /// Clients being served.
-    served: u32,
+    /// The leads of the clients being served, by their numbers.
+    served: FxHashMap<u32, Nanos>,
 }
 
 /// One client that will ask, or has asked.
@@ -222,8 +221,8 @@ impl ClosedQueue {
         let first =
             |client| Reverse(ReadyClient { at, client, round: 0, think: None, lead: Nanos::ZERO });
         let ready_clients = members.into_iter().map(first).collect();
-        let leads = vec![Nanos::ZERO; clients.total as usize];
-        Self { clients, mix, seed, leads, freed: Vec::new(), ready_clients, served: 0 }
+        let (freed, served) = (Vec::new(), FxHashMap::default());
+        Self { clients, mix, seed, freed, ready_clients, served }
     }
 
     /// The next transaction for a worker that is free. One that is not yet due is given only when
@@ -233,7 +232,11 @@ impl ClosedQueue {
     pub fn claim(&mut self, now: MonoNanos, ahead: bool) -> ClaimResult {
         loop {
             let Some(&Reverse(ready_client)) = self.ready_clients.peek() else {
-                return if self.served == 0 { ClaimResult::Over } else { ClaimResult::Wait(None) };
+                return if self.served.is_empty() {
+                    ClaimResult::Over
+                } else {
+                    ClaimResult::Wait(None)
+                };
             };
             let number = self.number(&ready_client);
             let over = ready_client.at >= self.clients.end
@@ -246,7 +249,6 @@ impl ClosedQueue {
                 return ClaimResult::Wait(Some(ready_client.at));
             }
             self.ready_clients.pop();
-            self.served += 1;
             let mut ticket = self.ticket(&ready_client, number);
             let ready = self.ready(&ready_client, now);
             if ahead {
@@ -257,7 +259,7 @@ impl ClosedQueue {
         }
     }
 
-    /// When a worker could serve a client. Keeps the client's lead.
+    /// When a worker could serve a client, which is served from now on.
     #[inline]
     fn ready(&mut self, client: &ReadyClient, now: MonoNanos) -> MonoNanos {
         let came = client.at - client.lead;
@@ -272,7 +274,7 @@ impl ClosedQueue {
         };
         // Nobody waits beyond the present, whatever that driver would have done.
         let ready = (client.at + (would_begin - came)).min(now.max(client.at));
-        self.leads[client.client as usize] = ready - would_begin;
+        self.served.insert(client.client, ready - would_begin);
         ready
     }
 
@@ -282,8 +284,7 @@ impl ClosedQueue {
     /// [`Sample::freed`]: dbtime_model::Sample::freed
     #[inline]
     pub fn served(&mut self, ticket: &Ticket, done: MonoNanos, freed: MonoNanos) {
-        self.served -= 1;
-        let lead = self.leads[ticket.client as usize];
+        let lead = self.served.remove(&ticket.client).unwrap_or(Nanos::ZERO);
         let freed = freed - lead;
         self.freed.insert(self.freed.partition_point(|other| *other <= freed), freed);
         let think = self.clients.think[ticket.operation.0 as usize].map(|think| {
@@ -304,8 +305,8 @@ impl ClosedQueue {
     }
 
     /// A claimed transaction was given up: its client asks no more.
-    pub fn given_up(&mut self) {
-        self.served -= 1;
+    pub fn given_up(&mut self, ticket: &Ticket) {
+        self.served.remove(&ticket.client);
     }
 
     /// Takes out those who asked before `end` and were not served, for the count of the unfinished

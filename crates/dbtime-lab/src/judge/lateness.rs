@@ -106,13 +106,10 @@ fn busy(record: &RunRecord) -> Option<LatenessCause> {
 }
 
 /// Nobody else used the CPUs for long, and the driver's threads waited for one: they waited for
-/// each other, for the server that is driven, or for what the kernel does for it. Whatever was due
-/// in such a wait was late with it: half of it on average, and at least one.
+/// each other, for the server that is driven, or for what the kernel does for it.
 fn run_queue(record: &RunRecord) -> Option<LatenessCause> {
     let waited_s = record.client.threads_runq_s?;
-    let rate = record.load.rate_tps.unwrap_or(record.throughput_tps);
-    let due_meanwhile = (rate * record.latency_us.lag.p999 / 1e6 / 2.0).max(1.0);
-    (waited_s * due_meanwhile >= MIN_EXPLAINED_SHARE * lag_s(record)).then(|| {
+    (record.runq_lateness_s()? >= MIN_EXPLAINED_SHARE * lag_s(record)).then(|| {
         let text = format!(
             "for its threads waited {waited_s:.2} s for a CPU that short work had: the \
              database's, or the kernel's for its disk and network"

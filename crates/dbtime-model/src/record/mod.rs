@@ -211,6 +211,15 @@ impl RunRecord {
         whole.chain(of_operation)
     }
 
+    /// How late all transactions together were for the driver's waits for a CPU, in seconds: what
+    /// was due in such a wait was late with it, half of it on average, and at least one. `None`
+    /// where these waits are not known.
+    pub fn runq_lateness_s(&self) -> Option<f64> {
+        let rate = self.load.rate_tps.unwrap_or(self.throughput_tps);
+        let due_meanwhile = (rate * self.latency_us.lag.p999 / 1e6 / 2.0).max(1.0);
+        self.client.threads_runq_s.map(|waited_s| waited_s * due_meanwhile)
+    }
+
     /// How all that decides about the run came out, the worst of it; `None` where nothing does.
     pub fn limits_outcome(&self) -> Option<CheckOutcome> {
         let deciding = self.checks().map(|(_, check)| check).filter(|check| check.decides());

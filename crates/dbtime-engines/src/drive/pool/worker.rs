@@ -144,7 +144,7 @@ impl<'a> PoolWorker<'a> {
         let begins = ready.max(self.thread_recorder.ended);
         if self.plan.measure.is_some() && begins >= self.end + self.plan.late_start {
             self.thread_recorder.not_sent(&ticket, Outcome::Unfinished, begins);
-            self.given_up();
+            self.given_up(&ticket);
             return WorkerTurn::Again;
         }
         WorkerTurn::Run(ticket, ready)
@@ -184,12 +184,12 @@ impl<'a> PoolWorker<'a> {
     }
 
     /// Tells a closed loop that its client was not served any more.
-    fn given_up(&mut self) {
+    fn given_up(&mut self, ticket: &Ticket) {
         match (&mut self.own, self.shared) {
-            (Some(own), _) => own.given_up(),
+            (Some(own), _) => own.given_up(ticket),
             (None, Some(shared)) => {
                 if let PoolQueue::Closed(queue) = &mut *lock(&shared.queue) {
-                    queue.given_up();
+                    queue.given_up(ticket);
                 }
             }
             (None, None) => {}

@@ -217,12 +217,12 @@ impl<'a, R: Reactor> Shard<'a, R> {
     #[inline]
     fn send_due(&mut self, mut present: MonoNanos) -> MonoNanos {
         let stopped = self.stop.instant();
-        if present >= stopped && self.next.is_some_and(|next| next.ticket.due >= stopped) {
-            // Claimed ahead and not due before the run was ended: it was never offered.
-            self.next = None;
-            if let ShardQueue::Closed(queue) = &mut self.queue {
-                queue.given_up();
-            }
+        if present >= stopped
+            && let Some(never_offered) = self.next.take_if(|next| next.ticket.due >= stopped)
+            && let ShardQueue::Closed(queue) = &mut self.queue
+        {
+            // Claimed ahead and not due before the run was ended.
+            queue.given_up(&never_offered.ticket);
         }
         while let Some(&(id, freed)) = self.idle.front() {
             if self.next.is_none() {
@@ -239,7 +239,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
             if self.is_too_late(&claimed, present) {
                 self.thread_recorder.not_sent(&claimed.ticket, Outcome::Unfinished, present);
                 if let ShardQueue::Closed(queue) = &mut self.queue {
-                    queue.given_up();
+                    queue.given_up(&claimed.ticket);
                 }
                 continue;
             }

@@ -31,8 +31,9 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
             .step("find what stopped dbtime, or took its CPU, for a tenth of a second and longer");
     }
     let ended = record.counts.completed.saturating_add(record.counts.failed) as f64;
-    let waited_s = client.threads_runq_s.unwrap_or(0.0);
-    if waited_s * 1e6 >= MIN_EXPLAINED * advice.mean.at_most_us * ended.max(1.0) {
+    let late_s = record.runq_lateness_s().unwrap_or(0.0);
+    if late_s * 1e6 >= MIN_EXPLAINED * advice.mean.at_most_us * ended.max(1.0) {
+        let waited_s = client.threads_runq_s.unwrap_or(0.0);
         advice.figure(format!("the driver's threads waited {} for a CPU", us(waited_s * 1e6)));
         advice.step(match case.is_server() {
             true => "give dbtime CPUs of its own (--client-cpus, and --server-cpus for the server)",

@@ -246,6 +246,11 @@ fn the_drivers_lateness_has_the_reason_that_its_figures_show() {
     says(&record, "driver_delay", &["busy 90 %", "--shards"], &["wakes a sleeper"]);
     record.client.threads_runq_s = Some(0.2);
     says(&record, "driver_delay", &["threads waited 200 ms for a CPU", "--client-cpus"], &[]);
+    // A twentieth of the delay, but many were due in each of these waits.
+    record.client.threads_runq_s = Some(0.01);
+    says(&record, "driver_delay", &[], &["for a CPU"]);
+    (record.throughput_tps, record.latency_us.lag.p999) = (1_000.0, 40_000.0);
+    says(&record, "driver_delay", &["threads waited 10.0 ms for a CPU"], &[]);
 }
 
 #[test]
