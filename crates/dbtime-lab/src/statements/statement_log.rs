@@ -186,7 +186,8 @@ pub(crate) fn unwritten(error: &io::Error) -> Warning {
     Warning {
         kind: WarningKind::StatementsLost,
         text: format!("{} could not be written: {error}", file::STATEMENTS),
-        remedy: "all else is recorded; with free space for the record, run again".to_owned(),
+        remedy: "all else is recorded; with free space for the record, repeat the command"
+            .to_owned(),
     }
 }
 

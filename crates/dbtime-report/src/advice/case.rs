@@ -2,7 +2,7 @@
 //! several rules have.
 
 use super::{AdviceBound, AdviceRule, BudgetAdvice, MIN_SHARE_PCT};
-use crate::format::{bytes, clean, finite, percent, us};
+use crate::format::{bytes, clean, finite, percent, rate, us};
 use crate::means::PartMeans;
 use crate::tail::{ResponseTail, tail};
 use dbtime_model::record::{BudgetUs, RunRecord, StatementSummary};
@@ -184,6 +184,13 @@ impl<'a> AdviceCase<'a> {
     pub(super) fn round_trips(&self) -> Option<f64> {
         self.record.round_trips_per_tx.filter(|n| n.is_finite() && self.is_server())
     }
+}
+
+/// `9 round trips per transaction`.
+pub(super) fn trips_per_transaction(trips: f64) -> String {
+    let number = rate(trips);
+    let noun = if number == "1" { "round trip" } else { "round trips" };
+    format!("{number} {noun} per transaction")
 }
 
 /// What the target is. Records name a server by its protocol, and its version says the rest.

@@ -1,8 +1,8 @@
 //! Between client and server: on the way, and unread in the server's socket.
 
-use crate::advice::case::AdviceCase;
+use crate::advice::case::{AdviceCase, trips_per_transaction};
 use crate::advice::{AdviceRule, BudgetAdvice};
-use crate::format::{rate, us};
+use crate::format::us;
 use dbtime_model::Part;
 use dbtime_model::record::ConnectionCipher;
 
@@ -13,7 +13,7 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     let trips = case.round_trips().filter(|trips| *trips > 0.0);
     if let Some(trips) = trips {
         let each = us(advice.mean.at_most_us / trips);
-        advice.figure(format!("{} round trips per transaction, {each} each", rate(trips)));
+        advice.figure(format!("{}, {each} each", trips_per_transaction(trips)));
     }
     let protocol = case.record.target.protocol.as_deref().unwrap_or_default();
     // All but one can be saved.

@@ -1,8 +1,8 @@
 //! Server and wire as one number: to be split by a trace.
 
-use crate::advice::case::AdviceCase;
+use crate::advice::case::{AdviceCase, trips_per_transaction};
 use crate::advice::{AdviceRule, BudgetAdvice};
-use crate::format::{rate, us};
+use crate::format::us;
 use dbtime_model::Part;
 use dbtime_model::record::WarningKind;
 
@@ -12,7 +12,7 @@ pub(super) const RULE: AdviceRule =
 fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     let record = case.record;
     if let Some(trips) = case.round_trips() {
-        advice.figure(format!("{} round trips per transaction", rate(trips)));
+        advice.figure(trips_per_transaction(trips));
     }
     let server = record.server.as_ref();
     if let Some(cpu) = server.and_then(|server| server.cpu_us_per_tx) {

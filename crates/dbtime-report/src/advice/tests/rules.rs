@@ -271,7 +271,7 @@ fn round_trips_are_saved_and_shortened() {
     record.target.protocol = Some("prepared, pipelined".to_owned());
     says(&record, "round_trips", &[], &["--pipeline", "Unix socket"]);
     record.round_trips_per_tx = Some(1.0);
-    says(&record, "round_trips", &["1 round trips"], &["several rows"]);
+    says(&record, "round_trips", &["1 round trip per transaction"], &["several rows"]);
 }
 
 #[test]
