@@ -2,31 +2,31 @@
 //! written and read again.
 #![no_main]
 
-use dbtime_model::driven_file::{DrivenLine, DrivenReader, DrivenWriter};
+use dbtime_fuzz::with_check_sums;
+use dbtime_model::driven_file::{DrivenReader, DrivenWriter};
 use libfuzzer_sys::fuzz_target;
+use std::io::Cursor;
 
-/// The lines, and the file that they make.
-fn copied(bytes: &[u8]) -> Option<(Vec<String>, Vec<u8>)> {
-    let (begin, mut reader) = DrivenReader::begin(bytes).ok()?;
+/// The rows and the names, and the file that they make.
+fn copied(bytes: &[u8]) -> Option<(String, Vec<u8>)> {
+    let (begin, mut reader) = DrivenReader::begin(Cursor::new(bytes)).ok()?;
     let mut writer = DrivenWriter::begin(Vec::new(), &begin).expect("it is in memory");
-    let mut lines = vec![format!("{begin:?}")];
-    while let Some(line) = reader.next().ok()? {
-        lines.push(format!("{line:?}"));
-        match line {
-            DrivenLine::Begin(_) => return None,
-            DrivenLine::Statement(exchange) => writer.statement(&exchange).expect("as before"),
-            DrivenLine::Transaction(driven) => writer.transaction(&driven).expect("as before"),
-            DrivenLine::End(names) => {
-                return Some((lines, writer.end(names).expect("as before")));
-            }
-        }
+    let (mut exchanges, mut transactions) = (Vec::new(), Vec::new());
+    while let Some(batch) = reader.next().ok()? {
+        writer.batch(&batch).expect("it is in memory");
+        exchanges.extend(batch.exchanges);
+        transactions.extend(batch.transactions);
     }
-    None
+    let names = reader.end().names.clone();
+    let shown = format!("{begin:?} {exchanges:?} {transactions:?} {names:?}");
+    Some((shown, writer.end(names).expect("it is in memory")))
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    if let Some((lines, file)) = copied(bytes) {
-        let (again, _) = copied(&file).expect("what was written can be read");
-        assert_eq!(again, lines);
+    for bytes in [bytes, &with_check_sums(bytes)] {
+        if let Some((shown, file)) = copied(bytes) {
+            let (again, _) = copied(&file).expect("what was written can be read");
+            assert_eq!(again, shown);
+        }
     }
 });

@@ -5,13 +5,14 @@
 use dbtime_fuzz::shown;
 use dbtime_model::MonoNanos;
 use dbtime_model::traced::TracedRequest;
+use dbtime_model::traced_batch::RequestBatch;
 use dbtime_model::traced_live::LiveConnection;
 use dbtime_model::traced_totals::TracedTotals;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    if let Ok(requests) = postcard::from_bytes::<Vec<TracedRequest>>(bytes) {
-        requests.iter().for_each(|request| shown(request, MonoNanos(0)));
+    if let Ok(batch) = postcard::from_bytes::<RequestBatch<Vec<TracedRequest>>>(bytes) {
+        batch.into_requests().iter().for_each(|request| shown(request, MonoNanos(0)));
     }
     if let Ok(connections) = postcard::from_bytes::<Vec<LiveConnection>>(bytes) {
         connections.iter().for_each(|one| shown(&one.request, MonoNanos(0)));

@@ -2,32 +2,45 @@
 //! terminal; what was read can be written and read again.
 #![no_main]
 
-use dbtime_fuzz::shown;
-use dbtime_model::traced_file::{TraceEnd, TraceLine, TraceReader, TraceWriter};
+use dbtime_fuzz::{shown, with_check_sums};
+use dbtime_model::traced_file::{
+    RecordedPart, TraceEnd, TraceLineWriter, TraceReader, TraceWriter,
+};
 use dbtime_report::terminal::{TracedReport, cost_line, ledger_lines, trace_summary};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
+    read(bytes);
+    read(&with_check_sums(bytes));
+});
+
+fn read(bytes: &[u8]) {
     let Ok((begin, mut reader)) = TraceReader::begin(bytes) else { return };
-    let mut copy = Vec::new();
-    let mut writer = TraceWriter::begin(&mut copy, &begin).expect("memory");
-    while let Ok(Some(line)) = reader.next() {
-        match line {
-            TraceLine::Begin(_) => {}
-            TraceLine::Request(request) => {
-                shown(&request, begin.since);
-                writer.request(&request, "QUERY").expect("memory");
+    let (mut blocks, mut lines) = (Vec::new(), Vec::new());
+    let mut writer = TraceWriter::begin(&mut blocks, &begin).expect("memory");
+    let mut line_writer = TraceLineWriter::begin(&mut lines, &begin).expect("memory");
+    while let Ok(Some(part)) = reader.next() {
+        match part {
+            RecordedPart::Requests(mut requests) => {
+                for request in &requests {
+                    shown(request, begin.since);
+                    line_writer.request(request, "QUERY").expect("memory");
+                }
+                writer.requests(&mut requests).expect("memory");
             }
-            TraceLine::End(end) => {
+            RecordedPart::End(end) => {
                 show_end(&end);
                 writer.end(&end).expect("memory");
-                let (again, _) = TraceReader::begin(&copy[..]).expect("what was written");
-                assert_eq!(again.servers, begin.servers);
+                line_writer.end(&end).expect("memory");
+                for copy in [blocks, lines] {
+                    let (again, _) = TraceReader::begin(&copy[..]).expect("what was written");
+                    assert_eq!(again.servers, begin.servers);
+                }
                 return;
             }
         }
     }
-});
+}
 
 fn show_end(end: &TraceEnd) {
     let statements = vec![("a statement".to_owned(), end.totals.all())];

@@ -356,6 +356,8 @@ fn server(observed: &RunObservation, counts: &OutcomeCounts) -> Option<ServerInf
         involuntary_switches: used.resources.switches.map(|switches| switches.involuntary),
         read_bytes: used.resources.io.map(|io| io.read_bytes),
         written_bytes: used.resources.io.map(|io| io.written_bytes),
+        read_calls: used.resources.io.map(|io| io.read_calls),
+        write_calls: used.resources.io.map(|io| io.write_calls),
         by_thread: by_thread.collect(),
     })
 }

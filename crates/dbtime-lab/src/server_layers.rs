@@ -5,7 +5,7 @@ use dbtime_model::Part;
 use dbtime_model::counters::CounterReport;
 use dbtime_model::record::{
     BudgetInfo, BudgetLayer, BudgetMethod, BudgetUs, LayerCell, LayerScope, Provenance, RunRecord,
-    relate_layers,
+    ServerInfo, relate_layers,
 };
 use dbtime_observe::block_device::{DeviceRequests, DeviceSample};
 use dbtime_observe::counters::page_accesses;
@@ -35,6 +35,7 @@ pub(crate) fn server_layers(
     let rows = measured(record.statements.iter().map(|statement| statement.rows).sum());
     let mut layers = vec![transactions(record, info), statements(record)];
     layers.extend(buffer_pool(budget, info, counters));
+    layers.extend(record.server.iter().flat_map(calls));
     // Rows of transactions that were not matched would be in the records and not in the waits.
     let traced_rows = rows.filter(|_| info.sampled == info.of);
     let mut layers: Vec<_> = layers.into_iter().map(|layer| layer.for_records(rows)).collect();
@@ -77,6 +78,14 @@ fn buffer_pool(
         BudgetLayer::new("SQL to buffer pool: CPU", LayerScope::Server, cpu_s, accesses),
         BudgetLayer::new("buffer pool: page reads", LayerScope::Server, None, reads),
     ]
+}
+
+/// What the server requested of the kernel, whatever for. Nobody times these calls: where one waits,
+/// the waits for files have it.
+fn calls(server: &ServerInfo) -> impl Iterator<Item = BudgetLayer> {
+    let calls = [("read calls", server.read_calls), ("write calls", server.write_calls)];
+    let known = calls.into_iter().filter_map(|(name, calls)| calls.map(|calls| (name, calls)));
+    known.map(|(name, calls)| BudgetLayer::new(name, LayerScope::Server, None, measured(calls)))
 }
 
 /// What the statements' threads waited for in their calls, as the tracer saw it; one call may wait
@@ -143,6 +152,8 @@ mod tests {
         record.statements = vec![statement(1_000, 1_000, 200.0), statement(1_000, 0, 500.0)];
         let waits = [(Part::IoRead, 40), (Part::IoRead, 10), (Part::Sync, 1_000)];
         record.file_waits = Some(waits.map(|(part, count)| wait(part, Some(count))).to_vec());
+        let (read_calls, write_calls) = (Some(81), Some(1_500));
+        record.server = Some(ServerInfo { read_calls, write_calls, ..ServerInfo::default() });
         record
     }
 
@@ -183,6 +194,8 @@ mod tests {
             ("statements, all layers", Some(700.0), Some(2_000), rows),
             ("SQL to buffer pool: CPU", Some(300.0), Some(30_000), rows),
             ("buffer pool: page reads", None, Some(80), rows),
+            ("read calls", None, Some(81), rows),
+            ("write calls", None, Some(1_500), rows),
             ("waits for file reads", Some(20.0), Some(50), rows),
             ("waits for file writes", Some(0.0), Some(0), rows),
             ("waits for file syncs", Some(400.0), Some(1_000), rows),
@@ -193,9 +206,10 @@ mod tests {
         assert_eq!(shown, expected);
         let each: Vec<_> = layers.iter().map(|layer| rounded(layer.time_per_op_ns)).collect();
         assert_eq!(each[..4], [Some(900_000.0), Some(350_000.0), Some(10_000.0), None]);
-        assert_eq!(each[4..7], [Some(400_000.0), None, Some(400_000.0)]);
+        assert_eq!(each[6..9], [Some(400_000.0), None, Some(400_000.0)]);
         let relative: Vec<_> = layers.iter().map(|layer| rounded(layer.relative)).collect();
-        assert_eq!(relative[..6], [Some(90.0), Some(35.0), Some(1.0), None, Some(40.0), None]);
+        assert_eq!(relative[..4], [Some(90.0), Some(35.0), Some(1.0), None]);
+        assert_eq!(relative[6..8], [Some(40.0), None]);
         let derived = layers.iter().filter(|l| l.time_from == Some(Provenance::Derived));
         assert_eq!(derived.map(|l| &*l.name).collect::<Vec<_>>(), ["SQL to buffer pool: CPU"]);
     }
@@ -206,8 +220,9 @@ mod tests {
         // Of half of the transactions not all statements were matched.
         record.budget.as_mut().expect("there").of = 2_000;
         record.file_waits.as_mut().expect("there").push(wait(Part::Sync, None));
+        record.server = None;
         let layers = server_layers(&record, None, None);
-        assert_eq!(layers.len(), 7, "without a device: {layers:#?}");
+        assert_eq!(layers.len(), 7, "without calls and a device: {layers:#?}");
         let pool = &layers[UNIT];
         assert_eq!(
             (pool.operations, pool.operations_from, pool.time_per_op_ns),

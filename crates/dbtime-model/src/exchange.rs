@@ -2,11 +2,12 @@
 //! serve.
 
 use crate::{MonoNanos, Nanos, Parts, Sample, StatementId};
+use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use std::num::NonZeroU64;
 
 /// What names a connection at both of its ends, as long as it is open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ConnectionKey {
     /// The client's address and port.
     Tcp(SocketAddr),

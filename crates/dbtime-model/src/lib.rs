@@ -6,6 +6,7 @@
 //! This crate knows nothing of threads, clocks, sockets or databases, and prints nothing.
 #![forbid(unsafe_code)]
 
+mod block_file;
 mod budget;
 pub mod counters;
 mod distribution;
@@ -28,6 +29,7 @@ pub mod shell;
 pub mod spans;
 mod sparse_counts;
 pub mod traced;
+pub mod traced_batch;
 pub mod traced_file;
 pub mod traced_files;
 pub mod traced_json;

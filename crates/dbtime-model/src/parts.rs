@@ -5,8 +5,8 @@
 //! absent (`null` in the record), never zero.
 
 use crate::units::Nanos;
-use serde::de::{IgnoredAny, MapAccess, Visitor};
-use serde::ser::SerializeMap;
+use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::ser::{SerializeMap, SerializeTuple};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
@@ -286,11 +286,16 @@ impl Parts {
 }
 
 /// As JSON: an object of the parts that came to anything, `cpu_us` and so on, in microseconds. In
-/// binary formats: which parts were measured, and the nanoseconds of all.
+/// binary formats: which parts were measured, a bit each, and the nanoseconds of these.
 impl Serialize for Parts {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         if !to.is_human_readable() {
-            return (self.measured.0, self.ns).serialize(to);
+            let mut tuple = to.serialize_tuple(1 + self.measured.0.count_ones() as usize)?;
+            tuple.serialize_element(&self.measured.0)?;
+            for part in self.measured.iter() {
+                tuple.serialize_element(&self.get(part))?;
+            }
+            return tuple.end();
         }
         let present = || Part::ALL.into_iter().filter(|part| self.get(*part) != 0);
         let mut map = to.serialize_map(Some(present().count()))?;
@@ -316,8 +321,30 @@ impl<'de> Deserialize<'de> for Parts {
         if from.is_human_readable() {
             return from.deserialize_map(PartsVisitor);
         }
-        let (measured, ns) = <(u32, [i64; PART_COUNT])>::deserialize(from)?;
-        Ok(Self { ns, measured: PartSet(measured) })
+        from.deserialize_tuple(1 + PART_COUNT, MeasuredPartsVisitor)
+    }
+}
+
+struct MeasuredPartsVisitor;
+
+impl<'de> Visitor<'de> for MeasuredPartsVisitor {
+    type Value = Parts;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a set of parts, and the nanoseconds of each")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Parts, A::Error> {
+        let lacks = || A::Error::custom("parts are missing");
+        let measured = PartSet(from.next_element()?.ok_or_else(lacks)?);
+        if measured.without(PartSet::of(&Part::ALL)) != PartSet::default() {
+            return Err(A::Error::custom("a part is not known"));
+        }
+        let mut parts = Parts { ns: [0; PART_COUNT], measured };
+        for part in measured.iter() {
+            parts.ns[part as usize] = from.next_element()?.ok_or_else(lacks)?;
+        }
+        Ok(parts)
     }
 }
 
@@ -453,6 +480,8 @@ mod tests {
             }
             let json = serde_json::to_string(&parts).expect("an object");
             prop_assert_eq!(serde_json::from_str::<Parts>(&json).expect("parts"), parts);
+            let bytes = postcard::to_allocvec(&[parts, parts]).expect("room");
+            prop_assert_eq!(postcard::from_bytes::<[Parts; 2]>(&bytes).expect("parts"), [parts; 2]);
         }
     }
 }

@@ -38,8 +38,9 @@ pub enum TextState {
 
 /// A request that is over, from the read that brought it to the write that ended its answer.
 ///
-/// Its own serialized form is for binary formats between processes, and the one in which recordings
-/// of the versions 1 and 2 are read; what is written as JSON is in `traced_json`.
+/// Its own serialized form is for binary formats, between processes and in recordings (a changed
+/// field needs a new version of these), and the one in which recordings of the versions 1 and 2 are
+/// read; what is written as JSON is in `traced_json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TracedRequest {
     /// Its connection, from 1 in the order of first sight.
@@ -180,7 +181,7 @@ pub struct ExecutedStatement {
 }
 
 /// Whose a connection is, as far as that is known.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SessionLogin {
     /// The user, as the client named it; at most 63 bytes of the name. Empty: the client logged in
     /// before that could be seen.

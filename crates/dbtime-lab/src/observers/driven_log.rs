@@ -8,13 +8,9 @@ use dbtime_model::exchange::ExchangeBatch;
 use dbtime_model::record::{Warning, WarningKind, file};
 use dbtime_model::{MonoNanos, RunPhase};
 use dbtime_observe::process::clock_id;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
-
-type PackedFile = GzEncoder<BufWriter<File>>;
 
 /// Writes every statement and transaction of a load, the warm-up included.
 pub(crate) struct DrivenLog {
@@ -26,7 +22,7 @@ pub(crate) struct DrivenLog {
 enum LogState {
     /// Before the load has started there is nothing to write.
     Waiting(File),
-    Writing(Box<DrivenWriter<PackedFile>>),
+    Writing(Box<DrivenWriter<BufWriter<File>>>),
     Failed(io::Error),
 }
 
@@ -46,7 +42,6 @@ impl DrivenLog {
         let written = match state {
             LogState::Writing(writer) => writer
                 .end(driven_names(&plan.workload))
-                .and_then(GzEncoder::finish)
                 .and_then(|file| Ok(file.into_inner()?))
                 .and_then(|file| file.sync_all()),
             LogState::Waiting(_) => Err(io::Error::other("the load has not started")),
@@ -58,7 +53,7 @@ impl DrivenLog {
         Some(unwritten(&error))
     }
 
-    fn write(&mut self, write: impl FnOnce(&mut DrivenWriter<PackedFile>) -> io::Result<()>) {
+    fn write(&mut self, write: impl FnOnce(&mut DrivenWriter<BufWriter<File>>) -> io::Result<()>) {
         if let LogState::Writing(writer) = &mut self.state
             && let Err(error) = write(writer)
         {
@@ -91,10 +86,8 @@ impl RunObserver for DrivenLog {
             window_start_ns: window.start.0,
             window_end_ns: window.end.0,
         };
-        let begun = file.try_clone().and_then(|file| {
-            let packed = GzEncoder::new(BufWriter::new(file), Compression::fast());
-            DrivenWriter::begin(packed, &begin)
-        });
+        let begun = file.try_clone();
+        let begun = begun.and_then(|file| DrivenWriter::begin(BufWriter::new(file), &begin));
         self.state =
             begun.map_or_else(LogState::Failed, |writer| LogState::Writing(Box::new(writer)));
     }
@@ -104,9 +97,6 @@ impl RunObserver for DrivenLog {
     }
 
     fn exchanges(&mut self, batch: &ExchangeBatch) {
-        self.write(|writer| {
-            batch.exchanges.iter().try_for_each(|exchange| writer.statement(exchange))?;
-            batch.transactions.iter().try_for_each(|driven| writer.transaction(driven))
-        });
+        self.write(|writer| writer.batch(batch));
     }
 }

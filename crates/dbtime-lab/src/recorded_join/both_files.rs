@@ -1,33 +1,31 @@
-//! The two files of a join: opened twice, because neither need fit into memory.
+//! The two files of a join, read from their beginnings as often as needed: neither need fit into
+//! memory.
 
 use super::clock_mapping::ClockMapping;
 use super::join_error::JoinError;
 use super::read_ahead::ReadAhead;
-use super::recorded_sides::RecordedSides;
+use super::recorded_sides::{RecordedSides, RecordedSpan};
 use crate::observers::{RunJoin, RunJoinEnd};
 use crate::statements::{StatementLog, StatementNames, unwritten};
-use dbtime_model::driven_file::{DrivenBegin, DrivenFileError, DrivenLine, DrivenReader};
+use dbtime_model::driven_file::{DrivenBegin, DrivenFileError, DrivenReader};
 use dbtime_model::exchange::ExchangeBatch;
 use dbtime_model::record::Warning;
 use dbtime_model::traced::TracedRequest;
-use dbtime_model::traced_file::{TraceBegin, TraceFileError, TraceLine, TraceReader};
+use dbtime_model::traced_file::{RecordedPart, TraceBegin, TraceFileError, TraceReader};
 use dbtime_model::{MonoNanos, Nanos, Recorder};
-use flate2::bufread::GzDecoder;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-/// So many of the driver's lines are taken at once.
-const BATCH_LINES: usize = 1_024;
+/// Unit: bytes; some blocks.
+const READ_BYTES: usize = 256 << 10;
 
 /// By then both sides have a statement that is over, however long it took.
 const SETTLED_AFTER: Nanos = Nanos::from_secs(60);
 
 /// Closed connections are looked for so often, in the run's own time.
 const SETTLE_INTERVAL: Nanos = Nanos::from_secs(5);
-
-type UnpackedFile = BufReader<GzDecoder<BufReader<File>>>;
 
 /// Where both sides are.
 pub(super) struct BothFiles {
@@ -38,16 +36,18 @@ pub(super) struct BothFiles {
 /// All that has come of a join.
 pub(super) struct JoinedFiles {
     pub(super) end: RunJoinEnd,
+    /// How far the recording reaches.
+    pub(super) recorded: RecordedSpan,
     /// What is wrong with the file of statements.
     pub(super) warning: Option<Warning>,
 }
 
 impl BothFiles {
     /// The driver's side from its beginning.
-    pub(super) fn driven(&self) -> Result<(DrivenBegin, DrivenReader<UnpackedFile>), JoinError> {
+    pub(super) fn driven(&self) -> Result<(DrivenBegin, DrivenReader<BufReader<File>>), JoinError> {
         let opened = File::open(&self.driven).map_err(|error| self.bad_driven(error.into()))?;
-        let unpacked = BufReader::new(GzDecoder::new(BufReader::new(opened)));
-        DrivenReader::begin(unpacked).map_err(|error| self.bad_driven(error))
+        DrivenReader::begin(BufReader::with_capacity(READ_BYTES, opened))
+            .map_err(|error| self.bad_driven(error))
     }
 
     /// The recording from its beginning.
@@ -55,7 +55,8 @@ impl BothFiles {
         &self,
     ) -> Result<(TraceBegin, TraceReader<BufReader<File>>), JoinError> {
         let opened = File::open(&self.recording).map_err(|e| self.bad_recording(e.into()))?;
-        TraceReader::begin(BufReader::new(opened)).map_err(|error| self.bad_recording(error))
+        TraceReader::begin(BufReader::with_capacity(READ_BYTES, opened))
+            .map_err(|error| self.bad_recording(error))
     }
 
     pub(super) fn bad_driven(&self, source: DrivenFileError) -> JoinError {
@@ -75,7 +76,8 @@ impl BothFiles {
         seed: u64,
     ) -> Result<JoinedFiles, JoinError> {
         let mut join = RunJoin::recorded();
-        let log = StatementLog::create_named(statements, StatementNames::recorded(&sides.names));
+        let log =
+            StatementLog::create_named(statements, StatementNames::recorded(&sides.end.names));
         let warning = match log {
             Ok(mut log) => {
                 log.take_recording(clock.clone());
@@ -84,90 +86,92 @@ impl BothFiles {
             }
             Err(error) => Some(unwritten(&error)),
         };
-        let (operations, count) = (sides.names.operations.len(), sides.names.statements.len());
+        let (operations, count) =
+            (sides.end.names.operations.len(), sides.end.names.statements.len());
         join.begin(Recorder::new(sides.driven.window(), operations, count, seed));
-        thread::scope(|scope| {
+        let recorded = thread::scope(|scope| {
             let driven = ReadAhead::begin(scope, self.driven_batches()?);
-            let requests = ReadAhead::begin(scope, self.request_batches(clock, sides)?);
-            join_all(&mut join, driven, requests)
+            let parts = ReadAhead::begin(scope, self.recorded_parts(clock, sides)?);
+            join_all(&mut join, driven, parts)
         })?;
-        Ok(JoinedFiles { end: join.finish(&sides.names.clone().into(), None), warning })
+        let end = join.finish(&sides.end.names.clone().into(), None);
+        Ok(JoinedFiles { end, recorded, warning })
     }
 
-    /// The driver's side, some lines at once, and when the last of them was over.
+    /// The driver's side, some rows at once.
     fn driven_batches(
         &self,
-    ) -> Result<impl FnMut() -> Result<Option<DrivenBatch>, JoinError>, JoinError> {
+    ) -> Result<impl FnMut() -> Result<Option<ExchangeBatch>, JoinError>, JoinError> {
         let (_, mut from) = self.driven()?;
-        Ok(move || {
-            let (mut batch, mut present) = (ExchangeBatch::default(), MonoNanos(0));
-            for _ in 0..BATCH_LINES {
-                match from.next().map_err(|error| self.bad_driven(error))? {
-                    Some(DrivenLine::Statement(exchange)) => {
-                        present = present.max(exchange.read);
-                        batch.exchanges.push(exchange);
-                    }
-                    Some(DrivenLine::Transaction(driven)) => batch.transactions.push(*driven),
-                    Some(_) => {}
-                    None => break,
-                }
-            }
-            // Nothing of the driver's comes behind its end.
-            let is_over = batch.exchanges.is_empty() && batch.transactions.is_empty();
-            Ok((!is_over).then_some((batch, present)))
-        })
+        Ok(move || from.next().map_err(|error| self.bad_driven(error)))
     }
 
-    /// The requests of the time of the run, on the driver's clock, some at once.
-    fn request_batches(
+    /// The recording on the driver's clock, without requests of another time.
+    fn recorded_parts(
         &self,
         clock: &ClockMapping,
         sides: &RecordedSides,
-    ) -> Result<impl FnMut() -> Result<Option<Vec<TracedRequest>>, JoinError>, JoinError> {
+    ) -> Result<impl FnMut() -> Result<Option<ServedPart>, JoinError>, JoinError> {
         let (_, mut from) = self.recording()?;
         Ok(move || {
-            let mut batch = Vec::with_capacity(BATCH_LINES);
-            while batch.len() < BATCH_LINES {
-                match from.next().map_err(|error| self.bad_recording(error))? {
-                    Some(TraceLine::Request(mut request)) => {
-                        mapped(&mut request, clock);
-                        batch.extend(Some(*request).filter(|request| sides.contains(request)));
-                    }
-                    Some(_) => {}
-                    None => break,
+            let part = from.next().map_err(|error| self.bad_recording(error))?;
+            Ok(part.map(|part| match part {
+                RecordedPart::Requests(requests) => ServedPart::of(requests, clock, sides),
+                RecordedPart::End(end) => {
+                    ServedPart { requests: Vec::new(), span: RecordedSpan::ending(*end) }
                 }
-            }
-            Ok((!batch.is_empty()).then_some(batch))
+            }))
         })
     }
 }
 
-/// Lines of the driver, and when the last of them was over.
-type DrivenBatch = (ExchangeBatch, MonoNanos);
+/// Some requests of a recording.
+struct ServedPart {
+    requests: Vec<TracedRequest>,
+    /// What these add to how far it reaches.
+    span: RecordedSpan,
+}
 
-/// Joins what comes of both sides.
+impl ServedPart {
+    fn of(mut requests: Vec<TracedRequest>, clock: &ClockMapping, sides: &RecordedSides) -> Self {
+        let mut span = RecordedSpan::default();
+        for request in &mut requests {
+            put_on_clock(request, clock);
+            span.add(request);
+        }
+        requests.retain(|request| sides.contains(request));
+        Self { requests, span }
+    }
+}
+
+/// Joins what comes of both sides. Returns how far the recording reaches.
 fn join_all(
     join: &mut RunJoin,
-    mut driven: ReadAhead<DrivenBatch>,
-    mut requests: ReadAhead<Vec<TracedRequest>>,
-) -> Result<(), JoinError> {
+    mut driven: ReadAhead<ExchangeBatch>,
+    mut parts: ReadAhead<ServedPart>,
+) -> Result<RecordedSpan, JoinError> {
     let mut waiting = Vec::new().into_iter().peekable();
+    let mut recorded = RecordedSpan::default();
     let mut next_settling = MonoNanos(0);
     loop {
         let batch = driven.next()?;
-        let until = batch.as_ref().map_or(MonoNanos(u64::MAX), |(_, present)| *present);
-        batch.iter().for_each(|(batch, _)| join.exchanges(batch));
+        let read = batch.iter().flat_map(|batch| &batch.exchanges).map(|exchange| exchange.read);
+        let until = read.max().unwrap_or(MonoNanos(0));
+        let until = if batch.is_some() { until } else { MonoNanos(u64::MAX) };
+        batch.iter().for_each(|batch| join.exchanges(batch));
         loop {
             if waiting.peek().is_none() {
-                let Some(more) = requests.next()? else { break };
-                waiting = more.into_iter().peekable();
+                let Some(part) = parts.next()? else { break };
+                recorded.merge(part.span);
+                waiting = part.requests.into_iter().peekable();
+                continue;
             }
             let Some(request) = waiting.next_if(|request| request.end <= until) else { break };
             let end = request.end;
             join.requests(&[request], end);
         }
         if batch.is_none() {
-            return Ok(());
+            return Ok(recorded);
         }
         if until >= next_settling {
             join.settle(MonoNanos(until.0.saturating_sub(SETTLED_AFTER.0)));
@@ -177,7 +181,7 @@ fn join_all(
 }
 
 /// Puts a request on the driver's clock. Its durations stay what they are.
-fn mapped(request: &mut TracedRequest, clock: &ClockMapping) {
+fn put_on_clock(request: &mut TracedRequest, clock: &ClockMapping) {
     let offset = clock.offset(request.start);
     let at = |at: MonoNanos| MonoNanos(at.0.saturating_add_signed(-offset));
     request.start = at(request.start);

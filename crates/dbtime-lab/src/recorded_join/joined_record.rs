@@ -26,9 +26,9 @@ pub(super) fn apply(
     clock: &ClockMapping,
     recording: JoinedRecording,
 ) {
-    let JoinedFiles { end, warning } = joined;
+    let JoinedFiles { end, recorded, warning } = joined;
     let RunJoinEnd { recorder, tables, counts, client_runq_us, warnings } = end;
-    let names = &sides.names;
+    let names = &sides.end.names;
     let record = &mut run.record;
     if let Some(traced) = recorder {
         let (operations, count) = (names.operations.len(), names.statements.len());
@@ -44,7 +44,7 @@ pub(super) fn apply(
     record.file_waits = file_waits;
     // What a device of another host has served is not known.
     record.layers = server_layers(record, run.counters.as_ref(), None);
-    let end = sides.end.as_ref();
+    let end = recorded.end.as_ref();
     record.trace = Some(TraceInfo {
         join: counts,
         client_runq_us,
@@ -52,14 +52,14 @@ pub(super) fn apply(
         cost: end.and_then(|end| end.cost),
         stacks: None,
         length: end.map_or(Nanos::ZERO, |end| end.length),
-        notes: notes(sides, &recording),
+        notes: notes(end.is_none(), &recording),
         recording: Some(recording),
     });
     let is_kept = |kind| !is_of_parts(kind);
     let kept = std::mem::take(&mut record.validity.warnings).into_iter();
     let kept = kept.filter(|warning| is_kept(warning.kind));
-    let gap = unmatched(&counts).map(|found| with_gap(found, sides.gap(clock)));
-    let lacking = lacking(sides.transactions, &record.counts);
+    let gap = unmatched(&counts).map(|found| with_gap(found, recorded.gap(sides, clock)));
+    let lacking = lacking(sides.end.window_transactions, &record.counts);
     record.validity.warnings =
         kept.chain(gap).chain(lacking).chain(warnings).chain(warning).collect();
     record.validity = judge(record);
@@ -96,9 +96,9 @@ fn budgets(record: &mut RunRecord, parts: &Recorder<u64>, names: &DrivenNames) {
     }
 }
 
-fn notes(sides: &RecordedSides, recording: &JoinedRecording) -> Vec<String> {
+fn notes(is_cut: bool, recording: &JoinedRecording) -> Vec<String> {
     let mut notes = Vec::new();
-    if sides.end.is_none() {
+    if is_cut {
         notes.push("the recording was cut short: what was lost is not known".to_owned());
     }
     if !recording.is_same_clock {

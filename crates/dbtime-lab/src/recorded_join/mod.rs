@@ -1,10 +1,10 @@
 //! `dbtime join`: a run and a recording of the server that it drove, in one budget.
 //!
 //! ```text
-//!   driven.jsonl.gz ─┐  first pass: instants by connection      second pass
-//!                    ├─► TwoSides ─► ClockMapping ─┐
-//!   recording ───────┘                             ├─► RunJoin ─► parts, tables ─► run.json, …
-//!   both again ────────────────────────────────────┘
+//!   driven.blocks ─┐  on two clocks, a first pass: instants by connection
+//!                  ├─► TwoSides ─► ClockMapping ─┐
+//!   recording ─────┘                             ├─► RunJoin ─► parts, tables ─► run.json, …
+//!   both ────────────────────────────────────────┘
 //! ```
 //!
 //! What follows from the match is the business of [`crate::join`] and the same as beside a run:
@@ -13,6 +13,7 @@
 mod both_files;
 mod clock_mapping;
 mod clock_search;
+mod connection_instants;
 mod join_error;
 mod joined_record;
 mod read_ahead;
@@ -26,14 +27,14 @@ pub use join_error::JoinError;
 use crate::error::LabError;
 use crate::run_trace::has_parts;
 use crate::store::RecordRevision;
-use both_files::BothFiles;
-use clock_search::NoOffset;
+use both_files::{BothFiles, JoinedFiles};
+use clock_search::{NoOffset, TwoSides};
 use dbtime_model::record::{JoinedRecording, Run, file, read_run};
 use recorded_sides::RecordedSides;
 use std::path::Path;
 
 /// Joins the run in `folder` with a recording of its server, and writes what comes of it into the
-/// run's record. Blocks: both files are read twice.
+/// run's record. Blocks: both files are read, twice where they have two clocks.
 ///
 /// Errors: [`JoinError`], and what cannot be read or written; then the record is as it was.
 pub fn join_recording(folder: &Path, recording: &Path, replaces: bool) -> Result<Run, LabError> {
@@ -47,10 +48,11 @@ pub fn join_recording(folder: &Path, recording: &Path, replaces: bool) -> Result
     let statements = revision.file(file::STATEMENTS);
     let joined = files.join(&sides, &clock, &statements, run.record.load.seed)?;
     if joined.end.counts.matched == 0 {
-        return Err(failed(JoinError::NothingMatched));
+        return Err(failed(nothing_matched(&sides, &joined, &files)));
     }
     if !joined.end.recorder.as_ref().is_some_and(has_parts) {
-        let gap = sides.gap(&clock).unwrap_or_else(|| "it covers the run".to_owned());
+        let gap = joined.recorded.gap(&sides, &clock);
+        let gap = gap.unwrap_or_else(|| "it covers the run".to_owned());
         return Err(failed(JoinError::NothingInWindow { gap }));
     }
     let (offset, drift_ppm) = clock.summary();
@@ -83,12 +85,17 @@ fn refuse(folder: &Path, run: &Run, replaces: bool) -> Result<(), JoinError> {
 
 fn mapping(sides: &RecordedSides, files: &BothFiles) -> Result<ClockMapping, JoinError> {
     if sides.is_same_clock() {
-        sides.overlaps()?;
         return Ok(ClockMapping::default());
     }
     let recording = || files.recording.clone();
-    sides.instants.mapping().map_err(|error| match error {
+    TwoSides::read(files, sides)?.mapping().map_err(|error| match error {
         NoOffset::Nowhere => JoinError::FitsNowhere { recording: recording() },
         NoOffset::Several => JoinError::FitsSeveral { recording: recording() },
     })
+}
+
+/// Why no statement found a request.
+fn nothing_matched(sides: &RecordedSides, joined: &JoinedFiles, files: &BothFiles) -> JoinError {
+    let reason = TwoSides::read(files, sides).and_then(|_| joined.recorded.overlaps(sides));
+    reason.err().unwrap_or(JoinError::NothingMatched)
 }

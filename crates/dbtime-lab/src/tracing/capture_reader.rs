@@ -7,7 +7,7 @@
 use super::cost_limiter::CostLimiter;
 use super::reader_messages::{
     BATCH_REQUESTS, FrameStream, ReaderBegin, ReaderCommand, ReaderError, ReaderOutcome,
-    ReaderProgress, ReaderStart, RequestBatch, TotalsMessage,
+    ReaderProgress, ReaderStart, TotalsMessage,
 };
 use super::server_set::ServerSet;
 use super::trace_options::TraceOptions;
@@ -17,6 +17,7 @@ use crate::error::LabError;
 use dbtime_machine::now;
 use dbtime_model::Nanos;
 use dbtime_model::traced::TracedRequest;
+use dbtime_model::traced_batch::RequestBatch;
 use dbtime_model::traced_file::{TraceBegin, TraceEnd, VERSION};
 use dbtime_observe::process::boot_id;
 use dbtime_observe::trace::{
@@ -194,9 +195,9 @@ impl CaptureReader {
     }
 
     /// Records requests, where there is a recording; else they come back.
-    fn record(&mut self, requests: Vec<TracedRequest>) -> Result<Vec<TracedRequest>, LabError> {
+    fn record(&mut self, mut requests: Vec<TracedRequest>) -> Result<Vec<TracedRequest>, LabError> {
         let Some(recording) = &mut self.recording else { return Ok(requests) };
-        let added = recording.add(&requests);
+        let added = recording.add(&mut requests);
         if added.is_err() {
             // Anything behind the gap, the end above all, would hide it.
             self.recording = None;
@@ -210,10 +211,11 @@ impl CaptureReader {
         let (zone, is_recorded) = (self.zone, self.recording.is_some());
         let added_up = self.limiter.as_ref().and_then(CostLimiter::added_up);
         let recording = self.recording.take();
-        let CaptureResult { requests, ledger, cost, totals, attached } = self.capture.detach()?;
+        let CaptureResult { mut requests, ledger, cost, totals, attached } =
+            self.capture.detach()?;
         let clock = wall_clock(&zone);
         let end = TraceEnd { length, added_up, clock, ledger, cost: Some(cost), totals };
-        let written = recording.map(|recording| recording.finish(&requests, &end)).transpose();
+        let written = recording.map(|recording| recording.finish(&mut requests, &end)).transpose();
         let (note, unrecorded) = match written {
             Ok(note) => (note, None),
             Err(error) => (None, Some(error)),

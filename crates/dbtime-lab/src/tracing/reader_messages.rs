@@ -14,17 +14,14 @@
 use super::trace_options::TraceOptions;
 use crate::error::LabError;
 use dbtime_model::lock_picture::ServerSession;
-use dbtime_model::traced::{SessionLogin, TracedRequest};
 use dbtime_model::traced_file::{TraceBegin, TraceEnd};
 use dbtime_model::traced_ledger::{TraceCost, TraceLedger};
 use dbtime_model::traced_totals::{RowNumber, TracedTotals};
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::trace::{TraceError, TracedServer};
-use rustc_hash::FxHashMap;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufReader, ErrorKind, Read, Write};
-use std::sync::Arc;
 
 /// The longest message. Unit: bytes. Sums of 4,096 statements take some megabytes.
 const MAX_FRAME_BYTES: usize = 64 << 20;
@@ -59,7 +56,7 @@ pub(super) struct ReaderBegin {
 }
 
 /// A command. Each has one reply, `Result<T, ReaderError>` with the `T` that is named; those that
-/// hand requests on send [`RequestBatch`]es before it, the last of which is empty.
+/// hand requests on send a `RequestBatch` for some of them before it, the last of which is empty.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum ReaderCommand {
     /// Takes what has come, and looks after the servers. Requests, then a [`ReaderProgress`].
@@ -91,46 +88,6 @@ pub(super) enum ReaderCommand {
     },
     /// Ends the watching. Requests, then a [`ReaderOutcome`]; the reader ends behind it.
     Finish,
-}
-
-/// Requests that have ended; none: there are no more for this command.
-///
-/// Many requests come from few connections: a login is there once, and each request has its place
-/// among them. Requests stay where they are: moving one takes longer than writing it.
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct RequestBatch<T> {
-    logins: Vec<Arc<SessionLogin>>,
-    /// The place of each request's login, where it has one.
-    places: Vec<Option<u32>>,
-    requests: T,
-}
-
-impl<'a> RequestBatch<&'a [TracedRequest]> {
-    /// These requests, which lose their logins.
-    pub(super) fn new(requests: &'a mut [TracedRequest]) -> Self {
-        let mut logins = Vec::new();
-        let mut known = FxHashMap::default();
-        let place = |request: &mut TracedRequest| {
-            let login = request.login.take()?;
-            Some(*known.entry(Arc::as_ptr(&login) as usize).or_insert_with(|| {
-                logins.push(login);
-                logins.len() as u32 - 1
-            }))
-        };
-        let places = requests.iter_mut().map(place).collect();
-        Self { logins, places, requests }
-    }
-}
-
-impl RequestBatch<Vec<TracedRequest>> {
-    /// The requests, each with its login.
-    pub(super) fn into_requests(self) -> Vec<TracedRequest> {
-        let Self { logins, places, mut requests } = self;
-        for (request, place) in requests.iter_mut().zip(places) {
-            request.login = place.and_then(|place| logins.get(place as usize).cloned());
-        }
-        requests
-    }
 }
 
 /// What a poll came to, beside requests.

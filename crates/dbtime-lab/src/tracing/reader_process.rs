@@ -1,10 +1,9 @@
 //! The reader's process, as its session has it.
 
-use super::reader_messages::{
-    FrameStream, ReaderBegin, ReaderCommand, ReaderError, ReaderStart, RequestBatch,
-};
+use super::reader_messages::{FrameStream, ReaderBegin, ReaderCommand, ReaderError, ReaderStart};
 use crate::error::LabError;
 use dbtime_model::traced::TracedRequest;
+use dbtime_model::traced_batch::RequestBatch;
 use dbtime_observe::trace::{BorrowedTerminal, MessageChannel, TraceError};
 use serde::de::DeserializeOwned;
 use std::io;

@@ -3,7 +3,6 @@
 use crate::error::LabError;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::{TraceBegin, TraceEnd, TraceWriter};
-use dbtime_observe::trace::command_name;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter};
 use std::os::unix::fs::OpenOptionsExt;
@@ -51,20 +50,16 @@ impl TraceRecording {
         Ok(Self { file: new.path.clone(), writer, requests: 0 })
     }
 
-    pub(super) fn add(&mut self, requests: &[TracedRequest]) -> Result<(), LabError> {
-        for request in requests {
-            let written =
-                self.writer.request(request, command_name(request.protocol, request.command));
-            written.map_err(|error| failed(&self.file, &error))?;
-            self.requests += 1;
-        }
-        Ok(())
+    /// Adds requests, which lose their logins and texts.
+    pub(super) fn add(&mut self, requests: &mut [TracedRequest]) -> Result<(), LabError> {
+        self.requests += requests.len() as u64;
+        self.writer.requests(requests).map_err(|error| failed(&self.file, &error))
     }
 
     /// Adds the last requests and the end. Returns a note on it.
     pub(super) fn finish(
         mut self,
-        last: &[TracedRequest],
+        last: &mut [TracedRequest],
         end: &TraceEnd,
     ) -> Result<String, LabError> {
         self.add(last)?;

@@ -85,7 +85,7 @@ pub mod file {
     /// Every statement of the window of a traced run, with its parts.
     pub const STATEMENTS: &str = "statements.parquet";
     /// What the driver saw of every statement and transaction of the window, to be joined later.
-    pub const DRIVEN: &str = "driven.jsonl.gz";
+    pub const DRIVEN: &str = "driven.blocks";
     /// The statements of those transactions that were traced.
     pub const TRANSACTION_STATEMENTS: &str = "transaction_statements.csv";
     /// Where the server's threads were on a CPU: collapsed stacks.

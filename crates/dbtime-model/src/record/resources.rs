@@ -63,6 +63,10 @@ pub struct ServerInfo {
     pub read_bytes: Option<u64>,
     /// Bytes written towards storage; `null` where this user may not know.
     pub written_bytes: Option<u64>,
+    /// Read calls, such as pread(2), but no recv(2); `null` where this user may not know.
+    pub read_calls: Option<u64>,
+    /// Write calls, such as pwrite(2), but no send(2); `null` where this user may not know.
+    pub write_calls: Option<u64>,
     /// CPU by name of thread, most first.
     pub by_thread: Vec<ServerThreads>,
 }

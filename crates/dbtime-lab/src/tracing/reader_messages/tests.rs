@@ -3,8 +3,9 @@
 use super::*;
 use dbtime_model::traced::{
     AnswerTaking, Blocker, BlockingTransaction, ErrorCode, ExecutedStatement, Preemptor,
-    QueryCache, RequestOutcome, SessionLogin, TextState,
+    QueryCache, RequestOutcome, SessionLogin, TextState, TracedRequest,
 };
+use dbtime_model::traced_batch::RequestBatch;
 use dbtime_model::traced_files::{FileName, FileWait};
 use dbtime_model::traced_live::{ConnectionActivity, LiveConnection};
 use dbtime_model::traced_stacks::TracedStack;
@@ -111,15 +112,21 @@ fn requests_arrive_as_they_were_to_the_nanosecond() {
     let received = written(&batch).receive::<RequestBatch<Vec<TracedRequest>>>();
     let received = received.expect("a message").expect("one").into_requests();
     assert_eq!(received, requests);
-    assert_eq!(RequestBatch::new(&mut vec![request(); 3]).logins.len(), 1);
 }
 
-/// What fuzzing begins with is a message of today.
+/// What fuzzing begins with are messages of today.
 #[test]
-fn the_seed_for_fuzzing_is_a_message() {
-    let seed = include_bytes!("../../../../../fuzz/seeds/reader/requests");
-    let message = postcard::to_allocvec(&vec![request()]).expect("room");
-    assert_eq!(seed[..], message, "write it anew");
+fn the_seeds_for_fuzzing_are_messages() {
+    let control = ErrorCode::SqlState("42\u{9b}01".to_owned());
+    let with_control = TracedRequest { error: Some(control), ..request() };
+    let seeds = [
+        (&include_bytes!("../../../../../fuzz/seeds/reader/requests")[..], request()),
+        (include_bytes!("../../../../../fuzz/seeds/reader/control_in_error"), with_control),
+    ];
+    for (seed, request) in seeds {
+        let message = postcard::to_allocvec(&RequestBatch::new(&mut [request])).expect("room");
+        assert!(*seed == message, "write it anew");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::cli::TraceArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::screen;
 use dbtime_model::traced::TracedRequest;
-use dbtime_model::traced_file::{TraceBegin, TraceEnd, TraceFileError, TraceLine, TraceReader};
+use dbtime_model::traced_file::{RecordedPart, TraceBegin, TraceEnd, TraceFileError, TraceReader};
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::trace::{LiteralFilter, is_statement};
 use std::fs::File;
@@ -23,23 +23,22 @@ pub(super) fn run(args: &TraceArgs, file: &Path) -> Result<ProcessExit, CommandF
     view.begin(&begin)?;
     let mut literals = LiteralFilter::new(args.raw_sql, args.matching.as_deref());
     let mut ticks = ReplayTicks { every: args.every, due: begin.since + args.every, count: 0 };
-    while let Some(line) = reader.next().map_err(failed)? {
-        match line {
-            TraceLine::Begin(_) => {}
-            TraceLine::Request(request) if args.summary && !args.json => {
-                ticks.take(&request, begin.since);
+    while let Some(part) = reader.next().map_err(failed)? {
+        match part {
+            RecordedPart::Requests(requests) if args.summary && !args.json => {
+                requests.iter().for_each(|request| ticks.take(request, begin.since));
             }
-            TraceLine::Request(mut request) => {
-                literals.request(&mut request);
-                view.show(&[*request])?;
+            RecordedPart::Requests(mut requests) => {
+                requests.iter_mut().for_each(|request| literals.request(request));
+                view.show(&requests)?;
             }
-            TraceLine::End(mut end) => {
+            RecordedPart::End(mut end) => {
                 literals.totals(&mut end.totals);
                 return finish(args, view, &end, begin.step);
             }
         }
     }
-    let how = if reader.is_cut() { "in the middle of a line" } else { "without its ledger" };
+    let how = if reader.is_cut() { "in the middle" } else { "without its ledger" };
     screen::note(&format!("{} ends {how}: what came behind is not known", file.display()));
     Ok(ProcessExit::Undecided)
 }

@@ -6,7 +6,7 @@ use crate::cli::TraceArgs;
 use crate::exit::CommandFailure;
 use crate::screen;
 use dbtime_model::traced::TracedRequest;
-use dbtime_model::traced_file::{TraceBegin, TraceEnd, TraceWriter};
+use dbtime_model::traced_file::{TraceBegin, TraceEnd, TraceLineWriter};
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::trace::command_name;
 use dbtime_report::terminal::{
@@ -21,7 +21,7 @@ pub(super) struct TraceView<'a> {
     room: Option<usize>,
     shown: u64,
     /// Where `--json` is written before it is printed.
-    json: Option<TraceWriter<Vec<u8>>>,
+    json: Option<TraceLineWriter<Vec<u8>>>,
 }
 
 impl<'a> TraceView<'a> {
@@ -43,7 +43,7 @@ impl<'a> TraceView<'a> {
     pub(super) fn begin(&mut self, heading: &TraceBegin) -> Result<(), CommandFailure> {
         let args = self.args;
         if args.json && !args.summary {
-            let writer = TraceWriter::begin(Vec::new(), heading);
+            let writer = TraceLineWriter::begin(Vec::new(), heading);
             self.json = Some(writer.map_err(CommandFailure::environment)?);
             self.print_json();
         } else if args.summary && !args.json {
@@ -137,7 +137,7 @@ impl<'a> TraceView<'a> {
     fn ledger(&mut self, end: &TraceEnd) -> Result<(), CommandFailure> {
         let ledger = &end.ledger;
         if let Some(writer) = &mut self.json {
-            writer.write_end(end).map_err(CommandFailure::environment)?;
+            writer.end(end).map_err(CommandFailure::environment)?;
             self.print_json();
         } else {
             let cost = end.cost.map(|cost| cost_line(&cost, ledger.ended, end.length));

@@ -4,13 +4,10 @@ use super::statement_file::{adds_up, number, rows_of};
 use super::*;
 use crate::given_server::PRODUCTS;
 use crate::relay::relay;
-use dbtime_model::traced_file::{TraceLine, TraceReader, TraceWriter};
+use crate::written_trace::TestRecording;
+use dbtime_model::driven_file::{DrivenNames, DrivenReader, DrivenWriter};
+use dbtime_model::exchange::ExchangeBatch;
 use dbtime_model::{MonoNanos, Nanos};
-use dbtime_observe::trace::command_name;
-use flate2::Compression;
-use flate2::read::GzDecoder;
-use flate2::write::GzEncoder;
-use std::io::{Read, Write};
 use std::net::Ipv4Addr;
 use std::path::Path;
 
@@ -44,24 +41,15 @@ fn copied(sandbox: &Sandbox, from: &str, to: &str) {
 /// The same recording of a host whose clock is ahead.
 fn put_ahead(from: &Path, to: &Path) {
     let at = |at: MonoNanos| MonoNanos(at.0 + AHEAD);
-    let file = BufReader::new(File::open(from).expect("a recording"));
-    let (mut begin, mut reader) = TraceReader::begin(file).expect("a beginning");
-    begin.since = at(begin.since);
-    begin.clock_id = Some("another".to_owned());
-    let mut writer = TraceWriter::begin(File::create(to).expect("a file"), &begin).expect("ok");
-    while let Some(line) = reader.next().expect("a line") {
-        match line {
-            TraceLine::Begin(_) => {}
-            TraceLine::Request(mut request) => {
-                request.start = at(request.start);
-                request.first_sent = request.first_sent.map(at);
-                request.end = at(request.end);
-                let name = command_name(request.protocol, request.command);
-                writer.request(&request, name).expect("written");
-            }
-            TraceLine::End(end) => return writer.end(&end).expect("written"),
-        }
+    let mut recording = TestRecording::read(from);
+    recording.begin.since = at(recording.begin.since);
+    recording.begin.clock_id = Some("another".to_owned());
+    for request in &mut recording.requests {
+        request.start = at(request.start);
+        request.first_sent = request.first_sent.map(at);
+        request.end = at(request.end);
     }
+    recording.write(to);
 }
 
 /// The server sees the relay's address; its own number of each connection says whose it is.
@@ -195,7 +183,7 @@ fn what_cannot_be_joined_says_why() {
     sandbox.run(bare).exits(0);
     sandbox
         .run("join bare it.trace")
-        .refused(2, &["driven.jsonl.gz", "run it again with --statements"]);
+        .refused(2, &["driven.blocks", "run it again with --statements"]);
 
     let target = server.target_tcp();
     let later = format!("run --query 'DO 1' --target '{target}' --transactions 20 --statements");
@@ -211,59 +199,45 @@ fn what_cannot_be_joined_says_why() {
 
     // Another run's statements on the same connections.
     put_ahead(&sandbox.path("it.trace"), &sandbox.path("there.trace"));
-    let lines = std::fs::read_to_string(sandbox.path("there.trace")).expect("a recording");
-    let ends: Vec<&str> = lines.lines().take(1).chain(lines.lines().last()).collect();
-    sandbox.write("none.trace", &(ends.join("\n") + "\n"));
+    let there = || TestRecording::read(&sandbox.path("there.trace"));
+    let none = TestRecording { requests: Vec::new(), ..there() };
+    none.write(&sandbox.path("none.trace"));
     sandbox.run("join other none.trace").refused(3, &["holds no statement"]);
-    let scattered: Vec<&str> = lines
-        .lines()
-        .enumerate()
-        .filter(|(number, line)| *number == 0 || number % 7 == 0 || line.contains("\"end\""))
-        .map(|(_, line)| line)
-        .collect();
-    sandbox.write("scattered.trace", &(scattered.join("\n") + "\n"));
+    let mut scattered = there();
+    scattered.requests = scattered.requests.into_iter().step_by(7).collect();
+    scattered.write(&sandbox.path("scattered.trace"));
     sandbox.run("join other scattered.trace").refused(3, &["do not fit", "--summary"]);
     assert!(!sandbox.path("other/statements.parquet").exists());
 }
 
-/// The driver's side with other lines.
-fn rewritten(sandbox: &Sandbox, lines: impl FnOnce(Vec<&str>) -> Vec<String>) {
+/// The run with what is left of the driver's side.
+fn rewritten(sandbox: &Sandbox, change: impl Fn(&mut ExchangeBatch, &mut DrivenNames)) {
     copied(sandbox, "r", "changed");
-    let path = sandbox.path("changed/driven.jsonl.gz");
-    let mut text = String::new();
-    GzDecoder::new(File::open(&path).expect("a file")).read_to_string(&mut text).expect("text");
-    let mut packed = GzEncoder::new(File::create(&path).expect("a file"), Compression::fast());
-    let text = lines(text.lines().collect()).join("\n") + "\n";
-    packed.write_all(text.as_bytes()).expect("written");
-    packed.finish().expect("written");
+    let path = sandbox.path("changed/driven.blocks");
+    let file = BufReader::new(File::open(&path).expect("a file"));
+    let (begin, mut reader) = DrivenReader::begin(file).expect("a beginning");
+    let mut names = reader.end().names.clone();
+    // What was opened is read from the file that is no longer there.
+    std::fs::remove_file(&path).expect("a file");
+    let mut writer =
+        DrivenWriter::begin(File::create(&path).expect("a file"), &begin).expect("written");
+    while let Some(mut batch) = reader.next().expect("a block") {
+        change(&mut batch, &mut names);
+        writer.batch(&batch).expect("written");
+    }
+    writer.end(names).expect("written");
 }
 
 /// The recording without the first second of the run.
 fn put_late(from: &Path, to: &Path) {
-    let file = BufReader::new(File::open(from).expect("a recording"));
-    let (mut begin, mut reader) = TraceReader::begin(file).expect("a beginning");
-    let before = begin.since;
-    let mut writer: Option<TraceWriter<File>> = None;
-    while let Some(line) = reader.next().expect("a line") {
-        match line {
-            TraceLine::Begin(_) => {}
-            TraceLine::Request(request) if writer.is_none() && request.text.contains("history") => {
-                begin.since = request.end + Nanos(1_000_000_000);
-                let to = File::create(to).expect("a file");
-                writer = Some(TraceWriter::begin(to, &begin).expect("written"));
-            }
-            TraceLine::Request(request) if request.start >= begin.since => {
-                let name = command_name(request.protocol, request.command);
-                let written = writer.as_mut().map(|writer| writer.request(&request, name));
-                written.transpose().expect("written");
-            }
-            TraceLine::Request(_) => {}
-            TraceLine::End(mut end) => {
-                end.length = Nanos(end.length.0 - (begin.since - before).0);
-                return writer.expect("requests").end(&end).expect("written");
-            }
-        }
-    }
+    let mut recording = TestRecording::read(from);
+    let first = recording.requests.iter().find(|request| request.text.contains("history"));
+    let since = first.expect("a transaction").end + Nanos(1_000_000_000);
+    let end = recording.end.as_mut().expect("it is whole");
+    end.length = Nanos(end.length.0 - (since - recording.begin.since).0);
+    recording.begin.since = since;
+    recording.requests.retain(|request| request.start >= since);
+    recording.write(to);
 }
 
 #[test]
@@ -271,31 +245,35 @@ fn what_a_side_lacks_is_refused_or_named() {
     let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     let Some(()) = recorded(&sandbox, &server) else { return };
     let before = std::fs::read_dir(sandbox.path("r")).expect("a folder").count();
-    let unpacked = |lines: Vec<&str>| lines.into_iter().map(str::to_owned).collect::<Vec<_>>();
-    let refused = |lines: fn(Vec<&str>) -> Vec<String>, words: &[&str]| {
-        rewritten(&sandbox, lines);
+    let refused = |words: &[&str]| {
         sandbox.run("join changed it.trace").refused(3, words);
         let files = std::fs::read_dir(sandbox.path("changed")).expect("a folder");
         assert_eq!(files.count(), before, "nothing is left behind");
         std::fs::remove_dir_all(sandbox.path("changed")).expect("a folder");
     };
-    let without_end =
-        |lines: Vec<&str>| lines[..lines.len() - 1].iter().map(|line| (*line).to_owned()).collect();
-    refused(without_end, &["driven.jsonl.gz: it has no end", "restore it from a copy"]);
-    let unnamed = |lines: Vec<&str>| {
-        let of =
-            |line: &&str| line.replace(r#""operation":0,"outcome""#, r#""operation":7,"outcome""#);
-        lines.iter().map(of).collect()
+    let driven = std::fs::read(sandbox.path("r/driven.blocks")).expect("a file");
+    let with_bytes = |bytes: &[u8]| {
+        copied(&sandbox, "r", "changed");
+        std::fs::write(sandbox.path("changed/driven.blocks"), bytes).expect("written");
     };
-    refused(unnamed, &["does not name operation 7", "restore it from a copy"]);
-    let broken =
-        |lines: Vec<&str>| lines.iter().map(|line| line[..line.len() - 1].into()).collect();
-    refused(broken, &["driven.jsonl.gz", "format 1"]);
+    with_bytes(&driven[..driven.len() - 9]);
+    refused(&["driven.blocks: it has no end", "restore it from a copy"]);
+    with_bytes(b"{\"begin\":{\"version\":1}}\n");
+    refused(&["driven.blocks", "format 2"]);
+    let mut bytes = driven.clone();
+    bytes[driven.len() / 2] ^= 1;
+    with_bytes(&bytes);
+    refused(&["driven.blocks: block ", "not what was written", "restore it from a copy"]);
+    rewritten(&sandbox, |_, names| names.operations.clear());
+    refused(&["does not name operation 0", "restore it from a copy"]);
 
     // Half of the transactions, and all of the statements.
-    rewritten(&sandbox, |lines| {
-        let is_kept = |(at, line): &(usize, &str)| at % 2 == 0 || !line.contains(r#""due_ns""#);
-        unpacked(lines.into_iter().enumerate().filter(is_kept).map(|(_, line)| line).collect())
+    rewritten(&sandbox, |batch, _| {
+        let mut number = 0;
+        batch.transactions.retain(|_| {
+            number += 1;
+            number % 2 == 0
+        });
     });
     let ran = sandbox.run("join changed it.trace");
     ran.exits(0);
@@ -304,11 +282,11 @@ fn what_a_side_lacks_is_refused_or_named() {
 
     sandbox.run("join it.trace r").refused(3, &["it.trace holds no run: it is a file"]);
     sandbox.run("join r r").refused(3, &["r: it is no recording of `dbtime trace --record`"]);
-    let recording = std::fs::read_to_string(sandbox.path("it.trace")).expect("a recording");
-    let sent = |line: &str| line.contains("pgbench_history");
-    let upto = recording.lines().position(sent).expect("a transaction") + 20;
-    let short: Vec<&str> = recording.lines().take(upto).collect();
-    sandbox.write("short.trace", &(short.join("\n") + "\n"));
+    let mut short = TestRecording::read(&sandbox.path("it.trace"));
+    let first = short.requests.iter().position(|one| one.text.contains("pgbench_history"));
+    short.requests.truncate(first.expect("a transaction") + 20);
+    short.end = None;
+    short.write(&sandbox.path("short.trace"));
     let ran = sandbox.run("join r short.trace");
     ran.refused(3, &["no whole transaction of the run's window", "it ended"]);
     put_late(&sandbox.path("it.trace"), &sandbox.path("late.trace"));

@@ -180,10 +180,10 @@ fn one_by_one(client: &mut RawClient, count: u64, statement: impl Fn(u64) -> Str
     }
 }
 
-/// The last line of what was recorded.
+/// The end of what was recorded.
 fn recorded_end(sandbox: &Sandbox) -> Value {
-    let file = std::fs::read_to_string(sandbox.path("it.trace")).expect("a recording");
-    file.lines().last().and_then(|line| serde_json::from_str(line).ok()).expect("JSON")
+    let ran = sandbox.run("trace it.trace --json");
+    ran.out.lines().last().and_then(|line| serde_json::from_str(line).ok()).expect("JSON")
 }
 
 #[test]

@@ -1,0 +1,202 @@
+//! Tests of recordings.
+
+use super::*;
+use crate::traced::{Blocker, ErrorCode, Preemptor, QueryCache, RequestOutcome, TextState};
+use crate::traced_files::{FileName, FileWait};
+use crate::traced_totals::{
+    Preemption, ReplacedStatements, StatementName, StatementTotals, TraceTotals,
+};
+use crate::{Part, Parts, WireProtocol};
+use proptest::prelude::*;
+
+fn begin() -> TraceBegin {
+    TraceBegin {
+        version: VERSION,
+        since: MonoNanos(1_234_567_890_123_456),
+        clock: "2026-11-22 03:00:00".to_owned(),
+        clock_id: Some("3f".to_owned()),
+        servers: vec!["mariadbd, process 1".to_owned()],
+        raw_sql: true,
+        step: Nanos::ZERO,
+    }
+}
+
+fn request(text: &str, nanos: u64) -> TracedRequest {
+    TracedRequest {
+        connection: 1,
+        login: None,
+        executes: 0,
+        statements: Vec::new(),
+        process: 2,
+        thread: 3,
+        start: MonoNanos(nanos),
+        first_sent: Some(MonoNanos(nanos + 1)),
+        end: MonoNanos(nanos + 2),
+        protocol: WireProtocol::Postgres,
+        command: b'Q',
+        length: 9,
+        text: text.into(),
+        text_state: TextState::Whole,
+        sent_bytes: 5,
+        writes: 1,
+        rows: None,
+        error: Some(ErrorCode::SqlState("42601".to_owned())),
+        outcome: RequestOutcome::Ended,
+        server_queue: None,
+        parts: Parts::traced(|index| Nanos(u64::from(index == 3))),
+        other_call: None,
+        blocker: Some(Blocker {
+            thread: Some(4),
+            lock: Some("tuple".into()),
+            statement: Some("COMMIT".into()),
+            length: Nanos(1),
+            ..Blocker::default()
+        }),
+        preemptor: Some(Preemptor { thread: 5, name: "sh".to_owned(), length: Nanos(7) }),
+        files: vec![mapped()],
+        cache: QueryCache::Hit,
+        is_match: false,
+        answer_arrived: None,
+        taken: None,
+        stacks: Vec::new(),
+    }
+}
+
+fn mapped() -> FileWait {
+    let part = Part::IoRead;
+    FileWait { file: FileName::Mapped, part, count: 1, length: Nanos(5) }
+}
+
+fn end() -> TraceEnd {
+    let (responses, files) = ([0, 1].into_iter().collect(), vec![mapped()]);
+    let parts = Parts::traced(|_| Nanos::ZERO);
+    let totals = TraceTotals { count: 1, parts, responses, files, ..TraceTotals::default() };
+    TraceEnd {
+        length: Nanos(99),
+        added_up: None,
+        clock: "2026-11-22 03:00:01".to_owned(),
+        cost: Some(TraceCost { probe_hits: 7, ..TraceCost::default() }),
+        ledger: TraceLedger { started: 1, ended: 1, streamed: 1, ..TraceLedger::default() },
+        totals: TracedTotals {
+            statements: vec![StatementTotals {
+                was_preempted: true,
+                totals,
+                ..StatementTotals::nothing_of(StatementName::Text("SELECT".into()))
+            }],
+            lock_waits: Vec::new(),
+            preemptors: vec![Preemption { name: None, count: 1, length: Nanos(5) }],
+            replaced: Some(ReplacedStatements { rows: 1, most_calls: 2, most_time: Nanos(3) }),
+        },
+    }
+}
+
+/// A recording, with the places where it may end without being cut in two.
+struct Written {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+fn blocks(requests: &[TracedRequest]) -> Written {
+    let mut bytes = Vec::new();
+    let mut writer = TraceWriter::begin(&mut bytes, &begin()).expect("memory");
+    writer.requests(&mut requests.to_vec()).expect("memory");
+    writer.end(&end()).expect("memory");
+    let heading = bytes.iter().position(|byte| *byte == b'\n').expect("a line");
+    let mut ends = vec![heading + 1];
+    while let Some(length) = bytes[ends[ends.len() - 1]..].first_chunk() {
+        ends.push(ends[ends.len() - 1] + 9 + u32::from_le_bytes(*length) as usize);
+    }
+    Written { bytes, ends }
+}
+
+fn lines(requests: &[TracedRequest]) -> Written {
+    let mut writer = TraceLineWriter::begin(Vec::new(), &begin()).expect("memory");
+    let mut ends = vec![writer.get_mut().len()];
+    for request in requests {
+        writer.request(request, "QUERY").expect("memory");
+        ends.push(writer.get_mut().len());
+    }
+    writer.end(&end()).expect("memory");
+    let bytes = std::mem::take(writer.get_mut());
+    ends.push(bytes.len());
+    Written { bytes, ends }
+}
+
+/// What is behind the beginning, up to its end or a fault, and whether it was cut.
+fn read(bytes: &[u8]) -> Result<(Vec<RecordedPart>, bool), TraceFileError> {
+    let (_, mut reader) = TraceReader::begin(bytes)?;
+    let mut parts = Vec::new();
+    while let Some(part) = reader.next()? {
+        parts.push(part);
+    }
+    Ok((parts, reader.is_cut()))
+}
+
+#[test]
+fn what_is_no_recording_says_so() {
+    let refused = |bytes: &[u8]| read(bytes).expect_err("none").to_string();
+    assert!(refused(b"").contains("no recording"));
+    assert!(refused(b"SELECT 1\n").contains("no recording"));
+    assert!(refused(b"{\"begin\":{\"version\":9}}\n").contains("format 9"));
+    let Written { bytes, ends } = lines(&[request("SELECT", 5)]);
+    assert!(refused(&[&bytes[..ends[0]], b"{}\n"].concat()).starts_with("line 2: "));
+    let Written { mut bytes, ends } = blocks(&[request("SELECT", 5)]);
+    bytes[ends[0] + 20] ^= 1;
+    assert!(refused(&bytes).starts_with("block 1: "));
+}
+
+#[test]
+fn recordings_of_the_first_version_are_read() {
+    let old = include_bytes!("../../../../fuzz/seeds/trace/recording");
+    let (begin, mut reader) = TraceReader::begin(&old[..]).expect("a beginning");
+    assert_eq!(begin.version, 1);
+    let mut kinds = [0; 2];
+    while let Some(part) = reader.next().expect("a line") {
+        kinds[usize::from(matches!(part, RecordedPart::End(_)))] += 1;
+    }
+    assert!(kinds[0] > 0 && kinds[1] == 1, "{kinds:?}");
+    // Timers had the number of an idle CPU's thread.
+    let timer = r#"{"thread":0,"connection":null,"lock":null,"statement":null,"length_us":1}"#;
+    let timer: Blocker = serde_json::from_str(timer).expect("a blocker");
+    assert_eq!(timer.thread, None);
+}
+
+/// Requests in a block have no names: another layout is another version.
+#[test]
+fn the_seed_for_fuzzing_is_a_recording_of_this_version() {
+    let seed = include_bytes!("../../../../fuzz/seeds/trace/recording_4");
+    let bytes = blocks(&[request("SELECT", 5), request("COMMIT", 9)]).bytes;
+    assert!(seed[..] == bytes, "count VERSION up, and write the seed anew");
+}
+
+#[test]
+fn what_requests_share_is_there_once() {
+    let login = std::sync::Arc::new(crate::traced::SessionLogin::default());
+    let one = TracedRequest { login: Some(login), ..request(&"long ".repeat(99), 5) };
+    let size = |count: usize| blocks(&vec![one.clone(); count]).bytes.len();
+    assert!(size(11) - size(1) < 10 * 130, "{} bytes", size(11) - size(1));
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_up_to_where_it_was_cut(
+        text: String, nanos in 0u64..1 << 50, at: prop::sample::Index
+    ) {
+        let request = request(&text, nanos);
+        for Written { bytes, ends } in [blocks, lines].map(|form| form(&[request.clone()])) {
+            let (parts, is_cut) = read(&bytes).expect("as it was written");
+            let expected = [
+                RecordedPart::Requests(vec![request.clone()]),
+                RecordedPart::End(Box::new(end())),
+            ];
+            prop_assert_eq!((&parts[..], is_cut), (&expected[..], false));
+            let length = at.index(bytes.len());
+            if let Ok((parts, is_cut)) = read(&bytes[..length]) {
+                prop_assert!(expected.starts_with(&parts));
+                prop_assert_eq!(is_cut, !ends.contains(&length));
+            }
+            // Of a line of which a single byte is left, too.
+            prop_assert!(read(&bytes[..ends[0] + 1]).expect("a beginning").1);
+        }
+    }
+}

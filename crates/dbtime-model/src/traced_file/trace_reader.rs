@@ -1,0 +1,112 @@
+//! Reads a recording of any version.
+
+use super::trace_lines::{LineEnd, TraceLineReader, read_line};
+use super::{
+    END_KIND, Heading, OLDEST_VERSION, REQUESTS_KIND, RecordedPart, TraceBegin, TraceFileError,
+    VERSION,
+};
+use crate::block_file::{BlockError, BlockReader};
+use crate::traced::TracedRequest;
+use crate::traced_batch::RequestBatch;
+use serde::Deserialize;
+use std::io::BufRead;
+
+/// Reads a recording.
+#[derive(Debug)]
+pub struct TraceReader<R> {
+    body: RecordingBody<R>,
+}
+
+/// What lies behind the heading.
+#[derive(Debug)]
+enum RecordingBody<R> {
+    /// Of the versions 1 to 3.
+    Lines(TraceLineReader<R>),
+    Blocks(BlockReader<R>),
+}
+
+impl<R: BufRead> TraceReader<R> {
+    /// Reads its beginning.
+    ///
+    /// # Errors
+    /// It is no recording, or one of another version.
+    pub fn begin(mut from: R) -> Result<(TraceBegin, Self), TraceFileError> {
+        let mut line = Vec::new();
+        if read_line(&mut from, &mut line)? != LineEnd::Whole {
+            return Err(TraceFileError::NoRecording);
+        }
+        let begin = heading(&line)?;
+        let body = match begin.version {
+            VERSION => RecordingBody::Blocks(BlockReader::new(from)),
+            _ => RecordingBody::Lines(TraceLineReader::new(from, &begin)),
+        };
+        Ok((begin, Self { body }))
+    }
+
+    /// What comes next behind the beginning; `None` at the end of the file, also where that cuts a
+    /// block or a line in two.
+    ///
+    /// # Errors
+    /// It is none, or cannot be read.
+    #[expect(clippy::should_implement_trait, reason = "an iterator would go on behind an error")]
+    pub fn next(&mut self) -> Result<Option<RecordedPart>, TraceFileError> {
+        match &mut self.body {
+            RecordingBody::Lines(lines) => lines.next(),
+            RecordingBody::Blocks(blocks) => next_block(blocks),
+        }
+    }
+
+    /// Whether the last block or line was cut in two.
+    pub fn is_cut(&self) -> bool {
+        match &self.body {
+            RecordingBody::Lines(lines) => lines.is_cut(),
+            RecordingBody::Blocks(blocks) => blocks.is_cut(),
+        }
+    }
+}
+
+fn heading(line: &[u8]) -> Result<TraceBegin, TraceFileError> {
+    #[derive(Deserialize)]
+    struct RecordingVersion {
+        version: u32,
+    }
+    #[derive(Deserialize)]
+    struct VersionHeading {
+        begin: RecordingVersion,
+    }
+    let versioned: VersionHeading =
+        serde_json::from_slice(line).map_err(|_| TraceFileError::NoRecording)?;
+    if !(OLDEST_VERSION..=VERSION).contains(&versioned.begin.version) {
+        return Err(TraceFileError::Version(versioned.begin.version));
+    }
+    let heading: Heading = serde_json::from_slice(line)
+        .map_err(|error| TraceFileError::Line { number: 1, error: error.to_string() })?;
+    Ok(heading.begin)
+}
+
+fn next_block<R: BufRead>(
+    blocks: &mut BlockReader<R>,
+) -> Result<Option<RecordedPart>, TraceFileError> {
+    let block = blocks.next().map_err(|error| match error {
+        BlockError::Io(error) => error.into(),
+        BlockError::Damaged(number) => TraceFileError::Block { number, error: CHANGED.to_owned() },
+    });
+    let Some((kind, payload)) = block? else { return Ok(None) };
+    let read = match kind {
+        REQUESTS_KIND => requests(payload).map(RecordedPart::Requests),
+        END_KIND => {
+            serde_json::from_slice(payload).map(RecordedPart::End).map_err(|e| e.to_string())
+        }
+        _ => Err(format!("it is of kind {kind}, which there is none of")),
+    };
+    let number = blocks.number();
+    read.map(Some).map_err(|error| TraceFileError::Block { number, error })
+}
+
+/// What is wrong with a block that has another check sum.
+const CHANGED: &str = "it is not what was written";
+
+fn requests(payload: &[u8]) -> Result<Vec<TracedRequest>, String> {
+    let batch: Result<RequestBatch<Vec<TracedRequest>>, _> = postcard::from_bytes(payload);
+    batch.map(RequestBatch::into_requests).map_err(|error| error.to_string())
+}
