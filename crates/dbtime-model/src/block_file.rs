@@ -192,8 +192,10 @@ mod tests {
         writer.into_inner()
     }
 
+    type Blocks = Vec<(u8, Vec<u8>)>;
+
     /// The blocks of a file, and whether it was cut short.
-    fn read(bytes: &[u8]) -> Result<(Vec<(u8, Vec<u8>)>, bool), BlockError> {
+    fn read(bytes: &[u8]) -> Result<(Blocks, bool), BlockError> {
         let (mut reader, mut blocks) = (BlockReader::new(bytes), Vec::new());
         while let Some((kind, payload)) = reader.next()? {
             blocks.push((kind, payload.to_vec()));

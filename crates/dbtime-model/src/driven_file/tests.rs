@@ -22,7 +22,7 @@ fn exchange(key: Option<ConnectionKey>, sent: u64) -> StatementExchange {
         key,
         server_id: key.map(|_| 11),
         transaction: sent ^ 9,
-        statement: Some(StatementId(2)).filter(|_| sent % 3 > 0),
+        statement: Some(StatementId(2)).filter(|_| !sent.is_multiple_of(3)),
         sent: MonoNanos(sent),
         read: MonoNanos(sent.wrapping_add(3)),
         late: Nanos(1),
