@@ -82,16 +82,16 @@ pub fn shown(request: &TracedRequest, since: MonoNanos) {
     }
 }
 
-/// A file of blocks of which every check sum is right, so that what is in the blocks is read: behind
-/// the first line a length and a check sum of four bytes each, little-endian, a kind and the
-/// payload.
+/// A file of blocks with every check sum put right, so that their payloads are read: behind the
+/// first line a length and a check sum of four bytes each, little-endian, a kind and the payload.
 pub fn with_check_sums(bytes: &[u8]) -> Vec<u8> {
     let mut file = bytes.to_vec();
     let heading = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |end| end + 1);
     let mut rest = &mut file[heading..];
     while rest.len() > 8 {
         let (head, behind) = rest.split_at_mut(8);
-        let length = head.iter().take(4).rev().fold(0, |number, byte| number << 8 | *byte as usize);
+        let length = &head[..4];
+        let length = length.iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte));
         let Some((block, next)) = behind.split_at_mut_checked(length + 1) else { break };
         head[4..].copy_from_slice(&crc32fast::hash(block).to_le_bytes());
         rest = next;

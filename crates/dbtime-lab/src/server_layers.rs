@@ -80,12 +80,12 @@ fn buffer_pool(
     ]
 }
 
-/// What the server requested of the kernel, whatever for. Nobody times these calls: where one waits,
-/// the waits for files have it.
+/// Reads and writes that the server's processes requested of the kernel. Nobody times these calls:
+/// where a statement waits in one, the waits for files have it.
 fn calls(server: &ServerInfo) -> impl Iterator<Item = BudgetLayer> {
     let calls = [("read calls", server.read_calls), ("write calls", server.write_calls)];
-    let known = calls.into_iter().filter_map(|(name, calls)| calls.map(|calls| (name, calls)));
-    known.map(|(name, calls)| BudgetLayer::new(name, LayerScope::Server, None, measured(calls)))
+    let layer = |name, calls| BudgetLayer::new(name, LayerScope::Server, None, measured(calls));
+    calls.into_iter().filter_map(move |(name, calls)| Some(layer(name, calls?)))
 }
 
 /// What the statements' threads waited for in their calls, as the tracer saw it; one call may wait

@@ -135,10 +135,10 @@ impl<R: BufRead> BlockReader<R> {
         if length > MAX_BLOCK_BYTES {
             return Err(BlockError::Damaged(self.number));
         }
-        let wanted = u64::from(length) + 1;
+        let size = u64::from(length) + 1;
         self.block.clear();
-        self.from.by_ref().take(wanted).read_to_end(&mut self.block)?;
-        if (self.block.len() as u64) < wanted {
+        self.from.by_ref().take(size).read_to_end(&mut self.block)?;
+        if (self.block.len() as u64) < size {
             return Ok(self.cut());
         }
         if crc32fast::hash(&self.block) != sum {
@@ -206,9 +206,10 @@ mod tests {
     proptest! {
         #[test]
         fn blocks_are_read_up_to_where_the_file_was_cut(
-            blocks in prop::collection::vec((any::<u8>(), prop::collection::vec(any::<u8>(), 0..40)), 0..5),
+            payloads in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..5),
             at: prop::sample::Index,
         ) {
+            let blocks = (0..).zip(payloads).collect::<Blocks>();
             let bytes = file(&blocks);
             let (found, is_cut) = read(&bytes).expect("as it was written");
             prop_assert_eq!((&found, is_cut), (&blocks, false));
@@ -220,7 +221,9 @@ mod tests {
 
         #[test]
         fn a_changed_byte_is_never_taken_for_what_was_written(
-            payload in prop::collection::vec(any::<u8>(), 0..40), at: prop::sample::Index, bit in 0..8,
+            payload in prop::collection::vec(any::<u8>(), 0..40),
+            at: prop::sample::Index,
+            bit in 0..8,
         ) {
             let mut bytes = file(&[(1, payload.clone()), (2, payload)]);
             let at = at.index(bytes.len());

@@ -2,7 +2,8 @@
 
 use super::driven_rows::DrivenRows;
 use super::{
-    DrivenBegin, DrivenEnd, DrivenFileError, DrivenNames, END_KIND, Heading, ROWS_KIND, VERSION,
+    DrivenBegin, DrivenEnd, DrivenFileError, DrivenHeading, DrivenNames, END_KIND, ROWS_KIND,
+    VERSION,
 };
 use crate::block_file::{BlockError, BlockReader, HEAD_BYTES};
 use crate::exchange::ExchangeBatch;
@@ -29,7 +30,7 @@ impl<R: BufRead + Seek> DrivenReader<R> {
     pub fn begin(mut from: R) -> Result<(DrivenBegin, Self), DrivenFileError> {
         let mut line = Vec::new();
         (&mut from).take(MAX_HEADING_BYTES).read_until(b'\n', &mut line)?;
-        let heading: Result<Heading, _> = serde_json::from_slice(&line);
+        let heading: Result<DrivenHeading, _> = serde_json::from_slice(&line);
         let begin = heading.map_err(|_| DrivenFileError::NoDrivenFile)?.driven;
         if begin.version != VERSION || !line.ends_with(b"\n") {
             return Err(DrivenFileError::NoDrivenFile);

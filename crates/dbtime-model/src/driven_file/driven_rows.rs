@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub(super) struct DrivenRows {
     connections: Vec<DrivenConnection>,
     exchanges: Vec<ExchangeRow>,
-    transactions: Vec<TransactionRow>,
+    transactions: Vec<DrivenTransactionRow>,
 }
 
 /// What a connection is called at both of its ends, as far as that is known.
@@ -35,7 +35,7 @@ struct ExchangeRow {
 }
 
 #[derive(Serialize, Deserialize)]
-struct TransactionRow {
+struct DrivenTransactionRow {
     /// From the number in the row before.
     transaction: i64,
     operation: u16,
@@ -98,7 +98,7 @@ impl DrivenRows {
         }));
         let (mut number, mut instant) = (0, 0);
         rows.transactions.extend(batch.transactions.iter().map(|driven| {
-            let row = TransactionRow::of(driven, number, instant);
+            let row = DrivenTransactionRow::of(driven, number, instant);
             (number, instant) = (driven.transaction, driven.sample.due.0);
             row
         }));
@@ -134,7 +134,7 @@ impl DrivenRows {
     }
 }
 
-impl TransactionRow {
+impl DrivenTransactionRow {
     /// Behind a row of this number, due at this instant.
     fn of(driven: &DrivenTransaction, number: u64, instant: u64) -> Self {
         let sample = &driven.sample;

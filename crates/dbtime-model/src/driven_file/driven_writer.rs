@@ -1,7 +1,7 @@
 //! Writes the driver's side of a run.
 
 use super::driven_rows::DrivenRows;
-use super::{DrivenBegin, DrivenEnd, DrivenNames, END_KIND, Heading, ROWS_KIND, VERSION};
+use super::{DrivenBegin, DrivenEnd, DrivenHeading, DrivenNames, END_KIND, ROWS_KIND, VERSION};
 use crate::block_file::BlockWriter;
 use crate::exchange::ExchangeBatch;
 use crate::recorder::Window;
@@ -27,7 +27,7 @@ impl<W: Write> DrivenWriter<W> {
     /// As writing.
     pub fn begin(to: W, begin: &DrivenBegin) -> io::Result<Self> {
         let driven = DrivenBegin { version: VERSION, ..begin.clone() };
-        let mut heading = serde_json::to_vec(&Heading { driven })?;
+        let mut heading = serde_json::to_vec(&DrivenHeading { driven })?;
         heading.push(b'\n');
         let end = DrivenEnd {
             names: DrivenNames::default(),

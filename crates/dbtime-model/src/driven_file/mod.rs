@@ -59,7 +59,7 @@ impl DrivenBegin {
 
 /// The first line.
 #[derive(Serialize, Deserialize)]
-struct Heading {
+struct DrivenHeading {
     driven: DrivenBegin,
 }
 

@@ -46,7 +46,7 @@ const END_KIND: u8 = 2;
 
 /// The first line.
 #[derive(Serialize, Deserialize)]
-struct Heading {
+struct RecordingHeading {
     begin: TraceBegin,
 }
 

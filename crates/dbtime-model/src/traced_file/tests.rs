@@ -183,7 +183,8 @@ proptest! {
         text: String, nanos in 0u64..1 << 50, at: prop::sample::Index
     ) {
         let request = request(&text, nanos);
-        for Written { bytes, ends } in [blocks, lines].map(|form| form(std::slice::from_ref(&request))) {
+        for form in [blocks, lines] {
+            let Written { bytes, ends } = form(std::slice::from_ref(&request));
             let (parts, is_cut) = read(&bytes).expect("as it was written");
             let expected = [
                 RecordedPart::Requests(vec![request.clone()]),

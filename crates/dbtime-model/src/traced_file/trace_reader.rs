@@ -2,8 +2,8 @@
 
 use super::trace_lines::{LineEnd, TraceLineReader, read_line};
 use super::{
-    END_KIND, Heading, OLDEST_VERSION, REQUESTS_KIND, RecordedPart, TraceBegin, TraceFileError,
-    VERSION,
+    END_KIND, OLDEST_VERSION, REQUESTS_KIND, RecordedPart, RecordingHeading, TraceBegin,
+    TraceFileError, VERSION,
 };
 use crate::block_file::{BlockError, BlockReader};
 use crate::traced::TracedRequest;
@@ -79,7 +79,7 @@ fn heading(line: &[u8]) -> Result<TraceBegin, TraceFileError> {
     if !(OLDEST_VERSION..=VERSION).contains(&versioned.begin.version) {
         return Err(TraceFileError::Version(versioned.begin.version));
     }
-    let heading: Heading = serde_json::from_slice(line)
+    let heading: RecordingHeading = serde_json::from_slice(line)
         .map_err(|error| TraceFileError::Line { number: 1, error: error.to_string() })?;
     Ok(heading.begin)
 }

@@ -1,6 +1,6 @@
 //! Writes a recording.
 
-use super::{END_KIND, Heading, REQUESTS_KIND, TraceBegin, TraceEnd, VERSION};
+use super::{END_KIND, REQUESTS_KIND, RecordingHeading, TraceBegin, TraceEnd, VERSION};
 use crate::block_file::BlockWriter;
 use crate::traced::TracedRequest;
 use crate::traced_batch::RequestBatch;
@@ -22,7 +22,7 @@ impl<W: Write> TraceWriter<W> {
     /// As writing.
     pub fn begin(to: W, begin: &TraceBegin) -> io::Result<Self> {
         let begin = TraceBegin { version: VERSION, ..begin.clone() };
-        let mut heading = serde_json::to_vec(&Heading { begin })?;
+        let mut heading = serde_json::to_vec(&RecordingHeading { begin })?;
         heading.push(b'\n');
         Ok(Self { blocks: BlockWriter::begin(to, &heading)? })
     }
