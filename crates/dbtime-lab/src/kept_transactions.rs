@@ -3,7 +3,9 @@
 use crate::summary::outcome;
 use dbtime_model::driven_file::DrivenNames;
 use dbtime_model::exemplar::{Exemplar, ServedTimes, StatementExemplar};
-use dbtime_model::record::{BudgetUs, ExemplarKind, TransactionRow, TransactionStatement};
+use dbtime_model::record::{
+    BudgetLockHolder, BudgetUs, ExemplarKind, TransactionRow, TransactionStatement,
+};
 use dbtime_model::recorder::Recorder;
 use dbtime_model::traced::Blocker;
 use dbtime_model::{MonoNanos, Nanos};
@@ -94,9 +96,9 @@ fn holder(blocker: &Blocker) -> String {
                 None => fingerprint,
             }
         }
-        (None, None, _) => "nobody: a timer or signal ended it".to_owned(),
+        (None, None, _) => BudgetLockHolder::NOBODY.to_owned(),
         (None, Some(_), Some(connection)) => format!("{connection}, statement unknown"),
-        (None, Some(_), None) => "a thread of the server".to_owned(),
+        (None, Some(_), None) => BudgetLockHolder::SERVER_THREAD.to_owned(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Chains of waits for locks in words.
 
 use dbtime_model::Part;
-use dbtime_model::record::{BudgetLockChain, ChainCause};
+use dbtime_model::record::{BudgetLockChain, BudgetLockHolder, ChainCause};
 
 /// What the last holder of a chain did, or why nothing is known of it.
 fn cause_text(cause: ChainCause) -> String {
@@ -11,8 +11,8 @@ fn cause_text(cause: ChainCause) -> String {
         ChainCause::Part(part) => return format!("{}, {}", part.name(), part.meaning()),
         ChainCause::Running => "executing, or waiting for a CPU",
         ChainCause::Released => "it had let go already",
-        ChainCause::ServerThread => "a thread of the server",
-        ChainCause::Nobody => "nobody: a timer or signal ended it",
+        ChainCause::ServerThread => BudgetLockHolder::SERVER_THREAD,
+        ChainCause::Nobody => BudgetLockHolder::NOBODY,
         ChainCause::NotKnown => "not known",
         ChainCause::Others => "others",
     };

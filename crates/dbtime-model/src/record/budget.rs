@@ -190,6 +190,24 @@ pub struct BudgetLockHolder {
     pub wait_s: f64,
 }
 
+/// Holders on a traced server of which no statement is known.
+impl BudgetLockHolder {
+    /// A timer or a signal ended the wait.
+    pub const NOBODY: &str = "nobody: a timer or signal ended it";
+    /// A connection whose statement is not known.
+    pub const CONNECTION: &str = "a connection, statement unknown";
+    /// A thread that served no connection.
+    pub const SERVER_THREAD: &str = "a thread of the server";
+    /// Those for which there was no row.
+    pub const OTHERS: &str = "others";
+
+    /// Whether the holder is a statement.
+    pub fn has_statement(&self) -> bool {
+        let others = [Self::NOBODY, Self::CONNECTION, Self::SERVER_THREAD, Self::OTHERS];
+        !others.contains(&self.holder.as_str())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -70,6 +70,17 @@ pub struct TraceInfo {
     pub recording: Option<JoinedRecording>,
 }
 
+impl TraceInfo {
+    /// What a note says that was not measured, among other things, where a lock without a name may
+    /// be any.
+    pub const LOCK_NAMES: &str = "names of locks";
+
+    /// Whether the server's own names of locks were measured, as far as it has any.
+    pub fn has_lock_names(&self) -> bool {
+        self.notes.iter().all(|note| !note.contains(Self::LOCK_NAMES))
+    }
+}
+
 /// A recording of `dbtime trace --record` that was joined with a run, and how its clock was mapped
 /// to that of the driver.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

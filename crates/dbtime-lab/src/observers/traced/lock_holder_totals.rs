@@ -102,10 +102,10 @@ impl LockReleaser {
     fn describe(&self, names: &WorkloadNames) -> String {
         match self {
             Self::Statement(text) => names.of_text(text),
-            Self::Nobody => "nobody: a timer or signal ended it".to_owned(),
-            Self::Connection => "a connection, statement unknown".to_owned(),
-            Self::ServerThread => "a thread of the server".to_owned(),
-            Self::Others => "others".to_owned(),
+            Self::Nobody => BudgetLockHolder::NOBODY.to_owned(),
+            Self::Connection => BudgetLockHolder::CONNECTION.to_owned(),
+            Self::ServerThread => BudgetLockHolder::SERVER_THREAD.to_owned(),
+            Self::Others => BudgetLockHolder::OTHERS.to_owned(),
         }
     }
 }

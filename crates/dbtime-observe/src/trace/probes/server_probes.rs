@@ -224,8 +224,8 @@ fn file_id(file: &File) -> FileId {
 }
 
 const WAITS: &str = "SLEEP() apart from locks, and the names of locks";
-const COMMITS: &str = "names of waits for other commits";
-const EVENTS: &str = "locks apart from other waits, and their names";
+const COMMITS: &str = "the names of locks that commits have";
+const EVENTS: &str = "locks apart from other waits, and the names of locks";
 const TRANCHES: &str = "names of PostgreSQL's lightweight locks";
 const PORTALS: &str = "how long each of several statements took before a Sync";
 const TEXTS: &str = "statements that were prepared before dbtime looked";
@@ -274,4 +274,18 @@ fn attach_tls(attacher: &mut ProbeAttacher<'_>, library: &TlsLibrary) -> Result<
     attacher.attach("on_tls_read", at_read())?;
     attacher.attach("on_tls_read_end", ProbeSites { at_return: true, ..at_read() })?;
     attacher.attach_at("on_tls_write", vec![library.write])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbtime_model::record::TraceInfo;
+
+    #[test]
+    fn a_note_says_that_locks_may_lack_their_names() {
+        for what in [WAITS, COMMITS, EVENTS] {
+            assert!(what.contains(TraceInfo::LOCK_NAMES), "{what}");
+        }
+        assert!(!TRANCHES.contains(TraceInfo::LOCK_NAMES), "they are called LWLock then");
+    }
 }

@@ -4,7 +4,7 @@ use crate::advice::case::AdviceCase;
 use crate::advice::{AdviceRule, BudgetAdvice};
 use crate::format::{clean, count, percent, us};
 use crate::means::PartMeans;
-use dbtime_model::record::{BudgetLockHolder, ChainCause};
+use dbtime_model::record::{BudgetLockHolder, ChainCause, TraceInfo};
 use dbtime_model::{Part, Product};
 
 pub(super) const RULE: AdviceRule =
@@ -35,6 +35,8 @@ const MAX_HOLDERS: usize = 2;
 struct HolderSum<'a> {
     holder: &'a str,
     lock: Option<&'a str>,
+    /// Whether the holder is a statement.
+    has_statement: bool,
     /// Who waited, and how long, in seconds.
     waiters: Vec<(&'a str, f64)>,
     count: u64,
@@ -54,7 +56,7 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
         return sqlite(case, advice);
     }
     sums.iter().for_each(|sum| of_lock(case, sum, advice));
-    if sums.iter().all(|sum| sum.lock.is_none()) {
+    if sums.iter().all(|sum| sum.lock.is_none() && !is_mutex(case, sum)) {
         latches(case, advice);
     }
 }
@@ -67,7 +69,8 @@ fn holder_sums(rows: &[BudgetLockHolder]) -> Vec<HolderSum<'_>> {
             |sum: &HolderSum<'_>| sum.holder == row.holder && sum.lock == row.lock.as_deref();
         let at = sums.iter().position(is_same).unwrap_or_else(|| {
             let (holder, lock) = (row.holder.as_str(), row.lock.as_deref());
-            sums.push(HolderSum { holder, lock, ..HolderSum::default() });
+            let has_statement = row.has_statement();
+            sums.push(HolderSum { holder, lock, has_statement, ..HolderSum::default() });
             sums.len() - 1
         });
         let sum = &mut sums[at];
@@ -161,7 +164,60 @@ fn of_lock(case: &AdviceCase<'_>, sum: &HolderSum<'_>, advice: &mut BudgetAdvice
             advice.step("look at the application: it takes this lock by its own wish");
         }
         Some(_) => latches(case, advice),
+        None if is_mutex(case, sum) => mutex(case, sum, advice),
         None => {}
+    }
+}
+
+/// Whether a statement let go of something without a name although the server's locks have theirs.
+/// Commits that wait for each other are left out: not every server names that.
+fn is_mutex(case: &AdviceCase<'_>, sum: &HolderSum<'_>) -> bool {
+    let is_traced = case.record.trace.as_ref().is_some_and(TraceInfo::has_lock_names);
+    let is_commit = |name: &str| name.to_ascii_lowercase().ends_with("commit");
+    let are_commits = is_commit(sum.holder) && sum.waiters.iter().any(|(name, _)| is_commit(name));
+    case.is_server() && is_traced && sum.lock.is_none() && sum.has_statement && !are_commits
+}
+
+/// A lock of the server's own threads.
+fn mutex(case: &AdviceCase<'_>, sum: &HolderSum<'_>, advice: &mut BudgetAdvice) {
+    let name = clean(sum.holder);
+    advice.figure(format!(
+        "the server has no name for it, as it has for locks on rows and tables: it is a mutex \
+         inside the server, or something else that its threads wait for among themselves, and \
+         those that execute {name} let it go"
+    ));
+    let has_stacks = case.record.trace.as_ref().is_some_and(|trace| trace.stacks.is_some());
+    advice.step(if has_stacks {
+        "look at Where the server's threads were, in the report: the stacks of lock wait for it \
+         (__lll_lock_wait: a mutex of the C library), and who has it is among those on a CPU"
+    } else {
+        "run it with --stacks too: the report has the functions that wait (lock) and those that \
+         have a CPU meanwhile, as far as the server has frame pointers and symbols"
+    });
+    fewer_inside(case, advice);
+    match case.product {
+        Some(Product::Postgres) => advice.step(
+            "look at extensions and libraries that the server has loaded \
+             (shared_preload_libraries): locks of PostgreSQL itself have names",
+        ),
+        Some(product) => instances(case, product, advice),
+        None => {}
+    }
+}
+
+/// What MariaDB and MySQL can divide, so that each part has locks of its own.
+fn instances(case: &AdviceCase<'_>, product: Product, advice: &mut BudgetAdvice) {
+    let pools = if product == Product::Mysql { ", innodb_buffer_pool_instances" } else { "" };
+    advice.step(format!(
+        "where the mutex is that of something divided, more instances of it: \
+         table_open_cache_instances{pools}"
+    ));
+    let has_threads = case.is_set("thread_handling", &["one-thread-per-connection"]);
+    if product == Product::Mariadb && has_threads {
+        advice.step_at_price(
+            "thread_handling=pool-of-threads, which lets few threads into the server at once",
+            "a statement may wait for a free thread of the pool",
+        );
     }
 }
 
@@ -197,17 +253,9 @@ fn rows(case: &AdviceCase<'_>, sum: &HolderSum<'_>, advice: &mut BudgetAdvice) {
     }
 }
 
+/// Locks within the server of which no more is known.
 fn latches(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
-    let many = case.concurrency();
-    if many > 1 {
-        advice.step_at_price(
-            format!(
-                "let fewer execute at once (--workers below {many}): locks within the server \
-                     are waited for by all that are in it"
-            ),
-            "transactions wait for their turn instead: try where throughput is best",
-        );
-    }
+    fewer_inside(case, advice);
     match case.product {
         Some(Product::Postgres) => advice.step(
             "pg_stat_activity.wait_event during the load: it names the lock (WALWrite: another \
@@ -217,6 +265,19 @@ fn latches(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
             advice.step("`dbtime trace --summary` during the load: it names locks and holders")
         }
         None => {}
+    }
+}
+
+fn fewer_inside(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    let many = case.concurrency();
+    if many > 1 {
+        advice.step_at_price(
+            format!(
+                "let fewer execute at once (--workers below {many}): locks within the server are \
+                 waited for by all that are in it"
+            ),
+            "transactions wait for their turn instead: try where throughput is best",
+        );
     }
 }
 

@@ -1,10 +1,10 @@
-//! Rules that name who had the CPU, and which file was waited for.
+//! Rules that name who had the CPU or a lock, and which file was waited for.
 
-use super::{mariadb, postgres, says};
+use super::{mariadb, postgres, says, set, sqlite};
 use dbtime_model::Part;
 use dbtime_model::record::{
-    BudgetCpuHolder, BudgetFileWait, BudgetLockChain, ChainCause, CpuHolderKind, RunRecord,
-    ServerInfo, WaitedFile,
+    BudgetCpuHolder, BudgetFileWait, BudgetLockChain, BudgetLockHolder, ChainCause, CpuHolderKind,
+    RunRecord, ServerInfo, StacksInfo, TraceInfo, WaitedFile,
 };
 
 fn holder(kind: CpuHolderKind, process: &str, thread: &str, share_pct: f64) -> BudgetCpuHolder {
@@ -102,4 +102,67 @@ fn a_holder_that_does_nothing_is_told_from_one_that_works() {
     says(&record, "lock_waits", &[], &["did nothing", "commit sooner"]);
     record.lock_chains = Some(Vec::new());
     says(&record, "lock_waits", &[], &["did nothing"]);
+}
+
+/// A server whose statements wait for this holder, traced.
+fn waiting(target: fn(&[(Part, f64)]) -> RunRecord, holder: &str, lock: Option<&str>) -> RunRecord {
+    let mut record = target(&[(Part::Lock, 500.0)]);
+    record.trace = Some(TraceInfo::default());
+    record.lock_holders = vec![BudgetLockHolder {
+        waiter: "tpcb: branch".to_owned(),
+        holder: holder.to_owned(),
+        lock: lock.map(str::to_owned),
+        count: 100,
+        wait_s: 1.0,
+    }];
+    record
+}
+
+const MUTEX: &str = "it is a mutex inside the server";
+
+#[test]
+fn a_lock_without_a_name_is_a_mutex_of_the_server_s_threads() {
+    let threads = [("thread_handling", "one-thread-per-connection")];
+    let record = set(waiting(mariadb, "tpcb: branch", None), &threads);
+    let these = [
+        MUTEX,
+        "those that execute tpcb: branch let it go",
+        "run it with --stacks too",
+        "--workers below 8",
+        "table_open_cache_instances",
+        "thread_handling=pool-of-threads",
+    ];
+    says(
+        &record,
+        "lock_waits",
+        &these,
+        &["buffer_pool", "trace --summary", "tpcb: branch as late"],
+    );
+    let mut stacks = waiting(postgres, "tpcb: branch", None);
+    let stacked = TraceInfo { stacks: Some(StacksInfo::default()), ..TraceInfo::default() };
+    stacks.trace = Some(stacked);
+    let these = [MUTEX, "Where the server's threads were", "shared_preload_libraries"];
+    says(&stacks, "lock_waits", &these, &["--stacks", "table_open_cache", "wait_event"]);
+}
+
+#[test]
+fn what_has_a_name_or_may_lack_it_is_no_mutex() {
+    let not_these = ["mutex", "--stacks", "table_open_cache"];
+    let is_none = |record: RunRecord| says(&record, "lock_waits", &[], &not_these);
+    is_none(waiting(mariadb, "tpcb: branch", Some("row lock")));
+    is_none(waiting(postgres, "tpcb: branch", Some("LWLock")));
+    for holder in [BudgetLockHolder::SERVER_THREAD, BudgetLockHolder::NOBODY] {
+        is_none(waiting(mariadb, holder, None));
+    }
+    let mut commits = waiting(mariadb, "tpcb: commit", None);
+    commits.lock_holders[0].waiter = "tpcb: commit".to_owned();
+    is_none(commits);
+    let mut unnamed = waiting(mariadb, "tpcb: branch", None);
+    let note = format!("not measured: the {} (no symbols)", TraceInfo::LOCK_NAMES);
+    unnamed.trace = Some(TraceInfo { notes: vec![note], ..TraceInfo::default() });
+    is_none(unnamed);
+    let mut untraced = waiting(mariadb, "tpcb: branch", None);
+    untraced.trace = None;
+    is_none(untraced);
+    is_none(waiting(sqlite, "tpcb: branch", None));
 }

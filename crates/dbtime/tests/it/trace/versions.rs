@@ -9,8 +9,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 const SETTINGS: [(&str, &str); 1] = [("max_allowed_packet", "16M")];
 
 /// PostgreSQL before 14 writes down what it waits for where nobody else finds it.
-const NO_WAITS: &str = "not measured: locks apart from other waits, and their names (the program does \
-                        not export my_wait_event_info)\n";
+const NO_WAITS: &str = "not measured: locks apart from other waits, and the names of locks (the program \
+                        does not export my_wait_event_info)\n";
 
 fn start(version: &Version) -> GivenServer {
     if version.product.speaks_mysql() {
