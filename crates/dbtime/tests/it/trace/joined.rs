@@ -102,7 +102,7 @@ fn a_recording_of_this_host_or_of_another_gives_the_same_parts() {
         }
         let layers = here["layers"].as_array().expect("a list");
         let is_known = |layer: &Value| layer["operations"].as_u64() > Some(0);
-        assert!(layers.len() == 7 && layers[..3].iter().all(is_known), "{layers:#?}");
+        assert!(layers.len() == 9 && layers[..3].iter().all(is_known), "{layers:#?}");
         assert!(here["budget_us"]["cpu"].as_f64() > Some(10.0), "{}", here["budget_us"]);
         assert_eq!(here["budget_us"]["server_and_wire"], Value::Null);
         let parts = here["budget_us"].as_object().expect("parts by name");
