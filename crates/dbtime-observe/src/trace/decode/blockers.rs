@@ -44,6 +44,8 @@ pub(crate) struct BlockerTracker {
     waiting: Vec<WaitingRequest>,
     /// How many of these each connection has.
     held: FxHashMap<u64, u32>,
+    /// Requests that came since holders were looked for.
+    unsearched: usize,
     sums: LockSums,
 }
 
@@ -64,6 +66,8 @@ struct WaitingRequest {
     is_for_sums: bool,
     /// The request that let the lock go, where one is known.
     blocker: Option<WaiterKey>,
+    /// That request, once it is there.
+    holder: Option<RecentRequest>,
     rounds: u8,
 }
 
@@ -77,6 +81,10 @@ impl BlockerTracker {
     ) {
         let is_for_sums = raw.has(REQUEST_LOCKS);
         self.remember(raw, &request, is_for_sums);
+        // Much may come at once: the first of it would be forgotten before its waiters go on.
+        if self.unsearched >= MAX_RECENT / 2 {
+            self.find_holders();
+        }
         let is_behind = self.held.contains_key(&request.connection);
         let Some(blocker) = &mut request.blocker else {
             if is_behind {
@@ -86,6 +94,7 @@ impl BlockerTracker {
                     statement,
                     is_for_sums,
                     blocker: None,
+                    holder: None,
                     rounds: 0,
                 });
             } else if !is_for_sums {
@@ -98,7 +107,8 @@ impl BlockerTracker {
         }
         let blocker = blocker.connection.map(|connection| (connection, raw.blocker_start));
         let statement = LockStatement::of(raw, &request);
-        let one = WaitingRequest { request, statement, is_for_sums, blocker, rounds: 0 };
+        let holder = blocker.and_then(|key| self.recent.get(&key)).cloned();
+        let one = WaitingRequest { request, statement, is_for_sums, blocker, holder, rounds: 0 };
         if one.blocker.is_some() || is_behind {
             self.hold(one);
         } else {
@@ -119,19 +129,29 @@ impl BlockerTracker {
         sessions: &TracedSessions,
         out: &mut Vec<TracedRequest>,
     ) {
+        self.find_holders();
         self.held.clear();
         for mut one in std::mem::take(&mut self.waiting) {
-            let holder = one.blocker.and_then(|key| self.recent.get(&key));
             one.rounds += 1;
-            let is_sought = one.blocker.is_some() && holder.is_none() && one.rounds < HOLD_ROUNDS;
+            let is_missing = one.blocker.is_some() && one.holder.is_none();
+            let is_sought = is_missing && one.rounds < HOLD_ROUNDS;
             let is_behind = self.held.contains_key(&one.request.connection);
             if (is_sought || is_behind) && !is_end {
                 self.hold(one);
                 continue;
             }
-            describe(&mut one.request, holder, &self.transactions, sessions);
-            let let_go = holder.map_or(LockStatement::Unknown, |holder| holder.statement.clone());
+            let holder = one.holder.take();
+            describe(&mut one.request, holder.as_ref(), &self.transactions, sessions);
+            let let_go = holder.map_or(LockStatement::Unknown, |holder| holder.statement);
             self.release(one, let_go, out);
+        }
+    }
+
+    /// Keeps the holders that are there, for they are not remembered for long.
+    fn find_holders(&mut self) {
+        self.unsearched = 0;
+        for one in self.waiting.iter_mut().filter(|one| one.holder.is_none()) {
+            one.holder = one.blocker.and_then(|key| self.recent.get(&key)).cloned();
         }
     }
 
@@ -167,6 +187,7 @@ impl BlockerTracker {
         let server_id = request.server_id();
         let key = (request.connection, request.start.0);
         self.order.push_back(key);
+        self.unsearched += 1;
         self.recent.insert(key, RecentRequest { text, statement, server_id, transaction });
     }
 }
@@ -258,6 +279,20 @@ mod tests {
         take((&mut seen, &mut out), (3, "DELETE"), Some(1));
         seen.settle(false, &TracedSessions::keeping_literals(), &mut out);
         assert_eq!(blockers(&out), [Some("COMMIT")]);
+    }
+
+    #[test]
+    fn a_blocker_is_found_however_much_comes_at_once() {
+        let many = 3 * MAX_RECENT as u64;
+        let (mut seen, mut out) = (BlockerTracker::default(), Vec::new());
+        take((&mut seen, &mut out), (1, "COMMIT"), None);
+        take((&mut seen, &mut out), (2, "UPDATE t"), Some(1));
+        take((&mut seen, &mut out), (3, "DELETE"), Some(4));
+        take((&mut seen, &mut out), (4, "ROLLBACK"), None);
+        (0..many).for_each(|index| take((&mut seen, &mut out), (index + 5, "x"), None));
+        out.clear();
+        seen.settle(false, &TracedSessions::keeping_literals(), &mut out);
+        assert_eq!(blockers(&out), [Some("COMMIT"), Some("ROLLBACK")]);
     }
 
     #[test]
