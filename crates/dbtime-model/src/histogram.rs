@@ -139,7 +139,10 @@ impl Histogram<u64> {
         since.clear();
         for step in self.hdr.iter_recorded() {
             let value = step.value_iterated_to();
-            let new = step.count_at_value().saturating_sub(before.hdr.count_at(value));
+            // Beyond its range `count_at` is the count of the last bucket.
+            let is_within = value <= before.hdr.max();
+            let old = if is_within { before.hdr.count_at(value) } else { 0 };
+            let new = step.count_at_value().saturating_sub(old);
             since.hdr.record_n(value, new).expect("the histogram has grown to this value before");
         }
         since
@@ -166,6 +169,16 @@ mod tests {
         h.record(Nanos(u64::MAX));
         assert_eq!(h.count(), 1);
         assert!(h.max() >= MAX);
+    }
+
+    #[test]
+    fn what_is_beyond_the_range_of_before_is_new() {
+        let longest = Nanos(2_146_435_072);
+        let mut before = Histogram::<u64>::fine();
+        before.record(longest);
+        let mut later = before.clone();
+        later.record(Nanos(longest.0 + 1_100_000));
+        assert_eq!(later.since(&before).count(), 1);
     }
 
     #[test]
