@@ -137,11 +137,11 @@ impl Histogram<u64> {
     pub(crate) fn since(&self, before: &Self) -> Self {
         let mut since = self.clone();
         since.clear();
+        let longest_before = before.hdr.max();
         for step in self.hdr.iter_recorded() {
             let value = step.value_iterated_to();
             // Beyond its range `count_at` is the count of the last bucket.
-            let is_within = value <= before.hdr.max();
-            let old = if is_within { before.hdr.count_at(value) } else { 0 };
+            let old = if value <= longest_before { before.hdr.count_at(value) } else { 0 };
             let new = step.count_at_value().saturating_sub(old);
             since.hdr.record_n(value, new).expect("the histogram has grown to this value before");
         }
@@ -173,6 +173,7 @@ mod tests {
 
     #[test]
     fn what_is_beyond_the_range_of_before_is_new() {
+        // In the last bucket of a histogram that has not grown.
         let longest = Nanos(2_146_435_072);
         let mut before = Histogram::<u64>::fine();
         before.record(longest);

@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Requests that are remembered: those of a tenth of a second, where there are very many. More
-/// would not be in the processor's cache.
+/// would not be in the processor's cache. Holders are looked for twice as often.
 const MAX_RECENT: usize = 4096;
 
 /// How often requests are taken before one goes without its blocker's statement.
@@ -107,7 +107,7 @@ impl BlockerTracker {
         }
         let blocker = blocker.connection.map(|connection| (connection, raw.blocker_start));
         let statement = LockStatement::of(raw, &request);
-        let holder = blocker.and_then(|key| self.recent.get(&key)).cloned();
+        let holder = find(&self.recent, blocker);
         let one = WaitingRequest { request, statement, is_for_sums, blocker, holder, rounds: 0 };
         if one.blocker.is_some() || is_behind {
             self.hold(one);
@@ -147,11 +147,11 @@ impl BlockerTracker {
         }
     }
 
-    /// Keeps the holders that are there, for they are not remembered for long.
+    /// Keeps the holders that have come: they are remembered for [`MAX_RECENT`] requests alone.
     fn find_holders(&mut self) {
         self.unsearched = 0;
         for one in self.waiting.iter_mut().filter(|one| one.holder.is_none()) {
-            one.holder = one.blocker.and_then(|key| self.recent.get(&key)).cloned();
+            one.holder = find(&self.recent, one.blocker);
         }
     }
 
@@ -190,6 +190,14 @@ impl BlockerTracker {
         self.unsearched += 1;
         self.recent.insert(key, RecentRequest { text, statement, server_id, transaction });
     }
+}
+
+/// The request that let a lock go, while it is remembered.
+fn find(
+    recent: &FxHashMap<WaiterKey, RecentRequest>,
+    blocker: Option<WaiterKey>,
+) -> Option<RecentRequest> {
+    recent.get(&blocker?).cloned()
 }
 
 /// Whether a statement with this error had waited in vain.
