@@ -13,7 +13,7 @@
 # Variables: SERVERS (mariadb postgres), WORKLOADS (atm oltp-read-write tpcb values1), PROTOCOLS
 # (text prepared), CONNECTIONS (8), PAIRS (3)
 set -eu
-# A case that could not be compared makes the script fail at its end.
+# A case that could not be compared, or whose sum does not hold, makes the script fail at its end.
 failed=0
 dbtime=${1:-target/release/dbtime}
 length=${2:-5s}
@@ -50,12 +50,13 @@ if len(joins) < len(runs["traced"]) or not joins or not runs["plain"]:
 statements = sum(j["matched"] + j["unmatched"] + j["ambiguous"] for j in joins)
 matched = 10_000 * sum(j["matched"] for j in joins) // max(statements, 1) / 100
 
-KEPT = ("kept", "operation", "outcome", "due_us", "retries", "response_us")
+# The columns that are parts have the names of the budget's.
+names = [name for name in runs["traced"][0]["budget_us"] if name != "total"]
 worst, slow_unexplained, slow_response = 0.0, 0.0, 0.0
 for path in glob.glob(f"{folder}/{case}-traced-*/transactions.csv"):
     for row in csv.DictReader(open(path)):
         response = float(row["response_us"])
-        parts = sum(float(value) for name, value in row.items() if name not in KEPT and value)
+        parts = sum(float(row[name]) for name in names if row[name])
         worst = max(worst, 100 * abs(parts - response) / max(response, 1e-9))
         if row["kept"] == "slowest":
             slow_response += response
@@ -67,13 +68,15 @@ def median(kind, of):
 def ratio(of):
     return median("traced", of) / median("plain", of)
 
-errors = [run["budget_error"] for run in runs["traced"]]
-print(f'{matched:9.2f} {worst:12.4f} {100 * statistics.median(errors):10.2f}'
-      f' {100 * slow_unexplained / max(slow_response, 1e-9):7.2f}'
+error = 100 * statistics.median(run["budget_error"] for run in runs["traced"])
+slow = 100 * slow_unexplained / max(slow_response, 1e-9)
+print(f'{matched:9.2f} {worst:12.4f} {error:10.2f} {slow:7.2f}'
       f' {ratio(lambda run: run["latency_us"]["response"]["p50"]):6.3f}'
       f' {ratio(lambda run: run["throughput_tps"]):6.3f}'
       f' {median("plain", lambda run: run["latency_us"]["response"]["p50"]):11.1f}'
       f' {median("plain", lambda run: run["throughput_tps"]):9.0f}')
+if matched < 99.9 or worst > 1 or error > 2 or slow > 5:
+    sys.exit("the sum does not hold")
 END
 }
 
