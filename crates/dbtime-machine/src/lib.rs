@@ -1,10 +1,12 @@
 //! The machine under a load and beside it: its clocks and timers, how a thread waits for an
-//! instant, where its time went, which CPUs it keeps to, and samples of the machine as a whole.
+//! instant, where its time went, which CPUs it keeps to, whom it gives way to, and samples of the
+//! machine as a whole.
 //!
 //! Only the model is below this crate. It knows nothing of loads, databases and other processes.
 #![deny(unsafe_code)]
 #![deny(unsafe_op_in_unsafe_fn)]
 
+mod batch_thread;
 pub mod clock;
 pub mod counter;
 mod cpu_list;
@@ -21,6 +23,7 @@ pub mod timer;
 pub mod usage;
 pub mod wait;
 
+pub use batch_thread::BatchThread;
 pub use clock::now;
 pub use cpu_list::CpuList;
 pub use pinned_thread::PinnedThread;

@@ -15,6 +15,7 @@ mod statement_log;
 mod statement_names;
 #[cfg(test)]
 mod tests;
+mod waiting_groups;
 
 pub(crate) use statement_log::{StatementLog, unwritten};
 pub(crate) use statement_names::StatementNames;

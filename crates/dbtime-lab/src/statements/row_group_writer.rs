@@ -40,13 +40,18 @@ impl<W: Write + Send> RowGroupWriter<W> {
         Ok(Self { file, names, numbers, texts, levels })
     }
 
-    /// Writes a group of rows.
-    pub(super) fn write(&mut self, rows: &[ExecutionRow]) -> Result<(), ParquetError> {
+    /// Writes a group of rows; `pause` is called between its columns.
+    pub(super) fn write(
+        &mut self,
+        rows: &[ExecutionRow],
+        mut pause: impl FnMut(),
+    ) -> Result<(), ParquetError> {
         let Self { file, names, numbers, texts, levels } = self;
         names.learn(rows);
         let mut group = file.next_row_group()?;
         for StatementColumn { value, .. } in &COLUMNS {
             let Some(mut column) = group.next_column()? else { break };
+            pause();
             numbers.clear();
             texts.clear();
             levels.clear();

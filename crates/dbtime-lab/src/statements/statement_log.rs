@@ -3,9 +3,11 @@
 use super::execution_row::ExecutionRow;
 use super::row_group_writer::RowGroupWriter;
 use super::statement_names::StatementNames;
+use super::waiting_groups::WaitingGroups;
 use crate::join::{BareStatement, JoinedStatement};
 use crate::recorded_join::ClockMapping;
 use dbtime_load::workload::Workload;
+use dbtime_machine::BatchThread;
 use dbtime_model::MonoNanos;
 use dbtime_model::exchange::{ConnectionKey, DrivenTransaction};
 use dbtime_model::record::{Warning, WarningKind, file};
@@ -73,7 +75,11 @@ impl StatementLog {
     ) -> io::Result<Self> {
         let (to_thread, groups) = sync_channel(WAITING_GROUPS);
         let builder = std::thread::Builder::new().name("statements".to_owned());
-        let thread = builder.spawn(move || Ok(sync(write_groups(out, names, &groups)?)?))?;
+        let thread = builder.spawn(move || {
+            // It writes beside a server that is measured.
+            let _batch = BatchThread::begin();
+            Ok(sync(write_groups(out, names, &groups)?)?)
+        })?;
         Ok(Self {
             path: path.to_owned(),
             rows: Vec::new(),
@@ -220,9 +226,10 @@ fn write_groups<W: Write + Send>(
     groups: &Receiver<Vec<ExecutionRow>>,
 ) -> Result<W, ParquetError> {
     let mut writer = RowGroupWriter::new(BufWriter::new(out), names)?;
-    for rows in groups {
+    let mut groups = WaitingGroups::new(groups);
+    while let Some(rows) = groups.next_group() {
         for group in rows.chunks(GROUP_ROWS) {
-            writer.write(group)?;
+            writer.write(group, || groups.pause())?;
         }
     }
     Ok(writer.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?)

@@ -191,8 +191,9 @@ fn slow_log(dir: &Path) -> (Sender<()>, StatementLog) {
 
 /// More rows than there is room for while the disk stands still.
 fn overflow(log: &mut StatementLog) {
-    // What the thread may have taken, what waits for it, what waits for room there, and a few.
-    let room = (1 + WAITING_GROUPS) * GROUP_ROWS + MAX_ROWS;
+    // What the thread may have taken, to write and as the next, what waits for it, what waits for
+    // room there, and a few.
+    let room = (2 + WAITING_GROUPS) * GROUP_ROWS + MAX_ROWS;
     let bare = BareStatement { exchange: exchange(2_000, 2_300), outcome: StatementMatch::Unsplit };
     for transaction in 0..room as u64 + 10 {
         log.add(&driven(transaction, 2_000), Vec::new(), &[bare]);
@@ -247,7 +248,7 @@ fn a_row_takes_few_bytes() {
             ExecutionRow::joined(&driven(number, sent), statement, WINDOW.start, 0)
         })
         .collect();
-    writer.write(&rows).expect("to memory");
+    writer.write(&rows, || ()).expect("to memory");
     let bytes = writer.finish().expect("to memory").len() as f64 / rows.len() as f64;
     assert!(bytes < 30.0, "{bytes} bytes for a row");
 }

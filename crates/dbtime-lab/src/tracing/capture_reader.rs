@@ -14,7 +14,7 @@ use super::trace_options::TraceOptions;
 use super::trace_recording::{NewTraceFile, TraceRecording};
 use super::wall_clock;
 use crate::error::LabError;
-use dbtime_machine::now;
+use dbtime_machine::{BatchThread, now};
 use dbtime_model::Nanos;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_batch::RequestBatch;
@@ -41,6 +41,8 @@ pub fn serve_reader() -> Result<(), LabError> {
     let channel = MessageChannel::inherited().map_err(failed)?;
     // Ctrl-C is for all processes of a terminal; the session ends this one.
     let _held = HeldSignals::hold();
+    // It gives way to the servers that it watches.
+    let _batch = BatchThread::begin();
     // Instead of that of the link it was started by.
     rustix::thread::set_name(c"dbtime-reader").map_err(|error| failed(error.into()))?;
     let Some((start, files)) = channel.receive::<ReaderStart>().map_err(failed)? else {

@@ -10,7 +10,7 @@ use crate::statements::StatementLog;
 use crate::tracing::{TraceOptions, TraceOutcome, TraceSession};
 use crate::workload_names::WorkloadNames;
 use dbtime_engines::drive::plan::LoadPlan;
-use dbtime_machine::now;
+use dbtime_machine::{BatchThread, now};
 use dbtime_model::exchange::ExchangeBatch;
 use dbtime_model::record::TraceInfo;
 use dbtime_model::traced::TracedRequest;
@@ -37,6 +37,8 @@ pub(crate) struct RunTracer {
     session: TraceSession,
     join: RunJoin,
     started: Option<MonoNanos>,
+    /// The thread that joins gives way to server and driver.
+    batch: Option<BatchThread>,
     plan: LoadPlan,
     /// The server's process, where stacks are traced.
     server: Option<u32>,
@@ -71,6 +73,7 @@ impl RunTracer {
             session,
             join: RunJoin::new(server),
             started: None,
+            batch: None,
             plan: plan.clone(),
             server: stacks.then_some(server),
             stacks: None,
@@ -172,6 +175,8 @@ impl RunObserver for RunTracer {
         if phase == RunPhase::Started {
             self.join.begin(self.plan.recorder(at, 0));
             self.started = Some(at);
+            // Only now: the threads of the driver, which have started, are none of that kind.
+            self.batch = BatchThread::begin().ok();
         }
         if phase == RunPhase::LoadEnded {
             self.find_stacks();
