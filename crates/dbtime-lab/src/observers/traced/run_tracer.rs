@@ -29,8 +29,9 @@ const SETTLED_AFTER: Nanos = Nanos::from_secs(60);
 /// How often closed connections are looked for: that goes through all that were there for a minute.
 const SETTLE_INTERVAL: Nanos = Nanos::from_secs(5);
 
-/// Room for requests that were not taken yet. Unit: bytes.
-const BUFFER_BYTES: u32 = 8 << 20;
+/// Room for requests that were not taken yet. Unit: bytes. That is 133,000 of them: a second and a
+/// half flat out, for that long the reader may wait where the CPUs are full.
+const BUFFER_BYTES: u32 = 16 << 20;
 
 /// A tracer of the server that is driven.
 pub(crate) struct RunTracer {
