@@ -39,9 +39,11 @@ fn busy_processes_on_the_server_s_cpu_are_the_run_queue() {
     for product in PRODUCTS {
         let server = GivenServer::start(product, &[]);
         pin(&server, cpu);
+        // Long: until it is read a request waits for the CPU in `server_queue`, for as long as a
+        // slice of each of the others takes, and who has the CPU then is in nobody's row.
         let query = match product {
-            Product::Postgres => "SELECT count(*) FROM generate_series(1, 40000)",
-            _ => "SELECT BENCHMARK(20000, MD5('a'))",
+            Product::Postgres => "SELECT count(*) FROM generate_series(1, 400000)",
+            _ => "SELECT BENCHMARK(200000, MD5('a'))",
         };
         let load = "--connections 1 --time 3s";
         let line = format!("--query \"{query}\" --target '{}' {load}", server.target());
