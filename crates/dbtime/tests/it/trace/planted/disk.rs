@@ -1,7 +1,10 @@
 //! Causes that are the disk's.
 
-use super::preload::{compile, environment, number_at, shared_file};
+use super::preload::{SlowDisk, compile, environment, number_at, shared_file};
 use super::*;
+
+/// How long each sync of the slow disk takes. Unit: milliseconds.
+const SYNC_MS: u32 = 8;
 
 /// How long the thread that synced most often was off the CPU each time. Unit: microseconds.
 fn blocked_us(sandbox: &Sandbox) -> f64 {
@@ -17,19 +20,15 @@ fn a_slow_disk_is_the_sync() {
         is_found(|| {
             let sandbox = Sandbox::new();
             compile(&sandbox, "slow_sync");
-            shared_file(&sandbox, "scratch", 64 << 10);
             shared_file(&sandbox, "totals", 4096);
-            let variables = [
-                ("SLOW_SYNC_FILE", "scratch"),
-                ("SLOW_SYNC_TOTALS_FILE", "totals"),
-                ("SLOW_SYNC_MS", "8"),
-            ];
+            let _disk = SlowDisk::mount(&sandbox, "slow", SYNC_MS)?;
+            let variables = [("SLOW_SYNC_FILE", "slow"), ("SLOW_SYNC_TOTALS_FILE", "totals")];
             let environment = environment(&sandbox, "slow_sync", &variables);
             let load = "--connections 1 --time 3s";
             let line = format!("tpcb --target {} {load} {environment}", product.name());
             let with = ExplainedRun::of_in(&sandbox, &line, |_| {})?;
             let planted = blocked_us(&sandbox);
-            assert!(planted > 2_000.0, "{planted}");
+            assert!(planted > f64::from(SYNC_MS) * 1e3, "{planted}");
             with.advises("log_sync", &["in tpcb: commit", "faster syncs"]);
             Some((with.commit_us(), planted))
         });

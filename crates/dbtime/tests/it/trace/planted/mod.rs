@@ -56,12 +56,12 @@ impl ExplainedRun {
         self.record["budget_us"][part].as_f64().unwrap_or_default()
     }
 
-    /// How long a commit was blocked in its sync or a write before it, or had no CPU after that.
+    /// How long a commit was blocked in its sync, or had no CPU after that.
     fn commit_us(&self) -> f64 {
         let mut statements = self.record["statements"].as_array().expect("a list").iter();
         let commit = statements.find(|one| one["name"] == "commit").expect("it commits");
         let part = |part: &&str| commit["budget_us"][*part].as_f64();
-        ["sync", "io_write", "runq_preempted", "runq_woken"].iter().filter_map(part).sum()
+        ["sync", "runq_preempted", "runq_woken"].iter().filter_map(part).sum()
     }
 
     /// Whether a rule gives advice with these words in it.

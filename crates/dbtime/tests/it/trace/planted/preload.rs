@@ -1,15 +1,50 @@
-//! Libraries that a server is started with, and that plant something in it.
+//! Libraries that a server is started with, and that plant something in it; and a disk for them.
 
 use super::*;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 /// Compiles the library of this name in `fixtures` into the sandbox.
 pub(super) fn compile(sandbox: &Sandbox, name: &str) {
+    compile_to(sandbox, name, &format!("{name}.so"), &["-shared", "-fPIC", "-ldl"]);
+}
+
+fn compile_to(sandbox: &Sandbox, name: &str, output: &str, options: &[&str]) {
     let source = format!("{}/tests/it/fixtures/{name}.c", env!("CARGO_MANIFEST_DIR"));
     let mut compiler = Command::new("cc");
-    compiler.args(["-O2", "-shared", "-fPIC", "-o"]).arg(sandbox.path(&format!("{name}.so")));
-    assert!(compiler.args([&source, "-ldl"]).status().expect("a C compiler").success());
+    compiler.args(["-O2", "-o"]).arg(sandbox.path(output)).arg(source).args(options);
+    assert!(compiler.status().expect("a C compiler").success());
+}
+
+/// A disk of one file, each sync of which takes its time, until this is dropped.
+pub(super) struct SlowDisk(Child);
+
+impl SlowDisk {
+    /// Mounts it over a new file of the sandbox; `None` where the kernel has no FUSE for us.
+    pub(super) fn mount(sandbox: &Sandbox, file: &str, sync_ms: u32) -> Option<Self> {
+        compile_to(sandbox, "slow_disk", "slow_disk", &["-pthread"]);
+        shared_file(sandbox, file, 0);
+        let mut command = Command::new(sandbox.path("slow_disk"));
+        command.arg(sandbox.path(file)).arg(sync_ms.to_string());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut disk = Self(command.spawn().expect("it was compiled"));
+        let mut line = String::new();
+        let stdout = disk.0.stdout.take().expect("a pipe");
+        BufReader::new(stdout).read_line(&mut line).expect("a line or its end");
+        if line.is_empty() {
+            not_tested("a slow disk could not be mounted");
+            return None;
+        }
+        Some(disk)
+    }
+}
+
+impl Drop for SlowDisk {
+    /// It unmounts when its input ends, which waiting closes.
+    fn drop(&mut self) {
+        let _ = self.0.wait();
+    }
 }
 
 /// Makes a file of zeros that the library shares with the test, also where the server has a user of
