@@ -53,7 +53,8 @@ impl ExplainedRun {
     }
 
     fn part_us(&self, part: &str) -> f64 {
-        self.record["budget_us"][part].as_f64().unwrap_or_default()
+        let budget = self.record["budget_us"].as_object().expect("transactions in the window");
+        budget[part].as_f64().unwrap_or_default()
     }
 
     /// How long a commit was blocked in its sync, or had no CPU after that.

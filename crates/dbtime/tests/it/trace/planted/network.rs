@@ -31,18 +31,19 @@ fn a_delay_of_the_network_is_the_wire() {
 fn a_client_that_reads_slowly_is_the_net() {
     for product in PRODUCTS {
         let server = GivenServer::start(product, &[]);
-        let pauses = [Duration::ZERO, Duration::from_micros(500)];
+        // Of both there are some in the window, which begins after the first.
+        let loads = [(Duration::ZERO, 40), (Duration::from_micros(500), 4)];
         let series = match product {
             Product::Postgres => "generate_series(1, 40)",
             _ => "seq_1_to_40",
         };
         let query = format!("SELECT REPEAT('x', 1000000) FROM {series}");
         is_found(|| {
-            let runs = pauses.map(|pause| {
+            let runs = loads.map(|(pause, transactions)| {
                 let pace = RelayPace { pause, ..RelayPace::default() };
                 let relay = Relay::start(Ipv4Addr::LOCALHOST, server.server.port(), pace);
                 let target = server.target_at(server.server.user(), "", relay.at);
-                let load = "--connections 1 --transactions 4";
+                let load = format!("--connections 1 --transactions {transactions}");
                 ExplainedRun::of(&format!("--query \"{query}\" --target '{target}' {load}"))
             });
             let [Some(without), Some(with)] = runs else { return None };
