@@ -92,14 +92,7 @@ const ATTEMPTS: usize = 4;
 static PLANTING: Mutex<()> = Mutex::new(());
 
 /// What was found of something is what was planted, in one of some attempts.
-fn is_found(attempt: impl FnMut() -> Option<(f64, f64)>) {
-    is_found_within(&TOLERANCE, attempt);
-}
-
-fn is_found_within(
-    tolerance: &RangeInclusive<f64>,
-    mut attempt: impl FnMut() -> Option<(f64, f64)>,
-) {
+fn is_found(mut attempt: impl FnMut() -> Option<(f64, f64)>) {
     let _alone = PLANTING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut seen = Vec::new();
     for _ in 0..ATTEMPTS {
@@ -107,7 +100,7 @@ fn is_found_within(
         // The test harness would hide what is printed.
         let figures = format!("found {found:.1}, planted {planted:.1}: {:.3}\n", found / planted);
         std::io::stderr().write_all(figures.as_bytes()).expect("a terminal or a log");
-        if tolerance.contains(&(found / planted)) {
+        if TOLERANCE.contains(&(found / planted)) {
             return;
         }
         seen.push(format!("{found} of {planted}"));
