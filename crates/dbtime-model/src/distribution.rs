@@ -71,14 +71,14 @@ impl LogHistogram {
 
 impl Distribution for LogHistogram {
     fn count(&self) -> u64 {
-        self.0.iter().map(|(_, count)| count).sum()
+        self.0.iter().fold(0, |sum, (_, count)| sum.saturating_add(count))
     }
 
     fn quantile(&self, q: f64) -> Nanos {
         let rank = (self.count() as f64 * q).ceil().max(1.0) as u64;
-        let mut seen = 0;
+        let mut seen = 0u64;
         let at = self.0.iter().find(|(_, count)| {
-            seen += count;
+            seen = seen.saturating_add(*count);
             seen >= rank
         });
         at.map_or(Nanos::ZERO, |(bucket, _)| Nanos(last_of(bucket)))
@@ -104,18 +104,18 @@ impl FromIterator<u64> for LogHistogram {
     }
 }
 
-/// Where a bucket begins.
-fn first_of(bucket: u64) -> u64 {
+/// Where a bucket begins; `None`: behind all durations.
+fn first_of(bucket: u64) -> Option<u64> {
     if bucket < BUCKETS_PER_POWER {
-        return bucket;
+        return Some(bucket);
     }
-    let (shift, step) = (bucket / BUCKETS_PER_POWER - 1, bucket % BUCKETS_PER_POWER);
-    (BUCKETS_PER_POWER + step) << shift
+    let (power, step) = (bucket / BUCKETS_PER_POWER - 1, bucket % BUCKETS_PER_POWER);
+    2u64.checked_pow(power.try_into().ok()?)?.checked_mul(BUCKETS_PER_POWER + step)
 }
 
 /// The longest that a bucket holds.
 fn last_of(bucket: u32) -> u64 {
-    first_of(u64::from(bucket) + 1).saturating_sub(1)
+    first_of(u64::from(bucket) + 1).map_or(u64::MAX, |next| next - 1)
 }
 
 #[cfg(test)]
@@ -149,9 +149,16 @@ pub(crate) mod tests {
     fn a_bucket_begins_where_the_one_before_it_ends() {
         for value in (0..100).chain((7..60).map(|power| (1 << power) + 12_345)) {
             let at = u64::from(bucket(value));
-            assert!(first_of(at) <= value && value < first_of(at + 1), "{value}");
-            assert!(value < 8 || first_of(at + 1) - first_of(at) <= value / 8, "{value}");
+            let [first, next] = [at, at + 1].map(|at| first_of(at).expect("a duration"));
+            assert!(first <= value && value < next, "{value}");
+            assert!(value < 8 || next - first <= value / 8, "{value}");
         }
+    }
+
+    #[test]
+    fn the_last_bucket_ends_with_the_longest_duration() {
+        assert_eq!(last_of(bucket(u64::MAX)), u64::MAX);
+        assert_eq!(last_of(u32::MAX), u64::MAX);
     }
 
     /// What every distribution has to be, with the widest of its buckets as a share.

@@ -1,6 +1,11 @@
 //! Counts of which most are nothing, such as the buckets of what happened a few times.
 
+use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Numbers that are read are below this: more than any count of the kernel's side has. As JSON one
+/// number has all below it written too.
+const NUMBERS: u32 = 1024;
 
 /// Counts by a number, of which only those are kept that are something. As JSON they are a list
 /// of all up to the last of these, in binary formats those that are kept.
@@ -17,7 +22,7 @@ impl SparseCounts {
             return;
         }
         match self.counts.binary_search_by_key(&number, |(kept, _)| *kept) {
-            Ok(at) => self.counts[at].1 += count,
+            Ok(at) => self.counts[at].1 = self.counts[at].1.saturating_add(count),
             Err(at) => self.counts.insert(at, (number, count)),
         }
     }
@@ -76,6 +81,11 @@ impl<'a> Deserialize<'a> for SparseCounts {
         }
         let mut counts = Self::default();
         for (number, count) in Vec::<(u32, u64)>::deserialize(from)? {
+            if number >= NUMBERS {
+                return Err(D::Error::custom(format_args!(
+                    "{number} is none of {NUMBERS} numbers"
+                )));
+            }
             counts.add_to(number, count);
         }
         Ok(counts)
@@ -89,6 +99,16 @@ mod tests {
 
     fn dense(counts: &SparseCounts) -> Vec<u64> {
         (0..20).map(|number| counts.of(number)).collect()
+    }
+
+    #[test]
+    fn a_number_that_no_count_has_is_refused() {
+        let read = |number: u32| {
+            let bytes = postcard::to_allocvec(&vec![(number, 1u64)]).expect("numbers");
+            postcard::from_bytes::<SparseCounts>(&bytes)
+        };
+        assert_eq!(read(NUMBERS - 1).map(|counts| counts.of(NUMBERS - 1)), Ok(1));
+        assert!(read(NUMBERS).is_err());
     }
 
     proptest! {
