@@ -247,11 +247,12 @@ impl Parts {
         is_only.then(|| Part::ALL[first])
     }
 
-    /// Adds every part of another set.
+    /// Adds every part of another set. Sums of what was measured never wrap; of what a stranger
+    /// has written they may.
     #[inline]
     pub fn add_all(&mut self, other: &Self) {
         for (mine, theirs) in self.ns.iter_mut().zip(other.ns) {
-            *mine += theirs;
+            *mine = mine.wrapping_add(theirs);
         }
         self.measured = self.measured.with(other.measured);
     }
@@ -260,7 +261,8 @@ impl Parts {
     #[must_use]
     pub(crate) fn since(&self, before: &Self) -> Self {
         let mut since = *self;
-        since.ns.iter_mut().zip(before.ns).for_each(|(mine, before)| *mine -= before);
+        let pairs = since.ns.iter_mut().zip(before.ns);
+        pairs.for_each(|(mine, before)| *mine = mine.wrapping_sub(before));
         since
     }
 

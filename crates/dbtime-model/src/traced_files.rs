@@ -34,7 +34,7 @@ pub fn add_files(sums: &mut Vec<FileWait>, waits: &[FileWait]) {
     for wait in waits {
         match like(sums, wait) {
             Some(sum) => {
-                sum.count += wait.count;
+                sum.count = sum.count.saturating_add(wait.count);
                 sum.length += wait.length;
             }
             None => sums.push(wait.clone()),

@@ -49,12 +49,12 @@ pub struct TraceTotals {
 impl TraceTotals {
     /// Adds what others came to.
     pub fn add(&mut self, other: &Self) {
-        self.count += other.count;
+        self.count = self.count.saturating_add(other.count);
         self.response += other.response;
-        self.errors += other.errors;
+        self.errors = self.errors.saturating_add(other.errors);
         self.longest = self.longest.max(other.longest);
-        self.executes += other.executes;
-        self.queued += other.queued;
+        self.executes = self.executes.saturating_add(other.executes);
+        self.queued = self.queued.saturating_add(other.queued);
         self.server_queue += other.server_queue;
         self.parts.add_all(&other.parts);
         add_files(&mut self.files, &other.files);

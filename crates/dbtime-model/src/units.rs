@@ -74,18 +74,19 @@ impl MonoNanos {
     }
 }
 
+/// Durations that come from outside may be anything: a sum ends with the longest there is.
 impl Add for Nanos {
     type Output = Self;
     #[inline]
     fn add(self, other: Self) -> Self {
-        Self(self.0 + other.0)
+        Self(self.0.saturating_add(other.0))
     }
 }
 
 impl AddAssign for Nanos {
     #[inline]
     fn add_assign(&mut self, other: Self) {
-        self.0 += other.0;
+        *self = *self + other;
     }
 }
 
@@ -99,7 +100,7 @@ impl Sub for Nanos {
 
 impl Sum for Nanos {
     fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
-        Self(iter.map(|n| n.0).sum())
+        iter.fold(Self::ZERO, Self::add)
     }
 }
 
