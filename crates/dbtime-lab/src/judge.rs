@@ -187,9 +187,11 @@ fn mostly_failed(record: &RunRecord) -> Option<Warning> {
     if share <= MAX_FAILED_SHARE {
         return None;
     }
+    let all_ended = record.counts.dropped == 0 && record.counts.unfinished == 0;
+    let which = if all_ended { "" } else { " that ended" };
     warning(
         WarningKind::MostlyFailed,
-        format!("{:.0} % of the transactions failed{}", 100.0 * share, causes(record)),
+        format!("{:.0} % of the transactions{which} failed{}", 100.0 * share, causes(record)),
         "the latencies are not those of the workload: mend the cause and repeat the run",
     )
 }

@@ -49,8 +49,9 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     let unread = case.sum(&[Part::ServerQueue]);
     advice.figures.extend(case.foreign());
     if unread > 0.5 * advice.mean.at_most_us {
+        // Not "of it": where the wire is less than nothing this is more than both.
         advice.figure(format!(
-            "{} of it lay unread in the server's socket: until its thread is awake and has a CPU",
+            "server_queue, {}: unread in the server's socket until its thread is awake and has a CPU",
             us(unread)
         ));
     }
