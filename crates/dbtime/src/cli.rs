@@ -1,5 +1,6 @@
 //! Flags and their help. What is said here reaches the lab through [`crate::options`].
 
+mod compare;
 mod headings;
 #[cfg(feature = "trace")]
 mod login;
@@ -12,6 +13,7 @@ mod top;
 mod trace;
 mod usage;
 
+pub(crate) use compare::{CompareArgs, CompareMetric};
 pub(crate) use parse::{complaint, parse, public_command};
 pub(crate) use ps::PsArgs;
 pub(crate) use run::RunArgs;
@@ -82,11 +84,13 @@ pub(crate) enum CliCommand {
     /// only where it is longer than the clocks are uncertain.
     #[cfg(feature = "trace")]
     Join(JoinArgs),
-    /// Show two runs, or two sweeps, side by side, most changed first.
+    /// Show two runs or two sweeps side by side, or give a verdict on two groups of runs.
     ///
-    /// Throughput, latencies, the parts of the time budget, operations, statements, counters per
-    /// transaction, and what was set up differently. It gives no verdict: single runs cannot tell a
-    /// change from noise.
+    /// Side by side, most changed first: throughput, latencies, the parts of the time budget,
+    /// operations, statements, counters per transaction, and what was set up differently. That is
+    /// no verdict: single runs cannot tell a change from noise. Repeated runs can: of two groups,
+    /// with `--` between, it says whether they differ, by how much, how sure that is, and in which
+    /// parts of the time.
     Compare(CompareArgs),
     /// List the records there are, newest first.
     Runs(RunsArgs),
@@ -237,25 +241,6 @@ pub(crate) struct JoinArgs {
     pub(crate) force: bool,
 
     /// Print the joined run.json and nothing else.
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Args, Debug)]
-#[command(
-    after_help = "Examples:\n  dbtime compare before after\n  dbtime compare before after --html compared.html"
-)]
-pub(crate) struct CompareArgs {
-    /// Folder of the first run or sweep, or its run.json or sweep.json.
-    pub(crate) a: PathBuf,
-    /// The second, of the same kind.
-    pub(crate) b: PathBuf,
-
-    /// Write an HTML file instead of text.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<PathBuf>,
-
-    /// Print one JSON document and nothing else.
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -33,7 +33,7 @@ impl From<CounterUnit> for FigureUnit {
 }
 
 impl FigureUnit {
-    fn shown(self, value: f64) -> String {
+    pub(super) fn shown(self, value: f64) -> String {
         match self {
             Self::Us => us(value),
             Self::SignedUs => signed_us(value),

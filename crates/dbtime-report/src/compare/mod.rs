@@ -1,4 +1,4 @@
-//! Two runs, or two sweeps, side by side, without a verdict.
+//! Two runs, or two sweeps, side by side, without a verdict; or two groups of runs, with one.
 //!
 //! A verdict needs repeated runs: the difference of two runs holds both what was changed and
 //! whatever else differed between two lives of a server, and nothing in them tells the two apart.
@@ -7,6 +7,7 @@
 //! show the same tables (`tables`), each in the order of what changed most.
 
 mod figures;
+mod groups;
 mod page;
 mod run;
 mod setup;
@@ -15,11 +16,15 @@ mod tables;
 mod text;
 
 pub use figures::{FigurePair, FigureUnit};
-pub use page::{runs_page, sweeps_page};
+pub use groups::{
+    GroupComparison, GroupFigure, GroupOptions, GroupOutcome, GroupedRun, PlacedRun, PrimaryMetric,
+    RunGroup,
+};
+pub use page::{groups_page, runs_page, sweeps_page};
 pub use run::{ComparedItem, ComparedRun, RunComparison};
 pub use setup::SettingPair;
 pub use sweep::{ComparedCombination, SweepComparison};
-pub use text::{runs_text, sweeps_text};
+pub use text::{groups_text, runs_text, sweeps_text};
 
 /// The version of the documents that `dbtime compare --json` prints.
 pub const SCHEMA: u32 = 1;

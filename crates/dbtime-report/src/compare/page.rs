@@ -1,6 +1,7 @@
 //! A comparison as one HTML file.
 
 use super::NO_VERDICT;
+use super::groups::{self, GroupComparison};
 use super::run::{ComparedRun, RunComparison};
 use super::sweep::SweepComparison;
 use super::tables::{self, TextTable};
@@ -13,7 +14,7 @@ use std::fmt::Write;
 ///
 /// Shape: as [`crate::html::report`].
 pub fn runs_page(runs: &RunComparison) -> String {
-    let mut body = head("Two runs", &runs.unlike);
+    let mut body = head("Two runs side by side", &runs.unlike);
     body += "<section><dl class=\"facts\">";
     side("A", &runs.a, &mut body);
     side("B", &runs.b, &mut body);
@@ -27,7 +28,7 @@ pub fn runs_page(runs: &RunComparison) -> String {
 ///
 /// Shape: as [`crate::html::report`].
 pub fn sweeps_page(sweeps: &SweepComparison) -> String {
-    let mut body = head("Two sweeps", &sweeps.unlike);
+    let mut body = head("Two sweeps side by side", &sweeps.unlike);
     body += "<section><dl class=\"facts\">";
     for (name, place) in [("A", &sweeps.a), ("B", &sweeps.b)] {
         let _ = write!(body, "<dt>{name}</dt><dd>{}</dd>", escape(place));
@@ -48,10 +49,27 @@ pub fn sweeps_page(sweeps: &SweepComparison) -> String {
     frame(&format!("{} and {}", sweeps.a, sweeps.b), &body)
 }
 
+/// Two groups of runs as a self-contained page.
+///
+/// Shape: as [`crate::html::report`].
+pub fn groups_page(compared: &GroupComparison) -> String {
+    let mut body = head("Two groups of runs", &compared.unlike);
+    body += "<section><dl class=\"facts\">";
+    for (name, text) in compared.facts() {
+        let _ = write!(body, "<dt>{name}</dt><dd>{}</dd>", escape(&text));
+    }
+    for (name, group) in [("A", &compared.a), ("B", &compared.b)] {
+        let [text, load] = [group.text(), group.load.clone()].map(|text| escape(&text).to_string());
+        let _ = write!(body, "<dt>{name}</dt><dd>{text}<br/>{load}</dd>");
+    }
+    body += "</dl></section>\n";
+    groups::of_groups(compared).iter().for_each(|table| show(table, &mut body));
+    frame("Two groups of runs", &body)
+}
+
 fn head(what: &str, unlike: &[String]) -> String {
-    let mut out = format!(
-        "<header><p class=\"kicker\">dbtime compare</p><h1>{what} side by side</h1></header>\n"
-    );
+    let mut out =
+        format!("<header><p class=\"kicker\">dbtime compare</p><h1>{what}</h1></header>\n");
     for sentence in unlike {
         let sentence = escape(sentence);
         let _ = writeln!(out, "<p class=\"callout invalid\">{sentence}</p>");

@@ -77,6 +77,23 @@ pub(super) fn settings(a: &RunRecord, b: &RunRecord) -> (Vec<SettingPair>, u64) 
     (differ, same)
 }
 
+/// What is the same in all runs of a side, and not the same in both: what may have made a
+/// difference.
+pub(super) fn between([a, b]: [&[&RunRecord]; 2]) -> Vec<SettingPair> {
+    let constant = |side: &[&RunRecord]| {
+        let mut runs = side.iter().map(|record| described(record));
+        let mut first = runs.next().unwrap_or_default();
+        runs.for_each(|run| first.retain(|name, value| run.get(name) == Some(value)));
+        first
+    };
+    let (a, b) = (constant(a), constant(b));
+    let pair = |(name, a): (&String, &String)| {
+        let b = b.get(name).filter(|b| *b != a)?;
+        Some(SettingPair { name: name.clone(), a: a.clone(), b: b.clone() })
+    };
+    a.iter().filter_map(pair).collect()
+}
+
 /// Everything that says how a run was set up, as text by name.
 fn described(record: &RunRecord) -> BTreeMap<String, String> {
     let (load, environment, target) = (&record.load, &record.environment, &record.target);

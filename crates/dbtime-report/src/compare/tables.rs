@@ -24,16 +24,16 @@ pub(super) struct TextTable {
     pub(super) note: String,
 }
 
-const fn name(text: &'static str) -> ComparisonHeading {
+pub(super) const fn name(text: &'static str) -> ComparisonHeading {
     ComparisonHeading { text, is_figure: false, is_optional: false, wraps: false }
 }
 
 /// What must not be cut, since rows would be alike.
-const fn wrapped(text: &'static str) -> ComparisonHeading {
+pub(super) const fn wrapped(text: &'static str) -> ComparisonHeading {
     ComparisonHeading { wraps: true, ..name(text) }
 }
 
-const fn figure(text: &'static str) -> ComparisonHeading {
+pub(super) const fn figure(text: &'static str) -> ComparisonHeading {
     ComparisonHeading { is_figure: true, ..name(text) }
 }
 
@@ -58,7 +58,7 @@ pub(super) fn of_runs(runs: &RunComparison) -> Vec<TextTable> {
     tables.into_iter().filter(|table| !(table.rows.is_empty() && table.note.is_empty())).collect()
 }
 
-fn list(
+pub(super) fn list(
     title: &'static str,
     first: &'static str,
     figures: &[FigurePair],

@@ -1,6 +1,7 @@
 //! A comparison as text for a terminal.
 
 use super::NO_VERDICT;
+use super::groups::{self, GroupComparison, RunGroup};
 use super::run::{ComparedRun, RunComparison};
 use super::sweep::SweepComparison;
 use super::tables::{self, TextTable};
@@ -43,6 +44,28 @@ pub fn sweeps_text(sweeps: &SweepComparison, style: PageStyle) -> String {
         tables::of_runs(&first.runs).iter().for_each(|table| show(table, &mut page));
     }
     page.finish()
+}
+
+/// Two groups of runs: the verdict first, then every metric, the parts and the runs.
+///
+/// Shape: as [`runs_text`].
+pub fn groups_text(compared: &GroupComparison, style: PageStyle) -> String {
+    let mut page = ReportPage::plain(style);
+    let title = page.paint("Two groups of runs", TextRole::Bold);
+    page.line(&title);
+    for (name, text) in compared.facts() {
+        page.fact(name, &text, TextRole::Plain);
+    }
+    unlike(&compared.unlike, &mut page);
+    group("A", &compared.a, &mut page);
+    group("B", &compared.b, &mut page);
+    groups::of_groups(compared).iter().for_each(|table| show(table, &mut page));
+    page.finish()
+}
+
+fn group(name: &str, group: &RunGroup, page: &mut ReportPage) {
+    page.fact(name, &group.text(), TextRole::Plain);
+    page.fact("", &group.load, TextRole::Plain);
 }
 
 /// What must be known before any figure.

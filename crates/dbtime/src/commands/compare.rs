@@ -1,19 +1,89 @@
-//! `dbtime compare`: two runs, or two sweeps, side by side.
+//! `dbtime compare`: two runs, or two sweeps, side by side; two groups of runs with a verdict.
 
 use super::report::write_whole;
-use crate::cli::CompareArgs;
+use crate::cli::{CompareArgs, CompareMetric};
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::screen;
-use dbtime_model::record::{is_sweep, read_run_record, read_sweep, record_folder};
+use dbtime_model::record::{RunRecord, is_sweep, read_run_record, read_sweep, record_folder};
 use dbtime_report::compare::{
-    RunComparison, SweepComparison, runs_page, runs_text, sweeps_page, sweeps_text,
+    GroupComparison, GroupOptions, GroupOutcome, PlacedRun, PrimaryMetric, RunComparison,
+    SweepComparison, groups_page, groups_text, runs_page, runs_text, sweeps_page, sweeps_text,
 };
 use serde::Serialize;
+use std::path::PathBuf;
 
 pub(crate) fn run(args: &CompareArgs) -> Result<ProcessExit, CommandFailure> {
-    let folders = [&args.a, &args.b].map(|path| record_folder(path));
+    // clap takes all that is behind `--` for runs.
+    let is_option = |path: &&PathBuf| path.as_os_str().as_encoded_bytes().starts_with(b"--");
+    if let Some(option) = args.b.iter().find(is_option) {
+        let option = option.display();
+        return Err(CommandFailure::usage(format!(
+            "put {option} before the runs of the first side"
+        )));
+    }
+    match (&args.a[..], &args.b[..]) {
+        (_, []) if args.gate => Err(CommandFailure::usage(
+            "--gate needs two groups of runs: single ones have no verdict; put `--` between them",
+        )),
+        ([a, b], []) => two(args, [a, b]),
+        (_, []) => Err(CommandFailure::usage(
+            "name two runs or two sweeps, or the runs of two groups with `--` between: dbtime \
+             compare A1 A2 A3 -- B1 B2 B3",
+        )),
+        (a, b) => groups(args, [a, b]),
+    }
+}
+
+/// Two groups, with a verdict.
+fn groups(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, CommandFailure> {
+    let [a, b] = [records(sides[0])?, records(sides[1])?];
+    let [a, b] = [&a, &b].map(|side| {
+        side.iter().map(|(place, record)| PlacedRun { place, record }).collect::<Vec<_>>()
+    });
+    let primary = args.primary.map(PrimaryMetric::from);
+    let compared = GroupComparison::of(&a, &b, GroupOptions { margin: args.margin, primary });
+    show(args, &compared, groups_text, groups_page)?;
+    Ok(match compared.outcome {
+        _ if !args.gate => ProcessExit::Fine,
+        GroupOutcome::Good => ProcessExit::Fine,
+        GroupOutcome::Worse => ProcessExit::Failed,
+        GroupOutcome::Undecided => ProcessExit::Undecided,
+    })
+}
+
+/// The records of these runs, each with its place.
+fn records(places: &[PathBuf]) -> Result<Vec<(String, RunRecord)>, CommandFailure> {
+    let record = |path: &PathBuf| {
+        let folder = record_folder(path);
+        if is_sweep(&folder) {
+            let place = path.display();
+            return Err(CommandFailure::usage(format!(
+                "{place} is a sweep: name its runs, such as {}",
+                folder.join("001").display()
+            )));
+        }
+        Ok((path.display().to_string(), read_run_record(&folder)?))
+    };
+    places.iter().map(record).collect()
+}
+
+impl From<CompareMetric> for PrimaryMetric {
+    fn from(metric: CompareMetric) -> Self {
+        match metric {
+            CompareMetric::Throughput => Self::Throughput,
+            CompareMetric::Mean => Self::Mean,
+            CompareMetric::P50 => Self::P50,
+            CompareMetric::P99 => Self::P99,
+            CompareMetric::ServerCpu => Self::ServerCpu,
+        }
+    }
+}
+
+/// Two runs or sweeps, without one.
+fn two(args: &CompareArgs, [first, second]: [&PathBuf; 2]) -> Result<ProcessExit, CommandFailure> {
+    let folders = [first, second].map(|path| record_folder(path));
     let [a, b] = [&folders[0], &folders[1]];
-    let places = [&args.a, &args.b].map(|path| path.display().to_string());
+    let places = [first, second].map(|path| path.display().to_string());
     match (is_sweep(a), is_sweep(b)) {
         (true, true) => {
             let sweeps = [read_sweep(a)?, read_sweep(b)?];
@@ -28,7 +98,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ProcessExit, CommandFailure> {
         }
         (a_is, _) => {
             let ([sweep, run], folder) =
-                if a_is { ([&args.a, &args.b], a) } else { ([&args.b, &args.a], b) };
+                if a_is { ([first, second], a) } else { ([second, first], b) };
             // What is neither says so itself.
             read_run_record(if a_is { b } else { a })?;
             return Err(CommandFailure::usage(format!(

@@ -70,8 +70,11 @@ fn unknown_commands_and_flags_are_usage_errors() {
     sandbox.run("run --frobnicate").refused(2, &["'--frobnicate'", "--help"]);
     sandbox.run("run --conections 5").refused(2, &["--connections"]);
     sandbox.run("init atm").refused(2, &["--target"]);
-    let refused = sandbox.run("compare one").refused(2, &["<B>"]);
+    let refused = sandbox.run("compare").refused(2, &["<A>..."]);
     assert!(refused.err.starts_with("dbtime: the following"), "{refused:?}");
+    sandbox.run("compare one").refused(2, &["two runs", "-- B1"]);
+    sandbox.run("compare one two --gate").refused(2, &["two groups"]);
+    sandbox.run("compare a b -- c --gate").refused(2, &["put --gate before"]);
     let nothing = sandbox.run("");
     nothing.exits(2);
     assert!(nothing.stderr_has(&["Usage: dbtime"]).out.is_empty());

@@ -57,6 +57,37 @@ fn two_runs_are_shown_side_by_side_without_a_verdict() {
 }
 
 #[test]
+fn two_groups_of_runs_have_a_verdict_and_a_gate() {
+    let sandbox = Sandbox::new();
+    // The sleep of a twentieth of a second is most of it, whatever the machine does meanwhile.
+    for (name, service) in [("a", "50ms"), ("b", "60ms")] {
+        for at in 1..=3 {
+            let load = "--connections 4 --warmup 0s --time 500ms --quiet";
+            sandbox
+                .run(&format!(
+                    "run values1 --target null:?service={service} {load} --out {name}{at}"
+                ))
+                .fine();
+        }
+    }
+    let runs = "a1 a2 a3 -- b1 b2 b3";
+    let ran = sandbox.run(&format!("compare {runs}")).fine();
+    ran.prints(&["Two groups of runs", "B slower than A: −1", "3 runs a side, unpaired"]);
+    sandbox.run(&format!("compare --gate {runs}")).exits(1);
+    sandbox.run("compare --gate b1 b2 b3 -- a1 a2 a3").fine().prints(&["B faster than A"]);
+    sandbox.run("compare --gate a1 a2 -- b1 b2").exits(4);
+    let json = sandbox.run(&format!("compare --json --primary mean {runs}")).fine().json();
+    assert_eq!(json["kind"], "group_comparison", "{json}");
+    assert_eq!(json["metrics"][0]["name"], "response mean", "{json}");
+    assert_eq!(json["outcome"], "worse", "{json}");
+    sandbox.run(&format!("compare --html g.html {runs}")).fine().prints(&["Report: g.html"]);
+    let page = fs::read_to_string(sandbox.path("g.html")).expect("written");
+    assert!(page.contains("B slower than A"), "{page}");
+    sandbox.run("compare a1 none -- b1").refused(3, &["none holds no run"]);
+    sandbox.run(&format!("compare --margin 0% {runs}")).refused(2, &["above 0"]);
+}
+
+#[test]
 fn what_is_no_record_is_refused() {
     let sandbox = Sandbox::new();
     fs::create_dir(sandbox.path("empty")).expect("a folder");

@@ -1,0 +1,390 @@
+//! Two groups of runs, with a verdict.
+//!
+//! What a run of one configuration has been repeated for: the difference between two groups of runs
+//! is set against the differences within them. The unit is the run, one life of a server.
+
+mod metrics;
+mod tables;
+mod wording;
+
+pub use metrics::PrimaryMetric;
+pub(super) use tables::of_groups;
+
+use super::SCHEMA;
+use super::figures::{FigurePair, FigureUnit};
+use super::setup::{self, SettingPair};
+use crate::format::{clean, counted};
+use crate::means::PartMeans;
+use crate::story;
+use dbtime_model::Part;
+use dbtime_model::record::RunRecord;
+use dbtime_stats::{GroupVerdict, VerdictRule};
+use metrics::GroupMetric;
+use serde::Serialize;
+
+/// The probability below which one of several further metrics is said to differ.
+const SIGNIFICANCE: f64 = 0.05;
+
+/// A run with the place of its record.
+#[derive(Clone, Copy, Debug)]
+pub struct PlacedRun<'a> {
+    /// Where the record is.
+    pub place: &'a str,
+    /// The record.
+    pub record: &'a RunRecord,
+}
+
+/// How two groups are compared.
+#[derive(Clone, Copy, Debug)]
+pub struct GroupOptions {
+    /// The smallest change of interest, a share.
+    pub margin: f64,
+    /// What the verdict is on; `None`: throughput of a closed loop, else the mean response.
+    pub primary: Option<PrimaryMetric>,
+}
+
+/// One run of a group.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GroupedRun {
+    /// Where its record is.
+    pub place: String,
+    /// When its load started, UTC, RFC 3339.
+    pub started_at: String,
+    /// Why it is in no verdict; `null`: it is.
+    pub excluded: Option<String>,
+}
+
+/// One side.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunGroup {
+    /// What ran against what, by its first run.
+    pub headline: String,
+    /// How the load was made.
+    pub load: String,
+    /// All of its runs, as they were named.
+    pub runs: Vec<GroupedRun>,
+}
+
+/// What a verdict means for whoever wants B to be no worse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GroupOutcome {
+    /// B is better, or as good but for the margin.
+    Good,
+    /// B is worse, by more than the margin as far as is known.
+    Worse,
+    /// Nobody knows.
+    Undecided,
+}
+
+/// One metric of both groups.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GroupFigure {
+    /// Its name.
+    pub name: String,
+    /// The geometric means of both sides, with their unit; ratio and difference are of these.
+    pub means: FigurePair,
+    /// The values of A's runs in the verdict, in the order of their starts. Unit: as of `means`.
+    pub a: Vec<f64>,
+    /// The same of B.
+    pub b: Vec<f64>,
+    /// The verdict in words.
+    pub text: String,
+    /// What it comes to.
+    pub outcome: GroupOutcome,
+    /// The change of B against A with its 95 % interval; `null`: too few runs. Unit: percent.
+    pub change_pct: Option<[f64; 3]>,
+    /// The probability of such a change where there is none (Student's t); of metrics that are not
+    /// the primary one adjusted for how many there are (Holm).
+    pub p: Option<f64>,
+    /// The median change (Hodges-Lehmann) with its 95 % interval; `null`: fewer than six pairs, or
+    /// four runs a side. Unit: percent.
+    pub median_change_pct: Option<[f64; 3]>,
+    /// The probability by exchanged signs; of pairs alone.
+    pub sign_flip_p: Option<f64>,
+    /// In which share of all pairs of a run of A and one of B that of B is higher. Unit: percent.
+    pub higher_pct: Option<f64>,
+}
+
+/// Two groups of runs, as `dbtime compare --json` prints them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GroupComparison {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// `group_comparison`.
+    pub kind: &'static str,
+    /// The verdict on the primary metric.
+    pub verdict: String,
+    /// What it comes to.
+    pub outcome: GroupOutcome,
+    /// The same verdict with the runs that were excluded; `null`: none was.
+    pub verdict_with_excluded: Option<String>,
+    /// Whether runs of A and B alternated, so that each was compared with its neighbour.
+    pub paired: bool,
+    /// The smallest change of interest. Unit: percent.
+    pub margin_pct: f64,
+    /// The first side.
+    pub a: RunGroup,
+    /// The second.
+    pub b: RunGroup,
+    /// What was set up alike in all runs of a side, and differently in both sides.
+    pub settings: Vec<SettingPair>,
+    /// Where they did not do the same. Empty where they did.
+    pub unlike: Vec<String>,
+    /// The primary metric first.
+    pub metrics: Vec<GroupFigure>,
+    /// The difference of the mean responses by part, the total last; empty unless all runs have a
+    /// budget.
+    pub parts: Vec<FigurePair>,
+    /// That difference in a line.
+    pub where_it_went: Option<String>,
+}
+
+impl GroupComparison {
+    /// Compares the runs of A with those of B; neither is empty.
+    pub fn of(a: &[PlacedRun<'_>], b: &[PlacedRun<'_>], options: GroupOptions) -> Self {
+        let rule = VerdictRule { margin: options.margin };
+        let sides = [a, b].map(|side| side.to_vec());
+        let valid = sides.clone().map(|mut side| {
+            side.retain(|run| story::invalid(run.record).is_none());
+            side
+        });
+        let is_closed = a.iter().all(|run| run.record.load.rate_tps.is_none());
+        let primary = options.primary.unwrap_or(match is_closed {
+            true => PrimaryMetric::Throughput,
+            false => PrimaryMetric::Mean,
+        });
+        let order = RunOrder::of(&valid);
+        let metrics = metrics::primary_first(primary);
+        let mut figures: Vec<GroupFigure> =
+            metrics.iter().filter_map(|metric| figure(metric, &valid, &order, rule)).collect();
+        adjust(&mut figures, &metrics);
+        let all = RunOrder::of(&sides);
+        let has_excluded = (0..2).any(|side| valid[side].len() < sides[side].len());
+        let with_excluded = figure(&metrics[0], &sides, &all, rule).filter(|_| has_excluded);
+        let parts = parts(&valid);
+        let records = sides.each_ref().map(|side| side.iter().map(|run| run.record).collect());
+        let [of_a, of_b]: [Vec<&RunRecord>; 2] = records;
+        let none = || wording::no_figure(&valid);
+        Self {
+            schema: SCHEMA,
+            kind: "group_comparison",
+            verdict: figures.first().map_or_else(none, |figure| figure.text.clone()),
+            outcome: figures.first().map_or(GroupOutcome::Undecided, |figure| figure.outcome),
+            verdict_with_excluded: with_excluded.map(|figure| figure.text),
+            paired: order.is_paired,
+            margin_pct: 100.0 * options.margin,
+            a: RunGroup::of(a),
+            b: RunGroup::of(b),
+            settings: setup::between([&of_a, &of_b]),
+            unlike: unlike(&sides),
+            metrics: figures,
+            where_it_went: wording::where_it_went(&parts),
+            parts,
+        }
+    }
+}
+
+impl GroupComparison {
+    /// The answer in lines: their names and texts.
+    pub(super) fn facts(&self) -> Vec<(&'static str, String)> {
+        let mut facts = vec![("verdict", self.verdict.clone())];
+        let on = self.metrics.first().map(|one| one.name.clone());
+        let design = match self.paired {
+            true => "runs of A and B alternated: each pair is two that follow each other",
+            false => {
+                "runs of A and B did not alternate: what changed with time is in the difference"
+            }
+        };
+        facts.extend(on.map(|on| ("", format!("on {on}; {design}"))));
+        let with = self.verdict_with_excluded.as_ref();
+        facts.extend(with.map(|text| ("", format!("with the runs that are not valid: {text}"))));
+        facts.extend(self.where_it_went.clone().map(|text| ("where it went", text)));
+        facts.extend(self.settings.iter().enumerate().map(|(at, pair)| {
+            let name = if at == 0 { "set up" } else { "" };
+            (name, format!("{}: A {}, B {}", pair.name, clean(&pair.a), clean(&pair.b)))
+        }));
+        let further = self.metrics.iter().skip(1);
+        facts.extend(further.enumerate().map(|(at, one)| {
+            let name = if at == 0 { "besides" } else { "" };
+            (name, format!("{}: {}", one.name, one.text))
+        }));
+        facts
+    }
+}
+
+impl RunGroup {
+    /// What it is, in a line.
+    pub(super) fn text(&self) -> String {
+        let out = self.runs.iter().filter(|run| run.excluded.is_some()).count();
+        let excluded = match out {
+            0 => String::new(),
+            out => format!(", {out} of them not valid and not in the verdict"),
+        };
+        format!("{}, {}{excluded}", self.headline, counted(self.runs.len() as u64, "run"))
+    }
+
+    fn of(runs: &[PlacedRun<'_>]) -> Self {
+        let run = |run: &PlacedRun<'_>| GroupedRun {
+            place: run.place.to_owned(),
+            started_at: run.record.started_at.clone(),
+            excluded: story::invalid(run.record),
+        };
+        let first = runs.first().map(|run| run.record);
+        Self {
+            headline: first.map_or_else(String::new, story::headline),
+            load: first.map_or_else(String::new, |record| story::load(&record.load)),
+            runs: runs.iter().map(run).collect(),
+        }
+    }
+}
+
+/// The runs of both sides by their starts.
+struct RunOrder {
+    sides: [Vec<usize>; 2],
+    is_paired: bool,
+}
+
+impl RunOrder {
+    /// Runs are in pairs where each two that follow each other are one of each side.
+    fn of(sides: &[Vec<PlacedRun<'_>>; 2]) -> Self {
+        let runs = (0..2).flat_map(|side| (0..sides[side].len()).map(move |at| (side, at)));
+        let mut runs: Vec<(usize, usize)> = runs.collect();
+        runs.sort_by_key(|(side, at)| &sides[*side][*at].record.started_at);
+        let is_paired = runs.chunks(2).all(|two| matches!(two, [a, b] if a.0 != b.0));
+        let of = |which| {
+            let own = runs.iter().filter(|(side, _)| *side == which);
+            own.map(|(_, at)| *at).collect()
+        };
+        Self { sides: [of(0), of(1)], is_paired }
+    }
+}
+
+/// A metric that all runs have, above zero.
+fn figure(
+    metric: &GroupMetric,
+    sides: &[Vec<PlacedRun<'_>>; 2],
+    order: &RunOrder,
+    rule: VerdictRule,
+) -> Option<GroupFigure> {
+    let values = |side: usize| -> Option<Vec<f64>> {
+        let of = |at: &usize| (metric.of)(sides[side][*at].record);
+        order.sides[side].iter().map(|at| of(at).filter(|value| *value > 0.0)).collect()
+    };
+    let (a, b) = (values(0)?, values(1)?);
+    if a.is_empty() || b.is_empty() {
+        return None;
+    }
+    let means = FigurePair::new(metric.name, metric.unit, [geometric_mean(&a), geometric_mean(&b)]);
+    let values = match order.is_paired {
+        true => dbtime_stats::RunValues::Paired(a.iter().copied().zip(b.iter().copied()).collect()),
+        false => dbtime_stats::RunValues::Unpaired(a.clone(), b.clone()),
+    };
+    let verdict = rule.verdict(&values);
+    let ratio = values.ratio();
+    let check = values.robust_check();
+    let percent = |interval: dbtime_stats::ConfidenceInterval| {
+        [interval.estimate, interval.low, interval.high].map(|share| 100.0 * share)
+    };
+    let run_s = [sides[0].first(), sides[1].first()].into_iter().flatten().map(|run| {
+        let window = &run.record.window;
+        window.warmup_s + window.measure_s
+    });
+    let words = wording::VerdictWords { metric, rule, values: &values, run_s: run_s.sum() };
+    Some(GroupFigure {
+        name: metric.name.to_owned(),
+        means,
+        text: words.text(verdict.as_ref(), check.as_ref()),
+        outcome: outcome(metric, verdict.as_ref()),
+        change_pct: ratio.map(|ratio| percent(ratio.interval(0.95))),
+        p: ratio.map(|ratio| ratio.p_value()),
+        median_change_pct: check.map(|check| percent(check.median)),
+        sign_flip_p: check.and_then(|check| check.sign_flip_p),
+        higher_pct: values.superiority().map(|share| 100.0 * share),
+        a,
+        b,
+    })
+}
+
+fn geometric_mean(values: &[f64]) -> f64 {
+    (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp()
+}
+
+fn outcome(metric: &GroupMetric, verdict: Option<&GroupVerdict>) -> GroupOutcome {
+    match verdict {
+        None | Some(GroupVerdict::Undecided { .. } | GroupVerdict::TwoStates { .. }) => {
+            GroupOutcome::Undecided
+        }
+        Some(GroupVerdict::Different(change))
+            if (change.estimate > 0.0) != metric.is_higher_better =>
+        {
+            GroupOutcome::Worse
+        }
+        Some(_) => GroupOutcome::Good,
+    }
+}
+
+/// Metrics behind the primary one differ only if they still do among so many.
+fn adjust(figures: &mut [GroupFigure], metrics: &[GroupMetric]) {
+    let Some((_, further)) = figures.split_first_mut() else { return };
+    let known: Vec<f64> = further.iter().filter_map(|figure| figure.p).collect();
+    let mut adjusted = dbtime_stats::holm(&known).into_iter();
+    for figure in further {
+        let Some(p) = figure.p.as_mut().and_then(|p| Some((p, adjusted.next()?))) else { continue };
+        let was = std::mem::replace(p.0, p.1);
+        if was < SIGNIFICANCE && p.1 >= SIGNIFICANCE {
+            figure.text = wording::one_of_several(metrics.len() - 1, &figure.text);
+            figure.outcome = GroupOutcome::Undecided;
+        }
+    }
+}
+
+/// What is not the same in all runs: of a side against its first run, and between both.
+fn unlike(sides: &[Vec<PlacedRun<'_>>; 2]) -> Vec<String> {
+    let [a, b] = sides;
+    let mut sentences = setup::unlike(a[0].record, b[0].record);
+    for (name, side) in [("A", a), ("B", b)] {
+        let within = side.iter().flat_map(|run| {
+            let found = setup::unlike(side[0].record, run.record);
+            found.into_iter().map(move |sentence| (run.place, sentence))
+        });
+        if let Some((place, sentence)) = within.into_iter().next() {
+            sentences.push(format!("WITHIN {name}, {place} against the first: {sentence}"));
+        }
+    }
+    sentences
+}
+
+/// The mean of the parts over the runs of each side.
+fn parts(sides: &[Vec<PlacedRun<'_>>; 2]) -> Vec<FigurePair> {
+    let budgets = sides.each_ref().map(|side| {
+        let all: Option<Vec<_>> = side.iter().map(|run| run.record.budget_us.as_ref()).collect();
+        all.filter(|all| !all.is_empty())
+    });
+    let [Some(a), Some(b)] = budgets else { return Vec::new() };
+    let measured = |part: Part| {
+        let all = a.iter().chain(&b).map(|budget| budget.get(part).is_some());
+        let measured = all.clone().filter(|is| *is).count();
+        (measured > 0, measured == all.count())
+    };
+    // A part that some runs have and others have not would be in no mean of all.
+    if Part::ALL.into_iter().any(|part| measured(part).0 != measured(part).1) {
+        return Vec::new();
+    }
+    let means = [a, b].map(|all| PartMeans::of(all.into_iter().map(|budget| (budget, 1))));
+    let pair = |part: Part| {
+        let unit = match part {
+            Part::Unexplained => FigureUnit::SignedUs,
+            _ => FigureUnit::Us,
+        };
+        FigurePair::new(part.name(), unit, [0, 1].map(|side: usize| means[side].get(part)))
+    };
+    let is_there = |pair: &FigurePair| [pair.a, pair.b].into_iter().flatten().any(|us| us != 0.0);
+    let mut all: Vec<FigurePair> = Part::ALL.into_iter().map(pair).filter(is_there).collect();
+    all.sort_by(|x, y| y.change().total_cmp(&x.change()));
+    all.push(FigurePair::new("total", FigureUnit::Us, [means[0].total, means[1].total]));
+    all
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,171 @@
+//! Groups of runs whose verdict is known.
+
+use super::*;
+use crate::compare::{groups_page, groups_text};
+use crate::terminal::PageStyle;
+use dbtime_model::record::BudgetUs;
+
+/// A run that started in that minute.
+fn run(minute: usize, tps: f64, lock: f64) -> RunRecord {
+    let mut record = RunRecord { throughput_tps: tps, ..RunRecord::default() };
+    record.started_at = format!("2026-11-27T10:{minute:02}:00Z");
+    record.validity.valid = true;
+    (record.window.warmup_s, record.window.measure_s) = (5.0, 55.0);
+    let response = &mut record.latency_us.response;
+    (response.mean, response.p50, response.p99) = (8e6 / tps, 7e6 / tps, 20e6 / tps);
+    let cpu = 8e6 / tps - lock;
+    let budget =
+        BudgetUs { cpu: Some(cpu), lock: Some(lock), total: 8e6 / tps, ..BudgetUs::default() };
+    record.budget_us = Some(budget);
+    record
+}
+
+/// So many pairs, of which the first is A in each second one; B has so many times the throughput.
+fn groups(pairs: usize, ratio: f64, noise: f64) -> [Vec<RunRecord>; 2] {
+    let each = |side: usize| {
+        let run = |pair: usize| {
+            let minute = 2 * pair + (side + pair) % 2;
+            let wave = 1.0 + noise * ((minute * 7 % 5) as f64 - 2.0);
+            let tps = if side == 0 { 1000.0 } else { 1000.0 * ratio };
+            run(minute, tps * wave, 3000.0)
+        };
+        (0..pairs).map(run).collect()
+    };
+    [each(0), each(1)]
+}
+
+fn compared([a, b]: &[Vec<RunRecord>; 2]) -> GroupComparison {
+    let placed = |side: &Vec<RunRecord>| {
+        let run = |record: &'static RunRecord| PlacedRun { place: "r", record };
+        side.iter().map(|record| run(Box::leak(Box::new(record.clone())))).collect::<Vec<_>>()
+    };
+    GroupComparison::of(&placed(a), &placed(b), GroupOptions { margin: 0.01, primary: None })
+}
+
+#[test]
+fn alternating_runs_are_pairs_and_others_are_not() {
+    let alternating = groups(6, 1.05, 0.001);
+    assert!(compared(&alternating).paired);
+    let [a, mut b] = alternating;
+    b.iter_mut().enumerate().for_each(|(at, run)| {
+        run.started_at = format!("2026-11-27T11:{at:02}:00Z");
+    });
+    let one_behind_the_other = compared(&[a, b]);
+    assert!(!one_behind_the_other.paired);
+    assert!(one_behind_the_other.verdict.contains("6 runs a side, unpaired"));
+}
+
+#[test]
+fn what_is_faster_is_said_with_its_size_and_its_interval() {
+    let faster = compared(&groups(10, 1.05, 0.001));
+    assert!(faster.verdict.starts_with("B faster than A: +"), "{}", faster.verdict);
+    assert!(faster.verdict.ends_with(", 10 pairs") && faster.verdict.contains("(95 % CI +"));
+    assert_eq!(faster.outcome, GroupOutcome::Good);
+    let slower = compared(&groups(10, 0.95, 0.001));
+    assert!(slower.verdict.starts_with("B slower than A: −"), "{}", slower.verdict);
+    assert_eq!(slower.outcome, GroupOutcome::Worse);
+    // A response is shorter where the throughput is higher.
+    let mean = faster.metrics.iter().find(|one| one.name == "response mean").expect("a metric");
+    assert!(mean.text.starts_with("B faster than A: −"), "{}", mean.text);
+}
+
+#[test]
+fn what_is_the_same_or_undecided_is_said() {
+    let same = compared(&groups(10, 1.0, 0.001));
+    assert!(same.verdict.starts_with("Same within 1 %: "), "{}", same.verdict);
+    assert_eq!(same.outcome, GroupOutcome::Good);
+    let undecided = compared(&groups(4, 1.0, 0.05));
+    assert!(undecided.verdict.starts_with("Undecided: "), "{}", undecided.verdict);
+    assert!(undecided.verdict.contains("; to settle 1 % run about "), "{}", undecided.verdict);
+    assert_eq!(undecided.outcome, GroupOutcome::Undecided);
+    let few = compared(&groups(2, 1.5, 0.001));
+    assert!(few.verdict.starts_with("No verdict: 2 valid runs of A and 2"), "{}", few.verdict);
+    assert_eq!(few.outcome, GroupOutcome::Undecided);
+}
+
+/// HammerDB, issue 822: six identical runs.
+#[test]
+fn two_states_are_not_averaged() {
+    let tpm = [298_998.0, 308_659.0, 474_245.0, 456_699.0, 283_805.0, 449_005.0];
+    let a = tpm.iter().enumerate().map(|(at, tpm)| run(2 * at, *tpm, 1.0)).collect();
+    let b = (0..6).map(|at| run(2 * at + 1, 300_000.0 + at as f64, 1.0)).collect();
+    let verdict = compared(&[a, b]).verdict;
+    let wanted = "Two states: A 296,977 (3 of 6) / 459,863 (3 of 6); means not compared";
+    assert_eq!(verdict, wanted);
+}
+
+#[test]
+fn runs_that_are_not_valid_are_shown_and_in_no_verdict() {
+    let [a, mut b] = groups(10, 1.05, 0.001);
+    b[3].validity.valid = false;
+    b[3].throughput_tps = 10.0;
+    let compared = compared(&[a, b]);
+    assert!(compared.verdict.starts_with("B faster than A: +"), "{}", compared.verdict);
+    assert!(compared.verdict.ends_with("10 and 9 runs, unpaired"), "{}", compared.verdict);
+    let with = compared.verdict_with_excluded.as_deref().expect("one was excluded");
+    assert!(with.starts_with("Undecided: −"), "{with}");
+    assert!(compared.b.runs[3].excluded.is_some());
+    let text = groups_text(&compared, PageStyle::default());
+    assert!(text.contains("1 of them not valid") && text.contains("excluded: "), "{text}");
+}
+
+#[test]
+fn the_parts_add_up_to_the_difference() {
+    let faster = compared(&groups(10, 1.05, 0.001));
+    let line = faster.where_it_went.as_deref().expect("all have a budget");
+    let (total, parts) = faster.parts.split_last().expect("a total");
+    let sum: f64 = parts.iter().filter_map(|part| part.difference).sum();
+    assert!((sum - total.difference.expect("both")).abs() < 1e-6);
+    assert!(line.starts_with('−') && line.contains(" per transaction: cpu −"), "{line}");
+    let [a, mut b] = groups(10, 1.05, 0.001);
+    b[0].budget_us = None;
+    assert_eq!(compared(&[a, b]).where_it_went, None);
+}
+
+#[test]
+fn what_all_runs_of_a_side_have_otherwise_is_named() {
+    let [a, mut b] = groups(5, 1.05, 0.001);
+    let mut set = |at: usize, name: &str, value: &str| {
+        b[at].target.settings.insert(name.to_owned(), value.to_owned());
+    };
+    (0..5).for_each(|at| set(at, "flush", "2"));
+    set(2, "port", "7");
+    let mut a = a;
+    a.iter_mut().for_each(|run| {
+        run.target.settings.insert("flush".to_owned(), "1".to_owned());
+        run.target.settings.insert("port".to_owned(), "1".to_owned());
+    });
+    let settings = compared(&[a, b]).settings;
+    let names: Vec<&str> = settings.iter().map(|pair| pair.name.as_str()).collect();
+    assert_eq!(names, ["setting flush"]);
+    assert_eq!((settings[0].a.as_str(), settings[0].b.as_str()), ("1", "2"));
+}
+
+#[test]
+fn one_metric_of_several_has_to_be_clearer() {
+    let mut figures = compared(&groups(10, 1.05, 0.001)).metrics;
+    figures.iter_mut().for_each(|figure| figure.p = Some(0.02));
+    let metrics = metrics::primary_first(PrimaryMetric::Throughput);
+    adjust(&mut figures, &metrics);
+    assert!(figures[0].text.starts_with("B faster"), "{}", figures[0].text);
+    assert!(figures[1].text.starts_with("Undecided: one of 4 further"), "{}", figures[1].text);
+    assert_eq!(figures[1].outcome, GroupOutcome::Undecided);
+}
+
+#[test]
+fn text_and_page_have_the_verdict_first() {
+    let compared = compared(&groups(10, 1.05, 0.001));
+    let text = groups_text(&compared, PageStyle::default());
+    let second = text.lines().nth(1).expect("two lines");
+    assert!(second.trim_start().starts_with("verdict") && second.contains("B faster"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    let page = groups_page(&compared);
+    assert!(
+        roxmltree::Document::parse_with_options(
+            &page,
+            roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() }
+        )
+        .is_ok()
+    );
+    assert!(page.contains(&compared.verdict));
+}

@@ -1,0 +1,27 @@
+//! Statistics of repeated runs, as pure functions of numbers.
+//!
+//! The unit is the run, one life of a server: what happens within a run (requests, seconds) shares
+//! that life, and repeating it within the run makes no difference more certain. Values are compared
+//! as logarithms, so that a difference is a ratio and the interval of it is the same whichever side
+//! is named first.
+
+#![forbid(unsafe_code)]
+
+mod hodges_lehmann;
+mod interval;
+mod log_ratio;
+mod multiplicity;
+mod sample_size;
+mod sign_flip;
+mod student;
+mod two_groups;
+mod verdict;
+
+pub use hodges_lehmann::{median_difference, median_of_differences};
+pub use interval::ConfidenceInterval;
+pub use log_ratio::LogRatio;
+pub use multiplicity::holm;
+pub use sample_size::{detectable_change, pairs_needed};
+pub use sign_flip::sign_flip_p;
+pub use two_groups::GroupSplit;
+pub use verdict::{GroupVerdict, RobustCheck, RunValues, VerdictRule};

@@ -1,0 +1,73 @@
+//! `dbtime compare`.
+
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  dbtime compare before after
+      two runs, or two sweeps, side by side
+  dbtime compare before after --html compared.html
+  dbtime compare base/* -- new/*
+      a verdict on two groups of runs: three a side at least, ten are better
+  dbtime compare --gate --primary p99 --margin 5% base/* -- new/*
+      exit code 1 where the new ones are slower by more than 5 %";
+
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES, override_usage = "dbtime compare [OPTIONS] <A> <B>
+       dbtime compare [OPTIONS] <A>... -- <B>...")]
+pub(crate) struct CompareArgs {
+    /// Folders of two runs or two sweeps, or their run.json or sweep.json; before `--` any number
+    /// of runs of one configuration.
+    #[arg(value_name = "A", required = true)]
+    pub(crate) a: Vec<PathBuf>,
+    /// Behind `--` the runs of another configuration: there is a verdict then.
+    #[arg(value_name = "B", last = true)]
+    pub(crate) b: Vec<PathBuf>,
+
+    /// The smallest change of interest of two groups, in percent of A.
+    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = margin)]
+    pub(crate) margin: f64,
+
+    /// What the verdict on two groups is about: throughput, mean, p50 or p99 of the response,
+    /// server-cpu for a transaction [default: throughput of a closed loop, else mean].
+    #[arg(long, value_name = "METRIC", hide_possible_values = true)]
+    pub(crate) primary: Option<CompareMetric>,
+
+    /// End with 1 where B is worse than A by the margin or more, and with 4 where that is
+    /// undecided.
+    #[arg(long)]
+    pub(crate) gate: bool,
+
+    /// Write an HTML file instead of text.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Print one JSON document and nothing else.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A metric that a verdict is about.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum CompareMetric {
+    /// Transactions completed a second.
+    Throughput,
+    /// The mean response.
+    Mean,
+    /// The median response.
+    P50,
+    /// What 99 % of the responses stay at or below.
+    P99,
+    /// CPU of the server for a transaction.
+    ServerCpu,
+}
+
+/// A share in percent, with or without the sign, as a fraction.
+fn margin(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches('%').trim_end();
+    match number.parse::<f64>() {
+        Ok(percent) if percent > 0.0 && percent < 100.0 => Ok(percent / 100.0),
+        _ => Err("not a share above 0 and below 100 %, such as 1% or 0.5%".to_owned()),
+    }
+}
