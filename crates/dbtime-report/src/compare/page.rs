@@ -63,6 +63,9 @@ pub fn groups_page(compared: &GroupComparison) -> String {
         let _ = write!(body, "<dt>{name}</dt><dd>{text}<br/>{load}</dd>");
     }
     body += "</dl></section>\n";
+    for (title, svg) in groups::charts(compared) {
+        let _ = writeln!(body, "<section><h2>{title}</h2>{svg}</section>");
+    }
     groups::of_groups(compared).iter().for_each(|table| show(table, &mut body));
     frame("Two groups of runs", &body)
 }

@@ -118,7 +118,7 @@ impl PageCommand {
     fn script(&self) -> String {
         let line = |line: &str| {
             let Some((command, rest)) = line.split_once(" > ").filter(|_| is_command(line)) else {
-                return format!("{line}\n");
+                return shortened(line) + "\n";
             };
             let words = words_of(command, self.exit_code);
             let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
@@ -136,8 +136,21 @@ impl PageCommand {
         }
         let mut shell = Command::new("sh");
         sandbox.settle(shell.arg("-c").arg(self.script()));
+        let ours = Path::new(env!("CARGO_BIN_EXE_dbtime")).parent().expect("a folder");
+        let path = std::env::var("PATH").unwrap_or_default();
+        shell.env("PATH", format!("{}:{path}", ours.display()));
         Ran::new(&self.line, &shell.output().expect("a shell"))
     }
+}
+
+/// A line of a script with the times of a machine that is in a hurry, else as it is.
+fn shortened(line: &str) -> String {
+    let mut words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+    for at in 1..words.len() {
+        let flag = words[at - 1].clone();
+        shorten(&flag, &mut words[at], false);
+    }
+    words.join(" ")
 }
 
 fn is_command(line: &str) -> bool {

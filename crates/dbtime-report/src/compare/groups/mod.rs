@@ -3,10 +3,12 @@
 //! What a run of one configuration has been repeated for: the difference between two groups of runs
 //! is set against the differences within them. The unit is the run, one life of a server.
 
+mod charts;
 mod metrics;
 mod tables;
 mod wording;
 
+pub(super) use charts::charts;
 pub use metrics::PrimaryMetric;
 pub(super) use tables::of_groups;
 
@@ -50,6 +52,8 @@ pub struct GroupedRun {
     pub place: String,
     /// When its load started, UTC, RFC 3339.
     pub started_at: String,
+    /// Its value of the primary metric; `null`: it has none.
+    pub value: Option<f64>,
     /// Why it is in no verdict; `null`: it is.
     pub excluded: Option<String>,
 }
@@ -174,8 +178,8 @@ impl GroupComparison {
             verdict_with_excluded: with_excluded.map(|figure| figure.text),
             paired: order.is_paired,
             margin_pct: 100.0 * options.margin,
-            a: RunGroup::of(a),
-            b: RunGroup::of(b),
+            a: RunGroup::of(a, &metrics[0]),
+            b: RunGroup::of(b, &metrics[0]),
             settings: setup::between([&of_a, &of_b]),
             unlike: unlike(&sides),
             metrics: figures,
@@ -186,6 +190,14 @@ impl GroupComparison {
 }
 
 impl GroupComparison {
+    /// All runs by their starts, each with whether it is of A.
+    fn by_start(&self) -> Vec<(bool, &GroupedRun)> {
+        let mut runs: Vec<_> = self.a.runs.iter().map(|run| (true, run)).collect();
+        runs.extend(self.b.runs.iter().map(|run| (false, run)));
+        runs.sort_by_key(|(_, run)| &run.started_at);
+        runs
+    }
+
     /// The answer in lines: their names and texts.
     pub(super) fn facts(&self) -> Vec<(&'static str, String)> {
         let mut facts = vec![("verdict", self.verdict.clone())];
@@ -193,7 +205,7 @@ impl GroupComparison {
         let design = match self.paired {
             true => "runs of A and B alternated: each pair is two that follow each other",
             false => {
-                "runs of A and B did not alternate: what changed with time is in the difference"
+                "valid runs of A and B do not alternate: what changed with time is in the difference"
             }
         };
         facts.extend(on.map(|on| ("", format!("on {on}; {design}"))));
@@ -224,10 +236,11 @@ impl RunGroup {
         format!("{}, {}{excluded}", self.headline, counted(self.runs.len() as u64, "run"))
     }
 
-    fn of(runs: &[PlacedRun<'_>]) -> Self {
+    fn of(runs: &[PlacedRun<'_>], primary: &GroupMetric) -> Self {
         let run = |run: &PlacedRun<'_>| GroupedRun {
             place: run.place.to_owned(),
             started_at: run.record.started_at.clone(),
+            value: (primary.of)(run.record),
             excluded: story::invalid(run.record),
         };
         let first = runs.first().map(|run| run.record);

@@ -55,26 +55,14 @@ fn parts(groups: &GroupComparison) -> TextTable {
 
 fn runs(groups: &GroupComparison) -> TextTable {
     let primary = groups.metrics.first();
-    let mut rows: Vec<(String, Vec<String>)> = Vec::new();
-    for (side, group) in [("A", &groups.a), ("B", &groups.b)] {
-        // Values are those of the runs in the verdict, by their starts.
-        let mut by_start: Vec<&GroupedRun> = group.runs.iter().collect();
-        by_start.sort_by_key(|run| &run.started_at);
-        let values = primary.map(|one| if side == "A" { &one.a } else { &one.b });
-        let mut values = values.into_iter().flatten();
-        for run in by_start {
-            let value = match &run.excluded {
-                None => values.next().zip(primary).map(|(value, one)| one.means.unit.shown(*value)),
-                Some(_) => None,
-            };
-            let why = run.excluded.as_ref().map_or(String::new(), |why| format!("excluded: {why}"));
-            let [started, place] = [instant(&run.started_at), clean(&run.place)];
-            let value = value.unwrap_or_else(|| NONE.to_owned());
-            let row = vec![started, side.to_owned(), value, place, why];
-            rows.push((run.started_at.clone(), row));
-        }
-    }
-    rows.sort_by(|a, b| a.0.cmp(&b.0));
+    let row = |(is_a, run): (bool, &GroupedRun)| {
+        let value = run.value.zip(primary);
+        let value = value
+            .map_or_else(|| NONE.to_owned(), |(value, primary)| primary.means.unit.shown(value));
+        let why = run.excluded.clone().unwrap_or_default();
+        let side = if is_a { "A" } else { "B" }.to_owned();
+        vec![instant(&run.started_at), side, value, clean(&run.place), why]
+    };
     let headings = vec![
         name("Started"),
         name(""),
@@ -82,8 +70,11 @@ fn runs(groups: &GroupComparison) -> TextTable {
         wrapped("Run"),
         wrapped("Not in the verdict"),
     ];
-    let rows = rows.into_iter().map(|(_, row)| row).collect();
-    let what = primary.map_or("", |one| &one.name);
-    let note = if what.is_empty() { String::new() } else { format!("value: {what}") };
-    TextTable { title: "The runs, by their starts", headings, rows, note }
+    let note = primary.map_or_else(String::new, |one| format!("value: {}", one.name));
+    TextTable {
+        title: "The runs, by their starts",
+        headings,
+        rows: groups.by_start().into_iter().map(row).collect(),
+        note,
+    }
 }

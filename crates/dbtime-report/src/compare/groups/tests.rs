@@ -106,7 +106,8 @@ fn runs_that_are_not_valid_are_shown_and_in_no_verdict() {
     assert!(with.starts_with("Undecided: −"), "{with}");
     assert!(compared.b.runs[3].excluded.is_some());
     let text = groups_text(&compared, PageStyle::default());
-    assert!(text.contains("1 of them not valid") && text.contains("excluded: "), "{text}");
+    assert!(text.contains("1 of them not valid"), "{text}");
+    assert!(groups_page(&compared).contains("class=\"hollow\""), "it is drawn apart");
 }
 
 #[test]
@@ -168,4 +169,6 @@ fn text_and_page_have_the_verdict_first() {
         .is_ok()
     );
     assert!(page.contains(&compared.verdict));
+    assert!(page.find("forest-title") < page.find("sequence-title"), "changes first");
+    assert_eq!(page.matches("class=\"hit\"").count(), compared.metrics.len());
 }
