@@ -37,6 +37,12 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ProcessExit, CommandFailure> {
 /// Two groups, with a verdict.
 fn groups(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, CommandFailure> {
     let [a, b] = [records(sides[0])?, records(sides[1])?];
+    if let Some([one, other]) = same_run(a.iter().chain(&b)) {
+        return Err(CommandFailure::usage(format!(
+            "{one} and {other} are the same run: name each once, a run that counts twice makes a \
+             verdict look surer than it is"
+        )));
+    }
     let [a, b] = [&a, &b].map(|side| {
         side.iter().map(|(place, record)| PlacedRun { place, record }).collect::<Vec<_>>()
     });
@@ -65,6 +71,19 @@ fn records(places: &[PathBuf]) -> Result<Vec<(String, RunRecord)>, CommandFailur
         Ok((path.display().to_string(), read_run_record(&folder)?))
     };
     places.iter().map(record).collect()
+}
+
+/// The places of two that are the same run, copied or named twice.
+fn same_run<'a>(runs: impl Iterator<Item = &'a (String, RunRecord)>) -> Option<[&'a str; 2]> {
+    let mut runs: Vec<_> = runs.collect();
+    let what =
+        |record: &'a RunRecord| (&record.started_at, &record.ended_at, record.counts.offered);
+    runs.sort_by_key(|(_, record)| what(record));
+    let is_same = |two: &&[&'a (String, RunRecord)]| {
+        let [(_, one), (_, other)] = [two[0], two[1]];
+        what(one) == what(other) && one.latency_us == other.latency_us
+    };
+    runs.windows(2).find(is_same).map(|two| [two[0].0.as_str(), two[1].0.as_str()])
 }
 
 impl From<CompareMetric> for PrimaryMetric {

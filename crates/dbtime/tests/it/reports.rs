@@ -83,6 +83,8 @@ fn two_groups_of_runs_have_a_verdict_and_a_gate() {
     sandbox.run(&format!("compare --html g.html {runs}")).fine().prints(&["Report: g.html"]);
     let page = fs::read_to_string(sandbox.path("g.html")).expect("written");
     assert!(page.contains("B slower than A"), "{page}");
+    sandbox.run("compare a1 a2 a1 -- b1 b2 b3").refused(2, &["a1 and a1 are the same run"]);
+    sandbox.run("compare --primary server-cpu a1 -- b1").fine().prints(&["Invalid: not all runs"]);
     sandbox.run("compare a1 none -- b1").refused(3, &["none holds no run"]);
     sandbox.run(&format!("compare --margin 0% {runs}")).refused(2, &["above 0"]);
 }

@@ -160,16 +160,14 @@ impl GroupComparison {
         });
         let order = RunOrder::of(&valid);
         let metrics = metrics::primary_first(primary);
-        let mut figures: Vec<GroupFigure> =
-            metrics.iter().filter_map(|metric| figure(metric, &valid, &order, rule)).collect();
-        adjust(&mut figures, &metrics);
+        let figures = figures(&metrics, &valid, &order, rule);
         let all = RunOrder::of(&sides);
         let has_excluded = (0..2).any(|side| valid[side].len() < sides[side].len());
         let with_excluded = figure(&metrics[0], &sides, &all, rule).filter(|_| has_excluded);
         let parts = parts(&valid);
         let records = sides.each_ref().map(|side| side.iter().map(|run| run.record).collect());
         let [of_a, of_b]: [Vec<&RunRecord>; 2] = records;
-        let none = || wording::no_figure(&valid);
+        let none = || wording::no_figure(&metrics[0], &valid);
         Self {
             schema: SCHEMA,
             kind: "group_comparison",
@@ -319,6 +317,20 @@ fn figure(
     })
 }
 
+/// All metrics, the primary one first; none where not all runs have that.
+fn figures(
+    metrics: &[GroupMetric],
+    sides: &[Vec<PlacedRun<'_>>; 2],
+    order: &RunOrder,
+    rule: VerdictRule,
+) -> Vec<GroupFigure> {
+    let mut all = metrics.iter().map(|metric| figure(metric, sides, order, rule));
+    let Some(primary) = all.next().flatten() else { return Vec::new() };
+    let mut figures: Vec<GroupFigure> = [primary].into_iter().chain(all.flatten()).collect();
+    adjust(&mut figures);
+    figures
+}
+
 fn geometric_mean(values: &[f64]) -> f64 {
     (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp()
 }
@@ -338,15 +350,16 @@ fn outcome(metric: &GroupMetric, verdict: Option<&GroupVerdict>) -> GroupOutcome
 }
 
 /// Metrics behind the primary one differ only if they still do among so many.
-fn adjust(figures: &mut [GroupFigure], metrics: &[GroupMetric]) {
+fn adjust(figures: &mut [GroupFigure]) {
     let Some((_, further)) = figures.split_first_mut() else { return };
+    let count = further.len();
     let known: Vec<f64> = further.iter().filter_map(|figure| figure.p).collect();
     let mut adjusted = dbtime_stats::holm(&known).into_iter();
     for figure in further {
         let Some(p) = figure.p.as_mut().and_then(|p| Some((p, adjusted.next()?))) else { continue };
         let was = std::mem::replace(p.0, p.1);
         if was < SIGNIFICANCE && p.1 >= SIGNIFICANCE {
-            figure.text = wording::one_of_several(metrics.len() - 1, &figure.text);
+            figure.text = wording::one_of_several(count, &figure.text);
             figure.outcome = GroupOutcome::Undecided;
         }
     }

@@ -34,12 +34,16 @@ fn groups(pairs: usize, ratio: f64, noise: f64) -> [Vec<RunRecord>; 2] {
     [each(0), each(1)]
 }
 
-fn compared([a, b]: &[Vec<RunRecord>; 2]) -> GroupComparison {
+fn compared(sides: &[Vec<RunRecord>; 2]) -> GroupComparison {
+    compared_by(sides, None)
+}
+
+fn compared_by([a, b]: &[Vec<RunRecord>; 2], primary: Option<PrimaryMetric>) -> GroupComparison {
     let placed = |side: &Vec<RunRecord>| {
         let run = |record: &'static RunRecord| PlacedRun { place: "r", record };
         side.iter().map(|record| run(Box::leak(Box::new(record.clone())))).collect::<Vec<_>>()
     };
-    GroupComparison::of(&placed(a), &placed(b), GroupOptions { margin: 0.01, primary: None })
+    GroupComparison::of(&placed(a), &placed(b), GroupOptions { margin: 0.01, primary })
 }
 
 #[test]
@@ -124,6 +128,13 @@ fn the_parts_add_up_to_the_difference() {
 }
 
 #[test]
+fn without_the_primary_metric_there_is_no_other_verdict() {
+    let none = compared_by(&groups(10, 1.05, 0.001), Some(PrimaryMetric::ServerCpu));
+    assert_eq!(none.verdict, "Invalid: not all runs have a server CPU per transaction above zero");
+    assert_eq!((none.outcome, none.metrics.len()), (GroupOutcome::Undecided, 0));
+}
+
+#[test]
 fn what_all_runs_of_a_side_have_otherwise_is_named() {
     let [a, mut b] = groups(5, 1.05, 0.001);
     let mut set = |at: usize, name: &str, value: &str| {
@@ -146,10 +157,9 @@ fn what_all_runs_of_a_side_have_otherwise_is_named() {
 fn one_metric_of_several_has_to_be_clearer() {
     let mut figures = compared(&groups(10, 1.05, 0.001)).metrics;
     figures.iter_mut().for_each(|figure| figure.p = Some(0.02));
-    let metrics = metrics::primary_first(PrimaryMetric::Throughput);
-    adjust(&mut figures, &metrics);
+    adjust(&mut figures);
     assert!(figures[0].text.starts_with("B faster"), "{}", figures[0].text);
-    assert!(figures[1].text.starts_with("Undecided: one of 4 further"), "{}", figures[1].text);
+    assert!(figures[1].text.starts_with("Undecided: one of 3 further"), "{}", figures[1].text);
     assert_eq!(figures[1].outcome, GroupOutcome::Undecided);
 }
 

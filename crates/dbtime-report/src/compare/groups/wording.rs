@@ -156,12 +156,12 @@ fn too_few([a, b]: [usize; 2]) -> String {
 }
 
 /// Why there is not even a figure.
-pub(super) fn no_figure(sides: &[Vec<PlacedRun<'_>>; 2]) -> String {
+pub(super) fn no_figure(metric: &GroupMetric, sides: &[Vec<PlacedRun<'_>>; 2]) -> String {
     match sides.each_ref().map(Vec::len) {
         [0, _] | [_, 0] => {
             "Invalid: no run of one side is valid; see why, mend it and run again".to_owned()
         }
-        _ => "Invalid: not all runs have a figure of that metric above zero".to_owned(),
+        _ => format!("Invalid: not all runs have a {} above zero", metric.name),
     }
 }
 
