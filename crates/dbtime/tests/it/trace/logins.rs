@@ -224,13 +224,12 @@ pub(super) fn client_from_before_is_known_by_port(server: &GivenServer) {
     let row = row.expect("it was waited for");
     let login = format!("--login '{}'", server.target_as(server.server.user(), "", "d"));
     let Some(tracer) = Tracer::attach(&sandbox, server, &login) else { return };
-    std::thread::sleep(Duration::from_millis(1_500));
+    std::thread::sleep(Duration::from_millis(500));
     let seen = tracer.end();
     client.end();
     let of_client = seen.requests.iter().filter(|one| one["text"] == "DO SLEEP(0.1)");
     let ids: Vec<String> = of_client.map(|one| one["server_id"].to_string()).collect();
     let id = row[0].clone().expect("a number");
-    // The trace does not wait for the login: on busy CPUs its answer may come behind the first.
-    assert_eq!(ids.last(), Some(&id), "{ids:?}");
-    assert!(ids.iter().all(|one| *one == id || one == "null"), "{ids:?}, not {id}");
+    let all = || format!("{ids:?}, not {id}: {:#?}, {}", seen.requests, seen.ledger);
+    assert!(!ids.is_empty() && ids.iter().all(|one| *one == id), "{}", all());
 }
