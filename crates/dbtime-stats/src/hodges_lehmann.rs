@@ -5,7 +5,7 @@ use crate::ConfidenceInterval;
 /// The median of the means of all pairs of these values, each with itself included, with the
 /// interval of the signed-rank test that covers at least `level` of all repetitions. `None` where
 /// there are too few for that: fewer than six for 95 %.
-pub fn median_of_differences(values: &[f64], level: f64) -> Option<ConfidenceInterval> {
+pub(crate) fn median_of_differences(values: &[f64], level: f64) -> Option<ConfidenceInterval> {
     let n = values.len();
     let mut means = Vec::with_capacity(n * (n + 1) / 2);
     for (at, one) in values.iter().enumerate() {
@@ -16,7 +16,7 @@ pub fn median_of_differences(values: &[f64], level: f64) -> Option<ConfidenceInt
 
 /// The median of all differences of a value of `b` from one of `a`, with the interval of the
 /// Mann-Whitney test. `None` where there are too few: fewer than four a side for 95 %.
-pub fn median_difference(a: &[f64], b: &[f64], level: f64) -> Option<ConfidenceInterval> {
+pub(crate) fn median_difference(a: &[f64], b: &[f64], level: f64) -> Option<ConfidenceInterval> {
     let each = b.iter().flat_map(|b| a.iter().map(move |a| b - a));
     between(each.collect(), &rank_sums(a.len(), b.len()), level)
 }

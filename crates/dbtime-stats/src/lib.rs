@@ -17,11 +17,9 @@ mod student;
 mod two_groups;
 mod verdict;
 
-pub use hodges_lehmann::{median_difference, median_of_differences};
 pub use interval::ConfidenceInterval;
 pub use log_ratio::LogRatio;
 pub use multiplicity::holm;
-pub use sample_size::{detectable_change, pairs_needed};
-pub use sign_flip::sign_flip_p;
+pub use sample_size::pairs_needed;
 pub use two_groups::GroupSplit;
 pub use verdict::{GroupVerdict, RobustCheck, RunValues, VerdictRule};

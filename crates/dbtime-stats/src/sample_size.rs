@@ -10,9 +10,9 @@ const MOST_PAIRS: usize = 100_000;
 
 /// The change that is found in 80 % of cases at the 5 % level, with so many pairs (or runs a side)
 /// whose differences have this standard deviation, a share. Student's quantiles stand for those of
-/// the noncentral distribution, which makes it at most 2 % too small from three pairs on.
-/// `None`: fewer than two.
-pub fn detectable_change(deviation: f64, pairs: usize) -> Option<f64> {
+/// the noncentral distribution: that is 5 % too small with three pairs, 1 % with five, nothing with
+/// ten (`tests/oracle.py`). `None`: fewer than two.
+fn detectable_change(deviation: f64, pairs: usize) -> Option<f64> {
     (pairs >= 2).then(|| {
         let freedom = pairs as f64 - 1.0;
         let quantiles = t_quantile(0.975, freedom) + t_quantile(POWER, freedom);

@@ -12,7 +12,7 @@ const DRAWS: u32 = 100_000;
 /// The probability of a sum of differences at least so far from zero, were the sign of each as good
 /// as the other (Fisher 1935): two-sided, at least 2 / 2^n. Of more than 18 pairs it is estimated
 /// from draws with a fixed seed, and off by 0.0014 at 0.05 in one case of twenty.
-pub fn sign_flip_p(differences: &[f64]) -> f64 {
+pub(crate) fn sign_flip_p(differences: &[f64]) -> f64 {
     let observed = differences.iter().sum::<f64>().abs();
     // The same differences in another order of adding must not count as less.
     let slack = 1e-12 * differences.iter().map(|one| one.abs()).sum::<f64>();

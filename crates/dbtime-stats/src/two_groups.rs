@@ -1,6 +1,6 @@
 //! Whether runs fall into two groups, whose mean no run has.
 
-/// Fewer values are never called two groups: six of HammerDB's issue 822 show what six can.
+/// Fewer values are never called two groups. Six can be: those of HammerDB's issue 822.
 const FEWEST: usize = 6;
 
 /// By how much two groups must explain the values better: the difference of the Bayesian
@@ -10,9 +10,9 @@ const LEAST_EVIDENCE: f64 = 10.0;
 /// How far the groups must be apart, in standard deviations within them.
 const LEAST_DISTANCE: f64 = 4.0;
 
-/// Values that fall into two groups. With 15 values two groups of equal size six deviations apart
-/// are found in 56 % of cases, with 30 in 98 %; of values that are one group 2 % are called two, of
-/// very skewed ones 9 % (own simulation).
+/// Values that fall into two groups. Two groups of equal size six deviations apart are found in 16
+/// % of cases with six values, in 57 % with 15, in 97 % with 30; of normal values less than 1 % are
+/// called two (4,000 samples each, `tests/false_alarms.rs`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GroupSplit {
     /// How many are in the lower group.

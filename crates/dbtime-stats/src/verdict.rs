@@ -1,9 +1,8 @@
 //! What may be said of two configurations, from the values of their runs.
 
-use crate::{
-    ConfidenceInterval, GroupSplit, LogRatio, median_difference, median_of_differences,
-    pairs_needed, sign_flip_p,
-};
+use crate::hodges_lehmann::{median_difference, median_of_differences};
+use crate::sign_flip::sign_flip_p;
+use crate::{ConfidenceInterval, GroupSplit, LogRatio, pairs_needed};
 
 /// Fewer runs a side have no verdict: of two the interval covers everything.
 const FEWEST_RUNS: usize = 3;

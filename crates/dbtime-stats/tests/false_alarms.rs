@@ -1,6 +1,6 @@
 //! How often the verdicts are wrong, on simulated studies of which the truth is known.
 
-use dbtime_stats::{GroupVerdict, RunValues, VerdictRule, pairs_needed};
+use dbtime_stats::{GroupSplit, GroupVerdict, RunValues, VerdictRule, pairs_needed};
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -74,7 +74,7 @@ fn identical_configurations_differ_in_one_study_of_twenty() {
         RunNoise { correlation: 0.7, ..calm },
         RunNoise { drift: 0.02, correlation: 0.5, deviation: 0.03, slow: 0.0 },
     ] {
-        for pairs in [5, 10, 15] {
+        for pairs in [3, 5, 10, 15] {
             let alarms = share(pairs, noise, 0.0, differs);
             assert!((0.035..=0.065).contains(&alarms), "{noise:?}, {pairs} pairs: {alarms}");
         }
@@ -103,5 +103,28 @@ fn what_differs_by_the_margin_is_called_the_same_in_one_study_of_twenty() {
         };
         let wrong = share(pairs, noise, RULE.margin, is_same);
         assert!(wrong <= 0.06, "{deviation}, {pairs} pairs: {wrong}");
+    }
+}
+
+/// In which share of samples two groups are found, of values made by `value`.
+fn split_share(runs: usize, value: impl Fn(usize, &mut Xoshiro256PlusPlus) -> f64) -> f64 {
+    let is_split = |seed: &u64| {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(*seed);
+        let values: Vec<f64> = (0..runs).map(|at| value(at, &mut random)).collect();
+        GroupSplit::find(&values).is_some()
+    };
+    (0..STUDIES).filter(is_split).count() as f64 / STUDIES as f64
+}
+
+#[test]
+fn one_group_is_seldom_called_two_and_two_are_found() {
+    for (runs, least) in [(6, 0.1), (15, 0.5), (30, 0.9)] {
+        let one = split_share(runs, |_, random| (0.02 * normal(random)).exp());
+        assert!(one <= 0.02, "{runs} runs: {one}");
+        let two = split_share(runs, |at, random| {
+            let group = if at < runs / 2 { 0.0 } else { 6.0 };
+            (0.02 * (group + normal(random))).exp()
+        });
+        assert!(two >= least, "{runs} runs: {two}");
     }
 }

@@ -13,7 +13,7 @@ mod top;
 mod trace;
 mod usage;
 
-pub(crate) use compare::{CompareArgs, CompareMetric};
+pub(crate) use compare::CompareArgs;
 pub(crate) use parse::{complaint, parse, public_command};
 pub(crate) use ps::PsArgs;
 pub(crate) use run::RunArgs;
@@ -34,8 +34,9 @@ Exit codes:
   2   wrong usage or configuration
   3   target, permission or environment; also most transactions failed, or the
       output could not be written
-  4   undecided: a limit failed, perhaps by the driver's own lateness alone;
-      with --strict any measurement that is not valid
+  4   undecided: a limit failed, perhaps by the driver's own lateness alone, or
+      a comparison came to nothing; with --strict any measurement that is not
+      valid
   70  a bug";
 
 /// Finds where database time goes, and proves how to get rid of it.

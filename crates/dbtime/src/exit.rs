@@ -15,8 +15,9 @@ pub(crate) enum ProcessExit {
     Usage,
     /// Target, permission or environment.
     Environment,
-    /// A limit that the measurement's own flaws may have decided; with `--strict` any measurement
-    /// that is not valid.
+    /// A limit that the measurement's own flaws may have decided, or a comparison that shows
+    /// neither a difference nor that there is none; with `--strict` any measurement that is not
+    /// valid.
     Undecided,
     /// A bug.
     Bug,

@@ -4,7 +4,7 @@ use super::axis::{AxisScale, plain_tick, time_tick};
 use super::svg::{Svg, TextAnchor};
 
 /// A run of the plot.
-pub(crate) struct SequencedRun<'a> {
+pub(crate) struct SequencedRun {
     /// Whether it is of the first of both sides.
     pub(crate) is_first_side: bool,
     /// Its value.
@@ -12,7 +12,7 @@ pub(crate) struct SequencedRun<'a> {
     /// Whether no verdict has it.
     pub(crate) is_excluded: bool,
     /// What is shown of it on a pointer.
-    pub(crate) text: &'a str,
+    pub(crate) text: String,
 }
 
 const WIDTH: f64 = 900.0;
@@ -24,7 +24,7 @@ const BOTTOM: f64 = 232.0;
 const DOT: f64 = 9.0;
 
 /// The plot as SVG; `None` without runs.
-pub(crate) fn run_sequence(runs: &[SequencedRun<'_>], name: &str, is_time: bool) -> Option<String> {
+pub(crate) fn run_sequence(runs: &[SequencedRun], name: &str, is_time: bool) -> Option<String> {
     let most = runs.iter().map(|run| run.value).fold(0.0, f64::max);
     if runs.is_empty() {
         return None;
@@ -43,7 +43,7 @@ pub(crate) fn run_sequence(runs: &[SequencedRun<'_>], name: &str, is_time: bool)
         let (x, y) = (LEFT + step * (f64::from(place) + 0.5), scale.at(run.value));
         let color = if run.is_first_side { "line-0" } else { "line-1" };
         let class = if run.is_excluded { "hollow" } else { color };
-        svg.rect((x - DOT / 2.0, y - DOT / 2.0), (DOT, DOT), class, run.text);
+        svg.rect((x - DOT / 2.0, y - DOT / 2.0), (DOT, DOT), class, &run.text);
         let side = if run.is_first_side { "A" } else { "B" };
         svg.text((x, BOTTOM + 18.0), TextAnchor::Middle, "tick", side);
     }

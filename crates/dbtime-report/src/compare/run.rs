@@ -156,8 +156,14 @@ fn figures(a: &RunRecord, b: &RunRecord) -> Vec<FigurePair> {
 
 /// Every part that either run measured.
 fn parts(a: &RunRecord, b: &RunRecord) -> Vec<FigurePair> {
-    let (Some(a), Some(b)) = (&a.budget_us, &b.budget_us) else { return Vec::new() };
-    let means = [PartMeans::from(a), PartMeans::from(b)];
+    match (&a.budget_us, &b.budget_us) {
+        (Some(a), Some(b)) => part_pairs([a, b].map(PartMeans::from)),
+        _ => Vec::new(),
+    }
+}
+
+/// The parts of both sides, most changed first, the total last; without those that are nothing.
+pub(super) fn part_pairs(means: [PartMeans; 2]) -> Vec<FigurePair> {
     let pair = |part: Part| {
         let unit = match part {
             Part::Unexplained => FigureUnit::SignedUs,

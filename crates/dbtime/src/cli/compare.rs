@@ -1,6 +1,7 @@
 //! `dbtime compare`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use dbtime_report::compare::PrimaryMetric;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -31,8 +32,8 @@ pub(crate) struct CompareArgs {
 
     /// What the verdict on two groups is about: throughput, mean, p50 or p99 of the response,
     /// server-cpu for a transaction [default: throughput of a closed loop, else mean].
-    #[arg(long, value_name = "METRIC", hide_possible_values = true)]
-    pub(crate) primary: Option<CompareMetric>,
+    #[arg(long, value_name = "METRIC", value_parser = metric)]
+    pub(crate) primary: Option<PrimaryMetric>,
 
     /// End with 1 where B is worse than A by the margin or more, and with 4 where that is
     /// undecided.
@@ -48,19 +49,10 @@ pub(crate) struct CompareArgs {
     pub(crate) json: bool,
 }
 
-/// A metric that a verdict is about.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum CompareMetric {
-    /// Transactions completed a second.
-    Throughput,
-    /// The mean response.
-    Mean,
-    /// The median response.
-    P50,
-    /// What 99 % of the responses stay at or below.
-    P99,
-    /// CPU of the server for a transaction.
-    ServerCpu,
+fn metric(name: &str) -> Result<PrimaryMetric, String> {
+    let found = PrimaryMetric::NAMED.into_iter().find(|(known, _)| *known == name);
+    let names = || PrimaryMetric::NAMED.map(|(known, _)| known).join(", ");
+    found.map(|(_, metric)| metric).ok_or_else(|| format!("none of {}", names()))
 }
 
 /// A share in percent, with or without the sign, as a fraction.

@@ -1,13 +1,13 @@
 //! `dbtime compare`: two runs, or two sweeps, side by side; two groups of runs with a verdict.
 
 use super::report::write_whole;
-use crate::cli::{CompareArgs, CompareMetric};
+use crate::cli::CompareArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::screen;
 use dbtime_model::record::{RunRecord, is_sweep, read_run_record, read_sweep, record_folder};
 use dbtime_report::compare::{
-    GroupComparison, GroupOptions, GroupOutcome, PlacedRun, PrimaryMetric, RunComparison,
-    SweepComparison, groups_page, groups_text, runs_page, runs_text, sweeps_page, sweeps_text,
+    GroupComparison, GroupOptions, GroupOutcome, PlacedRun, RunComparison, SweepComparison,
+    groups_page, groups_text, runs_page, runs_text, sweeps_page, sweeps_text,
 };
 use serde::Serialize;
 use std::path::PathBuf;
@@ -46,8 +46,8 @@ fn groups(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, Com
     let [a, b] = [&a, &b].map(|side| {
         side.iter().map(|(place, record)| PlacedRun { place, record }).collect::<Vec<_>>()
     });
-    let primary = args.primary.map(PrimaryMetric::from);
-    let compared = GroupComparison::of(&a, &b, GroupOptions { margin: args.margin, primary });
+    let options = GroupOptions { margin: args.margin, primary: args.primary };
+    let compared = GroupComparison::of(&a, &b, options);
     show(args, &compared, groups_text, groups_page)?;
     Ok(match compared.outcome {
         _ if !args.gate => ProcessExit::Fine,
@@ -84,18 +84,6 @@ fn same_run<'a>(runs: impl Iterator<Item = &'a (String, RunRecord)>) -> Option<[
         what(one) == what(other) && one.latency_us == other.latency_us
     };
     runs.windows(2).find(is_same).map(|two| [two[0].0.as_str(), two[1].0.as_str()])
-}
-
-impl From<CompareMetric> for PrimaryMetric {
-    fn from(metric: CompareMetric) -> Self {
-        match metric {
-            CompareMetric::Throughput => Self::Throughput,
-            CompareMetric::Mean => Self::Mean,
-            CompareMetric::P50 => Self::P50,
-            CompareMetric::P99 => Self::P99,
-            CompareMetric::ServerCpu => Self::ServerCpu,
-        }
-    }
 }
 
 /// Two runs or sweeps, without one.

@@ -1,6 +1,6 @@
 //! Two groups as charts.
 
-use super::GroupComparison;
+use super::{GroupComparison, GroupedRun};
 use crate::charts::{ForestRow, SequencedRun, forest_plot, run_sequence};
 use crate::compare::figures::FigureUnit;
 
@@ -17,24 +17,17 @@ pub(in crate::compare) fn charts(groups: &GroupComparison) -> Vec<(&'static str,
 fn sequence(groups: &GroupComparison) -> Option<(&'static str, String)> {
     let primary = groups.metrics.first()?;
     let unit = primary.means.unit;
-    let shown = groups.by_start().into_iter().filter_map(|(is_a, run)| {
-        let value = run.value?;
-        let why = run.excluded.as_ref().map_or(String::new(), |why| format!(", not in it: {why}"));
-        Some((
-            is_a,
+    let run = |(is_first_side, run): (bool, &GroupedRun)| {
+        let (value, why) = (run.value?, run.excluded.as_ref());
+        let why = why.map_or(String::new(), |why| format!(", not in it: {why}"));
+        Some(SequencedRun {
+            is_first_side,
             value,
-            run.excluded.is_some(),
-            format!("{}: {}{why}", run.place, unit.shown(value)),
-        ))
-    });
-    let shown: Vec<(bool, f64, bool, String)> = shown.collect();
-    let runs = shown.iter().map(|(is_first_side, value, is_excluded, text)| SequencedRun {
-        is_first_side: *is_first_side,
-        value: *value,
-        is_excluded: *is_excluded,
-        text,
-    });
-    let runs: Vec<SequencedRun<'_>> = runs.collect();
+            is_excluded: run.excluded.is_some(),
+            text: format!("{}: {}{why}", run.place, unit.shown(value)),
+        })
+    };
+    let runs: Vec<SequencedRun> = groups.by_start().into_iter().filter_map(run).collect();
     let svg = run_sequence(&runs, &primary.name, unit == FigureUnit::Us)?;
     Some(("Are the runs comparable?", svg))
 }

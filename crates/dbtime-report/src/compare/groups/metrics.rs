@@ -18,6 +18,17 @@ pub enum PrimaryMetric {
     ServerCpu,
 }
 
+impl PrimaryMetric {
+    /// All of them, by the names that a command line has for them.
+    pub const NAMED: [(&'static str, Self); 5] = [
+        ("throughput", Self::Throughput),
+        ("mean", Self::Mean),
+        ("p50", Self::P50),
+        ("p99", Self::P99),
+        ("server-cpu", Self::ServerCpu),
+    ];
+}
+
 /// A figure that each run has.
 pub(super) struct GroupMetric {
     pub(super) is: PrimaryMetric,

@@ -13,14 +13,15 @@ pub use metrics::PrimaryMetric;
 pub(super) use tables::of_groups;
 
 use super::SCHEMA;
-use super::figures::{FigurePair, FigureUnit};
+use super::figures::FigurePair;
+use super::run::part_pairs;
 use super::setup::{self, SettingPair};
 use crate::format::{clean, counted};
 use crate::means::PartMeans;
 use crate::story;
 use dbtime_model::Part;
-use dbtime_model::record::RunRecord;
-use dbtime_stats::{GroupVerdict, VerdictRule};
+use dbtime_model::record::{BudgetUs, RunRecord};
+use dbtime_stats::{ConfidenceInterval, GroupVerdict, RunValues, VerdictRule};
 use metrics::GroupMetric;
 use serde::Serialize;
 
@@ -96,7 +97,8 @@ pub struct GroupFigure {
     pub text: String,
     /// What it comes to.
     pub outcome: GroupOutcome,
-    /// The change of B against A with its 95 % interval; `null`: too few runs. Unit: percent.
+    /// The change of B against A with its 95 % interval; `null`: too few runs, or two states, whose
+    /// means say nothing. Unit: percent.
     pub change_pct: Option<[f64; 3]>,
     /// The probability of such a change where there is none (Student's t); of metrics that are not
     /// the primary one adjusted for how many there are (Holm).
@@ -138,7 +140,7 @@ pub struct GroupComparison {
     /// The primary metric first.
     pub metrics: Vec<GroupFigure>,
     /// The difference of the mean responses by part, the total last; empty unless all runs have a
-    /// budget.
+    /// budget and the primary metric a change.
     pub parts: Vec<FigurePair>,
     /// That difference in a line.
     pub where_it_went: Option<String>,
@@ -148,7 +150,11 @@ impl GroupComparison {
     /// Compares the runs of A with those of B; neither is empty.
     pub fn of(a: &[PlacedRun<'_>], b: &[PlacedRun<'_>], options: GroupOptions) -> Self {
         let rule = VerdictRule { margin: options.margin };
-        let sides = [a, b].map(|side| side.to_vec());
+        let sides: PlacedSides<'_> = [a, b].map(|side| {
+            let mut side = side.to_vec();
+            side.sort_by_key(|run| &run.record.started_at);
+            side
+        });
         let valid = sides.clone().map(|mut side| {
             side.retain(|run| story::invalid(run.record).is_none());
             side
@@ -158,13 +164,12 @@ impl GroupComparison {
             true => PrimaryMetric::Throughput,
             false => PrimaryMetric::Mean,
         });
-        let order = RunOrder::of(&valid);
         let metrics = metrics::primary_first(primary);
-        let figures = figures(&metrics, &valid, &order, rule);
-        let all = RunOrder::of(&sides);
-        let has_excluded = (0..2).any(|side| valid[side].len() < sides[side].len());
-        let with_excluded = figure(&metrics[0], &sides, &all, rule).filter(|_| has_excluded);
-        let parts = parts(&valid);
+        let figures = figures(&metrics, &valid, rule);
+        let has_excluded = valid.each_ref().map(Vec::len) != sides.each_ref().map(Vec::len);
+        let with_excluded = has_excluded.then(|| figure(&metrics[0], &sides, rule)).flatten();
+        let compares_means = figures.first().is_some_and(|figure| figure.change_pct.is_some());
+        let parts = if compares_means { parts(&valid) } else { Vec::new() };
         let records = sides.each_ref().map(|side| side.iter().map(|run| run.record).collect());
         let [of_a, of_b]: [Vec<&RunRecord>; 2] = records;
         let none = || wording::no_figure(&metrics[0], &valid);
@@ -174,7 +179,7 @@ impl GroupComparison {
             verdict: figures.first().map_or_else(none, |figure| figure.text.clone()),
             outcome: figures.first().map_or(GroupOutcome::Undecided, |figure| figure.outcome),
             verdict_with_excluded: with_excluded.map(|figure| figure.text),
-            paired: order.is_paired,
+            paired: are_paired(&valid),
             margin_pct: 100.0 * options.margin,
             a: RunGroup::of(a, &metrics[0]),
             b: RunGroup::of(b, &metrics[0]),
@@ -185,9 +190,7 @@ impl GroupComparison {
             parts,
         }
     }
-}
 
-impl GroupComparison {
     /// All runs by their starts, each with whether it is of A.
     fn by_start(&self) -> Vec<(bool, &GroupedRun)> {
         let mut runs: Vec<_> = self.a.runs.iter().map(|run| (true, run)).collect();
@@ -214,7 +217,8 @@ impl GroupComparison {
             let name = if at == 0 { "set up" } else { "" };
             (name, format!("{}: A {}, B {}", pair.name, clean(&pair.a), clean(&pair.b)))
         }));
-        let further = self.metrics.iter().skip(1);
+        // What holds for all of them, such as too few runs, is not repeated.
+        let further = self.metrics.iter().skip(1).filter(|one| one.text != self.verdict);
         facts.extend(further.enumerate().map(|(at, one)| {
             let name = if at == 0 { "besides" } else { "" };
             (name, format!("{}: {}", one.name, one.text))
@@ -250,51 +254,37 @@ impl RunGroup {
     }
 }
 
-/// The runs of both sides by their starts.
-struct RunOrder {
-    sides: [Vec<usize>; 2],
-    is_paired: bool,
-}
+/// Runs of both sides, each side by its starts.
+type PlacedSides<'a> = [Vec<PlacedRun<'a>>; 2];
 
-impl RunOrder {
-    /// Runs are in pairs where each two that follow each other are one of each side.
-    fn of(sides: &[Vec<PlacedRun<'_>>; 2]) -> Self {
-        let runs = (0..2).flat_map(|side| (0..sides[side].len()).map(move |at| (side, at)));
-        let mut runs: Vec<(usize, usize)> = runs.collect();
-        runs.sort_by_key(|(side, at)| &sides[*side][*at].record.started_at);
-        let is_paired = runs.chunks(2).all(|two| matches!(two, [a, b] if a.0 != b.0));
-        let of = |which| {
-            let own = runs.iter().filter(|(side, _)| *side == which);
-            own.map(|(_, at)| *at).collect()
-        };
-        Self { sides: [of(0), of(1)], is_paired }
-    }
+/// Whether each two runs that follow each other are one of each side.
+fn are_paired(sides: &PlacedSides<'_>) -> bool {
+    let [a, b] = sides.each_ref().map(|side| side.iter().map(|run| &run.record.started_at));
+    let mut runs: Vec<_> = a.map(|at| (at, 0)).chain(b.map(|at| (at, 1))).collect();
+    runs.sort();
+    runs.chunks(2).all(|two| matches!(two, [(_, one), (_, other)] if one != other))
 }
 
 /// A metric that all runs have, above zero.
-fn figure(
-    metric: &GroupMetric,
-    sides: &[Vec<PlacedRun<'_>>; 2],
-    order: &RunOrder,
-    rule: VerdictRule,
-) -> Option<GroupFigure> {
-    let values = |side: usize| -> Option<Vec<f64>> {
-        let of = |at: &usize| (metric.of)(sides[side][*at].record);
-        order.sides[side].iter().map(|at| of(at).filter(|value| *value > 0.0)).collect()
+fn figure(metric: &GroupMetric, sides: &PlacedSides<'_>, rule: VerdictRule) -> Option<GroupFigure> {
+    let values = |side: &[PlacedRun<'_>]| -> Option<Vec<f64>> {
+        let of = |run: &PlacedRun<'_>| (metric.of)(run.record).filter(|value| *value > 0.0);
+        side.iter().map(of).collect()
     };
-    let (a, b) = (values(0)?, values(1)?);
+    let (a, b) = (values(&sides[0])?, values(&sides[1])?);
     if a.is_empty() || b.is_empty() {
         return None;
     }
     let means = FigurePair::new(metric.name, metric.unit, [geometric_mean(&a), geometric_mean(&b)]);
-    let values = match order.is_paired {
-        true => dbtime_stats::RunValues::Paired(a.iter().copied().zip(b.iter().copied()).collect()),
-        false => dbtime_stats::RunValues::Unpaired(a.clone(), b.clone()),
+    let values = match are_paired(sides) {
+        true => RunValues::Paired(a.iter().copied().zip(b.iter().copied()).collect()),
+        false => RunValues::Unpaired(a.clone(), b.clone()),
     };
     let verdict = rule.verdict(&values);
-    let ratio = values.ratio();
+    let has_means = !matches!(verdict, Some(GroupVerdict::TwoStates { .. }));
+    let ratio = values.ratio().filter(|_| has_means);
     let check = values.robust_check();
-    let percent = |interval: dbtime_stats::ConfidenceInterval| {
+    let percent = |interval: ConfidenceInterval| {
         [interval.estimate, interval.low, interval.high].map(|share| 100.0 * share)
     };
     let run_s = [sides[0].first(), sides[1].first()].into_iter().flatten().map(|run| {
@@ -320,11 +310,10 @@ fn figure(
 /// All metrics, the primary one first; none where not all runs have that.
 fn figures(
     metrics: &[GroupMetric],
-    sides: &[Vec<PlacedRun<'_>>; 2],
-    order: &RunOrder,
+    sides: &PlacedSides<'_>,
     rule: VerdictRule,
 ) -> Vec<GroupFigure> {
-    let mut all = metrics.iter().map(|metric| figure(metric, sides, order, rule));
+    let mut all = metrics.iter().map(|metric| figure(metric, sides, rule));
     let Some(primary) = all.next().flatten() else { return Vec::new() };
     let mut figures: Vec<GroupFigure> = [primary].into_iter().chain(all.flatten()).collect();
     adjust(&mut figures);
@@ -366,7 +355,7 @@ fn adjust(figures: &mut [GroupFigure]) {
 }
 
 /// What is not the same in all runs: of a side against its first run, and between both.
-fn unlike(sides: &[Vec<PlacedRun<'_>>; 2]) -> Vec<String> {
+fn unlike(sides: &PlacedSides<'_>) -> Vec<String> {
     let [a, b] = sides;
     let mut sentences = setup::unlike(a[0].record, b[0].record);
     for (name, side) in [("A", a), ("B", b)] {
@@ -382,34 +371,18 @@ fn unlike(sides: &[Vec<PlacedRun<'_>>; 2]) -> Vec<String> {
 }
 
 /// The mean of the parts over the runs of each side.
-fn parts(sides: &[Vec<PlacedRun<'_>>; 2]) -> Vec<FigurePair> {
+fn parts(sides: &PlacedSides<'_>) -> Vec<FigurePair> {
     let budgets = sides.each_ref().map(|side| {
         let all: Option<Vec<_>> = side.iter().map(|run| run.record.budget_us.as_ref()).collect();
         all.filter(|all| !all.is_empty())
     });
     let [Some(a), Some(b)] = budgets else { return Vec::new() };
-    let measured = |part: Part| {
-        let all = a.iter().chain(&b).map(|budget| budget.get(part).is_some());
-        let measured = all.clone().filter(|is| *is).count();
-        (measured > 0, measured == all.count())
-    };
+    let measured = |budget: &BudgetUs| Part::ALL.map(|part| budget.get(part).is_some());
     // A part that some runs have and others have not would be in no mean of all.
-    if Part::ALL.into_iter().any(|part| measured(part).0 != measured(part).1) {
+    if a.iter().chain(&b).any(|budget| measured(budget) != measured(a[0])) {
         return Vec::new();
     }
-    let means = [a, b].map(|all| PartMeans::of(all.into_iter().map(|budget| (budget, 1))));
-    let pair = |part: Part| {
-        let unit = match part {
-            Part::Unexplained => FigureUnit::SignedUs,
-            _ => FigureUnit::Us,
-        };
-        FigurePair::new(part.name(), unit, [0, 1].map(|side: usize| means[side].get(part)))
-    };
-    let is_there = |pair: &FigurePair| [pair.a, pair.b].into_iter().flatten().any(|us| us != 0.0);
-    let mut all: Vec<FigurePair> = Part::ALL.into_iter().map(pair).filter(is_there).collect();
-    all.sort_by(|x, y| y.change().total_cmp(&x.change()));
-    all.push(FigurePair::new("total", FigureUnit::Us, [means[0].total, means[1].total]));
-    all
+    part_pairs([a, b].map(|all| PartMeans::of(all.into_iter().map(|budget| (budget, 1)))))
 }
 
 #[cfg(test)]

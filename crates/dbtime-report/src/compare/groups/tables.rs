@@ -1,11 +1,10 @@
 //! Two groups as tables of texts.
 
 use super::wording::signed;
-use super::{GroupComparison, GroupedRun};
-use crate::compare::figures::FigurePair;
+use super::{GroupComparison, GroupFigure, GroupedRun};
 use crate::compare::tables::{ComparisonHeading, TextTable, figure, list, name, wrapped};
 use crate::facts::instant;
-use crate::format::{NONE, clean};
+use crate::format::{clean, if_any};
 
 /// Everything that was compared of two groups.
 pub(in crate::compare) fn of_groups(groups: &GroupComparison) -> Vec<TextTable> {
@@ -14,13 +13,11 @@ pub(in crate::compare) fn of_groups(groups: &GroupComparison) -> Vec<TextTable> 
 }
 
 fn figures(groups: &GroupComparison) -> TextTable {
-    let row = |one: &super::GroupFigure| {
+    let row = |one: &GroupFigure| {
         let [a, b] = one.means.both();
-        let change = |at: usize| {
-            one.change_pct
-                .map_or_else(|| NONE.to_owned(), |change| signed(change[at] / 100.0) + " %")
-        };
-        vec![one.name.clone(), a, b, change(0), change(1), change(2), higher(one.higher_pct)]
+        let change = |at: usize| if_any(one.change_pct, |pct| signed(pct[at] / 100.0) + " %");
+        let higher = if_any(one.higher_pct, |pct| format!("{pct:.0} %"));
+        vec![one.name.clone(), a, b, change(0), change(1), change(2), higher]
     };
     TextTable {
         title: "Figures, geometric means of the runs",
@@ -43,22 +40,15 @@ const HEADINGS: [ComparisonHeading; 7] = [
     figure("B > A"),
 ];
 
-fn higher(pct: Option<f64>) -> String {
-    pct.map_or_else(|| NONE.to_owned(), |pct| format!("{pct:.0} %"))
-}
-
 fn parts(groups: &GroupComparison) -> TextTable {
-    let title = "Where the time goes, mean per transaction of the mean runs, most changed first";
-    let parts: &[FigurePair] = &groups.parts;
-    list(title, "Part", parts, "not measured")
+    let title = "Where the time goes, mean over the runs, most changed first";
+    list(title, "Part", &groups.parts, "not measured")
 }
 
 fn runs(groups: &GroupComparison) -> TextTable {
     let primary = groups.metrics.first();
     let row = |(is_a, run): (bool, &GroupedRun)| {
-        let value = run.value.zip(primary);
-        let value = value
-            .map_or_else(|| NONE.to_owned(), |(value, primary)| primary.means.unit.shown(value));
+        let value = if_any(run.value.zip(primary), |(value, one)| one.means.unit.shown(value));
         let why = run.excluded.clone().unwrap_or_default();
         let side = if is_a { "A" } else { "B" }.to_owned();
         vec![instant(&run.started_at), side, value, clean(&run.place), why]

@@ -85,6 +85,8 @@ fn what_is_the_same_or_undecided_is_said() {
     let few = compared(&groups(2, 1.5, 0.001));
     assert!(few.verdict.starts_with("No verdict: 2 valid runs of A and 2"), "{}", few.verdict);
     assert_eq!(few.outcome, GroupOutcome::Undecided);
+    let text = groups_text(&few, PageStyle::default());
+    assert_eq!(text.matches("No verdict").count(), 1, "{text}");
 }
 
 /// HammerDB, issue 822: six identical runs.
@@ -93,7 +95,9 @@ fn two_states_are_not_averaged() {
     let tpm = [298_998.0, 308_659.0, 474_245.0, 456_699.0, 283_805.0, 449_005.0];
     let a = tpm.iter().enumerate().map(|(at, tpm)| run(2 * at, *tpm, 1.0)).collect();
     let b = (0..6).map(|at| run(2 * at + 1, 300_000.0 + at as f64, 1.0)).collect();
-    let verdict = compared(&[a, b]).verdict;
+    let states = compared(&[a, b]);
+    assert_eq!((&states.where_it_went, states.metrics[0].change_pct), (&None, None));
+    let verdict = states.verdict;
     let wanted = "Two states: A 296,977 (3 of 6) / 459,863 (3 of 6); means not compared";
     assert_eq!(verdict, wanted);
 }

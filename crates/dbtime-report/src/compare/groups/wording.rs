@@ -1,9 +1,9 @@
 //! Verdicts in words.
 
-use super::PlacedRun;
+use super::PlacedSides;
 use super::metrics::GroupMetric;
-use crate::compare::figures::{FigurePair, FigureUnit};
-use crate::format::{counted, rate, seconds, signed_us};
+use crate::compare::figures::FigurePair;
+use crate::format::{counted, seconds, signed_us};
 use dbtime_stats::{
     ConfidenceInterval, GroupSplit, GroupVerdict, RobustCheck, RunValues, VerdictRule,
 };
@@ -99,10 +99,7 @@ impl VerdictWords<'_> {
     }
 
     fn states(&self, split: &GroupSplit, count: usize) -> String {
-        let shown = |value: f64| match self.metric.unit {
-            FigureUnit::Us => crate::format::us(value),
-            _ => rate(value),
-        };
+        let shown = |value: f64| self.metric.unit.shown(value);
         format!(
             "{} ({} of {count}) / {} ({} of {count})",
             shown(split.lower_center),
@@ -156,7 +153,7 @@ fn too_few([a, b]: [usize; 2]) -> String {
 }
 
 /// Why there is not even a figure.
-pub(super) fn no_figure(metric: &GroupMetric, sides: &[Vec<PlacedRun<'_>>; 2]) -> String {
+pub(super) fn no_figure(metric: &GroupMetric, sides: &PlacedSides<'_>) -> String {
     match sides.each_ref().map(Vec::len) {
         [0, _] | [_, 0] => {
             "Invalid: no run of one side is valid; see why, mend it and run again".to_owned()
