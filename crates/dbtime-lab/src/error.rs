@@ -7,6 +7,7 @@ use dbtime_engines::drive::plan::ScriptError;
 use dbtime_engines::drive::shard::DriveError;
 use dbtime_engines::server::ServerError;
 use dbtime_load::failure::DatabaseFailure;
+use dbtime_model::study::StudyReadError;
 use std::io;
 use std::path::PathBuf;
 
@@ -58,6 +59,9 @@ pub enum LabError {
     #[cfg(feature = "trace")]
     #[error(transparent)]
     Join(Box<JoinError>),
+    /// A folder is no study, or a damaged one.
+    #[error(transparent)]
+    Study(#[from] StudyReadError),
     /// The record's folder is there already.
     #[error("{0} exists already: a record is never overwritten; name another --out or remove it")]
     OutExists(PathBuf),

@@ -37,6 +37,7 @@ pub mod servers;
 #[cfg(feature = "trace")]
 mod statements;
 pub mod store;
+pub mod study;
 mod summary;
 mod targets;
 #[cfg(feature = "trace")]

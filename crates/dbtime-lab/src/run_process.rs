@@ -38,6 +38,8 @@ pub struct RunProcess {
     pub environment: Vec<(OsString, OsString)>,
     /// What it reads: the written form of the run.
     pub document: String,
+    /// The folder that it works in; `None`: that of this process.
+    pub directory: Option<PathBuf>,
 }
 
 /// What became of such a process.
@@ -81,6 +83,9 @@ impl RunProcess {
     fn spawn(&self) -> std::io::Result<Child> {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).envs(self.environment.iter().cloned());
+        if let Some(directory) = &self.directory {
+            command.current_dir(directory);
+        }
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         // Signals from the terminal come by this process, and once.
         let mut child = command.process_group(0).spawn()?;

@@ -46,16 +46,21 @@ pub fn write_sweep(folder: &Path, record: &SweepRecord) -> Result<(), LabError> 
     let failed = |source| LabError::Record { path: folder.to_owned(), source };
     let json = serde_json::to_string_pretty(record).map_err(io::Error::other).map_err(failed)?;
     let table = sweep_text(record);
-    for (name, text) in [(file::SWEEP_TABLE, table), (file::SWEEP, json + "\n")] {
-        let partial = folder.join(format!(".{name}{PARTIAL}{}", std::process::id()));
-        let written = write_synced(&partial, &text);
-        written.and_then(|()| fs::rename(&partial, folder.join(name))).map_err(|source| {
-            // What could not be written whole is taken away.
-            let _ = fs::remove_file(&partial);
-            failed(source)
-        })?;
-    }
-    Ok(())
+    write_file(folder, file::SWEEP_TABLE, &table)?;
+    write_file(folder, file::SWEEP, &(json + "\n"))
+}
+
+/// Writes a file of a folder over what was there: a reader finds the old one or the new, whole.
+///
+/// Errors: [`LabError::Record`].
+pub fn write_file(folder: &Path, name: &str, text: &str) -> Result<(), LabError> {
+    let partial = folder.join(format!(".{name}{PARTIAL}{}", std::process::id()));
+    let written = write_synced(&partial, text);
+    written.and_then(|()| fs::rename(&partial, folder.join(name))).map_err(|source| {
+        // What could not be written whole is taken away.
+        let _ = fs::remove_file(&partial);
+        LabError::Record { path: folder.to_owned(), source }
+    })
 }
 
 fn write_synced(path: &Path, text: &str) -> io::Result<()> {

@@ -28,6 +28,7 @@ pub mod series;
 pub mod shell;
 pub mod spans;
 mod sparse_counts;
+pub mod study;
 pub mod traced;
 pub mod traced_batch;
 pub mod traced_file;

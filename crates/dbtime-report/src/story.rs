@@ -184,26 +184,12 @@ pub(crate) fn slow_name(slice: &TailSlice) -> String {
 
 /// Why the figures may be wrong; `None` when nothing speaks against them.
 pub(crate) fn invalid(record: &RunRecord) -> Option<String> {
-    let validity = &record.validity;
-    if validity.valid && !validity.client_limited {
-        return None;
-    }
-    let why = culprit(record).map(|warning| clean(&warning.text));
-    Some(match (validity.client_limited, why) {
-        (true, Some(why)) => format!("client-limited: {why}"),
-        (true, None) => {
-            "client-limited: the driver, not the database, may have made the result".into()
-        }
-        (false, Some(why)) => why,
-        (false, None) => "the record does not vouch for its figures".into(),
-    })
+    record.validity.reason().map(|reason| clean(&reason))
 }
 
 /// The warning that makes the figures doubtful.
 pub(crate) fn culprit(record: &RunRecord) -> Option<&Warning> {
-    let validity = &record.validity;
-    let about = validity.warnings.iter().find(|warning| warning.kind.invalidates());
-    about.filter(|_| !validity.valid || validity.client_limited)
+    record.validity.culprit()
 }
 
 /// The warning that the target gave no service for some time.

@@ -7,6 +7,7 @@
 //! Intervals, 2020).
 
 use crate::ConfidenceInterval;
+use crate::multiplicity::level_of_each;
 use crate::student::{t_quantile, two_sided_p};
 
 /// By how much the second of two configurations differs from the first, as the logarithm of the
@@ -49,7 +50,14 @@ impl LogRatio {
     /// The change as a share of the first configuration, 0.05 being five percent more, with its
     /// interval.
     pub fn interval(&self, level: f64) -> ConfidenceInterval {
-        let half = t_quantile(0.5 + level / 2.0, self.freedom) * self.error;
+        self.interval_among(level, 1)
+    }
+
+    /// The same where so many configurations are compared with one: all of their intervals cover
+    /// their true values in `level` of all repetitions, or more.
+    pub fn interval_among(&self, level: f64, comparisons: usize) -> ConfidenceInterval {
+        let of_each = level_of_each(level, comparisons);
+        let half = t_quantile(0.5 + of_each / 2.0, self.freedom) * self.error;
         let (low, high) = (self.mean - half, self.mean + half);
         ConfidenceInterval { estimate: self.mean, low, high, level }.map(f64::exp_m1)
     }
@@ -65,7 +73,8 @@ impl LogRatio {
 
     /// Whether both are the same but for the margin, a share: two one-sided tests of 5 % each,
     /// which is that the 90 % interval lies inside (Schuirmann 1987).
-    pub fn is_equivalent(&self, margin: f64) -> bool {
+    #[cfg(test)]
+    fn is_equivalent(&self, margin: f64) -> bool {
         self.interval(0.9).is_within(margin)
     }
 

@@ -12,7 +12,7 @@ const MOST_PAIRS: usize = 100_000;
 /// whose differences have this standard deviation, a share. Student's quantiles stand for those of
 /// the noncentral distribution: that is 5 % too small with three pairs, 1 % with five, nothing with
 /// ten (`tests/oracle.py`). `None`: fewer than two.
-fn detectable_change(deviation: f64, pairs: usize) -> Option<f64> {
+pub fn detectable_change(deviation: f64, pairs: usize) -> Option<f64> {
     (pairs >= 2).then(|| {
         let freedom = pairs as f64 - 1.0;
         let quantiles = t_quantile(0.975, freedom) + t_quantile(POWER, freedom);

@@ -24,6 +24,10 @@ pub enum RunValues {
 pub struct VerdictRule {
     /// The smallest change of interest, a share.
     pub margin: f64,
+    /// How many configurations are compared with this one's baseline; one or more.
+    pub comparisons: usize,
+    /// The level of the interval that shows a difference: 0.95, or that of a planned look.
+    pub level: f64,
 }
 
 /// A verdict on one metric: the change of B against A, a share.
@@ -119,6 +123,16 @@ impl RobustCheck {
 }
 
 impl VerdictRule {
+    /// That of a single comparison after all runs.
+    pub fn new(margin: f64) -> Self {
+        Self { margin, comparisons: 1, level: LEVEL }
+    }
+
+    /// The change with its interval.
+    pub fn change(&self, ratio: &LogRatio) -> ConfidenceInterval {
+        ratio.interval_among(self.level, self.comparisons)
+    }
+
     /// The verdict; `None`: fewer than three runs a side, or values that are not above zero.
     pub fn verdict(&self, values: &RunValues) -> Option<GroupVerdict> {
         let runs = values.runs_a_side();
@@ -126,15 +140,20 @@ impl VerdictRule {
             return None;
         }
         let ratio = values.ratio()?;
-        let [a, b] = values.sides().map(|side| GroupSplit::find(&side));
+        // States that are nearer to each other than the margin are of no interest.
+        let matters =
+            |split: &GroupSplit| split.higher_center > split.lower_center * (1.0 + self.margin);
+        let [a, b] = values.sides().map(|side| GroupSplit::find(&side).filter(matters));
         if a.is_some() || b.is_some() {
             return Some(GroupVerdict::TwoStates { a, b });
         }
-        let change = ratio.interval(LEVEL);
-        Some(match (change.covers(0.0), ratio.is_equivalent(self.margin)) {
+        let change = self.change(&ratio);
+        // Two one-sided tests of 5 % each are that the 90 % interval lies inside (Schuirmann 1987).
+        let within = ratio.interval_among(0.9, self.comparisons);
+        Some(match (change.covers(0.0), within.is_within(self.margin)) {
             (false, _) if change.is_within(self.margin) => GroupVerdict::Small(change),
             (false, _) => GroupVerdict::Different(change),
-            (true, true) => GroupVerdict::Same(ratio.interval(0.9)),
+            (true, true) => GroupVerdict::Same(within),
             (true, false) => {
                 let needed = pairs_needed(ratio.deviation(runs), self.margin);
                 let more = needed.map(|needed| needed.saturating_sub(runs).max(1));
@@ -148,7 +167,7 @@ impl VerdictRule {
 mod tests {
     use super::*;
 
-    const RULE: VerdictRule = VerdictRule { margin: 0.01 };
+    const RULE: VerdictRule = VerdictRule { margin: 0.01, comparisons: 1, level: LEVEL };
 
     /// Pairs with this change, and noise of this size that averages out.
     fn pairs(change: f64, noise: f64, count: u32) -> RunValues {
@@ -187,6 +206,10 @@ mod tests {
             panic!("{:?}", RULE.verdict(&values));
         };
         assert_eq!((a.lower, a.higher), (4, 4));
+        let near =
+            |at: u32| if at.is_multiple_of(2) { 300.0 } else { 302.0 } + 0.01 * f64::from(at);
+        let values = RunValues::Unpaired((0..8).map(near).collect(), vec![300.0, 301.0, 302.0]);
+        assert!(!matches!(RULE.verdict(&values), Some(GroupVerdict::TwoStates { .. })));
     }
 
     #[test]

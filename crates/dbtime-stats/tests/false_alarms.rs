@@ -1,13 +1,13 @@
 //! How often the verdicts are wrong, on simulated studies of which the truth is known.
 
-use dbtime_stats::{GroupSplit, GroupVerdict, RunValues, VerdictRule, pairs_needed};
+use dbtime_stats::{GroupSplit, GroupVerdict, RunValues, VerdictRule, look_level, pairs_needed};
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 const STUDIES: u64 = 4_000;
 
-const RULE: VerdictRule = VerdictRule { margin: 0.01 };
+const RULE: VerdictRule = VerdictRule { margin: 0.01, comparisons: 1, level: 0.95 };
 
 /// What the values of runs have in them besides the configuration, as shares.
 #[derive(Clone, Copy, Debug, Default)]
@@ -103,6 +103,50 @@ fn what_differs_by_the_margin_is_called_the_same_in_one_study_of_twenty() {
         };
         let wrong = share(pairs, noise, RULE.margin, is_same);
         assert!(wrong <= 0.06, "{deviation}, {pairs} pairs: {wrong}");
+    }
+}
+
+/// In which share of studies of so many configurations that are all the same one is said to differ.
+fn family_alarms(pairs: usize, configurations: usize) -> f64 {
+    let rule = VerdictRule { comparisons: configurations, ..RULE };
+    let alarms = |seed: u64| {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut value = || (0.01 * normal(&mut random)).exp();
+        let baseline: Vec<f64> = (0..pairs).map(|_| value()).collect();
+        (0..configurations).any(|_| {
+            let of = baseline.iter().map(|a| (*a, value())).collect();
+            rule.verdict(&RunValues::Paired(of)).is_some_and(|verdict| differs(&verdict))
+        })
+    };
+    (0..STUDIES).filter(|seed| alarms(*seed)).count() as f64 / STUDIES as f64
+}
+
+#[test]
+fn one_of_several_configurations_differs_in_one_study_of_twenty() {
+    for (pairs, configurations) in [(5, 3), (10, 3), (10, 11)] {
+        let alarms = family_alarms(pairs, configurations);
+        assert!((0.03..=0.06).contains(&alarms), "{pairs} {configurations}: {alarms}");
+    }
+}
+
+#[test]
+fn planned_looks_find_a_difference_in_one_study_of_twenty_where_there_is_none() {
+    let noise = RunNoise { deviation: 0.01, ..RunNoise::default() };
+    for looks in [2, 3, 5] {
+        let each = 6;
+        let alarms = |seed: u64| {
+            let RunValues::Paired(all) = study(seed, each * looks, noise, 0.0) else {
+                return false;
+            };
+            (1..=looks).any(|look| {
+                let level = look_level(look as u32, looks as u32).expect("a look");
+                let rule = VerdictRule { level, ..RULE };
+                let so_far = RunValues::Paired(all[..each * look].to_vec());
+                rule.verdict(&so_far).is_some_and(|verdict| differs(&verdict))
+            })
+        };
+        let found = (0..STUDIES).filter(|seed| alarms(*seed)).count() as f64 / STUDIES as f64;
+        assert!((0.035..=0.065).contains(&found), "{looks} looks: {found}");
     }
 }
 

@@ -7,16 +7,21 @@ mod login;
 mod parse;
 mod ps;
 mod run;
+mod study;
 #[cfg(feature = "trace")]
 mod top;
 #[cfg(feature = "trace")]
 mod trace;
 mod usage;
 
-pub(crate) use compare::CompareArgs;
+pub(crate) use compare::{CompareArgs, margin, metric};
 pub(crate) use parse::{complaint, parse, public_command};
 pub(crate) use ps::PsArgs;
 pub(crate) use run::RunArgs;
+pub(crate) use study::{
+    StudyAbArgs, StudyArgs, StudyCommand, StudyPlanArgs, StudyReportArgs, StudyResumeArgs,
+    StudyRunArgs, StudyShownArgs,
+};
 #[cfg(feature = "trace")]
 pub(crate) use top::TopArgs;
 #[cfg(feature = "trace")]
@@ -69,7 +74,7 @@ pub(crate) enum CliCommand {
     Sysbench(ForeignArgs),
     /// List the shipped workloads, or show one: its file, tables and size.
     Workloads(WorkloadsArgs),
-    /// Turn the record of a run or a sweep into one self-contained HTML file, or text.
+    /// Turn the record of a run, a sweep or a study into one self-contained HTML file, or text.
     Report(ReportArgs),
     /// Show what to look at or to try next, by the time budget of a run.
     ///
@@ -93,6 +98,12 @@ pub(crate) enum CliCommand {
     /// with `--` between, it says whether they differ, by how much, how sure that is, and in which
     /// parts of the time.
     Compare(CompareArgs),
+    /// Compare configurations by repeated runs in random blocks, with a verdict on each.
+    ///
+    /// Every run is a process of its own, against a server that is started anew. What happened is
+    /// journaled, so that a study can be interrupted at any moment and resumed. Runs beside which
+    /// the machine was not quiet do not count, and their blocks are repeated.
+    Study(StudyArgs),
     /// List the records there are, newest first.
     Runs(RunsArgs),
     /// Show a database's status counters as differences and rates.
@@ -185,8 +196,8 @@ pub(crate) struct WorkloadsArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  dbtime report dbtime-runs/20261121-101500-atm")]
 pub(crate) struct ReportArgs {
-    /// Folder of a run or a sweep, or its run.json or sweep.json.
-    #[arg(value_name = "RUN|SWEEP")]
+    /// Folder of a run, a sweep or a study, or its run.json or sweep.json.
+    #[arg(value_name = "RUN|SWEEP|STUDY")]
     pub(crate) run: PathBuf,
 
     /// File for the HTML [default: report.html in that folder].

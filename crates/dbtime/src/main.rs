@@ -10,10 +10,12 @@ mod foreign;
 mod interrupt;
 mod live;
 mod live_phase;
+mod planned_run;
 mod run_events;
 mod screen;
 mod secrets;
 mod spec;
+mod study;
 mod sweep;
 
 use exit::{CommandFailure, ProcessExit};

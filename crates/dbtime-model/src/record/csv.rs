@@ -231,7 +231,7 @@ fn rows<T: DeserializeOwned>(text: &str, path: &Path) -> Result<Vec<T>, ReadErro
     reader.deserialize().map(|row| row.map_err(malformed)).collect()
 }
 
-pub(super) fn text(writer: csv::Writer<Vec<u8>>) -> String {
+pub(crate) fn text(writer: csv::Writer<Vec<u8>>) -> String {
     let bytes = writer.into_inner().expect("flushing to memory");
     String::from_utf8(bytes).expect("every cell is UTF-8")
 }

@@ -18,6 +18,7 @@ mod folder;
 mod interval_log;
 mod layer;
 mod lock_chain;
+mod primary_metric;
 mod resources;
 pub mod server_seconds;
 mod spec;
@@ -43,6 +44,7 @@ pub use folder::{
 pub use interval_log::ResponseSecond;
 pub use layer::{BudgetLayer, LayerCell, LayerScope, Provenance, relate_layers};
 pub use lock_chain::{BudgetLockChain, ChainCause, MAX_CHAIN_DEPTH};
+pub use primary_metric::PrimaryMetric;
 pub use resources::{ClientInfo, ServerInfo, ServerThreads};
 pub use server_seconds::{SampledCounter, ServerSecond};
 pub use spec::{LoadSpec, RunSpec, SpecDocument, SpecError, TargetSpec, WindowSpec, WorkloadSpec};

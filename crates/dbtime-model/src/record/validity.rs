@@ -98,6 +98,28 @@ impl WarningKind {
 }
 
 impl Validity {
+    /// The warning that makes the figures doubtful; `None` where none does.
+    pub fn culprit(&self) -> Option<&Warning> {
+        let about = self.warnings.iter().find(|warning| warning.kind.invalidates());
+        about.filter(|_| !self.valid || self.client_limited)
+    }
+
+    /// Why figures may be wrong; `None`: nothing was found.
+    pub fn reason(&self) -> Option<String> {
+        if self.valid && !self.client_limited {
+            return None;
+        }
+        let why = self.culprit().map(|warning| &warning.text);
+        Some(match (self.client_limited, why) {
+            (true, Some(why)) => format!("client-limited: {why}"),
+            (true, None) => {
+                "client-limited: the driver, not the database, may have made the result".to_owned()
+            }
+            (false, Some(why)) => why.clone(),
+            (false, None) => "the record does not vouch for its figures".to_owned(),
+        })
+    }
+
     /// A verdict from its warnings.
     pub fn from_warnings(warnings: Vec<Warning>) -> Self {
         let has = |test: fn(WarningKind) -> bool| warnings.iter().any(|w| test(w.kind));

@@ -19,8 +19,8 @@ const RIGHT: f64 = 880.0;
 const ROW: f64 = 34.0;
 const TOP: f64 = 12.0;
 
-/// The plot as SVG; `None` without rows.
-pub(crate) fn forest_plot(rows: &[ForestRow<'_>], margin_pct: f64) -> Option<String> {
+/// The plot as SVG, of changes of one thing against another; `None` without rows.
+pub(crate) fn forest_plot(rows: &[ForestRow<'_>], margin_pct: f64, title: &str) -> Option<String> {
     let ends = rows.iter().flat_map(|row| row.change_pct);
     let reach = ends.chain([1.5 * margin_pct]).map(f64::abs).fold(0.0, f64::max);
     if rows.is_empty() || !reach.is_finite() {
@@ -33,8 +33,8 @@ pub(crate) fn forest_plot(rows: &[ForestRow<'_>], margin_pct: f64) -> Option<Str
     let mut svg = Svg::new(
         "forest",
         (WIDTH, bottom + 44.0),
-        "Change of B against A",
-        "Each metric's change with its 95 % interval; the band is the margin",
+        title,
+        "Each change with its interval; the band is the margin",
     );
     let band = at(margin_pct) - at(-margin_pct);
     svg.rect((at(-margin_pct), TOP), (band, bottom - TOP), "shade", "the margin");
@@ -53,8 +53,8 @@ pub(crate) fn forest_plot(rows: &[ForestRow<'_>], margin_pct: f64) -> Option<Str
         svg.rect((change - 4.0, y - 4.0), (8.0, 8.0), "line-0", "");
         svg.rect((LEFT, y - ROW / 2.0), (RIGHT - LEFT, ROW), "hit", row.text);
     }
-    let caption = "change of B against A with its 95 % interval; the band is the margin";
-    svg.text((middle, bottom + 38.0), TextAnchor::Middle, "caption", caption);
+    let caption = format!("{title}, with its interval; the band is the margin");
+    svg.text((middle, bottom + 38.0), TextAnchor::Middle, "caption", &caption);
     Some(svg.finish())
 }
 

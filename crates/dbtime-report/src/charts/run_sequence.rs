@@ -5,8 +5,8 @@ use super::svg::{Svg, TextAnchor};
 
 /// A run of the plot.
 pub(crate) struct SequencedRun {
-    /// Whether it is of the first of both sides.
-    pub(crate) is_first_side: bool,
+    /// Which of the sides it is of, from 0.
+    pub(crate) side: usize,
     /// Its value.
     pub(crate) value: f64,
     /// Whether no verdict has it.
@@ -23,8 +23,20 @@ const TOP: f64 = 12.0;
 const BOTTOM: f64 = 232.0;
 const DOT: f64 = 9.0;
 
-/// The plot as SVG; `None` without runs.
-pub(crate) fn run_sequence(runs: &[SequencedRun], name: &str, is_time: bool) -> Option<String> {
+/// More runs than this have no letters below them: there is no room.
+const MOST_LETTERS: usize = 60;
+
+/// There are so many colours.
+const COLORS: usize = 6;
+
+/// The plot as SVG, with the names of the sides in its legend where they are more than letters;
+/// `None` without runs.
+pub(crate) fn run_sequence(
+    runs: &[SequencedRun],
+    sides: &[&str],
+    name: &str,
+    is_time: bool,
+) -> Option<String> {
     let most = runs.iter().map(|run| run.value).fold(0.0, f64::max);
     if runs.is_empty() {
         return None;
@@ -41,13 +53,24 @@ pub(crate) fn run_sequence(runs: &[SequencedRun], name: &str, is_time: bool) -> 
     let step = (RIGHT - LEFT) / runs.len() as f64;
     for (run, place) in runs.iter().zip(0u32..) {
         let (x, y) = (LEFT + step * (f64::from(place) + 0.5), scale.at(run.value));
-        let color = if run.is_first_side { "line-0" } else { "line-1" };
-        let class = if run.is_excluded { "hollow" } else { color };
+        let color = format!("line-{}", run.side % COLORS);
+        let class = if run.is_excluded { "hollow" } else { &color };
         svg.rect((x - DOT / 2.0, y - DOT / 2.0), (DOT, DOT), class, &run.text);
-        let side = if run.is_first_side { "A" } else { "B" };
-        svg.text((x, BOTTOM + 18.0), TextAnchor::Middle, "tick", side);
+        if runs.len() <= MOST_LETTERS {
+            svg.text((x, BOTTOM + 18.0), TextAnchor::Middle, "tick", &letter(run.side));
+        }
     }
-    let caption = format!("{name}, runs by their starts; hollow: not in the verdict");
+    let legend = sides.iter().enumerate().filter(|(at, side)| letter(*at) != **side);
+    let legend: String = legend.map(|(at, side)| format!("{}: {side}; ", letter(at))).collect();
+    let caption = format!("{legend}{name}, runs by their starts; hollow: not in the verdict");
     svg.text(((LEFT + RIGHT) / 2.0, HEIGHT - 6.0), TextAnchor::Middle, "caption", &caption);
     Some(svg.finish())
+}
+
+/// `A`, `B`, …, and numbers from 27 on.
+fn letter(side: usize) -> String {
+    match u8::try_from(side) {
+        Ok(at @ 0..26) => char::from(b'A' + at).to_string(),
+        _ => (side + 1).to_string(),
+    }
 }

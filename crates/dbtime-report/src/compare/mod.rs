@@ -1,4 +1,5 @@
-//! Two runs, or two sweeps, side by side, without a verdict; or two groups of runs, with one.
+//! Two runs, or two sweeps, side by side, without a verdict; two groups of runs, or all that a
+//! study has, with one.
 //!
 //! A verdict needs repeated runs: the difference of two runs holds both what was changed and
 //! whatever else differed between two lives of a server, and nothing in them tells the two apart.
@@ -11,20 +12,21 @@ mod groups;
 mod page;
 mod run;
 mod setup;
+mod study;
 mod sweep;
 mod tables;
 mod text;
 
 pub use figures::{FigurePair, FigureUnit};
 pub use groups::{
-    GroupComparison, GroupFigure, GroupOptions, GroupOutcome, GroupedRun, PlacedRun, PrimaryMetric,
-    RunGroup,
+    GroupComparison, GroupFigure, GroupOptions, GroupOutcome, GroupedRun, PlacedRun, RunGroup,
 };
-pub use page::{groups_page, runs_page, sweeps_page};
+pub use page::{groups_page, runs_page, study_page, sweeps_page};
 pub use run::{ComparedItem, ComparedRun, RunComparison};
 pub use setup::SettingPair;
+pub use study::{CellComparison, CellFigures, StudyComparison, StudyRunLine, plan_text};
 pub use sweep::{ComparedCombination, SweepComparison};
-pub use text::{groups_text, runs_text, sweeps_text};
+pub use text::{groups_text, runs_text, study_text, sweeps_text};
 
 /// The version of the documents that `dbtime compare --json` prints.
 pub const SCHEMA: u32 = 1;

@@ -3,6 +3,7 @@
 use super::NO_VERDICT;
 use super::groups::{self, GroupComparison};
 use super::run::{ComparedRun, RunComparison};
+use super::study::{self, StudyComparison};
 use super::sweep::SweepComparison;
 use super::tables::{self, TextTable};
 use crate::charts::escape;
@@ -68,6 +69,25 @@ pub fn groups_page(compared: &GroupComparison) -> String {
     }
     groups::of_groups(compared).iter().for_each(|table| show(table, &mut body));
     frame("Two groups of runs", &body)
+}
+
+/// A study as a self-contained page: the verdicts, all changes, all runs.
+///
+/// Shape: as [`crate::html::report`].
+pub fn study_page(compared: &StudyComparison) -> String {
+    let name = escape(&compared.name);
+    let mut body =
+        format!("<header><p class=\"kicker\">dbtime study</p><h1>{name}</h1></header>\n");
+    body += "<section><dl class=\"facts\">";
+    for (name, text) in compared.facts() {
+        let _ = write!(body, "<dt>{}</dt><dd>{}</dd>", escape(&name), escape(&text));
+    }
+    body += "</dl></section>\n";
+    for (title, svg) in study::charts(compared) {
+        let _ = writeln!(body, "<section><h2>{title}</h2>{svg}</section>");
+    }
+    study::of_study(compared).iter().for_each(|table| show(table, &mut body));
+    frame(&compared.name, &body)
 }
 
 fn head(what: &str, unlike: &[String]) -> String {

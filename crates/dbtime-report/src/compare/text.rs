@@ -3,6 +3,7 @@
 use super::NO_VERDICT;
 use super::groups::{self, GroupComparison, RunGroup};
 use super::run::{ComparedRun, RunComparison};
+use super::study::{self, StudyComparison};
 use super::sweep::SweepComparison;
 use super::tables::{self, TextTable};
 use crate::facts::instant;
@@ -60,6 +61,20 @@ pub fn groups_text(compared: &GroupComparison, style: PageStyle) -> String {
     group("A", &compared.a, &mut page);
     group("B", &compared.b, &mut page);
     groups::of_groups(compared).iter().for_each(|table| show(table, &mut page));
+    page.finish()
+}
+
+/// A study: the verdicts first, then every change, the configurations and the runs.
+///
+/// Shape: as [`runs_text`].
+pub fn study_text(compared: &StudyComparison, style: PageStyle) -> String {
+    let mut page = ReportPage::plain(style);
+    let title = page.paint(&format!("Study {}", clean(&compared.name)), TextRole::Bold);
+    page.line(&title);
+    for (name, text) in compared.facts() {
+        page.fact(&name, &text, TextRole::Plain);
+    }
+    study::of_study(compared).iter().for_each(|table| show(table, &mut page));
     page.finish()
 }
 

@@ -1,7 +1,7 @@
 //! `dbtime compare`.
 
 use clap::Args;
-use dbtime_report::compare::PrimaryMetric;
+use dbtime_model::record::PrimaryMetric;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -49,14 +49,14 @@ pub(crate) struct CompareArgs {
     pub(crate) json: bool,
 }
 
-fn metric(name: &str) -> Result<PrimaryMetric, String> {
-    let found = PrimaryMetric::NAMED.into_iter().find(|(known, _)| *known == name);
+/// A metric by its name.
+pub(crate) fn metric(name: &str) -> Result<PrimaryMetric, String> {
     let names = || PrimaryMetric::NAMED.map(|(known, _)| known).join(", ");
-    found.map(|(_, metric)| metric).ok_or_else(|| format!("none of {}", names()))
+    PrimaryMetric::named(name).ok_or_else(|| format!("none of {}", names()))
 }
 
 /// A share in percent, with or without the sign, as a fraction.
-fn margin(text: &str) -> Result<f64, String> {
+pub(crate) fn margin(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches('%').trim_end();
     match number.parse::<f64>() {
         Ok(percent) if percent > 0.0 && percent < 100.0 => Ok(percent / 100.0),

@@ -60,7 +60,8 @@ const TRACE: [FlagGroup; 5] = [
 
 fn groups(command: &str) -> &'static [FlagGroup] {
     match command {
-        "run" => &RUN,
+        // `study ab` takes the flags of a run.
+        "run" | "ab" => &RUN,
         #[cfg(feature = "trace")]
         "trace" => &TRACE,
         _ => &[],

@@ -18,11 +18,14 @@ where
     I: IntoIterator<Item = T>,
     T: Into<OsString> + Clone,
 {
-    // `dbtime run -V` is the version of dbtime.
-    let shown = |subcommand: Command| subcommand.display_name("dbtime").defer(with_whole_text);
     let mut command = command().mut_subcommands(shown);
     let mut matches = command.try_get_matches_from_mut(words)?;
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+}
+
+/// `dbtime run -V` is the version of dbtime.
+fn shown(command: Command) -> Command {
+    command.mut_subcommands(shown).display_name("dbtime").defer(with_whole_text)
 }
 
 /// The whole grammar.
@@ -37,6 +40,7 @@ pub(super) fn command() -> Command {
 /// A command with flags of dbtime's own.
 fn own(command: Command) -> Command {
     let name = command.get_name().to_owned();
+    let command = command.mut_subcommands(|subcommand| with_help(own(subcommand)));
     let command = command.mut_args(|arg| {
         let arg = match headings::of(&name, arg.get_id().as_str()) {
             Some(heading) => arg.help_heading(heading),

@@ -9,6 +9,7 @@ use dbtime_report::compare::{
     GroupComparison, GroupOptions, GroupOutcome, PlacedRun, RunComparison, SweepComparison,
     groups_page, groups_text, runs_page, runs_text, sweeps_page, sweeps_text,
 };
+use dbtime_stats::VerdictRule;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -43,10 +44,10 @@ fn groups(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, Com
              verdict look surer than it is"
         )));
     }
-    let [a, b] = [&a, &b].map(|side| {
-        side.iter().map(|(place, record)| PlacedRun { place, record }).collect::<Vec<_>>()
-    });
-    let options = GroupOptions { margin: args.margin, primary: args.primary };
+    let [a, b] = [&a, &b]
+        .map(|side| side.iter().map(|(place, record)| placed(place, record)).collect::<Vec<_>>());
+    let rule = VerdictRule::new(args.margin);
+    let options = GroupOptions { rule, primary: args.primary, names: ["A", "B"] };
     let compared = GroupComparison::of(&a, &b, options);
     show(args, &compared, groups_text, groups_page)?;
     Ok(match compared.outcome {
@@ -55,6 +56,10 @@ fn groups(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, Com
         GroupOutcome::Worse => ProcessExit::Failed,
         GroupOutcome::Undecided => ProcessExit::Undecided,
     })
+}
+
+fn placed<'a>(place: &'a str, record: &'a RunRecord) -> PlacedRun<'a> {
+    PlacedRun { place, record, excluded: None }
 }
 
 /// The records of these runs, each with its place.

@@ -14,11 +14,14 @@ pub(crate) fn run(args: &ManualArgs) -> Result<ProcessExit, CommandFailure> {
     // `help` has no page: each command's own page is its help.
     let mut grammar = cli::public_command().disable_help_subcommand(true);
     grammar.build();
-    for command in grammar.get_subcommands() {
-        write(&args.folder, command.clone()).map_err(unwritten)?;
-    }
-    write(&args.folder, grammar).map_err(unwritten)?;
+    write_all(&args.folder, &grammar).map_err(unwritten)?;
     Ok(ProcessExit::Fine)
+}
+
+/// The page of a command, and those of its own commands.
+fn write_all(folder: &Path, command: &clap::Command) -> io::Result<()> {
+    command.get_subcommands().try_for_each(|below| write_all(folder, below))?;
+    write(folder, command.clone())
 }
 
 fn write(folder: &Path, command: clap::Command) -> io::Result<()> {

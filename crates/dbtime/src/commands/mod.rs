@@ -13,6 +13,8 @@ mod ps;
 pub(crate) mod report;
 pub(crate) mod run;
 mod runs;
+mod study;
+mod study_ab;
 mod sysbench;
 #[cfg(feature = "trace")]
 mod top;
@@ -37,6 +39,7 @@ pub(crate) fn dispatch(command: CliCommand) -> Result<ProcessExit, CommandFailur
         #[cfg(feature = "trace")]
         CliCommand::Join(args) => join::run(&args),
         CliCommand::Compare(args) => compare::run(&args),
+        CliCommand::Study(args) => study::run(&args),
         CliCommand::Runs(args) => runs::run(&args),
         CliCommand::Counters(args) => counters::run(&args),
         CliCommand::Ps(args) => ps::run(&args),

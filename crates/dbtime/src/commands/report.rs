@@ -1,9 +1,12 @@
-//! `dbtime report`: the record of a run or a sweep as one self-contained HTML file, or as text.
+//! `dbtime report`: the record of a run, a sweep or a study as one self-contained HTML file, or as
+//! text.
 
 use crate::cli::ReportArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::screen;
 use dbtime_model::record::{is_sweep, read_run, read_sweep, record_folder};
+use dbtime_model::study::{RecordedStudy, is_study};
+use dbtime_report::compare::{StudyComparison, study_page, study_text};
 use dbtime_report::html;
 use dbtime_report::terminal::{TerminalOptions, run_report, sweep_text};
 use std::fs;
@@ -13,6 +16,11 @@ use std::path::Path;
 pub(crate) fn run(args: &ReportArgs) -> Result<ProcessExit, CommandFailure> {
     let folder = record_folder(&args.run);
     let (text, page) = match is_sweep(&folder) {
+        _ if is_study(&folder) => {
+            let study = RecordedStudy::read(&folder).map_err(CommandFailure::environment)?;
+            let compared = StudyComparison::of(&study);
+            (study_text(&compared, screen::style()), study_page(&compared))
+        }
         true => {
             let sweep = read_sweep(&folder)?;
             (sweep_text(&sweep, screen::style()), html::sweep_report(&sweep))

@@ -12,13 +12,13 @@ use crate::artifacts::folder;
 use crate::cli::RunArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::{LiveProgress, ProgressAudience};
+use crate::planned_run::{self, PlannedRun, RunControls};
 use crate::{interrupt, screen, secrets};
 use dbtime_lab::store::make_folder;
 use dbtime_lab::{RecordedRun, RunOutcome};
 use dbtime_model::record::{FailedRun, WorkloadSpec};
 use dbtime_report::terminal::{self, SweepRow};
 use folder::{SweepFolder, SweepPlace};
-use planned::{PlannedRun, SweepControls};
 
 /// Makes all runs.
 pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<ProcessExit, CommandFailure> {
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<ProcessExit, C
     let combinations = factors::combinations(&args.sweep)?;
     let names = factors::names(&combinations);
     let planned = combinations.into_iter();
-    let planned = planned.map(|combination| PlannedRun::new(combination, arguments));
+    let planned = planned.map(|combination| planned::of_combination(combination, arguments));
     let mut planned = planned.collect::<Result<Vec<_>, _>>()?;
     if args.print_spec {
         return print_specs(&planned);
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<ProcessExit, C
         }
         let (round, combination) = (index / planned.len(), index % planned.len());
         let place = SweepPlace { number: index + 1, round, combination };
-        sweep.make(args, &planned[combination], place, SweepControls { live: &live, stop: &stop });
+        sweep.make(args, &planned[combination], place, RunControls { live: &live, stop: &stop });
     }
     drop(live);
     sweep.finish(args)
@@ -93,7 +93,7 @@ impl SweepCourse {
         args: &RunArgs,
         run: &PlannedRun,
         place: SweepPlace,
-        controls: SweepControls<'_>,
+        controls: RunControls<'_>,
     ) {
         controls.live.next_run();
         let (number, total) = (place.number, self.folder.record().planned);
@@ -107,7 +107,9 @@ impl SweepCourse {
                 self.exit = self.exit.max(ProcessExit::of_process(result.exit_code));
                 match result.outcome {
                     RunOutcome::Record(recorded) => return self.add(args, &recorded, run, place),
-                    RunOutcome::Failure { exit_code, text } => planned::failure(exit_code, &text),
+                    RunOutcome::Failure { exit_code, text } => {
+                        planned_run::failure(exit_code, &text)
+                    }
                     RunOutcome::FlatOutRate { .. } => CommandFailure::environment("it made no run"),
                 }
             }

@@ -1,122 +1,34 @@
-//! The runs of a sweep before they are made, and how each is made: as a process of its own.
+//! The runs of a sweep before they are made.
 
 use super::factors::{self, FactorCombination};
-use crate::cli::{self, CliCommand};
-use crate::exit::{CommandFailure, ProcessExit};
+use crate::exit::CommandFailure;
 use crate::live::{LiveProgress, ProgressAudience};
-use crate::spec::{self, DescribedRun, RunContext, RunSecrets};
-use crate::{screen, secrets};
+use crate::planned_run::{PlannedRun, RunControls, failure};
+use crate::screen;
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_lab::{ProcessResult, RateChoice, RunOutcome, RunProcess};
+use dbtime_lab::RunOutcome;
 use dbtime_load::arrivals::Rate;
-use dbtime_model::record::{FactorValue, RunSpec, combination_text};
 use std::cmp::Reverse;
-use std::ffi::OsString;
-use std::path::PathBuf;
 
 /// The flat-out rate is measured with at most so many workers or connections, where there is such
 /// a combination: more of them only wait for each other.
 const MAX_REFERENCE_SERVERS: u32 = 64;
 
-/// What shows the runs of a sweep, and what ends them.
-#[derive(Clone, Copy)]
-pub(super) struct SweepControls<'a> {
-    pub(super) live: &'a LiveProgress,
-    pub(super) stop: &'a RunStop,
-}
-
-/// One combination, ready to be run.
-pub(super) struct PlannedRun {
-    /// Without passwords.
-    pub(super) factors: Vec<FactorValue>,
-    /// What is run.
-    pub(super) spec: RunSpec,
-    /// Its passwords.
-    secrets: RunSecrets,
-    /// The command that repeats it.
-    command: String,
-}
-
-impl PlannedRun {
-    /// The run of one combination of a whole sweep's command line.
-    ///
-    /// Errors: whatever is wrong with it that can be seen before it is run.
-    pub(super) fn new(
-        combination: FactorCombination,
-        arguments: &[String],
-    ) -> Result<Self, CommandFailure> {
-        let arguments = factors::arguments(arguments, &combination);
-        let parsed = cli::parse(&arguments).map_err(|error| no_flag(error, &combination))?;
-        let CliCommand::Run(args) = parsed.command else {
-            return Err(CommandFailure::usage("--sweep and --repeat belong to run"));
-        };
-        let DescribedRun { spec, secrets, command } = spec::described(&args)?;
-        let command = command.unwrap_or_else(|| secrets::command_line(&arguments));
-        let context = RunContext { secrets, command, out: None };
-        let request = spec::request(&spec, &context)?;
-        let factors = combination.into_iter().map(|(name, value)| {
-            let value = secrets::shown(&name, &value);
-            FactorValue { name, value }
-        });
-        let RunContext { secrets, command, .. } = context;
-        let spec = request.spec.unwrap_or(spec);
-        Ok(Self { factors: factors.collect(), spec, secrets, command })
-    }
-
-    /// Its factors in words.
-    pub(super) fn combination(&self) -> String {
-        combination_text(&self.factors)
-    }
-
-    /// Makes the run, with its record in this folder.
-    ///
-    /// Errors: its process could not be started, or crashed.
-    pub(super) fn make(
-        &self,
-        out: Option<PathBuf>,
-        is_strict: bool,
-        controls: SweepControls<'_>,
-    ) -> Result<ProcessResult, CommandFailure> {
-        let mut arguments: Vec<OsString> = match out {
-            Some(out) => vec!["--out".into(), out.into()],
-            None => vec!["--no-record".into()],
-        };
-        arguments.extend(is_strict.then(|| "--strict".into()));
-        self.process(arguments, controls)
-    }
-
-    /// Has a process of its own do something with it.
-    fn process(
-        &self,
-        arguments: Vec<OsString>,
-        controls: SweepControls<'_>,
-    ) -> Result<ProcessResult, CommandFailure> {
-        let document = serde_json::json!({ "command": self.command, "spec": self.spec });
-        let parent = format!("--parent={}", std::process::id());
-        let usual = ["run", "--spec=-", "--events", parent.as_str()].map(OsString::from);
-        let process = RunProcess {
-            // One that was replaced meanwhile is still this program.
-            program: std::env::current_exe()
-                .ok()
-                .filter(|path| path.exists())
-                .unwrap_or_else(|| PathBuf::from("/proc/self/exe")),
-            arguments: usual.into_iter().chain(arguments).collect(),
-            environment: self.secrets.environment(),
-            document: document.to_string(),
-        };
-        Ok(process.run(&|progress| controls.live.show(&progress), controls.stop)?)
-    }
-
-    fn servers(&self) -> u32 {
-        let load = &self.spec.load;
-        load.workers.or(load.connections).unwrap_or(1)
-    }
-
-    fn is_auto(&self) -> bool {
-        let is_swept = self.factors.iter().any(|factor| factor.name == "rate");
-        let rate = self.spec.load.rate.as_deref().and_then(|rate| rate.parse().ok());
-        !is_swept && matches!(rate, Some(RateChoice::Auto(_)))
-    }
+/// The run of one combination of a whole sweep's command line.
+///
+/// Errors: whatever is wrong with it that can be seen before it is run.
+pub(super) fn of_combination(
+    combination: FactorCombination,
+    arguments: &[String],
+) -> Result<PlannedRun, CommandFailure> {
+    let arguments = factors::arguments(arguments, &combination);
+    PlannedRun::of_arguments(&arguments, combination.clone()).map_err(|failure| match failure {
+        CommandFailure::Usage(error) => match error.downcast::<clap::Error>() {
+            Ok(error) => no_flag(error, &combination),
+            Err(error) => CommandFailure::Usage(error),
+        },
+        other => other,
+    })
 }
 
 /// A flag of the sweep that `run` does not have is no word of the command line.
@@ -151,7 +63,7 @@ pub(super) fn hold_rate(
         screen::note(&format!("the rate of all, found by {}", from.combination()));
     }
     let live = LiveProgress::new(audience);
-    let found = from.process(vec!["--find-rate".into()], SweepControls { live: &live, stop });
+    let found = from.process(vec!["--find-rate".into()], RunControls { live: &live, stop });
     drop(live);
     let found = match found?.outcome {
         RunOutcome::FlatOutRate { auto: Some(found) } => found,
@@ -165,14 +77,6 @@ pub(super) fn hold_rate(
         run.spec.load.flat_out = Some(found.clone());
     }
     Ok(())
-}
-
-/// What ended a run before it was one.
-pub(super) fn failure(exit_code: u8, text: &str) -> CommandFailure {
-    match ProcessExit::of_process(exit_code) {
-        ProcessExit::Usage => CommandFailure::usage(text),
-        _ => CommandFailure::environment(text),
-    }
 }
 
 /// Which of the runs, by their numbers of workers or connections, is to tell what is carried flat

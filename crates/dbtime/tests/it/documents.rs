@@ -52,6 +52,10 @@ fn server(line: &[String]) -> Option<usize> {
     ["mariadb", "mysql", "postgres", "postgresql"].contains(&kind).then_some(at)
 }
 
+/// A study of a database that is not there.
+const STUDY: &str = "run = \"values1 --target sqlite:absent.db --time 1s\"\n\
+                     [gate]\nwait = \"0s\"\n[factors]\nworkers = [1, 2]\n";
+
 /// The same server where there is none: behind a port that nobody listens on, a socket or a folder
 /// that is not there.
 fn nowhere(target: &str) -> String {
@@ -110,11 +114,52 @@ fn is_taken_of_others(sandbox: &Sandbox, mut line: Vec<String>) {
     assert!(is_help || ran.out.contains("absent") || ran.err.contains("absent"), "{ran:?}");
 }
 
+/// The same of a study, whose database is not there.
+fn is_taken_as_study(sandbox: &Sandbox, mut line: Vec<String>) {
+    let is_file = line[2].ends_with(".toml");
+    match line[1].as_str() {
+        "plan" => {
+            let measures = line.iter().any(|word| word == "--pilot");
+            sandbox.run_words(&line).exits(if measures { 3 } else { 0 });
+        }
+        "run" => {
+            line.extend(["--out", "nowhere/there"].map(str::to_owned));
+            let ran = sandbox.run_words(&line);
+            ran.exits(3);
+            assert!(ran.err.contains("there is no database"), "{ran:?}");
+            fs::remove_dir_all(sandbox.path("nowhere")).expect("its folder");
+        }
+        _ if is_file => {
+            sandbox.run_words(&line).refused(2, &["no study in dbtime-runs"]);
+        }
+        _ => {
+            sandbox.run_words(&line).refused(3, &["holds no study"]);
+        }
+    }
+}
+
+/// The same of `usage`, whose process is not there.
+fn is_taken_as_usage(sandbox: &Sandbox, mut line: Vec<String>) {
+    if let Some(at) = line.iter().position(|word| word == "--") {
+        line.truncate(at + 1);
+        line.push("true".to_owned());
+        sandbox.run_words(&line).exits(0);
+        return;
+    }
+    if let Some(at) = line.iter().position(|word| word == "-p") {
+        "4194305".clone_into(&mut line[at + 1]);
+    }
+    sandbox.run_words(&line).refused(3, &[]);
+}
+
 /// Everything about a command is read and found right, and then there is nothing to work on.
 fn is_taken(sandbox: &Sandbox, command: &str) {
     let mut line = arguments(command);
+    let is_study = line.first().is_some_and(|word| word == "study");
     for file in line.iter().filter(|word| word.ends_with(".toml")) {
-        sandbox.write(file, SMALL);
+        let folder = sandbox.path(file).parent().expect("in the sandbox").to_owned();
+        fs::create_dir_all(folder).expect("a folder in it");
+        sandbox.write(file, if is_study { STUDY } else { SMALL });
     }
     for file in line.iter().filter(|word| word.ends_with(".sql")) {
         sandbox.write(file, "SELECT 1;");
@@ -144,6 +189,7 @@ fn is_taken(sandbox: &Sandbox, command: &str) {
         "report" | "explain" | "compare" | "join" => {
             sandbox.run_words(&line).refused(3, &["holds no run"]);
         }
+        "study" => is_taken_as_study(sandbox, line),
         "counters" => {
             sandbox.run_words(&line).refused(3, &["cannot read"]);
         }
@@ -166,18 +212,7 @@ fn is_taken(sandbox: &Sandbox, command: &str) {
         "top" => {
             sandbox.run_words(&line).refused(2, &["takes a terminal"]);
         }
-        "usage" => {
-            if let Some(at) = line.iter().position(|word| word == "--") {
-                line.truncate(at + 1);
-                line.push("true".to_owned());
-                sandbox.run_words(&line).exits(0);
-                return;
-            }
-            if let Some(at) = line.iter().position(|word| word == "-p") {
-                "4194305".clone_into(&mut line[at + 1]);
-            }
-            sandbox.run_words(&line).refused(3, &[]);
-        }
+        "usage" => is_taken_as_usage(sandbox, line),
         _ => {
             sandbox.run_words(&line).fine();
         }

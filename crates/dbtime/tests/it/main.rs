@@ -43,6 +43,7 @@ mod server_faults;
 mod servers;
 mod spec;
 mod stdout;
+mod study;
 mod sweep;
 mod sysbench;
 mod targets;

@@ -39,6 +39,8 @@ fn every_command_has_a_manual_page() {
     let mut pages: Vec<String> = commands.map(|name| format!("dbtime-{name}.1")).collect();
     assert!(pages.len() > 10, "{pages:?}");
     pages.push("dbtime.1".to_owned());
+    let nested = ["ab", "plan", "report", "resume", "run"];
+    pages.extend(nested.map(|name| format!("dbtime-study-{name}.1")));
     pages.sort();
     assert_eq!(names(&sandbox.path("man")), pages);
     let all = fs::read_to_string(sandbox.path("man/dbtime.1")).expect("a page");

@@ -9,7 +9,7 @@ pub(in crate::compare) fn charts(groups: &GroupComparison) -> Vec<(&'static str,
     let rows = groups.metrics.iter().filter_map(|one| {
         Some(ForestRow { name: &one.name, change_pct: one.change_pct?, text: &one.text })
     });
-    let forest = forest_plot(&rows.collect::<Vec<_>>(), groups.margin_pct);
+    let forest = forest_plot(&rows.collect::<Vec<_>>(), groups.margin_pct, "change of B against A");
     let forest = forest.map(|svg| ("What changed, and how sure that is", svg));
     forest.into_iter().chain(sequence(groups)).collect()
 }
@@ -21,13 +21,13 @@ fn sequence(groups: &GroupComparison) -> Option<(&'static str, String)> {
         let (value, why) = (run.value?, run.excluded.as_ref());
         let why = why.map_or(String::new(), |why| format!(", not in it: {why}"));
         Some(SequencedRun {
-            is_first_side,
+            side: usize::from(!is_first_side),
             value,
             is_excluded: run.excluded.is_some(),
             text: format!("{}: {}{why}", run.place, unit.shown(value)),
         })
     };
     let runs: Vec<SequencedRun> = groups.by_start().into_iter().filter_map(run).collect();
-    let svg = run_sequence(&runs, &primary.name, unit == FigureUnit::Us)?;
+    let svg = run_sequence(&runs, &["A", "B"], &primary.name, unit == FigureUnit::Us)?;
     Some(("Are the runs comparable?", svg))
 }

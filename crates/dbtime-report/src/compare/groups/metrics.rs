@@ -1,56 +1,40 @@
 //! What is compared of runs.
 
 use crate::compare::figures::FigureUnit;
-use dbtime_model::record::RunRecord;
-
-/// The metric that the verdict is on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PrimaryMetric {
-    /// Transactions completed a second.
-    Throughput,
-    /// The mean response.
-    Mean,
-    /// The median response.
-    P50,
-    /// What 99 % of the responses stay at or below.
-    P99,
-    /// CPU of the server for a transaction.
-    ServerCpu,
-}
-
-impl PrimaryMetric {
-    /// All of them, by the names that a command line has for them.
-    pub const NAMED: [(&'static str, Self); 5] = [
-        ("throughput", Self::Throughput),
-        ("mean", Self::Mean),
-        ("p50", Self::P50),
-        ("p99", Self::P99),
-        ("server-cpu", Self::ServerCpu),
-    ];
-}
+use dbtime_model::record::{PrimaryMetric, RunRecord};
 
 /// A figure that each run has.
-pub(super) struct GroupMetric {
+pub(in crate::compare) struct GroupMetric {
     pub(super) is: PrimaryMetric,
-    pub(super) name: &'static str,
-    pub(super) unit: FigureUnit,
+    pub(in crate::compare) name: &'static str,
+    pub(in crate::compare) unit: FigureUnit,
     pub(super) is_higher_better: bool,
     /// What more and less of it are called: better, worse.
     pub(super) words: [&'static str; 2],
-    pub(super) of: fn(&RunRecord) -> Option<f64>,
+}
+
+impl GroupMetric {
+    /// Its value in a run.
+    pub(super) fn of(&self, record: &RunRecord) -> Option<f64> {
+        self.is.value(record)
+    }
 }
 
 const SPEED: [&str; 2] = ["faster", "slower"];
 
+/// That of this name.
+pub(in crate::compare) fn metric_of(metric: PrimaryMetric) -> GroupMetric {
+    primary_first(metric).swap_remove(0)
+}
+
 /// All of them, the primary one first.
 pub(super) fn primary_first(primary: PrimaryMetric) -> Vec<GroupMetric> {
-    let us = |is, name, of| GroupMetric {
+    let us = |is, name| GroupMetric {
         is,
         name,
         unit: FigureUnit::Us,
         is_higher_better: false,
         words: SPEED,
-        of,
     };
     let mut all = vec![
         GroupMetric {
@@ -59,16 +43,13 @@ pub(super) fn primary_first(primary: PrimaryMetric) -> Vec<GroupMetric> {
             unit: FigureUnit::Number,
             is_higher_better: true,
             words: SPEED,
-            of: |record| Some(record.throughput_tps),
         },
-        us(PrimaryMetric::Mean, "response mean", |r| Some(r.latency_us.response.mean)),
-        us(PrimaryMetric::P50, "response p50", |r| Some(r.latency_us.response.p50)),
-        us(PrimaryMetric::P99, "response p99", |r| Some(r.latency_us.response.p99)),
+        us(PrimaryMetric::Mean, "response mean"),
+        us(PrimaryMetric::P50, "response p50"),
+        us(PrimaryMetric::P99, "response p99"),
         GroupMetric {
             words: ["cheaper", "dearer"],
-            ..us(PrimaryMetric::ServerCpu, "server CPU per transaction", |record| {
-                record.server.as_ref()?.cpu_us_per_tx
-            })
+            ..us(PrimaryMetric::ServerCpu, "server CPU per transaction")
         },
     ];
     all.sort_by_key(|metric| metric.is != primary);

@@ -9,8 +9,9 @@ mod tables;
 mod wording;
 
 pub(super) use charts::charts;
-pub use metrics::PrimaryMetric;
-pub(super) use tables::of_groups;
+pub(super) use metrics::metric_of;
+pub(super) use tables::{figures_and_parts, of_groups};
+pub(super) use wording::signed;
 
 use super::SCHEMA;
 use super::figures::FigurePair;
@@ -20,7 +21,7 @@ use crate::format::{clean, counted};
 use crate::means::PartMeans;
 use crate::story;
 use dbtime_model::Part;
-use dbtime_model::record::{BudgetUs, RunRecord};
+use dbtime_model::record::{BudgetUs, PrimaryMetric, RunRecord};
 use dbtime_stats::{ConfidenceInterval, GroupVerdict, RunValues, VerdictRule};
 use metrics::GroupMetric;
 use serde::Serialize;
@@ -35,15 +36,26 @@ pub struct PlacedRun<'a> {
     pub place: &'a str,
     /// The record.
     pub record: &'a RunRecord,
+    /// Why it is in no verdict, where that is not for what the record says.
+    pub excluded: Option<&'a str>,
+}
+
+impl PlacedRun<'_> {
+    /// Why it is in no verdict.
+    pub(crate) fn exclusion(&self) -> Option<String> {
+        self.excluded.map(clean).or_else(|| story::invalid(self.record))
+    }
 }
 
 /// How two groups are compared.
 #[derive(Clone, Copy, Debug)]
-pub struct GroupOptions {
-    /// The smallest change of interest, a share.
-    pub margin: f64,
+pub struct GroupOptions<'a> {
+    /// What is decided before the first run.
+    pub rule: VerdictRule,
     /// What the verdict is on; `None`: throughput of a closed loop, else the mean response.
     pub primary: Option<PrimaryMetric>,
+    /// What the sides are called.
+    pub names: [&'a str; 2],
 }
 
 /// One run of a group.
@@ -97,7 +109,7 @@ pub struct GroupFigure {
     pub text: String,
     /// What it comes to.
     pub outcome: GroupOutcome,
-    /// The change of B against A with its 95 % interval; `null`: too few runs, or two states, whose
+    /// The change of B against A with its interval; `null`: too few runs, or two states, whose
     /// means say nothing. Unit: percent.
     pub change_pct: Option<[f64; 3]>,
     /// The probability of such a change where there is none (Student's t); of metrics that are not
@@ -129,6 +141,8 @@ pub struct GroupComparison {
     pub paired: bool,
     /// The smallest change of interest. Unit: percent.
     pub margin_pct: f64,
+    /// The level of the intervals of changes. Unit: percent.
+    pub level_pct: f64,
     /// The first side.
     pub a: RunGroup,
     /// The second.
@@ -148,26 +162,24 @@ pub struct GroupComparison {
 
 impl GroupComparison {
     /// Compares the runs of A with those of B; neither is empty.
-    pub fn of(a: &[PlacedRun<'_>], b: &[PlacedRun<'_>], options: GroupOptions) -> Self {
-        let rule = VerdictRule { margin: options.margin };
+    pub fn of(a: &[PlacedRun<'_>], b: &[PlacedRun<'_>], options: GroupOptions<'_>) -> Self {
+        let GroupOptions { rule, names, .. } = options;
         let sides: PlacedSides<'_> = [a, b].map(|side| {
             let mut side = side.to_vec();
             side.sort_by_key(|run| &run.record.started_at);
             side
         });
         let valid = sides.clone().map(|mut side| {
-            side.retain(|run| story::invalid(run.record).is_none());
+            side.retain(|run| run.exclusion().is_none());
             side
         });
         let is_closed = a.iter().all(|run| run.record.load.rate_tps.is_none());
-        let primary = options.primary.unwrap_or(match is_closed {
-            true => PrimaryMetric::Throughput,
-            false => PrimaryMetric::Mean,
-        });
+        let primary = options.primary.unwrap_or_else(|| PrimaryMetric::usual(is_closed));
         let metrics = metrics::primary_first(primary);
-        let figures = figures(&metrics, &valid, rule);
+        let figures = figures(&metrics, &valid, rule, names);
         let has_excluded = valid.each_ref().map(Vec::len) != sides.each_ref().map(Vec::len);
-        let with_excluded = has_excluded.then(|| figure(&metrics[0], &sides, rule)).flatten();
+        let with_excluded =
+            has_excluded.then(|| figure(&metrics[0], &sides, rule, names)).flatten();
         let compares_means = figures.first().is_some_and(|figure| figure.change_pct.is_some());
         let parts = if compares_means { parts(&valid) } else { Vec::new() };
         let records = sides.each_ref().map(|side| side.iter().map(|run| run.record).collect());
@@ -180,7 +192,8 @@ impl GroupComparison {
             outcome: figures.first().map_or(GroupOutcome::Undecided, |figure| figure.outcome),
             verdict_with_excluded: with_excluded.map(|figure| figure.text),
             paired: are_paired(&valid),
-            margin_pct: 100.0 * options.margin,
+            margin_pct: 100.0 * rule.margin,
+            level_pct: 100.0 * rule.level,
             a: RunGroup::of(a, &metrics[0]),
             b: RunGroup::of(b, &metrics[0]),
             settings: setup::between([&of_a, &of_b]),
@@ -242,8 +255,8 @@ impl RunGroup {
         let run = |run: &PlacedRun<'_>| GroupedRun {
             place: run.place.to_owned(),
             started_at: run.record.started_at.clone(),
-            value: (primary.of)(run.record),
-            excluded: story::invalid(run.record),
+            value: primary.of(run.record),
+            excluded: run.exclusion(),
         };
         let first = runs.first().map(|run| run.record);
         Self {
@@ -266,9 +279,14 @@ fn are_paired(sides: &PlacedSides<'_>) -> bool {
 }
 
 /// A metric that all runs have, above zero.
-fn figure(metric: &GroupMetric, sides: &PlacedSides<'_>, rule: VerdictRule) -> Option<GroupFigure> {
+fn figure(
+    metric: &GroupMetric,
+    sides: &PlacedSides<'_>,
+    rule: VerdictRule,
+    names: [&str; 2],
+) -> Option<GroupFigure> {
     let values = |side: &[PlacedRun<'_>]| -> Option<Vec<f64>> {
-        let of = |run: &PlacedRun<'_>| (metric.of)(run.record).filter(|value| *value > 0.0);
+        let of = |run: &PlacedRun<'_>| metric.of(run.record).filter(|value| *value > 0.0);
         side.iter().map(of).collect()
     };
     let (a, b) = (values(&sides[0])?, values(&sides[1])?);
@@ -291,13 +309,13 @@ fn figure(metric: &GroupMetric, sides: &PlacedSides<'_>, rule: VerdictRule) -> O
         let window = &run.record.window;
         window.warmup_s + window.measure_s
     });
-    let words = wording::VerdictWords { metric, rule, values: &values, run_s: run_s.sum() };
+    let words = wording::VerdictWords { metric, rule, names, values: &values, run_s: run_s.sum() };
     Some(GroupFigure {
         name: metric.name.to_owned(),
         means,
         text: words.text(verdict.as_ref(), check.as_ref()),
         outcome: outcome(metric, verdict.as_ref()),
-        change_pct: ratio.map(|ratio| percent(ratio.interval(0.95))),
+        change_pct: ratio.map(|ratio| percent(rule.change(&ratio))),
         p: ratio.map(|ratio| ratio.p_value()),
         median_change_pct: check.map(|check| percent(check.median)),
         sign_flip_p: check.and_then(|check| check.sign_flip_p),
@@ -312,8 +330,9 @@ fn figures(
     metrics: &[GroupMetric],
     sides: &PlacedSides<'_>,
     rule: VerdictRule,
+    names: [&str; 2],
 ) -> Vec<GroupFigure> {
-    let mut all = metrics.iter().map(|metric| figure(metric, sides, rule));
+    let mut all = metrics.iter().map(|metric| figure(metric, sides, rule, names));
     let Some(primary) = all.next().flatten() else { return Vec::new() };
     let mut figures: Vec<GroupFigure> = [primary].into_iter().chain(all.flatten()).collect();
     adjust(&mut figures);

@@ -8,8 +8,13 @@ use crate::format::{clean, if_any};
 
 /// Everything that was compared of two groups.
 pub(in crate::compare) fn of_groups(groups: &GroupComparison) -> Vec<TextTable> {
-    let tables = [figures(groups), parts(groups), runs(groups)];
-    tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
+    let tables = figures_and_parts(groups).into_iter().chain([runs(groups)]);
+    tables.filter(|table| !table.rows.is_empty()).collect()
+}
+
+/// The same without the runs.
+pub(in crate::compare) fn figures_and_parts(groups: &GroupComparison) -> [TextTable; 2] {
+    [figures(groups), parts(groups)]
 }
 
 fn figures(groups: &GroupComparison) -> TextTable {
@@ -23,10 +28,11 @@ fn figures(groups: &GroupComparison) -> TextTable {
         title: "Figures, geometric means of the runs",
         headings: HEADINGS.to_vec(),
         rows: groups.metrics.iter().map(row).collect(),
-        note:
-            "change of B against A with its 95 % interval; B > A: in which share of all pairs of \
-               a run of A and one of B that of B is higher"
-                .to_owned(),
+        note: format!(
+            "change of B against A with its {} % interval; B > A: in which share of all pairs of a \
+             run of A and one of B that of B is higher",
+            (10.0 * groups.level_pct).round() / 10.0
+        ),
     }
 }
 

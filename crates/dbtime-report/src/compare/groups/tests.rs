@@ -40,10 +40,11 @@ fn compared(sides: &[Vec<RunRecord>; 2]) -> GroupComparison {
 
 fn compared_by([a, b]: &[Vec<RunRecord>; 2], primary: Option<PrimaryMetric>) -> GroupComparison {
     let placed = |side: &Vec<RunRecord>| {
-        let run = |record: &'static RunRecord| PlacedRun { place: "r", record };
+        let run = |record: &'static RunRecord| PlacedRun { place: "r", record, excluded: None };
         side.iter().map(|record| run(Box::leak(Box::new(record.clone())))).collect::<Vec<_>>()
     };
-    GroupComparison::of(&placed(a), &placed(b), GroupOptions { margin: 0.01, primary })
+    let options = GroupOptions { rule: VerdictRule::new(0.01), primary, names: ["A", "B"] };
+    GroupComparison::of(&placed(a), &placed(b), options)
 }
 
 #[test]

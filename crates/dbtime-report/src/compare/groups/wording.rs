@@ -18,6 +18,7 @@ const MOST_PARTS: usize = 4;
 pub(super) struct VerdictWords<'a> {
     pub(super) metric: &'a GroupMetric,
     pub(super) rule: VerdictRule,
+    pub(super) names: [&'a str; 2],
     pub(super) values: &'a RunValues,
     /// How long the load of one run of each side takes. Unit: seconds.
     pub(super) run_s: f64,
@@ -31,7 +32,7 @@ impl VerdictWords<'_> {
         check: Option<&RobustCheck>,
     ) -> String {
         let Some(verdict) = verdict else {
-            return too_few(self.values.sides().map(|side| side.len()));
+            return too_few(self.values.sides().map(|side| side.len()), self.names);
         };
         let doubt = match (verdict, check) {
             (GroupVerdict::Different(_) | GroupVerdict::Small(_), Some(check))
@@ -46,12 +47,13 @@ impl VerdictWords<'_> {
 
     fn verdict(&self, verdict: &GroupVerdict) -> String {
         let (runs, margin) = (self.runs(), share(self.rule.margin));
+        let [a, b] = self.names;
         match verdict {
             GroupVerdict::Different(change) => {
-                format!("B {} than A: {}, {runs}", self.word(change), interval(change))
+                format!("{b} {} than {a}: {}, {runs}", self.word(change), interval(change))
             }
             GroupVerdict::Small(change) => format!(
-                "Real but small: B {} than A by less than {margin}: {}, {runs}",
+                "Real but small: {b} {} than {a} by less than {margin}: {}, {runs}",
                 self.word(change),
                 interval(change)
             ),
@@ -65,9 +67,9 @@ impl VerdictWords<'_> {
                 );
                 format!("Undecided: {}, {runs}; {settle}", interval(change))
             }
-            GroupVerdict::TwoStates { a, b } => {
+            GroupVerdict::TwoStates { a: of_a, b: of_b } => {
                 let sides = self.values.sides().map(|side| side.len());
-                let each = [("A", a, sides[0]), ("B", b, sides[1])];
+                let each = [(a, of_a, sides[0]), (b, of_b, sides[1])];
                 let shown = each.into_iter().filter_map(|(name, split, count)| {
                     Some(format!("{name} {}", self.states(split.as_ref()?, count)))
                 });
@@ -125,7 +127,7 @@ fn interval(interval: &ConfidenceInterval) -> String {
 }
 
 /// A share in percent with its sign, to a tenth, or to two digits that say something.
-pub(super) fn signed(share: f64) -> String {
+pub(in crate::compare) fn signed(share: f64) -> String {
     let percent = 100.0 * share;
     let digits = if percent.abs() < 0.1 && percent != 0.0 { 2 } else { 1 };
     let shown = format!("{:.digits$}", percent.abs());
@@ -143,9 +145,9 @@ fn share(share: f64) -> String {
 }
 
 /// Why there is no verdict.
-fn too_few([a, b]: [usize; 2]) -> String {
+fn too_few([a, b]: [usize; 2], [name_a, name_b]: [&str; 2]) -> String {
     format!(
-        "No verdict: {} of A and {} of B; from three valid runs a side on there is one, and ten \
+        "No verdict: {} of {name_a} and {} of {name_b}; from three valid runs a side on there is one, and ten \
          are better",
         counted(a as u64, "valid run"),
         counted(b as u64, "valid run")

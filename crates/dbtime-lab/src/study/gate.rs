@@ -1,0 +1,97 @@
+//! The gate: a run counts where the machine was quiet beside it, by limits that were fixed before.
+
+use dbtime_engines::drive::plan::RunStop;
+use dbtime_machine::cpus::machine_cpus;
+use dbtime_machine::usage::MachineSample;
+use dbtime_model::record::RunRecord;
+use dbtime_model::study::GateLimits;
+use std::time::{Duration, Instant};
+
+/// How long the machine is looked at before a run.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// How often is looked whether the study is to end.
+const STOP_INTERVAL: Duration = Duration::from_millis(50);
+
+/// What makes a machine loud, in words; `None`: it is quiet.
+fn loud(limits: &GateLimits, steal_pct: f64, foreign_cpu_pct: f64) -> Option<String> {
+    let most = |what: &str, found: f64, most: f64, of: &str| {
+        (found > most).then(|| format!("{what} {found:.1} % of {of}, more than {most} %"))
+    };
+    most("the hypervisor took", steal_pct, limits.steal_pct, "all CPUs")
+        .or_else(|| most("other processes took", foreign_cpu_pct, limits.foreign_cpu_pct, "a CPU"))
+}
+
+/// Waits until nothing is loud for a second, as long as the limits allow; no time at all is no look
+/// either. Returns what is loud still; `None`: nothing, or the study is to end.
+pub(super) fn wait_until_quiet(
+    limits: &GateLimits,
+    stop: &RunStop,
+    waits: &dyn Fn(&str),
+) -> Option<String> {
+    if limits.wait_s == 0.0 {
+        return None;
+    }
+    let begun = Instant::now();
+    loop {
+        let before = MachineSample::take();
+        if !sleep(LOOK, stop) {
+            return None;
+        }
+        let used = MachineSample::take().since(&before);
+        let found = loud(limits, used.steal_pct, used.foreign_pct)?;
+        if begun.elapsed().as_secs_f64() >= limits.wait_s {
+            return Some(found);
+        }
+        waits(&found);
+    }
+}
+
+/// Sleeps; whether it slept to the end.
+fn sleep(length: Duration, stop: &RunStop) -> bool {
+    let begun = Instant::now();
+    while begun.elapsed() < length {
+        if stop.is_set() {
+            return false;
+        }
+        std::thread::sleep(STOP_INTERVAL.min(length));
+    }
+    true
+}
+
+/// Why a run does not count; `None`: it does.
+pub(super) fn invalid(record: &RunRecord, limits: &GateLimits) -> Option<String> {
+    let machine = &record.environment;
+    if record.window.ended_early {
+        return Some("it was ended early".to_owned());
+    }
+    if let Some(reason) = record.validity.reason() {
+        return Some(reason);
+    }
+    let of_one_cpu = machine.foreign_cpu_pct * f64::from(machine_cpus());
+    loud(limits, machine.steal_pct, of_one_cpu)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: GateLimits =
+        GateLimits { steal_pct: 1.0, foreign_cpu_pct: 2.0, wait_s: 0.0, repeats: 0 };
+
+    #[test]
+    fn a_run_beside_others_does_not_count() {
+        let mut record = RunRecord::default();
+        record.validity.valid = true;
+        assert_eq!(invalid(&record, &LIMITS), None);
+        record.environment.steal_pct = 1.5;
+        let steal = invalid(&record, &LIMITS).expect("loud");
+        assert_eq!(steal, "the hypervisor took 1.5 % of all CPUs, more than 1 %");
+        record.environment.steal_pct = 0.0;
+        record.environment.foreign_cpu_pct = 30.0;
+        let others = invalid(&record, &LIMITS).expect("loud");
+        assert!(others.starts_with("other processes took"), "{others}");
+        record.validity.valid = false;
+        assert!(invalid(&record, &LIMITS).expect("no").contains("does not vouch"));
+    }
+}

@@ -1,0 +1,253 @@
+//! Studies: runs of several configurations in random blocks, one process each, journaled.
+//!
+//! ```text
+//!   plan.json ──┐
+//!               ├─► next_step ─► a run, a look, the end ─► journal.jsonl ─► StudyHistory ─┐
+//!   history ────┘                                                                        │
+//!      ▲─────────────────────────────────────────────────────────────────────────────────┘
+//! ```
+//!
+//! What comes next follows from the plan and the journal alone, so that a study that was killed
+//! goes on as if it had not been. A block of which a run does not count, or that was interrupted,
+//! is begun anew as a whole: only runs beside each other are compared.
+
+mod gate;
+mod journal_file;
+mod schedule;
+mod session;
+mod stopping;
+#[cfg(test)]
+mod tests;
+
+use crate::error::LabError;
+use crate::store::{make_folder, write_file};
+use dbtime_engines::drive::plan::RunStop;
+use dbtime_model::record::RunRecord;
+use dbtime_model::study::{
+    JournalEvent, RecordedStudy, StudyCell, StudyHistory, StudyPlan, StudyTrial, TrialOutcome,
+    read_plan, study_file, study_table,
+};
+use journal_file::{JournalFile, sync_folder};
+use schedule::{StudyStep, TrialPlace};
+use std::path::{Path, PathBuf};
+
+/// What makes the runs of a study.
+pub trait TrialMaker {
+    /// Makes a run of a configuration with this seed, and its record in this folder, which is not
+    /// there. Blocks until it has ended.
+    fn make(&mut self, cell: usize, seed: u64, out: &Path) -> TrialResult;
+}
+
+/// What became of a run.
+#[derive(Clone, Debug)]
+pub enum TrialResult {
+    /// It was made.
+    Recorded(Box<RunRecord>),
+    /// It could not be made.
+    Failed(String),
+    /// The study is to end.
+    Interrupted,
+}
+
+/// What happens in a study.
+#[derive(Clone, Debug)]
+pub enum StudyProgress<'a> {
+    /// A quiet machine is waited for.
+    Waits(&'a str),
+    /// A run begins.
+    RunBegins {
+        /// Which.
+        trial: &'a StudyTrial,
+        /// Its configuration.
+        cell: &'a StudyCell,
+        /// What is loud on the machine all the same.
+        loud: Option<&'a str>,
+    },
+    /// A run has ended.
+    RunEnded {
+        /// Whether it counts.
+        outcome: TrialOutcome,
+        /// Why not.
+        reason: Option<&'a str>,
+    },
+    /// The stop rule was applied.
+    Looked(&'a str),
+}
+
+/// A study that goes on.
+#[derive(Debug)]
+pub struct StudyRunner {
+    folder: PathBuf,
+    plan: StudyPlan,
+    journal: JournalFile,
+    history: StudyHistory,
+    session: u32,
+}
+
+impl StudyRunner {
+    /// Makes the folder of a new study: its plan, and the text that it was planned from.
+    ///
+    /// Errors: the folder is there, or cannot be written.
+    pub fn create(folder: &Path, plan: &StudyPlan, source: &str) -> Result<Self, LabError> {
+        if folder.symlink_metadata().is_ok() {
+            return Err(LabError::OutExists(folder.to_owned()));
+        }
+        let _made = make_folder(folder)?;
+        let json = serde_json::to_string_pretty(plan).map_err(std::io::Error::other);
+        let json = json.map_err(|source| LabError::Record { path: folder.to_owned(), source })?;
+        write_file(folder, study_file::SOURCE, source)?;
+        write_file(folder, study_file::PLAN, &(json + "\n"))?;
+        Self::open(folder, false)
+    }
+
+    /// Takes up the study in a folder. `is_new_session`: something of the machine may have changed.
+    ///
+    /// Errors: it is none, another process is at work on it, it is damaged, or something changed.
+    pub fn open(folder: &Path, is_new_session: bool) -> Result<Self, LabError> {
+        let (plan, text) = read_plan(folder).map_err(LabError::Study)?;
+        let (mut journal, mut history) = JournalFile::open(folder)?;
+        let session = session::continued(&history, session::present(&text), is_new_session);
+        let session = session.map_err(|reason| {
+            LabError::Target(format!("{} cannot go on: {reason}", folder.display()))
+        })?;
+        let number = session.number;
+        if history.finished.is_none() {
+            record(&mut journal, &mut history, JournalEvent::SessionBegun(session))?;
+        }
+        Ok(Self { folder: folder.to_owned(), plan, journal, history, session: number })
+    }
+
+    /// Its plan.
+    pub fn plan(&self) -> &StudyPlan {
+        &self.plan
+    }
+
+    /// What has happened.
+    pub fn history(&self) -> &StudyHistory {
+        &self.history
+    }
+
+    /// Makes runs until there are enough, or the study is to end. Returns why there will be no
+    /// more; `None`: there will, once it is taken up again.
+    ///
+    /// Errors: the journal or a record cannot be written.
+    pub fn run(
+        &mut self,
+        maker: &mut dyn TrialMaker,
+        progress: &dyn Fn(StudyProgress<'_>),
+        stop: &RunStop,
+    ) -> Result<Option<String>, LabError> {
+        loop {
+            if stop.is_set() {
+                return Ok(None);
+            }
+            match schedule::next_step(&self.plan, &self.history) {
+                StudyStep::Run(place) => {
+                    if !self.make(place, maker, progress, stop)? {
+                        return Ok(None);
+                    }
+                }
+                StudyStep::Look { blocks } => {
+                    let values = stopping::values(&self.folder, &self.plan, &self.history)?;
+                    let look = self.history.looks.len() as u32 + 1;
+                    let (enough, text) = stopping::look(&self.plan, &values, look);
+                    progress(StudyProgress::Looked(&text));
+                    let at = now();
+                    self.record(JournalEvent::Looked { blocks, enough, text, at })?;
+                }
+                StudyStep::End(reason) => {
+                    if self.history.finished.is_none() {
+                        let (reason, at) = (reason.clone(), now());
+                        self.record(JournalEvent::Finished { reason, at })?;
+                    }
+                    return Ok(Some(reason));
+                }
+            }
+        }
+    }
+
+    /// Makes one run; whether it has ended by itself.
+    fn make(
+        &mut self,
+        place: TrialPlace,
+        maker: &mut dyn TrialMaker,
+        progress: &dyn Fn(StudyProgress<'_>),
+        stop: &RunStop,
+    ) -> Result<bool, LabError> {
+        let waits = |found: &str| progress(StudyProgress::Waits(found));
+        let loud = gate::wait_until_quiet(&self.plan.gate, stop, &waits);
+        if stop.is_set() {
+            return Ok(false);
+        }
+        let trial = self.trial(place);
+        self.record(JournalEvent::RunBegun(trial.clone()))?;
+        let cell = place.cell as usize;
+        let shown = &self.plan.cells[cell];
+        progress(StudyProgress::RunBegins { trial: &trial, cell: shown, loud: loud.as_deref() });
+        let seed = schedule::block_seed(&self.plan, place.block, place.attempt);
+        let out = self.folder.join(&trial.folder);
+        let (outcome, reason) = match maker.make(cell, seed, &out) {
+            TrialResult::Interrupted => return Ok(false),
+            TrialResult::Failed(reason) => (TrialOutcome::Failed, Some(reason)),
+            TrialResult::Recorded(record) => match gate::invalid(&record, &self.plan.gate) {
+                Some(reason) => (TrialOutcome::Invalid, Some(reason)),
+                None => (TrialOutcome::Valid, None),
+            },
+        };
+        if outcome != TrialOutcome::Failed {
+            sync_folder(&out).map_err(|source| LabError::Record { path: out.clone(), source })?;
+        }
+        progress(StudyProgress::RunEnded { outcome, reason: reason.as_deref() });
+        self.record(JournalEvent::RunEnded { run: trial.run, outcome, reason, at: now() })?;
+        Ok(true)
+    }
+
+    /// A run with the next number that is free in the journal and among the folders.
+    fn trial(&self, place: TrialPlace) -> StudyTrial {
+        let TrialPlace { block, attempt, cell } = place;
+        let name = folder_name(&self.plan.cells[cell as usize].name);
+        let again = if attempt > 1 { format!("-{attempt}") } else { String::new() };
+        let folder = |run: u64| format!("{}/{run:04}-b{block:02}{again}-{name}", study_file::RUNS);
+        let next = self.history.runs.iter().map(|run| run.trial.run).max().unwrap_or(0) + 1;
+        let is_free = |run: &u64| self.folder.join(folder(*run)).symlink_metadata().is_err();
+        let run = (next..).find(is_free).unwrap_or(next);
+        let session = self.session;
+        StudyTrial { run, block, attempt, cell, folder: folder(run), session, at: now() }
+    }
+
+    fn record(&mut self, event: JournalEvent) -> Result<(), LabError> {
+        record(&mut self.journal, &mut self.history, event)
+    }
+}
+
+/// The configurations of each block in the order in which they are run the first time.
+pub fn planned_orders(plan: &StudyPlan) -> Vec<Vec<u32>> {
+    (1..=plan.most_blocks()).map(|block| schedule::block_order(plan, block, 1)).collect()
+}
+
+/// Writes the runs of a study as a table into its folder.
+///
+/// Errors: it cannot be written.
+pub fn write_table(folder: &Path, study: &RecordedStudy) -> Result<(), LabError> {
+    write_file(folder, study_file::TABLE, &study_table(study))
+}
+
+/// Writes an event, and takes it into the history.
+fn record(
+    journal: &mut JournalFile,
+    history: &mut StudyHistory,
+    event: JournalEvent,
+) -> Result<(), LabError> {
+    journal.append(&event)?;
+    history.take(&event).map_err(|reason| LabError::Target(format!("this is a bug: {reason}")))
+}
+
+fn now() -> String {
+    jiff::Timestamp::now().to_string()
+}
+
+/// A configuration's name as part of a folder's.
+fn folder_name(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_=.".contains(c) { c } else { '-' };
+    name.chars().map(plain).take(40).collect()
+}

@@ -1,0 +1,120 @@
+//! What has to stay the same through a study: its plan, this program, the machine.
+
+use dbtime_machine::environment::environment;
+use dbtime_model::study::{StudyHistory, StudySession};
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::sync::OnceLock;
+
+/// Files of the kernel that say how the machine runs: what they are called, and where they are.
+const SETTINGS: [(&str, &str); 7] = [
+    ("governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+    ("no turbo", "/sys/devices/system/cpu/intel_pstate/no_turbo"),
+    ("boost", "/sys/devices/system/cpu/cpufreq/boost"),
+    ("huge pages", "/sys/kernel/mm/transparent_hugepage/enabled"),
+    ("address randomisation", "/proc/sys/kernel/randomize_va_space"),
+    ("clock", "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+    ("SMT", "/sys/devices/system/cpu/smt/control"),
+];
+
+/// This process's, for a plan of this text; without a number.
+pub(super) fn present(plan: &str) -> StudySession {
+    let machine = environment();
+    let read = |path: &str| Some(std::fs::read_to_string(path).ok()?.trim().to_owned());
+    let settings = SETTINGS.iter().filter_map(|(name, path)| {
+        let value = read(path)?;
+        // `always [madvise] never`: the present one is in brackets.
+        let chosen = value.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+        let value = chosen.map_or(value.as_str(), |(chosen, _)| chosen);
+        Some(format!("{name} {value}"))
+    });
+    StudySession {
+        number: 0,
+        at: jiff::Timestamp::now().to_string(),
+        plan_sha256: sha256(plan.as_bytes()),
+        program_sha256: program_sha256().to_owned(),
+        host: machine.host,
+        kernel: machine.kernel,
+        boot: read("/proc/sys/kernel/random/boot_id").unwrap_or_default(),
+        cpus: machine.cpus,
+        settings: settings.collect(),
+    }
+}
+
+/// The session that goes on with this history.
+///
+/// Errors: what is not as it was, in words; with `is_new` that makes another session. The plan has
+/// to be as it was.
+pub(super) fn continued(
+    history: &StudyHistory,
+    present: StudySession,
+    is_new: bool,
+) -> Result<StudySession, String> {
+    let Some(last) = history.sessions.last() else {
+        return Ok(StudySession { number: 1, ..present });
+    };
+    if last.plan_sha256 != present.plan_sha256 {
+        return Err("its plan was changed: begin another study, for the runs before were made by \
+                    another plan"
+            .to_owned());
+    }
+    let changes = differences(last, &present);
+    // Whoever loses power starts the machine again: within a block nothing changes by that.
+    let is_started_again = last.boot != present.boot;
+    match (changes.is_empty(), is_new || is_started_again) {
+        (true, false) => Ok(StudySession { number: last.number, ..present }),
+        (true, true) => Ok(StudySession { number: last.number + 1, ..present }),
+        (false, _) if is_new => Ok(StudySession { number: last.number + 1, ..present }),
+        (false, _) => Err(format!(
+            "{} since its last run: put that back, or go on with --new-session, which compares \
+             only within each session",
+            changes.join(", ")
+        )),
+    }
+}
+
+fn differences(last: &StudySession, present: &StudySession) -> Vec<String> {
+    let pairs = [
+        ("another dbtime", last.program_sha256 == present.program_sha256),
+        ("another machine", last.host == present.host),
+        ("another kernel", last.kernel == present.kernel),
+        ("another number of CPUs", last.cpus == present.cpus),
+        ("other settings of the machine", last.settings == present.settings),
+    ];
+    pairs.into_iter().filter(|(_, is_same)| !is_same).map(|(what, _)| what.to_owned()).collect()
+}
+
+/// That of this program, which does not change.
+fn program_sha256() -> &'static str {
+    static PROGRAM: OnceLock<String> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        std::fs::read("/proc/self/exe").map_or_else(|_| String::new(), |program| sha256(&program))
+    })
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
+        // Writing into a `String` cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_changed_is_named_and_makes_another_session() {
+        let first = StudySession { number: 1, ..present("plan") };
+        let history = StudyHistory { sessions: vec![first], ..StudyHistory::default() };
+        let same = continued(&history, present("plan"), false).expect("nothing changed");
+        assert_eq!(same.number, 1);
+        let other = StudySession { kernel: "7.0".to_owned(), ..present("plan") };
+        let refused = continued(&history, other.clone(), false).expect_err("another kernel");
+        assert!(refused.contains("another kernel since its last run"), "{refused}");
+        assert_eq!(continued(&history, other, true).expect("another session").number, 2);
+        let refused = continued(&history, present("plan 2"), true).expect_err("another plan");
+        assert!(refused.contains("its plan was changed"), "{refused}");
+    }
+}

@@ -1,0 +1,77 @@
+//! The stop rule: whether the complete blocks are enough.
+
+use crate::error::LabError;
+use dbtime_model::record::read_run_record;
+use dbtime_model::study::{StopRule, StudyHistory, StudyPlan};
+use dbtime_stats::{ConfidenceInterval, LogRatio, look_level};
+use std::path::Path;
+
+/// The values of the primary metric: by complete block, in the order of the configurations.
+pub(super) type BlockValues = Vec<Vec<f64>>;
+
+/// Reads them.
+///
+/// Errors: a record cannot be read.
+pub(super) fn values(
+    folder: &Path,
+    plan: &StudyPlan,
+    history: &StudyHistory,
+) -> Result<BlockValues, LabError> {
+    let cells = plan.cells.len();
+    let mut values = Vec::new();
+    for block in history.complete_blocks(cells) {
+        let mut of_block = vec![f64::NAN; cells];
+        for run in block.runs {
+            let record = read_run_record(&folder.join(&run.trial.folder));
+            let record = record.map_err(|error| LabError::Target(error.to_string()))?;
+            of_block[run.trial.cell as usize] = plan.primary.value(&record).unwrap_or(f64::NAN);
+        }
+        values.push(of_block);
+    }
+    Ok(values)
+}
+
+/// Whether they are enough at this look, from 1, and why, in words.
+pub(super) fn look(plan: &StudyPlan, values: &BlockValues, look: u32) -> (bool, String) {
+    let comparisons = plan.candidates().count().max(1);
+    let ratios: Vec<Option<LogRatio>> = plan
+        .candidates()
+        .map(|(cell, _)| {
+            let pairs: Vec<_> = values.iter().map(|block| (block[0], block[cell])).collect();
+            LogRatio::paired(&pairs)
+        })
+        .collect();
+    // A metric that cannot be read never is enough.
+    let widest = |level: f64| {
+        let widths = ratios.iter().map(|ratio| {
+            let interval = ratio.as_ref()?.interval_among(level, comparisons);
+            Some(100.0 * half_width(&interval))
+        });
+        widths.collect::<Option<Vec<f64>>>().map(|all| all.into_iter().fold(0.0, f64::max))
+    };
+    let blocks = values.len();
+    match plan.design.stop {
+        StopRule::Precision { half_width_pct, .. } => match widest(0.95) {
+            Some(found) if found <= half_width_pct => {
+                (true, format!("known to ±{found:.2} % after {blocks} blocks"))
+            }
+            Some(found) => (false, format!("known to ±{found:.2} %, wanted ±{half_width_pct} %")),
+            None => (false, "nothing known yet".to_owned()),
+        },
+        StopRule::Looks { looks } => {
+            let level = look_level(look, looks).unwrap_or(0.95);
+            let is_clear = |ratio: &Option<LogRatio>| {
+                ratio.is_some_and(|it| !it.interval_among(level, comparisons).covers(0.0))
+            };
+            match ratios.iter().all(is_clear) {
+                true => (true, format!("all differ at look {look} of {looks}, {blocks} blocks")),
+                false => (false, format!("not all differ at look {look} of {looks}")),
+            }
+        }
+        StopRule::Fixed => (true, format!("all {blocks} blocks are complete")),
+    }
+}
+
+fn half_width(interval: &ConfidenceInterval) -> f64 {
+    (interval.high - interval.low) / 2.0
+}

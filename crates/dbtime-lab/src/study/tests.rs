@@ -1,0 +1,220 @@
+//! Whole studies with a maker of runs whose values are known.
+
+use super::*;
+use dbtime_machine::now as instant;
+use dbtime_model::record::{PrimaryMetric, RunSpec, file};
+use dbtime_model::study::{BlockDesign, CellRole, GateLimits, STUDY_SCHEMA, StopRule};
+use std::collections::BTreeSet;
+use std::fs;
+
+fn plan(blocks: u32, stop: StopRule) -> StudyPlan {
+    let cell = |name: &str, role| StudyCell {
+        name: name.to_owned(),
+        role,
+        factors: Vec::new(),
+        command: "dbtime run".to_owned(),
+        spec: RunSpec::default(),
+    };
+    StudyPlan {
+        schema: STUDY_SCHEMA,
+        dbtime: "0".to_owned(),
+        name: "test".to_owned(),
+        question: None,
+        directory: String::new(),
+        primary: PrimaryMetric::Throughput,
+        margin_pct: 1.0,
+        design: BlockDesign { blocks, seed: 7, stop },
+        gate: GateLimits { steal_pct: 1.0, foreign_cpu_pct: 2.0, wait_s: 0.0, repeats: 5 },
+        cells: vec![cell("a", CellRole::Baseline), cell("b/ä", CellRole::Candidate)],
+        pilot: None,
+    }
+}
+
+/// Makes records whose throughput is that of the configuration, times what the seed adds.
+#[derive(Default)]
+struct KnownRuns {
+    made: u64,
+    /// The numbers of the calls that make a run beside a loud neighbour.
+    loud: Vec<u64>,
+    /// The configuration that cannot be run.
+    failing: Option<usize>,
+    /// After so many calls the study is to end: in the midst of a run, with or without a record.
+    interrupted_at: Option<u64>,
+}
+
+impl TrialMaker for KnownRuns {
+    fn make(&mut self, cell: usize, seed: u64, out: &Path) -> TrialResult {
+        self.made += 1;
+        if self.failing == Some(cell) {
+            return TrialResult::Failed("no server".to_owned());
+        }
+        let mut record = RunRecord {
+            schema: dbtime_model::record::SCHEMA,
+            throughput_tps: (100.0 + cell as f64) * (1.0 + (seed % 100) as f64 / 1e4),
+            ..RunRecord::default()
+        };
+        record.validity.valid = true;
+        if self.loud.contains(&self.made) {
+            record.environment.steal_pct = 5.0;
+        }
+        fs::create_dir_all(out).expect("a folder");
+        let json = serde_json::to_string(&record).expect("JSON");
+        fs::write(out.join(file::RUN), json).expect("written");
+        match self.interrupted_at == Some(self.made) {
+            true => TrialResult::Interrupted,
+            false => TrialResult::Recorded(Box::new(record)),
+        }
+    }
+}
+
+fn run(runner: &mut StudyRunner, maker: &mut KnownRuns) -> Option<String> {
+    runner.run(maker, &|_| {}, &RunStop::default()).expect("it can be written")
+}
+
+/// Every block once, every run of it there.
+fn assert_whole(runner: &StudyRunner, folder: &Path, blocks: u32) {
+    let (history, cells) = (runner.history(), runner.plan().cells.len());
+    let complete = history.complete_blocks(cells);
+    let numbers: Vec<u32> = complete.iter().map(|block| block.block).collect();
+    let once: BTreeSet<u32> = numbers.iter().copied().collect();
+    assert_eq!(once, (1..=blocks).collect::<BTreeSet<_>>());
+    assert_eq!(numbers.len(), once.len(), "a block counts twice");
+    for block in complete {
+        let of: BTreeSet<u32> = block.runs.iter().map(|run| run.trial.cell).collect();
+        assert_eq!(of.len(), cells);
+        for run in block.runs {
+            assert!(folder.join(&run.trial.folder).join(file::RUN).is_file());
+            assert_eq!(history.exclusion(run, runner.plan()), None);
+        }
+    }
+    let folders: BTreeSet<&str> = history.runs.iter().map(|run| &*run.trial.folder).collect();
+    assert_eq!(folders.len(), history.runs.len(), "two runs have one folder");
+}
+
+#[test]
+fn a_study_runs_every_configuration_once_a_block_in_an_order_that_follows_from_its_seed() {
+    let orders = [1, 2].map(|_| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = folder.path().join("made/study");
+        let mut runner =
+            StudyRunner::create(&place, &plan(8, StopRule::Fixed), "source").expect("new");
+        let reason = run(&mut runner, &mut KnownRuns::default());
+        assert_eq!(reason.as_deref(), Some("all 8 blocks are complete"));
+        assert_whole(&runner, &place, 8);
+        assert_eq!(fs::read_to_string(place.join(study_file::SOURCE)).expect("kept"), "source");
+        let runs = &runner.history().runs;
+        assert!(runs[0].trial.folder.starts_with("runs/0001-b01-"), "{:?}", runs[0]);
+        runs.iter().map(|run| run.trial.cell).collect::<Vec<_>>()
+    });
+    assert_eq!(orders[0], orders[1]);
+    let firsts = orders[0].chunks(2).filter(|block| block[0] == 0).count();
+    assert!((1..8).contains(&firsts), "all blocks have one order: {orders:?}");
+}
+
+#[test]
+fn cut_off_anywhere_a_study_goes_on_and_no_block_is_lost_or_counted_twice() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("study");
+    let mut runner = StudyRunner::create(&place, &plan(3, StopRule::Fixed), "").expect("new");
+    run(&mut runner, &mut KnownRuns { loud: vec![3], ..KnownRuns::default() });
+    drop(runner);
+    let journal = fs::read(place.join(study_file::JOURNAL)).expect("a journal");
+    let is_end = |at: &usize| journal[*at] == b'\n';
+    let ends: Vec<usize> = (0..journal.len()).filter(is_end).collect();
+    // Where a power cut may leave it: at any byte; here all around the ends of lines, and some.
+    let near =
+        |cut: &usize| ends.iter().any(|end| end.abs_diff(*cut) <= 1) || cut.is_multiple_of(37);
+    for cut in (0..=journal.len()).filter(near) {
+        fs::write(place.join(study_file::JOURNAL), &journal[..cut]).expect("written");
+        let mut runner = StudyRunner::open(&place, false).expect("forgiven");
+        run(&mut runner, &mut KnownRuns::default()).expect("it ends");
+        assert_whole(&runner, &place, 3);
+    }
+}
+
+#[test]
+fn a_block_of_which_a_run_does_not_count_is_repeated_at_the_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("study");
+    let mut runner = StudyRunner::create(&place, &plan(3, StopRule::Fixed), "").expect("new");
+    let mut maker = KnownRuns { loud: vec![1, 4], ..KnownRuns::default() };
+    run(&mut runner, &mut maker).expect("it ends");
+    assert_whole(&runner, &place, 3);
+    let history = runner.history();
+    let blocks: Vec<(u32, u32)> =
+        history.attempts().iter().map(|one| (one.block, one.attempt)).collect();
+    // The first run of block 1 is loud, and the first of block 3.
+    assert_eq!(blocks, [(1, 1), (2, 1), (3, 1), (1, 2), (3, 2)]);
+    assert_eq!(maker.made, 8);
+    let why = |at: usize| history.exclusion(&history.runs[at], runner.plan());
+    assert_eq!(why(0).as_deref(), Some("the hypervisor took 5.0 % of all CPUs, more than 1 %"));
+    assert_eq!(why(1), None);
+}
+
+#[test]
+fn what_never_counts_ends_the_study() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("study");
+    let mut runner = StudyRunner::create(&place, &plan(9, StopRule::Fixed), "").expect("new");
+    let mut maker = KnownRuns { failing: Some(1), ..KnownRuns::default() };
+    let reason = run(&mut runner, &mut maker).expect("it ends");
+    assert_eq!(reason, "b/ä: none of 3 runs counts, the last: no server");
+    let loud = folder.path().join("loud");
+    let mut runner = StudyRunner::create(&loud, &plan(9, StopRule::Fixed), "").expect("new");
+    let mut maker = KnownRuns { loud: (0..99).filter(|n| n % 5 != 0).collect(), ..maker };
+    maker.failing = None;
+    let reason = run(&mut runner, &mut maker).expect("it ends");
+    assert!(reason.contains("none of") || reason.contains("repeats 5 at most"), "{reason}");
+}
+
+#[test]
+fn an_interrupted_run_is_begun_anew_with_its_whole_block() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("study");
+    let mut runner = StudyRunner::create(&place, &plan(2, StopRule::Fixed), "").expect("new");
+    let mut maker = KnownRuns { interrupted_at: Some(2), ..KnownRuns::default() };
+    assert_eq!(run(&mut runner, &mut maker), None);
+    drop(runner);
+    let mut runner = StudyRunner::open(&place, false).expect("it goes on");
+    assert!(run(&mut runner, &mut maker).is_some());
+    assert_whole(&runner, &place, 2);
+    let history = runner.history();
+    let why = |at: usize| history.exclusion(&history.runs[at], runner.plan());
+    assert_eq!(why(0).as_deref(), Some("another run of its block does not count"));
+    assert_eq!(why(1).as_deref(), Some("the study was interrupted during it"));
+    assert_eq!(history.runs.len(), 6);
+}
+
+#[test]
+fn a_stop_rule_ends_it_as_soon_as_enough_is_known() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, stop, blocks, reason) in [
+        (
+            "precision",
+            StopRule::Precision { half_width_pct: 0.5, max_blocks: 20 },
+            4,
+            "known to ±0.00 % after 4 blocks",
+        ),
+        ("looks", StopRule::Looks { looks: 2 }, 2, "all differ at look 1 of 2, 2 blocks"),
+    ] {
+        let place = folder.path().join(name);
+        let mut runner = StudyRunner::create(&place, &plan(4, stop), "").expect("new");
+        let found = run(&mut runner, &mut KnownRuns::default()).expect("it ends");
+        assert_eq!(found, reason);
+        assert_whole(&runner, &place, blocks);
+    }
+}
+
+#[test]
+fn a_wish_to_end_is_obeyed_before_the_next_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("study");
+    let mut runner = StudyRunner::create(&place, &plan(2, StopRule::Fixed), "").expect("new");
+    let stop = RunStop::default();
+    stop.at(instant());
+    let mut maker = KnownRuns::default();
+    assert_eq!(runner.run(&mut maker, &|_| {}, &stop).expect("nothing to write"), None);
+    assert_eq!(maker.made, 0);
+    let again = StudyRunner::create(&place, &plan(2, StopRule::Fixed), "").expect_err("there");
+    assert!(matches!(again, LabError::OutExists(_)), "{again}");
+}

@@ -1,0 +1,268 @@
+//! What a study has come to: its journal, replayed.
+
+use super::journal::{JournalEvent, StudySession, StudyTrial, TrialOutcome, read_journal};
+use super::plan::{StudyPlan, StudyReadError};
+use super::study_file;
+use std::path::Path;
+
+/// A run of a study, as its journal tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StudyRun {
+    /// Which.
+    pub trial: StudyTrial,
+    /// Whether it counts; `None`: it has not ended, or the study ended before it did.
+    pub outcome: Option<TrialOutcome>,
+    /// Why it does not count.
+    pub reason: Option<String>,
+    /// When it ended.
+    pub ended_at: Option<String>,
+}
+
+/// One time that a block was begun.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockAttempt<'a> {
+    /// Its block.
+    pub block: u32,
+    /// Which time, from 1.
+    pub attempt: u32,
+    /// Its runs so far, in the order of time.
+    pub runs: Vec<&'a StudyRun>,
+}
+
+/// Everything that has happened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StudyHistory {
+    /// The sessions, each number once.
+    pub sessions: Vec<StudySession>,
+    /// How many runs there were when the last process took the study up.
+    pub taken_up_at: usize,
+    /// All runs, in the order of time.
+    pub runs: Vec<StudyRun>,
+    /// The looks of the stop rule: after how many blocks, whether they were enough, and what was
+    /// found.
+    pub looks: Vec<(u32, bool, String)>,
+    /// Why there will be no more; `None`: there will.
+    pub finished: Option<String>,
+}
+
+/// An event that cannot be, behind those before it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line} contradicts the lines before it: {reason}")]
+pub struct HistoryError {
+    /// From 1.
+    pub line: usize,
+    /// Why.
+    pub reason: &'static str,
+}
+
+impl StudyRun {
+    /// Whether it counts, as far as that is its own affair.
+    pub fn counts(&self) -> bool {
+        self.outcome == Some(TrialOutcome::Valid)
+    }
+}
+
+impl BlockAttempt<'_> {
+    /// Whether a run of it does not count.
+    pub fn is_broken(&self) -> bool {
+        self.runs.iter().any(|run| !run.counts())
+    }
+
+    /// Whether it has a run of every configuration, each of which counts.
+    pub fn is_complete(&self, cells: usize) -> bool {
+        !self.is_broken() && self.runs.len() == cells
+    }
+}
+
+impl StudyHistory {
+    /// Replays these events.
+    ///
+    /// # Errors
+    /// One of them cannot be.
+    pub fn replay(events: &[JournalEvent]) -> Result<Self, HistoryError> {
+        let mut history = Self::default();
+        for (index, event) in events.iter().enumerate() {
+            let wrong = |reason| HistoryError { line: index + 1, reason };
+            history.take(event).map_err(wrong)?;
+        }
+        Ok(history)
+    }
+
+    /// The history in a folder.
+    ///
+    /// # Errors
+    /// Its journal cannot be read, or is damaged.
+    pub fn read(folder: &Path) -> Result<Self, StudyReadError> {
+        let path = folder.join(study_file::JOURNAL);
+        let text = match std::fs::read(&path) {
+            Ok(text) => text,
+            // The study was ended before anything had happened.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+            Err(source) => return Err(StudyReadError::Read { path, source }),
+        };
+        let journal = read_journal(&text).map_err(|error| StudyReadError::Journal {
+            path: path.clone(),
+            reason: error.to_string(),
+        })?;
+        Self::replay(&journal.events)
+            .map_err(|error| StudyReadError::Journal { path, reason: error.to_string() })
+    }
+
+    /// Takes the next event.
+    ///
+    /// # Errors
+    /// It cannot be, for the reason that is returned.
+    pub fn take(&mut self, event: &JournalEvent) -> Result<(), &'static str> {
+        if self.finished.is_some() {
+            return Err("the study was finished");
+        }
+        match event {
+            JournalEvent::SessionBegun(session) => {
+                if self.sessions.iter().all(|known| known.number != session.number) {
+                    self.sessions.push(session.clone());
+                }
+                self.taken_up_at = self.runs.len();
+            }
+            JournalEvent::RunBegun(trial) => self.begin(trial)?,
+            JournalEvent::RunEnded { run, outcome, reason, at } => {
+                let open = self.runs.last_mut().filter(|last| last.trial.run == *run);
+                let open = open.filter(|last| last.outcome.is_none());
+                let open = open.ok_or("a run ends that was not under way")?;
+                open.outcome = Some(*outcome);
+                open.reason.clone_from(reason);
+                open.ended_at = Some(at.clone());
+            }
+            JournalEvent::Looked { blocks, enough, text, .. } => {
+                self.looks.push((*blocks, *enough, text.clone()));
+            }
+            JournalEvent::Finished { reason, .. } => self.finished = Some(reason.clone()),
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, trial: &StudyTrial) -> Result<(), &'static str> {
+        if self.runs.iter().any(|known| known.trial.run == trial.run) {
+            return Err("a run begins whose number was given before");
+        }
+        let is_same = |known: &&StudyRun| {
+            let known = &known.trial;
+            (known.block, known.attempt, known.cell) == (trial.block, trial.attempt, trial.cell)
+        };
+        if self.runs.iter().any(|known| is_same(&known)) {
+            return Err("a configuration is run twice in one block");
+        }
+        self.runs.push(StudyRun {
+            trial: trial.clone(),
+            outcome: None,
+            reason: None,
+            ended_at: None,
+        });
+        Ok(())
+    }
+
+    /// Every time that a block was begun, in the order of time.
+    pub fn attempts(&self) -> Vec<BlockAttempt<'_>> {
+        let mut attempts: Vec<BlockAttempt<'_>> = Vec::new();
+        for run in &self.runs {
+            let (block, attempt) = (run.trial.block, run.trial.attempt);
+            match attempts.last_mut().filter(|last| (last.block, last.attempt) == (block, attempt))
+            {
+                Some(last) => last.runs.push(run),
+                None => attempts.push(BlockAttempt { block, attempt, runs: vec![run] }),
+            }
+        }
+        attempts
+    }
+
+    /// The block that is under way: of the process that took the study up last, without a run that
+    /// does not count, and not complete.
+    pub fn open_block(&self, cells: usize) -> Option<BlockAttempt<'_>> {
+        let last = self.attempts().pop()?;
+        let first = self.runs.len() - last.runs.len();
+        let is_open = first >= self.taken_up_at && !last.is_broken() && !last.is_complete(cells);
+        (is_open && self.finished.is_none()).then_some(last)
+    }
+
+    /// The blocks that count, each with its runs, in the order of time.
+    pub fn complete_blocks(&self, cells: usize) -> Vec<BlockAttempt<'_>> {
+        self.attempts().into_iter().filter(|attempt| attempt.is_complete(cells)).collect()
+    }
+
+    /// Why a run is in no verdict; `None`: it is, or its block is not yet over.
+    pub fn exclusion(&self, run: &StudyRun, plan: &StudyPlan) -> Option<String> {
+        let own = |outcome: &str| match &run.reason {
+            Some(reason) => format!("{outcome}{reason}"),
+            None => outcome.trim_end_matches(": ").to_owned(),
+        };
+        match run.outcome {
+            Some(TrialOutcome::Invalid) => return Some(own("")),
+            Some(TrialOutcome::Failed) => return Some(own("failed: ")),
+            None => return Some("the study was interrupted during it".to_owned()),
+            Some(TrialOutcome::Valid) => {}
+        }
+        let attempts = self.attempts();
+        let attempt = attempts.iter().find(|attempt| attempt.runs.contains(&run))?;
+        match (attempt.is_complete(plan.cells.len()), attempt.is_broken()) {
+            (true, _) => None,
+            (false, true) => Some("another run of its block does not count".to_owned()),
+            (false, false) => Some("its block was not finished".to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn begun(run: u64, block: u32, attempt: u32, cell: u32) -> JournalEvent {
+        JournalEvent::RunBegun(StudyTrial { run, block, attempt, cell, ..StudyTrial::default() })
+    }
+
+    fn ended(run: u64, outcome: TrialOutcome) -> JournalEvent {
+        JournalEvent::RunEnded { run, outcome, reason: None, at: String::new() }
+    }
+
+    fn session() -> JournalEvent {
+        JournalEvent::SessionBegun(StudySession { number: 1, ..StudySession::default() })
+    }
+
+    #[test]
+    fn a_block_counts_when_each_configuration_has_a_run_that_does() {
+        use TrialOutcome::{Invalid, Valid};
+        let events = [
+            session(),
+            begun(1, 1, 1, 0),
+            ended(1, Valid),
+            begun(2, 1, 1, 1),
+            ended(2, Valid),
+            begun(3, 2, 1, 1),
+            ended(3, Invalid),
+            begun(4, 3, 1, 0),
+            ended(4, Valid),
+        ];
+        let mut history = StudyHistory::replay(&events).expect("no contradiction");
+        let blocks = |history: &StudyHistory| -> Vec<u32> {
+            history.complete_blocks(2).iter().map(|block| block.block).collect()
+        };
+        assert_eq!(blocks(&history), [1]);
+        assert_eq!(history.open_block(2).map(|open| open.block), Some(3));
+        // Whoever takes it up again begins that block anew.
+        history.take(&session()).expect("no contradiction");
+        assert_eq!(history.open_block(2), None);
+        assert_eq!(history.sessions.len(), 1);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let cases: [&[JournalEvent]; 4] = [
+            &[begun(1, 1, 1, 0), ended(1, TrialOutcome::Valid), begun(1, 1, 1, 1)],
+            &[begun(1, 1, 1, 0), ended(1, TrialOutcome::Valid), begun(2, 1, 1, 0)],
+            &[begun(1, 1, 1, 0), ended(2, TrialOutcome::Valid)],
+            &[begun(1, 1, 1, 0), ended(1, TrialOutcome::Valid), ended(1, TrialOutcome::Valid)],
+        ];
+        for events in cases {
+            let error = StudyHistory::replay(events).expect_err("contradictory");
+            assert_eq!(error.line, events.len());
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! A study: configurations compared by runs in random blocks, so that a verdict can be believed.
+//!
+//! A study is a folder: `plan.json` ([`StudyPlan`], frozen before the first run), `journal.jsonl`
+//! ([`JournalEvent`], a line for everything that happened, in its order), and a run folder for each
+//! run. What a study has come to is what its journal says ([`StudyHistory`]), and nothing else.
+
+mod folder;
+mod history;
+mod journal;
+mod plan;
+mod table;
+
+pub use folder::RecordedStudy;
+pub use history::{BlockAttempt, HistoryError, StudyHistory, StudyRun};
+pub use journal::{
+    JournalError, JournalEvent, JournalText, StudySession, StudyTrial, TrialOutcome, read_journal,
+};
+pub use plan::{
+    BlockDesign, CellRole, GateLimits, PilotRuns, STUDY_SCHEMA, StopRule, StudyCell, StudyPlan,
+    StudyReadError, is_study, read_plan,
+};
+
+pub use table::study_table;
+
+/// The names of the files of a study's folder.
+pub mod study_file {
+    /// Everything that it is going to do.
+    pub const PLAN: &str = "plan.json";
+    /// Everything that has happened.
+    pub const JOURNAL: &str = "journal.jsonl";
+    /// The file that it was planned from, as it was.
+    pub const SOURCE: &str = "study.toml";
+    /// The folder of its runs.
+    pub const RUNS: &str = "runs";
+    /// What came of each run, as a table.
+    pub const TABLE: &str = "runs.csv";
+}

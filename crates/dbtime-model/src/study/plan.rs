@@ -1,0 +1,211 @@
+//! The plan of a study: what is compared, how often, and by which rules it is decided. Nothing of
+//! it changes once the first run has begun.
+
+use super::study_file;
+use crate::record::{FactorValue, PrimaryMetric, RunSpec};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// The version of the plan that this program writes.
+pub const STUDY_SCHEMA: u32 = 1;
+
+/// Everything that a study is going to do, as in `plan.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StudyPlan {
+    /// [`STUDY_SCHEMA`] of the program that wrote it.
+    pub schema: u32,
+    /// Version of that program.
+    pub dbtime: String,
+    /// What it is called.
+    pub name: String,
+    /// What it is to answer, in a sentence; `null`: nobody said.
+    pub question: Option<String>,
+    /// The folder that relative paths in its runs are relative to.
+    #[serde(default)]
+    pub directory: String,
+    /// The metric that its verdicts are on.
+    pub primary: PrimaryMetric,
+    /// The smallest change of interest. Unit: percent.
+    pub margin_pct: f64,
+    /// How often, and in which order.
+    pub design: BlockDesign,
+    /// Which runs do not count.
+    pub gate: GateLimits,
+    /// What is compared, the baseline first.
+    pub cells: Vec<StudyCell>,
+    /// What was measured before it; `null`: nothing.
+    #[serde(default)]
+    pub pilot: Option<PilotRuns>,
+}
+
+/// Runs of the baseline from which a study was planned. They are in no verdict.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PilotRuns {
+    /// Their values of the primary metric.
+    pub values: Vec<f64>,
+    /// How long one took with all that belongs to it. Unit: seconds.
+    pub seconds_a_run: f64,
+}
+
+/// Random blocks: each has a run of every configuration, in an order of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BlockDesign {
+    /// How many blocks: the fewest with [`StopRule::Precision`], the most with [`StopRule::Looks`].
+    pub blocks: u32,
+    /// What the orders and the seeds of the runs follow from.
+    pub seed: u64,
+    /// When enough is known.
+    pub stop: StopRule,
+}
+
+/// When a study has blocks enough. None of these looks at the sign of what was found.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "rule", rename_all = "snake_case")]
+pub enum StopRule {
+    /// After all blocks, whatever they show.
+    Fixed,
+    /// As soon as every change is known this well.
+    Precision {
+        /// Half of the 95 % interval. Unit: percent.
+        half_width_pct: f64,
+        /// The most blocks.
+        max_blocks: u32,
+    },
+    /// After each of so many equal shares of the blocks it may end: O'Brien and Fleming's bounds.
+    Looks {
+        /// How many.
+        looks: u32,
+    },
+}
+
+/// What a machine may do beside a run that counts.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GateLimits {
+    /// CPU that the hypervisor takes. Unit: percent of all CPUs.
+    pub steal_pct: f64,
+    /// CPU of other processes. Unit: percent of one CPU.
+    pub foreign_cpu_pct: f64,
+    /// How long a quiet machine is waited for before a run. Unit: seconds.
+    pub wait_s: f64,
+    /// How many blocks may be repeated because a run in them does not count.
+    pub repeats: u32,
+}
+
+/// What a configuration is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CellRole {
+    /// What the others are compared with.
+    Baseline,
+    /// The baseline once more: what differs here differs by chance.
+    Control,
+    /// Compared with the baseline.
+    Candidate,
+}
+
+/// One configuration.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StudyCell {
+    /// What it is called.
+    pub name: String,
+    /// What it is for.
+    pub role: CellRole,
+    /// What makes it this one, without passwords.
+    pub factors: Vec<FactorValue>,
+    /// The command that makes one of its runs, without passwords.
+    pub command: String,
+    /// A run of it.
+    pub spec: RunSpec,
+}
+
+impl StudyPlan {
+    /// The most blocks that there can be, repeated ones left out.
+    pub fn most_blocks(&self) -> u32 {
+        match self.design.stop {
+            StopRule::Precision { max_blocks, .. } => max_blocks.max(self.design.blocks),
+            StopRule::Fixed | StopRule::Looks { .. } => self.design.blocks,
+        }
+    }
+
+    /// The configurations that are compared with the baseline, the control left out.
+    pub fn candidates(&self) -> impl Iterator<Item = (usize, &StudyCell)> {
+        self.with_role(CellRole::Candidate)
+    }
+
+    /// The configurations of a role, with their places.
+    pub fn with_role(&self, role: CellRole) -> impl Iterator<Item = (usize, &StudyCell)> {
+        self.cells.iter().enumerate().filter(move |(_, cell)| cell.role == role)
+    }
+}
+
+/// Why a folder could not be read as a study.
+#[derive(Debug, thiserror::Error)]
+pub enum StudyReadError {
+    /// It has no plan.
+    #[error("{0} holds no study: name the folder that `dbtime study run` has made")]
+    NotAStudy(PathBuf),
+    /// A file of it cannot be read.
+    #[error("cannot read {path}: {source}")]
+    Read {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The plan is none.
+    #[error("{path} is no plan of a study: {reason}")]
+    Plan {
+        /// Where it is.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The record of a run that counts is gone or damaged.
+    #[error("{path}, of a run that counts: {reason}; restore it from a copy")]
+    Run {
+        /// Where it is.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The journal is damaged, or contradicts itself.
+    #[error("{path}, {reason}; restore it from a copy")]
+    Journal {
+        /// Where it is.
+        path: PathBuf,
+        /// Where, and what is wrong there.
+        reason: String,
+    },
+}
+
+/// Whether a folder holds a study.
+pub fn is_study(folder: &Path) -> bool {
+    folder.join(study_file::PLAN).is_file()
+}
+
+/// The plan in a folder, with its text.
+///
+/// # Errors
+/// There is none, it cannot be read, or a newer dbtime has written it.
+pub fn read_plan(folder: &Path) -> Result<(StudyPlan, String), StudyReadError> {
+    let path = folder.join(study_file::PLAN);
+    let text = std::fs::read_to_string(&path).map_err(|source| match source.kind() {
+        std::io::ErrorKind::NotFound => StudyReadError::NotAStudy(folder.to_owned()),
+        _ => StudyReadError::Read { path: path.clone(), source },
+    })?;
+    let failed = |reason: String| StudyReadError::Plan { path: path.clone(), reason };
+    let value: serde_json::Value =
+        serde_json::from_str(&text).map_err(|error| failed(error.to_string()))?;
+    match value.get("schema").and_then(serde_json::Value::as_u64) {
+        Some(schema) if schema <= u64::from(STUDY_SCHEMA) => {}
+        Some(newer) => {
+            return Err(failed(format!(
+                "it has schema {newer}, and this dbtime knows up to {STUDY_SCHEMA}: use a newer \
+                 dbtime"
+            )));
+        }
+        None => return Err(failed("it has no schema".to_owned())),
+    }
+    let plan = serde_json::from_value(value).map_err(|error| failed(error.to_string()))?;
+    Ok((plan, text))
+}

@@ -1,0 +1,111 @@
+//! `runs.csv`: the runs of a study as a table, for DuckDB, data frames and spreadsheets.
+
+use super::folder::RecordedStudy;
+use super::history::StudyRun;
+use super::journal::TrialOutcome;
+use crate::record::{RunRecord, csv};
+
+/// The columns before those of the factors.
+const PLACE: [&str; 7] = ["run", "block", "attempt", "session", "cell", "role", "folder"];
+
+/// The columns behind them.
+const FIGURES: [&str; 20] = [
+    "started_at",
+    "ended_at",
+    "counts",
+    "outcome",
+    "reason",
+    "completed",
+    "failed",
+    "throughput_tps",
+    "response_mean_us",
+    "response_p50_us",
+    "response_p90_us",
+    "response_p95_us",
+    "response_p99_us",
+    "response_max_us",
+    "server_cpu_us_per_tx",
+    "server_usr_pct",
+    "server_sys_pct",
+    "server_rss_bytes",
+    "steal_pct",
+    "foreign_cpu_pct",
+];
+
+/// A line per run, in the order of time; what a run does not have is empty.
+pub fn study_table(study: &RecordedStudy) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for factor in study.plan.cells.iter().flat_map(|cell| &cell.factors) {
+        if !names.contains(&factor.name.as_str()) {
+            names.push(&factor.name);
+        }
+    }
+    let mut writer = ::csv::Writer::from_writer(Vec::new());
+    let head = PLACE.iter().chain(&names).chain(&FIGURES);
+    writer.write_record(head).expect("writing to memory");
+    for (run, record) in study.history.runs.iter().zip(&study.records) {
+        let line = line(study, run, record.as_ref(), &names);
+        writer.write_record(line).expect("writing to memory");
+    }
+    csv::text(writer)
+}
+
+fn line(
+    study: &RecordedStudy,
+    run: &StudyRun,
+    record: Option<&RunRecord>,
+    factors: &[&str],
+) -> Vec<String> {
+    let (trial, cell) = (&run.trial, &study.plan.cells[run.trial.cell as usize]);
+    let role = serde_json::to_value(cell.role).ok();
+    let role = role.as_ref().and_then(|role| role.as_str()).unwrap_or_default();
+    let numbers = [u64::from(trial.block), u64::from(trial.attempt), u64::from(trial.session)];
+    let mut cells = vec![trial.run.to_string()];
+    cells.extend(numbers.map(|number| number.to_string()));
+    cells.extend([cell.name.clone(), role.to_owned(), trial.folder.clone()]);
+    cells.extend(factors.iter().map(|name| {
+        let of_name = cell.factors.iter().filter(|factor| factor.name == *name);
+        of_name.map(|factor| factor.value.as_str()).collect::<Vec<_>>().join(" ")
+    }));
+    let exclusion = study.history.exclusion(run, &study.plan);
+    let outcome = match run.outcome {
+        Some(TrialOutcome::Valid) => "valid",
+        Some(TrialOutcome::Invalid) => "invalid",
+        Some(TrialOutcome::Failed) => "failed",
+        None => "interrupted",
+    };
+    let counts = u8::from(exclusion.is_none()).to_string();
+    cells.extend([trial.at.clone(), run.ended_at.clone().unwrap_or_default(), counts]);
+    cells.extend([outcome.to_owned(), exclusion.unwrap_or_default()]);
+    cells.extend(figures(record));
+    cells
+}
+
+fn figures(record: Option<&RunRecord>) -> Vec<String> {
+    let Some(record) = record else { return vec![String::new(); FIGURES.len() - 5] };
+    let response = &record.latency_us.response;
+    let server = record.server.as_ref();
+    let machine = &record.environment;
+    let known = [
+        record.throughput_tps,
+        response.mean,
+        response.p50,
+        response.p90,
+        response.p95,
+        response.p99,
+        response.max,
+    ];
+    let optional = [
+        server.and_then(|server| server.cpu_us_per_tx),
+        server.map(|server| server.usr_pct),
+        server.map(|server| server.sys_pct),
+        server.and_then(|server| Some(server.rss_bytes? as f64)),
+        Some(machine.steal_pct),
+        Some(machine.foreign_cpu_pct),
+    ];
+    let shown = |figure: f64| format!("{figure:.3}");
+    let counts = [record.counts.completed, record.counts.failed].map(|count| count.to_string());
+    let known = known.into_iter().map(shown);
+    let optional = optional.into_iter().map(|figure| figure.map_or(String::new(), shown));
+    counts.into_iter().chain(known).chain(optional).collect()
+}

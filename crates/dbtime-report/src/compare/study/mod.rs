@@ -1,0 +1,339 @@
+//! What a study has come to: every configuration against the baseline, and the baseline against
+//! itself.
+
+mod charts;
+mod plan_text;
+mod tables;
+
+pub(super) use charts::charts;
+pub use plan_text::plan_text;
+pub(super) use tables::of_study;
+
+use super::SCHEMA;
+use super::groups::{GroupComparison, GroupOptions, GroupOutcome, PlacedRun};
+use crate::format::{clean, counted};
+use crate::story;
+use dbtime_model::record::{PrimaryMetric, RunRecord};
+use dbtime_model::study::{CellRole, RecordedStudy, StopRule, StudyRun, TrialOutcome};
+use dbtime_stats::{VerdictRule, look_level};
+use serde::Serialize;
+
+/// The level of intervals after all runs.
+const LEVEL: f64 = 0.95;
+
+/// One configuration against the baseline.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CellComparison {
+    /// Its name.
+    pub cell: String,
+    /// The verdict; where the baseline differs from itself, that there is none.
+    pub verdict: String,
+    /// What it comes to.
+    pub outcome: GroupOutcome,
+    /// Everything that was compared: A is the baseline, B this one.
+    pub comparison: GroupComparison,
+}
+
+/// One configuration by itself: means over its runs that count.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CellFigures {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub role: CellRole,
+    /// What makes it this one, in words.
+    pub factors: String,
+    /// How many of its runs count.
+    pub runs: u64,
+    /// Clients or connections.
+    pub connections: Option<u32>,
+    /// Transactions completed a second, geometric mean.
+    pub throughput_tps: Option<f64>,
+    /// Mean response, geometric mean over the runs. Unit: microseconds.
+    pub mean_us: Option<f64>,
+    /// 95th percentile of each run, geometric mean over them. Unit: microseconds.
+    pub p95_us: Option<f64>,
+    /// 99th percentile of each run, geometric mean over them. Unit: microseconds.
+    pub p99_us: Option<f64>,
+    /// User CPU of the server. Unit: percent of one CPU.
+    pub server_usr_pct: Option<f64>,
+    /// System CPU of the server. Unit: percent of one CPU.
+    pub server_sys_pct: Option<f64>,
+    /// Resident size of the server. Unit: bytes.
+    pub server_rss_bytes: Option<f64>,
+}
+
+/// One run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StudyRunLine {
+    /// Its number.
+    pub run: u64,
+    /// Its block.
+    pub block: u32,
+    /// Which time the block was begun.
+    pub attempt: u32,
+    /// The session that it was made in.
+    pub session: u32,
+    /// Its configuration.
+    pub cell: String,
+    /// When it was begun, UTC, RFC 3339.
+    pub started_at: String,
+    /// Its value of the primary metric; `null`: it has none.
+    pub value: Option<f64>,
+    /// Why it is in no verdict; `null`: it is.
+    pub excluded: Option<String>,
+    /// The folder of its record, below that of the study.
+    pub folder: String,
+}
+
+/// What a study has come to, as `dbtime study report --json` prints it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StudyComparison {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// `study`.
+    pub kind: &'static str,
+    /// What it is called.
+    pub name: String,
+    /// What it was to answer.
+    pub question: Option<String>,
+    /// Whether it is over and why, in words.
+    pub state: String,
+    /// Whether it is over.
+    pub is_finished: bool,
+    /// The metric that the verdicts are on.
+    pub primary: PrimaryMetric,
+    /// Each configuration that was compared, in the order of the plan.
+    pub comparisons: Vec<CellComparison>,
+    /// The baseline against itself; `null`: the plan had no control.
+    pub control: Option<CellComparison>,
+    /// All configurations, the baseline first.
+    pub cells: Vec<CellFigures>,
+    /// All runs, in the order of time.
+    pub runs: Vec<StudyRunLine>,
+    /// How many blocks count.
+    pub complete_blocks: u64,
+    /// How many processes' work it is that found something of the machine changed, besides the
+    /// first.
+    pub further_sessions: u64,
+}
+
+impl StudyComparison {
+    /// Compares the configurations of a study.
+    pub fn of(study: &RecordedStudy) -> Self {
+        let RecordedStudy { plan, history, .. } = study;
+        let rule = rule(study);
+        let compare = |cell: usize, rule| compared(study, cell, rule);
+        let alone = VerdictRule { comparisons: 1, level: LEVEL, ..rule };
+        let control =
+            plan.with_role(CellRole::Control).next().and_then(|(cell, _)| compare(cell, alone));
+        let unstable = control.as_ref().and_then(unstable);
+        let mut comparisons: Vec<CellComparison> =
+            plan.candidates().filter_map(|(cell, _)| compare(cell, rule)).collect();
+        for one in comparisons.iter_mut().filter(|_| unstable.is_some()) {
+            one.verdict = format!(
+                "Unstable: {}; no verdict on {}",
+                unstable.as_deref().unwrap_or_default(),
+                one.verdict
+            );
+            one.outcome = GroupOutcome::Undecided;
+        }
+        let complete = history.complete_blocks(plan.cells.len()).len() as u64;
+        Self {
+            schema: SCHEMA,
+            kind: "study",
+            name: plan.name.clone(),
+            question: plan.question.clone(),
+            state: state(study, complete),
+            is_finished: history.finished.is_some(),
+            primary: plan.primary,
+            comparisons,
+            control,
+            cells: (0..plan.cells.len()).map(|cell| figures(study, cell)).collect(),
+            runs: lines(study),
+            complete_blocks: complete,
+            further_sessions: (history.sessions.len() as u64).saturating_sub(1),
+        }
+    }
+
+    /// The answer in lines: their names and texts.
+    pub(super) fn facts(&self) -> Vec<(String, String)> {
+        let fact = |name: &str, text: String| (name.to_owned(), text);
+        let mut facts = Vec::new();
+        facts.extend(self.question.as_ref().map(|text| fact("question", clean(text))));
+        match &self.comparisons[..] {
+            [] => facts.push(fact("verdict", "No verdict: no run counts yet".to_owned())),
+            [one] => {
+                facts.push(fact("verdict", one.verdict.clone()));
+                let on = self.primary.name();
+                facts.push(fact("", format!("on {on}; the runs of a pair are of one block")));
+                facts.extend(self.sides(one).map(|text| fact("", text)));
+                // The first two are the verdict itself, and how runs were paired.
+                let further = one.comparison.facts().into_iter().skip(2);
+                facts.extend(further.map(|(name, text)| fact(name, text)));
+            }
+            several => facts.extend(several.iter().enumerate().map(|(at, one)| {
+                let went = one.comparison.where_it_went.as_ref();
+                let went = went.map_or(String::new(), |went| format!("; {went}"));
+                fact(if at == 0 { "verdicts" } else { "" }, format!("{}{went}", one.verdict))
+            })),
+        }
+        facts.extend(self.control.as_ref().map(|one| fact("A/A control", one.verdict.clone())));
+        facts.push(fact("runs", self.runs_text()));
+        facts.push(fact("study", self.state.clone()));
+        facts
+    }
+
+    /// Which side is which, where their names do not say it.
+    fn sides(&self, one: &CellComparison) -> Option<String> {
+        let [a, b] = [clean(&self.cells.first()?.name), clean(&one.cell)];
+        (a != "A" || b != "B").then(|| format!("below, A is {a} and B is {b}"))
+    }
+
+    fn runs_text(&self) -> String {
+        let out = self.runs.iter().filter(|run| run.excluded.is_some()).count();
+        let counted_runs = counted((self.runs.len() - out) as u64, "run");
+        let mut text =
+            format!("{counted_runs} in {} count", counted(self.complete_blocks, "block"));
+        if out > 0 {
+            text += &format!(", {out} do not: see below");
+        }
+        if self.further_sessions > 0 {
+            text += &format!(
+                "; {} sessions, and no block is of two of them",
+                self.further_sessions + 1
+            );
+        }
+        text
+    }
+}
+
+/// The rule of the verdicts: the level is that of the look at which it was ended.
+fn rule(study: &RecordedStudy) -> VerdictRule {
+    let plan = &study.plan;
+    let level = match plan.design.stop {
+        StopRule::Looks { looks } => {
+            let ended = study.history.looks.iter().position(|(_, enough, _)| *enough);
+            look_level(ended.map_or(looks, |at| at as u32 + 1), looks)
+        }
+        StopRule::Fixed | StopRule::Precision { .. } => None,
+    };
+    VerdictRule {
+        margin: plan.margin_pct / 100.0,
+        comparisons: plan.candidates().count().max(1),
+        level: level.unwrap_or(LEVEL),
+    }
+}
+
+/// A configuration against the baseline; `None` while either has no run.
+fn compared(study: &RecordedStudy, cell: usize, rule: VerdictRule) -> Option<CellComparison> {
+    let exclusions: Vec<Option<String>> =
+        study.history.runs.iter().map(|run| study.history.exclusion(run, &study.plan)).collect();
+    let side = |cell: usize| -> Vec<PlacedRun<'_>> {
+        let runs = study.history.runs.iter().zip(&study.records).zip(&exclusions);
+        let of_cell = runs.filter(|((run, _), _)| run.trial.cell as usize == cell);
+        of_cell
+            .filter_map(|((run, record), excluded)| {
+                let (place, excluded) = (run.trial.folder.as_str(), excluded.as_deref());
+                Some(PlacedRun { place, record: record.as_ref()?, excluded })
+            })
+            .collect()
+    };
+    let [a, b] = [side(0), side(cell)];
+    if a.is_empty() || b.is_empty() {
+        return None;
+    }
+    let name = &study.plan.cells[cell].name;
+    let names = [study.plan.cells[0].name.as_str(), name.as_str()];
+    let options = GroupOptions { rule, primary: Some(study.plan.primary), names };
+    let comparison = GroupComparison::of(&a, &b, options);
+    let (verdict, outcome) = (comparison.verdict.clone(), comparison.outcome);
+    // Among several each verdict says which configuration it is of.
+    let verdict = match verdict.contains(name.as_str()) {
+        true => verdict,
+        false => format!("{name}: {verdict}"),
+    };
+    Some(CellComparison { cell: name.clone(), verdict, outcome, comparison })
+}
+
+/// That the baseline differs from itself, by the margin as far as is known.
+fn unstable(control: &CellComparison) -> Option<String> {
+    let primary = control.comparison.metrics.first()?;
+    let [_, low, high] = primary.change_pct?;
+    let margin = control.comparison.margin_pct;
+    let differs = low > 0.0 || high < 0.0;
+    let is_small = low > -margin && high < margin;
+    (differs && !is_small).then(|| format!("A/A control differs: {}", control.verdict))
+}
+
+fn state(study: &RecordedStudy, complete: u64) -> String {
+    match &study.history.finished {
+        Some(reason) => format!("finished: {}", clean(reason)),
+        None => format!(
+            "not finished: {complete} of {} complete; go on with dbtime study resume",
+            counted(u64::from(study.plan.most_blocks()), "block")
+        ),
+    }
+}
+
+/// The runs of a configuration that count, with their records.
+fn counted_runs(study: &RecordedStudy, cell: usize) -> impl Iterator<Item = &RunRecord> {
+    let runs = study.history.runs.iter().zip(&study.records);
+    runs.filter(move |(run, _)| {
+        run.trial.cell as usize == cell && study.history.exclusion(run, &study.plan).is_none()
+    })
+    .filter_map(|(_, record)| record.as_ref())
+}
+
+fn figures(study: &RecordedStudy, cell: usize) -> CellFigures {
+    let records: Vec<&RunRecord> = counted_runs(study, cell).collect();
+    let mean = |of: fn(&RunRecord) -> Option<f64>| {
+        let values: Option<Vec<f64>> = records.iter().map(|record| of(record)).collect();
+        let values = values.filter(|values| !values.is_empty())?;
+        Some(values.iter().sum::<f64>() / values.len() as f64)
+    };
+    let geometric = |of: fn(&RunRecord) -> f64| {
+        let logs: Vec<f64> = records.iter().map(|record| of(record).ln()).collect();
+        let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+        mean.is_finite().then(|| mean.exp())
+    };
+    let plan = &study.plan.cells[cell];
+    let factors = plan.factors.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+    CellFigures {
+        name: plan.name.clone(),
+        role: plan.role,
+        factors,
+        runs: records.len() as u64,
+        connections: records.first().map(|record| record.load.connections),
+        throughput_tps: geometric(|record| record.throughput_tps),
+        mean_us: geometric(|record| record.latency_us.response.mean),
+        p95_us: geometric(|record| record.latency_us.response.p95),
+        p99_us: geometric(|record| record.latency_us.response.p99),
+        server_usr_pct: mean(|record| Some(record.server.as_ref()?.usr_pct)),
+        server_sys_pct: mean(|record| Some(record.server.as_ref()?.sys_pct)),
+        server_rss_bytes: mean(|record| Some(record.server.as_ref()?.rss_bytes? as f64)),
+    }
+}
+
+fn lines(study: &RecordedStudy) -> Vec<StudyRunLine> {
+    let line = |(run, record): (&StudyRun, &Option<RunRecord>)| {
+        let own = record.as_ref().and_then(story::invalid);
+        // What a killed study left is no value of a run.
+        let value = match run.outcome {
+            Some(TrialOutcome::Valid | TrialOutcome::Invalid) => record.as_ref(),
+            _ => None,
+        };
+        StudyRunLine {
+            run: run.trial.run,
+            block: run.trial.block,
+            attempt: run.trial.attempt,
+            session: run.trial.session,
+            cell: study.plan.cells[run.trial.cell as usize].name.clone(),
+            started_at: run.trial.at.clone(),
+            value: value.and_then(|record| study.plan.primary.value(record)),
+            excluded: study.history.exclusion(run, &study.plan).or(own).map(|why| clean(&why)),
+            folder: run.trial.folder.clone(),
+        }
+    };
+    study.history.runs.iter().zip(&study.records).map(line).collect()
+}

@@ -1,0 +1,191 @@
+//! The plan of a study, before its first run.
+
+use crate::compare::groups::signed;
+use crate::format::{clean, counted, seconds};
+use crate::terminal::{PageStyle, ReportPage, ReportTable, TextCell, TextColumn, TextRole};
+use dbtime_model::study::{CellRole, StopRule, StudyCell, StudyPlan};
+use dbtime_stats::detectable_change;
+
+/// Run-to-run noise that the plan shows examples for where none was measured, as shares: what a
+/// quiet machine of one's own has, and what shared ones have.
+const USUAL_NOISE: [f64; 3] = [0.01, 0.02, 0.05];
+
+/// What of the planned study is to be known before it is begun.
+///
+/// `orders`: the configurations of each block in the order of its runs.
+/// Shape: lines of at most `style.columns` columns, the last one ended.
+pub fn plan_text(plan: &StudyPlan, orders: &[Vec<u32>], style: PageStyle) -> String {
+    let mut page = ReportPage::plain(style);
+    let title = page.paint(&format!("Study {}", clean(&plan.name)), TextRole::Bold);
+    page.line(&title);
+    for (name, text) in facts(plan) {
+        page.fact(name, &text, TextRole::Plain);
+    }
+    page.heading("Configurations");
+    page.table(&cells(plan));
+    page.heading("Order of the runs");
+    page.table(&blocks(plan, orders));
+    page.finish()
+}
+
+fn facts(plan: &StudyPlan) -> Vec<(&'static str, String)> {
+    let mut facts = Vec::new();
+    facts.extend(plan.question.as_ref().map(|text| ("question", clean(text))));
+    let runs = plan.cells.len() as u64 * u64::from(plan.most_blocks());
+    let most = if matches!(plan.design.stop, StopRule::Fixed) { "" } else { "at most " };
+    facts.push((
+        "runs",
+        format!(
+            "{most}{}: {}, and each block has every configuration once, in random order (seed {})",
+            counted(runs, "run"),
+            counted(u64::from(plan.most_blocks()), "block"),
+            plan.design.seed
+        ),
+    ));
+    facts.push(("takes", length(plan, runs)));
+    facts.push((
+        "verdict",
+        format!("on {}; margin {} %; {}", plan.primary.name(), plan.margin_pct, stop(plan)),
+    ));
+    facts.push(("resolves", resolution(plan)));
+    facts.push((
+        "counts",
+        format!(
+            "a run beside which the hypervisor took at most {} % of all CPUs and others {} % of \
+             one, that is valid; else its block is repeated, up to {}",
+            plan.gate.steal_pct,
+            plan.gate.foreign_cpu_pct,
+            counted(u64::from(plan.gate.repeats), "time")
+        ),
+    ));
+    facts.push(("server", lives(plan).to_owned()));
+    facts
+}
+
+fn length(plan: &StudyPlan, runs: u64) -> String {
+    if let Some(pilot) = &plan.pilot {
+        let all = minutes(pilot.seconds_a_run * runs as f64);
+        return format!("about {all}: a run took {}", seconds(pilot.seconds_a_run));
+    }
+    if plan.cells.iter().any(|cell| cell.spec.window.time.is_none()) {
+        let unknown = "as long as the transactions of the runs take, and starting, loading and \
+                       ending (--pilot 3 measures that)";
+        return unknown.to_owned();
+    }
+    let load_s = |cell: &StudyCell| {
+        let window = &cell.spec.window;
+        let time = window.time.map_or(0.0, |time| time.as_secs());
+        time + window.warmup.map_or(0.0, |warmup| warmup.as_secs())
+    };
+    let block_s: f64 = plan.cells.iter().map(load_s).sum();
+    let all = minutes(block_s * f64::from(plan.most_blocks()));
+    format!("{all} of load, and what starting, loading and ending take (--pilot 3 measures that)")
+}
+
+fn minutes(length_s: f64) -> String {
+    match length_s / 60.0 {
+        minutes if minutes < 2.0 => seconds(length_s),
+        minutes if minutes < 120.0 => format!("{minutes:.0} min"),
+        minutes => format!("{:.1} h", minutes / 60.0),
+    }
+}
+
+fn stop(plan: &StudyPlan) -> String {
+    match plan.design.stop {
+        StopRule::Fixed => "after all blocks, whatever they show".to_owned(),
+        StopRule::Precision { half_width_pct, .. } => format!(
+            "as soon as every change is known to ±{half_width_pct} %, after {} at least",
+            counted(u64::from(plan.design.blocks), "block")
+        ),
+        StopRule::Looks { looks } => format!(
+            "after each of {looks} equal shares of the blocks it may end, by the bounds of \
+             O'Brien and Fleming"
+        ),
+    }
+}
+
+/// The changes that would be found in 80 % of cases.
+fn resolution(plan: &StudyPlan) -> String {
+    let blocks = plan.design.blocks as usize;
+    let found = |noise: f64| {
+        // Of a pair both runs have the noise.
+        let share = detectable_change(2f64.sqrt() * noise, blocks)?;
+        Some(signed(share).trim_start_matches('+').to_owned())
+    };
+    let measured = plan.pilot.as_ref().and_then(|pilot| noise(&pilot.values));
+    let text = match measured {
+        Some(noise) => found(noise).map(|change| {
+            format!(
+                "changes of {change} %, by the noise of {} before it, about {} % from run to run",
+                counted(plan.pilot.as_ref().map_or(0, |pilot| pilot.values.len()) as u64, "run"),
+                (1000.0 * noise).round() / 10.0
+            )
+        }),
+        None => {
+            let each = USUAL_NOISE
+                .iter()
+                .filter_map(|noise| Some(format!("{} % with {} %", found(*noise)?, 100.0 * noise)));
+            let each = each.collect::<Vec<_>>();
+            let list = each.join(", ");
+            (!each.is_empty()).then(|| format!("changes of {list} of noise from run to run"))
+        }
+    };
+    match text {
+        Some(text) => format!("{text} (in 80 % of cases)"),
+        None => "nothing: of one block there is no verdict".to_owned(),
+    }
+}
+
+/// The standard deviation of the logarithms, without the bias that it has of few values (c4).
+fn noise(values: &[f64]) -> Option<f64> {
+    let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    let count = logs.len() as f64;
+    if logs.len() < 2 || logs.iter().any(|log| !log.is_finite()) {
+        return None;
+    }
+    let mean = logs.iter().sum::<f64>() / count;
+    let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    let c4 = 1.0 - 1.0 / (4.0 * count) - 7.0 / (32.0 * count * count);
+    Some(variance.sqrt() / c4)
+}
+
+/// What a server goes through between two runs.
+fn lives(plan: &StudyPlan) -> &'static str {
+    let url = &plan.cells[0].spec.target.url;
+    let is_given = url.contains("://");
+    let is_file = url.starts_with("sqlite:");
+    match (is_given, is_file) {
+        (true, _) => {
+            "as it is found: it is not started again, and its data are what the run before left"
+        }
+        (false, true) => "a file as it is found: its data are what the run before left",
+        (false, false) => "started anew for each run, with data loaded anew",
+    }
+}
+
+fn cells(plan: &StudyPlan) -> ReportTable {
+    let columns = ["Configuration", "", "Flags"].map(TextColumn::wrapped);
+    let mut table = ReportTable::new(columns.into());
+    for cell in &plan.cells {
+        let role = match cell.role {
+            CellRole::Baseline => "baseline",
+            CellRole::Control => "A/A control",
+            CellRole::Candidate => "",
+        };
+        let flags = cell.factors.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+        let texts = [clean(&cell.name), role.to_owned(), clean(&flags)];
+        table.row(texts.iter().map(|text| TextCell::from(text.as_str())).collect());
+    }
+    table
+}
+
+fn blocks(plan: &StudyPlan, orders: &[Vec<u32>]) -> ReportTable {
+    let mut table =
+        ReportTable::new(vec![TextColumn::figure("Block"), TextColumn::wrapped("Runs")]);
+    for (at, order) in orders.iter().enumerate() {
+        let names = order.iter().map(|cell| clean(&plan.cells[*cell as usize].name));
+        let names = names.collect::<Vec<_>>().join(" · ");
+        table.row(vec![(at + 1).to_string().as_str().into(), names.as_str().into()]);
+    }
+    table
+}

@@ -1,0 +1,183 @@
+//! `dbtime study`.
+
+use super::compare::{margin, metric};
+use super::run::RunArgs;
+use clap::{Args, Subcommand};
+use dbtime_model::Nanos;
+use dbtime_model::record::PrimaryMetric;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  dbtime study ab tpcb --target mariadb --connections 16 \\
+      --a server-set=innodb_flush_log_at_trx_commit=1 \\
+      --b server-set=innodb_flush_log_at_trx_commit=2 --for 10min
+      two settings, in one line
+  dbtime study plan fsync.toml
+      what would be run, how long it takes and what it can tell apart
+  dbtime study run fsync.toml --out fsync
+  dbtime study resume fsync
+      goes on where it was interrupted
+  dbtime study report fsync";
+
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES, disable_help_subcommand = true)]
+pub(crate) struct StudyArgs {
+    #[command(subcommand)]
+    pub(crate) command: StudyCommand,
+}
+
+/// What can be done with a study.
+#[derive(Debug, Subcommand)]
+pub(crate) enum StudyCommand {
+    /// Show what the study in FILE would run, how long it takes and what it can tell apart.
+    Plan(StudyPlanArgs),
+    /// Make the runs of the study in FILE, and give the verdicts.
+    Run(StudyRunArgs),
+    /// Go on with a study that was interrupted.
+    ///
+    /// Blocks that were complete count; the one that was interrupted is begun anew.
+    Resume(StudyResumeArgs),
+    /// Give the verdicts of a study, as far as it is.
+    Report(StudyReportArgs),
+    /// Compare two settings of one run: plan, measure and answer in one line.
+    ///
+    /// Takes the flags of `dbtime run`, and with --a and --b what differs. First it measures the
+    /// noise; then it makes as many blocks as there is time for, each with A, B and A once more as
+    /// a control, in random order, a new server for each run.
+    Ab(Box<StudyAbArgs>),
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  dbtime study plan fsync.toml --pilot 3")]
+pub(crate) struct StudyPlanArgs {
+    /// File of the study.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    /// Make N blocks, whatever the file says: fewer for a first look, more to find less.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) blocks: Option<u32>,
+
+    /// Make N runs of the baseline first, to know the noise and how long a run takes.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=20))]
+    pub(crate) pilot: Option<u32>,
+
+    /// Print the plan as one JSON document and nothing else.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  dbtime study run fsync.toml --out fsync")]
+pub(crate) struct StudyRunArgs {
+    /// File of the study.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    /// Make N blocks, whatever the file says: fewer for a first look, more to find less.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) blocks: Option<u32>,
+
+    /// Make N runs of the baseline first, to know the noise and how long a run takes.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=20))]
+    pub(crate) pilot: Option<u32>,
+
+    /// New folder for the study [default: dbtime-runs/TIME-NAME].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) shown: StudyShownArgs,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  dbtime study resume fsync")]
+pub(crate) struct StudyResumeArgs {
+    /// Folder of the study, or its file: the newest study of it in dbtime-runs.
+    #[arg(value_name = "STUDY")]
+    pub(crate) study: PathBuf,
+
+    /// Go on although dbtime or the machine has changed; only runs within one session are compared.
+    #[arg(long)]
+    pub(crate) new_session: bool,
+
+    #[command(flatten)]
+    pub(crate) shown: StudyShownArgs,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  dbtime study report fsync --html fsync.html")]
+pub(crate) struct StudyReportArgs {
+    /// Folder of the study, or its file: the newest study of it in dbtime-runs.
+    #[arg(value_name = "STUDY")]
+    pub(crate) study: PathBuf,
+
+    /// Write an HTML file instead of text.
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    pub(crate) html: Option<PathBuf>,
+
+    /// End with 1 where a configuration is worse than the baseline by the margin or more, and with
+    /// 4 where that is undecided.
+    #[arg(long)]
+    pub(crate) gate: bool,
+
+    /// Print one JSON document and nothing else.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How a study that makes runs shows what it does.
+#[derive(Args, Debug)]
+pub(crate) struct StudyShownArgs {
+    /// Print the result as one JSON document and nothing else.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Show no progress.
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+const AB_EXAMPLE: &str = "\
+Example:
+  dbtime study ab tpcb --target mariadb --connections 16 \\
+      --a server-set=innodb_flush_log_at_trx_commit=1 \\
+      --b server-set=innodb_flush_log_at_trx_commit=2 --for 10min";
+
+#[derive(Args, Debug)]
+#[command(after_help = AB_EXAMPLE)]
+pub(crate) struct StudyAbArgs {
+    /// What makes a run A, as flags of `dbtime run` without dashes, in one word: connections=16.
+    #[arg(long, value_name = "FLAGS")]
+    pub(crate) a: String,
+
+    /// What makes a run B.
+    #[arg(long, value_name = "FLAGS")]
+    pub(crate) b: String,
+
+    /// How long all of it may take, the measuring of the noise included.
+    #[arg(long = "for", value_name = "TIME", default_value = "10min")]
+    pub(crate) length: Nanos,
+
+    /// The smallest change of interest, in percent of A.
+    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = margin)]
+    pub(crate) margin: f64,
+
+    /// What the verdict is about: throughput, mean, p50 or p99 of the response, server-cpu for a
+    /// transaction [default: throughput of a closed loop, else mean].
+    #[arg(long, value_name = "METRIC", value_parser = metric)]
+    pub(crate) primary: Option<PrimaryMetric>,
+
+    /// What may go on beside a run that counts, as in [gate] of a study's file: steal=5%
+    /// foreign-cpu=50% wait=0s repeats=20.
+    #[arg(long, value_name = "LIMITS", default_value = "")]
+    pub(crate) allow: String,
+
+    /// Keep it as the file of a study.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) save: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}

@@ -1,0 +1,225 @@
+//! `dbtime study`: configurations compared so that the verdict can be believed.
+
+use super::report::write_whole;
+use crate::artifacts::RECORDS;
+use crate::cli::{
+    StudyArgs, StudyCommand, StudyPlanArgs, StudyReportArgs, StudyResumeArgs, StudyRunArgs,
+    StudyShownArgs,
+};
+use crate::exit::{CommandFailure, ProcessExit};
+use crate::interrupt;
+use crate::live::ProgressAudience;
+use crate::screen;
+use crate::study::{PlannedStudy, make_runs, pilot_runs, plan};
+use dbtime_engines::drive::plan::RunStop;
+use dbtime_lab::study::{StudyRunner, planned_orders, write_table};
+use dbtime_model::study::{RecordedStudy, is_study, study_file};
+use dbtime_report::compare::{GroupOutcome, StudyComparison, plan_text, study_page, study_text};
+use std::path::{Path, PathBuf};
+
+pub(crate) fn run(args: &StudyArgs) -> Result<ProcessExit, CommandFailure> {
+    match &args.command {
+        StudyCommand::Plan(args) => planned(args),
+        StudyCommand::Run(args) => begun(args),
+        StudyCommand::Resume(args) => resumed(args),
+        StudyCommand::Report(args) => reported(args),
+        StudyCommand::Ab(args) => super::study_ab::run(args),
+    }
+}
+
+fn planned(args: &StudyPlanArgs) -> Result<ProcessExit, CommandFailure> {
+    let mut study = read_file(&args.file, args.blocks)?;
+    if let Some(runs) = args.pilot {
+        let audience = ProgressAudience::of(args.json);
+        study.plan.pilot = Some(pilot_runs(&study, runs, audience, &interrupt::install())?);
+    }
+    if args.json {
+        let json = serde_json::to_string_pretty(&study.plan);
+        screen::json(&(json.map_err(CommandFailure::environment)? + "\n"));
+    } else {
+        show_plan(&study);
+    }
+    Ok(ProcessExit::Fine)
+}
+
+/// Prints the plan.
+pub(super) fn show_plan(study: &PlannedStudy) {
+    screen::result(&plan_text(&study.plan, &planned_orders(&study.plan), screen::style()));
+}
+
+fn begun(args: &StudyRunArgs) -> Result<ProcessExit, CommandFailure> {
+    keep_for_json(&args.shown)?;
+    let mut study = read_file(&args.file, args.blocks)?;
+    refuse_existing(args.out.as_deref())?;
+    let stop = stop();
+    if let Some(runs) = args.pilot {
+        let audience = ProgressAudience::of(args.shown.quiet);
+        study.plan.pilot = Some(pilot_runs(&study, runs, audience, &stop)?);
+    }
+    make(&study, args.out.clone(), &args.shown, &stop)
+}
+
+/// A folder that is there is known before anything is measured.
+pub(super) fn refuse_existing(out: Option<&Path>) -> Result<(), CommandFailure> {
+    match out.filter(|out| out.symlink_metadata().is_ok()) {
+        Some(out) => Err(dbtime_lab::LabError::OutExists(out.to_owned()).into()),
+        None => Ok(()),
+    }
+}
+
+/// Makes the runs of a study that was planned, in a new folder, and shows what came of it.
+pub(super) fn make(
+    study: &PlannedStudy,
+    out: Option<PathBuf>,
+    shown: &StudyShownArgs,
+    stop: &RunStop,
+) -> Result<ProcessExit, CommandFailure> {
+    if !shown.json {
+        show_plan(study);
+    }
+    let folder = match out {
+        Some(out) => out,
+        None => free_folder(&study.plan.name)?,
+    };
+    let runner = StudyRunner::create(&folder, &study.plan, &study.source)?;
+    finish(runner, &folder, shown, stop)
+}
+
+fn resumed(args: &StudyResumeArgs) -> Result<ProcessExit, CommandFailure> {
+    keep_for_json(&args.shown)?;
+    let folder = folder_of(&args.study)?;
+    let runner = StudyRunner::open(&folder, args.new_session)?;
+    finish(runner, &folder, &args.shown, &stop())
+}
+
+fn finish(
+    mut runner: StudyRunner,
+    folder: &Path,
+    shown: &StudyShownArgs,
+    stop: &RunStop,
+) -> Result<ProcessExit, CommandFailure> {
+    let ended = make_runs(&mut runner, shown.quiet, stop);
+    drop(runner);
+    // What was measured before an end is shown all the same.
+    let compared = show(folder, shown.json);
+    let ended = ended?;
+    let compared = compared?;
+    let has_verdict = compared.comparisons.iter().any(|one| !one.comparison.metrics.is_empty());
+    Ok(match ended {
+        // Nothing that was wanted happened.
+        Some(reason) if !has_verdict => {
+            screen::error(&reason);
+            ProcessExit::Environment
+        }
+        Some(_) => ProcessExit::Fine,
+        None => ProcessExit::Undecided,
+    })
+}
+
+/// Prints what a study has come to, and writes its page and its table.
+fn show(folder: &Path, is_json: bool) -> Result<StudyComparison, CommandFailure> {
+    let study = read(folder)?;
+    let compared = StudyComparison::of(&study);
+    write_table(folder, &study)?;
+    let page = folder.join("report.html");
+    write_whole(&page, &study_page(&compared))?;
+    if is_json {
+        print_json(&compared)?;
+    } else {
+        screen::result("\n");
+        screen::result(&study_text(&compared, screen::style()));
+        let (folder, page) = (folder.display(), page.display());
+        screen::result(&format!("\nStudy: {folder}\nReport: {page}\n"));
+    }
+    Ok(compared)
+}
+
+fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
+    let folder = folder_of(&args.study)?;
+    let compared = StudyComparison::of(&read(&folder)?);
+    match &args.html {
+        Some(path) => {
+            write_whole(path, &study_page(&compared))?;
+            screen::result(&format!("Report: {}\n", path.display()));
+        }
+        None if args.json => print_json(&compared)?,
+        None => screen::result(&study_text(&compared, screen::style())),
+    }
+    let has = |outcome| compared.comparisons.iter().any(|one| one.outcome == outcome);
+    Ok(match args.gate {
+        false => ProcessExit::Fine,
+        true if has(GroupOutcome::Worse) => ProcessExit::Failed,
+        true if has(GroupOutcome::Undecided) || compared.comparisons.is_empty() => {
+            ProcessExit::Undecided
+        }
+        true => ProcessExit::Fine,
+    })
+}
+
+fn print_json(compared: &StudyComparison) -> Result<(), CommandFailure> {
+    let json = serde_json::to_string_pretty(compared).map_err(CommandFailure::environment)?;
+    screen::json(&(json + "\n"));
+    Ok(())
+}
+
+fn read(folder: &Path) -> Result<RecordedStudy, CommandFailure> {
+    RecordedStudy::read(folder).map_err(CommandFailure::environment)
+}
+
+fn read_file(path: &Path, blocks: Option<u32>) -> Result<PlannedStudy, CommandFailure> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        CommandFailure::usage(format!("{} cannot be read: {error}", path.display()))
+    })?;
+    plan(&text, path, blocks)
+}
+
+fn keep_for_json(shown: &StudyShownArgs) -> Result<(), CommandFailure> {
+    if shown.json {
+        screen::keep_for_json().map_err(CommandFailure::environment)?;
+    }
+    Ok(())
+}
+
+/// What Ctrl-C sets.
+pub(super) fn stop() -> std::sync::Arc<RunStop> {
+    let left = "go on with dbtime study resume; the run that was under way is made again";
+    interrupt::install_with(left.to_owned())
+}
+
+/// A new folder below the working one.
+fn free_folder(name: &str) -> Result<PathBuf, CommandFailure> {
+    let time = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string();
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' };
+    let name: String = name.chars().map(plain).take(40).collect();
+    let folder = Path::new(RECORDS).join(format!("{time}-{name}"));
+    match folder.symlink_metadata() {
+        Err(_) => Ok(folder),
+        Ok(_) => Err(dbtime_lab::LabError::OutExists(folder).into()),
+    }
+}
+
+/// The folder of a study by its name, or by the file that it was planned from.
+fn folder_of(place: &Path) -> Result<PathBuf, CommandFailure> {
+    let file = place.file_name().and_then(|name| name.to_str());
+    if file == Some(study_file::PLAN) {
+        return Ok(place.parent().unwrap_or(Path::new(".")).to_owned());
+    }
+    if !place.is_file() {
+        return Ok(place.to_owned());
+    }
+    let text = std::fs::read(place).map_err(|error| {
+        CommandFailure::usage(format!("{} cannot be read: {error}", place.display()))
+    })?;
+    let is_of_file = |folder: &PathBuf| {
+        is_study(folder)
+            && std::fs::read(folder.join(study_file::SOURCE)).is_ok_and(|source| source == text)
+    };
+    let folders = std::fs::read_dir(RECORDS).into_iter().flatten().flatten();
+    // Their names begin with the time.
+    folders.map(|entry| entry.path()).filter(is_of_file).max().ok_or_else(|| {
+        CommandFailure::usage(format!(
+            "no study in {RECORDS} was planned from {} as it is now: name the study's folder",
+            place.display()
+        ))
+    })
+}

@@ -1,0 +1,143 @@
+//! A run before it is made, and how it is made: as a process of its own.
+
+use crate::cli::{self, CliCommand};
+use crate::exit::{CommandFailure, ProcessExit};
+use crate::live::LiveProgress;
+use crate::secrets;
+use crate::spec::{self, DescribedRun, RunContext, RunSecrets};
+use dbtime_engines::drive::plan::RunStop;
+use dbtime_lab::{ProcessResult, RateChoice, RunProcess};
+use dbtime_model::record::{FactorValue, RunSpec, combination_text};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What shows several runs, and what ends them.
+#[derive(Clone, Copy)]
+pub(crate) struct RunControls<'a> {
+    pub(crate) live: &'a LiveProgress,
+    pub(crate) stop: &'a RunStop,
+}
+
+/// A run, ready to be made.
+#[derive(Clone, Debug)]
+pub(crate) struct PlannedRun {
+    /// Without passwords.
+    pub(crate) factors: Vec<FactorValue>,
+    /// What is run.
+    pub(crate) spec: RunSpec,
+    /// Its passwords.
+    secrets: RunSecrets,
+    /// The command that repeats it.
+    pub(crate) command: String,
+    /// The folder that relative paths of it are relative to; `None`: that of this process.
+    directory: Option<PathBuf>,
+}
+
+impl PlannedRun {
+    /// The run of a command line, `dbtime run …`, and what makes it this one.
+    ///
+    /// Errors: whatever is wrong with it that can be seen before it is run.
+    pub(crate) fn of_arguments(
+        arguments: &[String],
+        factors: Vec<(String, String)>,
+    ) -> Result<Self, CommandFailure> {
+        let parsed = cli::parse(arguments)?;
+        let CliCommand::Run(args) = parsed.command else {
+            return Err(CommandFailure::usage("only runs can be repeated: write the flags of run"));
+        };
+        let DescribedRun { spec, secrets, command } = spec::described(&args)?;
+        let command = command.unwrap_or_else(|| secrets::command_line(arguments));
+        let context = RunContext { secrets, command, out: None };
+        let request = spec::request(&spec, &context)?;
+        let factors = factors.into_iter().map(|(name, value)| {
+            let value = secrets::shown(&name, &value);
+            FactorValue { name, value }
+        });
+        let RunContext { secrets, command, .. } = context;
+        let spec = request.spec.unwrap_or(spec);
+        Ok(Self { factors: factors.collect(), spec, secrets, command, directory: None })
+    }
+
+    /// The run of a written form, with the passwords of the surroundings.
+    pub(crate) fn of_spec(spec: RunSpec, command: String, secrets: RunSecrets) -> Self {
+        Self { factors: Vec::new(), spec, secrets, command, directory: None }
+    }
+
+    /// The same with another seed.
+    pub(crate) fn with_seed(&self, seed: u64) -> Self {
+        let mut run = self.clone();
+        run.spec.seed = seed;
+        // Repeated alone it is to be the same run.
+        run.command += &format!(" --seed={seed}");
+        run
+    }
+
+    /// The same in another folder than that of this process.
+    pub(crate) fn in_directory(self, directory: PathBuf) -> Self {
+        Self { directory: Some(directory), ..self }
+    }
+
+    /// Its factors in words.
+    pub(crate) fn combination(&self) -> String {
+        combination_text(&self.factors)
+    }
+
+    /// Makes the run, with its record in this folder.
+    ///
+    /// Errors: its process could not be started, or crashed.
+    pub(crate) fn make(
+        &self,
+        out: Option<PathBuf>,
+        is_strict: bool,
+        controls: RunControls<'_>,
+    ) -> Result<ProcessResult, CommandFailure> {
+        let mut arguments: Vec<OsString> = match out {
+            Some(out) => vec!["--out".into(), out.into()],
+            None => vec!["--no-record".into()],
+        };
+        arguments.extend(is_strict.then(|| "--strict".into()));
+        self.process(arguments, controls)
+    }
+
+    /// Has a process of its own do something with it.
+    pub(crate) fn process(
+        &self,
+        arguments: Vec<OsString>,
+        controls: RunControls<'_>,
+    ) -> Result<ProcessResult, CommandFailure> {
+        let document = serde_json::json!({ "command": self.command, "spec": self.spec });
+        let parent = format!("--parent={}", std::process::id());
+        let usual = ["run", "--spec=-", "--events", parent.as_str()].map(OsString::from);
+        let process = RunProcess {
+            // One that was replaced meanwhile is still this program.
+            program: std::env::current_exe()
+                .ok()
+                .filter(|path| path.exists())
+                .unwrap_or_else(|| PathBuf::from("/proc/self/exe")),
+            arguments: usual.into_iter().chain(arguments).collect(),
+            environment: self.secrets.environment(),
+            document: document.to_string(),
+            directory: self.directory.clone(),
+        };
+        Ok(process.run(&|progress| controls.live.show(&progress), controls.stop)?)
+    }
+
+    pub(crate) fn servers(&self) -> u32 {
+        let load = &self.spec.load;
+        load.workers.or(load.connections).unwrap_or(1)
+    }
+
+    pub(crate) fn is_auto(&self) -> bool {
+        let is_swept = self.factors.iter().any(|factor| factor.name == "rate");
+        let rate = self.spec.load.rate.as_deref().and_then(|rate| rate.parse().ok());
+        !is_swept && matches!(rate, Some(RateChoice::Auto(_)))
+    }
+}
+
+/// What ended a run before it was one.
+pub(crate) fn failure(exit_code: u8, text: &str) -> CommandFailure {
+    match ProcessExit::of_process(exit_code) {
+        ProcessExit::Usage => CommandFailure::usage(text),
+        _ => CommandFailure::environment(text),
+    }
+}

@@ -1,0 +1,242 @@
+//! The configurations of a study: crossed factors, or a list.
+
+use super::document::{CellTable, StudyDocument};
+use crate::exit::CommandFailure;
+use crate::planned_run::PlannedRun;
+use crate::secrets;
+use toml::Value;
+
+/// More configurations than this are no study but a search.
+const MOST_CELLS: usize = 64;
+
+/// Flags that a study decides itself, or that belong to what is no part of it.
+const OWN_FLAGS: [&str; 13] = [
+    "seed",
+    "out",
+    "no-record",
+    "json",
+    "events",
+    "quiet",
+    "sweep",
+    "repeat",
+    "strict",
+    "spec",
+    "print-spec",
+    "histogram",
+    "server-threads",
+];
+
+/// One configuration before it is a run: its name, and the flags that make it this one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct CellFlags {
+    pub(super) name: String,
+    pub(super) flags: Vec<(String, String)>,
+}
+
+/// All configurations, in the order of the file.
+pub(super) fn cells(document: &StudyDocument) -> Result<Vec<CellFlags>, CommandFailure> {
+    let cells = match (document.factors.is_empty(), document.cell.is_empty()) {
+        (true, false) => listed(&document.cell)?,
+        (false, true) => crossed(&document.factors)?,
+        (true, true) => {
+            return Err(CommandFailure::usage(
+                "nothing is compared: give [factors], such as connections = [1, 16], or a \
+                 [[cell]] for each configuration",
+            ));
+        }
+        (false, false) => {
+            return Err(CommandFailure::usage(
+                "both [factors] and [[cell]] are given: cross factors, or list configurations",
+            ));
+        }
+    };
+    if let [only] = &cells[..] {
+        return Err(CommandFailure::usage(format!(
+            "`{}` is the only configuration: there is nothing to compare it with",
+            only.name
+        )));
+    }
+    for (at, cell) in cells.iter().enumerate() {
+        if cells[..at].iter().any(|other| other.name == cell.name) {
+            let name = &cell.name;
+            return Err(CommandFailure::usage(format!("two configurations are called `{name}`")));
+        }
+    }
+    Ok(cells)
+}
+
+fn listed(tables: &[CellTable]) -> Result<Vec<CellFlags>, CommandFailure> {
+    let cell = |table: &CellTable| {
+        let flags = flags(&table.flags)?;
+        Ok(CellFlags { name: table.name.clone(), flags })
+    };
+    tables.iter().map(cell).collect()
+}
+
+fn crossed(factors: &toml::Table) -> Result<Vec<CellFlags>, CommandFailure> {
+    let mut cells = vec![CellFlags::default()];
+    for (factor, levels) in factors {
+        let levels = levels_of(factor, levels)?;
+        cells = cells
+            .iter()
+            .flat_map(|cell| levels.iter().map(move |level| joined(cell, level)))
+            .collect();
+        if cells.len() > MOST_CELLS {
+            return Err(CommandFailure::usage(format!(
+                "the factors cross to more than {MOST_CELLS} configurations: list the interesting \
+                 ones as [[cell]]"
+            )));
+        }
+    }
+    Ok(cells)
+}
+
+fn joined(cell: &CellFlags, level: &CellFlags) -> CellFlags {
+    let names = [&cell.name, &level.name].map(String::as_str);
+    CellFlags {
+        name: names.join(" ").trim_start().to_owned(),
+        flags: cell.flags.iter().chain(&level.flags).cloned().collect(),
+    }
+}
+
+/// The levels of a factor: values of the flag of its name, or names with words.
+fn levels_of(factor: &str, levels: &Value) -> Result<Vec<CellFlags>, CommandFailure> {
+    let wrong = || {
+        CommandFailure::usage(format!(
+            "the factor `{factor}` has neither values, such as {factor} = [1, 16], nor levels with \
+             names, such as {factor}.on = \"server-set=…\""
+        ))
+    };
+    let levels: Vec<CellFlags> = match levels {
+        Value::Array(values) => values
+            .iter()
+            .map(|value| {
+                let value = plain(value).ok_or_else(wrong)?;
+                let flags = vec![flag(factor, value.clone())?];
+                Ok(CellFlags { name: format!("{factor}={value}"), flags })
+            })
+            .collect::<Result<_, CommandFailure>>()?,
+        Value::Table(named) => named
+            .iter()
+            .map(|(name, words)| {
+                let flags = flags(words.as_str().ok_or_else(wrong)?)?;
+                Ok(CellFlags { name: name.clone(), flags })
+            })
+            .collect::<Result<_, CommandFailure>>()?,
+        _ => return Err(wrong()),
+    };
+    if levels.is_empty() { Err(wrong()) } else { Ok(levels) }
+}
+
+fn plain(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Integer(number) => Some(number.to_string()),
+        Value::Float(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// `connections=16 trace` as flags with their values; quotes as in a shell.
+pub(super) fn flags(words: &str) -> Result<Vec<(String, String)>, CommandFailure> {
+    let split = shlex::split(words)
+        .ok_or_else(|| CommandFailure::usage(format!("`{words}` has a quote that does not end")))?;
+    let parts = |word: &String| {
+        let word = word.trim_start_matches("--");
+        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+        flag(name, value.to_owned())
+    };
+    split.iter().map(parts).collect()
+}
+
+fn flag(name: &str, value: String) -> Result<(String, String), CommandFailure> {
+    let name = name.trim_start_matches("--");
+    if name.is_empty() || OWN_FLAGS.contains(&name) {
+        return Err(CommandFailure::usage(format!(
+            "`{name}` is no flag of a configuration: a study has its own seeds, repetitions and \
+             records"
+        )));
+    }
+    if secrets::shown(name, &value) != value {
+        return Err(CommandFailure::usage(format!(
+            "a password stands in `{name}` of the study's file, which is kept with the results: \
+             give it in DBTIME_PASSWORD instead"
+        )));
+    }
+    Ok((name.to_owned(), value))
+}
+
+/// The run of a configuration, by what all have in common.
+///
+/// Errors: whatever is wrong with it that can be seen before it is run.
+pub(super) fn run_of(common: &str, cell: &CellFlags) -> Result<PlannedRun, CommandFailure> {
+    let words = shlex::split(common)
+        .ok_or_else(|| CommandFailure::usage("run: a quote does not end in it".to_owned()))?;
+    let mut arguments = vec!["dbtime".to_owned(), "run".to_owned()];
+    for (at, word) in words.iter().enumerate() {
+        if let Some(given) = word.strip_prefix("--") {
+            let (name, value) = given.split_once('=').unwrap_or((given, ""));
+            // The value may be the next word.
+            let next = words.get(at + 1).map_or("", String::as_str);
+            flag(name, if value.is_empty() { next } else { value }.to_owned())?;
+        }
+        arguments.push(word.clone());
+    }
+    arguments.extend(cell.flags.iter().map(|(name, value)| match value.is_empty() {
+        true => format!("--{name}"),
+        false => format!("--{name}={value}"),
+    }));
+    let run = PlannedRun::of_arguments(&arguments, cell.flags.clone())?;
+    if run.is_auto() {
+        return Err(CommandFailure::usage(
+            "--rate auto measures another rate for every run: write one that is known, such as \
+             --rate 500/s",
+        ));
+    }
+    Ok(run)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::document;
+    use super::*;
+    use std::path::Path;
+
+    fn of(text: &str) -> Result<Vec<CellFlags>, String> {
+        let document = document::read(&format!("run = \"atm\"\n{text}"), Path::new("s.toml"));
+        cells(&document.expect("a document")).map_err(|failure| failure.words())
+    }
+
+    #[test]
+    fn factors_cross_in_the_order_of_the_file() {
+        let crossed = of("[factors]\nworkers = [8, 2]\n[factors.sync]\noff = \"server-set=a=0\"\n\
+                          full = \"server-set=a=1 server-set=b='x y'\"\n")
+        .expect("factors");
+        let names: Vec<&str> = crossed.iter().map(|cell| cell.name.as_str()).collect();
+        assert_eq!(names, ["workers=8 off", "workers=8 full", "workers=2 off", "workers=2 full"]);
+        let flags: Vec<String> =
+            crossed[1].flags.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        assert_eq!(flags, ["workers=8", "server-set=a=1", "server-set=b=x y"]);
+    }
+
+    #[test]
+    fn what_compares_nothing_is_refused() {
+        for (text, why) in [
+            ("", "nothing is compared"),
+            ("[factors]\nworkers = [8]\n", "is the only configuration"),
+            ("[factors]\nworkers = [8, 8]\n", "two configurations are called `workers=8`"),
+            ("[factors]\nseed = [1, 2]\n", "`seed` is no flag of a configuration"),
+            ("[factors]\nworkers = 3\n", "has neither values"),
+            ("[factors]\nworkers = []\n", "has neither values"),
+            ("[factors.x]\na = 3\n", "has neither values"),
+            ("[factors.x]\na = \"'\"\n", "a quote that does not end"),
+            ("[factors]\ntarget = [\"mysql://u:pw@h/d\", \"sqlite\"]\n", "a password stands in"),
+            ("[factors]\nworkers = [1, 2]\n[[cell]]\nname = \"x\"\n", "both [factors] and"),
+        ] {
+            let found = of(text).expect_err(text);
+            assert!(found.contains(why), "{text}: {found}");
+        }
+        let many = format!("[factors]\nworkers = {:?}\n", (1..=65).collect::<Vec<_>>());
+        assert!(of(&many).expect_err("too many").contains("more than 64"));
+    }
+}

@@ -1,0 +1,95 @@
+//! The file of a study, as it is written.
+
+use crate::exit::CommandFailure;
+use serde::Deserialize;
+use std::path::Path;
+
+/// The document; what can be left out has a default.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct StudyDocument {
+    /// Default: the file's own.
+    pub(super) name: Option<String>,
+    pub(super) question: Option<String>,
+    /// Default: throughput of a closed loop, else the mean response.
+    pub(super) primary: Option<String>,
+    /// Default: 1 %.
+    pub(super) margin: Option<String>,
+    /// Name of a configuration. Default: the first.
+    pub(super) baseline: Option<String>,
+    /// What all have in common, as behind `dbtime run`.
+    pub(super) run: String,
+    #[serde(default)]
+    pub(super) design: DesignTable,
+    #[serde(default)]
+    pub(super) gate: GateTable,
+    /// What is crossed: values of a flag, or levels with names.
+    #[serde(default)]
+    pub(super) factors: toml::Table,
+    /// The configurations one by one, in place of factors.
+    #[serde(default)]
+    pub(super) cell: Vec<CellTable>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct DesignTable {
+    /// Default: 10.
+    pub(super) blocks: Option<u32>,
+    /// Default: 1.
+    pub(super) seed: Option<u64>,
+    /// Default: true.
+    pub(super) control: Option<bool>,
+    /// `fixed`, `precision:0.5%`, `looks:3`. Default: fixed.
+    pub(super) stop: Option<String>,
+    /// The most blocks of a study that ends by precision. Default: three times the blocks.
+    pub(super) max_blocks: Option<u32>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct GateTable {
+    /// Default: 1 %.
+    pub(super) steal: Option<String>,
+    /// Default: 10 %.
+    pub(super) foreign_cpu: Option<String>,
+    /// Default: 2min.
+    pub(super) wait: Option<String>,
+    /// Default: as many as there are blocks.
+    pub(super) repeats: Option<u32>,
+}
+
+/// One configuration.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CellTable {
+    pub(super) name: String,
+    /// What makes it this one, as words of `--sweep`: `connections=16`.
+    #[serde(default)]
+    pub(super) flags: String,
+}
+
+/// Reads the document of a file.
+///
+/// Errors: with the place in the file.
+pub(super) fn read(text: &str, path: &Path) -> Result<StudyDocument, CommandFailure> {
+    toml::from_str(text).map_err(|error| {
+        let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
+        let reason = error.message().trim_end();
+        CommandFailure::usage(format!("{}, line {line}: {reason}", path.display()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_line() {
+        let error = |text: &str| read(text, Path::new("s.toml")).expect_err("wrong").words();
+        let unknown = error("run = \"atm\"\n[design]\nblock = 3\n");
+        assert!(unknown.starts_with("s.toml, line 3: unknown field `block`"), "{unknown}");
+        assert!(error("name = \"x\"\n").contains("missing field `run`"));
+        assert!(error("run = ").starts_with("s.toml, line 1: "));
+    }
+}

@@ -1,0 +1,219 @@
+//! `dbtime study`: planned, run, killed, resumed, reported.
+
+use crate::sandbox::{Ran, Sandbox};
+use dbtime_model::record::file;
+use dbtime_model::study::{RecordedStudy, study_file};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::Command;
+use std::time::Duration;
+
+/// Two configurations of which the second takes a fifth longer; whatever else goes on here.
+const STUDY: &str = r#"
+question = "Is 24 ms slower than 20 ms?"
+run = "values1 --connections 4 --transactions 40"
+[design]
+blocks = 4
+[gate]
+steal = "99%"
+foreign-cpu = "1000%"
+wait = "0s"
+repeats = 99
+[factors.service]
+one = "target=null:?service=20ms"
+two = "target=null:?service=24ms"
+"#;
+
+fn document(ran: &Ran) -> Value {
+    serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
+}
+
+#[test]
+fn a_study_is_planned_run_and_reported() {
+    let sandbox = Sandbox::new();
+    sandbox.write("service.toml", STUDY);
+    let plan = sandbox.run("study plan service.toml").fine();
+    let plan = plan.prints(&[
+        "Study service",
+        "12 runs: 4 blocks",
+        "changes of 2.9 % with 1 %",
+        "one again",
+        "A/A control",
+        "started anew for each run",
+        "Order of the runs",
+    ]);
+    assert!(plan.out.lines().all(|line| line.chars().count() <= 100), "{plan:?}");
+    assert_eq!(sandbox.left(), ["service.toml"]);
+    let ran = sandbox.run("study run service.toml --out s --quiet").fine();
+    ran.prints(&["two slower than one: −1", "4 pairs", "A/A control", "12 runs in 4 blocks count"]);
+    let names = crate::sandbox::names(&sandbox.path("s"));
+    let expected =
+        [study_file::JOURNAL, study_file::PLAN, "report.html", "runs", "runs.csv", "study.toml"];
+    assert_eq!(names, expected);
+
+    let json = document(&sandbox.run("study report s --json").fine());
+    let change = json["comparisons"][0]["comparison"]["metrics"][0]["change_pct"][0].as_f64();
+    assert!(change.is_some_and(|pct| (pct + 16.7).abs() < 4.0), "{change:?}");
+    assert_eq!(json["runs"].as_array().map(Vec::len).expect("runs"), counted_and_not(&json));
+    let lines = fs::read_to_string(sandbox.path("s/runs.csv")).expect("a table");
+    assert_eq!(lines.lines().count() - 1, json["runs"].as_array().expect("runs").len());
+    assert!(lines.starts_with("run,block,attempt,session,cell,role,folder,target,started_at,"));
+    let gate = sandbox.run("study report s --gate");
+    gate.exits(1);
+    gate.prints(&["two slower than one"]);
+    // By its file it is found among the records, as it is now.
+    sandbox.run("study report service.toml").refused(2, &["no study in dbtime-runs"]);
+    sandbox.run("report s --html page.html").fine();
+    let page = fs::read_to_string(sandbox.path("page.html")).expect("a page");
+    assert!(page.contains("two slower than one") && page.contains("<svg"), "{page}");
+    sandbox.run("study resume s --quiet").fine().prints(&["finished: all 4 blocks are complete"]);
+    sandbox.run("study run service.toml --out s").refused(2, &["s exists already"]);
+}
+
+fn counted_and_not(json: &Value) -> usize {
+    let runs = json["runs"].as_array().expect("runs");
+    let out = runs.iter().filter(|run| run["excluded"].is_string()).count();
+    12 + out
+}
+
+/// At any moment: the runs, the journal, the records. Each block is there once in the end.
+#[test]
+fn killed_fifty_times_a_study_loses_no_run_and_counts_none_twice() {
+    let sandbox = Sandbox::new();
+    let text = STUDY.replace("--transactions 40", "--transactions 8").replace("= 4\n", "= 12\n");
+    sandbox.write("service.toml", &(text.replace("[gate]", "control = false\n[gate]")));
+    let mut line = "study run service.toml --out s --quiet";
+    let mut random = 0x9e37_79b9_7f4a_7c15u64;
+    let mut known = BTreeSet::new();
+    for _ in 0..50 {
+        let mut study = sandbox.command(line).spawn().expect("it starts");
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        std::thread::sleep(Duration::from_millis(random >> 33 & 0x1ff));
+        study.kill().expect("it can be killed");
+        study.wait().expect("it has ended");
+        if !sandbox.path("s").join(study_file::PLAN).exists() {
+            // Killed before there was a study: what is left of it is in nobody's way.
+            let _ = fs::remove_dir_all(sandbox.path("s"));
+            continue;
+        }
+        line = "study resume s --quiet";
+        let there = RecordedStudy::read(&sandbox.path("s")).expect("whole");
+        let complete = there.history.complete_blocks(2);
+        let blocks: BTreeSet<u32> = complete.iter().map(|block| block.block).collect();
+        assert!(blocks.is_superset(&known), "lost: {known:?} {blocks:?}");
+        known = blocks;
+    }
+    sandbox.run(line).fine().prints(&["all 12 blocks are complete"]);
+    let study = RecordedStudy::read(&sandbox.path("s")).expect("whole");
+    let complete = study.history.complete_blocks(2);
+    assert_eq!(complete.len(), 12);
+    let blocks: BTreeSet<u32> = complete.iter().map(|block| block.block).collect();
+    assert_eq!(blocks, (1..=12).collect());
+    let runs: BTreeSet<u64> =
+        complete.iter().flat_map(|block| &block.runs).map(|run| run.trial.run).collect();
+    assert_eq!(runs.len(), 24);
+    for run in complete.iter().flat_map(|block| &block.runs) {
+        assert!(sandbox.path("s").join(&run.trial.folder).join(file::RUN).is_file());
+    }
+}
+
+#[test]
+fn interrupted_it_says_how_to_go_on() {
+    let sandbox = Sandbox::new();
+    sandbox.write("service.toml", &STUDY.replace("--transactions 40", "--time 2s --warmup 0s"));
+    let study = sandbox.command("study run service.toml --out s").spawn().expect("it starts");
+    let journal = sandbox.path("s").join(study_file::JOURNAL);
+    while !fs::read_to_string(&journal).is_ok_and(|text| text.contains("run_begun")) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let second = sandbox.run("study resume s");
+    second.refused(3, &["another dbtime is at work on s"]);
+    Command::new("kill").args(["-INT", &study.id().to_string()]).status().expect("kill");
+    let output = study.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(4));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("go on with dbtime study resume"), "{text}");
+    let read = RecordedStudy::read(&sandbox.path("s")).expect("whole");
+    assert_eq!(read.history.runs.len(), 1);
+    assert_eq!(read.history.finished, None);
+}
+
+#[test]
+fn what_is_wrong_is_refused_before_the_first_run() {
+    let sandbox = Sandbox::new();
+    for (text, why) in [
+        ("run = \"values1\"\n", "nothing is compared"),
+        ("run = \"values1\"\ndesing = 1\n", "line 2: unknown field `desing`"),
+        ("run = \"values1\"\n[factors]\nworkres = [1, 2]\n", "workres=1: "),
+        ("run = \"valeus1\"\n[factors]\nworkers = [1, 2]\n", "workers=1: "),
+        ("run = \"values1 --rate auto\"\n[factors]\nworkers = [1, 2]\n", "--rate auto measures"),
+        ("run = \"values1 --out x\"\n[factors]\nworkers = [1, 2]\n", "`out` is no flag of"),
+        (
+            "run = \"values1 --target mysql://u:pw@h/d\"\n[factors]\nworkers = [1, 2]\n",
+            "a password stands in `target`",
+        ),
+        ("margin = \"x\"\nrun = \"values1\"\n[factors]\nworkers = [1, 2]\n", "margin = \"x\""),
+        (
+            "run = \"values1\"\n[factors]\nworkers = [1, 2]\n[design]\nstop = \"looks:9\"\n",
+            "write looks:2 to 5",
+        ),
+    ] {
+        sandbox.write("wrong.toml", text);
+        sandbox.run("study run wrong.toml --out s").refused(2, &[why]);
+        sandbox.run("study plan wrong.toml").refused(2, &[why]);
+    }
+    assert_eq!(sandbox.left(), ["wrong.toml"]);
+    sandbox.run("study plan none.toml").refused(2, &["none.toml cannot be read"]);
+    sandbox.run("study report .").refused(3, &["holds no study"]);
+    sandbox.run("study resume none").refused(3, &["holds no study"]);
+}
+
+#[test]
+fn a_configuration_that_cannot_run_ends_the_study_with_its_reason() {
+    let sandbox = Sandbox::new();
+    let text = STUDY.replace("target=null:?service=24ms", "target=mysql://u@127.0.0.1:1/d");
+    sandbox.write("service.toml", &text);
+    let ran = sandbox.run("study run service.toml --out s");
+    ran.exits(3);
+    assert!(ran.err.contains("two: none of 3 runs counts, the last: "), "{ran:?}");
+    assert!(ran.out.contains("failed: ") && ran.out.contains("127.0.0.1"), "{ran:?}");
+}
+
+/// A changed plan is another study; another program needs a new session.
+#[test]
+fn what_changed_since_is_no_secret() {
+    let sandbox = Sandbox::new();
+    sandbox.write("service.toml", STUDY);
+    sandbox.run("study run service.toml --out s --quiet").fine();
+    let plan = sandbox.path("s").join(study_file::PLAN);
+    let text = fs::read_to_string(&plan).expect("a plan");
+    fs::write(&plan, text.replace("\"blocks\": 4", "\"blocks\": 6")).expect("written");
+    sandbox.run("study resume s --new-session").refused(3, &["its plan was changed"]);
+    fs::write(&plan, &text).expect("written");
+    let journal = sandbox.path("s").join(study_file::JOURNAL);
+    let events = fs::read_to_string(&journal).expect("a journal");
+    let other = events.replace("\"kernel\":\"", "\"kernel\":\"another ");
+    fs::write(&journal, other).expect("written");
+    sandbox.run("study resume s").refused(3, &["another kernel since its last run"]);
+    sandbox.run("study resume s --new-session --quiet").fine();
+    fs::write(&journal, events.replacen("\"run_begun\"", "\"run_bogun\"", 1)).expect("written");
+    sandbox.run("study report s").refused(3, &["line 2 is damaged", "restore it from a copy"]);
+}
+
+#[test]
+fn two_settings_are_compared_in_one_line() {
+    let sandbox = Sandbox::new();
+    let line = "study ab values1 --connections 4 --transactions 40 --for 15s --margin 5% \
+                --allow 'steal=99% foreign-cpu=1000% wait=0s repeats=99' --save ab.toml --out s \
+                --quiet \
+                --a 'target=null:?service=20ms' --b 'target=null:?service=24ms'";
+    let ran = sandbox.run(line).fine();
+    ran.prints(&["B slower than A: −1", "by the noise of 3 runs before it"]);
+    let saved = fs::read_to_string(sandbox.path("ab.toml")).expect("the study's file");
+    assert!(saved.contains("margin = \"5%\"") && saved.contains("[[cell]]"), "{saved}");
+    sandbox.run("study plan ab.toml").fine().prints(&["target=null:?service=24ms"]);
+    let short = line.replace("--for 15s", "--for 1s").replace("--out s", "--out t");
+    sandbox.run(&short).refused(2, &["--for 1.00 s: a run takes", "shorten the runs"]);
+    assert!(!sandbox.path("t").exists());
+}
