@@ -88,6 +88,21 @@ mod tests {
         assert!((split.evidence - 12.313).abs() < 1e-3, "{split:?}");
     }
 
+    /// Fifteen runs of a pool of threads with 2,048 connections, transactions a second (Cook, 2009:
+    /// "one lucky run"). The evidence is numpy's.
+    #[test]
+    fn fifteen_runs_of_a_pool_of_threads_are_two_groups() {
+        let runs = [
+            962.22, 1197.00, 836.50, 963.00, 992.25, 915.71, 919.54, 917.09, 875.09, 1180.62,
+            1185.80, 1146.90, 1141.47, 1158.74, 1177.59,
+        ];
+        let split = GroupSplit::find(&runs).expect("two groups");
+        assert_eq!((split.lower, split.higher), (8, 7));
+        assert!((split.lower_center - 921.45).abs() < 0.01, "{split:?}");
+        assert!((split.higher_center - 1169.57).abs() < 0.01, "{split:?}");
+        assert!((split.evidence - 29.281).abs() < 1e-3, "{split:?}");
+    }
+
     #[test]
     fn one_group_is_none() {
         let even: Vec<f64> = (0..12).map(|at| 100.0 + f64::from(at)).collect();
