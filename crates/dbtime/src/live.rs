@@ -152,6 +152,8 @@ impl ProgressState {
             self.began = at;
         }
         self.run += 1;
+        // A study may have to repeat some.
+        self.runs = self.runs.max(self.run);
         self.run_began = at;
         self.phase = ProgressPhase::new(at);
     }
@@ -214,6 +216,9 @@ mod tests {
 
     #[test]
     fn runs_that_are_over_say_how_long_the_others_take() {
+        let mut more = ProgressState::new(2, at(0));
+        (0..3).for_each(|_| more.next_run(at(1)));
+        assert!(more.line(ProgressAudience::Log, at(2)).starts_with("run 3 of 3: "));
         let mut course = ProgressState::new(3, at(0));
         assert_eq!(course.line(ProgressAudience::Log, at(5)), "preparing, 5 s");
         course.next_run(at(10));

@@ -24,8 +24,8 @@ use crate::store::{make_folder, write_file};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_model::record::RunRecord;
 use dbtime_model::study::{
-    JournalEvent, RecordedStudy, StudyCell, StudyHistory, StudyPlan, StudyTrial, TrialOutcome,
-    read_plan, study_file, study_table,
+    JournalEvent, RecordedStudy, StudyCell, StudyHistory, StudyPlan, StudyReadError, StudyTrial,
+    TrialOutcome, read_plan, study_file, study_table,
 };
 use journal_file::{JournalFile, sync_folder};
 use schedule::{StudyStep, TrialPlace};
@@ -106,6 +106,10 @@ impl StudyRunner {
     pub fn open(folder: &Path, is_new_session: bool) -> Result<Self, LabError> {
         let (plan, text) = read_plan(folder).map_err(LabError::Study)?;
         let (mut journal, mut history) = JournalFile::open(folder)?;
+        if let Some(reason) = history.misfit(&plan) {
+            let path = folder.join(study_file::JOURNAL);
+            return Err(LabError::Study(StudyReadError::Journal { path, reason }));
+        }
         let session = session::continued(&history, session::present(&text), is_new_session);
         let session = session.map_err(|reason| {
             LabError::Target(format!("{} cannot go on: {reason}", folder.display()))

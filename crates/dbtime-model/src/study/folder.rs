@@ -23,7 +23,7 @@ impl RecordedStudy {
     /// It is none, or its plan or journal is damaged, or the record of a run that counts is.
     pub fn read(folder: &Path) -> Result<Self, StudyReadError> {
         let (plan, _) = read_plan(folder)?;
-        let history = StudyHistory::read(folder)?;
+        let history = StudyHistory::read(folder, &plan)?;
         let mut records = Vec::new();
         for run in &history.runs {
             let place = folder.join(&run.trial.folder);

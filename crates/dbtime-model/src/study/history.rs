@@ -88,11 +88,11 @@ impl StudyHistory {
         Ok(history)
     }
 
-    /// The history in a folder.
+    /// The history in the folder of this plan.
     ///
     /// # Errors
     /// Its journal cannot be read, or is damaged.
-    pub fn read(folder: &Path) -> Result<Self, StudyReadError> {
+    pub fn read(folder: &Path, plan: &StudyPlan) -> Result<Self, StudyReadError> {
         let path = folder.join(study_file::JOURNAL);
         let text = match std::fs::read(&path) {
             Ok(text) => text,
@@ -104,8 +104,14 @@ impl StudyHistory {
             path: path.clone(),
             reason: error.to_string(),
         })?;
-        Self::replay(&journal.events)
-            .map_err(|error| StudyReadError::Journal { path, reason: error.to_string() })
+        let damaged = |reason: String| StudyReadError::Journal { path, reason };
+        match Self::replay(&journal.events) {
+            Ok(history) => match history.misfit(plan) {
+                Some(reason) => Err(damaged(reason)),
+                None => Ok(history),
+            },
+            Err(error) => Err(damaged(error.to_string())),
+        }
     }
 
     /// Takes the next event.
@@ -158,6 +164,13 @@ impl StudyHistory {
             ended_at: None,
         });
         Ok(())
+    }
+
+    /// What of it the plan knows nothing of; `None`: it is that plan's.
+    pub fn misfit(&self, plan: &StudyPlan) -> Option<String> {
+        let cells = plan.cells.len();
+        let unknown = self.runs.iter().find(|run| run.trial.cell as usize >= cells)?;
+        Some(format!("run {} is of a configuration that the plan does not have", unknown.trial.run))
     }
 
     /// Every time that a block was begun, in the order of time.

@@ -206,6 +206,10 @@ pub fn read_plan(folder: &Path) -> Result<(StudyPlan, String), StudyReadError> {
         }
         None => return Err(failed("it has no schema".to_owned())),
     }
-    let plan = serde_json::from_value(value).map_err(|error| failed(error.to_string()))?;
+    let plan: StudyPlan =
+        serde_json::from_value(value).map_err(|error| failed(error.to_string()))?;
+    if plan.cells.is_empty() {
+        return Err(failed("it has no configuration".to_owned()));
+    }
     Ok((plan, text))
 }

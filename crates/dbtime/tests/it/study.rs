@@ -199,6 +199,10 @@ fn what_changed_since_is_no_secret() {
     sandbox.run("study resume s --new-session --quiet").fine();
     fs::write(&journal, events.replacen("\"run_begun\"", "\"run_bogun\"", 1)).expect("written");
     sandbox.run("study report s").refused(3, &["line 2 is damaged", "restore it from a copy"]);
+    fs::write(&journal, events.replace("\"cell\":2", "\"cell\":9")).expect("written");
+    for line in ["study report s", "study resume s"] {
+        sandbox.run(line).refused(3, &["is of a configuration that the plan does not have"]);
+    }
 }
 
 #[test]
