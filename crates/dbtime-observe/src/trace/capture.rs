@@ -335,6 +335,9 @@ impl Capture {
         wait_for_programs();
         if is_watching {
             self.helper.walk("iter_final")?;
+            // A server's own program may have taken a request from the walk, and be preempted
+            // before it counts it.
+            wait_for_programs();
         }
         let requests = self.drain_requests(true)?;
         let (mut ledger, cost) = (self.ledger()?, self.cost()?);
