@@ -19,7 +19,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How often is looked whether the run is to end.
-const STOP_INTERVAL: Duration = Duration::from_millis(20);
+pub(crate) const STOP_INTERVAL: Duration = Duration::from_millis(20);
 
 /// How long a process may take to clean up when everything is given up.
 const ABANDON_TIMEOUT: Duration = Duration::from_secs(10);
@@ -65,11 +65,11 @@ impl RunProcess {
             LabError::Target(format!("the process of the run cannot be started: {error}"))
         })?;
         let pid = Pid::from_child(&child);
-        *present() = Some(pid);
+        let registered = PresentProcess::set(pid);
         let lines = child.stdout.take().map(BufReader::new);
         let outcome = forwarding(pid, stop, || lines.and_then(|lines| outcome(lines, progress)));
         let status = child.wait();
-        *present() = None;
+        drop(registered);
         let status = status.map_err(|error| LabError::Target(error.to_string()))?;
         match (outcome, status.code()) {
             (Some(outcome), Some(code)) => {
@@ -94,6 +94,23 @@ impl RunProcess {
             let _ = input.write_all(self.document.as_bytes());
         }
         Ok(child)
+    }
+}
+
+/// Holds the number of the process of the present run, as long as it lives.
+pub(crate) struct PresentProcess;
+
+impl PresentProcess {
+    /// From now on it is this one.
+    pub(crate) fn set(pid: Pid) -> Self {
+        *present() = Some(pid);
+        Self
+    }
+}
+
+impl Drop for PresentProcess {
+    fn drop(&mut self) {
+        *present() = None;
     }
 }
 

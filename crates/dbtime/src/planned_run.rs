@@ -109,11 +109,7 @@ impl PlannedRun {
         let parent = format!("--parent={}", std::process::id());
         let usual = ["run", "--spec=-", "--events", parent.as_str()].map(OsString::from);
         let process = RunProcess {
-            // One that was replaced meanwhile is still this program.
-            program: std::env::current_exe()
-                .ok()
-                .filter(|path| path.exists())
-                .unwrap_or_else(|| PathBuf::from("/proc/self/exe")),
+            program: own_program(),
             arguments: usual.into_iter().chain(arguments).collect(),
             environment: self.secrets.environment(),
             document: document.to_string(),
@@ -132,6 +128,12 @@ impl PlannedRun {
         let rate = self.spec.load.rate.as_deref().and_then(|rate| rate.parse().ok());
         !is_swept && matches!(rate, Some(RateChoice::Auto(_)))
     }
+}
+
+/// This program; one that was replaced meanwhile is still this one.
+pub(crate) fn own_program() -> PathBuf {
+    let path = std::env::current_exe().ok().filter(|path| path.exists());
+    path.unwrap_or_else(|| PathBuf::from("/proc/self/exe"))
 }
 
 /// What ended a run before it was one.

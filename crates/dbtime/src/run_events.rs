@@ -50,7 +50,7 @@ fn made(
 }
 
 /// Ends with the process that has started this one: nobody else would end the run.
-fn follow_parent(parent: Option<i32>, stop: &RunStop) -> Result<(), CommandFailure> {
+pub(crate) fn follow_parent(parent: Option<i32>, stop: &RunStop) -> Result<(), CommandFailure> {
     let Some(parent) = parent else { return Ok(()) };
     set_parent_process_death_signal(Some(Signal::TERM)).map_err(CommandFailure::environment)?;
     // It may have ended before.

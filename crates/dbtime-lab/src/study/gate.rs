@@ -4,7 +4,7 @@ use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::cpus::machine_cpus;
 use dbtime_machine::usage::MachineSample;
 use dbtime_model::record::RunRecord;
-use dbtime_model::study::GateLimits;
+use dbtime_model::study::{GateLimits, TrialRecord};
 use std::time::{Duration, Instant};
 
 /// How long the machine is looked at before a run.
@@ -60,7 +60,15 @@ fn sleep(length: Duration, stop: &RunStop) -> bool {
 }
 
 /// Why a run does not count; `None`: it does.
-pub(super) fn invalid(record: &RunRecord, limits: &GateLimits) -> Option<String> {
+pub(super) fn invalid(record: &TrialRecord, limits: &GateLimits) -> Option<String> {
+    match record {
+        TrialRecord::Run(record) => invalid_run(record, limits),
+        // What is its own CPU time, its servers' or others' is not known.
+        TrialRecord::Program(record) => loud(limits, record.steal_pct, 0.0),
+    }
+}
+
+fn invalid_run(record: &RunRecord, limits: &GateLimits) -> Option<String> {
     let machine = &record.environment;
     if record.window.ended_early {
         return Some("it was ended early".to_owned());
@@ -83,15 +91,15 @@ mod tests {
     fn a_run_beside_others_does_not_count() {
         let mut record = RunRecord::default();
         record.validity.valid = true;
-        assert_eq!(invalid(&record, &LIMITS), None);
+        assert_eq!(invalid_run(&record, &LIMITS), None);
         record.environment.steal_pct = 1.5;
-        let steal = invalid(&record, &LIMITS).expect("loud");
+        let steal = invalid_run(&record, &LIMITS).expect("loud");
         assert_eq!(steal, "the hypervisor took 1.5 % of all CPUs, more than 1 %");
         record.environment.steal_pct = 0.0;
         record.environment.foreign_cpu_pct = 30.0;
-        let others = invalid(&record, &LIMITS).expect("loud");
+        let others = invalid_run(&record, &LIMITS).expect("loud");
         assert!(others.starts_with("other processes took"), "{others}");
         record.validity.valid = false;
-        assert!(invalid(&record, &LIMITS).expect("no").contains("does not vouch"));
+        assert!(invalid_run(&record, &LIMITS).expect("no").contains("does not vouch"));
     }
 }

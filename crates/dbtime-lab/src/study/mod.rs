@@ -13,6 +13,8 @@
 
 mod gate;
 mod journal_file;
+mod program;
+mod program_output;
 mod schedule;
 mod session;
 mod stopping;
@@ -22,12 +24,13 @@ mod tests;
 use crate::error::LabError;
 use crate::store::{make_folder, write_file};
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_model::record::RunRecord;
 use dbtime_model::study::{
     JournalEvent, RecordedStudy, StudyCell, StudyHistory, StudyPlan, StudyReadError, StudyTrial,
-    TrialOutcome, read_plan, study_file, study_table,
+    TrialOutcome, TrialRecord, read_plan, study_file, study_table,
 };
 use journal_file::{JournalFile, sync_folder};
+pub use program::{ProgramTrials, read_output};
+pub use program_output::{check_source, program_values};
 use schedule::{StudyStep, TrialPlace};
 use std::path::{Path, PathBuf};
 
@@ -42,7 +45,7 @@ pub trait TrialMaker {
 #[derive(Clone, Debug)]
 pub enum TrialResult {
     /// It was made.
-    Recorded(Box<RunRecord>),
+    Recorded(TrialRecord),
     /// It could not be made.
     Failed(String),
     /// The study is to end.

@@ -1,8 +1,7 @@
 //! The stop rule: whether the complete blocks are enough.
 
 use crate::error::LabError;
-use dbtime_model::record::read_run_record;
-use dbtime_model::study::{StopRule, StudyHistory, StudyPlan};
+use dbtime_model::study::{StopRule, StudyHistory, StudyPlan, TrialRecord};
 use dbtime_stats::{ConfidenceInterval, LogRatio, look_level};
 use std::path::Path;
 
@@ -22,9 +21,9 @@ pub(super) fn values(
     for block in history.complete_blocks(cells) {
         let mut of_block = vec![f64::NAN; cells];
         for run in block.runs {
-            let record = read_run_record(&folder.join(&run.trial.folder));
-            let record = record.map_err(|error| LabError::Target(error.to_string()))?;
-            of_block[run.trial.cell as usize] = plan.primary.value(&record).unwrap_or(f64::NAN);
+            let record = TrialRecord::read(&folder.join(&run.trial.folder));
+            let value = record.map_err(LabError::Target)?.value(&plan.primary);
+            of_block[run.trial.cell as usize] = value.unwrap_or(f64::NAN);
         }
         values.push(of_block);
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use dbtime_machine::now as instant;
-use dbtime_model::record::{PrimaryMetric, RunSpec, file};
+use dbtime_model::record::{RunRecord, RunSpec, file};
 use dbtime_model::study::{BlockDesign, CellRole, GateLimits, STUDY_SCHEMA, StopRule};
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,7 +13,7 @@ fn plan(blocks: u32, stop: StopRule) -> StudyPlan {
         role,
         factors: Vec::new(),
         command: "dbtime run".to_owned(),
-        spec: RunSpec::default(),
+        spec: Some(RunSpec::default()),
     };
     StudyPlan {
         schema: STUDY_SCHEMA,
@@ -21,7 +21,8 @@ fn plan(blocks: u32, stop: StopRule) -> StudyPlan {
         name: "test".to_owned(),
         question: None,
         directory: String::new(),
-        primary: PrimaryMetric::Throughput,
+        primary: "throughput".to_owned(),
+        program: None,
         margin_pct: 1.0,
         design: BlockDesign { blocks, seed: 7, stop },
         gate: GateLimits { steal_pct: 1.0, foreign_cpu_pct: 2.0, wait_s: 0.0, repeats: 5 },
@@ -62,7 +63,7 @@ impl TrialMaker for KnownRuns {
         fs::write(out.join(file::RUN), json).expect("written");
         match self.interrupted_at == Some(self.made) {
             true => TrialResult::Interrupted,
-            false => TrialResult::Recorded(Box::new(record)),
+            false => TrialResult::Recorded(TrialRecord::Run(Box::new(record))),
         }
     }
 }

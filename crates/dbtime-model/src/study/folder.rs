@@ -2,7 +2,7 @@
 
 use super::history::StudyHistory;
 use super::plan::{StudyPlan, StudyReadError, read_plan};
-use crate::record::{RunRecord, read_run_record};
+use super::trial_record::TrialRecord;
 use std::path::Path;
 
 /// A study as read from its folder.
@@ -13,7 +13,7 @@ pub struct RecordedStudy {
     /// What has happened.
     pub history: StudyHistory,
     /// The records of the runs of the history, in their order; `None`: it left none.
-    pub records: Vec<Option<RunRecord>>,
+    pub records: Vec<Option<TrialRecord>>,
 }
 
 impl RecordedStudy {
@@ -27,10 +27,10 @@ impl RecordedStudy {
         let mut records = Vec::new();
         for run in &history.runs {
             let place = folder.join(&run.trial.folder);
-            records.push(match read_run_record(&place) {
+            records.push(match TrialRecord::read(&place) {
                 Ok(record) => Some(record),
-                Err(error) if run.counts() => {
-                    return Err(StudyReadError::Run { path: place, reason: error.to_string() });
+                Err(reason) if run.counts() => {
+                    return Err(StudyReadError::Run { path: place, reason });
                 }
                 // A run that failed or was interrupted may have left anything.
                 Err(_) => None,

@@ -8,7 +8,9 @@ mod folder;
 mod history;
 mod journal;
 mod plan;
+mod program;
 mod table;
+mod trial_record;
 
 pub use folder::RecordedStudy;
 pub use history::{BlockAttempt, HistoryError, StudyHistory, StudyRun};
@@ -19,8 +21,11 @@ pub use plan::{
     BlockDesign, CellRole, GateLimits, PilotRuns, STUDY_SCHEMA, StopRule, StudyCell, StudyPlan,
     StudyReadError, is_study, read_plan,
 };
-
+pub use program::{
+    MetricSource, PROGRAM_SCHEMA, ProgramMetric, ProgramRecord, ProgramRules, UsageFigure,
+};
 pub use table::study_table;
+pub use trial_record::{PlacedRecord, TrialRecord};
 
 /// The names of the files of a study's folder.
 pub mod study_file {
@@ -32,6 +37,14 @@ pub mod study_file {
     pub const SOURCE: &str = "study.toml";
     /// The folder of its runs.
     pub const RUNS: &str = "runs";
+    /// What a run of an external program left, in the folder of the run.
+    pub const PROGRAM: &str = "program.json";
+    /// What it printed.
+    pub const PROGRAM_OUTPUT: &str = "stdout.txt";
+    /// Its messages.
+    pub const PROGRAM_MESSAGES: &str = "stderr.txt";
+    /// What it used: the report of `dbtime usage`.
+    pub const PROGRAM_USAGE: &str = "usage.json";
     /// What came of each run, as a table.
     pub const TABLE: &str = "runs.csv";
 }

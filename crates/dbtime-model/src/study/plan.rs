@@ -1,8 +1,9 @@
 //! The plan of a study: what is compared, how often, and by which rules it is decided. Nothing of
 //! it changes once the first run has begun.
 
+use super::program::ProgramRules;
 use super::study_file;
-use crate::record::{FactorValue, PrimaryMetric, RunSpec};
+use crate::record::{FactorValue, RunSpec};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -23,14 +24,18 @@ pub struct StudyPlan {
     /// The folder that relative paths in its runs are relative to.
     #[serde(default)]
     pub directory: String,
-    /// The metric that its verdicts are on.
-    pub primary: PrimaryMetric,
+    /// The metric that its verdicts are on, by its name.
+    pub primary: String,
     /// The smallest change of interest. Unit: percent.
     pub margin_pct: f64,
     /// How often, and in which order.
     pub design: BlockDesign,
     /// Which runs do not count.
     pub gate: GateLimits,
+    /// How its runs are made where they are those of an external program; `null`: they are runs of
+    /// dbtime.
+    #[serde(default)]
+    pub program: Option<ProgramRules>,
     /// What is compared, the baseline first.
     pub cells: Vec<StudyCell>,
     /// What was measured before it; `null`: nothing.
@@ -114,8 +119,9 @@ pub struct StudyCell {
     pub factors: Vec<FactorValue>,
     /// The command that makes one of its runs, without passwords.
     pub command: String,
-    /// A run of it.
-    pub spec: RunSpec,
+    /// A run of it; `null`: it is one of an external program.
+    #[serde(default)]
+    pub spec: Option<RunSpec>,
 }
 
 impl StudyPlan {

@@ -3,18 +3,17 @@
 use super::folder::RecordedStudy;
 use super::history::StudyRun;
 use super::journal::TrialOutcome;
+use super::trial_record::TrialRecord;
 use crate::record::{RunRecord, csv};
 
 /// The columns before those of the factors.
 const PLACE: [&str; 7] = ["run", "block", "attempt", "session", "cell", "role", "folder"];
 
 /// The columns behind them.
-const FIGURES: [&str; 20] = [
-    "started_at",
-    "ended_at",
-    "counts",
-    "outcome",
-    "reason",
+const COURSE: [&str; 5] = ["started_at", "ended_at", "counts", "outcome", "reason"];
+
+/// The columns of figures: those of runs of dbtime.
+const FIGURES: [&str; 15] = [
     "completed",
     "failed",
     "throughput_tps",
@@ -41,21 +40,33 @@ pub fn study_table(study: &RecordedStudy) -> String {
         }
     }
     let mut writer = ::csv::Writer::from_writer(Vec::new());
-    let head = PLACE.iter().chain(&names).chain(&FIGURES);
+    let figures = figure_names(study);
+    let head = PLACE.iter().chain(&names).chain(&COURSE).chain(&figures);
     writer.write_record(head).expect("writing to memory");
     for (run, record) in study.history.runs.iter().zip(&study.records) {
-        let line = line(study, run, record.as_ref(), &names);
+        let mut line = line(study, run, &names);
+        line.extend(match record {
+            Some(TrialRecord::Run(record)) => self::figures(record),
+            Some(TrialRecord::Program(record)) => {
+                let value = |name: &&str| record.values.get(*name).map(f64::to_string);
+                figures.iter().map(|name| value(name).unwrap_or_default()).collect()
+            }
+            None => vec![String::new(); figures.len()],
+        });
         writer.write_record(line).expect("writing to memory");
     }
     csv::text(writer)
 }
 
-fn line(
-    study: &RecordedStudy,
-    run: &StudyRun,
-    record: Option<&RunRecord>,
-    factors: &[&str],
-) -> Vec<String> {
+/// The names of the figures, each with its unit where that is not a program's own.
+fn figure_names(study: &RecordedStudy) -> Vec<&str> {
+    match &study.plan.program {
+        Some(rules) => rules.metrics.iter().map(|metric| metric.name.as_str()).collect(),
+        None => FIGURES.to_vec(),
+    }
+}
+
+fn line(study: &RecordedStudy, run: &StudyRun, factors: &[&str]) -> Vec<String> {
     let (trial, cell) = (&run.trial, &study.plan.cells[run.trial.cell as usize]);
     let role = serde_json::to_value(cell.role).ok();
     let role = role.as_ref().and_then(|role| role.as_str()).unwrap_or_default();
@@ -77,12 +88,10 @@ fn line(
     let counts = u8::from(exclusion.is_none()).to_string();
     cells.extend([trial.at.clone(), run.ended_at.clone().unwrap_or_default(), counts]);
     cells.extend([outcome.to_owned(), exclusion.unwrap_or_default()]);
-    cells.extend(figures(record));
     cells
 }
 
-fn figures(record: Option<&RunRecord>) -> Vec<String> {
-    let Some(record) = record else { return vec![String::new(); FIGURES.len() - 5] };
+fn figures(record: &RunRecord) -> Vec<String> {
     let response = &record.latency_us.response;
     let server = record.server.as_ref();
     let machine = &record.environment;

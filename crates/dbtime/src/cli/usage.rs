@@ -54,6 +54,11 @@ pub(crate) struct UsageArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
+    /// Process of dbtime that started this one; the command, in a process group of its own, ends
+    /// with it.
+    #[arg(long, hide = true, requires = "command", value_name = "PID")]
+    pub(crate) parent: Option<i32>,
+
     /// Write the report to FILE.
     #[arg(long, value_name = "FILE", conflicts_with = "start")]
     pub(crate) out: Option<PathBuf>,

@@ -47,7 +47,7 @@ fn groups(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, Com
     let [a, b] = [&a, &b]
         .map(|side| side.iter().map(|(place, record)| placed(place, record)).collect::<Vec<_>>());
     let rule = VerdictRule::new(args.margin);
-    let options = GroupOptions { rule, primary: args.primary, names: ["A", "B"] };
+    let options = GroupOptions { rule, primary: args.primary, program: None, names: ["A", "B"] };
     let compared = GroupComparison::of(&a, &b, options);
     show(args, &compared, groups_text, groups_page)?;
     Ok(match compared.outcome {
@@ -59,7 +59,7 @@ fn groups(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, Com
 }
 
 fn placed<'a>(place: &'a str, record: &'a RunRecord) -> PlacedRun<'a> {
-    PlacedRun { place, record, excluded: None }
+    PlacedRun { place, record: record.into(), excluded: None }
 }
 
 /// The records of these runs, each with its place.

@@ -3,6 +3,7 @@
 use super::report::write_whole;
 use crate::cli::UsageArgs;
 use crate::exit::{CommandFailure, ProcessExit};
+use crate::run_events::follow_parent;
 use crate::{interrupt, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::now;
@@ -13,11 +14,13 @@ use dbtime_observe::process::{
     only, since_saved, wait_for,
 };
 use dbtime_report::terminal::{PageStyle, usage_report};
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsString;
 use std::io;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// How often threads and children are looked at, which take what they used with them.
 const SAMPLE_INTERVAL: Nanos = Nanos::from_millis(100);
@@ -27,6 +30,9 @@ const FIRST_SAMPLE_AFTER: Nanos = Nanos::from_millis(5);
 
 /// Looking may take one part in so many of the time.
 const MIN_REST_FACTOR: u64 = 100;
+
+/// How long a command may clean up that is to end with dbtime.
+const CLEAN_UP_TIME: Duration = Duration::from_secs(5);
 
 /// How soon Ctrl-C is noticed.
 const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
@@ -50,9 +56,16 @@ fn run_command(
     arguments: &[OsString],
 ) -> Result<ProcessExit, CommandFailure> {
     // Ctrl-C reaches the command too: dbtime waits for it and reports.
-    let _stop = interrupt::install();
+    let stop = match args.parent {
+        None => interrupt::install(),
+        Some(_) => interrupt::install_silently(),
+    };
+    follow_parent(args.parent, &stop)?;
     let mut command = Command::new(program);
     command.args(arguments);
+    if args.parent.is_some() {
+        command.process_group(0);
+    }
     if args.json && args.out.is_none() {
         command.stdout(Stdio::from(io::stderr()));
     }
@@ -65,7 +78,7 @@ fn run_command(
             return Ok(ProcessExit::OfCommand(if is_absent { 127 } else { 126 }));
         }
     };
-    let (mut report, waited) = follow_command(args, &mut child, started)?;
+    let (mut report, waited) = follow_command(args, &mut child, started, &stop)?;
     let status = waited.status;
     report.started_at = started_at;
     report.command = masked(
@@ -82,13 +95,18 @@ fn follow_command(
     args: &UsageArgs,
     child: &mut Child,
     started: MonoNanos,
+    stop: &RunStop,
 ) -> Result<(UsageReport, ReapedChild), CommandFailure> {
+    let mut group = args.parent.map(|_| OwnedGroup::new(child));
     let mut watch = UsageWatch::of_new(child.id(), started)?;
     let end = EndWatch::new(child.id());
     // Threads by name as they were last seen: at the end there are none.
     let mut by_thread = Vec::new();
     let mut pause = FIRST_SAMPLE_AFTER;
     while !end.wait(pause) {
+        if let Some(group) = group.as_mut().filter(|_| stop.is_set()) {
+            group.end();
+        }
         let cost = watch.look()?;
         if args.threads {
             by_thread = watch.report(true).by_thread;
@@ -97,10 +115,45 @@ fn follow_command(
             .min(SAMPLE_INTERVAL)
             .max(Nanos(cost.0.saturating_mul(MIN_REST_FACTOR)));
     }
+    drop(group);
     watch.look()?;
     let mut report = watch.report(false);
     report.by_thread = by_thread;
     Ok((report, wait_for(child).map_err(CommandFailure::environment)?))
+}
+
+/// The process group of a command that ends with dbtime.
+struct OwnedGroup {
+    leader: Pid,
+    /// When it was told to end.
+    ended_at: Option<Instant>,
+}
+
+impl OwnedGroup {
+    fn new(child: &Child) -> Self {
+        Self { leader: Pid::from_child(child), ended_at: None }
+    }
+
+    /// Has it end: first it may clean up.
+    fn end(&mut self) {
+        let signal = match self.ended_at {
+            None => Signal::TERM,
+            Some(at) if at.elapsed() > CLEAN_UP_TIME => Signal::KILL,
+            Some(_) => return,
+        };
+        self.ended_at.get_or_insert_with(Instant::now);
+        // It may have ended by itself.
+        let _ = kill_process_group(self.leader, signal);
+    }
+}
+
+impl Drop for OwnedGroup {
+    /// Whoever was started by a command that had to end, and has not ended with it.
+    fn drop(&mut self) {
+        if self.ended_at.is_some() {
+            let _ = kill_process_group(self.leader, Signal::KILL);
+        }
+    }
 }
 
 /// A process that is there, until it ends, Ctrl-C, or its time is over.

@@ -17,8 +17,21 @@ pub(super) struct StudyDocument {
     pub(super) margin: Option<String>,
     /// Name of a configuration. Default: the first.
     pub(super) baseline: Option<String>,
-    /// What all have in common, as behind `dbtime run`.
-    pub(super) run: String,
+    /// What all have in common, as behind `dbtime run`; this or a command.
+    pub(super) run: Option<String>,
+    /// What the shell does for a run of an external program.
+    pub(super) command: Option<String>,
+    /// What the shell does before each run of a command.
+    pub(super) prepare: Option<String>,
+    /// What it does after each.
+    pub(super) conclude: Option<String>,
+    /// Default: 1 h.
+    pub(super) timeout: Option<String>,
+    /// `sysbench`, `pgbench`, `time`. Default: the metrics that are listed.
+    pub(super) parser: Option<String>,
+    /// What is read of the command's output, by name.
+    #[serde(default)]
+    pub(super) metric: toml::Table,
     #[serde(default)]
     pub(super) design: DesignTable,
     #[serde(default)]
@@ -59,6 +72,19 @@ pub(super) struct GateTable {
     pub(super) repeats: Option<u32>,
 }
 
+/// One metric of a command.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct MetricTable {
+    pub(super) json: Option<String>,
+    pub(super) regex: Option<String>,
+    /// Default: none.
+    #[serde(default)]
+    pub(super) unit: String,
+    /// `higher` or `lower`.
+    pub(super) better: String,
+}
+
 /// One configuration.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -89,7 +115,6 @@ mod tests {
         let error = |text: &str| read(text, Path::new("s.toml")).expect_err("wrong").words();
         let unknown = error("run = \"atm\"\n[design]\nblock = 3\n");
         assert!(unknown.starts_with("s.toml, line 3: unknown field `block`"), "{unknown}");
-        assert!(error("name = \"x\"\n").contains("missing field `run`"));
         assert!(error("run = ").starts_with("s.toml, line 1: "));
     }
 }

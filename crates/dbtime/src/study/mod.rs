@@ -5,6 +5,7 @@ mod document;
 mod making;
 mod pilot;
 mod planning;
+mod programs;
 
 pub(crate) use making::make_runs;
 pub(crate) use pilot::pilot_runs;

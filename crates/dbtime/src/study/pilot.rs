@@ -1,12 +1,11 @@
 //! A few runs of the baseline before a study, from which its noise and its length are known.
 
+use super::making::CellRuns;
 use super::planning::PlannedStudy;
 use crate::exit::CommandFailure;
 use crate::live::{LiveProgress, ProgressAudience};
-use crate::planned_run::{RunControls, failure};
 use crate::screen;
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_lab::{LabError, RunOutcome};
 use dbtime_model::study::PilotRuns;
 use std::time::Instant;
 
@@ -20,6 +19,7 @@ pub(crate) fn pilot_runs(
     stop: &RunStop,
 ) -> Result<PilotRuns, CommandFailure> {
     let live = LiveProgress::of_runs(audience, runs as usize);
+    let maker = CellRuns::new(&planned.plan, &live, stop)?;
     let begun = Instant::now();
     let mut values = Vec::new();
     for number in 1..=runs {
@@ -27,16 +27,7 @@ pub(crate) fn pilot_runs(
         if audience == ProgressAudience::Terminal {
             screen::note(&format!("measuring the noise, run {number} of {runs}"));
         }
-        let run = planned.runs[0].with_seed(u64::from(number));
-        let made = run.make(None, false, RunControls { live: &live, stop })?;
-        if stop.is_set() {
-            return Err(LabError::Interrupted("while the noise was measured").into());
-        }
-        match made.outcome {
-            RunOutcome::Record(made) => values.extend(planned.plan.primary.value(&made.record)),
-            RunOutcome::Failure { exit_code, text } => return Err(failure(exit_code, &text)),
-            RunOutcome::FlatOutRate { .. } => {}
-        }
+        values.extend(maker.tried(0, u64::from(number))?);
     }
     let seconds_a_run = begun.elapsed().as_secs_f64() / f64::from(runs.max(1));
     Ok(PilotRuns { values, seconds_a_run })

@@ -3,16 +3,16 @@
 
 use super::cells::{CellFlags, cells, run_of};
 use super::document::{self, GateTable, StudyDocument};
+use super::programs;
 use crate::cli::{margin, metric};
 use crate::exit::CommandFailure;
-use crate::planned_run::PlannedRun;
 use dbtime_model::Nanos;
 use dbtime_model::record::PrimaryMetric;
 use dbtime_model::study::{
-    BlockDesign, CellRole, GateLimits, STUDY_SCHEMA, StopRule, StudyCell, StudyPlan,
+    BlockDesign, CellRole, GateLimits, ProgramRules, STUDY_SCHEMA, StopRule, StudyCell, StudyPlan,
 };
 use dbtime_stats::MOST_LOOKS;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Blocks when nobody says how many.
 const BLOCKS: u32 = 10;
@@ -34,8 +34,6 @@ const MAX_BLOCKS_FACTOR: u32 = 3;
 pub(crate) struct PlannedStudy {
     /// Its plan.
     pub(crate) plan: StudyPlan,
-    /// A run of each configuration, in the plan's order.
-    pub(crate) runs: Vec<PlannedRun>,
     /// The text that it was planned from.
     pub(crate) source: String,
 }
@@ -52,16 +50,7 @@ pub(crate) fn plan(
     document.design.blocks = blocks.or(document.design.blocks);
     let given = cells(&document)?;
     let order = baseline_first(&document, given)?;
-    let mut runs = order
-        .iter()
-        .map(|cell| run_of(&document.run, cell).map_err(|failure| in_cell(failure, &cell.name)))
-        .collect::<Result<Vec<_>, _>>()?;
-    let mut cells: Vec<StudyCell> = order
-        .iter()
-        .zip(&runs)
-        .enumerate()
-        .map(|(at, (cell, run))| cell_of(at, cell, run))
-        .collect();
+    let (program, mut cells) = planned_cells(&document, &order)?;
     if document.design.control.unwrap_or(true) {
         let name = format!("{} again", cells[0].name);
         if cells.iter().any(|cell| cell.name == name) {
@@ -69,15 +58,17 @@ pub(crate) fn plan(
             return Err(CommandFailure::usage(text));
         }
         cells.insert(1, StudyCell { name, role: CellRole::Control, ..cells[0].clone() });
-        runs.insert(1, runs[0].clone());
     }
-    let is_closed = runs.iter().all(|run| run.spec.load.rate.is_none());
-    let primary = match &document.primary {
-        Some(name) => metric(name).map_err(|why| named("primary", name, why))?,
-        None => PrimaryMetric::usual(is_closed),
+    let primary = match &program {
+        Some(rules) => rules.metrics[0].name.clone(),
+        None => primary(document.primary.as_deref(), &cells)?,
     };
     let stem = path.file_stem().map_or_else(|| "study".into(), |stem| stem.to_string_lossy());
-    let directory = std::env::current_dir().unwrap_or_default();
+    // A command is found beside its file, a workload as on a command line.
+    let directory = match program.is_some() {
+        true => folder_of(path),
+        false => std::env::current_dir().unwrap_or_default(),
+    };
     let design = design(&document, &cells)?;
     let plan = StudyPlan {
         schema: STUDY_SCHEMA,
@@ -89,20 +80,76 @@ pub(crate) fn plan(
         margin_pct: share_pct("margin", document.margin.as_deref(), MARGIN_PCT)?,
         design,
         gate: gate(&document.gate, design.blocks)?,
+        program,
         cells,
         pilot: None,
     };
-    Ok(PlannedStudy { plan, runs, source: text.to_owned() })
+    Ok(PlannedStudy { plan, source: text.to_owned() })
 }
 
-fn cell_of(at: usize, cell: &CellFlags, run: &PlannedRun) -> StudyCell {
-    StudyCell {
-        name: cell.name.clone(),
-        role: if at == 0 { CellRole::Baseline } else { CellRole::Candidate },
-        factors: run.factors.clone(),
-        command: run.command.clone(),
-        spec: run.spec.clone(),
+/// The configurations, and how their runs are made where they are those of a program.
+fn planned_cells(
+    document: &StudyDocument,
+    order: &[CellFlags],
+) -> Result<(Option<ProgramRules>, Vec<StudyCell>), CommandFailure> {
+    let role = |at: usize| if at == 0 { CellRole::Baseline } else { CellRole::Candidate };
+    let both =
+        || CommandFailure::usage("give either run = \"…\", a run of dbtime, or command = \"…\"");
+    match (&document.run, &document.command) {
+        (Some(common), None) => {
+            let of_command =
+                [&document.prepare, &document.conclude, &document.timeout, &document.parser];
+            if of_command.iter().any(|given| given.is_some()) || !document.metric.is_empty() {
+                return Err(CommandFailure::usage(
+                    "parser, metric, prepare, conclude and timeout belong to a command: dbtime \
+                     measures its own runs",
+                ));
+            }
+            let cell = |(at, cell): (usize, &CellFlags)| {
+                let run = run_of(common, cell).map_err(|failure| in_cell(failure, &cell.name))?;
+                Ok(StudyCell {
+                    name: cell.name.clone(),
+                    role: role(at),
+                    factors: run.factors,
+                    command: run.command,
+                    spec: Some(run.spec),
+                })
+            };
+            Ok((None, order.iter().enumerate().map(cell).collect::<Result<_, CommandFailure>>()?))
+        }
+        (None, Some(command)) => {
+            let cell = |(at, cell): (usize, &CellFlags)| {
+                Ok(StudyCell {
+                    name: cell.name.clone(),
+                    role: role(at),
+                    factors: programs::variables(cell)?,
+                    command: command.clone(),
+                    spec: None,
+                })
+            };
+            let cells =
+                order.iter().enumerate().map(cell).collect::<Result<_, CommandFailure>>()?;
+            Ok((Some(programs::rules(document)?), cells))
+        }
+        _ => Err(both()),
     }
+}
+
+fn primary(given: Option<&str>, cells: &[StudyCell]) -> Result<String, CommandFailure> {
+    let is_open =
+        |cell: &StudyCell| cell.spec.as_ref().is_some_and(|spec| spec.load.rate.is_some());
+    let metric = match given {
+        Some(name) => metric(name).map_err(|why| named("primary", name, why))?,
+        None => PrimaryMetric::usual(!cells.iter().any(is_open)),
+    };
+    Ok(metric.name().to_owned())
+}
+
+/// The folder of a study's file.
+fn folder_of(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned())
 }
 
 fn baseline_first(
@@ -187,7 +234,7 @@ fn share_pct(name: &str, text: Option<&str>, usual: f64) -> Result<f64, CommandF
     number.ok_or_else(|| named(name, text, "write a share above zero, such as 1%"))
 }
 
-fn named(key: &str, value: &str, why: impl std::fmt::Display) -> CommandFailure {
+pub(super) fn named(key: &str, value: &str, why: impl std::fmt::Display) -> CommandFailure {
     CommandFailure::usage(format!("{key} = \"{value}\": {why}"))
 }
 

@@ -221,3 +221,97 @@ fn two_settings_are_compared_in_one_line() {
     sandbox.run(&short).refused(2, &["--for 1.00 s: a run takes", "shorten the runs"]);
     assert!(!sandbox.path("t").exists());
 }
+
+/// A program that is no run of dbtime: its service takes 0.1 s, or 0.15 s; what it prints is read.
+const PROGRAM: &str = r#"
+command = "sleep $SERVICE; echo seed $DBTIME_SEED; echo progress: 1 tps; echo result: $RESULT tps"
+prepare = "echo ready > $DBTIME_RUN/prepared"
+conclude = "test -f $DBTIME_RUN/prepared && echo over > $DBTIME_RUN/concluded"
+primary = "speed"
+[metric.speed]
+regex = ': ([0-9.,]+) tps'
+unit = "tps"
+better = "higher"
+[design]
+blocks = 3
+[gate]
+steal = "99%"
+wait = "0s"
+[factors.service]
+short = "SERVICE=0.1 RESULT=1,200"
+long = "SERVICE=0.15 RESULT=1100.5"
+"#;
+
+#[test]
+fn an_external_program_is_compared_by_what_it_prints() {
+    let sandbox = Sandbox::new();
+    sandbox.write("program.toml", PROGRAM);
+    let plan = sandbox.run("study plan program.toml --pilot 2").fine();
+    plan.prints(&["9 runs: 3 blocks", "measured: speed, wall, user, system, rss-peak"]);
+    let ran = sandbox.run("study run program.toml --out s --quiet").fine();
+    let ran = ran.prints(&[
+        "long worse than short: −8.3 %",
+        "on speed",
+        "speed, tps",
+        "1,101",
+        "3 pairs",
+    ]);
+    assert!(ran.out.lines().all(|line| line.chars().count() <= 100), "{ran:?}");
+    let study = RecordedStudy::read(&sandbox.path("s")).expect("a study");
+    let walls: Vec<f64> = study
+        .records
+        .iter()
+        .map(|record| record.as_ref()?.value("wall"))
+        .map(Option::unwrap_or_default)
+        .collect();
+    assert!(walls.len() == 9 && walls.iter().all(|wall| *wall >= 0.1), "{walls:?}");
+    for run in &study.history.runs {
+        let folder = sandbox.path("s").join(&run.trial.folder);
+        let seed = fs::read_to_string(folder.join(study_file::PROGRAM_OUTPUT)).expect("output");
+        assert!(seed.starts_with("seed "), "{seed}");
+        assert!(folder.join("concluded").is_file());
+    }
+    let table = fs::read_to_string(sandbox.path("s/runs.csv")).expect("a table");
+    assert!(table.contains("SERVICE,RESULT,started_at") && table.contains(",1100.5,"), "{table}");
+    sandbox.run("study report s --html page.html").fine();
+}
+
+#[test]
+fn a_program_that_fails_or_hangs_ends_with_all_that_it_started() {
+    let sandbox = Sandbox::new();
+    let failing = PROGRAM.replace("sleep $SERVICE;", "echo no such host >&2; exit 7;");
+    sandbox.write("failing.toml", &failing);
+    let ran = sandbox.run("study run failing.toml --out f --quiet");
+    ran.exits(3);
+    let journal = fs::read_to_string(sandbox.path("f/journal.jsonl")).expect("a journal");
+    assert!(journal.contains("exit code 7: no such host"), "{journal}");
+    // It leaves a process behind that ignores what it may clean up at.
+    let hanging = PROGRAM.replace("sleep $SERVICE;", "(trap '' TERM; sleep 71.25) & sleep 71.25;");
+    sandbox.write("hanging.toml", &format!("timeout = \"300ms\"\n{hanging}"));
+    let ran = sandbox.run("study run hanging.toml --out h --quiet");
+    ran.exits(3);
+    let journal = fs::read_to_string(sandbox.path("h/journal.jsonl")).expect("a journal");
+    assert!(journal.contains("it took longer than 0.3 s"), "{journal}");
+    assert_eq!(sleeping(), 0);
+    // Killed, dbtime leaves nothing behind either.
+    sandbox.write("long.toml", &PROGRAM.replace("sleep $SERVICE;", "sleep 71.25;"));
+    let running = sandbox.start("study run long.toml --out l --quiet");
+    let begun = std::time::Instant::now();
+    while sleeping() == 0 {
+        assert!(begun.elapsed() < Duration::from_secs(20), "no run began");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    running.kill();
+    running.end();
+    while sleeping() > 0 {
+        assert!(begun.elapsed() < Duration::from_secs(40), "the command outlives dbtime");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// How many processes there are of the command that hangs.
+fn sleeping() -> usize {
+    let processes = fs::read_dir("/proc").expect("processes").flatten();
+    let lines = processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
+    lines.filter(|line| line == b"sleep\x0071.25\0").count()
+}

@@ -1,12 +1,16 @@
 //! What is compared of runs.
 
 use crate::compare::figures::FigureUnit;
-use dbtime_model::record::{PrimaryMetric, RunRecord};
+use crate::format::clean;
+use dbtime_model::record::PrimaryMetric;
+use dbtime_model::study::{PlacedRecord, ProgramMetric, ProgramRules};
 
 /// A figure that each run has.
+#[derive(Clone, Debug, PartialEq)]
 pub(in crate::compare) struct GroupMetric {
-    pub(super) is: PrimaryMetric,
-    pub(in crate::compare) name: &'static str,
+    /// By which name the record has it.
+    key: String,
+    pub(in crate::compare) name: String,
     pub(in crate::compare) unit: FigureUnit,
     pub(super) is_higher_better: bool,
     /// What more and less of it are called: better, worse.
@@ -15,31 +19,47 @@ pub(in crate::compare) struct GroupMetric {
 
 impl GroupMetric {
     /// Its value in a run.
-    pub(super) fn of(&self, record: &RunRecord) -> Option<f64> {
-        self.is.value(record)
+    pub(in crate::compare) fn of(&self, record: PlacedRecord<'_>) -> Option<f64> {
+        record.value(&self.key)
     }
 }
 
 const SPEED: [&str; 2] = ["faster", "slower"];
 
-/// That of this name.
-pub(in crate::compare) fn metric_of(metric: PrimaryMetric) -> GroupMetric {
-    primary_first(metric).swap_remove(0)
+/// Those of the runs of an external program, the primary one first.
+pub(in crate::compare) fn of_program(rules: &ProgramRules) -> Vec<GroupMetric> {
+    let metric = |metric: &ProgramMetric| {
+        let unit = match metric.unit.as_str() {
+            "us" | "µs" => FigureUnit::Us,
+            "bytes" => FigureUnit::Bytes,
+            _ => FigureUnit::Number,
+        };
+        let has_unit = unit == FigureUnit::Number && !metric.unit.is_empty();
+        let shown = if has_unit { format!(", {}", metric.unit) } else { String::new() };
+        GroupMetric {
+            key: metric.name.clone(),
+            name: clean(&format!("{}{shown}", metric.name)),
+            unit,
+            is_higher_better: metric.is_higher_better,
+            words: ["better", "worse"],
+        }
+    };
+    rules.metrics.iter().map(metric).collect()
 }
 
-/// All of them, the primary one first.
-pub(super) fn primary_first(primary: PrimaryMetric) -> Vec<GroupMetric> {
-    let us = |is, name| GroupMetric {
-        is,
-        name,
+/// Those of runs of dbtime, the primary one first.
+pub(in crate::compare) fn primary_first(primary: PrimaryMetric) -> Vec<GroupMetric> {
+    let us = |is: PrimaryMetric, name: &str| GroupMetric {
+        key: is.name().to_owned(),
+        name: name.to_owned(),
         unit: FigureUnit::Us,
         is_higher_better: false,
         words: SPEED,
     };
     let mut all = vec![
         GroupMetric {
-            is: PrimaryMetric::Throughput,
-            name: "throughput per second",
+            key: PrimaryMetric::Throughput.name().to_owned(),
+            name: "throughput per second".to_owned(),
             unit: FigureUnit::Number,
             is_higher_better: true,
             words: SPEED,
@@ -52,6 +72,6 @@ pub(super) fn primary_first(primary: PrimaryMetric) -> Vec<GroupMetric> {
             ..us(PrimaryMetric::ServerCpu, "server CPU per transaction")
         },
     ];
-    all.sort_by_key(|metric| metric.is != primary);
+    all.sort_by_key(|metric| metric.key != primary.name());
     all
 }

@@ -9,7 +9,7 @@ mod tables;
 mod wording;
 
 pub(super) use charts::charts;
-pub(super) use metrics::metric_of;
+pub(super) use metrics::{GroupMetric, of_program, primary_first};
 pub(super) use tables::{figures_and_parts, of_groups};
 pub(super) use wording::signed;
 
@@ -22,8 +22,8 @@ use crate::means::PartMeans;
 use crate::story;
 use dbtime_model::Part;
 use dbtime_model::record::{BudgetUs, PrimaryMetric, RunRecord};
+use dbtime_model::study::{PlacedRecord, ProgramRules};
 use dbtime_stats::{ConfidenceInterval, GroupVerdict, RunValues, VerdictRule};
-use metrics::GroupMetric;
 use serde::Serialize;
 
 /// The probability below which one of several further metrics is said to differ.
@@ -35,7 +35,7 @@ pub struct PlacedRun<'a> {
     /// Where the record is.
     pub place: &'a str,
     /// The record.
-    pub record: &'a RunRecord,
+    pub record: PlacedRecord<'a>,
     /// Why it is in no verdict, where that is not for what the record says.
     pub excluded: Option<&'a str>,
 }
@@ -43,7 +43,7 @@ pub struct PlacedRun<'a> {
 impl PlacedRun<'_> {
     /// Why it is in no verdict.
     pub(crate) fn exclusion(&self) -> Option<String> {
-        self.excluded.map(clean).or_else(|| story::invalid(self.record))
+        self.excluded.map(clean).or_else(|| story::invalid(self.record.run()?))
     }
 }
 
@@ -54,6 +54,8 @@ pub struct GroupOptions<'a> {
     pub rule: VerdictRule,
     /// What the verdict is on; `None`: throughput of a closed loop, else the mean response.
     pub primary: Option<PrimaryMetric>,
+    /// What is compared where the runs are those of an external program.
+    pub program: Option<&'a ProgramRules>,
     /// What the sides are called.
     pub names: [&'a str; 2],
 }
@@ -166,23 +168,27 @@ impl GroupComparison {
         let GroupOptions { rule, names, .. } = options;
         let sides: PlacedSides<'_> = [a, b].map(|side| {
             let mut side = side.to_vec();
-            side.sort_by_key(|run| &run.record.started_at);
+            side.sort_by_key(|run| run.record.started_at());
             side
         });
         let valid = sides.clone().map(|mut side| {
             side.retain(|run| run.exclusion().is_none());
             side
         });
-        let is_closed = a.iter().all(|run| run.record.load.rate_tps.is_none());
-        let primary = options.primary.unwrap_or_else(|| PrimaryMetric::usual(is_closed));
-        let metrics = metrics::primary_first(primary);
+        let is_open = |run: &PlacedRun<'_>| run.record.run().is_some_and(is_open);
+        let usual = || PrimaryMetric::usual(!a.iter().any(is_open));
+        let metrics = match options.program {
+            Some(rules) => of_program(rules),
+            None => primary_first(options.primary.unwrap_or_else(usual)),
+        };
         let figures = figures(&metrics, &valid, rule, names);
         let has_excluded = valid.each_ref().map(Vec::len) != sides.each_ref().map(Vec::len);
         let with_excluded =
             has_excluded.then(|| figure(&metrics[0], &sides, rule, names)).flatten();
         let compares_means = figures.first().is_some_and(|figure| figure.change_pct.is_some());
         let parts = if compares_means { parts(&valid) } else { Vec::new() };
-        let records = sides.each_ref().map(|side| side.iter().map(|run| run.record).collect());
+        let records =
+            sides.each_ref().map(|side| side.iter().filter_map(|run| run.record.run()).collect());
         let [of_a, of_b]: [Vec<&RunRecord>; 2] = records;
         let none = || wording::no_figure(&metrics[0], &valid);
         Self {
@@ -254,16 +260,31 @@ impl RunGroup {
     fn of(runs: &[PlacedRun<'_>], primary: &GroupMetric) -> Self {
         let run = |run: &PlacedRun<'_>| GroupedRun {
             place: run.place.to_owned(),
-            started_at: run.record.started_at.clone(),
+            started_at: run.record.started_at().clone(),
             value: primary.of(run.record),
             excluded: run.exclusion(),
         };
         let first = runs.first().map(|run| run.record);
         Self {
-            headline: first.map_or_else(String::new, story::headline),
-            load: first.map_or_else(String::new, |record| story::load(&record.load)),
+            headline: first.map_or_else(String::new, headline),
+            load: first.and_then(PlacedRecord::run).map_or_else(String::new, load),
             runs: runs.iter().map(run).collect(),
         }
+    }
+}
+
+fn is_open(record: &RunRecord) -> bool {
+    record.load.rate_tps.is_some()
+}
+
+fn load(record: &RunRecord) -> String {
+    story::load(&record.load)
+}
+
+fn headline(record: PlacedRecord<'_>) -> String {
+    match record {
+        PlacedRecord::Run(record) => story::headline(record),
+        PlacedRecord::Program(record) => clean(&record.command),
     }
 }
 
@@ -272,7 +293,7 @@ type PlacedSides<'a> = [Vec<PlacedRun<'a>>; 2];
 
 /// Whether each two runs that follow each other are one of each side.
 fn are_paired(sides: &PlacedSides<'_>) -> bool {
-    let [a, b] = sides.each_ref().map(|side| side.iter().map(|run| &run.record.started_at));
+    let [a, b] = sides.each_ref().map(|side| side.iter().map(|run| run.record.started_at()));
     let mut runs: Vec<_> = a.map(|at| (at, 0)).chain(b.map(|at| (at, 1))).collect();
     runs.sort();
     runs.chunks(2).all(|two| matches!(two, [(_, one), (_, other)] if one != other))
@@ -293,7 +314,8 @@ fn figure(
     if a.is_empty() || b.is_empty() {
         return None;
     }
-    let means = FigurePair::new(metric.name, metric.unit, [geometric_mean(&a), geometric_mean(&b)]);
+    let means =
+        FigurePair::new(&metric.name, metric.unit, [geometric_mean(&a), geometric_mean(&b)]);
     let values = match are_paired(sides) {
         true => RunValues::Paired(a.iter().copied().zip(b.iter().copied()).collect()),
         false => RunValues::Unpaired(a.clone(), b.clone()),
@@ -305,13 +327,11 @@ fn figure(
     let percent = |interval: ConfidenceInterval| {
         [interval.estimate, interval.low, interval.high].map(|share| 100.0 * share)
     };
-    let run_s = [sides[0].first(), sides[1].first()].into_iter().flatten().map(|run| {
-        let window = &run.record.window;
-        window.warmup_s + window.measure_s
-    });
+    let run_s =
+        [sides[0].first(), sides[1].first()].into_iter().flatten().map(|run| run.record.load_s());
     let words = wording::VerdictWords { metric, rule, names, values: &values, run_s: run_s.sum() };
     Some(GroupFigure {
-        name: metric.name.to_owned(),
+        name: metric.name.clone(),
         means,
         text: words.text(verdict.as_ref(), check.as_ref()),
         outcome: outcome(metric, verdict.as_ref()),
@@ -375,12 +395,18 @@ fn adjust(figures: &mut [GroupFigure]) {
 
 /// What is not the same in all runs: of a side against its first run, and between both.
 fn unlike(sides: &PlacedSides<'_>) -> Vec<String> {
-    let [a, b] = sides;
-    let mut sentences = setup::unlike(a[0].record, b[0].record);
-    for (name, side) in [("A", a), ("B", b)] {
-        let within = side.iter().flat_map(|run| {
-            let found = setup::unlike(side[0].record, run.record);
-            found.into_iter().map(move |sentence| (run.place, sentence))
+    let runs = sides.each_ref().map(|side| {
+        let runs = side.iter().filter_map(|run| Some((run.place, run.record.run()?)));
+        runs.collect::<Vec<_>>()
+    });
+    let [Some((_, first_a)), Some((_, first_b))] = runs.each_ref().map(|side| side.first()) else {
+        return Vec::new();
+    };
+    let mut sentences = setup::unlike(first_a, first_b);
+    for (name, first, side) in [("A", first_a, &runs[0]), ("B", first_b, &runs[1])] {
+        let within = side.iter().flat_map(|(place, run)| {
+            let found = setup::unlike(first, run);
+            found.into_iter().map(move |sentence| (place, sentence))
         });
         if let Some((place, sentence)) = within.into_iter().next() {
             sentences.push(format!("WITHIN {name}, {place} against the first: {sentence}"));
@@ -392,7 +418,8 @@ fn unlike(sides: &PlacedSides<'_>) -> Vec<String> {
 /// The mean of the parts over the runs of each side.
 fn parts(sides: &PlacedSides<'_>) -> Vec<FigurePair> {
     let budgets = sides.each_ref().map(|side| {
-        let all: Option<Vec<_>> = side.iter().map(|run| run.record.budget_us.as_ref()).collect();
+        let all: Option<Vec<_>> =
+            side.iter().map(|run| run.record.run()?.budget_us.as_ref()).collect();
         all.filter(|all| !all.is_empty())
     });
     let [Some(a), Some(b)] = budgets else { return Vec::new() };

@@ -40,10 +40,15 @@ fn compared(sides: &[Vec<RunRecord>; 2]) -> GroupComparison {
 
 fn compared_by([a, b]: &[Vec<RunRecord>; 2], primary: Option<PrimaryMetric>) -> GroupComparison {
     let placed = |side: &Vec<RunRecord>| {
-        let run = |record: &'static RunRecord| PlacedRun { place: "r", record, excluded: None };
+        let run = |record: &'static RunRecord| PlacedRun {
+            place: "r",
+            record: record.into(),
+            excluded: None,
+        };
         side.iter().map(|record| run(Box::leak(Box::new(record.clone())))).collect::<Vec<_>>()
     };
-    let options = GroupOptions { rule: VerdictRule::new(0.01), primary, names: ["A", "B"] };
+    let options =
+        GroupOptions { rule: VerdictRule::new(0.01), primary, program: None, names: ["A", "B"] };
     GroupComparison::of(&placed(a), &placed(b), options)
 }
 

@@ -3,7 +3,6 @@
 use super::StudyComparison;
 use crate::charts::{ForestRow, SequencedRun, forest_plot, run_sequence};
 use crate::compare::figures::FigureUnit;
-use crate::compare::groups;
 
 /// The charts with their titles: all changes first, the control on top, then all runs.
 pub(in crate::compare) fn charts(study: &StudyComparison) -> Vec<(&'static str, String)> {
@@ -16,14 +15,14 @@ pub(in crate::compare) fn charts(study: &StudyComparison) -> Vec<(&'static str, 
         .collect();
     let margin = study.comparisons.first().map_or(0.0, |one| one.comparison.margin_pct);
     let baseline = study.cells.first().map_or("the baseline", |cell| cell.name.as_str());
-    let primary = study.primary.name();
+    let primary = &study.primary;
     let forest = forest_plot(&rows, margin, &format!("change of {primary} against {baseline}"));
     let forest = forest.map(|svg| ("What changed, and how sure that is", svg));
     forest.into_iter().chain(sequence(study)).collect()
 }
 
 fn sequence(study: &StudyComparison) -> Option<(&'static str, String)> {
-    let metric = groups::metric_of(study.primary);
+    let metric = &study.primary_metric;
     let unit = metric.unit;
     let names: Vec<&str> = study.cells.iter().map(|cell| cell.name.as_str()).collect();
     let runs: Vec<SequencedRun> = study
@@ -41,6 +40,6 @@ fn sequence(study: &StudyComparison) -> Option<(&'static str, String)> {
             })
         })
         .collect();
-    let svg = run_sequence(&runs, &names, metric.name, unit == FigureUnit::Us)?;
+    let svg = run_sequence(&runs, &names, &metric.name, unit == FigureUnit::Us)?;
     Some(("Are the runs comparable?", svg))
 }

@@ -10,11 +10,14 @@ pub use plan_text::plan_text;
 pub(super) use tables::of_study;
 
 use super::SCHEMA;
-use super::groups::{GroupComparison, GroupOptions, GroupOutcome, PlacedRun};
+use super::groups::{self, GroupComparison, GroupMetric, GroupOptions, GroupOutcome, PlacedRun};
+use crate::compare::figures::FigureUnit;
 use crate::format::{clean, counted};
 use crate::story;
 use dbtime_model::record::{PrimaryMetric, RunRecord};
-use dbtime_model::study::{CellRole, RecordedStudy, StopRule, StudyRun, TrialOutcome};
+use dbtime_model::study::{
+    CellRole, RecordedStudy, StopRule, StudyPlan, StudyRun, TrialOutcome, TrialRecord,
+};
 use dbtime_stats::{VerdictRule, look_level};
 use serde::Serialize;
 
@@ -34,6 +37,17 @@ pub struct CellComparison {
     pub comparison: GroupComparison,
 }
 
+/// A metric of an external program over the runs of a configuration.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ProgramMean {
+    /// Its name, with its unit.
+    pub name: String,
+    /// The unit of the mean.
+    pub unit: FigureUnit,
+    /// Geometric mean.
+    pub mean: f64,
+}
+
 /// One configuration by itself: means over its runs that count.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CellFigures {
@@ -45,6 +59,9 @@ pub struct CellFigures {
     pub factors: String,
     /// How many of its runs count.
     pub runs: u64,
+    /// Of an external program its metrics that all of these runs have and that are above zero:
+    /// names with units, and geometric means.
+    pub metrics: Vec<ProgramMean>,
     /// Clients or connections.
     pub connections: Option<u32>,
     /// Transactions completed a second, geometric mean.
@@ -101,8 +118,11 @@ pub struct StudyComparison {
     pub state: String,
     /// Whether it is over.
     pub is_finished: bool,
-    /// The metric that the verdicts are on.
-    pub primary: PrimaryMetric,
+    /// The metric that the verdicts are on, by its name.
+    pub primary: String,
+    /// What there is to know of that.
+    #[serde(skip)]
+    primary_metric: GroupMetric,
     /// Each configuration that was compared, in the order of the plan.
     pub comparisons: Vec<CellComparison>,
     /// The baseline against itself; `null`: the plan had no control.
@@ -146,7 +166,8 @@ impl StudyComparison {
             question: plan.question.clone(),
             state: state(study, complete),
             is_finished: history.finished.is_some(),
-            primary: plan.primary,
+            primary: plan.primary.clone(),
+            primary_metric: metrics(plan).swap_remove(0),
             comparisons,
             control,
             cells: (0..plan.cells.len()).map(|cell| figures(study, cell)).collect(),
@@ -165,7 +186,7 @@ impl StudyComparison {
             [] => facts.push(fact("verdict", "No verdict: no run counts yet".to_owned())),
             [one] => {
                 facts.push(fact("verdict", one.verdict.clone()));
-                let on = self.primary.name();
+                let on = &self.primary;
                 facts.push(fact("", format!("on {on}; the runs of a pair are of one block")));
                 facts.extend(self.sides(one).map(|text| fact("", text)));
                 // The first two are the verdict itself, and how runs were paired.
@@ -235,7 +256,7 @@ fn compared(study: &RecordedStudy, cell: usize, rule: VerdictRule) -> Option<Cel
         of_cell
             .filter_map(|((run, record), excluded)| {
                 let (place, excluded) = (run.trial.folder.as_str(), excluded.as_deref());
-                Some(PlacedRun { place, record: record.as_ref()?, excluded })
+                Some(PlacedRun { place, record: record.as_ref()?.placed(), excluded })
             })
             .collect()
     };
@@ -245,7 +266,9 @@ fn compared(study: &RecordedStudy, cell: usize, rule: VerdictRule) -> Option<Cel
     }
     let name = &study.plan.cells[cell].name;
     let names = [study.plan.cells[0].name.as_str(), name.as_str()];
-    let options = GroupOptions { rule, primary: Some(study.plan.primary), names };
+    let (primary, program) =
+        (PrimaryMetric::named(&study.plan.primary), study.plan.program.as_ref());
+    let options = GroupOptions { rule, primary, program, names };
     let comparison = GroupComparison::of(&a, &b, options);
     let (verdict, outcome) = (comparison.verdict.clone(), comparison.outcome);
     // Among several each verdict says which configuration it is of.
@@ -277,7 +300,7 @@ fn state(study: &RecordedStudy, complete: u64) -> String {
 }
 
 /// The runs of a configuration that count, with their records.
-fn counted_runs(study: &RecordedStudy, cell: usize) -> impl Iterator<Item = &RunRecord> {
+fn counted_runs(study: &RecordedStudy, cell: usize) -> impl Iterator<Item = &TrialRecord> {
     let runs = study.history.runs.iter().zip(&study.records);
     runs.filter(move |(run, _)| {
         run.trial.cell as usize == cell && study.history.exclusion(run, &study.plan).is_none()
@@ -286,24 +309,23 @@ fn counted_runs(study: &RecordedStudy, cell: usize) -> impl Iterator<Item = &Run
 }
 
 fn figures(study: &RecordedStudy, cell: usize) -> CellFigures {
-    let records: Vec<&RunRecord> = counted_runs(study, cell).collect();
+    let all: Vec<&TrialRecord> = counted_runs(study, cell).collect();
+    let records: Vec<&RunRecord> = all.iter().filter_map(|record| record.run()).collect();
     let mean = |of: fn(&RunRecord) -> Option<f64>| {
         let values: Option<Vec<f64>> = records.iter().map(|record| of(record)).collect();
         let values = values.filter(|values| !values.is_empty())?;
         Some(values.iter().sum::<f64>() / values.len() as f64)
     };
-    let geometric = |of: fn(&RunRecord) -> f64| {
-        let logs: Vec<f64> = records.iter().map(|record| of(record).ln()).collect();
-        let mean = logs.iter().sum::<f64>() / logs.len() as f64;
-        mean.is_finite().then(|| mean.exp())
-    };
+    let geometric =
+        |of: fn(&RunRecord) -> f64| geometric_mean(records.iter().map(|record| Some(of(record))));
     let plan = &study.plan.cells[cell];
     let factors = plan.factors.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     CellFigures {
         name: plan.name.clone(),
         role: plan.role,
         factors,
-        runs: records.len() as u64,
+        runs: all.len() as u64,
+        metrics: program_means(study, &all),
         connections: records.first().map(|record| record.load.connections),
         throughput_tps: geometric(|record| record.throughput_tps),
         mean_us: geometric(|record| record.latency_us.response.mean),
@@ -315,9 +337,37 @@ fn figures(study: &RecordedStudy, cell: usize) -> CellFigures {
     }
 }
 
+/// All metrics of a plan, that of its verdicts first.
+fn metrics(plan: &StudyPlan) -> Vec<GroupMetric> {
+    match &plan.program {
+        Some(rules) => groups::of_program(rules),
+        None => groups::primary_first(
+            PrimaryMetric::named(&plan.primary).unwrap_or(PrimaryMetric::Throughput),
+        ),
+    }
+}
+
+fn program_means(study: &RecordedStudy, records: &[&TrialRecord]) -> Vec<ProgramMean> {
+    if study.plan.program.is_none() {
+        return Vec::new();
+    }
+    let mean = |metric: GroupMetric| {
+        let mean = geometric_mean(records.iter().map(|record| metric.of(record.placed())))?;
+        Some(ProgramMean { name: metric.name, unit: metric.unit, mean })
+    };
+    metrics(&study.plan).into_iter().filter_map(mean).collect()
+}
+
+/// `None`: one is missing, or not above zero, or there is none.
+fn geometric_mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    let logs: Vec<f64> = values.map(|value| Some(value?.ln())).collect::<Option<_>>()?;
+    let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+    mean.is_finite().then(|| mean.exp())
+}
+
 fn lines(study: &RecordedStudy) -> Vec<StudyRunLine> {
-    let line = |(run, record): (&StudyRun, &Option<RunRecord>)| {
-        let own = record.as_ref().and_then(story::invalid);
+    let line = |(run, record): (&StudyRun, &Option<TrialRecord>)| {
+        let own = record.as_ref().and_then(|record| story::invalid(record.run()?));
         // What a killed study left is no value of a run.
         let value = match run.outcome {
             Some(TrialOutcome::Valid | TrialOutcome::Invalid) => record.as_ref(),
@@ -330,7 +380,7 @@ fn lines(study: &RecordedStudy) -> Vec<StudyRunLine> {
             session: run.trial.session,
             cell: study.plan.cells[run.trial.cell as usize].name.clone(),
             started_at: run.trial.at.clone(),
-            value: value.and_then(|record| study.plan.primary.value(record)),
+            value: value.and_then(|record| record.value(&study.plan.primary)),
             excluded: study.history.exclusion(run, &study.plan).or(own).map(|why| clean(&why)),
             folder: run.trial.folder.clone(),
         }

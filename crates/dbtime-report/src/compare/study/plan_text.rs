@@ -3,7 +3,8 @@
 use crate::compare::groups::signed;
 use crate::format::{clean, counted, seconds};
 use crate::terminal::{PageStyle, ReportPage, ReportTable, TextCell, TextColumn, TextRole};
-use dbtime_model::study::{CellRole, StopRule, StudyCell, StudyPlan};
+use dbtime_model::record::WindowSpec;
+use dbtime_model::study::{CellRole, ProgramRules, StopRule, StudyPlan};
 use dbtime_stats::detectable_change;
 
 /// Run-to-run noise that the plan shows examples for where none was measured, as shares: what a
@@ -45,7 +46,7 @@ fn facts(plan: &StudyPlan) -> Vec<(&'static str, String)> {
     facts.push(("takes", length(plan, runs)));
     facts.push((
         "verdict",
-        format!("on {}; margin {} %; {}", plan.primary.name(), plan.margin_pct, stop(plan)),
+        format!("on {}; margin {} %; {}", clean(&plan.primary), plan.margin_pct, stop(plan)),
     ));
     facts.push(("resolves", resolution(plan)));
     facts.push((
@@ -58,8 +59,24 @@ fn facts(plan: &StudyPlan) -> Vec<(&'static str, String)> {
             counted(u64::from(plan.gate.repeats), "time")
         ),
     ));
-    facts.push(("server", lives(plan).to_owned()));
+    match &plan.program {
+        Some(rules) => facts.push(("program", program(rules))),
+        None => facts.push(("server", lives(plan).to_owned())),
+    }
     facts
+}
+
+/// What the shell does for each run.
+fn program(rules: &ProgramRules) -> String {
+    let around = [("before it", &rules.prepare), ("after it", &rules.conclude)];
+    let around = around.iter().filter_map(|(when, what)| Some((when, what.as_ref()?)));
+    let around: String = around.map(|(when, what)| format!("; {when} {}", clean(what))).collect();
+    let metrics = rules.metrics.iter().map(|metric| clean(&metric.name)).collect::<Vec<_>>();
+    format!(
+        "of the configurations below, at most {} a run; measured: {}{around}",
+        minutes(rules.timeout_s),
+        metrics.join(", ")
+    )
 }
 
 fn length(plan: &StudyPlan, runs: u64) -> String {
@@ -67,17 +84,21 @@ fn length(plan: &StudyPlan, runs: u64) -> String {
         let all = minutes(pilot.seconds_a_run * runs as f64);
         return format!("about {all}: a run took {}", seconds(pilot.seconds_a_run));
     }
-    if plan.cells.iter().any(|cell| cell.spec.window.time.is_none()) {
+    let windows: Option<Vec<_>> =
+        plan.cells.iter().map(|cell| cell.spec.as_ref().map(|spec| &spec.window)).collect();
+    let Some(windows) = windows else {
+        return "as long as the program takes (--pilot 3 measures that)".to_owned();
+    };
+    if windows.iter().any(|window| window.time.is_none()) {
         let unknown = "as long as the transactions of the runs take, and starting, loading and \
                        ending (--pilot 3 measures that)";
         return unknown.to_owned();
     }
-    let load_s = |cell: &StudyCell| {
-        let window = &cell.spec.window;
+    let load_s = |window: &WindowSpec| {
         let time = window.time.map_or(0.0, |time| time.as_secs());
         time + window.warmup.map_or(0.0, |warmup| warmup.as_secs())
     };
-    let block_s: f64 = plan.cells.iter().map(load_s).sum();
+    let block_s: f64 = windows.into_iter().map(load_s).sum();
     let all = minutes(block_s * f64::from(plan.most_blocks()));
     format!("{all} of load, and what starting, loading and ending take (--pilot 3 measures that)")
 }
@@ -151,7 +172,8 @@ fn noise(values: &[f64]) -> Option<f64> {
 
 /// What a server goes through between two runs.
 fn lives(plan: &StudyPlan) -> &'static str {
-    let url = &plan.cells[0].spec.target.url;
+    let spec = plan.cells.first().and_then(|cell| cell.spec.as_ref());
+    let url = spec.map_or("", |spec| spec.target.url.as_str());
     let is_given = url.contains("://");
     let is_file = url.starts_with("sqlite:");
     match (is_given, is_file) {

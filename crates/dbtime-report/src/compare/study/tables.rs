@@ -1,6 +1,6 @@
 //! A study as tables of texts.
 
-use super::{CellComparison, CellFigures, StudyComparison, StudyRunLine};
+use super::{CellComparison, CellFigures, ProgramMean, StudyComparison, StudyRunLine};
 use crate::compare::groups;
 use crate::compare::groups::signed;
 use crate::compare::tables::{TextTable, figure, name, wrapped};
@@ -52,7 +52,25 @@ fn changes(study: &StudyComparison) -> TextTable {
     }
 }
 
+/// The same of an external program: a line for each of its metrics.
+fn program_means(study: &StudyComparison) -> TextTable {
+    let row = |cell: &CellFigures, mean: &ProgramMean| {
+        let name = clean(&cell.name);
+        vec![name, cell.runs.to_string(), mean.name.clone(), mean.unit.shown(mean.mean)]
+    };
+    let rows = study.cells.iter().flat_map(|cell| cell.metrics.iter().map(move |it| row(cell, it)));
+    TextTable {
+        title: "Configurations, means of the runs that count",
+        headings: vec![wrapped("Configuration"), figure("Runs"), wrapped("Metric"), figure("Mean")],
+        rows: rows.collect(),
+        note: "geometric means".to_owned(),
+    }
+}
+
 fn cells(study: &StudyComparison) -> TextTable {
+    if study.cells.iter().any(|cell| !cell.metrics.is_empty()) {
+        return program_means(study);
+    }
     let row = |cell: &CellFigures| {
         let of = |value: Option<f64>, shown: fn(f64) -> String| if_any(value, shown);
         let cpu = cell.server_usr_pct.zip(cell.server_sys_pct).map(|(usr, sys)| usr + sys);
@@ -92,7 +110,7 @@ fn cells(study: &StudyComparison) -> TextTable {
 }
 
 fn runs(study: &StudyComparison) -> TextTable {
-    let metric = groups::metric_of(study.primary);
+    let metric = &study.primary_metric;
     let row = |run: &StudyRunLine| {
         let value = if_any(run.value, |value| metric.unit.shown(value));
         let again = if run.attempt > 1 { format!(".{}", run.attempt) } else { String::new() };

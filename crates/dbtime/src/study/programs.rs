@@ -1,0 +1,212 @@
+//! External programs as the runs of a study: what is read of them.
+
+use super::cells::CellFlags;
+use super::document::{MetricTable, StudyDocument};
+use super::planning::named;
+use crate::exit::CommandFailure;
+use dbtime_lab::study::check_source;
+use dbtime_model::Nanos;
+use dbtime_model::record::FactorValue;
+use dbtime_model::study::{MetricSource, ProgramMetric, ProgramRules, UsageFigure};
+use serde::Deserialize;
+
+/// A run that takes longer has hung. Unit: seconds.
+const TIMEOUT_S: f64 = 3_600.0;
+
+/// A figure that a known program prints: its name, its unit, whether more is better, and where it
+/// stands.
+type KnownMetric = (&'static str, &'static str, bool, &'static str);
+
+/// sysbench 1.0 and 1.1: the report at the end of a run.
+const SYSBENCH: [KnownMetric; 5] = [
+    ("throughput", "tps", true, r"transactions:\s+\d+\s+\(([\d.]+) per sec"),
+    ("queries", "1/s", true, r"queries:\s+\d+\s+\(([\d.]+) per sec"),
+    ("mean", "ms", false, r"\bavg:\s+([\d.]+)"),
+    ("p95", "ms", false, r"95th percentile:\s+([\d.]+)"),
+    ("p99", "ms", false, r"99th percentile:\s+([\d.]+)"),
+];
+
+/// pgbench 9.6 to 18: the report at the end of a run; before 14 the rate that leaves connecting out
+/// is the second one.
+const PGBENCH: [KnownMetric; 3] = [
+    ("throughput", "tps", true, r"tps = ([\d.]+)"),
+    ("mean", "ms", false, r"latency average = ([\d.]+) ms"),
+    ("stddev", "ms", false, r"latency stddev = ([\d.]+) ms"),
+];
+
+/// How the runs of a file with a command are made.
+///
+/// Errors: whatever is wrong with it.
+pub(super) fn rules(document: &StudyDocument) -> Result<ProgramRules, CommandFailure> {
+    let mut metrics = match document.parser.as_deref() {
+        None => Vec::new(),
+        Some("sysbench") => SYSBENCH.map(known).to_vec(),
+        Some("pgbench") => PGBENCH.map(known).to_vec(),
+        Some("time") => Vec::new(),
+        Some(other) => {
+            return Err(named(
+                "parser",
+                other,
+                "write sysbench, pgbench or time, or a [metric.NAME]",
+            ));
+        }
+    };
+    for (name, table) in &document.metric {
+        let metric = listed(name, table)?;
+        match metrics.iter_mut().find(|known| known.name == *name) {
+            Some(known) => *known = metric,
+            None => metrics.push(metric),
+        }
+    }
+    if metrics.is_empty() && document.parser.is_none() {
+        return Err(CommandFailure::usage(
+            "nothing is read of the command: give a parser (sysbench, pgbench, time), or a \
+             [metric.NAME] with json or regex",
+        ));
+    }
+    // What it uses is known of every program.
+    for (name, unit, figure) in UsageFigure::NAMED {
+        if metrics.iter().all(|metric| metric.name != name) {
+            metrics.push(ProgramMetric {
+                name: name.to_owned(),
+                unit: unit.to_owned(),
+                is_higher_better: false,
+                source: MetricSource::Usage(figure),
+            });
+        }
+    }
+    primary_first(&mut metrics, document.primary.as_deref())?;
+    let timeout_s = match &document.timeout {
+        None => TIMEOUT_S,
+        Some(text) => {
+            let timeout: Nanos = text.parse().map_err(|why| named("timeout", text, why))?;
+            timeout.as_secs()
+        }
+    };
+    let (prepare, conclude) = (document.prepare.clone(), document.conclude.clone());
+    Ok(ProgramRules { prepare, conclude, timeout_s, metrics })
+}
+
+/// The variables of the command's environment that make a configuration.
+///
+/// Errors: one that cannot be a variable.
+pub(super) fn variables(cell: &CellFlags) -> Result<Vec<FactorValue>, CommandFailure> {
+    let variable = |(name, value): &(String, String)| {
+        let is_first = |c: char| c.is_ascii_alphabetic() || c == '_';
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        match name.starts_with(is_first) && name.chars().all(is_plain) && !value.contains('\0') {
+            true => Ok(FactorValue { name: name.clone(), value: value.clone() }),
+            false => Err(CommandFailure::usage(format!(
+                "`{name}` cannot be a variable of the command's environment: write NAME=value"
+            ))),
+        }
+    };
+    cell.flags.iter().map(variable).collect()
+}
+
+fn known((name, unit, is_higher_better, pattern): KnownMetric) -> ProgramMetric {
+    ProgramMetric {
+        name: name.to_owned(),
+        unit: unit.to_owned(),
+        is_higher_better,
+        source: MetricSource::Regex(pattern.to_owned()),
+    }
+}
+
+fn listed(name: &str, table: &toml::Value) -> Result<ProgramMetric, CommandFailure> {
+    let wrong = |why: String| CommandFailure::usage(format!("[metric.{name}]: {why}"));
+    let table =
+        MetricTable::deserialize(table.clone()).map_err(|error| wrong(error.to_string()))?;
+    let source = match (table.json, table.regex) {
+        (Some(path), None) => MetricSource::Json(path),
+        (None, Some(pattern)) => MetricSource::Regex(pattern),
+        _ => return Err(wrong("give it json = \"…\" or regex = \"…\"".to_owned())),
+    };
+    check_source(&source).map_err(wrong)?;
+    let is_higher_better = match table.better.as_str() {
+        "higher" => true,
+        "lower" => false,
+        other => return Err(wrong(format!("better = \"{other}\": write higher or lower"))),
+    };
+    Ok(ProgramMetric { name: name.to_owned(), unit: table.unit, is_higher_better, source })
+}
+
+fn primary_first(
+    metrics: &mut [ProgramMetric],
+    primary: Option<&str>,
+) -> Result<(), CommandFailure> {
+    let Some(primary) = primary else { return Ok(()) };
+    let Some(at) = metrics.iter().position(|metric| metric.name == primary) else {
+        let names: Vec<_> = metrics.iter().map(|metric| metric.name.as_str()).collect();
+        return Err(named("primary", primary, format!("none of {}", names.join(", "))));
+    };
+    metrics[..=at].rotate_right(1);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::document;
+    use super::*;
+    use dbtime_lab::study::program_values;
+    use dbtime_model::study::ProgramRecord;
+    use std::path::Path;
+
+    fn rules_of(text: &str) -> Result<ProgramRules, String> {
+        let document = document::read(&format!("command = \"x\"\n{text}"), Path::new("s.toml"));
+        rules(&document.map_err(|failure| failure.words())?).map_err(|failure| failure.words())
+    }
+
+    #[test]
+    fn what_is_read_of_a_command_has_the_primary_first() {
+        let rules = rules_of(
+            "parser = \"sysbench\"\nprimary = \"p95\"\ntimeout = \"10min\"\n[metric.errors]\n\
+             regex = 'errors: (\\d+)'\nbetter = \"lower\"\n",
+        )
+        .expect("rules");
+        let names: Vec<&str> = rules.metrics.iter().map(|metric| metric.name.as_str()).collect();
+        let first = ["p95", "throughput", "queries", "mean", "p99", "errors", "wall"];
+        assert_eq!(names[..7], first);
+        assert_eq!(rules.timeout_s, 600.0);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_refused() {
+        for (text, why) in [
+            ("", "nothing is read of the command"),
+            ("parser = \"perl\"\n", "write sysbench, pgbench or time"),
+            ("parser = \"time\"\nprimary = \"tps\"\n", "none of wall, user, system, rss-peak"),
+            ("parser = \"time\"\ntimeout = \"soon\"\n", "timeout = \"soon\""),
+            ("[metric.a]\nbetter = \"lower\"\n", "[metric.a]: give it json"),
+            ("[metric.a]\njson = \"a\"\n", "missing field `better`"),
+            ("[metric.a]\njson = \"a\"\nbetter = \"up\"\n", "write higher or lower"),
+            ("[metric.a]\nregex = \"a\"\nbetter = \"lower\"\n", "it has no group"),
+            ("[metric.a]\nregexp = \"a\"\nbetter = \"lower\"\n", "unknown field `regexp`"),
+        ] {
+            let found = rules_of(text).expect_err(text);
+            assert!(found.contains(why), "{text}: {found}");
+        }
+        let cell = CellFlags { name: "a".into(), flags: vec![("a-b".into(), "1".into())] };
+        assert!(variables(&cell).is_err());
+    }
+
+    #[test]
+    fn reports_of_sysbench_and_pgbench_are_read() {
+        let read = |parser: &str, output: &str| {
+            let rules = rules_of(&format!("parser = \"{parser}\"\n")).expect("rules");
+            program_values(&rules.metrics, &ProgramRecord::default(), output).expect("values")
+        };
+        let sysbench = "[ 1s ] thds: 4 tps: 900.1 qps: 1\nSQL statistics:\n    transactions:       \
+                        123456 (12345.60 per sec.)\n    queries:  246912 (24691.20 per sec.)\n\
+                        Latency (ms):\n         min:   0.10\n         avg:     3.25\n         \
+                        95th percentile:   7.98\n";
+        let values = read("sysbench", sysbench);
+        assert_eq!((values["throughput"], values["mean"], values["p95"]), (12345.6, 3.25, 7.98));
+        assert!(!values.contains_key("p99"));
+        let pgbench = "latency average = 1.5 ms\nlatency stddev = 0.3 ms\n\
+                       tps = 90.0 (including connections establishing)\n\
+                       tps = 95.5 (excluding connections establishing)\n";
+        let values = read("pgbench", pgbench);
+        assert_eq!((values["throughput"], values["mean"]), (95.5, 1.5));
+    }
+}
