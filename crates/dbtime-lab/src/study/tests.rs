@@ -12,6 +12,7 @@ fn plan(blocks: u32, stop: StopRule) -> StudyPlan {
         name: name.to_owned(),
         role,
         factors: Vec::new(),
+        levels: Vec::new(),
         command: "dbtime run".to_owned(),
         spec: Some(RunSpec::default()),
     };

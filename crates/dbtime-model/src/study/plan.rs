@@ -117,6 +117,9 @@ pub struct StudyCell {
     pub role: CellRole,
     /// What makes it this one, without passwords.
     pub factors: Vec<FactorValue>,
+    /// The factors of the study with its level of each; empty where configurations were listed.
+    #[serde(default)]
+    pub levels: Vec<FactorValue>,
     /// The command that makes one of its runs, without passwords.
     pub command: String,
     /// A run of it; `null`: it is one of an external program.

@@ -24,7 +24,10 @@ pub use groups::{
 pub use page::{groups_page, runs_page, study_page, sweeps_page};
 pub use run::{ComparedItem, ComparedRun, RunComparison};
 pub use setup::SettingPair;
-pub use study::{CellComparison, CellFigures, StudyComparison, StudyRunLine, plan_text};
+pub use study::{
+    CellComparison, CellFigures, FactorEffect, FactorEffects, StudyComparison, StudyRunLine,
+    plan_text,
+};
 pub use sweep::{ComparedCombination, SweepComparison};
 pub use text::{groups_text, runs_text, study_text, sweeps_text};
 

@@ -4,6 +4,8 @@ use super::document::{CellTable, StudyDocument};
 use crate::exit::CommandFailure;
 use crate::planned_run::PlannedRun;
 use crate::secrets;
+use dbtime_model::record::FactorValue;
+use dbtime_stats::{MOST_SCREENED, screening_design};
 use toml::Value;
 
 /// More configurations than this are no study but a search.
@@ -31,12 +33,15 @@ const OWN_FLAGS: [&str; 13] = [
 pub(super) struct CellFlags {
     pub(super) name: String,
     pub(super) flags: Vec<(String, String)>,
+    /// Its level of each factor.
+    pub(super) levels: Vec<FactorValue>,
 }
 
 /// All configurations, in the order of the file.
 pub(super) fn cells(document: &StudyDocument) -> Result<Vec<CellFlags>, CommandFailure> {
     let cells = match (document.factors.is_empty(), document.cell.is_empty()) {
         (true, false) => listed(&document.cell)?,
+        (false, true) if document.design.screening == Some(true) => screened(&document.factors)?,
         (false, true) => crossed(&document.factors)?,
         (true, true) => {
             return Err(CommandFailure::usage(
@@ -68,7 +73,7 @@ pub(super) fn cells(document: &StudyDocument) -> Result<Vec<CellFlags>, CommandF
 fn listed(tables: &[CellTable]) -> Result<Vec<CellFlags>, CommandFailure> {
     let cell = |table: &CellTable| {
         let flags = flags(&table.flags)?;
-        Ok(CellFlags { name: table.name.clone(), flags })
+        Ok(CellFlags { name: table.name.clone(), flags, levels: Vec::new() })
     };
     tables.iter().map(cell).collect()
 }
@@ -91,11 +96,37 @@ fn crossed(factors: &toml::Table) -> Result<Vec<CellFlags>, CommandFailure> {
     Ok(cells)
 }
 
+/// Plackett and Burman's design: each factor's two levels, and few of their combinations.
+fn screened(factors: &toml::Table) -> Result<Vec<CellFlags>, CommandFailure> {
+    let mut all = Vec::new();
+    for (factor, levels) in factors {
+        match <[CellFlags; 2]>::try_from(levels_of(factor, levels)?) {
+            Ok(two) => all.push(two),
+            Err(levels) => {
+                return Err(CommandFailure::usage(format!(
+                    "screening is of two levels of each factor, and `{factor}` has {}: the two \
+                     between which an effect is most likely",
+                    levels.len()
+                )));
+            }
+        }
+    }
+    let rows = screening_design(all.len()).ok_or_else(|| {
+        CommandFailure::usage(format!("screening is of 2 to {MOST_SCREENED} factors"))
+    })?;
+    let cell = |row: &Vec<bool>| {
+        let levels = all.iter().zip(row).map(|(two, is_second)| &two[usize::from(*is_second)]);
+        levels.fold(CellFlags::default(), |cell, level| joined(&cell, level))
+    };
+    Ok(rows.iter().map(cell).collect())
+}
+
 fn joined(cell: &CellFlags, level: &CellFlags) -> CellFlags {
     let names = [&cell.name, &level.name].map(String::as_str);
     CellFlags {
         name: names.join(" ").trim_start().to_owned(),
         flags: cell.flags.iter().chain(&level.flags).cloned().collect(),
+        levels: cell.levels.iter().chain(&level.levels).cloned().collect(),
     }
 }
 
@@ -113,19 +144,24 @@ fn levels_of(factor: &str, levels: &Value) -> Result<Vec<CellFlags>, CommandFail
             .map(|value| {
                 let value = plain(value).ok_or_else(wrong)?;
                 let flags = vec![flag(factor, value.clone())?];
-                Ok(CellFlags { name: format!("{factor}={value}"), flags })
+                let levels = vec![level(factor, &value)];
+                Ok(CellFlags { name: format!("{factor}={value}"), flags, levels })
             })
             .collect::<Result<_, CommandFailure>>()?,
         Value::Table(named) => named
             .iter()
             .map(|(name, words)| {
                 let flags = flags(words.as_str().ok_or_else(wrong)?)?;
-                Ok(CellFlags { name: name.clone(), flags })
+                Ok(CellFlags { name: name.clone(), flags, levels: vec![level(factor, name)] })
             })
             .collect::<Result<_, CommandFailure>>()?,
         _ => return Err(wrong()),
     };
     if levels.is_empty() { Err(wrong()) } else { Ok(levels) }
+}
+
+fn level(factor: &str, level: &str) -> FactorValue {
+    FactorValue { name: factor.to_owned(), value: level.to_owned() }
 }
 
 fn plain(value: &Value) -> Option<String> {

@@ -51,6 +51,8 @@ pub(super) struct DesignTable {
     pub(super) blocks: Option<u32>,
     /// Default: 1.
     pub(super) seed: Option<u64>,
+    /// Whether few of the combinations of factors are run. Default: false.
+    pub(super) screening: Option<bool>,
     /// Default: true.
     pub(super) control: Option<bool>,
     /// `fixed`, `precision:0.5%`, `looks:3`. Default: fixed.

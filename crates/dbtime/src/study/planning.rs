@@ -111,6 +111,7 @@ fn planned_cells(
                     name: cell.name.clone(),
                     role: role(at),
                     factors: run.factors,
+                    levels: cell.levels.clone(),
                     command: run.command,
                     spec: Some(run.spec),
                 })
@@ -123,6 +124,7 @@ fn planned_cells(
                     name: cell.name.clone(),
                     role: role(at),
                     factors: programs::variables(cell)?,
+                    levels: cell.levels.clone(),
                     command: command.clone(),
                     spec: None,
                 })

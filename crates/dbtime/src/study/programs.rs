@@ -186,7 +186,11 @@ mod tests {
             let found = rules_of(text).expect_err(text);
             assert!(found.contains(why), "{text}: {found}");
         }
-        let cell = CellFlags { name: "a".into(), flags: vec![("a-b".into(), "1".into())] };
+        let cell = CellFlags {
+            name: "a".into(),
+            flags: vec![("a-b".into(), "1".into())],
+            levels: Vec::new(),
+        };
         assert!(variables(&cell).is_err());
     }
 

@@ -315,3 +315,25 @@ fn sleeping() -> usize {
     let lines = processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
     lines.filter(|line| line == b"sleep\x0071.25\0").count()
 }
+
+/// Seven factors of which one doubles the service and the others do nothing.
+#[test]
+fn a_screening_finds_what_matters_with_few_configurations() {
+    let sandbox = Sandbox::new();
+    let mut text = "command = \"echo result: $((100 + 50 * B + DBTIME_SEED % 3))\"\n\
+                    [metric.speed]\nregex = 'result: (.*)'\nbetter = \"higher\"\n[design]\n\
+                    blocks = 4\nscreening = true\n[gate]\nwait = \"0s\"\nsteal = \"99%\"\n\
+                    [factors]\n"
+        .to_owned();
+    for name in ["A", "B", "C", "D", "E", "F", "G"] {
+        text += &format!("{name} = [0, 1]\n");
+    }
+    sandbox.write("many.toml", &text);
+    let plan = sandbox.run("study plan many.toml").fine();
+    plan.prints(&["36 runs: 4 blocks", "A=0 B=0 C=0 D=0 E=0 F=0 G=0 again"]);
+    let ran = sandbox.run("study run many.toml --out s --quiet").fine();
+    let ran = ran.prints(&["B: 0 → 1 +4", "of 6 more none is known", "few combinations"]);
+    assert!(ran.out.lines().all(|line| line.chars().count() <= 100), "{ran:?}");
+    sandbox.write("three.toml", &text.replace("A = [0, 1]", "A = [0, 1, 2]"));
+    sandbox.run("study plan three.toml").refused(2, &["two levels", "`A` has 3"]);
+}

@@ -2,10 +2,12 @@
 //! itself.
 
 mod charts;
+mod effects;
 mod plan_text;
 mod tables;
 
 pub(super) use charts::charts;
+pub use effects::{FactorEffect, FactorEffects};
 pub use plan_text::plan_text;
 pub(super) use tables::of_study;
 
@@ -127,6 +129,8 @@ pub struct StudyComparison {
     pub comparisons: Vec<CellComparison>,
     /// The baseline against itself; `null`: the plan had no control.
     pub control: Option<CellComparison>,
+    /// What the factors do, where several were crossed.
+    pub factors: FactorEffects,
     /// All configurations, the baseline first.
     pub cells: Vec<CellFigures>,
     /// All runs, in the order of time.
@@ -170,6 +174,7 @@ impl StudyComparison {
             primary_metric: metrics(plan).swap_remove(0),
             comparisons,
             control,
+            factors: FactorEffects::of(study),
             cells: (0..plan.cells.len()).map(|cell| figures(study, cell)).collect(),
             runs: lines(study),
             complete_blocks: complete,
@@ -182,7 +187,11 @@ impl StudyComparison {
         let fact = |name: &str, text: String| (name.to_owned(), text);
         let mut facts = Vec::new();
         facts.extend(self.question.as_ref().map(|text| fact("question", clean(text))));
+        let effects = self.factors.text().filter(|_| self.is_stable());
+        facts.extend(effects.map(|text| fact("effects", text)));
         match &self.comparisons[..] {
+            // Of a screening no single configuration is of interest.
+            [_, ..] if self.factors.is_screening => {}
             [] => facts.push(fact("verdict", "No verdict: no run counts yet".to_owned())),
             [one] => {
                 facts.push(fact("verdict", one.verdict.clone()));
@@ -203,6 +212,11 @@ impl StudyComparison {
         facts.push(fact("runs", self.runs_text()));
         facts.push(fact("study", self.state.clone()));
         facts
+    }
+
+    /// Whether the baseline does not differ from itself.
+    fn is_stable(&self) -> bool {
+        self.control.as_ref().and_then(unstable).is_none()
     }
 
     /// Which side is which, where their names do not say it.

@@ -10,7 +10,7 @@ use crate::format::{bytes, clean, four_digits, if_any, us};
 /// The tables behind the answer: changes, configurations, everything that was compared of each, and
 /// all runs.
 pub(in crate::compare) fn of_study(study: &StudyComparison) -> Vec<TextTable> {
-    let mut tables = vec![changes(study), cells(study)];
+    let mut tables = vec![study.factors.table(), changes(study), cells(study)];
     if let [one] = &study.comparisons[..] {
         // The runs are those of the study.
         tables.extend(groups::figures_and_parts(&one.comparison));
