@@ -337,3 +337,48 @@ fn a_screening_finds_what_matters_with_few_configurations() {
     sandbox.write("three.toml", &text.replace("A = [0, 1]", "A = [0, 1, 2]"));
     sandbox.run("study plan three.toml").refused(2, &["two levels", "`A` has 3"]);
 }
+
+/// Four connections that each serve by themselves, and Poisson arrivals: a queue M/M/4, whose mean
+/// response is known.
+const QUEUE: &str = r#"
+run = "values1 --target null:?service=exp:5ms --connections 4 --arrivals poisson --warmup 500ms --time 4s"
+primary = "mean"
+[design]
+blocks = 4
+[gate]
+wait = "0s"
+steal = "99%"
+foreign-cpu = "1000%"
+repeats = 99
+[factors]
+rate = ["400/s", "560/s"]
+"#;
+
+/// The mean response of M/M/c at a utilisation, in service times (Erlang 1917).
+fn erlang_response(servers: u32, utilisation: f64) -> f64 {
+    let (c, offered) = (f64::from(servers), f64::from(servers) * utilisation);
+    let mut term = 1.0;
+    let mut below = 0.0;
+    for k in 0..servers {
+        below += term;
+        term *= offered / f64::from(k + 1);
+    }
+    let all_busy = term / (1.0 - utilisation);
+    1.0 + all_busy / (below + all_busy) / (c * (1.0 - utilisation))
+}
+
+#[test]
+fn a_study_of_a_queue_finds_what_queueing_theory_says() {
+    let sandbox = Sandbox::new();
+    sandbox.write("queue.toml", QUEUE);
+    let json = document(&sandbox.run("study run queue.toml --out q --quiet --json"));
+    let [half, more] = [0.5, 0.7].map(|utilisation| 5_000.0 * erlang_response(4, utilisation));
+    for (cell, expected) in [(0, half), (1, half), (2, more)] {
+        let mean = json["cells"][cell]["mean_us"].as_f64().expect("a mean");
+        assert!((mean / expected - 1.0).abs() < 0.1, "{cell}: {mean} µs, by theory {expected}");
+    }
+    let change = &json["comparisons"][0]["comparison"]["metrics"][0]["change_pct"];
+    let [low, high] = [1, 2].map(|at| change[at].as_f64().expect("an interval"));
+    let expected = 100.0 * (more / half - 1.0);
+    assert!(low < expected && expected < high, "{low} .. {high}, by theory {expected}");
+}
