@@ -6,20 +6,20 @@ use crate::facts::instant;
 use crate::format::{clean, count, counted, if_any, rate, us};
 use serde::Serialize;
 
-/// One record: a run, or a sweep of several.
+/// One record: a run, a sweep of several, or a study.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RecordLine {
     /// Its folder.
     pub folder: String,
     /// When its load started, UTC, RFC 3339.
     pub started_at: String,
-    /// Name of the workload.
+    /// Name of the workload, or of the study.
     pub workload: String,
-    /// Engine or product with its version.
+    /// Engine or product with its version; of a study what was given as the target.
     pub target: String,
     /// Offered rate as given; `null` in a closed loop, and of a sweep.
     pub rate: Option<String>,
-    /// Runs of a sweep; `null` of a single run.
+    /// Runs of a sweep, of a study those in blocks that count; `null` of a single run.
     pub runs: Option<u64>,
     /// Runs that were planned of it; `null` of a single run.
     pub planned: Option<u64>,
@@ -31,6 +31,8 @@ pub struct RecordLine {
     /// Whether the figures can be trusted, of a sweep of all runs: not where there are
     /// none.
     pub valid: bool,
+    /// Whether it is a study that will have no more runs; `null`: it is no study.
+    pub is_finished_study: Option<bool>,
     /// Why the record cannot be read; `null` where it can.
     pub problem: Option<String>,
 }
@@ -56,14 +58,17 @@ pub fn records_table(records: &[RecordLine], style: PageStyle) -> String {
     if !table.is_empty() {
         page.table(&table);
     }
-    if records.iter().any(|record| record.runs.is_some()) {
+    if records.iter().any(is_sweep) {
         page.text(
             "of sweeps: the run with the highest throughput; dbtime runs FOLDER lists all",
             TextRole::Dim,
         );
     }
+    if records.iter().any(|record| record.is_finished_study.is_some()) {
+        page.text("of studies: dbtime study report FOLDER has the verdicts", TextRole::Dim);
+    }
     if records.iter().any(is_short) {
-        page.text("N of M runs: a sweep that ended early or still goes on", TextRole::Dim);
+        page.text("N of M runs: a sweep or study that ended early or still goes on", TextRole::Dim);
     }
     for record in records {
         if let Some(problem) = &record.problem {
@@ -90,6 +95,10 @@ fn cells(record: &RecordLine) -> Vec<TextCell> {
         if_any(record.throughput_tps, rate).into(),
         if_any(record.p99_us, us).into(),
         match record.valid {
+            _ if record.is_finished_study == Some(true) => TextCell::new("study", TextRole::Good),
+            _ if record.is_finished_study == Some(false) => {
+                TextCell::new("study, open", TextRole::Warn)
+            }
             true => TextCell::new("valid", TextRole::Good),
             false if record.runs == Some(0) => TextCell::new("no runs", TextRole::Bad),
             false => TextCell::new("NOT VALID", TextRole::Bad),
@@ -98,7 +107,11 @@ fn cells(record: &RecordLine) -> Vec<TextCell> {
     ]
 }
 
-/// Whether a sweep has fewer runs than were planned.
+fn is_sweep(record: &RecordLine) -> bool {
+    record.runs.is_some() && record.is_finished_study.is_none()
+}
+
+/// Whether a sweep or a study has fewer runs than were planned.
 fn is_short(record: &RecordLine) -> bool {
     record.runs < record.planned
 }
@@ -129,8 +142,20 @@ mod tests {
             throughput_tps: Some(123_456.0),
             p99_us: Some(123.4),
             valid: true,
+            is_finished_study: None,
             problem: None,
         }
+    }
+
+    #[test]
+    fn a_study_is_no_sweep() {
+        let style = PageStyle { columns: 160, ..PageStyle::default() };
+        let of = |is_finished| {
+            let line = RecordLine { is_finished_study: Some(is_finished), ..sweep() };
+            records_table(&[line], style)
+        };
+        assert!(of(true).contains("study report FOLDER") && !of(true).contains("of sweeps"));
+        assert!(of(false).contains("study, open"), "{}", of(false));
     }
 
     #[test]

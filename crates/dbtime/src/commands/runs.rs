@@ -8,6 +8,7 @@ use dbtime_model::record::{
     LoadMode, ReadError, RunRecord, SweepRecord, SweepRun, is_sweep, read_run_record,
     read_sweep_record, record_folder,
 };
+use dbtime_model::study::{StudyHistory, StudyReadError, is_study, read_plan};
 use dbtime_report::one_line;
 use dbtime_report::terminal::{RecordLine, records_table};
 use serde::Serialize;
@@ -65,6 +66,13 @@ fn records(folder: &Path) -> Result<Vec<RecordLine>, CommandFailure> {
 
 /// The line of one folder; `None` where it holds no record.
 fn line(folder: &Path) -> Option<RecordLine> {
+    if is_study(folder) {
+        let line = match of_study(folder) {
+            Ok(line) => line,
+            Err(error) => RecordLine { problem: Some(error.to_string()), ..RecordLine::default() },
+        };
+        return Some(RecordLine { folder: folder.display().to_string(), ..line });
+    }
     let read = match is_sweep(folder) {
         true => read_sweep_record(folder).map(|sweep| of_sweep(&sweep, folder)),
         false => read_run_record(folder).map(|record| of_run(&record)),
@@ -89,6 +97,25 @@ fn of_run(record: &RunRecord) -> RecordLine {
         valid: record.validity.valid,
         ..RecordLine::default()
     }
+}
+
+/// The blocks that count; their runs are not read.
+fn of_study(folder: &Path) -> Result<RecordLine, StudyReadError> {
+    let (plan, _) = read_plan(folder)?;
+    let history = StudyHistory::read(folder, &plan)?;
+    let runs = (history.complete_blocks(plan.cells.len()).len() * plan.cells.len()) as u64;
+    let planned = u64::from(plan.most_blocks()) * plan.cells.len() as u64;
+    let is_finished = history.finished.is_some();
+    let spec = plan.cells.first().and_then(|cell| cell.spec.as_ref());
+    Ok(RecordLine {
+        started_at: history.sessions.first().map_or_else(String::new, |first| first.at.clone()),
+        workload: plan.name.clone(),
+        target: spec.map_or("a program", |spec| spec.target.url.as_str()).to_owned(),
+        runs: Some(runs),
+        planned: Some(if is_finished { runs } else { planned }),
+        is_finished_study: Some(is_finished),
+        ..RecordLine::default()
+    })
 }
 
 /// The figures of its run with the highest throughput, under the workload and target of the first.

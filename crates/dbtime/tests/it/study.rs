@@ -68,6 +68,7 @@ fn a_study_is_planned_run_and_reported() {
     let page = fs::read_to_string(sandbox.path("page.html")).expect("a page");
     assert!(page.contains("two slower than one") && page.contains("<svg"), "{page}");
     sandbox.run("study resume s --quiet").fine().prints(&["finished: all 4 blocks are complete"]);
+    sandbox.run("runs .").fine().prints(&["service", "12 runs", "study", "study report FOLDER"]);
     sandbox.run("study run service.toml --out s").refused(2, &["s exists already"]);
 }
 
