@@ -284,6 +284,7 @@ impl RunMeasurement<'_> {
             reconnect: (server.reconnect == ReconnectPolicy::EveryTransaction)
                 .then(|| "every-transaction".to_owned()),
             statement_timeout_us: server.statement_timeout.map(Nanos::as_micros),
+            network_delay_us: server.network_delay.map(Nanos::as_micros),
             seed: self.plan.seed,
         }
     }

@@ -50,6 +50,9 @@ pub(crate) fn load(load: &LoadInfo) -> String {
     if let Some(jitter) = load.jitter_us.filter(|jitter| *jitter > 0.0) {
         words.push(format!("jitter {}", us(jitter)));
     }
+    if let Some(delay) = load.network_delay_us {
+        words.push(format!("requests held back for {}", us(delay)));
+    }
     if !load.on_backlog.is_missing() && load.on_backlog != BacklogPolicy::Wait {
         words.push(format!("on backlog {}", clean(&load.on_backlog.to_string())));
     }

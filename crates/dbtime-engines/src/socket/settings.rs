@@ -53,6 +53,8 @@ pub struct SocketSettings {
     pub statement_timeout: Option<Nanos>,
     /// When connections are made anew.
     pub reconnect: ReconnectPolicy,
+    /// How long each request is held back before it is sent; `None`: it is not.
+    pub network_delay: Option<Nanos>,
     /// How connections are encrypted; `None`: not.
     pub tls: Option<TlsSettings>,
 }

@@ -270,6 +270,7 @@ pub(crate) fn settings(address: ServerAddress) -> SocketSettings {
         address,
         connect_timeout: Nanos::from_secs(20),
         statement_timeout: None,
+        network_delay: None,
         reconnect: ReconnectPolicy::WhenLost,
     }
 }

@@ -338,6 +338,10 @@ pub struct LoadInfo {
     pub reconnect: Option<String>,
     /// How long a statement may take; `null` without such a limit.
     pub statement_timeout_us: Option<f64>,
+    /// How long each request was held back before it was sent, as the round trip of a network would
+    /// hold it; `null`: it was not.
+    #[serde(default)]
+    pub network_delay_us: Option<f64>,
     /// Seed of everything random.
     pub seed: u64,
 }

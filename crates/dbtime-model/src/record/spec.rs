@@ -79,6 +79,9 @@ pub struct TargetSpec {
     /// How long the server may execute a statement; `null`: without a limit.
     #[serde(with = "duration_text")]
     pub statement_timeout: Option<Nanos>,
+    /// How long each request is held back before it is sent; `null`: it is not.
+    #[serde(with = "duration_text")]
+    pub network_delay: Option<Nanos>,
     /// Settings of the private server, `NAME=VALUE` each.
     pub server_set: Vec<String>,
     /// Its environment, `NAME=VALUE` each; `NAME` alone is taken from the environment of dbtime, as
@@ -98,6 +101,7 @@ impl Default for TargetSpec {
             pipeline: false,
             reconnect: None,
             statement_timeout: None,
+            network_delay: None,
             server_set: Vec::new(),
             server_env: Vec::new(),
             server_cpus: None,

@@ -120,6 +120,7 @@ fn described(record: &RunRecord) -> BTreeMap<String, String> {
         ("load on backlog", load.on_backlog.to_string()),
         ("load reconnect", or(load.reconnect.clone())),
         ("load statement timeout", or(load.statement_timeout_us.map(us))),
+        ("load network delay", or(load.network_delay_us.map(us))),
         ("load seed", load.seed.to_string()),
         ("window warm-up", crate::format::seconds(record.window.warmup_s)),
         ("window measured", crate::format::seconds(record.window.measure_s)),

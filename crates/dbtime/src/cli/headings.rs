@@ -10,7 +10,15 @@ const RUN: [FlagGroup; 8] = [
     ("Workload", &["query", "script", "script_set", "scale", "seed", "spec", "print_spec"]),
     (
         "Target",
-        &["target", "password_file", "protocol", "pipeline", "reconnect", "statement_timeout"],
+        &[
+            "target",
+            "password_file",
+            "protocol",
+            "pipeline",
+            "reconnect",
+            "statement_timeout",
+            "network_delay",
+        ],
     ),
     (
         "Load",

@@ -34,7 +34,7 @@ Examples:
       64 connections to a running PostgreSQL, loaded before by `dbtime init`";
 
 /// Flags that describe a run, which a spec does too.
-const DESCRIBING: [&str; 33] = [
+const DESCRIBING: [&str; 34] = [
     "workload",
     "query",
     "script",
@@ -46,6 +46,7 @@ const DESCRIBING: [&str; 33] = [
     "pipeline",
     "reconnect",
     "statement_timeout",
+    "network_delay",
     "server_set",
     "server_env",
     "server_cpus",
@@ -177,6 +178,10 @@ pub(crate) struct RunArgs {
     /// connection is closed.
     #[arg(long, value_name = "TIME")]
     pub(crate) statement_timeout: Option<Nanos>,
+
+    /// Hold each request back for so long before it is sent, as the round trip of a network would.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) network_delay: Option<Nanos>,
 
     /// Setting of the private server. Repeatable.
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_pair)]

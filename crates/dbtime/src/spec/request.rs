@@ -156,6 +156,7 @@ fn server(target: &TargetSpec) -> Result<ServerOptions, CommandFailure> {
         protocol: read("--protocol", target.protocol.as_deref())?.unwrap_or_default(),
         reconnect: read("--reconnect", target.reconnect.as_deref())?.unwrap_or_default(),
         statement_timeout: target.statement_timeout,
+        network_delay: target.network_delay.filter(|delay| *delay > Nanos::ZERO),
         pipeline: target.pipeline,
     })
 }
@@ -183,7 +184,8 @@ fn pair(flag: &str, text: &str) -> Result<(String, String), CommandFailure> {
 
 /// Refuses what is said of a server where there is none.
 fn for_servers(spec: &RunSpec, target: &Target) -> Result<(), CommandFailure> {
-    let TargetSpec { pipeline, protocol, reconnect, statement_timeout, .. } = &spec.target;
+    let TargetSpec { pipeline, protocol, reconnect, statement_timeout, network_delay, .. } =
+        &spec.target;
     let is_script = spec.workload.script.is_some();
     let given = [
         ("--pipeline", *pipeline, "every statement is answered at once"),
@@ -191,6 +193,7 @@ fn for_servers(spec: &RunSpec, target: &Target) -> Result<(), CommandFailure> {
         ("--protocol", protocol.is_some() && !is_script, "nothing is sent"),
         ("--reconnect", reconnect.is_some(), "no connection can be lost"),
         ("--statement-timeout", statement_timeout.is_some(), "nobody ends statements"),
+        ("--network-delay", network_delay.is_some(), "nothing is sent"),
         ("--statements", spec.window.statements, "no statement goes to anybody"),
     ];
     let given = given.into_iter().find(|(_, is_given, _)| *is_given && !target.is_server());

@@ -155,6 +155,32 @@ fn connections_are_made_for_every_transaction() {
     }
 }
 
+/// No request of many connections or one is sent before its time, and none long after it.
+#[test]
+fn requests_are_held_back_as_a_network_would() {
+    for wire in WIRES {
+        let server = serve(wire, FaultSchedule::default());
+        for flags in ["--connections 1", "--connections 16", "--connections 8 --rate 400/s"] {
+            let flags = format!("{flags} --transactions 200");
+            let fast = run(&server, &format!("{flags} --network-delay 0s"));
+            let slow = run(&server, &format!("{flags} --network-delay 10ms"));
+            assert_eq!(fast["load"]["network_delay_us"], Value::Null);
+            assert_eq!(number(&slow, "/load/network_delay_us"), 10e3);
+            let least = number(&slow, "/latency_us/response/min");
+            assert!(least >= 10e3, "{flags}: {least} µs");
+            let added = number(&slow, "/latency_us/response/p50")
+                - number(&fast, "/latency_us/response/p50");
+            assert!((9e3..15e3).contains(&added), "{flags}: {added} µs");
+            let part = number(&slow, "/budget_us/server_and_wire");
+            assert!(part >= 10e3, "{flags}: {part} µs in its part");
+        }
+        // A connection that is made anew while others wait loses nothing.
+        let anew = "--connections 8 --transactions 100 --network-delay 1ms \
+                    --reconnect every-transaction";
+        assert_eq!(count(&run(&server, anew), "/counts/completed"), 100);
+    }
+}
+
 #[test]
 fn statements_that_take_too_long_fail() {
     // The server is asked to end such a statement itself, and has a second for it.

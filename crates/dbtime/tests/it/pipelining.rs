@@ -141,6 +141,7 @@ fn what_is_said_of_servers_needs_one() {
         "--protocol prepared",
         "--reconnect lost",
         "--statement-timeout 1s",
+        "--network-delay 1ms",
         "--server-threads",
     ] {
         for target in ["sqlite", "null"] {

@@ -12,7 +12,7 @@ use crate::server::{
     self, AdminConnection, AdminSession, STATEMENT_GRACE, Server, ServerDialect, ServerError,
     ServerFacts, ServerOptions,
 };
-use crate::socket::{self, ReconnectPolicy, ServerAddress};
+use crate::socket::{self, ReconnectPolicy, ServerAddress, SocketSettings};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_model::{Nanos, WireProtocol};
 use std::sync::{Arc, OnceLock};
@@ -113,6 +113,7 @@ impl Server for MysqlServer {
         let shared = Arc::new(self.target.shared(setup, statements, options.protocol));
         let limit = options.statement_timeout.map(|limit| limit + STATEMENT_GRACE);
         let sockets = self.target.sockets(options.reconnect, limit)?;
+        let sockets = SocketSettings { network_delay: options.network_delay, ..sockets };
         let sockets = Arc::new(sockets);
         let driven = socket::drive::<MysqlProtocol>(plan, &shared, &sockets, observer, stop)?;
         server::end_statements(self, &driven, |id| format!("KILL {id}"));

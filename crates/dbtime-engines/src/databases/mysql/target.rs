@@ -124,6 +124,7 @@ impl MysqlTarget {
             connect_timeout: self.connect_timeout,
             statement_timeout,
             reconnect,
+            network_delay: None,
         })
     }
 

@@ -12,7 +12,7 @@ use crate::server::{
     self, AdminConnection, AdminSession, Server, ServerDialect, ServerError, ServerFacts,
     ServerOptions,
 };
-use crate::socket::{self, ReconnectPolicy, ServerAddress};
+use crate::socket::{self, ReconnectPolicy, ServerAddress, SocketSettings};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_model::{Nanos, WireProtocol};
 use std::fmt;
@@ -93,7 +93,9 @@ impl Server for PostgresServer {
         let statements = &plan.workload.statements;
         let limit = options.statement_timeout;
         let shared = Arc::new(self.target.shared(statements, options.protocol, limit));
-        let sockets = Arc::new(self.target.sockets(options.reconnect, limit)?);
+        let sockets = self.target.sockets(options.reconnect, limit)?;
+        let sockets = SocketSettings { network_delay: options.network_delay, ..sockets };
+        let sockets = Arc::new(sockets);
         let driven = socket::drive::<PostgresProtocol>(plan, &shared, &sockets, observer, stop)?;
         server::end_statements(self, &driven, |pid| format!("SELECT pg_terminate_backend({pid})"));
         Ok(driven)

@@ -146,6 +146,7 @@ impl PostgresTarget {
             connect_timeout: self.connect_timeout,
             statement_timeout: statement_timeout.map(grace),
             reconnect,
+            network_delay: None,
         })
     }
 

@@ -2,6 +2,7 @@
 
 mod close;
 mod connect;
+mod delay;
 mod lateness;
 mod poll;
 mod receive;
@@ -26,6 +27,7 @@ use dbtime_machine::wait::WakeMargin;
 use dbtime_model::exchange::ConnectionKey;
 use dbtime_model::recorder::ConnectionRecorder;
 use dbtime_model::{MonoNanos, Nanos, StatementId};
+use delay::DelayedRequests;
 use lateness::ReadLateness;
 use poll::ReactorTicks;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
@@ -55,6 +57,8 @@ pub struct SocketReactor<P: Protocol> {
     connecting: usize,
     /// The connection whose statements are collected before they are sent.
     held: Option<u32>,
+    /// What the network that is not there has still to bring.
+    delayed: DelayedRequests,
     /// When the last attempt to open one succeeded or failed.
     last_attempt_at: MonoNanos,
     /// When time-outs and pauses are looked at next.
@@ -99,6 +103,7 @@ impl<P: Protocol> SocketReactor<P> {
             queued: VecDeque::new(),
             connecting: 0,
             held: None,
+            delayed: DelayedRequests::default(),
             last_attempt_at: MonoNanos(0),
             sweep_at: None,
             completions: Vec::new(),
@@ -273,7 +278,7 @@ impl<P: Protocol> SocketReactor<P> {
             self.sweep_soon();
         }
         if self.held != Some(id) {
-            self.flush(id);
+            self.send(id);
         }
     }
 }
@@ -328,7 +333,7 @@ impl<P: Protocol> StatementConnections for SocketReactor<P> {
         self.held = None;
         let conn = &self.conns[connection as usize];
         if conn.stage == ConnectionStage::Up && conn.has_unsent() && !conn.is_blocked {
-            self.flush(connection);
+            self.send(connection);
         }
     }
 }
@@ -443,6 +448,7 @@ mod tests {
             address: ServerAddress::unix(path).expect("a path"),
             connect_timeout: Nanos::from_secs(5),
             statement_timeout: None,
+            network_delay: None,
             reconnect: ReconnectPolicy::WhenLost,
             tls: None,
         };

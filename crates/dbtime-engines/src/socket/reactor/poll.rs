@@ -70,7 +70,13 @@ impl<P: Protocol> SocketReactor<P> {
         if self.sweep_at.is_some_and(|at| at <= present) {
             self.sweep(present);
         }
-        let by = self.sweep_at.map_or(until, |at| at.min(until));
+        let mut by = self.sweep_at.map_or(until, |at| at.min(until));
+        if let Some(next) = self.delayed.next() {
+            if next <= present {
+                self.send_delayed(present);
+            }
+            by = self.delayed.next().map_or(by, |next| next.min(by));
+        }
         let left = by - present;
         if self.is_probably_answered() && self.read_answered(present) {
             return true;
