@@ -35,8 +35,9 @@ pub(super) fn look(plan: &StudyPlan, values: &BlockValues, look: u32) -> (bool, 
     let comparisons = plan.candidates().count().max(1);
     let ratios: Vec<Option<LogRatio>> = plan
         .candidates()
-        .map(|(cell, _)| {
-            let pairs: Vec<_> = values.iter().map(|block| (block[0], block[cell])).collect();
+        .map(|(cell, of)| {
+            let baseline = of.baseline as usize;
+            let pairs: Vec<_> = values.iter().map(|block| (block[baseline], block[cell])).collect();
             LogRatio::paired(&pairs)
         })
         .collect();

@@ -11,6 +11,7 @@ fn plan(blocks: u32, stop: StopRule) -> StudyPlan {
     let cell = |name: &str, role| StudyCell {
         name: name.to_owned(),
         role,
+        baseline: 0,
         factors: Vec::new(),
         levels: Vec::new(),
         command: "dbtime run".to_owned(),

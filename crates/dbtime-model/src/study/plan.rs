@@ -100,9 +100,9 @@ pub struct GateLimits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CellRole {
-    /// What the others are compared with.
+    /// What others are compared with.
     Baseline,
-    /// The baseline once more: what differs here differs by chance.
+    /// The first baseline once more: what differs here differs by chance.
     Control,
     /// Compared with the baseline.
     Candidate,
@@ -115,6 +115,9 @@ pub struct StudyCell {
     pub name: String,
     /// What it is for.
     pub role: CellRole,
+    /// The place of the configuration that it is compared with; its own: with none.
+    #[serde(default)]
+    pub baseline: u32,
     /// What makes it this one, without passwords.
     pub factors: Vec<FactorValue>,
     /// The factors of the study with its level of each; empty where configurations were listed.

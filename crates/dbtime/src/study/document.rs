@@ -17,6 +17,8 @@ pub(super) struct StudyDocument {
     pub(super) margin: Option<String>,
     /// Name of a configuration. Default: the first.
     pub(super) baseline: Option<String>,
+    /// The factor whose levels are compared, at each combination of the others.
+    pub(super) compare: Option<String>,
     /// What all have in common, as behind `dbtime run`; this or a command.
     pub(super) run: Option<String>,
     /// What the shell does for a run of an external program.

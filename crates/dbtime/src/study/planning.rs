@@ -59,6 +59,9 @@ pub(crate) fn plan(
         }
         cells.insert(1, StudyCell { name, role: CellRole::Control, ..cells[0].clone() });
     }
+    if let Some(factor) = &document.compare {
+        compare_levels(&document, factor, &mut cells)?;
+    }
     let primary = match &program {
         Some(rules) => rules.metrics[0].name.clone(),
         None => primary(document.primary.as_deref(), &cells)?,
@@ -110,6 +113,7 @@ fn planned_cells(
                 Ok(StudyCell {
                     name: cell.name.clone(),
                     role: role(at),
+                    baseline: 0,
                     factors: run.factors,
                     levels: cell.levels.clone(),
                     command: run.command,
@@ -123,6 +127,7 @@ fn planned_cells(
                 Ok(StudyCell {
                     name: cell.name.clone(),
                     role: role(at),
+                    baseline: 0,
                     factors: programs::variables(cell)?,
                     levels: cell.levels.clone(),
                     command: command.clone(),
@@ -135,6 +140,39 @@ fn planned_cells(
         }
         _ => Err(both()),
     }
+}
+
+/// Has the first level of a factor be the baseline of the others, at each combination of levels of
+/// the other factors.
+fn compare_levels(
+    document: &StudyDocument,
+    factor: &str,
+    cells: &mut [StudyCell],
+) -> Result<(), CommandFailure> {
+    let wrong = |why: &str| named("compare", factor, why);
+    if document.design.screening == Some(true) {
+        return Err(wrong("of a screening the effects of all factors are of interest"));
+    }
+    if !document.factors.contains_key(factor) {
+        return Err(wrong("it is none of the [factors]"));
+    }
+    let level = |cell: &StudyCell| cell.levels.iter().find(|level| level.name == factor).cloned();
+    let others = |cell: &StudyCell| {
+        let mut levels = cell.levels.clone();
+        levels.retain(|level| level.name != factor);
+        levels
+    };
+    let first = level(&cells[0]);
+    let keys: Vec<_> = cells.iter().map(|cell| (level(cell), others(cell))).collect();
+    for (at, cell) in cells.iter_mut().enumerate() {
+        let is_baseline = |key: &(_, _)| key.0 == first && key.1 == keys[at].1;
+        let baseline = keys.iter().position(is_baseline).unwrap_or(0);
+        cell.baseline = baseline as u32;
+        if cell.role == CellRole::Candidate && baseline == at {
+            cell.role = CellRole::Baseline;
+        }
+    }
+    Ok(())
 }
 
 fn primary(given: Option<&str>, cells: &[StudyCell]) -> Result<String, CommandFailure> {

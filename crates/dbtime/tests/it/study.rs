@@ -383,3 +383,23 @@ fn a_study_of_a_queue_finds_what_queueing_theory_says() {
     let expected = 100.0 * (more / half - 1.0);
     assert!(low < expected && expected < high, "{low} .. {high}, by theory {expected}");
 }
+
+/// What a level changes where the others are as they are, and not against one configuration.
+#[test]
+fn levels_of_one_factor_are_compared_at_each_combination_of_the_others() {
+    let sandbox = Sandbox::new();
+    let text = "compare = \"pool\"\ncommand = \"echo result: $((N * 100 * ($POOL + 9) + DBTIME_SEED % 3))\"\n\
+                [metric.speed]\nregex = 'result: (.*)'\nbetter = \"higher\"\n[design]\nblocks = 3\n\
+                [gate]\nwait = \"0s\"\nsteal = \"99%\"\n[factors]\nN = [1, 8]\n\
+                [factors.pool]\noff = \"POOL=0\"\non = \"POOL=1\"\n";
+    sandbox.write("pool.toml", text);
+    let plan = sandbox.run("study plan pool.toml").fine();
+    plan.prints(&["against N=1 off", "against N=8 off"]);
+    let ran = sandbox.run("study run pool.toml --out s --quiet").fine();
+    ran.prints(&["N=1 on better than N=1 off: +11", "N=8 on better than N=8 off: +11"]);
+    let json = document(&sandbox.run("study report s --json").fine());
+    assert_eq!(json["comparisons"].as_array().map(Vec::len), Some(2));
+    assert_eq!(json["control"]["baseline"], "N=1 off");
+    sandbox.write("none.toml", &text.replace("compare = \"pool\"", "compare = \"pond\""));
+    sandbox.run("study plan none.toml").refused(2, &["pond", "none of the [factors]"]);
+}

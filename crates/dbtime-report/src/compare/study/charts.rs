@@ -6,15 +6,17 @@ use crate::compare::figures::FigureUnit;
 
 /// The charts with their titles: all changes first, the control on top, then all runs.
 pub(in crate::compare) fn charts(study: &StudyComparison) -> Vec<(&'static str, String)> {
-    let all = study.control.iter().chain(&study.comparisons);
-    let rows: Vec<ForestRow<'_>> = all
+    let all = || study.control.iter().chain(&study.comparisons);
+    let first = all().next().map(|one| one.baseline.as_str());
+    let is_one = all().all(|one| Some(one.baseline.as_str()) == first);
+    let baseline = first.filter(|_| is_one).unwrap_or("its baseline");
+    let rows: Vec<ForestRow<'_>> = all()
         .filter_map(|one| {
             let change_pct = one.comparison.metrics.first()?.change_pct?;
             Some(ForestRow { name: &one.cell, change_pct, text: &one.verdict })
         })
         .collect();
     let margin = study.comparisons.first().map_or(0.0, |one| one.comparison.margin_pct);
-    let baseline = study.cells.first().map_or("the baseline", |cell| cell.name.as_str());
     let primary = &study.primary;
     let forest = forest_plot(&rows, margin, &format!("change of {primary} against {baseline}"));
     let forest = forest.map(|svg| ("What changed, and how sure that is", svg));

@@ -268,6 +268,7 @@ mod tests {
         StudyCell {
             name: String::new(),
             role,
+            baseline: 0,
             factors: Vec::new(),
             levels: levels.iter().map(level).collect(),
             command: String::new(),

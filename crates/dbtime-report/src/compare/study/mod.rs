@@ -31,6 +31,8 @@ const LEVEL: f64 = 0.95;
 pub struct CellComparison {
     /// Its name.
     pub cell: String,
+    /// The name of the one that it is compared with.
+    pub baseline: String,
     /// The verdict; where the baseline differs from itself, that there is none.
     pub verdict: String,
     /// What it comes to.
@@ -197,7 +199,7 @@ impl StudyComparison {
                 facts.push(fact("verdict", one.verdict.clone()));
                 let on = &self.primary;
                 facts.push(fact("", format!("on {on}; the runs of a pair are of one block")));
-                facts.extend(self.sides(one).map(|text| fact("", text)));
+                facts.extend(Self::sides(one).map(|text| fact("", text)));
                 // The first two are the verdict itself, and how runs were paired.
                 let further = one.comparison.facts().into_iter().skip(2);
                 facts.extend(further.map(|(name, text)| fact(name, text)));
@@ -220,8 +222,8 @@ impl StudyComparison {
     }
 
     /// Which side is which, where their names do not say it.
-    fn sides(&self, one: &CellComparison) -> Option<String> {
-        let [a, b] = [clean(&self.cells.first()?.name), clean(&one.cell)];
+    fn sides(one: &CellComparison) -> Option<String> {
+        let [a, b] = [clean(&one.baseline), clean(&one.cell)];
         (a != "A" || b != "B").then(|| format!("below, A is {a} and B is {b}"))
     }
 
@@ -274,12 +276,13 @@ fn compared(study: &RecordedStudy, cell: usize, rule: VerdictRule) -> Option<Cel
             })
             .collect()
     };
-    let [a, b] = [side(0), side(cell)];
+    let baseline = study.plan.cells[cell].baseline as usize;
+    let [a, b] = [side(baseline), side(cell)];
     if a.is_empty() || b.is_empty() {
         return None;
     }
     let name = &study.plan.cells[cell].name;
-    let names = [study.plan.cells[0].name.as_str(), name.as_str()];
+    let names = [study.plan.cells[baseline].name.as_str(), name.as_str()];
     let (primary, program) =
         (PrimaryMetric::named(&study.plan.primary), study.plan.program.as_ref());
     let options = GroupOptions { rule, primary, program, names };
@@ -290,7 +293,8 @@ fn compared(study: &RecordedStudy, cell: usize, rule: VerdictRule) -> Option<Cel
         true => verdict,
         false => format!("{name}: {verdict}"),
     };
-    Some(CellComparison { cell: name.clone(), verdict, outcome, comparison })
+    let baseline = names[0].to_owned();
+    Some(CellComparison { cell: name.clone(), baseline, verdict, outcome, comparison })
 }
 
 /// That the baseline differs from itself, by the margin as far as is known.

@@ -188,14 +188,18 @@ fn lives(plan: &StudyPlan) -> &'static str {
 fn cells(plan: &StudyPlan) -> ReportTable {
     let columns = ["Configuration", "", "Flags"].map(TextColumn::wrapped);
     let mut table = ReportTable::new(columns.into());
+    let has_several = plan.with_role(CellRole::Baseline).count() > 1;
     for cell in &plan.cells {
         let role = match cell.role {
-            CellRole::Baseline => "baseline",
-            CellRole::Control => "A/A control",
-            CellRole::Candidate => "",
+            CellRole::Baseline => "baseline".to_owned(),
+            CellRole::Control => "A/A control".to_owned(),
+            CellRole::Candidate if has_several => {
+                format!("against {}", clean(&plan.cells[cell.baseline as usize].name))
+            }
+            CellRole::Candidate => String::new(),
         };
         let flags = cell.factors.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-        let texts = [clean(&cell.name), role.to_owned(), clean(&flags)];
+        let texts = [clean(&cell.name), role, clean(&flags)];
         table.row(texts.iter().map(|text| TextCell::from(text.as_str())).collect());
     }
     table
