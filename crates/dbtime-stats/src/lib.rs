@@ -13,8 +13,8 @@ mod log_ratio;
 mod multiplicity;
 mod planned_looks;
 mod sample_size;
-mod screening;
 mod scalability;
+mod screening;
 mod sign_flip;
 mod student;
 mod two_groups;
@@ -25,9 +25,9 @@ pub use log_ratio::LogRatio;
 pub use multiplicity::holm;
 pub use planned_looks::{MOST_LOOKS, look_level};
 pub use sample_size::{detectable_change, pairs_needed};
-pub use screening::{MOST_SCREENED, screening_design};
 pub use scalability::{
     CurvePoint, ScalabilityFit, ScalabilityIntervals, ScalabilityLaw, ScalabilityLevel,
 };
+pub use screening::{MOST_SCREENED, screening_design};
 pub use two_groups::GroupSplit;
 pub use verdict::{GroupVerdict, RobustCheck, RunValues, VerdictRule};

@@ -7,12 +7,17 @@
 mod axis;
 mod budget_bars;
 mod cpu_over_time;
+mod effect_map;
 mod flame_graph;
 mod forest_plot;
 mod heat_map;
+mod interaction_lines;
+mod latency_curve;
 mod percentiles;
+mod plot_frame;
 mod response_over_time;
 mod run_sequence;
+mod scaling_curve;
 mod server_strips;
 mod stacked;
 mod svg;
@@ -21,12 +26,16 @@ mod throughput_over_time;
 mod timeline;
 mod transaction_timeline;
 
+pub(crate) use effect_map::{EffectCell, effect_map};
 pub(crate) use flame_graph::flame_graph;
 pub(crate) use forest_plot::{ForestRow, forest_plot};
+pub(crate) use interaction_lines::{InteractionLine, interaction_lines};
+pub(crate) use latency_curve::{LatencyPlace, latency_curve};
 pub(crate) use run_sequence::{SequencedRun, run_sequence};
+pub(crate) use scaling_curve::{ScalingPoint, scaling_curve};
 pub(crate) use stacked::{SegmentLabels, StackedBar, bar, legend};
 pub(crate) use svg::escape;
-pub(crate) use sweep_lines::{MAX_LINES, SWEEP_CHARTS, SweepLines};
+pub(crate) use sweep_lines::{MAX_LINES, SWEEP_CHARTS, SweepLines, sort_values};
 pub(crate) use transaction_timeline::{described, timeline, waits};
 
 use dbtime_model::record::Run;

@@ -189,12 +189,17 @@ fn values(runs: &[&SweepRun], factor: Option<&str>) -> Vec<String> {
             values.push(value.to_owned());
         }
     }
+    sort_values(&mut values);
+    values
+}
+
+/// Numbers, rates and durations in their order; what has none keeps its own.
+pub(crate) fn sort_values(values: &mut [String]) {
     let is_of_all = |of: &SizeOf| values.iter().all(|value| of(value).is_some());
     if let Some(of) = KINDS.into_iter().find(is_of_all) {
         let size = |value: &String| of(value).unwrap_or(0.0);
         values.sort_by(|a, b| size(a).total_cmp(&size(b)));
     }
-    values
 }
 
 /// How much a value is, where it is of this kind.

@@ -25,8 +25,9 @@ pub use page::{groups_page, runs_page, study_page, sweeps_page};
 pub use run::{ComparedItem, ComparedRun, RunComparison};
 pub use setup::SettingPair;
 pub use study::{
-    CellComparison, CellFigures, FactorEffect, FactorEffects, StudyComparison, StudyRunLine,
-    plan_text,
+    CellComparison, CellFigures, CrossedCell, CrossedFactors, FactorEffect, FactorEffects,
+    FittedScalability, LatencyRun, LatencySeries, LawParameter, ScalabilityRun, ScalabilitySeries,
+    ScalabilityStep, StudyCapacity, StudyComparison, StudyRunLine, plan_text,
 };
 pub use sweep::{ComparedCombination, SweepComparison};
 pub use text::{groups_text, runs_text, study_text, sweeps_text};

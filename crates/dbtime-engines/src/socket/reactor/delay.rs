@@ -5,8 +5,8 @@
 //! that neither has to pay for it, as both would for a relay on their CPUs.
 //!
 //! Nor does the driver spin for it: it would take the CPU of a server beside it. Its wake-ups are
-//! late, by 90 µs on an idle virtual machine; requests are due so much earlier, as learnt from those
-//! before, and on average they are held back for as long as they are to be.
+//! late, by 90 µs on an idle virtual machine. Requests are due so much earlier, as learnt from
+//! those before, and on average they are held back for as long as they are to be.
 
 use super::SocketReactor;
 use crate::socket::connection::ConnectionStage;

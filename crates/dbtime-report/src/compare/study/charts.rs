@@ -20,7 +20,8 @@ pub(in crate::compare) fn charts(study: &StudyComparison) -> Vec<(&'static str, 
     let primary = &study.primary;
     let forest = forest_plot(&rows, margin, &format!("change of {primary} against {baseline}"));
     let forest = forest.map(|svg| ("What changed, and how sure that is", svg));
-    forest.into_iter().chain(sequence(study)).collect()
+    let capacity = study.capacity.charts(&study.primary_metric.name, study.primary_metric.unit);
+    forest.into_iter().chain(capacity).chain(sequence(study)).collect()
 }
 
 fn sequence(study: &StudyComparison) -> Option<(&'static str, String)> {

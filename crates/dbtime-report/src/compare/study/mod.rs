@@ -1,14 +1,30 @@
 //! What a study has come to: every configuration against the baseline, and the baseline against
 //! itself.
 
+mod capacity;
 mod charts;
+mod crossed;
 mod effects;
+mod factors;
+mod latency;
 mod plan_text;
+mod scalability;
 mod tables;
 
+#[cfg(test)]
+mod capacity_tests;
+#[cfg(test)]
+mod sample;
+
+pub use capacity::StudyCapacity;
 pub(super) use charts::charts;
+pub use crossed::{CrossedCell, CrossedFactors};
 pub use effects::{FactorEffect, FactorEffects};
+pub use latency::{LatencyRun, LatencySeries};
 pub use plan_text::plan_text;
+pub use scalability::{
+    FittedScalability, LawParameter, ScalabilityRun, ScalabilitySeries, ScalabilityStep,
+};
 pub(super) use tables::of_study;
 
 use super::SCHEMA;
@@ -137,6 +153,8 @@ pub struct StudyComparison {
     pub cells: Vec<CellFigures>,
     /// All runs, in the order of time.
     pub runs: Vec<StudyRunLine>,
+    /// What it shows of capacity.
+    pub capacity: StudyCapacity,
     /// How many blocks count.
     pub complete_blocks: u64,
     /// How many processes' work it is that found something of the machine changed, besides the
@@ -174,6 +192,7 @@ impl StudyComparison {
             is_finished: history.finished.is_some(),
             primary: plan.primary.clone(),
             primary_metric: metrics(plan).swap_remove(0),
+            capacity: StudyCapacity::of(study, &comparisons),
             comparisons,
             control,
             factors: FactorEffects::of(study),
@@ -210,6 +229,7 @@ impl StudyComparison {
                 fact(if at == 0 { "verdicts" } else { "" }, format!("{}{went}", one.verdict))
             })),
         }
+        facts.extend(self.capacity.facts());
         facts.extend(self.control.as_ref().map(|one| fact("A/A control", one.verdict.clone())));
         facts.push(fact("runs", self.runs_text()));
         facts.push(fact("study", self.state.clone()));

@@ -15,6 +15,7 @@ pub(in crate::compare) fn of_study(study: &StudyComparison) -> Vec<TextTable> {
         // The runs are those of the study.
         tables.extend(groups::figures_and_parts(&one.comparison));
     }
+    tables.extend(study.capacity.tables());
     tables.push(runs(study));
     tables.retain(|table| !table.rows.is_empty());
     tables
