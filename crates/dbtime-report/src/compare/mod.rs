@@ -9,6 +9,8 @@
 
 mod figures;
 mod groups;
+mod junit;
+mod markdown;
 mod page;
 mod run;
 mod setup;
@@ -21,6 +23,8 @@ pub use figures::{FigurePair, FigureUnit};
 pub use groups::{
     GroupComparison, GroupFigure, GroupOptions, GroupOutcome, GroupedRun, PlacedRun, RunGroup,
 };
+pub use junit::{groups_junit, study_junit};
+pub use markdown::{groups_markdown, study_markdown};
 pub use page::{groups_page, runs_page, study_page, sweeps_page};
 pub use run::{ComparedItem, ComparedRun, RunComparison};
 pub use setup::SettingPair;

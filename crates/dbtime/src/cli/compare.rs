@@ -12,14 +12,16 @@ Examples:
   dbtime compare base/* -- new/*
       a verdict on two groups of runs: three a side at least, ten are better
   dbtime compare --gate --primary p99 --margin 5% base/* -- new/*
-      exit code 1 where the new ones are slower by more than 5 %";
+      exit code 1 where the new ones are slower by more than 5 %
+  dbtime compare --markdown summary.md --junit tests.xml released -- new
+      all runs in two folders, for a CI job";
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, override_usage = "dbtime compare [OPTIONS] <A> <B>
        dbtime compare [OPTIONS] <A>... -- <B>...")]
 pub(crate) struct CompareArgs {
     /// Folders of two runs or two sweeps, or their run.json or sweep.json; before `--` any number
-    /// of runs of one configuration.
+    /// of runs of one configuration, of folders that hold such, or a study, whose baseline counts.
     #[arg(value_name = "A", required = true)]
     pub(crate) a: Vec<PathBuf>,
     /// Behind `--` the runs of another configuration: there is a verdict then.
@@ -43,6 +45,14 @@ pub(crate) struct CompareArgs {
     /// Write an HTML file instead of text.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
+
+    /// Write the verdicts as Markdown, for a comment or the summary of a CI job.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+
+    /// Write the verdicts as JUnit XML: worse has failed, undecided was skipped.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
 
     /// Print one JSON document and nothing else.
     #[arg(long)]

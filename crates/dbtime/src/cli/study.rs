@@ -117,6 +117,14 @@ pub(crate) struct StudyReportArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     pub(crate) html: Option<PathBuf>,
 
+    /// Write the verdicts as Markdown, for a comment or the summary of a CI job.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+
+    /// Write the verdicts as JUnit XML: worse has failed, undecided was skipped.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+
     /// End with 1 where a configuration is worse than the baseline by the margin or more, and with
     /// 4 where that is undecided.
     #[arg(long)]

@@ -3,11 +3,13 @@
 use super::report::write_whole;
 use crate::cli::CompareArgs;
 use crate::exit::{CommandFailure, ProcessExit};
+use crate::group_records::group_records;
 use crate::screen;
 use dbtime_model::record::{RunRecord, is_sweep, read_run_record, read_sweep, record_folder};
 use dbtime_report::compare::{
     GroupComparison, GroupOptions, GroupOutcome, PlacedRun, RunComparison, SweepComparison,
-    groups_page, groups_text, runs_page, runs_text, sweeps_page, sweeps_text,
+    groups_junit, groups_markdown, groups_page, groups_text, runs_page, runs_text, sweeps_page,
+    sweeps_text,
 };
 use dbtime_stats::VerdictRule;
 use serde::Serialize;
@@ -23,6 +25,10 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ProcessExit, CommandFailure> {
         )));
     }
     match (&args.a[..], &args.b[..]) {
+        (_, []) if args.markdown.is_some() || args.junit.is_some() => Err(CommandFailure::usage(
+            "--markdown and --junit have verdicts, which two groups of runs have: put `--` \
+                 between them",
+        )),
         (_, []) if args.gate => Err(CommandFailure::usage(
             "--gate needs two groups of runs: single ones have no verdict; put `--` between them",
         )),
@@ -37,7 +43,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ProcessExit, CommandFailure> {
 
 /// Two groups, with a verdict.
 fn groups(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, CommandFailure> {
-    let [a, b] = [records(sides[0])?, records(sides[1])?];
+    let [a, b] = [group_records(sides[0])?, group_records(sides[1])?];
     if let Some([one, other]) = same_run(a.iter().chain(&b)) {
         return Err(CommandFailure::usage(format!(
             "{one} and {other} are the same run: name each once, a run that counts twice makes a \
@@ -49,6 +55,13 @@ fn groups(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, Com
     let rule = VerdictRule::new(args.margin);
     let options = GroupOptions { rule, primary: args.primary, program: None, names: ["A", "B"] };
     let compared = GroupComparison::of(&a, &b, options);
+    for (path, text) in
+        [(&args.markdown, groups_markdown(&compared)), (&args.junit, groups_junit(&compared))]
+    {
+        if let Some(path) = path {
+            write_whole(path, &text)?;
+        }
+    }
     show(args, &compared, groups_text, groups_page)?;
     Ok(match compared.outcome {
         _ if !args.gate => ProcessExit::Fine,
@@ -60,22 +73,6 @@ fn groups(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, Com
 
 fn placed<'a>(place: &'a str, record: &'a RunRecord) -> PlacedRun<'a> {
     PlacedRun { place, record: record.into(), excluded: None }
-}
-
-/// The records of these runs, each with its place.
-fn records(places: &[PathBuf]) -> Result<Vec<(String, RunRecord)>, CommandFailure> {
-    let record = |path: &PathBuf| {
-        let folder = record_folder(path);
-        if is_sweep(&folder) {
-            let place = path.display();
-            return Err(CommandFailure::usage(format!(
-                "{place} is a sweep: name its runs, such as {}",
-                folder.join("001").display()
-            )));
-        }
-        Ok((path.display().to_string(), read_run_record(&folder)?))
-    };
-    places.iter().map(record).collect()
 }
 
 /// The places of two that are the same run, copied or named twice.

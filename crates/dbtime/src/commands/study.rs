@@ -14,7 +14,9 @@ use crate::study::{PlannedStudy, make_runs, pilot_runs, plan};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::study::{StudyRunner, planned_orders, write_table};
 use dbtime_model::study::{RecordedStudy, is_study, study_file};
-use dbtime_report::compare::{GroupOutcome, StudyComparison, plan_text, study_page, study_text};
+use dbtime_report::compare::{
+    GroupOutcome, StudyComparison, plan_text, study_junit, study_markdown, study_page, study_text,
+};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &StudyArgs) -> Result<ProcessExit, CommandFailure> {
@@ -123,6 +125,7 @@ fn show(folder: &Path, is_json: bool) -> Result<StudyComparison, CommandFailure>
     write_table(folder, &study)?;
     let page = folder.join("report.html");
     write_whole(&page, &study_page(&compared))?;
+    write_whole(&folder.join("report.md"), &study_markdown(&compared))?;
     if is_json {
         print_json(&compared)?;
     } else {
@@ -137,6 +140,13 @@ fn show(folder: &Path, is_json: bool) -> Result<StudyComparison, CommandFailure>
 fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
     let folder = folder_of(&args.study)?;
     let compared = StudyComparison::of(&read(&folder)?);
+    for (path, text) in
+        [(&args.markdown, study_markdown(&compared)), (&args.junit, study_junit(&compared))]
+    {
+        if let Some(path) = path {
+            write_whole(path, &text)?;
+        }
+    }
     match &args.html {
         Some(path) => {
             write_whole(path, &study_page(&compared))?;

@@ -83,6 +83,26 @@ fn two_groups_of_runs_have_a_verdict_and_a_gate() {
     sandbox.run(&format!("compare --html g.html {runs}")).fine().prints(&["Report: g.html"]);
     let page = fs::read_to_string(sandbox.path("g.html")).expect("written");
     assert!(page.contains("B slower than A"), "{page}");
+    for (side, runs) in [("released", ["a1", "a2", "a3"]), ("new", ["b1", "b2", "b3"])] {
+        for run in runs {
+            let from = sandbox.path(run).join("run.json");
+            let folder = sandbox.path(side).join(run);
+            fs::create_dir_all(&folder).expect("a folder");
+            fs::copy(from, folder.join("run.json")).expect("a copy");
+        }
+    }
+    let ran = sandbox.run("compare --gate --markdown v.md --junit v.xml released -- new");
+    ran.exits(1);
+    let markdown = fs::read_to_string(sandbox.path("v.md")).expect("a file");
+    let verdict = "- verdict: **B slower than A: ";
+    assert!(markdown.contains(verdict) && markdown.contains("\n| --- | --: |"), "{markdown}");
+    let junit = fs::read_to_string(sandbox.path("v.xml")).expect("a file");
+    assert!(junit.contains("<failure message=\"B slower than A: "), "{junit}");
+    let figures = junit.matches("<testcase ").count();
+    assert!(junit.contains(&format!("tests=\"{figures}\"")) && figures > 2, "{junit}");
+    sandbox.run("compare --junit v.xml a1 b1").refused(2, &["two groups of runs have"]);
+    fs::write(sandbox.path("new/b2/run.json"), "{").expect("a file");
+    sandbox.run("compare released -- new").refused(3, &["new/b2"]);
     sandbox.run("compare a1 a2 a1 -- b1 b2 b3").refused(2, &["a1 and a1 are the same run"]);
     sandbox.run("compare --primary server-cpu a1 -- b1").fine().prints(&["Invalid: not all runs"]);
     sandbox.run("compare a1 none -- b1").refused(3, &["none holds no run"]);

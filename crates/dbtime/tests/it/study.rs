@@ -48,8 +48,15 @@ fn a_study_is_planned_run_and_reported() {
     let ran = sandbox.run("study run service.toml --out s --quiet").fine();
     ran.prints(&["two slower than one: −1", "4 pairs", "A/A control", "12 runs in 4 blocks count"]);
     let names = crate::sandbox::names(&sandbox.path("s"));
-    let expected =
-        [study_file::JOURNAL, study_file::PLAN, "report.html", "runs", "runs.csv", "study.toml"];
+    let expected = [
+        study_file::JOURNAL,
+        study_file::PLAN,
+        "report.html",
+        "report.md",
+        "runs",
+        "runs.csv",
+        "study.toml",
+    ];
     assert_eq!(names, expected);
 
     let json = document(&sandbox.run("study report s --json").fine());
@@ -62,6 +69,13 @@ fn a_study_is_planned_run_and_reported() {
     let gate = sandbox.run("study report s --gate");
     gate.exits(1);
     gate.prints(&["two slower than one"]);
+    sandbox.run("study report s --junit s.xml --markdown s.md").fine();
+    let junit = fs::read_to_string(sandbox.path("s.xml")).expect("a file");
+    assert!(junit.contains("service: two against one") && junit.contains("<failure"), "{junit}");
+    let markdown = fs::read_to_string(sandbox.path("s.md")).expect("a file");
+    assert!(markdown.contains("- verdict: **two slower than one: "), "{markdown}");
+    // Its baseline is a side of a comparison.
+    sandbox.run("compare s -- s/runs").refused(2, &["are the same run"]);
     // By its file it is found among the records, as it is now.
     sandbox.run("study report service.toml").refused(2, &["no study in dbtime-runs"]);
     sandbox.run("report s --html page.html").fine();
@@ -342,7 +356,7 @@ fn a_screening_finds_what_matters_with_few_configurations() {
 /// Four connections that each serve by themselves, and Poisson arrivals: a queue M/M/4, whose mean
 /// response is known.
 const QUEUE: &str = r#"
-run = "values1 --target null:?service=exp:5ms --connections 4 --arrivals poisson --warmup 500ms --time 4s"
+run = "values1 --target null:?service=exp:20ms --connections 4 --arrivals poisson --warmup 500ms --time 4s"
 primary = "mean"
 [design]
 blocks = 4
@@ -352,7 +366,7 @@ steal = "99%"
 foreign-cpu = "1000%"
 repeats = 99
 [factors]
-rate = ["400/s", "560/s"]
+rate = ["100/s", "140/s"]
 "#;
 
 /// The mean response of M/M/c at a utilisation, in service times (Erlang 1917).
@@ -373,7 +387,7 @@ fn a_study_of_a_queue_finds_what_queueing_theory_says() {
     let sandbox = Sandbox::new();
     sandbox.write("queue.toml", QUEUE);
     let json = document(&sandbox.run("study run queue.toml --out q --quiet --json"));
-    let [half, more] = [0.5, 0.7].map(|utilisation| 5_000.0 * erlang_response(4, utilisation));
+    let [half, more] = [0.5, 0.7].map(|utilisation| 20_000.0 * erlang_response(4, utilisation));
     for (cell, expected) in [(0, half), (1, half), (2, more)] {
         let mean = json["cells"][cell]["mean_us"].as_f64().expect("a mean");
         assert!((mean / expected - 1.0).abs() < 0.1, "{cell}: {mean} µs, by theory {expected}");
