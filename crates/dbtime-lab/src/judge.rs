@@ -5,8 +5,10 @@
 //! queue, and the remedy follows from the cause.
 
 mod lateness;
+mod laws;
 mod parts;
 mod service;
+mod steadiness;
 
 use dbtime_model::Nanos;
 use dbtime_model::record::{
@@ -15,6 +17,7 @@ use dbtime_model::record::{
 use dbtime_model::units::{count, human_ns};
 use parts::{budget_error, budget_mean, measuring};
 use service::{stall, unserved, without_service};
+pub(crate) use steadiness::fill_steadiness;
 
 /// Lag below this cannot matter to anybody: it is what a good machine's timer does.
 const LAG_FLOOR: Nanos = Nanos::from_micros(50);
@@ -39,7 +42,7 @@ const MAX_FOREIGN_PCT: f64 = 3.0;
 
 /// The verdict on a record that is complete but for it.
 pub(crate) fn judge(record: &RunRecord) -> Validity {
-    let rules: [fn(&RunRecord) -> Option<Warning>; 19] = [
+    let rules: [fn(&RunRecord) -> Option<Warning>; 22] = [
         counts,
         mostly_failed,
         lag,
@@ -48,6 +51,8 @@ pub(crate) fn judge(record: &RunRecord) -> Validity {
         budget_error,
         budget_mean,
         measuring,
+        laws::little,
+        laws::utilisation,
         stall,
         rate_missed,
         unserved,
@@ -57,6 +62,7 @@ pub(crate) fn judge(record: &RunRecord) -> Validity {
         timer,
         mix,
         think,
+        steadiness::not_steady,
         few_samples,
         ended_early,
     ];

@@ -2,7 +2,7 @@
 
 use crate::checks::{self, RunTotals};
 use crate::counters;
-use crate::judge::judge;
+use crate::judge::{fill_steadiness, judge};
 use crate::observers::RunObservation;
 use crate::request::{BudgetChoice, RunRequest};
 use crate::run_trace::TracedTables;
@@ -109,6 +109,7 @@ impl RunMeasurement<'_> {
         self.prepared.fill(&mut record, &self.plan.workload, statement_wall(&driven));
         self.waits(&mut record);
         self.check(&driven, &summary.latencies, &mut record);
+        fill_steadiness(&mut record, &observed.series, &summary.latencies.response);
         record.validity = judge(&record);
         let mut counters = None;
         if let Some((before, after)) = observed.counters.both() {

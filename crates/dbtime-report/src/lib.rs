@@ -21,6 +21,7 @@ mod plain;
 mod repeat;
 mod replaced;
 mod stacks;
+mod steadiness;
 mod story;
 mod sweep_story;
 mod tail;

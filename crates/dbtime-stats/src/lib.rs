@@ -7,19 +7,24 @@
 
 #![forbid(unsafe_code)]
 
+mod effective_size;
 mod hodges_lehmann;
 mod interval;
 mod log_ratio;
 mod multiplicity;
+#[cfg(test)]
+mod noise;
 mod planned_looks;
 mod sample_size;
 mod scalability;
 mod screening;
 mod sign_flip;
+mod steady_state;
 mod student;
 mod two_groups;
 mod verdict;
 
+pub use effective_size::{autocorrelation_time, quantile_ranks};
 pub use interval::ConfidenceInterval;
 pub use log_ratio::LogRatio;
 pub use multiplicity::holm;
@@ -29,5 +34,6 @@ pub use scalability::{
     CurvePoint, ScalabilityFit, ScalabilityIntervals, ScalabilityLaw, ScalabilityLevel,
 };
 pub use screening::{MOST_SCREENED, screening_design};
+pub use steady_state::{FEWEST_TREND_VALUES, SeriesTrend, series_trend, settled_after};
 pub use two_groups::GroupSplit;
 pub use verdict::{GroupVerdict, RobustCheck, RunValues, VerdictRule};

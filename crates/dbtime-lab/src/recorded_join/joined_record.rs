@@ -153,6 +153,9 @@ fn is_of_parts(kind: WarningKind) -> bool {
         | Kind::StatementsLost
         | Kind::EndedEarly
         | Kind::FewSamples
+        | Kind::NotSteady
+        | Kind::Little
+        | Kind::LittleWrong
         | Kind::Counts
         | Kind::Stall
         | Kind::Standstill

@@ -3,7 +3,7 @@
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::cpus::machine_cpus;
 use dbtime_machine::usage::MachineSample;
-use dbtime_model::record::RunRecord;
+use dbtime_model::record::{RunRecord, Warning, WarningKind};
 use dbtime_model::study::{GateLimits, TrialRecord};
 use std::time::{Duration, Instant};
 
@@ -77,7 +77,11 @@ fn invalid_run(record: &RunRecord, limits: &GateLimits) -> Option<String> {
         return Some(reason);
     }
     let of_one_cpu = machine.foreign_cpu_pct * f64::from(machine_cpus());
-    loud(limits, machine.steal_pct, of_one_cpu)
+    loud(limits, machine.steal_pct, of_one_cpu).or_else(|| {
+        let unsteady = |warning: &&Warning| warning.kind == WarningKind::NotSteady;
+        let found = record.validity.warnings.iter().filter(|_| limits.steady).find(unsteady)?;
+        Some(format!("{}; {}", found.text, found.remedy))
+    })
 }
 
 #[cfg(test)]
@@ -85,7 +89,7 @@ mod tests {
     use super::*;
 
     const LIMITS: GateLimits =
-        GateLimits { steal_pct: 1.0, foreign_cpu_pct: 2.0, wait_s: 0.0, repeats: 0 };
+        GateLimits { steal_pct: 1.0, foreign_cpu_pct: 2.0, wait_s: 0.0, repeats: 0, steady: true };
 
     #[test]
     fn a_run_beside_others_does_not_count() {
@@ -99,6 +103,12 @@ mod tests {
         record.environment.foreign_cpu_pct = 30.0;
         let others = invalid_run(&record, &LIMITS).expect("loud");
         assert!(others.starts_with("other processes took"), "{others}");
+        record.environment.foreign_cpu_pct = 0.0;
+        let (text, remedy) = ("not steady: it rose".to_owned(), "--warmup 9s".to_owned());
+        record.validity.warnings = vec![Warning { kind: WarningKind::NotSteady, text, remedy }];
+        let unsteady = invalid_run(&record, &LIMITS).expect("not steady");
+        assert_eq!(unsteady, "not steady: it rose; --warmup 9s");
+        assert_eq!(invalid_run(&record, &GateLimits { steady: false, ..LIMITS }), None);
         record.validity.valid = false;
         assert!(invalid_run(&record, &LIMITS).expect("no").contains("does not vouch"));
     }

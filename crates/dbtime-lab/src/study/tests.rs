@@ -27,7 +27,13 @@ fn plan(blocks: u32, stop: StopRule) -> StudyPlan {
         program: None,
         margin_pct: 1.0,
         design: BlockDesign { blocks, seed: 7, stop },
-        gate: GateLimits { steal_pct: 1.0, foreign_cpu_pct: 2.0, wait_s: 0.0, repeats: 5 },
+        gate: GateLimits {
+            steal_pct: 1.0,
+            foreign_cpu_pct: 2.0,
+            wait_s: 0.0,
+            repeats: 5,
+            steady: true,
+        },
         cells: vec![cell("a", CellRole::Baseline), cell("b/ä", CellRole::Candidate)],
         pilot: None,
     }

@@ -23,6 +23,7 @@ mod resources;
 pub mod server_seconds;
 mod spec;
 mod stacks;
+mod steadiness;
 mod summary;
 mod sweep;
 mod sweep_csv;
@@ -49,6 +50,7 @@ pub use resources::{ClientInfo, ServerInfo, ServerThreads};
 pub use server_seconds::{SampledCounter, ServerSecond};
 pub use spec::{LoadSpec, RunSpec, SpecDocument, SpecError, TargetSpec, WindowSpec, WorkloadSpec};
 pub use stacks::{StackSums, StacksInfo};
+pub use steadiness::{PercentileRange, TrendMetric, WindowTrend};
 pub use summary::{
     Check, CheckOrigin, CheckOutcome, CheckUnit, HistogramBucket, LatencySet, LatencyUs,
     OperationSummary, PercentilePoint, StatementSummary, ThinkSummary,
@@ -152,6 +154,13 @@ pub struct RunRecord {
     pub latency_us: LatencySet,
     /// The response distribution on its way to the maximum, for plots.
     pub percentiles: Vec<PercentilePoint>,
+    /// How many independent transactions those of the window are worth, for neighbours in time are
+    /// alike; `null`: too few seconds to know.
+    pub effective_transactions: Option<f64>,
+    /// How well single percentiles of the response are known; empty with the former.
+    pub percentile_ranges: Vec<PercentileRange>,
+    /// Whether the window was of one state; `null`: it is too short to know.
+    pub trend: Option<WindowTrend>,
     /// The response distribution by power-of-two bucket.
     pub histogram: Vec<HistogramBucket>,
     /// What was required of the whole run, and whether it held.

@@ -59,6 +59,12 @@ pub enum WarningKind {
     EndedEarly,
     /// Too few transactions for the percentiles shown.
     FewSamples,
+    /// The window is not of one steady state.
+    NotSteady,
+    /// Throughput times response is not the number of clients, by more than 5 %.
+    Little,
+    /// It is off by more than 20 %.
+    LittleWrong,
     /// The counts do not add up: a bug.
     Counts,
     /// The target stood still, or could not be reached, for some time.
@@ -92,6 +98,7 @@ impl WarningKind {
                 | Self::BudgetError
                 | Self::BudgetMeanWrong
                 | Self::Counts
+                | Self::LittleWrong
                 | Self::MostlyFailed
         )
     }

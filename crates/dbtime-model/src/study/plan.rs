@@ -94,6 +94,9 @@ pub struct GateLimits {
     pub wait_s: f64,
     /// How many blocks may be repeated because a run in them does not count.
     pub repeats: u32,
+    /// Whether a run of which the window is not of one steady state does not count.
+    #[serde(default)]
+    pub steady: bool,
 }
 
 /// What a configuration is for.

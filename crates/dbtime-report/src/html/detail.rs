@@ -5,7 +5,7 @@ use crate::charts::{SegmentLabels, StackedBar, bar, escape};
 use crate::facts;
 use crate::format::{count, rate, us};
 use crate::means::PartMeans;
-use crate::story;
+use crate::{steadiness, story};
 use dbtime_model::record::{LatencyUs, Run, StatementSummary};
 use std::fmt::Write;
 
@@ -14,8 +14,8 @@ pub(super) fn latency(run: &Run, out: &mut String) {
     let figures = ["Mean", "p50", "p90", "p95", "p99", "p99.9", "Max"];
     let mut heads = vec![HtmlHeading::Text("Time"), HtmlHeading::Text("From – to")];
     heads.extend(figures.map(HtmlHeading::Figure));
-    let caption = [Some(story::basis(record).to_owned()), story::of_ended(record)];
-    let caption = caption.into_iter().flatten().collect::<Vec<_>>().join("; ");
+    let caption = std::iter::once(story::basis(record).to_owned()).chain(story::of_ended(record));
+    let caption = caption.chain(steadiness::sentences(record)).collect::<Vec<_>>().join("; ");
     let mut table = HtmlTable::new(&caption, heads);
     let set = &record.latency_us;
     let rows = [

@@ -4,7 +4,7 @@ use super::bars::bar;
 use super::style::{ReportPage, TextRole};
 use super::table::{ReportTable, TextCell, TextColumn};
 use crate::format::{clean, count, percent, us};
-use crate::story;
+use crate::{steadiness, story};
 use dbtime_model::record::{LatencyUs, Run};
 
 pub(super) fn section(run: &Run, page: &mut ReportPage) {
@@ -31,7 +31,7 @@ pub(super) fn section(run: &Run, page: &mut ReportPage) {
     }
     page.table(&table);
     page.text(story::basis(record), TextRole::Dim);
-    if let Some(sentence) = story::of_ended(record) {
+    for sentence in story::of_ended(record).into_iter().chain(steadiness::sentences(record)) {
         page.text(&sentence, TextRole::Dim);
     }
 }

@@ -59,6 +59,11 @@ pub(crate) struct StudyPlanArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) blocks: Option<u32>,
 
+    /// What may go on beside a run that counts, in place of what [gate] of the file has: steal=5%
+    /// foreign-cpu=50% wait=0s repeats=20 steady=false.
+    #[arg(long, value_name = "LIMITS", default_value = "")]
+    pub(crate) allow: String,
+
     /// Make N runs of the baseline first, to know the noise and how long a run takes.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=20))]
     pub(crate) pilot: Option<u32>,
@@ -78,6 +83,11 @@ pub(crate) struct StudyRunArgs {
     /// Make N blocks, whatever the file says: fewer for a first look, more to find less.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) blocks: Option<u32>,
+
+    /// What may go on beside a run that counts, in place of what [gate] of the file has: steal=5%
+    /// foreign-cpu=50% wait=0s repeats=20 steady=false.
+    #[arg(long, value_name = "LIMITS", default_value = "")]
+    pub(crate) allow: String,
 
     /// Make N runs of the baseline first, to know the noise and how long a run takes.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=20))]
@@ -178,7 +188,7 @@ pub(crate) struct StudyAbArgs {
     pub(crate) primary: Option<PrimaryMetric>,
 
     /// What may go on beside a run that counts, as in [gate] of a study's file: steal=5%
-    /// foreign-cpu=50% wait=0s repeats=20.
+    /// foreign-cpu=50% wait=0s repeats=20 steady=false.
     #[arg(long, value_name = "LIMITS", default_value = "")]
     pub(crate) allow: String,
 

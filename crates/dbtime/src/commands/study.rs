@@ -10,7 +10,7 @@ use crate::exit::{CommandFailure, ProcessExit};
 use crate::interrupt;
 use crate::live::ProgressAudience;
 use crate::screen;
-use crate::study::{PlannedStudy, make_runs, pilot_runs, plan};
+use crate::study::{PlanOverrides, PlannedStudy, make_runs, pilot_runs, plan};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::study::{StudyRunner, planned_orders, write_table};
 use dbtime_model::study::{RecordedStudy, is_study, study_file};
@@ -30,7 +30,8 @@ pub(crate) fn run(args: &StudyArgs) -> Result<ProcessExit, CommandFailure> {
 }
 
 fn planned(args: &StudyPlanArgs) -> Result<ProcessExit, CommandFailure> {
-    let mut study = read_file(&args.file, args.blocks)?;
+    let given = PlanOverrides { blocks: args.blocks, allow: &args.allow };
+    let mut study = read_file(&args.file, given)?;
     if let Some(runs) = args.pilot {
         let audience = ProgressAudience::of(args.json);
         study.plan.pilot = Some(pilot_runs(&study, runs, audience, &interrupt::install())?);
@@ -51,7 +52,8 @@ pub(super) fn show_plan(study: &PlannedStudy) {
 
 fn begun(args: &StudyRunArgs) -> Result<ProcessExit, CommandFailure> {
     keep_for_json(&args.shown)?;
-    let mut study = read_file(&args.file, args.blocks)?;
+    let given = PlanOverrides { blocks: args.blocks, allow: &args.allow };
+    let mut study = read_file(&args.file, given)?;
     refuse_existing(args.out.as_deref())?;
     let stop = stop();
     if let Some(runs) = args.pilot {
@@ -176,11 +178,11 @@ fn read(folder: &Path) -> Result<RecordedStudy, CommandFailure> {
     RecordedStudy::read(folder).map_err(CommandFailure::environment)
 }
 
-fn read_file(path: &Path, blocks: Option<u32>) -> Result<PlannedStudy, CommandFailure> {
+fn read_file(path: &Path, given: PlanOverrides<'_>) -> Result<PlannedStudy, CommandFailure> {
     let text = std::fs::read_to_string(path).map_err(|error| {
         CommandFailure::usage(format!("{} cannot be read: {error}", path.display()))
     })?;
-    plan(&text, path, blocks)
+    plan(&text, path, given)
 }
 
 fn keep_for_json(shown: &StudyShownArgs) -> Result<(), CommandFailure> {

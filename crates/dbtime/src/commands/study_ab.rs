@@ -6,7 +6,7 @@ use crate::cli::{StudyAbArgs, StudyShownArgs};
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::ProgressAudience;
 use crate::screen;
-use crate::study::{PlannedStudy, pilot_runs, plan};
+use crate::study::{PlanOverrides, PlannedStudy, limits_table, pilot_runs, plan};
 use dbtime_model::shell::quoted;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &StudyAbArgs) -> Result<ProcessExit, CommandFailure> {
     let name = Path::new("ab.toml");
     let mut text = document(args, FEWEST_BLOCKS)?;
     // Everything that can be refused is refused before the first run.
-    let mut study = plan(&text, name, None)?;
+    let mut study = plan(&text, name, PlanOverrides::default())?;
     refuse_existing(args.run.out.as_deref())?;
     let stop = stop();
     let audience = ProgressAudience::of(args.run.quiet);
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &StudyAbArgs) -> Result<ProcessExit, CommandFailure> {
         )));
     }
     text = document(args, (blocks as u32).min(MOST_BLOCKS))?;
-    study = PlannedStudy { source: text.clone(), ..plan(&text, name, None)? };
+    study = PlannedStudy { source: text.clone(), ..plan(&text, name, PlanOverrides::default())? };
     study.plan.pilot = Some(pilot);
     if let Some(path) = &args.save {
         write_whole(path, &text)?;
@@ -115,13 +115,7 @@ fn document(args: &StudyAbArgs, blocks: u32) -> Result<String, CommandFailure> {
     }
     line("run", &words.join(" "));
     let _ = writeln!(text, "\n[design]\nblocks = {blocks}\nseed = {}", args.run.seed);
-    let _ = writeln!(text, "\n[gate]");
-    for limit in args.allow.split_whitespace() {
-        let (key, value) = limit.split_once('=').unwrap_or((limit, ""));
-        // All of them are texts but a number of times.
-        let value = value.parse().map_or_else(|_| toml::Value::from(value), toml::Value::Integer);
-        let _ = writeln!(text, "{key} = {value}");
-    }
+    let _ = writeln!(text, "\n[gate]\n{}", limits_table(&args.allow));
     for (name, flags) in names.iter().zip([&args.a, &args.b]) {
         let [name, flags] = [name.as_str(), flags.as_str()].map(toml::Value::from);
         let _ = writeln!(text, "\n[[cell]]\nname = {name}\nflags = {flags}");

@@ -74,6 +74,37 @@ pub(super) struct GateTable {
     pub(super) wait: Option<String>,
     /// Default: as many as there are blocks.
     pub(super) repeats: Option<u32>,
+    /// Default: true.
+    pub(super) steady: Option<bool>,
+}
+
+impl GateTable {
+    /// The limits of a command line, and of this where that has none.
+    ///
+    /// Errors: one of them is none.
+    pub(super) fn with(self, limits: &str) -> Result<Self, CommandFailure> {
+        let given: Self = limits_table(limits).try_into().map_err(|error: toml::de::Error| {
+            CommandFailure::usage(format!("--allow '{limits}': {}", error.message().trim_end()))
+        })?;
+        Ok(Self {
+            steal: given.steal.or(self.steal),
+            foreign_cpu: given.foreign_cpu.or(self.foreign_cpu),
+            wait: given.wait.or(self.wait),
+            repeats: given.repeats.or(self.repeats),
+            steady: given.steady.or(self.steady),
+        })
+    }
+}
+
+/// The limits of a command line, such as `steal=5% repeats=20`, as a table of a study's file.
+pub(crate) fn limits_table(limits: &str) -> toml::Table {
+    let limit = |word: &str| {
+        let (key, value) = word.split_once('=').unwrap_or((word, ""));
+        let number = value.parse().map(toml::Value::Integer).ok();
+        let number = number.or_else(|| value.parse().map(toml::Value::Boolean).ok());
+        (key.to_owned(), number.unwrap_or_else(|| toml::Value::from(value)))
+    };
+    limits.split_whitespace().map(limit).collect()
 }
 
 /// One metric of a command.

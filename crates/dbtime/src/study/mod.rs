@@ -7,6 +7,7 @@ mod pilot;
 mod planning;
 mod programs;
 
+pub(crate) use document::limits_table;
 pub(crate) use making::make_runs;
 pub(crate) use pilot::pilot_runs;
-pub(crate) use planning::{PlannedStudy, plan};
+pub(crate) use planning::{PlanOverrides, PlannedStudy, plan};

@@ -38,16 +38,26 @@ pub(crate) struct PlannedStudy {
     pub(crate) source: String,
 }
 
-/// The plan of a file's text, with so many blocks if that is given.
+/// What a command line changes of a study's file.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PlanOverrides<'a> {
+    /// How many blocks.
+    pub(crate) blocks: Option<u32>,
+    /// Limits of the gate, as words: `steal=5% repeats=20`.
+    pub(crate) allow: &'a str,
+}
+
+/// The plan of a file's text.
 ///
 /// Errors: whatever is wrong with it.
 pub(crate) fn plan(
     text: &str,
     path: &Path,
-    blocks: Option<u32>,
+    given: PlanOverrides<'_>,
 ) -> Result<PlannedStudy, CommandFailure> {
     let mut document = document::read(text, path)?;
-    document.design.blocks = blocks.or(document.design.blocks);
+    document.design.blocks = given.blocks.or(document.design.blocks);
+    document.gate = document.gate.with(given.allow)?;
     let given = cells(&document)?;
     let order = baseline_first(&document, given)?;
     let (program, mut cells) = planned_cells(&document, &order)?;
@@ -263,6 +273,7 @@ fn gate(gate: &GateTable, blocks: u32) -> Result<GateLimits, CommandFailure> {
         foreign_cpu_pct: share_pct("foreign-cpu", gate.foreign_cpu.as_deref(), FOREIGN_CPU_PCT)?,
         wait_s,
         repeats: gate.repeats.unwrap_or(blocks),
+        steady: gate.steady.unwrap_or(true),
     })
 }
 

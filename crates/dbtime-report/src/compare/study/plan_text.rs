@@ -53,9 +53,10 @@ fn facts(plan: &StudyPlan) -> Vec<(&'static str, String)> {
         "counts",
         format!(
             "a run beside which the hypervisor took at most {} % of all CPUs and others {} % of \
-             one, that is valid; else its block is repeated, up to {}",
+             one, that is valid{}; else its block is repeated, up to {}",
             plan.gate.steal_pct,
             plan.gate.foreign_cpu_pct,
+            if plan.gate.steady { " and of one steady state" } else { "" },
             counted(u64::from(plan.gate.repeats), "time")
         ),
     ));
