@@ -21,6 +21,7 @@ mod measurement;
 mod observers;
 mod one_shot;
 pub mod progress;
+pub mod rate_search;
 #[cfg(feature = "trace")]
 mod recorded_join;
 mod reported_run;
@@ -59,7 +60,7 @@ pub use reported_run::{LoadMoment, ReportedResult, ReportedRun};
 pub use request::{
     AUTO_SHARE_PCT, BudgetChoice, LoadRequest, PrivateOptions, RateChoice, RecordDetail, RunRequest,
 };
-pub use run::{RunResult, find_rate, run, run_into};
+pub use run::{RunResult, flat_out_rate, run, run_into};
 pub use run_event::{RecordedRun, RunEvent, RunOutcome};
 pub use run_process::{ProcessResult, RunProcess};
 pub use targets::{Dataset, Target, TargetForm};

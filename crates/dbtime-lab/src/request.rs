@@ -172,7 +172,7 @@ pub enum RateChoice {
     /// This share of the flat-out rate, which is measured first. Unit: percent.
     Auto(f64),
     /// The share that it says of the flat-out rate that was measured before: see
-    /// [`crate::find_rate`].
+    /// [`crate::flat_out_rate`].
     Found(AutoRate),
 }
 

@@ -143,7 +143,7 @@ fn record(
 /// where the request does not ask for it. Blocks; `stop` ends it early.
 ///
 /// Errors: [`LabError`].
-pub fn find_rate(
+pub fn flat_out_rate(
     request: &RunRequest,
     progress: &(dyn Fn(RunProgress) + Sync),
     stop: &RunStop,

@@ -3,7 +3,8 @@
 //! A run that is killed, or a disk that fills up, leaves no folder that could be taken for a run.
 
 use crate::error::LabError;
-use crate::scratch::{self, CreatedFolders, ScratchFolder};
+pub use crate::scratch::CreatedFolders;
+use crate::scratch::{self, ScratchFolder};
 use dbtime_model::counters::CounterDocument;
 use dbtime_model::record::{
     FoldedStacks, Run, SweepRecord, csv, file, folded_text, server_seconds, sweep_text,

@@ -1,9 +1,9 @@
 //! The sentences on a sweep, for the terminal and the page alike.
 
-use crate::format::{clean, count, counted};
+use crate::format::{clean, count, counted, percent, rate};
 use crate::story;
 use dbtime_model::record::{
-    CheckOutcome, FailedRun, Sweep, SweepRecord, SweepRun, combination_text,
+    CheckOutcome, FailedRun, FoundRate, Sweep, SweepRecord, SweepRun, combination_text,
 };
 
 /// What was swept against what: `atm on sqlite 3.50.4, 12 runs over workers, scale`.
@@ -18,6 +18,37 @@ pub(crate) fn headline(sweep: &Sweep) -> String {
     }
 }
 
+/// What a search for a rate found: the answer, and how sure it is.
+pub(crate) fn found(found: &FoundRate) -> (String, Vec<(&'static str, String)>) {
+    let limit = clean(&found.limit);
+    let tps = |tps: f64| format!("{}/s", rate(tps));
+    let share = |tps: f64| percent(100.0 * tps / found.flat_out_tps.max(f64::MIN_POSITIVE));
+    let mut facts = Vec::new();
+    let answer = match (found.rate_tps, &found.unknown, found.above_tps) {
+        (Some(highest), ..) => {
+            facts.push(("confirmed", format!("by {} of {0} fresh runs", found.confirmed)));
+            format!("highest rate with {limit}: {}", tps(highest))
+        }
+        (None, Some(why), _) => {
+            format!("highest rate with {limit}: not known, for {}", clean(why))
+        }
+        (None, None, Some(lowest)) => format!("no rate has {limit}: {} misses it", tps(lowest)),
+        (None, None, None) => format!("highest rate with {limit}: not known"),
+    };
+    if let (Some(above), Some(_)) = (found.above_tps, found.rate_tps) {
+        let how = match found.is_above_unjudged {
+            true => "could not be judged, for the driver itself was late",
+            false => "misses it",
+        };
+        facts.push(("above it", format!("{} {how}", tps(above))));
+    }
+    let of_it =
+        found.rate_tps.map_or(String::new(), |rate| format!("; it is {} of that", share(rate)));
+    let flat_out = tps(found.flat_out_tps);
+    facts.push(("flat out", format!("{flat_out} are carried, whatever the response{of_it}")));
+    (answer, facts)
+}
+
 /// The values of its factors.
 pub(crate) fn combination(run: &SweepRun) -> String {
     clean(&combination_text(&run.factors))
@@ -30,15 +61,18 @@ pub(crate) fn lost(run: &SweepRun) -> u64 {
     lost.into_iter().fold(0, u64::saturating_add)
 }
 
-/// Which runs missed a limit, and which limit: a sentence each.
-pub(crate) fn missed(runs: &[SweepRun]) -> Vec<String> {
+/// Which runs missed a limit, and which limit: a sentence each. A search is made of such runs.
+pub(crate) fn missed(sweep: &SweepRecord) -> Vec<String> {
+    if sweep.found.is_some() {
+        return Vec::new();
+    }
     let is_missed = |run: &&SweepRun| run.limits.is_some_and(|how| how != CheckOutcome::Passed);
     let sentence = |run: &SweepRun| {
         let how = run.limits.map_or("", crate::facts::verdict);
         let limits = clean(&run.missed.join("; "));
         format!("{how}: run {} ({}) missed {limits}", clean(&run.folder), combination(run))
     };
-    runs.iter().filter(is_missed).map(sentence).collect()
+    sweep.runs.iter().filter(is_missed).map(sentence).collect()
 }
 
 /// Which runs could not be made, and why: a sentence each.

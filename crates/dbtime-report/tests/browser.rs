@@ -9,7 +9,7 @@
 mod fixtures;
 
 use dbtime_model::record::Run;
-use dbtime_report::html;
+use dbtime_report::{compare, html};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -220,6 +220,25 @@ fn a_noisy_page_would_be_noticed() {
         "{:?}",
         visit.requests
     );
+}
+
+#[test]
+fn the_page_of_a_study_is_drawn_without_a_request() {
+    let Some(program) = chromium() else { return };
+    let browser = Browser::new(program);
+    let study = fixtures::study::study(&fixtures::open().record);
+    let page = compare::study_page(&compare::StudyComparison::of(&study));
+    let visit = browser.visit(&page, &[]);
+    assert_eq!((visit.console, visit.requests), (Vec::new(), Vec::new()));
+    for text in ["lazy faster than durable", "A/A control", "Which responses changed"] {
+        assert!(visit.dom.contains(text), "no {text}");
+    }
+    for width in [1280, 390] {
+        let [light, dark] = [false, true].map(|dark| browser.picture(&page, width, dark, &[]));
+        assert!(light != dark && light.len() > 40_000, "{}", light.len());
+        keep(&light, &format!("study-{width}-light.png"));
+        keep(&dark, &format!("study-{width}-dark.png"));
+    }
 }
 
 #[test]

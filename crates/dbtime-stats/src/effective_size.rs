@@ -61,6 +61,15 @@ mod tests {
         assert!((autocorrelation_time(&[]) - 1.0).abs() < f64::EPSILON);
     }
 
+    /// Oracle: `tests/steady_state_oracle.py`.
+    #[test]
+    fn the_time_is_that_of_its_definition() {
+        let value = |at: u32| (0.37 * f64::from(at)).sin() + (2.1 * f64::from(at * at)).sin();
+        let values: Vec<f64> = (0..200).map(value).collect();
+        let time = autocorrelation_time(&values);
+        assert!((time - 2.504_129_684_739_183).abs() < 1e-9, "{time}");
+    }
+
     /// Of an autoregressive process it is (1 + ρ) / (1 − ρ).
     #[test]
     fn of_alike_neighbours_several_are_worth_one() {

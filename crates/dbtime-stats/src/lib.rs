@@ -11,6 +11,7 @@ mod effective_size;
 mod hodges_lehmann;
 mod interval;
 mod log_ratio;
+mod mean_difference;
 mod multiplicity;
 #[cfg(test)]
 mod noise;
@@ -18,6 +19,7 @@ mod planned_looks;
 mod sample_size;
 mod scalability;
 mod screening;
+mod session_drift;
 mod sign_flip;
 mod steady_state;
 mod student;
@@ -27,6 +29,7 @@ mod verdict;
 pub use effective_size::{autocorrelation_time, quantile_ranks};
 pub use interval::ConfidenceInterval;
 pub use log_ratio::LogRatio;
+pub use mean_difference::MeanDifference;
 pub use multiplicity::holm;
 pub use planned_looks::{MOST_LOOKS, look_level};
 pub use sample_size::{detectable_change, pairs_needed};
@@ -34,6 +37,7 @@ pub use scalability::{
     CurvePoint, ScalabilityFit, ScalabilityIntervals, ScalabilityLaw, ScalabilityLevel,
 };
 pub use screening::{MOST_SCREENED, screening_design};
+pub use session_drift::session_drift;
 pub use steady_state::{FEWEST_TREND_VALUES, SeriesTrend, series_trend, settled_after};
 pub use two_groups::GroupSplit;
 pub use verdict::{GroupVerdict, RobustCheck, RunValues, VerdictRule};

@@ -7,44 +7,27 @@
 //! Intervals, 2020).
 
 use crate::ConfidenceInterval;
+use crate::MeanDifference;
 use crate::multiplicity::level_of_each;
-use crate::student::{t_quantile, two_sided_p};
+use crate::student::two_sided_p;
 
 /// By how much the second of two configurations differs from the first, as the logarithm of the
 /// ratio of their values.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LogRatio {
-    mean: f64,
-    error: f64,
-    freedom: f64,
-}
+pub struct LogRatio(MeanDifference);
 
 impl LogRatio {
     /// Of runs in pairs that shared whatever changed with time: the first of a pair of the first
     /// configuration. `None`: fewer than two pairs, or a value that has no logarithm.
     pub fn paired(pairs: &[(f64, f64)]) -> Option<Self> {
-        let differences: Vec<f64> = pairs.iter().map(|(a, b)| b.ln() - a.ln()).collect();
-        let moments = LogMoments::of(&differences)?;
-        Some(Self {
-            mean: moments.mean,
-            error: (moments.variance / moments.count).sqrt(),
-            freedom: moments.count - 1.0,
-        })
+        let logs: Vec<(f64, f64)> = pairs.iter().map(|(a, b)| (a.ln(), b.ln())).collect();
+        MeanDifference::paired(&logs).map(Self)
     }
 
-    /// Of runs that had nothing in common (Welch 1947, degrees of freedom by Satterthwaite). `None`
-    /// as above, of either side.
+    /// Of runs that had nothing in common. `None` as above, of either side.
     pub fn unpaired(a: &[f64], b: &[f64]) -> Option<Self> {
         let logs = |values: &[f64]| values.iter().map(|value| value.ln()).collect::<Vec<f64>>();
-        let [a, b] = [LogMoments::of(&logs(a))?, LogMoments::of(&logs(b))?];
-        let [of_a, of_b] = [&a, &b].map(|side| side.variance / side.count);
-        let squares = of_a * of_a / (a.count - 1.0) + of_b * of_b / (b.count - 1.0);
-        let freedom = if squares > 0.0 {
-            (of_a + of_b) * (of_a + of_b) / squares
-        } else {
-            a.count + b.count - 2.0
-        };
-        Some(Self { mean: b.mean - a.mean, error: (of_a + of_b).sqrt(), freedom })
+        MeanDifference::unpaired(&logs(a), &logs(b)).map(Self)
     }
 
     /// The change as a share of the first configuration, 0.05 being five percent more, with its
@@ -57,16 +40,15 @@ impl LogRatio {
     /// their true values in `level` of all repetitions, or more.
     pub fn interval_among(&self, level: f64, comparisons: usize) -> ConfidenceInterval {
         let of_each = level_of_each(level, comparisons);
-        let half = t_quantile(0.5 + of_each / 2.0, self.freedom) * self.error;
-        let (low, high) = (self.mean - half, self.mean + half);
-        ConfidenceInterval { estimate: self.mean, low, high, level }.map(f64::exp_m1)
+        ConfidenceInterval { level, ..self.0.interval(of_each) }.map(f64::exp_m1)
     }
 
     /// The probability of a ratio at least so far from one where both are the same.
     pub fn p_value(&self) -> f64 {
-        match self.error > 0.0 {
-            true => two_sided_p(self.mean / self.error, self.freedom),
-            false if self.mean == 0.0 => 1.0,
+        let MeanDifference { mean, error, freedom } = self.0;
+        match error > 0.0 {
+            true => two_sided_p(mean / error, freedom),
+            false if mean == 0.0 => 1.0,
             false => 0.0,
         }
     }
@@ -80,25 +62,7 @@ impl LogRatio {
 
     /// The standard deviation of one difference, as a share: of a pair, or of two single runs.
     pub fn deviation(&self, runs_a_side: usize) -> f64 {
-        self.error * (runs_a_side as f64).sqrt()
-    }
-}
-
-struct LogMoments {
-    count: f64,
-    mean: f64,
-    variance: f64,
-}
-
-impl LogMoments {
-    fn of(values: &[f64]) -> Option<Self> {
-        if values.len() < 2 || values.iter().any(|value| !value.is_finite()) {
-            return None;
-        }
-        let count = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / count;
-        let squares = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>();
-        Some(Self { count, mean, variance: squares / (count - 1.0) })
+        self.0.error * (runs_a_side as f64).sqrt()
     }
 }
 

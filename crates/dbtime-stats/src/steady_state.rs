@@ -144,6 +144,18 @@ mod tests {
         assert!(cuts.len() > 160 && (5.0..25.0).contains(&mean_cut), "{mean_cut} {}", cuts.len());
     }
 
+    /// Oracle: `tests/steady_state_oracle.py`.
+    #[test]
+    fn the_rule_cuts_where_its_definition_does() {
+        let second = |at: u32| {
+            let at = f64::from(at);
+            1000.0 - 600.0 * (-at / 6.0).exp() + 40.0 * (7.3 * at).sin()
+        };
+        let values: Vec<f64> = (0..60).map(second).collect();
+        assert_eq!(settled_after(&values), Some(25));
+        assert_eq!(settled_after(&values[..40]), Some(13));
+    }
+
     #[test]
     fn what_rises_to_the_end_does_not_settle() {
         let rising: Vec<f64> = (0..60).map(|second| 1000.0 + 10.0 * f64::from(second)).collect();

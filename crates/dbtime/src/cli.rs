@@ -19,8 +19,8 @@ pub(crate) use parse::{complaint, parse, public_command};
 pub(crate) use ps::PsArgs;
 pub(crate) use run::RunArgs;
 pub(crate) use study::{
-    StudyAbArgs, StudyArgs, StudyCommand, StudyPlanArgs, StudyReportArgs, StudyResumeArgs,
-    StudyRunArgs, StudyShownArgs,
+    StudyAbArgs, StudyArgs, StudyCommand, StudyPackArgs, StudyPlanArgs, StudyReportArgs,
+    StudyResumeArgs, StudyRunArgs, StudyShownArgs, StudyVerifyArgs,
 };
 #[cfg(feature = "trace")]
 pub(crate) use top::TopArgs;

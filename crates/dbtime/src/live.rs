@@ -48,10 +48,18 @@ pub(crate) struct LiveProgress {
     ticker: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
+/// More runs than there can be: their number is not known before.
+const UNKNOWN_RUNS: usize = usize::MAX;
+
 impl LiveProgress {
     /// The progress of one thing.
     pub(crate) fn new(audience: ProgressAudience) -> Self {
         Self::of_runs(audience, 1)
+    }
+
+    /// The progress of runs of which nobody knows how many there will be.
+    pub(crate) fn of_search(audience: ProgressAudience) -> Self {
+        Self::of_runs(audience, UNKNOWN_RUNS)
     }
 
     /// The progress of so many runs.
@@ -164,6 +172,9 @@ impl ProgressState {
             return phase;
         }
         let (run, runs) = (self.run, self.runs);
+        if runs == UNKNOWN_RUNS {
+            return format!("run {run}: {phase}");
+        }
         let left = self.left(at).map(|left| format!(", {} left", rough(left))).unwrap_or_default();
         format!("run {run} of {runs}{left}: {phase}")
     }

@@ -35,8 +35,8 @@ fn made(
             stop.at(now());
         }
     };
-    if args.find_rate {
-        let auto = dbtime_lab::find_rate(&request, &show, stop)?;
+    if args.flat_out_rate {
+        let auto = dbtime_lab::flat_out_rate(&request, &show, stop)?;
         return Ok((RunOutcome::FlatOutRate { auto }, ProcessExit::Fine));
     }
     let finished = dbtime_lab::run(&request, &show, stop)?;

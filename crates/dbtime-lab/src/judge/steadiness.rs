@@ -107,10 +107,10 @@ pub(super) fn not_steady(record: &RunRecord) -> Option<Warning> {
     let way = if trend.change_pct < 0.0 { "fell" } else { "rose" };
     let text = format!(
         "not steady: {what} {way} by {:.0} % from the first third of the window to the last (99 % CI \
-         {:+.0} .. {:+.0})",
+         {} .. {})",
         trend.change_pct.abs(),
-        trend.change_low_pct,
-        trend.change_high_pct
+        signed(trend.change_low_pct),
+        signed(trend.change_high_pct)
     );
     let remedy = match trend.settled_after_s {
         Some(seconds) if seconds > 0 => {
@@ -122,6 +122,10 @@ pub(super) fn not_steady(record: &RunRecord) -> Option<Warning> {
             .to_owned(),
     };
     warning(WarningKind::NotSteady, text, &remedy)
+}
+
+fn signed(pct: f64) -> String {
+    format!("{pct:+.0}").replace('-', "−")
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@
 
 mod gate;
 mod journal_file;
+mod pack;
 mod program;
 mod program_output;
 mod schedule;
@@ -20,6 +21,7 @@ mod session;
 mod stopping;
 #[cfg(test)]
 mod tests;
+mod verification;
 
 use crate::error::LabError;
 use crate::store::{make_folder, write_file};
@@ -29,10 +31,12 @@ use dbtime_model::study::{
     TrialOutcome, TrialRecord, read_plan, study_file, study_table,
 };
 use journal_file::{JournalFile, sync_folder};
+pub use pack::{changed_files, pack_study, unpack_study};
 pub use program::{ProgramTrials, read_output};
 pub use program_output::{check_source, program_values};
 use schedule::{StudyStep, TrialPlace};
 use std::path::{Path, PathBuf};
+pub use verification::{RunsVerified, verify_runs};
 
 /// What makes the runs of a study.
 pub trait TrialMaker {

@@ -31,7 +31,7 @@ pub(super) fn present(plan: &str) -> StudySession {
     StudySession {
         number: 0,
         at: jiff::Timestamp::now().to_string(),
-        plan_sha256: sha256(plan.as_bytes()),
+        plan_sha256: digest(plan.as_bytes()),
         program_sha256: program_sha256().to_owned(),
         host: machine.host,
         kernel: machine.kernel,
@@ -88,11 +88,12 @@ fn differences(last: &StudySession, present: &StudySession) -> Vec<String> {
 fn program_sha256() -> &'static str {
     static PROGRAM: OnceLock<String> = OnceLock::new();
     PROGRAM.get_or_init(|| {
-        std::fs::read("/proc/self/exe").map_or_else(|_| String::new(), |program| sha256(&program))
+        std::fs::read("/proc/self/exe").map_or_else(|_| String::new(), |program| digest(&program))
     })
 }
 
-fn sha256(bytes: &[u8]) -> String {
+/// SHA-256 in hexadecimal digits.
+pub(super) fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
         // Writing into a `String` cannot fail.
         let _ = write!(text, "{byte:02x}");

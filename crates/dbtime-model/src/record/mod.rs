@@ -56,8 +56,8 @@ pub use summary::{
     OperationSummary, PercentilePoint, StatementSummary, ThinkSummary,
 };
 pub use sweep::{
-    FactorValue, FailedRun, SWEEP_SCHEMA, Sweep, SweepRecord, SweepRun, combination_text, is_sweep,
-    read_sweep, read_sweep_record, record_folder,
+    FactorValue, FailedRun, FoundRate, SWEEP_SCHEMA, Sweep, SweepRecord, SweepRun,
+    combination_text, is_sweep, read_sweep, read_sweep_record, record_folder,
 };
 pub use sweep_csv::sweep_text;
 pub use trace::{JoinCounts, JoinedRecording, TraceInfo};

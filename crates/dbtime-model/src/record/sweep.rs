@@ -32,10 +32,33 @@ pub struct SweepRecord {
     pub complete: bool,
     /// The swept factors, in the order of the command line.
     pub factors: Vec<String>,
+    /// What a search for a rate found; `null`: there was none, or it goes on.
+    pub found: Option<FoundRate>,
     /// The runs made so far, in the order they were made.
     pub runs: Vec<SweepRun>,
     /// Those that could not be made, likewise.
     pub failed: Vec<FailedRun>,
+}
+
+/// The highest rate that meets a limit, as a search found it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FoundRate {
+    /// The limit, as it was given.
+    pub limit: String,
+    /// The rate; `null`: none was found. Unit: transactions per second.
+    pub rate_tps: Option<f64>,
+    /// The lowest rate that was seen to miss it; `null`: none. Unit: transactions per second.
+    pub above_tps: Option<f64>,
+    /// Whether that rate was not seen to miss it: the driver itself was late there, so that nobody
+    /// knows.
+    pub is_above_unjudged: bool,
+    /// How many fresh runs confirmed it, all that were made for that.
+    pub confirmed: u64,
+    /// What is carried flat out, whatever the response. Unit: transactions per second.
+    pub flat_out_tps: f64,
+    /// Why it is not known; `null`: it is.
+    pub unknown: Option<String>,
 }
 
 /// A run of a sweep that could not be made, or crashed.

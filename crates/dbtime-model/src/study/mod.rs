@@ -7,6 +7,7 @@
 mod folder;
 mod history;
 mod journal;
+mod manifest;
 mod plan;
 mod program;
 mod table;
@@ -17,6 +18,7 @@ pub use history::{BlockAttempt, HistoryError, StudyHistory, StudyRun};
 pub use journal::{
     JournalError, JournalEvent, JournalText, StudySession, StudyTrial, TrialOutcome, read_journal,
 };
+pub use manifest::{MANIFEST_SCHEMA, PackedFile, StudyManifest};
 pub use plan::{
     BlockDesign, CellRole, GateLimits, PilotRuns, STUDY_SCHEMA, StopRule, StudyCell, StudyPlan,
     StudyReadError, is_study, read_plan,
@@ -47,4 +49,8 @@ pub mod study_file {
     pub const PROGRAM_USAGE: &str = "usage.json";
     /// What came of each run, as a table.
     pub const TABLE: &str = "runs.csv";
+    /// Everything that was compared.
+    pub const ANALYSIS: &str = "analysis.json";
+    /// The files of a packed study.
+    pub const MANIFEST: &str = "manifest.json";
 }

@@ -8,6 +8,7 @@
 //! show the same tables (`tables`), each in the order of what changed most.
 
 mod figures;
+mod forest_text;
 mod groups;
 mod junit;
 mod markdown;
@@ -21,7 +22,8 @@ mod text;
 
 pub use figures::{FigurePair, FigureUnit};
 pub use groups::{
-    GroupComparison, GroupFigure, GroupOptions, GroupOutcome, GroupedRun, PlacedRun, RunGroup,
+    GroupComparison, GroupFigure, GroupOptions, GroupOutcome, GroupedRun, PartChange,
+    PercentileChange, PlacedRun, RunGroup,
 };
 pub use junit::{groups_junit, study_junit};
 pub use markdown::{groups_markdown, study_markdown};

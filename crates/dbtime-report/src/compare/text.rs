@@ -1,6 +1,7 @@
 //! A comparison as text for a terminal.
 
 use super::NO_VERDICT;
+use super::forest_text::forest_lines;
 use super::groups::{self, GroupComparison, RunGroup};
 use super::run::{ComparedRun, RunComparison};
 use super::study::{self, StudyComparison};
@@ -60,6 +61,9 @@ pub fn groups_text(compared: &GroupComparison, style: PageStyle) -> String {
     unlike(&compared.unlike, &mut page);
     group("A", &compared.a, &mut page);
     group("B", &compared.b, &mut page);
+    let changes = compared.metrics.iter();
+    let changes = changes.filter_map(|one| Some((one.name.clone(), one.change_pct?)));
+    forest(&changes.collect::<Vec<_>>(), compared.margin_pct, &mut page);
     groups::of_groups(compared).iter().for_each(|table| show(table, &mut page));
     page.finish()
 }
@@ -74,8 +78,20 @@ pub fn study_text(compared: &StudyComparison, style: PageStyle) -> String {
     for (name, text) in compared.facts() {
         page.fact(&name, &text, TextRole::Plain);
     }
+    let margin = compared.comparisons.first().map_or(0.0, |one| one.comparison.margin_pct);
+    forest(&compared.changes(), margin, &mut page);
     study::of_study(compared).iter().for_each(|table| show(table, &mut page));
     page.finish()
+}
+
+/// Changes as a drawing.
+fn forest(rows: &[(String, [f64; 3])], margin_pct: f64, page: &mut ReportPage) {
+    let lines = forest_lines(rows, margin_pct);
+    if lines.is_empty() {
+        return;
+    }
+    page.heading("Changes with their intervals; between the colons they do not matter");
+    lines.iter().for_each(|line| page.line(&format!("  {line}")));
 }
 
 fn group(name: &str, group: &RunGroup, page: &mut ReportPage) {

@@ -37,11 +37,18 @@ fn header(sweep: &Sweep, out: &mut String) {
         let load = escape(&story::load(&first.load));
         let _ = writeln!(out, "<p class=\"dim\">first run: {load}</p>");
     }
+    if let Some(found) = &sweep.record.found {
+        let (answer, facts) = sweep_story::found(found);
+        let facts = facts.iter().map(|(name, fact)| format!("{name}: {fact}"));
+        let facts = facts.collect::<Vec<_>>().join("; ");
+        let (answer, facts) = (escape(&answer), escape(&facts));
+        let _ = writeln!(out, "<p><strong>{answer}</strong></p><p class=\"dim\">{facts}</p>");
+    }
     for sentence in sweep_story::incomplete(sweep) {
         let _ = writeln!(out, "<p class=\"callout\">{}</p>", escape(&sentence));
     }
     let failed = sweep_story::failed(&sweep.record).into_iter();
-    for sentence in failed.chain(sweep_story::missed(&sweep.record.runs)) {
+    for sentence in failed.chain(sweep_story::missed(&sweep.record)) {
         let sentence = escape(&sentence);
         let _ = writeln!(out, "<p class=\"callout invalid\"><strong>{sentence}</strong></p>");
     }

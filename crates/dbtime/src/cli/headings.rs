@@ -38,7 +38,7 @@ const RUN: [FlagGroup; 8] = [
         ],
     ),
     ("Private server", &["server_set", "server_env", "server_cpus", "server_data"]),
-    ("Many runs", &["sweep", "repeat"]),
+    ("Many runs", &["sweep", "find_rate", "repeat"]),
     ("Requirements", &["limits", "strict"]),
     ("Measuring", &["budget_every", "no_budget", "trace", "stacks", "statements"]),
     (
@@ -48,7 +48,7 @@ const RUN: [FlagGroup; 8] = [
             "no_record",
             "json",
             "events",
-            "find_rate",
+            "flat_out_rate",
             "parent",
             "histogram",
             "server_threads",

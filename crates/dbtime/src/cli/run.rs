@@ -7,7 +7,7 @@ use dbtime_lab::RateChoice;
 use dbtime_load::arrivals::Arrivals;
 use dbtime_load::queue::Backlog;
 use dbtime_load::think::ThinkTime;
-use dbtime_load::workload::WorkloadLimit;
+use dbtime_load::workload::{LimitMetric, WorkloadLimit};
 use dbtime_machine::CpuList;
 use dbtime_model::Nanos;
 use std::path::PathBuf;
@@ -218,6 +218,15 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FACTORS")]
     pub(crate) sweep: Vec<String>,
 
+    /// Find the highest rate that meets a limit, such as 'p99<=10ms', and confirm it by five runs.
+    #[arg(
+        long,
+        value_name = "LIMIT",
+        value_parser = parse_ceiling,
+        conflicts_with_all = ["rate", "sweep", "repeat", "think", "events", "print_spec"]
+    )]
+    pub(crate) find_rate: Option<WorkloadLimit>,
+
     /// Make each run N times, in rounds; one table shows all of them.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repeat: Option<u32>,
@@ -270,9 +279,9 @@ pub(crate) struct RunArgs {
     #[arg(long, conflicts_with_all = ["json", "histogram", "server_threads", "sweep", "repeat"])]
     pub(crate) events: bool,
 
-    /// Only find the flat-out rate of a sweep.
+    /// Only measure the flat-out rate of a sweep.
     #[arg(long, hide = true, requires = "events")]
-    pub(crate) find_rate: bool,
+    pub(crate) flat_out_rate: bool,
 
     /// Process of dbtime that started this one; the run ends with it.
     #[arg(long, hide = true, requires = "events", value_name = "PID")]
@@ -302,6 +311,19 @@ fn parse_variable(text: &str) -> Result<String, String> {
     match text.split_once('=').map_or(text, |(name, _)| name) {
         "" => Err("write NAME=VALUE, or NAME alone".to_owned()),
         _ => Ok(text.to_owned()),
+    }
+}
+
+/// A limit that a higher rate misses sooner.
+fn parse_ceiling(text: &str) -> Result<WorkloadLimit, String> {
+    let limit = parse_limit(text)?;
+    match limit.metric {
+        LimitMetric::Share | LimitMetric::Throughput => Err(
+            "write a limit that a higher rate misses: a percentile, avg or max of the response, or \
+             errors"
+                .to_owned(),
+        ),
+        _ => Ok(limit),
     }
 }
 

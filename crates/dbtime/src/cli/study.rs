@@ -18,7 +18,10 @@ Examples:
   dbtime study run fsync.toml --out fsync
   dbtime study resume fsync
       goes on where it was interrupted
-  dbtime study report fsync";
+  dbtime study report fsync
+  dbtime study pack fsync --out fsync.tar.gz
+  dbtime study verify fsync.tar.gz
+      recomputes every figure";
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, disable_help_subcommand = true)]
@@ -40,6 +43,10 @@ pub(crate) enum StudyCommand {
     Resume(StudyResumeArgs),
     /// Give the verdicts of a study, as far as it is.
     Report(StudyReportArgs),
+    /// Make one file of a study, with a manifest, to be handed on.
+    Pack(StudyPackArgs),
+    /// Recompute every figure of a study from its raw files, and check those against its manifest.
+    Verify(StudyVerifyArgs),
     /// Compare two settings of one run: plan, measure and answer in one line.
     ///
     /// Takes the flags of `dbtime run`, and with --a and --b what differs. First it measures the
@@ -143,6 +150,26 @@ pub(crate) struct StudyReportArgs {
     /// Print one JSON document and nothing else.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  dbtime study pack fsync --out fsync.tar.gz")]
+pub(crate) struct StudyPackArgs {
+    /// Folder of the study, or its file: the newest study of it in dbtime-runs.
+    #[arg(value_name = "STUDY")]
+    pub(crate) study: PathBuf,
+
+    /// New file for the archive [default: the folder's name with .tar.gz].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  dbtime study verify fsync.tar.gz")]
+pub(crate) struct StudyVerifyArgs {
+    /// Archive that `pack` wrote, or folder of a study.
+    #[arg(value_name = "STUDY")]
+    pub(crate) study: PathBuf,
 }
 
 /// How a study that makes runs shows what it does.

@@ -15,6 +15,7 @@ pub(crate) mod run;
 mod runs;
 mod study;
 mod study_ab;
+mod study_pack;
 mod sysbench;
 #[cfg(feature = "trace")]
 mod top;

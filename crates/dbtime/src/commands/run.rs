@@ -20,7 +20,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<ProcessExit, CommandFailure> {
     if args.events {
         return Ok(run_events::run(args, &arguments));
     }
-    if !args.sweep.is_empty() || args.repeat.is_some_and(|times| times > 1) {
+    if !args.sweep.is_empty()
+        || args.find_rate.is_some()
+        || args.repeat.is_some_and(|times| times > 1)
+    {
         return sweep::run(args, &arguments);
     }
     let request = described(args, &arguments)?;

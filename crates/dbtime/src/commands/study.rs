@@ -25,6 +25,8 @@ pub(crate) fn run(args: &StudyArgs) -> Result<ProcessExit, CommandFailure> {
         StudyCommand::Run(args) => begun(args),
         StudyCommand::Resume(args) => resumed(args),
         StudyCommand::Report(args) => reported(args),
+        StudyCommand::Pack(args) => super::study_pack::pack(args),
+        StudyCommand::Verify(args) => super::study_pack::verify(args),
         StudyCommand::Ab(args) => super::study_ab::run(args),
     }
 }
@@ -128,6 +130,7 @@ fn show(folder: &Path, is_json: bool) -> Result<StudyComparison, CommandFailure>
     let page = folder.join("report.html");
     write_whole(&page, &study_page(&compared))?;
     write_whole(&folder.join("report.md"), &study_markdown(&compared))?;
+    write_whole(&folder.join(study_file::ANALYSIS), &json_of(&compared)?)?;
     if is_json {
         print_json(&compared)?;
     } else {
@@ -169,12 +172,17 @@ fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
 }
 
 fn print_json(compared: &StudyComparison) -> Result<(), CommandFailure> {
-    let json = serde_json::to_string_pretty(compared).map_err(CommandFailure::environment)?;
-    screen::json(&(json + "\n"));
+    screen::json(&json_of(compared)?);
     Ok(())
 }
 
-fn read(folder: &Path) -> Result<RecordedStudy, CommandFailure> {
+/// Everything that was compared, as one document.
+pub(super) fn json_of(compared: &StudyComparison) -> Result<String, CommandFailure> {
+    let json = serde_json::to_string_pretty(compared).map_err(CommandFailure::environment)?;
+    Ok(json + "\n")
+}
+
+pub(super) fn read(folder: &Path) -> Result<RecordedStudy, CommandFailure> {
     RecordedStudy::read(folder).map_err(CommandFailure::environment)
 }
 
@@ -211,7 +219,7 @@ fn free_folder(name: &str) -> Result<PathBuf, CommandFailure> {
 }
 
 /// The folder of a study by its name, or by the file that it was planned from.
-fn folder_of(place: &Path) -> Result<PathBuf, CommandFailure> {
+pub(super) fn folder_of(place: &Path) -> Result<PathBuf, CommandFailure> {
     let file = place.file_name().and_then(|name| name.to_str());
     if file == Some(study_file::PLAN) {
         return Ok(place.parent().unwrap_or(Path::new(".")).to_owned());

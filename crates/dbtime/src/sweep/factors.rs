@@ -9,11 +9,11 @@ use crate::exit::CommandFailure;
 pub(super) type FactorCombination = Vec<(String, String)>;
 
 /// Flags that are not for sweeping: they belong to the whole sweep.
-const WHOLE: [&str; 8] =
-    ["sweep", "repeat", "out", "json", "no-record", "strict", "histogram", "quiet"];
+const WHOLE: [&str; 9] =
+    ["sweep", "repeat", "find-rate", "out", "json", "no-record", "strict", "histogram", "quiet"];
 
 /// Flags that a single run of it does not have.
-const OF_SWEEP: [&str; 3] = ["--sweep", "--repeat", "--out"];
+const OF_SWEEP: [&str; 4] = ["--sweep", "--repeat", "--find-rate", "--out"];
 
 /// All combinations, in the order they are run.
 pub(super) fn combinations(sweeps: &[String]) -> Result<Vec<FactorCombination>, CommandFailure> {

@@ -5,7 +5,7 @@ use crate::exit::CommandFailure;
 use dbtime_lab::RecordedRun;
 use dbtime_lab::store::write_sweep;
 use dbtime_model::record::{
-    FactorValue, FailedRun, SWEEP_SCHEMA, SweepRecord, SweepRun, read_sweep,
+    FactorValue, FailedRun, FoundRate, SWEEP_SCHEMA, SweepRecord, SweepRun, read_sweep,
 };
 use std::path::{Path, PathBuf};
 
@@ -78,6 +78,13 @@ impl SweepFolder {
             factors,
             ..SweepRun::from_record(&run.record)
         });
+        self.write()
+    }
+
+    /// Notes what a search found, which has as many runs as it took.
+    pub(super) fn found(&mut self, found: FoundRate) -> Result<(), CommandFailure> {
+        self.record.found = Some(found);
+        self.record.planned = (self.record.runs.len() + self.record.failed.len()) as u64;
         self.write()
     }
 

@@ -1,10 +1,11 @@
-//! `--sweep` and `--repeat`: many runs, a process and a record each, one table.
+//! `--sweep`, `--repeat` and `--find-rate`: many runs, a process and a record each, one table.
 //!
 //! Repetitions go in rounds, so that a machine that changes changes for every combination. With
 //! `--rate auto` all runs are offered the same, or the table would compare loads and not what is
 //! swept: the flat-out rate is measured once, before the first.
 
 mod factors;
+mod find_rate;
 mod folder;
 mod planned;
 
@@ -14,14 +15,17 @@ use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::{LiveProgress, ProgressAudience};
 use crate::planned_run::{self, PlannedRun, RunControls};
 use crate::{interrupt, screen, secrets};
-use dbtime_lab::store::make_folder;
+use dbtime_lab::store::{CreatedFolders, make_folder};
 use dbtime_lab::{RecordedRun, RunOutcome};
-use dbtime_model::record::{FailedRun, WorkloadSpec};
+use dbtime_model::record::{FailedRun, FoundRate};
 use dbtime_report::terminal::{self, SweepRow};
 use folder::{SweepFolder, SweepPlace};
 
 /// Makes all runs.
 pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<ProcessExit, CommandFailure> {
+    if let Some(limit) = &args.find_rate {
+        return find_rate::run(args, arguments, &limit.text);
+    }
     // All of them are read before the first is run.
     let combinations = factors::combinations(&args.sweep)?;
     let names = factors::names(&combinations);
@@ -31,22 +35,15 @@ pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<ProcessExit, C
     if args.print_spec {
         return print_specs(&planned);
     }
-    let workload =
-        planned.first().map_or_else(WorkloadSpec::default, |run| run.spec.workload.clone());
-    let out = folder(args, &workload)?;
-    if let Some(out) = out.as_deref().filter(|out| out.symlink_metadata().is_ok()) {
-        return Err(dbtime_lab::LabError::OutExists(out.to_owned()).into());
-    }
-    let stop = interrupt::install_with(left_by_interrupt(out.is_some()));
-    // A place that cannot be written is known before anything is loaded.
-    let _made = out.as_deref().map(make_folder).transpose()?;
-    let audience = ProgressAudience::of(args.quiet);
-    planned::hold_rate(&mut planned, audience, &stop)?;
+    let Some(first) = planned.first() else {
+        return Err(CommandFailure::usage("--sweep has no combination: write workers=40,10,4"));
+    };
     let rounds = args.repeat.unwrap_or(1) as usize;
     let total = rounds * planned.len();
-    let folder = SweepFolder::new(out, secrets::command_line(arguments), names, total);
-    let mut sweep =
-        SweepCourse { rows: Vec::new(), folder, exit: ProcessExit::Fine, trouble: None };
+    let mut sweep = begun(args, arguments, first, names, total)?;
+    let stop = interrupt::install_with(left_by_interrupt(sweep.folder.path().is_some()));
+    let audience = ProgressAudience::of(args.quiet);
+    planned::hold_rate(&mut planned, audience, &stop)?;
     let live = LiveProgress::of_runs(audience, total);
     for index in 0..total {
         if stop.is_set() || sweep.trouble.is_some() {
@@ -58,6 +55,32 @@ pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<ProcessExit, C
     }
     drop(live);
     sweep.finish(args)
+}
+
+/// A sweep before its first run, with its folder. So many runs are planned; 0: nobody knows.
+///
+/// Errors: the folder exists, or cannot be made.
+fn begun(
+    args: &RunArgs,
+    arguments: &[String],
+    first: &PlannedRun,
+    factors: Vec<String>,
+    planned: usize,
+) -> Result<SweepCourse, CommandFailure> {
+    let out = folder(args, &first.spec.workload)?;
+    if let Some(out) = out.as_deref().filter(|out| out.symlink_metadata().is_ok()) {
+        return Err(dbtime_lab::LabError::OutExists(out.to_owned()).into());
+    }
+    // A place that cannot be written is known before anything is loaded.
+    let made = out.as_deref().map(make_folder).transpose()?;
+    let folder = SweepFolder::new(out, secrets::command_line(arguments), factors, planned);
+    Ok(SweepCourse {
+        rows: Vec::new(),
+        folder,
+        exit: ProcessExit::Fine,
+        trouble: None,
+        _made: made,
+    })
 }
 
 /// What a sweep leaves that a second signal ends.
@@ -84,29 +107,38 @@ struct SweepCourse {
     exit: ProcessExit,
     /// What could not be written of the last: there are no more behind it.
     trouble: Option<CommandFailure>,
+    /// The folder goes with a sweep that has made no run.
+    _made: Option<CreatedFolders>,
 }
 
 impl SweepCourse {
-    /// Makes one run. One that fails or crashes is noted, and the others go on.
+    /// Makes one run, and returns its record. One that fails or crashes is noted, and the others go
+    /// on.
     fn make(
         &mut self,
         args: &RunArgs,
         run: &PlannedRun,
         place: SweepPlace,
         controls: RunControls<'_>,
-    ) {
+    ) -> Option<Box<RecordedRun>> {
         controls.live.next_run();
-        let (number, total) = (place.number, self.folder.record().planned);
+        let number = match self.folder.record().planned {
+            0 => place.number.to_string(),
+            total => format!("{} of {total}", place.number),
+        };
         if ProgressAudience::of(args.quiet) == ProgressAudience::Terminal {
             let (shown, round) = (run.combination(), place.round + 1);
-            screen::note(&format!("run {number} of {total}, round {round}: {shown}"));
+            screen::note(&format!("run {number}, round {round}: {shown}"));
         }
-        let out = self.folder.path().map(|out| out.join(format!("{number:03}")));
+        let out = self.folder.path().map(|out| out.join(format!("{:03}", place.number)));
         let failure = match run.make(out, args.strict, controls) {
             Ok(result) => {
                 self.exit = self.exit.max(ProcessExit::of_process(result.exit_code));
                 match result.outcome {
-                    RunOutcome::Record(recorded) => return self.add(args, &recorded, run, place),
+                    RunOutcome::Record(recorded) => {
+                        self.add(args, &recorded, run, place);
+                        return Some(recorded);
+                    }
                     RunOutcome::Failure { exit_code, text } => {
                         planned_run::failure(exit_code, &text)
                     }
@@ -116,11 +148,18 @@ impl SweepCourse {
             Err(failure) => failure,
         };
         self.exit = self.exit.max(failure.exit());
-        screen::error(&format!("run {number} of {total}: {}", failure.words()));
+        screen::error(&format!("run {number}: {}", failure.words()));
         // Ctrl-C is no failure of the run.
         if !controls.stop.is_set() {
             self.add_failed(args, failure.words(), run, place);
         }
+        None
+    }
+
+    /// The number of the next run.
+    fn next_number(&self) -> usize {
+        let record = self.folder.record();
+        record.runs.len() + record.failed.len() + 1
     }
 
     fn add(&mut self, args: &RunArgs, run: &RecordedRun, planned: &PlannedRun, place: SweepPlace) {
@@ -162,6 +201,17 @@ impl SweepCourse {
             Ok(line) => screen::json(&(line + "\n")),
             Err(error) => self.trouble = Some(CommandFailure::environment(error)),
         }
+    }
+
+    /// Ends a search with what it found.
+    fn found(mut self, args: &RunArgs, found: FoundRate) -> Result<ProcessExit, CommandFailure> {
+        let written = self.folder.found(found.clone());
+        match args.json {
+            true => self.print(&serde_json::json!({ "found": found })),
+            false => find_rate::show(&found),
+        }
+        self.trouble = self.trouble.or(written.err());
+        self.finish(args)
     }
 
     /// Prints the table with what did not go as planned, writes the page, and tells how the sweep

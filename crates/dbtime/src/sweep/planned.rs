@@ -63,7 +63,7 @@ pub(super) fn hold_rate(
         screen::note(&format!("the rate of all, found by {}", from.combination()));
     }
     let live = LiveProgress::new(audience);
-    let found = from.process(vec!["--find-rate".into()], RunControls { live: &live, stop });
+    let found = from.process(vec!["--flat-out-rate".into()], RunControls { live: &live, stop });
     drop(live);
     let found = match found?.outcome {
         RunOutcome::FlatOutRate { auto: Some(found) } => found,

@@ -129,6 +129,9 @@ fn is_taken_as_study(sandbox: &Sandbox, mut line: Vec<String>) {
             assert!(ran.err.contains("there is no database"), "{ran:?}");
             fs::remove_dir_all(sandbox.path("nowhere")).expect("its folder");
         }
+        "verify" => {
+            sandbox.run_words(&line).refused(3, &["holds no study"]);
+        }
         _ if is_file => {
             sandbox.run_words(&line).refused(2, &["no study in dbtime-runs"]);
         }

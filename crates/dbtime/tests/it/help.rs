@@ -5,7 +5,7 @@ use std::io::Read;
 use std::process::Stdio;
 
 /// The commands that are dbtime's own.
-pub(crate) const COMMANDS: [&str; 19] = [
+pub(crate) const COMMANDS: [&str; 21] = [
     "run",
     "init",
     "workloads",
@@ -17,6 +17,8 @@ pub(crate) const COMMANDS: [&str; 19] = [
     "study run",
     "study resume",
     "study report",
+    "study pack",
+    "study verify",
     "study ab",
     "join",
     "runs",

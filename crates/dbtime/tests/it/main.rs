@@ -44,6 +44,7 @@ mod servers;
 mod spec;
 mod stdout;
 mod study;
+mod study_folder;
 mod sweep;
 mod sysbench;
 mod targets;

@@ -39,7 +39,7 @@ fn every_command_has_a_manual_page() {
     let mut pages: Vec<String> = commands.map(|name| format!("dbtime-{name}.1")).collect();
     assert!(pages.len() > 10, "{pages:?}");
     pages.push("dbtime.1".to_owned());
-    let nested = ["ab", "plan", "report", "resume", "run"];
+    let nested = ["ab", "pack", "plan", "report", "resume", "run", "verify"];
     pages.extend(nested.map(|name| format!("dbtime-study-{name}.1")));
     pages.sort();
     assert_eq!(names(&sandbox.path("man")), pages);

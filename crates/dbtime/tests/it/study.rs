@@ -49,6 +49,7 @@ fn a_study_is_planned_run_and_reported() {
     ran.prints(&["two slower than one: −1", "4 pairs", "A/A control", "12 runs in 4 blocks count"]);
     let names = crate::sandbox::names(&sandbox.path("s"));
     let expected = [
+        study_file::ANALYSIS,
         study_file::JOURNAL,
         study_file::PLAN,
         "report.html",

@@ -238,3 +238,36 @@ fn two_sweeps_are_compared_by_their_combinations() {
     assert_eq!(records[0]["throughput_tps"].as_f64(), Some(best.throughput_tps));
     assert_eq!(records[0]["p99_us"].as_f64(), Some(best.response_us.p99));
 }
+
+/// A constant service of 5 ms by two workers: 400/s at most, and below no queue.
+#[test]
+fn the_highest_rate_that_meets_a_limit_is_found_and_confirmed() {
+    let sandbox = Sandbox::new();
+    let line = "run values1 --target 'null:?service=5ms' --connections 2 --time 1s --warmup 100ms";
+    let ran = sandbox.run(&format!("{line} --find-rate 'p90<=25ms' --out f --json --quiet"));
+    // A run that was late for the driver's own sake is repeated, with a word on it.
+    ran.exits(0);
+    let documents: Vec<Value> = ran.out.lines().map(document).collect();
+    let found = &documents.last().expect("an answer")["found"];
+    let rate = found["rate_tps"].as_f64().expect("a rate");
+    assert!((250.0..410.0).contains(&rate), "{found}");
+    assert!(found["above_tps"].as_f64().expect("one that misses it") > rate, "{found}");
+    assert_eq!(found["confirmed"], 5);
+    let recorded = read_sweep_record(&sandbox.path("f")).expect("a sweep");
+    assert!(recorded.complete && recorded.runs.len() + 1 == documents.len(), "{recorded:?}");
+    let at_it = documents.iter().filter(|run| run["load"]["rate_tps"] == rate);
+    let seeds: std::collections::BTreeSet<_> = at_it.map(|run| count(run, "/load/seed")).collect();
+    assert!(seeds.len() > 5, "fresh runs have seeds of their own: {seeds:?}");
+    let shown = sandbox.run("report f --text").fine();
+    shown.prints(&["highest rate with p90<=25ms", "by 5 of 5 fresh runs", "above it"]);
+    // A response is never shorter than the service.
+    let none = sandbox.run(&format!("{line} --find-rate 'p50<=1ms' --no-record --quiet"));
+    none.exits(1);
+    none.prints(&["no rate has p50<=1ms"]);
+    sandbox
+        .run(&format!("{line} --rate 5/s --find-rate 'p99<=1ms'"))
+        .refused(2, &["--find-rate", "--rate"]);
+    sandbox
+        .run(&format!("{line} --find-rate 'throughput>=1/s'"))
+        .refused(2, &["a limit that a higher rate misses"]);
+}

@@ -4,11 +4,14 @@
 //! is set against the differences within them. The unit is the run, one life of a server.
 
 mod charts;
+mod differences;
 mod metrics;
 mod tables;
 mod wording;
 
-pub(super) use charts::charts;
+pub(super) use charts::{charts, detail_charts};
+pub use differences::{PartChange, PercentileChange};
+use differences::{part_changes, percentile_changes};
 pub(super) use metrics::{GroupMetric, of_program, primary_first};
 pub(super) use tables::{figures_and_parts, of_groups};
 pub(super) use wording::signed;
@@ -158,6 +161,10 @@ pub struct GroupComparison {
     /// The difference of the mean responses by part, the total last; empty unless all runs have a
     /// budget and the primary metric a change.
     pub parts: Vec<FigurePair>,
+    /// The changes of the percentiles of the response; empty of external programs.
+    pub percentiles: Vec<PercentileChange>,
+    /// The changes of the parts with their intervals, the total first; empty as `parts` is.
+    pub part_changes: Vec<PartChange>,
     /// That difference in a line.
     pub where_it_went: Option<String>,
 }
@@ -205,6 +212,8 @@ impl GroupComparison {
             settings: setup::between([&of_a, &of_b]),
             unlike: unlike(&sides),
             metrics: figures,
+            percentiles: if compares_means { percentile_changes(&valid) } else { Vec::new() },
+            part_changes: if parts.is_empty() { Vec::new() } else { part_changes(&valid) },
             where_it_went: wording::where_it_went(&parts),
             parts,
         }

@@ -190,5 +190,10 @@ fn text_and_page_have_the_verdict_first() {
     );
     assert!(page.contains(&compared.verdict));
     assert!(page.find("forest-title") < page.find("sequence-title"), "changes first");
-    assert_eq!(page.matches("class=\"hit\"").count(), compared.metrics.len());
+    let rows = compared.metrics.len() + compared.percentiles.len() + compared.part_changes.len();
+    assert_eq!(page.matches("class=\"hit\"").count(), rows);
+    let ids: Vec<&str> =
+        page.split(" id=\"").skip(1).filter_map(|at| at.split('"').next()).collect();
+    let once: std::collections::BTreeSet<&str> = ids.iter().copied().collect();
+    assert_eq!(ids.len(), once.len(), "each id is there once: {ids:?}");
 }

@@ -1,30 +1,63 @@
 //! A study as charts.
 
-use super::StudyComparison;
-use crate::charts::{ForestRow, SequencedRun, forest_plot, run_sequence};
+use super::{CellComparison, StudyComparison};
+use crate::charts::{ForestRow, ForestUnit, SequencedRun, forest_plot, run_sequence};
 use crate::compare::figures::FigureUnit;
+use crate::compare::groups::detail_charts;
 
-/// The charts with their titles: all changes first, the control on top, then all runs.
-pub(in crate::compare) fn charts(study: &StudyComparison) -> Vec<(&'static str, String)> {
+/// Of so many configurations it is shown where their responses changed; of more the tables say it.
+const MOST_DETAILED: usize = 4;
+
+/// The charts with their titles: all changes first, the control on top, then what is in them, then
+/// all runs.
+pub(in crate::compare) fn charts(study: &StudyComparison) -> Vec<(String, String)> {
     let all = || study.control.iter().chain(&study.comparisons);
     let first = all().next().map(|one| one.baseline.as_str());
     let is_one = all().all(|one| Some(one.baseline.as_str()) == first);
     let baseline = first.filter(|_| is_one).unwrap_or("its baseline");
-    let rows: Vec<ForestRow<'_>> = all()
-        .filter_map(|one| {
-            let change_pct = one.comparison.metrics.first()?.change_pct?;
-            Some(ForestRow { name: &one.cell, change_pct, text: &one.verdict })
-        })
+    let changes = study.changes();
+    let texts: Vec<&str> =
+        all().filter_map(|one| change(one).map(|_| one.verdict.as_str())).collect();
+    let rows: Vec<ForestRow<'_>> = changes
+        .iter()
+        .zip(texts)
+        .map(|((name, change), text)| ForestRow { name, change: *change, text })
         .collect();
     let margin = study.comparisons.first().map_or(0.0, |one| one.comparison.margin_pct);
     let primary = &study.primary;
-    let forest = forest_plot(&rows, margin, &format!("change of {primary} against {baseline}"));
-    let forest = forest.map(|svg| ("What changed, and how sure that is", svg));
+    let unit = ForestUnit::Percent { margin };
+    let forest =
+        forest_plot("forest", &rows, unit, &format!("change of {primary} against {baseline}"));
+    let forest = forest.map(|svg| ("What changed, and how sure that is".to_owned(), svg));
     let capacity = study.capacity.charts(&study.primary_metric.name, study.primary_metric.unit);
-    forest.into_iter().chain(capacity).chain(sequence(study)).collect()
+    let capacity = capacity.into_iter().map(|(title, svg)| (title.to_owned(), svg));
+    forest.into_iter().chain(details(study)).chain(capacity).chain(sequence(study)).collect()
 }
 
-fn sequence(study: &StudyComparison) -> Option<(&'static str, String)> {
+impl StudyComparison {
+    /// What changed by how much, the control first: names, and changes with their intervals in
+    /// percent.
+    pub(in crate::compare) fn changes(&self) -> Vec<(String, [f64; 3])> {
+        let all = self.control.iter().chain(&self.comparisons);
+        all.filter_map(|one| Some((one.cell.clone(), change(one)?))).collect()
+    }
+}
+
+fn change(one: &CellComparison) -> Option<[f64; 3]> {
+    one.comparison.metrics.first()?.change_pct
+}
+
+fn details(study: &StudyComparison) -> Vec<(String, String)> {
+    if study.comparisons.len() > MOST_DETAILED {
+        return Vec::new();
+    }
+    let of = |(at, one): (usize, &CellComparison)| {
+        detail_charts(&one.comparison, &format!("-{at}"), [&one.cell, &one.baseline])
+    };
+    study.comparisons.iter().enumerate().flat_map(of).collect()
+}
+
+fn sequence(study: &StudyComparison) -> Option<(String, String)> {
     let metric = &study.primary_metric;
     let unit = metric.unit;
     let names: Vec<&str> = study.cells.iter().map(|cell| cell.name.as_str()).collect();
@@ -44,5 +77,5 @@ fn sequence(study: &StudyComparison) -> Option<(&'static str, String)> {
         })
         .collect();
     let svg = run_sequence(&runs, &names, &metric.name, unit == FigureUnit::Us)?;
-    Some(("Are the runs comparable?", svg))
+    Some(("Are the runs comparable?".to_owned(), svg))
 }

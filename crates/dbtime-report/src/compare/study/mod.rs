@@ -4,6 +4,7 @@
 mod capacity;
 mod charts;
 mod crossed;
+mod drift;
 mod effects;
 mod factors;
 mod latency;
@@ -145,6 +146,9 @@ pub struct StudyComparison {
     primary_metric: GroupMetric,
     /// Each configuration that was compared, in the order of the plan.
     pub comparisons: Vec<CellComparison>,
+    /// What changed over the session, whatever the configuration: from the first run that counts to
+    /// the last, with its 95 % interval; `null`: too few runs. Unit: percent.
+    pub drift_pct: Option<[f64; 3]>,
     /// The baseline against itself; `null`: the plan had no control.
     pub control: Option<CellComparison>,
     /// What the factors do, where several were crossed.
@@ -183,6 +187,7 @@ impl StudyComparison {
             one.outcome = GroupOutcome::Undecided;
         }
         let complete = history.complete_blocks(plan.cells.len()).len() as u64;
+        let lines = lines(study);
         Self {
             schema: SCHEMA,
             kind: "study",
@@ -194,10 +199,11 @@ impl StudyComparison {
             primary_metric: metrics(plan).swap_remove(0),
             capacity: StudyCapacity::of(study, &comparisons),
             comparisons,
+            drift_pct: drift::drift(&lines),
             control,
             factors: FactorEffects::of(study),
             cells: (0..plan.cells.len()).map(|cell| figures(study, cell)).collect(),
-            runs: lines(study),
+            runs: lines,
             complete_blocks: complete,
             further_sessions: (history.sessions.len() as u64).saturating_sub(1),
         }
@@ -231,6 +237,8 @@ impl StudyComparison {
         }
         facts.extend(self.capacity.facts());
         facts.extend(self.control.as_ref().map(|one| fact("A/A control", one.verdict.clone())));
+        let drift = self.drift_pct.and_then(drift::drift_text);
+        facts.extend(drift.map(|text| fact("drift", text)));
         facts.push(fact("runs", self.runs_text()));
         facts.push(fact("study", self.state.clone()));
         facts

@@ -9,7 +9,7 @@ use super::table::{TextCell, TextColumn};
 use crate::format::{NONE, clean, rate};
 use crate::story;
 use crate::sweep_story;
-use dbtime_model::record::{ArrivalProcess, RunRecord, Sweep, SweepRecord, SweepRun};
+use dbtime_model::record::{ArrivalProcess, FoundRate, RunRecord, Sweep, SweepRecord, SweepRun};
 
 /// One run of a sweep.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -107,6 +107,9 @@ fn arrivals(record: &RunRecord) -> String {
 /// Shape: as [`sweep_table`].
 pub fn sweep_text(sweep: &Sweep, style: PageStyle) -> String {
     let mut page = ReportPage::plain(style);
+    if let Some(found) = &sweep.record.found {
+        answer(found, &mut page);
+    }
     let rows: Vec<SweepRow> = sorted(&sweep.runs)
         .into_iter()
         .map(|(run, record)| {
@@ -123,6 +126,23 @@ pub fn sweep_text(sweep: &Sweep, style: PageStyle) -> String {
     page.finish()
 }
 
+/// The answer of a search for a rate.
+///
+/// Shape: as [`sweep_table`].
+pub fn found_rate(found: &FoundRate, style: PageStyle) -> String {
+    let mut page = ReportPage::plain(style);
+    answer(found, &mut page);
+    page.finish()
+}
+
+fn answer(found: &FoundRate, page: &mut ReportPage) {
+    let (answer, facts) = sweep_story::found(found);
+    page.text(&answer, TextRole::Bold);
+    for (name, fact) in facts {
+        page.fact(name, &fact, TextRole::Plain);
+    }
+}
+
 /// What did not go as planned in a sweep: which runs failed, which missed which limit, and how many
 /// were not made; nothing where all went well.
 pub fn sweep_troubles(sweep: &SweepRecord, style: PageStyle) -> String {
@@ -136,7 +156,7 @@ pub fn sweep_troubles(sweep: &SweepRecord, style: PageStyle) -> String {
 
 fn missed(sweep: &SweepRecord, page: &mut ReportPage) {
     let failed = sweep_story::failed(sweep);
-    for sentence in failed.into_iter().chain(sweep_story::missed(&sweep.runs)) {
+    for sentence in failed.into_iter().chain(sweep_story::missed(sweep)) {
         page.text(&sentence, TextRole::Bad);
     }
 }

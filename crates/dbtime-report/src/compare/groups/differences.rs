@@ -1,0 +1,143 @@
+//! Percentiles and parts of the response, one by one, with intervals: where in the distribution the
+//! change is, and in which part.
+
+use super::{PlacedRun, PlacedSides, are_paired};
+use dbtime_model::Part;
+use dbtime_model::record::{LatencyUs, RunRecord};
+use dbtime_stats::{ConfidenceInterval, LogRatio, MeanDifference};
+use serde::Serialize;
+
+/// The level of each interval by itself.
+const LEVEL: f64 = 0.95;
+
+/// A percentile: its name, and where a record has it.
+type NamedPercentile = (&'static str, fn(&LatencyUs) -> f64);
+
+/// The percentiles that are compared.
+const PERCENTILES: [NamedPercentile; 5] = [
+    ("p50", |response| response.p50),
+    ("p90", |response| response.p90),
+    ("p95", |response| response.p95),
+    ("p99", |response| response.p99),
+    ("p99.9", |response| response.p999),
+];
+
+/// The change of a percentile of the response, from the percentiles of the runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PercentileChange {
+    /// Which: `p50`, `p99.9`.
+    pub name: &'static str,
+    /// The change and its 95 % interval. Unit: percent.
+    pub change_pct: [f64; 3],
+}
+
+/// The change of the mean of a part of the response.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PartChange {
+    /// The part; `total`: the response.
+    pub name: &'static str,
+    /// The change and its 95 % interval. Unit: microseconds per transaction.
+    pub change_us: [f64; 3],
+}
+
+/// The changes of the percentiles; empty where a run has none, or where there are too few runs.
+pub(super) fn percentile_changes(sides: &PlacedSides<'_>) -> Vec<PercentileChange> {
+    let Some([a, b]) = runs_of_dbtime(sides) else { return Vec::new() };
+    let change = |(name, of): NamedPercentile| {
+        let values = |side: &[&RunRecord]| -> Vec<f64> {
+            side.iter().map(|run| of(&run.latency_us.response)).collect()
+        };
+        let (a, b) = (values(&a), values(&b));
+        let ratio = match are_paired(sides) {
+            true => LogRatio::paired(&a.into_iter().zip(b).collect::<Vec<_>>()),
+            false => LogRatio::unpaired(&a, &b),
+        };
+        let change = ratio?.interval(LEVEL).map(|share| 100.0 * share);
+        Some(PercentileChange { name, change_pct: three(&change) })
+    };
+    PERCENTILES.into_iter().filter_map(change).collect()
+}
+
+/// The changes of all parts that the runs measured, the total first; empty unless all of them
+/// measured the same.
+pub(super) fn part_changes(sides: &PlacedSides<'_>) -> Vec<PartChange> {
+    let Some([a, b]) = runs_of_dbtime(sides) else { return Vec::new() };
+    let change = |name: &'static str, of: &dyn Fn(&RunRecord) -> Option<f64>| {
+        let values =
+            |side: &[&RunRecord]| -> Option<Vec<f64>> { side.iter().map(|run| of(run)).collect() };
+        let (a, b) = (values(&a)?, values(&b)?);
+        let difference = match are_paired(sides) {
+            true => MeanDifference::paired(&a.into_iter().zip(b).collect::<Vec<_>>()),
+            false => MeanDifference::unpaired(&a, &b),
+        };
+        Some(PartChange { name, change_us: three(&difference?.interval(LEVEL)) })
+    };
+    let total = change("total", &|run| Some(run.budget_us.as_ref()?.total));
+    let parts = Part::ALL.into_iter().filter_map(|part| {
+        change(part.name(), &move |run: &RunRecord| run.budget_us.as_ref()?.get(part))
+    });
+    // A part that is nothing in all runs is no part of a change.
+    let parts = parts.filter(|part| part.change_us.iter().any(|us| *us != 0.0));
+    total.into_iter().chain(parts).collect()
+}
+
+/// The records of both sides; `None` where a run is one of an external program.
+fn runs_of_dbtime<'a>(sides: &PlacedSides<'a>) -> Option<[Vec<&'a RunRecord>; 2]> {
+    let of = |side: &[PlacedRun<'a>]| -> Option<Vec<&'a RunRecord>> {
+        side.iter().map(|run| run.record.run()).collect()
+    };
+    Some([of(&sides[0])?, of(&sides[1])?])
+}
+
+fn three(interval: &ConfidenceInterval) -> [f64; 3] {
+    [interval.estimate, interval.low, interval.high]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbtime_model::record::BudgetUs;
+
+    /// Runs whose response and lock are so much longer, one a minute from a minute on.
+    fn side(more: f64, from: u32) -> Vec<RunRecord> {
+        let run = |at: u32| {
+            let noise = f64::from(at);
+            let mut run = RunRecord {
+                started_at: format!("2026-11-01T00:{:02}:00Z", 2 * at + from),
+                ..RunRecord::default()
+            };
+            let response = &mut run.latency_us.response;
+            (response.p50, response.p90, response.p95) = (100.0, 150.0 + noise, 200.0);
+            (response.p99, response.p999) = (300.0 * (1.0 + more), 500.0);
+            run.budget_us = Some(BudgetUs {
+                total: 110.0 + 100.0 * more + noise,
+                lock: Some(100.0 * more),
+                cpu: Some(110.0 + noise),
+                ..BudgetUs::default()
+            });
+            run
+        };
+        (0..4).map(run).collect()
+    }
+
+    fn placed(side: &[RunRecord]) -> Vec<PlacedRun<'_>> {
+        let of = |record| PlacedRun { place: "r", record, excluded: None };
+        side.iter().map(|record| of(record.into())).collect()
+    }
+
+    #[test]
+    fn the_percentile_and_the_part_that_changed_are_told_from_the_others() {
+        let (a, b) = (side(0.0, 0), side(0.5, 1));
+        let sides = [placed(&a), placed(&b)];
+        let percentiles = percentile_changes(&sides);
+        let changed: Vec<&str> =
+            percentiles.iter().filter(|one| one.change_pct[1] > 1.0).map(|one| one.name).collect();
+        assert_eq!((percentiles.len(), changed), (5, vec!["p99"]));
+        assert!((percentiles[3].change_pct[0] - 50.0).abs() < 1e-9);
+        let parts = part_changes(&sides);
+        assert_eq!(parts.iter().map(|part| part.name).collect::<Vec<_>>(), ["total", "lock"]);
+        assert!((parts[1].change_us[0] - 50.0).abs() < 1e-9);
+        // One pair has no interval.
+        assert!(percentile_changes(&[sides[0][..1].to_vec(), sides[1][..1].to_vec()]).is_empty());
+    }
+}

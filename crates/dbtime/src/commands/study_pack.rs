@@ -1,0 +1,199 @@
+//! `dbtime study pack` and `verify`: a study as one file, and its figures from its raw files.
+
+use super::study::{folder_of, json_of, read};
+use crate::cli::{StudyPackArgs, StudyVerifyArgs};
+use crate::exit::{CommandFailure, ProcessExit};
+use crate::screen;
+use dbtime_lab::study::{changed_files, pack_study, unpack_study, verify_runs};
+use dbtime_model::study::{RecordedStudy, study_file, study_table};
+use dbtime_report::compare::StudyComparison;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// By which share a figure of another build may differ: of the last digits of sums.
+const SAME: f64 = 1e-9;
+
+/// How many figures are listed before the rest are counted.
+const MOST_LISTED: usize = 10;
+
+pub(crate) fn pack(args: &StudyPackArgs) -> Result<ProcessExit, CommandFailure> {
+    let folder = folder_of(&args.study)?;
+    read(&folder)?;
+    let archive = match &args.out {
+        Some(out) => out.clone(),
+        None => PathBuf::from(format!("{}.tar.gz", name(&folder)?)),
+    };
+    let manifest = pack_study(&folder, &archive)?;
+    let bytes: u64 = manifest.files.iter().map(|file| file.bytes).sum();
+    screen::result(&format!(
+        "Packed: {}\n{} files, {:.1} MB before compression; manifest.json has their SHA-256\n",
+        archive.display(),
+        manifest.files.len(),
+        bytes as f64 / 1e6
+    ));
+    Ok(ProcessExit::Fine)
+}
+
+fn name(folder: &Path) -> Result<String, CommandFailure> {
+    let folder = folder.canonicalize().map_err(CommandFailure::environment)?;
+    Ok(folder.file_name().map_or("study".into(), |name| name.to_string_lossy()).into_owned())
+}
+
+pub(crate) fn verify(args: &StudyVerifyArgs) -> Result<ProcessExit, CommandFailure> {
+    let unpacked = tempfile::tempdir().map_err(CommandFailure::environment)?;
+    let folder = match args.study.is_file() && !is_toml(&args.study) {
+        true => unpack_study(&args.study, unpacked.path())?,
+        false => folder_of(&args.study)?,
+    };
+    let study = read(&folder)?;
+    let checks = [
+        files(&folder)?,
+        runs(&folder, &study),
+        table(&folder, &study),
+        analysis(&folder, &study)?,
+    ];
+    screen::result(&format!("Study {}\n", study.plan.name));
+    checks.iter().for_each(VerifiedCheck::show);
+    Ok(match checks.iter().all(|check| check.problems.is_empty()) {
+        true => ProcessExit::Fine,
+        false => ProcessExit::Failed,
+    })
+}
+
+fn is_toml(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "toml")
+}
+
+/// One look at a study.
+struct VerifiedCheck {
+    name: &'static str,
+    /// What holds where there is no problem.
+    fine: String,
+    problems: Vec<String>,
+}
+
+impl VerifiedCheck {
+    fn show(&self) {
+        let (word, texts) = match self.problems.is_empty() {
+            true => ("ok", std::slice::from_ref(&self.fine)),
+            false => ("WRONG", self.problems.as_slice()),
+        };
+        for (at, text) in texts.iter().enumerate() {
+            let (word, name) = if at == 0 { (word, self.name) } else { ("", "") };
+            screen::result(&format!("  {word:<6}{name:<10}{text}\n"));
+        }
+    }
+}
+
+fn files(folder: &Path) -> Result<VerifiedCheck, CommandFailure> {
+    let changed = changed_files(folder)?;
+    let fine = match changed {
+        Some(_) => "all files are as they were packed",
+        None => "not packed: that no file was changed is not known",
+    };
+    let problems = changed.unwrap_or_default();
+    Ok(VerifiedCheck { name: "files", fine: fine.to_owned(), problems })
+}
+
+fn runs(folder: &Path, study: &RecordedStudy) -> VerifiedCheck {
+    let verified = verify_runs(folder, study);
+    let fine = format!(
+        "{} runs: throughput follows from the series, percentiles from the histogram, parts add up",
+        verified.runs
+    );
+    VerifiedCheck { name: "runs", fine, problems: verified.problems }
+}
+
+fn table(folder: &Path, study: &RecordedStudy) -> VerifiedCheck {
+    let file = study_file::TABLE;
+    let there = std::fs::read_to_string(folder.join(file)).unwrap_or_default();
+    let problems = match there == study_table(study) {
+        true => Vec::new(),
+        false => vec![format!("{file} is not what the records give")],
+    };
+    VerifiedCheck { name: "table", fine: format!("{file} follows from the records"), problems }
+}
+
+fn analysis(folder: &Path, study: &RecordedStudy) -> Result<VerifiedCheck, CommandFailure> {
+    let file = study_file::ANALYSIS;
+    let computed: Value = serde_json::from_str(&json_of(&StudyComparison::of(study))?)
+        .map_err(CommandFailure::environment)?;
+    let there = std::fs::read_to_string(folder.join(file)).map_err(|error| error.to_string());
+    let there = there
+        .and_then(|text| serde_json::from_str::<Value>(&text).map_err(|error| error.to_string()));
+    let mut compared = FiguresCompared::default();
+    match there {
+        Ok(there) => compared.compare("", &there, &computed),
+        Err(reason) => compared.different.push(format!("{file} cannot be read: {reason}")),
+    }
+    let more = compared.different.len().saturating_sub(MOST_LISTED);
+    compared.different.truncate(MOST_LISTED);
+    if more > 0 {
+        compared.different.push(format!("and {more} more"));
+    }
+    let fine = format!("{file}: all {} figures follow from the records", compared.figures);
+    Ok(VerifiedCheck { name: "analysis", fine, problems: compared.different })
+}
+
+/// Two documents, figure by figure.
+#[derive(Default)]
+struct FiguresCompared {
+    figures: usize,
+    different: Vec<String>,
+}
+
+impl FiguresCompared {
+    fn compare(&mut self, place: &str, there: &Value, computed: &Value) {
+        match (there, computed) {
+            (Value::Object(a), Value::Object(b)) => {
+                for key in a.keys().chain(b.keys().filter(|key| !a.contains_key(*key))) {
+                    let [a, b] = [a, b].map(|of| of.get(key).unwrap_or(&Value::Null));
+                    self.compare(&format!("{place}/{key}"), a, b);
+                }
+            }
+            (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+                for (at, (a, b)) in a.iter().zip(b).enumerate() {
+                    self.compare(&format!("{place}/{at}"), a, b);
+                }
+            }
+            (a, b) => {
+                self.figures += 1;
+                if !is_same(a, b) {
+                    self.different.push(format!(
+                        "{}: {place} is {a}, and the records give {b}",
+                        study_file::ANALYSIS
+                    ));
+                }
+            }
+        }
+    }
+}
+
+fn is_same(a: &Value, b: &Value) -> bool {
+    match (a.as_f64(), b.as_f64()) {
+        (Some(a), Some(b)) => (a - b).abs() <= SAME * a.abs().max(b.abs()).max(1.0),
+        _ => a == b,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn figures_are_compared_at_their_places() {
+        let mut compared = FiguresCompared::default();
+        let a = json!({ "x": [1.0, 2.0], "gone": 3, "same": 1.0 });
+        let b = json!({ "x": [1.0, 2.5], "same": 1.000_000_000_000_1 });
+        compared.compare("", &a, &b);
+        assert_eq!(compared.figures, 4);
+        assert_eq!(
+            compared.different,
+            [
+                "analysis.json: /gone is 3, and the records give null",
+                "analysis.json: /x/1 is 2.0, and the records give 2.5"
+            ]
+        );
+    }
+}
