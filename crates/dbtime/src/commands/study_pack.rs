@@ -98,7 +98,7 @@ fn files(folder: &Path) -> Result<VerifiedCheck, CommandFailure> {
 fn runs(folder: &Path, study: &RecordedStudy) -> VerifiedCheck {
     let verified = verify_runs(folder, study);
     let fine = format!(
-        "{} runs: throughput follows from the series, percentiles from the histogram, parts add up",
+        "the figures of {} runs follow from their series, histograms and parts",
         verified.runs
     );
     VerifiedCheck { name: "runs", fine, problems: verified.problems }
