@@ -6,6 +6,7 @@ use crate::exit::{CommandFailure, ProcessExit};
 use crate::screen;
 use dbtime_lab::study::{changed_files, pack_study, unpack_study, verify_runs};
 use dbtime_model::study::{RecordedStudy, study_file, study_table};
+use dbtime_model::units::count;
 use dbtime_report::compare::StudyComparison;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -131,7 +132,8 @@ fn analysis(folder: &Path, study: &RecordedStudy) -> Result<VerifiedCheck, Comma
     if more > 0 {
         compared.different.push(format!("and {more} more"));
     }
-    let fine = format!("{file}: all {} figures follow from the records", compared.figures);
+    let fine =
+        format!("{file}: all {} figures follow from the records", count(compared.figures as u64));
     Ok(VerifiedCheck { name: "analysis", fine, problems: compared.different })
 }
 
