@@ -37,8 +37,9 @@ pub(super) fn little(record: &RunRecord) -> Option<Warning> {
         true => WarningKind::LittleWrong,
         false => WarningKind::Little,
     };
+    let cycle = if record.load.think_us.is_some() { "response and think time" } else { "response" };
     let text = format!(
-        "throughput times mean response is {at_work:.1} clients of {}: {:.0} % of their time is \
+        "throughput times mean {cycle} is {at_work:.1} clients of {}: {:.0} % of their time is \
          in no response",
         count(u64::from(record.load.connections)),
         100.0 * gap

@@ -10,7 +10,7 @@ use dbtime_stats::{autocorrelation_time, quantile_ranks, series_trend};
 
 /// A change from the first third of the window to its last that is known to be larger makes it no
 /// steady state. Unit: percent.
-pub(crate) const MAX_TREND_PCT: f64 = 10.0;
+const MAX_TREND_PCT: f64 = 10.0;
 
 /// The percentiles of which is said how well they are known.
 const PERCENTILES: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
@@ -51,7 +51,7 @@ fn trend(record: &RunRecord, seconds: &[&SeriesRow]) -> Option<WindowTrend> {
 /// By the variance of the means of seconds, and of longer stretches, against that of single
 /// transactions: what a second has in common makes its mean vary more.
 fn effective(record: &RunRecord, seconds: &[&SeriesRow]) -> Option<f64> {
-    let ended = response_count(record);
+    let ended = (record.counts.completed + record.counts.failed) as f64;
     let means: Vec<f64> =
         seconds.iter().filter(|row| row.completed > 0).map(|row| row.response_mean_us).collect();
     if means.len() < FEWEST_SECONDS || ended <= 0.0 {
@@ -67,10 +67,6 @@ fn effective(record: &RunRecord, seconds: &[&SeriesRow]) -> Option<f64> {
         false => 1.0,
     };
     Some(ended / time.max(1.0))
-}
-
-fn response_count(record: &RunRecord) -> f64 {
-    (record.counts.completed + record.counts.failed) as f64
 }
 
 fn range(response: &Histogram, effective: f64, percentile: f64) -> PercentileRange {

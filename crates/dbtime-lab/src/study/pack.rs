@@ -61,7 +61,7 @@ fn write_archive(folder: &Path, archive: &Path, manifest: &StudyManifest) -> io:
 /// # Errors
 /// It is no archive of a study, or something cannot be read or written.
 pub fn unpack_study(archive: &Path, into: &Path) -> Result<PathBuf, LabError> {
-    let failed = |source| LabError::Record { path: archive.to_owned(), source };
+    let failed = |reason: io::Error| unreadable(archive, &reason);
     let file = BufReader::new(File::open(archive).map_err(failed)?);
     // Paths that lead out of the folder are refused by the library.
     tar::Archive::new(GzDecoder::new(file)).unpack(into).map_err(failed)?;
@@ -72,13 +72,22 @@ pub fn unpack_study(archive: &Path, into: &Path) -> Result<PathBuf, LabError> {
     })
 }
 
+/// That a packed study, or its manifest, is damaged.
+fn unreadable(path: &Path, reason: &io::Error) -> LabError {
+    let path = path.display();
+    LabError::Target(format!(
+        "{path} cannot be read as a packed study: {reason}; fetch it again, or restore \
+         it from a copy"
+    ))
+}
+
 /// What of a folder is not as it was packed, in words; `None`: it was never packed.
 ///
 /// # Errors
 /// The manifest, or a file, cannot be read.
 pub fn changed_files(folder: &Path) -> Result<Option<Vec<String>>, LabError> {
     let path = folder.join(study_file::MANIFEST);
-    let failed = |source| LabError::Record { path: path.clone(), source };
+    let failed = |reason: io::Error| unreadable(&path, &reason);
     let text = match fs::read_to_string(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         text => text.map_err(failed)?,

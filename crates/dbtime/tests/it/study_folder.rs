@@ -41,7 +41,7 @@ fn a_packed_study_is_verified_and_a_changed_figure_is_named() {
         "runs.csv is not",
     ]);
     fs::write(sandbox.path("text.tar.gz"), "no archive").expect("written");
-    sandbox.run("study verify text.tar.gz").refused(3, &["text.tar.gz"]);
+    sandbox.run("study verify text.tar.gz").refused(3, &["text.tar.gz cannot be read as a packed"]);
     sandbox.run("study verify nowhere").refused(3, &["holds no study"]);
 }
 
