@@ -8,6 +8,7 @@ mod abandon;
 mod calibrate;
 mod checks;
 pub mod counters;
+mod data_snapshot;
 mod drive;
 mod error;
 mod file_waits;
@@ -47,6 +48,7 @@ mod tracing_cost;
 mod workload_names;
 
 pub use abandon::abandon;
+pub use data_snapshot::SnapshotRequest;
 pub use error::LabError;
 pub use join::{
     BareStatement, JoinedStatement, JoinedTransaction, LeftOutTransaction, ServerAnswer,

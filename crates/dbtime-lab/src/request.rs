@@ -1,5 +1,6 @@
 //! What is asked of a run, after the command line and before any machine is touched.
 
+use crate::data_snapshot::SnapshotRequest;
 use crate::targets::Target;
 use dbtime_engines::server::ServerOptions;
 use dbtime_load::arrivals::{Arrivals, Rate, RateError};
@@ -53,6 +54,11 @@ pub struct RunRequest {
     pub limits: Vec<WorkloadLimit>,
     /// Seed of everything random.
     pub seed: u64,
+    /// Seed of the rows that the run loads; `None`: the same.
+    pub data_seed: Option<u64>,
+    /// The folder of snapshots that data are restored from, and kept in where they were loaded;
+    /// `None`: they are loaded.
+    pub snapshots: Option<PathBuf>,
     /// What the record is to tell.
     pub detail: RecordDetail,
     /// Where the record goes; `None`: nowhere.
@@ -67,6 +73,23 @@ impl RunRequest {
     /// Measures what is driven and nothing else, because nobody reads more.
     pub fn load_only(&mut self) {
         (self.detail, self.budget) = (RecordDetail::Load, BudgetChoice::Off);
+    }
+
+    /// What the rows are drawn from that the run loads.
+    pub(crate) fn rows_seed(&self) -> u64 {
+        self.data_seed.unwrap_or(self.seed)
+    }
+
+    /// The snapshot of its data, where one is wanted and there are any.
+    pub(crate) fn snapshot(&self) -> Option<SnapshotRequest> {
+        let folder = self.snapshots.clone().filter(|_| !self.workload.tables.is_empty())?;
+        Some(SnapshotRequest {
+            folder,
+            workload: self.workload.name.clone(),
+            source: self.workload.source.clone(),
+            scale: self.scale.unwrap_or(1),
+            seed: self.rows_seed(),
+        })
     }
 
     /// A closed loop of one client, with everything else as it is when nobody says otherwise. Its
@@ -99,6 +122,8 @@ impl RunRequest {
             stacks: false,
             limits: Vec::new(),
             seed: 1,
+            data_seed: None,
+            snapshots: None,
             detail: RecordDetail::Full,
             out: None,
             command: String::new(),

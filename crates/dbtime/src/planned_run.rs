@@ -6,7 +6,7 @@ use crate::live::LiveProgress;
 use crate::secrets;
 use crate::spec::{self, DescribedRun, RunContext, RunSecrets};
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_lab::{ProcessResult, RateChoice, RunProcess};
+use dbtime_lab::{ProcessResult, RateChoice, RunProcess, Target};
 use dbtime_model::record::{FactorValue, RunSpec, combination_text};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -31,6 +31,8 @@ pub(crate) struct PlannedRun {
     pub(crate) command: String,
     /// The folder that relative paths of it are relative to; `None`: that of this process.
     directory: Option<PathBuf>,
+    /// Where data are restored from; `None`: they are loaded.
+    snapshots: Option<PathBuf>,
 }
 
 impl PlannedRun {
@@ -45,9 +47,10 @@ impl PlannedRun {
         let CliCommand::Run(args) = parsed.command else {
             return Err(CommandFailure::usage("only runs can be repeated: write the flags of run"));
         };
+        let snapshots = args.snapshots.clone();
         let DescribedRun { spec, secrets, command } = spec::described(&args)?;
         let command = command.unwrap_or_else(|| secrets::command_line(arguments));
-        let context = RunContext { secrets, command, out: None };
+        let context = RunContext { secrets, command, ..RunContext::default() };
         let request = spec::request(&spec, &context)?;
         let factors = factors.into_iter().map(|(name, value)| {
             let value = secrets::shown(&name, &value);
@@ -55,12 +58,14 @@ impl PlannedRun {
         });
         let RunContext { secrets, command, .. } = context;
         let spec = request.spec.unwrap_or(spec);
-        Ok(Self { factors: factors.collect(), spec, secrets, command, directory: None })
+        let factors = factors.collect();
+        Ok(Self { factors, spec, secrets, command, directory: None, snapshots })
     }
 
     /// The run of a written form, with the passwords of the surroundings.
     pub(crate) fn of_spec(spec: RunSpec, command: String, secrets: RunSecrets) -> Self {
-        Self { factors: Vec::new(), spec, secrets, command, directory: None }
+        let factors = Vec::new();
+        Self { factors, spec, secrets, command, directory: None, snapshots: None }
     }
 
     /// The same with another seed.
@@ -75,6 +80,22 @@ impl PlannedRun {
     /// The same in another folder than that of this process.
     pub(crate) fn in_directory(self, directory: PathBuf) -> Self {
         Self { directory: Some(directory), ..self }
+    }
+
+    /// The same with data that are restored, which all runs have alike.
+    pub(crate) fn with_snapshots(&self, folder: PathBuf, data_seed: u64) -> Self {
+        let mut run = self.clone();
+        if run.spec.workload.data_seed.is_none() {
+            run.spec.workload.data_seed = Some(data_seed);
+            run.command += &format!(" --data-seed={data_seed}");
+        }
+        Self { snapshots: Some(folder), ..run }
+    }
+
+    /// Whether it loads data that can be restored instead.
+    pub(crate) fn loads_data(&self) -> bool {
+        let target = self.spec.target.url.parse::<Target>();
+        target.is_ok_and(|target| target.loads_data())
     }
 
     /// Its factors in words.
@@ -96,6 +117,9 @@ impl PlannedRun {
             None => vec!["--no-record".into()],
         };
         arguments.extend(is_strict.then(|| "--strict".into()));
+        if let Some(folder) = &self.snapshots {
+            arguments.extend(["--snapshots".into(), folder.into()]);
+        }
         self.process(arguments, controls)
     }
 

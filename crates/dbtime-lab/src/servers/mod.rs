@@ -30,6 +30,7 @@ pub use cpus::check_online;
 pub(crate) use processes::{is_inhabited, started_at};
 pub(crate) use watchdog::abandon;
 
+use crate::data_snapshot::{DataSnapshot, SnapshotRequest};
 use crate::error::LabError;
 use crate::progress::RunProgress;
 use dbtime_engines::drive::plan::RunStop;
@@ -62,6 +63,8 @@ pub struct ServerRequest {
     pub data: Option<PathBuf>,
     /// How many connections the load opens at most; `None`: no more than the server's default.
     pub connections: Option<u32>,
+    /// The snapshot that its data are restored from, if it is there; `None`: they are made.
+    pub snapshot: Option<SnapshotRequest>,
 }
 
 impl ServerRequest {
@@ -75,6 +78,7 @@ impl ServerRequest {
             cpus: None,
             data: None,
             connections: None,
+            snapshot: None,
         }
     }
 }
@@ -87,6 +91,10 @@ pub struct PrivateServer {
     port: u16,
     socket: PathBuf,
     log: PathBuf,
+    /// Of its data, where one was requested.
+    snapshot: Option<DataSnapshot>,
+    /// Whether its data are those of the snapshot.
+    is_restored: bool,
 }
 
 impl PrivateServer {
@@ -107,10 +115,46 @@ impl PrivateServer {
         let installed = find::find(request)?;
         let site = ServerSite::new(request.clone(), installed)?;
         let audience = ServerAudience { progress, stop };
-        start::make_data(&site, audience)?;
+        let snapshot = request.snapshot.as_ref().map(|wanted| site.snapshot(wanted));
+        let is_restored = start::data(&site, snapshot.as_ref(), audience)?;
         let StartedServer { process, port, socket } = start::first(&site, audience)?;
         let log = site.folders.log();
-        Ok(Self { process: Mutex::new(process), site, port, socket, log })
+        let process = Mutex::new(process);
+        Ok(Self { process, site, port, socket, log, snapshot, is_restored })
+    }
+
+    /// Whether its data were restored from a snapshot, with the workload's tables.
+    pub fn is_restored(&self) -> bool {
+        self.restored().is_some()
+    }
+
+    /// The snapshot that its data were restored from.
+    pub(crate) fn restored(&self) -> Option<&DataSnapshot> {
+        self.snapshot.as_ref().filter(|_| self.is_restored)
+    }
+
+    /// Keeps its data as the snapshot that was requested, if one was: ends it properly, and starts
+    /// it again.
+    ///
+    /// Errors: as [`PrivateServer::restart`]; it does not end, or the snapshot cannot be written.
+    pub fn save_data(
+        &mut self,
+        progress: &(dyn Fn(RunProgress) + Sync),
+        stop: &RunStop,
+    ) -> Result<(), LabError> {
+        let Some(snapshot) = &self.snapshot else { return Ok(()) };
+        let audience = ServerAudience { progress, stop };
+        let identity = &self.site.installed.identity;
+        audience.report(format!("{identity}: keeping a snapshot of its data"));
+        let process = self.process.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if !process.shut_down() {
+            return Err(LabError::Target(format!(
+                "{identity} was to shut down for a snapshot of its data, and did not: {}",
+                self.site.last_words()
+            )));
+        }
+        snapshot.save(&self.site.folders.data())?;
+        self.restart(progress, stop)
     }
 
     /// Of its main process; PostgreSQL has others.

@@ -10,6 +10,7 @@ use super::login::PrivateLogin;
 use super::product::ServerPackage;
 use super::settings::plain;
 use super::site::ServerSite;
+use crate::data_snapshot::copy_all;
 use crate::error::LabError;
 use dbtime_engines::databases::mysql::{MysqlServer, MysqlTarget};
 use dbtime_engines::drive::plan::RunStop;
@@ -18,7 +19,6 @@ use dbtime_model::Product;
 use rustix::process::Signal;
 use std::ffi::OsString;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// Connections that the default of 151 leaves to a load.
@@ -133,6 +133,11 @@ impl ServerPackage for MysqlPackage {
         make_data(site, stop)
     }
 
+    fn adopt_data(&self, site: &ServerSite, _: &RunStop) -> Result<(), LabError> {
+        // The statements of its first start set the password anew.
+        site.make_folder(&temporary(site))
+    }
+
     fn first_statements(&self, site: &ServerSite) -> Option<String> {
         Some(password_statements(site))
     }
@@ -176,7 +181,10 @@ fn make_data(site: &ServerSite, stop: &RunStop) -> Result<(), LabError> {
     }
     let ready = home.map(|home| home.base.join("data")).filter(|data| data.join("mysql").is_dir());
     match ready {
-        Some(ready) => copy(site, &ready, &data),
+        Some(ready) => {
+            let copied = copy_all(&ready, &data, &|path| site.hand_over(path));
+            copied.map_err(|error| site.no_data(&format!("from {}: {error}", ready.display())))
+        }
         None => Err(site.no_data(
             "the installation has neither mysql_system_tables.sql in share nor a ready folder data",
         )),
@@ -316,21 +324,6 @@ fn system_tables(home: &InstallationHome) -> Option<Vec<PathBuf>> {
     let last = files.len() - usize::from(files.last()?.to_str()?.ends_with("sys_schema.sql"));
     files.splice(last..last, FURTHER_TABLES.iter().filter_map(|name| find(name)));
     Some(files)
-}
-
-/// Copies a ready data folder.
-fn copy(site: &ServerSite, from: &Path, to: &Path) -> Result<(), LabError> {
-    site.make_folder(to)?;
-    let entries = fs::read_dir(from).and_then(Iterator::collect::<io::Result<Vec<_>>>);
-    for entry in entries.map_err(|e| site.no_data(&format!("{}: {e}", from.display())))? {
-        let (from, to) = (entry.path(), to.join(entry.file_name()));
-        if from.is_dir() {
-            copy(site, &from, &to)?;
-        } else {
-            site.give(&to, fs::copy(&from, &to).map(|_| ()))?;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -74,6 +74,10 @@ impl ServerPackage for PostgresPackage {
         make_data(site, stop)
     }
 
+    fn adopt_data(&self, site: &ServerSite, stop: &RunStop) -> Result<(), LabError> {
+        adopt_data(site, stop)
+    }
+
     fn first_statements(&self, _: &ServerSite) -> Option<String> {
         None
     }
@@ -107,13 +111,8 @@ fn make_data(site: &ServerSite, stop: &RunStop) -> Result<(), LabError> {
             site.installed.binary.display()
         )));
     }
-    let identity = &site.installed.identity;
     let user = POSTGRES.database_user();
-    // Before 10 there is no SCRAM.
-    let (method, kept) = match identity.number {
-        (10.., _) => ("scram-sha-256", site.login.scram_sha_256()),
-        _ => ("md5", site.login.password().reveal().to_owned()),
-    };
+    let (method, kept) = verifier(site);
     let password = site.folders.run().join("initdb.pw");
     site.make_secret(&password, &kept)?;
     // UTF8 and the C locale exist everywhere and do not depend on who calls. Nothing need survive a
@@ -125,6 +124,34 @@ fn make_data(site: &ServerSite, stop: &RunStop) -> Result<(), LabError> {
     let initdb = site.launch(initdb, arguments);
     site.run(&initdb, None, stop)?;
     fs::remove_file(&password).map_err(|e| site.no_data(&format!("{}: {e}", password.display())))
+}
+
+/// How the password is checked, and what the server keeps of it.
+fn verifier(site: &ServerSite) -> (&'static str, String) {
+    // Before 10 there is no SCRAM.
+    match site.installed.identity.number {
+        (10.., _) => ("scram-sha-256", site.login.scram_sha_256()),
+        _ => ("md5", site.login.password().reveal().to_owned()),
+    }
+}
+
+/// Sets the password of a data folder that was another server's: nobody knows the old one. A server
+/// for a single user does that, which lets in whoever may read the folder.
+///
+/// Errors: it does not start.
+fn adopt_data(site: &ServerSite, stop: &RunStop) -> Result<(), LabError> {
+    let script = site.folders.run().join("adopt.sql");
+    let (user, (_, kept)) = (POSTGRES.database_user(), verifier(site));
+    site.make_secret(&script, &format!("ALTER ROLE {user} PASSWORD '{kept}'\n"))?;
+    let mut arguments: Vec<OsString> = ["--single", "-D"].map(OsString::from).into();
+    arguments.push(site.folders.data().into());
+    // What it executes is in no log.
+    arguments.extend(["-c", "log_statement=none", user].map(OsString::from));
+    let server = site.launch(site.installed.binary.clone(), arguments);
+    let adopted = site.run(&server, Some(&script), stop);
+    let removed = fs::remove_file(&script);
+    adopted?;
+    removed.map_err(|error| site.no_data(&format!("{}: {error}", script.display())))
 }
 
 /// What the server is started with.

@@ -11,6 +11,9 @@ use std::time::{Duration, Instant};
 /// How long a server may take to end as it wants.
 const END_TIMEOUT: Duration = Duration::from_secs(20);
 
+/// How long one may take whose data are to be whole.
+const SHUT_DOWN_TIMEOUT: Duration = Duration::from_secs(600);
+
 /// How long one that was told to end at once may take.
 const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -94,6 +97,16 @@ impl ServerProcess {
             self.ends_within(at_once, KILL_TIMEOUT);
         }
         self.kill();
+    }
+
+    /// Ends it as its makers want it ended, which may take long: it writes what it has in memory.
+    /// Whether it ended so; else it is killed.
+    pub(super) fn shut_down(&mut self) -> bool {
+        let (properly, _) = self.package.end_signals();
+        let ends = !self.is_over && self.ends_within(properly, SHUT_DOWN_TIMEOUT);
+        let is_proper = ends && self.child.try_wait().is_ok_and(|s| s.is_some_and(|s| s.success()));
+        self.kill();
+        is_proper
     }
 
     fn ends_within(&mut self, by: Signal, limit: Duration) -> bool {

@@ -52,6 +52,11 @@ pub(super) trait ServerPackage: fmt::Debug + Sync {
     /// Errors: files of the installation are missing, or one of its programs fails.
     fn make_data(&self, site: &ServerSite, stop: &RunStop) -> Result<(), LabError>;
 
+    /// Makes ready a data folder that was copied from another private server of this product.
+    ///
+    /// Errors: the server's program fails.
+    fn adopt_data(&self, site: &ServerSite, stop: &RunStop) -> Result<(), LabError>;
+
     /// Statements that the server executes when it first starts, before it lets anybody in; `None`
     /// where it takes none.
     fn first_statements(&self, site: &ServerSite) -> Option<String>;

@@ -11,6 +11,7 @@ use super::process::POLL_INTERVAL;
 use super::processes::{SharedProcesses, is_group, is_still, living_in, signal_group};
 use super::settings;
 use super::watchdog::{ServerWatchdog, no_watchdog};
+use crate::data_snapshot::{DataSnapshot, SnapshotRequest};
 use crate::error::LabError;
 use crate::progress::RunProgress;
 use dbtime_engines::drive::plan::RunStop;
@@ -97,11 +98,27 @@ impl ServerSite {
 
     /// Gives a file or folder that was just made to the server's user.
     pub(super) fn give(&self, path: &Path, made: io::Result<()>) -> Result<(), LabError> {
-        let given = made.and_then(|()| match &self.account {
+        let given = made.and_then(|()| self.hand_over(path));
+        given.map_err(|error| self.no_data(&format!("{}: {error}", path.display())))
+    }
+
+    /// Makes the server's user the owner of a file or folder.
+    pub(super) fn hand_over(&self, path: &Path) -> io::Result<()> {
+        match &self.account {
             Some(account) => chown(path, Some(account.uid), Some(account.gid)),
             None => Ok(()),
-        });
-        given.map_err(|error| self.no_data(&format!("{}: {error}", path.display())))
+        }
+    }
+
+    /// The snapshot of these rows in a server like this.
+    pub(super) fn snapshot(&self, wanted: &SnapshotRequest) -> DataSnapshot {
+        let engine = format!("{} {}", self.installed.identity, self.installed.binary.display());
+        wanted.of(&engine, &self.request.settings)
+    }
+
+    /// The end of its log.
+    pub(super) fn last_words(&self) -> String {
+        LogFrom { path: &self.folders.log(), offset: 0 }.quote()
     }
 
     /// A program of the installation, ready to start.

@@ -9,6 +9,7 @@ use super::preload;
 use super::process::{POLL_INTERVAL, ServerProcess};
 use super::settings;
 use super::site::{INTERRUPTED, ServerAudience, ServerSite};
+use crate::data_snapshot::DataSnapshot;
 use crate::error::LabError;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,10 +35,20 @@ pub(super) struct StartedServer {
     pub(super) socket: PathBuf,
 }
 
-/// Makes the data folder.
-pub(super) fn make_data(site: &ServerSite, audience: ServerAudience<'_>) -> Result<(), LabError> {
-    audience.report(format!("{}: making its data folder", site.installed.identity));
-    site.installed.package.make_data(site, audience.stop)
+/// Makes the data folder, or restores it from a snapshot that is there; whether it did that.
+pub(super) fn data(
+    site: &ServerSite,
+    snapshot: Option<&DataSnapshot>,
+    audience: ServerAudience<'_>,
+) -> Result<bool, LabError> {
+    let (identity, package) = (&site.installed.identity, site.installed.package);
+    let Some(snapshot) = snapshot.filter(|snapshot| snapshot.is_there()) else {
+        audience.report(format!("{identity}: making its data folder"));
+        return package.make_data(site, audience.stop).map(|()| false);
+    };
+    audience.report(format!("{identity}: restoring its data"));
+    snapshot.restore(&site.folders.data(), &|path| site.hand_over(path))?;
+    package.adopt_data(site, audience.stop).map(|()| true)
 }
 
 /// Starts the server on a free port, or the one that was asked for.

@@ -128,6 +128,11 @@ impl StudyRunner {
         Ok(Self { folder: folder.to_owned(), plan, journal, history, session: number })
     }
 
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Its plan.
     pub fn plan(&self) -> &StudyPlan {
         &self.plan
@@ -171,9 +176,21 @@ impl StudyRunner {
                         let (reason, at) = (reason.clone(), now());
                         self.record(JournalEvent::Finished { reason, at })?;
                     }
+                    self.remove_snapshots()?;
                     return Ok(Some(reason));
                 }
             }
+        }
+    }
+
+    /// Nobody restores them any more.
+    fn remove_snapshots(&self) -> Result<(), LabError> {
+        let path = self.folder.join(study_file::SNAPSHOTS);
+        match std::fs::remove_dir_all(&path) {
+            Err(source) if path.symlink_metadata().is_ok() => {
+                Err(LabError::Record { path, source })
+            }
+            _ => Ok(()),
         }
     }
 

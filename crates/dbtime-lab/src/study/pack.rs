@@ -125,7 +125,9 @@ fn files(folder: &Path) -> io::Result<Vec<PackedFile>> {
     while let Some(next) = folders.pop() {
         for entry in fs::read_dir(&next)? {
             let (path, kind) = entry.and_then(|entry| Ok((entry.path(), entry.file_type()?)))?;
-            if kind.is_dir() {
+            if path == folder.join(study_file::SNAPSHOTS) {
+                // What a study has that has not ended; its runs can be made without.
+            } else if kind.is_dir() {
                 folders.push(path);
             } else if kind.is_file() {
                 found.extend(packed_file(folder, &path)?);

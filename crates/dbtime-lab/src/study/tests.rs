@@ -3,7 +3,7 @@
 use super::*;
 use dbtime_machine::now as instant;
 use dbtime_model::record::{RunRecord, RunSpec, file};
-use dbtime_model::study::{BlockDesign, CellRole, GateLimits, STUDY_SCHEMA, StopRule};
+use dbtime_model::study::{BlockDesign, CellRole, GateLimits, STUDY_SCHEMA, StopRule, StudyData};
 use std::collections::BTreeSet;
 use std::fs;
 
@@ -36,6 +36,7 @@ fn plan(blocks: u32, stop: StopRule) -> StudyPlan {
         },
         cells: vec![cell("a", CellRole::Baseline), cell("b/ä", CellRole::Candidate)],
         pilot: None,
+        data: StudyData::Snapshot,
     }
 }
 

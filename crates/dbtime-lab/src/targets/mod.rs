@@ -59,6 +59,11 @@ trait TargetKind: fmt::Debug + Send + Sync {
         self.is_private()
     }
 
+    /// Whether a run makes it and loads its data.
+    fn loads(&self) -> bool {
+        self.is_private()
+    }
+
     /// Whether it is driven by an event loop, whose connections may be divided among threads.
     fn has_shards(&self) -> bool {
         self.is_server()
@@ -180,6 +185,11 @@ pub(crate) struct TargetFacts {
 }
 
 impl Target {
+    /// Whether a run makes it and loads its data.
+    pub fn loads_data(&self) -> bool {
+        self.0.loads()
+    }
+
     /// Makes the target ready: a temporary one is created and loaded, a given one is checked.
     ///
     /// Errors: each names the cause and what to do, where it can the command.
@@ -195,6 +205,13 @@ impl Target {
             return Err(LabError::Usage(format!(
                 "{flag} is for a private server: --target mariadb, mysql or postgres"
             )));
+        }
+        if request.snapshots.is_some() && !self.0.loads() {
+            return Err(LabError::Usage(
+                "--snapshots is for data that the run loads: --target sqlite, mariadb, mysql or \
+                 postgres; of a database that is there, dbtime changes no file"
+                    .to_owned(),
+            ));
         }
         self.0.prepare(request, progress, stop)
     }

@@ -1,7 +1,7 @@
 //! A private server: started for the run, gone after it.
 
 use super::room::DiskRoom;
-use super::server::{ReadyServer, fill};
+use super::server::{ReadyServer, check_data, fill};
 use super::{Dataset, PreparedTarget, ProgressListener, TargetKind, allow_files};
 use crate::counters::CounterSampler;
 use crate::error::LabError;
@@ -60,6 +60,7 @@ impl PrivateTarget {
             cpus: options.cpus,
             data: options.data,
             connections: Some(connections),
+            snapshot: request.snapshot(),
         };
         PrivateServer::start(&server_request, progress, stop)
     }
@@ -78,22 +79,15 @@ impl TargetKind for PrivateTarget {
     ) -> Result<Box<dyn PreparedTarget>, LabError> {
         let connections = request.load.workers.unwrap_or(request.load.connections);
         allow_files(connections.into(), &format!("{connections} connections"))?;
-        let private = self.start(request, progress, stop)?;
-        let server = private.server();
-        let (workload, scale) = (&request.workload, request.scale.unwrap_or(1));
-        create_database(&*server)?;
-        let server: Arc<dyn Server> = Arc::from(server.with_database(DATABASE));
-        if !workload.tables.is_empty() {
-            let data =
-                Dataset { workload, scale, seed: request.seed, replacing: ReplaceScope::Same };
-            let room = DiskRoom {
-                folder: &private.data(),
-                name: private.data().display().to_string(),
-                freed: 0,
-                elsewhere: "choose another disk with --server-data",
-            };
-            room.check(workload, scale)?;
-            fill(&*server, &data, progress, stop)?;
+        let mut private = self.start(request, progress, stop)?;
+        let scale = request.scale.unwrap_or(1);
+        let server: Arc<dyn Server> = Arc::from(private.server().with_database(DATABASE));
+        match private.restored() {
+            None => load(&mut private, &*server, request, progress, stop)?,
+            Some(snapshot) => {
+                let checked = check_data(&*server, request, Some(scale));
+                checked.map_err(|_| snapshot.incomplete(&request.workload.name))?;
+            }
         }
         let (options, url, detail) = (request.server, self.url.clone(), request.detail);
         Ok(Box::new(ReadyServer { server, options, scale, private: Some(private), url, detail }))
@@ -119,6 +113,31 @@ impl TargetKind for PrivateTarget {
              is loaded by run)"
         )))
     }
+}
+
+/// Makes the workload's tables on a new server, and keeps a snapshot of them where one is wanted.
+fn load(
+    private: &mut PrivateServer,
+    server: &dyn Server,
+    request: &RunRequest,
+    progress: ProgressListener<'_>,
+    stop: &RunStop,
+) -> Result<(), LabError> {
+    create_database(&*private.server())?;
+    let (workload, scale) = (&request.workload, request.scale.unwrap_or(1));
+    if workload.tables.is_empty() {
+        return Ok(());
+    }
+    let (seed, replacing) = (request.rows_seed(), ReplaceScope::Same);
+    let room = DiskRoom {
+        folder: &private.data(),
+        name: private.data().display().to_string(),
+        freed: 0,
+        elsewhere: "choose another disk with --server-data",
+    };
+    room.check(workload, scale)?;
+    fill(server, &Dataset { workload, scale, seed, replacing }, progress, stop)?;
+    private.save_data(progress, stop)
 }
 
 fn create_database(server: &dyn Server) -> Result<(), LabError> {

@@ -70,12 +70,7 @@ impl TargetKind for ExistingServer {
         let mut scale = request.scale.unwrap_or(1);
         if !tables.is_empty() {
             named(&*self.server)?;
-            let mut admin = self.server.connect(None)?;
-            let target = self.server.to_string();
-            let loader = loader(&*self.server, &target);
-            let name = &request.workload.name;
-            let marker = loader.check(&mut *admin, name, tables, request.scale);
-            scale = marker.map_err(|error| error.named_as(&request.workload_given))?.scale;
+            scale = check_data(&*self.server, request, request.scale)?;
         }
         let (server, options) = (Arc::clone(&self.server), request.server);
         let url = self.server.url();
@@ -145,6 +140,20 @@ fn loader<'a>(server: &'a dyn Server, target: &'a str) -> TableLoader<'a> {
     }
 }
 
+/// Checks that a workload's tables are there and whole, at this scale if one is given. Returns the
+/// scale.
+pub(super) fn check_data(
+    server: &dyn Server,
+    request: &RunRequest,
+    scale: Option<u64>,
+) -> Result<u64, LabError> {
+    let mut admin = server.connect(None)?;
+    let target = server.to_string();
+    let (name, tables) = (&request.workload.name, &request.workload.tables);
+    let marker = loader(server, &target).check(&mut *admin, name, tables, scale);
+    Ok(marker.map_err(|error| error.named_as(&request.workload_given))?.scale)
+}
+
 /// Creates and loads a workload's tables. Returns what was done.
 pub(super) fn fill(
     server: &dyn Server,
@@ -210,6 +219,7 @@ impl PreparedTarget for ReadyServer {
             data_bytes: facts.data_bytes,
             tls: Some(facts.tls.into()),
             prepared_statements: facts.prepared_statements,
+            is_restored: self.private.as_ref().is_some_and(PrivateServer::is_restored),
             ..unread
         };
         Ok(TargetFacts { target, warnings: Vec::new() })

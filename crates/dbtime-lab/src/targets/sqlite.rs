@@ -5,6 +5,7 @@ use super::{
     Dataset, PreparedTarget, ProgressListener, TargetFacts, TargetKind, allow_files, load_summary,
 };
 use crate::counters::{self, CounterSampler};
+use crate::data_snapshot::DataSnapshot;
 use crate::error::LabError;
 use crate::file_waits::completed;
 use crate::progress::RunProgress;
@@ -56,6 +57,8 @@ struct ReadySqlite {
     figures: Box<Mutex<WorkerFigures>>,
     /// Removes the folder of a temporary database.
     folder: Option<ScratchFolder>,
+    /// Whether its data are those of a snapshot.
+    is_restored: bool,
 }
 
 impl SqliteTargetKind {
@@ -82,16 +85,17 @@ impl TargetKind for SqliteTargetKind {
             sqlite::time_mutexes();
         }
         check_workers(request.load.workers.unwrap_or(request.load.connections))?;
-        let mut target = self.target.clone();
+        let (mut target, mut is_restored) = (self.target.clone(), false);
         let folder = if self.temporary {
             let folder = ScratchFolder::temporary().map_err(|error| {
                 LabError::Target(format!("cannot make a temporary folder: {error}; set TMPDIR"))
             })?;
             target.path = folder.path().join(format!("{}.db", workload.name));
             let replacing = ReplaceScope::Same;
-            let data = Dataset { workload, scale, seed: request.seed, replacing };
+            let data = Dataset { workload, scale, seed: request.rows_seed(), replacing };
             check_room(&target, &data, "set TMPDIR to a folder with more room")?;
-            load(&target, &data, progress, stop)?;
+            let snapshot = request.snapshot().map(|wanted| wanted.of(&self.url, &[]));
+            is_restored = load_or_restore(&target, &data, snapshot, progress, stop)?;
             Some(folder)
         } else {
             if !workload.tables.is_empty() {
@@ -119,7 +123,12 @@ impl TargetKind for SqliteTargetKind {
             sees_switches,
             figures,
             folder,
+            is_restored,
         }))
+    }
+
+    fn loads(&self) -> bool {
+        self.temporary
     }
 
     fn create(&self) -> Result<(), LabError> {
@@ -182,6 +191,28 @@ fn check_room(target: &SqliteTarget, data: &Dataset<'_>, elsewhere: &str) -> Res
     let folder = target.folder();
     let room = DiskRoom { folder, name: folder.display().to_string(), freed, elsewhere };
     room.check(data.workload, data.scale)
+}
+
+/// Fills a new database, or restores it from a snapshot that is there; whether it did that.
+fn load_or_restore(
+    target: &SqliteTarget,
+    data: &Dataset<'_>,
+    snapshot: Option<DataSnapshot>,
+    progress: ProgressListener<'_>,
+    stop: &RunStop,
+) -> Result<bool, LabError> {
+    let Some(snapshot) = snapshot else {
+        return load(target, data, progress, stop).map(|_| false);
+    };
+    if !snapshot.is_there() {
+        load(target, data, progress, stop)?;
+        return snapshot.save(&target.path).map(|()| false);
+    }
+    snapshot.restore(&target.path, &|_| Ok(()))?;
+    let Workload { name, tables, .. } = data.workload;
+    let checked = sqlite::check(target, name, tables, Some(data.scale));
+    checked.map_err(|_| snapshot.incomplete(name))?;
+    Ok(true)
 }
 
 /// Creates the tables, fills them and marks them as whole. Returns what was done.
@@ -300,6 +331,7 @@ impl PreparedTarget for ReadySqlite {
             url: self.url.clone(),
             settings,
             data_bytes: Some(facts.data_bytes),
+            is_restored: self.is_restored,
             ..TargetInfo::default()
         };
         Ok(TargetFacts { target, warnings })

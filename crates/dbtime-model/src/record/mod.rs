@@ -302,6 +302,8 @@ pub struct TargetInfo {
     /// Statements that all connections together have prepared; `null` where the server does not
     /// limit them, or none is prepared.
     pub prepared_statements: Option<u64>,
+    /// Whether its data were restored from a snapshot; else the run loaded them, or they were there.
+    pub is_restored: bool,
 }
 
 impl TargetInfo {

@@ -20,8 +20,8 @@ pub use journal::{
 };
 pub use manifest::{MANIFEST_SCHEMA, PackedFile, StudyManifest};
 pub use plan::{
-    BlockDesign, CellRole, GateLimits, PilotRuns, STUDY_SCHEMA, StopRule, StudyCell, StudyPlan,
-    StudyReadError, is_study, read_plan,
+    BlockDesign, CellRole, GateLimits, PilotRuns, STUDY_SCHEMA, StopRule, StudyCell, StudyData,
+    StudyPlan, StudyReadError, is_study, read_plan,
 };
 pub use program::{
     MetricSource, PROGRAM_SCHEMA, ProgramMetric, ProgramRecord, ProgramRules, UsageFigure,
@@ -47,6 +47,8 @@ pub mod study_file {
     pub const PROGRAM_MESSAGES: &str = "stderr.txt";
     /// What it used: the report of `dbtime usage`.
     pub const PROGRAM_USAGE: &str = "usage.json";
+    /// Data that are restored for each run; gone when the study has ended.
+    pub const SNAPSHOTS: &str = "snapshots";
     /// What came of each run, as a table.
     pub const TABLE: &str = "runs.csv";
     /// Everything that was compared.

@@ -36,6 +36,9 @@ pub struct StudyPlan {
     /// dbtime.
     #[serde(default)]
     pub program: Option<ProgramRules>,
+    /// What its runs start from where they make their data.
+    #[serde(default)]
+    pub data: StudyData,
     /// What is compared, the baseline first.
     pub cells: Vec<StudyCell>,
     /// What was measured before it; `null`: nothing.
@@ -61,6 +64,19 @@ pub struct BlockDesign {
     pub seed: u64,
     /// When enough is known.
     pub stop: StopRule,
+}
+
+/// The data that runs on private servers and temporary files start from. A database that is there
+/// is used as it is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StudyData {
+    /// Loaded by each run, other rows for each block.
+    #[default]
+    Loaded,
+    /// Loaded by the first run of each server and its settings, and restored from a snapshot for
+    /// each run behind it: the same rows for all.
+    Snapshot,
 }
 
 /// When a study has blocks enough. None of these looks at the sign of what was found.

@@ -7,7 +7,20 @@ pub(super) const GENERAL: &str = "General";
 type FlagGroup = (&'static str, &'static [&'static str]);
 
 const RUN: [FlagGroup; 8] = [
-    ("Workload", &["query", "script", "script_set", "scale", "seed", "spec", "print_spec"]),
+    (
+        "Workload",
+        &[
+            "query",
+            "script",
+            "script_set",
+            "scale",
+            "seed",
+            "data_seed",
+            "snapshots",
+            "spec",
+            "print_spec",
+        ],
+    ),
     (
         "Target",
         &[

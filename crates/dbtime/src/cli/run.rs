@@ -34,13 +34,14 @@ Examples:
       64 connections to a running PostgreSQL, loaded before by `dbtime init`";
 
 /// Flags that describe a run, which a spec does too.
-const DESCRIBING: [&str; 34] = [
+const DESCRIBING: [&str; 35] = [
     "workload",
     "query",
     "script",
     "script_set",
     "scale",
     "seed",
+    "data_seed",
     "target",
     "protocol",
     "pipeline",
@@ -262,6 +263,15 @@ pub(crate) struct RunArgs {
     /// Seed of all random choices: the same seed gives the same statements.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
+
+    /// Seed of the rows that the run loads [default: as --seed].
+    #[arg(long, value_name = "N")]
+    pub(crate) data_seed: Option<u64>,
+
+    /// Restore the data of a private server or a temporary SQLite from a snapshot in this folder;
+    /// without one, load them and keep one there.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) snapshots: Option<PathBuf>,
 
     /// New folder for the record [default: dbtime-runs/TIME-WORKLOAD].
     #[arg(long, value_name = "DIR")]

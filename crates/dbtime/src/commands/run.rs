@@ -50,7 +50,8 @@ pub(crate) fn described(
     let DescribedRun { spec, secrets, command } = spec::described(args)?;
     let command = command.unwrap_or_else(|| secrets::command_line(arguments));
     let out = if args.print_spec { None } else { folder(args, &spec.workload)? };
-    let context = RunContext { secrets, command, out };
+    let snapshots = args.snapshots.clone();
+    let context = RunContext { secrets, command, out, snapshots };
     let request = spec::request(&spec, &context)?;
     if args.server_threads && !request.target.is_server() {
         return Err(spec::for_server("--server-threads", "there are only those of dbtime"));

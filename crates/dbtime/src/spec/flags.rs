@@ -40,6 +40,7 @@ fn workload(args: &RunArgs) -> Result<WorkloadSpec, CommandFailure> {
         script: args.script.as_deref().map(path_text).transpose()?,
         script_set: pairs(&args.script_set),
         scale: args.scale,
+        data_seed: args.data_seed,
         sha256: None,
     })
 }

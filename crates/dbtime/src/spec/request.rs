@@ -39,6 +39,8 @@ pub(crate) struct RunContext {
     pub(crate) command: String,
     /// Where its record goes.
     pub(crate) out: Option<PathBuf>,
+    /// Where data are restored from.
+    pub(crate) snapshots: Option<PathBuf>,
 }
 
 /// The request that a written form makes; with it goes that form, in which nothing is left out.
@@ -75,6 +77,8 @@ pub(crate) fn request(spec: &RunSpec, context: &RunContext) -> Result<RunRequest
         stacks: stacks(&spec.window)?,
         limits: spec.limits.iter().map(limit).collect::<Result<_, _>>()?,
         seed: spec.seed,
+        data_seed: spec.workload.data_seed,
+        snapshots: context.snapshots.clone(),
         detail: RecordDetail::Full,
         out: context.out.clone(),
         command: context.command.clone(),

@@ -12,8 +12,9 @@ use toml::Value;
 const MOST_CELLS: usize = 64;
 
 /// Flags that a study decides itself, or that belong to what is no part of it.
-const OWN_FLAGS: [&str; 13] = [
+const OWN_FLAGS: [&str; 14] = [
     "seed",
+    "snapshots",
     "out",
     "no-record",
     "json",

@@ -59,6 +59,8 @@ pub(super) struct DesignTable {
     pub(super) control: Option<bool>,
     /// `fixed`, `precision:0.5%`, `looks:3`. Default: fixed.
     pub(super) stop: Option<String>,
+    /// `snapshot` or `load`. Default: snapshot.
+    pub(super) data: Option<String>,
     /// The most blocks of a study that ends by precision. Default: three times the blocks.
     pub(super) max_blocks: Option<u32>,
 }

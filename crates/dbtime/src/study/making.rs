@@ -9,7 +9,7 @@ use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::study::{ProgramTrials, StudyProgress, StudyRunner, TrialMaker, TrialResult};
 use dbtime_lab::{LabError, RunOutcome};
 use dbtime_model::record::RunSpec;
-use dbtime_model::study::{StudyCell, StudyPlan, TrialOutcome, TrialRecord};
+use dbtime_model::study::{StudyCell, StudyData, StudyPlan, TrialOutcome, TrialRecord, study_file};
 use std::path::{Path, PathBuf};
 
 /// A run of each configuration, ready to be made again and again.
@@ -18,19 +18,24 @@ pub(crate) struct CellRuns<'a> {
     secrets: RunSecrets,
     live: &'a LiveProgress,
     stop: &'a RunStop,
+    /// Where the data of its runs are kept.
+    snapshots: PathBuf,
 }
 
 impl<'a> CellRuns<'a> {
-    /// Those of a plan, with the passwords of the surroundings.
+    /// Those of a plan, with the passwords of the surroundings, and their snapshots in this folder.
     ///
     /// Errors: a password file that cannot be read.
     pub(crate) fn new(
         plan: &'a StudyPlan,
         live: &'a LiveProgress,
         stop: &'a RunStop,
+        snapshots: &Path,
     ) -> Result<Self, CommandFailure> {
         let secrets = RunSecrets::of_surroundings(None)?;
-        Ok(Self { plan, secrets, live, stop })
+        // The process of a run may work in another folder.
+        let snapshots = std::path::absolute(snapshots).unwrap_or_else(|_| snapshots.to_owned());
+        Ok(Self { plan, secrets, live, stop, snapshots })
     }
 
     /// The folder that runs work in, if it is there.
@@ -42,6 +47,12 @@ impl<'a> CellRuns<'a> {
     fn planned(&self, spec: &RunSpec, command: &str, seed: u64) -> PlannedRun {
         let run = PlannedRun::of_spec(spec.clone(), command.to_owned(), self.secrets.clone());
         let run = run.with_seed(seed);
+        let run = match self.plan.data {
+            StudyData::Snapshot if run.loads_data() => {
+                run.with_snapshots(self.snapshots.clone(), self.plan.design.seed)
+            }
+            _ => run,
+        };
         match self.directory() {
             Some(directory) => run.in_directory(directory),
             None => run,
@@ -142,7 +153,8 @@ pub(crate) fn make_runs(
     let done = runner.history().complete_blocks(cells).len();
     let left = (plan.most_blocks() as usize).saturating_sub(done) * cells;
     let live = LiveProgress::of_runs(audience, left.max(1));
-    let mut maker = CellRuns::new(&plan, &live, stop)?;
+    let snapshots = runner.folder().join(study_file::SNAPSHOTS);
+    let mut maker = CellRuns::new(&plan, &live, stop, &snapshots)?;
     let progress = |event: StudyProgress<'_>| show(&event, &live, audience, &plan);
     let ended = runner.run(&mut maker, &progress, stop);
     drop(live);

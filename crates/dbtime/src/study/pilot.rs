@@ -19,7 +19,8 @@ pub(crate) fn pilot_runs(
     stop: &RunStop,
 ) -> Result<PilotRuns, CommandFailure> {
     let live = LiveProgress::of_runs(audience, runs as usize);
-    let maker = CellRuns::new(&planned.plan, &live, stop)?;
+    let snapshots = tempfile::tempdir().map_err(CommandFailure::environment)?;
+    let maker = CellRuns::new(&planned.plan, &live, stop, snapshots.path())?;
     let begun = Instant::now();
     let mut values = Vec::new();
     for number in 1..=runs {

@@ -9,7 +9,8 @@ use crate::exit::CommandFailure;
 use dbtime_model::Nanos;
 use dbtime_model::record::PrimaryMetric;
 use dbtime_model::study::{
-    BlockDesign, CellRole, GateLimits, ProgramRules, STUDY_SCHEMA, StopRule, StudyCell, StudyPlan,
+    BlockDesign, CellRole, GateLimits, ProgramRules, STUDY_SCHEMA, StopRule, StudyCell, StudyData,
+    StudyPlan,
 };
 use dbtime_stats::MOST_LOOKS;
 use std::path::{Path, PathBuf};
@@ -94,6 +95,7 @@ pub(crate) fn plan(
         design,
         gate: gate(&document.gate, design.blocks)?,
         program,
+        data: data(document.design.data.as_deref())?,
         cells,
         pilot: None,
     };
@@ -258,6 +260,14 @@ fn design(document: &StudyDocument, cells: &[StudyCell]) -> Result<BlockDesign, 
         return Err(named("max-blocks", "", "it belongs to stop = \"precision:…\""));
     }
     Ok(BlockDesign { blocks, seed: design.seed.unwrap_or(1), stop })
+}
+
+fn data(given: Option<&str>) -> Result<StudyData, CommandFailure> {
+    match given {
+        None | Some("snapshot") => Ok(StudyData::Snapshot),
+        Some("load") => Ok(StudyData::Loaded),
+        Some(other) => Err(named("data", other, "write snapshot or load")),
+    }
 }
 
 fn gate(gate: &GateTable, blocks: u32) -> Result<GateLimits, CommandFailure> {

@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// Runs lines of `dbtime` in a folder `disk` of this size, then lists what is left there on stdout
 /// after a line `left:`. `None` when no such disk can be made.
-fn on_a_disk_of(size: &str, sandbox: &Sandbox, script: &str) -> Option<Ran> {
+pub(crate) fn on_a_disk_of(size: &str, sandbox: &Sandbox, script: &str) -> Option<Ran> {
     std::fs::create_dir_all(sandbox.path("disk")).expect("a folder");
     let shell = |script: &str| {
         let mut command = Command::new("unshare");
@@ -31,7 +31,7 @@ fn on_a_disk_of(size: &str, sandbox: &Sandbox, script: &str) -> Option<Ran> {
     Some(Ran::new(&script, &shell(&script).expect("it has started before")))
 }
 
-fn left(ran: &Ran) -> Vec<&str> {
+pub(crate) fn left(ran: &Ran) -> Vec<&str> {
     ran.out.split_once("left:\n").expect("a list").1.lines().collect()
 }
 

@@ -41,6 +41,7 @@ mod sandbox;
 mod scripts;
 mod server_faults;
 mod servers;
+mod snapshots;
 mod spec;
 mod stdout;
 mod study;

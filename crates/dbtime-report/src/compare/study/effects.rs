@@ -257,7 +257,7 @@ mod tests {
     use super::*;
     use dbtime_model::study::{
         BlockDesign, GateLimits, JournalEvent, ProgramRecord, STUDY_SCHEMA, StopRule, StudyCell,
-        StudyHistory, StudyPlan, StudySession, StudyTrial, TrialOutcome, TrialRecord,
+        StudyData, StudyHistory, StudyPlan, StudySession, StudyTrial, TrialOutcome, TrialRecord,
     };
 
     fn cell(levels: &[(&str, &str)], role: CellRole) -> StudyCell {
@@ -296,6 +296,7 @@ mod tests {
             program: None,
             cells,
             pilot: None,
+            data: StudyData::Snapshot,
         }
     }
 

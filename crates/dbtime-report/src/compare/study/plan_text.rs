@@ -4,7 +4,7 @@ use crate::compare::groups::signed;
 use crate::format::{clean, counted, seconds};
 use crate::terminal::{PageStyle, ReportPage, ReportTable, TextCell, TextColumn, TextRole};
 use dbtime_model::record::WindowSpec;
-use dbtime_model::study::{CellRole, ProgramRules, StopRule, StudyPlan};
+use dbtime_model::study::{CellRole, ProgramRules, StopRule, StudyData, StudyPlan};
 use dbtime_stats::detectable_change;
 
 /// Run-to-run noise that the plan shows examples for where none was measured, as shares: what a
@@ -182,6 +182,10 @@ fn lives(plan: &StudyPlan) -> &'static str {
             "as it is found: it is not started again, and its data are what the run before left"
         }
         (false, true) => "a file as it is found: its data are what the run before left",
+        (false, false) if plan.data == StudyData::Snapshot => {
+            "started anew for each run, with data restored from a snapshot, which the first run of \
+             each server and its settings makes"
+        }
         (false, false) => "started anew for each run, with data loaded anew",
     }
 }

@@ -2,7 +2,7 @@
 
 use dbtime_model::record::{FactorValue, RunRecord};
 use dbtime_model::study::{
-    BlockDesign, CellRole, GateLimits, RecordedStudy, STUDY_SCHEMA, StopRule, StudyCell,
+    BlockDesign, CellRole, GateLimits, RecordedStudy, STUDY_SCHEMA, StopRule, StudyCell, StudyData,
     StudyHistory, StudyPlan, StudyRun, StudyTrial, TrialOutcome, TrialRecord,
 };
 
@@ -40,6 +40,7 @@ pub(super) fn plan(cells: &[&str]) -> StudyPlan {
         program: None,
         cells: cells.iter().enumerate().map(cell).collect(),
         pilot: None,
+        data: StudyData::Snapshot,
     }
 }
 
