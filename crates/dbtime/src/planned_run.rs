@@ -8,6 +8,7 @@ use crate::spec::{self, DescribedRun, RunContext, RunSecrets};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::{ProcessResult, RateChoice, RunProcess, Target};
 use dbtime_model::record::{FactorValue, RunSpec, combination_text};
+use dbtime_model::study::StudyCell;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -68,6 +69,17 @@ impl PlannedRun {
         Self { factors, spec, secrets, command, directory: None, snapshots: None }
     }
 
+    /// That of a configuration in this folder, with the passwords of the surroundings; `None`: it
+    /// is an external program's.
+    pub(crate) fn of_cell(
+        cell: &StudyCell,
+        secrets: RunSecrets,
+        directory: Option<PathBuf>,
+    ) -> Option<Self> {
+        let run = Self::of_spec(cell.spec.clone()?, cell.command.clone(), secrets);
+        Some(Self { factors: cell.factors.clone(), directory, ..run })
+    }
+
     /// The same with another seed.
     pub(crate) fn with_seed(&self, seed: u64) -> Self {
         let mut run = self.clone();
@@ -85,11 +97,16 @@ impl PlannedRun {
     /// The same with data that are restored, which all runs have alike.
     pub(crate) fn with_snapshots(&self, folder: PathBuf, data_seed: u64) -> Self {
         let mut run = self.clone();
-        if run.spec.workload.data_seed.is_none() {
+        if run.spec.workload.data_seed.is_none() && run.spec.seed != data_seed {
             run.spec.workload.data_seed = Some(data_seed);
             run.command += &format!(" --data-seed={data_seed}");
         }
         Self { snapshots: Some(folder), ..run }
+    }
+
+    /// Whether nobody named a place where its data are restored from.
+    pub(crate) fn restores_nothing(&self) -> bool {
+        self.snapshots.is_none()
     }
 
     /// Whether it loads data that can be restored instead.

@@ -27,8 +27,8 @@ use crate::error::LabError;
 use crate::store::{make_folder, write_file};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_model::study::{
-    JournalEvent, RecordedStudy, StudyCell, StudyHistory, StudyPlan, StudyReadError, StudyTrial,
-    TrialOutcome, TrialRecord, read_plan, study_file, study_table,
+    JournalEvent, RecordedStudy, RunOrder, StudyCell, StudyHistory, StudyPlan, StudyReadError,
+    StudyTrial, TrialOutcome, TrialRecord, read_plan, study_file, study_table,
 };
 use journal_file::{JournalFile, sync_folder};
 pub use pack::{changed_files, pack_study, unpack_study};
@@ -40,9 +40,9 @@ pub use verification::{RunsVerified, verify_runs};
 
 /// What makes the runs of a study.
 pub trait TrialMaker {
-    /// Makes a run of a configuration with this seed, and its record in this folder, which is not
-    /// there. Blocks until it has ended.
-    fn make(&mut self, cell: usize, seed: u64, out: &Path) -> TrialResult;
+    /// Makes a run with this seed, where it is of a block, and its record in this folder, which is
+    /// not there. Blocks until it has ended.
+    fn make(&mut self, trial: &StudyTrial, seed: u64, out: &Path) -> TrialResult;
 }
 
 /// What became of a run.
@@ -100,9 +100,16 @@ impl StudyRunner {
             return Err(LabError::OutExists(folder.to_owned()));
         }
         let _made = make_folder(folder)?;
+        write_file(folder, study_file::SOURCE, source)?;
+        Self::begin(folder, plan)
+    }
+
+    /// Makes a new study of a folder that is there and has none.
+    ///
+    /// Errors: it cannot be written.
+    pub fn begin(folder: &Path, plan: &StudyPlan) -> Result<Self, LabError> {
         let json = serde_json::to_string_pretty(plan).map_err(std::io::Error::other);
         let json = json.map_err(|source| LabError::Record { path: folder.to_owned(), source })?;
-        write_file(folder, study_file::SOURCE, source)?;
         write_file(folder, study_file::PLAN, &(json + "\n"))?;
         Self::open(folder, false)
     }
@@ -183,8 +190,10 @@ impl StudyRunner {
         }
     }
 
-    /// Nobody restores them any more.
-    fn remove_snapshots(&self) -> Result<(), LabError> {
+    /// Removes the data that runs were restored from.
+    ///
+    /// Errors: they cannot be removed.
+    pub fn remove_snapshots(&self) -> Result<(), LabError> {
         let path = self.folder.join(study_file::SNAPSHOTS);
         match std::fs::remove_dir_all(&path) {
             Err(source) if path.symlink_metadata().is_ok() => {
@@ -214,7 +223,7 @@ impl StudyRunner {
         progress(StudyProgress::RunBegins { trial: &trial, cell: shown, loud: loud.as_deref() });
         let seed = schedule::block_seed(&self.plan, place.block, place.attempt);
         let out = self.folder.join(&trial.folder);
-        let (outcome, reason) = match maker.make(cell, seed, &out) {
+        let (outcome, reason) = match maker.make(&trial, seed, &out) {
             TrialResult::Interrupted => return Ok(false),
             TrialResult::Failed(reason) => (TrialOutcome::Failed, Some(reason)),
             TrialResult::Recorded(record) => match gate::invalid(&record, &self.plan.gate) {
@@ -236,6 +245,10 @@ impl StudyRunner {
         let name = folder_name(&self.plan.cells[cell as usize].name);
         let again = if attempt > 1 { format!("-{attempt}") } else { String::new() };
         let folder = |run: u64| format!("{}/{run:04}-b{block:02}{again}-{name}", study_file::RUNS);
+        let folder = |run: u64| match self.plan.order {
+            RunOrder::Blocks => folder(run),
+            RunOrder::Rounds => format!("{run:03}"),
+        };
         let next = self.history.runs.iter().map(|run| run.trial.run).max().unwrap_or(0) + 1;
         let is_free = |run: &u64| self.folder.join(folder(*run)).symlink_metadata().is_err();
         let run = (next..).find(is_free).unwrap_or(next);

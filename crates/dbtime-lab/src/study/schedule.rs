@@ -1,6 +1,6 @@
 //! What comes next in a study, by its plan and what has happened: a pure function of both.
 
-use dbtime_model::study::{StopRule, StudyHistory, StudyPlan, StudyRun, TrialOutcome};
+use dbtime_model::study::{RunOrder, StopRule, StudyHistory, StudyPlan, StudyRun, TrialOutcome};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -37,6 +37,9 @@ pub(super) fn next_step(plan: &StudyPlan, history: &StudyHistory) -> StudyStep {
     if let Some(reason) = &history.finished {
         return StudyStep::End(reason.clone());
     }
+    if plan.order == RunOrder::Rounds {
+        return next_of_rounds(plan, history);
+    }
     let cells = plan.cells.len();
     if let Some(open) = history.open_block(cells) {
         let order = block_order(plan, open.block, open.attempt);
@@ -54,6 +57,25 @@ pub(super) fn next_step(plan: &StudyPlan, history: &StudyHistory) -> StudyStep {
             false => StudyStep::Look { blocks: complete },
         },
         BlockTarget::Blocks { blocks, .. } => next_block(plan, history, blocks),
+    }
+}
+
+/// The first run that was not made to its end.
+fn next_of_rounds(plan: &StudyPlan, history: &StudyHistory) -> StudyStep {
+    let places = (1..=plan.design.blocks).flat_map(|block| {
+        let cells = 0..plan.cells.len() as u32;
+        cells.map(move |cell| (block, cell))
+    });
+    let of_block = |block: u32| history.runs.iter().filter(move |run| run.trial.block == block);
+    let is_open = |(block, cell): &(u32, u32)| {
+        !of_block(*block).any(|run| run.trial.cell == *cell && run.outcome.is_some())
+    };
+    match places.into_iter().find(is_open) {
+        Some((block, cell)) => {
+            let interrupted = of_block(block).filter(|run| run.outcome.is_none()).count() as u32;
+            StudyStep::Run(TrialPlace { block, attempt: 1 + interrupted, cell })
+        }
+        None => StudyStep::End("all runs were made".to_owned()),
     }
 }
 

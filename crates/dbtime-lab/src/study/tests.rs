@@ -3,7 +3,9 @@
 use super::*;
 use dbtime_machine::now as instant;
 use dbtime_model::record::{RunRecord, RunSpec, file};
-use dbtime_model::study::{BlockDesign, CellRole, GateLimits, STUDY_SCHEMA, StopRule, StudyData};
+use dbtime_model::study::{
+    BlockDesign, CellRole, GateLimits, RunOrder, STUDY_SCHEMA, StopRule, StudyData,
+};
 use std::collections::BTreeSet;
 use std::fs;
 
@@ -37,6 +39,7 @@ fn plan(blocks: u32, stop: StopRule) -> StudyPlan {
         cells: vec![cell("a", CellRole::Baseline), cell("b/ä", CellRole::Candidate)],
         pilot: None,
         data: StudyData::Snapshot,
+        order: RunOrder::Blocks,
     }
 }
 
@@ -53,7 +56,8 @@ struct KnownRuns {
 }
 
 impl TrialMaker for KnownRuns {
-    fn make(&mut self, cell: usize, seed: u64, out: &Path) -> TrialResult {
+    fn make(&mut self, trial: &StudyTrial, seed: u64, out: &Path) -> TrialResult {
+        let cell = trial.cell as usize;
         self.made += 1;
         if self.failing == Some(cell) {
             return TrialResult::Failed("no server".to_owned());

@@ -39,6 +39,9 @@ pub struct StudyPlan {
     /// What its runs start from where they make their data.
     #[serde(default)]
     pub data: StudyData,
+    /// In which order they are made.
+    #[serde(default)]
+    pub order: RunOrder,
     /// What is compared, the baseline first.
     pub cells: Vec<StudyCell>,
     /// What was measured before it; `null`: nothing.
@@ -77,6 +80,19 @@ pub enum StudyData {
     /// Loaded by the first run of each server and its settings, and restored from a snapshot for
     /// each run behind it: the same rows for all.
     Snapshot,
+}
+
+/// In which order the runs of a study are made, and what becomes of those that do not count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunOrder {
+    /// In random blocks, each with a seed of its own. A block with a run that does not count is
+    /// repeated.
+    #[default]
+    Blocks,
+    /// Rounds in the order of the plan, with the seed of each configuration's own form. Each run is
+    /// made once, whatever comes of it: a sweep.
+    Rounds,
 }
 
 /// When a study has blocks enough. None of these looks at the sign of what was found.

@@ -16,7 +16,7 @@ use std::path::Path;
 pub(crate) fn run(args: &ReportArgs) -> Result<ProcessExit, CommandFailure> {
     let folder = record_folder(&args.run);
     let (text, page) = match is_sweep(&folder) {
-        _ if is_study(&folder) => {
+        false if is_study(&folder) => {
             let study = RecordedStudy::read(&folder).map_err(CommandFailure::environment)?;
             let compared = StudyComparison::of(&study);
             (study_text(&compared, screen::style()), study_page(&compared))

@@ -66,7 +66,7 @@ fn records(folder: &Path) -> Result<Vec<RecordLine>, CommandFailure> {
 
 /// The line of one folder; `None` where it holds no record.
 fn line(folder: &Path) -> Option<RecordLine> {
-    if is_study(folder) {
+    if is_study(folder) && !is_sweep(folder) {
         let line = match of_study(folder) {
             Ok(line) => line,
             Err(error) => RecordLine { problem: Some(error.to_string()), ..RecordLine::default() },

@@ -5,7 +5,8 @@ use crate::cli::{StudyPackArgs, StudyVerifyArgs};
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::screen;
 use dbtime_lab::study::{changed_files, pack_study, unpack_study, verify_runs};
-use dbtime_model::study::{RecordedStudy, study_file, study_table};
+use dbtime_model::record::{Sweep, SweepRun, file, read_sweep};
+use dbtime_model::study::{RecordedStudy, RunOrder, study_file, study_table};
 use dbtime_model::units::count;
 use dbtime_report::compare::StudyComparison;
 use serde_json::Value;
@@ -47,12 +48,11 @@ pub(crate) fn verify(args: &StudyVerifyArgs) -> Result<ProcessExit, CommandFailu
         false => folder_of(&args.study)?,
     };
     let study = read(&folder)?;
-    let checks = [
-        files(&folder)?,
-        runs(&folder, &study),
-        table(&folder, &study),
-        analysis(&folder, &study)?,
-    ];
+    let mut checks = vec![files(&folder)?, runs(&folder, &study)];
+    match study.plan.order {
+        RunOrder::Blocks => checks.extend([table(&folder, &study), analysis(&folder, &study)?]),
+        RunOrder::Rounds => checks.push(sweep(&folder)?),
+    }
     screen::result(&format!("Study {}\n", study.plan.name));
     checks.iter().for_each(VerifiedCheck::show);
     Ok(match checks.iter().all(|check| check.problems.is_empty()) {
@@ -113,6 +113,24 @@ fn table(folder: &Path, study: &RecordedStudy) -> VerifiedCheck {
         false => vec![format!("{file} is not what the records give")],
     };
     VerifiedCheck { name: "table", fine: format!("{file} follows from the records"), problems }
+}
+
+/// The list of a sweep's runs, which is its table too.
+fn sweep(folder: &Path) -> Result<VerifiedCheck, CommandFailure> {
+    let Sweep { runs, missing, .. } = read_sweep(folder)?;
+    let computed = |run: &SweepRun, record| SweepRun {
+        folder: run.folder.clone(),
+        round: run.round,
+        combination: run.combination,
+        factors: run.factors.clone(),
+        ..SweepRun::from_record(record)
+    };
+    let wrong = runs.iter().filter(|(run, record)| computed(run, record) != *run);
+    let file = file::SWEEP;
+    let wrong = wrong.map(|(run, _)| format!("{file}: run {} is not its record", run.folder));
+    let missing = missing.iter().map(|run| format!("run {run} is not there"));
+    let fine = format!("{file} follows from the records of {} runs", runs.len());
+    Ok(VerifiedCheck { name: "table", fine, problems: wrong.chain(missing).collect() })
 }
 
 fn analysis(folder: &Path, study: &RecordedStudy) -> Result<VerifiedCheck, CommandFailure> {

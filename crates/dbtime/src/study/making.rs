@@ -9,7 +9,9 @@ use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::study::{ProgramTrials, StudyProgress, StudyRunner, TrialMaker, TrialResult};
 use dbtime_lab::{LabError, RunOutcome};
 use dbtime_model::record::RunSpec;
-use dbtime_model::study::{StudyCell, StudyData, StudyPlan, TrialOutcome, TrialRecord, study_file};
+use dbtime_model::study::{
+    StudyCell, StudyData, StudyPlan, StudyTrial, TrialOutcome, TrialRecord, study_file,
+};
 use std::path::{Path, PathBuf};
 
 /// A run of each configuration, ready to be made again and again.
@@ -123,8 +125,8 @@ impl<'a> CellRuns<'a> {
 }
 
 impl TrialMaker for CellRuns<'_> {
-    fn make(&mut self, cell: usize, seed: u64, out: &Path) -> TrialResult {
-        let cell = &self.plan.cells[cell];
+    fn make(&mut self, trial: &StudyTrial, seed: u64, out: &Path) -> TrialResult {
+        let cell = &self.plan.cells[trial.cell as usize];
         // The process of the run may work in another folder.
         let out = std::path::absolute(out).unwrap_or_else(|_| out.to_owned());
         match &cell.spec {

@@ -9,8 +9,8 @@ use crate::exit::CommandFailure;
 use dbtime_model::Nanos;
 use dbtime_model::record::PrimaryMetric;
 use dbtime_model::study::{
-    BlockDesign, CellRole, GateLimits, ProgramRules, STUDY_SCHEMA, StopRule, StudyCell, StudyData,
-    StudyPlan,
+    BlockDesign, CellRole, GateLimits, ProgramRules, RunOrder, STUDY_SCHEMA, StopRule, StudyCell,
+    StudyData, StudyPlan,
 };
 use dbtime_stats::MOST_LOOKS;
 use std::path::{Path, PathBuf};
@@ -95,6 +95,7 @@ pub(crate) fn plan(
         design,
         gate: gate(&document.gate, design.blocks)?,
         program,
+        order: RunOrder::Blocks,
         data: data(document.design.data.as_deref())?,
         cells,
         pilot: None,

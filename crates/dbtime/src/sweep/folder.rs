@@ -7,6 +7,8 @@ use dbtime_lab::store::write_sweep;
 use dbtime_model::record::{
     FactorValue, FailedRun, FoundRate, SWEEP_SCHEMA, SweepRecord, SweepRun, read_sweep,
 };
+use dbtime_model::shell;
+use dbtime_model::study::is_study;
 use std::path::{Path, PathBuf};
 
 /// Where a run stands in its sweep.
@@ -46,6 +48,11 @@ impl SweepFolder {
             ..SweepRecord::default()
         };
         Self { folder, record }
+    }
+
+    /// That of a sweep that goes on.
+    pub(super) fn of(folder: PathBuf, record: SweepRecord) -> Self {
+        Self { folder: Some(folder), record }
     }
 
     /// Where it is.
@@ -94,12 +101,28 @@ impl SweepFolder {
         self.write()
     }
 
-    fn write(&mut self) -> Result<(), CommandFailure> {
+    /// Writes what there is.
+    pub(super) fn write(&mut self) -> Result<(), CommandFailure> {
         let tried = self.record.runs.len() + self.record.failed.len();
         self.record.complete = tried as u64 == self.record.planned;
         match &self.folder {
             Some(folder) => Ok(write_sweep(folder, &self.record)?),
             None => Ok(()),
+        }
+    }
+
+    /// What can be done with the study that a sweep is.
+    fn further(&self, folder: &Path) -> String {
+        let record = &self.record;
+        let place = shell::quoted(&folder.display().to_string()).into_owned();
+        let is_repeated = record.runs.iter().any(|run| run.round > 1);
+        match (is_study(folder), record.complete) {
+            (false, _) => String::new(),
+            (true, false) => format!("The other runs: dbtime study resume {place}\n"),
+            (true, true) if is_repeated && !record.factors.is_empty() => {
+                format!("Verdicts: dbtime study report {place}\n")
+            }
+            (true, true) => String::new(),
         }
     }
 
@@ -110,6 +133,6 @@ impl SweepFolder {
         let path = folder.join("report.html");
         write_whole(&path, &dbtime_report::html::sweep_report(&read_sweep(folder)?))?;
         let (records, report) = (folder.display(), path.display());
-        Ok(format!("\nRecords: {records}\nReport: {report}\n"))
+        Ok(format!("\nRecords: {records}\nReport: {report}\n{}", self.further(folder)))
     }
 }

@@ -1,6 +1,6 @@
 //! `--sweep`, `--repeat` and `--find-rate`: many runs, a process and a record each, one table.
 //!
-//! Repetitions go in rounds, so that a machine that changes changes for every combination. With
+//! A sweep that is recorded is a study of rounds ([`rounds`]). Repetitions go in rounds, so that a machine that changes changes for every combination. With
 //! `--rate auto` all runs are offered the same, or the table would compare loads and not what is
 //! swept: the flat-out rate is measured once, before the first.
 
@@ -8,6 +8,9 @@ mod factors;
 mod find_rate;
 mod folder;
 mod planned;
+mod rounds;
+
+pub(crate) use rounds::resume;
 
 use crate::artifacts::folder;
 use crate::cli::RunArgs;
@@ -16,10 +19,12 @@ use crate::live::{LiveProgress, ProgressAudience};
 use crate::planned_run::{self, PlannedRun, RunControls};
 use crate::{interrupt, screen, secrets};
 use dbtime_lab::store::{CreatedFolders, make_folder};
+use dbtime_lab::study::StudyRunner;
 use dbtime_lab::{RecordedRun, RunOutcome};
 use dbtime_model::record::{FailedRun, FoundRate};
 use dbtime_report::terminal::{self, SweepRow};
 use folder::{SweepFolder, SweepPlace};
+use std::path::Path;
 
 /// Makes all runs.
 pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<ProcessExit, CommandFailure> {
@@ -38,22 +43,28 @@ pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<ProcessExit, C
     let Some(first) = planned.first() else {
         return Err(CommandFailure::usage("--sweep has no combination: write workers=40,10,4"));
     };
-    let rounds = args.repeat.unwrap_or(1) as usize;
-    let total = rounds * planned.len();
+    let rounds = args.repeat.unwrap_or(1);
+    let total = rounds as usize * planned.len();
     let mut sweep = begun(args, arguments, first, names, total)?;
     let stop = interrupt::install_with(left_by_interrupt(sweep.folder.path().is_some()));
     let audience = ProgressAudience::of(args.quiet);
     planned::hold_rate(&mut planned, audience, &stop)?;
-    let live = LiveProgress::of_runs(audience, total);
-    for index in 0..total {
-        if stop.is_set() || sweep.trouble.is_some() {
-            break;
+    match sweep.folder.path().map(Path::to_owned) {
+        Some(folder) => {
+            sweep.folder.write()?;
+            let runner = StudyRunner::begin(&folder, &rounds::plan(&planned, rounds, &folder))?;
+            rounds::make(runner, &mut sweep, planned, args, &stop)?;
         }
-        let (round, combination) = (index / planned.len(), index % planned.len());
-        let place = SweepPlace { number: index + 1, round, combination };
-        sweep.make(args, &planned[combination], place, RunControls { live: &live, stop: &stop });
+        None => {
+            let live = LiveProgress::of_runs(audience, total);
+            let controls = RunControls { live: &live, stop: &stop };
+            for index in (0..total).take_while(|_| !stop.is_set()) {
+                let (round, combination) = (index / planned.len(), index % planned.len());
+                let place = SweepPlace { number: index + 1, round, combination };
+                sweep.make(args, &planned[combination], place, controls);
+            }
+        }
     }
-    drop(live);
     sweep.finish(args)
 }
 

@@ -128,7 +128,8 @@ fn a_sweep_that_fails_keeps_what_it_has() {
 
 /// What stands in the folder of a sweep beside its runs.
 fn with_lists(runs: &[&str]) -> Vec<String> {
-    let all = runs.iter().chain(&["report.html", "sweep.csv", "sweep.json"]);
+    let lists = ["journal.jsonl", "plan.json", "report.html", "sweep.csv", "sweep.json"];
+    let all = runs.iter().chain(&lists);
     all.map(|name| (*name).to_owned()).collect()
 }
 
@@ -197,7 +198,10 @@ fn a_sweep_that_was_ended_shows_what_there_is() {
     running.interrupt();
     let ran = running.end();
     ran.exits(0);
-    ran.prints(&["ended early: 1 of 3 planned runs were made"]);
+    ran.prints(&[
+        "ended early: 1 of 3 planned runs were made",
+        "The other runs: dbtime study resume s\n",
+    ]);
     sandbox.run("runs .").fine().prints(&["1 of 3 runs"]);
     let record = read_sweep_record(&sandbox.path("s")).expect("a sweep");
     assert!(!record.complete && record.planned == 3 && record.runs.len() == 1, "{record:?}");
@@ -206,6 +210,33 @@ fn a_sweep_that_was_ended_shows_what_there_is() {
     fs::remove_dir_all(sandbox.path("s/001")).expect("it was there");
     sandbox.run("report s --text").fine().prints(&["not there any more: 001"]);
     sandbox.run("report s").fine();
+}
+
+/// What was under way is made again; nothing is lost or made twice.
+#[test]
+fn a_sweep_that_was_killed_is_resumed() {
+    let sandbox = Sandbox::new();
+    let line = "run values1 --target 'null:?service=20ms' --transactions 20 --repeat 3 \
+        --sweep 'limit=p90<=1ms,p90<=1h connections=1,2' --warmup 0s --out s --quiet";
+    let running = sandbox.start(line);
+    sandbox.wait_for(&["s", "003"]);
+    running.kill();
+    sandbox.run("runs .").fine().prints(&["of 12 runs"]);
+    // The limits that the runs before missed are missed still.
+    let ran = sandbox
+        .run("study resume s --quiet")
+        .with(1, &["Verdicts: dbtime study report s\n", "FAILED: run 001"]);
+    let sweep = read_sweep(&sandbox.path("s")).expect("a sweep");
+    assert!(sweep.record.complete && sweep.missing.is_empty(), "{ran:?}");
+    let places = sweep.record.runs.iter().map(|run| (run.round, run.combination));
+    assert!(places.eq((1..=3).flat_map(|round| (0..4).map(move |cell| (round, cell)))));
+    let text = sandbox.run("report s --text").fine().out;
+    assert!(ran.out.starts_with(&text), "{ran:?} {text}");
+    // There is nothing left to make, and the table is the same.
+    let again = sandbox.run("study resume s --quiet").with(1, &[]);
+    assert_eq!(again.out, ran.out);
+    sandbox.run("study verify s").fine().prints(&["sweep.json follows from the records of 12"]);
+    sandbox.run("study report s").fine().prints(&["8 runs in 2 blocks count", "connections=2"]);
 }
 
 #[test]

@@ -256,8 +256,9 @@ fn values(study: &RecordedStudy) -> Vec<Vec<f64>> {
 mod tests {
     use super::*;
     use dbtime_model::study::{
-        BlockDesign, GateLimits, JournalEvent, ProgramRecord, STUDY_SCHEMA, StopRule, StudyCell,
-        StudyData, StudyHistory, StudyPlan, StudySession, StudyTrial, TrialOutcome, TrialRecord,
+        BlockDesign, GateLimits, JournalEvent, ProgramRecord, RunOrder, STUDY_SCHEMA, StopRule,
+        StudyCell, StudyData, StudyHistory, StudyPlan, StudySession, StudyTrial, TrialOutcome,
+        TrialRecord,
     };
 
     fn cell(levels: &[(&str, &str)], role: CellRole) -> StudyCell {
@@ -297,6 +298,7 @@ mod tests {
             cells,
             pilot: None,
             data: StudyData::Snapshot,
+            order: RunOrder::Blocks,
         }
     }
 

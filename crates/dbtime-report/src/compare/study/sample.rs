@@ -2,8 +2,8 @@
 
 use dbtime_model::record::{FactorValue, RunRecord};
 use dbtime_model::study::{
-    BlockDesign, CellRole, GateLimits, RecordedStudy, STUDY_SCHEMA, StopRule, StudyCell, StudyData,
-    StudyHistory, StudyPlan, StudyRun, StudyTrial, TrialOutcome, TrialRecord,
+    BlockDesign, CellRole, GateLimits, RecordedStudy, RunOrder, STUDY_SCHEMA, StopRule, StudyCell,
+    StudyData, StudyHistory, StudyPlan, StudyRun, StudyTrial, TrialOutcome, TrialRecord,
 };
 
 /// A plan of configurations with these flags, the baseline first.
@@ -41,6 +41,7 @@ pub(super) fn plan(cells: &[&str]) -> StudyPlan {
         cells: cells.iter().enumerate().map(cell).collect(),
         pilot: None,
         data: StudyData::Snapshot,
+        order: RunOrder::Blocks,
     }
 }
 

@@ -1,0 +1,224 @@
+//! A sweep is a study whose runs are made in rounds, each once: with its journal it is resumed, and
+//! with its plan it has verdicts.
+
+use super::folder::{SweepFolder, SweepPlace};
+use super::{SweepCourse, left_by_interrupt};
+use crate::cli::{self, CliCommand, RunArgs, StudyShownArgs};
+use crate::exit::{CommandFailure, ProcessExit};
+use crate::interrupt;
+use crate::live::{LiveProgress, ProgressAudience};
+use crate::planned_run::{PlannedRun, RunControls};
+use crate::spec::RunSecrets;
+use dbtime_engines::drive::plan::RunStop;
+use dbtime_lab::study::{StudyRunner, TrialMaker, TrialResult};
+use dbtime_model::record::{CheckOutcome, PrimaryMetric, Sweep, SweepRun, read_sweep};
+use dbtime_model::study::{
+    BlockDesign, CellRole, GateLimits, RunOrder, STUDY_SCHEMA, StopRule, StudyCell, StudyData,
+    StudyPlan, StudyTrial, TrialRecord, study_file,
+};
+use dbtime_report::terminal::SweepRow;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The smallest change of interest of its verdicts. Unit: percent.
+const MARGIN_PCT: f64 = 1.0;
+
+/// A gate that lets everything through: whatever goes on beside a run of a sweep, it is in the
+/// table.
+const OPEN_GATE: GateLimits =
+    GateLimits { steal_pct: 100.0, foreign_cpu_pct: 1e6, wait_s: 0.0, repeats: 0, steady: false };
+
+/// What a sweep is going to do.
+pub(super) fn plan(planned: &[PlannedRun], rounds: u32, folder: &Path) -> StudyPlan {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let directory = std::env::current_dir().unwrap_or_default();
+    let is_closed = planned.iter().all(|run| run.spec.load.rate.is_none());
+    let cell = |(at, run): (usize, &PlannedRun)| StudyCell {
+        name: run.combination(),
+        role: if at == 0 { CellRole::Baseline } else { CellRole::Candidate },
+        baseline: 0,
+        factors: run.factors.clone(),
+        levels: run.factors.clone(),
+        command: run.command.clone(),
+        spec: Some(run.spec.clone()),
+    };
+    StudyPlan {
+        schema: STUDY_SCHEMA,
+        dbtime: env!("CARGO_PKG_VERSION").to_owned(),
+        name: name.into_owned(),
+        question: None,
+        directory: directory.to_string_lossy().into_owned(),
+        primary: PrimaryMetric::usual(is_closed).name().to_owned(),
+        margin_pct: MARGIN_PCT,
+        design: BlockDesign {
+            blocks: rounds,
+            seed: planned.first().map_or(1, |run| run.spec.seed),
+            stop: StopRule::Fixed,
+        },
+        gate: OPEN_GATE,
+        program: None,
+        data: data(planned, rounds),
+        order: RunOrder::Rounds,
+        cells: planned.iter().enumerate().map(cell).collect(),
+        pilot: None,
+    }
+}
+
+/// Snapshots where several runs load the same data.
+fn data(planned: &[PlannedRun], rounds: u32) -> StudyData {
+    let loading: Vec<_> = planned.iter().filter(|run| run.loads_data()).collect();
+    let key = |run: &&PlannedRun| {
+        let spec = &run.spec;
+        // What can be a record can be written.
+        let workload = serde_json::to_string(&spec.workload).unwrap_or_default();
+        (spec.target.url.clone(), spec.target.server_set.clone(), workload, spec.seed)
+    };
+    let kinds: BTreeSet<_> = loading.iter().map(key).collect();
+    match loading.len() * rounds as usize > kinds.len() {
+        true => StudyData::Snapshot,
+        false => StudyData::Loaded,
+    }
+}
+
+/// Has runs restore their data from the sweep's own folder, where nobody named another.
+fn with_snapshots(planned: Vec<PlannedRun>, plan: &StudyPlan, folder: &Path) -> Vec<PlannedRun> {
+    let kept = folder.join(study_file::SNAPSHOTS);
+    let kept = std::path::absolute(&kept).unwrap_or(kept);
+    let restores = |run: &PlannedRun| plan.data == StudyData::Snapshot && run.restores_nothing();
+    let with = |run: PlannedRun| match restores(&run) && run.loads_data() {
+        true => run.with_snapshots(kept.clone(), run.spec.seed),
+        false => run,
+    };
+    planned.into_iter().map(with).collect()
+}
+
+/// The runs of a sweep as those of its study.
+struct SweepTrials<'a> {
+    course: &'a mut SweepCourse,
+    args: &'a RunArgs,
+    planned: &'a [PlannedRun],
+    controls: RunControls<'a>,
+}
+
+impl TrialMaker for SweepTrials<'_> {
+    fn make(&mut self, trial: &StudyTrial, _: u64, _: &Path) -> TrialResult {
+        let place = SweepPlace {
+            number: trial.run as usize,
+            round: trial.block as usize - 1,
+            combination: trial.cell as usize,
+        };
+        let run = &self.planned[place.combination];
+        let made = self.course.make(self.args, run, place, self.controls);
+        if self.controls.stop.is_set() || self.course.trouble.is_some() {
+            return TrialResult::Interrupted;
+        }
+        match made {
+            Some(run) => TrialResult::Recorded(TrialRecord::Run(Box::new(run.record))),
+            None => {
+                let failed = self.course.folder.record().failed.last();
+                TrialResult::Failed(failed.map_or_else(String::new, |run| run.reason.clone()))
+            }
+        }
+    }
+}
+
+/// Makes the runs that are missing.
+pub(super) fn make(
+    mut runner: StudyRunner,
+    course: &mut SweepCourse,
+    planned: Vec<PlannedRun>,
+    args: &RunArgs,
+    stop: &RunStop,
+) -> Result<(), CommandFailure> {
+    let planned = with_snapshots(planned, runner.plan(), runner.folder());
+    let total = planned.len() * runner.plan().design.blocks as usize;
+    let made = runner.history().runs.iter().filter(|run| run.outcome.is_some()).count();
+    let live = LiveProgress::of_runs(ProgressAudience::of(args.quiet), (total - made).max(1));
+    let controls = RunControls { live: &live, stop };
+    let mut trials = SweepTrials { course, args, planned: &planned, controls };
+    let ended = runner.run(&mut trials, &|_| {}, stop);
+    drop(live);
+    // One that goes on loads them again.
+    let removed = runner.remove_snapshots();
+    ended?;
+    Ok(removed?)
+}
+
+/// Goes on with a sweep.
+///
+/// Errors: it is none, is damaged, or something changed since.
+pub(crate) fn resume(
+    folder: &Path,
+    is_new_session: bool,
+    shown: &StudyShownArgs,
+) -> Result<ProcessExit, CommandFailure> {
+    let runner = StudyRunner::open(folder, is_new_session)?;
+    let mut sweep = read_sweep(folder)?;
+    let args = RunArgs { json: shown.json, quiet: shown.quiet, ..arguments(&sweep)? };
+    let secrets = RunSecrets::of_surroundings(args.password_file.as_deref())?;
+    let directory = Some(PathBuf::from(&runner.plan().directory)).filter(|path| path.is_dir());
+    let of_cell = |cell| PlannedRun::of_cell(cell, secrets.clone(), directory.clone());
+    let planned: Vec<_> = runner.plan().cells.iter().filter_map(of_cell).collect();
+    let planned = match &args.snapshots {
+        None => planned,
+        Some(kept) => {
+            planned.iter().map(|run| run.with_snapshots(kept.clone(), run.spec.seed)).collect()
+        }
+    };
+    // A run that was ended early is made again.
+    let ended: BTreeSet<&str> = (runner.history().runs.iter())
+        .filter(|run| run.outcome.is_some())
+        .map(|run| run.trial.folder.as_str())
+        .collect();
+    sweep.record.runs.retain(|run| ended.contains(run.folder.as_str()));
+    sweep.runs.retain(|(run, _)| ended.contains(run.folder.as_str()));
+    let mut course = SweepCourse {
+        rows: sweep.runs.iter().map(|(run, record)| row(run, record)).collect(),
+        exit: exit(&sweep),
+        folder: SweepFolder::of(folder.to_owned(), sweep.record),
+        trouble: None,
+        _made: None,
+    };
+    let stop = interrupt::install_with(left_by_interrupt(true));
+    make(runner, &mut course, planned, &args, &stop)?;
+    course.finish(&args)
+}
+
+/// The flags of the command that began it.
+fn arguments(sweep: &Sweep) -> Result<RunArgs, CommandFailure> {
+    let command = &sweep.record.command;
+    let words = shlex::split(command).map(|words| cli::parse(&words));
+    match words {
+        Some(Ok(parsed)) => match parsed.command {
+            CliCommand::Run(args) => Ok(*args),
+            _ => Err(no_command(command)),
+        },
+        _ => Err(no_command(command)),
+    }
+}
+
+fn no_command(command: &str) -> CommandFailure {
+    CommandFailure::environment(format!(
+        "the sweep was begun by `{command}`, which this dbtime does not understand"
+    ))
+}
+
+fn row(run: &SweepRun, record: &dbtime_model::record::RunRecord) -> (usize, SweepRow) {
+    let row = SweepRow::from_record(record);
+    let row = run.factors.iter().fold(row, |row, of| row.with_factor(&of.name, &of.value));
+    (run.combination as usize, row)
+}
+
+/// How it would have ended so far.
+fn exit(sweep: &Sweep) -> ProcessExit {
+    let of = |run: &SweepRun| match run.limits {
+        Some(CheckOutcome::Failed) => ProcessExit::Failed,
+        Some(CheckOutcome::Undecided) => ProcessExit::Undecided,
+        Some(CheckOutcome::Passed) | None => ProcessExit::Fine,
+    };
+    let failed = match sweep.record.failed.is_empty() {
+        true => ProcessExit::Fine,
+        false => ProcessExit::Environment,
+    };
+    sweep.record.runs.iter().map(of).fold(failed, ProcessExit::max)
+}
