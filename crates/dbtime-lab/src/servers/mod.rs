@@ -115,7 +115,7 @@ impl PrivateServer {
         let installed = find::find(request)?;
         let site = ServerSite::new(request.clone(), installed)?;
         let audience = ServerAudience { progress, stop };
-        let snapshot = request.snapshot.as_ref().map(|wanted| site.snapshot(wanted));
+        let snapshot = request.snapshot.as_ref().map(|request| site.snapshot(request));
         let is_restored = start::data(&site, snapshot.as_ref(), audience)?;
         let StartedServer { process, port, socket } = start::first(&site, audience)?;
         let log = site.folders.log();

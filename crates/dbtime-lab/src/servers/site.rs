@@ -111,9 +111,9 @@ impl ServerSite {
     }
 
     /// The snapshot of these rows in a server like this.
-    pub(super) fn snapshot(&self, wanted: &SnapshotRequest) -> DataSnapshot {
+    pub(super) fn snapshot(&self, request: &SnapshotRequest) -> DataSnapshot {
         let engine = format!("{} {}", self.installed.identity, self.installed.binary.display());
-        wanted.of(&engine, &self.request.settings)
+        request.of(&engine, &self.request.settings)
     }
 
     /// The end of its log.

@@ -94,7 +94,7 @@ impl TargetKind for SqliteTargetKind {
             let replacing = ReplaceScope::Same;
             let data = Dataset { workload, scale, seed: request.rows_seed(), replacing };
             check_room(&target, &data, "set TMPDIR to a folder with more room")?;
-            let snapshot = request.snapshot().map(|wanted| wanted.of(&self.url, &[]));
+            let snapshot = request.snapshot().map(|request| request.of(&self.url, &[]));
             is_restored = load_or_restore(&target, &data, snapshot, progress, stop)?;
             Some(folder)
         } else {

@@ -1,8 +1,9 @@
 //! `--sweep`, `--repeat` and `--find-rate`: many runs, a process and a record each, one table.
 //!
-//! A sweep that is recorded is a study of rounds ([`rounds`]). Repetitions go in rounds, so that a machine that changes changes for every combination. With
-//! `--rate auto` all runs are offered the same, or the table would compare loads and not what is
-//! swept: the flat-out rate is measured once, before the first.
+//! A sweep that is recorded is a study of rounds ([`rounds`]). Repetitions go in rounds, so that a
+//! machine that changes changes for every combination. With `--rate auto` all runs are offered the
+//! same, or the table would compare loads and not what is swept: the flat-out rate is measured
+//! once, before the first.
 
 mod factors;
 mod find_rate;
