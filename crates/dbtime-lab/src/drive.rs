@@ -120,6 +120,9 @@ pub(crate) fn drive_observed(
         observers.push(tracer);
     }
     let result = drive_under(plan, prepared, observers, progress, stop)?;
+    if !stop.is_set() {
+        server.look_when_idle();
+    }
     let (instants, server) = (phases.into_instants(), server.into_observation());
     let observation = monitor.into_observation(result.start, instants, server);
     Ok((result, observation))

@@ -333,6 +333,7 @@ impl RunMeasurement<'_> {
 fn server(observed: &RunObservation, counts: &OutcomeCounts) -> Option<ServerInfo> {
     let (begin, end) = observed.server.both()?;
     let used = end.since(begin);
+    let idle = observed.idle.as_ref().and_then(|idle| idle.since(begin).memory);
     let wall_s = used.wall.as_secs();
     let per_tx = |cpu: Nanos| counts.each(cpu.as_micros());
     let pct = |cpu: Nanos| 100.0 * cpu.as_secs() / wall_s.max(1e-9);
@@ -347,6 +348,8 @@ fn server(observed: &RunObservation, counts: &OutcomeCounts) -> Option<ServerInf
         usr_pct: pct(used.split.user.unwrap_or_default()),
         sys_pct: pct(used.split.system.unwrap_or_default()),
         rss_bytes: used.memory.map(|memory| memory.rss_bytes),
+        rss_peak_bytes: idle.or(used.memory).and_then(|memory| memory.rss_peak_bytes),
+        rss_idle_bytes: idle.map(|memory| memory.rss_bytes),
         vsize_bytes: used.memory.map(|memory| memory.vsize_bytes),
         cpu_s: used.resources.cpu.as_secs(),
         wall_s,

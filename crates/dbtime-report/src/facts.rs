@@ -103,7 +103,15 @@ pub(crate) fn per_transaction(record: &RunRecord) -> Vec<FactLine> {
 fn server_memory(server: &ServerInfo) -> String {
     match (server.rss_bytes, server.vsize_bytes) {
         (Some(rss), Some(vsize)) if vsize > 0 => {
-            format!("{} resident, {} virtual", bytes(rss), bytes(vsize))
+            let sizes = [("at most", server.rss_peak_bytes), ("when idle", server.rss_idle_bytes)];
+            let known = sizes.into_iter().filter_map(|(when, size)| Some((when, size?)));
+            let known: Vec<_> =
+                known.map(|(when, size)| format!("{} {when}", bytes(size))).collect();
+            let further = match known.is_empty() {
+                true => String::new(),
+                false => format!(" ({})", known.join(", ")),
+            };
+            format!("{} resident{further}, {} virtual", bytes(rss), bytes(vsize))
         }
         _ => "not measured".to_owned(),
     }

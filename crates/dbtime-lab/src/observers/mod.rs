@@ -89,6 +89,8 @@ pub(crate) struct RunObservation {
     pub(crate) machine: (MachineSample, MachineSample),
     /// The server, where it can be seen.
     pub(crate) server: WindowEdges<ServerSample>,
+    /// The same when nobody was connected any more.
+    pub(crate) idle: Option<ServerSample>,
     /// Its counters.
     pub(crate) counters: WindowEdges<CounterSample>,
     /// What the device under its data has served.

@@ -201,6 +201,7 @@ impl<'a> RunMonitor<'a> {
             responses: self.responses,
             machine: (began, ended),
             server: server.samples,
+            idle: server.idle,
             counters: server.counted,
             device: server.served,
             sampled: server.sampled,

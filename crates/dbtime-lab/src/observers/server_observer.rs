@@ -11,6 +11,7 @@ use dbtime_model::record::{SampledCounter, ServerSecond};
 use dbtime_model::{MonoNanos, Nanos, RunPhase};
 use dbtime_observe::block_device::{BlockDevice, DeviceSample};
 use dbtime_observe::process::{ServerGlance, ServerWatch};
+use std::time::Duration;
 
 /// Samples a server and its device at both ends of the window, and its CPU time and a few counters
 /// every second. Of a server that cannot be seen nothing is known.
@@ -28,6 +29,7 @@ pub(crate) struct ServerObserver<'a> {
     /// The CPU time at the start, at each full second of the load, and at its end.
     glances: Vec<Option<ServerGlance>>,
     start: Option<MonoNanos>,
+    idle: Option<ServerSample>,
 }
 
 /// What a server spent and counted.
@@ -42,6 +44,8 @@ pub(crate) struct ServerObservation {
     pub(crate) glances: Vec<Option<ServerGlance>>,
     /// A few of its counters over the load.
     pub(crate) sampled: SampledSeconds,
+    /// Its processes when nobody was connected any more.
+    pub(crate) idle: Option<ServerSample>,
 }
 
 /// Counters with their samples, which have a value for each.
@@ -49,6 +53,9 @@ pub(crate) type SampledSeconds = (Vec<SampledCounter>, Vec<ServerSecond>);
 
 /// How long the last sample is waited for when the load has ended.
 const LAST_SAMPLE: Nanos = Nanos::from_millis(200);
+
+/// How long after the end of its last connection a server is looked at.
+const GIVE_BACK_TIME: Duration = Duration::from_millis(500);
 
 impl<'a> ServerObserver<'a> {
     /// An observer of the server behind a target, if there is one on this machine.
@@ -68,13 +75,23 @@ impl<'a> ServerObserver<'a> {
             served: WindowEdges::default(),
             glances: Vec::new(),
             start: None,
+            idle: None,
+        }
+    }
+
+    /// Looks at a server that was started for the run once more: when it has had the time to give
+    /// memory back.
+    pub(crate) fn look_when_idle(&mut self) {
+        if self.prepared.is_fresh() && self.watch.is_some() {
+            std::thread::sleep(GIVE_BACK_TIME);
+            self.idle = self.sample_processes();
         }
     }
 
     /// What was seen.
     pub(crate) fn into_observation(self) -> ServerObservation {
-        let Self { samples, counted, served, glances, sampled, .. } = self;
-        ServerObservation { samples, counted, served, glances, sampled }
+        let Self { samples, counted, served, glances, sampled, idle, .. } = self;
+        ServerObservation { samples, counted, served, glances, sampled, idle }
     }
 
     /// The window begins. Counting costs the server CPU time that is kept out of the window.

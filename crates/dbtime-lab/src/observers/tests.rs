@@ -53,7 +53,7 @@ fn monitor(plan: &LoadPlan) -> RunMonitor<'_> {
 fn no_server() -> ServerObservation {
     let (samples, counted, served) = Default::default();
     let (glances, sampled) = Default::default();
-    ServerObservation { samples, counted, served, glances, sampled }
+    ServerObservation { samples, counted, served, glances, sampled, idle: None }
 }
 
 /// Lets a load go by that consists of its phases alone, and of what `load` does before its end.

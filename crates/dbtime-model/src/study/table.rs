@@ -13,7 +13,7 @@ const PLACE: [&str; 7] = ["run", "block", "attempt", "session", "cell", "role", 
 const COURSE: [&str; 5] = ["started_at", "ended_at", "counts", "outcome", "reason"];
 
 /// The columns of figures: those of runs of dbtime.
-const FIGURES: [&str; 15] = [
+const FIGURES: [&str; 17] = [
     "completed",
     "failed",
     "throughput_tps",
@@ -27,6 +27,8 @@ const FIGURES: [&str; 15] = [
     "server_usr_pct",
     "server_sys_pct",
     "server_rss_bytes",
+    "server_rss_peak_bytes",
+    "server_rss_idle_bytes",
     "steal_pct",
     "foreign_cpu_pct",
 ];
@@ -109,6 +111,8 @@ fn figures(record: &RunRecord) -> Vec<String> {
         server.map(|server| server.usr_pct),
         server.map(|server| server.sys_pct),
         server.and_then(|server| Some(server.rss_bytes? as f64)),
+        server.and_then(|server| Some(server.rss_peak_bytes? as f64)),
+        server.and_then(|server| Some(server.rss_idle_bytes? as f64)),
         Some(machine.steal_pct),
         Some(machine.foreign_cpu_pct),
     ];

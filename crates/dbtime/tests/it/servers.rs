@@ -25,6 +25,11 @@ fn a_private_server_is_started_loaded_driven_and_gone() {
             assert!((1.0..1.2).contains(&trips), "{trips}");
             assert!(number(&json, "/server/cpu_us_per_tx") > 1.0);
             assert!(count(&json, "/server/rss_bytes") > 1 << 20);
+            assert!(count(&json, "/server/rss_idle_bytes") > 1 << 20, "{}", json["server"]);
+            if product != Product::Postgres {
+                let most = count(&json, "/server/rss_peak_bytes");
+                assert!(most >= count(&json, "/server/rss_bytes"), "{}", json["server"]);
+            }
             assert_eq!(count(&json, "/connections/lost"), 0);
             assert_eq!(count(&json, "/connections/failed"), 0);
             let log = std::fs::read_to_string(sandbox.path("r/server.log")).expect("its log");

@@ -97,8 +97,14 @@ pub struct CellFigures {
     pub server_usr_pct: Option<f64>,
     /// System CPU of the server. Unit: percent of one CPU.
     pub server_sys_pct: Option<f64>,
-    /// Resident size of the server. Unit: bytes.
+    /// CPU of the server for a transaction, arithmetic mean. Unit: microseconds.
+    pub server_cpu_us_per_tx: Option<f64>,
+    /// Resident size of the server at the end of the window. Unit: bytes.
     pub server_rss_bytes: Option<f64>,
+    /// The largest of its life. Unit: bytes.
+    pub server_rss_peak_bytes: Option<f64>,
+    /// That when nobody was connected any more. Unit: bytes.
+    pub server_rss_idle_bytes: Option<f64>,
 }
 
 /// One run.
@@ -379,7 +385,10 @@ fn figures(study: &RecordedStudy, cell: usize) -> CellFigures {
         p99_us: geometric(|record| record.latency_us.response.p99),
         server_usr_pct: mean(|record| Some(record.server.as_ref()?.usr_pct)),
         server_sys_pct: mean(|record| Some(record.server.as_ref()?.sys_pct)),
+        server_cpu_us_per_tx: mean(|record| record.server.as_ref()?.cpu_us_per_tx),
         server_rss_bytes: mean(|record| Some(record.server.as_ref()?.rss_bytes? as f64)),
+        server_rss_peak_bytes: mean(|record| Some(record.server.as_ref()?.rss_peak_bytes? as f64)),
+        server_rss_idle_bytes: mean(|record| Some(record.server.as_ref()?.rss_idle_bytes? as f64)),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::format::{bytes, clean, four_digits, if_any, us};
 /// The tables behind the answer: changes, configurations, everything that was compared of each, and
 /// all runs.
 pub(in crate::compare) fn of_study(study: &StudyComparison) -> Vec<TextTable> {
-    let mut tables = vec![study.factors.table(), changes(study), cells(study)];
+    let mut tables = vec![study.factors.table(), changes(study), cells(study), servers(study)];
     if let [one] = &study.comparisons[..] {
         // The runs are those of the study.
         tables.extend(groups::figures_and_parts(&one.comparison));
@@ -50,6 +50,38 @@ fn changes(study: &StudyComparison) -> TextTable {
                  by itself"
             ),
         },
+    }
+}
+
+/// What the server took of CPU and memory.
+fn servers(study: &StudyComparison) -> TextTable {
+    let is_seen = |cell: &&CellFigures| cell.server_rss_bytes.is_some();
+    let row = |cell: &CellFigures| {
+        let size = |value: Option<f64>| if_any(value, |size| bytes(size as u64));
+        let ends = cell.server_rss_peak_bytes.zip(cell.server_rss_idle_bytes);
+        vec![
+            clean(&cell.name),
+            if_any(cell.server_cpu_us_per_tx, us),
+            size(cell.server_rss_bytes),
+            size(cell.server_rss_peak_bytes),
+            size(cell.server_rss_idle_bytes),
+            size(ends.map(|(peak, idle)| (peak - idle).max(0.0))),
+        ]
+    };
+    TextTable {
+        title: "The server, means of the runs that count",
+        headings: vec![
+            wrapped("Configuration"),
+            figure("CPU per tx"),
+            figure("RSS"),
+            figure("Peak"),
+            figure("Idle"),
+            figure("Given back"),
+        ],
+        rows: study.cells.iter().filter(is_seen).map(row).collect(),
+        note: "resident size: at the end of the window, the largest, half a second after the last \
+               connection was closed, and what was given back of the largest by then"
+            .to_owned(),
     }
 }
 
