@@ -40,8 +40,8 @@ pub struct ServerInfo {
     pub sys_pct: f64,
     /// Resident size in bytes; `null` where it had ended.
     pub rss_bytes: Option<u64>,
-    /// The largest resident size of its life, in bytes; `null` of several processes, or where it had
-    /// ended.
+    /// The largest resident size of its life, in bytes; `null` of several processes, or where it
+    /// had ended.
     pub rss_peak_bytes: Option<u64>,
     /// Resident size half a second after the last connection was closed, in bytes: less than before
     /// by what was given back. `null` where it was not started for the run, or had ended.
