@@ -232,3 +232,30 @@ fn a_wish_to_end_is_obeyed_before_the_next_run() {
     let again = StudyRunner::create(&place, &plan(2, StopRule::Fixed), "").expect_err("there");
     assert!(matches!(again, LabError::OutExists(_)), "{again}");
 }
+
+/// A sweep: each run once, in the order of the plan, whatever comes of it and wherever it is cut.
+#[test]
+fn rounds_have_every_run_once_whatever_comes_of_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("sweep");
+    fs::create_dir(&place).expect("a folder");
+    let plan = StudyPlan { order: RunOrder::Rounds, ..plan(3, StopRule::Fixed) };
+    let mut runner = StudyRunner::begin(&place, &plan).expect("new");
+    let mut maker = KnownRuns {
+        failing: Some(1),
+        loud: vec![1],
+        interrupted_at: Some(3),
+        ..KnownRuns::default()
+    };
+    assert_eq!(run(&mut runner, &mut maker), None);
+    drop(runner);
+    let mut runner = StudyRunner::open(&place, false).expect("it goes on");
+    assert_eq!(run(&mut runner, &mut maker).as_deref(), Some("all runs were made"));
+    let runs = &runner.history().runs;
+    let ended = runs.iter().filter(|run| run.outcome.is_some());
+    let places = ended.map(|run| (run.trial.block, run.trial.cell));
+    assert!(places.eq((1..=3).flat_map(|block| [(block, 0), (block, 1)])), "{runs:?}");
+    let folders = runs.iter().map(|run| run.trial.folder.as_str());
+    assert!(folders.eq(["001", "002", "003", "004", "005", "006", "007"]), "{runs:?}");
+    assert_eq!(maker.made, 7);
+}

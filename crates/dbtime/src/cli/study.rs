@@ -111,7 +111,7 @@ pub(crate) struct StudyRunArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  dbtime study resume fsync")]
 pub(crate) struct StudyResumeArgs {
-    /// Folder of the study, or its file: the newest study of it in dbtime-runs.
+    /// Folder of the study or of a sweep, or a study's file: the newest study of it in dbtime-runs.
     #[arg(value_name = "STUDY")]
     pub(crate) study: PathBuf,
 
