@@ -63,6 +63,8 @@ fn repetitions_go_in_rounds_and_stand_together() {
     assert_eq!(table, ["4", "4", "2", "2"], "{ran:?}");
     let once = sandbox.run(&format!("{LINE} --repeat 3 --json --no-record")).fine();
     assert_eq!(once.out.lines().count(), 3, "{once:?}");
+    sandbox.run(&format!("{LINE} --repeat 2 --out one --quiet")).fine();
+    sandbox.run("study report one").fine().prints(&["of one configuration alone there is none"]);
 }
 
 #[test]

@@ -225,6 +225,10 @@ impl StudyComparison {
         match &self.comparisons[..] {
             // Of a screening no single configuration is of interest.
             [_, ..] if self.factors.is_screening => {}
+            [] if self.cells.len() == 1 => facts.push(fact(
+                "verdict",
+                "No verdict: of one configuration alone there is none".to_owned(),
+            )),
             [] => facts.push(fact("verdict", "No verdict: no run counts yet".to_owned())),
             [one] => {
                 facts.push(fact("verdict", one.verdict.clone()));
