@@ -9,6 +9,7 @@ use dbtime_model::counters::CounterDocument;
 use dbtime_model::record::{
     FoldedStacks, Run, SweepRecord, csv, file, folded_text, server_seconds, sweep_text,
 };
+use dbtime_model::study::study_file;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -49,6 +50,22 @@ pub fn write_sweep(folder: &Path, record: &SweepRecord) -> Result<(), LabError> 
     let table = sweep_text(record);
     write_file(folder, file::SWEEP_TABLE, &table)?;
     write_file(folder, file::SWEEP, &(json + "\n"))
+}
+
+/// Removes what says of a folder that it is a sweep's, where that has made no run.
+///
+/// Errors: [`LabError::Record`].
+pub fn remove_sweep(folder: &Path) -> Result<(), LabError> {
+    let files = [file::SWEEP_TABLE, file::SWEEP, study_file::JOURNAL, study_file::PLAN];
+    for path in files.map(|name| folder.join(name)) {
+        match fs::remove_file(&path) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                return Err(LabError::Record { path, source });
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Writes a file of a folder over what was there: a reader finds the old one or the new, whole.

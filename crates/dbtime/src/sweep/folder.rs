@@ -60,6 +60,11 @@ impl SweepFolder {
         self.folder.as_deref()
     }
 
+    /// Whether there is no run yet, not even one that could not be made.
+    pub(super) fn is_empty(&self) -> bool {
+        self.record.runs.is_empty() && self.record.failed.is_empty()
+    }
+
     /// The runs so far.
     pub(super) fn record(&self) -> &SweepRecord {
         &self.record

@@ -19,7 +19,7 @@ use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::{LiveProgress, ProgressAudience};
 use crate::planned_run::{self, PlannedRun, RunControls};
 use crate::{interrupt, screen, secrets};
-use dbtime_lab::store::{CreatedFolders, make_folder};
+use dbtime_lab::store::{CreatedFolders, make_folder, remove_sweep};
 use dbtime_lab::study::StudyRunner;
 use dbtime_lab::{RecordedRun, RunOutcome};
 use dbtime_model::record::{FailedRun, FoundRate};
@@ -54,12 +54,20 @@ pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<ProcessExit, C
         Some(folder) => {
             sweep.folder.write()?;
             let runner = StudyRunner::begin(&folder, &rounds::plan(&planned, rounds, &folder))?;
-            rounds::make(runner, &mut sweep, planned, args, &stop)?;
+            let made = rounds::make(runner, &mut sweep, planned, args, &stop);
+            // What was measured is shown all the same.
+            sweep.trouble = sweep.trouble.or(made.err());
+            if sweep.folder.is_empty() {
+                remove_sweep(&folder)?;
+            }
         }
         None => {
             let live = LiveProgress::of_runs(audience, total);
             let controls = RunControls { live: &live, stop: &stop };
-            for index in (0..total).take_while(|_| !stop.is_set()) {
+            for index in 0..total {
+                if stop.is_set() || sweep.trouble.is_some() {
+                    break;
+                }
                 let (round, combination) = (index / planned.len(), index % planned.len());
                 let place = SweepPlace { number: index + 1, round, combination };
                 sweep.make(args, &planned[combination], place, controls);

@@ -3,7 +3,7 @@
 
 use super::folder::{SweepFolder, SweepPlace};
 use super::{SweepCourse, left_by_interrupt};
-use crate::cli::{self, CliCommand, RunArgs, StudyShownArgs};
+use crate::cli::{self, Cli, CliCommand, RunArgs, StudyShownArgs};
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::interrupt;
 use crate::live::{LiveProgress, ProgressAudience};
@@ -11,10 +11,12 @@ use crate::planned_run::{PlannedRun, RunControls};
 use crate::spec::RunSecrets;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::study::{StudyRunner, TrialMaker, TrialResult};
-use dbtime_model::record::{CheckOutcome, PrimaryMetric, Sweep, SweepRun, read_sweep};
+use dbtime_model::record::{
+    CheckOutcome, FailedRun, PrimaryMetric, RunRecord, SweepRecord, SweepRun, read_sweep_record,
+};
 use dbtime_model::study::{
-    BlockDesign, CellRole, GateLimits, RunOrder, STUDY_SCHEMA, StopRule, StudyCell, StudyData,
-    StudyPlan, StudyTrial, TrialRecord, study_file,
+    BlockDesign, CellRole, GateLimits, RecordedStudy, RunOrder, STUDY_SCHEMA, StopRule, StudyCell,
+    StudyData, StudyPlan, StudyRun, StudyTrial, TrialOutcome, TrialRecord, study_file,
 };
 use dbtime_report::terminal::SweepRow;
 use std::collections::BTreeSet;
@@ -153,8 +155,8 @@ pub(crate) fn resume(
     shown: &StudyShownArgs,
 ) -> Result<ProcessExit, CommandFailure> {
     let runner = StudyRunner::open(folder, is_new_session)?;
-    let mut sweep = read_sweep(folder)?;
-    let args = RunArgs { json: shown.json, quiet: shown.quiet, ..arguments(&sweep)? };
+    let record = read_sweep_record(folder)?;
+    let args = RunArgs { json: shown.json, quiet: shown.quiet, ..arguments(&record.command)? };
     let secrets = RunSecrets::of_surroundings(args.password_file.as_deref())?;
     let directory = Some(PathBuf::from(&runner.plan().directory)).filter(|path| path.is_dir());
     let of_cell = |cell| PlannedRun::of_cell(cell, secrets.clone(), directory.clone());
@@ -165,60 +167,82 @@ pub(crate) fn resume(
             planned.iter().map(|run| run.with_snapshots(kept.clone(), run.spec.seed)).collect()
         }
     };
-    // A run that was ended early is made again.
-    let ended: BTreeSet<&str> = (runner.history().runs.iter())
-        .filter(|run| run.outcome.is_some())
-        .map(|run| run.trial.folder.as_str())
-        .collect();
-    sweep.record.runs.retain(|run| ended.contains(run.folder.as_str()));
-    sweep.runs.retain(|(run, _)| ended.contains(run.folder.as_str()));
+    let study = RecordedStudy::read(folder).map_err(CommandFailure::environment)?;
+    let runs: Vec<_> = ended(&study);
+    let failed = failed(&study);
     let mut course = SweepCourse {
-        rows: sweep.runs.iter().map(|(run, record)| row(run, record)).collect(),
-        exit: exit(&sweep),
-        folder: SweepFolder::of(folder.to_owned(), sweep.record),
+        exit: exit(&runs, &failed),
+        rows: runs.iter().map(|(run, record)| row(run, record)).collect(),
+        folder: SweepFolder::of(
+            folder.to_owned(),
+            SweepRecord { runs: runs.into_iter().map(|(run, _)| run).collect(), failed, ..record },
+        ),
         trouble: None,
         _made: None,
     };
+    course.folder.write()?;
     let stop = interrupt::install_with(left_by_interrupt(true));
-    make(runner, &mut course, planned, &args, &stop)?;
+    let made = make(runner, &mut course, planned, &args, &stop);
+    course.trouble = course.trouble.or(made.err());
     course.finish(&args)
 }
 
+/// The runs that the journal has to their end: a run that was ended early is made again.
+fn ended(study: &RecordedStudy) -> Vec<(SweepRun, &RunRecord)> {
+    let runs = study.history.runs.iter().zip(&study.records);
+    let ended = runs.filter_map(|(run, record)| match record {
+        Some(TrialRecord::Run(record)) if run.outcome.is_some() => Some((&run.trial, &**record)),
+        _ => None,
+    });
+    let of = |(trial, record): (&StudyTrial, _)| {
+        let run = SweepRun {
+            folder: trial.folder.clone(),
+            round: trial.block.into(),
+            combination: trial.cell.into(),
+            factors: study.plan.cells[trial.cell as usize].factors.clone(),
+            ..SweepRun::from_record(record)
+        };
+        (run, record)
+    };
+    ended.map(of).collect()
+}
+
+/// Those that could not be made.
+fn failed(study: &RecordedStudy) -> Vec<FailedRun> {
+    let failed = |run: &&StudyRun| run.outcome == Some(TrialOutcome::Failed);
+    let of = |run: &StudyRun| FailedRun {
+        number: run.trial.run,
+        round: run.trial.block.into(),
+        combination: run.trial.cell.into(),
+        factors: study.plan.cells[run.trial.cell as usize].factors.clone(),
+        reason: run.reason.clone().unwrap_or_default(),
+    };
+    study.history.runs.iter().filter(failed).map(of).collect()
+}
+
 /// The flags of the command that began it.
-fn arguments(sweep: &Sweep) -> Result<RunArgs, CommandFailure> {
-    let command = &sweep.record.command;
-    let words = shlex::split(command).map(|words| cli::parse(&words));
-    match words {
-        Some(Ok(parsed)) => match parsed.command {
-            CliCommand::Run(args) => Ok(*args),
-            _ => Err(no_command(command)),
-        },
-        _ => Err(no_command(command)),
+fn arguments(command: &str) -> Result<RunArgs, CommandFailure> {
+    match shlex::split(command).map(|words| cli::parse(&words)) {
+        Some(Ok(Cli { command: CliCommand::Run(args), .. })) => Ok(*args),
+        _ => Err(CommandFailure::environment(format!(
+            "the sweep was begun by `{command}`, which this dbtime does not understand"
+        ))),
     }
 }
 
-fn no_command(command: &str) -> CommandFailure {
-    CommandFailure::environment(format!(
-        "the sweep was begun by `{command}`, which this dbtime does not understand"
-    ))
-}
-
-fn row(run: &SweepRun, record: &dbtime_model::record::RunRecord) -> (usize, SweepRow) {
+fn row(run: &SweepRun, record: &RunRecord) -> (usize, SweepRow) {
     let row = SweepRow::from_record(record);
     let row = run.factors.iter().fold(row, |row, of| row.with_factor(&of.name, &of.value));
     (run.combination as usize, row)
 }
 
 /// How it would have ended so far.
-fn exit(sweep: &Sweep) -> ProcessExit {
-    let of = |run: &SweepRun| match run.limits {
+fn exit(runs: &[(SweepRun, &RunRecord)], failed: &[FailedRun]) -> ProcessExit {
+    let of = |(run, _): &(SweepRun, _)| match run.limits {
         Some(CheckOutcome::Failed) => ProcessExit::Failed,
         Some(CheckOutcome::Undecided) => ProcessExit::Undecided,
         Some(CheckOutcome::Passed) | None => ProcessExit::Fine,
     };
-    let failed = match sweep.record.failed.is_empty() {
-        true => ProcessExit::Fine,
-        false => ProcessExit::Environment,
-    };
-    sweep.record.runs.iter().map(of).fold(failed, ProcessExit::max)
+    let failed = if failed.is_empty() { ProcessExit::Fine } else { ProcessExit::Environment };
+    runs.iter().map(of).fold(failed, ProcessExit::max)
 }

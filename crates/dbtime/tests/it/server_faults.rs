@@ -23,7 +23,8 @@ fn a_killed_server_that_comes_back_is_an_outage() {
         given.server.kill();
         pause(1.0);
         given.server.restart(&|_| {}, &RunStop::default()).expect("it comes back");
-        let json = running.end().fine().json();
+        // Where it comes back late, more than a tenth fails, and the exit code says that.
+        let json = running.end().json();
         counts_add_up(&json);
         assert!(count(&json, "/connections/lost") >= 8, "{}", json["connections"]);
         let from = number(&json, "/connections/outages/0/from_s");
