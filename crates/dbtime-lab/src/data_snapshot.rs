@@ -4,12 +4,11 @@
 //! name follows from all that decides what is in them: product, settings, workload, scale and seed.
 //! It gets that name when it is whole, so that what has it can be restored.
 
+use crate::digest::digest;
 use crate::error::LabError;
 use crate::scratch::ScratchFolder;
 use crate::store::make_folder;
 use serde::Serialize;
-use sha2::{Digest, Sha256};
-use std::fmt::Write;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,8 +19,8 @@ const DATA: &str = "data";
 /// What they are, beside them.
 const CONTENT: &str = "snapshot.json";
 
-/// Bytes of the hash that are in a snapshot's name.
-const NAME_BYTES: usize = 8;
+/// Digits of the hash that are a snapshot's name.
+const NAME_LENGTH: usize = 16;
 
 /// Where snapshots are kept, and the rows that are wanted of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,13 +69,13 @@ impl SnapshotRequest {
             engine,
             settings,
             workload: &self.workload,
-            source: hexadecimal(&Sha256::digest(self.source.as_bytes())),
+            source: digest(self.source.as_bytes()),
             scale: self.scale,
             seed: self.seed,
         };
         // Only texts and numbers are in it.
         let content = serde_json::to_string_pretty(&content).unwrap_or_default() + "\n";
-        let name = hexadecimal(&Sha256::digest(content.as_bytes())[..NAME_BYTES]);
+        let name = &digest(content.as_bytes())[..NAME_LENGTH];
         DataSnapshot { path: self.folder.join(name), content }
     }
 }
@@ -172,14 +171,6 @@ pub(crate) fn copy_all(
 /// Waits until all of the file system is on the disk.
 fn sync(path: &Path) -> io::Result<()> {
     Ok(rustix::fs::syncfs(File::open(path)?)?)
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing into a `String` cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

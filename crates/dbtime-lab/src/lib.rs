@@ -9,6 +9,7 @@ mod calibrate;
 mod checks;
 pub mod counters;
 mod data_snapshot;
+mod digest;
 mod drive;
 mod error;
 mod file_waits;

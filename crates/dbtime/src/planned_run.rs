@@ -94,19 +94,18 @@ impl PlannedRun {
         Self { directory: Some(directory), ..self }
     }
 
-    /// The same with data that are restored, which all runs have alike.
-    pub(crate) fn with_snapshots(&self, folder: PathBuf, data_seed: u64) -> Self {
-        let mut run = self.clone();
+    /// The same with data that are restored from this folder, which all runs of this seed have
+    /// alike; as it is where it loads none.
+    pub(crate) fn with_snapshots(self, folder: PathBuf, data_seed: u64) -> Self {
+        if !self.loads_data() {
+            return self;
+        }
+        let mut run = self;
         if run.spec.workload.data_seed.is_none() && run.spec.seed != data_seed {
             run.spec.workload.data_seed = Some(data_seed);
             run.command += &format!(" --data-seed={data_seed}");
         }
         Self { snapshots: Some(folder), ..run }
-    }
-
-    /// Whether nobody named a place where its data are restored from.
-    pub(crate) fn restores_nothing(&self) -> bool {
-        self.snapshots.is_none()
     }
 
     /// Whether it loads data that can be restored instead.

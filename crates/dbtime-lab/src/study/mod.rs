@@ -244,9 +244,8 @@ impl StudyRunner {
         let TrialPlace { block, attempt, cell } = place;
         let name = folder_name(&self.plan.cells[cell as usize].name);
         let again = if attempt > 1 { format!("-{attempt}") } else { String::new() };
-        let folder = |run: u64| format!("{}/{run:04}-b{block:02}{again}-{name}", study_file::RUNS);
         let folder = |run: u64| match self.plan.order {
-            RunOrder::Blocks => folder(run),
+            RunOrder::Blocks => format!("{}/{run:04}-b{block:02}{again}-{name}", study_file::RUNS),
             RunOrder::Rounds => format!("{run:03}"),
         };
         let next = self.history.runs.iter().map(|run| run.trial.run).max().unwrap_or(0) + 1;

@@ -1,6 +1,6 @@
 //! A study as one file that can be handed on, and its files checked against what was packed.
 
-use super::session::digest;
+use crate::digest::digest;
 use crate::error::LabError;
 use crate::store::write_file;
 use dbtime_model::study::{MANIFEST_SCHEMA, PackedFile, StudyManifest, study_file};

@@ -1,9 +1,8 @@
 //! What has to stay the same through a study: its plan, this program, the machine.
 
+use crate::digest::digest;
 use dbtime_machine::environment::environment;
 use dbtime_model::study::{StudyHistory, StudySession};
-use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::sync::OnceLock;
 
 /// Files of the kernel that say how the machine runs: what they are called, and where they are.
@@ -89,15 +88,6 @@ fn program_sha256() -> &'static str {
     static PROGRAM: OnceLock<String> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         std::fs::read("/proc/self/exe").map_or_else(|_| String::new(), |program| digest(&program))
-    })
-}
-
-/// SHA-256 in hexadecimal digits.
-pub(super) fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
-        // Writing into a `String` cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
     })
 }
 

@@ -14,7 +14,7 @@ use crate::study::{PlanOverrides, PlannedStudy, make_runs, pilot_runs, plan};
 use crate::sweep;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::study::{StudyRunner, planned_orders, write_table};
-use dbtime_model::study::{RecordedStudy, RunOrder, is_study, read_plan, study_file};
+use dbtime_model::study::{RecordedStudy, RunOrder, is_study, study_file};
 use dbtime_report::compare::{
     GroupOutcome, StudyComparison, plan_text, study_junit, study_markdown, study_page, study_text,
 };
@@ -95,11 +95,10 @@ pub(super) fn make(
 fn resumed(args: &StudyResumeArgs) -> Result<ProcessExit, CommandFailure> {
     keep_for_json(&args.shown)?;
     let folder = folder_of(&args.study)?;
-    let (plan, _) = read_plan(&folder).map_err(CommandFailure::environment)?;
-    if plan.order == RunOrder::Rounds {
-        return sweep::resume(&folder, args.new_session, &args.shown);
-    }
     let runner = StudyRunner::open(&folder, args.new_session)?;
+    if runner.plan().order == RunOrder::Rounds {
+        return sweep::resume(runner, &args.shown);
+    }
     finish(runner, &folder, &args.shown, &stop())
 }
 

@@ -50,10 +50,10 @@ impl<'a> CellRuns<'a> {
         let run = PlannedRun::of_spec(spec.clone(), command.to_owned(), self.secrets.clone());
         let run = run.with_seed(seed);
         let run = match self.plan.data {
-            StudyData::Snapshot if run.loads_data() => {
+            StudyData::Snapshot => {
                 run.with_snapshots(self.snapshots.clone(), self.plan.design.seed)
             }
-            _ => run,
+            StudyData::Loaded => run,
         };
         match self.directory() {
             Some(directory) => run.in_directory(directory),

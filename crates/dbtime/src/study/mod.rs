@@ -10,4 +10,4 @@ mod programs;
 pub(crate) use document::limits_table;
 pub(crate) use making::make_runs;
 pub(crate) use pilot::pilot_runs;
-pub(crate) use planning::{PlanOverrides, PlannedStudy, plan};
+pub(crate) use planning::{MARGIN_PCT, PlanOverrides, PlannedStudy, plan};

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 const BLOCKS: u32 = 10;
 
 /// The smallest change of interest when nobody says. Unit: percent.
-const MARGIN_PCT: f64 = 1.0;
+pub(crate) const MARGIN_PCT: f64 = 1.0;
 
 /// What may go on beside a run unless somebody says. Units: percent of all CPUs, of one CPU,
 /// seconds. Of others is also what the kernel's threads do for the server: with syncs at every

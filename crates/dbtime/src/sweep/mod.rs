@@ -52,13 +52,16 @@ pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<ProcessExit, C
     planned::hold_rate(&mut planned, audience, &stop)?;
     match sweep.folder.path().map(Path::to_owned) {
         Some(folder) => {
-            sweep.folder.write()?;
-            let runner = StudyRunner::begin(&folder, &rounds::plan(&planned, rounds, &folder))?;
-            let made = rounds::make(runner, &mut sweep, planned, args, &stop);
+            let plan = rounds::plan(&planned, rounds, &folder);
+            let made = sweep.folder.write().and_then(|()| {
+                let runner = StudyRunner::begin(&folder, &plan)?;
+                rounds::make(runner, &mut sweep, planned, args, &stop)
+            });
             // What was measured is shown all the same.
             sweep.trouble = sweep.trouble.or(made.err());
             if sweep.folder.is_empty() {
-                remove_sweep(&folder)?;
+                let removed = remove_sweep(&folder).map_err(CommandFailure::from);
+                sweep.trouble = sweep.trouble.or(removed.err());
             }
         }
         None => {
@@ -184,10 +187,7 @@ impl SweepCourse {
 
     fn add(&mut self, args: &RunArgs, run: &RecordedRun, planned: &PlannedRun, place: SweepPlace) {
         run.reason.iter().for_each(|reason| screen::error(reason));
-        let row = SweepRow::from_record(&run.record);
-        let named = planned.factors.iter();
-        let row = named.fold(row, |row, factor| row.with_factor(&factor.name, &factor.value));
-        self.rows.push((place.combination, row));
+        self.rows.push((place.combination, SweepRow::of_run(&run.record, &planned.factors)));
         if args.json {
             self.print(&run.record);
         }

@@ -9,6 +9,7 @@ use crate::interrupt;
 use crate::live::{LiveProgress, ProgressAudience};
 use crate::planned_run::{PlannedRun, RunControls};
 use crate::spec::RunSecrets;
+use crate::study::MARGIN_PCT;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::study::{StudyRunner, TrialMaker, TrialResult};
 use dbtime_model::record::{
@@ -21,9 +22,6 @@ use dbtime_model::study::{
 use dbtime_report::terminal::SweepRow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-
-/// The smallest change of interest of its verdicts. Unit: percent.
-const MARGIN_PCT: f64 = 1.0;
 
 /// A gate that lets everything through: whatever goes on beside a run of a sweep, it is in the
 /// table.
@@ -82,18 +80,6 @@ fn data(planned: &[PlannedRun], rounds: u32) -> StudyData {
     }
 }
 
-/// Has runs restore their data from the sweep's own folder, where nobody named another.
-fn with_snapshots(planned: Vec<PlannedRun>, plan: &StudyPlan, folder: &Path) -> Vec<PlannedRun> {
-    let kept = folder.join(study_file::SNAPSHOTS);
-    let kept = std::path::absolute(&kept).unwrap_or(kept);
-    let restores = |run: &PlannedRun| plan.data == StudyData::Snapshot && run.restores_nothing();
-    let with = |run: PlannedRun| match restores(&run) && run.loads_data() {
-        true => run.with_snapshots(kept.clone(), run.spec.seed),
-        false => run,
-    };
-    planned.into_iter().map(with).collect()
-}
-
 /// The runs of a sweep as those of its study.
 struct SweepTrials<'a> {
     course: &'a mut SweepCourse,
@@ -132,8 +118,20 @@ pub(super) fn make(
     args: &RunArgs,
     stop: &RunStop,
 ) -> Result<(), CommandFailure> {
-    let planned = with_snapshots(planned, runner.plan(), runner.folder());
-    let total = planned.len() * runner.plan().design.blocks as usize;
+    let plan = runner.plan();
+    let own = runner.folder().join(study_file::SNAPSHOTS);
+    let own = (plan.data == StudyData::Snapshot).then(|| std::path::absolute(&own).unwrap_or(own));
+    let planned: Vec<_> = match args.snapshots.clone().or(own) {
+        None => planned,
+        Some(kept) => planned
+            .into_iter()
+            .map(|run| {
+                let seed = run.spec.seed;
+                run.with_snapshots(kept.clone(), seed)
+            })
+            .collect(),
+    };
+    let total = planned.len() * plan.design.blocks as usize;
     let made = runner.history().runs.iter().filter(|run| run.outcome.is_some()).count();
     let live = LiveProgress::of_runs(ProgressAudience::of(args.quiet), (total - made).max(1));
     let controls = RunControls { live: &live, stop };
@@ -148,31 +146,27 @@ pub(super) fn make(
 
 /// Goes on with a sweep.
 ///
-/// Errors: it is none, is damaged, or something changed since.
+/// Errors: its list or its records are damaged.
 pub(crate) fn resume(
-    folder: &Path,
-    is_new_session: bool,
+    runner: StudyRunner,
     shown: &StudyShownArgs,
 ) -> Result<ProcessExit, CommandFailure> {
-    let runner = StudyRunner::open(folder, is_new_session)?;
+    let folder = &runner.folder().to_owned();
     let record = read_sweep_record(folder)?;
     let args = RunArgs { json: shown.json, quiet: shown.quiet, ..arguments(&record.command)? };
     let secrets = RunSecrets::of_surroundings(args.password_file.as_deref())?;
     let directory = Some(PathBuf::from(&runner.plan().directory)).filter(|path| path.is_dir());
     let of_cell = |cell| PlannedRun::of_cell(cell, secrets.clone(), directory.clone());
     let planned: Vec<_> = runner.plan().cells.iter().filter_map(of_cell).collect();
-    let planned = match &args.snapshots {
-        None => planned,
-        Some(kept) => {
-            planned.iter().map(|run| run.with_snapshots(kept.clone(), run.spec.seed)).collect()
-        }
-    };
     let study = RecordedStudy::read(folder).map_err(CommandFailure::environment)?;
     let runs: Vec<_> = ended(&study);
     let failed = failed(&study);
+    let row = |(run, record): &(SweepRun, &RunRecord)| {
+        (run.combination as usize, SweepRow::of_run(record, &run.factors))
+    };
     let mut course = SweepCourse {
         exit: exit(&runs, &failed),
-        rows: runs.iter().map(|(run, record)| row(run, record)).collect(),
+        rows: runs.iter().map(row).collect(),
         folder: SweepFolder::of(
             folder.to_owned(),
             SweepRecord { runs: runs.into_iter().map(|(run, _)| run).collect(), failed, ..record },
@@ -228,12 +222,6 @@ fn arguments(command: &str) -> Result<RunArgs, CommandFailure> {
             "the sweep was begun by `{command}`, which this dbtime does not understand"
         ))),
     }
-}
-
-fn row(run: &SweepRun, record: &RunRecord) -> (usize, SweepRow) {
-    let row = SweepRow::from_record(record);
-    let row = run.factors.iter().fold(row, |row, of| row.with_factor(&of.name, &of.value));
-    (run.combination as usize, row)
 }
 
 /// How it would have ended so far.

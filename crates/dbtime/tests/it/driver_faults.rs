@@ -2,7 +2,6 @@
 
 use crate::sandbox::{Sandbox, number};
 use rustix::process::Signal;
-use serde_json::Value;
 use std::time::{Duration, Instant};
 
 /// Stops the driver three times while a load of so many a second goes on, and holds the report
@@ -29,11 +28,8 @@ fn is_late_by_its_stops(target: &str, rate: f64) {
     let lag = sum_s("lag");
     assert!(lag > 0.9 * expected_s, "{lag} s of lag where {expected_s} s are known");
     assert!(sum_s("queue") < 0.02 * lag, "{} s of queue, {lag} s of lag", sum_s("queue"));
-    // Where the machine is loud besides, two of them may be one.
     let standstills = json["client"]["standstills"].as_array().expect("a list");
-    let length = |span: &Value| number(span, "/until_s") - number(span, "/from_s");
-    let stood_s: f64 = standstills.iter().map(length).sum();
-    assert!(stood_s > 0.75, "{standstills:?}");
+    assert!(standstills.len() >= 3, "{standstills:?}");
     assert!(json["stalls"].as_array().is_some_and(Vec::is_empty), "{}", json["stalls"]);
     assert_eq!(json["validity"]["client_limited"], true);
     let text = json["validity"]["warnings"][0]["text"].as_str().unwrap_or_default();

@@ -163,19 +163,19 @@ fn requests_are_held_back_as_a_network_would() {
         for flags in ["--connections 1", "--connections 16", "--connections 8 --rate 400/s"] {
             let flags = format!("{flags} --transactions 200");
             // Beside something loud either of them may be slow for a while.
-            let added = (0..3).map(|_| {
+            let tried = (0..3).map(|_| {
                 let fast = run(&server, &format!("{flags} --network-delay 0s"));
                 let slow = run(&server, &format!("{flags} --network-delay 10ms"));
                 assert_eq!(fast["load"]["network_delay_us"], Value::Null);
                 assert_eq!(number(&slow, "/load/network_delay_us"), 10e3);
-                // What wakes late is made up for, by half of the delay at most.
                 let least = number(&slow, "/latency_us/response/min");
-                assert!(least >= 5e3, "{flags}: {least} µs");
                 let median = |json: &Value| number(json, "/latency_us/response/p50");
-                (median(&slow) - median(&fast), slow)
+                (least, median(&slow) - median(&fast), slow)
             });
-            let is_near = |(added, _): &(f64, Value)| (9e3..15e3).contains(added);
-            let (_, slow) = added.into_iter().find(is_near).expect("the delay, in one of three");
+            let is_near = |(least, added, _): &(f64, f64, Value)| {
+                *least >= 9e3 && (9e3..15e3).contains(added)
+            };
+            let (.., slow) = tried.into_iter().find(is_near).expect("the delay, in one of three");
             let part = number(&slow, "/budget_us/server_and_wire");
             assert!(part >= 9.5e3, "{flags}: {part} µs in its part");
         }

@@ -9,7 +9,9 @@ use super::table::{TextCell, TextColumn};
 use crate::format::{NONE, clean, rate};
 use crate::story;
 use crate::sweep_story;
-use dbtime_model::record::{ArrivalProcess, FoundRate, RunRecord, Sweep, SweepRecord, SweepRun};
+use dbtime_model::record::{
+    ArrivalProcess, FactorValue, FoundRate, RunRecord, Sweep, SweepRecord, SweepRun,
+};
 
 /// One run of a sweep.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -84,6 +86,12 @@ impl SweepRow {
         }
     }
 
+    /// The line of a run with these factors.
+    pub fn of_run(record: &RunRecord, factors: &[FactorValue]) -> Self {
+        let named = |row: Self, factor: &FactorValue| row.with_factor(&factor.name, &factor.value);
+        factors.iter().fold(Self::from_record(record), named)
+    }
+
     /// The same with one more factor named.
     #[must_use]
     pub fn with_factor(mut self, name: &str, value: &str) -> Self {
@@ -112,11 +120,7 @@ pub fn sweep_text(sweep: &Sweep, style: PageStyle) -> String {
     }
     let rows: Vec<SweepRow> = sorted(&sweep.runs)
         .into_iter()
-        .map(|(run, record)| {
-            let row = SweepRow::from_record(record);
-            let factors = run.factors.iter();
-            factors.fold(row, |row, factor| row.with_factor(&factor.name, &factor.value))
-        })
+        .map(|(run, record)| SweepRow::of_run(record, &run.factors))
         .collect();
     table(&rows, &mut page);
     missed(&sweep.record, &mut page);
