@@ -6,8 +6,7 @@
 
 use crate::digest::digest;
 use crate::error::LabError;
-use crate::scratch::ScratchFolder;
-use crate::store::make_folder;
+use crate::scratch::{CreatedFolders, ScratchFolder};
 use serde::Serialize;
 use std::fs::{self, File};
 use std::io;
@@ -91,8 +90,6 @@ impl DataSnapshot {
     /// Errors: [`LabError::Target`] when it cannot be written; then nothing of it is left.
     pub(crate) fn save(&self, from: &Path) -> Result<(), LabError> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
-        // What was made of it goes again where nothing was kept.
-        let made = make_folder(folder)?;
         let kept = ScratchFolder::temporary_in(folder).and_then(|half| {
             copy_all(from, &half.path().join(DATA), &|_| Ok(()))?;
             fs::write(half.path().join(CONTENT), &self.content)?;
@@ -103,7 +100,6 @@ impl DataSnapshot {
                 kept => kept,
             }
         });
-        drop(made);
         kept.map_err(|error| {
             let folder = folder.display();
             LabError::Target(format!(
@@ -140,6 +136,19 @@ impl DataSnapshot {
     pub(crate) fn incomplete(&self, workload: &str) -> LabError {
         self.unusable(&format!("it has no whole data of {workload}"))
     }
+}
+
+/// Makes the folder of snapshots, before anything is loaded for one. It goes again where none is
+/// kept.
+///
+/// Errors: [`LabError::Target`] when it cannot be made, or is no folder.
+pub(crate) fn make_place(folder: &Path) -> Result<CreatedFolders, LabError> {
+    CreatedFolders::folder(folder).map_err(|error| {
+        LabError::Target(format!(
+            "--snapshots {}: {error}; name a folder that is there or can be made",
+            folder.display()
+        ))
+    })
 }
 
 /// Copies a file, or a folder with all it holds. Each is handed to `adopt` when it was made.
@@ -190,7 +199,9 @@ mod tests {
         fs::create_dir_all(data.join("base/1")).expect("made");
         fs::set_permissions(data.join("base"), fs::Permissions::from_mode(0o700)).expect("ours");
         fs::write(data.join("base/1/t"), "rows").expect("written");
-        let snapshot = request(&dir.path().join("new/snapshots")).of("x 1", &[]);
+        let place = dir.path().join("new/snapshots");
+        let _made = make_place(&place).expect("made");
+        let snapshot = request(&place).of("x 1", &[]);
         assert!(!snapshot.is_there());
         snapshot.save(&data).expect("saved");
         assert!(snapshot.is_there());
@@ -233,9 +244,14 @@ mod tests {
     fn what_cannot_be_kept_leaves_nothing() {
         let dir = tempfile::tempdir().expect("a folder");
         let folder = dir.path().join("snapshots");
+        let made = make_place(&folder).expect("made");
         let error = request(&folder).of("x 1", &[]).save(&dir.path().join("none"));
         let error = error.expect_err("there is nothing").to_string();
+        drop(made);
         assert!(error.contains("have the data loaded for each run"), "{error}");
         assert!(!folder.exists());
+        fs::write(&folder, "").expect("written");
+        let error = make_place(&folder).expect_err("a file").to_string();
+        assert!(error.contains("--snapshots") && error.contains("name a folder"), "{error}");
     }
 }

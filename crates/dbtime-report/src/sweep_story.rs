@@ -84,10 +84,17 @@ pub(crate) fn failed(sweep: &SweepRecord) -> Vec<String> {
     sweep.failed.iter().map(sentence).collect()
 }
 
-/// How many runs were made of a sweep that was ended.
+/// How many runs were made of a sweep that was ended. Of a search nobody knows before how many it
+/// takes.
 pub(crate) fn ended_early(record: &SweepRecord) -> Option<String> {
     let (made, planned) = (count(record.runs.len() as u64), count(record.planned));
-    (!record.complete).then(|| format!("ended early: {made} of {planned} planned runs were made"))
+    (!record.complete).then(|| match record.planned {
+        0 => format!(
+            "the search was ended early, after {}",
+            counted(record.runs.len() as u64, "run")
+        ),
+        _ => format!("ended early: {made} of {planned} planned runs were made"),
+    })
 }
 
 /// What there is less of than was planned.
@@ -98,4 +105,18 @@ pub(crate) fn incomplete(sweep: &Sweep) -> Vec<String> {
         sentences.push(format!("records that are not there any more: {missing}"));
     }
     sentences
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_search_nobody_knows_how_many_runs_it_takes() {
+        let record = SweepRecord { runs: vec![SweepRun::default()], ..SweepRecord::default() };
+        let text = ended_early(&record).expect("it was ended");
+        assert_eq!(text, "the search was ended early, after 1 run");
+        let text = ended_early(&SweepRecord { planned: 3, ..record }).expect("it was ended");
+        assert_eq!(text, "ended early: 1 of 3 planned runs were made");
+    }
 }

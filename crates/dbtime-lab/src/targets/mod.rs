@@ -14,6 +14,7 @@ use crate::counters::CounterSampler;
 pub(crate) use server::server_of;
 pub use target_form::TargetForm;
 
+use crate::data_snapshot::make_place;
 use crate::error::LabError;
 use crate::progress::RunProgress;
 use crate::request::RunRequest;
@@ -213,6 +214,7 @@ impl Target {
                     .to_owned(),
             ));
         }
+        let _made = request.snapshots.as_deref().map(make_place).transpose()?;
         self.0.prepare(request, progress, stop)
     }
 

@@ -9,8 +9,18 @@ use crate::exit::CommandFailure;
 pub(super) type FactorCombination = Vec<(String, String)>;
 
 /// Flags that are not for sweeping: they belong to the whole sweep.
-const WHOLE: [&str; 9] =
-    ["sweep", "repeat", "find-rate", "out", "json", "no-record", "strict", "histogram", "quiet"];
+const WHOLE: [&str; 10] = [
+    "sweep",
+    "repeat",
+    "find-rate",
+    "out",
+    "json",
+    "no-record",
+    "strict",
+    "histogram",
+    "quiet",
+    "snapshots",
+];
 
 /// Flags that a single run of it does not have.
 const OF_SWEEP: [&str; 4] = ["--sweep", "--repeat", "--find-rate", "--out"];

@@ -136,6 +136,8 @@ fn is_taken_as_study(sandbox: &Sandbox, mut line: Vec<String>) {
             sandbox.run_words(&line).refused(2, &["no study in dbtime-runs"]);
         }
         _ => {
+            // A sweep of the same document may have left runs there, none of which counts.
+            let _ = fs::remove_dir_all(sandbox.path(&line[2]));
             sandbox.run_words(&line).refused(3, &["holds no study"]);
         }
     }

@@ -62,6 +62,10 @@ fn of_a_database_that_is_there_no_snapshot_is_made() {
         sandbox.run(&line).refused(2, &["--snapshots is for data that the run loads"]);
     }
     assert_eq!(sandbox.left(), Vec::<String>::new());
+    sandbox.run("run --sweep snapshots=a,b").refused(2, &["`snapshots=a,b` cannot be swept"]);
+    sandbox.write("file", "");
+    let line = "run tpcb --target sqlite --transactions 5 --no-record --snapshots file";
+    sandbox.run(line).refused(3, &["--snapshots file: File exists", "name a folder"]);
 }
 
 #[test]
