@@ -9,7 +9,7 @@ use crate::run_trace::TracedTables;
 use crate::server_layers::server_layers;
 use crate::summary::{self, RunSummary};
 use crate::targets::{PreparedTarget, TargetFacts};
-use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, LoadResult, RunStop};
+use dbtime_engines::drive::plan::{LinkShare, LoadDemand, LoadPlan, LoadResult, RunStop};
 use dbtime_engines::socket::ReconnectPolicy;
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::queue::Backlog;
@@ -18,9 +18,9 @@ use dbtime_machine::environment::{environment, rss_peak_bytes};
 use dbtime_machine::wait::TimerTest;
 use dbtime_model::record::{
     ArrivalProcess, AutoRate, BacklogPolicy, Basis, BudgetInfo, BudgetMethod, BudgetUs, ClientInfo,
-    FoldedStacks, LoadInfo, LoadMode, MachineEnvironment, MeasuringCost, PhaseTime, Run, RunRecord,
-    SCHEMA, SamplingOrigin, SeriesRow, ServerInfo, ServerThreads, TraceInfo, WindowInfo,
-    WorkloadInfo,
+    FoldedStacks, LoadInfo, LoadMode, MachineEnvironment, MeasuringCost, NetworkUse, PhaseTime,
+    Run, RunRecord, SCHEMA, SamplingOrigin, SeriesRow, ServerInfo, ServerThreads, TraceInfo,
+    WindowInfo, WorkloadInfo,
 };
 use dbtime_model::recorder::{ErrorCount, Latencies, OutcomeCounts, StatementRecorder};
 use dbtime_model::spans::union;
@@ -285,7 +285,8 @@ impl RunMeasurement<'_> {
             reconnect: (server.reconnect == ReconnectPolicy::EveryTransaction)
                 .then(|| "every-transaction".to_owned()),
             statement_timeout_us: server.statement_timeout.map(Nanos::as_micros),
-            network_delay_us: server.network_delay.map(Nanos::as_micros),
+            network_delay_us: server.network.delay.map(Nanos::as_micros),
+            network_bits_per_s: server.network.rate.map(|rate| rate.0),
             seed: self.plan.seed,
         }
     }
@@ -308,6 +309,7 @@ impl RunMeasurement<'_> {
             threads_cpu_s: driven.threads.iter().map(|t| t.cpu).sum::<Nanos>().as_secs(),
             threads_runq_s: runq.map(|runq| runq.into_iter().sum::<Nanos>().as_secs()),
             rss_peak_bytes: rss_peak_bytes(),
+            network: network_use(driven),
             standstills: summary::spans(driven, &union(driven.recorder.standstills.clone())),
         }
     }
@@ -327,6 +329,18 @@ impl RunMeasurement<'_> {
             row.offered = Some(count);
         }
     }
+}
+
+/// How busy the simulated network was, as the threads of the driver noticed on average.
+fn network_use(driven: &LoadResult) -> Option<NetworkUse> {
+    let shares: Vec<LinkShare> = driven.threads.iter().filter_map(|thread| thread.link).collect();
+    let mean_pct = |of: fn(&LinkShare) -> f64| {
+        100.0 * shares.iter().map(of).sum::<f64>() / shares.len() as f64
+    };
+    (!shares.is_empty()).then(|| NetworkUse {
+        requests_pct: mean_pct(|share| share.requests),
+        answers_pct: mean_pct(|share| share.answers),
+    })
 }
 
 /// What the server used in the window.

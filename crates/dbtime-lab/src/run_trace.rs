@@ -192,6 +192,9 @@ fn attach(
 ) -> Result<AttachedTracer, LabError> {
     let server = prepared.traced_pid().ok_or_else(no_server)?;
     let mut tracer = crate::observers::RunTracer::attach(server, plan, request.stacks)?;
+    if request.server.network.rate.is_some() {
+        tracer.ignore_arrivals();
+    }
     let mut warnings = Vec::new();
     if let Some(store) = store {
         let path = store.file(file::STATEMENTS);

@@ -6,6 +6,7 @@
 //! This crate knows nothing of threads, clocks, sockets or databases, and prints nothing.
 #![forbid(unsafe_code)]
 
+mod bit_rate;
 mod block_file;
 mod budget;
 pub mod counters;
@@ -41,6 +42,7 @@ pub mod traced_stacks;
 pub mod traced_totals;
 pub mod units;
 
+pub use bit_rate::{BitRate, BitRateError, human_bits};
 pub use budget::{Budget, BudgetCells};
 pub use distribution::{Distribution, LogHistogram};
 pub use histogram::Histogram;

@@ -3,6 +3,7 @@
 use crate::format::{
     bytes, clean, count, counted, factor, finite, if_any, percent, rate, seconds, us,
 };
+use dbtime_model::human_bits;
 use dbtime_model::record::{
     BudgetCpuHolder, BudgetFileWait, BudgetLayer, BudgetLockHolder, BudgetMethod, Check,
     CheckOutcome, CheckUnit, ConnectionCipher, CpuHolderKind, FileIo, LayerScope, LoadInfo,
@@ -88,6 +89,7 @@ pub(crate) fn per_transaction(record: &RunRecord) -> Vec<FactLine> {
         ),
     ));
     facts.push(("threads", threads(record)));
+    facts.extend(network(record).map(|text| ("network", text)));
     if let Some(server) = &record.server {
         facts.extend(of_server(server, &record.load));
     }
@@ -97,6 +99,20 @@ pub(crate) fn per_transaction(record: &RunRecord) -> Vec<FactLine> {
         facts.push(("server messages", text));
     }
     facts
+}
+
+/// From this share of the window on a simulated network is what throughput is limited by, in
+/// percent. What is passed between two statements of a few connections leaves gaps.
+const NETWORK_FULL_PCT: f64 = 95.0;
+
+/// How busy the simulated network was: `1 Gbit/s: answers took 33 % of the window, requests 4 %`.
+fn network(record: &RunRecord) -> Option<String> {
+    let (bits, used) = (record.load.network_bits_per_s?, record.client.network?);
+    let is_full = used.answers_pct.max(used.requests_pct) >= NETWORK_FULL_PCT;
+    let limit = if is_full { ": it limits the throughput" } else { "" };
+    let (answers, requests) = (percent(used.answers_pct), percent(used.requests_pct));
+    let rate = human_bits(bits as f64);
+    Some(format!("{rate}: answers took {answers} of the window, requests {requests}{limit}"))
 }
 
 /// Resident and virtual size; a server that had ended has none, and records of before say 0 of it.

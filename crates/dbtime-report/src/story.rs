@@ -4,11 +4,11 @@ use crate::budget_story;
 use crate::format::{NONE, clean, count, counted, percent, rate, seconds, us};
 use crate::means::PartMeans;
 use crate::tail::TailSlice;
-use dbtime_model::Part;
 use dbtime_model::record::{
     ArrivalProcess, BacklogPolicy, Basis, CheckMetric, CheckOrigin, CheckOutcome, LoadInfo,
     LoadMode, OperationSummary, RunRecord, ThinkSummary, Warning, WarningKind,
 };
+use dbtime_model::{Part, human_bits};
 
 /// What ran against what: `atm (scale 1) on sqlite 3.50.4`.
 pub(crate) fn headline(record: &RunRecord) -> String {
@@ -52,6 +52,9 @@ pub(crate) fn load(load: &LoadInfo) -> String {
     }
     if let Some(delay) = load.network_delay_us {
         words.push(format!("requests held back for {}", us(delay)));
+    }
+    if let Some(bits) = load.network_bits_per_s {
+        words.push(format!("network of {}", human_bits(bits as f64)));
     }
     if !load.on_backlog.is_missing() && load.on_backlog != BacklogPolicy::Wait {
         words.push(format!("on backlog {}", clean(&load.on_backlog.to_string())));

@@ -199,8 +199,21 @@ pub struct ThreadResult {
     pub driver: Nanos,
     /// When its last transaction ended.
     pub ended: MonoNanos,
+    /// How busy the simulated link was in the window, that of all threads; `None`: there is none.
+    pub link: Option<LinkShare>,
     /// Whether all of its clients have quit.
     pub has_quit: bool,
+}
+
+/// How busy a simulated link was.
+///
+/// Shape: shares of the time, `0.0..=1.0`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LinkShare {
+    /// Towards the server.
+    pub requests: f64,
+    /// From the server.
+    pub answers: f64,
 }
 
 /// The result of a load.
@@ -226,6 +239,8 @@ pub struct LoadThreadUse {
     pub runq: Option<Nanos>,
     /// Time it worked for the driver.
     pub driver: Nanos,
+    /// How busy the simulated link of all threads was; `None`: there is none.
+    pub link: Option<LinkShare>,
 }
 
 impl LoadResult {
@@ -236,7 +251,12 @@ impl LoadResult {
         let mut recorder = Recorder::new(plan.window(start), operations, statements, plan.seed);
         threads.iter().for_each(|thread| recorder.merge(&thread.recorder));
         let ended = threads.iter().map(|thread| thread.ended).max().unwrap_or(start);
-        let used = |t: &ThreadResult| LoadThreadUse { cpu: t.cpu, runq: t.runq, driver: t.driver };
+        let used = |t: &ThreadResult| LoadThreadUse {
+            cpu: t.cpu,
+            runq: t.runq,
+            driver: t.driver,
+            link: t.link,
+        };
         let has_quit = !threads.is_empty() && threads.iter().all(|thread| thread.has_quit);
         let threads = threads.iter().map(used).collect();
         Self { start, ended, recorder, threads, has_quit }

@@ -1,7 +1,7 @@
 //! How a run talks to a server.
 
 use crate::drive::plan::LoadPlan;
-use crate::socket::ReconnectPolicy;
+use crate::socket::{ReconnectPolicy, SimulatedNetwork};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_model::Nanos;
 use std::fmt;
@@ -31,9 +31,8 @@ pub struct ServerOptions {
     /// How long a statement may take: the server is told where it can be, and the connection is
     /// given up where it does not keep to it.
     pub statement_timeout: Option<Nanos>,
-    /// How long each request is held back before it is sent, as the round trip of a network would;
-    /// `None`: it is not.
-    pub network_delay: Option<Nanos>,
+    /// The network to the server.
+    pub network: SimulatedNetwork,
     /// Whether statements of a transaction are sent before those ahead of them are answered.
     pub pipeline: bool,
 }

@@ -2,6 +2,7 @@
 
 use super::io_failure::IoFailure;
 use super::protocol::Protocol;
+use crate::drive::shard::AnswerDelay;
 use dbtime_load::connection_op::OwnedConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::SqlValue;
@@ -103,8 +104,17 @@ pub(super) struct SocketConnection<P> {
     /// Bytes to be sent, of which `sent` have been.
     pub(super) out: Vec<u8>,
     sent: usize,
+    /// Bytes to be sent that a simulated link is passing.
+    pub(super) passing: usize,
     /// Arrived bytes that are no whole yet.
     pub(super) held: Vec<u8>,
+    /// Bytes that were read from the socket.
+    pub(super) received: u64,
+    /// Bytes that a simulated link has passed or is passing, of those that were received or are
+    /// still in the socket; zero without one.
+    pub(super) passed: u64,
+    /// While a simulated link is passing an answer: how long that had been there before.
+    pub(super) arriving: Option<AnswerDelay>,
     /// Whether the reactor waits until more can be sent.
     pub(super) is_blocked: bool,
     /// Attempts that failed in a row.
@@ -140,7 +150,11 @@ impl<P: Protocol> SocketConnection<P> {
             key: None,
             out: Vec::new(),
             sent: 0,
+            passing: 0,
             held: Vec::new(),
+            received: 0,
+            passed: 0,
+            arriving: None,
             is_blocked: false,
             failures: 0,
             pending: None,
@@ -181,16 +195,41 @@ impl<P: Protocol> SocketConnection<P> {
             return Err(Errno::NOTCONN.into());
         };
         if let Some(tls) = tls {
-            return receive_encrypted(tls, socket, buffer);
+            return receive_encrypted(tls, socket, buffer, &mut self.received);
         }
         loop {
             match recv(&*socket, &mut *buffer, RecvFlags::empty()) {
-                Ok((count, _)) => return Ok(Some(count)),
+                Ok((count, _)) => {
+                    self.received += count as u64;
+                    return Ok(Some(count));
+                }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return Ok(None),
                 Err(error) => return Err(error.into()),
             }
         }
+    }
+
+    /// How much may be read at once into a buffer of that size: no more than a simulated link has
+    /// passed.
+    #[inline]
+    pub(super) fn may_receive(&self, size: usize) -> usize {
+        match self.passed.saturating_sub(self.received) {
+            0 => size,
+            passed => size.min(passed as usize),
+        }
+    }
+
+    /// Whether everything was received that a simulated link has passed.
+    #[inline]
+    pub(super) fn has_received_passed(&self) -> bool {
+        self.passed > 0 && self.received >= self.passed
+    }
+
+    /// Bytes that have still to be sent.
+    #[inline]
+    pub(super) fn unsent(&self) -> usize {
+        self.out.len() - self.sent
     }
 
     /// Whether encryption is being negotiated.
@@ -230,6 +269,7 @@ impl<P: Protocol> SocketConnection<P> {
         self.held.clear();
         self.sent = 0;
         (self.is_blocked, self.unanswered, self.deadline) = (false, 0, None);
+        (self.passing, self.received, self.passed, self.arriving) = (0, 0, 0, None);
     }
 
     /// How long to pause before the next attempt: 10 ms after the first failure, then twice as long
@@ -288,6 +328,7 @@ fn receive_encrypted(
     tls: &mut ClientConnection,
     socket: &OwnedFd,
     buffer: &mut [u8],
+    received: &mut u64,
 ) -> Result<Option<usize>, IoFailure> {
     loop {
         match tls.reader().read(buffer) {
@@ -297,7 +338,8 @@ fn receive_encrypted(
         }
         match tls.read_tls(&mut RawSocket(socket)) {
             Ok(0) => return Ok(Some(0)),
-            Ok(_) => {
+            Ok(count) => {
+                *received += count as u64;
                 tls.process_new_packets().map_err(IoFailure::Tls)?;
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),

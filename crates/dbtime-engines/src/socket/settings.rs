@@ -2,7 +2,7 @@
 
 use super::address::ServerAddress;
 use super::tls::TlsSettings;
-use dbtime_model::Nanos;
+use dbtime_model::{BitRate, Nanos};
 use std::fmt;
 use std::str::FromStr;
 
@@ -42,6 +42,16 @@ impl fmt::Display for ReconnectPolicy {
     }
 }
 
+/// A network that is not there, and that driver and server shall notice nevertheless.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SimulatedNetwork {
+    /// How long each request is held back before it is sent, as a round trip would; `None`: it is
+    /// not.
+    pub delay: Option<Nanos>,
+    /// What all connections together may pass in each direction; `None`: without a limit.
+    pub rate: Option<BitRate>,
+}
+
 /// How a server is reached.
 #[derive(Clone, Debug)]
 pub struct SocketSettings {
@@ -53,8 +63,8 @@ pub struct SocketSettings {
     pub statement_timeout: Option<Nanos>,
     /// When connections are made anew.
     pub reconnect: ReconnectPolicy,
-    /// How long each request is held back before it is sent; `None`: it is not.
-    pub network_delay: Option<Nanos>,
+    /// What is simulated between driver and server.
+    pub network: SimulatedNetwork,
     /// How connections are encrypted; `None`: not.
     pub tls: Option<TlsSettings>,
 }

@@ -3,7 +3,9 @@
 use dbtime_engines::databases::postgres::{
     PostgresIdentity, PostgresProtocol, PostgresShared, PostgresTarget,
 };
-use dbtime_engines::socket::{ReconnectPolicy, ServerAddress, SocketClient, SocketSettings};
+use dbtime_engines::socket::{
+    ReconnectPolicy, ServerAddress, SimulatedNetwork, SocketClient, SocketSettings,
+};
 use dbtime_model::Nanos;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -270,7 +272,7 @@ pub(crate) fn settings(address: ServerAddress) -> SocketSettings {
         address,
         connect_timeout: Nanos::from_secs(20),
         statement_timeout: None,
-        network_delay: None,
+        network: SimulatedNetwork::default(),
         reconnect: ReconnectPolicy::WhenLost,
     }
 }

@@ -29,12 +29,20 @@ pub struct StatementJoiner {
     settled: MonoNanos,
     /// Kept for its memory.
     group: ExchangeGroup,
+    /// Whether it is of no meaning when answers came to the driver's socket.
+    ignores_arrivals: bool,
 }
 
 impl StatementJoiner {
     /// A joiner that has seen nothing.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// From now on answers are on their way until they are read: the driver leaves them in its
+    /// socket for as long as a network would take.
+    pub fn ignore_arrivals(&mut self) {
+        self.ignores_arrivals = true;
     }
 
     /// Takes a statement of the driver.
@@ -75,7 +83,9 @@ impl StatementJoiner {
         if driven == key {
             connection.note_direct();
         }
-        connection.push_request(ServedRequest::new(request));
+        let mut served = ServedRequest::new(request);
+        served.answer_arrived = served.answer_arrived.filter(|_| !self.ignores_arrivals);
+        connection.push_request(served);
         self.decide(driven);
     }
 

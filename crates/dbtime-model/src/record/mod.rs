@@ -46,7 +46,7 @@ pub use interval_log::ResponseSecond;
 pub use layer::{BudgetLayer, LayerCell, LayerScope, Provenance, relate_layers};
 pub use lock_chain::{BudgetLockChain, ChainCause, MAX_CHAIN_DEPTH};
 pub use primary_metric::PrimaryMetric;
-pub use resources::{ClientInfo, ServerInfo, ServerThreads};
+pub use resources::{ClientInfo, NetworkUse, ServerInfo, ServerThreads};
 pub use server_seconds::{SampledCounter, ServerSecond};
 pub use spec::{LoadSpec, RunSpec, SpecDocument, SpecError, TargetSpec, WindowSpec, WorkloadSpec};
 pub use stacks::{StackSums, StacksInfo};
@@ -353,6 +353,10 @@ pub struct LoadInfo {
     /// hold it; `null`: it was not.
     #[serde(default)]
     pub network_delay_us: Option<f64>,
+    /// What the simulated network passed in each direction, at most, in bits per second; `null`: no
+    /// limit was simulated.
+    #[serde(default)]
+    pub network_bits_per_s: Option<u64>,
     /// Seed of everything random.
     pub seed: u64,
 }

@@ -23,9 +23,21 @@ pub struct ClientInfo {
     pub threads_runq_s: Option<f64>,
     /// Largest resident size, in bytes.
     pub rss_peak_bytes: u64,
+    /// How busy the simulated network was; `null`: no limit was simulated.
+    pub network: Option<NetworkUse>,
     /// When a thread of the driver stood still for at least a tenth of a second, though it had
     /// something to do: stopped, or without a CPU. From the start of the load; threads together.
     pub standstills: Vec<SpanInfo>,
+}
+
+/// How long a simulated network was busy, over the measured window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NetworkUse {
+    /// Share of the window in which it passed requests, in percent.
+    pub requests_pct: f64,
+    /// Share of the window in which it passed answers, in percent.
+    pub answers_pct: f64,
 }
 
 /// What a server on this machine used, over the measured window.

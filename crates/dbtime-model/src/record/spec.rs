@@ -5,7 +5,7 @@
 //! out has the flag's default. Passwords are never part of it.
 
 use super::AutoRate;
-use crate::Nanos;
+use crate::{BitRate, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// The version of the written form that this program writes.
@@ -84,6 +84,8 @@ pub struct TargetSpec {
     /// How long each request is held back before it is sent; `null`: it is not.
     #[serde(with = "duration_text")]
     pub network_delay: Option<Nanos>,
+    /// What the network to the server passes in each direction; `null`: without a limit.
+    pub network_rate: Option<BitRate>,
     /// Settings of the private server, `NAME=VALUE` each.
     pub server_set: Vec<String>,
     /// Its environment, `NAME=VALUE` each; `NAME` alone is taken from the environment of dbtime, as
@@ -104,6 +106,7 @@ impl Default for TargetSpec {
             reconnect: None,
             statement_timeout: None,
             network_delay: None,
+            network_rate: None,
             server_set: Vec::new(),
             server_env: Vec::new(),
             server_cpus: None,

@@ -31,6 +31,7 @@ const RUN: [FlagGroup; 8] = [
             "reconnect",
             "statement_timeout",
             "network_delay",
+            "network_rate",
         ],
     ),
     (

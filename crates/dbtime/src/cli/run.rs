@@ -9,7 +9,7 @@ use dbtime_load::queue::Backlog;
 use dbtime_load::think::ThinkTime;
 use dbtime_load::workload::{LimitMetric, WorkloadLimit};
 use dbtime_machine::CpuList;
-use dbtime_model::Nanos;
+use dbtime_model::{BitRate, Nanos};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -34,7 +34,7 @@ Examples:
       64 connections to a running PostgreSQL, loaded before by `dbtime init`";
 
 /// Flags that describe a run, which a spec does too.
-const DESCRIBING: [&str; 35] = [
+const DESCRIBING: [&str; 36] = [
     "workload",
     "query",
     "script",
@@ -48,6 +48,7 @@ const DESCRIBING: [&str; 35] = [
     "reconnect",
     "statement_timeout",
     "network_delay",
+    "network_rate",
     "server_set",
     "server_env",
     "server_cpus",
@@ -183,6 +184,11 @@ pub(crate) struct RunArgs {
     /// Hold each request back for so long before it is sent, as the round trip of a network would.
     #[arg(long, value_name = "TIME")]
     pub(crate) network_delay: Option<Nanos>,
+
+    /// Let no more pass to and from the server than a network of so many bits per second would:
+    /// 1Gbit/s.
+    #[arg(long, value_name = "BITS")]
+    pub(crate) network_rate: Option<BitRate>,
 
     /// Setting of the private server. Repeatable.
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_pair)]

@@ -54,6 +54,7 @@ fn target(args: &RunArgs, secrets: &mut RunSecrets) -> Result<TargetSpec, Comman
         reconnect: text(args.reconnect.as_ref()),
         statement_timeout: args.statement_timeout,
         network_delay: args.network_delay,
+        network_rate: args.network_rate,
         server_set: pairs(&args.server_set),
         server_env: variables.map(|pair| secrets.take_from_variable(pair)).collect(),
         server_cpus: text(args.server_cpus.as_ref()),

@@ -5,7 +5,7 @@ use super::RunSecrets;
 use crate::exit::CommandFailure;
 use crate::foreign::{self, ScriptFile};
 use dbtime_engines::server::ServerOptions;
-use dbtime_engines::socket::ReconnectPolicy;
+use dbtime_engines::socket::{ReconnectPolicy, SimulatedNetwork};
 use dbtime_lab::{
     AUTO_SHARE_PCT, BudgetChoice, LoadRequest, PrivateOptions, RateChoice, RecordDetail,
     RunRequest, Target,
@@ -13,8 +13,8 @@ use dbtime_lab::{
 use dbtime_load::arrivals::Arrivals;
 use dbtime_load::queue::Backlog;
 use dbtime_load::workload::{Workload, WorkloadLimit};
-use dbtime_model::Nanos;
 use dbtime_model::record::{LoadSpec, RunSpec, TargetSpec, WindowSpec};
+use dbtime_model::{BitRate, Nanos};
 use sha2::{Digest, Sha256};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -160,7 +160,10 @@ fn server(target: &TargetSpec) -> Result<ServerOptions, CommandFailure> {
         protocol: read("--protocol", target.protocol.as_deref())?.unwrap_or_default(),
         reconnect: read("--reconnect", target.reconnect.as_deref())?.unwrap_or_default(),
         statement_timeout: target.statement_timeout,
-        network_delay: target.network_delay.filter(|delay| *delay > Nanos::ZERO),
+        network: SimulatedNetwork {
+            delay: target.network_delay.filter(|delay| *delay > Nanos::ZERO),
+            rate: target.network_rate.filter(|rate| *rate > BitRate(0)),
+        },
         pipeline: target.pipeline,
     })
 }
@@ -188,8 +191,7 @@ fn pair(flag: &str, text: &str) -> Result<(String, String), CommandFailure> {
 
 /// Refuses what is said of a server where there is none.
 fn for_servers(spec: &RunSpec, target: &Target) -> Result<(), CommandFailure> {
-    let TargetSpec { pipeline, protocol, reconnect, statement_timeout, network_delay, .. } =
-        &spec.target;
+    let TargetSpec { pipeline, protocol, reconnect, statement_timeout, .. } = &spec.target;
     let is_script = spec.workload.script.is_some();
     let given = [
         ("--pipeline", *pipeline, "every statement is answered at once"),
@@ -197,7 +199,8 @@ fn for_servers(spec: &RunSpec, target: &Target) -> Result<(), CommandFailure> {
         ("--protocol", protocol.is_some() && !is_script, "nothing is sent"),
         ("--reconnect", reconnect.is_some(), "no connection can be lost"),
         ("--statement-timeout", statement_timeout.is_some(), "nobody ends statements"),
-        ("--network-delay", network_delay.is_some(), "nothing is sent"),
+        ("--network-delay", spec.target.network_delay.is_some(), "nothing is sent"),
+        ("--network-rate", spec.target.network_rate.is_some(), "nothing is sent"),
         ("--statements", spec.window.statements, "no statement goes to anybody"),
     ];
     let given = given.into_iter().find(|(_, is_given, _)| *is_given && !target.is_server());

@@ -41,6 +41,7 @@ mod sandbox;
 mod scripts;
 mod server_faults;
 mod servers;
+mod simulated_network;
 mod snapshots;
 mod spec;
 mod stdout;

@@ -113,7 +113,7 @@ impl Server for MysqlServer {
         let shared = Arc::new(self.target.shared(setup, statements, options.protocol));
         let limit = options.statement_timeout.map(|limit| limit + STATEMENT_GRACE);
         let sockets = self.target.sockets(options.reconnect, limit)?;
-        let sockets = SocketSettings { network_delay: options.network_delay, ..sockets };
+        let sockets = SocketSettings { network: options.network, ..sockets };
         let sockets = Arc::new(sockets);
         let driven = socket::drive::<MysqlProtocol>(plan, &shared, &sockets, observer, stop)?;
         server::end_statements(self, &driven, |id| format!("KILL {id}"));

@@ -8,8 +8,8 @@ use crate::server::StatementProtocol;
 use crate::server::secret::ServerSecret;
 use crate::server::url::{ServerUrl, UrlError, without_password};
 use crate::socket::{
-    AddressError, ReconnectPolicy, ServerAddress, SocketSettings, TlsError, TlsFiles, TlsMode,
-    TlsSettings,
+    AddressError, ReconnectPolicy, ServerAddress, SimulatedNetwork, SocketSettings, TlsError,
+    TlsFiles, TlsMode, TlsSettings,
 };
 use dbtime_load::statement::Statement;
 use dbtime_model::Nanos;
@@ -124,7 +124,7 @@ impl MysqlTarget {
             connect_timeout: self.connect_timeout,
             statement_timeout,
             reconnect,
-            network_delay: None,
+            network: SimulatedNetwork::default(),
         })
     }
 

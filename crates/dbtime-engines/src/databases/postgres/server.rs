@@ -94,7 +94,7 @@ impl Server for PostgresServer {
         let limit = options.statement_timeout;
         let shared = Arc::new(self.target.shared(statements, options.protocol, limit));
         let sockets = self.target.sockets(options.reconnect, limit)?;
-        let sockets = SocketSettings { network_delay: options.network_delay, ..sockets };
+        let sockets = SocketSettings { network: options.network, ..sockets };
         let sockets = Arc::new(sockets);
         let driven = socket::drive::<PostgresProtocol>(plan, &shared, &sockets, observer, stop)?;
         server::end_statements(self, &driven, |pid| format!("SELECT pg_terminate_backend({pid})"));

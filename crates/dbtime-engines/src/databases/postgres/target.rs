@@ -14,8 +14,8 @@ use crate::server::secret::ServerSecret;
 use crate::server::url::{ServerUrl, UrlError};
 use crate::server::{STATEMENT_GRACE, StatementProtocol};
 use crate::socket::{
-    AddressError, ReconnectPolicy, ServerAddress, SocketSettings, TlsError, TlsFiles, TlsMode,
-    TlsSettings,
+    AddressError, ReconnectPolicy, ServerAddress, SimulatedNetwork, SocketSettings, TlsError,
+    TlsFiles, TlsMode, TlsSettings,
 };
 use dbtime_load::statement::Statement;
 use dbtime_model::Nanos;
@@ -146,7 +146,7 @@ impl PostgresTarget {
             connect_timeout: self.connect_timeout,
             statement_timeout: statement_timeout.map(grace),
             reconnect,
-            network_delay: None,
+            network: SimulatedNetwork::default(),
         })
     }
 

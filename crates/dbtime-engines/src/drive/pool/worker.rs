@@ -97,7 +97,8 @@ impl<'a> PoolWorker<'a> {
             None => self.drain(self.stop.instant().min(self.end)),
         }
         let (recorder, driver, ended) = self.thread_recorder.finish();
-        (ThreadResult { recorder, cpu, runq, driver, ended, has_quit }, self.session)
+        let result = ThreadResult { recorder, cpu, runq, driver, ended, link: None, has_quit };
+        (result, self.session)
     }
 
     /// Claims the next transaction for a worker that is free since `freed`, and waits until it is

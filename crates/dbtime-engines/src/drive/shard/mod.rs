@@ -16,7 +16,7 @@ pub use connection_map::ConnectionMap;
 pub(crate) use phase::run_phase;
 use reactor::AnswerTime;
 pub use reactor::{
-    AnswerDelay, Completion, CompletionKind, CompletionSource, Reactor, ScriptConnections,
+    AnswerDelay, Completion, CompletionKind, CompletionSource, LinkUse, Reactor, ScriptConnections,
     StatementConnections, StatementResult,
 };
 pub use shard_threads::{ConnectedShard, DriveError, drive};
@@ -417,6 +417,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
             runq: usage.runq,
             driver: usage.driver,
             ended,
+            link: usage.link,
             has_quit: self.quit > 0 && self.quit == self.connections.len(),
         };
         let sessions = self.connections.into_iter().map(|connection| connection.session).collect();

@@ -60,6 +60,11 @@ pub trait Reactor: StatementConnections + ScriptConnections {
     /// CPU time and run-queue wait of this thread so far, the latter `None` where it is hidden.
     fn thread_use(&self) -> (Nanos, Option<Nanos>);
 
+    /// How long the simulated link of all shards was busy until now; `None`: there is none.
+    fn link_use(&self) -> Option<LinkUse> {
+        None
+    }
+
     /// What names a connection at both of its ends, or did when it was lost last; `None`: it has no
     /// other end, or none that could be named.
     fn connection_key(&self, _connection: u32) -> Option<ConnectionKey> {
@@ -88,6 +93,15 @@ pub trait Reactor: StatementConnections + ScriptConnections {
     fn connections(&mut self) -> ConnectionRecorder {
         ConnectionRecorder::default()
     }
+}
+
+/// How long a simulated link was busy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkUse {
+    /// Towards the server.
+    pub requests: Nanos,
+    /// From the server.
+    pub answers: Nanos,
 }
 
 /// What happened on a connection.

@@ -1,6 +1,7 @@
 //! What a shard has used over the measured window, and what a transaction takes of its thread.
 
-use super::Reactor;
+use super::{LinkUse, Reactor};
+use crate::drive::plan::LinkShare;
 use dbtime_model::recorder::Window;
 use dbtime_model::{MonoNanos, Nanos};
 
@@ -21,6 +22,7 @@ struct ShardUsed {
     waited: Nanos,
     cpu: Nanos,
     runq: Option<Nanos>,
+    link: Option<LinkUse>,
 }
 
 /// What a shard has used between two moments.
@@ -30,6 +32,8 @@ pub(super) struct ShardUsageDelta {
     pub(super) runq: Option<Nanos>,
     /// Time it did not wait.
     pub(super) driver: Nanos,
+    /// How busy the simulated link was; `None`: there is none, or no time passed.
+    pub(super) link: Option<LinkShare>,
 }
 
 impl ShardUsage {
@@ -66,7 +70,7 @@ impl ShardUsage {
 
     fn used(&self, reactor: &impl Reactor) -> ShardUsed {
         let (cpu, runq) = reactor.thread_use();
-        ShardUsed { at: reactor.now(), waited: self.waited, cpu, runq }
+        ShardUsed { at: reactor.now(), waited: self.waited, cpu, runq, link: reactor.link_use() }
     }
 
     /// What was used over the window, which ends now if its end was not passed. A shard that
@@ -79,8 +83,20 @@ impl ShardUsage {
             cpu: to.cpu - from.cpu,
             runq: to.runq.zip(from.runq).map(|(after, before)| after - before),
             driver: (to.at - from.at) - (to.waited - from.waited),
+            link: link_share(&from, &to),
         }
     }
+}
+
+/// How busy the link was between two moments.
+fn link_share(from: &ShardUsed, to: &ShardUsed) -> Option<LinkShare> {
+    let (before, after) = from.link.zip(to.link)?;
+    let length = to.at - from.at;
+    let share = |busy: Nanos| (busy.as_secs() / length.as_secs()).min(1.0);
+    (length > Nanos::ZERO).then(|| LinkShare {
+        requests: share(after.requests - before.requests),
+        answers: share(after.answers - before.answers),
+    })
 }
 
 /// What a transaction takes of the shard's thread, as far as it has its CPU.

@@ -2,18 +2,20 @@
 
 mod close;
 mod connect;
-mod delay;
+mod held_transfers;
 mod lateness;
+mod network;
 mod poll;
 mod receive;
 
 use super::connection::{ConnectionStage, PendingWork, SendStatus, SocketConnection};
 use super::io_failure::IoFailure;
+use super::link::NetworkLink;
 use super::protocol::{Protocol, ProtocolCall, QueryTable, SubmitResult};
-use super::settings::{ReconnectPolicy, SocketSettings};
+use super::settings::{ReconnectPolicy, SimulatedNetwork, SocketSettings};
 use super::tls;
 use crate::drive::shard::{
-    AnswerDelay, Completion, CompletionKind, CompletionSource, Reactor, ScriptConnections,
+    AnswerDelay, Completion, CompletionKind, CompletionSource, LinkUse, Reactor, ScriptConnections,
     StatementConnections, StatementResult,
 };
 use close::ClosingSockets;
@@ -27,8 +29,8 @@ use dbtime_machine::wait::WakeMargin;
 use dbtime_model::exchange::ConnectionKey;
 use dbtime_model::recorder::ConnectionRecorder;
 use dbtime_model::{MonoNanos, Nanos, StatementId};
-use delay::DelayedRequests;
 use lateness::ReadLateness;
+use network::ShardNetwork;
 use poll::ReactorTicks;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::fd::OwnedFd;
@@ -58,7 +60,7 @@ pub struct SocketReactor<P: Protocol> {
     /// The connection whose statements are collected before they are sent.
     held: Option<u32>,
     /// What the network that is not there has still to bring.
-    delayed: DelayedRequests,
+    network: ShardNetwork,
     /// When the last attempt to open one succeeded or failed.
     last_attempt_at: MonoNanos,
     /// When time-outs and pauses are looked at next.
@@ -103,7 +105,7 @@ impl<P: Protocol> SocketReactor<P> {
             queued: VecDeque::new(),
             connecting: 0,
             held: None,
-            delayed: DelayedRequests::default(),
+            network: ShardNetwork::new(SimulatedNetwork::default(), None),
             last_attempt_at: MonoNanos(0),
             sweep_at: None,
             completions: Vec::new(),
@@ -122,6 +124,13 @@ impl<P: Protocol> SocketReactor<P> {
     #[must_use]
     pub fn one_of(mut self, shards: u32) -> Self {
         self.wake_margin = WakeMargin::new(shards);
+        self
+    }
+
+    /// The same behind the network of its settings, with the link that all shards share.
+    #[must_use]
+    pub(super) fn behind(mut self, link: Option<Arc<NetworkLink>>) -> Self {
+        self.network = ShardNetwork::new(self.settings.network, link);
         self
     }
 
@@ -162,7 +171,9 @@ impl<P: Protocol> SocketReactor<P> {
     fn flush(&mut self, id: u32) {
         let conn = &mut self.conns[id as usize];
         let was_blocked = conn.is_blocked;
-        match conn.send() {
+        let sent = conn.send();
+        conn.passing = conn.unsent();
+        match sent {
             Ok(SendStatus::All) if !was_blocked => {}
             Ok(sent) => {
                 conn.is_blocked = sent == SendStatus::Blocked;
@@ -198,6 +209,10 @@ impl<P: Protocol> SocketReactor<P> {
         let mut events = EventFlags::IN;
         if conn.is_blocked || matches!(conn.stage, ConnectionStage::Connecting(_)) {
             events |= EventFlags::OUT;
+        }
+        if self.network.link.is_some() && conn.stage == ConnectionStage::Up {
+            // What the link has still to pass stays in the socket.
+            events |= EventFlags::ET;
         }
         if let Err(error) =
             epoll::modify(&self.epoll, socket, EventData::new_u64(id.into()), events)
@@ -260,7 +275,7 @@ impl<P: Protocol> SocketReactor<P> {
         match conn.protocol.perform(&self.shared, op, &mut conn.out) {
             Ok(SubmitResult::Sent) => self.sent(id),
             Ok(SubmitResult::Done) => {
-                self.flush(id);
+                self.send(id);
                 return Some(StatementResult::at_once());
             }
             Err(failure) => return Some(StatementResult::unsent(failure)),
@@ -377,6 +392,10 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
         (totals.cpu, totals.runq)
     }
 
+    fn link_use(&self) -> Option<LinkUse> {
+        self.network.link.as_ref().map(|link| link.used(now()))
+    }
+
     fn connection_key(&self, connection: u32) -> Option<ConnectionKey> {
         self.conns[connection as usize].key
     }
@@ -448,7 +467,7 @@ mod tests {
             address: ServerAddress::unix(path).expect("a path"),
             connect_timeout: Nanos::from_secs(5),
             statement_timeout: None,
-            network_delay: None,
+            network: SimulatedNetwork::default(),
             reconnect: ReconnectPolicy::WhenLost,
             tls: None,
         };

@@ -71,11 +71,11 @@ impl<P: Protocol> SocketReactor<P> {
             self.sweep(present);
         }
         let mut by = self.sweep_at.map_or(until, |at| at.min(until));
-        if let Some(next) = self.delayed.next() {
+        if let Some(next) = self.network.next() {
             if next <= present {
-                self.send_delayed(present);
+                self.pass_due(present);
             }
-            by = self.delayed.next().map_or(by, |next| next.min(by));
+            by = self.network.next().map_or(by, |next| next.min(by));
         }
         let left = by - present;
         if self.is_probably_answered() && self.read_answered(present) {

@@ -12,7 +12,7 @@ use dbtime_model::MonoNanos;
 impl<P: Protocol> SocketReactor<P> {
     /// Reads what has arrived on a connection, which had been there for so long.
     #[inline]
-    pub(super) fn readable(&mut self, id: u32, late: AnswerDelay) {
+    pub(super) fn read(&mut self, id: u32, late: AnswerDelay) {
         let before = self.completions.len();
         self.late = late;
         self.receive_all(id);
@@ -24,7 +24,8 @@ impl<P: Protocol> SocketReactor<P> {
     fn receive_all(&mut self, id: u32) {
         loop {
             let conn = &mut self.conns[id as usize];
-            let received = conn.receive(&mut self.buffer);
+            let most = conn.may_receive(self.buffer.len());
+            let received = conn.receive(&mut self.buffer[..most]);
             if conn.is_negotiating() && received.is_ok() {
                 self.negotiate(id);
             }
@@ -44,10 +45,11 @@ impl<P: Protocol> SocketReactor<P> {
                 return;
             }
             let conn = &self.conns[id as usize];
+            let is_all = count < self.buffer.len() || conn.has_received_passed();
             if conn.has_unsent() && !conn.is_blocked {
-                self.flush(id);
+                self.reply(id);
             }
-            if count < self.buffer.len() {
+            if is_all {
                 return;
             }
         }
@@ -128,6 +130,11 @@ impl<P: Protocol> SocketReactor<P> {
                 self.connecting -= 1;
                 self.last_attempt_at = at;
                 self.connections.times.record(at - since);
+                if self.network.link.is_some() {
+                    // What the link passes is counted from here on.
+                    conn.passed = conn.received;
+                    self.listen(id);
+                }
                 self.execute_pending(id, since, at);
                 return self.conns[id as usize].channel.is_some();
             }

@@ -21,7 +21,14 @@ fn join(
     exchanges: &[StatementExchange],
     requests: &[TracedRequest],
 ) -> (Option<JoinedTransaction>, JoinCounts) {
-    let mut joiner = StatementJoiner::new();
+    join_by(StatementJoiner::new(), exchanges, requests)
+}
+
+fn join_by(
+    mut joiner: StatementJoiner,
+    exchanges: &[StatementExchange],
+    requests: &[TracedRequest],
+) -> (Option<JoinedTransaction>, JoinCounts) {
     requests.iter().for_each(|request| joiner.request(request));
     exchanges.iter().for_each(|exchange| joiner.exchange(*exchange));
     joiner.transaction(driven(1, exchanges, 7));
@@ -141,6 +148,14 @@ fn the_way_back_ends_where_the_answer_arrives() {
         let joined = join(&[sent], &requests).0.expect("it is matched");
         assert_eq!((joined.client_runq, joined.statements[0].client_runq), (None, None));
     }
+    // The driver leaves answers in its socket as if they were on their way.
+    let mut behind_network = StatementJoiner::new();
+    behind_network.ignore_arrivals();
+    let (joined, found) = join_by(behind_network, &[sent], &[arrived_at(176), taken_of(176)]);
+    assert_eq!(found, JoinCounts { outside: 1, ..counts(1) });
+    let joined = joined.expect("it is matched");
+    assert_eq!(statement_parts(&joined), [parts(15 + 16, Some(5), 50, 10)]);
+    assert_eq!(joined.client_runq, None);
 }
 
 #[test]

@@ -47,6 +47,11 @@ impl RunJoin {
         Self { joiner, server: None, figures: None, statements: None }
     }
 
+    /// As [`StatementJoiner::ignore_arrivals`].
+    pub(crate) fn ignore_arrivals(&mut self) {
+        self.joiner.ignore_arrivals();
+    }
+
     /// Writes the statements of the window to this file.
     pub(crate) fn write_to(&mut self, statements: StatementLog) {
         self.statements = Some(statements);

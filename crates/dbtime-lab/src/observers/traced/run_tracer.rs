@@ -85,6 +85,11 @@ impl RunTracer {
         })
     }
 
+    /// As [`StatementJoiner::ignore_arrivals`](crate::join::StatementJoiner::ignore_arrivals).
+    pub(crate) fn ignore_arrivals(&mut self) {
+        self.join.ignore_arrivals();
+    }
+
     /// Writes the statements of the window to this file.
     pub(crate) fn write_to(&mut self, statements: StatementLog) {
         self.join.write_to(statements);

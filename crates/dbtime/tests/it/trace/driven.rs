@@ -75,6 +75,23 @@ fn is_taken_by_the_driver(record: &Value) {
     assert!(runq > 0.0 && runq < part("client"), "{runq}: {budget}");
 }
 
+/// What the driver holds back as a network would is on its way, and not with the driver.
+#[test]
+fn a_simulated_network_is_the_wire() {
+    for product in PRODUCTS {
+        let server = GivenServer::start(product, &[]);
+        // Headers included an answer of a row has over 125 bytes: 1 ms at 1 Mbit/s.
+        let options = "--connections 1 --network-rate 1Mbit/s";
+        let Some(record) = traced(&server.target(), options) else { return };
+        is_explained(&record);
+        assert_eq!(record["trace"]["join"]["arrived"], 0, "{}", record["trace"]);
+        let budget = &record["budget_us"];
+        let part = |name: &str| budget[name].as_f64().expect("a part");
+        assert!(part("wire") > 1e3 && part("client") < 0.5e3, "{budget}");
+        assert!(record["trace"]["client_runq_us"].is_null(), "{}", record["trace"]);
+    }
+}
+
 /// Answers that come while the driver is stopped wait for it, and are not on their way.
 #[test]
 fn a_stopped_driver_is_not_the_wire() {

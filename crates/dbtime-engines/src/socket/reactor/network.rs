@@ -1,0 +1,153 @@
+//! A network that is not there: requests and answers are held back as it would hold them.
+//!
+//! A client that waits for each answer sees no difference between a request that arrives later by a
+//! round trip and both ways that take half of one. Nothing stands between driver and server, so
+//! that neither has to pay for it, as both would for a relay on their CPUs.
+//!
+//! What has arrived stays in the socket until the link has passed it. A server that sends more than
+//! the link passes finds the socket full, as it would over a network.
+
+use super::SocketReactor;
+use super::held_transfers::{HeldTransfers, MAX_WAKE_LATENESS};
+use crate::drive::shard::AnswerDelay;
+use crate::socket::connection::ConnectionStage;
+use crate::socket::link::NetworkLink;
+use crate::socket::protocol::Protocol;
+use crate::socket::settings::SimulatedNetwork;
+use dbtime_machine::now;
+use dbtime_model::{MonoNanos, Nanos};
+use rustix::io::ioctl_fionread;
+use std::sync::Arc;
+
+/// What a network would have under way of one shard's transfers.
+#[derive(Debug)]
+pub(super) struct ShardNetwork {
+    /// How long each request is held back beside its way through the link.
+    delay: Nanos,
+    /// The same for all shards; `None`: all passes at once.
+    pub(super) link: Option<Arc<NetworkLink>>,
+    requests: HeldTransfers,
+    answers: HeldTransfers,
+    is_simulated: bool,
+}
+
+impl ShardNetwork {
+    /// A network, with the link that all shards share.
+    pub(super) fn new(network: SimulatedNetwork, link: Option<Arc<NetworkLink>>) -> Self {
+        // No request is sent by more than half of its delay before its time.
+        let max_lead = network.delay.map_or(MAX_WAKE_LATENESS, |delay| Nanos(delay.0 / 2));
+        Self {
+            delay: network.delay.unwrap_or_default(),
+            is_simulated: network.delay.is_some() || link.is_some(),
+            link,
+            requests: HeldTransfers::new(max_lead),
+            answers: HeldTransfers::new(MAX_WAKE_LATENESS),
+        }
+    }
+
+    /// When a wait for the next transfer ends.
+    pub(super) fn next(&self) -> Option<MonoNanos> {
+        let (requests, answers) = (self.requests.next(), self.answers.next());
+        requests.into_iter().chain(answers).min()
+    }
+
+    /// When a request of so many bytes, which is ready now, has passed.
+    fn request_passes(&self, bytes: usize) -> MonoNanos {
+        let present = now();
+        let link = self.link.as_ref();
+        let passed = link.map_or(present, |link| link.requests.pass(bytes, present).until);
+        passed + self.delay
+    }
+}
+
+impl<P: Protocol> SocketReactor<P> {
+    /// Sends requests, or has them wait as long as a network would take.
+    #[inline]
+    pub(super) fn send(&mut self, id: u32) {
+        if !self.network.is_simulated {
+            return self.flush(id);
+        }
+        let conn = &mut self.conns[id as usize];
+        let unsent = conn.unsent();
+        let passed = self.network.request_passes(unsent - conn.passing);
+        conn.passing = unsent;
+        self.network.requests.hold(id, passed);
+    }
+
+    /// Sends what the protocol has to say to what was read.
+    #[inline]
+    pub(super) fn reply(&mut self, id: u32) {
+        let conn = &self.conns[id as usize];
+        if !self.network.is_simulated || conn.stage != ConnectionStage::Up {
+            self.flush(id);
+        } else if conn.unsent() > conn.passing {
+            // Requests that are held back are not sent along with it.
+            self.send(id);
+        }
+    }
+
+    /// Sends and reads what has been held back for long enough.
+    #[cold]
+    pub(super) fn pass_due(&mut self, present: MonoNanos) {
+        while let Some(due) = self.network.requests.take_due(present) {
+            let conn = &self.conns[due.connection as usize];
+            // It may have been lost, and may be made again.
+            if conn.stage == ConnectionStage::Up && conn.has_unsent() && !conn.is_blocked {
+                self.flush(due.connection);
+            }
+        }
+        while let Some(due) = self.network.answers.take_due(present) {
+            let conn = &mut self.conns[due.connection as usize];
+            if let (Some(late), ConnectionStage::Up) = (conn.arriving.take(), conn.stage) {
+                let woken_late = self.lateness.of(0, 1).wait.min(present - due.at);
+                let late = AnswerDelay { wait: late.wait + woken_late, ..late };
+                self.read(due.connection, late);
+                // More may have come meanwhile.
+                if self.conns[due.connection as usize].stage == ConnectionStage::Up {
+                    self.readable(due.connection, AnswerDelay::default());
+                }
+            }
+        }
+    }
+
+    /// Reads what has arrived on a connection, which had been there for so long, as soon as the
+    /// link has passed it.
+    #[inline]
+    pub(super) fn readable(&mut self, id: u32, late: AnswerDelay) {
+        if self.network.link.is_none() || self.conns[id as usize].stage != ConnectionStage::Up {
+            return self.read(id, late);
+        }
+        // Epoll says once that there is something: all of it is taken.
+        while !self.is_held_back(id, late) {
+            let before = self.conns[id as usize].received;
+            self.read(id, late);
+            let conn = &self.conns[id as usize];
+            if conn.stage != ConnectionStage::Up || conn.received == before {
+                break;
+            }
+        }
+    }
+
+    /// Whether the link has still to pass what has arrived.
+    fn is_held_back(&mut self, id: u32, late: AnswerDelay) -> bool {
+        let conn = &mut self.conns[id as usize];
+        if conn.arriving.is_some() {
+            return true;
+        }
+        let (Some(link), Some(socket)) = (&self.network.link, conn.socket()) else { return false };
+        // The end of a connection is as if nothing were there.
+        let available = ioctl_fionread(socket).unwrap_or(0);
+        let unpassed = (conn.received + available).saturating_sub(conn.passed);
+        if unpassed == 0 {
+            return false;
+        }
+        let present = now();
+        let passage = link.answers.pass(unpassed as usize, present);
+        conn.passed += unpassed;
+        // Whoever waits for the link anyway loses nothing while the driver has no CPU.
+        let waited = passage.has_waited(present);
+        conn.arriving = Some(if waited { AnswerDelay::default() } else { late });
+        self.network.answers.hold(id, passage.until);
+        true
+    }
+}

@@ -1,0 +1,138 @@
+//! Networks that the driver simulates, on real servers.
+
+use crate::given_server::{GivenServer, PRODUCTS};
+use crate::sandbox::{Sandbox, count, counts_add_up, number};
+use crate::tls::Certificates;
+use dbtime_model::Product;
+use serde_json::Value;
+use std::time::Duration;
+
+/// An answer of 100 kB is 70 packets, and takes 8.37 ms at 100 Mbit/s: 119.5 of them a second.
+const LARGE_ANSWER: &str = "--query \"SELECT REPEAT('x', 100000)\" --network-rate 100Mbit/s";
+
+/// What of them passes in a second, at most.
+const MAX_LARGE_ANSWERS: f64 = 119.6;
+
+fn run(target: &str, line: &str) -> Value {
+    let line = format!("run --target '{target}' --no-record --json --warmup 0s {line}");
+    let json = Sandbox::new().run(&line).fine().json();
+    counts_add_up(&json);
+    json
+}
+
+/// Flat out: so many go through the link that it is never free, and no more.
+fn fills_the_link(target: &str, flags: &str) {
+    let line = format!("{LARGE_ANSWER} --time 2s {flags}");
+    // The driver may be without a CPU for a while, in which nothing is passed.
+    let mut tried = (0..3).map(|_| {
+        let json = run(target, &line);
+        let throughput = number(&json, "/throughput_tps");
+        assert!(throughput < MAX_LARGE_ANSWERS * 1.02, "{throughput}/s of {line}");
+        assert_eq!(count(&json, "/load/network_bits_per_s"), 100_000_000);
+        let used = number(&json, "/client/network/answers_pct");
+        assert!(used <= 100.0 && (used - throughput / MAX_LARGE_ANSWERS * 100.0).abs() < 3.0);
+        (throughput, used)
+    });
+    let full =
+        |(throughput, used): &(f64, f64)| *throughput > MAX_LARGE_ANSWERS * 0.95 && *used > 95.0;
+    assert!(tried.any(|one| full(&one)), "no full link, in three tries");
+    let line = format!("run --target '{target}' --no-record --warmup 0s {LARGE_ANSWER} --time 1s");
+    Sandbox::new().run(&line).fine().prints(&["network of 100 Mbit/s", "answers took"]);
+}
+
+#[test]
+fn answers_pass_at_the_rate_of_the_network() {
+    for product in PRODUCTS {
+        let given = GivenServer::start(product, &[]);
+        fills_the_link(&given.target(), "--connections 4");
+        fills_the_link(&given.target_tcp(), "--connections 4 --shards 2 --protocol text");
+        // One alone takes its time too, and behind a round trip that as well.
+        for (flags, least) in [("", 8.3e3), ("--network-delay 10ms", 13e3)] {
+            let line = format!("{LARGE_ANSWER} --connections 1 --transactions 40 {flags}");
+            let json = run(&given.target(), &line);
+            let median = number(&json, "/latency_us/response/p50");
+            assert!((least..60e3).contains(&median), "{median} µs {flags}");
+            let part = number(&json, "/budget_us/server_and_wire");
+            assert!(part >= least, "{part} µs in its part");
+        }
+    }
+}
+
+/// What is read is decrypted a record at a time, and more than one of them is under way.
+#[test]
+fn encrypted_answers_pass_at_the_rate_of_the_network() {
+    for product in PRODUCTS {
+        let certificates = Certificates::new(&GivenServer::start(product, &[]));
+        let given = certificates.server(product);
+        let mode =
+            if product == Product::Postgres { "sslmode=require" } else { "ssl-mode=required" };
+        let target = format!("{}?{mode}", given.target_tcp());
+        fills_the_link(&target, "--connections 4");
+    }
+}
+
+#[test]
+fn requests_pass_at_the_rate_of_the_network() {
+    // 35 packets, 4.19 ms at 100 Mbit/s.
+    let sql = format!("SELECT LENGTH('{}')", "x".repeat(50_000));
+    for product in PRODUCTS {
+        let given = GivenServer::start(product, &[]);
+        let line = format!(
+            "--query \"{sql}\" --protocol text --network-rate 100Mbit/s --connections 4 --time 1s"
+        );
+        let json = run(&given.target(), &line);
+        let throughput = number(&json, "/throughput_tps");
+        assert!((50.0..243.0).contains(&throughput), "{throughput}/s");
+        let used = number(&json, "/client/network/requests_pct");
+        assert!((used - throughput / 238.5 * 100.0).abs() < 3.0, "{used} % of {throughput}/s");
+        assert!(number(&json, "/client/network/answers_pct") < 5.0);
+    }
+}
+
+/// The end of a connection is noticed though the link is busy, and new ones go on.
+#[test]
+fn connections_are_lost_and_made_behind_a_network() {
+    for product in PRODUCTS {
+        let given = GivenServer::start(product, &[]);
+        let line = format!(
+            "{LARGE_ANSWER} --connections 4 --transactions 60 --reconnect every-transaction"
+        );
+        assert_eq!(count(&run(&given.target(), &line), "/counts/completed"), 60);
+        let target = given.target();
+        let line = format!("{LARGE_ANSWER} --connections 4 --time 3s");
+        let driver = std::thread::spawn(move || {
+            let line = format!("run --target '{target}' --no-record --json --warmup 0s {line}");
+            Sandbox::new().run(&line)
+        });
+        std::thread::sleep(Duration::from_millis(1500));
+        given.sql(match product {
+            Product::Postgres => {
+                "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
+                 WHERE query LIKE '%REPEAT%' AND pid <> pg_backend_pid()"
+            }
+            _ => "KILL USER root",
+        });
+        let json = driver.join().expect("it ends").json();
+        counts_add_up(&json);
+        assert!(count(&json, "/connections/lost") >= 1, "{}", json["connections"]);
+        assert!(number(&json, "/counts/completed") > 200.0, "{}", json["counts"]);
+    }
+}
+
+#[test]
+fn a_rate_that_is_none_is_refused_and_zero_is_no_limit() {
+    let sandbox = Sandbox::new();
+    let run = "run values1 --target mysql://root@127.0.0.1:1/x";
+    sandbox.run(&format!("{run} --network-rate 100MB/s")).refused(2, &["bytes are not bits"]);
+    sandbox.run(&format!("{run} --network-rate 100")).refused(2, &["no unit", "1Gbit/s"]);
+    sandbox
+        .run("run values1 --target sqlite --network-rate 1Gbit/s")
+        .refused(2, &["--network-rate", "nothing is sent"]);
+    let given = GivenServer::start(Product::Mariadb, &[]);
+    let line = "--query 'SELECT 1' --connections 1 --transactions 10 --network-rate 0";
+    let json = self::run(&given.target(), line);
+    assert_eq!(
+        (&json["load"]["network_bits_per_s"], &json["client"]["network"]),
+        (&Value::Null, &Value::Null)
+    );
+}
