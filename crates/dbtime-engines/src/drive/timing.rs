@@ -240,7 +240,7 @@ const STATEMENT_BATCH: usize = 256;
 const MAX_UNDISTURBED_DELAY: Nanos = Nanos::from_micros(50);
 
 /// What is shorter is no time without service, and no standstill of the driver.
-const MIN_STANDSTILL: Nanos = Nanos::from_millis(100);
+pub(super) const MIN_STANDSTILL: Nanos = Nanos::from_millis(100);
 
 /// How long statements and transactions are held back, to be handed on together.
 const MAX_HELD_BACK: Nanos = Nanos::from_millis(20);

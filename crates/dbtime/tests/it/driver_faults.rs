@@ -1,7 +1,10 @@
 //! A driver that is stopped, or has no CPU: it was late, and the database was not.
 
+use crate::given_server::GivenServer;
 use crate::sandbox::{Sandbox, number};
+use dbtime_model::Product;
 use rustix::process::Signal;
+use serde_json::Value;
 use std::time::{Duration, Instant};
 
 /// Stops the driver three times while a load of so many a second goes on, and holds the report
@@ -46,4 +49,29 @@ fn workers_that_are_stopped_are_late() {
 #[test]
 fn shards_that_are_stopped_are_late() {
     is_late_by_its_stops("null:?service=1ms", 500.0);
+}
+
+/// Flat out over many connections the driver hardly waits: it is stopped while it works.
+#[test]
+fn a_driver_that_is_stopped_at_work_stood_still() {
+    let server = GivenServer::start(Product::Mariadb, &[]);
+    let sandbox = Sandbox::new();
+    let running = sandbox.start(&format!(
+        "run --query 'SELECT 1' --target '{}' --connections 64 --time 6s --warmup 0s --no-record \
+         --json --no-budget",
+        server.target()
+    ));
+    std::thread::sleep(Duration::from_secs(2));
+    for _ in 0..5 {
+        std::thread::sleep(Duration::from_millis(300));
+        running.signal(Signal::STOP);
+        std::thread::sleep(Duration::from_millis(300));
+        running.signal(Signal::CONT);
+    }
+    let json = running.end().fine().json();
+    let standstills = json["client"]["standstills"].as_array().expect("a list");
+    let length = |span: &Value| number(span, "/until_s") - number(span, "/from_s");
+    let long = standstills.iter().filter(|span| length(span) > 0.25);
+    assert!(long.count() >= 5, "{standstills:?}");
+    assert!(json["stalls"].as_array().is_some_and(Vec::is_empty), "{}", json["stalls"]);
 }

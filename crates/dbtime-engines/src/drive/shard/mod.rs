@@ -33,7 +33,7 @@ use in_flight::InFlight;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use transaction::{ShardTransaction, TransactionInput, TransactionState};
-use usage::{ShardUsage, WorkPace};
+use usage::{ShardUsage, WorkPace, WorkWatch};
 
 /// How often a waiting shard looks at the stop flag.
 const STOP_POLL_INTERVAL: Nanos = Nanos::from_millis(10);
@@ -91,6 +91,7 @@ pub struct Shard<'a, R> {
     end: MonoNanos,
     usage: ShardUsage,
     pace: WorkPace,
+    watch: WorkWatch,
     /// Whether each client has a connection of its own, and a state that goes with it.
     is_tied: bool,
     /// Whether the programs are a script's, which takes time after its last answer.
@@ -147,6 +148,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
             end: window.end,
             usage: ShardUsage::over(window),
             pace: WorkPace::default(),
+            watch: WorkWatch::default(),
             is_tied: plan.workload.script.is_some() && !plan.is_pooled(),
             is_scripted: plan.workload.script.is_some(),
         }
@@ -158,14 +160,18 @@ impl<'a, R: Reactor> Shard<'a, R> {
         let mut events = Vec::with_capacity(self.connections.len());
         let mut present = self.reactor.now();
         let mut woken = present;
+        self.watch.begin(woken, || self.reactor.thread_use().0);
         loop {
             // In this order: whose transaction ends with a pause may have the next one at once.
             present = self.resume_paused(present);
             present = self.send_due(present);
             let Some((until, is_due)) = self.wake_at(present) else { break };
             self.pace.worked(present - woken);
+            let standstill = self.watch.end(present, || self.reactor.thread_use().0);
+            self.thread_recorder.recorder.standstills.extend(standstill);
             self.reactor.wait(until, is_due, &mut events);
             woken = self.reactor.now();
+            self.watch.begin(woken, || self.reactor.thread_use().0);
             self.thread_recorder.woken(until, woken);
             self.thread_recorder.hand_over(woken);
             self.usage.waited += woken - present;

@@ -2,8 +2,9 @@
 
 use super::{LinkUse, Reactor};
 use crate::drive::plan::LinkShare;
+use crate::drive::timing::MIN_STANDSTILL;
 use dbtime_model::recorder::Window;
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_model::{MonoNanos, Nanos, TimeSpan};
 
 /// What a shard's thread has used, noted when the window's edges are passed.
 pub(super) struct ShardUsage {
@@ -99,6 +100,45 @@ fn link_share(from: &ShardUsed, to: &ShardUsed) -> Option<LinkShare> {
     })
 }
 
+/// How often the CPU time is read that a long stretch of work is held against.
+const CPU_READ_INTERVAL: Nanos = Nanos::from_millis(10);
+
+/// Finds stretches of work in which the shard's thread did not run: stopped, or without a CPU.
+#[derive(Default)]
+pub(super) struct WorkWatch {
+    /// When a stretch of work began.
+    woken_at: MonoNanos,
+    /// The CPU time that the thread had used by then, or by up to [`CPU_READ_INTERVAL`] before.
+    cpu: Nanos,
+    read_at: MonoNanos,
+}
+
+impl WorkWatch {
+    /// A stretch of work begins; `cpu` reads the thread's CPU time.
+    #[inline]
+    pub(super) fn begin(&mut self, present: MonoNanos, cpu: impl Fn() -> Nanos) {
+        self.woken_at = present;
+        if present - self.read_at >= CPU_READ_INTERVAL {
+            (self.cpu, self.read_at) = (cpu(), present);
+        }
+    }
+
+    /// It has ended: when the thread stood still in it, if for most of it and as long as is noted.
+    #[inline]
+    pub(super) fn end(&self, present: MonoNanos, cpu: impl Fn() -> Nanos) -> Option<TimeSpan> {
+        let took = present - self.woken_at;
+        (took >= MIN_STANDSTILL).then(|| self.standstill(present, cpu())).flatten()
+    }
+
+    #[cold]
+    fn standstill(&self, present: MonoNanos, cpu: Nanos) -> Option<TimeSpan> {
+        let took = present - self.woken_at;
+        let away = took - (cpu - self.cpu);
+        let is_noted = away >= MIN_STANDSTILL && away.0 >= took.0 / 2;
+        is_noted.then_some(TimeSpan { from: present - away, until: present })
+    }
+}
+
 /// What a transaction takes of the shard's thread, as far as it has its CPU.
 #[derive(Default)]
 pub(super) struct WorkPace {
@@ -125,5 +165,28 @@ impl WorkPace {
     #[inline]
     pub(super) fn own_work(&self, busy: usize) -> Nanos {
         Nanos((self.work_ns * busy as f64) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is noted of a stretch of work of so many milliseconds that used so much CPU time.
+    fn noted(work_ms: u64, cpu_ms: u64) -> Option<TimeSpan> {
+        let begun = MonoNanos(1_000_000_000);
+        let mut watch = WorkWatch::default();
+        watch.begin(begun, || Nanos::from_millis(7));
+        watch.end(begun + Nanos::from_millis(work_ms), || Nanos::from_millis(7 + cpu_ms))
+    }
+
+    #[test]
+    fn a_thread_that_works_does_not_stand_still() {
+        assert_eq!(noted(90, 0), None, "too short");
+        assert_eq!(noted(500, 480), None, "a script that computes");
+        assert_eq!(noted(3_000, 2_800), None, "some of a long stretch");
+        let until = MonoNanos(1_310_000_000);
+        let from = until - Nanos::from_millis(300);
+        assert_eq!(noted(310, 10), Some(TimeSpan { from, until }));
     }
 }

@@ -64,9 +64,12 @@ impl<P: Protocol> SocketReactor<P> {
     /// Sends requests, or has them wait as long as a network would take.
     #[inline]
     pub(super) fn send(&mut self, id: u32) {
-        if !self.network.is_simulated {
-            return self.flush(id);
-        }
+        if self.network.is_simulated { self.send_behind(id) } else { self.flush(id) }
+    }
+
+    /// Has requests wait as long as the network would take.
+    #[cold]
+    fn send_behind(&mut self, id: u32) {
         let conn = &mut self.conns[id as usize];
         let unsent = conn.unsent();
         let passed = self.network.request_passes(unsent - conn.passing);
@@ -114,9 +117,16 @@ impl<P: Protocol> SocketReactor<P> {
     /// link has passed it.
     #[inline]
     pub(super) fn readable(&mut self, id: u32, late: AnswerDelay) {
-        if self.network.link.is_none() || self.conns[id as usize].stage != ConnectionStage::Up {
-            return self.read(id, late);
+        if self.network.link.is_some() && self.conns[id as usize].stage == ConnectionStage::Up {
+            self.read_passed(id, late);
+        } else {
+            self.read(id, late);
         }
+    }
+
+    /// Reads what the link has passed.
+    #[cold]
+    fn read_passed(&mut self, id: u32, late: AnswerDelay) {
         // Epoll says once that there is something: all of it is taken.
         while !self.is_held_back(id, late) {
             let before = self.conns[id as usize].received;
