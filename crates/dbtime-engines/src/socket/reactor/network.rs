@@ -72,7 +72,7 @@ impl<P: Protocol> SocketReactor<P> {
     fn send_behind(&mut self, id: u32) {
         let conn = &mut self.conns[id as usize];
         let unsent = conn.unsent();
-        let passed = self.network.request_passes(unsent - conn.passing);
+        let passed = self.network.request_passes(unsent.saturating_sub(conn.passing));
         conn.passing = unsent;
         self.network.requests.hold(id, passed);
     }
