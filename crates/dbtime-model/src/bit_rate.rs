@@ -18,17 +18,20 @@ const PREFIXES: [(&str, u64); 4] = [("", 1), ("k", 1_000), ("m", 1_000_000), ("g
 /// Ways to write the unit behind a prefix, in lower case.
 const UNITS: [&str; 4] = ["bit/s", "bit", "b/s", "bps"];
 
-/// More than any network card passes, and few enough that a byte takes some time.
+/// More than network cards pass, and few enough that a packet takes whole nanoseconds.
 const MAX_BITS: f64 = 1e12;
 
 impl BitRate {
-    /// How long so many bytes take to pass.
+    /// How long so many bytes take to pass, rounded up.
     ///
     /// Shape: zero for a rate of zero, which stands for no limit.
     #[inline]
     pub fn time_of(self, bytes: u64) -> Nanos {
-        let bits = u128::from(bytes) * 8 * 1_000_000_000;
-        Nanos(bits.checked_div(self.0.into()).map_or(0, |ns| u64::try_from(ns).unwrap_or(u64::MAX)))
+        if self.0 == 0 {
+            return Nanos::ZERO;
+        }
+        let ns = (u128::from(bytes) * 8 * 1_000_000_000).div_ceil(self.0.into());
+        Nanos(u64::try_from(ns).unwrap_or(u64::MAX))
     }
 }
 
@@ -57,7 +60,9 @@ impl FromStr for BitRate {
         if number == 0.0 && unit.is_empty() {
             return Ok(Self(0));
         }
-        if unit.ends_with("B/s") || unit.to_ascii_lowercase().contains("byte") {
+        if ["B/s", "Bps"].iter().any(|bytes| unit.ends_with(bytes))
+            || unit.to_ascii_lowercase().contains("byte")
+        {
             return Err(refuse("bytes are not bits"));
         }
         let unit = unit.to_ascii_lowercase();
@@ -138,6 +143,7 @@ mod tests {
             ("1000", "it has no unit"),
             ("1 Gibbit/s", "it has no unit"),
             ("125MB/s", "bytes are not bits"),
+            ("125MBps", "bytes are not bits"),
             ("125 Mbyte", "bytes are not bits"),
             ("2000Gbit", "it is too much"),
             ("0.1bit", "it is too little"),

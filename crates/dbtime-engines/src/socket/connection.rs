@@ -115,6 +115,8 @@ pub(super) struct SocketConnection<P> {
     pub(super) passed: u64,
     /// While a simulated link is passing an answer: how long that had been there before.
     pub(super) arriving: Option<AnswerDelay>,
+    /// Which socket it is of all that it had: what is held back of an earlier one is gone with it.
+    pub(super) epoch: u32,
     /// Whether the reactor waits until more can be sent.
     pub(super) is_blocked: bool,
     /// Attempts that failed in a row.
@@ -155,6 +157,7 @@ impl<P: Protocol> SocketConnection<P> {
             received: 0,
             passed: 0,
             arriving: None,
+            epoch: 0,
             is_blocked: false,
             failures: 0,
             pending: None,
@@ -195,7 +198,14 @@ impl<P: Protocol> SocketConnection<P> {
             return Err(Errno::NOTCONN.into());
         };
         if let Some(tls) = tls {
-            return receive_encrypted(tls, socket, buffer, &mut self.received);
+            let passed = match self.passed.saturating_sub(self.received) {
+                0 => u64::MAX,
+                passed => passed,
+            };
+            let mut socket = RawSocket { socket, may_read: passed };
+            let received = receive_encrypted(tls, &mut socket, buffer);
+            self.received += passed - socket.may_read;
+            return received;
         }
         loop {
             match recv(&*socket, &mut *buffer, RecvFlags::empty()) {
@@ -211,12 +221,12 @@ impl<P: Protocol> SocketConnection<P> {
     }
 
     /// How much may be read at once into a buffer of that size: no more than a simulated link has
-    /// passed.
+    /// passed. Where it is encrypted, that holds for what is decrypted, and all of that is taken.
     #[inline]
     pub(super) fn may_receive(&self, size: usize) -> usize {
         match self.passed.saturating_sub(self.received) {
-            0 => size,
-            passed => size.min(passed as usize),
+            passed if passed > 0 && self.tls().is_none() => size.min(passed as usize),
+            _ => size,
         }
     }
 
@@ -270,6 +280,7 @@ impl<P: Protocol> SocketConnection<P> {
         self.sent = 0;
         (self.is_blocked, self.unanswered, self.deadline) = (false, 0, None);
         (self.passing, self.received, self.passed, self.arriving) = (0, 0, 0, None);
+        self.epoch = self.epoch.wrapping_add(1);
     }
 
     /// How long to pause before the next attempt: 10 ms after the first failure, then twice as long
@@ -283,17 +294,27 @@ impl<P: Protocol> SocketConnection<P> {
 }
 
 /// A socket as rustls reads and writes it.
-struct RawSocket<'a>(&'a OwnedFd);
+struct RawSocket<'a> {
+    socket: &'a OwnedFd,
+    /// Bytes that may be read now; behind them it is as if there were none.
+    may_read: u64,
+}
 
 impl Read for RawSocket<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        Ok(recv(self.0, buffer, RecvFlags::empty()).map(|(count, _)| count)?)
+        if self.may_read == 0 {
+            return Err(ErrorKind::WouldBlock.into());
+        }
+        let size = buffer.len().min(usize::try_from(self.may_read).unwrap_or(usize::MAX));
+        let (count, _) = recv(self.socket, &mut buffer[..size], RecvFlags::empty())?;
+        self.may_read -= count as u64;
+        Ok(count)
     }
 }
 
 impl Write for RawSocket<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        Ok(send(self.0, bytes, SendFlags::NOSIGNAL)?)
+        Ok(send(self.socket, bytes, SendFlags::NOSIGNAL)?)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -315,7 +336,7 @@ fn send_encrypted(
         if !tls.wants_write() {
             return Ok(SendStatus::All);
         }
-        match tls.write_tls(&mut RawSocket(socket)) {
+        match tls.write_tls(&mut RawSocket { socket, may_read: 0 }) {
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(SendStatus::Blocked),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -326,9 +347,8 @@ fn send_encrypted(
 
 fn receive_encrypted(
     tls: &mut ClientConnection,
-    socket: &OwnedFd,
+    socket: &mut RawSocket<'_>,
     buffer: &mut [u8],
-    received: &mut u64,
 ) -> Result<Option<usize>, IoFailure> {
     loop {
         match tls.reader().read(buffer) {
@@ -336,10 +356,9 @@ fn receive_encrypted(
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
             Err(error) => return Err(IoFailure::of(&error)),
         }
-        match tls.read_tls(&mut RawSocket(socket)) {
+        match tls.read_tls(socket) {
             Ok(0) => return Ok(Some(0)),
-            Ok(count) => {
-                *received += count as u64;
+            Ok(_) => {
                 tls.process_new_packets().map_err(IoFailure::Tls)?;
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),

@@ -2,7 +2,7 @@
 
 use super::axis::AxisScale;
 use super::svg::{Svg, TextAnchor};
-use crate::format::signed_us;
+use crate::format::{fit, signed_us};
 
 /// A row of the plot.
 pub(crate) struct ForestRow<'a> {
@@ -27,10 +27,17 @@ pub(crate) enum ForestUnit {
 }
 
 const WIDTH: f64 = 900.0;
-const LEFT: f64 = 210.0;
+const MIN_LEFT: f64 = 210.0;
+const MAX_LEFT: f64 = 430.0;
 const RIGHT: f64 = 862.0;
 const ROW: f64 = 34.0;
 const TOP: f64 = 12.0;
+
+/// About as wide as a letter is, in names and captions.
+const LETTER: f64 = 6.8;
+
+/// Between a name and the plot.
+const GAP: f64 = 12.0;
 
 /// The plot as SVG with an id of its page, of changes of one thing against another; `None` without
 /// rows.
@@ -49,7 +56,8 @@ pub(crate) fn forest_plot(
     if rows.is_empty() || !reach.is_finite() {
         return None;
     }
-    let middle = (LEFT + RIGHT) / 2.0;
+    let left = left_of_plot(rows);
+    let middle = (left + RIGHT) / 2.0;
     let scale = AxisScale::linear(reach, (middle, RIGHT));
     let at = |pct: f64| if pct < 0.0 { 2.0 * middle - scale.at(-pct) } else { scale.at(pct) };
     let bottom = TOP + ROW * rows.len() as f64;
@@ -69,14 +77,21 @@ pub(crate) fn forest_plot(
     for (row, place) in rows.iter().zip(0u32..) {
         let y = TOP + ROW * (f64::from(place) + 0.5);
         let [change, low, high] = row.change.map(at);
-        svg.text((LEFT - 12.0, y + 5.0), TextAnchor::End, "", row.name);
+        let name = fit(row.name, ((left - GAP) / LETTER).round() as usize);
+        svg.text((left - GAP, y + 5.0), TextAnchor::End, "", &name);
         svg.path(&[Some((low, y)), Some((high, y))], "line-0");
         svg.rect((change - 4.0, y - 4.0), (8.0, 8.0), "line-0", "");
-        svg.rect((LEFT, y - ROW / 2.0), (RIGHT - LEFT, ROW), "hit", row.text);
+        svg.rect((left, y - ROW / 2.0), (RIGHT - left, ROW), "hit", row.text);
     }
-    let caption = format!("{title}, {explained}");
-    svg.text((middle, bottom + 38.0), TextAnchor::Middle, "caption", &caption);
+    let caption = fit(&format!("{title}, {explained}"), (WIDTH / LETTER) as usize);
+    svg.text((WIDTH / 2.0, bottom + 38.0), TextAnchor::Middle, "caption", &caption);
     Some(svg.finish())
+}
+
+/// Where the plot begins: to its left every name has room, as far as there is some.
+fn left_of_plot(rows: &[ForestRow<'_>]) -> f64 {
+    let longest = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
+    (longest as f64 * LETTER + GAP).clamp(MIN_LEFT, MAX_LEFT)
 }
 
 impl ForestUnit {

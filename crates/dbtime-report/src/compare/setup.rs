@@ -2,7 +2,7 @@
 
 use crate::format::{NONE, clean, count, fit, one_line, percent, rate, us};
 use crate::story;
-use dbtime_model::human_bits;
+use dbtime_model::BitRate;
 use dbtime_model::record::{RunRecord, StatementSummary};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -122,7 +122,7 @@ fn described(record: &RunRecord) -> BTreeMap<String, String> {
         ("load reconnect", or(load.reconnect.clone())),
         ("load statement timeout", or(load.statement_timeout_us.map(us))),
         ("load network delay", or(load.network_delay_us.map(us))),
-        ("load network rate", or(load.network_bits_per_s.map(|bits| human_bits(bits as f64)))),
+        ("load network rate", or(load.network_bits_per_s.map(|bits| BitRate(bits).to_string()))),
         ("load seed", load.seed.to_string()),
         ("window warm-up", crate::format::seconds(record.window.warmup_s)),
         ("window measured", crate::format::seconds(record.window.measure_s)),

@@ -180,7 +180,8 @@ fn shorten(flag: &str, word: &mut String, is_trace: bool) {
         ("--time", _) if !is_trace => "1s",
         ("--time", _) => "2s",
         ("--rate", _) if word.starts_with("auto") => "100/s",
-        ("--repeat", _) => "1",
+        // Repeated at all, so that there is something to be said of repetitions.
+        ("--repeat", _) => "2",
         ("--sweep", _) => {
             // Two values of a factor make a table.
             let mut commas = word.match_indices(',').map(|(at, _)| at);

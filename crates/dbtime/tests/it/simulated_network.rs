@@ -68,6 +68,14 @@ fn encrypted_answers_pass_at_the_rate_of_the_network() {
             if product == Product::Postgres { "sslmode=require" } else { "ssl-mode=required" };
         let target = format!("{}?{mode}", given.target_tcp());
         fills_the_link(&target, "--connections 4");
+        // Pieces of which TCP delivers them end within records.
+        for kilobytes in [20, 50, 66, 70, 74, 78, 82] {
+            let line = format!(
+                "--query \"SELECT REPEAT('x', {kilobytes}000)\" --network-rate 500Mbit/s \
+                 --connections 2 --transactions 60 --statement-timeout 2s"
+            );
+            assert_eq!(count(&run(&target, &line), "/counts/completed"), 60, "{kilobytes} kB");
+        }
     }
 }
 
@@ -135,4 +143,24 @@ fn a_rate_that_is_none_is_refused_and_zero_is_no_limit() {
         (&json["load"]["network_bits_per_s"], &json["client"]["network"]),
         (&Value::Null, &Value::Null)
     );
+}
+
+/// What an abandoned connection had under way does not let the next one's answers through.
+#[test]
+fn connections_that_are_given_up_take_nothing_along() {
+    let given = GivenServer::start(Product::Mariadb, &[]);
+    // 20.9 kB with headers take 167 ms: the twentieth would come after 3.3 s, and none is waited
+    // for longer than 1.5.
+    let line = format!(
+        "run --query \"SELECT REPEAT('x', 20000)\" --target '{}' --network-rate 1Mbit/s \
+         --connections 20 --statement-timeout 500ms --time 6s --warmup 0s --no-record --json",
+        given.target()
+    );
+    let json = Sandbox::new().run(&line).json();
+    counts_add_up(&json);
+    let (completed, lost) = (count(&json, "/counts/completed"), count(&json, "/connections/lost"));
+    assert!(completed >= 5 && lost >= 5, "{completed} completed, {lost} lost");
+    assert!(completed <= 48, "{completed} in 6 s and the run-down");
+    let least = number(&json, "/latency_us/service/min");
+    assert!(least >= 160e3, "{least} µs");
 }

@@ -16,20 +16,21 @@ pub(super) const MAX_WAKE_LATENESS: Nanos = Nanos::from_micros(100);
 /// Transfers of one direction, in the order in which they are due.
 #[derive(Debug)]
 pub(super) struct HeldTransfers {
-    /// Connections, with the instants at which their transfers should have come.
-    due: VecDeque<(u32, MonoNanos)>,
+    due: VecDeque<HeldTransfer>,
     /// How much earlier a wait for them ends. Unit: nanoseconds.
     lead: i64,
     /// The longest lead. What is late by more was not the wake-up's doing.
     max_lead: i64,
 }
 
-/// One whose time has come.
+/// A transfer that is held back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct DueTransfer {
+pub(super) struct HeldTransfer {
     /// Of which connection.
     pub(super) connection: u32,
-    /// When it should have come.
+    /// Of which of its sockets.
+    pub(super) epoch: u32,
+    /// When it should come.
     pub(super) at: MonoNanos,
 }
 
@@ -39,25 +40,25 @@ impl HeldTransfers {
         Self { due: VecDeque::new(), lead: 0, max_lead: max_lead.signed() }
     }
 
-    /// That of a connection is due then, which is no earlier than those before it.
-    pub(super) fn hold(&mut self, connection: u32, at: MonoNanos) {
-        self.due.push_back((connection, at));
+    /// Holds one back that is due no earlier than those before it.
+    pub(super) fn hold(&mut self, transfer: HeldTransfer) {
+        self.due.push_back(transfer);
     }
 
     /// One that is due; it is not returned again.
-    pub(super) fn take_due(&mut self, present: MonoNanos) -> Option<DueTransfer> {
+    pub(super) fn take_due(&mut self, present: MonoNanos) -> Option<HeldTransfer> {
         let next = self.next().filter(|next| *next <= present)?;
-        let (connection, at) = self.due.pop_front()?;
-        let late = (present - next).signed() - (at - next).signed();
+        let transfer = self.due.pop_front()?;
+        let late = (present - next).signed() - (transfer.at - next).signed();
         let late = late.clamp(-self.max_lead, self.max_lead);
         self.lead = (self.lead + late / LEARNING).clamp(0, self.max_lead);
-        Some(DueTransfer { connection, at })
+        Some(transfer)
     }
 
     /// When a wait for the next one ends.
     pub(super) fn next(&self) -> Option<MonoNanos> {
-        let (_, at) = self.due.front()?;
-        Some(*at - Nanos(self.lead.unsigned_abs()))
+        let first = self.due.front()?;
+        Some(first.at - Nanos(self.lead.unsigned_abs()))
     }
 }
 
@@ -65,14 +66,17 @@ impl HeldTransfers {
 mod tests {
     use super::*;
 
+    fn due(connection: u32, at: MonoNanos) -> HeldTransfer {
+        HeldTransfer { connection, epoch: 0, at }
+    }
+
     #[test]
     fn transfers_are_due_one_after_the_other() {
         let mut held = HeldTransfers::new(Nanos(250));
-        held.hold(3, MonoNanos(600));
-        held.hold(1, MonoNanos(700));
+        held.hold(due(3, MonoNanos(600)));
+        held.hold(due(1, MonoNanos(700)));
         assert_eq!((held.next(), held.take_due(MonoNanos(599))), (Some(MonoNanos(600)), None));
-        let first = DueTransfer { connection: 3, at: MonoNanos(600) };
-        assert_eq!(held.take_due(MonoNanos(700)), Some(first));
+        assert_eq!(held.take_due(MonoNanos(700)), Some(due(3, MonoNanos(600))));
         assert_eq!(held.take_due(MonoNanos(700)).map(|due| due.connection), Some(1));
         assert_eq!((held.take_due(MonoNanos(9_000)), held.next()), (None, None));
     }
@@ -84,7 +88,7 @@ mod tests {
         let mut sent_late = Vec::new();
         for number in 0..400u64 {
             let at = MonoNanos(number * 1_000_000);
-            held.hold(0, at + delay);
+            held.hold(due(0, at + delay));
             let woken = MonoNanos(held.next().expect("one").0 + 70_000 + number % 7 * 5_000);
             assert!(held.take_due(woken).is_some());
             sent_late.push((woken - at).signed() - delay.signed());
@@ -93,7 +97,7 @@ mod tests {
         let mean = last.iter().sum::<i64>() / last.len() as i64;
         assert!(mean.abs() < 3_000, "{mean} ns late on average");
         // A pause of the driver is no wake-up, and is not made up for at once.
-        held.hold(0, MonoNanos(1_000_200_000));
+        held.hold(due(0, MonoNanos(1_000_200_000)));
         held.take_due(MonoNanos(2_000_000_000));
         assert!(held.lead < 100_000, "{}", held.lead);
     }

@@ -8,7 +8,7 @@
 //! the link passes finds the socket full, as it would over a network.
 
 use super::SocketReactor;
-use super::held_transfers::{HeldTransfers, MAX_WAKE_LATENESS};
+use super::held_transfers::{HeldTransfer, HeldTransfers, MAX_WAKE_LATENESS};
 use crate::drive::shard::AnswerDelay;
 use crate::socket::connection::ConnectionStage;
 use crate::socket::link::NetworkLink;
@@ -18,6 +18,12 @@ use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
 use rustix::io::ioctl_fionread;
 use std::sync::Arc;
+
+/// Plain text in an encrypted record, at most (RFC 8446, section 5.1).
+const MAX_RECORD_BYTES: usize = 16 << 10;
+
+/// What a record has beside it: a header of 5 bytes, its type and a tag of 16 (section 5.2).
+const RECORD_OVERHEAD_BYTES: usize = 22;
 
 /// What a network would have under way of one shard's transfers.
 #[derive(Debug)]
@@ -72,9 +78,11 @@ impl<P: Protocol> SocketReactor<P> {
     fn send_behind(&mut self, id: u32) {
         let conn = &mut self.conns[id as usize];
         let unsent = conn.unsent();
-        let passed = self.network.request_passes(unsent.saturating_sub(conn.passing));
+        let payload = unsent.saturating_sub(conn.passing);
+        let records = if conn.tls().is_some() { payload.div_ceil(MAX_RECORD_BYTES) } else { 0 };
+        let at = self.network.request_passes(payload + records * RECORD_OVERHEAD_BYTES);
         conn.passing = unsent;
-        self.network.requests.hold(id, passed);
+        self.network.requests.hold(HeldTransfer { connection: id, epoch: conn.epoch, at });
     }
 
     /// Sends what the protocol has to say to what was read.
@@ -95,16 +103,23 @@ impl<P: Protocol> SocketReactor<P> {
         while let Some(due) = self.network.requests.take_due(present) {
             let conn = &self.conns[due.connection as usize];
             // It may have been lost, and may be made again.
-            if conn.stage == ConnectionStage::Up && conn.has_unsent() && !conn.is_blocked {
+            if conn.epoch == due.epoch
+                && conn.stage == ConnectionStage::Up
+                && conn.has_unsent()
+                && !conn.is_blocked
+            {
                 self.flush(due.connection);
             }
         }
         while let Some(due) = self.network.answers.take_due(present) {
             let conn = &mut self.conns[due.connection as usize];
+            if conn.epoch != due.epoch {
+                continue;
+            }
             if let (Some(late), ConnectionStage::Up) = (conn.arriving.take(), conn.stage) {
                 let woken_late = self.lateness.of(0, 1).wait.min(present - due.at);
                 let late = AnswerDelay { wait: late.wait + woken_late, ..late };
-                self.read(due.connection, late);
+                self.take_passed(due.connection, late);
                 // More may have come meanwhile.
                 if self.conns[due.connection as usize].stage == ConnectionStage::Up {
                     self.readable(due.connection, AnswerDelay::default());
@@ -138,6 +153,19 @@ impl<P: Protocol> SocketReactor<P> {
         }
     }
 
+    /// Takes all that the link has passed: of what is encrypted, a read takes a piece.
+    fn take_passed(&mut self, id: u32, late: AnswerDelay) {
+        loop {
+            let before = self.conns[id as usize].received;
+            self.read(id, late);
+            let conn = &self.conns[id as usize];
+            let is_there = conn.stage == ConnectionStage::Up;
+            if !is_there || conn.received == before || conn.has_received_passed() {
+                break;
+            }
+        }
+    }
+
     /// Whether the link has still to pass what has arrived.
     fn is_held_back(&mut self, id: u32, late: AnswerDelay) -> bool {
         let conn = &mut self.conns[id as usize];
@@ -157,7 +185,8 @@ impl<P: Protocol> SocketReactor<P> {
         // Whoever waits for the link anyway loses nothing while the driver has no CPU.
         let waited = passage.has_waited(present);
         conn.arriving = Some(if waited { AnswerDelay::default() } else { late });
-        self.network.answers.hold(id, passage.until);
+        let at = passage.until;
+        self.network.answers.hold(HeldTransfer { connection: id, epoch: conn.epoch, at });
         true
     }
 }

@@ -71,11 +71,13 @@ impl<P: Protocol> SocketReactor<P> {
             self.sweep(present);
         }
         let mut by = self.sweep_at.map_or(until, |at| at.min(until));
+        let mut is_timed = is_due;
         if let Some(next) = self.network.next() {
             if next <= present {
                 self.pass_due(present);
             }
             by = self.network.next().map_or(by, |next| next.min(by));
+            is_timed = true;
         }
         let left = by - present;
         if self.is_probably_answered() && self.read_answered(present) {
@@ -84,7 +86,7 @@ impl<P: Protocol> SocketReactor<P> {
         let wake_margin = if is_due { self.wake_margin.before(left) } else { Nanos::ZERO };
         let is_needed_now = !self.completions.is_empty() || left <= wake_margin;
         let longest = if is_needed_now { Nanos::ZERO } else { left - wake_margin };
-        let (found, over) = self.poll(present, longest, is_due);
+        let (found, over) = self.poll(present, longest, is_timed);
         if is_due && found == 0 && !is_needed_now {
             self.wake_margin.learn(over);
         }
@@ -115,12 +117,12 @@ impl<P: Protocol> SocketReactor<P> {
         !self.completions.is_empty()
     }
 
-    /// Waits for sockets for at most so long from `present` on, or where nothing `is_due` until the
-    /// next tick, and reads those that have something. Returns how many, and how much longer the
+    /// Waits for sockets for at most so long from `present` on, or where it need not be so exact until
+    /// the next tick, and reads those that have something. Returns how many, and how much longer the
     /// wait was.
     #[inline]
-    fn poll(&mut self, present: MonoNanos, longest: Nanos, is_due: bool) -> (usize, Nanos) {
-        let until_tick = !is_due && longest >= MIN_TICK_INTERVAL && self.ticks.is_some();
+    fn poll(&mut self, present: MonoNanos, longest: Nanos, is_timed: bool) -> (usize, Nanos) {
+        let until_tick = !is_timed && longest >= MIN_TICK_INTERVAL && self.ticks.is_some();
         let timeout = (!until_tick).then(|| timespec(longest));
         let mut ready = std::mem::take(&mut self.ready);
         ready.clear();

@@ -29,22 +29,23 @@ pub(in crate::compare) fn detail_charts(
     let rows = groups.percentiles.iter().zip(&texts);
     let rows = rows.map(|(one, text)| ForestRow { name: one.name, change: one.change_pct, text });
     let unit = ForestUnit::Percent { margin: groups.margin_pct };
-    let title = format!("change of the percentiles of the response, {b} against {a}");
+    let title = "change of the percentiles of the response";
     let percentiles =
-        forest_plot(&format!("percentiles{id}"), &rows.collect::<Vec<_>>(), unit, &title);
+        forest_plot(&format!("percentiles{id}"), &rows.collect::<Vec<_>>(), unit, title);
 
     let texts: Vec<String> = groups.part_changes.iter().map(|one| in_us(one.change_us)).collect();
     let rows = groups.part_changes.iter().zip(&texts);
     let rows = rows.map(|(one, text)| ForestRow { name: one.name, change: one.change_us, text });
-    let title = format!("change of the mean of each part, {b} against {a}");
+    let title = "change of the mean of each part";
     let parts = forest_plot(
         &format!("parts{id}"),
         &rows.collect::<Vec<_>>(),
         ForestUnit::Microseconds,
-        &title,
+        title,
     );
 
-    let titled = |what: &str, svg: Option<String>| svg.map(|svg| (what.to_owned(), svg));
+    let titled =
+        |what: &str, svg: Option<String>| svg.map(|svg| (format!("{what}: {b} against {a}"), svg));
     titled("Which responses changed", percentiles)
         .into_iter()
         .chain(titled("Where the time went", parts))
