@@ -117,9 +117,9 @@ impl<P: Protocol> SocketReactor<P> {
         !self.completions.is_empty()
     }
 
-    /// Waits for sockets for at most so long from `present` on, or where it need not be so exact until
-    /// the next tick, and reads those that have something. Returns how many, and how much longer the
-    /// wait was.
+    /// Waits for sockets for at most so long from `present` on, or where it need not be so exact
+    /// until the next tick, and reads those that have something. Returns how many, and how much
+    /// longer the wait was.
     #[inline]
     fn poll(&mut self, present: MonoNanos, longest: Nanos, is_timed: bool) -> (usize, Nanos) {
         let until_tick = !is_timed && longest >= MIN_TICK_INTERVAL && self.ticks.is_some();
