@@ -2,6 +2,7 @@
 
 use super::axis::{AxisScale, plain_tick, time_tick};
 use super::svg::{Svg, TextAnchor};
+use crate::format::{fit, width};
 
 /// A run of the plot.
 pub(crate) struct SequencedRun {
@@ -26,6 +27,12 @@ const DOT: f64 = 9.0;
 /// More runs than this have no letters below them: there is no room.
 const MOST_LETTERS: usize = 60;
 
+/// Between two lines below the plot.
+const LINE: f64 = 18.0;
+
+/// Letters of such a line.
+const LINE_COLUMNS: usize = 120;
+
 /// There are so many colours.
 const COLORS: usize = 6;
 
@@ -43,7 +50,9 @@ pub(crate) fn run_sequence(
     }
     let scale = AxisScale::linear(most, (BOTTOM, TOP));
     let description = format!("{name} of each run, by their starts");
-    let mut svg = Svg::new("sequence", (WIDTH, HEIGHT), "Runs by their starts", &description);
+    let legend = legend(sides);
+    let height = HEIGHT + LINE * legend.len() as f64;
+    let mut svg = Svg::new("sequence", (WIDTH, height), "Runs by their starts", &description);
     for tick in scale.ticks() {
         let y = scale.at(tick);
         svg.line((LEFT, y), (RIGHT, y), if tick == 0.0 { "axis" } else { "grid" });
@@ -60,11 +69,30 @@ pub(crate) fn run_sequence(
             svg.text((x, BOTTOM + 18.0), TextAnchor::Middle, "tick", &letter(run.side));
         }
     }
-    let legend = sides.iter().enumerate().filter(|(at, side)| letter(*at) != **side);
-    let legend: String = legend.map(|(at, side)| format!("{}: {side}; ", letter(at))).collect();
-    let caption = format!("{legend}{name}, runs by their starts; hollow: not in the verdict");
-    svg.text(((LEFT + RIGHT) / 2.0, HEIGHT - 6.0), TextAnchor::Middle, "caption", &caption);
+    let caption = format!("{name}, runs by their starts; hollow: not in the verdict");
+    let mut y = HEIGHT - 6.0;
+    for line in [caption].iter().chain(&legend) {
+        svg.text(((LEFT + RIGHT) / 2.0, y), TextAnchor::Middle, "caption", line);
+        y += LINE;
+    }
     Some(svg.finish())
+}
+
+/// What the letters stand for, as lines that fit the plot.
+fn legend(sides: &[&str]) -> Vec<String> {
+    let named = sides.iter().enumerate().filter(|(at, side)| letter(*at) != **side);
+    let entries = named.map(|(at, side)| format!("{}: {side}", letter(at)));
+    let mut lines: Vec<String> = Vec::new();
+    for entry in entries {
+        match lines.last_mut() {
+            Some(line) if width(line) + width(&entry) + 2 <= LINE_COLUMNS => {
+                *line += "; ";
+                *line += &entry;
+            }
+            _ => lines.push(fit(&entry, LINE_COLUMNS)),
+        }
+    }
+    lines
 }
 
 /// `A`, `B`, …, and numbers from 27 on.
@@ -72,5 +100,20 @@ fn letter(side: usize) -> String {
     match u8::try_from(side) {
         Ok(at @ 0..26) => char::from(b'A' + at).to_string(),
         _ => (side + 1).to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_sides_have_lines_that_fit() {
+        assert_eq!(legend(&["A", "B"]), Vec::<String>::new(), "letters alone");
+        let names = ["pool-of-threads with 16 connections"; 4];
+        let lines = legend(&names);
+        assert_eq!(lines.len(), 2);
+        assert!(lines.iter().all(|line| width(line) <= LINE_COLUMNS));
+        assert!(lines[1].starts_with("D: pool"), "{lines:?}");
     }
 }
