@@ -32,16 +32,12 @@ over_socket="mysql://app@/app?socket=$socket"
 over_tcp=mysql://app@10.202.0.1:3306/app
 "$dbtime" init "$workload" --target "$over_socket" --quiet >/dev/null
 
-# Limits both ends of the pair, or neither.
+# Limits both ends of the pair (add RATE), or no more (del).
 limit_interfaces() {
-    local end
-    for end in "ip netns exec $clients tc" tc; do
-        local device=servers0
-        [ "$end" = tc ] || device=clients0
-        $end qdisc del dev $device root 2>/dev/null || true
-        [ "$1" = 0 ] ||
-            $end qdisc add dev $device root tbf rate "$1"mbit burst 32kb latency 50ms
-    done
+    local limit=()
+    [ "$1" = del ] || limit=(tbf rate "$2"mbit burst 32kb latency 50ms)
+    tc qdisc "$1" dev servers0 root "${limit[@]}"
+    tc -n "$clients" qdisc "$1" dev clients0 root "${limit[@]}"
 }
 
 # Runs the load: side, target, flags.
@@ -59,9 +55,9 @@ side_none() { run_load none "$over_socket"; }
 side_simulated() { run_load simulated "$over_socket" --network-rate "${rate}Mbit/s"; }
 side_sim_tcp() { run_load sim-tcp "$over_tcp" --network-rate "${rate}Mbit/s"; }
 side_tbf() {
-    limit_interfaces "$rate"
+    limit_interfaces add "$rate"
     run_load tbf "$over_tcp"
-    limit_interfaces 0
+    limit_interfaces del
 }
 
 for rate in ${RATES:-1000 100 20}; do

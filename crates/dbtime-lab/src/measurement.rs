@@ -9,7 +9,7 @@ use crate::run_trace::TracedTables;
 use crate::server_layers::server_layers;
 use crate::summary::{self, RunSummary};
 use crate::targets::{PreparedTarget, TargetFacts};
-use dbtime_engines::drive::plan::{LinkShare, LoadDemand, LoadPlan, LoadResult, RunStop};
+use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, LoadResult, RunStop};
 use dbtime_engines::socket::ReconnectPolicy;
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::queue::Backlog;
@@ -309,7 +309,10 @@ impl RunMeasurement<'_> {
             threads_cpu_s: driven.threads.iter().map(|t| t.cpu).sum::<Nanos>().as_secs(),
             threads_runq_s: runq.map(|runq| runq.into_iter().sum::<Nanos>().as_secs()),
             rss_peak_bytes: rss_peak_bytes(),
-            network: network_use(driven),
+            network: driven.link.map(|link| NetworkUse {
+                requests_pct: 100.0 * link.requests,
+                answers_pct: 100.0 * link.answers,
+            }),
             standstills: summary::spans(driven, &union(driven.recorder.standstills.clone())),
         }
     }
@@ -329,18 +332,6 @@ impl RunMeasurement<'_> {
             row.offered = Some(count);
         }
     }
-}
-
-/// How busy the simulated network was, as the threads of the driver noticed on average.
-fn network_use(driven: &LoadResult) -> Option<NetworkUse> {
-    let shares: Vec<LinkShare> = driven.threads.iter().filter_map(|thread| thread.link).collect();
-    let mean_pct = |of: fn(&LinkShare) -> f64| {
-        100.0 * shares.iter().map(of).sum::<f64>() / shares.len() as f64
-    };
-    (!shares.is_empty()).then(|| NetworkUse {
-        requests_pct: mean_pct(|share| share.requests),
-        answers_pct: mean_pct(|share| share.answers),
-    })
 }
 
 /// What the server used in the window.

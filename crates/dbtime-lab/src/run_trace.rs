@@ -322,6 +322,7 @@ mod tests {
             ended: WINDOW.end,
             recorder: Recorder::new(WINDOW, 1, 0, 1),
             threads: Vec::new(),
+            link: None,
             has_quit: false,
         };
         let result = trace.finish(&mut driven);

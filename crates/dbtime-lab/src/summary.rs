@@ -290,6 +290,7 @@ mod tests {
             ended: window.end,
             recorder,
             threads: Vec::new(),
+            link: None,
             has_quit: false,
         }
     }

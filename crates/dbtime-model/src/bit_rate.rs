@@ -1,7 +1,6 @@
 //! How many bits a link passes per second, and how people write it.
 
 use crate::Nanos;
-use crate::units::three_digits;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -12,8 +11,8 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BitRate(pub u64);
 
-/// Prefixes with what they stand for.
-const PREFIXES: [(&str, u64); 4] = [("", 1), ("k", 1_000), ("m", 1_000_000), ("g", 1_000_000_000)];
+/// Prefixes with what they stand for, the largest first.
+const PREFIXES: [(&str, u64); 4] = [("G", 1_000_000_000), ("M", 1_000_000), ("k", 1_000), ("", 1)];
 
 /// Ways to write the unit behind a prefix, in lower case.
 const UNITS: [&str; 4] = ["bit/s", "bit", "b/s", "bps"];
@@ -67,7 +66,8 @@ impl FromStr for BitRate {
         }
         let unit = unit.to_ascii_lowercase();
         let is_unit = |scale: &&(&str, u64)| {
-            unit.strip_prefix(scale.0).is_some_and(|rest| UNITS.contains(&rest))
+            let prefix = scale.0.to_ascii_lowercase();
+            unit.strip_prefix(&prefix).is_some_and(|rest| UNITS.contains(&rest))
         };
         let (_, scale) = PREFIXES.iter().find(is_unit).ok_or_else(|| refuse("it has no unit"))?;
         match number * *scale as f64 {
@@ -81,32 +81,13 @@ impl FromStr for BitRate {
 impl fmt::Display for BitRate {
     /// As it is written on a command line, exactly: `1Gbit/s`, `2500Mbit/s`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (prefix, scale) = match self.0 {
-            0 => return f.write_str("0"),
-            bits if bits.is_multiple_of(1_000_000_000) => ("G", 1_000_000_000),
-            bits if bits.is_multiple_of(1_000_000) => ("M", 1_000_000),
-            bits if bits.is_multiple_of(1_000) => ("k", 1_000),
-            _ => ("", 1),
-        };
+        if self.0 == 0 {
+            return f.write_str("0");
+        }
+        let whole = PREFIXES.iter().find(|(_, scale)| self.0.is_multiple_of(*scale));
+        let (prefix, scale) = whole.unwrap_or(&("", 1));
         write!(f, "{}{prefix}bit/s", self.0 / scale)
     }
-}
-
-/// Bits per second as people read them: three significant digits and a unit, `941 Mbit/s`.
-pub fn human_bits(bits_per_s: f64) -> String {
-    let (scale, prefix) = match bits_per_s {
-        few if few < 999.5 => (1.0, ""),
-        few if few < 999.5e3 => (1e3, "k"),
-        few if few < 999.5e6 => (1e6, "M"),
-        _ => (1e9, "G"),
-    };
-    // A limit is a round number: 1 Gbit/s, not 1.00.
-    let value = three_digits(bits_per_s / scale);
-    let value = match value.contains('.') {
-        true => value.trim_end_matches('0').trim_end_matches('.'),
-        false => &value,
-    };
-    format!("{value} {prefix}bit/s")
 }
 
 impl Serialize for BitRate {
@@ -165,10 +146,6 @@ mod tests {
         assert_eq!(
             (BitRate(0).time_of(9), BitRate(1).time_of(u64::MAX)),
             (Nanos(0), Nanos(u64::MAX))
-        );
-        assert_eq!(
-            [941e6, 1e9, 2.5e6, 300.0].map(human_bits),
-            ["941 Mbit/s", "1 Gbit/s", "2.5 Mbit/s", "300 bit/s"]
         );
     }
 

@@ -42,7 +42,7 @@ pub mod traced_stacks;
 pub mod traced_totals;
 pub mod units;
 
-pub use bit_rate::{BitRate, BitRateError, human_bits};
+pub use bit_rate::{BitRate, BitRateError};
 pub use budget::{Budget, BudgetCells};
 pub use distribution::{Distribution, LogHistogram};
 pub use histogram::Histogram;

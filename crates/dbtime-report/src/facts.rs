@@ -3,7 +3,7 @@
 use crate::format::{
     bytes, clean, count, counted, factor, finite, if_any, percent, rate, seconds, us,
 };
-use dbtime_model::human_bits;
+use dbtime_model::BitRate;
 use dbtime_model::record::{
     BudgetCpuHolder, BudgetFileWait, BudgetLayer, BudgetLockHolder, BudgetMethod, Check,
     CheckOutcome, CheckUnit, ConnectionCipher, CpuHolderKind, FileIo, LayerScope, LoadInfo,
@@ -105,13 +105,18 @@ pub(crate) fn per_transaction(record: &RunRecord) -> Vec<FactLine> {
 /// percent. What is passed between two statements of a few connections leaves gaps.
 const NETWORK_FULL_PCT: f64 = 95.0;
 
-/// How busy the simulated network was: `1 Gbit/s: answers took 33 % of the window, requests 4 %`.
-fn network(record: &RunRecord) -> Option<String> {
+/// Whether the simulated network was full.
+pub(crate) fn is_network_full(record: &RunRecord) -> bool {
+    let used = record.client.network.unwrap_or_default();
+    used.answers_pct.max(used.requests_pct) >= NETWORK_FULL_PCT
+}
+
+/// How busy the simulated network was: `1Gbit/s: answers took 33 % of the window, requests 4 %`.
+pub(crate) fn network(record: &RunRecord) -> Option<String> {
     let (bits, used) = (record.load.network_bits_per_s?, record.client.network?);
-    let is_full = used.answers_pct.max(used.requests_pct) >= NETWORK_FULL_PCT;
-    let limit = if is_full { ": it limits the throughput" } else { "" };
+    let limit = if is_network_full(record) { ": it limits the throughput" } else { "" };
     let (answers, requests) = (percent(used.answers_pct), percent(used.requests_pct));
-    let rate = human_bits(bits as f64);
+    let rate = BitRate(bits);
     Some(format!("{rate}: answers took {answers} of the window, requests {requests}{limit}"))
 }
 

@@ -8,7 +8,7 @@ use dbtime_model::record::{
     ArrivalProcess, BacklogPolicy, Basis, CheckMetric, CheckOrigin, CheckOutcome, LoadInfo,
     LoadMode, OperationSummary, RunRecord, ThinkSummary, Warning, WarningKind,
 };
-use dbtime_model::{Part, human_bits};
+use dbtime_model::{BitRate, Part};
 
 /// What ran against what: `atm (scale 1) on sqlite 3.50.4`.
 pub(crate) fn headline(record: &RunRecord) -> String {
@@ -54,7 +54,7 @@ pub(crate) fn load(load: &LoadInfo) -> String {
         words.push(format!("requests held back for {}", us(delay)));
     }
     if let Some(bits) = load.network_bits_per_s {
-        words.push(format!("network of {}", human_bits(bits as f64)));
+        words.push(format!("network of {}", BitRate(bits)));
     }
     if !load.on_backlog.is_missing() && load.on_backlog != BacklogPolicy::Wait {
         words.push(format!("on backlog {}", clean(&load.on_backlog.to_string())));

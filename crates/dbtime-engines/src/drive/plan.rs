@@ -199,7 +199,7 @@ pub struct ThreadResult {
     pub driver: Nanos,
     /// When its last transaction ended.
     pub ended: MonoNanos,
-    /// How busy the simulated link was in the window, that of all threads; `None`: there is none.
+    /// How busy the simulated link of all threads was in its window; `None`: there is none.
     pub link: Option<LinkShare>,
     /// Whether all of its clients have quit.
     pub has_quit: bool,
@@ -216,6 +216,16 @@ pub struct LinkShare {
     pub answers: f64,
 }
 
+impl LinkShare {
+    /// Of what the threads saw of one link, each in its own window; `None` of nothing.
+    fn mean(seen: impl Iterator<Item = Self>) -> Option<Self> {
+        let seen: Vec<Self> = seen.collect();
+        let of = |side: fn(&Self) -> f64| seen.iter().map(side).sum::<f64>() / seen.len() as f64;
+        let mean = || Self { requests: of(|one| one.requests), answers: of(|one| one.answers) };
+        (!seen.is_empty()).then(mean)
+    }
+}
+
 /// The result of a load.
 pub struct LoadResult {
     /// When the load started.
@@ -226,6 +236,8 @@ pub struct LoadResult {
     pub recorder: Recorder<u64>,
     /// CPU, run-queue wait and driver time by thread.
     pub threads: Vec<LoadThreadUse>,
+    /// How busy the simulated link was in the window; `None`: there is none.
+    pub link: Option<LinkShare>,
     /// Whether all clients have quit: nothing was driven after `ended`.
     pub has_quit: bool,
 }
@@ -239,8 +251,6 @@ pub struct LoadThreadUse {
     pub runq: Option<Nanos>,
     /// Time it worked for the driver.
     pub driver: Nanos,
-    /// How busy the simulated link of all threads was; `None`: there is none.
-    pub link: Option<LinkShare>,
 }
 
 impl LoadResult {
@@ -251,15 +261,11 @@ impl LoadResult {
         let mut recorder = Recorder::new(plan.window(start), operations, statements, plan.seed);
         threads.iter().for_each(|thread| recorder.merge(&thread.recorder));
         let ended = threads.iter().map(|thread| thread.ended).max().unwrap_or(start);
-        let used = |t: &ThreadResult| LoadThreadUse {
-            cpu: t.cpu,
-            runq: t.runq,
-            driver: t.driver,
-            link: t.link,
-        };
+        let used = |t: &ThreadResult| LoadThreadUse { cpu: t.cpu, runq: t.runq, driver: t.driver };
+        let link = LinkShare::mean(threads.iter().filter_map(|thread| thread.link));
         let has_quit = !threads.is_empty() && threads.iter().all(|thread| thread.has_quit);
         let threads = threads.iter().map(used).collect();
-        Self { start, ended, recorder, threads, has_quit }
+        Self { start, ended, recorder, threads, link, has_quit }
     }
 }
 

@@ -191,24 +191,24 @@ impl<P: Protocol> SocketConnection<P> {
         Ok(SendStatus::All)
     }
 
-    /// Reads into `buffer`; `Ok(None)` when nothing is there for now.
+    /// Reads into `buffer`, no more than a simulated link has passed; `Ok(None)` when nothing is
+    /// there for now.
     #[inline]
     pub(super) fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, IoFailure> {
+        // Where all of that was read, nothing is there, or the end of the connection.
+        let most = if self.has_passed() { self.passed - self.received } else { u64::MAX };
         let Some(SocketChannel { socket, tls, .. }) = &mut self.channel else {
             return Err(Errno::NOTCONN.into());
         };
         if let Some(tls) = tls {
-            let passed = match self.passed.saturating_sub(self.received) {
-                0 => u64::MAX,
-                passed => passed,
-            };
-            let mut socket = RawSocket { socket, may_read: passed };
+            let mut socket = RawSocket { socket, may_read: most };
             let received = receive_encrypted(tls, &mut socket, buffer);
-            self.received += passed - socket.may_read;
+            self.received += most - socket.may_read;
             return received;
         }
+        let size = size_within(buffer, most);
         loop {
-            match recv(&*socket, &mut *buffer, RecvFlags::empty()) {
+            match recv(&*socket, &mut buffer[..size], RecvFlags::empty()) {
                 Ok((count, _)) => {
                     self.received += count as u64;
                     return Ok(Some(count));
@@ -220,20 +220,10 @@ impl<P: Protocol> SocketConnection<P> {
         }
     }
 
-    /// How much may be read at once into a buffer of that size: no more than a simulated link has
-    /// passed. Where it is encrypted, that holds for what is decrypted, and all of that is taken.
+    /// Whether a simulated link has passed something that was not read yet.
     #[inline]
-    pub(super) fn may_receive(&self, size: usize) -> usize {
-        match self.passed.saturating_sub(self.received) {
-            passed if passed > 0 && self.tls().is_none() => size.min(passed as usize),
-            _ => size,
-        }
-    }
-
-    /// Whether everything was received that a simulated link has passed.
-    #[inline]
-    pub(super) fn has_received_passed(&self) -> bool {
-        self.passed > 0 && self.received >= self.passed
+    pub(super) fn has_passed(&self) -> bool {
+        self.passed > self.received
     }
 
     /// Bytes that have still to be sent.
@@ -293,6 +283,12 @@ impl<P: Protocol> SocketConnection<P> {
     }
 }
 
+/// How much of a buffer may be filled.
+#[inline]
+fn size_within(buffer: &[u8], most: u64) -> usize {
+    usize::try_from(most).map_or(buffer.len(), |most| most.min(buffer.len()))
+}
+
 /// A socket as rustls reads and writes it.
 struct RawSocket<'a> {
     socket: &'a OwnedFd,
@@ -305,7 +301,7 @@ impl Read for RawSocket<'_> {
         if self.may_read == 0 {
             return Err(ErrorKind::WouldBlock.into());
         }
-        let size = buffer.len().min(usize::try_from(self.may_read).unwrap_or(usize::MAX));
+        let size = size_within(buffer, self.may_read);
         let (count, _) = recv(self.socket, &mut buffer[..size], RecvFlags::empty())?;
         self.may_read -= count as u64;
         Ok(count)

@@ -2,6 +2,7 @@
 //! several rules have.
 
 use super::{AdviceBound, AdviceRule, BudgetAdvice, MIN_SHARE_PCT};
+use crate::facts;
 use crate::format::{bytes, clean, finite, percent, rate, us};
 use crate::means::PartMeans;
 use crate::tail::{ResponseTail, tail};
@@ -178,6 +179,19 @@ impl<'a> AdviceCase<'a> {
         let pct = self.record.environment.foreign_cpu_pct;
         let used = || format!("other processes used {} of the machine's CPU time", percent(pct));
         (pct >= MIN_FOREIGN_PCT).then(used)
+    }
+
+    /// What a simulated network added, and what its being full suggests.
+    pub(super) fn simulated_network(&self, advice: &mut BudgetAdvice) {
+        let delays = self.record.load.network_delay_us.zip(self.round_trips());
+        if let Some((delay, trips)) = delays {
+            let (each, all) = (us(delay), us(delay * trips));
+            advice.figure(format!("requests were held back for {each} each, {all} a transaction"));
+        }
+        advice.figures.extend(facts::network(self.record).map(|text| format!("network {text}")));
+        if facts::is_network_full(self.record) {
+            advice.step("fewer and smaller rows and texts, or a faster network (--network-rate)");
+        }
     }
 
     /// Round trips of a completed transaction, where there is a connection.

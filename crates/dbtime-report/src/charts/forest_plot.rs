@@ -2,7 +2,7 @@
 
 use super::axis::AxisScale;
 use super::svg::{Svg, TextAnchor};
-use crate::format::{fit, signed_us};
+use crate::format::{fit, signed_us, width};
 
 /// A row of the plot.
 pub(crate) struct ForestRow<'a> {
@@ -90,7 +90,7 @@ pub(crate) fn forest_plot(
 
 /// Where the plot begins: to its left every name has room, as far as there is some.
 fn left_of_plot(rows: &[ForestRow<'_>]) -> f64 {
-    let longest = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
+    let longest = rows.iter().map(|row| width(row.name)).max().unwrap_or(0);
     (longest as f64 * LETTER + GAP).clamp(MIN_LEFT, MAX_LEFT)
 }
 

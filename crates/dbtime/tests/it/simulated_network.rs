@@ -36,8 +36,10 @@ fn fills_the_link(target: &str, flags: &str) {
     let full =
         |(throughput, used): &(f64, f64)| *throughput > MAX_LARGE_ANSWERS * 0.95 && *used > 95.0;
     assert!(tried.any(|one| full(&one)), "no full link, in three tries");
-    let line = format!("run --target '{target}' --no-record --warmup 0s {LARGE_ANSWER} --time 1s");
-    Sandbox::new().run(&line).fine().prints(&["network of 100 Mbit/s", "answers took"]);
+    let sandbox = Sandbox::new();
+    let line = format!("run --target '{target}' --out full --warmup 0s {LARGE_ANSWER} --time 1s");
+    sandbox.run(&line).fine().prints(&["network of 100Mbit/s", "answers took"]);
+    sandbox.run("explain full").fine().prints(&["network 100Mbit/s: answers took"]);
 }
 
 #[test]

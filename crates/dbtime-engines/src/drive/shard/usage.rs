@@ -1,4 +1,5 @@
-//! What a shard has used over the measured window, and what a transaction takes of its thread.
+//! What a shard has used over the measured window, when its thread stood still at work, and what a
+//! transaction takes of it.
 
 use super::{LinkUse, Reactor};
 use crate::drive::plan::LinkShare;

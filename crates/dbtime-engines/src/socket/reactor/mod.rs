@@ -7,6 +7,8 @@ mod lateness;
 mod network;
 mod poll;
 mod receive;
+#[cfg(test)]
+mod tests;
 
 use super::connection::{ConnectionStage, PendingWork, SendStatus, SocketConnection};
 use super::io_failure::IoFailure;
@@ -447,72 +449,5 @@ impl<P: Protocol> SocketReactor<P> {
         self.terminate(id);
         let conn = &mut self.conns[id as usize];
         (conn.is_scripted, conn.is_used, conn.lost) = (false, false, None);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::databases::postgres::{PostgresIdentity, PostgresProtocol, PostgresShared};
-    use crate::server::StatementProtocol;
-    use crate::socket::ServerAddress;
-    use std::os::unix::net::UnixListener;
-    use std::path::Path;
-
-    /// With one connection to a PostgreSQL, not made yet.
-    pub(super) fn reactor_at(path: &Path) -> SocketReactor<PostgresProtocol> {
-        let shared =
-            PostgresShared::of_workload(PostgresIdentity::default(), &[], StatementProtocol::Text);
-        let settings = SocketSettings {
-            address: ServerAddress::unix(path).expect("a path"),
-            connect_timeout: Nanos::from_secs(5),
-            statement_timeout: None,
-            network: SimulatedNetwork::default(),
-            reconnect: ReconnectPolicy::WhenLost,
-            tls: None,
-        };
-        SocketReactor::new(shared.into(), settings.into(), 1).expect("epoll")
-    }
-
-    #[test]
-    fn a_wait_without_a_time_out_ends_with_the_next_tick_and_not_before_its_time() {
-        let mut reactor = reactor_at(Path::new("/nowhere"));
-        assert!(reactor.ticks.is_some());
-        let mut events = Vec::new();
-        for _ in 0..5 {
-            let until = now() + Nanos::from_millis(10);
-            reactor.wait(until, false, &mut events);
-            assert!(now() >= until);
-        }
-        assert!(events.is_empty());
-    }
-
-    #[test]
-    fn what_others_still_hold_of_a_closed_socket_says_nothing_of_the_next() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("s");
-        let listener = UnixListener::bind(&path).expect("a free name");
-        // Lets nobody in.
-        let server = std::thread::spawn(move || {
-            (0..2).for_each(|_| drop(listener.accept().expect("a client")));
-        });
-        let mut reactor = reactor_at(&path);
-        let mut codes = Vec::new();
-        let mut copies = Vec::new();
-        for _ in 0..2 {
-            assert_eq!(reactor.perform(0, ConnectionOp::Connect), None);
-            // As a process has them that was forked a moment ago.
-            copies.extend(reactor.conns[0].socket().map(|one| one.try_clone().expect("a copy")));
-            let mut events = Vec::new();
-            reactor.wait(now() + Nanos::from_secs(5), false, &mut events);
-            let Some(Completion { kind: CompletionKind::Answered(answer), .. }) = events.pop()
-            else {
-                panic!("no answer")
-            };
-            codes.push(answer.rows.expect_err("refused").code.clone());
-        }
-        assert_eq!(copies.len(), 1, "the second waits for its turn");
-        assert!(codes.iter().all(|code| !code.starts_with("errno")), "{codes:?}");
-        server.join().expect("two clients came");
     }
 }

@@ -34,7 +34,6 @@ pub(super) struct ShardNetwork {
     pub(super) link: Option<Arc<NetworkLink>>,
     requests: HeldTransfers,
     answers: HeldTransfers,
-    is_simulated: bool,
 }
 
 impl ShardNetwork {
@@ -44,11 +43,16 @@ impl ShardNetwork {
         let max_lead = network.delay.map_or(MAX_WAKE_LATENESS, |delay| Nanos(delay.0 / 2));
         Self {
             delay: network.delay.unwrap_or_default(),
-            is_simulated: network.delay.is_some() || link.is_some(),
             link,
             requests: HeldTransfers::new(max_lead),
             answers: HeldTransfers::new(MAX_WAKE_LATENESS),
         }
+    }
+
+    /// Whether anything is held back.
+    #[inline]
+    fn is_simulated(&self) -> bool {
+        self.link.is_some() || self.delay > Nanos::ZERO
     }
 
     /// When a wait for the next transfer ends.
@@ -70,7 +74,7 @@ impl<P: Protocol> SocketReactor<P> {
     /// Sends requests, or has them wait as long as a network would take.
     #[inline]
     pub(super) fn send(&mut self, id: u32) {
-        if self.network.is_simulated { self.send_behind(id) } else { self.flush(id) }
+        if self.network.is_simulated() { self.send_behind(id) } else { self.flush(id) }
     }
 
     /// Has requests wait as long as the network would take.
@@ -89,7 +93,7 @@ impl<P: Protocol> SocketReactor<P> {
     #[inline]
     pub(super) fn reply(&mut self, id: u32) {
         let conn = &self.conns[id as usize];
-        if !self.network.is_simulated || conn.stage != ConnectionStage::Up {
+        if !self.network.is_simulated() || conn.stage != ConnectionStage::Up {
             self.flush(id);
         } else if conn.unsent() > conn.passing {
             // Requests that are held back are not sent along with it.
@@ -119,11 +123,7 @@ impl<P: Protocol> SocketReactor<P> {
             if let (Some(late), ConnectionStage::Up) = (conn.arriving.take(), conn.stage) {
                 let woken_late = self.lateness.of(0, 1).wait.min(present - due.at);
                 let late = AnswerDelay { wait: late.wait + woken_late, ..late };
-                self.take_passed(due.connection, late);
-                // More may have come meanwhile.
-                if self.conns[due.connection as usize].stage == ConnectionStage::Up {
-                    self.readable(due.connection, AnswerDelay::default());
-                }
+                self.read_passed(due.connection, late);
             }
         }
     }
@@ -139,13 +139,14 @@ impl<P: Protocol> SocketReactor<P> {
         }
     }
 
-    /// Reads what the link has passed.
+    /// Reads what the link has passed, and has it pass what came behind that.
     #[cold]
-    fn read_passed(&mut self, id: u32, late: AnswerDelay) {
-        // Epoll says once that there is something: all of it is taken.
+    fn read_passed(&mut self, id: u32, mut late: AnswerDelay) {
+        // Epoll says once that there is something: all of it is taken. Of what is encrypted, a read
+        // takes a piece.
         while !self.is_held_back(id, late) {
             let before = self.conns[id as usize].received;
-            self.read(id, late);
+            self.read(id, std::mem::take(&mut late));
             let conn = &self.conns[id as usize];
             if conn.stage != ConnectionStage::Up || conn.received == before {
                 break;
@@ -153,24 +154,11 @@ impl<P: Protocol> SocketReactor<P> {
         }
     }
 
-    /// Takes all that the link has passed: of what is encrypted, a read takes a piece.
-    fn take_passed(&mut self, id: u32, late: AnswerDelay) {
-        loop {
-            let before = self.conns[id as usize].received;
-            self.read(id, late);
-            let conn = &self.conns[id as usize];
-            let is_there = conn.stage == ConnectionStage::Up;
-            if !is_there || conn.received == before || conn.has_received_passed() {
-                break;
-            }
-        }
-    }
-
-    /// Whether the link has still to pass what has arrived.
+    /// Whether the link has still to pass all that has arrived and was not read.
     fn is_held_back(&mut self, id: u32, late: AnswerDelay) -> bool {
         let conn = &mut self.conns[id as usize];
-        if conn.arriving.is_some() {
-            return true;
+        if conn.arriving.is_some() || conn.has_passed() {
+            return conn.arriving.is_some();
         }
         let (Some(link), Some(socket)) = (&self.network.link, conn.socket()) else { return false };
         // The end of a connection is as if nothing were there.

@@ -24,8 +24,8 @@ impl<P: Protocol> SocketReactor<P> {
     fn receive_all(&mut self, id: u32) {
         loop {
             let conn = &mut self.conns[id as usize];
-            let most = conn.may_receive(self.buffer.len());
-            let received = conn.receive(&mut self.buffer[..most]);
+            let is_limited = conn.has_passed();
+            let received = conn.receive(&mut self.buffer);
             if conn.is_negotiating() && received.is_ok() {
                 self.negotiate(id);
             }
@@ -45,7 +45,7 @@ impl<P: Protocol> SocketReactor<P> {
                 return;
             }
             let conn = &self.conns[id as usize];
-            let is_all = count < self.buffer.len() || conn.has_received_passed();
+            let is_all = count < self.buffer.len() || is_limited && !conn.has_passed();
             if conn.has_unsent() && !conn.is_blocked {
                 self.reply(id);
             }

@@ -42,6 +42,7 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
             "what is sent can be read on the way",
         );
     }
+    case.simulated_network(advice);
     advice.step(
         "use CPUs that are free and wake fast (shallow idle states): on one machine most of this \
          is the wake-up of the other side",

@@ -21,6 +21,7 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
             us(cpu)
         ));
     }
+    case.simulated_network(advice);
     let is_missing = record.validity.warnings.iter().any(|w| w.kind == WarningKind::Untraced);
     advice.step(match (is_missing, server.is_some()) {
         (true, _) => "do what the warning on --trace names: a trace splits this number",

@@ -3,8 +3,8 @@
 use super::{budget, counting, find, mariadb, postgres, said, says, set, sqlite};
 use dbtime_model::Part;
 use dbtime_model::record::{
-    BudgetLockHolder, FileIo, LoadInfo, LoadMode, RunRecord, RunSpec, ServerInfo, TraceInfo,
-    Validity, Warning, WarningKind,
+    BudgetLockHolder, FileIo, LoadInfo, LoadMode, NetworkUse, RunRecord, RunSpec, ServerInfo,
+    TraceInfo, Validity, Warning, WarningKind,
 };
 
 #[test]
@@ -272,6 +272,13 @@ fn round_trips_are_saved_and_shortened() {
     says(&record, "round_trips", &[], &["--pipeline", "Unix socket"]);
     record.round_trips_per_tx = Some(1.0);
     says(&record, "round_trips", &["1 round trip per transaction"], &["several rows"]);
+    record.load.network_delay_us = Some(200.0);
+    record.load.network_bits_per_s = Some(1_000_000_000);
+    record.client.network = Some(NetworkUse { requests_pct: 1.0, answers_pct: 94.0 });
+    let these = ["held back for 200 µs each", "network 1Gbit/s: answers took 94 %"];
+    says(&record, "round_trips", &these, &["it limits", "a faster network"]);
+    record.client.network = Some(NetworkUse { requests_pct: 96.0, answers_pct: 2.0 });
+    says(&record, "round_trips", &["it limits the throughput", "a faster network"], &[]);
 }
 
 #[test]
@@ -339,6 +346,9 @@ fn what_is_not_split_is_to_be_traced() {
         ..Warning::default()
     }]);
     says(&record, "untraced", &["do what the warning"], &[]);
+    record.load.network_bits_per_s = Some(1_000_000_000);
+    record.client.network = Some(NetworkUse { requests_pct: 1.0, answers_pct: 96.0 });
+    says(&record, "untraced", &["network 1Gbit/s: answers took 96 %", "a faster network"], &[]);
     says(&postgres(&parts), "untraced", &["on the server's machine"], &[]);
 }
 
