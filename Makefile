@@ -6,13 +6,10 @@ LOCKED ?=
 FUZZ_SECONDS ?= 30
 # Of which profile `make deb` makes a package; quick builds in half the time.
 PROFILE ?= release
-# Half as many again take a quarter off the time, for most tests wait; those that time something
-# fail now and then beside so many.
-TEST_THREADS ?= $$(nproc)
 # Where cargo puts what it builds, wherever it was told to.
 TARGET = $${CARGO_TARGET_DIR:-target}
 
-.PHONY: help demo build deb test test-planted test-versions test-sysbench lint bench fuzz setup setup-test
+.PHONY: help demo build deb test test-long test-planted test-versions test-sysbench lint bench fuzz setup setup-test
 
 help:
 	@echo 'make demo    build dbtime quickly and run it: prints a report and writes report.html'
@@ -20,6 +17,7 @@ help:
 	@echo 'make deb     build a Debian package with manual pages and completions (installs cargo-deb by'
 	@echo '             `cargo install cargo-deb --locked` where it is missing)'
 	@echo 'make test    run every test (installs Chromium, servers and their like where missing)'
+	@echo 'make test-long    the same, with hundreds of kills and many traces (half an hour more)'
 	@echo 'make test-planted    plant causes in servers and look for them (minutes, on a quiet machine)'
 	@echo 'make test-versions   also try other versions of the servers (fetches about 500 MB once)'
 	@echo 'make test-sysbench   also try the tests of sysbench itself (fetches its source)'
@@ -39,7 +37,7 @@ setup:
 setup-test: setup
 	@sh scripts/setup-debian.sh chromium sqlite3 python3 \
 		mariadb-server-core mariadb-client-core postgresql-15 iproute2 sysbench \
-		clang-14 llvm-14 libbpf-dev
+		clang-14 llvm-14 libbpf-dev python3-pip
 
 build: setup
 	$(CARGO) build --release $(LOCKED) --bin dbtime
@@ -58,9 +56,15 @@ demo:
 	"$(TARGET)/quick/dbtime" run --out "dbtime-demo/$$(date -u +%Y%m%d-%H%M%S)-atm"
 
 # The floors and the tidiness of the workspace are tests of xtask.
-test: setup-test
+test:
+	@echo 'dbtime: building and running all tests takes about 12 minutes on two CPUs (the second time'
+	@echo '        9), and installing what is missing a minute more.'
+	@$(MAKE) --no-print-directory setup-test
 	sh crates/dbtime-observe/bpf/build.sh --check
-	RUST_TEST_THREADS=$(TEST_THREADS) $(CARGO) test --workspace $(LOCKED)
+	@CARGO="$(CARGO)" LOCKED="$(LOCKED)" sh scripts/test.sh
+
+test-long: setup-test
+	@CARGO="$(CARGO)" LOCKED="$(LOCKED)" sh scripts/test.sh --features dbtime/long
 
 # sysbench's own tests, with dbtime in its place.
 test-sysbench: setup-test
@@ -82,7 +86,9 @@ lint: setup
 	$(CARGO) fmt --all -- --check
 	$(CARGO) clippy --workspace --all-targets $(LOCKED) -- -D warnings
 	$(CARGO) run --quiet --package xtask $(LOCKED)
-	$(CARGO) check --quiet --manifest-path fuzz/Cargo.toml --no-default-features $(LOCKED)
+	$(CARGO) clippy --package dbtime --bins --no-default-features $(LOCKED) -- -D warnings
+	$(CARGO) check --quiet --manifest-path fuzz/Cargo.toml --target-dir "$(TARGET)" \
+		--no-default-features $(LOCKED)
 
 bench: setup
 	$(CARGO) bench --workspace --benches $(LOCKED)

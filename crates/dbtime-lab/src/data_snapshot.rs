@@ -80,6 +80,14 @@ impl SnapshotRequest {
 }
 
 impl DataSnapshot {
+    /// The snapshot of a data folder without a row, as it is when its server has made it.
+    pub(crate) fn of_new_data(folder: &Path, engine: &str, settings: &[(String, String)]) -> Self {
+        let [workload, source] = [String::new(), String::new()];
+        let none =
+            SnapshotRequest { folder: folder.to_owned(), workload, source, scale: 0, seed: 0 };
+        none.of(engine, settings)
+    }
+
     /// Whether it can be restored.
     pub(crate) fn is_there(&self) -> bool {
         self.path.join(CONTENT).is_file()
@@ -112,15 +120,15 @@ impl DataSnapshot {
     /// Restores it under a path that is not there yet. Each file and folder is handed to `adopt`
     /// when it was made. Returns when all of it is on the disk.
     ///
-    /// Errors: [`LabError::Target`] when it cannot be read, or not be written there.
+    /// Errors: it cannot be read, or not be written there.
     pub(crate) fn restore(
         &self,
         to: &Path,
         adopt: &dyn Fn(&Path) -> io::Result<()>,
-    ) -> Result<(), LabError> {
-        let copied = copy_all(&self.path.join(DATA), to, adopt);
+    ) -> io::Result<()> {
+        copy_all(&self.path.join(DATA), to, adopt)?;
         // Or the disk would still be busy with it when something is measured.
-        copied.and_then(|()| sync(to)).map_err(|error| self.unusable(&error.to_string()))
+        sync(to)
     }
 
     /// What is the matter with it, and what helps.
@@ -138,14 +146,14 @@ impl DataSnapshot {
     }
 }
 
-/// Makes the folder of snapshots, before anything is loaded for one. It goes again where none is
-/// kept.
+/// Makes the folder of snapshots, which `named` has named, before anything is loaded for one. It
+/// goes again where none is kept.
 ///
 /// Errors: [`LabError::Target`] when it cannot be made, or is no folder.
-pub(crate) fn make_place(folder: &Path) -> Result<CreatedFolders, LabError> {
+pub(crate) fn make_place(named: &str, folder: &Path) -> Result<CreatedFolders, LabError> {
     CreatedFolders::folder(folder).map_err(|error| {
         LabError::Target(format!(
-            "--snapshots {}: {error}; name a folder that is there or can be made",
+            "{named} {}: {error}; name a folder that is there or can be made",
             folder.display()
         ))
     })
@@ -200,7 +208,7 @@ mod tests {
         fs::set_permissions(data.join("base"), fs::Permissions::from_mode(0o700)).expect("ours");
         fs::write(data.join("base/1/t"), "rows").expect("written");
         let place = dir.path().join("new/snapshots");
-        let _made = make_place(&place).expect("made");
+        let _made = make_place("--snapshots", &place).expect("made");
         let snapshot = request(&place).of("x 1", &[]);
         assert!(!snapshot.is_there());
         snapshot.save(&data).expect("saved");
@@ -244,14 +252,14 @@ mod tests {
     fn what_cannot_be_kept_leaves_nothing() {
         let dir = tempfile::tempdir().expect("a folder");
         let folder = dir.path().join("snapshots");
-        let made = make_place(&folder).expect("made");
+        let made = make_place("--snapshots", &folder).expect("made");
         let error = request(&folder).of("x 1", &[]).save(&dir.path().join("none"));
         let error = error.expect_err("there is nothing").to_string();
         drop(made);
         assert!(error.contains("have the data loaded for each run"), "{error}");
         assert!(!folder.exists());
         fs::write(&folder, "").expect("written");
-        let error = make_place(&folder).expect_err("a file").to_string();
+        let error = make_place("--snapshots", &folder).expect_err("a file").to_string();
         assert!(error.contains("--snapshots") && error.contains("name a folder"), "{error}");
     }
 }

@@ -3,7 +3,7 @@
 //! `cargo run -p dbtime-report --example fixture -- FOLDER`
 #![allow(clippy::print_stdout, reason = "a developer's tool that prints what it did")]
 
-#[path = "../tests/fixtures/mod.rs"]
+#[path = "../tests/it/fixtures/mod.rs"]
 mod fixtures;
 
 use dbtime_report::compare::{RunComparison, runs_page, runs_text};

@@ -2,7 +2,7 @@
 //!
 //! Student's t on the logarithms of run values: where nothing differs it finds a difference in 3.5
 //! to 6.5 % of studies from three pairs on, with drift and with noise that lasts, and less often
-//! with slow tails (`tests/false_alarms.rs`). The ratio with its interval is the form in which
+//! with slow tails (`tests/it/false_alarms.rs`). The ratio with its interval is the form in which
 //! Kalibera and Jones report a change (Quantifying Performance Changes with Effect Size Confidence
 //! Intervals, 2020).
 

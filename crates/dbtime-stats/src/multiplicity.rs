@@ -6,7 +6,7 @@
 /// Dunnett's quantiles (1955) are for one error that all share. With an error of their own, which
 /// keeps a noisy configuration from widening all intervals, they are too small for few runs: of
 /// three identical configurations and five pairs one differs in 7.1 % of studies, and by Šidák's in
-/// 4.8 % (`tests/false_alarms.rs`).
+/// 4.8 % (`tests/it/false_alarms.rs`).
 pub(crate) fn level_of_each(level: f64, comparisons: usize) -> f64 {
     level.powf(1.0 / comparisons.max(1) as f64)
 }

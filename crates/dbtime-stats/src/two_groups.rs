@@ -12,7 +12,7 @@ const LEAST_DISTANCE: f64 = 4.0;
 
 /// Values that fall into two groups. Two groups of equal size six deviations apart are found in 16
 /// % of cases with six values, in 57 % with 15, in 97 % with 30; of normal values less than 1 % are
-/// called two (4,000 samples each, `tests/false_alarms.rs`).
+/// called two (4,000 samples each, `tests/it/false_alarms.rs`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GroupSplit {
     /// How many are in the lower group.

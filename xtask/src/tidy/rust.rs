@@ -21,7 +21,7 @@ const LONG_LINES: &[(&str, usize)] = &[
     ("crates/dbtime-load/src/keys/bijection.rs", 1),
     ("crates/dbtime-load/src/keys/skew.rs", 1),
     ("crates/dbtime-load/src/think.rs", 1),
-    ("crates/dbtime-load/tests/workload_hostile.rs", 1),
+    ("crates/dbtime-load/tests/it/workload_hostile.rs", 1),
     ("crates/dbtime-model/benches/recorder.rs", 1),
     ("crates/dbtime-model/src/budget.rs", 2),
     ("crates/dbtime-model/src/record/mod.rs", 2),

@@ -65,11 +65,19 @@ pub struct ServerRequest {
     pub connections: Option<u32>,
     /// The snapshot that its data are restored from, if it is there; `None`: they are made.
     pub snapshot: Option<SnapshotRequest>,
+    /// A folder that keeps a copy of each new data folder, so that the next one is a copy of that;
+    /// `None`: the product makes each anew.
+    pub new_data: Option<PathBuf>,
 }
 
+/// The variable of the environment that names [`ServerRequest::new_data`].
+const NEW_DATA: &str = "DBTIME_NEW_DATA";
+
 impl ServerRequest {
-    /// The system's `product`, as it comes.
+    /// The system's `product`, as it comes; copies of new data folders are kept where the
+    /// environment says so.
     pub fn new(product: Product) -> Self {
+        let new_data = std::env::var_os(NEW_DATA).filter(|folder| !folder.is_empty());
         Self {
             product,
             prefix: None,
@@ -79,6 +87,7 @@ impl ServerRequest {
             data: None,
             connections: None,
             snapshot: None,
+            new_data: new_data.map(PathBuf::from),
         }
     }
 }

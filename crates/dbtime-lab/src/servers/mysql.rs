@@ -129,6 +129,11 @@ impl ServerPackage for MysqlPackage {
         Box::new(MysqlServer::new(MysqlTarget::local(socket, user, password)))
     }
 
+    fn birth_settings(&self, settings: &[(String, String)]) -> Vec<(String, String)> {
+        let is_of_birth = |name: &str| AT_BIRTH.contains(&plain(name).as_str());
+        settings.iter().filter(|(name, _)| is_of_birth(name)).cloned().collect()
+    }
+
     fn make_data(&self, site: &ServerSite, stop: &RunStop) -> Result<(), LabError> {
         make_data(site, stop)
     }
@@ -267,9 +272,8 @@ fn common(site: &ServerSite) -> Vec<OsString> {
 }
 
 fn birth(site: &ServerSite) -> impl Iterator<Item = OsString> {
-    let settings = site.request.settings.iter();
-    let settings = settings.filter(|(name, _)| AT_BIRTH.contains(&plain(name).as_str()));
-    settings.map(|(name, value)| option(name, value)).collect::<Vec<_>>().into_iter()
+    let settings = site.installed.package.birth_settings(&site.request.settings);
+    settings.into_iter().map(|(name, value)| option(&name, value))
 }
 
 /// Feeds the SQL files to the server, which reads them from its standard input.

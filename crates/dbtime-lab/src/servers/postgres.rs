@@ -70,6 +70,10 @@ impl ServerPackage for PostgresPackage {
         Box::new(PostgresServer::new(PostgresTarget::local(socket, user, password, "postgres")))
     }
 
+    fn birth_settings(&self, _: &[(String, String)]) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
     fn make_data(&self, site: &ServerSite, stop: &RunStop) -> Result<(), LabError> {
         make_data(site, stop)
     }

@@ -47,6 +47,9 @@ pub(super) trait ServerPackage: fmt::Debug + Sync {
     /// The server behind a socket, with this login.
     fn server(&self, login: &PrivateLogin, socket: &Path) -> Box<dyn Server>;
 
+    /// The settings of a server that its data folder is made with.
+    fn birth_settings(&self, settings: &[(String, String)]) -> Vec<(String, String)>;
+
     /// Makes the data folder.
     ///
     /// Errors: files of the installation are missing, or one of its programs fails.

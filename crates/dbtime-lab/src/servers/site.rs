@@ -112,8 +112,18 @@ impl ServerSite {
 
     /// The snapshot of these rows in a server like this.
     pub(super) fn snapshot(&self, request: &SnapshotRequest) -> DataSnapshot {
-        let engine = format!("{} {}", self.installed.identity, self.installed.binary.display());
-        request.of(&engine, &self.request.settings)
+        request.of(&self.engine(), &self.request.settings)
+    }
+
+    /// The copy of a new data folder of a server like this, in the folder of such copies.
+    pub(super) fn new_data(&self, folder: &Path) -> DataSnapshot {
+        let settings = self.installed.package.birth_settings(&self.request.settings);
+        DataSnapshot::of_new_data(folder, &self.engine(), &settings)
+    }
+
+    /// Product, version and binary.
+    fn engine(&self) -> String {
+        format!("{} {}", self.installed.identity, self.installed.binary.display())
     }
 
     /// The end of its log.

@@ -1,5 +1,6 @@
 //! From a data folder to a server that answers.
 
+use super::NEW_DATA;
 use super::cpus;
 use super::health::{self, HealthStatus};
 use super::launch::option;
@@ -9,9 +10,10 @@ use super::preload;
 use super::process::{POLL_INTERVAL, ServerProcess};
 use super::settings;
 use super::site::{INTERRUPTED, ServerAudience, ServerSite};
-use crate::data_snapshot::DataSnapshot;
+use crate::data_snapshot::{DataSnapshot, make_place};
 use crate::error::LabError;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -41,14 +43,39 @@ pub(super) fn data(
     snapshot: Option<&DataSnapshot>,
     audience: ServerAudience<'_>,
 ) -> Result<bool, LabError> {
-    let (identity, package) = (&site.installed.identity, site.installed.package);
     let Some(snapshot) = snapshot.filter(|snapshot| snapshot.is_there()) else {
-        audience.report(format!("{identity}: making its data folder"));
-        return package.make_data(site, audience.stop).map(|()| false);
+        return new_data(site, audience).map(|()| false);
     };
-    audience.report(format!("{identity}: restoring its data"));
-    snapshot.restore(&site.folders.data(), &|path| site.hand_over(path))?;
-    package.adopt_data(site, audience.stop).map(|()| true)
+    audience.report(format!("{}: restoring its data", site.installed.identity));
+    restore(snapshot, site, audience).map(|()| true)
+}
+
+/// Makes the data folder, or copies one that was kept when it was new.
+fn new_data(site: &ServerSite, audience: ServerAudience<'_>) -> Result<(), LabError> {
+    audience.report(format!("{}: making its data folder", site.installed.identity));
+    let Some(folder) = &site.request.new_data else {
+        return site.installed.package.make_data(site, audience.stop);
+    };
+    let kept = site.new_data(folder);
+    if kept.is_there() {
+        return restore(&kept, site, audience);
+    }
+    let _made = make_place(NEW_DATA, folder)?;
+    site.installed.package.make_data(site, audience.stop)?;
+    kept.save(&site.folders.data())
+}
+
+fn restore(
+    snapshot: &DataSnapshot,
+    site: &ServerSite,
+    audience: ServerAudience<'_>,
+) -> Result<(), LabError> {
+    let restored = snapshot.restore(&site.folders.data(), &|path| site.hand_over(path));
+    restored.map_err(|error| match error.kind() {
+        ErrorKind::StorageFull => site.no_data(&error.to_string()),
+        _ => snapshot.unusable(&error.to_string()),
+    })?;
+    site.installed.package.adopt_data(site, audience.stop)
 }
 
 /// Starts the server on a free port, or the one that was asked for.

@@ -214,7 +214,8 @@ impl Target {
                     .to_owned(),
             ));
         }
-        let _made = request.snapshots.as_deref().map(make_place).transpose()?;
+        let place = request.snapshots.as_deref();
+        let _made = place.map(|folder| make_place("--snapshots", folder)).transpose()?;
         self.0.prepare(request, progress, stop)
     }
 

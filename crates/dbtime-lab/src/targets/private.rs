@@ -53,7 +53,6 @@ impl PrivateTarget {
         let options = request.private.clone();
         let connections = request.load.workers.unwrap_or(request.load.connections);
         let server_request = ServerRequest {
-            product: self.product,
             prefix: self.prefix.clone(),
             settings: options.settings,
             environment: options.environment,
@@ -61,6 +60,7 @@ impl PrivateTarget {
             data: options.data,
             connections: Some(connections),
             snapshot: request.snapshot(),
+            ..ServerRequest::new(self.product)
         };
         PrivateServer::start(&server_request, progress, stop)
     }

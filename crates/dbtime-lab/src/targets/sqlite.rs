@@ -208,7 +208,8 @@ fn load_or_restore(
         load(target, data, progress, stop)?;
         return snapshot.save(&target.path).map(|()| false);
     }
-    snapshot.restore(&target.path, &|_| Ok(()))?;
+    let restored = snapshot.restore(&target.path, &|_| Ok(()));
+    restored.map_err(|error| snapshot.unusable(&error.to_string()))?;
     let Workload { name, tables, .. } = data.workload;
     let checked = sqlite::check(target, name, tables, Some(data.scale));
     checked.map_err(|_| snapshot.incomplete(name))?;

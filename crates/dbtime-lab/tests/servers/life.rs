@@ -1,7 +1,7 @@
 //! From the start to the end: answers, settings, CPUs, libraries, pauses, kills, restarts.
 
 use crate::live::{
-    HERE, children, is_alive, is_empty, query, shared_memory, start, state, until, with,
+    HERE, children, is_alive, is_empty, query, refused, shared_memory, start, state, until, with,
 };
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::RunProgress;
@@ -63,6 +63,44 @@ fn settings_reach_the_server_and_win() {
 fn a_setting_of_the_data_folder_holds_from_its_birth() {
     let server = start(&with(Product::Mariadb, "innodb-page-size", "8192"));
     assert_eq!(query(&server, false, "SELECT @@innodb_page_size"), "8192");
+}
+
+/// Nothing of what the first has written, or of its password, is in the second.
+#[test]
+fn a_new_data_folder_is_kept_and_copied() {
+    for product in HERE {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = place.path().join("new-data");
+        let request =
+            ServerRequest { new_data: Some(folder.clone()), ..ServerRequest::new(product) };
+        let kept = || fs::read_dir(&folder).expect("copies").count();
+        let first = start(&request);
+        query(&first, false, "CREATE DATABASE d");
+        assert_eq!(kept(), 1);
+        let second = start(&request);
+        assert_ne!(first.password().reveal(), second.password().reveal());
+        assert_eq!(query(&second, true, "SELECT 2"), "2");
+        query(&second, false, "CREATE DATABASE d");
+        assert_eq!(kept(), 1);
+    }
+    // What is made with other settings has a copy of its own.
+    let place = tempfile::tempdir().expect("a folder");
+    let new_data = Some(place.path().to_owned());
+    for size in ["4096", "16384", "4096"] {
+        let request = with(Product::Mariadb, "innodb_page_size", size);
+        let server = start(&ServerRequest { new_data: new_data.clone(), ..request });
+        assert_eq!(query(&server, false, "SELECT @@innodb_page_size"), size);
+    }
+    assert_eq!(fs::read_dir(place.path()).expect("copies").count(), 2);
+}
+
+#[test]
+fn a_place_for_new_data_that_cannot_be_is_named() {
+    let place = tempfile::NamedTempFile::new().expect("a file");
+    let new_data = Some(place.path().to_owned());
+    let error = refused(&ServerRequest { new_data, ..ServerRequest::new(Product::Postgres) });
+    let text = error.to_string();
+    assert!(text.starts_with("DBTIME_NEW_DATA /") && text.contains("name a folder"), "{text}");
 }
 
 #[test]

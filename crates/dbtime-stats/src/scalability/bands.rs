@@ -5,7 +5,7 @@
 //! a drawn run from its level is stretched by √(n/(n − 1)), and the interval by Student's quantile
 //! against the normal one, with the degrees of freedom of the levels that decide the figure: κ is
 //! decided by the highest levels alone. With those of all levels the interval of κ covered 82 % of
-//! laws with three runs a level (`tests/scalability.rs`).
+//! laws with three runs a level (`tests/it/scalability.rs`).
 
 use super::least_squares::{self, LevelMean};
 use super::{LEVEL, RunLogs, ScalabilityIntervals, ScalabilityLaw, freedom};

@@ -154,7 +154,7 @@ fn values1() {
 
 #[test]
 fn settings_of_the_target_are_read_back() {
-    let sandbox = Sandbox::loaded();
+    let sandbox = Sandbox::on_disk().filled();
     for (name, value) in [
         ("synchronous", "off"),
         ("synchronous", "normal"),

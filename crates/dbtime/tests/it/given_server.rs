@@ -1,10 +1,12 @@
 //! A server that runs while several commands use it, and can be treated badly.
 
+use crate::sandbox::DISK;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_engines::socket::QueryTable;
 use dbtime_lab::servers::{PrivateServer, ServerRequest};
 use dbtime_model::Product;
 use std::fmt::Display;
+#[cfg(feature = "versions")]
 use std::path::Path;
 
 /// Servers of these products are installed wherever the tests run.
@@ -18,24 +20,32 @@ pub(crate) struct GivenServer {
     pub(crate) not_measured: &'static str,
 }
 
+fn owned(settings: &[(&str, &str)]) -> Vec<(String, String)> {
+    settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
 impl GivenServer {
     /// Starts one; `settings` are its own.
     pub(crate) fn start(product: Product, settings: &[(&str, &str)]) -> Self {
-        Self::start_in(product, None, settings)
+        Self::of(ServerRequest { settings: owned(settings), ..ServerRequest::new(product) })
+    }
+
+    /// One that waits for a disk.
+    pub(crate) fn on_disk(product: Product, settings: &[(&str, &str)]) -> Self {
+        let data = Some(DISK.into());
+        Self::of(ServerRequest { settings: owned(settings), data, ..ServerRequest::new(product) })
     }
 
     /// The same of what is installed in `prefix`.
-    pub(crate) fn start_in(
-        product: Product,
-        prefix: Option<&Path>,
-        settings: &[(&str, &str)],
-    ) -> Self {
-        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        let request = ServerRequest {
-            prefix: prefix.map(Path::to_owned),
-            settings: settings.iter().map(own).collect(),
-            ..ServerRequest::new(product)
-        };
+    #[cfg(feature = "versions")]
+    pub(crate) fn start_in(product: Product, prefix: &Path, settings: &[(&str, &str)]) -> Self {
+        let (prefix, settings) = (Some(prefix.to_owned()), owned(settings));
+        let data = Some(DISK.into());
+        Self::of(ServerRequest { prefix, settings, data, ..ServerRequest::new(product) })
+    }
+
+    fn of(request: ServerRequest) -> Self {
+        let product = request.product;
         let server = PrivateServer::start(&request, &|_| {}, &RunStop::default());
         let given = Self { server: server.expect("a server starts"), product, not_measured: "" };
         given.sql_in(None, "CREATE DATABASE d");

@@ -256,7 +256,7 @@ fn explains(page: &JobPage, printed: &str) {
 /// Runs a page's commands; `adapt` puts the servers of the test in place of the reader's.
 fn runs(name: &str, adapt: impl Fn(&mut Vec<String>)) {
     let page = page(name);
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::on_disk();
     for (file, text) in &page.files {
         sandbox.write(file, &patient(text));
     }
@@ -356,7 +356,7 @@ fn process_in(file: &Path) -> String {
 #[cfg(feature = "trace")]
 #[test]
 fn a_load_is_tuned_by_its_budget() {
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::on_disk();
     let probe = "run --query 'SELECT 1' --target mariadb --transactions 10 --trace --json";
     let probed = sandbox.run(probe);
     if probed.out.contains("CAP_BPF") {
@@ -370,7 +370,7 @@ fn a_load_is_tuned_by_its_budget() {
 #[test]
 fn slow_requests_are_explained() {
     let page = page("slow-p99");
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::on_disk();
     let (load, pid) = start_load(&sandbox, &page.commands[0]);
     // The load has begun when a statement of it has been seen.
     let first = format!("trace -p {pid} -n 1 --match pgbench_branches --command EXECUTE --time 1m");

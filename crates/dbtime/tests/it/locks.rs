@@ -26,7 +26,7 @@ fn chains_are_all_waits(json: &Value) {
 /// The writer syncs its commits while the others nap.
 #[test]
 fn what_the_holder_of_sqlite_s_write_lock_did_is_named() {
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::on_disk();
     let line = "run atm --target 'sqlite:?synchronous=full' --workers 4 --warmup 0s --time 1s";
     let json = sandbox.run(&format!("{line} --no-record --json")).fine().json();
     chains_are_all_waits(&json);

@@ -43,16 +43,18 @@ struct Namespace {
     address: Ipv4Addr,
 }
 
-/// Two at once would be two of one name.
+/// Two of one process at once would be two of one name.
 static ONE: Mutex<()> = Mutex::new(());
 
 impl Namespace {
     /// `None` where this user may make none, which is a failure where tests must not be skipped.
     fn new() -> Option<Self> {
-        let id = std::process::id() % 0xffff;
+        // Other processes have other names, and networks of four addresses each.
+        let id = std::process::id() % 0x4000;
         let (name, outside, inside) =
             (format!("dbtime{id}"), format!("dbto{id}"), format!("dbti{id}"));
-        let address = Ipv4Addr::new(10, 201, (id >> 8) as u8, 1);
+        let [.., high, low] = (4 * id + 1).to_be_bytes();
+        let address = Ipv4Addr::new(10, 201, high, low);
         let space = Self { name, outside, inside, address };
         if !space.ip(&["netns", "add", &space.name]) {
             assert!(std::env::var_os("CI").is_none(), "no network namespace can be made");
@@ -61,8 +63,8 @@ impl Namespace {
             return None;
         }
         let (name, outside, inside) = (&space.name, &space.outside, &space.inside);
-        let [a, b, c, _] = address.octets();
-        let (here, there) = (format!("{address}/24"), format!("{a}.{b}.{c}.2/24"));
+        let other = Ipv4Addr::from_bits(address.to_bits() + 1);
+        let (here, there) = (format!("{address}/30"), format!("{other}/30"));
         for words in [
             &["link", "add", outside, "type", "veth", "peer", "name", inside, "netns", name][..],
             &["addr", "add", &here, "dev", outside],

@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+/// A folder on a disk, for what has to wait for one: the tests' temporary files may be in memory.
+pub(crate) const DISK: &str = "/var/tmp";
+
 /// The working folder of the processes under test. Their temporary files go to `tmp` in it.
 pub(crate) struct Sandbox {
     dir: tempfile::TempDir,
@@ -13,17 +16,29 @@ pub(crate) struct Sandbox {
 
 impl Sandbox {
     pub(crate) fn new() -> Self {
-        let dir = tempfile::tempdir().expect("a temporary folder");
+        Self::of(tempfile::tempdir().expect("a temporary folder"))
+    }
+
+    /// One whose files are on a disk.
+    pub(crate) fn on_disk() -> Self {
+        Self::of(tempfile::tempdir_in(DISK).expect("a folder on a disk"))
+    }
+
+    fn of(dir: tempfile::TempDir) -> Self {
         fs::create_dir(dir.path().join("tmp")).expect("a folder in it");
         Self { dir }
     }
 
     /// A sandbox whose `t.db` holds the tables of [`SMALL`], written to `small.toml`.
     pub(crate) fn loaded() -> Self {
-        let sandbox = Self::new();
-        sandbox.write("small.toml", SMALL);
-        sandbox.run("init small.toml --target sqlite:t.db").fine();
-        sandbox
+        Self::new().filled()
+    }
+
+    /// Itself, with a `t.db` as [`Sandbox::loaded`] has it.
+    pub(crate) fn filled(self) -> Self {
+        self.write("small.toml", SMALL);
+        self.run("init small.toml --target sqlite:t.db").fine();
+        self
     }
 
     /// Lets other users in, such as the one whom root's servers run as.

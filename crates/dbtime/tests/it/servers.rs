@@ -42,35 +42,30 @@ fn a_private_server_is_started_loaded_driven_and_gone() {
 #[test]
 fn every_shipped_workload_runs_on_every_server() {
     for product in PRODUCTS {
-        for protocol in ["prepared", "text"] {
-            let given = GivenServer::start(product, &[]);
-            let (sandbox, target) = (Sandbox::new(), given.target());
-            for workload in [
-                "atm",
-                "oltp-read-only",
-                "oltp-read-write",
-                "point-select",
-                "report-scan",
-                "tpcb",
-                "values1",
-            ] {
-                // Tables of one name belong to one workload.
-                if ["oltp-read-only", "oltp-read-write"].contains(&workload) {
-                    given.sql("DROP TABLE IF EXISTS sbtest1");
-                }
-                if workload == "point-select" {
-                    given.sql("DROP TABLE sbtest1");
-                }
-                if workload != "values1" {
-                    sandbox.run(&format!("init {workload} --target '{target}'")).fine();
-                }
-                let json = sandbox
-                    .run(&format!(
-                        "run {workload} --target '{target}' --protocol {protocol} --connections 3 \
-                         --transactions 60 --no-record --json"
-                    ))
-                    .fine()
-                    .json();
+        let given = GivenServer::start(product, &[]);
+        let (sandbox, target) = (Sandbox::new(), given.target());
+        for workload in [
+            "atm",
+            "oltp-read-only",
+            "oltp-read-write",
+            "point-select",
+            "report-scan",
+            "tpcb",
+            "values1",
+        ] {
+            // Tables of one name belong to one workload.
+            if ["oltp-read-write", "point-select"].contains(&workload) {
+                given.sql("DROP TABLE sbtest1");
+            }
+            if workload != "values1" {
+                sandbox.run(&format!("init {workload} --target '{target}'")).fine();
+            }
+            for protocol in ["prepared", "text"] {
+                let line = format!(
+                    "run {workload} --target '{target}' --protocol {protocol} --connections 3 \
+                     --transactions 60 --no-record --json"
+                );
+                let json = sandbox.run(&line).fine().json();
                 counts_add_up(&json);
                 let completed = &json["counts"]["completed"];
                 assert_eq!(completed, 60, "{product:?} {workload}: {}", json["error_messages"]);

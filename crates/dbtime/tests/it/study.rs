@@ -93,16 +93,19 @@ fn counted_and_not(json: &Value) -> usize {
     12 + out
 }
 
+/// How often a study is killed.
+const KILLS: usize = if cfg!(feature = "long") { 200 } else { 12 };
+
 /// At any moment: the runs, the journal, the records. Each block is there once in the end.
 #[test]
-fn killed_fifty_times_a_study_loses_no_run_and_counts_none_twice() {
+fn killed_many_times_a_study_loses_no_run_and_counts_none_twice() {
     let sandbox = Sandbox::new();
     let text = STUDY.replace("--transactions 40", "--transactions 8").replace("= 4\n", "= 12\n");
     sandbox.write("service.toml", &(text.replace("[gate]", "control = false\n[gate]")));
     let mut line = "study run service.toml --out s --quiet";
     let mut random = 0x9e37_79b9_7f4a_7c15u64;
     let mut known = BTreeSet::new();
-    for _ in 0..50 {
+    for _ in 0..KILLS {
         let mut study = sandbox.command(line).spawn().expect("it starts");
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         std::thread::sleep(Duration::from_millis(random >> 33 & 0x1ff));

@@ -3,6 +3,7 @@
 //! The file is whoever's it is: what does not look as expected has no symbols and no calls.
 
 use super::budget::ReadBudget;
+use memchr::{memchr_iter, memchr2_iter};
 use object::elf::Sym64;
 use object::read::elf::{ElfFile64, SectionHeader, Sym};
 use object::{Endianness, Object, ObjectSection, ReadCache, ReadRef, StringTable};
@@ -147,7 +148,7 @@ impl ServerProgram {
     /// # Errors
     /// The machine's code is not read.
     pub(crate) fn calls(&self) -> Result<impl Iterator<Item = (usize, u64)>, String> {
-        self.code().map(|code| self.calls_in(0..code.len(), &[CALL]))
+        self.code().map(|code| self.targets(0, memchr_iter(CALL, code)))
     }
 
     /// The calls in one function. There may be more than are made: data looks like calls.
@@ -155,7 +156,9 @@ impl ServerProgram {
     /// # Errors
     /// As [`function`](Self::function).
     pub(super) fn calls_of(&self, name: &str) -> Result<Vec<(usize, u64)>, String> {
-        Ok(self.calls_in(self.places(name)?, &[CALL]).collect())
+        let places = self.places(name)?;
+        let calls = memchr_iter(CALL, &self.code[places.clone()]);
+        Ok(self.targets(places.start, calls).collect())
     }
 
     /// The same with jumps, by which a function may call others last.
@@ -163,25 +166,26 @@ impl ServerProgram {
     /// # Errors
     /// As [`function`](Self::function).
     pub(super) fn transfers_of(&self, name: &str) -> Result<Vec<(usize, u64)>, String> {
-        Ok(self.calls_in(self.places(name)?, &[CALL, JUMP]).collect())
+        let places = self.places(name)?;
+        let transfers = memchr2_iter(CALL, JUMP, &self.code[places.clone()]);
+        Ok(self.targets(places.start, transfers).collect())
     }
 
     /// Where a function is in the code.
     fn places(&self, name: &str) -> Result<Range<usize>, String> {
         let (extent, _) = (self.extent(name)?, self.code()?);
         let place = |at: u64| (at.wrapping_sub(self.address) as usize).min(self.code.len());
-        Ok(place(extent.start)..place(extent.end))
+        let end = place(extent.end);
+        Ok(place(extent.start).min(end)..end)
     }
 
-    fn calls_in(
+    /// Transfers that lie so far behind `base`, with their targets' addresses.
+    fn targets(
         &self,
-        places: Range<usize>,
-        kinds: &'static [u8],
+        base: usize,
+        transfers: impl Iterator<Item = usize>,
     ) -> impl Iterator<Item = (usize, u64)> {
-        let base = places.start.min(places.end);
-        let code = self.code[base..places.end].iter().enumerate();
-        let calls = code.filter(|(_, byte)| kinds.contains(byte)).map(move |(at, _)| base + at);
-        calls.filter_map(|at| Some((at, self.target(at)?)))
+        transfers.map(move |at| base + at).filter_map(|at| Some((at, self.target(at)?)))
     }
 
     fn target(&self, at: usize) -> Option<u64> {

@@ -79,7 +79,8 @@ fn drive(
     let has_begun = AtomicBool::new(false);
     let broken = |failure| SysbenchAbort { failure, has_begun: has_begun.load(Ordering::Relaxed) };
     let progress = |progress: RunProgress| match progress {
-        RunProgress::Phase(PhaseInstant { phase: RunPhase::Started, .. }) => {
+        // Before the first event, whatever else has the CPU: the threads wait until this returns.
+        RunProgress::Phase(PhaseInstant { phase: RunPhase::Connected, .. }) => {
             (clock.print)(report::STARTED);
             has_begun.store(true, Ordering::Relaxed);
         }

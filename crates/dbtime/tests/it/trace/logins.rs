@@ -224,12 +224,16 @@ pub(super) fn client_from_before_is_known_by_port(server: &GivenServer) {
     let row = row.expect("it was waited for");
     let login = format!("--login '{}'", server.target_as(server.server.user(), "", "d"));
     let Some(tracer) = Tracer::attach(&sandbox, server, &login) else { return };
+    let sessions = server.sql("SELECT ID, TID, HOST, COMMAND FROM information_schema.PROCESSLIST");
     std::thread::sleep(Duration::from_millis(500));
     let seen = tracer.end();
     client.end();
     let of_client = seen.requests.iter().filter(|one| one["text"] == "DO SLEEP(0.1)");
     let ids: Vec<String> = of_client.map(|one| one["server_id"].to_string()).collect();
     let id = row[0].clone().expect("a number");
-    let all = || format!("{ids:?}, not {id}: {:#?}, {}", seen.requests, seen.ledger);
+    let all = || {
+        let of_server = &sessions.rows;
+        format!("{ids:?}, not {id} of {of_server:?}: {:#?}, {}", seen.requests, seen.ledger)
+    };
     assert!(!ids.is_empty() && ids.iter().all(|one| *one == id), "{}", all());
 }

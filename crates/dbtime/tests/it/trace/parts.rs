@@ -66,7 +66,7 @@ pub(super) fn the_holder_of_a_row_is_named(server: &GivenServer) {
 #[test]
 fn waits_for_other_commits_have_names() {
     for settings in [&[][..], &BINLOG] {
-        waits_for_commits_have_names(&GivenServer::start(Product::Mariadb, settings));
+        waits_for_commits_have_names(&GivenServer::on_disk(Product::Mariadb, settings));
     }
 }
 
@@ -95,7 +95,7 @@ pub(super) fn waits_for_commits_have_names(server: &GivenServer) {
 
 #[test]
 fn the_file_that_is_waited_for_is_named_and_so_is_the_time_in_the_socket() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::on_disk(Product::Mariadb, &[]));
     server.sql("CREATE TABLE f (id INT PRIMARY KEY, n INT) ENGINE=InnoDB");
     let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
     let mut client = RawClient::connect(&server);

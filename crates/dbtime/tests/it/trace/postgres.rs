@@ -253,7 +253,7 @@ pub(super) fn files_have_names(server: &GivenServer) {
 
 #[test]
 fn tables_that_are_waited_for_are_named() {
-    let (sandbox, server) = start();
+    let (sandbox, server) = (Sandbox::new(), GivenServer::on_disk(Product::Postgres, &SETTINGS));
     let mut client = RawPostgres::connect(&server);
     let statement = "CREATE DATABASE copied STRATEGY file_copy";
     let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };

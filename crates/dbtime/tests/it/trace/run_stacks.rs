@@ -32,7 +32,7 @@ fn by_frame(stacks: &[FoldedStack], place: usize) -> BTreeMap<&str, u64> {
 #[test]
 fn stacks_come_to_what_the_parts_are() {
     for product in [Product::Mariadb, Product::Postgres] {
-        let sandbox = Sandbox::new();
+        let sandbox = Sandbox::on_disk();
         let load = "--connections 2 --time 3s --warmup 200ms";
         let line = format!("tpcb --target {} {load}", product.name());
         let Some((run, record)) = with_stacks(&sandbox, &line) else { return };

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// The record of a run with these options; `None` without eBPF.
 pub(super) fn traced(line: &str) -> Option<Value> {
-    let ran = Sandbox::new().run(&format!("run {line} --trace --json"));
+    let ran = Sandbox::on_disk().run(&format!("run {line} --trace --json"));
     let record: Value = serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {ran:?}"));
     if record["trace"].is_null() {
         not_tested(&record["validity"].to_string());
@@ -175,7 +175,7 @@ fn a_commit_s_sync_is_that_of_the_log() {
 /// All calls are timed from within, and nothing is outside of the window.
 #[test]
 fn sqlite_s_waits_are_by_kind_of_file() {
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::on_disk();
     let load = "--workers 2 --transactions 400 --budget-every 1 --no-record --json";
     let ran = sandbox.run(&format!("run atm --target 'sqlite:?synchronous=full' {load}"));
     let record = ran.fine().json();

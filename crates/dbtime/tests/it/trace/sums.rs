@@ -45,7 +45,7 @@ fn a_summary_counts_every_statement_and_a_histogram_too() {
 #[test]
 fn waits_for_files_are_added_up_and_are_the_parts_of_the_statements() {
     const LIGHT: u64 = 8_000;
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
+    let (sandbox, server) = (Sandbox::new(), GivenServer::on_disk(Product::Mariadb, &[]));
     server.sql("CREATE TABLE f (id INT PRIMARY KEY, n INT) ENGINE=InnoDB");
     let Some(tracer) = Tracer::start(&sandbox, &server, "--record it.trace --summary") else {
         return;

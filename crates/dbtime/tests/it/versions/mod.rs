@@ -60,7 +60,7 @@ impl Version {
 
     pub(crate) fn start(&self, settings: &[(&str, &str)]) -> GivenServer {
         say(&self.name);
-        GivenServer::start_in(self.product, Some(&self.prefix), settings)
+        GivenServer::start_in(self.product, &self.prefix, settings)
     }
 
     /// Says loudly that this version cannot do something, which is therefore not tested.

@@ -1,0 +1,5 @@
+//! The loops that drive a load: on a simulated clock, on SQLite, and on a real PostgreSQL.
+
+mod postgres;
+mod simulated_load;
+mod sqlite;

@@ -1,0 +1,112 @@
+//! What is compared of hand-made runs and sweeps, and in which order it stands.
+
+use crate::fixtures;
+use dbtime_model::record::{FactorValue, RunRecord, Sweep, SweepRun};
+use dbtime_report::compare::{self, RunComparison, SweepComparison};
+use dbtime_report::terminal::PageStyle;
+
+#[test]
+fn what_changed_most_comes_first() {
+    let (a, mut b) = (fixtures::open(), fixtures::open());
+    let last = b.record.operations.len() - 1;
+    b.record.operations[last].latency_us.response.mean *= 50.0;
+    b.record.statements[2].latency_us.mean += 5e6;
+    b.record.budget_us.as_mut().expect("a budget").lock = Some(9e6);
+    let compared = RunComparison::of([("a", &a.record), ("b", &b.record)]);
+    assert_eq!(compared.operations[0].name, b.record.operations[last].name);
+    let statement = &b.record.statements[2];
+    assert_eq!(compared.statements[0].name, format!("{}: {}", statement.operation, statement.name));
+    assert_eq!(compared.parts[0].name, "lock");
+    assert_eq!(compared.parts.last().expect("a total").name, "total");
+    assert!(compared.unlike.is_empty() && compared.verdict.is_none());
+    let json = serde_json::to_value(&compared).expect("JSON");
+    assert_eq!(json["parts"][0]["b"], 9e6);
+    assert_eq!(json["verdict"], serde_json::Value::Null);
+}
+
+#[test]
+fn different_workloads_are_named_before_any_figure() {
+    let (a, mut b) = (fixtures::open(), fixtures::closed());
+    b.record.workload.name = "point-select".to_owned();
+    let compared = RunComparison::of([("a", &a.record), ("b", &b.record)]);
+    let text = compare::runs_text(&compared, PageStyle::default());
+    let second = text.lines().nth(1).expect("a second line");
+    assert!(second.contains("DIFFERENT WORKLOADS"), "{text}");
+    let at =
+        |expected: &str| text.find(expected).unwrap_or_else(|| panic!("no {expected} in {text}"));
+    assert!(
+        at("DIFFERENT TARGETS") < at("DIFFERENT LOADS") && at("DIFFERENT LOADS") < at("Figures")
+    );
+    let page = compare::runs_page(&compared);
+    assert!(page.contains("DIFFERENT WORKLOADS") && page.contains("No verdict"));
+}
+
+#[test]
+fn statements_of_one_name_with_other_texts_are_other_work() {
+    let (a, mut b) = (fixtures::open(), fixtures::open());
+    b.record.statements[1].fingerprint = format!("SELECT {}\u{1b}[31m", "long, ".repeat(50));
+    let compared = RunComparison::of([("a", &a.record), ("b", &b.record)]);
+    let [sentence] = &compared.unlike[..] else { panic!("one sentence: {:?}", compared.unlike) };
+    assert!(sentence.starts_with("DIFFERENT STATEMENTS of one name. A: "), "{sentence}");
+    assert!(sentence.contains("B: SELECT long, long") && sentence.len() < 200, "{sentence}");
+    assert!(!sentence.contains('\u{1b}'));
+}
+
+#[test]
+fn counters_are_compared_per_transaction() {
+    let (a, mut b) = (fixtures::closed(), fixtures::closed());
+    let counter =
+        b.record.counters.as_mut().expect("counters").key_counters.last_mut().expect("some");
+    counter.per_transaction = counter.per_transaction.map(|each| each * 40.0);
+    let name = counter.name.clone();
+    let compared = RunComparison::of([("a", &a.record), ("b", &b.record)]);
+    assert_eq!(compared.counters[0].name, name);
+    assert!(compared.counters[0].ratio.is_some_and(|ratio| (ratio - 40.0).abs() < 1e-6));
+}
+
+#[test]
+fn a_counter_that_one_side_did_not_count_is_zero_there() {
+    let (mut a, mut b) = (fixtures::closed().record, fixtures::closed().record);
+    let of = |record: &mut RunRecord| record.counters.take().expect("counters");
+    let (mut in_a, mut in_b) = (of(&mut a), of(&mut b));
+    in_a.notes.clear();
+    let gone = in_a.key_counters.remove(0);
+    in_b.key_counters[1].per_transaction =
+        in_b.key_counters[1].per_transaction.map(|each| each * 2.0);
+    let grown = in_b.key_counters[1].name.clone();
+    (a.counters, b.counters) = (Some(in_a), Some(in_b));
+    let compared = |a: &RunRecord, b: &RunRecord| RunComparison::of([("a", a), ("b", b)]).counters;
+    let first = &compared(&a, &b)[0];
+    assert_eq!((&first.name, first.a, first.b), (&gone.name, Some(0.0), gone.per_transaction));
+    assert!(first.difference.is_some());
+    // What is not known is no zero, and stands behind what is.
+    let stands_last = |a: &RunRecord| {
+        let counters = compared(a, &b);
+        let last = counters.last().expect("some");
+        assert_eq!((&counters[0].name, &last.name, last.a), (&grown, &gone.name, None));
+    };
+    let mut other = a.clone();
+    other.target.version.push('1');
+    stands_last(&other);
+    let mut reset = a.clone();
+    reset.counters.as_mut().expect("counters").notes.push("reset".to_owned());
+    stands_last(&reset);
+    let none = RunRecord { counters: None, ..a };
+    assert!(compared(&none, &b).iter().all(|pair| pair.a.is_none() && pair.b.is_some()));
+}
+
+#[test]
+fn what_was_not_swept_is_as_given() {
+    let run = (SweepRun::default(), fixtures::open().record);
+    let repeated = Sweep { runs: vec![run.clone(), run], ..Sweep::default() };
+    let factor = FactorValue { name: "workers".to_owned(), value: "4".to_owned() };
+    let swept = SweepRun { factors: vec![factor], ..SweepRun::default() };
+    let swept = Sweep { runs: vec![(swept, fixtures::open().record)], ..Sweep::default() };
+    let compared = SweepComparison::of([("a", &repeated), ("b", &swept)]);
+    assert_eq!(compared.only_a, ["as given"]);
+    assert_eq!(compared.only_b, ["workers=4"]);
+    let compared = SweepComparison::of([("a", &repeated), ("b", &repeated)]);
+    assert_eq!(compared.combinations[0].repetitions, [2, 2]);
+    let text = compare::sweeps_text(&compared, PageStyle::default());
+    assert!(text.contains("as given") && !text.contains("only in"), "{text}");
+}

@@ -1,0 +1,10 @@
+//! What reports print and draw of hand-made records, in the terminal, as HTML and in a browser.
+
+mod browser;
+mod compare;
+mod counters;
+mod fixtures;
+mod html;
+mod processes;
+mod study;
+mod terminal;

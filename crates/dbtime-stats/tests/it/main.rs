@@ -1,0 +1,4 @@
+//! Verdicts and fits on simulated studies of which the truth is known.
+
+mod false_alarms;
+mod scalability;
