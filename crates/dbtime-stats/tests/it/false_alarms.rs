@@ -5,7 +5,7 @@ use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-const STUDIES: u64 = 4_000;
+const STUDIES: u64 = if cfg!(feature = "long") { 40_000 } else { 4_000 };
 
 const RULE: VerdictRule = VerdictRule { margin: 0.01, comparisons: 1, level: 0.95 };
 

@@ -60,6 +60,7 @@ mod usage;
 mod usage_command;
 #[cfg(feature = "versions")]
 mod versions;
+mod watched_run;
 mod worker;
 mod workloads;
 #[cfg(feature = "trace")]

@@ -3,6 +3,7 @@
 use crate::given_server::{GivenServer, PRODUCTS};
 use crate::relay::relay;
 use crate::sandbox::{Ran, Sandbox, count, counts_add_up, number};
+use crate::watched_run::WatchedRun;
 use dbtime_model::{Product, WireProtocol};
 use dbtime_null_server::{FaultSchedule, ListenAddress, NullServer, NullServerOptions};
 use serde_json::Value;
@@ -94,11 +95,15 @@ impl Namespace {
     }
 
     fn start(&self, sandbox: &Sandbox, line: &str) -> std::process::Child {
+        self.command(sandbox, line).spawn().expect("dbtime starts")
+    }
+
+    fn command(&self, sandbox: &Sandbox, line: &str) -> Command {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", &self.name, env!("CARGO_BIN_EXE_dbtime")]);
         command.args(crate::sandbox::words(line));
         sandbox.settle(&mut command);
-        command.spawn().expect("dbtime starts")
+        command
     }
 }
 
@@ -119,17 +124,16 @@ fn a_network_that_is_cut_is_an_outage_and_not_the_end() {
         let sandbox = Sandbox::new();
         let line = format!(
             "run values1 --target {}?{}=2s --connections 4 --rate 100/s --time 12s --warmup 0s \
-             --statement-timeout 500ms --no-record --json",
+             --statement-timeout 500ms --no-record --events",
             target(&given, at),
             if product == Product::Postgres { "connect_timeout" } else { "connect-timeout" },
         );
-        let child = space.start(&sandbox, &line);
-        std::thread::sleep(Duration::from_secs(2));
+        let running = WatchedRun::of(space.command(&sandbox, &line), line);
+        std::thread::sleep(Duration::from_millis(500));
         space.cut(true);
         std::thread::sleep(Duration::from_secs(4));
         space.cut(false);
-        let ran = Ran::new(&line, &child.wait_with_output().expect("it ends"));
-        let json = ran.fine().json();
+        let json = running.end().fine().json();
         counts_add_up(&json);
         assert!(count(&json, "/errors/timeout") >= 1, "{}", json["errors"]);
         let from = number(&json, "/connections/outages/0/from_s");

@@ -1,7 +1,8 @@
 //! Servers that die, stand still or come back while a run goes on.
 
 use crate::given_server::{GivenServer, PRODUCTS};
-use crate::sandbox::{Running, Sandbox, count, counts_add_up, number};
+use crate::sandbox::{Sandbox, count, counts_add_up, number};
+use crate::watched_run::WatchedRun;
 use dbtime_engines::drive::plan::RunStop;
 use std::time::Duration;
 
@@ -14,12 +15,15 @@ fn a_killed_server_that_comes_back_is_an_outage() {
     for product in PRODUCTS {
         let mut given = GivenServer::start(product, &[]);
         let sandbox = Sandbox::new();
-        let running = sandbox.start(&format!(
-            "run values1 --target '{}' --connections 8 --rate 200/s --time 16s --warmup 0s \
-             --out r --json",
-            given.target()
-        ));
-        pause(2.5);
+        let running = WatchedRun::start(
+            &sandbox,
+            &format!(
+                "run values1 --target '{}' --connections 8 --rate 200/s --time 16s --warmup 0s \
+             --out r",
+                given.target()
+            ),
+        );
+        pause(0.5);
         given.server.kill();
         pause(1.0);
         given.server.restart(&|_| {}, &RunStop::default()).expect("it comes back");
@@ -45,12 +49,15 @@ fn a_server_that_stands_still_delays_and_loses_nothing() {
     for product in PRODUCTS {
         let given = GivenServer::start(product, &[]);
         let sandbox = Sandbox::new();
-        let running = sandbox.start(&format!(
-            "run values1 --target '{}' --connections 8 --rate 100/s --time 8s --warmup 0s \
-             --no-record --json",
-            given.target()
-        ));
-        pause(2.0);
+        let running = WatchedRun::start(
+            &sandbox,
+            &format!(
+                "run values1 --target '{}' --connections 8 --rate 100/s --time 5s --warmup 0s \
+             --no-record",
+                given.target()
+            ),
+        );
+        pause(0.5);
         given.server.pause();
         pause(3.0);
         given.server.resume();
@@ -74,11 +81,14 @@ fn a_server_that_never_answers_again_does_not_hold_the_run() {
     for product in PRODUCTS {
         let given = GivenServer::start(product, &[]);
         let sandbox = Sandbox::new();
-        let running = sandbox.start(&format!(
-            "run values1 --target '{}' --connections 4 --time 2s --warmup 0s --no-record --json",
-            given.target()
-        ));
-        pause(1.0);
+        let running = WatchedRun::start(
+            &sandbox,
+            &format!(
+                "run values1 --target '{}' --connections 4 --time 2s --warmup 0s --no-record",
+                given.target()
+            ),
+        );
+        pause(0.5);
         given.server.pause();
         let ran = running.end();
         given.server.resume();
@@ -100,11 +110,14 @@ fn a_server_that_stays_away_is_failures_and_no_end() {
     for product in PRODUCTS {
         let given = GivenServer::start(product, &[]);
         let sandbox = Sandbox::new();
-        let running = sandbox.start(&format!(
-            "run values1 --target '{}' --connections 4 --time 3s --warmup 0s --no-record --json",
-            given.target()
-        ));
-        pause(1.5);
+        let running = WatchedRun::start(
+            &sandbox,
+            &format!(
+                "run values1 --target '{}' --connections 4 --time 3s --warmup 0s --no-record",
+                given.target()
+            ),
+        );
+        pause(0.5);
         given.server.kill();
         let json = running.end().with(3, &[]).json();
         counts_add_up(&json);
@@ -116,7 +129,7 @@ fn a_server_that_stays_away_is_failures_and_no_end() {
 }
 
 /// The server that a run has started and that listens, by its process id.
-fn private_server_of(running: &Running) -> i32 {
+fn private_server_of(running: &WatchedRun) -> i32 {
     let of = |pid: &i32| {
         let read =
             |name| std::fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default();
@@ -137,11 +150,10 @@ fn private_server_of(running: &Running) -> i32 {
 #[test]
 fn a_private_server_that_ends_early_is_told() {
     let sandbox = Sandbox::new();
-    let running = sandbox.start(
-        "run values1 --target mariadb --connections 2 --time 6s --warmup 0s --no-record --json",
-    );
+    let line = "run values1 --target mariadb --connections 2 --time 3s --warmup 0s --no-record";
+    let running = WatchedRun::start(&sandbox, line);
     let server = rustix::process::Pid::from_raw(private_server_of(&running)).expect("its id");
-    pause(4.0);
+    pause(0.5);
     rustix::process::kill_process(server, rustix::process::Signal::KILL).expect("it is there");
     let json = running.end().unserved().json();
     counts_add_up(&json);

@@ -2,6 +2,7 @@
 
 use dbtime_load::program::SqlValue;
 use dbtime_wire::mysql::{HEADER, MAX_PAYLOAD, command, write_packet};
+use memchr::memchr3;
 use std::io::Write;
 
 /// Types of the binary protocol.
@@ -57,6 +58,15 @@ pub(super) fn literal(value: &SqlValue, backslash: bool, out: &mut Vec<u8>) {
 
 fn quoted(text: &str, backslash: bool, out: &mut Vec<u8>) {
     out.push(b'\'');
+    match memchr3(b'\'', b'\\', 0, text.as_bytes()) {
+        // As nearly all are: megabytes of them are loaded.
+        None => out.extend_from_slice(text.as_bytes()),
+        Some(_) => escaped(text, backslash, out),
+    }
+    out.push(b'\'');
+}
+
+fn escaped(text: &str, backslash: bool, out: &mut Vec<u8>) {
     for byte in text.bytes() {
         match byte {
             b'\'' => out.extend_from_slice(b"''"),
@@ -65,7 +75,6 @@ fn quoted(text: &str, backslash: bool, out: &mut Vec<u8>) {
             other => out.push(other),
         }
     }
-    out.push(b'\'');
 }
 
 /// Writes a COM_STMT_EXECUTE.

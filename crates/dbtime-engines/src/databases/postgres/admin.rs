@@ -6,6 +6,7 @@ use crate::socket::SocketClient;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::SqlValue;
 use dbtime_load::workload::{ColumnType, WorkloadColumn, WorkloadTable};
+use memchr::{memchr, memchr3};
 use std::io::Write;
 use std::ops::Range;
 
@@ -66,6 +67,11 @@ fn line(values: &[SqlValue], data: &mut Vec<u8>) {
 }
 
 fn escaped(text: &str, data: &mut Vec<u8>) {
+    let bytes = text.as_bytes();
+    if memchr3(b'\\', b'\t', b'\n', bytes).is_none() && memchr(b'\r', bytes).is_none() {
+        // As nearly all are: megabytes of them are loaded.
+        return data.extend_from_slice(bytes);
+    }
     for byte in text.bytes() {
         match byte {
             b'\\' => data.extend_from_slice(b"\\\\"),

@@ -156,7 +156,7 @@ fn another_process_that_holds_the_lock_is_named() {
         assert_eq!(failure.class, ErrorClass::Busy);
         let found = holders(&connection);
         println!("{journal}, {begin}: {found:?}");
-        let expected = format!("pid {} (sqlite", other.id());
+        let expected = format!("pid {} (it-", other.id());
         assert!(found[0].holder.starts_with(&expected), "{found:?}");
         drop(other.stdin.take());
         other.wait().expect("ended");
