@@ -86,9 +86,7 @@ lint: setup
 	$(CARGO) fmt --all -- --check
 	$(CARGO) clippy --workspace --all-targets $(LOCKED) -- -D warnings
 	$(CARGO) run --quiet --package xtask $(LOCKED)
-	$(CARGO) clippy --package dbtime --bins --no-default-features $(LOCKED) -- -D warnings
-	$(CARGO) check --quiet --manifest-path fuzz/Cargo.toml --target-dir "$(TARGET)" \
-		--no-default-features $(LOCKED)
+	$(CARGO) clippy --workspace --exclude dbtime-kernel-tests --no-default-features $(LOCKED) -- -D warnings
 
 bench: setup
 	$(CARGO) bench --workspace --benches $(LOCKED)

@@ -26,7 +26,7 @@ for target in "$@"; do
     mkdir -p "fuzz/corpus/$target"
     begun=$(date +%s)
     # Seeds have the name of what they are: a workload, a record.
-    if cargo +nightly fuzz run "$target" "fuzz/corpus/$target" "fuzz/seeds/${target%%_*}" -- \
+    if cargo +nightly fuzz run --features link "$target" "fuzz/corpus/$target" "fuzz/seeds/${target%%_*}" -- \
         -max_total_time="$seconds" -print_final_stats=1 2>"$output"; then
         outcome=clean lines=20
     else

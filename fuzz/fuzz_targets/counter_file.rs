@@ -24,10 +24,10 @@ fuzz_target!(|bytes: &[u8]| {
         show(&report);
     }
     use CounterDocument::CounterSample as Sample;
-    if let [Ok(Sample(before)), Ok(Sample(after))] = &samples[..] {
-        if let Ok(report) = difference(before, after) {
-            show(&report);
-        }
+    if let [Ok(Sample(before)), Ok(Sample(after))] = &samples[..]
+        && let Ok(report) = difference(before, after)
+    {
+        show(&report);
     }
 });
 

@@ -28,6 +28,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("dbtime-lab", 4),
     ("dbtime-report", 4),
     ("dbtime", 5),
+    ("dbtime-fuzz", 5),
     ("xtask", 5),
 ];
 

@@ -41,6 +41,7 @@ void capture_begin(void)
 	side = 0;
 	last_connection = 0;
 	last_client_end = 0;
+	last_clock_ahead = 0;
 }
 
 __u32 capture_settings_size(void)

@@ -45,6 +45,17 @@ static __always_inline void add_cpu_wait(struct thread *thread, struct task_stru
 }
 
 /*
+ * How far the scheduler's clock was ahead of ours when that was compared last, of any thread; 0:
+ * never. All threads have these two clocks, but of a new one they were not compared yet.
+ */
+__u64 last_clock_ahead;
+
+static __always_inline __u64 clock_ahead(struct thread *thread)
+{
+	return thread->clock_ahead ? thread->clock_ahead : last_clock_ahead;
+}
+
+/*
  * The time of a wake-up without an event: on the way off the CPU, or from an idle CPU, where some
  * kernels leave events out. The scheduler's own record has the start of the wait in the queue or,
  * once the thread runs, its length.
@@ -52,13 +63,13 @@ static __always_inline void add_cpu_wait(struct thread *thread, struct task_stru
 static __always_inline __u64 recover_wakeup(struct thread *thread, struct task_struct *task,
 					  __u64 arrived)
 {
-	__u64 queued;
+	__u64 queued, ahead = clock_ahead(thread);
 
-	if (!bpf_core_field_exists(task->sched_info) || !thread->clock_ahead)
+	if (!bpf_core_field_exists(task->sched_info) || !ahead)
 		return thread->off_cpu_at;
 	queued = task->sched_info.last_queued;
 	if (queued)
-		return queued - thread->clock_ahead;
+		return queued - ahead;
 	return arrived - (task->sched_info.run_delay - thread->run_delay);
 }
 
@@ -122,7 +133,7 @@ static __always_inline void recover_switch_in(struct thread *thread, struct task
 	__u64 at = thread->off_cpu_at;
 
 	if (bpf_core_field_exists(task->sched_info))
-		at = task->sched_info.last_arrival - thread->clock_ahead;
+		at = task->sched_info.last_arrival - clock_ahead(thread);
 	if (at > now)
 		at = now;
 	if (at < thread->off_cpu_at)
@@ -164,7 +175,8 @@ static __always_inline void switch_out(struct thread *thread, struct task_struct
 	if (thread->off_cpu_at)
 		recover_switch_in(thread, task, now);
 	else if (thread->switched_in_at && bpf_core_field_exists(task->sched_info))
-		thread->clock_ahead = task->sched_info.last_arrival - thread->switched_in_at;
+		last_clock_ahead = thread->clock_ahead =
+			task->sched_info.last_arrival - thread->switched_in_at;
 	if (now < thread->on_cpu_at)
 		now = thread->on_cpu_at;
 	if (thread->connection)

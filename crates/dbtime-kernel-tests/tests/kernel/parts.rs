@@ -20,10 +20,21 @@ pub(crate) fn served(
     timeline: &ThreadTimeline,
     events: &[TimelineEvent],
 ) -> (WatchedServer, TracedRequest) {
-    const REGULAR: u32 = 0o100_000;
-    const CONNECTION: u32 = 0o140_000;
     let config = CaptureConfig { stacks: true, ..streamed() };
     let mut server = WatchedServer::new(WireProtocol::Postgres, &config);
+    let request = serve(&mut server, timeline, events);
+    assert_eq!(server.requests().len(), 1);
+    (server, request)
+}
+
+/// The same with the thread that the server has now.
+fn serve(
+    server: &mut WatchedServer,
+    timeline: &ThreadTimeline,
+    events: &[TimelineEvent],
+) -> TracedRequest {
+    const REGULAR: u32 = 0o100_000;
+    const CONNECTION: u32 = 0o140_000;
     let names = timeline.names.iter().enumerate().skip(1);
     let others = names.map(|(number, name)| server.machine.task(200 + number as u32, None, name));
     let tasks: Vec<HostTask> = [server.task].into_iter().chain(others).collect();
@@ -35,7 +46,7 @@ pub(crate) fn served(
     server.machine.set_clock(BEGIN);
     server.machine.run(server.task, cpu);
     server.reads(QUERY);
-    events.iter().for_each(|event| happens(&mut server, &tasks, event));
+    events.iter().for_each(|event| happens(server, &tasks, event));
     let Some(ThreadState::On(cpu)) = timeline.rows[0].last() else { panic!("it ends on a CPU") };
     let facts = timeline.last_facts();
     tasks.iter().zip(&facts).for_each(|(task, facts)| server.machine.set_facts(*task, facts));
@@ -43,12 +54,10 @@ pub(crate) fn served(
     server.machine.run(server.task, *cpu);
     server.sends(ANSWER);
     server.finds_nothing();
-    let mut requests = server.requests();
-    assert_eq!(requests.len(), 1, "{requests:?}");
-    let request = requests.remove(0);
+    let request = server.requests().pop().expect("it was seen");
     assert_eq!((request.start.0, request.end.0), (BEGIN, timeline.end()));
     check_stacks(&request);
-    (server, request)
+    request
 }
 
 /// Where a thread waited is known for each part that is waiting, and all of it.
@@ -246,6 +255,20 @@ fn that_a_thread_is_woken_need_not_be_told() {
     let whole = "cpu 8, runq_woken 4, lock 2, net 2";
     assert_eq!(parts_of(drawn), whole);
     assert_eq!(parts_without(drawn, is_waking), whole);
+}
+
+/// Its first sleep is ended by a timer, of which some kernels tell nothing; another thread has
+/// slept before.
+#[test]
+fn a_new_thread_has_the_clocks_of_the_others() {
+    let first = ThreadTimeline::of("A  0nw00nw0");
+    let (mut server, _) = served(&first, &first.events());
+    server.task = server.machine.task(300, Some(server.task), "new");
+    let timeline = ThreadTimeline::of("A  0lllww00");
+    let mut events = timeline.events();
+    events.retain(|event| !matches!(event.what, SchedulerEvent::Wakes(_)));
+    let request = serve(&mut server, &timeline, &events);
+    assert_eq!(shown(&request.parts), "cpu 3, runq_woken 2, lock 3");
 }
 
 /// Why is not known, nor that it had the CPU meanwhile: that is nobody's part.

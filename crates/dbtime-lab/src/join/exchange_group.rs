@@ -215,6 +215,12 @@ impl ExchangeGroup {
     }
 }
 
+/// How long of what is booked as the driver's its thread waited for a CPU: the driver may note that
+/// it has read an answer, lose its CPU, and take it then.
+pub(super) fn runq_within(parts: &Parts, runq: Nanos) -> Nanos {
+    runq.min(parts.duration(Part::Client))
+}
+
 /// A statement with these parts.
 fn joined(
     exchange: &StatementExchange,
@@ -223,6 +229,7 @@ fn joined(
     answer: ServerAnswer,
 ) -> JoinedStatement {
     let took = Nanos(parts.total().max(0).cast_unsigned());
+    let client_runq = client_runq.map(|runq| runq_within(&parts, runq));
     JoinedStatement { exchange: *exchange, took, parts, way_out, client_runq, answer }
 }
 

@@ -1,6 +1,6 @@
 //! A transaction with statements that are not decided yet.
 
-use super::exchange_group::ExchangeGroup;
+use super::exchange_group::{ExchangeGroup, runq_within};
 use super::joined_transaction::{
     BareStatement, JoinedStatement, JoinedTransaction, JoinedWaits, LeftOutTransaction,
     StatementMatch,
@@ -76,7 +76,7 @@ impl PendingTransaction {
         }
         self.waits.extend(group.waits());
         match group.client_runq() {
-            Some(runq) => self.client_runq += runq,
+            Some(runq) => self.client_runq += runq_within(&parts, runq),
             None => self.lacks_client_runq = true,
         }
         if !is_split {

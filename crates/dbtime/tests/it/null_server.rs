@@ -163,7 +163,7 @@ fn requests_are_held_back_as_a_network_would() {
         for flags in ["--connections 1", "--connections 16", "--connections 8 --rate 400/s"] {
             let flags = format!("{flags} --transactions 200");
             // Beside something loud either of them may be slow for a while.
-            let tried = (0..3).map(|_| {
+            let tried = (0..8).map(|_| {
                 let fast = run(&server, &format!("{flags} --network-delay 0s"));
                 let slow = run(&server, &format!("{flags} --network-delay 10ms"));
                 assert_eq!(fast["load"]["network_delay_us"], Value::Null);
@@ -172,10 +172,11 @@ fn requests_are_held_back_as_a_network_would() {
                 let median = |json: &Value| number(json, "/latency_us/response/p50");
                 (least, median(&slow) - median(&fast), slow)
             });
+            // Late wake-ups teach to wake early: by half of the delay at most.
             let is_near = |(least, added, _): &(f64, f64, Value)| {
-                *least >= 9e3 && (9e3..15e3).contains(added)
+                *least >= 5e3 && (9e3..15e3).contains(added)
             };
-            let (.., slow) = tried.into_iter().find(is_near).expect("the delay, in one of three");
+            let (.., slow) = tried.into_iter().find(is_near).expect("the delay, in one of eight");
             let part = number(&slow, "/budget_us/server_and_wire");
             assert!(part >= 9.5e3, "{flags}: {part} µs in its part");
         }

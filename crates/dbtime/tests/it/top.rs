@@ -128,6 +128,19 @@ impl Screen {
         }
     }
 
+    /// Waits until a text stands on the screen so often, which is drawn piece by piece.
+    fn shows_times(&mut self, text: &str, times: usize, patience: Duration) -> String {
+        let begin = Instant::now();
+        loop {
+            let screen = grid::shown(&self.bytes);
+            if screen.matches(text).count() == times {
+                return screen;
+            }
+            assert!(begin.elapsed() < patience, "not {times} times {text} on\n{screen}");
+            self.hear();
+        }
+    }
+
     fn press(&mut self, keys: &str) {
         self.seen.clear();
         self.keys.write_all(keys.as_bytes()).expect("pressed");

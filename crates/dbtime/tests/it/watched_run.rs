@@ -37,17 +37,19 @@ impl WatchedRun {
         self.child.id()
     }
 
-    /// Waits until it ends. On its stdout there is nothing but its record.
+    /// Waits until it ends: its record as what it printed, and as said on stderr the reason of its
+    /// exit code, which is in its last event.
     pub(crate) fn end(mut self) -> Ran {
-        let is_record = |event: &Value| event["event"] == "record";
-        let events = self.events.by_ref().lines().map(|line| line.expect("text"));
-        let mut events = events.map(|line| serde_json::from_str(&line).expect("JSON"));
-        let record =
-            events.find(is_record).map_or(String::new(), |event| event["record"].to_string());
-        let mut stderr = Vec::new();
+        let mut stderr = String::new();
+        let mut last = Value::Null;
+        for line in self.events.by_ref().lines() {
+            last = serde_json::from_str(&line.expect("text")).expect("JSON");
+        }
         let mut err = self.child.stderr.take().expect("a pipe");
-        err.read_to_end(&mut stderr).expect("readable");
+        err.read_to_string(&mut stderr).expect("text");
+        stderr += last["reason"].as_str().unwrap_or_default();
+        let stdout = last["record"].to_string().into_bytes();
         let status = self.child.wait().expect("it ends");
-        Ran::new(&self.line, &Output { status, stdout: record.into_bytes(), stderr })
+        Ran::new(&self.line, &Output { status, stdout, stderr: stderr.into_bytes() })
     }
 }
