@@ -25,7 +25,9 @@ fn a_packed_study_is_verified_and_a_changed_figure_is_named() {
     sandbox.run("study pack two").fine().prints(&["Packed: two.tar.gz"]);
     sandbox.run("study pack two").refused(2, &["two.tar.gz exists already"]);
     let verified = sandbox.run("study verify two.tar.gz").fine();
-    verified.prints(&["all files are as they were packed", "9 runs", "runs.csv follows"]);
+    // A block may have been repeated.
+    let follow = "runs follow from their series, histograms and parts";
+    verified.prints(&["all files are as they were packed", follow, "runs.csv follows"]);
     // A figure that somebody made larger is found in the run, in the table and in the analysis.
     let run = sandbox.path("two/runs").join(&names(&sandbox.path("two/runs"))[0]).join("run.json");
     let record = fs::read_to_string(&run).expect("a record");

