@@ -219,18 +219,20 @@ fn nothing_is_asked_while_nobody_waits() {
             _ => &[],
         };
         let server = GivenServer::start(product, settings);
-        let before = questions(product, &server);
-        let own = questions(product, &server) - before;
+        // Of those that count, whose goodbye may be counted among the next.
+        let own = |_| counted_within(product, &server, Duration::ZERO);
+        let most = (0..3).map(own).min().expect("three") + 1;
         let options = format!("--json --login '{}'", server.target());
         let Some(tracer) = Tracer::start(&sandbox, &server, &options) else { return };
         let mut client = LockClient::connect(product, &server);
         client.query("CREATE TABLE l (id INT PRIMARY KEY, n INT)");
         // What waited before the watching is asked for once, which a busy machine may put off.
         let begin = Instant::now();
-        while counted_within(product, &server, Duration::from_secs(2)) != own {
+        while counted_within(product, &server, Duration::from_secs(2)) > most {
             assert!(begin.elapsed() < PATIENCE, "{product} is asked all the time");
         }
-        assert_eq!(counted_within(product, &server, Duration::from_secs(5)), own, "{product}");
+        let counted = counted_within(product, &server, Duration::from_secs(5));
+        assert!(counted <= most, "{product}: {counted}, {most} at most");
         assert_eq!(tracer.end().code, Some(0));
     }
 }
