@@ -6,8 +6,9 @@ set -eu
 tools=${CARGO_TARGET_DIR:-target}/tools
 own=$tools/bin/cargo-nextest
 
+# It is there, and as new as .config/nextest.toml wants it.
 works() {
-    "$@" nextest --version >/dev/null 2>&1
+    "$@" nextest show-config version >/dev/null 2>&1
 }
 if works "${CARGO:-cargo}"; then
     echo "${CARGO:-cargo} nextest"
