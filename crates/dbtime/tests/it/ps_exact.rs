@@ -55,7 +55,6 @@ fn what_was_burned_is_measured_and_no_life_is_too_short() {
     let lives: Vec<&Value> = rows
         .iter()
         .filter(|row| row["name"] == "true" && row["presence"] == "came_and_went")
-        .filter(|row| number(row, "/wall_us") < 1e6)
         .collect();
     assert!(lives.len() >= SHORT_LIVES, "{}: {json:#}", lives.len());
     for life in lives {
