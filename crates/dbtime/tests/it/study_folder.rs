@@ -4,7 +4,7 @@ use crate::sandbox::{Sandbox, names};
 use std::fs;
 
 const STUDY: &str = r#"
-run = "values1 --target null:?service=2ms --time 1s --warmup 0s"
+run = "values1 --target null:?service=20ms --time 1s --warmup 0s"
 [design]
 blocks = 3
 [gate]
