@@ -17,7 +17,7 @@ help:
 	@echo 'make deb     build a Debian package with manual pages and completions (installs cargo-deb by'
 	@echo '             `cargo install cargo-deb --locked` where it is missing)'
 	@echo 'make test    run every test (installs Chromium, servers and their like where missing)'
-	@echo 'make test-long    the same, with hundreds of kills and many traces (half an hour more)'
+	@echo 'make test-long    the same, with more kills, traces and simulated studies'
 	@echo 'make test-planted    plant causes in servers and look for them (minutes, on a quiet machine)'
 	@echo 'make test-versions   also try other versions of the servers (fetches about 500 MB once)'
 	@echo 'make test-sysbench   also try the tests of sysbench itself (fetches its source)'
@@ -58,7 +58,7 @@ demo:
 # The floors and the tidiness of the workspace are tests of xtask.
 test:
 	@echo 'dbtime: building and running all tests takes about 14 minutes on two CPUs (the second time'
-	@echo '        11), and installing what is missing a minute more.'
+	@echo '        12), and installing what is missing a minute more.'
 	@$(MAKE) --no-print-directory setup-test
 	sh crates/dbtime-observe/bpf/build.sh --check
 	@CARGO="$(CARGO)" LOCKED="$(LOCKED)" sh scripts/test.sh
