@@ -86,7 +86,6 @@ lint: setup
 	$(CARGO) fmt --all -- --check
 	$(CARGO) clippy --workspace --all-targets $(LOCKED) -- -D warnings
 	$(CARGO) run --quiet --package xtask $(LOCKED)
-	$(CARGO) clippy --package dbtime --no-default-features $(LOCKED) -- -D warnings
 
 bench: setup
 	$(CARGO) bench --workspace --benches $(LOCKED)

@@ -1,6 +1,5 @@
 //! Why a run could not be made at all, and whose affair it is.
 
-#[cfg(feature = "trace")]
 use crate::recorded_join::JoinError;
 use dbtime_engines::databases::ServerUrlError;
 use dbtime_engines::drive::plan::ScriptError;
@@ -52,11 +51,9 @@ pub enum LabError {
     #[error("interrupted {0}")]
     Interrupted(&'static str),
     /// Servers cannot be watched.
-    #[cfg(feature = "trace")]
     #[error(transparent)]
     Trace(#[from] dbtime_observe::trace::TraceError),
     /// A run and a recording cannot be joined.
-    #[cfg(feature = "trace")]
     #[error(transparent)]
     Join(Box<JoinError>),
     /// A folder is no study, or a damaged one.
@@ -84,7 +81,6 @@ impl LabError {
                 matches!(**error, ServerError::NoDatabase { .. } | ServerError::Unsuited { .. })
             }
             Self::ServerUrl(error) => !error.is_unknown_host(),
-            #[cfg(feature = "trace")]
             Self::Join(error) => error.is_usage(),
             _ => false,
         }
@@ -97,7 +93,6 @@ impl From<ServerError> for LabError {
     }
 }
 
-#[cfg(feature = "trace")]
 impl From<JoinError> for LabError {
     fn from(error: JoinError) -> Self {
         Self::Join(Box::new(error))

@@ -13,7 +13,6 @@ mod digest;
 mod drive;
 mod error;
 mod file_waits;
-#[cfg(feature = "trace")]
 pub mod holders;
 mod join;
 mod judge;
@@ -24,7 +23,6 @@ mod observers;
 mod one_shot;
 pub mod progress;
 pub mod rate_search;
-#[cfg(feature = "trace")]
 mod recorded_join;
 mod reported_run;
 mod request;
@@ -37,13 +35,11 @@ mod script_watchdog;
 mod second_sampler;
 mod server_layers;
 pub mod servers;
-#[cfg(feature = "trace")]
 mod statements;
 pub mod store;
 pub mod study;
 mod summary;
 mod targets;
-#[cfg(feature = "trace")]
 pub mod tracing;
 mod tracing_cost;
 mod workload_names;
@@ -57,7 +53,6 @@ pub use join::{
 };
 pub use one_shot::{command, operation};
 pub use progress::RunProgress;
-#[cfg(feature = "trace")]
 pub use recorded_join::{JoinError, join_recording};
 pub use reported_run::{LoadMoment, ReportedResult, ReportedRun};
 pub use request::{

@@ -4,7 +4,6 @@
 use crate::error::LabError;
 use crate::observers::{DrivenLog, RunObserver, driven_unwritten};
 use crate::request::RunRequest;
-#[cfg(feature = "trace")]
 use crate::statements::StatementLog;
 use crate::store::RunStore;
 use crate::targets::PreparedTarget;
@@ -65,7 +64,6 @@ pub(crate) struct TracedTables {
 #[derive(Clone, Debug)]
 pub(crate) struct TracedStacks {
     /// For the record.
-    #[cfg_attr(not(feature = "trace"), expect(dead_code, reason = "the tracer reads it"))]
     pub(crate) info: StacksInfo,
     /// The record's files.
     pub(crate) folded: FoldedStacks,
@@ -183,7 +181,6 @@ pub(crate) fn has_parts(recorder: &Recorder) -> bool {
 /// A tracer, and what is wrong with what it is to write.
 type AttachedTracer = (Box<dyn ServerTracer>, Vec<Warning>);
 
-#[cfg(feature = "trace")]
 fn attach(
     request: &RunRequest,
     plan: &LoadPlan,
@@ -207,7 +204,6 @@ fn attach(
 }
 
 /// Whoever may not look at the processes of others does not see theirs.
-#[cfg(feature = "trace")]
 fn no_server() -> LabError {
     let why = match dbtime_observe::trace::missing_rights() {
         Some(missing) => format!(
@@ -219,16 +215,6 @@ fn no_server() -> LabError {
             .to_owned(),
     };
     LabError::Target(why)
-}
-
-#[cfg(not(feature = "trace"))]
-fn attach(
-    _: &RunRequest,
-    _: &LoadPlan,
-    _: &dyn PreparedTarget,
-    _: Option<&RunStore>,
-) -> Result<AttachedTracer, LabError> {
-    Err(LabError::Target("this dbtime was built without its tracer".to_owned()))
 }
 
 fn untraced(error: &LabError) -> Warning {

@@ -14,10 +14,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-#[cfg(feature = "trace")]
 mod record_revision;
 
-#[cfg(feature = "trace")]
 pub(crate) use record_revision::RecordRevision;
 
 /// What follows the name of a run folder in the making, before the number of its process.

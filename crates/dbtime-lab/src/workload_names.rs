@@ -2,11 +2,9 @@
 
 use crate::summary::fingerprint_of;
 use dbtime_load::workload::Workload;
-#[cfg(feature = "trace")]
 use dbtime_model::OperationId;
 use dbtime_model::StatementId;
 use dbtime_model::driven_file::{DrivenNames, DrivenStatementName};
-#[cfg(feature = "trace")]
 use rustc_hash::FxHashMap;
 
 /// What a workload calls its operations and statements, those included that a script has made.
@@ -26,15 +24,12 @@ pub(crate) fn driven_names(workload: &Workload) -> DrivenNames {
 /// Names such as `withdraw: commit`.
 pub(crate) struct WorkloadNames {
     statements: Vec<String>,
-    #[cfg(feature = "trace")]
     operations: Vec<String>,
-    #[cfg(feature = "trace")]
     by_fingerprint: FxHashMap<String, usize>,
 }
 
 impl From<DrivenNames> for WorkloadNames {
     fn from(names: DrivenNames) -> Self {
-        #[cfg(feature = "trace")]
         let by_fingerprint = {
             let mut places = FxHashMap::default();
             for (index, statement) in names.statements.iter().enumerate() {
@@ -50,9 +45,7 @@ impl From<DrivenNames> for WorkloadNames {
         let name = |one: &DrivenStatementName| format!("{}: {}", operation(one), one.name);
         Self {
             statements: names.statements.iter().map(name).collect(),
-            #[cfg(feature = "trace")]
             by_fingerprint,
-            #[cfg(feature = "trace")]
             operations: names.operations,
         }
     }
@@ -69,7 +62,6 @@ impl WorkloadNames {
     }
 
     /// The name of a statement; that of its operation where it has no place in the workload.
-    #[cfg(feature = "trace")]
     pub(crate) fn name(&self, operation: OperationId, statement: Option<StatementId>) -> String {
         let name = statement.and_then(|id| self.statement(id)).map(str::to_owned);
         let operation = || self.operations.get(usize::from(operation.0)).cloned();
@@ -78,7 +70,6 @@ impl WorkloadNames {
 
     /// The name of the statement with this text; where it is none of the workload's, or that of
     /// several, the text without its literals.
-    #[cfg(feature = "trace")]
     pub(crate) fn of_text(&self, text: &str) -> String {
         let mut fingerprint = String::new();
         dbtime_sql::fingerprint(text, &mut fingerprint);

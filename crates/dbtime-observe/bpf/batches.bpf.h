@@ -90,7 +90,7 @@ static __always_inline __u32 append(struct connection *connection, const char *a
 }
 
 /* Another Parse. Global: see `consume`. */
-int append_parse(struct connection *connection, __u64 address, __u32 length, __u32 all)
+__noinline int append_parse(struct connection *connection, __u64 address, __u32 length, __u32 all)
 {
 	const char *at = (const char *)address;
 	struct executed *executed;
@@ -127,7 +127,7 @@ int append_parse(struct connection *connection, __u64 address, __u32 length, __u
 
 /* A Bind of a statement that an earlier request, or an earlier message, prepared; 0: which one that is
  * was not read. Global: see `consume`. */
-int append_bind(struct connection *connection, __u64 address, __u32 length)
+__noinline int append_bind(struct connection *connection, __u64 address, __u32 length)
 {
 	struct executed *executed;
 
@@ -217,7 +217,7 @@ static long time_executed(__u64 i, struct batch *batch)
 
 /* How long each statement took, up to now, where it is known when the server turned to them. Global:
  * see `consume`. */
-int time_batch(struct connection *connection, struct thread *thread, __u64 now)
+__noinline int time_batch(struct connection *connection, struct thread *thread, __u64 now)
 {
 	struct batch batch = { .connection = connection, .thread = thread, .now = now };
 
@@ -258,7 +258,7 @@ static long compare_executed(__u64 i, struct batch *batch)
 }
 
 /* The statement that a request is known by: the one that took longest. Global: see `consume`. */
-__u32 chief_of(struct connection *connection)
+__noinline __u32 chief_of(struct connection *connection)
 {
 	struct batch batch = { .connection = connection };
 

@@ -60,7 +60,7 @@ static __always_inline void complete_statement(struct connection *connection, __
  * The number at the end of a CommandComplete that ends there; NOT_KNOWN: there is none, or something
  * else. It is read from its end on, and never beyond its beginning. Global: see `consume`.
  */
-__u64 rows_in_tag(__u64 end, __u32 length)
+__noinline __u64 rows_in_tag(__u64 end, __u32 length)
 {
 	__u8 tail[16] = {}, head[TAGGED] = {};
 	__u64 rows = 0, scale = 1;
@@ -133,7 +133,7 @@ static long next_message(__u64 i, struct completion_walk *walk)
 }
 
 /* Goes through a piece of an answer to several statements. Global: see `consume`. */
-int count_completions(struct connection *connection, __u64 at, __u32 length)
+__noinline int count_completions(struct connection *connection, __u64 at, __u32 length)
 {
 	struct completion_walk walk = { connection };
 	struct answer *answer;

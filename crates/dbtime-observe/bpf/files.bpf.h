@@ -19,9 +19,14 @@ struct {
 static __always_inline void add_to_other_files(struct file_waits *files, __u32 of, __u64 count,
 					     __u64 length)
 {
-	__u32 part = of - PART_IO_READ;
-	struct file_wait *at = &files->waits[NAMED_FILES + (part < FILE_PARTS ? part : 0)];
+	__u64 part = of - PART_IO_READ;
+	struct file_wait *at;
 
+	/* The compiler knows more of this than the verifier: the check is to stay. */
+	barrier_var(part);
+	if (part >= FILE_PARTS)
+		part = 0;
+	at = &files->waits[NAMED_FILES + part];
 	__builtin_memset(&at->row, 0, sizeof(at->row));
 	at->row.part = of;
 	at->row.kind = FILE_OTHERS;
@@ -30,11 +35,14 @@ static __always_inline void add_to_other_files(struct file_waits *files, __u32 o
 }
 
 /* A request has waited so long: that goes to a place of the file's own, or, where there is none, to one
- * whose file it has waited for less in all. */
-static __noinline int add_request_file(struct file_waits *files, struct file_row *row, __u64 length)
+ * whose file it has waited for less in all. Global: see `consume`. */
+__noinline int add_request_file(struct file_waits *files, struct file_row *row, __u64 length)
 {
-	struct file_wait *least = &files->waits[0];
+	struct file_wait *least;
 
+	if (!files || !row)
+		return 0;
+	least = &files->waits[0];
 	for (int i = 0; i < NAMED_FILES; i++) {
 		struct file_wait *at = &files->waits[i];
 
@@ -68,11 +76,14 @@ static __always_inline void clear_files(struct file_waits *files)
 }
 
 /* Adds to what statements of a shape have waited for. */
-static __noinline int add_file_totals(struct file_wait *wait, __u64 shape, __u32 present)
+__noinline int add_file_totals(struct file_wait *wait, __u64 shape, __u32 present)
 {
-	struct shape_file row = { .shape = shape, .file = wait->row };
-	struct shape_file others = { .file.part = wait->row.part, .file.kind = FILE_OTHERS };
+	struct shape_file row = { .shape = shape }, others = { .file.kind = FILE_OTHERS };
 
+	if (!wait)
+		return 0;
+	row.file = wait->row;
+	others.file.part = wait->row.part;
 	row.file.side = others.file.side = present;
 	if (wait->tally.count &&
 	    add_tally(&files, &row, &others, wait->tally.count, wait->tally.length))

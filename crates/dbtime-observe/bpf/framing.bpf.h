@@ -16,7 +16,7 @@
  * Returns how many bytes that was; 0: it could not be read, or fits nothing. Global, so that the
  * verifier looks at it once and not wherever it is called.
  */
-__u32 consume(struct connection *connection, __u64 address, __u32 length)
+__noinline __u32 consume(struct connection *connection, __u64 address, __u32 length)
 {
 	const char *at = (const char *)address;
 	__u32 have, needed, piece = length;

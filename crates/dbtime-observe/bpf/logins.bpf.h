@@ -27,7 +27,7 @@ static __always_inline void publish_login(struct connection *connection)
 
 /* Takes a name that ends in what was read, of which so many bytes are left; returns its length with the
  * zero. One that does not is none. Global, so that the verifier looks at it once. */
-int read_login_name(struct connection *connection, __u64 address, __u32 left, __u32 is_user)
+__noinline int read_login_name(struct connection *connection, __u64 address, __u32 left, __u32 is_user)
 {
 	long length;
 	char *to;
@@ -44,7 +44,7 @@ int read_login_name(struct connection *connection, __u64 address, __u32 left, __
 
 /* MySQL: the user and a zero; what proves it, behind its length; the database and a zero. Global, so
  * that the verifier looks at it once. */
-int read_login_names(struct connection *connection, __u64 address, __u32 length, __u32 capabilities)
+__noinline int read_login_names(struct connection *connection, __u64 address, __u32 length, __u32 capabilities)
 {
 	const char *at = (const char *)address;
 	struct login *login;
@@ -123,7 +123,7 @@ static __always_inline __u32 behind_use(const char *text, __u32 length)
 }
 
 /* MySQL: the database is that of the command INIT_DB, or of the statement USE. Global: see above. */
-int use_database(struct connection *connection)
+__noinline int use_database(struct connection *connection)
 {
 	struct name_copy naming = { .connection = connection };
 
@@ -156,7 +156,7 @@ static __always_inline int is_database(const char *key)
 }
 
 /* PostgreSQL: names and values of settings, each with a zero, and another zero. Global: see above. */
-int read_startup(struct connection *connection, __u64 address, __u32 length)
+__noinline int read_startup(struct connection *connection, __u64 address, __u32 length)
 {
 	const char *at = (const char *)address;
 	struct login *login;

@@ -193,7 +193,7 @@ enum bound_statement {
 };
 
 /* Which statement a Bind names, of which so many bytes were read. Global: see `consume`. */
-int bound_statement(struct connection *connection, __u64 address, __u32 read)
+__noinline int bound_statement(struct connection *connection, __u64 address, __u32 read)
 {
 	char name[MAX_NAME] = {};
 	__u32 from, length, executes, flags;
@@ -244,7 +244,7 @@ static __always_inline int has_statement(__u8 command)
 }
 
 /* Reads the body of a message; never a password or a parameter. Global: see `consume`. */
-int read_message_body(struct connection *connection, __u64 address, __u32 length)
+__noinline int read_message_body(struct connection *connection, __u64 address, __u32 length)
 {
 	const char *at = (const char *)address;
 	struct request *request;
@@ -403,9 +403,20 @@ static __always_inline int find_message(struct connection *connection, const cha
 	return 1;
 }
 
-/* Whether an answer begins with an error; its number are the five signs of SQLSTATE. Global: see
- * `consume`. */
-int read_tagged_answer_head(struct connection *connection, __u64 address, __u32 length)
+/* The number of an error: the five signs of its SQLSTATE. Global: see `consume`. */
+__noinline int read_error(struct connection *connection, __u64 address)
+{
+	__u8 signs[5] = {};
+
+	if (!connection || bpf_probe_read_user(signs, sizeof(signs), (const char *)address))
+		return 0;
+	for (int i = 0; i < 5; i++)
+		connection->request.error = connection->request.error << 6 | ((signs[i] - '0') & 63);
+	return 0;
+}
+
+/* Whether an answer begins with an error, and with which. Global: see `consume`. */
+__noinline int read_tagged_answer_head(struct connection *connection, __u64 address, __u32 length)
 {
 	const char *at = (const char *)address;
 	__u8 h[64] = {};
@@ -428,12 +439,8 @@ int read_tagged_answer_head(struct connection *connection, __u64 address, __u32 
 	for (int i = TAGGED; i < 40; i++) {
 		__u32 place = (from + i) & 63;
 
-		if (h[place] != 0 || h[(place + 1) & 63] != 'C')
-			continue;
-		for (int sign = 0; sign < 5; sign++)
-			connection->request.error = connection->request.error << 6 |
-						    ((h[(place + 2 + sign) & 63] - '0') & 63);
-		return 0;
+		if (h[place] == 0 && h[(place + 1) & 63] == 'C')
+			return read_error(connection, address + place + 2);
 	}
 	return 0;
 }

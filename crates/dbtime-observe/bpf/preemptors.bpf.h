@@ -24,7 +24,7 @@ static __always_inline void add_preemptor(const struct name *by, __u64 times, __
 }
 
 /* Whoever had the CPU behind the answer was in nobody's way. */
-static __noinline int note_preemption(struct thread *thread, struct name *by, __u64 length)
+__noinline int note_preemption(struct thread *thread, struct name *by, __u64 length)
 {
 	if (!thread || !by)
 		return 0;
@@ -42,7 +42,7 @@ static __noinline int note_preemption(struct thread *thread, struct name *by, __
 }
 
 /* Adds to what rivals of one name have had; who had less than this goes where there is no place. */
-static __noinline int add_rival(struct thread *thread, struct stint *stint, __u64 length)
+__noinline int add_rival(struct thread *thread, struct stint *stint, __u64 length)
 {
 	struct preemptor *least;
 

@@ -42,7 +42,7 @@ static __always_inline void copy_server_text(struct connection *connection)
 }
 
 /* Records the progress of a request: its last write, and the parts so far. Global: see `close_request`. */
-int note_progress(struct connection *connection, __u64 now)
+__noinline int note_progress(struct connection *connection, __u64 now)
 {
 	struct thread *thread;
 
@@ -116,7 +116,7 @@ static __always_inline void stream_lock_waits(struct connection *connection, __u
  * Closes a request: it is counted, added up and streamed, and the next may begin. Global, so that
  * the verifier looks at it once and not wherever it is called.
  */
-int close_request(struct connection *connection, __u32 outcome)
+__noinline int close_request(struct connection *connection, __u32 outcome)
 {
 	struct request *request;
 	struct thread *thread;
@@ -193,7 +193,7 @@ static __always_inline void close_at_quit(struct connection *connection)
 
 /* The server reads on, or finds nothing to read: an answered request is over. Global: see
  * `close_request`. */
-int maybe_close(struct connection *connection)
+__noinline int maybe_close(struct connection *connection)
 {
 	struct request *request;
 
@@ -263,7 +263,7 @@ static __always_inline void begin_tls(struct connection *connection, enum framin
 }
 
 /* A request begins. Global: see `close_request`. */
-int begin_request(struct connection *connection, __u64 now)
+__noinline int begin_request(struct connection *connection, __u64 now)
 {
 	struct request *request;
 

@@ -337,7 +337,7 @@ static __always_inline int read_short_answer(struct piece *piece)
 }
 
 /* Goes through a piece of an answer. Global: see `consume`. */
-int count_rows(struct connection *connection, __u64 at, __u32 length)
+__noinline int count_rows(struct connection *connection, __u64 at, __u32 length)
 {
 	struct piece piece = { .connection = connection, .at = at, .length = length };
 	struct answer *answer;

@@ -103,7 +103,7 @@ static long next_byte(__u64 i, struct shaped *shaped)
 }
 
 /* The shape of what a connection's text has between two places. Global: see `consume`. */
-__u64 shape_between(struct connection *connection, __u32 from, __u32 to)
+__noinline __u64 shape_between(struct connection *connection, __u32 from, __u32 to)
 {
 	struct shaped shaped = { connection };
 	__u64 hash;

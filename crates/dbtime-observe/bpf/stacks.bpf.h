@@ -28,11 +28,14 @@ struct {
 	__type(value, struct stack);
 } scratch_stack SEC(".maps");
 
-/* A number that other addresses hardly share. */
-static __always_inline __u64 stack_number(const struct stack *stack)
+/* A number that other addresses hardly share. Global: see `consume`. */
+__noinline __u64 stack_number(const struct stack *stack)
 {
-	__u64 number = stack->frames;
+	__u64 number;
 
+	if (!stack)
+		return 0;
+	number = stack->frames;
 	for (__u32 i = 0; i < STACK_FRAMES; i++) {
 		if (i >= stack->frames)
 			break;
@@ -92,7 +95,7 @@ static __always_inline void stream_stack(struct thread *thread, __u32 part, __u6
 }
 
 /* Its wait is over. */
-static __noinline int stream_wait_stacks(struct thread *thread, __u64 at, __u64 length)
+__noinline int stream_wait_stacks(struct thread *thread, __u64 at, __u64 length)
 {
 	if (thread)
 		stream_stack(thread, thread->cause, thread->user_stack, thread->kernel_stack, at, length);

@@ -32,11 +32,12 @@ static __always_inline int is_same(const volatile void *one, const volatile void
 				   unsigned int length)
 {
 	const volatile __u64 *a = one, *b = other;
+	__u64 differs = 0;
 
+	/* One way through it: each branch would be verified with all that follows. */
 	for (unsigned int i = 0; i < length / sizeof(*a); i++)
-		if (a[i] != b[i])
-			return 0;
-	return 1;
+		differs |= a[i] ^ b[i];
+	return !differs;
 }
 
 #endif

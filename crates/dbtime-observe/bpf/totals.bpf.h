@@ -155,7 +155,7 @@ static __always_inline struct totals *row_of(struct connection *connection, __u6
 }
 
 /* A hash of a name in a connection's text. Global: see `consume`. */
-__u32 hash_of_name(struct connection *connection, __u32 from, __u32 length)
+__noinline __u32 hash_of_name(struct connection *connection, __u32 from, __u32 length)
 {
 	__u64 hash = FNV_BASIS;
 
@@ -334,7 +334,7 @@ static __always_inline void store_portal_shape(struct connection *connection, __
 }
 
 /* Adds a request to its row, if it is a statement. Global, as all that is long. */
-int add_to_totals(struct connection *connection)
+__noinline int add_to_totals(struct connection *connection)
 {
 	struct request *request;
 	struct prepared prepared;

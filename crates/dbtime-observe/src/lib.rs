@@ -6,11 +6,8 @@
 
 pub mod block_device;
 pub mod counters;
-#[cfg(feature = "trace")]
 mod kernel_layout;
 pub mod lock_waits;
 pub mod process;
-#[cfg(feature = "trace")]
 pub mod scheduler;
-#[cfg(feature = "trace")]
 pub mod trace;

@@ -31,7 +31,6 @@ pub mod charts;
 pub mod compare;
 pub mod html;
 pub mod terminal;
-#[cfg(feature = "top")]
 pub mod top;
 
 pub use format::{one_line, percent};

@@ -2,15 +2,12 @@
 
 mod compare;
 mod headings;
-#[cfg(feature = "trace")]
 mod login;
 mod parse;
 mod ps;
 mod run;
 mod study;
-#[cfg(feature = "trace")]
 mod top;
-#[cfg(feature = "trace")]
 mod trace;
 mod usage;
 
@@ -22,9 +19,7 @@ pub(crate) use study::{
     StudyAbArgs, StudyArgs, StudyCommand, StudyPackArgs, StudyPlanArgs, StudyReportArgs,
     StudyResumeArgs, StudyRunArgs, StudyShownArgs, StudyVerifyArgs,
 };
-#[cfg(feature = "trace")]
 pub(crate) use top::TopArgs;
-#[cfg(feature = "trace")]
 pub(crate) use trace::TraceArgs;
 pub(crate) use usage::UsageArgs;
 
@@ -88,7 +83,6 @@ pub(crate) enum CliCommand {
     /// are mapped by them. Afterwards the record has the parts of each transaction, for report,
     /// explain and compare. The way to the server and back is one figure; how it is split is known
     /// only where it is longer than the clocks are uncertain.
-    #[cfg(feature = "trace")]
     Join(JoinArgs),
     /// Show two runs or two sweeps side by side, or give a verdict on two groups of runs.
     ///
@@ -120,20 +114,16 @@ pub(crate) enum CliCommand {
     /// server, from the read of the request to the write of the end of its answer. Rights: root, or
     /// CAP_BPF and CAP_PERFMON, and for servers of other users CAP_SYS_PTRACE and
     /// CAP_DAC_READ_SEARCH; only a helper process keeps them.
-    #[cfg(feature = "trace")]
     Trace(Box<TraceArgs>),
     /// Watch running servers live, full screen: statements, connections, blockers, pre-emptors.
     ///
     /// Shows statements by their total time, with its parts as bars; the present request of every
     /// connection; chains of lock waits; the processes that had the CPU. `?` explains the keys.
-    #[cfg(feature = "trace")]
     Top(TopArgs),
     /// What `trace` and `top` start to keep the right to attach.
-    #[cfg(feature = "trace")]
     #[command(name = dbtime_observe::trace::HELPER, hide = true)]
     TraceHelper,
     /// What `trace` and `top` start to read what clients send, without rights.
-    #[cfg(feature = "trace")]
     #[command(name = dbtime_lab::tracing::READER, hide = true)]
     TraceReader,
     /// Print shell completions.
@@ -228,7 +218,6 @@ pub(crate) struct ExplainArgs {
     pub(crate) json: bool,
 }
 
-#[cfg(feature = "trace")]
 const JOIN_EXAMPLES: &str = "\
 Example:
   dbtime trace --record monday.trace --time 2m
@@ -237,7 +226,6 @@ Example:
       meanwhile, here
   dbtime join monday monday.trace";
 
-#[cfg(feature = "trace")]
 #[derive(Args, Debug)]
 #[command(after_help = JOIN_EXAMPLES)]
 pub(crate) struct JoinArgs {

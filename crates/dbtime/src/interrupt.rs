@@ -97,7 +97,6 @@ fn end(code: u8) {
 }
 
 /// The same for a command that has the screen to itself: it says nothing, and ends what it does.
-#[cfg(feature = "trace")]
 pub(crate) fn quietly() -> Arc<RunStop> {
     let stop = Arc::new(RunStop::default());
     let signalled = Arc::clone(&stop);

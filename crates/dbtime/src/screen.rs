@@ -152,13 +152,11 @@ fn variable(name: &str) -> Option<String> {
 }
 
 /// Whether somebody sits at a terminal, to see and to type.
-#[cfg(feature = "trace")]
 pub(crate) fn is_terminal() -> bool {
     io::stdout().is_terminal() && io::stdin().is_terminal()
 }
 
 /// Whether results go to a terminal and colour is welcome.
-#[cfg(feature = "trace")]
 pub(crate) fn has_color() -> bool {
     io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
 }

@@ -54,14 +54,12 @@ mod statement_joiner;
 mod tests;
 mod transaction_ledger;
 
-#[cfg(feature = "trace")]
 pub(crate) use joined_transaction::JoinedWaits;
 pub use joined_transaction::{
     BareStatement, JoinedStatement, JoinedTransaction, LeftOutTransaction, StatementMatch,
 };
-#[cfg(all(test, feature = "trace"))]
+#[cfg(test)]
 pub(crate) use request_waits::RequestWaits;
-#[cfg(feature = "trace")]
 pub(crate) use served_request::executes;
 pub use server_answer::ServerAnswer;
 pub use statement_joiner::StatementJoiner;

@@ -133,7 +133,6 @@ fn sum(lengths: &[Nanos]) -> i128 {
 }
 
 /// Whether a request executes something, or the server refused it.
-#[cfg(feature = "trace")]
 pub(crate) fn executes(request: &TracedRequest) -> bool {
     executions(request) > 0 || request.error.is_some()
 }

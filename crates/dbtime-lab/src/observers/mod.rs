@@ -7,7 +7,6 @@ mod monitor;
 mod observer_thread;
 mod phase_log;
 mod server_observer;
-#[cfg(feature = "trace")]
 mod traced;
 
 pub(crate) use driven_log::{DrivenLog, unwritten as driven_unwritten};
@@ -16,7 +15,6 @@ pub(crate) use monitor::RunMonitor;
 pub(crate) use observer_thread::observer_thread;
 pub(crate) use phase_log::PhaseLog;
 pub(crate) use server_observer::ServerObserver;
-#[cfg(feature = "trace")]
 pub(crate) use traced::{RunJoin, RunJoinEnd, RunTracer};
 
 use dbtime_machine::usage::MachineSample;

@@ -106,7 +106,7 @@ fn hosts() -> impl Strategy<Value = Hosts> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if cfg!(feature = "long") { 200 } else { 10 }))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(feature = "long") { 200 } else { 5 }))]
 
     #[test]
     fn the_true_offset_is_within_what_is_known(hosts in hosts(), share in 0usize..4) {

@@ -10,7 +10,6 @@ mod sqlite;
 mod target_form;
 
 use crate::counters::CounterSampler;
-#[cfg(feature = "trace")]
 pub(crate) use server::server_of;
 pub use target_form::TargetForm;
 
@@ -162,7 +161,6 @@ pub(crate) trait PreparedTarget: Sync {
     }
 
     /// The same of a server to be traced, which may be behind something that only passes on.
-    #[cfg(feature = "trace")]
     fn traced_pid(&self) -> Option<u32> {
         self.server_pid()
     }

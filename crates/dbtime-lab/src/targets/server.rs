@@ -2,7 +2,6 @@
 
 use super::room::{self, DiskRoom};
 use super::server_process::pid_of;
-#[cfg(feature = "trace")]
 use super::server_process::traced_pid_of;
 use super::{
     Dataset, PreparedTarget, ProgressListener, TargetFacts, TargetKind, allow_files, load_summary,
@@ -262,7 +261,6 @@ impl PreparedTarget for ReadyServer {
         pid_of(&*self.server)
     }
 
-    #[cfg(feature = "trace")]
     fn traced_pid(&self) -> Option<u32> {
         match &self.private {
             Some(_) => self.server_pid(),
@@ -330,7 +328,6 @@ fn out_of_ports(record: &RunRecord, address: &ServerAddress) -> Option<Warning> 
 /// A server that is there, by its URL.
 ///
 /// Errors: [`LabError::Usage`] for anything else.
-#[cfg(feature = "trace")]
 pub(crate) fn server_of(text: &str) -> Result<Arc<dyn Server>, LabError> {
     let Some(super::TargetForm::Server(product)) = super::TargetForm::of(text) else {
         let text = dbtime_engines::server::url::without_password(text);

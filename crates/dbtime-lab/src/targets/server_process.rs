@@ -3,7 +3,6 @@
 use dbtime_engines::server::Server;
 use dbtime_engines::socket::ServerAddress;
 use dbtime_observe::process::{self, ProcessSelector};
-#[cfg(feature = "trace")]
 use std::path::Path;
 
 /// The process of a server on this machine. One in a container, or of another user, may not be
@@ -21,14 +20,12 @@ pub(super) fn pid_of(server: &dyn Server) -> Option<u32> {
 
 /// The same of a server to be traced: where something else listens, such as a relay, it is the
 /// server whose data are in the folder that it names itself.
-#[cfg(feature = "trace")]
 pub(super) fn traced_pid_of(server: &dyn Server) -> Option<u32> {
     let listener = pid_of(server)?;
     if process::is_server(listener) { Some(listener) } else { behind(server).or(Some(listener)) }
 }
 
 /// The server behind whatever listens. Not every user may know its folder.
-#[cfg(feature = "trace")]
 fn behind(server: &dyn Server) -> Option<u32> {
     let mut admin = server.connect(None).ok()?;
     let (rows, _) = admin.query(server.dialect().data_folder_query()).ok()?;

@@ -35,7 +35,6 @@ pub(super) fn read(pid: u32) -> Option<(MonoNanos, Nanos)> {
 }
 
 /// CPU time of a process; `None` when there is no such process.
-#[cfg(feature = "trace")]
 pub(crate) fn cpu_time(pid: u32) -> Option<Nanos> {
     read(pid).map(|(_, cpu)| cpu)
 }

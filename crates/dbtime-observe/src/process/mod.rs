@@ -7,7 +7,6 @@
 mod clock;
 mod data_folder;
 mod error;
-#[cfg(feature = "trace")]
 mod exact;
 mod files;
 mod find;
@@ -20,13 +19,11 @@ mod server;
 mod thread_owner;
 mod usage;
 
-#[cfg(feature = "trace")]
 pub(crate) use clock::cpu_time;
 pub use data_folder::{is_server, server_of};
 pub use error::ProcessError;
 pub use find::{ProcessSelector, all, find, only};
 pub use kinds::by_thread_name;
-#[cfg(feature = "trace")]
 pub(crate) use listening::{ports, sockets};
 pub use masking::masked;
 pub use read::{ProcReader, cpus_of};

@@ -104,13 +104,11 @@ impl ProcessSet {
     }
 
     /// Whether one of this name is wanted that comes later.
-    #[cfg(feature = "trace")]
     pub(super) fn is_selected(&self, name: &str) -> bool {
         self.names.as_ref().is_none_or(|names| names.iter().any(|selected| selected == name))
     }
 
     /// The name of a user.
-    #[cfg(feature = "trace")]
     pub(super) fn user(&mut self, uid: u32) -> String {
         self.reader.user(uid)
     }

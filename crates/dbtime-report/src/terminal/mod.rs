@@ -41,7 +41,6 @@ pub use sweep::{SweepRow, SweepServer, found_rate, sweep_table, sweep_text, swee
 pub use trace_summary::{TracedReport, trace_histogram, trace_summary};
 pub use usage::usage_report;
 
-#[cfg(feature = "top")]
 pub(crate) use requests::connection_name;
 pub use style::PageStyle;
 pub(crate) use style::{ReportPage, TextRole};

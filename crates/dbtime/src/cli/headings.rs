@@ -71,7 +71,6 @@ const RUN: [FlagGroup; 8] = [
     ),
 ];
 
-#[cfg(feature = "trace")]
 const TRACE: [FlagGroup; 5] = [
     ("Servers", &["processes", "server_kind", "ports", "cgroup"]),
     ("Lock holders", &["login", "login_after"]),
@@ -84,7 +83,6 @@ fn groups(command: &str) -> &'static [FlagGroup] {
     match command {
         // `study ab` takes the flags of a run.
         "run" | "ab" => &RUN,
-        #[cfg(feature = "trace")]
         "trace" => &TRACE,
         _ => &[],
     }

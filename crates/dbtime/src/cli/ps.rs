@@ -44,7 +44,6 @@ pub(crate) struct PsArgs {
 
     /// Count every switch in the kernel: adds processes that live only for a moment, and waits for
     /// a CPU, woken or pre-empted. Rights: root, or CAP_BPF and CAP_PERFMON.
-    #[cfg(feature = "trace")]
     #[arg(long)]
     pub(crate) exact: bool,
 

@@ -5,7 +5,6 @@ mod completions;
 mod counters;
 mod explain;
 mod init;
-#[cfg(feature = "trace")]
 mod join;
 mod manual;
 mod pgbench;
@@ -17,9 +16,7 @@ mod study;
 mod study_ab;
 mod study_pack;
 mod sysbench;
-#[cfg(feature = "trace")]
 mod top;
-#[cfg(feature = "trace")]
 mod trace;
 mod usage;
 mod workloads;
@@ -37,20 +34,15 @@ pub(crate) fn dispatch(command: CliCommand) -> Result<ProcessExit, CommandFailur
         CliCommand::Sysbench(args) => Ok(sysbench::run(&args.words)),
         CliCommand::Report(args) => report::run(&args),
         CliCommand::Explain(args) => explain::run(&args),
-        #[cfg(feature = "trace")]
         CliCommand::Join(args) => join::run(&args),
         CliCommand::Compare(args) => compare::run(&args),
         CliCommand::Study(args) => study::run(&args),
         CliCommand::Runs(args) => runs::run(&args),
         CliCommand::Counters(args) => counters::run(&args),
         CliCommand::Ps(args) => ps::run(&args),
-        #[cfg(feature = "trace")]
         CliCommand::Trace(args) => trace::run(&args),
-        #[cfg(feature = "trace")]
         CliCommand::Top(args) => top::run(&args),
-        #[cfg(feature = "trace")]
         CliCommand::TraceHelper => trace::help(),
-        #[cfg(feature = "trace")]
         CliCommand::TraceReader => trace::read(),
         CliCommand::Completions(args) => Ok(completions::run(&args)),
         CliCommand::Manual(args) => manual::run(&args),

@@ -10,7 +10,6 @@ use dbtime_machine::usage::MachineSample;
 use dbtime_model::process::{ProcessTable, ProcessUse, WholeMachine};
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::process::ProcessSet;
-#[cfg(feature = "trace")]
 use dbtime_observe::scheduler::SchedulerWatch;
 use dbtime_report::terminal::{ProcessesOptions, process_table};
 use std::time::Duration;
@@ -49,19 +48,12 @@ pub(crate) fn run(args: &PsArgs) -> Result<ProcessExit, CommandFailure> {
 
 /// The scheduler's own events, where they are wanted.
 struct ExactSampler {
-    #[cfg(feature = "trace")]
     watch: Option<SchedulerWatch>,
 }
 
 impl ExactSampler {
-    #[cfg(feature = "trace")]
     fn begin(args: &PsArgs) -> Result<Self, CommandFailure> {
         Ok(Self { watch: args.exact.then(SchedulerWatch::begin).transpose()? })
-    }
-
-    #[cfg(not(feature = "trace"))]
-    fn begin(_: &PsArgs) -> Result<Self, CommandFailure> {
-        Ok(Self {})
     }
 
     /// What everybody spent, and where the time of all CPUs went.
@@ -69,7 +61,6 @@ impl ExactSampler {
         &mut self,
         roll: &mut ProcessSet,
     ) -> Result<(Vec<ProcessUse>, Option<WholeMachine>), CommandFailure> {
-        #[cfg(feature = "trace")]
         if let Some(watch) = &mut self.watch {
             let interval = watch.end_interval()?;
             return Ok((roll.end_exact_interval(&interval), Some(interval.whole)));

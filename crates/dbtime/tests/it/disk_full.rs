@@ -156,7 +156,6 @@ fn while_the_html_is_written_the_rest_is_kept() {
 /// Records a trace in a file `t.trace` on a disk of this size, while a client asks `ask` what has
 /// a number again and again; checks what is told, and shows what is in the file. `None` where no
 /// disk can be made or eBPF is not permitted.
-#[cfg(feature = "trace")]
 fn recorded_on_a_disk_of(
     size: &str,
     options: &str,
@@ -196,7 +195,6 @@ fn recorded_on_a_disk_of(
     Some((ran, kept))
 }
 
-#[cfg(feature = "trace")]
 #[test]
 fn while_recording_a_trace_the_ledger_is_printed() {
     for (options, sums) in
@@ -215,7 +213,6 @@ fn while_recording_a_trace_the_ledger_is_printed() {
     }
 }
 
-#[cfg(feature = "trace")]
 #[test]
 fn where_a_trace_has_no_room_for_its_end_the_ledger_is_printed() {
     // Less than what is written at once comes before the end, and more than there is room for

@@ -102,7 +102,6 @@ fn what_cannot_be_explained_is_refused() {
 }
 
 /// Causes that are planted in a server, and seen by a trace.
-#[cfg(feature = "trace")]
 mod traced {
     use super::*;
 

@@ -9,7 +9,6 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-#[cfg(feature = "trace")]
 use std::time::{Duration, Instant};
 
 /// The pages with commands to run, by the name of their file.
@@ -328,7 +327,6 @@ fn not_tested(cause: &str) {
 }
 
 /// Starts the load that the page watches; returns it and the process of its server.
-#[cfg(feature = "trace")]
 fn start_load(sandbox: &Sandbox, command: &PageCommand) -> (Running, String) {
     let line = command.line.strip_prefix("dbtime ").expect("a command of dbtime");
     let load = sandbox.start(line.strip_suffix(" &").expect("it goes on beside the others"));
@@ -340,7 +338,6 @@ fn start_load(sandbox: &Sandbox, command: &PageCommand) -> (Running, String) {
 }
 
 /// The number in a file that is there, but may be empty yet.
-#[cfg(feature = "trace")]
 fn process_in(file: &Path) -> String {
     let begun = Instant::now();
     loop {
@@ -353,7 +350,6 @@ fn process_in(file: &Path) -> String {
     }
 }
 
-#[cfg(feature = "trace")]
 #[test]
 fn a_load_is_tuned_by_its_budget() {
     let sandbox = Sandbox::on_disk();
@@ -366,7 +362,6 @@ fn a_load_is_tuned_by_its_budget() {
     runs("tune-by-budget", |_| {});
 }
 
-#[cfg(feature = "trace")]
 #[test]
 fn slow_requests_are_explained() {
     let page = page("slow-p99");

@@ -14,7 +14,6 @@ mod jobs;
 mod json;
 mod left_behind;
 mod limits;
-#[cfg(feature = "trace")]
 mod lock_client;
 mod locks;
 mod network;
@@ -27,11 +26,8 @@ mod pgbench;
 mod pipelining;
 mod progress;
 mod ps;
-#[cfg(feature = "trace")]
 mod ps_exact;
-#[cfg(feature = "trace")]
 mod raw_client;
-#[cfg(feature = "trace")]
 mod raw_postgres;
 mod records;
 mod regressions;
@@ -52,9 +48,7 @@ mod sysbench;
 mod targets;
 mod thread_limits;
 mod tls;
-#[cfg(feature = "trace")]
 mod top;
-#[cfg(feature = "trace")]
 mod trace;
 mod usage;
 mod usage_command;
@@ -63,5 +57,4 @@ mod versions;
 mod watched_run;
 mod worker;
 mod workloads;
-#[cfg(feature = "trace")]
 mod written_trace;

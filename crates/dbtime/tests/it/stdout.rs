@@ -111,7 +111,6 @@ fn what_goes_on_to_be_read_ends_with_its_reader() {
     }
 }
 
-#[cfg(feature = "trace")]
 #[test]
 fn a_recording_that_cannot_be_shown() {
     let sandbox = Sandbox::new();

@@ -41,7 +41,6 @@ impl Worker {
         writeln!(self.input.as_mut().expect("open"), "go").expect("it waits");
     }
 
-    #[cfg(feature = "trace")]
     /// Waits until it has done what it began; what it says that took.
     pub(crate) fn heard(&mut self) -> u64 {
         self.hear("done")
