@@ -362,7 +362,7 @@ fn a_screening_finds_what_matters_with_few_configurations() {
 /// Four connections that each serve by themselves, and Poisson arrivals: a queue M/M/4, whose mean
 /// response is known.
 const QUEUE: &str = r#"
-run = "values1 --target null:?service=exp:10ms --connections 4 --arrivals poisson --warmup 250ms --time 2s"
+run = "values1 --target null:?service=exp:5ms --connections 4 --arrivals poisson --warmup 200ms --time 1s"
 primary = "mean"
 [design]
 blocks = 4
@@ -372,7 +372,7 @@ steal = "99%"
 foreign-cpu = "1000%"
 repeats = 99
 [factors]
-rate = ["200/s", "280/s"]
+rate = ["400/s", "560/s"]
 "#;
 
 /// The mean response of M/M/c at a utilisation, in service times (Erlang 1917).
@@ -393,7 +393,7 @@ fn a_study_of_a_queue_finds_what_queueing_theory_says() {
     let sandbox = Sandbox::new();
     sandbox.write("queue.toml", QUEUE);
     let json = document(&sandbox.run("study run queue.toml --out q --quiet --json"));
-    let [half, more] = [0.5, 0.7].map(|utilisation| 10_000.0 * erlang_response(4, utilisation));
+    let [half, more] = [0.5, 0.7].map(|utilisation| 5_000.0 * erlang_response(4, utilisation));
     // 15 %: some four standard errors of so many responses, which queue behind one another.
     for (cell, expected) in [(0, half), (1, half), (2, more)] {
         let mean = json["cells"][cell]["mean_us"].as_f64().expect("a mean");

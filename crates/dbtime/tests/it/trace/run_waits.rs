@@ -92,7 +92,7 @@ fn who_had_the_cpu_of_a_run_s_server_is_named_first() {
         let sandbox = Sandbox::new();
         let hogs = NamedHog::start_some(&sandbox, cpu);
         let Some(record) = traced(&format!(
-            "--query \"{}\" --target {} --connections 1 --time 2s --warmup 200ms --server-cpus {cpu}",
+            "--query \"{}\" --target {} --connections 1 --time 1s --warmup 100ms --server-cpus {cpu}",
             busy_query(product),
             product.name(),
         )) else {
@@ -116,7 +116,7 @@ fn a_driver_that_takes_the_server_s_cpu_is_named() {
     let cpu = first_cpu();
     for product in [Product::Mariadb, Product::Postgres] {
         let Some(record) = traced(&format!(
-            "tpcb --target {} --connections 8 --time 2s --warmup 200ms \
+            "tpcb --target {} --connections 8 --time 1s --warmup 100ms \
              --server-cpus {cpu} --client-cpus {cpu}",
             product.name(),
         )) else {
