@@ -67,9 +67,18 @@ impl TracedSessions {
         self.unresolved
     }
 
-    /// Whose a connection is from here on.
-    pub(super) fn logged_in(&mut self, connection: u64, login: SessionLogin) {
-        self.session(connection).login = Some(Arc::new(login));
+    /// Whose a connection is from here on. What is known of it and not told now stays: what a list
+    /// said of it may be known before the kernel's side has told where its client is.
+    pub(super) fn logged_in(&mut self, connection: u64, mut login: SessionLogin) {
+        let session = self.session(connection);
+        if let Some(known) = &session.login {
+            login.id = login.id.or(known.id);
+            if login.user.is_empty() {
+                login.user.clone_from(&known.user);
+                login.database.clone_from(&known.database);
+            }
+        }
+        session.login = Some(Arc::new(login));
     }
 
     /// The sessions that a server has, of which some were there before the watching.

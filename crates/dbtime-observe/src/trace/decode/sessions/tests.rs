@@ -6,6 +6,8 @@ use crate::kernel_layout::numbers::{
     PROTOCOL_POSTGRES, REQUEST_NAMED, REQUEST_SERVER_TEXT, SERVER_TEXT_AT,
 };
 use crate::trace::kernel::layout::tests::written;
+use dbtime_model::MonoNanos;
+use dbtime_model::lock_picture::ServerSession;
 use dbtime_wire::postgres::frontend;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -110,6 +112,28 @@ fn a_connection_belongs_to_whom_it_was_said_to_last() {
     assert!(sessions.sessions.is_empty());
     (0..=MAX_SESSIONS as u64).for_each(|one| sessions.logged_in(one, login("app")));
     assert!(sessions.sessions.len() <= MAX_SESSIONS);
+}
+
+/// A walk over all connections may find one before the record with its client's address is read.
+#[test]
+fn what_a_list_said_stays_where_an_address_comes_later() {
+    let mut sessions = TracedSessions::keeping_literals();
+    let request = written(1, command::PING, b"", |record| record.tid = 11);
+    let raw = RawRequest::read(&request).expect("a request");
+    let listed = ServerSession {
+        id: 22,
+        user: "app".to_owned(),
+        database: "shop".to_owned(),
+        thread: Some(11),
+        ..ServerSession::default()
+    };
+    sessions.list(ListedSessions::new(raw.record.tgid, MonoNanos(0), vec![listed]));
+    sessions.identify(&raw, true);
+    let client = Some("127.0.0.1:4000".parse().expect("an address"));
+    sessions.logged_in(1, SessionLogin { client, ..SessionLogin::default() });
+    let login = sessions.take(&raw).login.expect("it is known");
+    assert_eq!((&*login.user, &*login.database, login.id), ("app", "shop", Some(22)));
+    assert_eq!(login.client, client);
 }
 
 #[test]
