@@ -64,7 +64,8 @@ test:
 	@CARGO="$(CARGO)" LOCKED="$(LOCKED)" sh scripts/test.sh
 
 test-long: setup-test
-	@CARGO="$(CARGO)" LOCKED="$(LOCKED)" sh scripts/test.sh --features dbtime/long,dbtime-lab/long,dbtime-stats/long
+	@CARGO="$(CARGO)" LOCKED="$(LOCKED)" NEXTEST_PROFILE=long \
+		sh scripts/test.sh --features dbtime/long,dbtime-lab/long,dbtime-stats/long
 
 # sysbench's own tests, with dbtime in its place.
 test-sysbench: setup-test

@@ -2,14 +2,15 @@
 # What each test takes of the CPU, with all servers and tracers that it starts: a runner for cargo,
 # as root, where control groups of version 1 count CPU time.
 #
-#   CPU_LOG=cpu.tsv CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER=$PWD/bench/test-cpu.sh make test
+#   CPU_LOG=$PWD/cpu.tsv CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER=$PWD/bench/test-cpu.sh make test
 #
+# (On other machines the variable has their name: CARGO_TARGET_AARCH64_…)
 # A line for each test: its arguments, user and system time, in nanoseconds.
 set -u
 
 case "$*" in *--list*) exec "$@" ;; esac
 group=/sys/fs/cgroup/cpuacct/dbtime-test-$$
-mkdir "$group"
+mkdir "$group" || exit 1
 (
     echo "$BASHPID" >"$group/tasks"
     exec "$@"

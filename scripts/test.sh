@@ -1,12 +1,13 @@
 #!/bin/sh
 # Runs the tests of the workspace, or what the arguments select of them:
 #
-#   scripts/test.sh                       all
+#   scripts/test.sh                       all, those in the documentation too
 #   scripts/test.sh -E 'test(tls)'        any arguments of cargo nextest run
 #
-# cargo-nextest runs them in the lanes of .config/nextest.toml; where it is not to be had, cargo test
+# cargo-nextest runs them in the lanes of .config/nextest.toml; if it cannot be installed, cargo test
 # runs all of them.
 set -eu
+cd "$(dirname "$0")/.."
 
 cargo=${CARGO:-cargo}
 locked=${LOCKED:-}
@@ -22,22 +23,63 @@ has_room() {
         [ "$(sed -n 's/^MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo)" -ge "$needed_kb" ]
 }
 place=${TMPDIR:-/tmp}
-has_room && place=$memory
-TMPDIR=$(mktemp -d "$place/dbtime-test.XXXXXX")
-chmod 1777 "$TMPDIR"
-trap 'rm -rf "$TMPDIR"' EXIT
-trap 'exit 130' INT TERM HUP
-# Each kind of server makes its data folder once.
+if has_room; then
+    place=$memory
+else
+    echo "test: temporary files go to $place, not to $memory, where 6 GB of memory would have to be \
+free: the tests take longer" >&2
+fi
+
+# What a run that was killed has left. The name has its process.
+for left in "$place"/dbtime-test.*; do
+    process=${left#"$place"/dbtime-test.}
+    [ -O "$left" ] && [ ! -e "/proc/${process%%.*}" ] && rm -rf "$left"
+done
+TMPDIR=$(mktemp -d "$place/dbtime-test.$$.XXXXXX")
+# Each kind of server makes its data folder once; nobody else may put one there.
 DBTIME_NEW_DATA=$TMPDIR/new-data
+mkdir -m 700 "$DBTIME_NEW_DATA"
+chmod 1777 "$TMPDIR"
 export TMPDIR DBTIME_NEW_DATA
 
+# Servers that are being ended may still write there.
+leave() {
+    for _ in 1 2 3 4 5; do
+        rm -rf "$TMPDIR" 2>/dev/null && return
+        sleep 1
+    done
+}
+trap leave EXIT
+running=
+# The shell hears a signal while it waits, not while it runs something.
+stop() {
+    trap '' INT TERM HUP
+    [ -z "$running" ] || kill -TERM "$running" 2>/dev/null || true
+    [ -z "$running" ] || wait "$running" || true
+    exit "$1"
+}
+trap 'stop 129' HUP
+trap 'stop 130' INT
+trap 'stop 143' TERM
+run() {
+    "$@" &
+    running=$!
+    code=0
+    wait "$running" || code=$?
+    running=
+    return "$code"
+}
+
+# shellcheck disable=SC2086 # in $cargo and $locked words are wanted
 if nextest=$(sh scripts/nextest.sh); then
-    # shellcheck disable=SC2086 # words are wanted
-    $nextest run --workspace $locked "$@"
-    # shellcheck disable=SC2086
-    $cargo test --workspace --doc $locked
+    failed=0
+    run "$nextest" nextest run --workspace $locked "$@" || failed=$?
+    # Those are in no binary.
+    [ $# -gt 0 ] || run $cargo test --workspace --doc $locked || failed=$?
+    exit "$failed"
 else
-    echo 'test: there is no cargo-nextest: cargo test runs all tests and takes twice as long' >&2
-    # shellcheck disable=SC2086
-    RUST_TEST_THREADS=$(nproc) $cargo test --workspace $locked
+    echo 'test: cargo-nextest cannot be installed: cargo test runs all tests and takes twice as long' >&2
+    RUST_TEST_THREADS=$(nproc)
+    export RUST_TEST_THREADS
+    run $cargo test --workspace $locked "$@"
 fi

@@ -1,6 +1,6 @@
 //! No bytes make the reader of a driver's statements panic or hang, and what was read can be
 //! written and read again.
-#![no_main]
+#![cfg_attr(feature = "link", no_main)]
 
 use dbtime_fuzz::with_check_sums;
 use dbtime_model::driven_file::{DrivenReader, DrivenWriter};
@@ -30,3 +30,7 @@ fuzz_target!(|bytes: &[u8]| {
         }
     }
 });
+
+/// Where it is only checked.
+#[cfg(not(feature = "link"))]
+fn main() {}

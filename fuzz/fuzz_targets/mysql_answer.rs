@@ -1,6 +1,6 @@
 //! No bytes make the readers of what a MySQL server sends panic, use more than there is, or read
 //! something else when they arrive in other pieces.
-#![no_main]
+#![cfg_attr(feature = "link", no_main)]
 
 use dbtime_wire::mysql::{
     ExpectedReply, MysqlColumn, MysqlResponse, MysqlResponseReader, binary_cells, column,
@@ -48,3 +48,7 @@ fuzz_target!(|input: (bool, bool, u8, &[u8])| {
     let whole = read(bytes, bytes.len().max(1), mode);
     assert_eq!(whole, read(bytes, usize::from(chunk) + 1, mode));
 });
+
+/// Where it is only checked.
+#[cfg(not(feature = "link"))]
+fn main() {}

@@ -1,6 +1,6 @@
 //! No bytes make the readers of what a PostgreSQL server sends panic, use more than there is, or
 //! read something else when they arrive in other pieces.
-#![no_main]
+#![cfg_attr(feature = "link", no_main)]
 
 use dbtime_wire::ResultRows;
 use dbtime_wire::postgres::{
@@ -48,3 +48,7 @@ fuzz_target!(|input: (u8, u8, &[u8])| {
     assert_eq!(whole, read(bytes, usize::from(chunk) + 1, expected));
     let _ = (Authentication::read(bytes), parameter_status(bytes));
 });
+
+/// Where it is only checked.
+#[cfg(not(feature = "link"))]
+fn main() {}

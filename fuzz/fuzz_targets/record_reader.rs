@@ -1,6 +1,6 @@
 //! No bytes in the files of a run folder make a reader panic or hang, and what was read can be
 //! written and read again.
-#![no_main]
+#![cfg_attr(feature = "link", no_main)]
 
 use dbtime_model::record::{Run, csv, file, read_run_json, server_seconds};
 use libfuzzer_sys::fuzz_target;
@@ -26,3 +26,7 @@ fuzz_target!(|bytes: &[u8]| {
     };
     assert_eq!(statements(&again), statements(&run));
 });
+
+/// Where it is only checked.
+#[cfg(not(feature = "link"))]
+fn main() {}

@@ -1,6 +1,6 @@
 //! No text makes the reader of pgbench scripts panic or hang, nor what takes the statements of
 //! sysbench's scripts apart.
-#![no_main]
+#![cfg_attr(feature = "link", no_main)]
 
 use dbtime_script::pgbench::PgbenchScripts;
 use dbtime_script::sysbench::sqlite::rewritten;
@@ -13,3 +13,7 @@ fuzz_target!(|text: &str| {
     fingerprint(text, &mut out);
     let _ = rewritten(text);
 });
+
+/// Where it is only checked.
+#[cfg(not(feature = "link"))]
+fn main() {}

@@ -1,6 +1,6 @@
 //! No recording makes its reader or a view panic or hang, or brings a control character to the
 //! terminal; what was read can be written and read again.
-#![no_main]
+#![cfg_attr(feature = "link", no_main)]
 
 use dbtime_fuzz::{shown, with_check_sums};
 use dbtime_model::traced_file::{
@@ -58,3 +58,7 @@ fn show_end(end: &TraceEnd) {
     let text = text + &cost.unwrap_or_default();
     assert!(!text.contains(is_control), "a control character reached the terminal");
 }
+
+/// Where it is only checked.
+#[cfg(not(feature = "link"))]
+fn main() {}

@@ -1,6 +1,6 @@
 //! Whatever clients say, what the kernel's side hands over of it is read and shown without a panic,
 //! and without a control character on the terminal.
-#![no_main]
+#![cfg_attr(feature = "link", no_main)]
 
 use dbtime_fuzz::shown;
 use dbtime_model::MonoNanos;
@@ -26,3 +26,7 @@ fuzz_target!(|bytes: &[u8]| {
     requests(Records(bytes)).iter().for_each(|request| shown(request, MonoNanos(0)));
     connections(bytes).iter().for_each(|one| shown(&one.request, MonoNanos(0)));
 });
+
+/// Where it is only checked.
+#[cfg(not(feature = "link"))]
+fn main() {}

@@ -1,5 +1,5 @@
 //! No text makes the reader of workload files, or a program made from it, panic or hang.
-#![no_main]
+#![cfg_attr(feature = "link", no_main)]
 
 use dbtime_load::program::{ProgramEvent, ProgramStep, Ticket};
 use dbtime_load::workload::Workload;
@@ -32,3 +32,7 @@ fuzz_target!(|input: (u8, &str)| {
         [0, 1, u64::MAX].iter().for_each(|index| data.fill_row(*index, &mut row));
     }
 });
+
+/// Where it is only checked.
+#[cfg(not(feature = "link"))]
+fn main() {}

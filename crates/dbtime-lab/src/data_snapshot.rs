@@ -95,21 +95,30 @@ impl DataSnapshot {
 
     /// Keeps a file, or a folder with all it holds. Nobody may write to it meanwhile.
     ///
+    /// Errors: it cannot be read, or not be written here; then nothing of it is left.
+    pub(crate) fn keep(&self, from: &Path) -> io::Result<()> {
+        let half = ScratchFolder::temporary_in(self.folder())?;
+        copy_all(from, &half.path().join(DATA), &|_| Ok(()))?;
+        fs::write(half.path().join(CONTENT), &self.content)?;
+        sync(half.path())?;
+        match half.keep_as(&self.path) {
+            // Another run was faster.
+            Err(_) if self.is_there() => Ok(()),
+            kept => kept,
+        }
+    }
+
+    /// The folder of all snapshots.
+    fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("."))
+    }
+
+    /// Keeps loaded data: see [`DataSnapshot::keep`].
+    ///
     /// Errors: [`LabError::Target`] when it cannot be written; then nothing of it is left.
     pub(crate) fn save(&self, from: &Path) -> Result<(), LabError> {
-        let folder = self.path.parent().unwrap_or(Path::new("."));
-        let kept = ScratchFolder::temporary_in(folder).and_then(|half| {
-            copy_all(from, &half.path().join(DATA), &|_| Ok(()))?;
-            fs::write(half.path().join(CONTENT), &self.content)?;
-            sync(half.path())?;
-            match half.keep_as(&self.path) {
-                // Another run was faster.
-                Err(_) if self.is_there() => Ok(()),
-                kept => kept,
-            }
-        });
-        kept.map_err(|error| {
-            let folder = folder.display();
+        self.keep(from).map_err(|error| {
+            let folder = self.folder().display();
             LabError::Target(format!(
                 "cannot keep a snapshot of the data in {folder}: {error}; make room there, or have \
                  the data loaded for each run"

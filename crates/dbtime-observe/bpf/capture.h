@@ -90,7 +90,8 @@ struct login {
 	__u64 client_cookie;	/* the number of the client's end of a Unix socket; 0: it has none */
 	__u8 address[16];	/* the client's, of four bytes or sixteen */
 	__u32 port;		/* the client's; 0: it has none */
-	__u32 family;		/* AF_INET, AF_INET6 or another */
+	__u16 family;		/* AF_INET, AF_INET6 or another */
+	__u16 is_named;		/* the client has said who it is, or that it is another now */
 	char user[NAME_ROOM];
 	char database[NAME_ROOM];
 };

@@ -16,6 +16,7 @@ static __always_inline void publish_login(struct connection *connection)
 {
 	struct login *login = &connection->login;
 
+	login->is_named = 1;
 	/* What is not of a name is zero in both. */
 	connection->is_filtered_out =
 		(settings.filters_user && !is_same(login->user, settings.user, NAME_ROOM)) ||

@@ -117,7 +117,11 @@ impl ServerSite {
 
     /// The copy of a new data folder of a server like this, in the folder of such copies.
     pub(super) fn new_data(&self, folder: &Path) -> DataSnapshot {
-        let settings = self.installed.package.birth_settings(&self.request.settings);
+        let mut settings = self.installed.package.birth_settings(&self.request.settings);
+        // initdb writes it into the settings.
+        if let Ok(zone) = std::env::var("TZ") {
+            settings.push(("TZ".to_owned(), zone));
+        }
         DataSnapshot::of_new_data(folder, &self.engine(), &settings)
     }
 

@@ -14,6 +14,7 @@ use crate::data_snapshot::{DataSnapshot, make_place};
 use crate::error::LabError;
 use std::fs;
 use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -57,12 +58,32 @@ fn new_data(site: &ServerSite, audience: ServerAudience<'_>) -> Result<(), LabEr
         return site.installed.package.make_data(site, audience.stop);
     };
     let kept = site.new_data(folder);
+    check_owner(folder)?;
     if kept.is_there() {
         return restore(&kept, site, audience);
     }
-    let _made = make_place(NEW_DATA, folder)?;
     site.installed.package.make_data(site, audience.stop)?;
-    kept.save(&site.folders.data())
+    // Not before: another process may have found it there when it goes again.
+    let _made = make_place(NEW_DATA, folder)?;
+    if let Err(error) = kept.keep(&site.folders.data()) {
+        let folder = folder.display();
+        audience.report(format!("no copy is kept: {NEW_DATA} {folder}: {error}"));
+    }
+    Ok(())
+}
+
+/// What is restored is executed by the server, settings included: only what this user has kept is.
+fn check_owner(folder: &Path) -> Result<(), LabError> {
+    let Ok(metadata) = fs::metadata(folder) else { return Ok(()) };
+    let is_ours = metadata.uid() == rustix::process::geteuid().as_raw();
+    if is_ours && metadata.mode() & 0o022 == 0 {
+        return Ok(());
+    }
+    let folder = folder.display();
+    Err(LabError::Target(format!(
+        "{NEW_DATA} {folder}: others may write there, and what they put there a server would \
+         execute; name a folder of your own that they may not write to (chmod 700)"
+    )))
 }
 
 fn restore(
@@ -75,7 +96,10 @@ fn restore(
         ErrorKind::StorageFull => site.no_data(&error.to_string()),
         _ => snapshot.unusable(&error.to_string()),
     })?;
-    site.installed.package.adopt_data(site, audience.stop)
+    site.installed.package.adopt_data(site, audience.stop).map_err(|error| match error {
+        LabError::Interrupted(_) => error,
+        _ => snapshot.unusable(&error.to_string()),
+    })
 }
 
 /// Starts the server on a free port, or the one that was asked for.

@@ -169,7 +169,8 @@ fn a_disk_that_is_too_small() {
     };
     for product in HERE {
         let data = Some(disk.0.path().to_owned());
-        let error = refused(&ServerRequest { data, ..ServerRequest::new(product) }).to_string();
+        let request = ServerRequest { data, new_data: None, ..ServerRequest::new(product) };
+        let error = refused(&request).to_string();
         assert!(error.contains("cannot make its data folder"), "{error}");
         assert!(error.contains("choose another disk with --server-data"), "{error}");
         assert!(is_empty(disk.0.path()));
@@ -182,7 +183,7 @@ fn interrupted_while_it_starts() {
         let place = tempfile::Builder::new().tempdir_in("/dev/shm").expect("a memory disk");
         fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).expect("ours");
         let data = Some(place.path().to_owned());
-        let request = ServerRequest { data, ..ServerRequest::new(product) };
+        let request = ServerRequest { data, new_data: None, ..ServerRequest::new(product) };
         let stop = RunStop::default();
         stop.at(dbtime_machine::now());
         let error = PrivateServer::start(&request, &|_| {}, &stop).err().expect("interrupted");

@@ -8,6 +8,7 @@ use dbtime_lab::RunProgress;
 use dbtime_lab::servers::{PrivateServer, ServerRequest};
 use dbtime_model::Product;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::sync::Mutex;
 
 #[test]
@@ -103,6 +104,29 @@ fn a_place_for_new_data_that_cannot_be_is_named() {
     assert!(text.starts_with("DBTIME_NEW_DATA /") && text.contains("name a folder"), "{text}");
 }
 
+/// A server executes what is in its settings.
+#[test]
+fn a_place_for_new_data_that_others_write_to_is_refused() {
+    let place = tempfile::tempdir().expect("a folder");
+    fs::set_permissions(place.path(), fs::Permissions::from_mode(0o1777)).expect("ours");
+    let new_data = Some(place.path().to_owned());
+    let error = refused(&ServerRequest { new_data, ..ServerRequest::new(Product::Postgres) });
+    assert!(error.to_string().contains("others may write there"), "{error}");
+}
+
+#[test]
+fn a_kept_folder_that_is_damaged_is_named() {
+    let place = tempfile::tempdir().expect("a folder");
+    let new_data = Some(place.path().to_owned());
+    let request = ServerRequest { new_data, ..ServerRequest::new(Product::Postgres) };
+    drop(start(&request));
+    let kept = fs::read_dir(place.path()).expect("copies").flatten().next().expect("one");
+    fs::write(kept.path().join("data/global/pg_control"), "damaged").expect("ours");
+    let error = refused(&request).to_string();
+    assert!(error.contains(&*kept.path().to_string_lossy()), "{error}");
+    assert!(error.contains("remove them"), "{error}");
+}
+
 #[test]
 fn the_system_is_left_alone() {
     let server = start(&ServerRequest::new(Product::Mariadb));
@@ -154,7 +178,7 @@ fn a_library_is_loaded_before_the_server() {
 fn the_data_goes_where_it_was_sent() {
     for product in HERE {
         let place = tempfile::Builder::new().tempdir_in("/dev/shm").expect("a memory disk");
-        let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        let open = PermissionsExt::from_mode(0o755);
         fs::set_permissions(place.path(), open).expect("ours");
         let data = Some(place.path().to_owned());
         let server = start(&ServerRequest { data, ..ServerRequest::new(product) });

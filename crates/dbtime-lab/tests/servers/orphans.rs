@@ -74,6 +74,7 @@ fn killed_while_the_data_folder_is_made() {
         let mut command = Command::new(own);
         command.args(["--exact", "orphans::the_one_that_is_killed"]);
         command.env(ROLE, product.name()).env("TMPDIR", place.path()).stdout(Stdio::null());
+        command.env_remove("DBTIME_NEW_DATA");
         let mut child = command.spawn().expect("it starts");
         until("a data folder", || {
             let folders = fs::read_dir(place.path()).expect("a folder").flatten();

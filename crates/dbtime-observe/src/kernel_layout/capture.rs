@@ -67,7 +67,9 @@ mirrored_structs! {
         address: [u8; 16],
         port: u32,
         /// `AF_INET`, `AF_INET6` or another.
-        family: u32,
+        family: u16,
+        /// Whether the client has said who it is, or that it is another now.
+        is_named: u16,
         user: [u8; NAME_ROOM],
         database: [u8; NAME_ROOM],
     }

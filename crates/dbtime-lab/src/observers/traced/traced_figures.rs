@@ -21,16 +21,16 @@ pub(super) struct TracedFigures {
     cpu_holders: CpuHolderTotals,
     files: FileTotals,
     stacks: StackTotals,
-    /// How long answers waited for a driver without a CPU, and of how many transactions that is
-    /// known.
-    client_runq: (Nanos, u64),
+    /// How long answers waited for a driver without a CPU; `None`: that was seen of none.
+    client_runq: Option<Nanos>,
+    /// All that are in the parts.
+    transactions: u64,
 }
 
 impl TracedFigures {
     /// Of a run whose threads' owners are known by `owners`.
     pub(super) fn new(recorder: Recorder, owners: CpuOwners) -> Self {
         let (lock_holders, lock_chains, cpu_holders, files, stacks) = Default::default();
-        let client_runq = (Nanos::ZERO, 0);
         Self {
             recorder,
             owners,
@@ -39,7 +39,8 @@ impl TracedFigures {
             cpu_holders,
             files,
             stacks,
-            client_runq,
+            client_runq: None,
+            transactions: 0,
         }
     }
 
@@ -58,18 +59,18 @@ impl TracedFigures {
             self.cpu_holders.add(transaction, &self.owners);
             self.files.add(transaction);
             self.stacks.add(transaction);
+            self.transactions += 1;
             if let Some(runq) = transaction.client_runq {
-                self.client_runq.0 += runq;
-                self.client_runq.1 += 1;
+                *self.client_runq.get_or_insert(Nanos::ZERO) += runq;
             }
         }
     }
 
-    /// The mean of what is known of answers that waited for a driver without a CPU. Unit:
+    /// The mean of what was seen of answers that waited for a driver without a CPU: of all
+    /// transactions, as the parts are, or it could be more than the part that it is of. Unit:
     /// microseconds of a transaction.
     pub(super) fn client_runq_us(&self) -> Option<f64> {
-        let (runq, transactions) = self.client_runq;
-        (transactions > 0).then(|| runq.0 as f64 / 1e3 / transactions as f64)
+        Some(self.client_runq?.0 as f64 / 1e3 / self.transactions as f64)
     }
 
     /// Splits the waits for locks whose holders have been seen by now.

@@ -31,8 +31,10 @@ pub(crate) struct RequestDecoder {
 
 impl RequestDecoder {
     pub(crate) fn put(&mut self, bytes: &[u8]) {
-        if let Some((connection, login)) = login(bytes) {
-            return self.sessions.logged_in(connection, login);
+        match login(bytes) {
+            Some((connection, login, true)) => return self.sessions.logged_in(connection, login),
+            Some((connection, login, false)) => return self.sessions.found(connection, login),
+            None => {}
         }
         if let Some(event) = stack_event(bytes) {
             return self.stacks.put(event);

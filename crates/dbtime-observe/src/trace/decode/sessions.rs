@@ -67,18 +67,22 @@ impl TracedSessions {
         self.unresolved
     }
 
-    /// Whose a connection is from here on. What is known of it and not told now stays: what a list
-    /// said of it may be known before the kernel's side has told where its client is.
+    /// Whose a connection is from here on; what the server calls it stays.
     pub(super) fn logged_in(&mut self, connection: u64, mut login: SessionLogin) {
         let session = self.session(connection);
-        if let Some(known) = &session.login {
-            login.id = login.id.or(known.id);
-            if login.user.is_empty() {
-                login.user.clone_from(&known.user);
-                login.database.clone_from(&known.database);
-            }
-        }
+        login.id = login.id.or_else(|| session.login.as_ref()?.id);
         session.login = Some(Arc::new(login));
+    }
+
+    /// Where the client of a connection is, which has not said who it is: a list may have.
+    pub(super) fn found(&mut self, connection: u64, login: SessionLogin) {
+        let SessionLogin { client, client_cookie, id, .. } = login;
+        let known = self.session(connection).login.take();
+        let known = known.map_or_else(SessionLogin::default, Arc::unwrap_or_clone);
+        self.logged_in(
+            connection,
+            SessionLogin { client, client_cookie, id: id.or(known.id), ..known },
+        );
     }
 
     /// The sessions that a server has, of which some were there before the watching.

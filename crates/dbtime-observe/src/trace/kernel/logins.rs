@@ -8,17 +8,18 @@ use std::num::NonZeroU64;
 use zerocopy::FromBytes;
 
 /// `AF_INET` and `AF_INET6`.
-const AF_INET: u32 = 2;
-const AF_INET6: u32 = 10;
+const AF_INET: u16 = 2;
+const AF_INET6: u16 = 10;
 
 /// Reads the connection, and whose it is as far as that is known; `None` where it is something
-/// else: no other record has the same length.
-pub(crate) fn login(bytes: &[u8]) -> Option<(u64, SessionLogin)> {
+/// else: no other record has the same length. Whether its client has said who it is stands last.
+pub(crate) fn login(bytes: &[u8]) -> Option<(u64, SessionLogin, bool)> {
     let record = LoginRecord::read_from_bytes(bytes).ok()?;
     let [user, database] = [record.user, record.database].map(|name| text_until_zero(&name));
     let id = Some(record.id).filter(|id| *id > 0);
     let (client, client_cookie) = (client(&record), NonZeroU64::new(record.client_cookie));
-    Some((record.connection, SessionLogin { user, database, id, client, client_cookie }))
+    let login = SessionLogin { user, database, id, client, client_cookie };
+    Some((record.connection, login, record.is_named != 0))
 }
 
 fn client(record: &LoginRecord) -> Option<SocketAddr> {
@@ -49,7 +50,8 @@ mod tests {
     }
 
     fn read(record: &LoginRecord) -> (u64, SessionLogin) {
-        login(record.as_bytes()).expect("a login")
+        let (connection, login, _) = login(record.as_bytes()).expect("a login");
+        (connection, login)
     }
 
     #[test]

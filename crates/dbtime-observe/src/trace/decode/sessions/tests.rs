@@ -130,10 +130,14 @@ fn what_a_list_said_stays_where_an_address_comes_later() {
     sessions.list(ListedSessions::new(raw.record.tgid, MonoNanos(0), vec![listed]));
     sessions.identify(&raw, true);
     let client = Some("127.0.0.1:4000".parse().expect("an address"));
-    sessions.logged_in(1, SessionLogin { client, ..SessionLogin::default() });
+    sessions.found(1, SessionLogin { client, ..SessionLogin::default() });
     let login = sessions.take(&raw).login.expect("it is known");
     assert_eq!((&*login.user, &*login.database, login.id), ("app", "shop", Some(22)));
     assert_eq!(login.client, client);
+    // It has become another's, and it is not known whose: it is still the server's 22.
+    sessions.logged_in(1, SessionLogin { client, ..SessionLogin::default() });
+    let login = sessions.take(&raw).login.expect("it is known");
+    assert_eq!((&*login.user, &*login.database, login.id), ("", "", Some(22)));
 }
 
 #[test]
