@@ -49,7 +49,7 @@ deb: setup
 
 # Nothing is named but the folder, so that results stay out of the sources.
 demo:
-	@echo 'dbtime: installing what is missing and building take about 3 minutes on two CPUs (the second'
+	@echo 'dbtime: installing what is missing and building take 3 to 5 minutes on two CPUs (the second'
 	@echo '        time seconds); the run after it half a minute.'
 	@$(MAKE) --no-print-directory setup
 	$(CARGO) build --profile quick $(LOCKED) --bin dbtime

@@ -2,6 +2,7 @@
 # Runs the tests of the workspace, or what the arguments select of them:
 #
 #   scripts/test.sh                       all, those in the documentation too
+#   scripts/test.sh -p dbtime-sql         those of a crate
 #   scripts/test.sh -E 'test(tls)'        any arguments of cargo nextest run
 #
 # cargo-nextest runs them in the lanes of .config/nextest.toml; if it cannot be installed, cargo test
@@ -51,18 +52,21 @@ leave() {
 }
 trap leave EXIT
 running=
-# The shell hears a signal while it waits, not while it runs something.
+# The shell hears a signal while it waits, not while it runs something. What it started is a group of
+# its own, all of which ends.
 stop() {
     trap '' INT TERM HUP
-    [ -z "$running" ] || kill -TERM "$running" 2>/dev/null || true
-    [ -z "$running" ] || wait "$running" || true
+    if [ -n "$running" ]; then
+        kill -TERM "-$running" 2>/dev/null || kill -TERM "$running" 2>/dev/null || true
+        wait "$running" || true
+    fi
     exit "$1"
 }
 trap 'stop 129' HUP
 trap 'stop 130' INT
 trap 'stop 143' TERM
 run() {
-    "$@" &
+    setsid "$@" &
     running=$!
     code=0
     wait "$running" || code=$?
@@ -73,13 +77,13 @@ run() {
 # shellcheck disable=SC2086 # in $cargo and $locked words are wanted
 if nextest=$(sh scripts/nextest.sh); then
     failed=0
-    run "$nextest" nextest run --workspace $locked "$@" || failed=$?
-    # Those are in no binary.
-    [ $# -gt 0 ] || run $cargo test --workspace --doc $locked || failed=$?
+    # Those are in no binary. First, so that the last lines name what has failed of the others.
+    [ $# -gt 0 ] || run $cargo test --doc $locked || failed=$?
+    run "$nextest" nextest run $locked "$@" || failed=$?
     exit "$failed"
 else
-    echo 'test: cargo-nextest cannot be installed: cargo test runs all tests and takes twice as long' >&2
+    echo 'test: cargo-nextest cannot be installed: cargo test runs the tests, which takes twice as long' >&2
     RUST_TEST_THREADS=$(nproc)
     export RUST_TEST_THREADS
-    run $cargo test --workspace $locked "$@"
+    run $cargo test $locked "$@"
 fi

@@ -88,6 +88,11 @@ impl DataSnapshot {
         none.of(engine, settings)
     }
 
+    /// Its folder.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Whether it can be restored.
     pub(crate) fn is_there(&self) -> bool {
         self.path.join(CONTENT).is_file()

@@ -40,7 +40,7 @@ use dbtime_machine::CpuList;
 use dbtime_model::Product;
 use process::ServerProcess;
 use site::{ServerAudience, ServerSite};
-use start::StartedServer;
+use start::{DataOrigin, StartedServer};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -125,8 +125,9 @@ impl PrivateServer {
         let site = ServerSite::new(request.clone(), installed)?;
         let audience = ServerAudience { progress, stop };
         let snapshot = request.snapshot.as_ref().map(|request| site.snapshot(request));
-        let is_restored = start::data(&site, snapshot.as_ref(), audience)?;
-        let StartedServer { process, port, socket } = start::first(&site, audience)?;
+        let origin = start::data(&site, snapshot.as_ref(), audience)?;
+        let StartedServer { process, port, socket } = start::first(&site, &origin, audience)?;
+        let is_restored = matches!(origin, DataOrigin::Restored);
         let log = site.folders.log();
         let process = Mutex::new(process);
         Ok(Self { process, site, port, socket, log, snapshot, is_restored })

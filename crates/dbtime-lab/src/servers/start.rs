@@ -12,9 +12,10 @@ use super::settings;
 use super::site::{INTERRUPTED, ServerAudience, ServerSite};
 use crate::data_snapshot::{DataSnapshot, make_place};
 use crate::error::LabError;
+use crate::scratch::CreatedFolders;
 use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -38,51 +39,94 @@ pub(super) struct StartedServer {
     pub(super) socket: PathBuf,
 }
 
-/// Makes the data folder, or restores it from a snapshot that is there; whether it did that.
+/// Where the data folder of a server came from.
+pub(super) enum DataOrigin {
+    /// The product made it.
+    Made,
+    /// A copy of what was kept when it was new.
+    Copied(DataSnapshot),
+    /// A snapshot, with the workload's tables.
+    Restored,
+}
+
+impl DataOrigin {
+    /// What else may be the matter with a server that does not start on it.
+    fn explain(&self, error: LabError) -> LabError {
+        match (self, error) {
+            (Self::Copied(kept), LabError::Target(why)) => LabError::Target(format!(
+                "{why}; its data folder is a copy of {}: remove that where it is damaged",
+                kept.path().display()
+            )),
+            (_, error) => error,
+        }
+    }
+}
+
+/// Makes the data folder, or restores it from a snapshot that is there.
 pub(super) fn data(
     site: &ServerSite,
     snapshot: Option<&DataSnapshot>,
     audience: ServerAudience<'_>,
-) -> Result<bool, LabError> {
+) -> Result<DataOrigin, LabError> {
     let Some(snapshot) = snapshot.filter(|snapshot| snapshot.is_there()) else {
-        return new_data(site, audience).map(|()| false);
+        return new_data(site, audience);
     };
     audience.report(format!("{}: restoring its data", site.installed.identity));
-    restore(snapshot, site, audience).map(|()| true)
+    restore(snapshot, site, audience).map(|()| DataOrigin::Restored)
 }
 
 /// Makes the data folder, or copies one that was kept when it was new.
-fn new_data(site: &ServerSite, audience: ServerAudience<'_>) -> Result<(), LabError> {
+fn new_data(site: &ServerSite, audience: ServerAudience<'_>) -> Result<DataOrigin, LabError> {
     audience.report(format!("{}: making its data folder", site.installed.identity));
+    let make = || site.installed.package.make_data(site, audience.stop);
     let Some(folder) = &site.request.new_data else {
-        return site.installed.package.make_data(site, audience.stop);
+        return make().map(|()| DataOrigin::Made);
     };
     let kept = site.new_data(folder);
     check_owner(folder)?;
     if kept.is_there() {
-        return restore(&kept, site, audience);
+        restore(&kept, site, audience)?;
+        return Ok(DataOrigin::Copied(kept));
     }
-    site.installed.package.make_data(site, audience.stop)?;
+    make()?;
     // Not before: another process may have found it there when it goes again.
-    let _made = make_place(NEW_DATA, folder)?;
-    if let Err(error) = kept.keep(&site.folders.data()) {
+    let _made = make_own_place(folder)?;
+    kept.keep(&site.folders.data()).map_err(|error| {
         let folder = folder.display();
-        audience.report(format!("no copy is kept: {NEW_DATA} {folder}: {error}"));
+        LabError::Target(format!(
+            "{NEW_DATA} {folder}: no copy can be kept there: {error}; make room, or unset it"
+        ))
+    })?;
+    Ok(DataOrigin::Made)
+}
+
+/// Makes the folder of copies where it is missing; only its owner may enter it.
+fn make_own_place(folder: &Path) -> Result<CreatedFolders, LabError> {
+    let is_new = !folder.exists();
+    let made = make_place(NEW_DATA, folder)?;
+    if is_new {
+        let own = fs::Permissions::from_mode(0o700);
+        fs::set_permissions(folder, own).map_err(|error| {
+            LabError::Target(format!("{NEW_DATA} {}: {error}", folder.display()))
+        })?;
     }
-    Ok(())
+    Ok(made)
 }
 
 /// What is restored is executed by the server, settings included: only what this user has kept is.
 fn check_owner(folder: &Path) -> Result<(), LabError> {
     let Ok(metadata) = fs::metadata(folder) else { return Ok(()) };
-    let is_ours = metadata.uid() == rustix::process::geteuid().as_raw();
-    if is_ours && metadata.mode() & 0o022 == 0 {
+    let why = if metadata.uid() != rustix::process::geteuid().as_raw() {
+        "it is another user's"
+    } else if metadata.mode() & 0o022 != 0 {
+        "others may write there"
+    } else {
         return Ok(());
-    }
+    };
     let folder = folder.display();
     Err(LabError::Target(format!(
-        "{NEW_DATA} {folder}: others may write there, and what they put there a server would \
-         execute; name a folder of your own that they may not write to (chmod 700)"
+        "{NEW_DATA} {folder}: {why}, and what they put there a server would execute; name a folder \
+         of your own that nobody else may write to (chmod 700)"
     )))
 }
 
@@ -105,6 +149,7 @@ fn restore(
 /// Starts the server on a free port, or the one that was asked for.
 pub(super) fn first(
     site: &ServerSite,
+    origin: &DataOrigin,
     audience: ServerAudience<'_>,
 ) -> Result<StartedServer, LabError> {
     let given_port = settings::port(&site.request.settings)?;
@@ -126,7 +171,8 @@ pub(super) fn first(
                 attempt += 1;
             }
             // Why it did not start says more than what became of the file.
-            Err(failure) => return Err(failure.into_error(port)),
+            Err(StartFailure::PortTaken) => return Err(StartFailure::PortTaken.into_error(port)),
+            Err(failure) => return Err(origin.explain(failure.into_error(port))),
             Ok(started) => {
                 removed?;
                 let path = site.folders.login(site.installed.package);

@@ -116,15 +116,18 @@ fn a_place_for_new_data_that_others_write_to_is_refused() {
 
 #[test]
 fn a_kept_folder_that_is_damaged_is_named() {
-    let place = tempfile::tempdir().expect("a folder");
-    let new_data = Some(place.path().to_owned());
-    let request = ServerRequest { new_data, ..ServerRequest::new(Product::Postgres) };
-    drop(start(&request));
-    let kept = fs::read_dir(place.path()).expect("copies").flatten().next().expect("one");
-    fs::write(kept.path().join("data/global/pg_control"), "damaged").expect("ours");
-    let error = refused(&request).to_string();
-    assert!(error.contains(&*kept.path().to_string_lossy()), "{error}");
-    assert!(error.contains("remove them"), "{error}");
+    for (product, file) in [(Product::Postgres, "global/pg_control"), (Product::Mariadb, "ibdata1")]
+    {
+        let place = tempfile::tempdir().expect("a folder");
+        let new_data = Some(place.path().to_owned());
+        let request = ServerRequest { new_data, ..ServerRequest::new(product) };
+        drop(start(&request));
+        let kept = fs::read_dir(place.path()).expect("copies").flatten().next().expect("one");
+        fs::write(kept.path().join("data").join(file), "damaged").expect("ours");
+        let error = refused(&request).to_string();
+        assert!(error.contains(&*kept.path().to_string_lossy()), "{error}");
+        assert!(error.contains("remove th"), "{error}");
+    }
 }
 
 #[test]

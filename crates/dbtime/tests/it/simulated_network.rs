@@ -24,7 +24,7 @@ fn run(target: &str, line: &str) -> Value {
 fn fills_the_link(target: &str, flags: &str) {
     let line = format!("{LARGE_ANSWER} --time 2s {flags}");
     // The driver may be without a CPU for a while, in which nothing is passed.
-    let mut tried = (0..3).map(|_| {
+    let mut tried = (0..8).map(|_| {
         let json = run(target, &line);
         let throughput = number(&json, "/throughput_tps");
         assert!(throughput < MAX_LARGE_ANSWERS * 1.02, "{throughput}/s of {line}");
@@ -35,7 +35,7 @@ fn fills_the_link(target: &str, flags: &str) {
     });
     let full =
         |(throughput, used): &(f64, f64)| *throughput > MAX_LARGE_ANSWERS * 0.95 && *used > 95.0;
-    assert!(tried.any(|one| full(&one)), "no full link, in three tries");
+    assert!(tried.any(|one| full(&one)), "no full link, in eight tries");
     let sandbox = Sandbox::new();
     let line = format!("run --target '{target}' --out full --warmup 0s {LARGE_ANSWER} --time 1s");
     sandbox.run(&line).fine().prints(&["network of 100Mbit/s", "answers took"]);

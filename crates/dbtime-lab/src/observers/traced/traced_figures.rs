@@ -10,7 +10,7 @@ use crate::join::JoinedTransaction;
 use crate::run_trace::TracedTables;
 use crate::workload_names::WorkloadNames;
 use dbtime_model::traced::TracedRequest;
-use dbtime_model::{MonoNanos, Nanos, Recorder};
+use dbtime_model::{MonoNanos, Nanos, Part, Recorder};
 
 /// Their parts, and whom and what they waited for.
 pub(super) struct TracedFigures {
@@ -23,6 +23,9 @@ pub(super) struct TracedFigures {
     stacks: StackTotals,
     /// How long answers waited for a driver without a CPU; `None`: that was seen of none.
     client_runq: Option<Nanos>,
+    /// What the driver took with answers, which is negative where it was late for longer than an
+    /// answer waited. Unit: nanoseconds.
+    client: i64,
     /// All that are in the parts.
     transactions: u64,
 }
@@ -40,6 +43,7 @@ impl TracedFigures {
             files,
             stacks,
             client_runq: None,
+            client: 0,
             transactions: 0,
         }
     }
@@ -60,6 +64,7 @@ impl TracedFigures {
             self.files.add(transaction);
             self.stacks.add(transaction);
             self.transactions += 1;
+            self.client += transaction.parts.get(Part::Client);
             if let Some(runq) = transaction.client_runq {
                 *self.client_runq.get_or_insert(Nanos::ZERO) += runq;
             }
@@ -67,10 +72,11 @@ impl TracedFigures {
     }
 
     /// The mean of what was seen of answers that waited for a driver without a CPU: of all
-    /// transactions, as the parts are, or it could be more than the part that it is of. Unit:
-    /// microseconds of a transaction.
+    /// transactions, as the parts are, and no more than the part that it is of. Unit: microseconds
+    /// of a transaction.
     pub(super) fn client_runq_us(&self) -> Option<f64> {
-        Some(self.client_runq?.0 as f64 / 1e3 / self.transactions as f64)
+        let runq = self.client_runq?.signed().min(self.client.max(0));
+        Some(runq as f64 / 1e3 / self.transactions as f64)
     }
 
     /// Splits the waits for locks whose holders have been seen by now.

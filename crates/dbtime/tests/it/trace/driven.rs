@@ -28,7 +28,7 @@ fn is_explained(record: &Value) {
     let join = &record["trace"]["join"];
     let count = |name: &str| join[name].as_u64().expect("a count");
     let statements = count("matched") + count("unmatched") + count("ambiguous");
-    assert!(count("matched") > 100, "{join}");
+    assert!(count("matched") > 30, "{join}");
     assert!(count("matched") as f64 >= 0.999 * statements as f64, "{join}");
     adds_up(&record["budget_us"]);
 }
@@ -72,7 +72,7 @@ fn is_taken_by_the_driver(record: &Value) {
     let part = |name: &str| budget[name].as_f64().expect("a part");
     assert!(part("wire") < part("client"), "{budget}");
     let runq = record["trace"]["client_runq_us"].as_f64().expect("it was seen");
-    assert!(runq > 0.0 && runq < part("client"), "{runq}: {budget}");
+    assert!(runq > 0.0 && runq <= 1.000_001 * part("client"), "{runq}: {budget}");
 }
 
 /// What the driver holds back as a network would is on its way, and not with the driver.
