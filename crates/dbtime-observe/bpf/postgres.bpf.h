@@ -403,24 +403,64 @@ static __always_inline int find_message(struct connection *connection, const cha
 	return 1;
 }
 
-/* The number of an error: the five signs of its SQLSTATE. Global: see `consume`. */
+#define ANSWER_HEAD 64		/* bytes of an answer, of which an error has more */
+#define ERROR_HEAD 48		/* of these, from the error's first on */
+#define MAX_SKIPPED 4		/* longer messages before an error */
+
+/* ParseComplete, BindComplete, CloseComplete and NoData have five bytes: how many of an answer's first
+ * these are. */
+static __always_inline __u32 behind_short_messages(const __u8 *head)
+{
+	__u32 from = 0;
+
+	for (int i = 0; i < 4; i++) {
+		__u8 tag;
+
+		/* Or the compiler makes an index of what is no number. */
+		barrier_var(from);
+		tag = head[from & (ANSWER_HEAD - 1)];
+		if (tag != '1' && tag != '2' && tag != '3' && tag != 'n')
+			break;
+		from += TAGGED;
+	}
+	return from;
+}
+
+/* What stands before an error of the same answer: the columns or parameters of the statement, notices,
+ * settings, and the end of the statement before it. */
+static __always_inline int may_precede_error(__u8 tag)
+{
+	return tag == 'T' || tag == 't' || tag == 'N' || tag == 'S' || tag == 'C';
+}
+
+/* The number of an error, whose message begins there: the five signs of its SQLSTATE. Fields end with
+ * zeros: the severity, the severity again, the code. Global: see `consume`. */
 __noinline int read_error(struct connection *connection, __u64 address)
 {
-	__u8 signs[5] = {};
+	__u8 error[64] = {};
+	__u32 number = 0;
 
-	if (!connection || bpf_probe_read_user(signs, sizeof(signs), (const char *)address))
+	if (!connection || bpf_probe_read_user(error, ERROR_HEAD, (const char *)address))
 		return 0;
-	for (int i = 0; i < 5; i++)
-		connection->request.error = connection->request.error << 6 | ((signs[i] - '0') & 63);
+	for (int i = TAGGED; i < ERROR_HEAD - 6; i++) {
+		if (error[i] != 0 || error[i + 1] != 'C')
+			continue;
+		for (int sign = 2; sign < 7; sign++)
+			number = number << 6 | ((error[(i + sign) & 63] - '0') & 63);
+		connection->request.error = number;
+		return 0;
+	}
 	return 0;
 }
 
-/* Whether an answer begins with an error, and with which. Global: see `consume`. */
+/* Whether an answer begins with an error, and with which. Returns whether that is not known yet: notices
+ * are sent by themselves. Global: see `consume`. */
 __noinline int read_tagged_answer_head(struct connection *connection, __u64 address, __u32 length)
 {
 	const char *at = (const char *)address;
-	__u8 h[64] = {};
+	__u8 h[ANSWER_HEAD] = {};
 	__u32 from = 0;
+	__u64 skipped = 0;
 
 	if (!connection)
 		return 0;
@@ -428,20 +468,20 @@ __noinline int read_tagged_answer_head(struct connection *connection, __u64 addr
 			       : bpf_probe_read_user(h, sizeof(h), at))
 		return 0;
 	connection->request.reply = h[0];
-	/* ParseComplete and BindComplete have five bytes. */
-	if (h[0] == '1' || h[0] == '2')
-		from += TAGGED;
-	if (from && h[TAGGED] == '2')
-		from += TAGGED;
-	if (h[from] != 'E' || length < sizeof(h))
-		return 0;
-	/* Fields end with zeros: the severity, the severity again, the code. */
-	for (int i = TAGGED; i < 40; i++) {
-		__u32 place = (from + i) & 63;
-
-		if (h[place] == 0 && h[(place + 1) & 63] == 'C')
-			return read_error(connection, address + place + 2);
+	for (int i = 0; i < MAX_SKIPPED; i++) {
+		from = behind_short_messages(h) & (ANSWER_HEAD / 2 - 1);
+		barrier_var(from);
+		if (!may_precede_error(h[from & (ANSWER_HEAD / 2 - 1)]))
+			break;
+		skipped += from + 1 + big_endian(h + (from & (ANSWER_HEAD / 2 - 1)) + 1);
+		from = 0;
+		if (skipped == length)
+			return 1;
+		if (skipped + sizeof(h) > length || bpf_probe_read_user(h, sizeof(h), at + skipped))
+			return 0;
 	}
+	if (h[from & (ANSWER_HEAD - 1)] == 'E' && length >= sizeof(h))
+		read_error(connection, address + skipped + from);
 	return 0;
 }
 
@@ -484,8 +524,7 @@ static __always_inline void handle_tagged_answer(struct connection *connection, 
 	__u8 *end = connection->tail;
 
 	if (connection->expects_answer && length >= 16) {
-		connection->expects_answer = 0;
-		read_tagged_answer_head(connection, (__u64)at, length);
+		connection->expects_answer = read_tagged_answer_head(connection, (__u64)at, length);
 	} else if (connection->expects_answer && !are_whole_messages(connection, at, length)) {
 		/* What it begins with is not there any more once the rest comes. */
 		connection->expects_answer = 0;

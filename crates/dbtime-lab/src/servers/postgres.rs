@@ -149,8 +149,9 @@ fn adopt_data(site: &ServerSite, stop: &RunStop) -> Result<(), LabError> {
     site.make_secret(&script, &format!("ALTER ROLE {user} PASSWORD '{kept}'\n"))?;
     let mut arguments: Vec<OsString> = ["--single", "-D"].map(OsString::from).into();
     arguments.push(site.folders.data().into());
-    // What it executes is in no log.
-    arguments.extend(["-c", "log_statement=none", user].map(OsString::from));
+    // What it executes is in no log, and what it shares, should it crash, goes with its folder.
+    let settings = ["-c", "log_statement=none", "-c", "dynamic_shared_memory_type=mmap", user];
+    arguments.extend(settings.map(OsString::from));
     let server = site.launch(site.installed.binary.clone(), arguments);
     let adopted = site.run(&server, Some(&script), stop);
     let removed = fs::remove_file(&script);

@@ -62,6 +62,20 @@ impl SharedProcesses {
         self.files.extend(open.filter(is_shared).filter(is_named));
     }
 
+    /// What a process that has crashed has left in its data folder's lock file: its own number,
+    /// below zero where it served a single user, stands first, and that of its segment at the end
+    /// of the seventh line.
+    pub(super) fn note_crashed(&mut self, pid: u32, data: &Path) {
+        let lock = fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
+        let is_its = lock
+            .lines()
+            .next()
+            .is_some_and(|first| first.trim().trim_start_matches('-').parse() == Ok(pid));
+        let segment = lock.lines().nth(6).and_then(|line| line.split_ascii_whitespace().nth(1));
+        let segment = segment.filter(|_| is_its).and_then(|number| number.parse::<u32>().ok());
+        self.segments.extend(segment);
+    }
+
     fn note_maps(&mut self, maps: &str) {
         for line in maps.lines() {
             let file = line.find("/dev/shm/PostgreSQL.").map(|at| &line[at..]);
@@ -128,6 +142,23 @@ pub(super) fn status_line(pid: u32, name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_one_that_crashed_has_shared_is_in_its_lock_file() {
+        let data = tempfile::tempdir().expect("a folder");
+        let lock = data.path().join("postmaster.pid");
+        fs::write(&lock, "-4711\n/data\n1790000000\n5432\n/run\n\n  4194305    98304\n")
+            .expect("written");
+        let segments = |pid| {
+            let mut shared = SharedProcesses::default();
+            shared.note_crashed(pid, data.path());
+            shared.segments
+        };
+        assert_eq!(segments(4711), BTreeSet::from([98_304]));
+        assert_eq!(segments(4712), BTreeSet::new(), "that of another");
+        fs::write(&lock, "4711\n").expect("written");
+        assert_eq!(segments(4711), BTreeSet::new());
+    }
 
     #[test]
     fn this_process_is_found() {

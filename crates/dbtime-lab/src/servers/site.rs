@@ -164,9 +164,15 @@ impl ServerSite {
         };
         let mut child = self.watchdog.start("KILL", || program.start(input, &path))?;
         let ended = self.wait(&mut child, stop);
-        if !matches!(ended, Ok(Some(_))) {
+        match &ended {
+            Ok(Some(status)) if status.success() => {}
+            Ok(Some(_)) => {
+                let mut shared = SharedProcesses::default();
+                shared.note_crashed(child.id(), &self.folders.data());
+                shared.remove();
+            }
             // Nobody else ends it meanwhile, who would not know what is to be removed.
-            self.watchdog.meanwhile(|| self.end(&mut child));
+            _ => self.watchdog.meanwhile(|| self.end(&mut child)),
         }
         self.watchdog.release()?;
         let name = program.program.file_name().unwrap_or_default().to_string_lossy();

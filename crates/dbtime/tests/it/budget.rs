@@ -109,12 +109,16 @@ fn what_was_not_measured_is_not_zero() {
 #[test]
 fn what_measuring_costs_is_tried_out() {
     let sandbox = Sandbox::new();
-    let json = sandbox.run("run values1 --warmup 0s --time 200ms --no-record --json").json();
-    let cost = &json["budget"]["cost"];
+    let line = "run values1 --warmup 0s --time 200ms --no-record";
+    // A driver without a CPU for a whole slice of it cannot tell.
+    let tried = || sandbox.run(&format!("{line} --json")).json()["budget"]["cost"].clone();
+    let told = (0..8).map(|_| tried()).find(|cost| !cost.is_null());
+    let cost = &told.expect("a cost, in one of eight");
     assert_eq!(count(cost, "/pairs"), 6, "{cost}");
     assert!(number(cost, "/without_us") > 0.0, "{cost}");
     assert!(number(cost, "/low_us") <= number(cost, "/us"), "{cost}");
-    sandbox.run("run values1 --warmup 0s --time 200ms --no-record").prints(&["measuring costs"]);
+    let is_printed = |_| sandbox.run(line).fine().out.contains("measuring costs");
+    assert!((0..8).any(is_printed), "it is printed, in one of eight");
 }
 
 #[test]

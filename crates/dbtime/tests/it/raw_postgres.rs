@@ -111,6 +111,14 @@ impl RawPostgres {
         self.answered()
     }
 
+    /// The same with Describe of the portal, as libpq sends it.
+    pub(crate) fn described(&mut self, sql: &str) -> String {
+        let bind = message(b'B', b"\0\0\0\0\0\0\0\0");
+        let rest = [message(b'D', b"P\0"), message(b'E', b"\0\0\0\0\0"), message(b'S', b"")];
+        self.send(&[parse("", sql), bind, rest.concat()].concat());
+        self.answered()
+    }
+
     /// What drivers send that tidy up on the way: Close of another statement, then Parse with a
     /// name, Describe, Bind and Execute.
     pub(crate) fn tidying(&mut self, old: &str, name: &str, sql: &str) -> String {

@@ -147,6 +147,35 @@ fn statements_are_added_up_and_errors_counted() {
     assert!(out.contains("; 1 answered with an error"), "{out}");
 }
 
+/// What a statement is about, and what another did, stands before its error.
+#[test]
+fn errors_are_seen_behind_columns_notices_and_other_statements() {
+    let (sandbox, server) = start();
+    let mut client = RawPostgres::connect(&server);
+    client.query("CREATE TABLE u (a int PRIMARY KEY)");
+    client.query("INSERT INTO u VALUES (1)");
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
+    let notice = "DO $$ BEGIN RAISE NOTICE 'n'; RAISE NOTICE 'm'; RAISE EXCEPTION 'x'; END $$";
+    let asked = [
+        ("Q", "SELECT 1 / (a - 1) FROM u", "TEZ", Some("22012")),
+        ("Q", notice, "NNEZ", Some("P0001")),
+        ("Q", "INSERT INTO u VALUES (5); INSERT INTO u VALUES (1)", "CEZ", Some("23505")),
+        ("Q", "SELECT a FROM u", "TDCZ", None),
+        ("E", "INSERT INTO u VALUES (1) RETURNING a", "12TEZ", Some("23505")),
+        ("E", "INSERT INTO u VALUES (1)", "12nEZ", Some("23505")),
+        ("E", "SELECT a, 'x' FROM u", "12TDCZ", None),
+    ];
+    for (kind, sql, answer, _) in asked {
+        let answered = if kind == "Q" { client.query(sql) } else { client.described(sql) };
+        assert_eq!(answered, answer, "{sql}");
+    }
+    let seen = tracer.end();
+    seen.is_clean();
+    for (_, sql, _, error) in asked {
+        assert_eq!(seen.one(sql)["error"].as_str(), error, "{sql}: {}", seen.one(sql));
+    }
+}
+
 #[test]
 fn waits_have_the_servers_own_names_and_their_ends_a_statement() {
     waits_have_names(&start().1);
