@@ -23,7 +23,7 @@ fn limits_that_hold_pass() {
 fn a_limit_that_does_not_hold_fails_with_1() {
     let sandbox = Sandbox::new();
     for (limit, required) in
-        [("p90<=1ms", "1 ms"), ("p99<=500us", "500 µs"), ("max<=1.5ms", "1.5 ms")]
+        [("p90<=1ms", "1.00 ms"), ("p99<=500us", "≤ 500 µs"), ("max<=1.5ms", "≤ 1.5 ms")]
     {
         let line = format!("{SERVICE} --warmup 0s --limit {limit}");
         let ran = sandbox.run(&format!("{line} --no-record")).with(1, &["FAILED", required]);
