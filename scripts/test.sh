@@ -31,10 +31,12 @@ else
 free: the tests take longer" >&2
 fi
 
-# What a run that was killed has left. The name has its process.
+# What a run that was killed has left. The name has its process, which may be one of another
+# container that shares the place: what is in use is younger than an hour.
 for left in "$place"/dbtime-test.*; do
     process=${left#"$place"/dbtime-test.}
-    [ -O "$left" ] && [ ! -e "/proc/${process%%.*}" ] && rm -rf "$left"
+    [ -O "$left" ] && [ ! -e "/proc/${process%%.*}" ] &&
+        [ -n "$(find "$left" -maxdepth 0 -mmin +60)" ] && rm -rf "$left"
 done
 TMPDIR=$(mktemp -d "$place/dbtime-test.$$.XXXXXX")
 # Each kind of server makes its data folder once; nobody else may put one there.

@@ -175,7 +175,7 @@ impl RunTrace {
 
 /// Whether any transaction of the window has them.
 pub(crate) fn has_parts(recorder: &Recorder) -> bool {
-    recorder.operations.iter().any(|operation| operation.cells.total().count > 0)
+    recorder.budget().count > 0
 }
 
 /// A tracer, and what is wrong with what it is to write.

@@ -33,14 +33,10 @@ impl RunSummary {
     pub(crate) fn new(driven: &LoadResult, workload: &Workload) -> Self {
         let recorder = &driven.recorder;
         let mut latencies = Latencies::default();
-        let mut budget = Budget::default();
-        for operation in &recorder.operations {
-            latencies.merge(&operation.latencies);
-            budget.merge(&operation.cells.total());
-        }
+        recorder.operations.iter().for_each(|operation| latencies.merge(&operation.latencies));
         Self {
             latencies,
-            budget,
+            budget: recorder.budget(),
             operations: operations(recorder, workload),
             statements: statements(recorder, workload),
             transactions: kept_transactions::transactions(

@@ -390,6 +390,13 @@ impl<C: Counter> Recorder<C> {
         self.operations.iter().map(|operation| operation.completed_within).sum()
     }
 
+    /// The parts of all operations together.
+    pub fn budget(&self) -> Budget {
+        let mut total = Budget::default();
+        self.operations.iter().for_each(|operation| total.merge(&operation.cells.total()));
+        total
+    }
+
     /// The counts of all operations together.
     pub fn counts(&self) -> OutcomeCounts {
         let mut total = OutcomeCounts::default();

@@ -9,6 +9,7 @@
 #define DBTIME_COMPLETIONS_H
 
 #include "batches.bpf.h"
+#include "failures.bpf.h"
 #include "postgres_messages.h"
 #include "rows.bpf.h"
 
@@ -92,8 +93,6 @@ __noinline __u64 rows_in_tag(__u64 end, __u32 length)
 	}
 	return NOT_KNOWN;
 }
-
-int read_tagged_answer_head(struct connection *connection, __u64 address, __u32 length);
 
 struct completion_walk {
 	struct connection *connection;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  *
- * The first bytes of messages of PostgreSQL's clients. Source: PostgreSQL manual, "Message Formats".
+ * The first bytes of messages of PostgreSQL's clients and servers. Source: PostgreSQL manual, "Message Formats".
  */
 #ifndef DBTIME_POSTGRES_MESSAGES_H
 #define DBTIME_POSTGRES_MESSAGES_H
@@ -25,7 +25,15 @@ enum message {
 #define PG_COMPLETE 'C'		/* a server's CommandComplete, */
 #define PG_EMPTY 'I'		/* EmptyQueryResponse, */
 #define PG_SUSPENDED 's'	/* PortalSuspended */
-#define PG_FAILED 'E'		/* and ErrorResponse */
+#define PG_FAILED 'E'		/* ErrorResponse, */
+#define PG_PARSED '1'		/* ParseComplete, */
+#define PG_BOUND '2'		/* BindComplete, */
+#define PG_CLOSED '3'		/* CloseComplete, */
+#define PG_NO_COLUMNS 'n'	/* NoData, */
+#define PG_COLUMNS 'T'		/* RowDescription, */
+#define PG_PARAMETERS 't'	/* ParameterDescription, */
+#define PG_NOTICE 'N'		/* NoticeResponse */
+#define PG_SETTING 'S'		/* and ParameterStatus */
 
 static __always_inline __u32 big_endian(const __u8 *at)
 {

@@ -23,11 +23,6 @@ pub(super) struct TracedFigures {
     stacks: StackTotals,
     /// How long answers waited for a driver without a CPU; `None`: that was seen of none.
     client_runq: Option<Nanos>,
-    /// What the driver took with answers, which is negative where it was late for longer than an
-    /// answer waited. Unit: nanoseconds.
-    client: i64,
-    /// All that are in the parts.
-    transactions: u64,
 }
 
 impl TracedFigures {
@@ -43,8 +38,6 @@ impl TracedFigures {
             files,
             stacks,
             client_runq: None,
-            client: 0,
-            transactions: 0,
         }
     }
 
@@ -63,8 +56,6 @@ impl TracedFigures {
             self.cpu_holders.add(transaction, &self.owners);
             self.files.add(transaction);
             self.stacks.add(transaction);
-            self.transactions += 1;
-            self.client += transaction.parts.get(Part::Client);
             if let Some(runq) = transaction.client_runq {
                 *self.client_runq.get_or_insert(Nanos::ZERO) += runq;
             }
@@ -72,11 +63,14 @@ impl TracedFigures {
     }
 
     /// The mean of what was seen of answers that waited for a driver without a CPU: of all
-    /// transactions, as the parts are, and no more than the part that it is of. Unit: microseconds
-    /// of a transaction.
+    /// transactions, as the parts are, and no more than the part that it is of, which lag makes
+    /// less where it was noted for longer than an answer waited. Unit: microseconds of a
+    /// transaction.
     pub(super) fn client_runq_us(&self) -> Option<f64> {
-        let runq = self.client_runq?.signed().min(self.client.max(0));
-        Some(runq as f64 / 1e3 / self.transactions as f64)
+        let runq = self.client_runq?;
+        let budget = self.recorder.budget();
+        let mean_ns = runq.0 as f64 / budget.count.max(1) as f64;
+        Some(mean_ns.min(budget.mean_ns(Part::Client).max(0.0)) / 1e3)
     }
 
     /// Splits the waits for locks whose holders have been seen by now.

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ *
+ * Errors in answers of PostgreSQL, and what may stand before one. Each message is a tag, a length and
+ * a body.
+ *
+ *   ParseComplete, BindComplete, RowDescription, ErrorResponse …        of the extended protocol
+ *   NoticeResponse   ErrorResponse …                                   each sent by itself
+ *   CommandComplete, ErrorResponse …                                   of several statements
+ */
+#ifndef DBTIME_FAILURES_H
+#define DBTIME_FAILURES_H
+
+#include "connections.bpf.h"
+#include "postgres_messages.h"
+
+#define ANSWER_HEAD 64		/* bytes of an answer, of which an error has more */
+#define ERROR_HEAD 48		/* of these, from the error's first on */
+#define MAX_SKIPPED 4		/* longer messages before an error */
+
+/* ParseComplete, BindComplete, CloseComplete and NoData have five bytes: how many of an answer's first
+ * these are. */
+static __always_inline __u32 behind_short_messages(const __u8 *head)
+{
+	__u32 from = 0;
+
+	for (int i = 0; i < 4; i++) {
+		__u8 tag;
+
+		/* Or the compiler makes an index of what is no number. */
+		barrier_var(from);
+		tag = head[from & (ANSWER_HEAD - 1)];
+		if (tag != PG_PARSED && tag != PG_BOUND && tag != PG_CLOSED && tag != PG_NO_COLUMNS)
+			break;
+		from += TAGGED;
+	}
+	/* It is at most four times five; the verifier is to see that it stays within. */
+	from &= ANSWER_HEAD / 2 - 1;
+	barrier_var(from);
+	return from & (ANSWER_HEAD / 2 - 1);
+}
+
+/* What stands before an error of the same answer: the columns or parameters of the statement, notices,
+ * settings, and the end of the statement before it. */
+static __always_inline int may_precede_error(__u8 tag)
+{
+	return tag == PG_COLUMNS || tag == PG_PARAMETERS || tag == PG_NOTICE || tag == PG_SETTING ||
+	       tag == PG_COMPLETE;
+}
+
+/* The number of an error, whose message begins there: the five signs of its SQLSTATE. Fields end with
+ * zeros: the severity, the severity again, the code. Global: see `consume`. */
+__noinline int read_error(struct connection *connection, __u64 address)
+{
+	__u8 error[64] = {};
+	__u32 number = 0;
+
+	if (!connection || bpf_probe_read_user(error, ERROR_HEAD, (const char *)address))
+		return 0;
+	for (int i = TAGGED; i < ERROR_HEAD - 6; i++) {
+		if (error[i] != 0 || error[i + 1] != 'C')
+			continue;
+		for (int sign = 2; sign < 7; sign++)
+			number = number << 6 | ((error[(i + sign) & 63] - '0') & 63);
+		connection->request.error = number;
+		return 0;
+	}
+	return 0;
+}
+
+/* Whether an answer begins with an error, and with which. Returns whether that is not known yet: notices
+ * are sent by themselves. Global: see `consume`. */
+__noinline int read_tagged_answer_head(struct connection *connection, __u64 address, __u32 length)
+{
+	const char *at = (const char *)address;
+	__u8 h[ANSWER_HEAD] = {};
+	__u32 from = 0;
+	__u64 skipped = 0;
+
+	if (!connection)
+		return 0;
+	if (length < sizeof(h) ? bpf_probe_read_user(h, 16, at)
+			       : bpf_probe_read_user(h, sizeof(h), at))
+		return 0;
+	connection->request.reply = h[0];
+	for (int i = 0; i < MAX_SKIPPED; i++) {
+		from = behind_short_messages(h);
+		if (!may_precede_error(h[from]))
+			break;
+		skipped += from + 1 + big_endian(h + from + 1);
+		from = 0;
+		if (skipped == length)
+			return 1;
+		if (skipped + sizeof(h) > length || bpf_probe_read_user(h, sizeof(h), at + skipped))
+			return 0;
+	}
+	if (h[from] == PG_FAILED && length >= sizeof(h))
+		read_error(connection, address + skipped + from);
+	return 0;
+}
+
+#endif
