@@ -28,9 +28,19 @@ apt_begin() {
 }
 
 apt_here() {
-    apt-get -qq "-oDir::State=$apt/state" "-oDir::State::Lists=$apt/lists" \
+    with_apt_here apt-get -qq -y --no-install-recommends "$@" >&2
+}
+
+apt_cache_here() {
+    with_apt_here apt-cache "$@"
+}
+
+with_apt_here() {
+    program=$1
+    shift
+    "$program" "-oDir::State=$apt/state" "-oDir::State::Lists=$apt/lists" \
         "-oDir::State::status=$apt/status" "-oDir::Etc::sourcelist=$apt/sources.list" \
         -oDir::Etc::sourceparts=/dev/null -oDir::Etc::main=/dev/null \
         -oDir::Etc::parts=/dev/null "-oDir::Cache=$apt/cache" -oAPT::Sandbox::User=root \
-        -oAcquire::Languages=none -y --no-install-recommends "$@" >&2
+        -oAcquire::Languages=none "$@"
 }

@@ -26,6 +26,8 @@ void capture_begin(void)
 	HOST_TABLE(totals, "totals", HOST_HASH);
 	HOST_TABLE(empty_totals, "empty_totals", HOST_ARRAY);
 	HOST_TABLE(examples, "examples", HOST_HASH);
+	HOST_TABLE(empty_example, "empty_example", HOST_ARRAY);
+	HOST_TABLE(serving, "serving", HOST_HASH);
 	HOST_TABLE(prepared_shapes, "prepared_shapes", HOST_HASH);
 	HOST_TABLE(scratch, "scratch", HOST_PERCPU);
 	HOST_TABLE(scratch_thread, "scratch_thread", HOST_PERCPU);
@@ -42,6 +44,7 @@ void capture_begin(void)
 	last_connection = 0;
 	last_client_end = 0;
 	last_clock_ahead = 0;
+	walk_began = 0;
 }
 
 __u32 capture_settings_size(void)
@@ -131,6 +134,18 @@ void capture_walk(__u32 socket, char what)
 		iter_close(&context);
 	else
 		iter_snapshot(&context);
+}
+
+/* The iterator over threads. */
+void capture_walk_threads(void)
+{
+	struct bpf_iter_meta meta = { NULL };
+	struct bpf_iter__task context = { .meta = &meta };
+
+	while ((context.task = host_nth_task(meta.seq_num))) {
+		iter_threads(&context);
+		meta.seq_num++;
+	}
 }
 
 __u64 capture_shape(__u8 *text, __u32 length)

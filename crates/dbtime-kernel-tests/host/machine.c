@@ -46,6 +46,7 @@ static struct {
 	__u64 steps;
 	__u64 fails_in;		/* so many reads; 0: none fails */
 	int lacks_members;
+	int is_older;		/* it says 0 of an empty string */
 	char broken[128];
 	struct host_task *tasks[HOST_TASKS];
 	struct unix_sock *sockets[HOST_SOCKETS];
@@ -181,7 +182,7 @@ long host_read_user_str(void *to, size_t room, __u32 size, __u64 from)
 		length--;
 	memcpy(to, bytes, length);
 	((__u8 *)to)[length] = 0;
-	return length + 1;
+	return length || !machine.is_older ? length + 1 : 0;
 }
 
 long host_read_kernel(void *to, size_t room, __u32 size, void *from)
@@ -271,6 +272,14 @@ void host_task_release(struct task_struct *task)
 {
 }
 
+struct task_struct *host_nth_task(__u32 place)
+{
+	for (int i = 0; i < HOST_TASKS; i++)
+		if (machine.tasks[i] && !place--)
+			return &machine.tasks[i]->task;
+	return NULL;
+}
+
 /* For the tests. */
 
 void host_forget_memory(void)
@@ -326,6 +335,11 @@ void host_set_cookie(__u64 cookie)
 void host_set_members(int lacks)
 {
 	machine.lacks_members = lacks;
+}
+
+void host_set_age(int is_older)
+{
+	machine.is_older = is_older;
 }
 
 void host_fail_read(__u64 in)

@@ -65,6 +65,8 @@ void host_task_release(struct task_struct *task);
 /* What tests name by numbers. */
 struct sock *host_sock(__u32 index);
 struct task_struct *host_task_at(__u32 index);
+/* The thread at that place of those that there are, in their order; NULL: there are not so many. */
+struct task_struct *host_nth_task(__u32 place);
 struct pt_regs *host_regs_at(__u32 index);
 
 /* Tables, by their address and their name; those of storage have no entries. */

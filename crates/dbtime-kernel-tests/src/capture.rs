@@ -169,6 +169,13 @@ impl CapturePrograms {
         machine.check();
     }
 
+    /// Notes which threads serve requests, which the walks over connections that follow go by on a
+    /// kernel that finds no thread by its number.
+    pub fn walk_threads(&mut self, machine: &mut HostMachine) {
+        ffi::capture_walk_threads();
+        machine.check();
+    }
+
     /// Writes a snapshot of a connection to the records.
     pub fn snapshot(&mut self, machine: &mut HostMachine, socket: HostSocket) {
         ffi::capture_walk(socket.0, b's' as _);

@@ -52,6 +52,7 @@ mod c {
         pub(super) fn host_set_cookie(cookie: u64);
         pub(super) fn host_set_throttled(cpu: u32, time: u64);
         pub(super) fn host_set_members(lacks: c_int);
+        pub(super) fn host_set_age(is_older: c_int);
         pub(super) fn host_set_ring_full(is_full: c_int);
         pub(super) fn host_fail_read(after: u64);
         pub(super) fn host_task(index: u32, pid: u32, leader: u32, name: *const c_char);
@@ -93,6 +94,7 @@ mod c {
         pub(super) fn capture_timer(begins: c_int);
         pub(super) fn capture_waits(task: u32, begins: c_int);
         pub(super) fn capture_portal(task: u32);
+        pub(super) fn capture_walk_threads();
         pub(super) fn capture_walk(socket: u32, what: c_char);
         pub(super) fn capture_shape(text: *const u8, length: u32) -> u64;
         pub(super) fn scheduler_begin(at: u64);
@@ -122,6 +124,7 @@ by_numbers! {
     host_set_cookie(cookie: u64);
     host_set_throttled(cpu: u32, time: u64);
     host_set_members(lacks: c_int);
+    host_set_age(is_older: c_int);
     host_set_ring_full(is_full: c_int);
     host_fail_read(after: u64);
     host_forget_memory();
@@ -138,6 +141,7 @@ by_numbers! {
     capture_timer(begins: c_int);
     capture_waits(task: u32, begins: c_int);
     capture_portal(task: u32);
+    capture_walk_threads();
     capture_walk(socket: u32, what: c_char);
     scheduler_begin(at: u64);
     scheduler_switch(preempt: c_int, from: u32, to: u32, state: u32);

@@ -118,6 +118,11 @@ impl HostMachine {
         ffi::host_set_members(lacks.into());
     }
 
+    /// Whether the kernel does as older ones do, and says 0 of an empty string of a process.
+    pub fn be_older(&mut self, is_older: bool) {
+        ffi::host_set_age(is_older.into());
+    }
+
     /// Whether the stream has no room.
     pub fn fill_ring(&mut self, is_full: bool) {
         ffi::host_set_ring_full(is_full.into());

@@ -212,6 +212,18 @@ impl Parts {
         Nanos(self.get(part).max(0).cast_unsigned())
     }
 
+    /// The amount of a part that cannot be negative; `None` where it was not measured.
+    #[inline]
+    pub fn measured_duration(&self, part: Part) -> Option<Nanos> {
+        self.measured.has(part).then(|| self.duration(part))
+    }
+
+    /// Whether nothing was measured: no part stands for anything then, and nothing is unexplained.
+    #[inline]
+    pub fn are_unknown(&self) -> bool {
+        self.measured == PartSet::default()
+    }
+
     /// Adds to one part, which was measured.
     #[inline]
     pub fn add(&mut self, part: Part, ns: i64) {
@@ -287,8 +299,9 @@ impl Parts {
     }
 }
 
-/// As JSON: an object of the parts that came to anything, `cpu_us` and so on, in microseconds. In
-/// binary formats: which parts were measured, a bit each, and the nanoseconds of these.
+/// As JSON: an object of the parts that came to anything, `cpu_us` and so on, in microseconds;
+/// `null` where none was measured. In binary formats: which parts were measured, a bit each, and
+/// the nanoseconds of these.
 impl Serialize for Parts {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         if !to.is_human_readable() {
@@ -298,6 +311,9 @@ impl Serialize for Parts {
                 tuple.serialize_element(&self.get(part))?;
             }
             return tuple.end();
+        }
+        if self.are_unknown() {
+            return to.serialize_unit();
         }
         let present = || Part::ALL.into_iter().filter(|part| self.get(*part) != 0);
         let mut map = to.serialize_map(Some(present().count()))?;
@@ -321,7 +337,7 @@ impl Serialize for InMicroseconds {
 impl<'de> Deserialize<'de> for Parts {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         if from.is_human_readable() {
-            return from.deserialize_map(PartsVisitor);
+            return from.deserialize_any(PartsVisitor);
         }
         from.deserialize_tuple(1 + PART_COUNT, MeasuredPartsVisitor)
     }
@@ -357,6 +373,10 @@ impl<'de> Visitor<'de> for PartsVisitor {
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object of parts in microseconds")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Parts, E> {
+        Ok(Parts::default())
     }
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Parts, M::Error> {

@@ -298,9 +298,10 @@ impl TracedRequest {
         self.end - self.start
     }
 
-    /// What no part explains. Signed: negative where parts overlap. Unit: nanoseconds.
-    pub(crate) fn unexplained_ns(&self) -> i64 {
-        self.response().signed() - self.parts.total()
+    /// What no part explains; `None` where none was measured. Signed: negative where parts overlap.
+    /// Unit: nanoseconds.
+    pub(crate) fn unexplained_ns(&self) -> Option<i64> {
+        (!self.parts.are_unknown()).then(|| self.response().signed() - self.parts.total())
     }
 }
 

@@ -41,7 +41,7 @@ pub(crate) struct RequestJson<'a> {
     #[serde(default)]
     first_sent_us: Option<f64>,
     parts_us: PartsJson,
-    unexplained_us: f64,
+    unexplained_us: Option<f64>,
     other_call: Option<u16>,
     server_queue_us: Option<f64>,
     #[serde(borrow)]
@@ -134,11 +134,14 @@ enum FileKind {
     Others,
 }
 
-/// The parts of a request by their names, all of them.
+/// The parts of a request by their names, all of them; `null`: none was measured.
 pub struct PartsJson(pub Parts);
 
 impl Serialize for PartsJson {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        if self.0.are_unknown() {
+            return to.serialize_unit();
+        }
         let mut map = to.serialize_map(Some(Part::TRACED.len()))?;
         for part in Part::TRACED {
             map.serialize_entry(part.name(), &(self.0.get(part) as f64 / 1e3))?;
@@ -149,7 +152,7 @@ impl Serialize for PartsJson {
 
 impl<'de> Deserialize<'de> for PartsJson {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_map(NamedPartsVisitor)
+        from.deserialize_any(NamedPartsVisitor)
     }
 }
 
@@ -161,6 +164,10 @@ impl<'de> Visitor<'de> for NamedPartsVisitor {
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("parts by their names")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<PartsJson, E> {
+        Ok(PartsJson(Parts::default()))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<PartsJson, A::Error> {
@@ -230,7 +237,7 @@ impl<'a> RequestJson<'a> {
             response_us: request.response().as_micros(),
             first_sent_us: request.first_sent.map(|at| (at - request.start).as_micros()),
             parts_us: PartsJson(request.parts),
-            unexplained_us: request.unexplained_ns() as f64 / 1e3,
+            unexplained_us: request.unexplained_ns().map(|ns| ns as f64 / 1e3),
             other_call: request.other_call,
             server_queue_us: request.server_queue.map(Nanos::as_micros),
             blocker: request.blocker.as_ref().map(BlockerJson::of),

@@ -406,6 +406,8 @@ struct settings {
 	__u32 follows_threads;	/* whether the scheduler's programs are attached: without, there are no parts */
 	__u32 driver;		/* the process of the run that servers are watched beside; 0: of none */
 	__u32 stacks;		/* whether stacks are kept */
+	__u32 finds_threads;	/* whether the kernel finds a thread by its number, which it does since 6.2 */
+	__u32 reserved;
 	char user[NAME_ROOM];
 	char database[NAME_ROOM];
 };

@@ -156,6 +156,25 @@ struct {
 
 __u64 last_connection;
 
+/* A length that is less than a power of two, where the verifier is to see that too: the compiler, which
+ * knows it, would leave the mask out, and older verifiers learn nothing from comparing two variables. */
+static __always_inline __u32 masked(__u32 length, __u32 room)
+{
+	barrier_var(length);
+	return length & (room - 1);
+}
+
+/* Reads a string of the process. Returns its length with the zero: of an empty one many kernels say 0. */
+static __always_inline long read_user_string(char *to, __u32 size, const char *at)
+{
+	long length = bpf_probe_read_user_str(to, size, at);
+	__u64 sign = length | -length;
+
+	/* Without a branch, which the verifier would follow on from wherever a string is read. */
+	barrier_var(sign);
+	return length + 1 - (sign >> 63);
+}
+
 /* Reads a string that begins in what was read, of which so many bytes are left. Returns its length with
  * the zero: more than these where it does not end in them. What lies behind them is what was read before,
  * and is not copied. */
@@ -168,7 +187,7 @@ static __always_inline long read_string(char *to, __u32 room, const char *at, __
 	barrier_var(size);
 	if (size > room)
 		size = room;
-	return bpf_probe_read_user_str(to, size, at);
+	return read_user_string(to, size, at);
 }
 
 /* Whether a client is at the other end. */

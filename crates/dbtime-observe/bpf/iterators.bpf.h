@@ -43,14 +43,6 @@ int iter_final(struct bpf_iter__task_file *context)
 	return 0;
 }
 
-/* Where a connection is copied to while others may go on with it. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct connection);
-} scratch SEC(".maps");
-
 static __always_inline struct connection *copy_of(struct connection *connection)
 {
 	__u32 zero = 0;
@@ -59,16 +51,75 @@ static __always_inline struct connection *copy_of(struct connection *connection)
 	return copy && !bpf_probe_read_kernel(copy, sizeof(*copy), connection) ? copy : NULL;
 }
 
-struct task_struct *bpf_task_from_pid(int pid) __ksym;
-void bpf_task_release(struct task_struct *task) __ksym;
+struct task_struct *bpf_task_from_pid(int pid) __ksym __weak;
+void bpf_task_release(struct task_struct *task) __ksym __weak;
+
+/* When the last walk over all threads began. */
+__u64 walk_began;
+
+/* Threads that served requests then, by their numbers. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 16384);
+	__type(key, __u32);
+	__type(value, struct thread);
+} serving SEC(".maps");
+
+/* Notes which threads serve requests, for the walk over connections that follows: where the kernel does
+ * not find a thread by its number. */
+SEC("iter/task")
+int iter_threads(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+	struct thread *thread;
+	__u32 tid;
+
+	if (!context->meta->seq_num)
+		walk_began = bpf_ktime_get_ns();
+	thread = task ? bpf_task_storage_get(&threads, task, 0, 0) : NULL;
+	if (!thread)
+		return 0;
+	tid = task->pid;
+	thread->walk = walk_began;
+	if (thread->connection)
+		bpf_map_update_elem(&serving, &tid, thread, BPF_ANY);
+	else
+		bpf_map_delete_elem(&serving, &tid);
+	return 0;
+}
+
+/* The thread that has read a request, as the walk over all threads has found it, if it was at it. */
+static __always_inline struct thread *walked_thread(struct connection *connection)
+{
+	__u32 tid = connection->request.tid;
+	struct thread *thread = bpf_map_lookup_elem(&serving, &tid);
+
+	if (!thread || thread->walk != walk_began)
+		return NULL;
+	return thread->connection == connection->request.connection ? thread : NULL;
+}
+
+/* Whether a request has begun since that walk, so that nothing is known of its thread. */
+static __always_inline int is_later_than_walk(struct connection *connection)
+{
+	return !settings.finds_threads && connection->start >= walk_began;
+}
 
 /* Whether the thread that has read a request is still at it; what is kept of it goes to `found`. */
 static __always_inline int copy_serving_thread(struct connection *connection, struct thread *found)
 {
-	struct task_struct *task = bpf_task_from_pid(connection->request.tid);
+	struct task_struct *task;
 	struct thread *thread;
 	int is_at_it;
 
+	if (!settings.finds_threads) {
+		thread = walked_thread(connection);
+		if (thread && found)
+			bpf_probe_read_kernel(found, sizeof(*found), thread);
+		return thread != NULL;
+	}
+	task = bpf_task_from_pid(connection->request.tid);
 	if (!task)
 		return 0;
 	thread = bpf_task_storage_get(&threads, task, 0, 0);
@@ -93,7 +144,7 @@ int iter_close(struct bpf_iter__task_file *context)
 	    copy_serving_thread(connection, NULL))
 		return 0;
 	copy = copy_of(connection);
-	if (!copy || !copy->start)
+	if (!copy || !copy->start || is_later_than_walk(copy))
 		return 0;
 	if (__sync_val_compare_and_swap(&connection->start, copy->start, 0) != copy->start)
 		return 0;

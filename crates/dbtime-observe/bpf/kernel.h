@@ -77,9 +77,15 @@ struct unix_sock {
 struct seq_file;
 struct bpf_iter_meta {
 	struct seq_file *seq;
+	__u64 seq_num;		/* how many it has come to before */
 };
 
 struct task_struct;
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
 struct file;
 struct bpf_iter__task_file {
 	struct bpf_iter_meta *meta;
@@ -152,7 +158,10 @@ struct task_group;
 /* Threads of a control group that wait for one of the CPUs. */
 struct cfs_rq {
 	int throttle_count;
-	__u64 throttled_clock_self_time;	/* for which some of them were throttled, in all */
+	/* For which some of them were throttled, in all: since 6.6, since 5.19, and before. */
+	__u64 throttled_clock_self_time;
+	__u64 throttled_clock_pelt_time;
+	__u64 throttled_clock_task_time;
 	struct task_group *tg;
 };
 
@@ -172,7 +181,8 @@ struct cred {
 struct task_struct {
 	int pid;
 	struct bpf_local_storage *bpf_storage;	/* as in struct sock */
-	int on_cpu;
+	int on_cpu;		/* of another size since 7.0: see `is_on_cpu` */
+	unsigned int __state;	/* since 5.14 */
 	unsigned int frozen : 1;	/* by its control group */
 	__u64 start_boottime;
 	__u64 utime;
@@ -184,6 +194,10 @@ struct task_struct {
 	char comm[16];
 	struct files_struct *files;
 	struct sched_info sched_info;
+};
+
+struct task_struct___before_5_14 {
+	long state;
 };
 
 struct iovec {

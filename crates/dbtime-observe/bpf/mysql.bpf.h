@@ -47,8 +47,7 @@ static __always_inline void read_command(struct connection *connection, const ch
 	length -= 1;
 	if (copied > length)
 		copied = length;
-	if (copied >= TEXT_ROOM)
-		copied = TEXT_ROOM - 1;
+	copied = masked(copied, TEXT_ROOM);
 	if (copied && bpf_probe_read_user(connection->text.bytes, copied, at + 1)) {
 		request->flags |= REQUEST_UNREAD;
 		return;
@@ -231,7 +230,7 @@ static __always_inline int read_greeting(struct connection *connection, __u32 le
 		return 0;
 	if (h[3] != 0 || h[4] != 10)
 		return 0;
-	read = bpf_probe_read_user_str(version, sizeof(version), at + sizeof(h));
+	read = read_user_string(version, sizeof(version), at + sizeof(h));
 	if (read <= 0 || read == sizeof(version) ||
 	    bpf_probe_read_user(&id, sizeof(id), at + sizeof(h) + read))
 		return 1;

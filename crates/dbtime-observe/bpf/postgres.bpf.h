@@ -231,7 +231,7 @@ __noinline int bound_statement(struct connection *connection, __u64 address, __u
 static __always_inline __u32 length_of_portal(const char *at)
 {
 	char portal[MAX_NAME];
-	long length = bpf_probe_read_user_str(portal, sizeof(portal), at);
+	long length = read_user_string(portal, sizeof(portal), at);
 
 	return length > 0 ? length : 0;
 }
@@ -410,9 +410,7 @@ static __always_inline void save_tail(struct connection *connection, const char 
 	__u32 more = length < READY_LENGTH ? length : READY_LENGTH;
 	__u8 *tail = connection->tail;
 
-	/* The compiler knows more of this than the verifier: the mask is to stay. */
-	barrier_var(more);
-	more &= 7;
+	more = masked(more, 8);
 	if (bpf_probe_read_user(tail + READY_LENGTH, more, at + length - more))
 		__builtin_memset(tail, 0, sizeof(connection->tail));
 	for (int i = 0; i < READY_LENGTH; i++)
@@ -425,9 +423,7 @@ static __always_inline int are_whole_messages(struct connection *connection, con
 	__u8 *head = connection->answer.head;
 	__u32 from = 0;
 
-	/* As above. */
-	barrier_var(length);
-	length &= 15;
+	length = masked(length, 16);
 	if (bpf_probe_read_user(head, length, at))
 		return 0;
 	for (int i = 0; i < 3 && from < length; i++)

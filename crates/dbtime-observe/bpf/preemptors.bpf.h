@@ -141,10 +141,34 @@ static __always_inline void longest_rival(struct thread *thread, struct preempto
 			*greatest = thread->rivals[i];
 }
 
-/* Since Linux 6.6. */
+#define HAS_MEMBER(member) bpf_core_field_exists(((struct cfs_rq *)NULL)->member)
+
+/* Whether the kernel counts for how long control groups were throttled on a CPU. */
 static __always_inline int has_throttled_clock(void)
 {
-	return bpf_core_field_exists(((struct cfs_rq *)NULL)->throttled_clock_self_time);
+	return HAS_MEMBER(throttled_clock_self_time) || HAS_MEMBER(throttled_clock_pelt_time) ||
+	       HAS_MEMBER(throttled_clock_task_time);
+}
+
+/* That time. It grows where a group may go on: older kernels count the whole of it then, and from 6.6 on
+ * what has passed since a thread stood there. Of a queue that the kernel knows to be one. */
+static __always_inline __u64 throttled_clock(struct cfs_rq *queue)
+{
+	if (HAS_MEMBER(throttled_clock_self_time))
+		return queue->throttled_clock_self_time;
+	if (HAS_MEMBER(throttled_clock_pelt_time))
+		return queue->throttled_clock_pelt_time;
+	return queue->throttled_clock_task_time;
+}
+
+/* The same of one that may be gone. */
+static __always_inline __u64 throttled_clock_then(struct cfs_rq *queue)
+{
+	if (HAS_MEMBER(throttled_clock_self_time))
+		return BPF_CORE_READ(queue, throttled_clock_self_time);
+	if (HAS_MEMBER(throttled_clock_pelt_time))
+		return BPF_CORE_READ(queue, throttled_clock_pelt_time);
+	return BPF_CORE_READ(queue, throttled_clock_task_time);
 }
 
 /* A thread begins to wait for a CPU. */
@@ -157,7 +181,7 @@ static __always_inline void note_enqueue(struct thread *thread, struct task_stru
 		return;
 	queue = task->se.cfs_rq;
 	thread->queue = (__u64)queue;
-	thread->throttled = queue->throttled_clock_self_time;
+	thread->throttled = throttled_clock(queue);
 }
 
 /*
@@ -173,9 +197,9 @@ static __always_inline __u64 throttled_for(struct thread *thread, struct task_st
 	if (!queue || !has_throttled_clock())
 		return 0;
 	if (queue == task->se.cfs_rq)
-		throttled = task->se.cfs_rq->throttled_clock_self_time - thread->throttled;
+		throttled = throttled_clock(task->se.cfs_rq) - thread->throttled;
 	else if (BPF_CORE_READ(queue, tg) == BPF_CORE_READ(task, se.cfs_rq, tg))
-		throttled = BPF_CORE_READ(queue, throttled_clock_self_time) - thread->throttled;
+		throttled = throttled_clock_then(queue) - thread->throttled;
 	else
 		return 0;
 	return throttled < length ? throttled : length;

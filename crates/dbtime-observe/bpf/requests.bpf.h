@@ -240,11 +240,21 @@ static __always_inline void note_first_read(struct connection *connection, __u64
 	thread->is_aggregated = settings.sums && !connection->is_filtered_out;
 }
 
+/* Where a connection is copied to while others may go on with it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct connection);
+} scratch SEC(".maps");
+
 /* The connection turns to TLS: its state moves to a map that probes can reach. Where its framing had
  * been lost, a request may be under way, whose answer is not seen any more. */
 static __always_inline void begin_tls(struct connection *connection, enum framing framing)
 {
 	__u64 number = connection->request.connection;
+	struct connection *copy;
+	__u32 zero = 0;
 
 	abort_request(connection);
 	connection->role = ROLE_IGNORED;
@@ -256,10 +266,15 @@ static __always_inline void begin_tls(struct connection *connection, enum framin
 	connection->framing = framing;
 	connection->rest = 0;
 	connection->header_length = 0;
-	if (bpf_map_update_elem(&encrypted, &number, connection, BPF_ANY)) {
-		count(COUNT_NO_STORAGE);
-		connection->role = ROLE_IGNORED;
+	/* As in `add_example`. */
+	copy = bpf_map_lookup_elem(&scratch, &zero);
+	if (copy && !bpf_map_update_elem(&encrypted, &number, copy, BPF_ANY)) {
+		copy = bpf_map_lookup_elem(&encrypted, &number);
+		if (copy && !bpf_probe_read_kernel(copy, sizeof(*copy), connection))
+			return;
 	}
+	count(COUNT_NO_STORAGE);
+	connection->role = ROLE_IGNORED;
 }
 
 /* A request begins. Global: see `close_request`. */

@@ -252,6 +252,7 @@ static __always_inline void finish_packet(struct piece *piece)
 	length = HEADER + 1 - have;
 	if (length > piece->length)
 		length = piece->length;
+	length = masked(length, 8);
 	if (bpf_probe_read_user(&answer->head[have], length, (const void *)piece->at)) {
 		answer->stage = STAGE_OVER;
 		return;

@@ -204,9 +204,8 @@ static __always_inline int handle_switch_in(struct task_struct *task, __u64 now)
 	return 1;
 }
 
-SEC("tp_btf/sched_switch")
-int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
-	     unsigned int state)
+static __always_inline int handle_switch(bool preempt, struct task_struct *prev,
+					 struct task_struct *next, unsigned int state)
 {
 	struct cpu *cpu = this_cpu();
 	__u64 now, from;
@@ -238,6 +237,29 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	return 0;
 }
 
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
+	     unsigned int state)
+{
+	return handle_switch(preempt, prev, next, state);
+}
+
+/* Before 5.18 the event does not tell the state: what the thread has by now stands for it. */
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch_without_state, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	struct task_struct___before_5_14 *old = (void *)prev;
+
+	if (bpf_core_field_exists(prev->__state))
+		return handle_switch(preempt, prev, next, prev->__state);
+	return handle_switch(preempt, prev, next, old->state);
+}
+
+static __always_inline int is_on_cpu(struct task_struct *task)
+{
+	return BPF_CORE_READ_BITFIELD(task, on_cpu) != 0;
+}
+
 static __always_inline void wakeup(struct task_struct *task)
 {
 	struct thread *thread;
@@ -248,11 +270,11 @@ static __always_inline void wakeup(struct task_struct *task)
 	if (!thread)
 		return;
 	/* One that is about to leave its CPU keeps it; any other has slept, with an event or without. */
-	if (task->on_cpu && (thread->place == PLACE_UNKNOWN || thread->place == PLACE_ON)) {
+	if (is_on_cpu(task) && (thread->place == PLACE_UNKNOWN || thread->place == PLACE_ON)) {
 		thread->is_woken_on_cpu = 1;
 		return;
 	}
-	if (!task->on_cpu)
+	if (!is_on_cpu(task))
 		add_unseen_run(thread, task);
 	thread->place = PLACE_WOKEN;
 	thread->since = bpf_ktime_get_ns();

@@ -159,7 +159,7 @@ ON_PROBE(on_activity)
 
 	if (!thread || !stored)
 		return;
-	copied = bpf_probe_read_user_str(stored->bytes, SERVER_TEXT_ROOM, at);
+	copied = read_user_string(stored->bytes, SERVER_TEXT_ROOM, at);
 	if (copied <= 1)
 		return;
 	stored->is_cut = copied == SERVER_TEXT_ROOM;

@@ -81,6 +81,7 @@ struct thread {
 	struct lock_wait lock_wait;
 	struct file_waits files;
 	char file_name[FILE_NAME];	/* of the present one */
+	__u64 walk;		/* the walk over all threads that has found it last: see `iter_threads` */
 	struct tally pending_preemptions;	/* since the last piece of an answer, which may be the last of all */
 	struct name pending_preemptor;	/* by whom; none: by several */
 };

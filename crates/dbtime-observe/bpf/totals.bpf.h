@@ -33,6 +33,14 @@ struct {
 	__type(value, struct example);
 } examples SEC(".maps");
 
+/* An example to begin with. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct example);
+} empty_example SEC(".maps");
+
 struct prepared {
 	__u64 connection;
 	__u32 statement;
@@ -112,13 +120,24 @@ static __always_inline void add_request(struct totals *sums, struct request *req
 		__sync_fetch_and_add(&sums->coarse[coarse], 1);
 }
 
-/* The first of a shape shows what it looks like. */
-static __always_inline void add_example(struct request *request, __u64 shape, __u32 present)
+/* The first of a shape shows what it looks like. It is copied to where it stays, the request itself at
+ * last, for verifiers before 6.3 take no row from what a function was given. */
+static __always_inline void add_example(struct connection *connection, __u64 shape, __u32 present)
 {
 	struct row row = { .shape = shape, .side = present };
+	struct example *example;
+	__u32 zero = 0;
 
-	if (!bpf_map_update_elem(&examples, &row, request, BPF_NOEXIST))
-		__sync_fetch_and_add(&made[EMPTIED_EXAMPLES], 1);
+	example = bpf_map_lookup_elem(&empty_example, &zero);
+	if (!example || bpf_map_update_elem(&examples, &row, example, BPF_NOEXIST))
+		return;
+	__sync_fetch_and_add(&made[EMPTIED_EXAMPLES], 1);
+	example = bpf_map_lookup_elem(&examples, &row);
+	if (!example)
+		return;
+	bpf_probe_read_kernel(&example->text, sizeof(example->text), &connection->text);
+	bpf_probe_read_kernel(&example->executed, sizeof(example->executed), &connection->executed);
+	bpf_probe_read_kernel(&example->request, sizeof(example->request), &connection->request);
 }
 
 /* The row of a statement; that of SHAPE_OTHER where there is none left. */
@@ -147,7 +166,7 @@ static __always_inline struct totals *row_of(struct connection *connection, __u6
 		/* Of a prepared one that is what prepared it. */
 		if (shape >= SHAPES && request->text_length && (!is_execute(request->command) ||
 					     request->flags & REQUEST_SERVER_TEXT))
-			add_example(request, shape, present);
+			add_example(connection, shape, present);
 		return sums;
 	}
 	row.shape = SHAPE_OTHER;
@@ -285,7 +304,7 @@ static long next_shape(__u64 i, struct chief_shape *found)
 	} else {
 		connection->request.chief = i;
 		store_shape(connection, prepared, !executed->name_length, shape);
-		add_example(&connection->request, shape, found->present);
+		add_example(connection, shape, found->present);
 	}
 	if (i == found->chief)
 		found->shape = shape;
@@ -373,7 +392,7 @@ __noinline int add_to_totals(struct connection *connection)
 			store_portal_shape(connection, shape);
 			if (request->command == PG_EXECUTE)
 				break;
-			add_example(request, shape, present);
+			add_example(connection, shape, present);
 			return 0;
 		}
 		shape = prepared_shape(connection, prepared);
@@ -391,7 +410,7 @@ __noinline int add_to_totals(struct connection *connection)
 			connection->last_prepared = request->statement;
 			shape = shape_of(connection);
 			store_shape(connection, prepared, 0, shape);
-			add_example(request, shape, present);
+			add_example(connection, shape, present);
 		}
 		return 0;
 	default:

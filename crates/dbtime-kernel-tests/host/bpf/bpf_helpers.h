@@ -10,6 +10,7 @@
 
 #define SEC(name)
 #define __ksym
+#define __weak
 #define __noinline
 #undef __always_inline
 #define __always_inline inline __attribute__((unused))

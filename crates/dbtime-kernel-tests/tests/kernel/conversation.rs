@@ -123,13 +123,31 @@ fn is_text_like(own: (&str, TextState), whole: (&str, TextState)) -> bool {
 }
 
 impl Conversation {
-    /// Has a server be watched while it takes part. `cuts`: where a turn is cut.
+    /// Has a server be watched while it takes part, which on an older kernel is the same. `cuts`:
+    /// where a turn is cut.
     pub(crate) fn watched(
         &self,
         mut cuts: impl FnMut(usize, &ConversationTurn) -> Vec<usize>,
     ) -> (Vec<SeenRequest>, TraceLedger) {
-        let mut server = WatchedServer::new(self.protocol, &super::server::streamed());
-        self.play(&mut server, &mut cuts);
+        let mut cut = Vec::new();
+        let mut remember = |number, turn: &ConversationTurn| {
+            cut.push(cuts(number, turn));
+            cut[number].clone()
+        };
+        let now = self.watched_on(true, &mut remember);
+        let older = self.watched_on(false, &mut |number, _: &ConversationTurn| cut[number].clone());
+        assert_eq!(older, now, "{self:?}");
+        now
+    }
+
+    fn watched_on(
+        &self,
+        finds_threads: bool,
+        cuts: &mut impl FnMut(usize, &ConversationTurn) -> Vec<usize>,
+    ) -> (Vec<SeenRequest>, TraceLedger) {
+        let streamed = super::server::streamed();
+        let mut server = WatchedServer::on(finds_threads, self.protocol, &streamed);
+        self.play(&mut server, cuts);
         let seen = server.requests().iter().map(SeenRequest::of).collect();
         (seen, server.ledger())
     }

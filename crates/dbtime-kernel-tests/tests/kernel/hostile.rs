@@ -49,7 +49,7 @@ fn pieces(protocol: WireProtocol) -> impl Strategy<Value = Vec<u8>> {
     )
 }
 
-fn earnest(protocol: WireProtocol) -> Conversation {
+pub(crate) fn earnest(protocol: WireProtocol) -> Conversation {
     match protocol {
         WireProtocol::Mysql => mysql::everything(),
         WireProtocol::Postgres => postgres::everything(),
@@ -103,6 +103,7 @@ impl HostileAct {
             Self::MakesPortal => server.capture.portal(&mut server.machine, server.task),
             Self::Looks => {
                 let before = server.machine.records();
+                server.capture.walk_threads(&mut server.machine);
                 server.capture.snapshot(&mut server.machine, server.socket);
                 let said = server.machine.records().concat();
                 assert_eq!(connections(&said).is_empty(), said.is_empty());

@@ -13,3 +13,4 @@ mod secrets;
 mod server;
 mod stacks;
 mod timeline;
+mod walks;

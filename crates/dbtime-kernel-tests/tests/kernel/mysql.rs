@@ -35,11 +35,11 @@ fn login() -> Vec<u8> {
     packets(1, &[&payload])
 }
 
-fn asks(command: u8, rest: &[u8]) -> ConversationTurn {
+pub(crate) fn asks(command: u8, rest: &[u8]) -> ConversationTurn {
     ConversationTurn::Client(packets(0, &[&[&[command], rest].concat()]))
 }
 
-fn answers(payloads: &[&[u8]]) -> ConversationTurn {
+pub(crate) fn answers(payloads: &[&[u8]]) -> ConversationTurn {
     ConversationTurn::Server(packets(1, payloads))
 }
 

@@ -31,10 +31,16 @@ pub(crate) struct WatchedServer {
 
 impl WatchedServer {
     pub(crate) fn new(protocol: WireProtocol, stream: &CaptureConfig) -> Self {
+        Self::on(true, protocol, stream)
+    }
+
+    /// On a kernel that finds a thread by its number, or on an older one that does not.
+    pub(crate) fn on(finds_threads: bool, protocol: WireProtocol, stream: &CaptureConfig) -> Self {
         let mut machine = HostMachine::boot();
+        machine.be_older(!finds_threads);
         let idle = machine.task(0, None, "swapper");
         let task = machine.task(PROCESS, None, "server");
-        let settings = settings(stream, true);
+        let settings = settings(stream, true, finds_threads);
         let capture = CapturePrograms::begin(&mut machine, &settings, CaptureDetail::Everything);
         machine.put("servers", &PROCESS.to_ne_bytes(), &server_row(protocol));
         machine.put("ports", &PORT.to_ne_bytes(), &[1]);

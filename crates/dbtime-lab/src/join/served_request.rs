@@ -2,7 +2,7 @@
 
 use super::request_waits::RequestWaits;
 use dbtime_model::traced::{AnswerTaking, ErrorCode, RequestOutcome, TracedRequest};
-use dbtime_model::{MonoNanos, Nanos, Parts, WireProtocol};
+use dbtime_model::{MonoNanos, Nanos, Part, Parts, WireProtocol};
 use dbtime_wire::mysql::command;
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub(super) struct ServedRequest {
     pub(super) response: Nanos,
     /// How long it lay unread, where that is known.
     pub(super) server_queue: Option<Nanos>,
-    /// Its parts, closed against its response.
+    /// Its parts, closed against its response; where they are not known all of it is one.
     pub(super) parts: Parts,
     /// How many statements it executes, as far as they are known; 0: it prepares. One that the
     /// server refused when it was prepared is over with that, as if executed.
@@ -59,7 +59,11 @@ pub(super) struct ServedRequest {
 impl ServedRequest {
     pub(super) fn new(request: &TracedRequest) -> Self {
         let mut parts = request.parts;
-        parts.close(request.response());
+        match parts.are_unknown() {
+            // One number, as where nothing is traced: nothing of it is unexplained.
+            true => parts = Parts::only(Part::ServerAndWire, request.response().signed()),
+            false => parts.close(request.response()),
+        }
         let executions = executions(request).max(u32::from(request.error.is_some()));
         Self {
             connection: request.connection,

@@ -101,7 +101,12 @@ impl CaptureReader {
         reader.recording = file.map(|file| TraceRecording::begin(file, &heading)).transpose()?;
         reader.capture.confine()?;
         let unavailable = reader.servers.unavailable(&reader.capture);
-        let begin = ReaderBegin { heading, servers: reader.known_servers.clone(), unavailable };
+        let begin = ReaderBegin {
+            heading,
+            servers: reader.known_servers.clone(),
+            unavailable,
+            lacks_parts: reader.capture.lacks_parts(),
+        };
         Ok((reader, begin))
     }
 

@@ -53,6 +53,8 @@ pub(super) struct ReaderBegin {
     pub(super) servers: Vec<TracedServer>,
     /// What is not measured, a sentence each.
     pub(super) unavailable: Vec<String>,
+    /// Whether the kernel does not tell where responses went.
+    pub(super) lacks_parts: bool,
 }
 
 /// A command. Each has one reply, `Result<T, ReaderError>` with the `T` that is named; those that

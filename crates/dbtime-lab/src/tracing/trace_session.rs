@@ -58,6 +58,7 @@ pub struct TraceSession {
     heading: TraceBegin,
     servers: Vec<TracedServer>,
     unavailable: Vec<String>,
+    lacks_parts: bool,
     is_over: bool,
     zone: TimeZone,
 }
@@ -73,8 +74,17 @@ impl TraceSession {
         let zone = TimeZone::system();
         let start = ReaderStart { options: options.clone(), charged };
         let (reader, begin, terminal) = ReaderProcess::start(&start, reader_stderr)?;
-        let ReaderBegin { heading, servers, unavailable } = begin;
-        Ok(Self { reader, heading, servers, unavailable, is_over: false, zone, terminal })
+        let ReaderBegin { heading, servers, unavailable, lacks_parts } = begin;
+        Ok(Self {
+            reader,
+            heading,
+            servers,
+            unavailable,
+            lacks_parts,
+            is_over: false,
+            zone,
+            terminal,
+        })
     }
 
     /// Begins to watch beside a run, which keeps its rights.
@@ -145,6 +155,11 @@ impl TraceSession {
     /// The servers that are watched now.
     pub fn servers(&self) -> &[TracedServer] {
         &self.servers
+    }
+
+    /// Whether the kernel does not tell where responses went: they have no parts.
+    pub fn lacks_parts(&self) -> bool {
+        self.lacks_parts
     }
 
     /// What is not measured, as known when the watching began; later additions are notes.

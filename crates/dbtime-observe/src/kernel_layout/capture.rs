@@ -303,6 +303,9 @@ mirrored_structs! {
         /// The process of the run that servers are watched beside; 0: of none.
         driver: u32,
         stacks: u32,
+        /// Whether the kernel finds a thread by its number.
+        finds_threads: u32,
+        reserved: u32,
         user: [u8; NAME_ROOM],
         database: [u8; NAME_ROOM],
     }

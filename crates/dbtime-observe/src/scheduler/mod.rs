@@ -10,7 +10,7 @@ pub mod rows;
 use crate::kernel_layout::read_record;
 use crate::kernel_layout::scheduler::ProcessKey;
 use crate::trace::TraceError;
-use crate::trace::{attach, capture_log, kernel_error, map, refusal_error};
+use crate::trace::{attach, capture_log, kernel_error, map, refusal_error, refused_program};
 use dbtime_machine::cpus::machine_cpus;
 use dbtime_machine::now;
 use dbtime_model::process::{
@@ -27,6 +27,10 @@ use zerocopy::IntoBytes;
 const OBJECT: &[u8] = include_bytes!("../../bpf/built/scheduler.x86_64.bpf.o");
 #[cfg(target_arch = "aarch64")]
 const OBJECT: &[u8] = include_bytes!("../../bpf/built/scheduler.aarch64.bpf.o");
+
+/// The program that is told of switches, and the one for kernels before 5.18.
+const SWITCH: &str = "on_switch";
+const SWITCH_WITHOUT_STATE: &str = "on_switch_without_state";
 
 /// Rows that are read at once.
 const BATCH: u32 = 8192;
@@ -75,12 +79,25 @@ impl SchedulerWatch {
     /// # Errors
     /// The kernel refuses, for want of a right or because it lacks something.
     pub fn begin() -> Result<Self, TraceError> {
+        Self::begin_with(SWITCH).or_else(|error| match refused_program() {
+            Some((program, _)) if program == SWITCH => Self::begin_with(SWITCH_WITHOUT_STATE),
+            _ => Err(error),
+        })
+    }
+
+    /// With one of the two programs of switches.
+    fn begin_with(switch: &str) -> Result<Self, TraceError> {
         capture_log();
         let mut open = ObjectBuilder::default().open_memory(OBJECT).map_err(kernel_error)?;
         let cpus =
             u32::try_from(libbpf_rs::num_possible_cpus().map_err(kernel_error)?).unwrap_or(1);
         for mut map in open.maps_mut().filter(|map| map.name() == "cpus") {
             map.set_max_entries(cpus).map_err(kernel_error)?;
+        }
+        for mut program in open.progs_mut() {
+            let is_other =
+                [SWITCH, SWITCH_WITHOUT_STATE].contains(&&*program.name().to_string_lossy());
+            program.set_autoload(!is_other || program.name() == switch);
         }
         let mut object = open.load().map_err(refusal_error)?;
         let links = attach(&mut object, &BTreeMap::new())?.into_iter().map(|(_, link)| link);

@@ -14,7 +14,7 @@ use super::decode::sums::KernelSums;
 use super::error::TraceError;
 use super::kernel::grace::wait_for_programs;
 use super::kernel::kernel_tables::{departures, write, write_program_names};
-use super::kernel::loading::{THREADS, TIMERS, UnavailableFeature, tables};
+use super::kernel::loading::{THREADS, TIMERS, UnavailableFeature, lacks_parts, tables};
 use super::kernel::probe_sites::ProbeGroup;
 use super::kernel::refusal::kernel_error;
 use super::kernel::sampling::CpuSampling;
@@ -126,12 +126,14 @@ impl Capture {
         let (loaded, refused) = helper.load(config)?;
         let object = tables(config, &loaded)?;
         rights::give_up(|| departures(&object).is_ok())?;
-        let sums = config.adds_up.then(|| KernelSums::prepare(&object)).transpose()?;
+        let lacks_parts = lacks_parts(&refused);
+        let prepare = || KernelSums::prepare(&object, lacks_parts);
+        let sums = config.adds_up.then(prepare).transpose()?;
         if config.follows_new {
             write_program_names(&object)?;
         }
         let literals = LiteralFilter::new(config.keeps_literals, config.pattern.as_deref());
-        let sessions = TracedSessions::new(literals);
+        let sessions = TracedSessions::new(literals, lacks_parts);
         let decoder = RequestDecoder { sessions, ..RequestDecoder::default() };
         let decoder = Rc::new(RefCell::new(decoder));
         let ring = request_decoder::ring(&object, &decoder)?;
@@ -281,6 +283,11 @@ impl Capture {
     /// When the watching began.
     pub fn since(&self) -> MonoNanos {
         self.since
+    }
+
+    /// Whether this kernel does not tell where responses went.
+    pub fn lacks_parts(&self) -> bool {
+        self.decoder.borrow().sessions.lacks_parts
     }
 
     /// Features that this kernel or these servers do not give, and why.

@@ -40,7 +40,7 @@ pub fn requests<'a>(records: impl Iterator<Item = &'a [u8]>) -> Vec<TracedReques
 
 /// Texts are as they were sent.
 fn raw_sessions() -> TracedSessions {
-    TracedSessions::new(LiteralFilter::new(true, None))
+    TracedSessions::new(LiteralFilter::new(true, None), false)
 }
 
 /// Connections of the snapshots that an iterator has written.
@@ -71,8 +71,8 @@ pub fn program(file: &[u8]) {
 }
 
 /// How the kernel's programs are told to work, as they take it.
-pub fn settings(stream: &CaptureConfig, follows_threads: bool) -> Vec<u8> {
-    stream.settings(follows_threads).as_bytes().to_vec()
+pub fn settings(stream: &CaptureConfig, follows_threads: bool, finds_threads: bool) -> Vec<u8> {
+    stream.settings(follows_threads, finds_threads).as_bytes().to_vec()
 }
 
 /// A row of the table of servers: one without probes.

@@ -34,7 +34,7 @@ mod servers;
 mod stacks;
 
 pub(crate) use kernel::loading::{attach, map};
-pub(crate) use kernel::refusal::{capture_log, kernel_error, refusal_error};
+pub(crate) use kernel::refusal::{capture_log, kernel_error, refusal_error, refused_program};
 
 pub use capture::{AttachedPrograms, Capture, CaptureResult, KeptStack, StackTable};
 pub use commands::{command_name, is_statement};

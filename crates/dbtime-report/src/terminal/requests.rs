@@ -54,7 +54,10 @@ pub fn request_line(
     line.gap(1).connection(request.server_id(), request.connection, 7);
     line.gap(1).number(request.thread.into(), 7);
     line.gap(1).time(request.response(), 8);
-    line.gap(1).time(request.parts.duration(Part::Cpu), 8);
+    match request.parts.measured_duration(Part::Cpu) {
+        Some(cpu) => line.gap(1).time(cpu, 8),
+        None => _ = line.gap(9),
+    }
     line.gap(2).wait(weighty_wait(request), 16);
     line.gap(1).with(10, |out| push_command(request, command, out));
     match request.rows {

@@ -24,6 +24,9 @@ const MAX_STATEMENTS: usize = 20;
 /// Lines of a statement's text.
 const MAX_TEXT_LINES: usize = 3;
 
+/// Where no part of a response was measured.
+const NO_PARTS: &str = "not measured: where responses went, which this kernel does not tell";
+
 /// What is told of a trace.
 #[derive(Debug)]
 pub struct TracedReport<'a> {
@@ -46,6 +49,9 @@ pub fn trace_summary(report: &TracedReport<'_>, color: bool) -> String {
     let mut page = ReportPage::plain(PageStyle { color, ..PageStyle::default() });
     let all = report.totals.all();
     let per_second = all.count as f64 / report.length.as_secs().max(1e-9);
+    if all.count > 0 && all.parts.are_unknown() {
+        page.text(NO_PARTS, TextRole::Warn);
+    }
     page.heading("Statements");
     let text = format!(
         "{} in {:.1} s: {} queries/sec; {} answered with an error",
@@ -100,7 +106,8 @@ const FIGURES: [&str; 7] = ["Mean", "p50", "p90", "p99", "p99.9", "Max", "CPU me
 fn figures(row: &TraceTotals) -> impl Iterator<Item = TextCell> {
     let time = |time: Option<Nanos>| time.map_or(NONE.to_owned(), |t| us(t.as_micros())).into();
     let longest = (row.count > 0).then_some(row.longest);
-    let cpu = row.parts.duration(Part::Cpu).0.checked_div(row.count).map(Nanos);
+    let cpu = row.parts.measured_duration(Part::Cpu);
+    let cpu = cpu.and_then(|cpu| cpu.0.checked_div(row.count)).map(Nanos);
     let [p50, p90, p99, p999] = [0.5, 0.9, 0.99, 0.999].map(|share| row.quantile(share));
     [row.mean(), p50, p90, p99, p999, longest, cpu].map(time).into_iter()
 }
@@ -189,6 +196,10 @@ fn parts(all: &TraceTotals, page: &mut ReportPage) {
         return;
     }
     page.heading("Where the time goes");
+    if all.parts.are_unknown() {
+        page.text(NO_PARTS, TextRole::Warn);
+        return queue(all, page);
+    }
     let mut table = ReportTable::new(vec![
         TextColumn::text("Part"),
         TextColumn::figure("Mean"),
@@ -219,6 +230,11 @@ fn parts(all: &TraceTotals, page: &mut ReportPage) {
         "".into(),
     ]);
     page.table(&table);
+    queue(all, page);
+}
+
+/// How long they lay in the socket before that.
+fn queue(all: &TraceTotals, page: &mut ReportPage) {
     if let Some(queue) = all.server_queue.0.checked_div(all.queued) {
         let of = match all.queued == all.count {
             true => String::new(),

@@ -43,13 +43,17 @@ pub(super) fn letter_of(part: Part) -> char {
 }
 
 /// A bar of so many columns in which each part has its share of `whole`, which is all of it; the
-/// shares are those of the largest remainders, so that they fill the bar.
+/// shares are those of the largest remainders, so that they fill the bar. Where no part is known
+/// there is no bar.
 pub(super) fn stacked(
     parts: &Parts,
     whole: Nanos,
     columns: usize,
     in_color: bool,
 ) -> Vec<Span<'static>> {
+    if parts.are_unknown() {
+        return Vec::new();
+    }
     let mut closed = *parts;
     closed.close(whole);
     let shown = Part::TRACED.into_iter().chain([Part::Unexplained]);

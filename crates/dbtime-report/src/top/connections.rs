@@ -51,7 +51,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: &TopScene, state: &
     table(frame, area, state, heading(left(&head, columns)), &rows, |one| {
         let request = &one.request;
         let (since, cpu) = match one.is_at_work() {
-            true => (request.start, us(request.parts.duration(Part::Cpu).as_micros())),
+            true => {
+                let cpu = request.parts.measured_duration(Part::Cpu);
+                (request.start, cpu.map_or(String::new(), |cpu| us(cpu.as_micros())))
+            }
             false => (request.end, String::new()),
         };
         let length = us((one.at - since).as_micros());

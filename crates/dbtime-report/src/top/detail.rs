@@ -75,6 +75,9 @@ fn figures(totals: &TraceTotals, span: &Span) -> String {
 }
 
 fn parts(totals: &TraceTotals, columns: usize, in_color: bool) -> Vec<Line<'static>> {
+    if totals.parts.are_unknown() {
+        return vec![Line::raw("  not measured, which this kernel does not tell")];
+    }
     let mut closed = totals.parts;
     closed.close(totals.response);
     let all = Part::TRACED.into_iter().chain([Part::Unexplained]);

@@ -30,12 +30,12 @@ const MAX: StatementFigure =
 const CPU: StatementFigure = StatementFigure {
     name: "CPU",
     columns: 8,
-    render: |t, _| micros(Some(t.parts.duration(Part::Cpu))),
+    render: |t, _| micros(t.parts.measured_duration(Part::Cpu)),
 };
 const LOCK: StatementFigure = StatementFigure {
     name: "Lock",
     columns: 8,
-    render: |t, _| micros(Some(t.parts.duration(Part::Lock))),
+    render: |t, _| micros(t.parts.measured_duration(Part::Lock)),
 };
 const ERRORS: StatementFigure =
     StatementFigure { name: "Errors", columns: 6, render: |t, _| count(t.errors) };

@@ -112,6 +112,11 @@ pub(crate) fn verdict(args: &RunArgs, finished: &RunResult) -> RunVerdict {
         let reason = format!("the measurement is not valid (--strict): {why}");
         return RunVerdict { exit: ProcessExit::Undecided, reason: Some(reason) };
     }
+    let untraced = validity.warnings.iter().find(|one| one.kind == WarningKind::Untraced);
+    if let Some(untraced) = untraced.filter(|_| args.strict) {
+        let reason = format!("the trace is not whole (--strict): {}", untraced.text);
+        return RunVerdict { exit: ProcessExit::Undecided, reason: Some(reason) };
+    }
     // Counts that do not add up prove no limit; lag is in the limits' outcome.
     let is_miscounted = validity.warnings.iter().any(|w| w.kind == WarningKind::Counts);
     match finished.limits {

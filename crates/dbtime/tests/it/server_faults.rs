@@ -84,7 +84,7 @@ fn a_server_that_never_answers_again_does_not_hold_the_run() {
         let running = WatchedRun::start(
             &sandbox,
             &format!(
-                "run values1 --target '{}' --connections 4 --time 2s --warmup 0s --no-record",
+                "run values1 --target '{}' --connections 4 --time 4s --warmup 0s --no-record",
                 given.target()
             ),
         );

@@ -36,6 +36,7 @@ use crate::given_server::GivenServer;
 use crate::raw_client::RawClient;
 use crate::sandbox::Sandbox;
 use dbtime_model::Product;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::Value;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
@@ -65,6 +66,28 @@ struct Seen {
     code: Option<i32>,
     requests: Vec<Value>,
     ledger: Value,
+}
+
+/// Lines that come within so long, up to one that contains a text.
+fn lines_until(tracer: &mut Tracer<'_>, text: &str, patience: Duration) -> Vec<String> {
+    let (begin, mut lines) = (Instant::now(), Vec::new());
+    loop {
+        let left = patience.saturating_sub(begin.elapsed());
+        if tracer.told.buffer().is_empty() {
+            let mut wait = [PollFd::new(tracer.told.get_ref(), PollFlags::IN)];
+            let left = Timespec::try_from(left).expect("a short time");
+            if poll(&mut wait, Some(&left)).expect("a pipe") == 0 {
+                panic!("no {text:?} within {patience:?}: {lines:#?}");
+            }
+        }
+        let mut line = String::new();
+        tracer.told.read_line(&mut line).expect("a line");
+        assert!(!line.is_empty(), "it has ended: {lines:#?}");
+        lines.push(line);
+        if lines.last().is_some_and(|line| line.contains(text)) {
+            return lines;
+        }
+    }
 }
 
 /// Reports that nothing can be tested without eBPF, by what dbtime printed.

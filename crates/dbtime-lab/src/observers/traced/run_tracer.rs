@@ -5,14 +5,14 @@ use super::run_join::{RunJoin, RunJoinEnd};
 use super::stack_totals::FoundStacks;
 use crate::error::LabError;
 use crate::observers::RunObserver;
-use crate::run_trace::{ServerTracer, TraceFailure, TraceObservation};
+use crate::run_trace::{ServerTracer, TraceFailure, TraceObservation, TracedTables};
 use crate::statements::StatementLog;
 use crate::tracing::{TraceOptions, TraceOutcome, TraceSession};
 use crate::workload_names::WorkloadNames;
 use dbtime_engines::drive::plan::LoadPlan;
 use dbtime_machine::{BatchThread, now};
 use dbtime_model::exchange::ExchangeBatch;
-use dbtime_model::record::TraceInfo;
+use dbtime_model::record::{TraceInfo, Warning, WarningKind};
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::TraceEnd;
 use dbtime_model::{MonoNanos, Nanos, RunPhase};
@@ -122,6 +122,16 @@ impl RunTracer {
     }
 }
 
+/// The kernel does not tell where responses went, for what the first of these says.
+fn unsplit(notes: &[String]) -> Warning {
+    let why = notes.first().map_or("not measured: where responses went", String::as_str);
+    Warning {
+        kind: WarningKind::Untraced,
+        text: why.to_owned(),
+        remedy: "what the server did stays one number, `server_and_wire`".to_owned(),
+    }
+}
+
 impl ServerTracer for RunTracer {
     fn watch(&mut self, is_on: bool) -> bool {
         let watched = self.session.watch(is_on);
@@ -134,7 +144,7 @@ impl ServerTracer for RunTracer {
 
     fn finish(self: Box<Self>) -> TraceObservation {
         let Self { session, mut join, started, plan, stacks, mut failure, mut notes, .. } = *self;
-        let since = session.since();
+        let (since, lacks_parts) = (session.since(), session.lacks_parts());
         // Without its helper the reader still has what was seen before.
         let (end, reader) = match session.finish() {
             Ok(TraceOutcome { requests, end, notes: last, reader, .. }) => {
@@ -148,8 +158,12 @@ impl ServerTracer for RunTracer {
             }
         };
         let names = WorkloadNames::of(&plan.workload);
-        let RunJoinEnd { recorder, tables, counts, client_runq_us, warnings } =
+        let RunJoinEnd { recorder, mut tables, counts, client_runq_us, mut warnings } =
             join.finish(&names, stacks.as_ref());
+        if lacks_parts {
+            tables = TracedTables::default();
+            warnings.insert(0, unsplit(&notes));
+        }
         drop(reader);
         let failed = failure.as_ref().map(|(at, _)| *at - since);
         let (end_length, ledger, cost) = match end {

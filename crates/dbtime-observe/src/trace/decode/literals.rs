@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(&*LiteralFilter::new(true, None).open(&raw), SECRET);
         let prepare = written(1, STMT_PREPARE, SECRET.as_bytes(), |record| record.writes = 1);
         let prepare = RawRequest::read(&prepare).expect("one of this version");
-        let mut sessions = TracedSessions::new(filter);
+        let mut sessions = TracedSessions::new(filter, false);
         let request = sessions.take(&prepare);
         assert_eq!((&*request.text, request.is_match), (SHOWN, true));
         let kept = format!("{sessions:?}");

@@ -12,6 +12,7 @@ use super::traced_request::traced_request;
 use crate::kernel_layout::numbers::{REQUEST_CUT, REQUEST_FETCHES, REQUEST_MULTI, REQUEST_UNREAD};
 use crate::trace::kernel::executed::RawExecuted;
 use crate::trace::kernel::layout::RawRequest;
+use dbtime_model::Parts;
 use dbtime_model::traced::{ExecutedStatement, SessionLogin, TextState, TracedRequest};
 use dbtime_wire::mysql::command;
 use rustc_hash::FxHashMap;
@@ -40,6 +41,7 @@ pub(crate) struct TracedSessions {
     clock: u64,
     listed: ListedSessions,
     pub(crate) literals: LiteralFilter,
+    pub(crate) lacks_parts: bool,
 }
 
 #[derive(Debug, Default)]
@@ -57,9 +59,10 @@ struct SessionStatement {
 }
 
 impl TracedSessions {
-    /// None yet; their texts are shown as `literals` permits.
-    pub(crate) fn new(literals: LiteralFilter) -> Self {
-        Self { literals, ..Self::default() }
+    /// None yet; their texts are shown as `literals` permits. `lacks_parts`: the kernel does not
+    /// tell where responses went.
+    pub(crate) fn new(literals: LiteralFilter, lacks_parts: bool) -> Self {
+        Self { literals, lacks_parts, ..Self::default() }
     }
 
     /// How many requests have named a statement which was not known.
@@ -131,8 +134,10 @@ impl TracedSessions {
         text_state: TextState,
     ) -> TracedRequest {
         let is_match = self.literals.is_match(text);
+        let parts = if self.lacks_parts { Parts::default() } else { raw.parts() };
         TracedRequest {
             is_match,
+            parts,
             ..traced_request(raw, login, self.literals.open(text), text_state)
         }
     }
@@ -330,7 +335,7 @@ pub(super) fn text_of(raw: &RawRequest<'_>) -> RawSql {
 impl TracedSessions {
     /// None yet; their texts are shown as they are.
     pub(super) fn keeping_literals() -> Self {
-        Self::new(LiteralFilter::new(true, None))
+        Self::new(LiteralFilter::new(true, None), false)
     }
 }
 

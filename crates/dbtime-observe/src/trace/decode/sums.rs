@@ -17,6 +17,7 @@ use crate::trace::kernel::layout::RawRequest;
 use crate::trace::kernel::loading::map;
 use crate::trace::kernel::refusal::kernel_error;
 use crate::trace::kernel::sum_layout;
+use dbtime_model::Parts;
 use dbtime_model::traced_totals::{Preemption, TracedTotals};
 use libbpf_rs::{Map, MapCore, MapFlags, Object};
 use zerocopy::IntoBytes;
@@ -71,6 +72,8 @@ pub(crate) struct KernelSums {
     side: u32,
     /// How many rows programs had made in each table at the last change of sides.
     made: [u32; EMPTIED],
+    /// Whether the kernel does not tell where responses went.
+    lacks_parts: bool,
 }
 
 impl KernelSums {
@@ -78,7 +81,7 @@ impl KernelSums {
     ///
     /// # Errors
     /// The kernel does not take it.
-    pub(crate) fn prepare(object: &Object) -> Result<Self, TraceError> {
+    pub(crate) fn prepare(object: &Object, lacks_parts: bool) -> Result<Self, TraceError> {
         let (totals, files) = (map(object, "totals")?, map(object, "files")?);
         let (empty, nothing) = (TotalsRow::default(), TallyRow::default());
         for side in 0..SIDES as u32 {
@@ -99,7 +102,7 @@ impl KernelSums {
         preemptors
             .update(nobody.as_bytes(), nothing.as_bytes(), MapFlags::ANY)
             .map_err(kernel_error)?;
-        Ok(Self::default())
+        Ok(Self { lacks_parts, ..Self::default() })
     }
 
     /// Empties the tables where one may be more than half full. To be called some times a second.
@@ -170,7 +173,10 @@ impl KernelSums {
             }
             self.returning.of(shape).into_iter().for_each(|text| rows.name_new(shape, text));
         }
-        let (statements, replaced) = (rows.statements(literals), rows.replaced());
+        let (mut statements, replaced) = (rows.statements(literals), rows.replaced());
+        if self.lacks_parts {
+            statements.iter_mut().for_each(|one| one.totals.parts = Parts::default());
+        }
         Ok(TracedTotals { statements, replaced, ..TracedTotals::default() })
     }
 

@@ -3,10 +3,11 @@
 use crate::kernel_layout::numbers::{REQUEST_CUT, REQUEST_UNREAD};
 use crate::trace::kernel::layout::RawRequest;
 use dbtime_model::traced::{AnswerTaking, SessionLogin, TextState, TracedRequest};
-use dbtime_model::{MonoNanos, Nanos, WireProtocol};
+use dbtime_model::{MonoNanos, Nanos, Parts, WireProtocol};
 use std::sync::Arc;
 
-/// A request with its shown text, who made it, and what the kernel has recorded of it.
+/// A request with its shown text, who made it, and what the kernel has recorded of it but its
+/// parts.
 pub(super) fn traced_request(
     raw: &RawRequest<'_>,
     login: Option<Arc<SessionLogin>>,
@@ -35,7 +36,7 @@ pub(super) fn traced_request(
         protocol: raw.protocol,
         outcome: raw.outcome,
         server_queue: raw.server_queue(),
-        parts: raw.parts(),
+        parts: Parts::default(),
         other_call: raw.other_call(),
         blocker: raw.blocker.clone(),
         preemptor: raw.preemptor.clone(),

@@ -1,22 +1,21 @@
 //! The kernel's side on its way into the kernel. What a kernel refuses is found out by trying, and
 //! left out where the rest can do without.
 
+use super::kernel_features::{KernelFeatures, THREAD_WALK};
 use super::refusal::{self, kernel_error, refusal_error};
 use super::stream::CaptureConfig;
 use super::sum_layout::SUM_TABLES;
+use crate::kernel_layout::capture::SettingsRecord;
 use crate::trace::error::TraceError;
-use crate::trace::kernel::probe_sites::ProbeSites;
 use crate::trace::privilege::rights::{KERNEL, missing};
 use libbpf_rs::{
     Iter, Link, Map, MapCore, Object, ObjectBuilder, OpenObject, ProgramMut, ProgramType,
-    UprobeMultiOpts,
 };
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Seek};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::path::PathBuf;
+use std::os::fd::{AsFd, OwnedFd};
 use zerocopy::IntoBytes;
 
 /// The programs, as `bpf/build.sh` built them for this kind of machine.
@@ -25,23 +24,24 @@ const OBJECT: &[u8] = include_bytes!("../../../bpf/built/capture.x86_64.bpf.o");
 #[cfg(target_arch = "aarch64")]
 const OBJECT: &[u8] = include_bytes!("../../../bpf/built/capture.aarch64.bpf.o");
 
-/// Programs without which no request is seen.
-const REQUIRED_PROGRAMS: [&str; 3] = ["on_receive", "on_send", "iter_final"];
-
 /// Where responses went takes both.
 pub(crate) const THREADS: [&str; 2] = ["on_switch", "on_waking"];
 
 /// Which waits a timer ended takes both: where only its beginning is told of, every wait would be.
 pub(crate) const TIMERS: [&str; 2] = ["on_timer", "on_timer_end"];
 
+/// What the scheduler's programs tell.
+const PARTS: &str = "where responses went";
+
 /// Features of programs that no probe runs: what a report lacks without each.
-const FEATURES: [(&str, &str); 12] = [
-    ("on_switch", "where responses went"),
-    ("on_waking", "where responses went"),
+const FEATURES: [(&str, &str); 13] = [
+    ("on_switch", PARTS),
+    ("on_waking", PARTS),
     (SAMPLER, "stacks on a CPU"),
     ("on_timer", "which waits for locks a timer ended"),
     ("on_timer_end", "which waits for locks a timer ended"),
     ("on_bytes", "how long requests lay in sockets"),
+    ("on_readable", "how long requests lay in sockets"),
     ("on_state", "connections in TLS that ended, and ports of servers that start later"),
     ("on_exec", "servers that start later"),
     ("on_fork", "clients of PostgreSQL that come later"),
@@ -56,6 +56,9 @@ pub(crate) const SAMPLER: &str = "on_sample";
 /// Tables of stacks.
 const STACK_TABLES: [&str; 2] = ["stacks", "scratch_stack"];
 
+/// The table that the walk over threads fills.
+const WALKED: &str = "serving";
+
 /// Tables that are filled beside a run.
 const DRIVER_TABLES: [&str; 2] = ["client_ends", "client_names"];
 
@@ -65,8 +68,8 @@ pub(crate) type UnavailableFeature = (&'static str, String);
 /// Programs that the kernel refused, and why.
 pub(crate) type LoadRefusal = BTreeMap<String, String>;
 
-/// Opens the programs and has the kernel load them; those that it refuses and that are not needed
-/// are left out. `change` is made before.
+/// Opens the programs and has the kernel load those that are for a kernel like it; what it refuses
+/// and what is not needed is left out. `change` is made before.
 ///
 /// # Errors
 /// The kernel refuses what is needed, for want of a right or because it lacks something.
@@ -74,14 +77,17 @@ pub(crate) fn load(
     config: &CaptureConfig,
     change: impl Fn(&mut OpenObject),
 ) -> Result<(Object, LoadRefusal), TraceError> {
+    let kernel = KernelFeatures::find()?;
     let mut refused = LoadRefusal::new();
     loop {
         refusal::capture_log();
-        let mut open = open(config, !THREADS.iter().any(|one| refused.contains_key(*one)))?;
+        let follows_threads = !lacks_parts(&refused);
+        let mut open = open(config, &config.settings(follows_threads, kernel.finds_threads))?;
         change(&mut open);
         for mut program in open.progs_mut() {
             let name = program.name().to_string_lossy();
-            if refused.contains_key(&*name) || name == SAMPLER && !config.stacks {
+            let is_of_use = kernel.takes(&name) && (name != SAMPLER || config.stacks);
+            if !is_of_use || refused.contains_key(&*name) {
                 program.set_autoload(false);
             }
         }
@@ -94,11 +100,16 @@ pub(crate) fn load(
         else {
             return Err(refusal_error(error));
         };
-        if REQUIRED_PROGRAMS.contains(&&*program) || refused.contains_key(&program) {
+        if kernel.needs(&program) || refused.contains_key(&program) {
             return Err(refusal_error(error));
         }
         refused.extend(with_partners(program).into_iter().map(|one| (one, why.clone())));
     }
+}
+
+/// Whether no program tells where responses went.
+pub(crate) fn lacks_parts(refused: &LoadRefusal) -> bool {
+    THREADS.iter().any(|one| refused.contains_key(*one))
 }
 
 /// Programs that are of no use without this one, and itself.
@@ -114,7 +125,8 @@ fn with_partners(program: String) -> Vec<String> {
 /// They are not those of this object file.
 pub(crate) fn tables(config: &CaptureConfig, loaded: &[OwnedFd]) -> Result<Object, TraceError> {
     refusal::capture_log();
-    let mut open = open(config, true)?;
+    // What the programs were told is in one of the tables already.
+    let mut open = open(config, &SettingsRecord::default())?;
     for mut program in open.progs_mut() {
         program.set_autoload(false);
     }
@@ -143,13 +155,13 @@ fn lacks(what: &str) -> TraceError {
     TraceError::Kernel(format!("it lacks the {what}"))
 }
 
-fn open(config: &CaptureConfig, follows_threads: bool) -> Result<OpenObject, TraceError> {
+fn open(config: &CaptureConfig, settings: &SettingsRecord) -> Result<OpenObject, TraceError> {
     let mut open = ObjectBuilder::default().open_memory(OBJECT).map_err(kernel_error)?;
     for mut map in open.maps_mut() {
         let name = map.name().to_string_lossy().into_owned();
         if name == "stream" {
             map.set_max_entries(config.buffer).map_err(kernel_error)?;
-        } else if has_no_rows(config, &name) {
+        } else if has_no_rows(config, &name) || name == WALKED && settings.finds_threads > 0 {
             // Room that is not used takes memory and time all the same.
             map.set_max_entries(1).map_err(kernel_error)?;
         }
@@ -158,9 +170,7 @@ fn open(config: &CaptureConfig, follows_threads: bool) -> Result<OpenObject, Tra
     let is_constants = |name: &std::ffi::OsStr| name.to_string_lossy().ends_with(".rodata");
     let constants = open.maps_mut().find(|map| is_constants(map.name()));
     let mut constants = constants.ok_or_else(|| lacks("map `.rodata`"))?;
-    constants
-        .set_initial_value(config.settings(follows_threads).as_bytes())
-        .map_err(kernel_error)?;
+    constants.set_initial_value(settings.as_bytes()).map_err(kernel_error)?;
     Ok(open)
 }
 
@@ -182,39 +192,28 @@ pub(crate) fn attach(
     let mut links = Vec::new();
     for program in object.progs_mut().filter(|one| one.prog_type() == ProgramType::Tracing) {
         let name = program.name().to_string_lossy().into_owned();
-        let is_tracepoint = program.section().to_string_lossy().starts_with("tp_btf/");
-        if is_tracepoint && !refused.contains_key(&name) {
+        let is_event = !program.section().to_string_lossy().starts_with("iter/");
+        // What was not loaded has no place to be attached to.
+        if is_event && program.autoload() && !refused.contains_key(&name) {
             links.push((name, program.attach().map_err(refusal_error)?));
         }
     }
     Ok(links)
 }
 
-/// Attaches a program to places in a file, in every process that runs it.
-///
-/// # Errors
-/// The kernel refuses, for people.
-pub(crate) fn attach_places(
-    object: &mut Object,
-    places: &ProbeSites,
-    file: &File,
-) -> Result<Link, String> {
-    let program = program(object, &places.program).map_err(|error| error.to_string())?;
-    let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
-    let options = UprobeMultiOpts {
-        offsets: places.offsets.clone(),
-        cookies: places.cookies.clone(),
-        retprobe: places.at_return,
-        ..UprobeMultiOpts::default()
-    };
-    program.attach_uprobe_multi_with_opts(-1, path, "", options).map_err(|error| error.to_string())
-}
-
-/// Runs an iterator over all connections; returns a file with its output, where there is any.
+/// Runs an iterator over all connections, and where it takes that, the one over all threads before
+/// it; returns a file with its output, where there is any.
 ///
 /// # Errors
 /// The kernel does not let it.
 pub(crate) fn walk(object: &mut Object, name: &str) -> Result<Option<File>, TraceError> {
+    if program(object, THREAD_WALK)?.autoload() {
+        iterate(object, THREAD_WALK)?;
+    }
+    iterate(object, name)
+}
+
+fn iterate(object: &mut Object, name: &str) -> Result<Option<File>, TraceError> {
     let link = program(object, name)?.attach().map_err(refusal_error)?;
     let mut walk = Iter::new(&link).map_err(kernel_error)?;
     let mut output =
@@ -240,7 +239,23 @@ pub(crate) fn unavailable_features(refused: &LoadRefusal) -> Vec<UnavailableFeat
 mod tests {
     use super::*;
     use std::io::Write as _;
-    use std::sync::Mutex;
+    use std::sync::{Mutex, MutexGuard, PoisonError};
+
+    fn is_permitted() -> bool {
+        let is_permitted = missing(&KERNEL).is_empty();
+        if !is_permitted {
+            assert!(std::env::var_os("CI").is_none(), "eBPF has to be permitted here");
+            // The test harness would hide what is printed.
+            let _ = io::stderr().write_all(b"NOT TESTED: no eBPF here\n");
+        }
+        is_permitted
+    }
+
+    /// What the library says is heard by one at a time.
+    fn one_at_a_time() -> MutexGuard<'static, ()> {
+        static ONE: Mutex<()> = Mutex::new(());
+        ONE.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 
     /// Has programs be what may not do what they do; `None` where the kernel permits no eBPF.
     fn loaded_without(names: &[&str]) -> Option<Result<LoadRefusal, TraceError>> {
@@ -251,17 +266,57 @@ mod tests {
                 }
             }
         };
-        if !missing(&KERNEL).is_empty() {
-            assert!(std::env::var_os("CI").is_none(), "eBPF has to be permitted here");
-            // The test harness would hide what is printed.
-            let _ = io::stderr().write_all(b"NOT TESTED: no eBPF here\n");
+        if !is_permitted() {
             return None;
         }
-        // What the library says is heard by one at a time.
-        static ONE: Mutex<()> = Mutex::new(());
-        let _one = ONE.lock();
+        let _one = one_at_a_time();
         let config = CaptureConfig { is_on: true, buffer: 64 << 10, ..CaptureConfig::default() };
         Some(load(&config, change).map(|(_, refused)| refused))
+    }
+
+    /// Settings are constants to the verifier: each leaves other code to be looked at.
+    fn all_configs() -> impl Iterator<Item = CaptureConfig> {
+        (0..8).map(|bits| CaptureConfig {
+            is_on: bits & 1 > 0,
+            adds_up: bits & 2 > 0,
+            stacks: bits & 4 > 0,
+            driver: (bits & 4 > 0).then_some(1),
+            follows_unix: bits & 1 > 0,
+            follows_new: bits & 2 > 0,
+            user: (bits & 4 > 0).then(|| "u".to_owned()),
+            buffer: 64 << 10,
+            ..CaptureConfig::default()
+        })
+    }
+
+    /// Prints what it took the verifier, which `scripts/kernels/test.sh` makes a table of.
+    #[test]
+    fn every_program_is_taken_by_this_kernel() {
+        if is_permitted() {
+            let _one = one_at_a_time();
+            for config in all_configs() {
+                let (object, refused) = load(&config, |_| {}).expect("it is loaded");
+                assert_eq!(refused, LoadRefusal::new(), "{config:?}");
+                if config.is_on && config.adds_up && config.stacks {
+                    print_instructions(&object);
+                }
+            }
+        }
+    }
+
+    fn print_instructions(object: &Object) {
+        let loaded = object.progs().filter(libbpf_rs::Program::autoload);
+        let names: Vec<String> =
+            loaded.map(|one| one.name().to_string_lossy().into_owned()).collect();
+        let known = libbpf_rs::query::ProgInfoIter::default();
+        // Of a name of which there are several, as other tests have them, any is as good.
+        let counts: BTreeMap<String, u32> = known
+            .map(|one| (one.name.to_string_lossy().into_owned(), one.verified_insns))
+            .filter(|(name, _)| names.iter().any(|full| full.starts_with(name)))
+            .collect();
+        for (name, instructions) in counts {
+            println!("verified {name} {instructions}");
+        }
     }
 
     #[test]

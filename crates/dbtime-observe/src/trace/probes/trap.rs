@@ -2,7 +2,7 @@
 //! function of dbtime itself.
 
 use crate::trace::kernel::links::detach_aside;
-use crate::trace::kernel::loading::attach_places;
+use crate::trace::kernel::probe_links::attach_places;
 use crate::trace::kernel::probe_sites::ProbeSites;
 use dbtime_machine::now;
 use dbtime_model::Nanos;
@@ -46,7 +46,7 @@ fn compared(object: &mut Object) -> Result<Nanos, String> {
     let file = File::open(OWN_PROGRAM).map_err(|error| error.to_string())?;
     let probe = attach_places(object, &places, &file)?;
     let trap = time_of_a_call() - without;
-    detach_aside(vec![probe]);
+    detach_aside(probe);
     Ok(trap)
 }
 

@@ -95,6 +95,7 @@ impl LiveWatch<'_> {
     }
 
     fn finish(mut self, args: &TraceArgs) -> Result<ProcessExit, CommandFailure> {
+        let lacks_parts = self.session.lacks_parts();
         let outcome = self.session.finish()?;
         let TraceOutcome { requests, end, unrecorded, notes, reader } = outcome;
         self.view.show(&requests)?;
@@ -103,7 +104,7 @@ impl LiveWatch<'_> {
         self.view.end(&end, args.step.unwrap_or(Nanos::ZERO))?;
         // Whoever waits for the report does not wait for this.
         drop(reader);
-        let is_whole = end.ledger.is_whole();
+        let is_whole = end.ledger.is_whole() && !lacks_parts;
         let exit =
             if args.strict && !is_whole { ProcessExit::Undecided } else { ProcessExit::Fine };
         Ok(failed.unwrap_or(exit))

@@ -6,34 +6,10 @@ use super::*;
 use crate::given_server::PRODUCTS;
 use crate::lock_client::LockClient;
 use dbtime_lab::holders::HolderLogin;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::thread;
-use std::time::Instant;
 
 /// How long is waited for what is to be shown: the locks are held until then.
 const PATIENCE: Duration = Duration::from_secs(20);
-
-/// Lines that come within so long, up to one that contains a text.
-fn lines_until(tracer: &mut Tracer<'_>, text: &str, patience: Duration) -> Vec<String> {
-    let (begin, mut lines) = (Instant::now(), Vec::new());
-    loop {
-        let left = patience.saturating_sub(begin.elapsed());
-        if tracer.told.buffer().is_empty() {
-            let mut wait = [PollFd::new(tracer.told.get_ref(), PollFlags::IN)];
-            let left = Timespec::try_from(left).expect("a short time");
-            if poll(&mut wait, Some(&left)).expect("a pipe") == 0 {
-                panic!("no {text:?} within {patience:?}: {lines:#?}");
-            }
-        }
-        let mut line = String::new();
-        tracer.told.read_line(&mut line).expect("a line");
-        assert!(!line.is_empty(), "it has ended: {lines:#?}");
-        lines.push(line);
-        if lines.last().is_some_and(|line| line.contains(text)) {
-            return lines;
-        }
-    }
-}
 
 /// What is held, how, and what waits for it: two sessions, one behind the other or beside it.
 struct Held {

@@ -161,9 +161,8 @@ fn a_server_whose_share_is_used_up_is_throttled_and_not_pre_empted() {
         parts_add_up(&seen.requests);
         let request = seen.one(busy);
         let part = part_ms(request, "throttled");
-        // Others may have had the CPU as well, while it was not throttled.
-        let response = request["response_us"].as_f64().expect("a time") / 1e3;
-        assert!(part > 0.4 * response, "{known} {request}");
+        // How much of its response that is others say, who have the CPU as well.
+        assert!(part > 100.0, "{known} {request}");
         assert!((0.85 * known..1.1 * known).contains(&part), "{known} {request}");
         assert_ne!(request["preemptor"]["thread"], 0, "{request}");
     }

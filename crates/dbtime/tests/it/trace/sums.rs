@@ -242,11 +242,12 @@ fn equal_steps_take_a_view_that_shows_them() {
     client.query("DO SLEEP(0.5)");
     tracer.interrupt();
     let (_, out) = tracer.printed();
-    let row = |value: &str| {
-        let row = out.lines().find(|line| line.trim_start().starts_with(value));
-        row.and_then(|row| row.split_whitespace().last()).unwrap_or_else(|| panic!("{out}"))
-    };
-    assert_eq!((row("20000 |"), row(">= 390000 |")), ("1", "1"), "{out}");
+    let is_one = |line: &&str| line.split_whitespace().last() == Some("1") && line.contains('|');
+    let rows = out.lines().filter(is_one).filter_map(|line| line.split('|').next());
+    let rows: Vec<&str> = rows.map(str::trim).collect();
+    // On a busy machine the first takes longer than it sleeps.
+    let [first, ">= 390000"] = rows[..] else { panic!("{out}") };
+    assert!((20_000..390_000).contains(&first.parse().unwrap_or(0)), "{out}");
 }
 
 /// The fingerprint is the way from a statement of a run to the same one of a trace.

@@ -7,7 +7,8 @@ use super::messages::HelperRequest;
 use crate::trace::error::TraceError;
 use crate::trace::kernel::dispatch::call_time;
 use crate::trace::kernel::links::{detach_all, detach_aside};
-use crate::trace::kernel::loading::{LoadRefusal, SAMPLER, attach, attach_places, load, walk};
+use crate::trace::kernel::loading::{LoadRefusal, SAMPLER, attach, load, walk};
+use crate::trace::kernel::probe_links::attach_places;
 use crate::trace::kernel::probe_sites::{ProbeGroup, ProbeSites};
 use crate::trace::kernel::sampling::{CpuSampling, sample_cpus};
 use crate::trace::kernel::stream::CaptureConfig;
@@ -170,8 +171,8 @@ impl HelperState {
     fn attach(&mut self, places: &ProbeSites, file: Option<File>) -> Result<(), String> {
         let object = self.object.as_mut().ok_or_else(|| nothing_loaded().to_string())?;
         let file = file.ok_or("there is no file to attach to")?;
-        let link = attach_places(object, places, &file)?;
-        self.probes.entry(places.group).or_default().push(link);
+        let links = attach_places(object, places, &file)?;
+        self.probes.entry(places.group).or_default().extend(links);
         Ok(())
     }
 

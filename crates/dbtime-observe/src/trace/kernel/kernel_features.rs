@@ -1,0 +1,178 @@
+//! What this kernel has of what not all have, by the types that it describes itself with.
+//!
+//! Names are looked up, and no version is believed: distributions take features into older kernels.
+//! What has no name is found out by trying, in [`load`](super::loading::load).
+
+use super::refusal::kernel_error;
+use crate::trace::error::TraceError;
+use memchr::memmem;
+use rustix::system::uname;
+use std::sync::OnceLock;
+
+/// The kernel's description of its own types (BTF).
+const KERNEL_TYPES: &str = "/sys/kernel/btf/vmlinux";
+
+/// The oldest kernel that is tested.
+const OLDEST: &str = "6.1";
+
+/// What programs call, in the kernel's own list of that, and the version that brought it.
+const NEEDED: [(&str, &str, &str); 7] = [
+    ("BPF_FUNC_ringbuf_output", "a ring buffer", "5.8"),
+    ("BPF_FUNC_task_storage_get", "storage of threads", "5.11"),
+    ("BPF_FUNC_get_current_task_btf", "the thread that runs", "5.11"),
+    ("BPF_FUNC_task_pt_regs", "registers of threads", "5.15"),
+    ("BPF_FUNC_get_attach_cookie", "cookies of probes", "5.15"),
+    ("BPF_FUNC_skc_to_unix_sock", "Unix sockets", "5.16"),
+    ("BPF_FUNC_loop", "loops", "5.17"),
+];
+
+/// Programs that are told by tracepoints of sockets what was read, sent and has come: since 6.3.
+const BY_TRACEPOINTS: [&str; 3] = ["on_receive", "on_send", "on_bytes"];
+
+/// The same by the kernel's functions.
+const BY_FUNCTIONS: [&str; 7] = [
+    "on_unix_receive",
+    "on_inet_receive",
+    "on_inet6_receive",
+    "on_unix_send",
+    "on_inet_send",
+    "on_inet6_send",
+    "on_readable",
+];
+
+/// Of those programs the ones without which no request is seen.
+const OPTIONAL_OF_SOCKETS: [&str; 2] = ["on_bytes", "on_readable"];
+
+/// The walk that notes which threads serve requests.
+pub(crate) const THREAD_WALK: &str = "iter_threads";
+
+/// What this kernel has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct KernelFeatures {
+    /// Tracepoints of what sockets read and send.
+    pub(crate) has_socket_tracepoints: bool,
+    /// It finds a thread by its number, for a program: since 6.2.
+    pub(crate) finds_threads: bool,
+    /// A program is attached to many places at once: since 6.6.
+    pub(crate) has_multi_probes: bool,
+}
+
+impl KernelFeatures {
+    /// Looks.
+    ///
+    /// # Errors
+    /// The kernel does not describe itself, or lacks what all programs need.
+    pub(crate) fn find() -> Result<Self, TraceError> {
+        // It stays the same kernel.
+        static FOUND: OnceLock<Result<KernelFeatures, TraceError>> = OnceLock::new();
+        FOUND.get_or_init(Self::look).clone()
+    }
+
+    fn look() -> Result<Self, TraceError> {
+        let types = std::fs::read(KERNEL_TYPES).map_err(|error| {
+            kernel_error(format!(
+                "it does not describe its types ({KERNEL_TYPES}: {error}): it was built without \
+                 CONFIG_DEBUG_INFO_BTF, or is older than Linux 5.4"
+            ))
+        })?;
+        Self::of(&types)
+    }
+
+    fn of(types: &[u8]) -> Result<Self, TraceError> {
+        let lacking = lacking(types);
+        if !lacking.is_empty() {
+            let release = uname().release().to_string_lossy().into_owned();
+            return Err(kernel_error(format!(
+                "Linux {release} lacks what watching takes: {}; use Linux {OLDEST} or later",
+                lacking.join(", ")
+            )));
+        }
+        Ok(Self {
+            has_socket_tracepoints: ["btf_trace_sock_send_length", "btf_trace_sk_data_ready"]
+                .into_iter()
+                .all(|name| names(types, name)),
+            finds_threads: names(types, "bpf_task_from_pid"),
+            has_multi_probes: names(types, "BPF_TRACE_UPROBE_MULTI"),
+        })
+    }
+
+    /// Whether this kernel is to have a program.
+    pub(crate) fn takes(self, program: &str) -> bool {
+        if BY_TRACEPOINTS.contains(&program) {
+            self.has_socket_tracepoints
+        } else if BY_FUNCTIONS.contains(&program) {
+            !self.has_socket_tracepoints
+        } else {
+            program != THREAD_WALK || !self.finds_threads
+        }
+    }
+
+    /// Whether no request is seen without a program.
+    pub(crate) fn needs(self, program: &str) -> bool {
+        let is_of_sockets = BY_TRACEPOINTS.contains(&program) || BY_FUNCTIONS.contains(&program);
+        program == "iter_final"
+            || is_of_sockets && self.takes(program) && !OPTIONAL_OF_SOCKETS.contains(&program)
+    }
+}
+
+/// What the kernel lacks that all programs need, for people.
+fn lacking(types: &[u8]) -> Vec<String> {
+    let lacks = |(name, ..): &&(&str, &str, &str)| !names(types, name);
+    let lacking = NEEDED.iter().filter(lacks);
+    lacking.map(|(_, what, since)| format!("{what} (since {since})")).collect()
+}
+
+/// Whether a type, a function or a number of an enum has this name: each stands there once, between
+/// zeros.
+fn names(types: &[u8], name: &str) -> bool {
+    let name = [b"\0", name.as_bytes(), b"\0"].concat();
+    memmem::find(types, &name).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A description with these names, beside those that are needed.
+    fn types(names: &[&str]) -> Vec<u8> {
+        let needed = NEEDED.iter().map(|(name, ..)| *name);
+        let named = needed.chain(names.iter().copied()).map(|name| format!("\0{name}"));
+        named.chain(["\0".to_owned()]).collect::<String>().into_bytes()
+    }
+
+    #[test]
+    fn each_kernel_is_watched_by_what_it_has() {
+        let old = KernelFeatures::of(&types(&["btf_trace_sock_send_lengthy"])).expect("enough");
+        let features = KernelFeatures {
+            has_socket_tracepoints: false,
+            finds_threads: false,
+            has_multi_probes: false,
+        };
+        assert_eq!(old, features);
+        assert!(old.takes("on_unix_send") && old.needs("on_unix_send") && old.takes(THREAD_WALK));
+        assert!(!old.takes("on_send") && !old.needs("on_send") && !old.needs("on_readable"));
+        let new = types(&[
+            "btf_trace_sock_send_length",
+            "btf_trace_sk_data_ready",
+            "bpf_task_from_pid",
+            "BPF_TRACE_UPROBE_MULTI",
+        ]);
+        let new = KernelFeatures::of(&new).expect("enough");
+        assert!(new.has_multi_probes && new.needs("on_receive") && new.takes("on_switch"));
+        assert!(!new.takes("on_unix_send") && !new.takes(THREAD_WALK) && !new.needs("on_bytes"));
+    }
+
+    #[test]
+    fn a_kernel_that_is_too_old_is_told_what_it_lacks() {
+        let refused = KernelFeatures::of(b"\0BPF_FUNC_ringbuf_output\0BPF_FUNC_task_pt_regs\0");
+        let refused = refused.expect_err("it lacks much").to_string();
+        assert!(refused.contains("lacks what watching takes: storage of threads (since 5.11)"));
+        assert!(refused.contains("loops (since 5.17); use Linux 6.1 or later"), "{refused}");
+        assert!(!refused.contains("ring buffer") && !refused.contains("registers"), "{refused}");
+    }
+
+    #[test]
+    fn the_kernel_of_this_machine_has_enough() {
+        KernelFeatures::find().expect("tests run on such kernels");
+    }
+}
