@@ -9,7 +9,7 @@ PROFILE ?= release
 # Where cargo puts what it builds, wherever it was told to.
 TARGET = $${CARGO_TARGET_DIR:-target}
 
-.PHONY: help demo build deb test test-long test-planted test-versions test-sysbench lint bench fuzz setup setup-test
+.PHONY: help demo build deb test test-long test-planted test-versions test-sysbench test-kernels lint bench fuzz setup setup-test
 
 help:
 	@echo 'make demo    build dbtime quickly and run it: prints a report and writes report.html'
@@ -21,6 +21,8 @@ help:
 	@echo 'make test-planted    plant causes in servers and look for them (minutes, on a quiet machine)'
 	@echo 'make test-versions   also try other versions of the servers (fetches about 500 MB once)'
 	@echo 'make test-sysbench   also try the tests of sysbench itself (fetches its source)'
+	@echo 'make test-kernels    run tests of the tracer on other kernels under qemu (an hour; the first time'
+	@echo '             it fetches 350 MB)'
 	@echo 'make lint    formatting, clippy and the rules of the workspace'
 	@echo 'make bench   benchmarks of the hot paths'
 	@echo 'make fuzz    fuzz the readers, $(FUZZ_SECONDS) s each (needs nightly Rust and cargo-fuzz)'
@@ -82,6 +84,10 @@ test-versions: setup-test test-sysbench
 		$(CARGO) test --package dbtime-lab --package dbtime \
 		--features dbtime-lab/versions,dbtime/versions --test servers --test it $(LOCKED) versions \
 		-- --skip sysbench_suite
+
+# Kernels of Debian 12, Debian 13 and the newest, each on this machine's own files.
+test-kernels: setup-test
+	@CARGO="$(CARGO)" LOCKED="$(LOCKED)" bash scripts/kernels/test.sh
 
 lint: setup
 	$(CARGO) fmt --all -- --check

@@ -15,7 +15,7 @@ set -eu
 kernel=$1 shared=$2 script=$3
 ramdisk=$(mktemp -d "${TMPDIR:-/tmp}/dbtime-ramdisk.XXXXXX")
 trap 'rm -rf "$ramdisk"' EXIT
-mkdir -p "$ramdisk/bin" "$ramdisk/modules" "$ramdisk/host" "$ramdisk/memory" "$ramdisk/root" \
+mkdir -p "$ramdisk/bin" "$ramdisk/modules" "$ramdisk/host" "$ramdisk/memory" "$ramdisk/system" \
     "$ramdisk/proc" "$ramdisk/sys" "$ramdisk/dev"
 cp /bin/busybox "$ramdisk/bin/busybox"
 cp "$kernel"/modules/* "$ramdisk/modules" 2>/dev/null || true
@@ -36,20 +36,20 @@ share=trans=virtio,version=9p2000.L,msize=262144
 $b mount -t 9p -o $share,ro,cache=loose host /host
 $b mount -t tmpfs -o size=75% tmpfs /memory
 $b mkdir /memory/upper /memory/work
-$b mount -t overlay -o lowerdir=/host,upperdir=/memory/upper,workdir=/memory/work overlay /root
-$b mkdir -p /root/shared /root/run
-$b mount -t tmpfs tmpfs /root/run
-$b mount -t 9p -o $share,rw,cache=none shared /root/shared
+$b mount -t overlay -o lowerdir=/host,upperdir=/memory/upper,workdir=/memory/work overlay /system
+$b mkdir -p /system/shared /system/run
+$b mount -t tmpfs tmpfs /system/run
+$b mount -t 9p -o $share,rw,cache=none shared /system/shared
 for folder in proc sys dev; do
-    $b mount -o move /$folder /root/$folder
+    $b mount -o move /$folder /system/$folder
 done
-exec $b switch_root /root /bin/sh /shared/guest.sh
+exec $b switch_root /system /bin/sh /shared/guest.sh
 INIT
 chmod +x "$ramdisk/init"
 (cd "$ramdisk" && find . | cpio -o -H newc --quiet | gzip -1) >"$shared/ramdisk.gz"
 
 cat >"$shared/guest.sh" <<GUEST
-export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp
 mkdir -p /dev/shm /dev/pts /tmp
 mount -t tmpfs tmpfs /dev/shm
 mount -t devpts devpts /dev/pts

@@ -276,7 +276,7 @@ mod tests {
 
     /// Settings are constants to the verifier: each leaves other code to be looked at.
     fn all_configs() -> impl Iterator<Item = CaptureConfig> {
-        (0..8).map(|bits| CaptureConfig {
+        [0, 3, 4, 7].into_iter().map(|bits| CaptureConfig {
             is_on: bits & 1 > 0,
             adds_up: bits & 2 > 0,
             stacks: bits & 4 > 0,

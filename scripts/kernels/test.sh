@@ -1,0 +1,114 @@
+#!/bin/bash
+# Runs tests of the tracer on other kernels: those of Debian 12 and 13 and the newest, each under qemu
+# on this machine's own files (see boot.sh). The tests are those of tests.txt.
+#
+#   scripts/kernels/test.sh                 6.1, 6.12 and the newest, all tests of the list
+#   scripts/kernels/test.sh --short 6.1     only the short ones, on these kernels
+#
+# The two that are named first run at the same time. Where there is no qemu to be had nothing is
+# tested, which is said; with CI set that is a failure.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+cd "$here/../.."
+
+say() {
+    echo "kernels: $*" >&2
+}
+
+kinds='short|long' seconds=3600 patience=300
+if [ "${1:-}" = --short ]; then
+    kinds=short seconds=300 patience=120
+    shift
+fi
+[ $# -gt 0 ] || set -- 6.1 6.12 newest
+
+if ! sh scripts/setup-debian.sh qemu-system-x86 busybox-static cpio xz-utils ||
+    ! command -v qemu-system-x86_64 >/dev/null; then
+    say 'NOT TESTED on other kernels: there is no qemu-system-x86_64 here'
+    [ -z "${CI:-}" ] || exit 1
+    exit 0
+fi
+sh scripts/kernels/fetch.sh "$@" >/dev/null
+. scripts/apt-private.sh
+kernels=$(fetched_folder)/kernels
+
+work=$(mktemp -d "${TMPDIR:-/var/tmp}/dbtime-kernels.XXXXXX")
+guests=
+stop() {
+    # shellcheck disable=SC2086 # words are wanted
+    [ -z "$guests" ] || kill $guests 2>/dev/null || true
+    rm -rf "$work"
+}
+trap stop EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# The binaries, as `make test` builds them.
+built() {
+    # shellcheck disable=SC2086 # words are wanted
+    ${CARGO:-cargo} test ${LOCKED:-} --no-run --quiet --message-format json -p "$1" "${@:2}" |
+        python3 -c '
+import json, sys
+for line in sys.stdin:
+    built = json.loads(line)
+    if built.get("executable") and built["profile"]["test"]:
+        print(built["executable"])'
+}
+# shellcheck disable=SC2086 # words are wanted
+${CARGO:-cargo} build ${LOCKED:-} --quiet --bin dbtime
+it=$(built dbtime --test it)
+observe=$(built dbtime-observe --lib)
+
+# Each kind of server makes its data folder here, where that is quick.
+mkdir -m 700 "$work/new-data"
+for product in mariadb postgres; do
+    DBTIME_NEW_DATA=$work/new-data "${CARGO_TARGET_DIR:-target}/debug/dbtime" run values1 \
+        --target "$product" --connections 1 --time 1s --no-record --quiet >/dev/null
+done
+
+boot() {
+    local shared=$work/$1
+    mkdir "$shared"
+    cp scripts/kernels/guest.sh "$shared/tests.sh"
+    grep -E "^($kinds) " scripts/kernels/tests.txt | cut -d ' ' -f 2- >"$shared/list"
+    cat >"$shared/settings" <<SETTINGS
+workspace=$PWD
+it=$it
+observe=$observe
+patience=$patience
+export DBTIME_NEW_DATA=$work/new-data
+SETTINGS
+    DBTIME_GUEST_SECONDS=$seconds sh scripts/kernels/boot.sh "$kernels/$1" "$shared" tests.sh
+}
+
+failed=0
+report() {
+    echo "== Linux $(cat "$work/$1/release" 2>/dev/null || echo "$1"): $2"
+    cat "$work/$1/log" 2>/dev/null || tail -n 20 "$work/$1/console"
+    for output in "$work/$1"/failed-*; do
+        [ -f "$output" ] || continue
+        echo "-- ${output##*/failed-}"
+        tail -n 30 "$output" | cut -c 1-400
+    done
+}
+while [ $# -gt 0 ]; do
+    pair=("${@:1:2}")
+    shift ${#pair[@]}
+    guests=
+    for name in "${pair[@]}"; do
+        boot "$name" &
+        guests="$guests $!"
+    done
+    for guest in $guests; do
+        name=${pair[0]}
+        pair=("${pair[@]:1}")
+        if wait "$guest"; then
+            report "$name" 'all ok'
+        else
+            report "$name" FAILED
+            failed=1
+        fi
+    done
+    guests=
+done
+exit "$failed"
