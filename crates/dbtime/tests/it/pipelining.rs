@@ -56,17 +56,19 @@ fn transactions_that_fail_half_way_leave_nothing_behind() {
         let (given, sandbox) = tally(product, if is_postgres { &settings } else { &[] });
         let mut completed = 0;
         for protocol in ["text", "prepared"] {
-            let json = sandbox
-                .run(&format!(
-                    "run tally.toml --target '{}' --connections 8 --transactions 1500 --pipeline \
-                     --protocol {protocol} --no-record --json",
-                    given.target()
-                ))
-                .fine()
-                .json();
-            counts_add_up(&json);
-            assert!(count(&json, "/counts/retries") > 0, "no deadlock: {}", json["counts"]);
-            completed += count(&json, "/counts/completed");
+            let line = format!(
+                "run tally.toml --target '{}' --connections 8 --transactions 1500 --pipeline \
+                 --protocol {protocol} --no-record --json",
+                given.target()
+            );
+            // Whether two deadlock is chance.
+            let json = (0..8).find_map(|_| {
+                let json = sandbox.run(&line).fine().json();
+                counts_add_up(&json);
+                completed += count(&json, "/counts/completed");
+                (count(&json, "/counts/retries") > 0).then_some(json)
+            });
+            let json = json.expect("a deadlock in eight runs");
             // BEGIN goes out with the first write; on PostgreSQL everything goes out at once.
             let (least, most) = if is_postgres { (1.0, 2.0) } else { (3.0, 5.0) };
             let trips = number(&json, "/round_trips_per_tx");
