@@ -111,4 +111,12 @@ while [ $# -gt 0 ]; do
     done
     guests=
 done
+tables=()
+for verified in "$work"/*/verified; do
+    [ -s "$verified" ] && tables+=("$(cut -d - -f 1 "${verified%/*}/release")=$verified")
+done
+[ ${#tables[@]} -eq 0 ] || {
+    echo '== What the verifiers went through, in instructions'
+    python3 scripts/kernels/table.py "${tables[@]}"
+}
 exit "$failed"

@@ -474,6 +474,16 @@ mod tests {
     }
 
     #[test]
+    fn what_was_not_measured_stays_unknown_in_json() {
+        let unknown = Parts::default();
+        assert!(unknown.are_unknown() && unknown.measured_duration(Part::Cpu).is_none());
+        assert_eq!(serde_json::to_string(&unknown).expect("JSON"), "null");
+        assert_eq!(serde_json::from_str::<Parts>("null").expect("parts"), unknown);
+        let nothing: Parts = serde_json::from_str("{}").expect("parts");
+        assert_eq!(nothing.measured_duration(Part::Cpu), Some(Nanos::ZERO));
+    }
+
+    #[test]
     fn the_longest_wait_is_no_cpu_time() {
         let parts = Parts::of(&[(Part::Cpu, 9), (Part::Lock, 3), (Part::Sync, 4)]);
         assert_eq!(parts.longest_wait(), Some((Part::Sync, 4)));

@@ -391,6 +391,20 @@ mod tests {
     }
 
     #[test]
+    fn parts_that_were_not_measured_are_no_zeros() {
+        let mut totals = TracedTotals {
+            statements: vec![row("SELECT 1", false, 500, &[(6, 500)])],
+            ..TracedTotals::default()
+        };
+        totals.statements[0].totals.parts = Parts::default();
+        let text = trace_summary(&report(&totals), false);
+        assert!(text.trim_start().starts_with("not measured: where responses went"), "{text}");
+        assert!(!text.contains("unexplained") && !text.contains("0 ns"), "{text}");
+        let all = text.lines().find(|line| line.trim_start().starts_with("all statements"));
+        assert!(all.is_some_and(|line| line.ends_with(NONE)), "{text}");
+    }
+
+    #[test]
     fn equal_steps_begin_at_zero_and_the_last_is_open() {
         let statements = vec![row("SELECT 1", false, 9, &[(0, 8), (39, 1)])];
         let totals = TracedTotals { statements, ..TracedTotals::default() };

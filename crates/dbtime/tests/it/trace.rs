@@ -28,6 +28,8 @@ mod run_waits;
 mod statement_file;
 mod stopped;
 mod sums;
+mod ten_thousand;
+mod unmeasured;
 #[cfg(feature = "versions")]
 mod versions;
 mod wakes;
@@ -40,7 +42,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::Value;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// A prime, so that no loop hits it by chance.
@@ -113,7 +115,11 @@ impl<'a> Tracer<'a> {
 
     /// The same of a process that may be no server, with what is not measured of it.
     fn start_of(sandbox: &'a Sandbox, pid: u32, options: &str) -> Option<(Self, String)> {
-        let mut command = sandbox.command(&format!("trace -p {pid} {options}"));
+        Self::of(sandbox, sandbox.command(&format!("trace -p {pid} {options}")))
+    }
+
+    /// The same by a command of one's own.
+    fn of(sandbox: &'a Sandbox, mut command: Command) -> Option<(Self, String)> {
         let out = File::create(sandbox.path("trace.json")).expect("a file");
         let mut child = command.stdout(Stdio::from(out)).spawn().expect("dbtime starts");
         let told = BufReader::new(child.stderr.take().expect("a pipe"));

@@ -339,6 +339,20 @@ fn an_unknown_queue_is_on_the_wire_and_not_measured() {
 }
 
 #[test]
+fn a_request_without_parts_is_one_number() {
+    let unknown = |request| TracedRequest { parts: Parts::default(), ..request };
+    let (joined, found) =
+        join(&[exchange(1, 100, 200)], &[unknown(traced(1, (120, 180), Some(5), 50))]);
+    assert_eq!(found, counts(1));
+    let joined = joined.expect("it is matched");
+    let parts = [(Part::Wire, 15 + 20), (Part::ServerQueue, 5), (Part::ServerAndWire, 60)];
+    assert_eq!(statement_parts(&joined), [Parts::of(&parts)]);
+    assert!(!is_measured(&joined.parts, Part::Cpu) && !is_measured(&joined.parts, Part::Lock));
+    assert_eq!(joined.parts.get(Part::Unexplained), 0);
+    assert_eq!(joined.parts.total(), joined.driven.sample.response().signed());
+}
+
+#[test]
 fn a_transaction_without_statements_did_nothing_at_the_server() {
     let (joined, found) = join(&[], &[]);
     assert_eq!(found, counts(0));

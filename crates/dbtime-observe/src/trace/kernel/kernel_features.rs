@@ -171,8 +171,29 @@ mod tests {
         assert!(!refused.contains("ring buffer") && !refused.contains("registers"), "{refused}");
     }
 
+    /// How a row of this kernel's version begins.
+    fn row(kernel: KernelFeatures) -> (String, String) {
+        let either = |has, yes: &'static str, no| if has { yes } else { no };
+        let release = uname().release().to_string_lossy().into_owned();
+        let version = release.split('.').take(2).collect::<Vec<_>>().join(".");
+        let begin = format!("| {version} |");
+        let row = format!(
+            "{begin} {} | {} | {} |",
+            either(kernel.has_socket_tracepoints, "tracepoints", "functions"),
+            either(kernel.has_multi_probes, "at once", "one by one"),
+            either(kernel.finds_threads, "their numbers", "a walk"),
+        );
+        (begin, row)
+    }
+
     #[test]
-    fn the_kernel_of_this_machine_has_enough() {
-        KernelFeatures::find().expect("tests run on such kernels");
+    fn the_table_of_kernels_says_what_this_one_has() {
+        const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tracing.md");
+        let (begin, row) = row(KernelFeatures::find().expect("tests run on such kernels"));
+        let table = std::fs::read_to_string(TABLE).expect("it is there");
+        let of_this = table.lines().find(|line| line.starts_with(&begin));
+        // Whoever develops has any kernel; those that are booted for it are in the table.
+        let is_due = std::env::var_os("DBTIME_KERNEL_IS_LISTED").is_some();
+        assert!(of_this.map_or(!is_due, |line| line.starts_with(&row)), "docs/tracing.md: {row}");
     }
 }

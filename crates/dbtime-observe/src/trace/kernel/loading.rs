@@ -240,6 +240,7 @@ mod tests {
     use super::*;
     use std::io::Write as _;
     use std::sync::{Mutex, MutexGuard, PoisonError};
+    use std::time::{Duration, Instant};
 
     fn is_permitted() -> bool {
         let is_permitted = missing(&KERNEL).is_empty();
@@ -289,34 +290,60 @@ mod tests {
         })
     }
 
-    /// Prints what it took the verifier, which `scripts/kernels/test.sh` makes a table of.
     #[test]
     fn every_program_is_taken_by_this_kernel() {
         if is_permitted() {
             let _one = one_at_a_time();
             for config in all_configs() {
-                let (object, refused) = load(&config, |_| {}).expect("it is loaded");
+                let (_, refused) = load(&config, |_| {}).expect("it is loaded");
                 assert_eq!(refused, LoadRefusal::new(), "{config:?}");
-                if config.is_on && config.adds_up && config.stacks {
-                    print_instructions(&object);
-                }
             }
         }
     }
 
-    fn print_instructions(object: &Object) {
-        let loaded = object.progs().filter(libbpf_rs::Program::autoload);
-        let names: Vec<String> =
-            loaded.map(|one| one.name().to_string_lossy().into_owned()).collect();
-        let known = libbpf_rs::query::ProgInfoIter::default();
-        // Of a name of which there are several, as other tests have them, any is as good.
-        let counts: BTreeMap<String, u32> = known
-            .map(|one| (one.name.to_string_lossy().into_owned(), one.verified_insns))
-            .filter(|(name, _)| names.iter().any(|full| full.starts_with(name)))
-            .collect();
-        for (name, instructions) in counts {
-            println!("verified {name} {instructions}");
+    /// Prints how many instructions the verifier went through and how long loading took, of which
+    /// `scripts/kernels/test.sh` makes a table.
+    #[test]
+    fn each_program_is_taken_alone() {
+        if !is_permitted() {
+            return;
         }
+        let _one = one_at_a_time();
+        let config = all_configs().last().expect("there are some");
+        let (object, _) = load(&config, |_| {}).expect("it is loaded");
+        let loaded = object.progs().filter(libbpf_rs::Program::autoload);
+        let names: Vec<_> = loaded.map(|one| one.name().to_owned()).collect();
+        drop(object);
+        let without = time_to_load(&config, "").0;
+        for name in names {
+            let name = name.to_string_lossy();
+            let (time, object) = time_to_load(&config, &name);
+            let took = time.saturating_sub(without).as_secs_f64() * 1e3;
+            let line = format!("verified {name} {} {took:.1}\n", instructions(&name));
+            let _ = io::stderr().write_all(line.as_bytes());
+            drop(object);
+        }
+    }
+
+    /// How long it takes to load this program alone.
+    fn time_to_load(config: &CaptureConfig, name: &str) -> (Duration, Object) {
+        let kernel = KernelFeatures::find().expect("it has enough");
+        let mut open = open(config, &config.settings(true, kernel.finds_threads)).expect("opened");
+        for mut program in open.progs_mut() {
+            let is_it = program.name() == name;
+            program.set_autoload(is_it);
+        }
+        let begun = Instant::now();
+        let object = open.load().expect("it is loaded");
+        (begun.elapsed(), object)
+    }
+
+    /// Of a program that is loaded now. The kernel keeps the beginning of its name.
+    fn instructions(name: &str) -> u32 {
+        let known = libbpf_rs::query::ProgInfoIter::default();
+        let is_it = |known: &str| !known.is_empty() && name.starts_with(known);
+        let found = known.filter(|one| is_it(&one.name.to_string_lossy()));
+        found.map(|one| one.verified_insns).max().expect("it is known")
     }
 
     #[test]

@@ -174,7 +174,7 @@ struct Hog(Child);
 
 impl Hog {
     fn start() -> Self {
-        let mut shell = std::process::Command::new("sh");
+        let mut shell = Command::new("sh");
         shell.args(["-c", "while :; do :; done"]);
         Self(shell.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a shell"))
     }
