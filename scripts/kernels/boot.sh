@@ -7,7 +7,9 @@
 # KERNEL is a folder of scripts/kernels/fetch.sh. SHARED is the one folder that both see and the
 # guest writes to, as /shared there; SCRIPT lies in it. What the script prints goes to SHARED/log, and
 # its exit code to SHARED/code; the console to SHARED/console. There is no hardware virtualization in
-# it, so that it works within virtual machines: the guest is ten times slower than this machine.
+# it, so that it works within virtual machines: the guest is ten times slower than this machine. Its
+# two CPUs take turns: where each is a thread, one may execute code that the other has just changed
+# as it was before, and kernels that switch a tracepoint on or off end with a panic (seen on 6.12).
 #
 # DBTIME_GUEST_SECONDS ends the guest by force, by default after an hour.
 set -eu
@@ -70,7 +72,7 @@ GUEST
 
 rm -f "$shared/code"
 timeout --kill-after 5 "${DBTIME_GUEST_SECONDS:-3600}" \
-    qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 4G -nographic -no-reboot \
+    qemu-system-x86_64 -accel tcg,thread=single -cpu max -smp 2 -m 4G -nographic -no-reboot \
     -kernel "$kernel/vmlinuz" -initrd "$shared/ramdisk.gz" \
     -append 'console=ttyS0 quiet panic=-1 mitigations=off' \
     -virtfs local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap \

@@ -4,6 +4,7 @@
 #
 #   scripts/kernels/test.sh                 6.1, 6.12 and the newest, all tests of the list
 #   scripts/kernels/test.sh --short 6.1     only the short ones, on these kernels
+#   scripts/kernels/test.sh --prepare 6.1   only installs and fetches what it takes
 #
 # The two that are named first run at the same time. Where there is no qemu to be had nothing is
 # tested, which is said; with CI set that is a failure.
@@ -15,11 +16,17 @@ say() {
     echo "kernels: $*" >&2
 }
 
-kinds='short|long' seconds=3600 patience=300
-if [ "${1:-}" = --short ]; then
+kinds='short|long' seconds=3600 patience=300 only=
+case ${1:-} in
+--short)
     kinds=short seconds=300 patience=120
     shift
-fi
+    ;;
+--prepare)
+    only=prepare
+    shift
+    ;;
+esac
 [ $# -gt 0 ] || set -- 6.1 6.12 newest
 
 if ! sh scripts/setup-debian.sh qemu-system-x86 busybox-static cpio xz-utils ||
@@ -29,6 +36,7 @@ if ! sh scripts/setup-debian.sh qemu-system-x86 busybox-static cpio xz-utils ||
     exit 0
 fi
 sh scripts/kernels/fetch.sh "$@" >/dev/null
+[ -z "$only" ] || exit 0
 . scripts/apt-private.sh
 kernels=$(fetched_folder)/kernels
 

@@ -107,6 +107,17 @@ impl KernelFeatures {
         }
     }
 
+    /// Why there is no watching without a program that the kernel refuses.
+    pub(crate) fn without(self, program: &str, refused: TraceError) -> TraceError {
+        match (BY_FUNCTIONS.contains(&program), refused) {
+            (true, TraceError::Kernel(why)) => kernel_error(format!(
+                "it has no tracepoints of sockets (since 6.3), and takes no programs on its \
+                 functions either: {why}"
+            )),
+            (_, refused) => refused,
+        }
+    }
+
     /// Whether no request is seen without a program.
     pub(crate) fn needs(self, program: &str) -> bool {
         let is_of_sockets = BY_TRACEPOINTS.contains(&program) || BY_FUNCTIONS.contains(&program);
@@ -160,6 +171,15 @@ mod tests {
         let new = KernelFeatures::of(&new).expect("enough");
         assert!(new.has_multi_probes && new.needs("on_receive") && new.takes("on_switch"));
         assert!(!new.takes("on_unix_send") && !new.takes(THREAD_WALK) && !new.needs("on_bytes"));
+    }
+
+    #[test]
+    fn a_kernel_without_either_way_is_told_so() {
+        let kernel = KernelFeatures::of(&types(&[])).expect("enough");
+        let refused = || kernel_error("EPERM");
+        let told = kernel.without("on_unix_send", refused()).to_string();
+        assert!(told.contains("no tracepoints") && told.ends_with("EPERM"), "{told}");
+        assert_eq!(kernel.without("iter_final", refused()), refused());
     }
 
     #[test]

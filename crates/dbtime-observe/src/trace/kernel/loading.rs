@@ -101,7 +101,7 @@ pub(crate) fn load(
             return Err(refusal_error(error));
         };
         if kernel.needs(&program) || refused.contains_key(&program) {
-            return Err(refusal_error(error));
+            return Err(kernel.without(&program, refusal_error(error)));
         }
         refused.extend(with_partners(program).into_iter().map(|one| (one, why.clone())));
     }

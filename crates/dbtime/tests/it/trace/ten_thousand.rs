@@ -35,8 +35,10 @@ fn each_of_ten_thousand_statements_is_matched_and_explained() {
             for lost in ["unread", "dropped", "pipelined_over", "resync", "no_storage"] {
                 assert_eq!(counted(&trace["ledger"], lost), 0, "{lost}: {trace}");
             }
+            // A connection of dbtime's own may go before its answer.
             let of = |name| counted(&trace["ledger"], name);
-            assert_eq!(of("started"), of("ended") + of("in_flight"), "{trace}");
+            let over = of("ended") + of("in_flight") + of("aborted");
+            assert_eq!(of("started"), over, "{trace}");
             let unexplained = record["budget_error"].as_f64().expect("a share");
             assert!(unexplained <= 0.03, "{workload} on {product:?}: {unexplained}");
         }
