@@ -79,7 +79,9 @@ impl KernelFeatures {
     }
 
     fn of(types: &[u8]) -> Result<Self, TraceError> {
-        let lacking = lacking(types);
+        let has_multi_probes = names(types, "BPF_TRACE_UPROBE_MULTI");
+        // What came last is there only where all of that is.
+        let lacking = if has_multi_probes { Vec::new() } else { lacking(types) };
         if !lacking.is_empty() {
             let release = uname().release().to_string_lossy().into_owned();
             return Err(kernel_error(format!(
@@ -92,7 +94,7 @@ impl KernelFeatures {
                 .into_iter()
                 .all(|name| names(types, name)),
             finds_threads: names(types, "bpf_task_from_pid"),
-            has_multi_probes: names(types, "BPF_TRACE_UPROBE_MULTI"),
+            has_multi_probes,
         })
     }
 
