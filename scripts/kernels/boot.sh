@@ -16,7 +16,14 @@ set -eu
 
 kernel=$1 shared=$2 script=$3
 ramdisk=$(mktemp -d "${TMPDIR:-/tmp}/dbtime-ramdisk.XXXXXX")
-trap 'rm -rf "$ramdisk"' EXIT
+guest=
+leave() {
+    [ -z "$guest" ] || kill "$guest" 2>/dev/null || true
+    rm -rf "$ramdisk"
+}
+trap leave EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 mkdir -p "$ramdisk/bin" "$ramdisk/modules" "$ramdisk/host" "$ramdisk/memory" "$ramdisk/system" \
     "$ramdisk/proc" "$ramdisk/sys" "$ramdisk/dev"
 cp /bin/busybox "$ramdisk/bin/busybox"
@@ -77,7 +84,11 @@ timeout --kill-after 5 "${DBTIME_GUEST_SECONDS:-3600}" \
     -append 'console=ttyS0 quiet panic=-1 mitigations=off' \
     -virtfs local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap \
     -virtfs "local,path=$shared,mount_tag=shared,security_model=none" \
-    </dev/null >"$shared/console" 2>&1 || true
+    </dev/null >"$shared/console" 2>&1 &
+guest=$!
+# The shell hears a signal while it waits.
+wait "$guest" || true
+guest=
 [ -f "$shared/code" ] || {
     echo "kernels: the guest did not end; its console: $shared/console" >&2
     exit 1

@@ -86,7 +86,8 @@ observe=$observe
 patience=$patience
 export DBTIME_NEW_DATA=$work/new-data
 SETTINGS
-    DBTIME_GUEST_SECONDS=$seconds sh scripts/kernels/boot.sh "$kernels/$1" "$shared" tests.sh
+    # In place of this shell, so that a signal reaches it.
+    DBTIME_GUEST_SECONDS=$seconds exec sh scripts/kernels/boot.sh "$kernels/$1" "$shared" tests.sh
 }
 
 failed=0

@@ -47,6 +47,11 @@ pub struct TraceTotals {
 }
 
 impl TraceTotals {
+    /// Whether there are some, of whose responses no part was measured.
+    pub fn lack_parts(&self) -> bool {
+        self.count > 0 && self.parts.are_unknown()
+    }
+
     /// Adds what others came to.
     pub fn add(&mut self, other: &Self) {
         self.count = self.count.saturating_add(other.count);

@@ -49,7 +49,7 @@ pub fn trace_summary(report: &TracedReport<'_>, color: bool) -> String {
     let mut page = ReportPage::plain(PageStyle { color, ..PageStyle::default() });
     let all = report.totals.all();
     let per_second = all.count as f64 / report.length.as_secs().max(1e-9);
-    if all.count > 0 && all.parts.are_unknown() {
+    if all.lack_parts() {
         page.text(NO_PARTS, TextRole::Warn);
     }
     page.heading("Statements");
@@ -196,7 +196,7 @@ fn parts(all: &TraceTotals, page: &mut ReportPage) {
         return;
     }
     page.heading("Where the time goes");
-    if all.parts.are_unknown() {
+    if all.lack_parts() {
         page.text(NO_PARTS, TextRole::Warn);
         return queue(all, page);
     }

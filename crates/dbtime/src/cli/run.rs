@@ -262,7 +262,8 @@ pub(crate) struct RunArgs {
     #[arg(long, conflicts_with_all = ["no_budget", "budget_every", "no_record", "trace"])]
     pub(crate) statements: bool,
 
-    /// Exit with 4 when the measurement is invalid (client-limited, unexplained time).
+    /// Exit with 4 when the measurement is invalid (client-limited, unexplained time), or was to be
+    /// traced and was not to its end.
     #[arg(long)]
     pub(crate) strict: bool,
 

@@ -50,11 +50,8 @@ fn finish(
     step: Nanos,
 ) -> Result<ProcessExit, CommandFailure> {
     view.end(end, step)?;
-    Ok(if args.strict && !end.ledger.is_whole() {
-        ProcessExit::Undecided
-    } else {
-        ProcessExit::Fine
-    })
+    let is_whole = end.ledger.is_whole() && !end.totals.all().lack_parts();
+    Ok(if args.strict && !is_whole { ProcessExit::Undecided } else { ProcessExit::Fine })
 }
 
 fn refuse_what_was_not_recorded(

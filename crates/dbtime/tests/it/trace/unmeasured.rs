@@ -53,18 +53,26 @@ fn a_trace_without_the_scheduler_has_no_parts_and_says_so_first() {
     for product in [Product::Mariadb, Product::Postgres] {
         let (sandbox, server) = (Sandbox::new(), GivenServer::start(product, &[]));
         let refusal = refusal(&sandbox);
-        let [json, summary] = ["--json --raw-sql --strict", "--summary --strict"].map(|options| {
-            let mut command =
-                sandbox.command(&format!("trace -p {} {options}", server.server.pid()));
-            command.env("LD_PRELOAD", &refusal);
-            let (tracer, left_out) = Tracer::of(&sandbox, command)?;
-            assert!(left_out.starts_with("not measured: where responses went ("), "{left_out}");
-            assert!(left_out.contains("on_switch"), "{left_out}");
-            assert_eq!(server.sql("SELECT 4711").value(), Some("4711"));
-            tracer.interrupt();
-            Some(tracer.printed())
-        });
+        let [json, summary] =
+            ["--json --raw-sql --strict", "--summary --strict --record kept.trace"].map(
+                |options| {
+                    let mut command =
+                        sandbox.command(&format!("trace -p {} {options}", server.server.pid()));
+                    command.env("LD_PRELOAD", &refusal);
+                    let (tracer, left_out) = Tracer::of(&sandbox, command)?;
+                    assert!(
+                        left_out.starts_with("not measured: where responses went ("),
+                        "{left_out}"
+                    );
+                    assert!(left_out.contains("on_switch"), "{left_out}");
+                    assert_eq!(server.sql("SELECT 4711").value(), Some("4711"));
+                    tracer.interrupt();
+                    Some(tracer.printed())
+                },
+            );
         let (Some((code, requests)), Some((strict, page))) = (json, summary) else { return };
+        let replayed = sandbox.run("trace kept.trace --summary --strict");
+        replayed.with(4, &["not measured: where responses went"]);
         assert_eq!((code, strict), (Some(4), Some(4)), "{page}");
         let request = requests.lines().find(|line| line.contains("SELECT 4711")).expect("seen");
         let line: Value = serde_json::from_str(request).expect("JSON");
