@@ -45,8 +45,12 @@ mkdir -m 700 "$DBTIME_NEW_DATA"
 chmod 1777 "$TMPDIR"
 export TMPDIR DBTIME_NEW_DATA
 
+groups=/proc/sys/kernel/sched_autogroup_enabled
+had_groups=0
+
 # Servers that are being ended may still write there.
 leave() {
+    [ "$had_groups" = 0 ] || echo 1 >"$groups"
     for _ in 1 2 3 4 5; do
         rm -rf "$TMPDIR" 2>/dev/null && return
         sleep 1
@@ -67,6 +71,14 @@ stop() {
 trap 'stop 129' HUP
 trap 'stop 130' INT
 trap 'stop 143' TERM
+
+# Each PostgreSQL backend is a session, for which Linux may make a group of its own that shares the
+# CPUs with the others. Linux 6.18 then starves groups and threads of the kernel, RCU's too, for up to
+# a minute; attaching a tracer waits for RCU. Without such groups it does not.
+if [ -w "$groups" ] && [ "$(cat "$groups")" = 1 ] && echo 0 2>/dev/null >"$groups"; then
+    had_groups=1
+fi
+
 run() {
     setsid "$@" &
     running=$!

@@ -156,14 +156,18 @@ impl<'a> Tracer<'a> {
         self.signal(rustix::process::Signal::INT);
     }
 
+    /// What it has printed by now; the last line may be half there.
+    fn printed_so_far(&self) -> String {
+        std::fs::read_to_string(self.sandbox.path("trace.json")).expect("its output")
+    }
+
     /// Waits until it ends by itself; returns its exit code and what it printed.
     fn printed(mut self) -> (Option<i32>, String) {
         let code = self.child.wait().expect("it ends").code();
         let mut said = String::new();
         std::io::Read::read_to_string(&mut self.told, &mut said).expect("text");
         assert!(!said.contains("panicked"), "{said}");
-        let out = std::fs::read_to_string(self.sandbox.path("trace.json")).expect("its output");
-        (code, out)
+        (code, self.printed_so_far())
     }
 
     /// Ends it by Ctrl-C; what it told of itself, and what it printed.
@@ -172,7 +176,7 @@ impl<'a> Tracer<'a> {
         self.child.wait().expect("it ends");
         let mut told = String::new();
         std::io::Read::read_to_string(&mut self.told, &mut told).expect("text");
-        (told, std::fs::read_to_string(self.sandbox.path("trace.json")).expect("its output"))
+        (told, self.printed_so_far())
     }
 
     /// Waits until it ends by itself.

@@ -106,10 +106,7 @@ pub(super) fn a_pool_shows_answers(server: &GivenServer) {
     for text in ["DO 1", "DO SLEEP(0.05)", "DO 2"] {
         client.query(text);
         // The connection says nothing more.
-        let is_shown = || {
-            let shown = std::fs::read_to_string(sandbox.path("trace.json")).expect("its output");
-            shown.contains(&format!("\"{text}\""))
-        };
+        let is_shown = || tracer.printed_so_far().contains(&format!("\"{text}\""));
         let patience = Instant::now();
         while !is_shown() {
             assert!(patience.elapsed() < Duration::from_secs(10), "{text} is not shown");
