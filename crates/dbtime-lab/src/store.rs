@@ -10,6 +10,7 @@ use dbtime_model::record::{
     FoldedStacks, Run, SweepRecord, csv, file, folded_text, server_seconds, sweep_text,
 };
 use dbtime_model::study::study_file;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -128,7 +129,7 @@ impl RunStore {
             return Err(failed(io::ErrorKind::NotADirectory.into()));
         }
         let made = CreatedFolders::folder(parent).map_err(failed)?;
-        scratch::sweep(parent, is_partial);
+        scratch::sweep(parent, is_partial_name);
         let partial = parent.join(format!(".{name}{PARTIAL}{}", std::process::id()));
         let partial = ScratchFolder::create(partial).map_err(failed)?;
         Ok(Self { out: out.to_owned(), partial, _made: made })
@@ -178,8 +179,13 @@ impl RunStore {
     }
 }
 
-/// Whether a folder in the making could have this name.
-fn is_partial(name: &str) -> bool {
+/// Whether a file or folder of this path is one in the making.
+pub(crate) fn is_partial(path: &Path) -> bool {
+    path.file_name().and_then(OsStr::to_str).is_some_and(is_partial_name)
+}
+
+/// Whether a file or folder in the making could have this name.
+fn is_partial_name(name: &str) -> bool {
     let number = name.starts_with('.').then(|| name.rsplit_once(PARTIAL)).flatten();
     number.is_some_and(|(_, number)| number.parse::<u32>().is_ok())
 }
@@ -259,9 +265,9 @@ mod tests {
 
     #[test]
     fn the_name_of_a_folder_in_the_making_is_known() {
-        assert!(is_partial(".r.partial-17") && is_partial(".a.partial-b.partial-1"));
+        assert!(is_partial_name(".r.partial-17") && is_partial_name(".a.partial-b.partial-1"));
         for other in ["r.partial-17", ".r.partial-", ".r.partial-x", ".partial17", "r"] {
-            assert!(!is_partial(other), "{other}");
+            assert!(!is_partial_name(other), "{other}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! New contents for the record of a run: each file beside the old one, and in its place at last.
 
-use super::{PARTIAL, is_partial, run_files, write_synced};
+use super::{PARTIAL, is_partial_name, run_files, write_synced};
 use crate::error::LabError;
 use crate::scratch::{self, ScratchFolder};
 use dbtime_model::record::{Run, file};
@@ -21,7 +21,7 @@ impl RecordRevision {
     ///
     /// Errors: [`LabError::Record`]: nothing can be written there.
     pub(crate) fn begin(folder: &Path) -> Result<Self, LabError> {
-        scratch::sweep(folder, is_partial);
+        scratch::sweep(folder, is_partial_name);
         let partial = folder.join(format!(".revision{PARTIAL}{}", std::process::id()));
         let partial = ScratchFolder::create(partial)
             .map_err(|source| LabError::Record { path: folder.to_owned(), source })?;

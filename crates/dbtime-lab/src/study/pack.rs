@@ -2,7 +2,7 @@
 
 use crate::digest::digest;
 use crate::error::LabError;
-use crate::store::write_file;
+use crate::store::{is_partial, write_file};
 use dbtime_model::study::{MANIFEST_SCHEMA, PackedFile, StudyManifest, study_file};
 use flate2::Compression;
 use flate2::read::GzDecoder;
@@ -125,8 +125,9 @@ fn files(folder: &Path) -> io::Result<Vec<PackedFile>> {
     while let Some(next) = folders.pop() {
         for entry in fs::read_dir(&next)? {
             let (path, kind) = entry.and_then(|entry| Ok((entry.path(), entry.file_type()?)))?;
-            if path == folder.join(study_file::SNAPSHOTS) {
-                // What a study has that has not ended; its runs can be made without.
+            if path == folder.join(study_file::SNAPSHOTS) || is_partial(&path) {
+                // What a study has that has not ended; its runs can be made without. What is in the
+                // making, a run that goes on or was killed takes away.
             } else if kind.is_dir() {
                 folders.push(path);
             } else if kind.is_file() {
@@ -157,6 +158,9 @@ mod tests {
     fn folder(at: &Path) -> PathBuf {
         let folder = at.join("fsync");
         fs::create_dir_all(folder.join("runs/0001")).expect("a folder");
+        fs::create_dir_all(folder.join("runs/.0002.partial-7/.dbtime")).expect("one in the making");
+        fs::write(folder.join("runs/.0002.partial-7/run.json"), "{").expect("half a record");
+        fs::write(folder.join(".plan.json.partial-7"), "{").expect("half a plan");
         fs::write(folder.join("plan.json"), "{}").expect("a plan");
         fs::write(folder.join("runs/0001/run.json"), "{\"a\": 1}").expect("a record");
         folder
