@@ -37,8 +37,8 @@ fn plan(workload: &str, transactions: u64) -> LoadPlan {
     }
 }
 
-/// Allocations of a run of 2000 transactions beyond those of a run of 1000, the least of a few
-/// tries: the test harness allocates too, now and then.
+/// Allocations of a run of 2000 transactions beyond those of a run of 1000, the least of twenty
+/// tries: the test harness allocates too, now and then, and so does who notes that it stood still.
 fn growth(mut run: impl FnMut(u64)) -> u64 {
     let mut allocations = |transactions| {
         let before = ALLOCATIONS.load(Ordering::Relaxed);
@@ -46,11 +46,15 @@ fn growth(mut run: impl FnMut(u64)) -> u64 {
         ALLOCATIONS.load(Ordering::Relaxed) - before
     };
     allocations(1000);
-    let tries = (0..5).map(|_| {
+    let mut least = u64::MAX;
+    for _ in 0..20 {
         let (short, long) = (allocations(1000), allocations(2000));
-        long.saturating_sub(short)
-    });
-    tries.min().expect("five tries")
+        least = least.min(long.saturating_sub(short));
+        if least == 0 {
+            break;
+        }
+    }
+    least
 }
 
 /// One test, so that nothing else allocates meanwhile.

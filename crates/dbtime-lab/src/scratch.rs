@@ -228,11 +228,11 @@ mod tests {
         let write = |n: u32| fs::write(folder.join(n.to_string()), "more");
         (0..100).for_each(|n| write(n).expect("written"));
         std::thread::scope(|scope| {
-            // Until there is nowhere to write any more, and for half of the patience at most: how
-            // many files that is follows from the disk.
+            // Until there is nowhere to write any more, and for an eighth of the patience at most:
+            // the rest is for removing what was written, how much follows from the disk.
             let begun = Instant::now();
             scope.spawn(move || {
-                (100..).find(|n| write(*n).is_err() || begun.elapsed() > REMOVAL_TIMEOUT / 2)
+                (100..).find(|n| write(*n).is_err() || begun.elapsed() > REMOVAL_TIMEOUT / 8)
             });
             drop(scratch);
         });

@@ -44,14 +44,13 @@ mod tests {
     #[test]
     fn a_sleep_is_as_long_as_on_the_clock() {
         let counter = TimeStampCounter::new();
-        let length = Nanos::from_millis(50);
-        let (begun, start) = (now(), counter.read());
-        sleep_until(begun + length);
-        let (end, ended) = (counter.read(), now());
-        let (counted, passed) = (counter.between(start, end), ended - begun);
+        let (before, start, begun) = (now(), counter.read(), now());
+        sleep_until(begun + Nanos::from_millis(50));
+        let (ended, end, after) = (now(), counter.read(), now());
         // The clock is read around the counter, and the two run apart by parts in a thousand.
-        assert!(counted.0 as f64 <= 1.02 * passed.0 as f64, "{counted} of {passed}");
-        assert!(counted.0 as f64 >= 0.98 * length.0 as f64, "{counted} of {length}");
+        let (counted, most, least) = (counter.between(start, end), after - before, ended - begun);
+        assert!(counted.0 as f64 <= 1.02 * most.0 as f64, "{counted} of {most}");
+        assert!(counted.0 as f64 >= 0.98 * least.0 as f64, "{counted} of {least}");
         assert_eq!(counter.between(end, start), Nanos::ZERO);
     }
 }

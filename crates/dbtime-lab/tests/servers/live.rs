@@ -79,7 +79,7 @@ fn told(output: &Output) -> String {
 pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
-        assert!(begun.elapsed() < Duration::from_secs(30), "waited for: {what}");
+        assert!(begun.elapsed() < Duration::from_secs(150), "waited for: {what}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

@@ -41,7 +41,7 @@ mod tests {
 
     fn sleeper(program: &Path, folder: &Path) -> Child {
         let mut command = Command::new(program);
-        command.arg("9").stdin(Stdio::null()).current_dir(folder).spawn().expect("it starts")
+        command.arg("600").stdin(Stdio::null()).current_dir(folder).spawn().expect("it starts")
     }
 
     #[test]
@@ -55,7 +55,7 @@ mod tests {
         let mut others = [sleeper(&program, folder.path()), sleeper(Path::new("sleep"), &data)];
         let mut server = sleeper(&program, &data);
         // It works there from the start, and has its name once it executes.
-        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(5);
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(100);
         while server_of(&data).is_none() && std::time::Instant::now() < deadline {
             std::thread::yield_now();
         }

@@ -155,12 +155,12 @@ mod tests {
     fn this_process_is_sampled_with_its_threads() {
         let (stop, wait) = std::sync::mpsc::channel::<()>();
         let named = std::thread::Builder::new().name("idler-7".to_owned());
-        let idler = named.spawn(move || wait.recv_timeout(Duration::from_secs(60)).is_ok());
+        let idler = named.spawn(move || wait.recv_timeout(Duration::from_secs(600)).is_ok());
         let mut reader = ProcReader::default();
         // The kernel learns the name from the thread itself.
         let has_idler =
             |sample: &ProcessSample| sample.each_thread.iter().any(|t| t.name == "idler-7");
-        let sample = (0..200)
+        let sample = (0..20_000)
             .map(|_| {
                 std::thread::sleep(Duration::from_millis(5));
                 reader.sample(std::process::id()).expect("this process")

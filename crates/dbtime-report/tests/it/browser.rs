@@ -78,14 +78,14 @@ impl Browser {
             .stderr(File::create(at("err")).expect("a file"))
             .spawn()
             .expect("starting Chromium");
-        let deadline = Instant::now() + Duration::from_secs(90);
+        let deadline = Instant::now() + Duration::from_secs(150);
         let status = loop {
             if let Some(status) = child.try_wait().expect("waiting for Chromium") {
                 break status;
             }
             if Instant::now() > deadline {
                 child.kill().expect("ending Chromium");
-                panic!("Chromium did not end within 90 s");
+                panic!("Chromium did not end within 150 s");
             }
             std::thread::sleep(Duration::from_millis(20));
         };

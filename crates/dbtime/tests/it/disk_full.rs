@@ -71,8 +71,9 @@ fn while_loading_a_temporary_target() {
 #[test]
 fn while_running() {
     let sandbox = Sandbox::new();
+    // Whoever has hardly any CPU takes a while to fill what is left.
     let script = "dbtime init atm --target sqlite:disk/t.db >&2 && \
-                  dbtime run atm --target sqlite:disk/t.db --warmup 0s --time 300ms --json --out r";
+                  dbtime run atm --target sqlite:disk/t.db --warmup 0s --time 2s --json --out r";
     let Some(ran) = on_a_disk_of("11m", &sandbox, script) else { return };
     // Transactions that fail are counted; most of what was asked did not happen.
     ran.unserved();
@@ -129,9 +130,11 @@ fn while_recording_the_document_is_printed() {
 #[test]
 fn while_the_interval_log_is_written() {
     let sandbox = Sandbox::new();
-    // The log alone would fit, were it not for others on the disk.
-    let script = "(sleep 1; cat /dev/zero >disk/others 2>/dev/null) & \
-                  dbtime run values1 --target null --connections 9 --warmup 0s --time 3s \
+    // The log alone would fit, were it not for others on the disk. They come a second after it has
+    // been begun.
+    let script = "(until ls disk/.r.partial-*/latency.hlog; do sleep 0.1; done >/dev/null 2>&1; \
+                  sleep 1; cat /dev/zero >disk/others 2>/dev/null) & \
+                  dbtime run values1 --target null --connections 9 --warmup 0s --time 5s \
                   --out disk/r; code=$?; wait; rm disk/others; (exit $code)";
     let Some(ran) = on_a_disk_of("4m", &sandbox, script) else { return };
     ran.exits(3);

@@ -2,28 +2,49 @@
 
 use crate::given_server::GivenServer;
 use crate::sandbox::{Sandbox, number};
+use crate::watched_run::WatchedRun;
 use dbtime_model::Product;
 use rustix::process::Signal;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
+fn length(span: &Value) -> f64 {
+    number(span, "/until_s") - number(span, "/from_s")
+}
+
+/// No stop of the driver is taken for a stall of the database, of which a noisy machine may have
+/// some that nobody made.
+fn no_stop_is_a_stall(json: &Value) {
+    let spans = |list: &Value| list.as_array().expect("a list").clone();
+    let standstills = spans(&json["client"]["standstills"]);
+    let stalls = spans(&json["stalls"]);
+    for stop in standstills.iter().filter(|span| length(span) > 0.25) {
+        let middle = f64::midpoint(number(stop, "/from_s"), number(stop, "/until_s"));
+        let is_in =
+            |stall: &Value| number(stall, "/from_s") < middle && middle < number(stall, "/until_s");
+        assert!(!stalls.iter().any(is_in), "{stop} in {stalls:?}");
+    }
+}
+
 /// Stops the driver three times while a load of so many a second goes on, and holds the report
 /// against what is known: whatever was due in a stop waited half of it on average.
 fn is_late_by_its_stops(target: &str, rate: f64) {
     let sandbox = Sandbox::new();
-    let running = sandbox.start(&format!(
+    let line = format!(
         "run values1 --target '{target}' --connections 8 --rate {rate}/s --time 6s --warmup 0s \
-         --no-record --json --no-budget"
-    ));
-    std::thread::sleep(Duration::from_secs(2));
+         --no-record --no-budget"
+    );
+    let running = WatchedRun::start(&sandbox, &line);
+    std::thread::sleep(Duration::from_millis(500));
     let mut expected_s = 0.0;
     for _ in 0..3 {
         std::thread::sleep(Duration::from_millis(400));
-        let begun = Instant::now();
         running.signal(Signal::STOP);
+        // No longer than it stood still, however long this test is kept from its CPU in between.
+        let begun = Instant::now();
         std::thread::sleep(Duration::from_millis(300));
-        running.signal(Signal::CONT);
         expected_s += begun.elapsed().as_secs_f64().powi(2) / 2.0 * rate;
+        running.signal(Signal::CONT);
     }
     let json = running.end().fine().json();
     let count = number(&json, "/counts/offered");
@@ -33,7 +54,7 @@ fn is_late_by_its_stops(target: &str, rate: f64) {
     assert!(sum_s("queue") < 0.02 * lag, "{} s of queue, {lag} s of lag", sum_s("queue"));
     let standstills = json["client"]["standstills"].as_array().expect("a list");
     assert!(standstills.len() >= 3, "{standstills:?}");
-    assert!(json["stalls"].as_array().is_some_and(Vec::is_empty), "{}", json["stalls"]);
+    no_stop_is_a_stall(&json);
     assert_eq!(json["validity"]["client_limited"], true);
     let text = json["validity"]["warnings"][0]["text"].as_str().unwrap_or_default();
     assert!(text.contains("stood still"), "{text}");
@@ -56,12 +77,13 @@ fn shards_that_are_stopped_are_late() {
 fn a_driver_that_is_stopped_at_work_stood_still() {
     let server = GivenServer::start(Product::Mariadb, &[]);
     let sandbox = Sandbox::new();
-    let running = sandbox.start(&format!(
+    let line = format!(
         "run --query 'SELECT 1' --target '{}' --connections 64 --time 6s --warmup 0s --no-record \
-         --json --no-budget",
+         --no-budget",
         server.target()
-    ));
-    std::thread::sleep(Duration::from_secs(2));
+    );
+    let running = WatchedRun::start(&sandbox, &line);
+    std::thread::sleep(Duration::from_millis(500));
     for _ in 0..5 {
         std::thread::sleep(Duration::from_millis(300));
         running.signal(Signal::STOP);
@@ -70,8 +92,7 @@ fn a_driver_that_is_stopped_at_work_stood_still() {
     }
     let json = running.end().fine().json();
     let standstills = json["client"]["standstills"].as_array().expect("a list");
-    let length = |span: &Value| number(span, "/until_s") - number(span, "/from_s");
     let long = standstills.iter().filter(|span| length(span) > 0.25);
     assert!(long.count() >= 5, "{standstills:?}");
-    assert!(json["stalls"].as_array().is_some_and(Vec::is_empty), "{}", json["stalls"]);
+    no_stop_is_a_stall(&json);
 }

@@ -33,7 +33,7 @@ fn of_rule<'a>(all: &'a Value, rule: &str) -> &'a Value {
 /// A run on SQLite whose eight clients wait for one worker, as record `r`.
 fn queued(sandbox: &Sandbox) -> Ran {
     let line = "run small.toml --target sqlite:t.db  --connections 8 --workers 1 \
-                --time 500ms --warmup 100ms --out r";
+                --time 2s --warmup 100ms --out r";
     sandbox.run(line).fine()
 }
 
@@ -120,7 +120,7 @@ mod traced {
         for (target, sleep) in [("mariadb", "SLEEP"), ("postgres", "pg_sleep")] {
             let sandbox = Sandbox::new();
             let line = format!(
-                "run --query 'SELECT {sleep}(0.01)' --target {target} --connections 2 --time 1s"
+                "run --query 'SELECT {sleep}(0.01)' --target {target} --connections 2 --time 3s"
             );
             let Some(all) = advice_on(&sandbox, &line) else { return };
             let pauses = of_rule(&all, "pauses");

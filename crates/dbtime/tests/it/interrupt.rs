@@ -2,7 +2,11 @@
 
 use crate::sandbox::{Ran, Sandbox, counts_add_up};
 use dbtime_model::record::{Run, read_run};
+use rustix::process::Signal;
 use std::time::Duration;
+
+/// After so long the load has begun, also where the driver gets no CPU for a second.
+const BEGINNING_MS: u64 = 2000;
 
 fn pause(ms: u64) {
     std::thread::sleep(Duration::from_millis(ms));
@@ -92,7 +96,7 @@ fn during_the_window() {
         let line = format!("run values1 {load} --warmup 0s --time 1m --budget-every 1");
         let run = sandbox.start(&format!("{line} --json --out r"));
         sandbox.wait_for(&[".r.partial-", "latency.hlog"]);
-        pause(600);
+        pause(BEGINNING_MS);
         run.interrupt();
         let Run { record, .. } = ended_early(&sandbox, run.end());
         assert!(record.window.measure_s > 0.05 && record.window.measure_s < 30.0, "{line}");
@@ -100,8 +104,9 @@ fn during_the_window() {
         let tps = record.counts.completed as f64 / record.window.measure_s;
         assert!((record.throughput_tps - tps).abs() < 1e-6 * tps, "{line}");
         if let Some(rate) = record.load.rate_tps {
+            // Of the whole minute it were a multiple; a driver that was late at the end has less.
             let offered = record.counts.offered as f64 / record.window.measure_s;
-            assert!((offered - rate).abs() < 0.1 * rate, "{line}: {offered}/s");
+            assert!((offered - rate).abs() < 0.5 * rate, "{line}: {offered}/s");
         }
     }
 }
@@ -112,7 +117,7 @@ fn with_a_number_of_transactions() {
     let line = "run values1 --target 'null:?service=10ms' --transactions 1000000 --json --out r";
     let run = sandbox.start(line);
     sandbox.wait_for(&[".r.partial-", "latency.hlog"]);
-    pause(400);
+    pause(BEGINNING_MS);
     run.interrupt();
     let Run { record, .. } = ended_early(&sandbox, run.end());
     assert!(record.counts.offered < 1000, "{:?}", record.counts);
@@ -121,10 +126,10 @@ fn with_a_number_of_transactions() {
 #[test]
 fn during_the_rundown() {
     let sandbox = Sandbox::new();
-    let line = "run values1 --target 'null:?service=3s' --connections 4 --warmup 0s --time 200ms";
-    let run = sandbox.start(&format!("{line} --budget-every 1 --json --out r"));
+    let line = "run values1 --target 'null:?service=4500ms' --connections 4 --warmup 0s";
+    let run = sandbox.start(&format!("{line} --time 200ms --budget-every 1 --json --out r"));
     sandbox.wait_for(&[".r.partial-", "latency.hlog"]);
-    pause(1000);
+    pause(BEGINNING_MS);
     run.interrupt();
     let Run { record, .. } = ended_early(&sandbox, run.end());
     assert_eq!(record.counts.offered, 4, "{:?}", record.counts);
@@ -137,10 +142,13 @@ fn a_signal_that_comes_by_two_ways_is_one() {
     let line = "run values1 --target null --warmup 0s --time 1m --budget-every 1 --json --out r";
     let run = sandbox.start(line);
     sandbox.wait_for(&[".r.partial-", "latency.hlog"]);
-    pause(600);
-    // As `timeout` does; of two pending signals of one number there would be one.
-    run.signal(rustix::process::Signal::TERM);
-    run.signal(rustix::process::Signal::INT);
+    pause(BEGINNING_MS);
+    // As `timeout` does; of two pending signals of one number there would be one. It hears of both
+    // when it goes on, however long this test is kept from its CPU in between.
+    run.signal(Signal::STOP);
+    run.signal(Signal::TERM);
+    run.signal(Signal::INT);
+    run.signal(Signal::CONT);
     ended_early(&sandbox, run.end());
 }
 
@@ -156,12 +164,12 @@ fn twice_ends_without_a_record_and_leaves_nothing() {
             "name = \"w\"\n[[operation]]\nname = \"o\"\n[[operation.statement]]\nsql = \"{sql}\"\n"
         ),
     );
-    let run = sandbox.start("run w.toml --warmup 0s --time 1m --budget-every 1 --out r");
+    let mut run = sandbox.start("run w.toml --warmup 0s --time 1m --budget-every 1 --out r");
     sandbox.wait_for(&[".r.partial-", "latency.hlog"]);
-    pause(300);
+    pause(BEGINNING_MS);
     run.interrupt();
     pause(600);
-    run.interrupt();
+    run.interrupt_until_it_ends();
     let ran = run.end().stderr_has(&["once more", "interrupted again: nothing was recorded"]);
     ran.exits(3);
     assert_eq!(sandbox.left(), ["w.toml"]);

@@ -2,7 +2,7 @@
 //! private servers and for a shorter time, and print what the page explains.
 
 use crate::given_server::GivenServer;
-use crate::sandbox::{Ran, Running, Sandbox, words};
+use crate::sandbox::{PATIENCE, Ran, Running, Sandbox, words};
 use dbtime_model::Product;
 use std::fmt::Write as _;
 use std::fs;
@@ -345,7 +345,7 @@ fn process_in(file: &Path) -> String {
         if text.ends_with('\n') {
             return text.trim().to_owned();
         }
-        assert!(begun.elapsed() < Duration::from_secs(20), "{text:?} in {}", file.display());
+        assert!(begun.elapsed() < PATIENCE, "{text:?} in {}", file.display());
         std::thread::sleep(Duration::from_millis(5));
     }
 }

@@ -4,7 +4,8 @@ use crate::sandbox::{Sandbox, number};
 use serde_json::Value;
 
 const QUIET: &str = "--warmup 0s --no-record";
-const SERVICE: &str = "run values1 --target 'null:?service=2ms' --connections 4 --time 300ms";
+/// A second, of which a driver without a CPU does not take nine tenths.
+const SERVICE: &str = "run values1 --target 'null:?service=2ms' --connections 4 --time 1s";
 
 #[test]
 fn limits_that_hold_pass() {
@@ -92,7 +93,8 @@ fn strict_refuses_an_invalid_measurement_with_4() {
     let json = sandbox.run(&format!("{line} --strict --json")).with(4, &[]).json();
     assert_eq!(json["validity"]["client_limited"], Value::Bool(true));
     assert_eq!(json["validity"]["valid"], Value::Bool(false));
-    // A valid one is fine, but for a machine that is busy all the time.
-    let valid = |_| sandbox.run(&format!("{SERVICE} {QUIET} --connections 1 --strict"));
-    assert!((0..5).map(valid).any(|ran| ran.code == Some(0)));
+    // A valid one is fine: a short one, for others may be busy all the time.
+    let line = format!("{SERVICE} {QUIET} --connections 1 --time 300ms --strict");
+    let valid = |_| sandbox.run(&line);
+    assert!((0..30).map(valid).any(|ran| ran.code == Some(0)));
 }

@@ -85,13 +85,16 @@ fn transactions_are_whole_in_every_mode() {
 #[test]
 fn a_rate_is_kept_and_what_is_late_is_skipped() {
     let stage = Stage::filled();
-    let ran = stage.classic("-S -T 2 -R 150 -P 1 -c 2");
+    // Of what was due while it had no CPU at the end some is missing.
+    let ran = stage.classic("-S -T 4 -R 150 -P 1 -c 2");
     let processed: u64 = field(&ran, "number of transactions actually processed").parse().unwrap();
-    assert!((200..400).contains(&processed), "{ran:?}");
-    assert!(ran.err.starts_with("progress: 1.0 s, "), "{ran:?}");
+    assert!((300..750).contains(&processed), "{ran:?}");
+    let first = ran.err.strip_prefix("progress: ").and_then(|rest| rest.split_once(" s, "));
+    let at: Option<f64> = first.and_then(|(seconds, _)| seconds.parse().ok());
+    assert!(at.is_some_and(|at| (1.0..=4.0).contains(&at)), "{ran:?}");
     let pause = "\\sleep 20ms\nSELECT 1;\n";
     stage.sandbox.write("pause.sql", pause);
-    let ran = stage.classic("-f pause.sql -T 2 -R 100 -L 10 -l -P 1");
+    let ran = stage.classic("-f pause.sql -T 4 -R 100 -L 10 -l -P 1");
     let skipped = field(&ran, "number of transactions skipped");
     let skipped: u64 = skipped.split(' ').next().unwrap_or_default().parse().expect("a count");
     assert!(skipped > 50, "{ran:?}");

@@ -2,7 +2,7 @@
 //! when one fails or the server goes.
 
 use crate::given_server::{GivenServer, PRODUCTS};
-use crate::sandbox::{Running, Sandbox, count, counts_add_up, number};
+use crate::sandbox::{PATIENCE, Running, Sandbox, count, counts_add_up, number};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_model::Product;
 use std::time::{Duration, Instant};
@@ -85,7 +85,7 @@ fn wait_for_more(given: &GivenServer, before: u64, running: &Running) {
     let begun = Instant::now();
     while counted(given) < before + 100 {
         let pid = running.pid();
-        assert!(begun.elapsed() < Duration::from_secs(60), "process {pid} counts nothing up");
+        assert!(begun.elapsed() < PATIENCE, "process {pid} counts nothing up");
         std::thread::sleep(Duration::from_millis(50));
     }
 }

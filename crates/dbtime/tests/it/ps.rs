@@ -1,7 +1,7 @@
 //! `dbtime ps` beside children with known behaviour: what it says of them, of those that come and
 //! go, and of what is not there.
 
-use crate::sandbox::{Ran, Running, Sandbox, number};
+use crate::sandbox::{PATIENCE, Ran, Running, Sandbox, number};
 use crate::worker::Worker;
 use serde_json::Value;
 use std::fs;
@@ -19,7 +19,7 @@ pub(crate) fn wait_until_watching(running: &Running) {
         let stat = fs::read_to_string(format!("/proc/{}/stat", running.pid())).expect("it runs");
         let state = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().next());
         asleep = if state == Some("S") { asleep + 1 } else { 0 };
-        assert!(begun.elapsed() < Duration::from_secs(60), "it never came to rest");
+        assert!(begun.elapsed() < PATIENCE, "it never came to rest");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

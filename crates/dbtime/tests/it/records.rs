@@ -46,7 +46,10 @@ fn every_run_goes_through_every_phase() {
         assert!(at.is_sorted() && at[0] < 0.0 && at[2] == 0.0, "{name}: {at:?}");
         let window = &record.window;
         assert!((at[3] - window.warmup_s).abs() < 1e-6, "{name}: {at:?}");
-        assert!((at[4] - at[3] - window.measure_s).abs() < 0.02, "{name}: {at:?} {window:?}");
+        // Where a number of transactions ends it, a busy machine tells that late; its time would be
+        // half a minute.
+        let room = if name == "counted" { 5.0 } else { 0.02 };
+        assert!((at[4] - at[3] - window.measure_s).abs() < room, "{name}: {at:?} {window:?}");
     }
 }
 
@@ -111,7 +114,7 @@ fn a_sweep_that_fails_leaves_no_folder() {
 fn a_record_that_is_removed_meanwhile_costs_no_report() {
     let sandbox = Sandbox::new();
     for json in ["", "--json"] {
-        let line = format!("run values1 --target null --warmup 0s --time 1s {json} --out a/r");
+        let line = format!("run values1 --target null --warmup 0s --time 4s {json} --out a/r");
         let run = sandbox.start(&line);
         sandbox.wait_for(&["a", ".r.partial-", "latency.hlog"]);
         fs::remove_dir_all(sandbox.path("a")).expect("removed");

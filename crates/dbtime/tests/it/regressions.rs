@@ -1,7 +1,9 @@
 //! What once went wrong, so that it does not again.
 
 use crate::sandbox::{Sandbox, count, counts_add_up};
+use crate::watched_run::WatchedRun;
 use rusqlite::Connection;
+use rustix::process::Signal;
 use std::fs;
 use std::time::{Duration, Instant};
 
@@ -121,12 +123,11 @@ fn a_statement_of_an_hour_does_not_make_a_run_of_an_hour() {
     let sandbox = Sandbox::new();
     let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) \
                    SELECT count(*) FROM n";
-    let running = sandbox.start(&format!(
-        "run --query '{endless}' --time 60s --warmup 0s --budget-every 1 --no-record --json"
-    ));
+    let line = format!("run --query '{endless}' --time 60s --warmup 0s --budget-every 1");
+    let running = WatchedRun::start(&sandbox, &format!("{line} --no-record"));
     std::thread::sleep(Duration::from_millis(700));
     let begun = Instant::now();
-    running.interrupt();
+    running.signal(Signal::INT);
     let run = running.end().json();
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     counts_add_up(&run);

@@ -9,6 +9,10 @@ use std::time::{Duration, Instant};
 /// A folder on a disk, for what has to wait for one: the tests' temporary files may be in memory.
 pub(crate) const DISK: &str = "/var/tmp";
 
+/// How long something is waited for that comes for sure: a server or a tracer may take a minute to
+/// start where the machine is busy.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+
 /// The working folder of the processes under test. Their temporary files go to `tmp` in it.
 pub(crate) struct Sandbox {
     dir: tempfile::TempDir,
@@ -117,7 +121,7 @@ impl Sandbox {
     pub(crate) fn wait_for(&self, parts: &[&str]) {
         let begun = Instant::now();
         while !find(self.dir.path(), parts) {
-            assert!(begun.elapsed() < Duration::from_secs(20), "no {parts:?} in {:?}", self.left());
+            assert!(begun.elapsed() < PATIENCE, "no {parts:?} in {:?}", self.left());
             std::thread::sleep(Duration::from_millis(5));
         }
     }
@@ -197,6 +201,15 @@ impl Running {
         self.signal(rustix::process::Signal::INT);
     }
 
+    /// Interrupts it until it has ended: where a busy machine lets it hear of the first signal
+    /// late, it takes the next for the same one.
+    pub(crate) fn interrupt_until_it_ends(&mut self) {
+        while !self.has_ended() {
+            self.interrupt();
+            std::thread::sleep(Duration::from_millis(600));
+        }
+    }
+
     /// Waits until it would end early, and not at once, when interrupted (SigCgt in proc(5)).
     pub(crate) fn wait_until_it_catches_interrupts(&self) {
         let status = format!("/proc/{}/status", self.child.id());
@@ -208,7 +221,7 @@ impl Running {
             mask.is_some_and(|mask| mask & (1 << (2 - 1)) != 0)
         };
         while !catches() {
-            assert!(begun.elapsed() < Duration::from_secs(20), "{} catches nothing", self.line);
+            assert!(begun.elapsed() < PATIENCE, "{} catches nothing", self.line);
             std::thread::sleep(Duration::from_millis(5));
         }
     }

@@ -4,10 +4,26 @@ use crate::given_server::{GivenServer, PRODUCTS};
 use crate::sandbox::{Sandbox, count, counts_add_up, number};
 use crate::watched_run::WatchedRun;
 use dbtime_engines::drive::plan::RunStop;
+use rustix::process::Signal;
+use serde_json::Value;
 use std::time::Duration;
 
 fn pause(seconds: f64) {
     std::thread::sleep(Duration::from_secs_f64(seconds));
+}
+
+/// The series of a run has failures in an outage, and what was completed after it.
+fn shows_the_outage(series: &str, from: f64, until: f64) {
+    let column = |row: &str, at: usize| row.split(',').nth(at).map(str::to_owned);
+    let rows: Vec<&str> = series.lines().skip(1).collect();
+    let second = from.ceil() as usize;
+    assert!(column(rows[second], 4).is_some_and(|failed| failed != "0"), "{series}");
+    let is_served = |row: &&str| {
+        row.contains("measure") && column(row, 3).is_some_and(|completed| completed != "0")
+    };
+    // The last second was cut short, and may have nothing.
+    let mut after = rows.iter().skip(until.ceil() as usize);
+    assert!(after.any(is_served), "{series}");
 }
 
 #[test]
@@ -15,10 +31,12 @@ fn a_killed_server_that_comes_back_is_an_outage() {
     for product in PRODUCTS {
         let mut given = GivenServer::start(product, &[]);
         let sandbox = Sandbox::new();
+        // It is interrupted when the server has been back for a while: how fast servers start
+        // differs.
         let running = WatchedRun::start(
             &sandbox,
             &format!(
-                "run values1 --target '{}' --connections 8 --rate 200/s --time 16s --warmup 0s \
+                "run values1 --target '{}' --connections 8 --rate 200/s --time 200s --warmup 0s \
              --out r",
                 given.target()
             ),
@@ -27,19 +45,19 @@ fn a_killed_server_that_comes_back_is_an_outage() {
         given.server.kill();
         pause(1.0);
         given.server.restart(&|_| {}, &RunStop::default()).expect("it comes back");
-        let json = running.end().fine().json();
+        pause(5.0);
+        running.signal(Signal::INT);
+        // Whether a tenth failed, which ends it with 3, follows from how long the server was away.
+        let ran = running.end();
+        assert!([Some(0), Some(3)].contains(&ran.code), "{ran:?}");
+        let json = ran.json();
         counts_add_up(&json);
         assert!(count(&json, "/connections/lost") >= 8, "{}", json["connections"]);
         let from = number(&json, "/connections/outages/0/from_s");
         let until = number(&json, "/connections/outages/0/until_s");
         assert!(until - from > 0.9, "{}", json["connections"]);
         let series = std::fs::read_to_string(sandbox.path("r/series.csv")).expect("a series");
-        let column = |row: &str, at: usize| row.split(',').nth(at).map(str::to_owned);
-        let rows: Vec<&str> = series.lines().skip(1).collect();
-        let second = from.ceil() as usize;
-        assert!(column(rows[second], 4).is_some_and(|failed| failed != "0"), "{series}");
-        let last = rows.iter().rev().find(|row| row.contains("measure")).expect("a last second");
-        assert!(column(last, 3).is_some_and(|completed| completed != "0"), "{series}");
+        shows_the_outage(&series, from, until);
         assert!(count(&json, "/counts/completed") > 500, "{}", json["counts"]);
     }
 }
@@ -66,13 +84,17 @@ fn a_server_that_stands_still_delays_and_loses_nothing() {
         assert_eq!(json["counts"]["failed"], 0, "{}", json["error_messages"]);
         assert_eq!(json["counts"]["unfinished"], 0);
         assert!(number(&json, "/latency_us/response/max") > 2.5e6);
-        // It stands in the record as what it was, and the driver has no part in it.
-        let stall = &json["stalls"][0];
-        assert!(number(stall, "/until_s") - number(stall, "/from_s") > 2.5, "{stall}");
+        // It stands in the record as what it was, and the driver has no part in it. A busy machine
+        // may have kept the server from its CPU for a while as well.
+        let stalls = json["stalls"].as_array().expect("a list");
+        let length = |stall: &Value| number(stall, "/until_s") - number(stall, "/from_s");
+        assert!(stalls.iter().any(|stall| length(stall) > 2.5), "{stalls:?}");
         let kinds = json["validity"]["warnings"].to_string();
         assert!(kinds.contains("\"stall\""), "{kinds}");
         let part = |name: &str| number(&json, &format!("/budget_us/{name}"));
-        assert!(part("lag") < 0.03 * part("total"), "{}", json["budget_us"]);
+        // Were the stall taken for the driver's lateness, four fifths of all would be lag. A driver
+        // that has itself no CPU for a second is late for a tenth.
+        assert!(part("lag") < 0.25 * part("total"), "{}", json["budget_us"]);
     }
 }
 
@@ -154,7 +176,7 @@ fn a_private_server_that_ends_early_is_told() {
     let running = WatchedRun::start(&sandbox, line);
     let server = rustix::process::Pid::from_raw(private_server_of(&running)).expect("its id");
     pause(0.5);
-    rustix::process::kill_process(server, rustix::process::Signal::KILL).expect("it is there");
+    rustix::process::kill_process(server, Signal::KILL).expect("it is there");
     let json = running.end().unserved().json();
     counts_add_up(&json);
     assert!(json["server"]["rss_bytes"].is_null(), "of a dead server: {}", json["server"]);

@@ -152,7 +152,7 @@ fn too_many_connections_are_counted_and_explained() {
         let (sandbox, target) = (Sandbox::new(), given.target());
         let json = sandbox
             .run(&format!(
-                "run values1 --target '{target}' --connections 20 --time 1s --warmup 0s \
+                "run values1 --target '{target}' --connections 20 --time 3s --warmup 0s \
                  --no-record --json"
             ))
             .fine()
@@ -203,7 +203,7 @@ fn statements_that_take_too_long_are_ended() {
             .json();
         counts_add_up(&json);
         let max = number(&json, "/latency_us/service/max");
-        assert!((250e3..3e6).contains(&max), "{max}");
+        assert!((250e3..4.9e6).contains(&max), "{max}");
     }
 }
 
@@ -293,14 +293,14 @@ fn refused_connections_are_tried_again_while_others_are_busy() {
     let given = GivenServer::start(Product::Mariadb, &[("max_connections", "10")]);
     let json = Sandbox::new()
         .run(&format!(
-            "run values1 --target '{}' --connections 20 --time 3s --warmup 0s --no-record --json",
+            "run values1 --target '{}' --connections 20 --time 6s --warmup 0s --no-record --json",
             given.target()
         ))
         .fine()
         .json();
     counts_add_up(&json);
-    // Nine clients pause for 200 ms at most.
-    assert!(count(&json, "/counts/failed") >= 60, "{}", json["counts"]);
+    // Nine clients pause for 200 ms at most, which is 270 attempts. Were it a second, it were 54.
+    assert!(count(&json, "/counts/failed") >= 90, "{}", json["counts"]);
     assert_eq!(json["connections"]["outages"].as_array().map(Vec::len), Some(0));
     let statement = &json["statements"][0];
     assert!(number(statement, "/latency_us/p50") < 100e3, "{statement}");

@@ -3,6 +3,7 @@
 use crate::given_server::{GivenServer, PRODUCTS};
 use crate::sandbox::{Sandbox, count, counts_add_up, number};
 use crate::tls::Certificates;
+use crate::watched_run::WatchedRun;
 use dbtime_model::Product;
 use serde_json::Value;
 use std::time::Duration;
@@ -30,12 +31,14 @@ fn fills_the_link(target: &str, flags: &str) {
         assert!(throughput < MAX_LARGE_ANSWERS * 1.02, "{throughput}/s of {line}");
         assert_eq!(count(&json, "/load/network_bits_per_s"), 100_000_000);
         let used = number(&json, "/client/network/answers_pct");
-        assert!(used <= 100.0 && (used - throughput / MAX_LARGE_ANSWERS * 100.0).abs() < 3.0);
+        assert!(used <= 100.0, "{used} % of {line}");
         (throughput, used)
     });
-    let full =
-        |(throughput, used): &(f64, f64)| *throughput > MAX_LARGE_ANSWERS * 0.95 && *used > 95.0;
-    assert!(tried.any(|one| full(&one)), "no full link, in eight tries");
+    let full = |(throughput, used): (f64, f64)| {
+        let passed = throughput / MAX_LARGE_ANSWERS * 100.0;
+        passed > 95.0 && used > 95.0 && (used - passed).abs() < 3.0
+    };
+    assert!(tried.any(full), "no full link, in eight tries");
     let sandbox = Sandbox::new();
     let line = format!("run --target '{target}' --out full --warmup 0s {LARGE_ANSWER} --time 1s");
     sandbox.run(&line).fine().prints(&["network of 100Mbit/s", "answers took"]);
@@ -74,7 +77,7 @@ fn encrypted_answers_pass_at_the_rate_of_the_network() {
         for kilobytes in [20, 50, 66, 70, 74, 78, 82] {
             let line = format!(
                 "--query \"SELECT REPEAT('x', {kilobytes}000)\" --network-rate 500Mbit/s \
-                 --connections 2 --transactions 60 --statement-timeout 2s"
+                 --connections 2 --transactions 60 --statement-timeout 20s"
             );
             assert_eq!(count(&run(&target, &line), "/counts/completed"), 60, "{kilobytes} kB");
         }
@@ -90,12 +93,16 @@ fn requests_pass_at_the_rate_of_the_network() {
         let line = format!(
             "--query \"{sql}\" --protocol text --network-rate 100Mbit/s --connections 4 --time 1s"
         );
-        let json = run(&given.target(), &line);
-        let throughput = number(&json, "/throughput_tps");
-        assert!((50.0..243.0).contains(&throughput), "{throughput}/s");
-        let used = number(&json, "/client/network/requests_pct");
-        assert!((used - throughput / 238.5 * 100.0).abs() < 3.0, "{used} % of {throughput}/s");
-        assert!(number(&json, "/client/network/answers_pct") < 5.0);
+        let tried = || {
+            let json = run(&given.target(), &line);
+            let throughput = number(&json, "/throughput_tps");
+            assert!(throughput < 243.0, "{throughput}/s");
+            let used = number(&json, "/client/network/requests_pct");
+            assert!(number(&json, "/client/network/answers_pct") < 5.0);
+            throughput > 50.0 && (used - throughput / 238.5 * 100.0).abs() < 3.0
+        };
+        // The driver may be without a CPU for a while.
+        assert!((0..8).any(|_| tried()), "{product:?}: too few requests, in eight tries");
     }
 }
 
@@ -108,13 +115,12 @@ fn connections_are_lost_and_made_behind_a_network() {
             "{LARGE_ANSWER} --connections 4 --transactions 60 --reconnect every-transaction"
         );
         assert_eq!(count(&run(&given.target(), &line), "/counts/completed"), 60);
+        let line = format!("{LARGE_ANSWER} --connections 4 --time 5s");
         let target = given.target();
-        let line = format!("{LARGE_ANSWER} --connections 4 --time 3s");
-        let driver = std::thread::spawn(move || {
-            let line = format!("run --target '{target}' --no-record --json --warmup 0s {line}");
-            Sandbox::new().run(&line)
-        });
-        std::thread::sleep(Duration::from_millis(1500));
+        let line = format!("run --target '{target}' --no-record --warmup 0s {line}");
+        let sandbox = Sandbox::new();
+        let running = WatchedRun::start(&sandbox, &line);
+        std::thread::sleep(Duration::from_millis(1000));
         given.sql(match product {
             Product::Postgres => {
                 "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
@@ -122,7 +128,7 @@ fn connections_are_lost_and_made_behind_a_network() {
             }
             _ => "KILL USER root",
         });
-        let json = driver.join().expect("it ends").json();
+        let json = running.end().json();
         counts_add_up(&json);
         assert!(count(&json, "/connections/lost") >= 1, "{}", json["connections"]);
         assert!(number(&json, "/counts/completed") > 200.0, "{}", json["counts"]);

@@ -80,7 +80,7 @@ fn a_run_of_a_sweep_leaves_nothing_to_the_next() {
 #[test]
 fn a_run_that_crashes_is_a_failed_one_and_the_others_are_made() {
     let sandbox = Sandbox::new();
-    let line = "run values1 --target 'null:?service=1ms' --warmup 0s --time 2s --quiet";
+    let line = "run values1 --target 'null:?service=1ms' --warmup 0s --time 5s --quiet";
     let running = sandbox.start(&format!("{line} --sweep connections=1,2 --out s"));
     sandbox.wait_for(&["s", ".001.partial-", "latency.hlog"]);
     let run = process_of_run(&running);

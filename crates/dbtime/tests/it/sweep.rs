@@ -111,7 +111,7 @@ fn document(line: &str) -> Value {
 #[test]
 fn the_worst_exit_code_counts_and_all_are_run() {
     let sandbox = Sandbox::new();
-    let line = format!("{LINE} --sweep 'limit=p90<=1ms,p90<=1h' --no-record --json");
+    let line = format!("{LINE} --sweep 'limit=p90<=500us,p90<=1h' --no-record --json");
     let ran = sandbox.run(&line).with(1, &[]);
     assert_eq!(ran.out.lines().count(), 2, "{ran:?}");
     assert!(sandbox.left().is_empty());
@@ -138,10 +138,11 @@ fn with_lists(runs: &[&str]) -> Vec<String> {
 #[test]
 fn a_sweep_is_recorded_as_a_whole() {
     let sandbox = Sandbox::new();
-    let line = format!("{LINE} --sweep 'limit=p90<=1ms,p90<=1h' --repeat 2 --out s");
+    // Half of what the service takes is missed however late the driver is.
+    let line = format!("{LINE} --sweep 'limit=p90<=500us,p90<=1h' --repeat 2 --out s");
     let ran = sandbox.run(&line).with(1, &["Report: s/report.html\n"]);
     // The run that missed is named, with the limit it missed.
-    let failed = "FAILED: run 001 (limit=p90<=1ms) missed ";
+    let failed = "FAILED: run 001 (limit=p90<=500us) missed ";
     assert!(ran.out.contains(failed) && ran.out.contains("run 003"), "{ran:?}");
     assert!(!ran.out.contains("run 002") && !ran.out.contains("run 004"), "{ran:?}");
     let sweep = read_sweep(&sandbox.path("s")).expect("a sweep");
@@ -195,8 +196,9 @@ fn a_sweep_that_was_ended_shows_what_there_is() {
         --workers 1 --sweep connections=1,2,3";
     let running = sandbox.start(line);
     running.wait_until_it_catches_interrupts();
-    sandbox.wait_for(&["s", ".001.partial"]);
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    sandbox.wait_for(&["s", ".001.partial", "latency.hlog"]);
+    // The load begins, also where the driver gets no CPU for a second.
+    std::thread::sleep(std::time::Duration::from_secs(2));
     running.interrupt();
     let ran = running.end();
     ran.exits(0);
@@ -283,7 +285,8 @@ fn the_highest_rate_that_meets_a_limit_is_found_and_confirmed() {
     let documents: Vec<Value> = ran.out.lines().map(document).collect();
     let found = &documents.last().expect("an answer")["found"];
     let rate = found["rate_tps"].as_f64().expect("a rate");
-    assert!((250.0..410.0).contains(&rate), "{found}");
+    // On a noisy machine less meets the limit than could be carried.
+    assert!((150.0..410.0).contains(&rate), "{found}");
     assert!(found["above_tps"].as_f64().expect("one that misses it") > rate, "{found}");
     assert_eq!(found["confirmed"], 5);
     let recorded = read_sweep_record(&sandbox.path("f")).expect("a sweep");

@@ -5,7 +5,7 @@ mod holders;
 
 use crate::given_server::GivenServer;
 use crate::raw_client::RawClient;
-use crate::sandbox::{Sandbox, words};
+use crate::sandbox::{PATIENCE, Sandbox, words};
 use dbtime_model::Product;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -101,7 +101,7 @@ impl Screen {
     fn wait_for(&mut self, texts: &[&str]) {
         let patience = Instant::now();
         while !texts.iter().any(|text| self.seen.contains(text)) {
-            assert!(patience.elapsed() < Duration::from_secs(20), "{texts:?} in {:?}", self.seen);
+            assert!(patience.elapsed() < PATIENCE, "{texts:?} in {:?}", self.seen);
             self.hear();
         }
     }
@@ -115,7 +115,7 @@ impl Screen {
     }
 
     /// Waits until all of these texts stand on the screen, and returns all that stands there.
-    fn shows(&mut self, texts: &[&str], patience: Duration) -> String {
+    fn shows(&mut self, texts: &[&str]) -> String {
         let begin = Instant::now();
         loop {
             let screen = grid::shown(&self.bytes);
@@ -123,20 +123,20 @@ impl Screen {
             if missing.is_empty() {
                 return screen;
             }
-            assert!(begin.elapsed() < patience, "no {missing:?} on\n{screen}");
+            assert!(begin.elapsed() < PATIENCE, "no {missing:?} on\n{screen}");
             self.hear();
         }
     }
 
     /// Waits until a text stands on the screen so often, which is drawn piece by piece.
-    fn shows_times(&mut self, text: &str, times: usize, patience: Duration) -> String {
+    fn shows_times(&mut self, text: &str, times: usize) -> String {
         let begin = Instant::now();
         loop {
             let screen = grid::shown(&self.bytes);
             if screen.matches(text).count() == times {
                 return screen;
             }
-            assert!(begin.elapsed() < patience, "not {times} times {text} on\n{screen}");
+            assert!(begin.elapsed() < PATIENCE, "not {times} times {text} on\n{screen}");
             self.hear();
         }
     }
@@ -215,14 +215,16 @@ fn views_show_what_goes_on_and_leave_the_terminal_as_it_was() {
     screen.wait_for(&["calls"]);
     screen.press("\r");
     screen.wait_for(&["Where the time goes"]);
-    sleeper.ask("DO SLEEP(3)");
+    // For as long as a busy machine may take to draw it.
+    sleeper.ask("DO SLEEP(10)");
     screen.press("2");
-    screen.wait_for(&["SLEEP(3)"]);
+    screen.shows(&["SLEEP(10)"]);
     sleeper.answered();
     screen.press("/nothing of the kind\r");
     screen.wait_for(&["that the filter lets through"]);
     drop((client, sleeper));
-    std::thread::sleep(Duration::from_millis(100));
+    // Until the server has read that they quit.
+    std::thread::sleep(Duration::from_secs(2));
     screen.press("q");
     let (code, behind) = screen.ended();
     assert_eq!(code, Some(0), "{behind}");
@@ -256,7 +258,7 @@ fn one_that_is_killed_leaves_the_terminal_as_it_was() {
         screen.is_left();
         let begin = Instant::now();
         while test_kill_process(helper).is_ok() {
-            assert!(begin.elapsed() < Duration::from_secs(20), "the helper stays");
+            assert!(begin.elapsed() < PATIENCE, "the helper stays");
             std::thread::sleep(Duration::from_millis(10));
         }
         while let Ok(bytes) = screen.told.try_recv() {

@@ -48,9 +48,14 @@ use std::time::{Duration, Instant};
 /// A prime, so that no loop hits it by chance.
 const MANY: u64 = 1009;
 
+/// How long is waited for what has to come: attaching alone may take a minute.
+const PATIENCE: Duration = Duration::from_secs(150);
+
 /// A tracer that is attached.
 struct Tracer<'a> {
     sandbox: &'a Sandbox,
+    /// The server that it was attached to first.
+    server: u32,
     child: Child,
     told: BufReader<std::process::ChildStderr>,
 }
@@ -100,6 +105,33 @@ fn not_tested(printed: &str) {
     std::io::stderr().write_all(note.as_bytes()).expect("a terminal or a log");
 }
 
+/// Waits until every thread of a server waits for something: none has a request in hand that it is
+/// yet to read or to end, but those that wait for a lock or for a timer. For a few seconds at most:
+/// some servers are given more to do all the time.
+fn until_at_rest(server: u32) {
+    let begun = Instant::now();
+    std::thread::sleep(Duration::from_millis(100));
+    // The test itself is never at rest where it looks.
+    let is_other = server != std::process::id();
+    while is_other && is_at_work(server) && begun.elapsed() < Duration::from_secs(10) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Whether a thread of a server, or of a process that it started, has a CPU, or waits for one or
+/// for the disk (State in proc(5)).
+fn is_at_work(server: u32) -> bool {
+    let children = std::fs::read_to_string(format!("/proc/{server}/task/{server}/children"));
+    let (server, children) = (server.to_string(), children.unwrap_or_default());
+    let processes = std::iter::once(&*server).chain(children.split_whitespace());
+    let tasks = processes.filter_map(|one| std::fs::read_dir(format!("/proc/{one}/task")).ok());
+    tasks.flatten().flatten().any(|task| {
+        let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+        // The name of a thread stands in parentheses, and may have some itself.
+        stat.rsplit_once(") ").is_some_and(|(_, state)| state.starts_with(['R', 'D']))
+    })
+}
+
 impl<'a> Tracer<'a> {
     /// Attaches to a server, for JSON; `None` where the kernel permits no eBPF.
     fn attach(sandbox: &'a Sandbox, server: &GivenServer, options: &str) -> Option<Self> {
@@ -115,15 +147,15 @@ impl<'a> Tracer<'a> {
 
     /// The same of a process that may be no server, with what is not measured of it.
     fn start_of(sandbox: &'a Sandbox, pid: u32, options: &str) -> Option<(Self, String)> {
-        Self::of(sandbox, sandbox.command(&format!("trace -p {pid} {options}")))
+        Self::of(sandbox, pid, sandbox.command(&format!("trace -p {pid} {options}")))
     }
 
     /// The same by a command of one's own.
-    fn of(sandbox: &'a Sandbox, mut command: Command) -> Option<(Self, String)> {
+    fn of(sandbox: &'a Sandbox, server: u32, mut command: Command) -> Option<(Self, String)> {
         let out = File::create(sandbox.path("trace.json")).expect("a file");
         let mut child = command.stdout(Stdio::from(out)).spawn().expect("dbtime starts");
         let told = BufReader::new(child.stderr.take().expect("a pipe"));
-        let mut tracer = Self { sandbox, child, told };
+        let mut tracer = Self { sandbox, server, child, told };
         let mut first = String::new();
         tracer.told.read_line(&mut first).expect("a line");
         if first.contains("CAP_BPF") {
@@ -152,8 +184,17 @@ impl<'a> Tracer<'a> {
 
     fn interrupt(&self) {
         // What was said a moment ago has been read by the server, and is over.
-        std::thread::sleep(Duration::from_millis(100));
+        until_at_rest(self.server);
         self.signal(rustix::process::Signal::INT);
+    }
+
+    /// Waits until it has printed a text so many times.
+    fn until_printed(&self, text: &str, times: usize) {
+        let begun = Instant::now();
+        while self.printed_so_far().matches(text).count() < times {
+            assert!(begun.elapsed() < PATIENCE, "{text} is not printed {times} times");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// What it has printed by now; the last line may be half there.
@@ -273,6 +314,17 @@ fn parts_add_up(requests: &[Value]) {
     };
     let off: Vec<&Value> = requests.iter().filter(is_off).collect();
     assert!(off.is_empty(), "{off:?}");
+}
+
+/// Waits until a server of PostgreSQL has nobody in the database that the clients use: who goes has
+/// its transactions counted at last.
+fn until_alone(server: &GivenServer) {
+    let begun = Instant::now();
+    let sql = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = 'postgres'";
+    while server.sql(sql).value() != Some("0") {
+        assert!(begun.elapsed() < PATIENCE, "somebody stays");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// A counter of the server's own.

@@ -24,7 +24,8 @@ fn a_command_is_measured_from_start_to_end() {
     let said = ran.err.split_once("done=").expect("what it burned").1;
     let burned: f64 = said.lines().next().and_then(|n| n.parse().ok()).expect("a number");
     let cpu = number(&json, "/cpu_us");
-    assert!(cpu + 1.0 >= burned / 1e3 && cpu < burned / 1e3 + 60_000.0, "{burned} ns: {json:#}");
+    // To start and to end takes it some of the same clock, on a busy machine more: not as much.
+    assert!(cpu + 1.0 >= burned / 1e3 && cpu < burned / 1e3 + 200_000.0, "{burned} ns: {json:#}");
     assert_eq!(json["exit"]["code"], 0);
     let rusage = number(&json, "/rusage/user_us") + number(&json, "/rusage/system_us");
     assert!((cpu - rusage).abs() < 0.01, "{json:#}");
@@ -54,14 +55,15 @@ fn figures_of_a_command_are_the_kernels() {
 #[test]
 fn children_of_a_command_count_with_it() {
     let sandbox = Sandbox::new();
-    let worker = worker::command("burn 100");
+    let worker = worker::command("burn 300");
     let program = worker.get_program().to_string_lossy().into_owned();
     let script = "\"$0\" \"$@\" </dev/null & \"$0\" \"$@\" </dev/null & wait";
     let mut command = sandbox.command("usage --json -- sh -c");
-    command.arg(script).arg(program).args(worker.get_args()).env("DBTIME_CHORE", "burn 100");
+    command.arg(script).arg(program).args(worker.get_args()).env("DBTIME_CHORE", "burn 300");
     let json = Ran::new("usage", &command.output().expect("dbtime starts")).json();
     let cpu = number(&json, "/cpu_us");
-    assert!((200_000.0..320_000.0).contains(&cpu), "{json:#}");
+    // What both burn, and to start them less than what one burns.
+    assert!((600_000.0..900_000.0).contains(&cpu), "{json:#}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! falls into the load, however long a busy machine takes to get there.
 
 use crate::sandbox::{Ran, Sandbox};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStdout, Command, Output};
@@ -35,6 +36,10 @@ impl WatchedRun {
 
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).expect("the process is there");
     }
 
     /// Waits until it ends: its record as what it printed, and as said on stderr the reason of its

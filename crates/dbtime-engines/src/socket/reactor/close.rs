@@ -66,6 +66,7 @@ impl<P: Protocol> Drop for SocketReactor<P> {
 #[cfg(test)]
 mod tests {
     use super::super::tests::reactor_at;
+    use super::CLOSE_TIMEOUT;
     use crate::drive::shard::Reactor;
     use crate::socket::connection::{ConnectionStage, SocketChannel};
     use dbtime_machine::now;
@@ -104,14 +105,16 @@ mod tests {
     fn at_the_end_the_server_is_waited_for_and_not_before() {
         let server_takes = Duration::from_millis(20);
         assert!(goes_in(true, server_takes) >= Nanos::from_millis(20));
-        let tries = (0..5).map(|_| goes_in(false, server_takes));
-        assert!(tries.min() < Some(Nanos::from_millis(20)));
+        // Who comes late by chance does not do so each time.
+        let mut tries = (0..50).map(|_| goes_in(false, server_takes));
+        assert!(tries.any(|took| took < Nanos::from_millis(20)));
     }
 
     #[test]
     fn a_server_that_does_not_end_sessions_is_not_waited_for_long() {
-        let tries = (0..5).map(|_| goes_in(true, Duration::from_millis(200)));
-        let least = tries.min().expect("five tries");
-        assert!((Nanos::from_millis(50)..Nanos::from_millis(150)).contains(&least), "{least}");
+        let mut tries = (0..20).map(|_| goes_in(true, Duration::from_millis(200)));
+        let is_short = |took: &Nanos| *took < Nanos::from_millis(150);
+        let took = tries.find(is_short).expect("not all of them are late by chance");
+        assert!(took >= CLOSE_TIMEOUT, "{took}");
     }
 }

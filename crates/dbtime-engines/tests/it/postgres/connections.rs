@@ -39,17 +39,22 @@ fn a_connection_is_there_when_the_server_says_so() {
         return;
     }
     let server = Server::start(&[]);
-    let connect = |_| {
+    let connect = || {
         let begun = now();
         drop(server.client());
         now() - begun
     };
-    // Both by turns, so that what else runs meets both. A backend is there in 2 to 5 ms; who waits
-    // for a tick or a look first takes 10 or 50 ms more.
-    let pairs = (0..20).map(|turn| (connect(turn), login_without_client(&server)));
-    let (ours, bare): (Vec<_>, Vec<_>) = pairs.unzip();
-    let [ours, bare] = [ours, bare].map(|took| took.into_iter().min().expect("20 of them"));
-    assert!(ours < bare + Nanos::from_millis(8), "{ours}, without a client {bare}");
+    // Both by turns, so that what else runs meets both, and for longer where that is much. A
+    // backend is there in 2 to 5 ms; who waits for a tick or a look first takes 10 or 50 ms more.
+    let (mut ours, mut bare) = (Nanos(u64::MAX), Nanos(u64::MAX));
+    for turn in 1..=400 {
+        ours = ours.min(connect());
+        bare = bare.min(login_without_client(&server));
+        if turn >= 20 && ours < bare + Nanos::from_millis(8) {
+            return;
+        }
+    }
+    panic!("{ours}, without a client {bare}");
 }
 
 /// How long the server takes to let in who only waits for its answer.

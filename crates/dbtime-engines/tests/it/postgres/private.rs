@@ -24,12 +24,17 @@ pub(crate) struct Server {
     /// Holds the data, the socket and the log.
     folder: TempDir,
     child: Option<Child>,
+    /// Whether it has let somebody in: from then on its port stays.
+    has_run: bool,
     settings: Vec<String>,
     pub(crate) port: u16,
 }
 
 /// The superuser's password, where one is asked for.
 pub(crate) const PASSWORD: &str = "pa\\ss'w:ord";
+
+/// How long it may take to start.
+const PATIENCE: Duration = Duration::from_secs(100);
 
 /// Everybody may come in through the Unix socket.
 const TRUST: &str = "local all all trust\n";
@@ -147,13 +152,34 @@ impl Server {
         assert!(copied.expect("cp runs").success());
         fs::write(data.join("pg_hba.conf"), access).expect("written");
         let settings = settings.iter().map(|setting| (*setting).to_owned()).collect();
-        let mut server = Self { folder, child: None, settings, port: free_port() };
+        let port = free_port();
+        let mut server = Self { folder, child: None, has_run: false, settings, port };
         server.run();
         server
     }
 
     /// Starts it (again) and waits until it lets somebody in.
     pub(crate) fn run(&mut self) {
+        let by = Instant::now() + PATIENCE;
+        self.spawn();
+        while !self.lets_in() {
+            let child = self.child.as_mut().expect("spawned");
+            let has_ended = child.try_wait().expect("a child").is_some();
+            assert!(Instant::now() < by, "PostgreSQL does not start: {}", self.log());
+            std::thread::sleep(Duration::from_millis(20));
+            if has_ended {
+                // The processes of one that was killed may be there still, or somebody else has
+                // taken the port since it was looked at.
+                if !self.has_run {
+                    self.port = free_port();
+                }
+                self.spawn();
+            }
+        }
+        self.has_run = true;
+    }
+
+    fn spawn(&mut self) {
         let log = fs::File::create(self.folder.path().join("log")).expect("a log");
         let mut postgres = command("postgres");
         postgres.arg("-D").arg(self.folder.path().join("data")).arg("-k").arg(self.folder.path());
@@ -163,24 +189,7 @@ impl Server {
             postgres.args(["-c", setting]);
         }
         postgres.stderr(log.try_clone().expect("a log")).stdout(log);
-        let by = Instant::now() + Duration::from_secs(60);
         self.child = Some(postgres.spawn().expect("postgres runs"));
-        loop {
-            if self.lets_in() {
-                return;
-            }
-            let child = self.child.as_mut().expect("started");
-            if child.try_wait().expect("a child").is_some() {
-                // The processes of one that was killed may be there still: then it does not start.
-                assert!(Instant::now() < by, "PostgreSQL does not start: {}", self.log());
-                std::thread::sleep(Duration::from_millis(50));
-                let log = fs::File::create(self.folder.path().join("log")).expect("a log");
-                postgres.stderr(log.try_clone().expect("a log")).stdout(log);
-                self.child = Some(postgres.spawn().expect("postgres runs"));
-            }
-            assert!(Instant::now() < by, "PostgreSQL does not start: {}", self.log());
-            std::thread::sleep(Duration::from_millis(20));
-        }
     }
 
     /// Whether it looks at who wants in, and does not only say that it is starting.

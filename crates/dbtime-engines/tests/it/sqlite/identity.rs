@@ -34,11 +34,11 @@ fn budget_of(settings: &[(&str, &str)], transactions: u64) -> Budget {
     budget
 }
 
-/// The budget of the try that explains most, of five at most: what the hypervisor takes away while
-/// a thread runs is in none of its clocks.
+/// The budget of the try that explains most, of twenty at most: what the hypervisor takes away
+/// while a thread runs is in none of its clocks.
 fn best_budget_of(settings: &[(&str, &str)], transactions: u64) -> Budget {
     let mut best = budget_of(settings, transactions);
-    for _ in 1..5 {
+    for _ in 1..20 {
         if best.error() < 0.1 {
             break;
         }

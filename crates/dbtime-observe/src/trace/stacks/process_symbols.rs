@@ -158,7 +158,7 @@ mod tests {
             let base = symbols.maps.iter().find(is_own)?.address.0;
             Some((symbols, base))
         };
-        let found = (0..200).find_map(|_| {
+        let found = (0..10_000).find_map(|_| {
             std::thread::sleep(std::time::Duration::from_millis(10));
             is_there()
         });

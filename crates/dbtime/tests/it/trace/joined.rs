@@ -67,7 +67,7 @@ fn a_run_through_a_relay_is_joined_with_a_recording_of_another_host() {
         let join = &there["trace"]["join"];
         let count = |name: &str| join[name].as_u64().expect("a count");
         let all = count("matched") + count("unmatched") + count("ambiguous");
-        assert!(count("matched") > 1_000 && count("matched") * 1_000 >= all * 999, "{join}");
+        assert!(count("matched") > 200 && count("matched") * 1_000 >= all * 999, "{join}");
         let recording = &there["trace"]["recording"];
         let figure = |name: &str| recording[name].as_f64().expect("a figure");
         let off = (figure("offset_us") - AHEAD as f64 / 1e3).abs();
@@ -96,7 +96,7 @@ fn a_recording_of_this_host_or_of_another_gives_the_same_parts() {
         let join = &here["trace"]["join"];
         let count = |name: &str| join[name].as_u64().expect("a count");
         let all = count("matched") + count("unmatched") + count("ambiguous");
-        assert!(count("matched") > 1_000 && count("matched") * 1_000 >= all * 999, "{join}");
+        assert!(count("matched") > 200 && count("matched") * 1_000 >= all * 999, "{join}");
         counts_agree(&sandbox, &here, &there);
         assert_eq!(here["budget"]["method"], "traced");
         for of in ["budget_us", "lock_holders", "file_waits", "cpu_holders", "layers"] {
@@ -252,10 +252,11 @@ fn rewritten(sandbox: &Sandbox, change: impl Fn(&mut ExchangeBatch, &mut DrivenN
 }
 
 /// The recording without the first second of the run.
-fn put_late(from: &Path, to: &Path) {
-    let mut recording = TestRecording::read(from);
-    let first = recording.requests.iter().find(|request| request.text.contains("history"));
-    let since = first.expect("a transaction").end + Nanos(1_000_000_000);
+fn put_late(sandbox: &Sandbox, to: &Path) {
+    let file = BufReader::new(File::open(sandbox.path("r/driven.blocks")).expect("a file"));
+    let (_, driven) = DrivenReader::begin(file).expect("the driver's side");
+    let since = MonoNanos(driven.end().first_sent_ns) + Nanos(1_000_000_000);
+    let mut recording = TestRecording::read(&sandbox.path("it.trace"));
     let end = recording.end.as_mut().expect("it is whole");
     end.length = Nanos(end.length.0 - (since - recording.begin.since).0);
     recording.begin.since = since;
@@ -312,7 +313,7 @@ fn what_a_side_lacks_is_refused_or_named() {
     short.write(&sandbox.path("short.trace"));
     let ran = sandbox.run("join r short.trace");
     ran.refused(3, &["no whole transaction of the run's window", "it ended"]);
-    put_late(&sandbox.path("it.trace"), &sandbox.path("late.trace"));
+    put_late(&sandbox, &sandbox.path("late.trace"));
     let joined = joined(&sandbox, "join r late.trace --json");
     let warnings = joined["validity"]["warnings"].as_array().expect("a list");
     let unmatched = warnings.iter().find(|warning| warning["kind"] == "unmatched");

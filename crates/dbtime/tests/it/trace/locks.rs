@@ -3,6 +3,7 @@
 use super::*;
 use crate::given_server::PRODUCTS;
 use crate::lock_client::LockClient;
+use std::sync::Barrier;
 use std::thread;
 
 /// Unit: milliseconds. Not whole seconds: MariaDB looks around each second that it waits for
@@ -108,8 +109,9 @@ impl Planted {
         sql.replace("{n}", &self.number.to_string())
     }
 
-    /// Has one client wait for another, for so long.
-    fn happen(&self, product: Product, server: &GivenServer) {
+    /// Has one client wait for another, for so long from when all of them wait; how long it was
+    /// from its request to the answer.
+    fn happen(&self, product: Product, server: &GivenServer, together: &Barrier) -> Duration {
         let mut holder = LockClient::connect(product, server);
         holder.query(&self.sql("CREATE TABLE l{n} (id INT PRIMARY KEY, n INT)"));
         holder.query(&self.sql("INSERT INTO l{n} VALUES (1, 0)"));
@@ -118,15 +120,22 @@ impl Planted {
             holder.query(&self.sql(sql));
         }
         let mut waiter = LockClient::connect(product, server);
+        together.wait();
+        let sent = Instant::now();
         waiter.send(&self.sql(self.lock.wait));
+        if together.wait().is_leader() {
+            until_at_rest(server.server.pid());
+        }
+        together.wait();
         thread::sleep(self.length);
         let holder = let_go(holder, &self.sql(self.lock.free), self.release);
         waiter.answered();
         drop(holder);
+        sent.elapsed()
     }
 
-    /// The waiter names the holder.
-    fn check(&self, product: Product, seen: &Seen) {
+    /// The waiter, which was answered after so long, names the holder.
+    fn check(&self, product: Product, seen: &Seen, took: Duration) {
         let waited = seen.one(&self.sql(self.lock.wait));
         let blocker = &waited["blocker"];
         let what = format!("{:?} {} {waited}", self.release, self.length.as_millis());
@@ -141,7 +150,8 @@ impl Planted {
         let (wait, length) = (us(&blocker["wait_us"]), self.length.as_secs_f64() * 1e6);
         // On a busy machine it comes late to the lock: its own work, syncs and CPU are no wait.
         let before = us(&waited["response_us"]) - us(&waited["parts_us"]["lock"]);
-        assert!((0.5 * length - before..length + 1e6).contains(&wait), "{what}");
+        let most = took.as_secs_f64() * 1e6;
+        assert!((0.5 * length - before..most).contains(&wait), "{most} {what}");
         if self.lock.hold[0] == "BEGIN" {
             let did = &blocker["transaction"];
             let statements = if has_left { 2 } else { 3 };
@@ -149,6 +159,18 @@ impl Planted {
             assert!(did["idle_us"].as_f64().is_some_and(|idle| idle > 0.5 * length), "{what}");
         }
     }
+}
+
+/// Has them all happen at once; how long each took.
+fn happen(product: Product, server: &GivenServer, planted: &[Planted]) -> Vec<Duration> {
+    let together = Barrier::new(planted.len());
+    thread::scope(|threads| {
+        let mut all = Vec::new();
+        for one in planted {
+            all.push(threads.spawn(|| one.happen(product, server, &together)));
+        }
+        all.into_iter().map(|one| one.join().expect("it happens")).collect()
+    })
 }
 
 /// The connection of the holder with this number.
@@ -177,13 +199,9 @@ fn who_held_a_lock_is_named_however_it_lets_go() {
             }
         }
         let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
-        thread::scope(|threads| {
-            for one in &planted {
-                threads.spawn(|| one.happen(product, &server));
-            }
-        });
+        let took = happen(product, &server, &planted);
         let seen = tracer.end();
-        planted.iter().for_each(|one| one.check(product, &seen));
+        planted.iter().zip(took).for_each(|(one, took)| one.check(product, &seen, took));
     }
 }
 
@@ -193,9 +211,9 @@ fn nobody_is_named_who_let_nothing_go() {
     for product in PRODUCTS {
         let sandbox = Sandbox::new();
         let server = GivenServer::start(product, &[]);
-        let [limit, deadlock] = match product {
-            Product::Postgres => ["SET lock_timeout = '1500ms'", "40P01"],
-            _ => ["SET innodb_lock_wait_timeout = 2", "1213"],
+        let [limit, no_limit, deadlock] = match product {
+            Product::Postgres => ["SET lock_timeout = '1500ms'", "SET lock_timeout = 0", "40P01"],
+            _ => ["SET innodb_lock_wait_timeout = 2", "SET innodb_lock_wait_timeout = 90", "1213"],
         };
         let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
         let [mut one, mut other] = [0, 1].map(|number| {
@@ -211,8 +229,10 @@ fn nobody_is_named_who_let_nothing_go() {
         other.query("UPDATE l SET n = 2 WHERE id = 1 OR id = 3");
         other.query("BEGIN");
         other.query("UPDATE l SET n = 3 WHERE id = 2");
+        // From here on nothing ends a wait but whoever finds the deadlock.
+        other.query(no_limit);
         one.send("UPDATE l SET n = 4 WHERE id = 2");
-        thread::sleep(Duration::from_millis(300));
+        until_at_rest(server.server.pid());
         other.query("UPDATE l SET n = 5 WHERE id = 1");
         // The victim's transaction may be either; what the other holds it lets go.
         one.answered();
@@ -260,11 +280,7 @@ fn sums_say_whose_locks_statements_waited_for() {
         for recorded in ["", record.as_str()] {
             let options = format!("{recorded}--summary");
             let Some(tracer) = Tracer::start(&sandbox, &server, &options) else { return };
-            thread::scope(|threads| {
-                for one in &planted {
-                    threads.spawn(|| one.happen(product, &server));
-                }
-            });
+            happen(product, &server, &planted);
             tracer.interrupt();
             let (code, out) = tracer.printed();
             assert_eq!(code, Some(0), "{out}");

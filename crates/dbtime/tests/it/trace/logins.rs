@@ -61,6 +61,18 @@ fn requests_say_whose_they_are_encrypted_or_not() {
     }
 }
 
+/// What the server lists, once it does.
+fn until_listed(server: &GivenServer, listed: &str) -> Vec<Option<String>> {
+    let begun = Instant::now();
+    loop {
+        if let Some(row) = server.sql(listed).rows.pop() {
+            return row;
+        }
+        assert!(begun.elapsed() < PATIENCE, "it never came");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
 /// By the server's own number, and the client's port, as the server lists them.
 #[test]
 fn connections_have_the_servers_number_and_their_clients_address() {
@@ -87,8 +99,7 @@ fn connections_have_the_servers_number_and_their_clients_address() {
                 server.target_tcp(),
                 mode(product, is_encrypted)
             ));
-            std::thread::sleep(Duration::from_millis(1500));
-            let row = server.sql(listed).rows.pop().expect("it sleeps");
+            let row = until_listed(&server, listed);
             client.end();
             let seen = tracer.end();
             let cell = |index: usize| row[index].clone().expect("a value");
@@ -208,7 +219,7 @@ pub(super) fn those_from_before_are_known(server: &GivenServer) {
 pub(super) fn client_from_before_is_known_by_port(server: &GivenServer) {
     let sandbox = Sandbox::new();
     let client = sandbox.start(&format!(
-        "run --query 'DO SLEEP(0.1)' --connections 1 --protocol text --warmup 0s --time 6s \
+        "run --query 'DO SLEEP(0.1)' --connections 1 --protocol text --warmup 0s --time 300s \
          --target '{}?ssl-mode=DISABLED' --no-record",
         server.target_tcp()
     ));
@@ -218,15 +229,19 @@ pub(super) fn client_from_before_is_known_by_port(server: &GivenServer) {
     // What a run tries out before its load has connections of its own: this one stays.
     while row.is_none() || server.sql(listed).rows.pop() != row {
         row = server.sql(listed).rows.pop();
-        assert!(started.elapsed() < Duration::from_secs(10), "it never came");
+        assert!(started.elapsed() < PATIENCE, "it never came");
         std::thread::sleep(Duration::from_millis(300));
     }
     let row = row.expect("it was waited for");
     let login = format!("--login '{}'", server.target_as(server.server.user(), "", "d"));
-    let Some(tracer) = Tracer::attach(&sandbox, server, &login) else { return };
+    let Some(tracer) = Tracer::attach(&sandbox, server, &login) else {
+        client.kill();
+        return;
+    };
     let sessions = server.sql("SELECT ID, TID, HOST, COMMAND FROM information_schema.PROCESSLIST");
-    std::thread::sleep(Duration::from_millis(500));
+    tracer.until_printed("\"DO SLEEP(0.1)\"", 2);
     let seen = tracer.end();
+    client.interrupt();
     client.end();
     let of_client = seen.requests.iter().filter(|one| one["text"] == "DO SLEEP(0.1)");
     let ids: Vec<String> = of_client.map(|one| one["server_id"].to_string()).collect();

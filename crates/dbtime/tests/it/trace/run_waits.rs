@@ -92,7 +92,7 @@ fn who_had_the_cpu_of_a_run_s_server_is_named_first() {
         let sandbox = Sandbox::new();
         let hogs = NamedHog::start_some(&sandbox, cpu);
         let Some(record) = traced(&format!(
-            "--query \"{}\" --target {} --connections 1 --time 1s --warmup 100ms --server-cpus {cpu}",
+            "--query \"{}\" --target {} --connections 1 --time 3s --warmup 100ms --server-cpus {cpu}",
             busy_query(product),
             product.name(),
         )) else {

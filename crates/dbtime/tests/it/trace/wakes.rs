@@ -16,8 +16,8 @@ fn a_sleep_that_a_timer_ends_is_no_wait_for_a_cpu() {
         let sandbox = Sandbox::new();
         let server = GivenServer::start(product, &[]);
         let sleep = match product {
-            Product::Postgres => "SELECT pg_sleep(0.02)",
-            _ => "DO SLEEP(0.02)",
+            Product::Postgres => "SELECT pg_sleep(0.06)",
+            _ => "DO SLEEP(0.06)",
         };
         let connect = || LockClient::connect(product, &server);
         let mut clients: Vec<LockClient> = (0..CLIENTS).map(|_| connect()).collect();
