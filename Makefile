@@ -85,7 +85,7 @@ test-versions: setup-test test-sysbench
 		--features dbtime-lab/versions,dbtime/versions --test servers --test it $(LOCKED) versions \
 		-- --skip sysbench_suite
 
-# Kernels of Debian 12, Debian 13 and the newest, each on this machine's own files.
+# Kernels of Debian 11, 12 and 13 and the newest, each on this machine's own files.
 test-kernels: setup-test
 	@CARGO="$(CARGO)" LOCKED="$(LOCKED)" bash scripts/kernels/test.sh
 

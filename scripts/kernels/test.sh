@@ -1,8 +1,8 @@
 #!/bin/bash
-# Runs tests of the tracer on other kernels: those of Debian 12 and 13 and the newest, each under qemu
-# on this machine's own files (see boot.sh). The tests are those of tests.txt.
+# Runs tests of the tracer on other kernels: those of Debian 11, 12 and 13 and the newest, each under
+# qemu on this machine's own files (see boot.sh). The tests are those of tests.txt.
 #
-#   scripts/kernels/test.sh                 6.1, 6.12 and the newest, all tests of the list
+#   scripts/kernels/test.sh                 all of these kernels, all tests of the list
 #   scripts/kernels/test.sh --short 6.1     only the short ones, on these kernels
 #   scripts/kernels/test.sh --prepare 6.1   only installs and fetches what it takes
 #
@@ -27,7 +27,7 @@ case ${1:-} in
     shift
     ;;
 esac
-[ $# -gt 0 ] || set -- 6.1 6.12 newest
+[ $# -gt 0 ] || set -- 6.1 6.12 newest 5.10
 
 if ! sh scripts/setup-debian.sh qemu-system-x86 busybox-static cpio xz-utils ||
     ! command -v qemu-system-x86_64 >/dev/null; then
@@ -75,10 +75,11 @@ for product in mariadb postgres; do
 done
 
 boot() {
-    local shared=$work/$1
+    local shared=$work/$1 of=$kinds
+    [ "$1" != 5.10 ] || of=old
     mkdir "$shared"
     cp scripts/kernels/guest.sh "$shared/tests.sh"
-    grep -E "^($kinds) " scripts/kernels/tests.txt | cut -d ' ' -f 2- >"$shared/list"
+    grep -E "^($of) " scripts/kernels/tests.txt | cut -d ' ' -f 2- >"$shared/list"
     cat >"$shared/settings" <<SETTINGS
 workspace=$PWD
 it=$it

@@ -63,12 +63,22 @@ void capture_set(void *new_settings, __u32 new_depth, __u32 new_phase)
 
 void capture_received(__u32 socket, int result, int flags)
 {
-	on_receive(host_sock(socket), result, flags);
+	int turns = host_turns();
+
+	if (turns & HOST_FIRST)
+		on_receive(host_sock(socket), result, flags);
+	if (turns & HOST_SECOND)
+		on_receive_again(host_sock(socket), result, flags);
 }
 
 void capture_sent(__u32 socket, int result)
 {
-	on_send(host_sock(socket), result, 0);
+	int turns = host_turns();
+
+	if (turns & HOST_FIRST)
+		on_send(host_sock(socket), result, 0);
+	if (turns & HOST_SECOND)
+		on_send_again(host_sock(socket), result, 0);
 }
 
 void capture_data_ready(__u32 socket)

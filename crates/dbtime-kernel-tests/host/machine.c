@@ -46,7 +46,8 @@ static struct {
 	__u64 steps;
 	__u64 fails_in;		/* so many reads; 0: none fails */
 	int lacks_members;
-	int is_older;		/* it says 0 of an empty string */
+	int age;		/* enum host_age */
+	__u64 events;		/* of sockets, so far */
 	char broken[128];
 	struct host_task *tasks[HOST_TASKS];
 	struct unix_sock *sockets[HOST_SOCKETS];
@@ -182,7 +183,7 @@ long host_read_user_str(void *to, size_t room, __u32 size, __u64 from)
 		length--;
 	memcpy(to, bytes, length);
 	((__u8 *)to)[length] = 0;
-	return length || !machine.is_older ? length + 1 : 0;
+	return length || machine.age != HOST_OLDER ? length + 1 : 0;
 }
 
 long host_read_kernel(void *to, size_t room, __u32 size, void *from)
@@ -337,9 +338,16 @@ void host_set_members(int lacks)
 	machine.lacks_members = lacks;
 }
 
-void host_set_age(int is_older)
+void host_set_age(int age)
 {
-	machine.is_older = is_older;
+	machine.age = age;
+}
+
+int host_turns(void)
+{
+	if (machine.age != HOST_NEWER)
+		return HOST_FIRST;
+	return machine.events++ % 2 ? HOST_FIRST | HOST_SECOND : HOST_SECOND;
 }
 
 void host_fail_read(__u64 in)

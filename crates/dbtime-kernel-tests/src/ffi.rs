@@ -52,7 +52,7 @@ mod c {
         pub(super) fn host_set_cookie(cookie: u64);
         pub(super) fn host_set_throttled(cpu: u32, time: u64);
         pub(super) fn host_set_members(lacks: c_int);
-        pub(super) fn host_set_age(is_older: c_int);
+        pub(super) fn host_set_age(age: c_int);
         pub(super) fn host_set_ring_full(is_full: c_int);
         pub(super) fn host_fail_read(after: u64);
         pub(super) fn host_task(index: u32, pid: u32, leader: u32, name: *const c_char);
@@ -124,7 +124,7 @@ by_numbers! {
     host_set_cookie(cookie: u64);
     host_set_throttled(cpu: u32, time: u64);
     host_set_members(lacks: c_int);
-    host_set_age(is_older: c_int);
+    host_set_age(age: c_int);
     host_set_ring_full(is_full: c_int);
     host_fail_read(after: u64);
     host_forget_memory();

@@ -12,5 +12,5 @@ mod scheduler;
 
 pub use capture::{CaptureDetail, CapturePrograms, READ_AT, SENT_AT};
 pub use ffi::TaskFacts;
-pub use machine::{CPUS, HostMachine, HostSocket, HostTask};
+pub use machine::{CPUS, HostMachine, HostSocket, HostTask, KernelAge};
 pub use scheduler::SchedulerPrograms;

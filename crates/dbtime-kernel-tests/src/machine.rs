@@ -22,6 +22,17 @@ pub struct HostTask(pub(crate) u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostSocket(pub(crate) u32);
 
+/// How old a kernel is: `enum host_age`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KernelAge {
+    /// As the one that the tracer was written on.
+    Present,
+    /// It finds no thread by its number, and says 0 of an empty string of a process.
+    Older,
+    /// It leaves a program out where another thread is within it, and runs the second alone.
+    Newer,
+}
+
 /// How many CPUs there are.
 pub const CPUS: u32 = 8;
 
@@ -118,9 +129,9 @@ impl HostMachine {
         ffi::host_set_members(lacks.into());
     }
 
-    /// Whether the kernel does as older ones do, and says 0 of an empty string of a process.
-    pub fn be_older(&mut self, is_older: bool) {
-        ffi::host_set_age(is_older.into());
+    /// Has the kernel do as those of this age do.
+    pub fn set_age(&mut self, age: KernelAge) {
+        ffi::host_set_age(age as i32);
     }
 
     /// Whether the stream has no room.

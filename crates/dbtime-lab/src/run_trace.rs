@@ -218,11 +218,13 @@ fn no_server() -> LabError {
 }
 
 fn untraced(error: &LabError) -> Warning {
-    Warning {
-        kind: WarningKind::Untraced,
-        text: format!("not traced: {error}"),
-        remedy: "what the server did stays one number, `server_and_wire`".to_owned(),
-    }
+    without_parts(format!("not traced: {error}"))
+}
+
+/// That of no transaction it is known what the server did, for people.
+pub(crate) fn without_parts(text: String) -> Warning {
+    let remedy = "what the server did stays one number, `server_and_wire`".to_owned();
+    Warning { kind: WarningKind::Untraced, text, remedy }
 }
 
 /// A tracer that was not there to the end.

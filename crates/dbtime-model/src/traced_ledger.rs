@@ -89,6 +89,10 @@ pub struct TraceLedger {
     /// Connections whose user is known.
     #[serde(default)]
     pub logins: u64,
+    /// Reads, writes and other events, of any process, that the kernel ran no program for, because
+    /// another thread was within it on that CPU: requests may be missing.
+    #[serde(default)]
+    pub missed_events: u64,
 }
 
 impl TraceLedger {
@@ -101,7 +105,7 @@ impl TraceLedger {
 
     /// Whether every request is accounted for, and everything that ended was handed on.
     pub fn is_whole(&self) -> bool {
-        self.vanished() == 0 && self.lost() == 0
+        self.vanished() == 0 && self.lost() == 0 && self.missed_events == 0
     }
 
     /// Requests that were not followed to their end, or not handed on.
@@ -135,6 +139,7 @@ mod tests {
         let dropped = TraceLedger { streamed: 5, dropped: 2, ..ledger };
         assert!(dropped.adds_up() && !dropped.is_whole());
         assert_eq!(dropped.lost(), 2);
+        assert!(!TraceLedger { missed_events: 1, ..ledger }.is_whole());
         let vanished = TraceLedger { started: 11, ..ledger };
         assert_eq!(vanished.vanished(), 1);
         assert!(vanished.adds_up() && !vanished.is_whole());

@@ -53,11 +53,15 @@ static __always_inline __u64 begin_run(void)
 
 	if (!processor)
 		return 0;
-	return processor->cost.runs++ % TIMED_CYCLE < TIMED ? bpf_ktime_get_ns() : 0;
+	if (processor->cost.runs++ % TIMED_CYCLE >= TIMED)
+		return 0;
+	processor->timed_stint = processor->stint_count;
+	return bpf_ktime_get_ns();
 }
 
-/* It has done what it does. */
-static __always_inline void end_run(__u64 since)
+/* It has done what it does, with so many switches of the CPU. Where there were others, its thread was
+ * pre-empted within it, and what others did then is not its time. */
+static __always_inline void end_run_with(__u64 since, __u32 switches)
 {
 	struct processor *processor;
 	struct cost *cost;
@@ -67,6 +71,8 @@ static __always_inline void end_run(__u64 since)
 	processor = this_processor();
 	if (!processor)
 		return;
+	if (processor->stint_count != processor->timed_stint + switches)
+		return;
 	cost = &processor->cost;
 	/* Of what ends soon the cold ones are all there is. */
 	if (cost->runs > TIMED_CYCLE && (cost->runs - 1) % TIMED_CYCLE < TIMED_COLD)
@@ -74,6 +80,11 @@ static __always_inline void end_run(__u64 since)
 	cost->timed++;
 	/* With it goes what a reading takes, which stands for what counting takes in all runs. */
 	cost->length += bpf_ktime_get_ns() - since;
+}
+
+static __always_inline void end_run(__u64 since)
+{
+	end_run_with(since, 0);
 }
 
 /* A probe was hit: that costs a trap, beside what is done then. */

@@ -20,6 +20,7 @@ struct processor {
 	struct cost cost;
 	__u32 is_expiring;	/* a timer expires: what that wakes the interrupted thread did not wake */
 	__u32 stint_count;	/* how many there have been */
+	__u32 timed_stint;	/* how many when the run began that is timed */
 	struct stint stints[STINTS];	/* the latest */
 };
 

@@ -221,7 +221,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	thread = thread_of(next);
 	if (thread)
 		switch_in(thread, next, now, 1);
-	end_run(since);
+	end_run_with(since, 1);
 	return 0;
 }
 

@@ -46,7 +46,23 @@ static __always_inline void finish_after_end(struct sock *sk, int is_read)
 	count_in_flight(connection);
 }
 
-static __always_inline void handle_receive(struct sock *sk, int result, int flags)
+/*
+ * The kernel runs a program for one thread of a CPU at a time, and leaves it out for others. Since 7.0
+ * threads are pre-empted within programs of tracepoints: there a second program follows the first, and does
+ * what that has left out.
+ */
+enum turn { TURN_FIRST, TURN_SECOND };
+
+/* Whether the first program saw this read or write of a connection. */
+static __always_inline int was_seen_first(__u8 *has_seen, enum turn turn)
+{
+	__u8 was_seen = *has_seen;
+
+	*has_seen = turn == TURN_FIRST;
+	return turn == TURN_SECOND && was_seen;
+}
+
+static __always_inline void handle_receive(struct sock *sk, int result, int flags, enum turn turn)
 {
 	struct connection *connection;
 
@@ -62,7 +78,7 @@ static __always_inline void handle_receive(struct sock *sk, int result, int flag
 		return;
 	}
 	connection = followed_connection(sk);
-	if (!connection)
+	if (!connection || was_seen_first(&connection->has_seen_read, turn))
 		return;
 	if (result > 0) {
 		if (is_encrypted(connection))
@@ -83,7 +99,17 @@ int BPF_PROG(on_receive, struct sock *sk, int result, int flags)
 {
 	__u64 since = begin_run();
 
-	handle_receive(sk, result, flags);
+	handle_receive(sk, result, flags, TURN_FIRST);
+	end_run(since);
+	return 0;
+}
+
+SEC("tp_btf/sock_recv_length")
+int BPF_PROG(on_receive_again, struct sock *sk, int result, int flags)
+{
+	__u64 since = begin_run();
+
+	handle_receive(sk, result, flags, TURN_SECOND);
 	end_run(since);
 	return 0;
 }
@@ -114,7 +140,7 @@ int BPF_PROG(on_bytes, struct sock *sk)
 	return 0;
 }
 
-static __always_inline void handle_send(struct sock *sk, int result)
+static __always_inline void handle_send(struct sock *sk, int result, enum turn turn)
 {
 	struct connection *connection;
 	struct request *request;
@@ -127,7 +153,7 @@ static __always_inline void handle_send(struct sock *sk, int result)
 		return;
 	}
 	connection = followed_connection(sk);
-	if (!connection)
+	if (!connection || was_seen_first(&connection->has_seen_write, turn))
 		return;
 	now = bpf_ktime_get_ns();
 	request = &connection->request;
@@ -172,7 +198,17 @@ int BPF_PROG(on_send, struct sock *sk, int result, int flags)
 {
 	__u64 since = begin_run();
 
-	handle_send(sk, result);
+	handle_send(sk, result, TURN_FIRST);
+	end_run(since);
+	return 0;
+}
+
+SEC("tp_btf/sock_send_length")
+int BPF_PROG(on_send_again, struct sock *sk, int result, int flags)
+{
+	__u64 since = begin_run();
+
+	handle_send(sk, result, TURN_SECOND);
 	end_run(since);
 	return 0;
 }
@@ -188,7 +224,7 @@ int BPF_PROG(name, struct socket *socket, void *message, unsigned long size, \
 {                                                                             \
 	__u64 since = begin_run();                                                 \
 									      \
-	handle_receive(socket->sk, result, flags);                            \
+	handle_receive(socket->sk, result, flags, TURN_FIRST);                \
 	end_run(since);                                                       \
 	return 0;                                                             \
 }
@@ -200,7 +236,7 @@ int BPF_PROG(name, struct socket *socket, void *message, unsigned long size, \
 {                                                                             \
 	__u64 since = begin_run();                                                 \
 									      \
-	handle_send(socket->sk, result);                                      \
+	handle_send(socket->sk, result, TURN_FIRST);                          \
 	end_run(since);                                                       \
 	return 0;                                                             \
 }

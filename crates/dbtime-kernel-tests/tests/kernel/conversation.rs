@@ -1,6 +1,7 @@
 //! What a client and a server say to each other, whole or cut into reads and writes.
 
 use super::server::WatchedServer;
+use dbtime_kernel_tests::KernelAge;
 use dbtime_model::WireProtocol;
 use dbtime_model::traced::{
     ErrorCode, ExecutedStatement, RequestOutcome, TextState, TracedRequest,
@@ -123,8 +124,8 @@ fn is_text_like(own: (&str, TextState), whole: (&str, TextState)) -> bool {
 }
 
 impl Conversation {
-    /// Has a server be watched while it takes part, which on an older kernel is the same. `cuts`:
-    /// where a turn is cut.
+    /// Has a server be watched while it takes part, which on kernels of other ages is the same.
+    /// `cuts`: where a turn is cut.
     pub(crate) fn watched(
         &self,
         mut cuts: impl FnMut(usize, &ConversationTurn) -> Vec<usize>,
@@ -134,19 +135,21 @@ impl Conversation {
             cut.push(cuts(number, turn));
             cut[number].clone()
         };
-        let now = self.watched_on(true, &mut remember);
-        let older = self.watched_on(false, &mut |number, _: &ConversationTurn| cut[number].clone());
-        assert_eq!(older, now, "{self:?}");
+        let now = self.watched_on(KernelAge::Present, &mut remember);
+        let mut as_before = |number, _: &ConversationTurn| Vec::clone(&cut[number]);
+        for age in [KernelAge::Older, KernelAge::Newer] {
+            assert_eq!(self.watched_on(age, &mut as_before), now, "{age:?}: {self:?}");
+        }
         now
     }
 
     fn watched_on(
         &self,
-        finds_threads: bool,
+        age: KernelAge,
         cuts: &mut impl FnMut(usize, &ConversationTurn) -> Vec<usize>,
     ) -> (Vec<SeenRequest>, TraceLedger) {
         let streamed = super::server::streamed();
-        let mut server = WatchedServer::on(finds_threads, self.protocol, &streamed);
+        let mut server = WatchedServer::on(age, self.protocol, &streamed);
         self.play(&mut server, cuts);
         let seen = server.requests().iter().map(SeenRequest::of).collect();
         (seen, server.ledger())

@@ -1,6 +1,8 @@
 //! A server that is watched: one thread of it, which serves one connection.
 
-use dbtime_kernel_tests::{CaptureDetail, CapturePrograms, HostMachine, HostSocket, HostTask};
+use dbtime_kernel_tests::{
+    CaptureDetail, CapturePrograms, HostMachine, HostSocket, HostTask, KernelAge,
+};
 use dbtime_model::WireProtocol;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_ledger::TraceLedger;
@@ -31,16 +33,16 @@ pub(crate) struct WatchedServer {
 
 impl WatchedServer {
     pub(crate) fn new(protocol: WireProtocol, stream: &CaptureConfig) -> Self {
-        Self::on(true, protocol, stream)
+        Self::on(KernelAge::Present, protocol, stream)
     }
 
-    /// On a kernel that finds a thread by its number, or on an older one that does not.
-    pub(crate) fn on(finds_threads: bool, protocol: WireProtocol, stream: &CaptureConfig) -> Self {
+    /// On a kernel of this age.
+    pub(crate) fn on(age: KernelAge, protocol: WireProtocol, stream: &CaptureConfig) -> Self {
         let mut machine = HostMachine::boot();
-        machine.be_older(!finds_threads);
+        machine.set_age(age);
         let idle = machine.task(0, None, "swapper");
         let task = machine.task(PROCESS, None, "server");
-        let settings = settings(stream, true, finds_threads);
+        let settings = settings(stream, true, age != KernelAge::Older);
         let capture = CapturePrograms::begin(&mut machine, &settings, CaptureDetail::Everything);
         machine.put("servers", &PROCESS.to_ne_bytes(), &server_row(protocol));
         machine.put("ports", &PORT.to_ne_bytes(), &[1]);

@@ -5,6 +5,7 @@ use super::conversation::ConversationTurn;
 use super::hostile::earnest;
 use super::mysql::{answers, asks};
 use super::server::{WatchedServer, streamed};
+use dbtime_kernel_tests::KernelAge;
 use dbtime_model::traced_live::ConnectionActivity;
 use dbtime_model::{Part, WireProtocol};
 use dbtime_observe::trace::fuzzing::connections;
@@ -14,9 +15,11 @@ const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
 /// A thread that sleeps.
 const INTERRUPTIBLE: u32 = 1;
 
+const AGES: [KernelAge; 3] = [KernelAge::Present, KernelAge::Older, KernelAge::Newer];
+
 /// A server of MariaDB's kind that has a client.
-fn greeted(finds_threads: bool) -> WatchedServer {
-    let mut server = WatchedServer::on(finds_threads, WireProtocol::Mysql, &streamed());
+fn greeted(age: KernelAge) -> WatchedServer {
+    let mut server = WatchedServer::on(age, WireProtocol::Mysql, &streamed());
     greet(&mut server);
     server
 }
@@ -27,8 +30,8 @@ fn greet(server: &mut WatchedServer) {
 }
 
 /// The same, that has read a statement.
-fn asked(finds_threads: bool) -> WatchedServer {
-    let mut server = greeted(finds_threads);
+fn asked(age: KernelAge) -> WatchedServer {
+    let mut server = greeted(age);
     happens(&mut server, asks(COM_QUERY, b"SELECT 1"));
     server
 }
@@ -51,24 +54,24 @@ fn activity(server: &mut WatchedServer) -> ConnectionActivity {
 
 #[test]
 fn what_a_request_is_at_is_seen_on_each_kernel() {
-    for finds_threads in [true, false] {
-        let mut server = asked(finds_threads);
+    for age in AGES {
+        let mut server = asked(age);
         server.passes(1000);
         server.capture.walk_threads(&mut server.machine);
-        assert_eq!(activity(&mut server), ConnectionActivity::In(Part::Cpu), "{finds_threads}");
+        assert_eq!(activity(&mut server), ConnectionActivity::In(Part::Cpu), "{age:?}");
         let threads = (server.task, server.idle);
         server.capture.switch(&mut server.machine, threads, INTERRUPTIBLE, false);
         server.passes(1000);
         server.capture.walk_threads(&mut server.machine);
         let seen = activity(&mut server);
-        assert!(!matches!(seen, ConnectionActivity::In(Part::Cpu)), "{finds_threads}: {seen:?}");
-        assert!(seen != ConnectionActivity::AtWork, "{finds_threads}");
+        assert!(!matches!(seen, ConnectionActivity::In(Part::Cpu)), "{age:?}: {seen:?}");
+        assert!(seen != ConnectionActivity::AtWork, "{age:?}");
     }
 }
 
 #[test]
 fn of_what_has_begun_since_the_walk_nothing_is_said() {
-    let mut server = greeted(false);
+    let mut server = greeted(KernelAge::Older);
     server.capture.walk_threads(&mut server.machine);
     server.passes(1000);
     happens(&mut server, asks(COM_QUERY, b"SELECT 1"));
@@ -81,8 +84,8 @@ fn of_what_has_begun_since_the_walk_nothing_is_said() {
 
 #[test]
 fn an_answered_request_is_over_once_its_thread_has_left() {
-    for finds_threads in [true, false] {
-        let mut server = asked(finds_threads);
+    for age in AGES {
+        let mut server = asked(age);
         happens(&mut server, answers(&[OK]));
         for (is_gone, requests) in [(false, 0), (true, 1)] {
             if is_gone {
@@ -96,7 +99,7 @@ fn an_answered_request_is_over_once_its_thread_has_left() {
             server.passes(1000);
             server.capture.walk_threads(&mut server.machine);
             server.capture.close_answered(&mut server.machine, server.socket);
-            assert_eq!(server.requests().len(), requests, "{finds_threads} {is_gone}");
+            assert_eq!(server.requests().len(), requests, "{age:?} {is_gone}");
         }
         assert_eq!(server.ledger().vanished(), 1, "the other is under way");
     }

@@ -6,7 +6,7 @@ use super::recorded_sides::RecordedSides;
 use crate::judge::judge;
 use crate::kept_transactions;
 use crate::observers::RunJoinEnd;
-use crate::run_trace::{TracedTables, unmatched};
+use crate::run_trace::{TracedTables, unmatched, without_parts};
 use crate::server_layers::server_layers;
 use crate::summary::{buckets, budget_us};
 use dbtime_model::driven_file::DrivenNames;
@@ -38,6 +38,7 @@ pub(super) fn apply(
         let start = MonoNanos(sides.driven.start_ns);
         run.transactions = kept_transactions::transactions(&parts, start, names);
     }
+    let tables = if recorded.lacks_parts { TracedTables::default() } else { tables };
     let TracedTables { lock_holders, lock_chains, cpu_holders, file_waits, .. } = tables;
     record.lock_holders = lock_holders;
     (record.lock_chains, record.cpu_holders) = (lock_chains, cpu_holders);
@@ -58,10 +59,15 @@ pub(super) fn apply(
     let is_kept = |kind| !is_of_parts(kind);
     let kept = std::mem::take(&mut record.validity.warnings).into_iter();
     let kept = kept.filter(|warning| is_kept(warning.kind));
+    let unsplit = recorded.lacks_parts.then(|| {
+        without_parts(
+            "the recording has no parts: its kernel did not tell where responses went".to_owned(),
+        )
+    });
     let gap = unmatched(&counts).map(|found| with_gap(found, recorded.gap(sides, clock)));
     let lacking = lacking(sides.end.window_transactions, &record.counts);
     record.validity.warnings =
-        kept.chain(gap).chain(lacking).chain(warnings).chain(warning).collect();
+        kept.chain(unsplit).chain(gap).chain(lacking).chain(warnings).chain(warning).collect();
     record.validity = judge(record);
 }
 
@@ -150,6 +156,7 @@ fn is_of_parts(kind: WarningKind) -> bool {
         | Kind::Steal
         | Kind::Timer
         | Kind::Unmatched
+        | Kind::Untraced
         | Kind::StatementsLost
         | Kind::EndedEarly
         | Kind::FewSamples
@@ -163,6 +170,6 @@ fn is_of_parts(kind: WarningKind) -> bool {
         | Kind::MostlyFailed
         | Kind::Mix
         | Kind::Think => true,
-        Kind::Untraced | Kind::Ports | Kind::Target | Kind::Unknown => false,
+        Kind::Ports | Kind::Target | Kind::Unknown => false,
     }
 }

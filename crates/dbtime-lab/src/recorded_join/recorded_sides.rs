@@ -61,17 +61,21 @@ pub(super) struct RecordedSpan {
     served: Option<(MonoNanos, MonoNanos)>,
     /// `None`: the recording was cut short.
     pub(super) end: Option<TraceEnd>,
+    /// Whether of no statement it is known where its response went.
+    pub(super) lacks_parts: bool,
 }
 
 impl RecordedSpan {
     /// That of this end alone.
     pub(super) fn ending(end: TraceEnd) -> Self {
-        Self { served: None, end: Some(end) }
+        Self { end: Some(end), ..Self::default() }
     }
 
     /// Takes a request, which is on the driver's clock.
     pub(super) fn add(&mut self, request: &TracedRequest) {
         if executes(request) {
+            // As the kernel is that it was made on, so are all.
+            self.lacks_parts = request.parts.are_unknown();
             let (first, last) = self.served.get_or_insert((request.start, request.end));
             (*first, *last) = ((*first).min(request.start), (*last).max(request.end));
         }
@@ -84,6 +88,7 @@ impl RecordedSpan {
             (one, other) => one.or(other),
         };
         self.end = later.end.or_else(|| self.end.take());
+        self.lacks_parts |= later.lacks_parts;
     }
 
     /// On one clock both sides have to be of one time.

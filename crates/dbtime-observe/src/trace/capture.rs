@@ -86,6 +86,8 @@ pub struct Capture {
     /// Another process whose CPU time is a cost of watching.
     charged: Option<ChargedProcess>,
     departures: u64,
+    /// Events that no program was run for before that.
+    missed_before: u64,
     last_close: Instant,
     /// What CPUs are sampled by; `None`: they are not.
     sampling: Option<CpuSampling>,
@@ -153,6 +155,7 @@ impl Capture {
             spent: Nanos::ZERO,
             charged: None,
             departures: 0,
+            missed_before: 0,
             last_close: Instant::now(),
             sampling: None,
             trap: None,
@@ -167,6 +170,7 @@ impl Capture {
             capture.sample_cpus();
         }
         capture.add_children(servers)?;
+        capture.missed_before = capture.helper.missed_events()?;
         (capture.since, capture.spent) = (now(), capture.own_cpu());
         capture.enter(CapturePhase::Watching)?;
         Ok(capture)
@@ -348,7 +352,9 @@ impl Capture {
         }
         let requests = self.drain_requests(true)?;
         let (mut ledger, cost) = (self.ledger()?, self.cost()?);
-        if !is_watching {
+        if is_watching {
+            ledger.missed_events = self.helper.missed_events()? - self.missed_before;
+        } else {
             // Nobody could look what became of them.
             ledger.in_flight = ledger.vanished().max(0).cast_unsigned();
         }

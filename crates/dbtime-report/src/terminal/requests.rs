@@ -212,6 +212,10 @@ pub fn ledger_lines(ledger: &TraceLedger) -> String {
         (ledger.pipelined_over, "were followed by another before they were answered"),
         (ledger.resync, "times a connection was lost track of, until its next request"),
         (ledger.no_storage, "reads and writes for which the kernel had no memory"),
+        (
+            ledger.missed_events,
+            "events of any process that the kernel kept to itself: requests may be missing",
+        ),
         (ledger.tls, "connections spoke TLS and were not followed"),
         (ledger.compressed, "connections were compressed and were not followed"),
         (ledger.unparsed, "connections from before spoke what was not understood"),

@@ -5,14 +5,14 @@ use super::run_join::{RunJoin, RunJoinEnd};
 use super::stack_totals::FoundStacks;
 use crate::error::LabError;
 use crate::observers::RunObserver;
-use crate::run_trace::{ServerTracer, TraceFailure, TraceObservation, TracedTables};
+use crate::run_trace::{ServerTracer, TraceFailure, TraceObservation, TracedTables, without_parts};
 use crate::statements::StatementLog;
 use crate::tracing::{TraceOptions, TraceOutcome, TraceSession};
 use crate::workload_names::WorkloadNames;
 use dbtime_engines::drive::plan::LoadPlan;
 use dbtime_machine::{BatchThread, now};
 use dbtime_model::exchange::ExchangeBatch;
-use dbtime_model::record::{TraceInfo, Warning, WarningKind};
+use dbtime_model::record::{TraceInfo, Warning};
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::TraceEnd;
 use dbtime_model::{MonoNanos, Nanos, RunPhase};
@@ -125,11 +125,7 @@ impl RunTracer {
 /// The kernel does not tell where responses went, for what the first of these says.
 fn unsplit(notes: &[String]) -> Warning {
     let why = notes.first().map_or("not measured: where responses went", String::as_str);
-    Warning {
-        kind: WarningKind::Untraced,
-        text: why.to_owned(),
-        remedy: "what the server did stays one number, `server_and_wire`".to_owned(),
-    }
+    without_parts(why.to_owned())
 }
 
 impl ServerTracer for RunTracer {

@@ -15,7 +15,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Seek};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use zerocopy::IntoBytes;
 
 /// The programs, as `bpf/build.sh` built them for this kind of machine.
@@ -199,6 +199,28 @@ pub(crate) fn attach(
         }
     }
     Ok(links)
+}
+
+/// How many events no program was run for, as far as that loses anything: the kernel leaves a
+/// program out where another thread is within it on the same CPU.
+///
+/// # Errors
+/// The kernel does not tell.
+pub(crate) fn missed_events(object: &Object) -> Result<u64, TraceError> {
+    let kernel = KernelFeatures::find()?;
+    let is_lossy = |one: &libbpf_rs::Program<'_>| {
+        one.autoload() && kernel.loses_without(&one.name().to_string_lossy())
+    };
+    object.progs().filter(is_lossy).map(|one| missed_runs(one.as_fd())).sum()
+}
+
+/// How often the kernel has left a program out.
+fn missed_runs(program: BorrowedFd<'_>) -> Result<u64, TraceError> {
+    let fields = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", program.as_raw_fd()));
+    let fields = fields.map_err(kernel_error)?;
+    let missed = fields.lines().find_map(|line| line.strip_prefix("recursion_misses:"));
+    let missed = missed.and_then(|missed| missed.trim().parse().ok());
+    missed.ok_or_else(|| kernel_error("it does not tell how often it has left programs out"))
 }
 
 /// Runs an iterator over all connections, and where it takes that, the one over all threads before

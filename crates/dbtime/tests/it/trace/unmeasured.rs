@@ -56,10 +56,10 @@ fn a_trace_without_the_scheduler_has_no_parts_and_says_so_first() {
         let [json, summary] =
             ["--json --raw-sql --strict", "--summary --strict --record kept.trace"].map(
                 |options| {
-                    let mut command =
-                        sandbox.command(&format!("trace -p {} {options}", server.server.pid()));
+                    let pid = server.server.pid();
+                    let mut command = sandbox.command(&format!("trace -p {pid} {options}"));
                     command.env("LD_PRELOAD", &refusal);
-                    let (tracer, left_out) = Tracer::of(&sandbox, command)?;
+                    let (tracer, left_out) = Tracer::of(&sandbox, pid, command)?;
                     assert!(
                         left_out.starts_with("not measured: where responses went ("),
                         "{left_out}"
@@ -120,4 +120,27 @@ fn a_run_that_is_traced_without_the_scheduler_keeps_one_number_for_the_server() 
     page.prints(&["not measured: where responses went"]);
     let advice = sandbox.run("explain traced");
     assert!(!advice.out.contains("steal"), "{}", advice.out);
+}
+
+#[test]
+fn a_recording_without_the_scheduler_joins_as_one_number_for_the_server() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
+    let pid = server.server.pid();
+    let mut command = sandbox.command(&format!("trace -p {pid} --record it.trace"));
+    command.env("LD_PRELOAD", refusal(&sandbox));
+    let Some((tracer, _)) = Tracer::of(&sandbox, pid, command) else { return };
+    let load = "--connections 2 --transactions 300 --warmup 0s --statements --out r --quiet";
+    sandbox.run(&format!("run values1 --target '{}' {load}", server.target())).fine();
+    tracer.interrupt();
+    assert_eq!(tracer.printed().0, Some(0));
+    for line in ["join r it.trace --json", "join r it.trace --force --json"] {
+        let joined = sandbox.run(line).json();
+        let warnings = joined["validity"]["warnings"].as_array().expect("a list");
+        let kinds: Vec<_> = warnings.iter().filter(|one| one["kind"] == "untraced").collect();
+        let [untraced] = kinds[..] else { panic!("{warnings:?}") };
+        assert!(untraced["text"].as_str().is_some_and(|text| text.contains("has no parts")));
+        let of = |name: &str| joined["budget_us"][name].as_f64();
+        assert!(of("server_and_wire") > Some(0.0), "{}", joined["budget_us"]);
+        assert_eq!(of("cpu"), None, "{}", joined["budget_us"]);
+    }
 }

@@ -26,6 +26,8 @@ pub(crate) enum HelperRequest {
     /// Runs this iterator over all connections. Response: nothing; beside it a file with its
     /// output, where there is any.
     Walk(String),
+    /// Response: how many events no program was run for.
+    MissedEvents,
     /// Response: the time of a trap, in nanoseconds.
     TrapTime,
     /// Sees to it that the terminal beside it (its input, its output, and the end of a pipe that

@@ -170,6 +170,14 @@ impl HelperProcess {
         self.request::<Result<(), String>>(&HelperRequest::Lend, files)?.0.map_err(failed)
     }
 
+    /// How many events no program was run for, for another thread was within it.
+    ///
+    /// # Errors
+    /// The kernel does not tell, or the helper has ended.
+    pub(crate) fn missed_events(&mut self) -> Result<u64, TraceError> {
+        self.request::<Result<u64, TraceError>>(&HelperRequest::MissedEvents, &[])?.0
+    }
+
     /// What a trap takes on this machine.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use super::messages::HelperRequest;
 use crate::trace::error::TraceError;
 use crate::trace::kernel::dispatch::call_time;
 use crate::trace::kernel::links::{detach_all, detach_aside};
-use crate::trace::kernel::loading::{LoadRefusal, SAMPLER, attach, load, walk};
+use crate::trace::kernel::loading::{LoadRefusal, SAMPLER, attach, load, missed_events, walk};
 use crate::trace::kernel::probe_links::attach_places;
 use crate::trace::kernel::probe_sites::{ProbeGroup, ProbeSites};
 use crate::trace::kernel::sampling::{CpuSampling, sample_cpus};
@@ -113,6 +113,10 @@ impl HelperState {
                 HelperResponse::done()
             }
             HelperRequest::Walk(program) => self.walk(&program),
+            HelperRequest::MissedEvents => {
+                let object = self.object.as_ref().ok_or_else(nothing_loaded);
+                HelperResponse::new(object.and_then(missed_events))
+            }
             HelperRequest::TrapTime => {
                 HelperResponse::new(self.object.as_mut().map_or(0, |one| trap_time(one).0))
             }
