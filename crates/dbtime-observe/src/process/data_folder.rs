@@ -39,9 +39,27 @@ mod tests {
     use super::*;
     use std::process::{Child, Command, Stdio};
 
-    fn sleeper(program: &Path, folder: &Path) -> Child {
-        let mut command = Command::new(program);
-        command.arg("600").stdin(Stdio::null()).current_dir(folder).spawn().expect("it starts")
+    /// A process that does nothing, until this goes.
+    struct SleepProcess(Child);
+
+    impl SleepProcess {
+        fn start(program: &Path, folder: &Path) -> Self {
+            let mut command = Command::new(program);
+            command.arg("600").stdin(Stdio::null()).current_dir(folder);
+            Self(command.spawn().expect("it starts"))
+        }
+
+        fn id(&self) -> u32 {
+            self.0.id()
+        }
+    }
+
+    impl Drop for SleepProcess {
+        /// Also where a test fails.
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
     }
 
     #[test]
@@ -52,8 +70,9 @@ mod tests {
         let program = folder.path().join("mariadbd");
         std::fs::copy("/bin/sleep", &program).expect("a copy");
         assert_eq!(server_of(&data), None);
-        let mut others = [sleeper(&program, folder.path()), sleeper(Path::new("sleep"), &data)];
-        let mut server = sleeper(&program, &data);
+        let start = SleepProcess::start;
+        let others = [start(&program, folder.path()), start(Path::new("sleep"), &data)];
+        let server = start(&program, &data);
         // It works there from the start, and has its name once it executes.
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(100);
         while server_of(&data).is_none() && std::time::Instant::now() < deadline {
@@ -61,14 +80,10 @@ mod tests {
         }
         assert_eq!(server_of(&data), Some(server.id()));
         assert!(is_server(server.id()) && !is_server(others[1].id()));
-        let mut second = sleeper(&program, &data);
+        let second = start(&program, &data);
         while !is_server(second.id()) && std::time::Instant::now() < deadline {
             std::thread::yield_now();
         }
         assert_eq!(server_of(&data), None, "there are two");
-        for child in others.iter_mut().chain([&mut server, &mut second]) {
-            child.kill().expect("it is there");
-            child.wait().expect("it ends");
-        }
     }
 }

@@ -29,7 +29,8 @@ fn burner() {
     }
 }
 
-/// A shell that starts what it is told, line by line, and waits for it.
+/// A shell that starts what it is told, line by line, and waits for it. Whatever it leaves in the
+/// background is to be in its `$P`.
 struct Shell {
     child: Child,
     input: Option<ChildStdin>,
@@ -47,7 +48,10 @@ impl Shell {
             .spawn()
             .expect("a shell");
         let (input, output) = (child.stdin.take(), child.stdout.take().expect("piped"));
-        Self { child, input, output: BufReader::new(output) }
+        let mut shell = Self { child, input, output: BufReader::new(output) };
+        // Those in the background end with it, also where a test fails.
+        shell.tell("trap 'kill $P' EXIT");
+        shell
     }
 
     fn pid(&self) -> u32 {
@@ -116,7 +120,7 @@ fn children_that_live_are_counted_to_the_nanosecond() {
         cpu[1] >= ms(60) && cpu[1] < ms(90) && cpu[2] >= ms(120) && cpu[2] < ms(150),
         "{cpu:?}"
     );
-    shell.tell("kill $P; wait");
+    shell.tell("kill $P; wait; P=");
 }
 
 #[test]
@@ -191,7 +195,7 @@ fn sleepers_spend_nothing() {
     let names = by_thread_name(&a, &b);
     let sleepers = names.iter().find(|threads| threads.name == "sleep").expect("by name");
     assert_eq!(sleepers.threads, 2);
-    shell.tell("kill $P; wait");
+    shell.tell("kill $P; wait; P=");
 }
 
 #[test]

@@ -133,9 +133,10 @@ fn while_the_interval_log_is_written() {
     // The log alone would fit, were it not for others on the disk. They come a second after it has
     // been begun.
     let script = "(until ls disk/.r.partial-*/latency.hlog; do sleep 0.1; done >/dev/null 2>&1; \
-                  sleep 1; cat /dev/zero >disk/others 2>/dev/null) & \
+                  sleep 1; exec cat /dev/zero >disk/others 2>/dev/null) & others=$!; \
                   dbtime run values1 --target null --connections 9 --warmup 0s --time 5s \
-                  --out disk/r; code=$?; wait; rm disk/others; (exit $code)";
+                  --out disk/r; code=$?; kill $others 2>/dev/null; wait; rm -f disk/others; \
+                  (exit $code)";
     let Some(ran) = on_a_disk_of("4m", &sandbox, script) else { return };
     ran.exits(3);
     let ran = ran.stderr_has(&["dbtime: cannot write the record to disk/r", "No space left"]);

@@ -12,6 +12,15 @@ use std::path::Path;
 /// Servers of these products are installed wherever the tests run.
 pub(crate) const PRODUCTS: [Product; 2] = [Product::Mariadb, Product::Postgres];
 
+/// Settings with which row locks are waited for as long as it takes: what a test does meanwhile,
+/// such as attaching, may take longer than servers have their clients wait.
+pub(crate) fn patient(product: Product) -> &'static [(&'static str, &'static str)] {
+    match product {
+        Product::Postgres => &[],
+        _ => &[("innodb_lock_wait_timeout", "900")],
+    }
+}
+
 /// A server with a database `d`.
 pub(crate) struct GivenServer {
     pub(crate) server: PrivateServer,

@@ -104,9 +104,10 @@ fn during_the_window() {
         let tps = record.counts.completed as f64 / record.window.measure_s;
         assert!((record.throughput_tps - tps).abs() < 1e-6 * tps, "{line}");
         if let Some(rate) = record.load.rate_tps {
-            // Of the whole minute it were a multiple; a driver that was late at the end has less.
+            // Of the whole minute it were a multiple; a driver that was late at the end has less,
+            // and none has more.
             let offered = record.counts.offered as f64 / record.window.measure_s;
-            assert!((offered - rate).abs() < 0.5 * rate, "{line}: {offered}/s");
+            assert!((0.5 * rate..1.1 * rate).contains(&offered), "{line}: {offered}/s");
         }
     }
 }
@@ -120,7 +121,7 @@ fn with_a_number_of_transactions() {
     pause(BEGINNING_MS);
     run.interrupt();
     let Run { record, .. } = ended_early(&sandbox, run.end());
-    assert!(record.counts.offered < 1000, "{:?}", record.counts);
+    assert!(record.counts.offered < 100_000, "{:?}", record.counts);
 }
 
 #[test]
@@ -164,13 +165,11 @@ fn twice_ends_without_a_record_and_leaves_nothing() {
             "name = \"w\"\n[[operation]]\nname = \"o\"\n[[operation.statement]]\nsql = \"{sql}\"\n"
         ),
     );
-    let mut run = sandbox.start("run w.toml --warmup 0s --time 1m --budget-every 1 --out r");
+    let run = sandbox.start("run w.toml --warmup 0s --time 1m --budget-every 1 --out r");
     sandbox.wait_for(&[".r.partial-", "latency.hlog"]);
     pause(BEGINNING_MS);
-    run.interrupt();
-    pause(600);
-    run.interrupt_until_it_ends();
-    let ran = run.end().stderr_has(&["once more", "interrupted again: nothing was recorded"]);
+    let ran = run.interrupt_twice();
+    let ran = ran.stderr_has(&["once more", "interrupted again: nothing was recorded"]);
     ran.exits(3);
     assert_eq!(sandbox.left(), ["w.toml"]);
 }

@@ -2,7 +2,8 @@
 //! private servers and for a shorter time, and print what the page explains.
 
 use crate::given_server::GivenServer;
-use crate::sandbox::{PATIENCE, Ran, Running, Sandbox, words};
+use crate::running::Running;
+use crate::sandbox::{PATIENCE, Ran, Sandbox, words};
 use dbtime_model::Product;
 use std::fmt::Write as _;
 use std::fs;

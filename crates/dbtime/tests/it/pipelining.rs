@@ -2,7 +2,8 @@
 //! when one fails or the server goes.
 
 use crate::given_server::{GivenServer, PRODUCTS};
-use crate::sandbox::{PATIENCE, Running, Sandbox, count, counts_add_up, number};
+use crate::running::Running;
+use crate::sandbox::{PATIENCE, Sandbox, count, counts_add_up, number};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_model::Product;
 use std::time::{Duration, Instant};

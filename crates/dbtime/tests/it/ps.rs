@@ -1,7 +1,8 @@
 //! `dbtime ps` beside children with known behaviour: what it says of them, of those that come and
 //! go, and of what is not there.
 
-use crate::sandbox::{PATIENCE, Ran, Running, Sandbox, number};
+use crate::running::Running;
+use crate::sandbox::{PATIENCE, Ran, Sandbox, number};
 use crate::worker::Worker;
 use serde_json::Value;
 use std::fs;

@@ -1,9 +1,10 @@
 //! A temporary folder to run dbtime in, and what can be asked of a process that has ended.
 
+use crate::running::Running;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// A folder on a disk, for what has to wait for one: the tests' temporary files may be in memory.
@@ -11,7 +12,7 @@ pub(crate) const DISK: &str = "/var/tmp";
 
 /// How long something is waited for that comes for sure: a server or a tracer may take a minute to
 /// start where the machine is busy.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(100);
 
 /// The working folder of the processes under test. Their temporary files go to `tmp` in it.
 pub(crate) struct Sandbox {
@@ -104,8 +105,7 @@ impl Sandbox {
 
     /// Starts `dbtime LINE`.
     pub(crate) fn start(&self, line: &str) -> Running {
-        let child = self.command(line).spawn().expect("dbtime starts");
-        Running { line: line.to_owned(), child }
+        Running::start(line, self.command(line))
     }
 
     /// Names of everything in the sandbox but its empty `tmp`, sorted.
@@ -188,64 +188,6 @@ pub(crate) fn words(line: &str) -> Vec<String> {
     }
     words.extend(word);
     words
-}
-
-/// A process that has been started.
-pub(crate) struct Running {
-    line: String,
-    child: Child,
-}
-
-impl Running {
-    pub(crate) fn interrupt(&self) {
-        self.signal(rustix::process::Signal::INT);
-    }
-
-    /// Interrupts it until it has ended: where a busy machine lets it hear of the first signal
-    /// late, it takes the next for the same one.
-    pub(crate) fn interrupt_until_it_ends(&mut self) {
-        while !self.has_ended() {
-            self.interrupt();
-            std::thread::sleep(Duration::from_millis(600));
-        }
-    }
-
-    /// Waits until it would end early, and not at once, when interrupted (SigCgt in proc(5)).
-    pub(crate) fn wait_until_it_catches_interrupts(&self) {
-        let status = format!("/proc/{}/status", self.child.id());
-        let begun = Instant::now();
-        let catches = || {
-            let text = fs::read_to_string(&status).unwrap_or_default();
-            let mask = text.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-            let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-            mask.is_some_and(|mask| mask & (1 << (2 - 1)) != 0)
-        };
-        while !catches() {
-            assert!(begun.elapsed() < PATIENCE, "{} catches nothing", self.line);
-            std::thread::sleep(Duration::from_millis(5));
-        }
-    }
-
-    pub(crate) fn pid(&self) -> u32 {
-        self.child.id()
-    }
-
-    pub(crate) fn kill(&self) {
-        self.signal(rustix::process::Signal::KILL);
-    }
-
-    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
-        let pid = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(pid, signal).expect("the process is there");
-    }
-
-    pub(crate) fn has_ended(&mut self) -> bool {
-        self.child.try_wait().expect("it is ours").is_some()
-    }
-
-    pub(crate) fn end(self) -> Ran {
-        Ran::new(&self.line, &self.child.wait_with_output().expect("it ends"))
-    }
 }
 
 /// How a process ended.

@@ -47,11 +47,13 @@ fn a_killed_server_that_comes_back_is_an_outage() {
         given.server.restart(&|_| {}, &RunStop::default()).expect("it comes back");
         pause(5.0);
         running.signal(Signal::INT);
-        // Whether a tenth failed, which ends it with 3, follows from how long the server was away.
         let ran = running.end();
-        assert!([Some(0), Some(3)].contains(&ran.code), "{ran:?}");
         let json = ran.json();
         counts_add_up(&json);
+        // How many failed follows from how long the server was away.
+        let of = |name: &str| count(&json, &format!("/counts/{name}"));
+        let is_served = 10 * of("failed") <= of("completed") + of("failed");
+        ran.exits(if is_served { 0 } else { 3 });
         assert!(count(&json, "/connections/lost") >= 8, "{}", json["connections"]);
         let from = number(&json, "/connections/outages/0/from_s");
         let until = number(&json, "/connections/outages/0/until_s");

@@ -1,6 +1,7 @@
 //! Runs that are written down, and runs of a sweep as processes of their own.
 
-use crate::sandbox::{Running, Sandbox, count};
+use crate::running::Running;
+use crate::sandbox::{PATIENCE, Sandbox, count};
 use dbtime_model::record::read_sweep_record;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -111,7 +112,7 @@ fn a_run_ends_with_the_sweep_that_was_killed() {
     let begun = Instant::now();
     while std::fs::read_to_string(format!("/proc/{run}/cmdline")).is_ok_and(|line| !line.is_empty())
     {
-        assert!(begun.elapsed() < Duration::from_secs(60), "process {run} goes on");
+        assert!(begun.elapsed() < PATIENCE, "process {run} goes on");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

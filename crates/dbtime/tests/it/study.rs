@@ -6,8 +6,7 @@ use dbtime_model::study::{RecordedStudy, study_file};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
-use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Two configurations of which the second takes a fifth longer; whatever else goes on here, of
 /// which the median knows least.
@@ -144,18 +143,19 @@ fn interrupted_it_says_how_to_go_on() {
     let sandbox = Sandbox::new();
     // The first run goes on for as long as the second command takes.
     sandbox.write("service.toml", &STUDY.replace("--transactions 40", "--time 2m --warmup 0s"));
-    let study = sandbox.command("study run service.toml --out s").spawn().expect("it starts");
+    let study = sandbox.start("study run service.toml --out s");
     let journal = sandbox.path("s").join(study_file::JOURNAL);
+    let begun = Instant::now();
     while !fs::read_to_string(&journal).is_ok_and(|text| text.contains("run_begun")) {
+        assert!(begun.elapsed() < PATIENCE, "no run began");
         std::thread::sleep(Duration::from_millis(10));
     }
     let second = sandbox.run("study resume s");
     second.refused(3, &["another dbtime is at work on s"]);
-    Command::new("kill").args(["-INT", &study.id().to_string()]).status().expect("kill");
-    let output = study.wait_with_output().expect("it ends");
-    assert_eq!(output.status.code(), Some(4));
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(text.contains("go on with dbtime study resume"), "{text}");
+    study.interrupt();
+    let ran = study.end();
+    ran.exits(4);
+    assert!(ran.out.contains("go on with dbtime study resume"), "{ran:?}");
     let read = RecordedStudy::read(&sandbox.path("s")).expect("whole");
     assert_eq!(read.history.runs.len(), 1);
     assert_eq!(read.history.finished, None);
@@ -318,7 +318,7 @@ fn a_program_that_fails_or_hangs_ends_with_all_that_it_started() {
     // Killed, dbtime leaves nothing behind either.
     sandbox.write("long.toml", &PROGRAM.replace("sleep $SERVICE;", "sleep 71.25;"));
     let running = sandbox.start("study run long.toml --out l --quiet");
-    let begun = std::time::Instant::now();
+    let begun = Instant::now();
     while sleeping() == 0 {
         assert!(begun.elapsed() < PATIENCE / 2, "no run began");
         std::thread::sleep(Duration::from_millis(20));
@@ -389,19 +389,23 @@ fn erlang_response(servers: u32, utilisation: f64) -> f64 {
     1.0 + all_busy / (below + all_busy) / (c * (1.0 - utilisation))
 }
 
-/// What differs from theory in a study of the queue.
+/// What differs from theory in a study of the queue; runs that were disturbed do not count, and
+/// there may be no others.
 fn unlike_theory(json: &Value) -> Vec<String> {
     let [half, more] = [0.5, 0.7].map(|utilisation| 5_000.0 * erlang_response(4, utilisation));
     let mut unlike = Vec::new();
     // 15 %: some four standard errors of so many responses, which queue behind one another.
     for (cell, expected) in [(0, half), (1, half), (2, more)] {
-        let mean = json["cells"][cell]["mean_us"].as_f64().expect("a mean");
-        if (mean / expected - 1.0).abs() >= 0.15 {
+        let mean = &json["cells"][cell]["mean_us"];
+        if mean.as_f64().is_none_or(|mean| (mean / expected - 1.0).abs() >= 0.15) {
             unlike.push(format!("{cell}: {mean} µs, by theory {expected}"));
         }
     }
     let change = &json["comparisons"][0]["comparison"]["metrics"][0]["change_pct"];
-    let [change, low, high] = [0, 1, 2].map(|at| change[at].as_f64().expect("an interval"));
+    let [Some(change), Some(low), Some(high)] = [0, 1, 2].map(|at| change[at].as_f64()) else {
+        unlike.push(format!("no change: {}", json["comparisons"]));
+        return unlike;
+    };
     assert!(low < change && change < high, "{low} .. {change} .. {high}");
     let expected = 100.0 * (more / half - 1.0);
     if (change - expected).abs() >= 20.0 {
@@ -415,7 +419,7 @@ fn a_study_of_a_queue_finds_what_queueing_theory_says() {
     let sandbox = Sandbox::new();
     sandbox.write("queue.toml", QUEUE);
     // A machine that stands still for a moment adds a queue that no theory knows of.
-    let mut tried = (1..=3).map(|at| {
+    let mut tried = (1..=8).map(|at| {
         let line = format!("study run queue.toml --out q{at} --quiet --json");
         unlike_theory(&document(&sandbox.run(&line)))
     });
@@ -424,7 +428,7 @@ fn a_study_of_a_queue_finds_what_queueing_theory_says() {
         seen.extend(unlike.iter().cloned());
         unlike.is_empty()
     });
-    assert!(is_alike, "three times: {seen:#?}");
+    assert!(is_alike, "each time: {seen:#?}");
 }
 
 /// What a level changes where the others are as they are, and not against one configuration.

@@ -36,7 +36,7 @@ mod wakes;
 
 use crate::given_server::GivenServer;
 use crate::raw_client::RawClient;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{PATIENCE, Sandbox};
 use dbtime_model::Product;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::Value;
@@ -47,9 +47,6 @@ use std::time::{Duration, Instant};
 
 /// A prime, so that no loop hits it by chance.
 const MANY: u64 = 1009;
-
-/// How long is waited for what has to come: attaching alone may take a minute.
-const PATIENCE: Duration = Duration::from_secs(150);
 
 /// A tracer that is attached.
 struct Tracer<'a> {
@@ -106,16 +103,27 @@ fn not_tested(printed: &str) {
 }
 
 /// Waits until every thread of a server waits for something: none has a request in hand that it is
-/// yet to read or to end, but those that wait for a lock or for a timer. For a few seconds at most:
-/// some servers are given more to do all the time.
+/// yet to read or to end, but those that wait for a lock or for a timer.
 fn until_at_rest(server: u32) {
+    let is_at_rest = comes_to_rest(server, Duration::from_secs(60));
+    assert!(is_at_rest, "the server is at work all the time");
+}
+
+/// Whether a server comes to rest within so long: some are given more to do all the time.
+fn comes_to_rest(server: u32, patience: Duration) -> bool {
     let begun = Instant::now();
     std::thread::sleep(Duration::from_millis(100));
     // The test itself is never at rest where it looks.
-    let is_other = server != std::process::id();
-    while is_other && is_at_work(server) && begun.elapsed() < Duration::from_secs(10) {
-        std::thread::sleep(Duration::from_millis(10));
+    if server == std::process::id() {
+        return true;
     }
+    // Twice in a row: between two pieces of its work it may wait for a moment.
+    let mut at_rest = 0;
+    while at_rest < 2 && begun.elapsed() < patience {
+        std::thread::sleep(Duration::from_millis(10));
+        at_rest = if is_at_work(server) { 0 } else { at_rest + 1 };
+    }
+    at_rest == 2
 }
 
 /// Whether a thread of a server, or of a process that it started, has a CPU, or waits for one or
@@ -183,8 +191,9 @@ impl<'a> Tracer<'a> {
     }
 
     fn interrupt(&self) {
-        // What was said a moment ago has been read by the server, and is over.
-        until_at_rest(self.server);
+        // What was said a moment ago has been read by the server, and is over; where clients go on
+        // there is no such moment.
+        comes_to_rest(self.server, Duration::from_secs(10));
         self.signal(rustix::process::Signal::INT);
     }
 
@@ -314,17 +323,6 @@ fn parts_add_up(requests: &[Value]) {
     };
     let off: Vec<&Value> = requests.iter().filter(is_off).collect();
     assert!(off.is_empty(), "{off:?}");
-}
-
-/// Waits until a server of PostgreSQL has nobody in the database that the clients use: who goes has
-/// its transactions counted at last.
-fn until_alone(server: &GivenServer) {
-    let begun = Instant::now();
-    let sql = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = 'postgres'";
-    while server.sql(sql).value() != Some("0") {
-        assert!(begun.elapsed() < PATIENCE, "somebody stays");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 /// A counter of the server's own.

@@ -14,6 +14,14 @@ pub(crate) struct WatchedRun {
     events: BufReader<ChildStdout>,
 }
 
+impl Drop for WatchedRun {
+    /// Also where a test fails.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 impl WatchedRun {
     /// Starts `dbtime LINE --events` and waits until its load has started.
     pub(crate) fn start(sandbox: &Sandbox, line: &str) -> Self {

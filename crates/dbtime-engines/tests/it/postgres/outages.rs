@@ -18,7 +18,16 @@ use std::time::Duration;
 const RATE: f64 = 300.0;
 
 /// How long a load may take to come to what is waited for.
-const PATIENCE: Nanos = Nanos::from_secs(60);
+const PATIENCE: Nanos = Nanos::from_secs(30);
+
+/// Ends a load when it goes, also where a wait fails: the load would go on for minutes.
+struct LoadEnd<'a>(&'a RunStop);
+
+impl Drop for LoadEnd<'_> {
+    fn drop(&mut self) {
+        self.0.at(now());
+    }
+}
 
 /// An open loop that works, `meanwhile` happens, and that works again; of a workload that counts.
 fn driven_while(
@@ -47,10 +56,11 @@ fn driven_while(
         let (plan, stop) = (&plan, &stop);
         let load = scope
             .spawn(move || drive::<PostgresProtocol>(plan, &shared, &sockets, &NoObserver, stop));
+        let end = LoadEnd(stop);
         wait_for_transactions(server, 300.0);
         meanwhile(server);
         wait_for_transactions(server, 300.0);
-        stop.at(now());
+        drop(end);
         load.join().expect("no panic").expect("connected")
     });
     let counts = driven.recorder.counts();

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::given_server::PRODUCTS;
-use crate::sandbox::Running;
+use crate::running::Running;
 use crate::tls::Certificates;
 
 /// Traces of each kind of connection that have to see requests.

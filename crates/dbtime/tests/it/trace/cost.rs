@@ -1,7 +1,7 @@
 //! What watching takes, and less of it.
 
 use super::*;
-use crate::sandbox::Running;
+use crate::running::Running;
 
 /// Some seconds of it, once watching was reduced step by step.
 const STATEMENTS: u64 = 2000;
@@ -29,7 +29,7 @@ fn load(sandbox: &Sandbox, server: &GivenServer) -> Running {
 fn end_after(statements: u64, before: u64, running: Running, server: &GivenServer) -> u64 {
     let begun = Instant::now();
     while status(server, "Com_do") < before + statements {
-        assert!(begun.elapsed() < Duration::from_secs(120), "the load does not go on");
+        assert!(begun.elapsed() < PATIENCE, "the load does not go on");
         std::thread::sleep(Duration::from_millis(50));
     }
     running.interrupt();

@@ -85,8 +85,9 @@ fn is_taken_by_the_driver(record: &Value) -> bool {
     part("wire") < 3.0 * part("client") && runq > 0.0 && runq <= 1.000_001 * part("client")
 }
 
-/// What the driver holds back as a network would is on its way, and not with the driver: never,
-/// were it taken for the driver's; a machine that stands still makes something of it so once.
+/// What the driver holds back as a network would is on its way, and not with the driver. Taken for
+/// the driver's, it would never be the wire's; a machine that stands still may make it so in one
+/// attempt.
 #[test]
 fn a_simulated_network_is_the_wire() {
     for product in PRODUCTS {
@@ -201,10 +202,11 @@ fn cut_short(server: &GivenServer, victim: &str) -> Option<(Value, String)> {
     Some((serde_json::from_str(&record).expect("JSON"), ran.out))
 }
 
-/// Waits until a process has a thread of this name, for a minute at most.
+/// Waits until a process has a thread of this name.
 pub(super) fn wait_for_thread(process: u32, name: &str) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while Instant::now() < deadline && !has_thread(process, name) {
+    let begun = Instant::now();
+    while !has_thread(process, name) {
+        assert!(begun.elapsed() < PATIENCE, "process {process} has no thread {name}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

@@ -1,14 +1,16 @@
 //! The same of connections that are encrypted.
 
 use super::*;
-use crate::given_server::PRODUCTS;
+use crate::given_server::{PRODUCTS, patient};
 use crate::tls::Certificates;
 use std::collections::BTreeMap;
 
-/// A server that lets its clients encrypt.
+/// A server that lets its clients encrypt, and wait for locks as long as it takes.
 pub(super) fn start(product: Product) -> (Certificates, GivenServer) {
     let certificates = Certificates::new(&GivenServer::start(product, &[]));
-    let server = certificates.server(product);
+    let server = certificates.server_by(product, |settings| {
+        GivenServer::start(product, &[settings, patient(product)].concat())
+    });
     (certificates, server)
 }
 
@@ -176,14 +178,11 @@ fn connections_that_were_encrypted_before_are_followed() {
         ));
         driven::wait_for_thread(running.pid(), "load");
         std::thread::sleep(Duration::from_secs(2));
-        let Some(tracer) = Tracer::attach(&sandbox, &server, "") else {
-            running.kill();
-            return;
-        };
+        let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
         let command = if product == Product::Postgres { "E:EXECUTE" } else { "17:EXECUTE" };
         tracer.until_printed(command, 200);
         running.interrupt();
-        running.end();
+        running.end().exits(0);
         let seen = tracer.end();
         seen.adds_up();
         for trouble in ["tls", "unparsed", "resync", "pipelined_over", "unread"] {

@@ -31,7 +31,7 @@ pub(super) fn a_sleep_is_no_lock(server: &GivenServer) {
     sleeps.sort_by(|one, other| part_ms(one, "sleep").total_cmp(&part_ms(other, "sleep")));
     assert!(part_ms(sleeps[2], "sleep") >= 45.0, "{sleeps:?}");
     let unread = seen.one("SELECT REPEAT('x', 8000000)");
-    assert!(part_ms(unread, "net") >= 150.0, "{unread}");
+    assert!(part_ms(unread, "net") >= 1000.0, "{unread}");
     let busy = seen.one("DO BENCHMARK(300000, SHA2('a', 256))");
     assert!(part_ms(busy, "cpu") > 5.0 && part_ms(busy, "sleep") == 0.0, "{busy}");
 }
@@ -92,7 +92,7 @@ pub(super) fn waits_for_commits_have_names(server: &GivenServer) {
         seen.requests.iter().map(|one| &one["blocker"]).filter(|one| one.is_object()).collect();
     let called = |name: &str| blockers.iter().filter(|one| one["lock"] == name).count();
     let (group, binlog) = (called("group commit"), called("binlog"));
-    // Nearly all of them; there are more others where who has a mutex has no CPU.
+    // Most of them; there are more others where who has a mutex has no CPU.
     assert!(group > 0 && 2 * (group + binlog) > blockers.len(), "{group} {blockers:?}");
 }
 
@@ -149,8 +149,8 @@ fn what_lies_in_the_socket_before_it_is_read_is_the_queue_and_no_part_of_the_res
         let begun = Instant::now();
         client.queries_at_once("DO 1, SLEEP(0.02)", 5);
         let all_us = begun.elapsed().as_secs_f64() * 1e6;
-        // Half a second and more of CPU: the next comes meanwhile, though this stands still.
-        let work = "DO 2, BENCHMARK(2000000, MD5('a'))";
+        // Far more than a second of CPU: the next comes meanwhile, though this stands still.
+        let work = "DO 2, BENCHMARK(6000000, MD5('a'))";
         busy.iter_mut().for_each(|busy| busy.ask(work));
         std::thread::sleep(Duration::from_millis(20));
         client.query("DO 3");

@@ -1,6 +1,7 @@
 //! Who may watch, and what they may do while they read what comes from clients.
 
 use super::*;
+use crate::running::{HAS_HEARD, ends_by_one_more};
 use rustix::process::{Pid, Signal, geteuid, kill_process, test_kill_process};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -103,20 +104,6 @@ fn a_recording_has_its_end_whoever_is_killed_beside_the_reader() {
     sandbox.run("trace it.trace").prints(&["DO ?", "requests"]);
 }
 
-/// Presses Ctrl-C until it ends: one that came too soon behind the first is taken for the same, and
-/// where it stood still two are one. Returns its exit code.
-fn ends_at_the_next(tracer: &mut Tracer<'_>) -> Option<i32> {
-    let begun = Instant::now();
-    loop {
-        std::thread::sleep(Duration::from_millis(700));
-        if let Some(status) = tracer.child.try_wait().expect("it is ours") {
-            return status.code();
-        }
-        assert!(begun.elapsed() < PATIENCE, "Ctrl-C does not end it");
-        tracer.signal(Signal::INT);
-    }
-}
-
 #[test]
 fn a_second_ctrl_c_names_the_recording_that_is_there() {
     let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
@@ -126,7 +113,8 @@ fn a_second_ctrl_c_names_the_recording_that_is_there() {
     // The first Ctrl-C has the tracer wait for the end of the recording.
     kill_process(pid(reader), Signal::STOP).expect("it is there");
     tracer.interrupt();
-    assert_eq!(ends_at_the_next(&mut tracer), Some(3));
+    lines_until(&mut tracer, HAS_HEARD, PATIENCE);
+    assert_eq!(ends_by_one_more(&mut tracer.child), Some(3));
     kill_process(pid(reader), Signal::CONT).expect("it is there");
     wait_for_the_end_of(reader);
     let mut err = String::new();

@@ -85,7 +85,7 @@ fn waits_for_files_are_added_up_and_are_the_parts_of_the_statements() {
     assert!(out.contains("\nWaits for files\n") && out.contains("  ib_logfile0  "), "{out}");
     // The statement that waited says so too.
     let (_, insert) = out.split_once("REPLACE d.f VALUES (...)").unwrap_or_else(|| panic!("{out}"));
-    let below: String = insert.lines().skip(1).take(3).collect();
+    let below: String = insert.lines().skip(1).take(6).collect();
     assert!(below.contains(" of ib_logfile0 "), "{out}");
 }
 
