@@ -18,10 +18,11 @@ kernel=$1 shared=$2 script=$3
 ramdisk=$(mktemp -d "${TMPDIR:-/tmp}/dbtime-ramdisk.XXXXXX")
 guest=
 leave() {
-    [ -z "$guest" ] || kill "$guest" 2>/dev/null || true
+    [ -z "$guest" ] || { kill "$guest" && wait "$guest"; } 2>/dev/null || true
     rm -rf "$ramdisk"
 }
 trap leave EXIT
+trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 mkdir -p "$ramdisk/bin" "$ramdisk/modules" "$ramdisk/host" "$ramdisk/memory" "$ramdisk/system" \

@@ -44,10 +44,11 @@ work=$(mktemp -d "${TMPDIR:-/var/tmp}/dbtime-kernels.XXXXXX")
 guests=
 stop() {
     # shellcheck disable=SC2086 # words are wanted
-    [ -z "$guests" ] || kill $guests 2>/dev/null || true
+    [ -z "$guests" ] || { kill $guests; wait $guests; } 2>/dev/null || true
     rm -rf "$work"
 }
 trap stop EXIT
+trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
@@ -118,8 +119,8 @@ while [ $# -gt 0 ]; do
             report "$name" FAILED
             failed=1
         fi
+        guests=${guests# "$guest"}
     done
-    guests=
 done
 tables=()
 for verified in "$work"/*/verified; do

@@ -43,6 +43,7 @@ void capture_begin(void)
 	side = 0;
 	last_connection = 0;
 	last_client_end = 0;
+	second_gaps = 0;
 	last_clock_ahead = 0;
 	walk_began = 0;
 }

@@ -89,8 +89,9 @@ pub struct TraceLedger {
     /// Connections whose user is known.
     #[serde(default)]
     pub logins: u64,
-    /// Reads, writes and other events, of any process, that the kernel ran no program for, because
-    /// another thread was within it on that CPU: requests may be missing.
+    /// Events, of any process, that the kernel ran no program for, because another thread was
+    /// within it on that CPU, and times that it may have run none for some: requests may be
+    /// missing.
     #[serde(default)]
     pub missed_events: u64,
 }

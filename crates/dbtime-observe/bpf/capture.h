@@ -317,6 +317,7 @@ enum count {
 	COUNT_LOCKS_LOST,	/* waits for locks, and who let them go, for which the stream had no room */
 	COUNT_NOT_STREAMED,		/* not handed on, for that was to cost less: see enum depth */
 	COUNT_STACKS_LOST,	/* for which the table or the stream had no room */
+	COUNT_BOTH_TAKEN,	/* times that events may have found both programs for them taken */
 	COUNTS,
 };
 
@@ -407,7 +408,7 @@ struct settings {
 	__u32 driver;		/* the process of the run that servers are watched beside; 0: of none */
 	__u32 stacks;		/* whether stacks are kept */
 	__u32 finds_threads;	/* whether the kernel finds a thread by its number, which it does since 6.2 */
-	__u32 reserved;
+	__u32 preempts_programs;	/* whether threads are pre-empted within programs of tracepoints */
 	char user[NAME_ROOM];
 	char database[NAME_ROOM];
 };

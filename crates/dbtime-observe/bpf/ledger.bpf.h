@@ -46,32 +46,36 @@ static __always_inline void count(enum count what)
 		__sync_fetch_and_add(&processor->counts.count[what], 1);
 }
 
-/* A program begins to run. Returns when, if this run is timed; 0: it is not. */
-static __always_inline __u64 begin_run(void)
+/* A run of a program. */
+struct timed_run {
+	__u64 since;		/* 0: it is not timed */
+	__u32 stint_count;	/* of the CPU, then */
+};
+
+/* A program begins to run. */
+static __always_inline struct timed_run begin_run(void)
 {
 	struct processor *processor = this_processor();
+	struct timed_run run = {};
 
-	if (!processor)
-		return 0;
-	if (processor->cost.runs++ % TIMED_CYCLE >= TIMED)
-		return 0;
-	processor->timed_stint = processor->stint_count;
-	return bpf_ktime_get_ns();
+	if (!processor || processor->cost.runs++ % TIMED_CYCLE >= TIMED)
+		return run;
+	run.stint_count = processor->stint_count;
+	run.since = bpf_ktime_get_ns();
+	return run;
 }
 
 /* It has done what it does, with so many switches of the CPU. Where there were others, its thread was
  * pre-empted within it, and what others did then is not its time. */
-static __always_inline void end_run_with(__u64 since, __u32 switches)
+static __always_inline void end_run_with(struct timed_run run, __u32 switches)
 {
 	struct processor *processor;
 	struct cost *cost;
 
-	if (!since)
+	if (!run.since)
 		return;
 	processor = this_processor();
-	if (!processor)
-		return;
-	if (processor->stint_count != processor->timed_stint + switches)
+	if (!processor || processor->stint_count != run.stint_count + switches)
 		return;
 	cost = &processor->cost;
 	/* Of what ends soon the cold ones are all there is. */
@@ -79,12 +83,12 @@ static __always_inline void end_run_with(__u64 since, __u32 switches)
 		return;
 	cost->timed++;
 	/* With it goes what a reading takes, which stands for what counting takes in all runs. */
-	cost->length += bpf_ktime_get_ns() - since;
+	cost->length += bpf_ktime_get_ns() - run.since;
 }
 
-static __always_inline void end_run(__u64 since)
+static __always_inline void end_run(struct timed_run run)
 {
-	end_run_with(since, 0);
+	end_run_with(run, 0);
 }
 
 /* A probe was hit: that costs a trap, beside what is done then. */
@@ -102,11 +106,11 @@ static __always_inline void name##_does(struct pt_regs *context);         \
 SEC("uprobe.multi")                                                       \
 int name(struct pt_regs *context)                                         \
 {                                                                         \
-	__u64 since = begin_run();                                             \
+	struct timed_run run = begin_run();                                    \
 									  \
 	count_trap();                                                        \
 	name##_does(context);                                             \
-	end_run(since);                                                   \
+	end_run(run);                                                     \
 	return 0;                                                         \
 }                                                                         \
 static __always_inline void name##_does(struct pt_regs *context)

@@ -25,20 +25,20 @@ static __always_inline void set_expiring(__u32 is_expiring)
 SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(on_timer)
 {
-	__u64 since = begin_run();
+	struct timed_run run = begin_run();
 
 	set_expiring(1);
-	end_run(since);
+	end_run(run);
 	return 0;
 }
 
 SEC("tp_btf/hrtimer_expire_exit")
 int BPF_PROG(on_timer_end)
 {
-	__u64 since = begin_run();
+	struct timed_run run = begin_run();
 
 	set_expiring(0);
-	end_run(since);
+	end_run(run);
 	return 0;
 }
 

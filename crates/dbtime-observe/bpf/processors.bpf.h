@@ -6,6 +6,9 @@
 #ifndef DBTIME_PROCESSORS_H
 #define DBTIME_PROCESSORS_H
 
+/* Switches of CPUs while a thread was within a second program there. */
+__u32 second_gaps;
+
 #define STINTS 64		/* that are kept of a CPU; a power of two */
 
 /* The time that a thread had a CPU: from the end of the stint before. */
@@ -15,12 +18,20 @@ struct stint {
 	struct name name;
 };
 
+/*
+ * The kernel runs a program for one thread of a CPU at a time, and leaves it out for others. Since 7.0
+ * threads are pre-empted within programs of tracepoints: there a second program follows the first, on
+ * what is read and on what is written, and does what that has left out.
+ */
+enum turn { TURN_FIRST, TURN_SECOND, TURNS };
+enum way { WAY_READ, WAY_WRITE, WAYS };
+
 struct processor {
 	struct counts counts;
 	struct cost cost;
 	__u32 is_expiring;	/* a timer expires: what that wakes the interrupted thread did not wake */
 	__u32 stint_count;	/* how many there have been */
-	__u32 timed_stint;	/* how many when the run began that is timed */
+	__u32 turns_taken[WAYS][TURNS];	/* whether a thread is within that program */
 	struct stint stints[STINTS];	/* the latest */
 };
 

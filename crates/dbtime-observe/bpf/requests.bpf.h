@@ -41,6 +41,14 @@ static __always_inline void copy_server_text(struct connection *connection)
 	request->flags |= stored->is_cut ? REQUEST_SERVER_TEXT | REQUEST_CUT : REQUEST_SERVER_TEXT;
 }
 
+/* A function of its own, which the verifier looks at once. Global: see `close_request`. */
+__noinline int publish_progress(struct connection *connection, struct thread *thread, __u64 now)
+{
+	if (connection && thread)
+		publish_parts(thread, &connection->request, &connection->waits, now);
+	return 0;
+}
+
 /* Records the progress of a request: its last write, and the parts so far. Global: see `close_request`. */
 __noinline int note_progress(struct connection *connection, __u64 now)
 {
@@ -52,7 +60,14 @@ __noinline int note_progress(struct connection *connection, __u64 now)
 	connection->request.end = now;
 	if (!thread || only_counts())
 		return 0;
-	publish_parts(thread, &connection->request, &connection->waits, now);
+	/* Pre-empted since, within this program, or meanwhile: response and parts end where it goes on. */
+	for (int i = 0; i < 3; i++) {
+		if (thread->on_cpu_at > now)
+			connection->request.end = now = bpf_ktime_get_ns();
+		publish_progress(connection, thread, now);
+		if (thread->on_cpu_at <= now)
+			break;
+	}
 	if (thread->file_wait_count != connection->file_wait_count) {
 		connection->file_wait_count = thread->file_wait_count;
 		__builtin_memcpy(connection->files.waits, thread->files.waits,

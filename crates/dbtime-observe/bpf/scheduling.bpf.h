@@ -204,12 +204,13 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int state)
 {
+	struct timed_run run;
 	struct thread *thread;
-	__u64 now, since;
+	__u64 now;
 
 	if (phase == PHASE_BEFORE)
 		return 0;
-	since = begin_run();
+	run = begin_run();
 	now = bpf_ktime_get_ns();
 	add_stint(prev, now);
 	thread = thread_of(prev);
@@ -221,7 +222,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	thread = thread_of(next);
 	if (thread)
 		switch_in(thread, next, now, 1);
-	end_run_with(since, 1);
+	end_run_with(run, 1);
 	return 0;
 }
 
@@ -243,13 +244,13 @@ static __always_inline void wakeup(struct task_struct *task)
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *task)
 {
-	__u64 since;
+	struct timed_run run;
 
 	if (phase == PHASE_BEFORE)
 		return 0;
-	since = begin_run();
+	run = begin_run();
 	wakeup(task);
-	end_run(since);
+	end_run(run);
 	return 0;
 }
 

@@ -46,30 +46,69 @@ static __always_inline void finish_after_end(struct sock *sk, int is_read)
 	count_in_flight(connection);
 }
 
-/*
- * The kernel runs a program for one thread of a CPU at a time, and leaves it out for others. Since 7.0
- * threads are pre-empted within programs of tracepoints: there a second program follows the first, and does
- * what that has left out.
- */
-enum turn { TURN_FIRST, TURN_SECOND };
+/* A thread within one of the two programs. */
+struct turn_run {
+	enum way way;
+	enum turn turn;
+	__u32 stint_count;	/* of the CPU when it entered */
+	__u32 second_gaps;	/* then */
+	int is_other_taken;	/* another thread was within the other program then */
+};
 
-/* Whether the first program saw this read or write of a connection. */
-static __always_inline int was_seen_first(__u8 *has_seen, enum turn turn)
+static __always_inline struct turn_run enter_turn(enum way way, enum turn turn)
 {
-	__u8 was_seen = *has_seen;
+	struct processor *of = settings.preempts_programs ? this_processor() : NULL;
+	struct turn_run run = { .way = way, .turn = turn };
 
-	*has_seen = turn == TURN_FIRST;
-	return turn == TURN_SECOND && was_seen;
+	if (!of)
+		return run;
+	of->turns_taken[way][turn] = 1;
+	run.stint_count = of->stint_count;
+	run.second_gaps = second_gaps;
+	run.is_other_taken = of->turns_taken[way][!turn];
+	return run;
 }
 
-static __always_inline void handle_receive(struct sock *sk, int result, int flags, enum turn turn)
+/* It leaves it. Where it was pre-empted while both were taken, others may have found neither free. Where
+ * threads are not followed no switches are counted. */
+static __always_inline void leave_turn(struct turn_run *run)
+{
+	struct processor *of = settings.preempts_programs ? this_processor() : NULL;
+
+	if (!of)
+		return;
+	of->turns_taken[run->way][run->turn] = 0;
+	if (run->is_other_taken && (only_counts() || of->stint_count != run->stint_count))
+		count(COUNT_BOTH_TAKEN);
+}
+
+/*
+ * Whether the first program saw this read or write: it leaves a mark. One that the second was left out of
+ * may still be there at the connection's next; it is of another number then, for whoever was within the
+ * second program had to lose the CPU there.
+ */
+static __always_inline int was_seen_first(struct connection *connection, struct turn_run *run)
+{
+	__u32 *seen = &connection->seen[run->way], was = *seen;
+
+	*seen = run->turn == TURN_FIRST ? second_gaps << 1 | 1 : 0;
+	if (run->turn == TURN_FIRST || !was)
+		return 0;
+	if (was != (run->second_gaps << 1 | 1))
+		count(COUNT_BOTH_TAKEN);
+	return 1;
+}
+
+static __always_inline void handle_receive(struct sock *sk, int result, int flags,
+					      struct turn_run *run)
 {
 	struct connection *connection;
 
 	if (flags & MSG_PEEK)
 		return;
 	if (is_driver()) {
-		if (sk && result > 0 && is_watching())
+		/* What the first was left out of is not known: the second may come behind other bytes. */
+		if (run->turn == TURN_FIRST && sk && result > 0 && is_watching())
 			note_taken(sk);
 		return;
 	}
@@ -78,7 +117,7 @@ static __always_inline void handle_receive(struct sock *sk, int result, int flag
 		return;
 	}
 	connection = followed_connection(sk);
-	if (!connection || was_seen_first(&connection->has_seen_read, turn))
+	if (!connection || was_seen_first(connection, run))
 		return;
 	if (result > 0) {
 		if (is_encrypted(connection))
@@ -97,20 +136,24 @@ static __always_inline void handle_receive(struct sock *sk, int result, int flag
 SEC("tp_btf/sock_recv_length")
 int BPF_PROG(on_receive, struct sock *sk, int result, int flags)
 {
-	__u64 since = begin_run();
+	struct turn_run turn = enter_turn(WAY_READ, TURN_FIRST);
+	struct timed_run run = begin_run();
 
-	handle_receive(sk, result, flags, TURN_FIRST);
-	end_run(since);
+	handle_receive(sk, result, flags, &turn);
+	end_run(run);
+	leave_turn(&turn);
 	return 0;
 }
 
 SEC("tp_btf/sock_recv_length")
 int BPF_PROG(on_receive_again, struct sock *sk, int result, int flags)
 {
-	__u64 since = begin_run();
+	struct turn_run turn = enter_turn(WAY_READ, TURN_SECOND);
+	struct timed_run run = begin_run();
 
-	handle_receive(sk, result, flags, TURN_SECOND);
-	end_run(since);
+	handle_receive(sk, result, flags, &turn);
+	end_run(run);
+	leave_turn(&turn);
 	return 0;
 }
 
@@ -133,14 +176,14 @@ static __always_inline void handle_data_ready(struct sock *sk)
 SEC("tp_btf/sk_data_ready")
 int BPF_PROG(on_bytes, struct sock *sk)
 {
-	__u64 since = begin_run();
+	struct timed_run run = begin_run();
 
 	handle_data_ready(sk);
-	end_run(since);
+	end_run(run);
 	return 0;
 }
 
-static __always_inline void handle_send(struct sock *sk, int result, enum turn turn)
+static __always_inline void handle_send(struct sock *sk, int result, struct turn_run *run)
 {
 	struct connection *connection;
 	struct request *request;
@@ -153,7 +196,7 @@ static __always_inline void handle_send(struct sock *sk, int result, enum turn t
 		return;
 	}
 	connection = followed_connection(sk);
-	if (!connection || was_seen_first(&connection->has_seen_write, turn))
+	if (!connection || was_seen_first(connection, run))
 		return;
 	now = bpf_ktime_get_ns();
 	request = &connection->request;
@@ -196,20 +239,24 @@ static __always_inline void handle_send(struct sock *sk, int result, enum turn t
 SEC("tp_btf/sock_send_length")
 int BPF_PROG(on_send, struct sock *sk, int result, int flags)
 {
-	__u64 since = begin_run();
+	struct turn_run turn = enter_turn(WAY_WRITE, TURN_FIRST);
+	struct timed_run run = begin_run();
 
-	handle_send(sk, result, TURN_FIRST);
-	end_run(since);
+	handle_send(sk, result, &turn);
+	end_run(run);
+	leave_turn(&turn);
 	return 0;
 }
 
 SEC("tp_btf/sock_send_length")
 int BPF_PROG(on_send_again, struct sock *sk, int result, int flags)
 {
-	__u64 since = begin_run();
+	struct turn_run turn = enter_turn(WAY_WRITE, TURN_SECOND);
+	struct timed_run run = begin_run();
 
-	handle_send(sk, result, TURN_SECOND);
-	end_run(since);
+	handle_send(sk, result, &turn);
+	end_run(run);
+	leave_turn(&turn);
 	return 0;
 }
 
@@ -222,10 +269,11 @@ SEC("fexit/" function)                                                        \
 int BPF_PROG(name, struct socket *socket, void *message, unsigned long size, \
 	     int flags, int result)                                           \
 {                                                                             \
-	__u64 since = begin_run();                                                 \
+	struct turn_run turn = { .way = WAY_READ, .turn = TURN_FIRST };             \
+	struct timed_run run = begin_run();                                        \
 									      \
-	handle_receive(socket->sk, result, flags, TURN_FIRST);                \
-	end_run(since);                                                       \
+	handle_receive(socket->sk, result, flags, &turn);                     \
+	end_run(run);                                                         \
 	return 0;                                                             \
 }
 
@@ -234,10 +282,11 @@ SEC("fexit/" function)                                                        \
 int BPF_PROG(name, struct socket *socket, void *message, unsigned long size, \
 	     int result)                                                      \
 {                                                                             \
-	__u64 since = begin_run();                                                 \
+	struct turn_run turn = { .way = WAY_WRITE, .turn = TURN_FIRST };            \
+	struct timed_run run = begin_run();                                        \
 									      \
-	handle_send(socket->sk, result, TURN_FIRST);                          \
-	end_run(since);                                                       \
+	handle_send(socket->sk, result, &turn);                               \
+	end_run(run);                                                         \
 	return 0;                                                             \
 }
 
@@ -251,10 +300,10 @@ SENT_BY(on_inet6_send, "inet6_sendmsg")
 SEC("fentry/sock_def_readable")
 int BPF_PROG(on_readable, struct sock *sk)
 {
-	__u64 since = begin_run();
+	struct timed_run run = begin_run();
 
 	handle_data_ready(sk);
-	end_run(since);
+	end_run(run);
 	return 0;
 }
 

@@ -107,15 +107,16 @@ SEC("perf_event")
 int on_sample(void *context)
 {
 	struct thread *thread = is_watching() ? current_thread() : NULL;
-	__u64 since, user, kernel;
+	struct timed_run run;
+	__u64 user, kernel;
 
 	if (!thread || !thread->connection)
 		return 0;
-	since = begin_run();
+	run = begin_run();
 	user = keep_stack(context, ROOM_ON_CPU, BPF_F_USER_STACK);
 	kernel = keep_stack(context, ROOM_ON_CPU, 0);
 	stream_stack(thread, PART_CPU, user, kernel, bpf_ktime_get_ns(), 0);
-	end_run(since);
+	end_run(run);
 	return 0;
 }
 

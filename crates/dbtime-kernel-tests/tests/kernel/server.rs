@@ -42,7 +42,8 @@ impl WatchedServer {
         machine.set_age(age);
         let idle = machine.task(0, None, "swapper");
         let task = machine.task(PROCESS, None, "server");
-        let settings = settings(stream, true, age != KernelAge::Older);
+        let features = (age != KernelAge::Older, age == KernelAge::Newer);
+        let settings = settings(stream, true, features);
         let capture = CapturePrograms::begin(&mut machine, &settings, CaptureDetail::Everything);
         machine.put("servers", &PROCESS.to_ne_bytes(), &server_row(protocol));
         machine.put("ports", &PORT.to_ne_bytes(), &[1]);

@@ -305,7 +305,8 @@ mirrored_structs! {
         stacks: u32,
         /// Whether the kernel finds a thread by its number.
         finds_threads: u32,
-        reserved: u32,
+        /// Whether threads are pre-empted within programs of tracepoints.
+        preempts_programs: u32,
         user: [u8; NAME_ROOM],
         database: [u8; NAME_ROOM],
     }

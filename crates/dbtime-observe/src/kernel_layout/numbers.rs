@@ -120,7 +120,8 @@ mirrored_enums! {
         COUNT_LOCKS_LOST = 20,
         COUNT_NOT_STREAMED = 21,
         COUNT_STACKS_LOST = 22,
-        COUNTS = 23,
+        COUNT_BOTH_TAKEN = 23,
+        COUNTS = 24,
     }
 
     "shape": u64 {

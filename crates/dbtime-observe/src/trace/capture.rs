@@ -353,7 +353,7 @@ impl Capture {
         let requests = self.drain_requests(true)?;
         let (mut ledger, cost) = (self.ledger()?, self.cost()?);
         if is_watching {
-            ledger.missed_events = self.helper.missed_events()? - self.missed_before;
+            ledger.missed_events += self.helper.missed_events()? - self.missed_before;
         } else {
             // Nobody could look what became of them.
             ledger.in_flight = ledger.vanished().max(0).cast_unsigned();

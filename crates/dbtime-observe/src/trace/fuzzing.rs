@@ -7,6 +7,7 @@ use super::decode::naming::ServerNaming;
 use super::decode::request_decoder::RequestDecoder;
 use super::decode::sessions::TracedSessions;
 use super::decode::walks;
+use super::kernel::kernel_features::KernelFeatures;
 use super::kernel::layout::server;
 use super::kernel::stream::CaptureConfig;
 use super::kernel::sum_layout::{add_counts, row, totals};
@@ -70,9 +71,15 @@ pub fn program(file: &[u8]) {
     let _ = ProgramConstants::parse(file).and_then(|constants| tranches(&program, &constants));
 }
 
-/// How the kernel's programs are told to work, as they take it.
-pub fn settings(stream: &CaptureConfig, follows_threads: bool, finds_threads: bool) -> Vec<u8> {
-    stream.settings(follows_threads, finds_threads).as_bytes().to_vec()
+/// How the kernel's programs are told to work, as they take it, on a kernel that finds threads by
+/// their numbers and pre-empts them within programs, or not.
+pub fn settings(
+    stream: &CaptureConfig,
+    follows_threads: bool,
+    (finds_threads, preempts_programs): (bool, bool),
+) -> Vec<u8> {
+    let kernel = KernelFeatures { finds_threads, preempts_programs, ..KernelFeatures::default() };
+    stream.settings(follows_threads, kernel).as_bytes().to_vec()
 }
 
 /// A row of the table of servers: one without probes.

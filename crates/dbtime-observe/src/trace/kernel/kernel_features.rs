@@ -7,6 +7,7 @@ use super::refusal::kernel_error;
 use crate::trace::error::TraceError;
 use memchr::memmem;
 use rustix::system::uname;
+use std::path::Path;
 use std::sync::OnceLock;
 
 /// The kernel's description of its own types (BTF).
@@ -41,7 +42,7 @@ const BY_FUNCTIONS: [&str; 7] = [
 ];
 
 /// What each of these does, its second does where the kernel has left it out.
-const SECONDS: [(&str, &str); 2] =
+pub(crate) const SECONDS: [(&str, &str); 2] =
     [("on_receive", "on_receive_again"), ("on_send", "on_send_again")];
 
 /// Of the programs of sockets the ones without which requests are seen all the same.
@@ -51,7 +52,7 @@ const OPTIONAL_OF_SOCKETS: [&str; 2] = ["on_bytes", "on_readable"];
 pub(crate) const THREAD_WALK: &str = "iter_threads";
 
 /// What this kernel has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KernelFeatures {
     /// Tracepoints of what sockets read and send.
     pub(crate) has_socket_tracepoints: bool,
@@ -77,8 +78,12 @@ impl KernelFeatures {
     fn look() -> Result<Self, TraceError> {
         let types = std::fs::read(KERNEL_TYPES).map_err(|error| {
             kernel_error(format!(
-                "it does not describe its types ({KERNEL_TYPES}: {error}): it was built without \
-                 CONFIG_DEBUG_INFO_BTF, or is older than Linux 5.4"
+                "it does not describe its types ({KERNEL_TYPES}: {error}): {}",
+                match Path::new("/sys/kernel").exists() {
+                    true =>
+                        "it was built without CONFIG_DEBUG_INFO_BTF, or is older than Linux 5.4",
+                    false => "/sys is not mounted here; mount it, or pass it into the container",
+                }
             ))
         })?;
         Self::of(&types, &uname().release().to_string_lossy())
@@ -122,18 +127,10 @@ impl KernelFeatures {
         match (BY_FUNCTIONS.contains(&program), refused) {
             (true, TraceError::Kernel(why)) => kernel_error(format!(
                 "it has no tracepoints of sockets (since 6.3), and takes no programs on its \
-                 functions either: {why}"
+                 functions either (on arm64 none does before 6.4): {why}; use a later kernel"
             )),
             (_, refused) => refused,
         }
-    }
-
-    /// Whether events are lost where the kernel leaves a program out: no second does what it does,
-    /// and it does more than to tell when bytes came.
-    pub(crate) fn loses_without(self, program: &str) -> bool {
-        let second = SECONDS.iter().find(|(first, _)| *first == program);
-        !OPTIONAL_OF_SOCKETS.contains(&program)
-            && second.is_none_or(|(_, second)| !self.takes(second))
     }
 
     /// Whether no request is seen without a program.
@@ -187,7 +184,6 @@ mod tests {
             preempts_programs: false,
         };
         assert_eq!(old, features);
-        assert!(old.loses_without("on_unix_send") && !old.loses_without("on_readable"));
         assert!(old.takes("on_unix_send") && old.needs("on_unix_send") && old.takes(THREAD_WALK));
         assert!(!old.takes("on_send") && !old.needs("on_send") && !old.needs("on_readable"));
         let new = types(&[
@@ -199,8 +195,7 @@ mod tests {
         let newest = KernelFeatures::of(&new, "7.2.13+deb14-amd64").expect("enough");
         let new = KernelFeatures::of(&new, "6.18.44").expect("enough");
         assert!(newest.takes("on_send_again") && !newest.needs("on_send_again"));
-        assert!(newest.loses_without("on_send_again") && !newest.loses_without("on_send"));
-        assert!(!new.takes("on_send_again") && new.loses_without("on_send"));
+        assert!(!new.takes("on_send_again"));
         assert!(new.has_multi_probes && new.needs("on_receive") && new.takes("on_switch"));
         assert!(!new.takes("on_unix_send") && !new.takes(THREAD_WALK) && !new.needs("on_bytes"));
     }
@@ -210,7 +205,7 @@ mod tests {
         let kernel = KernelFeatures::of(&types(&[]), "5.19.0").expect("enough");
         let refused = || kernel_error("EPERM");
         let told = kernel.without("on_unix_send", refused()).to_string();
-        assert!(told.contains("no tracepoints") && told.ends_with("EPERM"), "{told}");
+        assert!(told.contains("no tracepoints") && told.contains("EPERM; use"), "{told}");
         assert_eq!(kernel.without("iter_final", refused()), refused());
     }
 

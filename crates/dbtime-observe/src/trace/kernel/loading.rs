@@ -15,7 +15,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Seek};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use zerocopy::IntoBytes;
 
 /// The programs, as `bpf/build.sh` built them for this kind of machine.
@@ -34,7 +34,7 @@ pub(crate) const TIMERS: [&str; 2] = ["on_timer", "on_timer_end"];
 const PARTS: &str = "where responses went";
 
 /// Features of programs that no probe runs: what a report lacks without each.
-const FEATURES: [(&str, &str); 13] = [
+const FEATURES: [(&str, &str); 15] = [
     ("on_switch", PARTS),
     ("on_waking", PARTS),
     (SAMPLER, "stacks on a CPU"),
@@ -48,6 +48,8 @@ const FEATURES: [(&str, &str); 13] = [
     ("on_exit", "processes of PostgreSQL that ended"),
     ("iter_close", "requests of a pool of threads before their connections' next"),
     ("iter_snapshot", "what connections are at"),
+    ("on_receive_again", "what threads read beside one that was pre-empted"),
+    ("on_send_again", "what threads sent beside one that was pre-empted"),
 ];
 
 /// The program of a sampled CPU.
@@ -77,12 +79,19 @@ pub(crate) fn load(
     config: &CaptureConfig,
     change: impl Fn(&mut OpenObject),
 ) -> Result<(Object, LoadRefusal), TraceError> {
-    let kernel = KernelFeatures::find()?;
+    load_for(KernelFeatures::find()?, config, change)
+}
+
+fn load_for(
+    kernel: KernelFeatures,
+    config: &CaptureConfig,
+    change: impl Fn(&mut OpenObject),
+) -> Result<(Object, LoadRefusal), TraceError> {
     let mut refused = LoadRefusal::new();
     loop {
         refusal::capture_log();
         let follows_threads = !lacks_parts(&refused);
-        let mut open = open(config, &config.settings(follows_threads, kernel.finds_threads))?;
+        let mut open = open(config, &config.settings(follows_threads, kernel))?;
         change(&mut open);
         for mut program in open.progs_mut() {
             let name = program.name().to_string_lossy();
@@ -189,38 +198,18 @@ pub(crate) fn attach(
     object: &mut Object,
     refused: &LoadRefusal,
 ) -> Result<Vec<(String, Link)>, TraceError> {
+    let kernel = KernelFeatures::find()?;
     let mut links = Vec::new();
     for program in object.progs_mut().filter(|one| one.prog_type() == ProgramType::Tracing) {
         let name = program.name().to_string_lossy().into_owned();
         let is_event = !program.section().to_string_lossy().starts_with("iter/");
         // What was not loaded has no place to be attached to.
         if is_event && program.autoload() && !refused.contains_key(&name) {
-            links.push((name, program.attach().map_err(refusal_error)?));
+            let link = program.attach().map_err(|why| kernel.without(&name, refusal_error(why)))?;
+            links.push((name, link));
         }
     }
     Ok(links)
-}
-
-/// How many events no program was run for, as far as that loses anything: the kernel leaves a
-/// program out where another thread is within it on the same CPU.
-///
-/// # Errors
-/// The kernel does not tell.
-pub(crate) fn missed_events(object: &Object) -> Result<u64, TraceError> {
-    let kernel = KernelFeatures::find()?;
-    let is_lossy = |one: &libbpf_rs::Program<'_>| {
-        one.autoload() && kernel.loses_without(&one.name().to_string_lossy())
-    };
-    object.progs().filter(is_lossy).map(|one| missed_runs(one.as_fd())).sum()
-}
-
-/// How often the kernel has left a program out.
-fn missed_runs(program: BorrowedFd<'_>) -> Result<u64, TraceError> {
-    let fields = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", program.as_raw_fd()));
-    let fields = fields.map_err(kernel_error)?;
-    let missed = fields.lines().find_map(|line| line.strip_prefix("recursion_misses:"));
-    let missed = missed.and_then(|missed| missed.trim().parse().ok());
-    missed.ok_or_else(|| kernel_error("it does not tell how often it has left programs out"))
 }
 
 /// Runs an iterator over all connections, and where it takes that, the one over all threads before
@@ -258,140 +247,4 @@ pub(crate) fn unavailable_features(refused: &LoadRefusal) -> Vec<UnavailableFeat
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::io::Write as _;
-    use std::sync::{Mutex, MutexGuard, PoisonError};
-    use std::time::{Duration, Instant};
-
-    fn is_permitted() -> bool {
-        let is_permitted = missing(&KERNEL).is_empty();
-        if !is_permitted {
-            assert!(std::env::var_os("CI").is_none(), "eBPF has to be permitted here");
-            // The test harness would hide what is printed.
-            let _ = io::stderr().write_all(b"NOT TESTED: no eBPF here\n");
-        }
-        is_permitted
-    }
-
-    /// What the library says is heard by one at a time.
-    fn one_at_a_time() -> MutexGuard<'static, ()> {
-        static ONE: Mutex<()> = Mutex::new(());
-        ONE.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Has programs be what may not do what they do; `None` where the kernel permits no eBPF.
-    fn loaded_without(names: &[&str]) -> Option<Result<LoadRefusal, TraceError>> {
-        let change = |open: &mut OpenObject| {
-            for mut program in open.progs_mut() {
-                if names.contains(&&*program.name().to_string_lossy()) {
-                    program.set_prog_type(ProgramType::SocketFilter);
-                }
-            }
-        };
-        if !is_permitted() {
-            return None;
-        }
-        let _one = one_at_a_time();
-        let config = CaptureConfig { is_on: true, buffer: 64 << 10, ..CaptureConfig::default() };
-        Some(load(&config, change).map(|(_, refused)| refused))
-    }
-
-    /// Settings are constants to the verifier: each leaves other code to be looked at.
-    fn all_configs() -> impl Iterator<Item = CaptureConfig> {
-        [0, 3, 4, 7].into_iter().map(|bits| CaptureConfig {
-            is_on: bits & 1 > 0,
-            adds_up: bits & 2 > 0,
-            stacks: bits & 4 > 0,
-            driver: (bits & 4 > 0).then_some(1),
-            follows_unix: bits & 1 > 0,
-            follows_new: bits & 2 > 0,
-            user: (bits & 4 > 0).then(|| "u".to_owned()),
-            buffer: 64 << 10,
-            ..CaptureConfig::default()
-        })
-    }
-
-    #[test]
-    fn every_program_is_taken_by_this_kernel() {
-        if is_permitted() {
-            let _one = one_at_a_time();
-            for config in all_configs() {
-                let (_, refused) = load(&config, |_| {}).expect("it is loaded");
-                assert_eq!(refused, LoadRefusal::new(), "{config:?}");
-            }
-        }
-    }
-
-    /// Prints how many instructions the verifier went through and how long loading took, of which
-    /// `scripts/kernels/test.sh` makes a table.
-    #[test]
-    fn each_program_is_taken_alone() {
-        if !is_permitted() {
-            return;
-        }
-        let _one = one_at_a_time();
-        let config = all_configs().last().expect("there are some");
-        let (object, _) = load(&config, |_| {}).expect("it is loaded");
-        let loaded = object.progs().filter(libbpf_rs::Program::autoload);
-        let names: Vec<_> = loaded.map(|one| one.name().to_owned()).collect();
-        drop(object);
-        let without = time_to_load(&config, "").0;
-        for name in names {
-            let name = name.to_string_lossy();
-            let (time, object) = time_to_load(&config, &name);
-            let took = time.saturating_sub(without).as_secs_f64() * 1e3;
-            let line = format!("verified {name} {} {took:.1}\n", instructions(&name));
-            let _ = io::stderr().write_all(line.as_bytes());
-            drop(object);
-        }
-    }
-
-    /// How long it takes to load this program alone.
-    fn time_to_load(config: &CaptureConfig, name: &str) -> (Duration, Object) {
-        let kernel = KernelFeatures::find().expect("it has enough");
-        let mut open = open(config, &config.settings(true, kernel.finds_threads)).expect("opened");
-        for mut program in open.progs_mut() {
-            let is_it = program.name() == name;
-            program.set_autoload(is_it);
-        }
-        let begun = Instant::now();
-        let object = open.load().expect("it is loaded");
-        (begun.elapsed(), object)
-    }
-
-    /// Of a program that is loaded now. The kernel keeps the beginning of its name.
-    fn instructions(name: &str) -> u32 {
-        let known = libbpf_rs::query::ProgInfoIter::default();
-        let is_it = |known: &str| !known.is_empty() && name.starts_with(known);
-        let found = known.filter(|one| is_it(&one.name.to_string_lossy()));
-        found.map(|one| one.verified_insns).max().expect("it is known")
-    }
-
-    #[test]
-    fn what_a_kernel_refuses_is_left_out_and_named() {
-        let Some(refused) = loaded_without(&["on_waking", "on_tls_write", "iter_snapshot"]) else {
-            return;
-        };
-        let refused = refused.expect("the rest is there");
-        let names: Vec<&str> = refused.keys().map(String::as_str).collect();
-        assert_eq!(names, ["iter_snapshot", "on_switch", "on_tls_write", "on_waking"]);
-        assert!(refused["on_waking"].contains("on_waking"), "{refused:?}");
-        let features = unavailable_features(&refused);
-        let what: Vec<&str> = features.iter().map(|(what, _)| *what).collect();
-        assert_eq!(what, ["where responses went", "what connections are at"]);
-    }
-
-    #[test]
-    fn what_is_of_no_use_alone_goes_with_its_partner() {
-        assert_eq!(with_partners("on_timer_end".to_owned()), TIMERS);
-        assert_eq!(with_partners("iter_snapshot".to_owned()), ["iter_snapshot"]);
-    }
-
-    #[test]
-    fn what_is_needed_is_not_left_out() {
-        let Some(refused) = loaded_without(&["on_send"]) else { return };
-        let refused = refused.expect_err("it is needed").to_string();
-        assert!(refused.contains("on_send"), "{refused}");
-    }
-}
+mod tests;

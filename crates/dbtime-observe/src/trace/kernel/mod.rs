@@ -1,8 +1,8 @@
 //! The kernel's side as this process has it: its programs loaded, its tables read and written, and
 //! its records read field by field.
 //!
-//! - `kernel_features`, `loading`, `refusal`, `probe_sites`, `probe_links`, `links`, `grace`,
-//!   `dispatch`, `sampling`: programs, from what this kernel has to detaching;
+//! - `kernel_features`, `loading`, `refusal`, `probe_sites`, `probe_links`, `missed_events`,
+//!   `links`, `grace`, `dispatch`, `sampling`: programs, from what this kernel has to detaching;
 //! - `stream`, `kernel_tables`: settings that the programs read;
 //! - `layout`, `executed`, `logins`, `stack_records`, `sum_layout`, `fields`: records that the
 //!   programs write.
@@ -17,6 +17,7 @@ pub(super) mod layout;
 pub(super) mod links;
 pub(super) mod loading;
 pub(super) mod logins;
+pub(super) mod missed_events;
 pub(super) mod probe_links;
 pub(super) mod probe_sites;
 pub(super) mod refusal;

@@ -49,8 +49,13 @@ pub(crate) fn kernel_error(error: impl std::fmt::Display) -> TraceError {
 
 /// The reason of a refusal: most often a missing right.
 pub(crate) fn refusal_error(error: libbpf_rs::Error) -> TraceError {
+    let is_for_a_right = error.kind() == libbpf_rs::ErrorKind::PermissionDenied;
     match rights::missing(&KERNEL).as_slice() {
-        [] => kernel_error(format!("{error}; {}", reason())),
+        [] if is_for_a_right && refused_program().is_none() => TraceError::Refused(format!(
+            "the kernel refuses eBPF ({error}), though this process has the rights it takes: in a \
+             user namespace, as of a rootless container, they do not count; run dbtime on the host"
+        )),
+        [] => kernel_error([error.to_string(), reason()].join("; ").trim_end_matches("; ")),
         missing => TraceError::Refused(format!(
             "watching from the kernel takes {}",
             rights::remedy(missing)

@@ -1,5 +1,6 @@
 //! How requests are handed on, as the kernel's side is told before it is loaded.
 
+use super::kernel_features::KernelFeatures;
 use crate::kernel_layout::capture::SettingsRecord;
 use crate::kernel_layout::numbers::{DEPTH_COUNTS, DEPTH_EVERYTHING, DEPTH_SUMS};
 use crate::kernel_layout::padded;
@@ -50,7 +51,7 @@ pub struct CaptureConfig {
 
 impl CaptureConfig {
     /// What the kernel's side is told; threads are followed where the kernel lets programs do that.
-    pub(crate) fn settings(&self, follows_threads: bool, finds_threads: bool) -> SettingsRecord {
+    pub(crate) fn settings(&self, follows_threads: bool, kernel: KernelFeatures) -> SettingsRecord {
         let name = |name: &Option<String>| padded(name.as_deref().unwrap_or_default());
         SettingsRecord {
             streams: self.is_on.into(),
@@ -63,8 +64,8 @@ impl CaptureConfig {
             follows_threads: follows_threads.into(),
             driver: self.driver.unwrap_or(0),
             stacks: self.stacks.into(),
-            finds_threads: finds_threads.into(),
-            reserved: 0,
+            finds_threads: kernel.finds_threads.into(),
+            preempts_programs: kernel.preempts_programs.into(),
             user: name(&self.user),
             database: name(&self.database),
         }
@@ -83,7 +84,7 @@ mod tests {
             database: Some("é".repeat(40)),
             ..CaptureConfig::default()
         };
-        let settings = stream.settings(true, true);
+        let settings = stream.settings(true, KernelFeatures::default());
         assert_eq!((settings.streams, settings.sums, settings.step), (1, 0, 500));
         let wants = (settings.filters_user, settings.filters_database, settings.follows_threads);
         assert_eq!((wants, settings.user), ((0, 1, 1), [0; 64]));

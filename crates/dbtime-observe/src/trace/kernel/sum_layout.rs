@@ -124,6 +124,7 @@ pub(crate) fn add_counts(ledger: &mut TraceLedger, row: &[u8]) {
         (COUNT_BATCHES, &mut ledger.batches),
         (COUNT_LOCKS_LOST, &mut ledger.locks_lost),
         (COUNT_NOT_STREAMED, &mut ledger.not_streamed),
+        (COUNT_BOTH_TAKEN, &mut ledger.missed_events),
     ];
     for (number, field) in fields {
         *field += count[number];
@@ -226,5 +227,6 @@ mod tests {
         assert_eq!((ledger.unresolved, ledger.unseen_arrivals), (34, 36));
         assert_eq!((ledger.logins, ledger.batches), (38, 40));
         assert_eq!((ledger.locks_lost, ledger.not_streamed), (42, 44));
+        assert_eq!(ledger.missed_events, 48);
     }
 }

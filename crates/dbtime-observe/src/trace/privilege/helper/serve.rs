@@ -6,8 +6,10 @@ use super::channel::MessageChannel;
 use super::messages::HelperRequest;
 use crate::trace::error::TraceError;
 use crate::trace::kernel::dispatch::call_time;
+use crate::trace::kernel::kernel_features::{KernelFeatures, SECONDS};
 use crate::trace::kernel::links::{detach_all, detach_aside};
-use crate::trace::kernel::loading::{LoadRefusal, SAMPLER, attach, load, missed_events, walk};
+use crate::trace::kernel::loading::{LoadRefusal, SAMPLER, attach, load, walk};
+use crate::trace::kernel::missed_events::missed_events;
 use crate::trace::kernel::probe_links::attach_places;
 use crate::trace::kernel::probe_sites::{ProbeGroup, ProbeSites};
 use crate::trace::kernel::sampling::{CpuSampling, sample_cpus};
@@ -19,6 +21,7 @@ use crate::trace::probes::wait_event::program_base;
 use crate::trace::servers::{has_clients, open_program, parent, servers};
 use dbtime_model::Nanos;
 use libbpf_rs::{Link, Object};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -37,6 +40,7 @@ pub fn serve() -> Result<(), TraceError> {
     let _held = HeldSignals::hold();
     // Instead of that of the link it was started by.
     rustix::thread::set_name(c"dbtime-helper").map_err(|error| failed(error.into()))?;
+    allow_files();
     let mut helper = HelperState::default();
     while let Some((request, files)) = channel.receive().map_err(failed)? {
         let response = helper.respond(request, files);
@@ -52,6 +56,13 @@ pub fn serve() -> Result<(), TraceError> {
     let watching = helper.watching.drain(..).map(|(_, link)| link);
     detach_all(watching.chain(helper.probes.into_values().flatten()));
     Ok(())
+}
+
+/// A probe is a file or two where the kernel attaches them one by one.
+fn allow_files() {
+    let limit = getrlimit(Resource::Nofile);
+    // With the limit as it is, a probe too many is refused, which is said.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 /// What is there so far.
@@ -162,7 +173,10 @@ impl HelperState {
         let without = call_time();
         self.watching = attach(self.object.as_mut().ok_or_else(nothing_loaded)?, &self.refused)?;
         let compared = without.zip(call_time()).map(|(without, with)| with - without);
-        Ok(compared.unwrap_or_default())
+        let [(_, second), ..] = SECONDS;
+        let has_second =
+            KernelFeatures::find()?.takes(second) && !self.refused.contains_key(second);
+        Ok(Nanos(compared.unwrap_or_default().0 / if has_second { 2 } else { 1 }))
     }
 
     fn sample_cpus(&mut self) -> Result<CpuSampling, TraceError> {
