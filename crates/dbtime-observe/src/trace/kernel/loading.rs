@@ -198,14 +198,18 @@ pub(crate) fn attach(
     object: &mut Object,
     refused: &LoadRefusal,
 ) -> Result<Vec<(String, Link)>, TraceError> {
-    let kernel = KernelFeatures::find()?;
     let mut links = Vec::new();
     for program in object.progs_mut().filter(|one| one.prog_type() == ProgramType::Tracing) {
         let name = program.name().to_string_lossy().into_owned();
         let is_event = !program.section().to_string_lossy().starts_with("iter/");
         // What was not loaded has no place to be attached to.
         if is_event && program.autoload() && !refused.contains_key(&name) {
-            let link = program.attach().map_err(|why| kernel.without(&name, refusal_error(why)))?;
+            // What lacks a feature may have all that these programs take.
+            let refusal = |why| match KernelFeatures::find() {
+                Ok(kernel) => kernel.without(&name, refusal_error(why)),
+                Err(_) => refusal_error(why),
+            };
+            let link = program.attach().map_err(refusal)?;
             links.push((name, link));
         }
     }
