@@ -104,7 +104,8 @@ impl TraceLedger {
         self.started.cast_signed() - known.cast_signed()
     }
 
-    /// Whether every request is accounted for, and everything that ended was handed on.
+    /// Whether every request is accounted for, everything that ended was handed on, and no event
+    /// may have been missed.
     pub fn is_whole(&self) -> bool {
         self.vanished() == 0 && self.lost() == 0 && self.missed_events == 0
     }

@@ -86,7 +86,7 @@ pub struct Capture {
     /// Another process whose CPU time is a cost of watching.
     charged: Option<ChargedProcess>,
     departures: u64,
-    /// Events that no program was run for before that.
+    /// Events that no program was run for before the watching began.
     missed_before: u64,
     last_close: Instant,
     /// What CPUs are sampled by; `None`: they are not.

@@ -214,8 +214,7 @@ pub fn ledger_lines(ledger: &TraceLedger) -> String {
         (ledger.no_storage, "reads and writes for which the kernel had no memory"),
         (
             ledger.missed_events,
-            "events of any process were not seen, as the kernel was in the midst of another: \
-             requests may be missing",
+            "times the kernel may not have told of an event of any process: requests may be missing",
         ),
         (ledger.tls, "connections spoke TLS and were not followed"),
         (ledger.compressed, "connections were compressed and were not followed"),
