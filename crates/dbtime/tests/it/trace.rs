@@ -40,6 +40,7 @@ use crate::sandbox::{PATIENCE, Sandbox};
 use dbtime_model::Product;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -106,7 +107,7 @@ fn not_tested(printed: &str) {
 /// yet to read or to end, but those that wait for a lock or for a timer.
 fn until_at_rest(server: u32) {
     let is_at_rest = comes_to_rest(server, Duration::from_secs(60));
-    assert!(is_at_rest, "the server is at work all the time");
+    assert!(is_at_rest, "the server is at work all the time: {:?}", threads_at_work(server));
 }
 
 /// Whether a server comes to rest within so long: some are given more to do all the time.
@@ -118,26 +119,37 @@ fn comes_to_rest(server: u32, patience: Duration) -> bool {
         return true;
     }
     // Twice in a row: between two pieces of its work it may wait for a moment.
-    let mut at_rest = 0;
+    let (mut at_rest, mut since) = (0, BTreeMap::<String, Instant>::new());
     while at_rest < 2 && begun.elapsed() < patience {
         std::thread::sleep(Duration::from_millis(10));
-        at_rest = if is_at_work(server) { 0 } else { at_rest + 1 };
+        let at_work = threads_at_work(server);
+        since.retain(|thread, _| at_work.contains_key(thread));
+        for thread in at_work.into_keys() {
+            since.entry(thread).or_insert_with(Instant::now);
+        }
+        // Who never waits has work of the server's own: no request of a test takes as long.
+        let is_at_rest = since.values().all(|since| since.elapsed() > Duration::from_secs(15));
+        at_rest = if is_at_rest { at_rest + 1 } else { 0 };
     }
     at_rest == 2
 }
 
-/// Whether a thread of a server, or of a process that it started, has a CPU, or waits for one or
-/// for the disk (State in proc(5)).
-fn is_at_work(server: u32) -> bool {
+/// The threads of a server, or of a process that it started, that have a CPU, or wait for one or for
+/// the disk (State in proc(5)), by number and name: where in the kernel.
+fn threads_at_work(server: u32) -> BTreeMap<String, String> {
     let children = std::fs::read_to_string(format!("/proc/{server}/task/{server}/children"));
     let (server, children) = (server.to_string(), children.unwrap_or_default());
     let processes = std::iter::once(&*server).chain(children.split_whitespace());
     let tasks = processes.filter_map(|one| std::fs::read_dir(format!("/proc/{one}/task")).ok());
-    tasks.flatten().flatten().any(|task| {
-        let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+    let at_work = |task: std::fs::DirEntry| {
+        let read = |file| std::fs::read_to_string(task.path().join(file)).unwrap_or_default();
+        let stat = read("stat");
         // The name of a thread stands in parentheses, and may have some itself.
-        stat.rsplit_once(") ").is_some_and(|(_, state)| state.starts_with(['R', 'D']))
-    })
+        let (thread, state) = stat.rsplit_once(") ")?;
+        let is_at_work = state.starts_with(['R', 'D']);
+        is_at_work.then(|| (thread.to_owned(), format!("{} {}", &state[..1], read("wchan"))))
+    };
+    tasks.flatten().flatten().filter_map(at_work).collect()
 }
 
 impl<'a> Tracer<'a> {
