@@ -100,7 +100,7 @@ static __always_inline int was_seen_first(struct connection *connection, struct 
 }
 
 static __always_inline void handle_receive(struct sock *sk, int result, int flags,
-					      struct turn_run *run)
+					   struct turn_run *run)
 {
 	struct connection *connection;
 
@@ -133,30 +133,6 @@ static __always_inline void handle_receive(struct sock *sk, int result, int flag
 	}
 }
 
-SEC("tp_btf/sock_recv_length")
-int BPF_PROG(on_receive, struct sock *sk, int result, int flags)
-{
-	struct turn_run turn = enter_turn(WAY_READ, TURN_FIRST);
-	struct timed_run run = begin_run();
-
-	handle_receive(sk, result, flags, &turn);
-	end_run(run);
-	leave_turn(&turn);
-	return 0;
-}
-
-SEC("tp_btf/sock_recv_length")
-int BPF_PROG(on_receive_again, struct sock *sk, int result, int flags)
-{
-	struct turn_run turn = enter_turn(WAY_READ, TURN_SECOND);
-	struct timed_run run = begin_run();
-
-	handle_receive(sk, result, flags, &turn);
-	end_run(run);
-	leave_turn(&turn);
-	return 0;
-}
-
 /* Bytes have come to a socket: whoever sends them runs, or an interrupt. */
 static __always_inline void handle_data_ready(struct sock *sk)
 {
@@ -183,7 +159,8 @@ int BPF_PROG(on_bytes, struct sock *sk)
 	return 0;
 }
 
-static __always_inline void handle_send(struct sock *sk, int result, struct turn_run *run)
+static __always_inline void handle_send(struct sock *sk, int result, int flags,
+					struct turn_run *run)
 {
 	struct connection *connection;
 	struct request *request;
@@ -236,29 +213,24 @@ static __always_inline void handle_send(struct sock *sk, int result, struct turn
 		resume_ahead(connection);
 }
 
-SEC("tp_btf/sock_send_length")
-int BPF_PROG(on_send, struct sock *sk, int result, int flags)
-{
-	struct turn_run turn = enter_turn(WAY_WRITE, TURN_FIRST);
-	struct timed_run run = begin_run();
-
-	handle_send(sk, result, &turn);
-	end_run(run);
-	leave_turn(&turn);
-	return 0;
+/* What tracepoints tell. Each takes two programs: the second does what the first was left out of. */
+#define TOLD_BY(name, tracepoint, told_way, told_turn, handle)                \
+SEC("tp_btf/" tracepoint)                                                     \
+int BPF_PROG(name, struct sock *sk, int result, int flags)                    \
+{                                                                             \
+	struct turn_run turn = enter_turn(told_way, told_turn);               \
+	struct timed_run run = begin_run();                                   \
+									      \
+	handle(sk, result, flags, &turn);                                     \
+	end_run(run);                                                         \
+	leave_turn(&turn);                                                    \
+	return 0;                                                             \
 }
 
-SEC("tp_btf/sock_send_length")
-int BPF_PROG(on_send_again, struct sock *sk, int result, int flags)
-{
-	struct turn_run turn = enter_turn(WAY_WRITE, TURN_SECOND);
-	struct timed_run run = begin_run();
-
-	handle_send(sk, result, &turn);
-	end_run(run);
-	leave_turn(&turn);
-	return 0;
-}
+TOLD_BY(on_receive, "sock_recv_length", WAY_READ, TURN_FIRST, handle_receive)
+TOLD_BY(on_receive_again, "sock_recv_length", WAY_READ, TURN_SECOND, handle_receive)
+TOLD_BY(on_send, "sock_send_length", WAY_WRITE, TURN_FIRST, handle_send)
+TOLD_BY(on_send_again, "sock_send_length", WAY_WRITE, TURN_SECOND, handle_send)
 
 /*
  * Without the tracepoints. Sockets call these by pointers, so that no compiler has put them in line, and
@@ -266,11 +238,11 @@ int BPF_PROG(on_send_again, struct sock *sk, int result, int flags)
  */
 #define RECEIVED_BY(name, function)                                           \
 SEC("fexit/" function)                                                        \
-int BPF_PROG(name, struct socket *socket, void *message, unsigned long size, \
+int BPF_PROG(name, struct socket *socket, void *message, unsigned long size,  \
 	     int flags, int result)                                           \
 {                                                                             \
-	struct turn_run turn = { .way = WAY_READ, .turn = TURN_FIRST };             \
-	struct timed_run run = begin_run();                                        \
+	struct turn_run turn = { .way = WAY_READ, .turn = TURN_FIRST };       \
+	struct timed_run run = begin_run();                                   \
 									      \
 	handle_receive(socket->sk, result, flags, &turn);                     \
 	end_run(run);                                                         \
@@ -279,13 +251,13 @@ int BPF_PROG(name, struct socket *socket, void *message, unsigned long size, \
 
 #define SENT_BY(name, function)                                               \
 SEC("fexit/" function)                                                        \
-int BPF_PROG(name, struct socket *socket, void *message, unsigned long size, \
+int BPF_PROG(name, struct socket *socket, void *message, unsigned long size,  \
 	     int result)                                                      \
 {                                                                             \
-	struct turn_run turn = { .way = WAY_WRITE, .turn = TURN_FIRST };            \
-	struct timed_run run = begin_run();                                        \
+	struct turn_run turn = { .way = WAY_WRITE, .turn = TURN_FIRST };      \
+	struct timed_run run = begin_run();                                   \
 									      \
-	handle_send(socket->sk, result, &turn);                               \
+	handle_send(socket->sk, result, 0, &turn);                            \
 	end_run(run);                                                         \
 	return 0;                                                             \
 }
