@@ -134,8 +134,8 @@ fn comes_to_rest(server: u32, patience: Duration) -> bool {
     at_rest == 2
 }
 
-/// The threads of a server, or of a process that it started, that have a CPU, or wait for one or for
-/// the disk (State in proc(5)), by number and name: where in the kernel.
+/// The threads of a server, or of a process that it started, that have a CPU, or wait for one or
+/// for the disk (State in proc(5)), by number and name: where in the kernel.
 fn threads_at_work(server: u32) -> BTreeMap<String, String> {
     let children = std::fs::read_to_string(format!("/proc/{server}/task/{server}/children"));
     let (server, children) = (server.to_string(), children.unwrap_or_default());
