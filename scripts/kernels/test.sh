@@ -4,6 +4,7 @@
 #
 #   scripts/kernels/test.sh                 all of these kernels, all tests of the list
 #   scripts/kernels/test.sh --short 6.1     only the short ones, on these kernels
+#   scripts/kernels/test.sh --tests encrypted 6.1     only those whose names match
 #   scripts/kernels/test.sh --prepare 6.1   only installs and fetches what it takes
 #
 # The two that are named first run at the same time. Where there is no qemu to be had nothing is
@@ -16,11 +17,15 @@ say() {
     echo "kernels: $*" >&2
 }
 
-kinds='short|long' seconds=3600 patience=300 only=
+kinds='short|long' seconds=5400 patience=900 only= pattern=
 case ${1:-} in
 --short)
     kinds=short seconds=300 patience=120
     shift
+    ;;
+--tests)
+    pattern=${2:?which tests}
+    shift 2
     ;;
 --prepare)
     only=prepare
@@ -80,7 +85,7 @@ boot() {
     [ "$1" != 5.10 ] || of=old
     mkdir "$shared"
     cp scripts/kernels/guest.sh "$shared/tests.sh"
-    grep -E "^($of) " scripts/kernels/tests.txt | cut -d ' ' -f 2- >"$shared/list"
+    grep -E "^($of) " scripts/kernels/tests.txt | cut -d ' ' -f 2- | grep -E -- "$pattern" >"$shared/list" || true
     cat >"$shared/settings" <<SETTINGS
 workspace=$PWD
 it=$it

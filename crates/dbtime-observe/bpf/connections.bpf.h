@@ -110,6 +110,7 @@ struct connection {
 	__u8 has_login;		/* its user is known */
 	__u8 is_filtered_out;	/* its statements are not added up: see struct settings */
 	__u8 is_ready;		/* PostgreSQL: ReadyForQuery was sent */
+	__u8 is_closed;		/* encrypted: its socket is, with a request under way */
 	__u32 seen[WAYS];	/* marks of the first program: see `was_seen_first` */
 	__u64 wait_event;	/* as in struct server */
 	struct answer answer;

@@ -13,17 +13,20 @@
  * out will let go of. */
 static __always_inline void abort_connection(struct connection *connection)
 {
+	__u64 number = connection->request.connection;
 	struct thread *thread;
 
 	maybe_close(connection);
 	abort_request(connection);
 	reset_framing(connection);
 	thread = only_counts() ? NULL : current_thread_or_add();
-	if (!thread)
-		return;
-	thread->prev_connection = connection->request.connection;
-	thread->prev_start = connection->request.start;
-	thread->is_client_gone = 1;
+	if (thread) {
+		thread->prev_connection = number;
+		thread->prev_start = connection->request.start;
+		thread->is_client_gone = 1;
+	}
+	if (connection->is_closed)
+		bpf_map_delete_elem(&encrypted, &number);
 }
 
 static __always_inline int is_transient(int result)

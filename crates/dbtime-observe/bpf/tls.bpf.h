@@ -122,7 +122,8 @@ ON_PROBE(on_tls_write)
 	handle_answer_bytes(connection, (const char *)at + before, length - before);
 }
 
-/* What is kept of a connection that is encrypted does not go with its socket. */
+/* What is kept of a connection that is encrypted does not go with its socket. Where a request is under
+ * way, its thread is yet to find out that the client has gone. */
 static __always_inline void remove_encrypted(struct sock *sk)
 {
 	struct connection *connection;
@@ -132,7 +133,11 @@ static __always_inline void remove_encrypted(struct sock *sk)
 	if (!connection || !is_encrypted(connection))
 		return;
 	number = connection->request.connection;
-	bpf_map_delete_elem(&encrypted, &number);
+	connection = bpf_map_lookup_elem(&encrypted, &number);
+	if (connection && connection->start)
+		connection->is_closed = 1;
+	else
+		bpf_map_delete_elem(&encrypted, &number);
 }
 
 #endif

@@ -1,11 +1,12 @@
 //! A relay between a client and a server, which may hold every byte back for a while, or read the
 //! server's answers slowly.
 
+use rustix::net::connect_unspec;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// What a relay does to bytes.
@@ -21,6 +22,7 @@ pub(crate) struct RelayPace {
 pub(crate) struct Relay {
     pub(crate) at: SocketAddr,
     held: Arc<HeldTime>,
+    to_server: Arc<Mutex<Vec<TcpStream>>>,
 }
 
 /// How often bytes were held back, and for how long in all.
@@ -43,17 +45,28 @@ impl Relay {
         let at = listener.local_addr().expect("it listens");
         let held = Arc::new(HeldTime::default());
         let of_all = held.clone();
+        let to_server = Arc::<Mutex<Vec<TcpStream>>>::default();
+        let all = to_server.clone();
         std::thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 // A server that is gone refuses: the client sees its connection closed.
                 let Ok(server) = TcpStream::connect((Ipv4Addr::LOCALHOST, to)) else { continue };
                 let both = |stream: &TcpStream| stream.try_clone().expect("a second handle");
+                all.lock().expect("no thread has failed").push(both(&server));
                 let there = RelayPace { pause: Duration::ZERO, ..pace };
                 one_way(both(&client), both(&server), there, of_all.clone());
                 one_way(server, client, pace, of_all.clone());
             }
         });
-        Self { at, held }
+        Self { at, held, to_server }
+    }
+
+    /// Resets all connections to the server, as an interface that goes down does.
+    pub(crate) fn reset(&self) {
+        for server in self.to_server.lock().expect("no thread has failed").drain(..) {
+            // Of one that has ended there is nothing to reset.
+            let _ = connect_unspec(&server);
+        }
     }
 
     #[cfg_attr(not(feature = "planted"), expect(dead_code, reason = "of planted causes alone"))]

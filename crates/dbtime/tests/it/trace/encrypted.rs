@@ -2,8 +2,10 @@
 
 use super::*;
 use crate::given_server::{PRODUCTS, patient};
+use crate::relay::{Relay, RelayPace};
 use crate::tls::Certificates;
 use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
 
 /// A server that lets its clients encrypt, and wait for locks as long as it takes.
 pub(super) fn start(product: Product) -> (Certificates, GivenServer) {
@@ -33,15 +35,18 @@ pub(super) fn mode(product: Product, is_encrypted: bool) -> &'static str {
 ///
 /// A run asks for a few counters each second, however long it takes.
 fn counts(seen: &Seen) -> BTreeMap<(String, String), u64> {
-    let is_of_each_second = |text: &str| {
-        ["Innodb_os_log_fsyncs", "wal_insert_lsn"].iter().any(|one| text.contains(one))
-    };
     let mut counts = BTreeMap::new();
     for request in &seen.requests {
         let of = |name: &str| request[name].as_str().expect("a word").to_owned();
-        *counts.entry((of("command"), of("text"))).or_default() += 1;
+        let key = match (is_of_each_second(request), request["outcome"] == "aborted") {
+            (false, _) => (of("command"), of("text")),
+            (true, false) => continue,
+            // Its connection ended with it.
+            (true, true) if of("protocol") == "postgres" => ("X:TERMINATE".into(), String::new()),
+            (true, true) => ("01:QUIT".into(), String::new()),
+        };
+        *counts.entry(key).or_default() += 1;
     }
-    counts.retain(|(_, text), _| !is_of_each_second(text));
     counts
 }
 
@@ -193,5 +198,44 @@ fn connections_that_were_encrypted_before_are_followed() {
         assert!(executed.len() > 100, "{}", seen.ledger);
         let others: Vec<_> = executed.iter().filter(|one| one["text"] != "SELECT 4712").collect();
         assert!(others.is_empty(), "{product:?}: {others:?}");
+    }
+}
+
+/// Its state goes with the socket, but not before who serves it has found out.
+#[test]
+fn a_request_whose_connection_is_reset_is_counted() {
+    for product in PRODUCTS {
+        let (_certificates, server) = start(product);
+        let sandbox = Sandbox::new();
+        let relay = Relay::start(Ipv4Addr::LOCALHOST, server.server.port(), RelayPace::default());
+        let target = server.target_at(server.server.user(), "", relay.at);
+        let (sleep, sleeping) = match product {
+            Product::Postgres => ("pg_sleep(4)", "pg_stat_activity WHERE query"),
+            _ => ("SLEEP(4)", "information_schema.processlist WHERE info"),
+        };
+        // Not this question itself, nor what the driver tries before.
+        let sleepers = format!("SELECT COUNT(*) FROM {sleeping} LIKE 'SELECT {sleep}%'");
+        let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+        let client = sandbox.start(&format!(
+            "run --query 'SELECT {sleep}' --transactions 1 --time 100s --connections 1 \
+             --protocol text --target '{target}?{}' --no-record",
+            mode(product, true)
+        ));
+        let are_there = || server.sql(&sleepers).rows[0][0].as_deref() != Some("0");
+        let patience = Instant::now() + PATIENCE;
+        while !are_there() {
+            assert!(Instant::now() < patience, "nothing sleeps");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        relay.reset();
+        while are_there() {
+            assert!(Instant::now() < patience, "it sleeps for ever");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        client.interrupt();
+        client.end();
+        let seen = tracer.end();
+        seen.adds_up();
+        assert!(seen.counted("aborted") >= 1, "{product:?}: {}", seen.ledger);
     }
 }
