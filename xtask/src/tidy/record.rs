@@ -11,7 +11,7 @@ const FORMAT: &str = "docs/record-format.md";
 const TRACED: &str = "crates/dbtime-model/src/traced_json.rs";
 
 /// Where parts and warnings are named, and where they are explained.
-const PARTS: &str = "crates/dbtime-model/src/parts.rs";
+const PARTS: &str = "crates/dbtime-model/src/parts/part.rs";
 const WARNINGS: &str = "crates/dbtime-model/src/record/validity.rs";
 const MEASUREMENT: &str = "docs/measurement.md";
 
