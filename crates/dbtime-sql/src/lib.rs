@@ -1,7 +1,13 @@
-//! SQL as text: what is left of a statement without its literals. Knows no database and no grammar,
-//! so that cut and hostile text is as welcome as any.
+//! SQL as text: what is left of a statement without its literals, and how servers divide a text
+//! into tokens. Knows no grammar, so that cut and hostile text is as welcome as any.
 #![forbid(unsafe_code)]
 
 mod fingerprint;
+mod joint_lexer;
+mod lexer;
+mod lexical_rules;
+mod statement_count;
 
 pub use fingerprint::fingerprint;
+pub use lexical_rules::{LexicalRules, TextCharset};
+pub use statement_count::may_have_several;

@@ -3,7 +3,8 @@
 use crate::kernel_layout::numbers::{REQUEST_CUT, REQUEST_UNREAD};
 use crate::trace::kernel::layout::RawRequest;
 use dbtime_model::traced::{AnswerTaking, SessionLogin, TextState, TracedRequest};
-use dbtime_model::{MonoNanos, Nanos, Parts, WireProtocol};
+use dbtime_model::{MonoNanos, Nanos, Parts, SqlDialect, WireProtocol};
+use dbtime_sql::LexicalRules;
 use std::sync::Arc;
 
 /// A request with its shown text, who made it, and what the kernel has recorded of it but its
@@ -67,11 +68,8 @@ fn rows(raw: &RawRequest<'_>) -> Option<u64> {
     raw.rows().filter(|_| !may_be_several)
 }
 
-/// Whether there is one outside of literals and comments.
+/// Whether there is one outside of literals and comments, or may be.
 fn has_semicolon(text: &[u8]) -> bool {
-    let mut fingerprint = String::new();
-    text.contains(&b';') && {
-        dbtime_sql::fingerprint(&String::from_utf8_lossy(text), &mut fingerprint);
-        fingerprint.contains(';')
-    }
+    let rules = LexicalRules::unknown(SqlDialect::Postgres);
+    text.contains(&b';') && dbtime_sql::may_have_several(text, &rules)
 }
