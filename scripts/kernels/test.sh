@@ -24,7 +24,8 @@ case ${1:-} in
     shift
     ;;
 --tests)
-    pattern=${2:?which tests}
+    pattern=${2:-}
+    [ -n "$pattern" ] || { say '--tests takes a pattern of names'; exit 2; }
     shift 2
     ;;
 --prepare)
@@ -33,6 +34,19 @@ case ${1:-} in
     ;;
 esac
 [ $# -gt 0 ] || set -- 6.1 6.12 newest 5.10
+
+# The tests of a kernel, a line each.
+tests_of() {
+    local of=$kinds
+    [ "$1" != 5.10 ] || of=old
+    grep -E "^($of) " scripts/kernels/tests.txt | cut -d ' ' -f 2- | grep -E -- "$pattern"
+}
+for name in "$@"; do
+    tests_of "$name" >/dev/null || {
+        say "no test of the list for $name matches '$pattern' (scripts/kernels/tests.txt)"
+        exit 2
+    }
+done
 
 if ! sh scripts/setup-debian.sh qemu-system-x86 busybox-static cpio xz-utils ||
     ! command -v qemu-system-x86_64 >/dev/null; then
@@ -81,11 +95,10 @@ for product in mariadb postgres; do
 done
 
 boot() {
-    local shared=$work/$1 of=$kinds
-    [ "$1" != 5.10 ] || of=old
+    local shared=$work/$1
     mkdir "$shared"
     cp scripts/kernels/guest.sh "$shared/tests.sh"
-    grep -E "^($of) " scripts/kernels/tests.txt | cut -d ' ' -f 2- | grep -E -- "$pattern" >"$shared/list" || true
+    tests_of "$1" >"$shared/list"
     cat >"$shared/settings" <<SETTINGS
 workspace=$PWD
 it=$it

@@ -83,24 +83,6 @@ pub enum TextCharset {
 impl TextCharset {
     pub(crate) const ALL: [Self; 4] = [Self::Plain, Self::Gbk, Self::Big5, Self::Sjis];
 
-    /// The charset of this name, as MySQL and PostgreSQL write it; `None` where it is not known.
-    pub fn named(name: &str) -> Option<Self> {
-        let is = |names: &[&str]| names.iter().any(|one| name.eq_ignore_ascii_case(one));
-        if is(&["gbk", "gb18030"]) {
-            Some(Self::Gbk)
-        } else if is(&["big5"]) {
-            Some(Self::Big5)
-        } else if is(&["sjis", "cp932", "shift_jis_2004", "mskanji", "shiftjis"]) {
-            Some(Self::Sjis)
-        } else if is(&["utf8", "utf8mb3", "utf8mb4", "unicode", "ascii", "binary", "sql_ascii"])
-            || name.to_ascii_lowercase().starts_with("latin")
-        {
-            Some(Self::Plain)
-        } else {
-            None
-        }
-    }
-
     /// How many bytes the character that begins there has.
     pub(crate) fn width(self, bytes: &[u8]) -> usize {
         let (Some(&lead), Some(&trail)) = (bytes.first(), bytes.get(1)) else { return 1 };

@@ -3,6 +3,7 @@
 use super::*;
 use crate::joint_lexer::JointLexer;
 use dbtime_model::SqlDialect::{self, Mysql, Postgres, Sqlite};
+use proptest::prelude::*;
 
 fn by(rules: &LexicalRules, sql: impl AsRef<[u8]>) -> String {
     let mut shown = String::new();
@@ -112,22 +113,25 @@ fn texts_of_conditional_comments_are_read_where_they_end_alike() {
     }
 }
 
-#[test]
-fn any_bytes_are_tokens() {
-    let pieces = [
-        "'", "\"", "`", "\\", "ä", "(", ")", "IN", "VALUES", "1", ",", "/*", "*/", "!", "$", "-",
-        "\n",
-    ];
-    let mut state = 12345_u64;
-    for _ in 0..20_000 {
-        let mut sql = String::new();
-        for _ in 0..12 {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            sql.push_str(pieces[(state >> 33) as usize % pieces.len()]);
-        }
+/// What decides where tokens begin and end.
+const PIECES: [&str; 19] = [
+    "'", "\"", "`", "\\", "ä", "[", ")", "e", "x", "1", ".", "/*", "*/", "!", "$", "-", "\n", "#",
+    ";",
+];
+
+proptest! {
+    #[test]
+    fn any_bytes_are_tokens_that_follow_each_other(
+        pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..16),
+        odd in any::<[u8; 2]>(),
+    ) {
+        let text = [pieces.concat().as_bytes(), &odd[..]].concat();
         for dialect in [Mysql, Postgres, Sqlite] {
-            let _ = of(dialect, &sql);
-            let _ = by(&LexicalRules::unknown(dialect), &sql);
+            for rules in [LexicalRules::defaults(dialect), LexicalRules::unknown(dialect)] {
+                let tokens = JointLexer::new(&text, &rules);
+                let all: Vec<u8> = tokens.flat_map(|token| token.bytes.to_vec()).collect();
+                prop_assert_eq!(&all, &text);
+            }
         }
     }
 }

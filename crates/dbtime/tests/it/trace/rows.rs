@@ -199,6 +199,8 @@ pub(super) fn of_commands(server: &GivenServer) {
         ("SELECT 1; SELECT 2", None),
         ("SELECT 3 ; ", Some(1)),
         ("SELECT ';' /* ; */ -- ;", Some(1)),
+        ("SELECT $$;$$, $a$;$a$ /* /* ; */ ; */", Some(1)),
+        ("SELECT 5 # 3; SELECT 8", None),
         ("SELECT nothing", None),
     ];
     for (text, _) in texts {
