@@ -49,9 +49,10 @@ fn what_was_burned_is_measured_and_no_life_is_too_short() {
     adds_up(&json);
     let burner = row(&json, burner.pid());
     let (cpu, burned) = (number(burner, "/cpu_us"), burned as f64 / 1e3);
-    // The thread's own clock also has what a switch takes after it was seen.
-    let seen = burned - 10.0 * (number(burner, "/scheduled/switches/involuntary") + 1.0);
-    assert!(cpu >= seen && cpu < burned + 10_000.0, "{burned} µs burned: {burner:#}");
+    // Either clock has a piece of a switch that the other has not; the thread's has no interrupts.
+    let switches = number(burner, "/scheduled/switches/involuntary") + 1.0;
+    let (least, most) = (burned - 10.0 * switches, burned + 30.0 * switches + 10_000.0);
+    assert!(cpu >= least && cpu < most, "{burned} µs burned: {burner:#}");
     let rows = json["processes"].as_array().expect("rows");
     let own = std::process::id();
     let lives: Vec<&Value> = rows
