@@ -7,7 +7,7 @@
 #   scripts/kernels/test.sh --tests encrypted 6.1     only those whose names match
 #   scripts/kernels/test.sh --prepare 6.1   only installs and fetches what it takes
 #
-# The two that are named first run at the same time. Where there is no qemu to be had nothing is
+# Two kernels run at a time, in the order given. Where there is no qemu to be had nothing is
 # tested, which is said; with CI set that is a failure.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

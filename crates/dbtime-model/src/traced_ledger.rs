@@ -104,8 +104,8 @@ impl TraceLedger {
         self.started.cast_signed() - known.cast_signed()
     }
 
-    /// Whether every request is accounted for, everything that ended was handed on, and no event
-    /// may have been missed.
+    /// Whether every request is accounted for, everything that ended was handed on, but for what
+    /// `--max-cost` held back, and no event may have been missed.
     pub fn is_whole(&self) -> bool {
         self.vanished() == 0 && self.lost() == 0 && self.missed_events == 0
     }

@@ -36,7 +36,7 @@ Exit codes:
       output could not be written
   4   undecided: a limit failed, perhaps by the driver's own lateness alone, or
       a comparison came to nothing; with --strict any measurement that is not
-      valid
+      valid, and any trace that is not whole; a recording that ends early
   70  a bug";
 
 /// Finds where database time goes, and proves how to get rid of it.

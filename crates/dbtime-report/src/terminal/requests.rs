@@ -214,7 +214,7 @@ pub fn ledger_lines(ledger: &TraceLedger) -> String {
         (ledger.no_storage, "reads and writes for which the kernel had no memory"),
         (
             ledger.missed_events,
-            "times the kernel may not have told of an event of any process: requests may be missing",
+            "events, of any process, may have been missed: requests may be missing",
         ),
         (ledger.tls, "connections spoke TLS and were not followed"),
         (ledger.compressed, "connections were compressed and were not followed"),

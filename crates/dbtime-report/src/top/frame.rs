@@ -108,6 +108,7 @@ fn trouble(scene: &TopScene) -> String {
         (ledger.tls, "encrypted connections cannot be followed"),
         (ledger.compressed, "compressed connections cannot be followed"),
         (ledger.no_storage, "reads and writes had no room in the kernel"),
+        (ledger.missed_events, "events may have been missed"),
     ];
     let present = kinds.iter().filter(|(times, _)| *times > 0);
     present.map(|(times, what)| format!("{} {what}", count(*times))).collect::<Vec<_>>().join("; ")
