@@ -5,6 +5,7 @@ use dbtime_model::MonoNanos;
 use dbtime_model::record::{Run, file, read_run, read_run_json};
 use dbtime_model::traced::TracedRequest;
 use dbtime_report::terminal::request_line;
+use dbtime_sql::LexicalRules;
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
@@ -72,7 +73,8 @@ fn tables(head: &str, files: &[&(&str, String)]) -> Option<Run> {
 /// Shows a request as it is, and without literals.
 pub fn shown(request: &TracedRequest, since: MonoNanos) {
     let mut fingerprint = String::new();
-    dbtime_sql::fingerprint(&request.text, &mut fingerprint);
+    let rules = LexicalRules::of_protocol(Some(request.protocol));
+    dbtime_sql::fingerprint(request.text.as_bytes(), &rules, &mut fingerprint);
     for text in [request.text.clone(), fingerprint.as_str().into()] {
         let request = TracedRequest { text, ..request.clone() };
         let mut line = String::new();

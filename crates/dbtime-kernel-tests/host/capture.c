@@ -159,13 +159,15 @@ void capture_walk_threads(void)
 	}
 }
 
-__u64 capture_shape(__u8 *text, __u32 length)
+__u64 capture_shape(__u32 protocol, __u32 flags, __u8 *text, __u32 length)
 {
 	struct connection *connection = __builtin_malloc(sizeof(*connection));
 	__u64 shape;
 
 	__builtin_memset(connection, 0, sizeof(*connection));
 	__builtin_memcpy(connection->text.bytes, text, length < TEXT_ROOM ? length : TEXT_ROOM);
+	connection->request.protocol = protocol;
+	connection->request.flags = flags;
 	shape = shape_between(connection, 0, length);
 	__builtin_free(connection);
 	return shape;

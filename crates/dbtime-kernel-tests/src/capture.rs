@@ -194,9 +194,9 @@ impl CapturePrograms {
         machine.check();
     }
 
-    /// The shape of a text.
-    pub fn shape(&mut self, machine: &mut HostMachine, text: &[u8]) -> u64 {
-        let shape = ffi::shape(text);
+    /// The shape of a text: `enum protocol` and `enum request_flags` say how it is read.
+    pub fn shape(&mut self, machine: &mut HostMachine, rules: (u32, u32), text: &[u8]) -> u64 {
+        let shape = ffi::shape(rules.0, rules.1, text);
         machine.check();
         shape
     }

@@ -96,7 +96,8 @@ mod c {
         pub(super) fn capture_portal(task: u32);
         pub(super) fn capture_walk_threads();
         pub(super) fn capture_walk(socket: u32, what: c_char);
-        pub(super) fn capture_shape(text: *const u8, length: u32) -> u64;
+        pub(super) fn capture_shape(protocol: u32, flags: u32, text: *const u8, length: u32)
+        -> u64;
         pub(super) fn scheduler_begin(at: u64);
         pub(super) fn scheduler_switch(preempt: c_int, from: u32, to: u32, state: u32);
         pub(super) fn scheduler_waking(task: u32);
@@ -233,7 +234,7 @@ pub(crate) fn set_capture(settings: &[u8], depth: u32, phase: u32) {
     unsafe { c::capture_set(settings.as_ptr(), depth, phase) }
 }
 
-pub(crate) fn shape(text: &[u8]) -> u64 {
+pub(crate) fn shape(protocol: u32, flags: u32, text: &[u8]) -> u64 {
     // SAFETY: so many bytes are there, and are copied.
-    unsafe { c::capture_shape(text.as_ptr(), text.len() as u32) }
+    unsafe { c::capture_shape(protocol, flags, text.as_ptr(), text.len() as u32) }
 }

@@ -84,9 +84,8 @@ fn statement(
 fn holder(blocker: &Blocker) -> String {
     let connection = blocker.connection.map(|number| format!("connection #{number}"));
     match (&blocker.statement, blocker.thread, connection) {
-        (Some(text), _, connection) => {
-            let mut fingerprint = String::new();
-            dbtime_sql::fingerprint(text, &mut fingerprint);
+        (Some(fingerprint), _, connection) => {
+            let mut fingerprint = fingerprint.to_string();
             if let Some((at, _)) = fingerprint.char_indices().nth(MAX_HOLDER) {
                 fingerprint.truncate(at);
                 fingerprint.push('…');
@@ -108,14 +107,14 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn a_holder_is_named_by_its_statement_without_literals() {
+    fn a_holder_is_named_by_its_statement() {
         let blocker = |statement: Option<&str>, thread, connection| Blocker {
             statement: statement.map(Arc::from),
             thread,
             connection,
             ..Blocker::default()
         };
-        let named = holder(&blocker(Some("UPDATE t SET a=7"), Some(5), Some(3)));
+        let named = holder(&blocker(Some("UPDATE t SET a=?"), Some(5), Some(3)));
         assert_eq!(named, "UPDATE t SET a=? (connection #3)");
         assert_eq!(holder(&blocker(None, Some(5), Some(3))), "connection #3, statement unknown");
         assert_eq!(holder(&blocker(None, Some(5), None)), "a thread of the server");

@@ -58,7 +58,8 @@ impl RunMeasurement<'_> {
         facts: TargetFacts,
         auto: Option<AutoRate>,
     ) -> Run {
-        let summary = RunSummary::new(&driven, &self.plan.workload);
+        let rules = self.prepared.lexical_rules();
+        let summary = RunSummary::new(&driven, &self.plan.workload, &rules);
         let window = self.window(&driven);
         let counts = driven.recorder.counts();
         let errors = &driven.recorder.errors;

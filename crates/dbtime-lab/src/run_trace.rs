@@ -12,6 +12,7 @@ use dbtime_model::record::{
     BudgetCpuHolder, BudgetFileWait, BudgetLockChain, BudgetLockHolder, FoldedStacks, JoinCounts,
     StacksInfo, TraceInfo, Warning, WarningKind, file,
 };
+use dbtime_model::traced_ledger::TraceLedger;
 use dbtime_model::units::count;
 use dbtime_model::{Nanos, Recorder};
 
@@ -110,7 +111,7 @@ impl RunTrace {
         store: Option<&RunStore>,
     ) -> Self {
         match store.filter(|_| request.statements) {
-            Some(store) => return Self::beside_no_tracer(plan, store),
+            Some(store) => return Self::beside_no_tracer(plan, prepared, store),
             None if !request.trace => return Self::default(),
             None => {}
         }
@@ -121,8 +122,8 @@ impl RunTrace {
     }
 
     /// Records the driver's side.
-    fn beside_no_tracer(plan: &LoadPlan, store: &RunStore) -> Self {
-        match DrivenLog::create(&store.file(file::DRIVEN), plan) {
+    fn beside_no_tracer(plan: &LoadPlan, prepared: &dyn PreparedTarget, store: &RunStore) -> Self {
+        match DrivenLog::create(&store.file(file::DRIVEN), plan, prepared.lexical_rules()) {
             Ok(log) => Self { driven: Some(log), ..Self::default() },
             Err(error) => Self { warnings: vec![driven_unwritten(&error)], ..Self::default() },
         }
@@ -169,6 +170,7 @@ impl RunTrace {
             Some(failure) => Some(ended_early(failure, &info.join, has_parts)),
             None => unmatched(&info.join),
         });
+        warnings.extend(info.ledger.as_ref().and_then(missed));
         TraceResult { info: Some(info), has_parts, tables, warnings }
     }
 }
@@ -188,7 +190,8 @@ fn attach(
     store: Option<&RunStore>,
 ) -> Result<AttachedTracer, LabError> {
     let server = prepared.traced_pid().ok_or_else(no_server)?;
-    let mut tracer = crate::observers::RunTracer::attach(server, plan, request.stacks)?;
+    let rules = prepared.lexical_rules();
+    let mut tracer = crate::observers::RunTracer::attach(server, plan, rules, request.stacks)?;
     if request.server.network.rate.is_some() {
         tracer.ignore_arrivals();
     }
@@ -240,6 +243,18 @@ fn ended_early(failure: &TraceFailure, join: &JoinCounts, has_parts: bool) -> Wa
         ),
         remedy: "the parts are those of the transactions that were traced".to_owned(),
     }
+}
+
+/// Requests that the kernel may not have told of are in no part.
+fn missed(ledger: &TraceLedger) -> Option<Warning> {
+    (ledger.missed_events > 0).then(|| Warning {
+        kind: WarningKind::Untraced,
+        text: format!(
+            "{} events, of any process, may have been missed by the tracer: requests may be missing",
+            count(ledger.missed_events)
+        ),
+        remedy: "repeat the run where the CPUs are not full: then the kernel tells of all".to_owned(),
+    })
 }
 
 pub(crate) fn unmatched(join: &JoinCounts) -> Option<Warning> {

@@ -13,6 +13,7 @@ use dbtime_model::record::{
 use dbtime_model::recorder::{Latencies, OperationRecorder, Outage, Recorder};
 use dbtime_model::spans::{intersection, union};
 use dbtime_model::{Budget, Histogram, MonoNanos, Nanos, Outcome, TimeSpan};
+use dbtime_sql::LexicalRules;
 
 /// Everything the record says about what was measured, apart from the machine and the target.
 pub(crate) struct RunSummary {
@@ -30,7 +31,7 @@ pub(crate) struct RunSummary {
 
 impl RunSummary {
     /// Of what was driven.
-    pub(crate) fn new(driven: &LoadResult, workload: &Workload) -> Self {
+    pub(crate) fn new(driven: &LoadResult, workload: &Workload, rules: &LexicalRules) -> Self {
         let recorder = &driven.recorder;
         let mut latencies = Latencies::default();
         recorder.operations.iter().for_each(|operation| latencies.merge(&operation.latencies));
@@ -38,11 +39,11 @@ impl RunSummary {
             latencies,
             budget: recorder.budget(),
             operations: operations(recorder, workload),
-            statements: statements(recorder, workload),
+            statements: statements(recorder, workload, rules),
             transactions: kept_transactions::transactions(
                 recorder,
                 driven.start,
-                &driven_names(workload),
+                &driven_names(workload, rules),
             ),
         }
     }
@@ -137,7 +138,11 @@ fn think(recorded: &OperationRecorder<u64>) -> Option<ThinkSummary> {
     })
 }
 
-fn statements(recorder: &Recorder<u64>, workload: &Workload) -> Vec<StatementSummary> {
+fn statements(
+    recorder: &Recorder<u64>,
+    workload: &Workload,
+    rules: &LexicalRules,
+) -> Vec<StatementSummary> {
     let statements = workload.executed_statements();
     let both = recorder.statements.iter().zip(&statements);
     // A ROLLBACK that never happened is no news.
@@ -148,7 +153,7 @@ fn statements(recorder: &Recorder<u64>, workload: &Workload) -> Vec<StatementSum
             StatementSummary {
                 operation: workload.operations[statement.operation.0 as usize].name.clone(),
                 name: statement.name.clone(),
-                fingerprint: fingerprint_of(&statement.kind),
+                fingerprint: fingerprint_of(&statement.kind, rules),
                 count: recorded.count,
                 rows: recorded.rows,
                 round_trips: recorded.round_trips,
@@ -161,11 +166,11 @@ fn statements(recorder: &Recorder<u64>, workload: &Workload) -> Vec<StatementSum
 }
 
 /// The text without its literals and parameters, as traces have it.
-pub(crate) fn fingerprint_of(statement: &StatementKind) -> String {
+pub(crate) fn fingerprint_of(statement: &StatementKind, rules: &LexicalRules) -> String {
     let pieces = statement.pieces();
     let text = if pieces.is_empty() { statement.text().to_owned() } else { pieces.join("?") };
     let mut fingerprint = String::new();
-    dbtime_sql::fingerprint(&text, &mut fingerprint);
+    dbtime_sql::fingerprint(text, rules, &mut fingerprint);
     fingerprint
 }
 

@@ -5,15 +5,17 @@ use dbtime_load::workload::Workload;
 use dbtime_model::OperationId;
 use dbtime_model::StatementId;
 use dbtime_model::driven_file::{DrivenNames, DrivenStatementName};
+use dbtime_sql::LexicalRules;
 use rustc_hash::FxHashMap;
 
-/// What a workload calls its operations and statements, those included that a script has made.
-pub(crate) fn driven_names(workload: &Workload) -> DrivenNames {
+/// What a workload calls its operations and statements, those included that a script has made;
+/// texts are read by these rules.
+pub(crate) fn driven_names(workload: &Workload, rules: &LexicalRules) -> DrivenNames {
     let statements = workload.executed_statements();
     let name = |one: &dbtime_load::statement::Statement| DrivenStatementName {
         operation: one.operation.0,
         name: one.name.to_string(),
-        fingerprint: fingerprint_of(&one.kind),
+        fingerprint: fingerprint_of(&one.kind, rules),
     };
     DrivenNames {
         operations: workload.operations.iter().map(|one| one.name.clone()).collect(),
@@ -52,8 +54,8 @@ impl From<DrivenNames> for WorkloadNames {
 }
 
 impl WorkloadNames {
-    pub(crate) fn of(workload: &Workload) -> Self {
-        driven_names(workload).into()
+    pub(crate) fn of(workload: &Workload, rules: &LexicalRules) -> Self {
+        driven_names(workload, rules).into()
     }
 
     /// The name of a statement; `None` where it has no place in the workload.
@@ -68,12 +70,10 @@ impl WorkloadNames {
         name.or_else(operation).unwrap_or_default()
     }
 
-    /// The name of the statement with this text; where it is none of the workload's, or that of
-    /// several, the text without its literals.
-    pub(crate) fn of_text(&self, text: &str) -> String {
-        let mut fingerprint = String::new();
-        dbtime_sql::fingerprint(text, &mut fingerprint);
-        let name = self.by_fingerprint.get(&fingerprint).and_then(|at| self.statements.get(*at));
-        name.cloned().unwrap_or(fingerprint)
+    /// The name of the statement with this fingerprint; where it is none of the workload's, or that
+    /// of several, the fingerprint.
+    pub(crate) fn of_fingerprint<'a>(&'a self, fingerprint: &'a str) -> &'a str {
+        let name = self.by_fingerprint.get(fingerprint).and_then(|at| self.statements.get(*at));
+        name.map_or(fingerprint, String::as_str)
     }
 }

@@ -119,6 +119,14 @@ impl WireProtocol {
         both.into_iter().find(|protocol| protocol.programs().contains(&program))
     }
 
+    /// How statements for it are written.
+    pub const fn dialect(self) -> SqlDialect {
+        match self {
+            Self::Mysql => SqlDialect::Mysql,
+            Self::Postgres => SqlDialect::Postgres,
+        }
+    }
+
     /// Which product a server is that says this of its version.
     pub fn product(self, version: &str) -> Product {
         match self {

@@ -68,6 +68,9 @@ enum request_flags {
 	REQUEST_FETCHES = 128,	/* it goes on with a portal that an earlier one has made */
 	REQUEST_RELEASED = 256,	/* it let a lock go that somebody had waited for */
 	REQUEST_LOCKS = 512,	/* it is handed on for such a wait alone, its own or another's */
+	REQUEST_ESCAPES = 1024,	/* MySQL: in the session's strings a backslash escapes, */
+	REQUEST_NO_ESCAPES = 2048,	/* or it does not; neither flag: that is not known */
+	REQUEST_QUOTED_NAMES = 4096,	/* MySQL: double quotes are around names, as MariaDB tells */
 };
 
 /* What a server speaks. */

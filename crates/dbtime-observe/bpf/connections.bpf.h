@@ -27,13 +27,27 @@ enum framing {
  * is in memory the verifier knows nothing, and need not try all that it could be. */
 struct shaper {
 	__u64 hash;
+	__u64 hash_of_name;	/* the hash, if the number at hand begins a name */
+	__u64 tag;		/* PostgreSQL: a hash of the tag of the string at hand */
+	__u64 end_tag;		/* and of what may end it */
 	__u32 from;
 	__u32 length;
+	__u8 is_postgres;
+	__u8 has_escapes;	/* as are the next two, of the session: a backslash escapes in strings */
+	__u8 quotes_names;	/* double quotes are around names */
 	__u8 inside;		/* enum inside */
 	__u8 quote;		/* that ends what is quoted */
+	__u8 escapes;		/* a backslash does so in it */
+	__u8 is_escaped;	/* the next byte is */
 	__u8 last;		/* the byte before */
+	__u8 is_prefix;		/* which is an E that a string may have */
+	__u8 follows_dot;	/* which is a dot behind a name */
 	__u8 follows_literal;	/* but for spaces and commas */
 	__u8 has_comma;		/* among those */
+	__u8 depth;		/* of comments */
+	__u8 may_end;		/* since the last dollar sign there is nothing that no tag has */
+	__u8 number;		/* enum number */
+	__u8 verb;		/* enum verb */
 };
 
 enum stage {
@@ -111,6 +125,7 @@ struct connection {
 	__u8 is_filtered_out;	/* its statements are not added up: see struct settings */
 	__u8 is_ready;		/* PostgreSQL: ReadyForQuery was sent */
 	__u8 is_closed;		/* encrypted: its socket is, with a request under way */
+	__u16 text_flags;	/* MySQL: how the session reads texts, in the flags of the next request */
 	__u32 seen[WAYS];	/* marks of the first program: see `was_seen_first` */
 	__u64 wait_event;	/* as in struct server */
 	struct answer answer;

@@ -167,6 +167,35 @@ static __always_inline void close_if_quit(struct connection *connection)
 	close_at_quit(connection);
 }
 
+/* How the session reads texts from now on, as an OK says by its status, which lies within the bytes at
+ * hand where no number before it is large. What may have changed that makes it unknown. Global: see
+ * `consume`. */
+__noinline int note_text_status(struct connection *connection)
+{
+	__u8 command, low, high;
+	const __u8 *h;
+	int is_ok;
+
+	if (!connection)
+		return 0;
+	command = connection->request.command;
+	h = connection->answer.head;
+	low = h[FIRST_BYTES - 2];
+	high = h[FIRST_BYTES - 1];
+	is_ok = h[4] == REPLY_OK && h[5] < 0xfb && h[6] < 0xfb && !(low & STATUS_MORE_RESULTS);
+	if (command == COM_CHANGE_USER || command == COM_RESET_CONNECTION) {
+		connection->text_flags = 0;
+	} else if (is_ok && (command == COM_QUERY || is_execute(command))) {
+		connection->text_flags = high & STATUS_NO_ESCAPES ? REQUEST_NO_ESCAPES : REQUEST_ESCAPES;
+		if (high & STATUS_QUOTED_NAMES)
+			connection->text_flags |= REQUEST_QUOTED_NAMES;
+	} else if (connection->text_flags && command == COM_QUERY &&
+		   (only_counts() || may_be_multi(connection))) {
+		connection->text_flags = 0;
+	}
+	return 0;
+}
+
 /* What the first bytes of an answer say, which may come in pieces: they are kept until there are as many
  * as are looked at, or as there are of the first packet. */
 static __always_inline void read_answer_head(struct connection *connection, const char *at,
@@ -190,6 +219,7 @@ static __always_inline void read_answer_head(struct connection *connection, cons
 	have = before + more;
 	if (!more || bpf_probe_read_user(h + before, more, at)) {
 		connection->expects_answer = 0;
+		connection->text_flags = 0;
 		return;
 	}
 	whole = HEADER + (h[0] | (__u32)h[1] << 8 | (__u32)h[2] << 16);
@@ -200,6 +230,7 @@ static __always_inline void read_answer_head(struct connection *connection, cons
 	connection->expects_answer = 0;
 	request->reply = h[4];
 	begin_answer(connection, before);
+	note_text_status(connection);
 	/* MariaDB reports progress as an error with this number; the answer is still to come. */
 	if (h[4] == REPLY_ERROR && h[5] == 0xff && h[6] == 0xff) {
 		connection->expects_answer = 1;

@@ -19,6 +19,7 @@ enum command {
 	COM_STMT_CLOSE = 0x19,
 	COM_STMT_RESET = 0x1a,
 	COM_STMT_FETCH = 0x1c,
+	COM_RESET_CONNECTION = 0x1f,
 	COM_STMT_BULK_EXECUTE = 0xfa,
 };
 
@@ -30,6 +31,13 @@ enum capability {
 	CLIENT_SHORT_PROOF = 1 << 15,	/* what proves the user has a length of one byte */
 	CLIENT_LONG_PROOF = 1 << 21,	/* of one byte or more */
 	CLIENT_ZSTD = 1 << 26,
+};
+
+/* Of a status, the last two in its higher byte. */
+enum status {
+	STATUS_MORE_RESULTS = 0x08,
+	STATUS_NO_ESCAPES = 0x02,	/* NO_BACKSLASH_ESCAPES */
+	STATUS_QUOTED_NAMES = 0x80,	/* ANSI_QUOTES, of MariaDB alone */
 };
 
 #define LOGIN_USER 32		/* bytes of a login before the user */

@@ -305,6 +305,7 @@ __noinline int begin_request(struct connection *connection, __u64 now)
 		count(COUNT_PIPELINED_OVER);
 		note_progress(connection, now);
 		close_request(connection, OUTCOME_ABORTED);
+		connection->text_flags = 0;
 	}
 	if (!connection->read_at)
 		note_first_read(connection, now);
@@ -348,7 +349,7 @@ __noinline int begin_request(struct connection *connection, __u64 now)
 	__builtin_memset(connection->tail, 0, sizeof(connection->tail));
 	request->statement = 0;
 	request->error = 0;
-	request->flags = 0;
+	request->flags = connection->text_flags;
 	request->command = 0;
 	request->reply = 0;
 	request->tgid = bpf_get_current_pid_tgid() >> 32;
@@ -364,6 +365,7 @@ static __always_inline void reset_framing(struct connection *connection)
 	connection->rest = 0;
 	connection->header_length = 0;
 	connection->continues = 0;
+	connection->text_flags = 0;
 }
 
 /* Bytes fit no packet: counts it, and waits for a read that fits a header. */

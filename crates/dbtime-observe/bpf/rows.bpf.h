@@ -18,7 +18,6 @@
 #define EOF_LENGTH 5		/* bytes of an EOF, which ends columns too */
 #define END_LENGTH 7		/* of the OK packet that replaces it since, at its shortest */
 #define MAX_OK_LENGTH 19		/* bytes of an OK behind its first, up to its status */
-#define MORE_RESULTS 8		/* in a status: another result follows */
 #define IN_TRANSACTION 1	/* one is open */
 #define CURSOR_EXISTS 64	/* rows are to be fetched */
 
@@ -58,7 +57,7 @@ static __always_inline void end_result(struct connection *connection, __u8 statu
 {
 	struct answer *answer = &connection->answer;
 
-	if (status & MORE_RESULTS) {
+	if (status & STATUS_MORE_RESULTS) {
 		answer->stage = STAGE_RESULT;
 		answer->has_columns = 0;
 		return;
@@ -270,15 +269,16 @@ static __always_inline void finish_packet(struct piece *piece)
 }
 
 /* Whether there may be several statements in the text: a semicolon is somewhere in it, or behind it.
- * Eight bytes at a time: https://graphics.stanford.edu/~seander/bithacks.html#ZeroInWord */
-static __always_inline int may_be_multi(struct connection *connection)
+ * Global: see `consume`. Eight bytes at a time: https://graphics.stanford.edu/~seander/bithacks.html#ZeroInWord */
+__noinline int may_be_multi(struct connection *connection)
 {
-	const __u64 *at = (const __u64 *)connection->text.bytes;
 	const __u64 ones = ~0ull / 255;
+	const __u64 *at;
 	__u64 differs;
 
-	if (connection->request.command != COM_QUERY)
+	if (!connection || connection->request.command != COM_QUERY)
 		return 0;
+	at = (const __u64 *)connection->text.bytes;
 	if (connection->request.flags & REQUEST_CUT)
 		return 1;
 	for (__u32 i = 0; i < TEXT_ROOM / 8 && 8 * i < connection->request.text_length; i++) {

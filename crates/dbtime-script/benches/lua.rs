@@ -12,7 +12,7 @@ use dbtime_load::script::{
 use dbtime_model::{MonoNanos, OperationId, SqlDialect};
 use dbtime_script::sysbench::options::{CompatMode, OptionValue};
 use dbtime_script::sysbench::{ScriptOutput, SysbenchScript, SysbenchSettings, declared_options};
-use dbtime_sql::fingerprint;
+use dbtime_sql::{LexicalRules, fingerprint};
 use divan::{Bencher, black_box};
 
 fn main() {
@@ -128,6 +128,7 @@ fn read_write(bencher: Bencher<'_, '_>, clients: u32) {
 #[divan::bench(sample_size = 100)]
 fn fingerprint_of_a_statement(bencher: Bencher<'_, '_>) {
     let mut out = String::new();
+    let rules = LexicalRules::unknown(SqlDialect::Mysql);
     let sql = "SELECT c FROM sbtest1 WHERE id BETWEEN 5031 AND 5130 ORDER BY c";
-    bencher.bench_local(|| fingerprint(black_box(sql), &mut out));
+    bencher.bench_local(|| fingerprint(black_box(sql), &rules, &mut out));
 }

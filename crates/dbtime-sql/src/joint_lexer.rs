@@ -4,10 +4,12 @@
 use crate::lexer::{KnownRules, SqlLexer, SqlToken, TokenKind};
 use crate::lexical_rules::LexicalRules;
 
-/// Four charsets, with escapes and without, double quotes around names or around strings.
-const MAX_WAYS: usize = 16;
+/// In the dialects of two protocols: four charsets, with escapes and without, double quotes around
+/// names or around strings.
+const MAX_WAYS: usize = 24;
 
 /// Reads a text token by token, in one way or in several.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct JointLexer<'a> {
     text: &'a [u8],
     at: usize,
@@ -25,13 +27,19 @@ pub(crate) struct TextToken<'a> {
 
 impl<'a> JointLexer<'a> {
     pub(crate) fn new(text: &'a [u8], rules: &LexicalRules) -> Self {
-        let mut lexers = [SqlLexer::new(KnownRules::usual(rules.dialect)); MAX_WAYS];
+        let usual = KnownRules::usual(rules.dialects().0);
+        let mut lexers = [SqlLexer::new(usual); MAX_WAYS];
         let mut ways = 0;
-        for (lexer, rules) in lexers.iter_mut().zip(KnownRules::all(rules)) {
+        for (lexer, rules) in lexers.iter_mut().zip(KnownRules::all(rules.narrowed_to(text))) {
             *lexer = SqlLexer::new(rules);
             ways += 1;
         }
         Self { text, at: 0, lexers, ways }
+    }
+
+    /// Whether nothing follows.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.at >= self.text.len()
     }
 }
 
@@ -40,7 +48,7 @@ impl<'a> Iterator for JointLexer<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<TextToken<'a>> {
-        if self.at >= self.text.len() {
+        if self.is_at_end() {
             return None;
         }
         let from = self.at;

@@ -1,12 +1,13 @@
 //! How a server reads the text of statements, where that depends on the product or on the session.
 
-use dbtime_model::SqlDialect;
+use dbtime_model::{SqlDialect, WireProtocol};
 
 /// How a text is divided into tokens. What is not known (`None`) may be either, and a text is read
 /// both ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LexicalRules {
-    pub(crate) dialect: SqlDialect,
+    /// `None`: either of those that have a protocol.
+    pub(crate) dialect: Option<SqlDialect>,
     /// Whether a backslash escapes the next byte of a string without a prefix.
     pub(crate) has_escapes: Option<bool>,
     /// Whether double quotes are around names.
@@ -24,7 +25,7 @@ impl LexicalRules {
             SqlDialect::Sqlite => (false, false),
         };
         Self {
-            dialect,
+            dialect: Some(dialect),
             has_escapes: Some(has_escapes),
             quotes_names: Some(quotes_names),
             charset: Some(TextCharset::Plain),
@@ -39,8 +40,17 @@ impl LexicalRules {
                 Self { has_escapes: None, charset: None, ..Self::defaults(dialect) }
             }
             SqlDialect::Mysql => {
+                let dialect = Some(dialect);
                 Self { dialect, has_escapes: None, quotes_names: None, charset: None }
             }
+        }
+    }
+
+    /// The rules of a session of which nothing is known but what it speaks; `None`: not even that.
+    pub const fn of_protocol(protocol: Option<WireProtocol>) -> Self {
+        match protocol {
+            Some(protocol) => Self::unknown(protocol.dialect()),
+            None => Self { dialect: None, ..Self::unknown(SqlDialect::Mysql) },
         }
     }
 
@@ -55,21 +65,43 @@ impl LexicalRules {
     #[must_use]
     pub const fn with_quoted_names(self, quotes_names: Option<bool>) -> Self {
         match self.dialect {
-            SqlDialect::Mysql => Self { quotes_names, ..self },
+            Some(SqlDialect::Mysql) => Self { quotes_names, ..self },
             _ => self,
         }
     }
 
     /// The same with the charset of the client.
-    #[must_use]
-    pub const fn with_charset(self, charset: Option<TextCharset>) -> Self {
+    #[cfg(test)]
+    pub(crate) const fn with_charset(self, charset: Option<TextCharset>) -> Self {
         Self { charset, ..self }
+    }
+
+    /// Which dialect it may be.
+    pub(crate) fn dialects(&self) -> (SqlDialect, Option<SqlDialect>) {
+        match self.dialect {
+            Some(known) => (known, None),
+            None => (SqlDialect::Mysql, Some(SqlDialect::Postgres)),
+        }
+    }
+
+    /// The same without what makes no difference to this text: one that has no backslash, no double
+    /// quote or bracket and no byte of other charsets reads alike in all ways.
+    pub(crate) fn narrowed_to(&self, text: &[u8]) -> Self {
+        let has = |byte| memchr::memchr(byte, text).is_some();
+        let (has_escapes, quotes_names) = (self.has_escapes, self.quotes_names);
+        let has_quotes = has(b'"') || has(b'[');
+        Self {
+            dialect: self.dialect,
+            has_escapes: if has(b'\\') { has_escapes } else { Some(has_escapes == Some(true)) },
+            quotes_names: if has_quotes { quotes_names } else { Some(quotes_names == Some(true)) },
+            charset: if text.is_ascii() { Some(TextCharset::Plain) } else { self.charset },
+        }
     }
 }
 
 /// Charsets, by which of their characters have a byte that is a backslash, or a backtick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum TextCharset {
+pub(crate) enum TextCharset {
     /// No character has: UTF-8, and all that have one byte for each.
     Plain,
     /// GBK and GB 18030.

@@ -6,8 +6,10 @@ mod fingerprint;
 mod joint_lexer;
 mod lexer;
 mod lexical_rules;
+mod made_up_names;
 mod statement_count;
+mod value_lists;
 
 pub use fingerprint::fingerprint;
-pub use lexical_rules::{LexicalRules, TextCharset};
+pub use lexical_rules::LexicalRules;
 pub use statement_count::may_have_several;

@@ -188,18 +188,4 @@ proptest! {
     ) {
         survive(WireProtocol::Postgres, (&stream, begins_well), acts)?;
     }
-
-    /// A text of any length has a shape, which the length of lists of literals does not change.
-    #[test]
-    fn any_text_has_a_shape(text in vec(any::<u8>(), 0..1500), lists in vec(1..30usize, 2..4)) {
-        let mut server = WatchedServer::new(WireProtocol::Mysql, &CaptureConfig::default());
-        let mut shape = |text: &[u8]| server.capture.shape(&mut server.machine, text);
-        prop_assert!(shape(&text) > 1);
-        let mut of_list = |length: usize| {
-            let list = vec!["'x', 12"; length].join(", ");
-            shape(format!("SELECT a FROM t WHERE b IN ({list})").as_bytes())
-        };
-        let first = of_list(1);
-        prop_assert!(lists.into_iter().all(|length| of_list(length) == first));
-    }
 }

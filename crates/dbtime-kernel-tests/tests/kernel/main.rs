@@ -11,6 +11,7 @@ mod random_timeline;
 mod scheduler;
 mod secrets;
 mod server;
+mod shapes;
 mod stacks;
 mod timeline;
 mod walks;

@@ -8,6 +8,7 @@ use dbtime_model::exchange::ExchangeBatch;
 use dbtime_model::record::{Warning, WarningKind, file};
 use dbtime_model::{MonoNanos, RunPhase};
 use dbtime_observe::process::clock_id;
+use dbtime_sql::LexicalRules;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -16,6 +17,8 @@ use std::path::{Path, PathBuf};
 pub(crate) struct DrivenLog {
     path: PathBuf,
     plan: LoadPlan,
+    /// How the server reads the statements' texts.
+    rules: LexicalRules,
     state: LogState,
 }
 
@@ -31,17 +34,17 @@ impl DrivenLog {
     ///
     /// # Errors
     /// The file cannot be made.
-    pub(crate) fn create(path: &Path, plan: &LoadPlan) -> io::Result<Self> {
+    pub(crate) fn create(path: &Path, plan: &LoadPlan, rules: LexicalRules) -> io::Result<Self> {
         let state = LogState::Waiting(File::create(path)?);
-        Ok(Self { path: path.to_owned(), plan: plan.clone(), state })
+        Ok(Self { path: path.to_owned(), plan: plan.clone(), rules, state })
     }
 
     /// Ends the file; one that could not be written whole is taken away. Returns what is wrong.
     pub(crate) fn finish(self) -> Option<Warning> {
-        let Self { path, plan, state } = self;
+        let Self { path, plan, rules, state } = self;
         let written = match state {
             LogState::Writing(writer) => writer
-                .end(driven_names(&plan.workload))
+                .end(driven_names(&plan.workload, &rules))
                 .and_then(|file| Ok(file.into_inner()?))
                 .and_then(|file| file.sync_all()),
             LogState::Waiting(_) => Err(io::Error::other("the load has not started")),

@@ -13,6 +13,7 @@ use dbtime_model::record::Warning;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::{RecordedPart, TraceBegin, TraceFileError, TraceReader};
 use dbtime_model::{MonoNanos, Nanos, Recorder};
+use dbtime_observe::trace::LiteralFilter;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -112,11 +113,17 @@ impl BothFiles {
         clock: &ClockMapping,
         sides: &RecordedSides,
     ) -> Result<impl FnMut() -> Result<Option<ServedPart>, JoinError>, JoinError> {
-        let (_, mut from) = self.recording()?;
+        let (begin, mut from) = self.recording()?;
+        let mut literals = begin.raw_sql.then(LiteralFilter::default);
         Ok(move || {
             let part = from.next().map_err(|error| self.bad_recording(error))?;
             Ok(part.map(|part| match part {
-                RecordedPart::Requests(requests) => ServedPart::of(requests, clock, sides),
+                RecordedPart::Requests(mut requests) => {
+                    for request in &mut requests {
+                        literals.iter_mut().for_each(|filter| filter.request(request));
+                    }
+                    ServedPart::of(requests, clock, sides)
+                }
                 RecordedPart::End(end) => {
                     ServedPart { requests: Vec::new(), span: RecordedSpan::ending(*end) }
                 }

@@ -26,6 +26,7 @@ use dbtime_load::workload::Workload;
 use dbtime_model::Nanos;
 use dbtime_model::record::{BudgetMethod, RunRecord, TargetInfo, Warning};
 use dbtime_model::units::count;
+use dbtime_sql::LexicalRules;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fmt;
 use std::io;
@@ -115,6 +116,9 @@ pub(crate) trait PreparedTarget: Sync {
     /// What is known before the load starts. Executes nothing but the statements' preparation, so
     /// that a statement the database refuses is known before the run.
     fn facts(&self, plan: &LoadPlan) -> Result<TargetFacts, LabError>;
+
+    /// How it reads the texts of statements.
+    fn lexical_rules(&self) -> LexicalRules;
 
     /// Whether it was made for this run and holds nothing but the workload's own tables.
     fn is_fresh(&self) -> bool {

@@ -9,6 +9,7 @@ use dbtime_engines::drive::observer::LoadObserver;
 use dbtime_engines::drive::plan::{LoadPlan, LoadResult, RunStop};
 use dbtime_engines::drive::shard::DriveError;
 use dbtime_model::record::TargetInfo;
+use dbtime_sql::LexicalRules;
 
 /// The driver itself is measured.
 #[derive(Clone, Debug)]
@@ -85,6 +86,10 @@ impl PreparedTarget for ReadyNull {
             ..TargetInfo::default()
         };
         Ok(TargetFacts { target, warnings: Vec::new() })
+    }
+
+    fn lexical_rules(&self) -> LexicalRules {
+        LexicalRules::of_protocol(None)
     }
 
     fn is_sharded(&self) -> bool {

@@ -23,6 +23,7 @@ use dbtime_load::workload::Workload;
 use dbtime_machine::ports::local_ports;
 use dbtime_model::record::{RunRecord, TargetInfo, Warning, WarningKind, file};
 use dbtime_model::{Nanos, Product};
+use dbtime_sql::LexicalRules;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -194,6 +195,10 @@ impl PreparedTarget for ReadyServer {
             }
             error => LabError::Drive { target: self.server.to_string(), source: Box::new(error) },
         })
+    }
+
+    fn lexical_rules(&self) -> LexicalRules {
+        LexicalRules::of_protocol(Some(self.server.wire_protocol()))
     }
 
     fn facts(&self, plan: &LoadPlan) -> Result<TargetFacts, LabError> {

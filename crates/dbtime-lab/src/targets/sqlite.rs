@@ -25,13 +25,17 @@ use dbtime_engines::server::LoadedRows;
 use dbtime_load::workload::Workload;
 use dbtime_machine::switch_clock::SwitchClock;
 use dbtime_machine::thread_clock::ThreadClock;
-use dbtime_model::Nanos;
 use dbtime_model::record::{
     BudgetFileWait, BudgetMethod, RunRecord, TargetInfo, WaitedFile, Warning, WarningKind,
 };
+use dbtime_model::{Nanos, SqlDialect};
+use dbtime_sql::LexicalRules;
 use std::fs::{self, File};
 use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
+
+/// It has no sessions that read texts another way.
+const RULES: LexicalRules = LexicalRules::defaults(SqlDialect::Sqlite);
 
 /// An SQLite database.
 #[derive(Clone, Debug)]
@@ -276,6 +280,10 @@ impl PreparedTarget for ReadySqlite {
         Ok(driven)
     }
 
+    fn lexical_rules(&self) -> LexicalRules {
+        RULES
+    }
+
     fn is_fresh(&self) -> bool {
         self.folder.is_some()
     }
@@ -363,7 +371,7 @@ fn file_waits(
     workload: &Workload,
 ) -> Option<Vec<BudgetFileWait>> {
     let (budget, info) = (record.budget_us.as_ref()?, record.budget.as_ref()?);
-    let names = WorkloadNames::of(workload);
+    let names = WorkloadNames::of(workload, &RULES);
     let row = |wait: &FileAttribution| BudgetFileWait {
         waiter: names.statement(wait.waiter).map(str::to_owned),
         kind: WaitedFile::Named,

@@ -7,8 +7,9 @@ use crate::holders::HolderLogin;
 use dbtime_machine::now;
 use dbtime_model::lock_picture::{LockPicture, ServerSession};
 use dbtime_model::traced_live::{ConnectionActivity, LiveConnection};
-use dbtime_model::{MonoNanos, Nanos, Part};
+use dbtime_model::{MonoNanos, Nanos, Part, WireProtocol};
 use dbtime_observe::trace::FingerprintCache;
+use dbtime_sql::LexicalRules;
 use std::sync::Arc;
 
 /// How often it is looked whether somebody waits.
@@ -146,7 +147,7 @@ impl HolderWatch {
         let begun = login.begun();
         match login.go_on() {
             Ok(Some(picture)) => {
-                self.take(picture, now() - begun.unwrap_or(now()));
+                self.take(picture, now() - begun.unwrap_or(now()), login.protocol());
                 has_changed = true;
             }
             Ok(None) => has_changed |= self.notice_silence(login.begun()),
@@ -179,7 +180,8 @@ impl HolderWatch {
         false
     }
 
-    fn take(&mut self, mut picture: LockPicture, took: Nanos) {
+    fn take(&mut self, mut picture: LockPicture, took: Nanos, protocol: WireProtocol) {
+        let rules = LexicalRules::of_protocol(Some(protocol));
         // The first answer takes longer than others: what it needs has to be read and compiled.
         let rest =
             if self.is_new { Nanos::ZERO } else { Nanos(took.0.saturating_mul(REST_FACTOR)) };
@@ -189,13 +191,13 @@ impl HolderWatch {
             let known = known_of(&self.known, session);
             if let (true, Some(known)) = (session.statement.is_empty(), known) {
                 session.statement = known.text.to_string();
+            } else if !self.keeps_literals {
+                let raw = session.statement.as_bytes();
+                session.statement = self.fingerprints.make(raw, &rules).to_string();
             }
             if let Some(KernelSession { at, lock_wait: Some(length), .. }) = known {
                 let claims = picture.claims.iter_mut().filter(|claim| claim.waiter == session.id);
                 claims.for_each(|claim| claim.length = Some(*length + (now() - *at)));
-            }
-            if !self.keeps_literals {
-                session.statement = self.fingerprints.make(&session.statement).to_string();
             }
         }
         self.notes = std::mem::take(&mut picture.notes);

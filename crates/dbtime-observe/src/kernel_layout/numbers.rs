@@ -43,6 +43,12 @@ mirrored_enums! {
         REQUEST_FETCHES = 128,
         /// It is handed on alone for a lock that it waited for, or let go.
         REQUEST_LOCKS = 512,
+        /// MySQL: in the session's strings a backslash escapes the next byte,
+        REQUEST_ESCAPES = 1024,
+        /// or it does not.
+        REQUEST_NO_ESCAPES = 2048,
+        /// MySQL: double quotes are around names in the session, as MariaDB tells.
+        REQUEST_QUOTED_NAMES = 4096,
     }
 
     "protocol": u8 {

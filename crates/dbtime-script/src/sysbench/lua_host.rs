@@ -15,7 +15,7 @@ use dbtime_load::program::SqlValue;
 use dbtime_load::results::ResultSets;
 use dbtime_load::script::ScriptProgramStep;
 use dbtime_model::{Nanos, OperationId, SqlDialect, StatementId};
-use dbtime_sql::fingerprint;
+use dbtime_sql::{LexicalRules, fingerprint};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -280,7 +280,8 @@ impl LuaHost {
     /// nothing.
     pub(super) fn number(&self, sql: &str) -> StatementId {
         let ids = &mut *self.ids.borrow_mut();
-        fingerprint(sql, &mut ids.fingerprint);
+        let rules = LexicalRules::unknown(self.setup.settings.driver);
+        fingerprint(sql, &rules, &mut ids.fingerprint);
         if let Some(&id) = ids.known.get(ids.fingerprint.as_str()) {
             return id;
         }

@@ -68,9 +68,20 @@ impl KnownRules {
     }
 
     /// Every way that these rules leave open, the most likely first.
-    pub(crate) fn all(rules: &LexicalRules) -> impl Iterator<Item = Self> {
-        let LexicalRules { dialect, has_escapes, quotes_names, charset } = *rules;
+    pub(crate) fn all(rules: LexicalRules) -> impl Iterator<Item = Self> {
+        let (one, other) = rules.dialects();
+        [Some(one), other].into_iter().flatten().flat_map(move |dialect| Self::of(dialect, rules))
+    }
+
+    /// Every way of a dialect.
+    fn of(dialect: SqlDialect, rules: LexicalRules) -> impl Iterator<Item = Self> {
+        let LexicalRules { has_escapes, quotes_names, charset, .. } = rules;
         let usual = Self::usual(dialect);
+        // The others' quotes are what they are.
+        let quotes_names = match dialect {
+            SqlDialect::Mysql => quotes_names,
+            _ => Some(usual.quotes_names),
+        };
         TextCharset::ALL
             .into_iter()
             .filter(move |one| charset.is_none_or(|known| known == *one))
@@ -98,11 +109,13 @@ pub(crate) struct SqlLexer {
     rules: KnownRules,
     /// Within a comment of MySQL's whose text is executed: `/*! … */`.
     is_conditional: bool,
+    /// Where MySQL's last number ended: a dot there belongs to none of its names.
+    number_end: usize,
 }
 
 impl SqlLexer {
     pub(crate) fn new(rules: KnownRules) -> Self {
-        Self { rules, is_conditional: false }
+        Self { rules, is_conditional: false, number_end: usize::MAX }
     }
 
     /// The token that begins at `at`, which is within the text.

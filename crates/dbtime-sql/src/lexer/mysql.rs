@@ -1,7 +1,7 @@
 //! Tokens as MySQL and MariaDB have them.
 //! Source: MySQL 8.4's manual, "Language Structure"; MariaDB's, "Comment Syntax".
 
-use super::quotes::quoted_end;
+use super::quotes::{EscapedUnit, quoted_end, quoted_name};
 use super::{FirstByte, SqlLexer, SqlToken, TokenKind, class_of, comment_end, line_end};
 
 /// Texts of conditional comments for an older server than this are executed by every server there
@@ -13,20 +13,28 @@ impl SqlLexer {
         let next = text.get(at + 1).copied();
         match (text[at], next) {
             (b'\'', _) => self.string(text, at + 1, b'\''),
-            (b'"', _) if self.rules.quotes_names => self.name(text, at, b'"'),
+            (b'"', _) if self.rules.quotes_names => {
+                quoted_name(text, at + 1, b'"', self.rules.charset)
+            }
+            // With ANSI_QUOTES MariaDB may be in a mode that has names in brackets.
+            (b'[', _) if self.rules.quotes_names => SqlToken::new(TokenKind::Unclear, text.len()),
             (b'"', _) => self.string(text, at + 1, b'"'),
-            (b'`', _) => self.name(text, at, b'`'),
+            (b'`', _) => quoted_name(text, at + 1, b'`', self.rules.charset),
             (b'#', _) => SqlToken::new(TokenKind::Space, line_end(text, at, |byte| byte == b'\n')),
             (b'-', Some(b'-')) if begins_comment(text.get(at + 2)) => {
                 SqlToken::new(TokenKind::Space, line_end(text, at, |byte| byte == b'\n'))
+            }
+            // In some charsets such a byte is white space.
+            (b'-', Some(b'-')) if text[at + 2] >= 0x80 => {
+                SqlToken::new(TokenKind::Unclear, text.len())
             }
             (b'/', Some(b'*')) => self.comment(text, at),
             (b'*', Some(b'/')) if self.is_conditional => {
                 self.is_conditional = false;
                 SqlToken::new(TokenKind::Space, at + 2)
             }
-            (b'.', Some(b'0'..=b'9')) if !follows_name(text, at) => {
-                SqlToken::new(TokenKind::Literal, fraction_end(text, at))
+            (b'.', Some(b'0'..=b'9')) if at == self.number_end || !follows_name(text, at) => {
+                self.number(fraction_end(text, at))
             }
             (b'0'..=b'9', _) => self.digits(text, at),
             (byte, _) if byte == b'$' || class_of(byte) == FirstByte::Word => self.word(text, at),
@@ -35,13 +43,9 @@ impl SqlLexer {
     }
 
     fn string(&self, text: &[u8], from: usize, quote: u8) -> SqlToken {
-        let end = quoted_end(text, from, quote, self.rules.has_escapes, self.rules.charset);
+        let escaped = self.rules.has_escapes.then_some(EscapedUnit::Byte);
+        let end = quoted_end(text, from, quote, escaped, self.rules.charset);
         SqlToken::new(TokenKind::Literal, end)
-    }
-
-    fn name(&self, text: &[u8], at: usize, quote: u8) -> SqlToken {
-        let end = quoted_end(text, at + 1, quote, false, self.rules.charset);
-        SqlToken::new(TokenKind::QuotedName, end)
     }
 
     /// A keyword or a name; a letter before a quote belongs to the string.
@@ -50,6 +54,10 @@ impl SqlLexer {
         match (&text[at..end], text.get(end)) {
             (b"n" | b"N" | b"x" | b"X" | b"b" | b"B", Some(b'\'')) => {
                 self.string(text, end + 1, b'\'')
+            }
+            // MySQL 9 has strings between dollar signs.
+            ([b'$', name @ ..], _) if name.contains(&b'$') => {
+                SqlToken::new(TokenKind::Unclear, text.len())
             }
             _ => SqlToken::new(TokenKind::Word, end),
         }
@@ -71,25 +79,32 @@ impl SqlLexer {
     }
 
     /// A number, or a name that begins with digits.
-    fn digits(&self, text: &[u8], at: usize) -> SqlToken {
+    fn digits(&mut self, text: &[u8], at: usize) -> SqlToken {
         // Behind a dot it is a part of a name: a number has taken its own.
         let is_part = at > 0 && text[at - 1] == b'.';
         let end = self.name_end(text, at);
         let run = &text[at..end];
         match run {
             _ if is_part => SqlToken::new(TokenKind::Word, end),
-            [b'0', b'x', hex @ ..] if hex.iter().all(u8::is_ascii_hexdigit) => {
-                SqlToken::new(TokenKind::Literal, end)
-            }
+            [b'0', b'x', hex @ ..] if hex.iter().all(u8::is_ascii_hexdigit) => self.number(end),
             [b'0', b'b', bits @ ..] if bits.iter().all(|bit| matches!(bit, b'0' | b'1')) => {
-                SqlToken::new(TokenKind::Literal, end)
+                self.number(end)
             }
+            // In some charsets what is behind it is white space.
+            _ if !run.is_ascii() => self.number(end),
             _ => match fraction_end(text, at) {
-                // More of a name behind what may be a number: it is none.
-                number if number < end => SqlToken::new(TokenKind::Word, end),
-                number => SqlToken::new(TokenKind::Literal, number),
+                // More of a name behind what may be a number: it is none, but with an exponent.
+                number if number < end && !has_exponent(&text[at..number]) => {
+                    SqlToken::new(TokenKind::Word, end)
+                }
+                number => self.number(number),
             },
         }
+    }
+
+    fn number(&mut self, end: usize) -> SqlToken {
+        self.number_end = end;
+        SqlToken::new(TokenKind::Literal, end)
     }
 
     /// A comment is space. The text of a conditional one is executed, by all servers or by some:
@@ -169,6 +184,12 @@ fn condition(text: &[u8], at: usize) -> Option<ConditionalComment> {
 /// Whether two dashes before this byte begin a comment.
 fn begins_comment(next: Option<&u8>) -> bool {
     next.is_none_or(|&byte| class_of(byte) == FirstByte::Space || byte.is_ascii_control())
+}
+
+/// Whether a number has an exponent with a digit.
+fn has_exponent(number: &[u8]) -> bool {
+    number.iter().any(|byte| matches!(byte, b'e' | b'E'))
+        && number.last().is_some_and(u8::is_ascii_digit)
 }
 
 /// Whether a dot stands directly behind a name, of which what follows is a part then.

@@ -1,7 +1,7 @@
 //! Tokens as PostgreSQL has them.
 //! Source: PostgreSQL 15's manual, "Lexical Structure".
 
-use super::quotes::quoted_end;
+use super::quotes::{EscapedUnit, quoted_end, quoted_name};
 use super::{
     FirstByte, KnownRules, SqlToken, TokenKind, class_of, dollar_word_end, line_end, number_end,
 };
@@ -10,7 +10,7 @@ pub(super) fn token(rules: KnownRules, text: &[u8], at: usize) -> SqlToken {
     let next = text.get(at + 1).copied();
     match (text[at], next) {
         (b'\'', _) => string(rules, text, at + 1, rules.has_escapes),
-        (b'"', _) => SqlToken::new(TokenKind::QuotedName, quoted(rules, text, at + 1, b'"', false)),
+        (b'"', _) => quoted_name(text, at + 1, b'"', rules.charset),
         (b'-', Some(b'-')) => SqlToken::new(TokenKind::Space, comment_line_end(text, at)),
         (b'/', Some(b'*')) => SqlToken::new(TokenKind::Space, nested_comment_end(text, at + 2)),
         (b'$', Some(b'0'..=b'9')) => {
@@ -26,16 +26,17 @@ pub(super) fn token(rules: KnownRules, text: &[u8], at: usize) -> SqlToken {
     }
 }
 
-fn quoted(rules: KnownRules, text: &[u8], from: usize, quote: u8, has_escapes: bool) -> usize {
-    quoted_end(text, from, quote, has_escapes, rules.charset)
+fn quoted(rules: KnownRules, text: &[u8], from: usize, has_escapes: bool) -> usize {
+    let escaped = has_escapes.then_some(EscapedUnit::Character);
+    quoted_end(text, from, b'\'', escaped, rules.charset)
 }
 
 /// A string, which goes on behind the end of a line where another quote follows. What follows is
 /// read as its beginning was.
 fn string(rules: KnownRules, text: &[u8], from: usize, has_escapes: bool) -> SqlToken {
-    let mut end = quoted(rules, text, from, b'\'', has_escapes);
+    let mut end = quoted(rules, text, from, has_escapes);
     while let Some(more) = continuation(text, end) {
-        end = quoted(rules, text, more, b'\'', has_escapes);
+        end = quoted(rules, text, more, has_escapes);
     }
     SqlToken::new(TokenKind::Literal, end)
 }

@@ -62,9 +62,29 @@ fn names_of_mysql_may_begin_with_digits() {
         ("SELECT 5--1, note FROM t", "SELECT ?--?, note FROM t"),
         ("SELECT 1e5, 1e-5, 1ea, 0x1F, 0b01, 0xyz, 12e", "SELECT ?, ?, 1ea, ?, ?, 0xyz, ?"),
         ("SELECT 1 -- it's\n, 2 # it's\n, 3 --", "SELECT ? , ? , ?"),
+        ("SELECT 12345e6AND, 10.20.30.40", "SELECT ?AND, ???"),
     ] {
         assert_eq!(of(Mysql, sql), shown, "{sql}");
     }
+}
+
+#[test]
+fn what_nothing_closes_and_what_may_be_something_else_is_not_shown() {
+    for (dialect, sql, shown) in [
+        (Mysql, "SELECT `a FROM t WHERE b = 'SECRET'", "SELECT ?"),
+        (Postgres, "SELECT \"a FROM t WHERE b = 'SECRET' AND \"\"", "SELECT ?"),
+        (Sqlite, "SELECT [a FROM t WHERE b = 'SECRET'", "SELECT ?"),
+        (Mysql, "CREATE FUNCTION f() $$ it's SECRET $$", "CREATE FUNCTION f() ?"),
+        (Mysql, "SELECT a --\u{a0}it's SECRET", "SELECT a ?"),
+        (Mysql, "SELECT 12345\u{a0}AND", "SELECT ?"),
+    ] {
+        assert_eq!(of(dialect, sql), shown, "{sql}");
+    }
+    let quoted = LexicalRules::defaults(Mysql).with_quoted_names(Some(true));
+    assert_eq!(by(&quoted, "SELECT [it's], 'SECRET'"), "SELECT ?");
+    // A backslash escapes a byte, also of a character of two.
+    let gbk = LexicalRules::defaults(Mysql).with_charset(Some(TextCharset::Gbk));
+    assert_eq!(by(&gbk, b"SELECT '\\\xbf\xd6\\', 'SECRET'"), "SELECT ?, ?");
 }
 
 #[test]

@@ -29,6 +29,7 @@ mod statement_file;
 mod stopped;
 mod sums;
 mod ten_thousand;
+mod texts;
 mod unmeasured;
 #[cfg(feature = "versions")]
 mod versions;

@@ -81,6 +81,7 @@ mod tests {
     use super::*;
     use crate::join::RequestWaits;
     use dbtime_load::workload::Workload;
+    use dbtime_sql::LexicalRules;
 
     fn waited(sync: i64, files: Vec<FileWait>) -> JoinedTransaction {
         let parts = Parts::only(Part::Sync, sync);
@@ -102,7 +103,8 @@ mod tests {
             totals.add(&waited(1_200, vec![file(&format!("f{number}"), 1_000)]));
         }
         totals.add(&waited(7, vec![file("f0", 7)]));
-        let records = totals.records(&WorkloadNames::of(&workload));
+        let names = WorkloadNames::of(&workload, &LexicalRules::of_protocol(None));
+        let records = totals.records(&names);
         assert_eq!(records.len(), MAX_ROWS + 2);
         let shown = |at: usize| (records[at].kind, records[at].file.as_deref(), records[at].count);
         assert_eq!(shown(0), (WaitedFile::Others, None, Some(10)));

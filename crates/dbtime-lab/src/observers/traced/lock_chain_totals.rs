@@ -98,7 +98,7 @@ impl LockChainTotals {
         for (key, sum) in self.rows {
             let holder = |number: &TextNumber| match texts.text(*number) {
                 Some("") => "a statement whose text is not known".to_owned(),
-                Some(text) => names.of_text(text),
+                Some(text) => names.of_fingerprint(text).to_owned(),
                 None => "another statement".to_owned(),
             };
             let waiter = names.name(key.waiter.0, key.waiter.1);
@@ -124,6 +124,7 @@ mod tests {
     use super::super::lock_holder_totals::tests::{blocker, waited};
     use super::*;
     use dbtime_load::workload::Workload;
+    use dbtime_sql::LexicalRules;
 
     #[test]
     fn all_chains_together_are_all_waits() {
@@ -138,7 +139,8 @@ mod tests {
         assert!(totals.rows.is_empty(), "{:?}", totals.rows);
         totals.settle(MonoNanos(SETTLED_AFTER.0 + 1));
         assert!(totals.pending.is_empty());
-        let records = totals.records(&WorkloadNames::of(&workload));
+        let names = WorkloadNames::of(&workload, &LexicalRules::of_protocol(None));
+        let records = totals.records(&names);
         assert!(records.len() <= MAX_ROWS + 1);
         let sum: f64 = records.iter().map(|row| row.wait_s).sum();
         assert!((sum - (MAX_ROWS as f64 + 50.0) * 1e-6).abs() < 1e-12, "{sum}");

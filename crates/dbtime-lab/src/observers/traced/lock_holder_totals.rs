@@ -101,7 +101,7 @@ impl LockReleaser {
 
     fn describe(&self, names: &WorkloadNames) -> String {
         match self {
-            Self::Statement(text) => names.of_text(text),
+            Self::Statement(text) => names.of_fingerprint(text).to_owned(),
             Self::Nobody => BudgetLockHolder::NOBODY.to_owned(),
             Self::Connection => BudgetLockHolder::CONNECTION.to_owned(),
             Self::ServerThread => BudgetLockHolder::SERVER_THREAD.to_owned(),
@@ -117,6 +117,7 @@ pub(in crate::observers::traced) mod tests {
     use crate::join::RequestWaits;
     use dbtime_load::workload::Workload;
     use dbtime_model::Parts;
+    use dbtime_sql::LexicalRules;
 
     pub(in crate::observers::traced) fn waited(
         statement: u16,
@@ -139,14 +140,15 @@ pub(in crate::observers::traced) mod tests {
     fn statements_of_the_workload_go_by_name_and_others_by_text() {
         let workload = Workload::find("tpcb").expect("a shipped one");
         let statements = workload.executed_statements();
-        let text = statements[1].kind.pieces().join("17");
+        let text = statements[1].kind.pieces().join("?");
         let mut totals = LockHolderTotals::default();
         totals.add(&waited(1, blocker(Some(&text), 1_000)));
         totals.add(&waited(1, blocker(Some(&text), 2_000)));
         totals.add(&waited(1, blocker(Some("LOCK TABLE elsewhere"), 9_000)));
         totals.add(&waited(1, blocker(None, 10)));
         totals.add(&waited(1, Blocker { length: Nanos(1), ..Blocker::default() }));
-        let records = totals.records(&WorkloadNames::of(&workload));
+        let names = WorkloadNames::of(&workload, &LexicalRules::of_protocol(None));
+        let records = totals.records(&names);
         let operation = &workload.operations[usize::from(statements[1].operation.0)].name;
         let name = format!("{operation}: {}", statements[1].name);
         let of = |row: &BudgetLockHolder| (row.holder.clone(), row.count);
@@ -169,7 +171,8 @@ pub(in crate::observers::traced) mod tests {
         for number in 0..waits {
             totals.add(&waited(1, blocker(Some(&format!("CALL p{number}")), 1_000)));
         }
-        let records = totals.records(&WorkloadNames::of(&workload));
+        let names = WorkloadNames::of(&workload, &LexicalRules::of_protocol(None));
+        let records = totals.records(&names);
         assert_eq!(records.len(), MAX_ROWS + 1);
         assert_eq!(records.iter().map(|row| row.count).sum::<u64>(), waits);
         assert_eq!((&*records[0].holder, records[0].count), ("others", 5));

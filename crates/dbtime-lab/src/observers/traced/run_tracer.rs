@@ -18,6 +18,7 @@ use dbtime_model::traced_file::TraceEnd;
 use dbtime_model::{MonoNanos, Nanos, RunPhase};
 use dbtime_observe::process::ProcessSelector;
 use dbtime_observe::trace::ServerFilter;
+use dbtime_sql::LexicalRules;
 
 /// How often requests are taken from the tracer.
 const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
@@ -41,6 +42,8 @@ pub(crate) struct RunTracer {
     /// The thread that joins gives way to server and driver.
     batch: Option<BatchThread>,
     plan: LoadPlan,
+    /// How the server reads the statements' texts.
+    rules: LexicalRules,
     /// The server's process, where stacks are traced.
     server: Option<u32>,
     /// What they are called, once the load is over.
@@ -58,7 +61,12 @@ impl RunTracer {
     ///
     /// # Errors
     /// The kernel refuses, or the server is not one that can be watched.
-    pub(crate) fn attach(server: u32, plan: &LoadPlan, stacks: bool) -> Result<Self, LabError> {
+    pub(crate) fn attach(
+        server: u32,
+        plan: &LoadPlan,
+        rules: LexicalRules,
+        stacks: bool,
+    ) -> Result<Self, LabError> {
         let processes = vec![ProcessSelector::Pid(server)];
         let options = TraceOptions {
             servers: ServerFilter { processes, ..ServerFilter::default() },
@@ -76,6 +84,7 @@ impl RunTracer {
             started: None,
             batch: None,
             plan: plan.clone(),
+            rules,
             server: stacks.then_some(server),
             stacks: None,
             next_poll: now() + POLL_INTERVAL,
@@ -139,7 +148,9 @@ impl ServerTracer for RunTracer {
     }
 
     fn finish(self: Box<Self>) -> TraceObservation {
-        let Self { session, mut join, started, plan, stacks, mut failure, mut notes, .. } = *self;
+        let Self {
+            session, mut join, started, plan, rules, stacks, mut failure, mut notes, ..
+        } = *self;
         let (since, lacks_parts) = (session.since(), session.lacks_parts());
         // Without its helper the reader still has what was seen before.
         let (end, reader) = match session.finish() {
@@ -153,7 +164,7 @@ impl ServerTracer for RunTracer {
                 (None, None)
             }
         };
-        let names = WorkloadNames::of(&plan.workload);
+        let names = WorkloadNames::of(&plan.workload, &rules);
         let RunJoinEnd { recorder, mut tables, counts, client_runq_us, mut warnings } =
             join.finish(&names, stacks.as_ref());
         if lacks_parts {

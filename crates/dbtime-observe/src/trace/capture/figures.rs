@@ -110,7 +110,7 @@ impl Capture {
             let literals = &mut decoder.sessions.literals;
             let preemptors = totals.preemptors;
             totals = TracedTotals { preemptors, ..sums.totals(&self.object, literals)? };
-            let text = |shape| Some(literals.open(&sums.text(&self.object, shape)?));
+            let text = |shape| Some(literals.fingerprint(&sums.text(&self.object, shape)?));
             totals.lock_waits = decoder.blockers.totals(text);
         }
         let mut open = |server, catalog| self.helper.catalog(server, catalog);

@@ -197,7 +197,7 @@ impl HeavyRows {
                 let files = row.files.iter().filter_map(|(file, tally)| tally.of(file)).collect();
                 row.kind(false, QueryCache::NotAsked).files = files;
             }
-            let text = row.text.as_ref().map(|text| literals.open(text));
+            let text = row.text.as_ref().map(|text| literals.fingerprint(text));
             let (name, since) = (name(*shape, text), row.since);
             let number = RowNumber { statement: *shape, since };
             statements.extend(row.kinds.into_iter().map(|(was_preempted, cache, totals)| {

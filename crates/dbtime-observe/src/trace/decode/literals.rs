@@ -4,32 +4,38 @@
 use super::fingerprint_cache::FingerprintCache;
 use dbtime_model::traced::{BlockingTransaction, TracedRequest};
 use dbtime_model::traced_totals::{StatementName, TracedTotals};
+use dbtime_sql::LexicalRules;
 use std::fmt;
 use std::sync::Arc;
 
-/// The text of a statement as its client sent it, literals included.
+/// The text of a statement as its client sent it, literals included, with what is known of how its
+/// server reads it.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub(crate) struct RawSql(Arc<str>);
+pub(crate) struct RawSql {
+    /// In the client's charset: which bytes are quotes is to be told by it.
+    bytes: Arc<[u8]>,
+    rules: LexicalRules,
+}
 
 impl RawSql {
-    /// What bytes from a client say; those that are no UTF-8 are replaced.
-    pub(crate) fn decode(bytes: &[u8]) -> Self {
-        Self(Arc::from(String::from_utf8_lossy(bytes)))
+    /// What a client has sent.
+    pub(crate) fn new(bytes: &[u8], rules: LexicalRules) -> Self {
+        Self { bytes: Arc::from(bytes), rules }
     }
 
     /// No text.
     pub(crate) fn nothing() -> Self {
-        Self(Arc::from(""))
+        Self::new(&[], LexicalRules::of_protocol(None))
     }
 
     /// Unit: bytes.
     pub(crate) fn len(&self) -> usize {
-        self.0.len()
+        self.bytes.len()
     }
 
     /// Whether somebody else has it too.
     pub(crate) fn is_shared(&self) -> bool {
-        Arc::strong_count(&self.0) > 1
+        Arc::strong_count(&self.bytes) > 1
     }
 }
 
@@ -57,18 +63,23 @@ impl LiteralFilter {
         Self { keeps_literals, pattern, fingerprints: FingerprintCache::default() }
     }
 
-    /// A text as it may be shown.
+    /// A text as it may be shown; what is no UTF-8 in it is replaced.
     pub(crate) fn open(&mut self, text: &RawSql) -> Arc<str> {
         match self.keeps_literals {
-            true => Arc::clone(&text.0),
-            false => self.fingerprints.of(&text.0),
+            true => Arc::from(String::from_utf8_lossy(&text.bytes)),
+            false => self.fingerprint(text),
         }
+    }
+
+    /// A text without its literals, whoever wants them: sums are those of fingerprints.
+    pub(crate) fn fingerprint(&mut self, text: &RawSql) -> Arc<str> {
+        self.fingerprints.of_bytes(&text.bytes, &text.rules)
     }
 
     /// Whether a text, literals included, holds what is searched for.
     pub(crate) fn is_match(&self, text: &RawSql) -> bool {
-        let pattern = self.pattern.as_ref();
-        pattern.is_some_and(|pattern| text.0.to_ascii_lowercase().contains(pattern))
+        let in_small = || String::from_utf8_lossy(&text.bytes).to_ascii_lowercase();
+        self.pattern.as_ref().is_some_and(|pattern| in_small().contains(pattern))
     }
 
     /// Removes the literals of a request that was recorded with them, of whoever held its lock, and
@@ -80,21 +91,22 @@ impl LiteralFilter {
         if self.keeps_literals {
             return;
         }
-        request.text = self.fingerprints.of(&request.text);
+        let rules = LexicalRules::of_protocol(Some(request.protocol));
+        request.text = self.fingerprints.of(&request.text, &rules);
         for one in &mut request.statements {
-            one.text = self.fingerprints.of(&one.text);
+            one.text = self.fingerprints.of(&one.text, &rules);
         }
         let Some(blocker) = &mut request.blocker else { return };
         if let Some(text) = &mut blocker.statement {
-            *text = self.fingerprints.of(text);
+            *text = self.fingerprints.of(text, &rules);
         }
         if let Some(transaction) = &mut blocker.transaction {
-            self.transaction(Arc::make_mut(transaction));
+            self.transaction(Arc::make_mut(transaction), &rules);
         }
     }
 
-    fn transaction(&mut self, transaction: &mut BlockingTransaction) {
-        transaction.latest.iter_mut().for_each(|text| *text = self.fingerprints.of(text));
+    fn transaction(&mut self, transaction: &mut BlockingTransaction, rules: &LexicalRules) {
+        transaction.latest.iter_mut().for_each(|text| *text = self.fingerprints.of(text, rules));
     }
 
     /// Removes those of sums that were recorded with them.
@@ -113,7 +125,7 @@ impl LiteralFilter {
 
     fn name(&mut self, name: &mut StatementName) {
         if let StatementName::Text(text) = name {
-            *text = self.fingerprints.of(text);
+            *text = self.fingerprints.of(text, &LexicalRules::of_protocol(None));
         }
     }
 }
@@ -165,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_raw_text_is_opened_by_a_filter_alone() {
-        let raw = RawSql::decode(SECRET.as_bytes());
+        let raw = RawSql::new(SECRET.as_bytes(), LexicalRules::of_protocol(None));
         assert_eq!(format!("{raw:?}"), "RawSql(43 bytes)");
         let mut filter = LiteralFilter::new(false, Some("SECRET"));
         assert!(filter.is_match(&raw) && !filter.is_match(&RawSql::nothing()));

@@ -67,6 +67,7 @@ fn may_return(request: &RawRequest<'_>) -> bool {
 mod tests {
     use super::*;
     use crate::trace::kernel::layout::tests::written;
+    use dbtime_sql::LexicalRules;
 
     fn keep(texts: &mut ReturningTexts, statement: u64, command: u8, text: &str) -> RawSql {
         let bytes = written(1, command, text.as_bytes(), |_| {});
@@ -76,7 +77,8 @@ mod tests {
     #[test]
     fn what_was_prepared_is_kept_and_the_oldest_goes_where_there_is_no_room() {
         let mut texts = ReturningTexts::default();
-        let raw = |text: &str| RawSql::decode(text.as_bytes());
+        let rules = LexicalRules::of_protocol(Some(WireProtocol::Mysql));
+        let raw = |text: &str| RawSql::new(text.as_bytes(), rules);
         assert_eq!(keep(&mut texts, 1, command::QUERY, "SELECT 1"), raw("SELECT 1"));
         assert_eq!(texts.of(1), None);
         let long = "x".repeat(1000);

@@ -9,11 +9,15 @@ use super::listed::ListedSessions;
 use super::literals::{LiteralFilter, RawSql};
 use super::meaning::{RequestContent, RequestMeaning, StatementReference, content, meaning};
 use super::traced_request::traced_request;
-use crate::kernel_layout::numbers::{REQUEST_CUT, REQUEST_FETCHES, REQUEST_MULTI, REQUEST_UNREAD};
+use crate::kernel_layout::numbers::{
+    REQUEST_CUT, REQUEST_ESCAPES, REQUEST_FETCHES, REQUEST_MULTI, REQUEST_NO_ESCAPES,
+    REQUEST_QUOTED_NAMES, REQUEST_UNREAD,
+};
 use crate::trace::kernel::executed::RawExecuted;
 use crate::trace::kernel::layout::RawRequest;
 use dbtime_model::Parts;
 use dbtime_model::traced::{ExecutedStatement, SessionLogin, TextState, TracedRequest};
+use dbtime_sql::LexicalRules;
 use dbtime_wire::mysql::command;
 use rustc_hash::FxHashMap;
 use std::collections::{HashMap, HashSet};
@@ -324,11 +328,26 @@ fn whole_or_cut(raw: &RawRequest<'_>) -> TextState {
     if raw.has(REQUEST_CUT) { TextState::Cut } else { TextState::Whole }
 }
 
+/// How the server reads the text of a request, as far as its session has shown that.
+fn rules_of(raw: &RawRequest<'_>) -> LexicalRules {
+    // They may change between two statements of a text, and since one was prepared.
+    let is_one =
+        raw.text.trim_ascii_end().split_last().is_none_or(|(_, text)| !text.contains(&b';'));
+    if !is_one || raw.server_text().is_some() {
+        return LexicalRules::of_protocol(Some(raw.protocol));
+    }
+    let escapes = raw.has(REQUEST_ESCAPES).then_some(true);
+    let none = raw.has(REQUEST_NO_ESCAPES).then_some(false);
+    LexicalRules::of_protocol(Some(raw.protocol))
+        .with_escapes(escapes.or(none))
+        .with_quoted_names(raw.has(REQUEST_QUOTED_NAMES).then_some(true))
+}
+
 /// The text of a request that has one, behind the attributes that MySQL 8 clients may send with a
 /// QUERY, where there are none: a count of zero, and one set of them.
 pub(super) fn text_of(raw: &RawRequest<'_>) -> RawSql {
     let bare = raw.text.strip_prefix(&[0, 1]).filter(|_| raw.record.command == command::QUERY);
-    RawSql::decode(raw.server_text().or(bare).unwrap_or(raw.text))
+    RawSql::new(raw.server_text().or(bare).unwrap_or(raw.text), rules_of(raw))
 }
 
 #[cfg(test)]

@@ -21,7 +21,8 @@ pub(super) fn run(args: &TraceArgs, file: &Path) -> Result<ProcessExit, CommandF
     let mut view = TraceView::new(args, begin.since);
     begin.servers.iter().for_each(|name| screen::note(&format!("watched {name}")));
     view.begin(&begin)?;
-    let mut literals = LiteralFilter::new(args.raw_sql, args.matching.as_deref());
+    let keeps_texts = args.raw_sql || !begin.raw_sql;
+    let mut literals = LiteralFilter::new(keeps_texts, args.matching.as_deref());
     let mut ticks = ReplayTicks { every: args.every, due: begin.since + args.every, count: 0 };
     while let Some(part) = reader.next().map_err(failed)? {
         match part {

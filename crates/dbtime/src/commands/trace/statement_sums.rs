@@ -41,12 +41,11 @@ pub(in crate::commands) fn locks_by_fingerprint(totals: &TracedTotals) -> Vec<St
 
 /// What statements are called in sums.
 fn name_of(name: &StatementName) -> String {
-    let mut text = String::new();
-    match name {
-        StatementName::Text(sql) => dbtime_sql::fingerprint(sql, &mut text),
-        StatementName::PreparedBefore => text.push_str("(prepared before dbtime looked)"),
-        StatementName::Several => text.push_str("(several statements before a Sync)"),
-        StatementName::Other => text.push_str("(others)"),
-    }
-    text
+    let name = match name {
+        StatementName::Text(fingerprint) => fingerprint.as_ref(),
+        StatementName::PreparedBefore => "(prepared before dbtime looked)",
+        StatementName::Several => "(several statements before a Sync)",
+        StatementName::Other => "(others)",
+    };
+    name.to_owned()
 }

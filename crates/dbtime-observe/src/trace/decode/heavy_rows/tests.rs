@@ -3,6 +3,7 @@
 use super::*;
 use dbtime_model::Part;
 use dbtime_model::traced_totals::TracedTotals;
+use dbtime_sql::LexicalRules;
 use proptest::prelude::*;
 
 /// Texts as they were sent.
@@ -164,8 +165,9 @@ fn a_row_that_a_statement_gets_again_is_another_and_has_a_text_to_be_found() {
         all.iter().find(|row| row.row.statement == 100).map(|row| row.row)
     };
     rows.add(key(100), &totals(1, 1));
-    rows.name_new(100, RawSql::decode(b"SELECT 1"));
-    rows.name_new(100, RawSql::decode(b"SELECT 2"));
+    let rules = LexicalRules::of_protocol(None);
+    rows.name_new(100, RawSql::new(b"SELECT 1", rules));
+    rows.name_new(100, RawSql::new(b"SELECT 2", rules));
     let first = number(&rows).expect("a row");
     (200..210).for_each(|shape| rows.add(key(shape), &totals(1, 50)));
     rows.settle();
