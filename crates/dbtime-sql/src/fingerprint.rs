@@ -21,11 +21,12 @@ use crate::value_lists::behind_lists;
 const MAX_TEXT_BYTES: usize = 4096;
 
 /// Writes the fingerprint of a statement into `out`, a text in UTF-8 or in any charset. Where the
-/// rules leave open what is a literal, all that may be one is left out. Cost: about 5 ns per byte.
+/// rules leave open what is a literal, all that may be one is left out.
 pub fn fingerprint(sql: impl AsRef<[u8]>, rules: &LexicalRules, out: &mut String) {
     out.clear();
     let mut lexer = JointLexer::new(sql.as_ref(), rules);
     let mut names = MadeUpNames::default();
+    let mut in_vain = 0;
     while out.len() < MAX_TEXT_BYTES {
         let Some(token) = lexer.next() else { break };
         match token.kind {
@@ -33,7 +34,7 @@ pub fn fingerprint(sql: impl AsRef<[u8]>, rules: &LexicalRules, out: &mut String
             TokenKind::Word | TokenKind::QuotedName if names.is_made_up(token.bytes) => {
                 out.push('?');
             }
-            TokenKind::Word => push_word(&token, &mut lexer, out),
+            TokenKind::Word => push_word(&token, &mut lexer, &mut in_vain, out),
             TokenKind::QuotedName => push_bytes(token.bytes, out),
             TokenKind::Literal => {
                 names.pass_value();
@@ -58,16 +59,26 @@ pub fn fingerprint(sql: impl AsRef<[u8]>, rules: &LexicalRules, out: &mut String
     out.truncate(out.trim_end().len());
 }
 
-/// A keyword or name; behind some keywords a list follows.
-fn push_word(word: &TextToken<'_>, lexer: &mut JointLexer<'_>, out: &mut String) {
+/// A keyword or name; behind some keywords a list follows. What was read `in_vain` for lists that
+/// have names in them is bounded: such lists may lie in each other.
+fn push_word(
+    word: &TextToken<'_>,
+    lexer: &mut JointLexer<'_>,
+    in_vain: &mut usize,
+    out: &mut String,
+) {
     push_bytes(word.bytes, out);
     let is = |other: &[u8]| word.bytes.eq_ignore_ascii_case(other);
-    if !matches!(word.bytes.len(), 2 | 6) || !is(b"in") && !is(b"values") {
+    let begins_list = matches!(word.bytes.len(), 2 | 6) && (is(b"in") || is(b"values"));
+    if !begins_list || *in_vain > MAX_TEXT_BYTES {
         return;
     }
-    if let Some(behind) = behind_lists(lexer) {
-        out.push_str(" (...)");
-        *lexer = behind;
+    match behind_lists(lexer) {
+        Ok(behind) => {
+            out.push_str(" (...)");
+            *lexer = behind;
+        }
+        Err(read) => *in_vain += read,
     }
 }
 

@@ -37,6 +37,11 @@ impl<'a> JointLexer<'a> {
         Self { text, at: 0, lexers, ways }
     }
 
+    /// How much of the text it has read. Unit: bytes.
+    pub(crate) fn position(&self) -> usize {
+        self.at
+    }
+
     /// Whether nothing follows.
     pub(crate) fn is_at_end(&self) -> bool {
         self.at >= self.text.len()

@@ -7,16 +7,16 @@ use crate::lexer::TokenKind;
 const OF_VALUES: &str = "null default true false unknown interval date time timestamp cast as \
     array row current_timestamp current_date current_time localtime localtimestamp current_user not";
 
-/// The lexer behind lists that begin with its next token and have nothing but values in them;
-/// `None` where there are none, or where a name would be lost.
-pub(crate) fn behind_lists<'a>(lexer: &JointLexer<'a>) -> Option<JointLexer<'a>> {
+/// The lexer behind lists that begin with its next token and have nothing but values in them. The
+/// error says how many bytes were read where there are none, or where a name would be lost.
+pub(crate) fn behind_lists<'a>(lexer: &JointLexer<'a>) -> Result<JointLexer<'a>, usize> {
     let mut behind = behind_list(*lexer)?;
     loop {
         let mut more = behind;
         if !next_is(&mut more, b",") {
-            return Some(behind);
+            return Ok(behind);
         }
-        let Some(next) = behind_list(more) else { return Some(behind) };
+        let Ok(next) = behind_list(more) else { return Ok(behind) };
         behind = next;
     }
 }
@@ -27,27 +27,31 @@ fn next_is(lexer: &mut JointLexer<'_>, symbol: &[u8]) -> bool {
     next.is_some_and(|token| token.kind == TokenKind::Symbol && token.bytes == symbol)
 }
 
-/// Behind one list. One that the text does not end has values as far as it goes.
-fn behind_list(mut lexer: JointLexer<'_>) -> Option<JointLexer<'_>> {
+/// Behind one list, or how many bytes were read of what is none. One that the text does not end has
+/// values as far as it goes.
+fn behind_list(mut lexer: JointLexer<'_>) -> Result<JointLexer<'_>, usize> {
+    let from = lexer.position();
     if !next_is(&mut lexer, b"(") {
-        return None;
+        return Err(lexer.position() - from);
     }
     let (mut depth, mut is_type) = (1, false);
     while let Some(token) = lexer.next() {
         match (token.kind, token.bytes) {
             (TokenKind::Symbol, b"(") => depth += 1,
             (TokenKind::Symbol, b")") => depth -= 1,
-            (TokenKind::Word, _) if !is_type && !is_of_values(&token, &lexer) => return None,
-            (TokenKind::QuotedName, _) => return None,
-            (TokenKind::Unclear, _) => return Some(lexer),
+            (TokenKind::Word, _) if !is_type && !is_of_values(&token, &lexer) => {
+                return Err(lexer.position() - from);
+            }
+            (TokenKind::QuotedName, _) => return Err(lexer.position() - from),
+            (TokenKind::Unclear, _) => return Ok(lexer),
             _ => {}
         }
         is_type = token.kind == TokenKind::Symbol && token.bytes == b":";
         if depth == 0 {
-            return Some(lexer);
+            return Ok(lexer);
         }
     }
-    Some(lexer)
+    Ok(lexer)
 }
 
 /// Whether a word is none of a column's or table's name: a function, what a value begins with, or

@@ -87,6 +87,14 @@ fn space_and_comments_collapse() {
     assert_eq!(all("CREATE TABLE t1(\n id INTEGER\n)"), "CREATE TABLE t1( id INTEGER )");
 }
 
+/// Else each of those that lie in each other is read to its end for each that it lies in.
+#[test]
+fn lists_with_names_are_read_in_vain_a_few_times_alone() {
+    assert_eq!(all("a IN (1, b) AND c IN (1, 2)"), "a IN (?, b) AND c IN (...)");
+    let nested = format!("{}{}b c IN (1, 2)", "IN (".repeat(20), "1,".repeat(500));
+    assert!(of(Mysql, &nested).ends_with("?,b c IN (?, ?)"), "{}", of(Mysql, &nested));
+}
+
 #[test]
 fn a_long_text_is_cut() {
     let long = of(Mysql, &"a,".repeat(10_000));

@@ -12,15 +12,25 @@ use std::sync::Arc;
 /// server reads it.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct RawSql {
-    /// In the client's charset: which bytes are quotes is to be told by it.
-    bytes: Arc<[u8]>,
+    text: RawText,
     rules: LexicalRules,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum RawText {
+    Unicode(Arc<str>),
+    /// In another charset, by which alone it can be told what bytes are quotes.
+    Bytes(Arc<[u8]>),
 }
 
 impl RawSql {
     /// What a client has sent.
     pub(crate) fn new(bytes: &[u8], rules: LexicalRules) -> Self {
-        Self { bytes: Arc::from(bytes), rules }
+        let text = match std::str::from_utf8(bytes) {
+            Ok(text) => RawText::Unicode(Arc::from(text)),
+            Err(_) => RawText::Bytes(Arc::from(bytes)),
+        };
+        Self { text, rules }
     }
 
     /// No text.
@@ -30,12 +40,27 @@ impl RawSql {
 
     /// Unit: bytes.
     pub(crate) fn len(&self) -> usize {
-        self.bytes.len()
+        match &self.text {
+            RawText::Unicode(text) => text.len(),
+            RawText::Bytes(bytes) => bytes.len(),
+        }
     }
 
     /// Whether somebody else has it too.
     pub(crate) fn is_shared(&self) -> bool {
-        Arc::strong_count(&self.bytes) > 1
+        let holders = match &self.text {
+            RawText::Unicode(text) => Arc::strong_count(text),
+            RawText::Bytes(bytes) => Arc::strong_count(bytes),
+        };
+        holders > 1
+    }
+
+    /// With its literals; what is no UTF-8 in it is replaced.
+    fn reveal(&self) -> Arc<str> {
+        match &self.text {
+            RawText::Unicode(text) => Arc::clone(text),
+            RawText::Bytes(bytes) => Arc::from(String::from_utf8_lossy(bytes)),
+        }
     }
 }
 
@@ -63,23 +88,26 @@ impl LiteralFilter {
         Self { keeps_literals, pattern, fingerprints: FingerprintCache::default() }
     }
 
-    /// A text as it may be shown; what is no UTF-8 in it is replaced.
+    /// A text as it may be shown.
     pub(crate) fn open(&mut self, text: &RawSql) -> Arc<str> {
         match self.keeps_literals {
-            true => Arc::from(String::from_utf8_lossy(&text.bytes)),
+            true => text.reveal(),
             false => self.fingerprint(text),
         }
     }
 
     /// A text without its literals, whoever wants them: sums are those of fingerprints.
     pub(crate) fn fingerprint(&mut self, text: &RawSql) -> Arc<str> {
-        self.fingerprints.of_bytes(&text.bytes, &text.rules)
+        match &text.text {
+            RawText::Unicode(unicode) => self.fingerprints.of(unicode, &text.rules),
+            RawText::Bytes(bytes) => self.fingerprints.of_bytes(bytes, &text.rules),
+        }
     }
 
     /// Whether a text, literals included, holds what is searched for.
     pub(crate) fn is_match(&self, text: &RawSql) -> bool {
-        let in_small = || String::from_utf8_lossy(&text.bytes).to_ascii_lowercase();
-        self.pattern.as_ref().is_some_and(|pattern| in_small().contains(pattern))
+        let pattern = self.pattern.as_ref();
+        pattern.is_some_and(|pattern| text.reveal().to_ascii_lowercase().contains(pattern))
     }
 
     /// Removes the literals of a request that was recorded with them, of whoever held its lock, and

@@ -330,16 +330,17 @@ fn whole_or_cut(raw: &RawRequest<'_>) -> TextState {
 
 /// How the server reads the text of a request, as far as its session has shown that.
 fn rules_of(raw: &RawRequest<'_>) -> LexicalRules {
-    // They may change between two statements of a text, and since one was prepared.
-    let is_one =
-        raw.text.trim_ascii_end().split_last().is_none_or(|(_, text)| !text.contains(&b';'));
-    if !is_one || raw.server_text().is_some() {
-        return LexicalRules::of_protocol(Some(raw.protocol));
+    let unknown = LexicalRules::of_protocol(Some(raw.protocol));
+    if !raw.has(REQUEST_ESCAPES | REQUEST_NO_ESCAPES) || raw.server_text().is_some() {
+        return unknown;
     }
-    let escapes = raw.has(REQUEST_ESCAPES).then_some(true);
-    let none = raw.has(REQUEST_NO_ESCAPES).then_some(false);
-    LexicalRules::of_protocol(Some(raw.protocol))
-        .with_escapes(escapes.or(none))
+    // They may change between two statements of a text.
+    let whole = raw.text.trim_ascii_end().split_last();
+    if whole.is_some_and(|(_, text)| text.contains(&b';')) {
+        return unknown;
+    }
+    unknown
+        .with_escapes(Some(raw.has(REQUEST_ESCAPES)))
         .with_quoted_names(raw.has(REQUEST_QUOTED_NAMES).then_some(true))
 }
 
