@@ -67,6 +67,9 @@ fn correct(used: &mut ProcessUse, process: &ScheduledProcess, interval: &Schedul
         if used.resources.ticks.sum() == Nanos::ZERO {
             used.resources.ticks = ended.ticks;
         }
+        if used.presence == ProcessPresence::CameAndWent {
+            rename(used, &ended.name);
+        }
     }
     used.resources.cpu = cpu;
     used.resources.run_delay = Some(process.resources.run_delay());
@@ -80,10 +83,46 @@ fn correct(used: &mut ProcessUse, process: &ScheduledProcess, interval: &Schedul
     used.each_thread.sort_by_key(|thread| std::cmp::Reverse(thread.resources.cpu));
 }
 
+/// A process that is read before its exec has the name and the command line of the process that
+/// forked it.
+fn rename(used: &mut ProcessUse, name: &str) {
+    if !name.is_empty() && used.name != name {
+        name.clone_into(&mut used.name);
+        name.clone_into(&mut used.command);
+    }
+}
+
 fn correct_thread(thread: &mut ThreadUse, resources: ScheduledTimes) {
     thread.resources.cpu = resources.cpu;
     thread.resources.run_delay = Some(resources.run_delay());
     thread.resources.switches = Some(resources.switches);
     thread.split = CpuSplit::of(resources.cpu, thread.resources.ticks);
     thread.scheduled = Some(resources);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Read as `shell` when it came, and ended as `true`.
+    fn corrected(presence: ProcessPresence, name: &str) -> ProcessUse {
+        let (read, command) = ("shell".to_owned(), "shell -c true".to_owned());
+        let mut used = ProcessUse { name: read, command, presence, ..ProcessUse::default() };
+        let ended = EndedThreads { name: name.to_owned(), ..EndedThreads::default() };
+        let process = ScheduledProcess { ended: Some(ended), ..ScheduledProcess::default() };
+        correct(&mut used, &process, &SchedulerInterval::default());
+        used
+    }
+
+    #[test]
+    fn a_process_has_the_name_it_ended_with_where_it_was_read_before_its_exec() {
+        let used = corrected(ProcessPresence::CameAndWent, "true");
+        assert_eq!((&*used.name, &*used.command), ("true", "true"));
+        // The command line says more than the name, and is of no other program.
+        let used = corrected(ProcessPresence::CameAndWent, "shell");
+        assert_eq!((&*used.name, &*used.command), ("shell", "shell -c true"));
+        // A thread has ended, and its process goes on.
+        let used = corrected(ProcessPresence::Stayed, "worker");
+        assert_eq!((&*used.name, &*used.command), ("shell", "shell -c true"));
+    }
 }
