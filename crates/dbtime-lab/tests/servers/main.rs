@@ -1,6 +1,7 @@
 //! Private servers, live: the MariaDB and PostgreSQL of this machine.
 
 mod bad_input;
+mod lexers;
 mod life;
 mod live;
 mod orphans;
@@ -8,3 +9,4 @@ mod queries;
 mod strangers;
 #[cfg(feature = "versions")]
 mod versions;
+mod walk;

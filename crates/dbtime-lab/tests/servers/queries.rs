@@ -1,94 +1,10 @@
 //! What scripts ask, on real databases: each engine does it, and says what came of it.
 
-use dbtime_engines::drive::plan::RunStop;
-use dbtime_lab::{LabError, RunRequest, command, operation};
-use dbtime_load::connection_op::{ConnectionOp, OwnedConnectionOp, PipelineEntry};
-use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::{SqlValue, Ticket};
+use crate::walk::walk_on;
+use dbtime_lab::LabError;
+use dbtime_load::connection_op::{ConnectionOp, PipelineEntry};
+use dbtime_load::program::SqlValue;
 use dbtime_load::results::ResultSets;
-use dbtime_load::script::{
-    ProgramFactory, ProgramPhase, Script, ScriptEvent, ScriptProgram, ScriptProgramStep,
-};
-use dbtime_load::statement::Statement;
-use dbtime_load::workload::Workload;
-use std::sync::{Arc, Mutex};
-
-/// Asks one thing after the other, and writes down what it is told.
-#[derive(Debug)]
-struct Walk {
-    requests: Vec<(u16, OwnedConnectionOp)>,
-    /// How many of them are asked before the load.
-    before: usize,
-    told: Arc<Mutex<Vec<String>>>,
-}
-
-impl Script for Walk {
-    fn factory_for_thread(&self, _: u32) -> Result<Box<dyn ProgramFactory>, String> {
-        let (requests, told) = (self.requests.clone(), Arc::clone(&self.told));
-        Ok(Box::new(Walker { requests, before: self.before, told, at: 0, until: 0 }))
-    }
-
-    fn statements(&self) -> Vec<Statement> {
-        Vec::new()
-    }
-
-    fn connects(&self) -> bool {
-        true
-    }
-}
-
-#[derive(Clone)]
-struct Walker {
-    requests: Vec<(u16, OwnedConnectionOp)>,
-    before: usize,
-    told: Arc<Mutex<Vec<String>>>,
-    at: usize,
-    /// Where the present part of the walk ends.
-    until: usize,
-}
-
-impl ProgramFactory for Walker {
-    fn program(&mut self, _: u32) -> Result<Box<dyn ScriptProgram>, String> {
-        Ok(Box::new(self.clone()))
-    }
-}
-
-impl Walker {
-    fn next(&mut self) -> ScriptProgramStep<'_> {
-        if self.at == self.until {
-            return ScriptProgramStep::Done;
-        }
-        self.at += 1;
-        let (connection, op) = &self.requests[self.at - 1];
-        ScriptProgramStep::Perform { op: op.borrow(), statement: None, connection: *connection }
-    }
-}
-
-impl ScriptProgram for Walker {
-    fn start(&mut self, _: &Ticket) {}
-
-    fn begin(&mut self, phase: ProgramPhase) -> Option<ScriptProgramStep<'_>> {
-        self.until = self.before;
-        (phase == ProgramPhase::Open).then(|| self.next())
-    }
-
-    fn resume(&mut self, _: ScriptEvent) -> ScriptProgramStep<'_> {
-        self.until = self.requests.len();
-        self.next()
-    }
-
-    fn replied(
-        &mut self,
-        reply: Result<&mut ResultSets, &DatabaseFailure>,
-    ) -> ScriptProgramStep<'_> {
-        let line = match reply {
-            Ok(results) => shown(results),
-            Err(failure) => format!("{} {}", failure.class.name(), failure.code),
-        };
-        self.told.lock().expect("no panic").push(line);
-        self.next()
-    }
-}
 
 /// Result sets behind each other: `id,name: 1,a 2,NULL; 3 changed`.
 fn shown(results: &ResultSets) -> String {
@@ -114,23 +30,7 @@ fn walk(
     before: usize,
 ) -> Result<Vec<String>, LabError> {
     let requests: Vec<_> = requests.iter().map(|request| (0, *request)).collect();
-    walk_on(target, &requests, before)
-}
-
-/// The same, over several connections.
-fn walk_on(
-    target: &str,
-    requests: &[(u16, ConnectionOp<'_>)],
-    before: usize,
-) -> Result<Vec<String>, LabError> {
-    let requests = requests.iter().map(|(nth, request)| (*nth, request.to_owned())).collect();
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let script = Arc::new(Walk { requests, before, told: Arc::clone(&told) });
-    let workload = Workload::from_script("walk".to_owned(), vec![operation("walk")], script);
-    let request = RunRequest::new(workload, target.parse()?);
-    command(&request, &|_| {}, &RunStop::default())?;
-    let told = told.lock().expect("no panic").clone();
-    Ok(told)
+    walk_on(target, &requests, before, shown)
 }
 
 const CREATE: ConnectionOp<'_> =
@@ -273,11 +173,12 @@ fn a_client_may_have_several_connections() {
     ];
     for target in ["mariadb", "postgres"] {
         // The second connection is made before the load, and used in it.
-        let walked = walk_on(target, &requests, 3).expect("a server");
+        let walked = walk_on(target, &requests, 3, shown).expect("a server");
         let seen = [&walked[5], &walked[6], &walked[8], &walked[9]];
         let (none, both) = ("id,name: ", "id,name: 1,a 2,NULL");
         assert_eq!(seen, [none, both, none, none], "{target}");
     }
-    let walked = walk_on("sqlite", &[(0, ConnectionOp::Connect), (1, ConnectionOp::Connect)], 0);
+    let walked =
+        walk_on("sqlite", &[(0, ConnectionOp::Connect), (1, ConnectionOp::Connect)], 0, shown);
     assert_eq!(walked.expect("a file")[1], "statement connections");
 }
