@@ -114,7 +114,7 @@ impl CapturePrograms {
 
     /// Bytes have come to a socket.
     pub fn data_ready(&mut self, machine: &mut HostMachine, socket: HostSocket, unread: u32) {
-        ffi::host_set_unread(socket.0, unread);
+        machine.set_unread(socket, unread);
         ffi::capture_data_ready(socket.0);
         machine.check();
     }

@@ -63,6 +63,11 @@ impl HostMachine {
         socket
     }
 
+    /// How many packets wait in a socket.
+    pub fn set_unread(&mut self, socket: HostSocket, packets: u32) {
+        ffi::host_set_unread(socket.0, packets);
+    }
+
     /// Sets the clock, which stands. Unit: nanoseconds.
     pub fn set_clock(&mut self, now: u64) {
         ffi::host_set_clock(now, 0);

@@ -95,6 +95,7 @@ struct connection {
 	__u64 read_at;		/* the first read of bytes that no request has yet; 0: there are none */
 	__u64 rx_first_at;		/* when the first unread bytes came to the socket; 0: not seen */
 	__u64 rx_last_at;	/* when the last bytes came to the socket */
+	__u64 rx_drained_at;	/* what had come by then was read */
 	__u64 piece_from;	/* before which the last piece of the answer was not sent */
 	__u64 client_number;	/* of its client's end, where that is the driver's; 0: not known */
 	__u64 tls;		/* the address of its TLS session, where it has one */

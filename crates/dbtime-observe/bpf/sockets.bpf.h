@@ -102,6 +102,19 @@ static __always_inline int was_seen_first(struct connection *connection, struct 
 	return 1;
 }
 
+/* The server has read from a socket. What is left has come with the last bytes at the latest. The clock is
+ * read before the queue is looked at: what comes behind that look comes later. */
+static __always_inline void note_left_over(struct connection *connection, struct sock *sk)
+{
+	__u64 now = bpf_ktime_get_ns();
+
+	connection->rx_first_at = 0;
+	if (!sk->sk_receive_queue.qlen)
+		connection->rx_drained_at = now;
+	else if (connection->rx_last_at > connection->rx_drained_at)
+		connection->rx_first_at = connection->rx_last_at;
+}
+
 static __always_inline void handle_receive(struct sock *sk, int result, int flags,
 					   struct turn_run *run)
 {
@@ -127,8 +140,7 @@ static __always_inline void handle_receive(struct sock *sk, int result, int flag
 			handle_tls_record(connection, result);
 		else
 			handle_request_bytes(connection, user_buffer(), result);
-		/* What is left has come with the last bytes at the latest. */
-		connection->rx_first_at = sk->sk_receive_queue.qlen ? connection->rx_last_at : 0;
+		note_left_over(connection, sk);
 	} else if (!is_transient(result)) {
 		abort_connection(connection);
 	} else if (!connection->rest && !connection->header_length) {
@@ -136,20 +148,27 @@ static __always_inline void handle_receive(struct sock *sk, int result, int flag
 	}
 }
 
-/* Bytes have come to a socket: whoever sends them runs, or an interrupt. */
+/*
+ * Bytes have come to a socket: whoever sends them runs, or an interrupt. It may lose its CPU at any point
+ * of this, and the server may read them meanwhile. So the clock is read before the queue is looked at, and
+ * a time that the queue was drained after is not that of the next request.
+ */
 static __always_inline void handle_data_ready(struct sock *sk)
 {
 	struct connection *connection = is_watching() ? lookup(sk) : NULL;
+	__u64 now;
 
 	connection = connection ? state_of(connection) : NULL;
 	if (settings.driver && !connection && is_watching())
 		note_arrival(sk);
-	/* They may have been read before this event. */
-	if (!connection || !sk->sk_receive_queue.qlen)
+	if (!connection)
 		return;
-	connection->rx_last_at = bpf_ktime_get_ns();
-	if (!connection->rx_first_at)
-		connection->rx_first_at = connection->rx_last_at;
+	now = bpf_ktime_get_ns();
+	if (!sk->sk_receive_queue.qlen)
+		return;
+	connection->rx_last_at = now;
+	if (connection->rx_first_at <= connection->rx_drained_at)
+		connection->rx_first_at = now;
 }
 
 SEC("tp_btf/sk_data_ready")

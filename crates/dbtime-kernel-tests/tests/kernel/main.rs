@@ -1,5 +1,6 @@
 //! The kernel's programs on a simulated kernel.
 
+mod arrivals;
 mod conversation;
 mod driver;
 mod hostile;
