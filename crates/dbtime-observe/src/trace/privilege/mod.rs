@@ -1,10 +1,11 @@
 //! Rights: which process has them, and how the reader of hostile bytes goes without.
 //!
-//! - `helper`: the process that keeps the rights;
+//! - `helper`: the process that keeps the rights it needs, and `helper_sandbox` its system calls;
 //! - `rights`, `sandbox`: how the reader gives them up;
 //! - `signals`, `terminal`: what the reader cannot do for itself after that.
 
 pub(super) mod helper;
+mod helper_sandbox;
 pub(super) mod rights;
 pub(super) mod sandbox;
 pub(super) mod signals;

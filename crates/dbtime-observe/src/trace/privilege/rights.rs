@@ -59,14 +59,39 @@ pub(crate) fn give_up(look: impl Fn() -> bool) -> Result<(), TraceError> {
     set_capabilities(None, CapabilitySets { effective: none, ..had }).map_err(failed)?;
     let may_look = look();
     set_capabilities(None, had).map_err(failed)?;
-    let kept = if may_look { none } else { had.permitted & CapabilitySet::BPF };
+    keep(&had, if may_look { none } else { had.permitted & CapabilitySet::BPF })
+}
+
+/// Gives up what the helper does not need: it keeps [`KERNEL`] and [`OTHERS`]; and CAP_SYS_ADMIN,
+/// where that stands in for the first or the kernel attaches probes one by one.
+///
+/// Rights are a thread's: to be called while there are no others.
+///
+/// # Errors
+/// The kernel does not take them back.
+pub(crate) fn keep_for_helper(attaches_one_by_one: bool) -> Result<(), TraceError> {
+    let had = capabilities(None).map_err(failed)?;
+    let mut needed = all_of(&KERNEL) | all_of(&OTHERS);
+    if attaches_one_by_one || !had.effective.contains(all_of(&KERNEL)) {
+        needed |= CapabilitySet::SYS_ADMIN;
+    }
+    keep(&had, had.effective & needed)
+}
+
+fn all_of(rights: &[ProcessRight]) -> CapabilitySet {
+    rights.iter().map(|(right, _)| *right).collect()
+}
+
+/// Is nobody from here on, with these of the capabilities that it had.
+fn keep(had: &CapabilitySets, kept: CapabilitySet) -> Result<(), TraceError> {
     if geteuid().is_root() && had.effective.contains(CapabilitySet::SETUID | CapabilitySet::SETGID)
     {
         set_keep_capabilities(true).map_err(failed)?;
         be_nobody().map_err(failed)?;
         set_keep_capabilities(false).map_err(failed)?;
     }
-    let kept = CapabilitySets { effective: kept, permitted: kept, inheritable: none };
+    let inheritable = CapabilitySet::empty();
+    let kept = CapabilitySets { effective: kept, permitted: kept, inheritable };
     set_capabilities(None, kept).map_err(failed)?;
     set_no_new_privs(true).map_err(failed)
 }

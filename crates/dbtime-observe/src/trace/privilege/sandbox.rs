@@ -1,6 +1,6 @@
 //! The system calls that are left to a reader of what comes from clients: enough to read, to look
 //! into tables, to ask its helper and to write where it writes already. It opens nothing, starts
-//! nothing and talks to nobody new.
+//! nothing and talks to nobody new. The helper has more (`helper_sandbox`).
 
 use super::rights::failed;
 use crate::trace::error::TraceError;
@@ -70,7 +70,7 @@ const CALLS: &[c_long] = &[
 const TABLE_COMMANDS: [u64; 6] = [1, 2, 3, 4, 21, 15];
 
 /// Terminals' settings and size, and files that do not wait; to type into a terminal is not here.
-const TERMINAL_COMMANDS: [u64; 7] = [
+pub(super) const TERMINAL_COMMANDS: [u64; 7] = [
     libc::TCGETS,
     libc::TCSETS,
     libc::TCSETSW,
@@ -89,10 +89,18 @@ pub(crate) fn enter() -> Result<(), TraceError> {
 }
 
 fn filter() -> Result<BpfProgram, TraceError> {
-    let mut rules: BTreeMap<c_long, Vec<SeccompRule>> =
-        CALLS.iter().map(|call| (*call, Vec::new())).collect();
+    let mut rules = common_rules()?;
     rules.insert(libc::SYS_bpf, one_of(0, &TABLE_COMMANDS)?);
     rules.insert(libc::SYS_ioctl, one_of(1, &TERMINAL_COMMANDS)?);
+    allow_only(rules)
+}
+
+/// Calls, and which of their arguments may be what.
+pub(super) type CallRules = BTreeMap<c_long, Vec<SeccompRule>>;
+
+/// What the reader and the helper may both do.
+pub(super) fn common_rules() -> Result<CallRules, TraceError> {
+    let mut rules: CallRules = CALLS.iter().map(|call| (*call, Vec::new())).collect();
     // To whoever is at the other end; threads wake each other so.
     let nobody = condition(4, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, 0)?;
     rules.insert(libc::SYS_sendto, vec![nobody]);
@@ -108,6 +116,11 @@ fn filter() -> Result<BpfProgram, TraceError> {
     let holds_no_code = || rule(2, SeccompCmpOp::MaskedEq(executable), 0);
     rules.insert(libc::SYS_mmap, vec![holds_no_code()?]);
     rules.insert(libc::SYS_mprotect, vec![holds_no_code()?]);
+    Ok(rules)
+}
+
+/// Refuses all other calls (EPERM).
+pub(super) fn allow_only(rules: CallRules) -> Result<BpfProgram, TraceError> {
     let refused = SeccompAction::Errno(Errno::PERM.raw_os_error().cast_unsigned());
     let machine = std::env::consts::ARCH.try_into().map_err(failed)?;
     let filter = SeccompFilter::new(rules, refused, SeccompAction::Allow, machine);
@@ -116,11 +129,15 @@ fn filter() -> Result<BpfProgram, TraceError> {
 
 /// Rules for a call of which one argument is one of these. Only its lower half counts, as with the
 /// kernel.
-fn one_of(argument: u8, values: &[u64]) -> Result<Vec<SeccompRule>, TraceError> {
+pub(super) fn one_of(argument: u8, values: &[u64]) -> Result<Vec<SeccompRule>, TraceError> {
     values.iter().map(|value| rule(argument, SeccompCmpOp::Eq, *value)).collect()
 }
 
-fn rule(argument: u8, comparison: SeccompCmpOp, value: u64) -> Result<SeccompRule, TraceError> {
+pub(super) fn rule(
+    argument: u8,
+    comparison: SeccompCmpOp,
+    value: u64,
+) -> Result<SeccompRule, TraceError> {
     condition(argument, SeccompCmpArgLen::Dword, comparison, value)
 }
 

@@ -3,7 +3,7 @@
 //! serves them.
 //!
 //! ```text
-//!   reader (no rights, few calls)                   helper (as it was started)
+//!   reader (no rights, few calls)                   helper (four rights, more calls)
 //!     understands requests, program files             searches for servers
 //!     reads tables and the stream    ── requests ──►  opens their files
 //!                                    ◄── files ─────  loads, attaches, walks

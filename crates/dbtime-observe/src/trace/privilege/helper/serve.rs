@@ -2,6 +2,7 @@
 
 use super::super::signals::HeldSignals;
 use super::super::terminal::LentTerminal;
+use super::super::{helper_sandbox, rights};
 use super::channel::MessageChannel;
 use super::messages::HelperRequest;
 use crate::trace::error::TraceError;
@@ -41,6 +42,7 @@ pub fn serve() -> Result<(), TraceError> {
     // Instead of that of the link it was started by.
     rustix::thread::set_name(c"dbtime-helper").map_err(|error| failed(error.into()))?;
     allow_files();
+    give_up_rights()?;
     let mut helper = HelperState::default();
     while let Some((request, files)) = channel.receive().map_err(failed)? {
         let response = helper.respond(request, files);
@@ -56,6 +58,14 @@ pub fn serve() -> Result<(), TraceError> {
     let watching = helper.watching.drain(..).map(|(_, link)| link);
     detach_all(watching.chain(helper.probes.into_values().flatten()));
     Ok(())
+}
+
+/// Keeps what loading, attaching and looking at others' processes takes, and the calls for these.
+/// Where the kernel is not one to be watched on, loading says so.
+fn give_up_rights() -> Result<(), TraceError> {
+    let kernel = KernelFeatures::find();
+    rights::keep_for_helper(!kernel.is_ok_and(|kernel| kernel.has_multi_probes))?;
+    helper_sandbox::enter()
 }
 
 /// A probe is a file or two where the kernel attaches them one by one.
