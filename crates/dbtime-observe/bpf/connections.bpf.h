@@ -77,6 +77,7 @@ struct unread {
 	__u32 length;
 };
 
+#define ANSWER_END 1024		/* bytes of a piece of an answer: a power of two */
 #define CACHED_SHAPES 4			/* a power of two */
 
 /* What a statement looks like that was prepared. */
@@ -139,10 +140,13 @@ struct connection {
 	__u32 answers_done;	/* answers to the one at hand */
 	__u32 portal_hash;	/* of the portal that was made last, of those with a name */
 	__u64 portal_shape;	/* of what it executes */
+	__u8 has_late_error;	/* the last piece of the answer ends with what looks like an error */
 	__u8 tail[16];		/* PostgreSQL: the last bytes of the answer, and room for as many again */
 	__u64 ahead;		/* PostgreSQL: what was read behind the request, and is still there */
 	__u64 ahead_rx_at;	/* when that had come */
 	__u32 ahead_length;
+	__u32 answer_end_length;
+	__u8 answer_end[ANSWER_END] __attribute__((aligned(8)));	/* MySQL: the last bytes of a piece of the answer */
 };
 
 struct {

@@ -130,6 +130,8 @@ static __always_inline void handle_answer_bytes(struct connection *connection, c
 {
 	if (!at)
 		return;
+	if (connection->has_late_error)
+		doubt_late_error(connection, at);
 	if (connection->request.protocol == PROTOCOL_POSTGRES) {
 		handle_tagged_answer(connection, at, length);
 		return;
@@ -138,6 +140,8 @@ static __always_inline void handle_answer_bytes(struct connection *connection, c
 		read_answer_head(connection, at, length);
 	if (connection->answer.stage != STAGE_OVER)
 		count_rows(connection, (__u64)at, length);
+	if (!connection->request.error && connection->request.rows == NOT_KNOWN)
+		find_late_mysql_error(connection, (__u64)at, length);
 }
 
 /* What was read ahead of an answer: once the server is ready for the next request, that begins. */

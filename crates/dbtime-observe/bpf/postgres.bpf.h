@@ -16,6 +16,7 @@
 #include "logins.bpf.h"
 #include "requests.bpf.h"
 #include "completions.bpf.h"
+#include "late_errors.bpf.h"
 
 #define LONGEST_MESSAGE (1 << 30)	/* the server refuses longer ones */
 #define MAX_TEXT (TEXT_ROOM - MAX_NAME)
@@ -446,7 +447,9 @@ static __always_inline void handle_tagged_answer(struct connection *connection, 
 	if (connection->request.statements && connection->answer.stage != STAGE_OVER)
 		count_completions(connection, (__u64)at, length);
 	save_tail(connection, at, length);
-	connection->is_ready = end[0] == 'Z' && big_endian(end + 1) == TAGGED && connection->is_whole;
+	if (!connection->request.error && !end[READY_LENGTH - 1] && !end[READY_LENGTH - 2])
+		find_late_error(connection, (__u64)at, length);
+	connection->is_ready = end[0] == PG_READY && big_endian(end + 1) == TAGGED && connection->is_whole;
 	if (connection->is_ready)
 		connection->request.flags |= end[READY_LENGTH - 1] == IDLE ? REQUEST_NO_TRANSACTION : REQUEST_IN_TRANSACTION;
 	if (connection->is_ready && length > READY_LENGTH && settings.streams && depth == DEPTH_EVERYTHING)

@@ -26,6 +26,7 @@ enum message {
 #define PG_EMPTY 'I'		/* EmptyQueryResponse, */
 #define PG_SUSPENDED 's'	/* PortalSuspended */
 #define PG_FAILED 'E'		/* ErrorResponse, */
+#define PG_READY 'Z'		/* ReadyForQuery, */
 #define PG_PARSED '1'		/* ParseComplete, */
 #define PG_BOUND '2'		/* BindComplete, */
 #define PG_CLOSED '3'		/* CloseComplete, */

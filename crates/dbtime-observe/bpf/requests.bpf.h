@@ -349,6 +349,7 @@ __noinline int begin_request(struct connection *connection, __u64 now)
 	__builtin_memset(connection->tail, 0, sizeof(connection->tail));
 	request->statement = 0;
 	request->error = 0;
+	connection->has_late_error = 0;
 	request->flags = connection->text_flags;
 	request->command = 0;
 	request->reply = 0;

@@ -289,6 +289,18 @@ __noinline int may_be_multi(struct connection *connection)
 	return 0;
 }
 
+/* Whether the last bytes of rows are an EOF, or the OK that replaces it: of both the packet, and as many
+ * bytes before it as the longer has more. */
+static __always_inline int is_old_end(const __u8 *tail)
+{
+	return tail[2] == EOF_LENGTH && !tail[3] && !tail[4] && tail[6] == REPLY_END;
+}
+
+static __always_inline int is_new_end(const __u8 *tail)
+{
+	return tail[0] == END_LENGTH && !tail[1] && !tail[2] && tail[4] == REPLY_END;
+}
+
 /*
  * A short answer with rows of one statement: the number of its last packet gives their count.
  * Returns whether that is so.
@@ -306,12 +318,12 @@ static __always_inline int read_short_answer(struct piece *piece)
 	    bpf_probe_read_user(tail, sizeof(tail),
 				(const void *)(piece->at + piece->length - sizeof(tail))))
 		return 0;
-	if (tail[2] == EOF_LENGTH && !tail[3] && !tail[4] && tail[6] == REPLY_END) {
+	if (is_old_end(tail)) {
 		/* Another of these stands behind the columns. */
 		is_old = is_result;
 		last = tail[5];
 		status = tail[9];
-	} else if (tail[0] == END_LENGTH && !tail[1] && !tail[2] && tail[4] == REPLY_END) {
+	} else if (is_new_end(tail)) {
 		last = tail[3];
 		status = tail[7];
 	} else {

@@ -13,7 +13,7 @@ const CAPABILITIES: u32 = 1 << 9 | 1 << 15 | 1 << 3;
 const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
 
 /// Packets of a payload each, numbered from `first`.
-fn packets(first: u8, payloads: &[&[u8]]) -> Vec<u8> {
+pub(crate) fn packets(first: u8, payloads: &[&[u8]]) -> Vec<u8> {
     let (mut bytes, mut number) = (Vec::new(), first);
     for payload in payloads {
         number = write_packet(payload, number, &mut bytes);

@@ -11,7 +11,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 /// A message: its first byte, its length, its body.
-fn message(tag: u8, body: &[u8]) -> Vec<u8> {
+pub(crate) fn message(tag: u8, body: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let begun = begin_message(tag, &mut bytes);
     bytes.extend_from_slice(body);
@@ -25,7 +25,7 @@ fn startup() -> Vec<u8> {
     [&(body.len() as u32 + 4).to_be_bytes()[..], &body].concat()
 }
 
-fn query(text: &str) -> Vec<u8> {
+pub(crate) fn query(text: &str) -> Vec<u8> {
     message(frontend::QUERY, &[text.as_bytes(), b"\0"].concat())
 }
 
@@ -48,27 +48,27 @@ fn sync() -> Vec<u8> {
     message(frontend::SYNC, &[])
 }
 
-fn asks(messages: &[Vec<u8>]) -> ConversationTurn {
+pub(crate) fn asks(messages: &[Vec<u8>]) -> ConversationTurn {
     ConversationTurn::Client(messages.concat())
 }
 
-fn complete(tag: &str) -> Vec<u8> {
+pub(crate) fn complete(tag: &str) -> Vec<u8> {
     message(backend::COMMAND_COMPLETE, &[tag.as_bytes(), b"\0"].concat())
 }
 
-fn ready(state: u8) -> Vec<u8> {
+pub(crate) fn ready(state: u8) -> Vec<u8> {
     message(backend::READY, &[state])
 }
 
 /// Rows of so many bytes each, in all as many as there are of them.
-fn rows(count: usize, width: usize) -> Vec<u8> {
+pub(crate) fn rows(count: usize, width: usize) -> Vec<u8> {
     let mut body = vec![0, 1];
     body.extend_from_slice(&(width as u32).to_be_bytes());
     body.resize(body.len() + width, b'r');
     message(backend::DATA_ROW, &body).repeat(count)
 }
 
-fn description() -> Vec<u8> {
+pub(crate) fn description() -> Vec<u8> {
     message(backend::ROW_DESCRIPTION, b"\0\x01a\0\0\0\0\0\0\0\0\0\0\x17\0\x04\xff\xff\xff\xff\0\0")
 }
 
@@ -77,11 +77,11 @@ fn failure(state: &str) -> Vec<u8> {
     message(backend::ERROR, body.as_bytes())
 }
 
-fn answers(messages: &[Vec<u8>]) -> ConversationTurn {
+pub(crate) fn answers(messages: &[Vec<u8>]) -> ConversationTurn {
     ConversationTurn::Server(messages.concat())
 }
 
-fn done(tag: u8) -> Vec<u8> {
+pub(crate) fn done(tag: u8) -> Vec<u8> {
     message(tag, &[])
 }
 

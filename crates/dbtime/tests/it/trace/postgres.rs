@@ -177,6 +177,8 @@ fn errors_are_seen_behind_columns_notices_and_other_statements() {
         ("E", "INSERT INTO u VALUES (1) RETURNING a", "12TEZ", Some("23505")),
         ("E", "INSERT INTO u VALUES (1)", "12nEZ", Some("23505")),
         ("E", "SELECT a, 'x' FROM u", "12TDCZ", None),
+        ("Q", "SELECT 10 / (3 - g) FROM generate_series(1, 9) AS g", "TDDEZ", Some("22012")),
+        ("E", "SELECT 9 / (2 - g) FROM generate_series(1, 9) AS g", "12TDEZ", Some("22012")),
     ];
     for (kind, sql, answer, _) in asked {
         let answered = if kind == "Q" { client.query(sql) } else { client.described(sql) };

@@ -290,3 +290,29 @@ fn what_cannot_be_watched_is_said_with_a_remedy() {
     sandbox.run("trace --buffer 5").refused(2, &["power of two"]);
     sandbox.run("trace --slow -5").refused(2, &["--slow"]);
 }
+
+/// Definitions of columns are sent before the first row is looked for.
+#[test]
+fn errors_of_mariadb_are_seen_behind_columns_and_rows() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
+    server.sql("CREATE TABLE t (id INT PRIMARY KEY, a INT)");
+    server.sql("INSERT INTO t VALUES (1, 5), (2, 5), (3, 1)");
+    let asked = [
+        ("SELECT id, (SELECT v.id FROM t v WHERE v.a <= t.a AND v.id > 2 - t.a) FROM t", 1242),
+        ("SET STATEMENT max_statement_time = 0.1 FOR SELECT BENCHMARK(900000000, MD5('a'))", 1969),
+    ];
+    let fails = || {
+        let mut client = RawClient::connect(&server);
+        asked.iter().for_each(|(sql, _)| client.fails_at_last(sql));
+    };
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+    fails();
+    let seen = tracer.end();
+    seen.is_clean();
+    asked.iter().for_each(|(sql, code)| assert_eq!(seen.one(sql)["error"], *code, "{sql}"));
+    let Some(tracer) = Tracer::start(&sandbox, &server, "--summary") else { return };
+    fails();
+    tracer.interrupt();
+    let (_, out) = tracer.printed();
+    assert!(out.contains("; 2 answered with an error"), "{out}");
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ *
+ * Errors that do not begin an answer. A server sends an error at once, so that it is the last message of
+ * what it sends then, behind columns, rows and whatever else there is:
+ *
+ *   PostgreSQL:  RowDescription, DataRow …, ErrorResponse    apart: ReadyForQuery
+ *   MySQL:       columns, definitions, EOF, rows …, ERR
+ *
+ * Of one that is cut in two, for the server's buffer was full, nothing is found.
+ */
+#ifndef DBTIME_LATE_ERRORS_H
+#define DBTIME_LATE_ERRORS_H
+
+#include "failures.bpf.h"
+#include "rows.bpf.h"
+
+#define ERROR_TAIL 64			/* bytes at the end of an error, its last field among them */
+#define LONGEST_ERROR 8192		/* bytes in which the beginning of an error of PostgreSQL is looked for */
+#define LONGEST_MYSQL_ERROR 640		/* bytes of a packet of one: its text has up to 511 */
+#define MYSQL_ERROR_HEAD 13		/* its header, mark, number, '#' and SQLSTATE */
+
+static __always_inline int is_of_function_name(__u8 c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* The last field of an error of PostgreSQL names the function that reports it: R, a name, two zeros. */
+static __always_inline int ends_with_function_name(const __u8 *tail)
+{
+	__u32 i = ERROR_TAIL - 3;
+
+	while (i > 1 && is_of_function_name(tail[i & (ERROR_TAIL - 1)]))
+		i--;
+	return i > 1 && i < ERROR_TAIL - 4 && !tail[i & (ERROR_TAIL - 1)] &&
+	       tail[(i + 1) & (ERROR_TAIL - 1)] == 'R';
+}
+
+/* Where the last message of a piece begins. */
+struct error_search {
+	__u64 from;		/* the piece */
+	__u64 end;
+	__u64 found;		/* 0: it is no error */
+};
+
+static long error_begins_at(__u64 i, struct error_search *search)
+{
+	__u64 at = search->end - ERROR_HEAD - i;
+	__u8 head[8] = {};
+
+	if (at < search->from || bpf_probe_read_user(head, TAGGED, (const char *)at))
+		return 1;
+	if (head[0] != PG_FAILED && head[0] != PG_NOTICE)
+		return 0;
+	if (at + 1 + big_endian(head + 1) != search->end)
+		return 0;
+	search->found = head[0] == PG_FAILED ? at : 0;
+	return 1;
+}
+
+/* Whether a piece of an answer, whose last two bytes are zeros, ends with an error, and with which.
+ * Global: see `consume`. */
+__noinline int find_late_error(struct connection *connection, __u64 address, __u32 length)
+{
+	struct error_search search = { .from = address, .end = address + length };
+	__u8 tail[ERROR_TAIL] = {};
+
+	if (!connection || length < ERROR_TAIL)
+		return 0;
+	if (bpf_probe_read_user(tail, sizeof(tail), (const char *)search.end - ERROR_TAIL) ||
+	    !ends_with_function_name(tail))
+		return 0;
+	bpf_loop(LONGEST_ERROR, error_begins_at, &search, 0);
+	if (search.found)
+		read_error(connection, search.found);
+	connection->has_late_error = connection->request.error != 0;
+	return 0;
+}
+
+struct mysql_error_search {
+	struct connection *connection;
+};
+
+static long mysql_error_begins_at(__u64 i, struct mysql_error_search *search)
+{
+	struct connection *connection = search->connection;
+	const __u8 *bytes = connection->answer_end;
+	__u32 at = i, length;
+
+	if (at + MYSQL_ERROR_HEAD > connection->answer_end_length)
+		return 1;
+	/* So far below the end of the array that all of a head is in it. */
+	if (at > LONGEST_MYSQL_ERROR)
+		return 1;
+	if (bytes[at + HEADER] != REPLY_ERROR || bytes[at + HEADER + 3] != '#')
+		return 0;
+	length = bytes[at] | (__u32)bytes[at + 1] << 8 | (__u32)bytes[at + 2] << 16;
+	if (at + HEADER + length != connection->answer_end_length)
+		return 0;
+	connection->request.error = bytes[at + HEADER + 1] | (__u32)bytes[at + HEADER + 2] << 8;
+	return 1;
+}
+
+/* Whether one of these bytes marks an error. Texts in UTF-8 have none of the kind. */
+static __always_inline int has_error_mark(const __u8 *bytes, __u32 length)
+{
+	const __u64 ones = ~0ull / 255, *at = (const __u64 *)bytes;
+
+	for (__u32 i = 0; i < LONGEST_MYSQL_ERROR / 8 && 8 * i < length; i++)
+		if ((~at[i] - ones) & at[i] & ones << 7)
+			return 1;
+	return 0;
+}
+
+/* Whether rows that are sent end with what ends rows, as nearly all do: EOF, or the OK that replaces it. */
+static __always_inline int ends_with_rows_end(const char *end)
+{
+	__u8 tail[HEADER + END_LENGTH] = {};
+
+	if (bpf_probe_read_user(tail, sizeof(tail), end - sizeof(tail)))
+		return 0;
+	return is_old_end(tail) || is_new_end(tail);
+}
+
+/* Whether a piece of an answer of MySQL's ends with an error, and with which. Global: see `consume`. */
+__noinline int find_late_mysql_error(struct connection *connection, __u64 address, __u32 length)
+{
+	struct mysql_error_search search = { connection };
+	__u32 looked = length;
+
+	if (!connection || length < MYSQL_ERROR_HEAD)
+		return 0;
+	if (ends_with_rows_end((const char *)address + length))
+		return 0;
+	if (looked > LONGEST_MYSQL_ERROR)
+		looked = LONGEST_MYSQL_ERROR;
+	looked = masked(looked, ANSWER_END);
+	if (bpf_probe_read_user(connection->answer_end, looked, (const char *)address + length - looked))
+		return 0;
+	connection->answer_end_length = looked;
+	if (has_error_mark(connection->answer_end, looked))
+		bpf_loop(LONGEST_MYSQL_ERROR, mysql_error_begins_at, &search, 0);
+	connection->has_late_error = connection->request.error != 0;
+	return 0;
+}
+
+/* More is sent behind what looked like an error. Of PostgreSQL that is its settings, and that it is ready;
+ * anything else says that it was none. */
+static __always_inline void doubt_late_error(struct connection *connection, const char *at)
+{
+	__u8 tag = 0;
+
+	connection->has_late_error = 0;
+	if (connection->request.protocol == PROTOCOL_POSTGRES && !bpf_probe_read_user(&tag, 1, at) &&
+	    (tag == PG_READY || tag == PG_SETTING || tag == PG_NOTICE))
+		return;
+	connection->request.error = 0;
+}
+
+#endif
