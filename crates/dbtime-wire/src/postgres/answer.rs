@@ -65,6 +65,8 @@ pub struct PostgresResponseReader {
     /// Rows of the present statement so far.
     rows: u64,
     needs_copy_data: bool,
+    /// The present statement has had its data, or was refused it.
+    is_copy_settled: bool,
     answer: PostgresResponse,
 }
 
@@ -83,6 +85,7 @@ impl PostgresResponseReader {
             skip: 0,
             rows: 0,
             needs_copy_data: false,
+            is_copy_settled: false,
             answer: PostgresResponse::default(),
         }
     }
@@ -91,8 +94,8 @@ impl PostgresResponseReader {
     /// to its end.
     #[inline]
     pub fn expect(&mut self, expected: ExpectedResponse) {
-        (self.is_done, self.expected, self.needs_copy_data) = (false, expected, false);
-        self.rows = 0;
+        (self.is_done, self.expected) = (false, expected);
+        self.statement_begins();
         self.answer = PostgresResponse::default();
     }
 
@@ -109,7 +112,7 @@ impl PostgresResponseReader {
 
     /// The data has been sent or refused: the answer goes on.
     pub fn data_settled(&mut self) {
-        self.needs_copy_data = false;
+        (self.needs_copy_data, self.is_copy_settled) = (false, true);
     }
 
     /// The answer, once it is whole.
@@ -216,6 +219,10 @@ impl PostgresResponseReader {
             backend::PARSE_COMPLETE => self.answer.is_parsed = true,
             backend::ERROR => self.failed(payload),
             backend::NOTICE => self.answer.notices += 1,
+            // Each is answered: without end, nobody would have room for the answers.
+            backend::COPY_IN if self.is_copy_settled => {
+                return Err(MalformedMessage("a second request for the data of one COPY"));
+            }
             backend::COPY_IN => self.needs_copy_data = true,
             backend::ROW_DESCRIPTION => {
                 if !payload.is_empty() {
@@ -242,18 +249,23 @@ impl PostgresResponseReader {
     /// Counts the rows of a statement by what arrived, else by its tag: `INSERT 0 1`, `UPDATE 3`.
     #[inline]
     fn statement_ended(&mut self, tag: &[u8], rows: &mut impl ResultRows) {
-        let arrived = std::mem::take(&mut self.rows);
-        let total = if arrived > 0 { arrived } else { count(tag) };
+        let total = if self.rows > 0 { self.rows } else { count(tag) };
         self.answer.rows = self.answer.rows.saturating_add(total);
         rows.ended(total);
-        self.needs_copy_data = false;
+        self.statement_begins();
+    }
+
+    /// Nothing has come yet of the next statement.
+    #[inline]
+    fn statement_begins(&mut self) {
+        (self.rows, self.needs_copy_data, self.is_copy_settled) = (0, false, false);
     }
 
     #[cold]
     fn failed(&mut self, payload: &[u8]) {
         let error = PostgresError::read(payload);
         self.is_done |= error.is_fatal();
-        (self.rows, self.needs_copy_data) = (0, false);
+        self.statement_begins();
         self.answer.error.get_or_insert_with(|| Box::new(error));
     }
 }
@@ -416,6 +428,17 @@ mod tests {
         let ended = messages(&[(b'C', b"COPY 100000\0"), READY]);
         assert_eq!(reader.feed(&ended, &mut ()), Ok((ended.len(), ReadProgress::Done)));
         assert_eq!((reader.answer().rows, reader.needs_copy_data()), (100_000, false));
+        // The data of another statement may be asked for, and of each of them once.
+        let copied = messages(&[(b'C', b"COPY 1\0")]);
+        reader.expect(ExpectedResponse::Nothing);
+        for _ in 0..2 {
+            assert!(reader.feed(&begun, &mut ()).is_ok() && reader.needs_copy_data());
+            reader.data_settled();
+            assert_eq!(reader.feed(&copied, &mut ()), Ok((copied.len(), ReadProgress::More)));
+        }
+        assert!(reader.feed(&begun, &mut ()).is_ok());
+        reader.data_settled();
+        assert!(reader.feed(&begun, &mut ()).is_err());
     }
 
     #[test]
