@@ -341,16 +341,18 @@ fn send_encrypted(
     }
 }
 
+/// Reads in which nothing comes that is no affair of TLS alone, such as tickets for other sessions:
+/// they may come without end.
+const MAX_RECORDS: usize = 64;
+
 fn receive_encrypted(
     tls: &mut ClientConnection,
     socket: &mut RawSocket<'_>,
     buffer: &mut [u8],
 ) -> Result<Option<usize>, IoFailure> {
-    loop {
-        match tls.reader().read(buffer) {
-            Ok(count) => return Ok(Some(count)),
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-            Err(error) => return Err(IoFailure::of(&error)),
+    for _ in 0..MAX_RECORDS {
+        if let Some(count) = read_decrypted(tls, buffer)? {
+            return Ok(Some(count));
         }
         match tls.read_tls(socket) {
             Ok(0) => return Ok(Some(0)),
@@ -361,5 +363,18 @@ fn receive_encrypted(
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(IoFailure::of(&error)),
         }
+    }
+    read_decrypted(tls, buffer)
+}
+
+/// Reads what has been decrypted; `None`: nothing so far.
+fn read_decrypted(
+    tls: &mut ClientConnection,
+    buffer: &mut [u8],
+) -> Result<Option<usize>, IoFailure> {
+    match tls.reader().read(buffer) {
+        Ok(count) => Ok(Some(count)),
+        Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
+        Err(error) => Err(IoFailure::of(&error)),
     }
 }

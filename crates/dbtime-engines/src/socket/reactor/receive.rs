@@ -9,6 +9,12 @@ use dbtime_load::failure::DatabaseFailure;
 use dbtime_machine::now;
 use dbtime_model::MonoNanos;
 
+/// Full buffers that are read at once from a connection: a megabyte.
+const MAX_READS: usize = 16;
+
+/// Bytes that a server sends before it lets anybody in, certificates included.
+const MAX_BYTES_BEFORE_LOGIN: u64 = 256 << 10;
+
 impl<P: Protocol> SocketReactor<P> {
     /// Reads what has arrived on a connection, which had been there for so long.
     #[inline]
@@ -20,12 +26,18 @@ impl<P: Protocol> SocketReactor<P> {
         book_once(&mut self.completions[before..], is_more_awaited);
     }
 
+    /// Reads what is there, and no more at once than others can wait for: a server that sends
+    /// without end holds up neither the other connections nor what ends its own. Epoll says again
+    /// that there is more.
     #[inline]
     fn receive_all(&mut self, id: u32) {
-        loop {
+        for _ in 0..MAX_READS {
             let conn = &mut self.conns[id as usize];
             let is_limited = conn.has_passed();
             let received = conn.receive(&mut self.buffer);
+            if conn.received > MAX_BYTES_BEFORE_LOGIN && conn.stage.since().is_some() {
+                return self.never_lets_in(id);
+            }
             if conn.is_negotiating() && received.is_ok() {
                 self.negotiate(id);
             }
@@ -53,6 +65,17 @@ impl<P: Protocol> SocketReactor<P> {
                 return;
             }
         }
+    }
+
+    /// Whatever is sent before anybody is let in is short, and may be answered.
+    #[cold]
+    fn never_lets_in(&mut self, id: u32) {
+        let text = format!(
+            "{} has sent more than {} KiB and not let us in: check host and port",
+            self.settings.address,
+            MAX_BYTES_BEFORE_LOGIN >> 10
+        );
+        self.broken(id, DatabaseFailure::connection("protocol", text));
     }
 
     /// Takes what has arrived, behind what was no whole yet. Returns whether the connection is
