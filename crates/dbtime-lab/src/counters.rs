@@ -7,6 +7,7 @@
 
 use crate::error::LabError;
 use dbtime_engines::server::{AdminConnection, AdminSession, Server};
+use dbtime_engines::socket::ExchangeBound;
 use dbtime_machine::now;
 use dbtime_model::counters::{
     CounterDelta, CounterNote, CounterReport, CounterSample, CounterSource, SampleInstant,
@@ -43,8 +44,8 @@ pub(crate) fn of_sqlite(path: &Path, url: &str) -> Result<Box<dyn CounterSampler
 ///
 /// Errors: [`LabError::Target`] when it cannot be reached, or its version cannot be read.
 pub(crate) fn of_server(server: &dyn Server) -> Result<Box<dyn CounterSampler>, LabError> {
-    let mut login =
-        AdminLogin { admin: server.connect(Some(SAMPLE_TIMEOUT))?, target: server.to_string() };
+    let admin = server.connect(&ExchangeBound::within(SAMPLE_TIMEOUT))?;
+    let mut login = AdminLogin { admin, target: server.to_string() };
     let version = login.query(server.dialect().version_query())?;
     let version = version.rows.first().and_then(|row| row.first().cloned().flatten());
     let version = version.unwrap_or_default();

@@ -89,7 +89,10 @@ impl LabError {
 
 impl From<ServerError> for LabError {
     fn from(error: ServerError) -> Self {
-        Self::Server(Box::new(error))
+        match error.is_interrupted() {
+            true => Self::Interrupted("while the server was waited for"),
+            false => Self::Server(Box::new(error)),
+        }
     }
 }
 
@@ -120,6 +123,12 @@ mod tests {
         assert!(error.to_string().starts_with("mysql://a@b/: "), "{error}");
         let source = error.source().and_then(|source| source.downcast_ref::<Box<DriveError>>());
         assert!(matches!(source.map(|source| &**source), Some(DriveError::Stopped)));
+        let failure = DatabaseFailure {
+            class: dbtime_model::ErrorClass::Interrupted,
+            ..DatabaseFailure::connection("interrupted", "")
+        };
+        let error = ServerError::Connect { target: target(), failure: Box::new(failure) };
+        assert!(matches!(LabError::from(error), LabError::Interrupted(_)));
         let error = LabError::from(ServerUrlError::NoServer(dbtime_model::Product::Sqlite));
         assert!(error.is_usage());
     }

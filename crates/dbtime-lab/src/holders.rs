@@ -6,7 +6,7 @@
 use crate::error::LabError;
 use crate::targets::server_of;
 use dbtime_engines::server::{AdminConnection, Server};
-use dbtime_engines::socket::QueryTable;
+use dbtime_engines::socket::{ExchangeBound, QueryTable};
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_machine::now;
 use dbtime_model::Product;
@@ -19,6 +19,10 @@ use dbtime_observe::lock_waits::{
 
 /// How long a server may take for each of the first words, before the watching begins.
 const LIST_TIMEOUT: Nanos = Nanos::from_secs(5);
+
+/// How long it may take for one of the others. Nobody waits for it, and a server that stands still
+/// says most when it goes on.
+const SURVEY_TIMEOUT: Nanos = Nanos::from_secs(600);
 
 /// How long the caller waits at most: most answers come within, and nobody notices on a screen.
 const POLL_TIMEOUT: Nanos = Nanos::from_millis(10);
@@ -49,7 +53,7 @@ impl HolderLogin {
             error => error,
         })?;
         let target = server.to_string();
-        let mut admin = server.connect(None)?;
+        let mut admin = server.connect(&ExchangeBound::within(SURVEY_TIMEOUT))?;
         let (product, version) = identified(&*server, &mut *admin)?;
         let survey = LockSurvey::new(product, version);
         for sql in survey.settings() {

@@ -21,6 +21,11 @@ pub enum RunProgress {
         /// Rows in all.
         total: u64,
     },
+    /// The server executes a statement of the loading, which takes as long as it takes.
+    Building {
+        /// Its first words.
+        statement: String,
+    },
     /// The flat-out rate is being measured.
     FlatOut {
         /// For how long.

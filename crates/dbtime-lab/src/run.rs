@@ -57,7 +57,7 @@ pub fn run_into(
     let prepared = request.target.prepare(request, progress, stop)?;
     one_shot::prepare(request, &*prepared, progress, stop)?;
     let mut plan = new_plan(request, prepared.scale());
-    let (timers, mut facts) = target_facts(request, &plan, &*prepared)?;
+    let (timers, mut facts) = target_facts(request, &plan, &*prepared, stop)?;
     let auto = calibrate::rate(request, &mut plan, &*prepared, progress, stop)?;
     calibrate::budget(request, &mut plan, &*prepared, stop)?;
     let cost = calibrate::cost(request, &plan, &*prepared, stop)?;
@@ -112,6 +112,7 @@ fn target_facts(
     request: &RunRequest,
     plan: &LoadPlan,
     prepared: &dyn PreparedTarget,
+    stop: &RunStop,
 ) -> Result<(TimerTest, TargetFacts), LabError> {
     if request.detail == RecordDetail::Load {
         return Ok((TimerTest::default(), TargetFacts::default()));
@@ -121,7 +122,7 @@ fn target_facts(
         let test = || test_timers(|| is_reading.load(Ordering::Relaxed));
         let testing = std::thread::Builder::new().name("timer test".to_owned());
         let testing = testing.spawn_scoped(scope, test).map_err(no_thread)?;
-        let facts = prepared.facts(plan);
+        let facts = prepared.facts(plan, stop);
         is_reading.store(false, Ordering::Relaxed);
         let timers = testing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         Ok((timers, facts?))

@@ -3,13 +3,14 @@
 
 use crate::error::LabError;
 use dbtime_engines::server::{AdminConnection, AdminSession, Server};
+use dbtime_engines::socket::ExchangeBound;
 use dbtime_machine::now;
 use dbtime_model::record::{SampledCounter, ServerSecond};
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::counters::{SecondQuery, ServerVersion, second_query};
 
-/// How long a server is waited for when it is connected to.
-const CONNECT_TIMEOUT: Nanos = Nanos::from_secs(2);
+/// How long an answer may take: a server that does not give it is not sampled any more.
+const SAMPLE_TIMEOUT: Nanos = Nanos::from_secs(10);
 
 /// Samples more than these are not kept: an hour and a half of one a second.
 const MAX_SAMPLES: usize = 5_400;
@@ -33,7 +34,7 @@ impl SecondSampler {
     /// # Errors
     /// [`LabError::Target`] when it cannot be reached, or its version cannot be read.
     pub(crate) fn of_server(server: &dyn Server) -> Result<Option<Self>, LabError> {
-        let mut admin = server.connect(Some(CONNECT_TIMEOUT))?;
+        let mut admin = server.connect(&ExchangeBound::within(SAMPLE_TIMEOUT))?;
         let target = server.to_string();
         let mut session = AdminSession { target: &target, admin: &mut *admin };
         let table = session.query(server.dialect().version_query())?;

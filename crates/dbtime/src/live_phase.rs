@@ -10,10 +10,14 @@ use dbtime_model::{MonoNanos, Nanos, PhaseInstant, RunPhase};
 /// An estimate goes by at least so long a time.
 const FIRST_ESTIMATE: Nanos = Nanos::from_secs(1);
 
+/// Loading that brings nothing new for so long waits for its server.
+const SILENCE: Nanos = Nanos::from_secs(10);
+
 /// How a run stands.
 pub(crate) struct ProgressPhase {
-    /// The latest that is known.
+    /// The latest that is known, and since when.
     latest: Option<RunProgress>,
+    heard_at: MonoNanos,
     /// Since when it has been at this: the table, the search, the load.
     since: MonoNanos,
     /// Warm-up and whole length of the load, in seconds; `None` while unknown.
@@ -26,7 +30,14 @@ pub(crate) struct ProgressPhase {
 impl ProgressPhase {
     /// Before anything is known.
     pub(crate) fn new(at: MonoNanos) -> Self {
-        Self { latest: None, since: at, plan: (0.0, None), transactions: None, ended: 0 }
+        Self {
+            latest: None,
+            heard_at: at,
+            since: at,
+            plan: (0.0, None),
+            transactions: None,
+            ended: 0,
+        }
     }
 
     /// Takes what has become known at this instant.
@@ -54,7 +65,7 @@ impl ProgressPhase {
         }
         // Of the phases the start of the load is news to those who wait.
         if !matches!(progress, RunProgress::Phase(instant) if instant.phase != RunPhase::Started) {
-            self.latest = Some(progress.clone());
+            (self.latest, self.heard_at) = (Some(progress.clone()), at);
         }
     }
 
@@ -66,8 +77,15 @@ impl ProgressPhase {
             Some(RunProgress::Server { step }) => format!("{step}, {}", seconds(elapsed)),
             Some(RunProgress::Loading { table, done, total }) => {
                 let bar = bar(with_bar, *done as f64, *total as f64);
-                let left = left(elapsed, *done as f64, *total as f64);
+                let silence = at - self.heard_at;
+                let left = match silence >= SILENCE {
+                    true => format!(", no answer for {}", seconds(silence)),
+                    false => left(elapsed, *done as f64, *total as f64),
+                };
                 format!("loading {table}{bar} {done} of {total} rows{left}")
+            }
+            Some(RunProgress::Building { statement }) => {
+                format!("waiting for {statement}, {}", seconds(elapsed))
             }
             Some(RunProgress::FlatOut { length }) => {
                 let (done, total) = (elapsed.as_secs().min(length.as_secs()), length.as_secs());
@@ -179,6 +197,18 @@ mod tests {
         assert_eq!(phase.line(false, at(110)), "loading b 250 of 1000 rows, 30 s left");
         let bar = "loading b [#####...............] 250 of 1000 rows, 30 s left";
         assert_eq!(phase.line(true, at(110)), bar);
+    }
+
+    #[test]
+    fn loading_says_since_when_it_waits() {
+        let mut phase = ProgressPhase::new(at(0));
+        phase.advance(&loading("a", 250), at(1));
+        assert_eq!(phase.line(false, at(10)), "loading a 250 of 1000 rows, 27 s left");
+        let waits = "loading a 250 of 1000 rows, no answer for 11 s";
+        assert_eq!(phase.line(false, at(12)), waits);
+        let statement = "CREATE INDEX i ON a".to_owned();
+        phase.advance(&RunProgress::Building { statement }, at(20));
+        assert_eq!(phase.line(false, at(95)), "waiting for CREATE INDEX i ON a, 75 s");
     }
 
     #[test]

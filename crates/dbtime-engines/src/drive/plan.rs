@@ -269,13 +269,14 @@ impl LoadResult {
     }
 }
 
-/// Says from outside that the run shall end now. Shared by all threads of a run.
-#[derive(Debug)]
-pub struct RunStop(AtomicU64);
+/// Says from outside that the run shall end now. Shared by all threads of a run; a clone is the
+/// same one, for whoever outlives a borrow.
+#[derive(Clone, Debug)]
+pub struct RunStop(Arc<AtomicU64>);
 
 impl Default for RunStop {
     fn default() -> Self {
-        Self(AtomicU64::new(u64::MAX))
+        Self(Arc::new(AtomicU64::new(u64::MAX)))
     }
 }
 

@@ -8,7 +8,7 @@ use super::dialect::ServerDialect;
 use super::engine::Server;
 use super::error::ServerError;
 use crate::load_marker::{LoadMarker, LoadedContent, ReplaceScope};
-use crate::socket::{Protocol, QueryTable as Rows, SocketClient};
+use crate::socket::{ExchangeBound, Protocol, QueryTable as Rows, SocketClient};
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::SqlValue;
 use dbtime_load::workload::{TableData, Workload, WorkloadTable};
@@ -17,13 +17,21 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// A connection that blocks its caller, for whatever is not the load.
+/// A connection that blocks its caller, for whatever is not the load. No exchange over it goes
+/// beyond the [`ExchangeBound`] that it was made with.
 pub trait AdminConnection {
     /// Executes a statement; returns its rows, and how many it returned or changed.
     ///
     /// # Errors
-    /// What the server says, and when the connection is lost.
+    /// What the server says, when the connection is lost, and when the bound ends it.
     fn query(&mut self, sql: &str) -> Result<(Rows, u64), Box<DatabaseFailure>>;
+
+    /// Executes a statement that builds or moves data: it may take as long as it takes. Returns how
+    /// many rows it changed.
+    ///
+    /// # Errors
+    /// As [`Self::query`].
+    fn build(&mut self, sql: &str) -> Result<u64, Box<DatabaseFailure>>;
 
     /// What the connection is encrypted by: `off`, or the version of TLS and the cipher suite.
     fn encryption(&self) -> String;
@@ -37,7 +45,7 @@ pub trait AdminConnection {
     /// As [`Self::query`].
     fn answer_by(&mut self, until: MonoNanos) -> Option<Result<(Rows, u64), Box<DatabaseFailure>>>;
 
-    /// Loads rows of a table the fastest ordinary way. `fill` replaces its buffer by the values of
+    /// Loads rows of a table the fastest ordinary way, as long as it takes. `fill` replaces its buffer by the values of
     /// a row, for the columns that the database does not assign; `progress` hears how many more
     /// rows have been loaded and says whether to go on.
     ///
@@ -67,6 +75,10 @@ pub(crate) trait RowLoader: Protocol {
 impl<P: RowLoader> AdminConnection for SocketClient<P> {
     fn query(&mut self, sql: &str) -> Result<(Rows, u64), Box<DatabaseFailure>> {
         Self::query(self, sql)
+    }
+
+    fn build(&mut self, sql: &str) -> Result<u64, Box<DatabaseFailure>> {
+        Self::build(self, sql)
     }
 
     fn encryption(&self) -> String {
@@ -107,6 +119,39 @@ pub struct TableLoader<'a> {
     pub connections: usize,
     /// What a load may replace.
     pub replacing: ReplaceScope,
+    /// How long the server is waited for.
+    pub bound: ExchangeBound,
+}
+
+/// What a load is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoadStep<'a> {
+    /// Rows are being loaded.
+    Rows {
+        /// Into which table.
+        table: &'a str,
+        /// Rows done.
+        done: u64,
+        /// Rows in all.
+        total: u64,
+    },
+    /// The server executes a statement that may take as long as it takes: its first words.
+    Statement(&'a str),
+}
+
+/// Who hears what a load is at, and says whether it goes on.
+pub(crate) type LoadListener<'a> = &'a (dyn Fn(LoadStep<'_>) -> bool + Sync);
+
+/// Executes a statement that may take long, after saying so. What `progress` wants then is heard by
+/// the bound of the connection.
+fn build(
+    session: &mut AdminSession<'_>,
+    sql: &str,
+    progress: LoadListener<'_>,
+) -> Result<(), ServerError> {
+    let words = sql.split('(').next().unwrap_or(sql).trim_end();
+    progress(LoadStep::Statement(words));
+    session.build(sql)
 }
 
 /// What a load has done.
@@ -120,8 +165,8 @@ pub struct LoadedRows {
 
 impl TableLoader<'_> {
     /// Creates the tables of a workload anew, fills them, creates their indexes, and marks them as
-    /// whole. `progress` hears the table, its rows done and in all, and says whether to go on.
-    /// Returns what it has done, or `None` when it was told to stop.
+    /// whole. `progress` hears of each step, and says whether to go on. Returns what it has done, or
+    /// `None` when it was told to stop.
     ///
     /// # Errors
     /// [`crate::load_marker::LoadError`] for what it may not replace; else what the server refuses.
@@ -129,13 +174,13 @@ impl TableLoader<'_> {
         &self,
         workload: &Workload,
         marker: &LoadMarker,
-        progress: &(dyn Fn(&str, u64, u64) -> bool + Sync),
+        progress: LoadListener<'_>,
     ) -> Result<Option<LoadedRows>, ServerError> {
-        let mut admin = self.server.connect(None)?;
+        let mut admin = self.server.connect(&self.bound)?;
         let session = &mut self.session(&mut *admin);
-        let replaced = self.begin(session, &workload.tables, marker)?;
+        let replaced = self.begin(session, &workload.tables, marker, progress)?;
         for table in &workload.tables {
-            session.query(&self.dialect.create_table(table))?;
+            build(session, &self.dialect.create_table(table), progress)?;
         }
         let mut rows = 0;
         for (index, table) in workload.tables.iter().enumerate() {
@@ -146,10 +191,11 @@ impl TableLoader<'_> {
             rows += data.row_count();
         }
         for table in &workload.tables {
-            for sql in self.dialect.create_indexes(table) {
-                session.query(&sql)?;
+            let mut statements = self.dialect.create_indexes(table);
+            statements.push(self.dialect.analyze(&self.dialect.quoted(&table.name)));
+            for sql in statements {
+                build(session, &sql, progress)?;
             }
-            session.query(&self.dialect.analyze(&self.dialect.quoted(&table.name)))?;
         }
         self.write_marker(session, marker)?;
         Ok(Some(LoadedRows { rows, replaced }))
@@ -160,6 +206,7 @@ impl TableLoader<'_> {
         session: &mut AdminSession<'_>,
         tables: &[WorkloadTable],
         marker: &LoadMarker,
+        progress: LoadListener<'_>,
     ) -> Result<Option<String>, ServerError> {
         let dialect = self.dialect;
         let found = self.look(session, &marker.workload, tables)?;
@@ -183,7 +230,7 @@ impl TableLoader<'_> {
         session.query(&insert)?;
         for table in tables {
             let name = dialect.quoted(&table.name);
-            session.query(&format!("DROP TABLE IF EXISTS {name}"))?;
+            build(session, &format!("DROP TABLE IF EXISTS {name}"), progress)?;
         }
         Ok(replaced)
     }
@@ -209,7 +256,7 @@ impl TableLoader<'_> {
         &self,
         table: &WorkloadTable,
         data: &TableData,
-        progress: &(dyn Fn(&str, u64, u64) -> bool + Sync),
+        progress: LoadListener<'_>,
     ) -> Result<bool, ServerError> {
         let total = data.row_count();
         let next = AtomicU64::new(0);
@@ -218,7 +265,7 @@ impl TableLoader<'_> {
         let failed = Mutex::new(None);
         let threads = self.connections.min(total.div_ceil(ROWS_PER_CALL) as usize).max(1);
         let work = || -> Result<(), ServerError> {
-            let mut admin = self.server.connect(None)?;
+            let mut admin = self.server.connect(&self.bound)?;
             let session = self.session(&mut *admin);
             let mut fill = |row: u64, values: &mut Vec<SqlValue>| data.fill_row(row, values);
             while goes_on.load(Ordering::Relaxed) {
@@ -229,7 +276,7 @@ impl TableLoader<'_> {
                 let part = from..total.min(from + ROWS_PER_CALL);
                 let mut report = |more: u64| {
                     let done = done.fetch_add(more, Ordering::Relaxed) + more;
-                    let continues = progress(&table.name, done, total);
+                    let continues = progress(LoadStep::Rows { table: &table.name, done, total });
                     goes_on.fetch_and(continues, Ordering::Relaxed) && continues
                 };
                 let loaded = session.admin.load_rows(table, part, &mut fill, &mut report);

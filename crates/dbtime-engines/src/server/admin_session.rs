@@ -3,7 +3,9 @@
 use super::admin::AdminConnection;
 use super::dialect::ServerDialect;
 use super::error::ServerError;
-use crate::socket::{Protocol, QueryTable as Rows, SocketClient, SocketSettings, TlsError};
+use crate::socket::{
+    ExchangeBound, Protocol, QueryTable as Rows, SocketClient, SocketSettings, TlsError,
+};
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::workload::WorkloadTable;
 use std::collections::BTreeMap;
@@ -25,6 +27,17 @@ impl AdminSession<'_> {
     pub fn query(&mut self, sql: &str) -> Result<Rows, ServerError> {
         match self.admin.query(sql) {
             Ok((rows, _)) => Ok(rows),
+            Err(failure) => Err(self.refused(format!("`{sql}` failed"), failure)),
+        }
+    }
+
+    /// Executes a statement that builds or moves data, as long as it takes.
+    ///
+    /// # Errors
+    /// As [`Self::query`].
+    pub fn build(&mut self, sql: &str) -> Result<(), ServerError> {
+        match self.admin.build(sql) {
+            Ok(_) => Ok(()),
             Err(failure) => Err(self.refused(format!("`{sql}` failed"), failure)),
         }
     }
@@ -66,15 +79,16 @@ impl AdminSession<'_> {
 /// Makes a connection for loading and looking.
 ///
 /// # Errors
-/// When it cannot be encrypted as asked for, and when the server cannot be reached or does not let
-/// us in.
+/// When it cannot be encrypted as asked for, when the server cannot be reached or does not let us
+/// in, and when `bound` ends it.
 pub(crate) fn client<P: Protocol>(
     target: String,
     shared: P::Shared,
     sockets: Result<SocketSettings, TlsError>,
+    bound: &ExchangeBound,
 ) -> Result<SocketClient<P>, ServerError> {
     match sockets {
-        Ok(sockets) => SocketClient::connect(Arc::new(shared), Arc::new(sockets))
+        Ok(sockets) => SocketClient::connect(Arc::new(shared), Arc::new(sockets), bound.clone())
             .map_err(|failure| ServerError::Connect { target, failure }),
         Err(source) => Err(ServerError::Tls { target, source }),
     }

@@ -7,7 +7,7 @@ use super::options::ServerOptions;
 use crate::drive::observer::LoadObserver;
 use crate::drive::plan::{LoadPlan, LoadResult, RunStop};
 use crate::drive::shard::DriveError;
-use crate::socket::ServerAddress;
+use crate::socket::{ExchangeBound, ServerAddress};
 use dbtime_model::{ErrorClass, Nanos, WireProtocol};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -34,18 +34,23 @@ pub trait Server: fmt::Display + fmt::Debug + Send + Sync {
     /// How it writes SQL.
     fn dialect(&self) -> &dyn ServerDialect;
 
-    /// A connection for loading and looking, which waits no longer than `limit` for an answer.
+    /// A connection for loading and looking, whose exchanges are within `bound`.
     ///
     /// # Errors
     /// When it cannot be reached or does not let us in.
-    fn connect(&self, limit: Option<Nanos>) -> Result<Box<dyn AdminConnection>, ServerError>;
+    fn connect(&self, bound: &ExchangeBound) -> Result<Box<dyn AdminConnection>, ServerError>;
 
     /// What is worth knowing before the load; looks at every statement, so that a wrong one is
     /// known before the run.
     ///
     /// # Errors
     /// A statement that the server refuses, or more prepared statements than it holds.
-    fn facts(&self, plan: &LoadPlan, options: &ServerOptions) -> Result<ServerFacts, ServerError>;
+    fn facts(
+        &self,
+        plan: &LoadPlan,
+        options: &ServerOptions,
+        bound: &ExchangeBound,
+    ) -> Result<ServerFacts, ServerError>;
 
     /// Drives the plan and blocks until it has ended. The load begins
     /// when all connections are there.
@@ -76,7 +81,8 @@ pub(crate) fn end_statements(
         return;
     }
     // A server that hangs or is gone has nothing to be ended.
-    let Ok(mut admin) = server.connect(Some(CANCEL_TIMEOUT)) else { return };
+    let bound = ExchangeBound::within(CANCEL_TIMEOUT);
+    let Ok(mut admin) = server.connect(&bound) else { return };
     for number in abandoned {
         // One that has ended by itself is not there any more.
         if admin.query(&end(*number)).is_err_and(|failure| failure.class == ErrorClass::Timeout) {

@@ -3,6 +3,7 @@
 use crate::load_marker::LoadError;
 use crate::socket::TlsError;
 use dbtime_load::failure::DatabaseFailure;
+use dbtime_model::ErrorClass;
 
 /// Why a server cannot be reached, loaded or used.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +56,16 @@ pub enum ServerError {
 }
 
 impl ServerError {
+    /// Whether the server was still waited for when nobody wanted it any more.
+    pub fn is_interrupted(&self) -> bool {
+        match self {
+            Self::Connect { failure, .. } | Self::Refused { failure, .. } => {
+                failure.class == ErrorClass::Interrupted
+            }
+            _ => false,
+        }
+    }
+
     /// The same error with a command that names the workload as it was named here.
     #[must_use]
     pub fn named_as(self, given: &str) -> Self {

@@ -14,7 +14,7 @@ pub mod secret;
 pub mod url;
 
 pub(crate) use admin::RowLoader;
-pub use admin::{AdminConnection, LoadedRows, TableLoader};
+pub use admin::{AdminConnection, LoadStep, LoadedRows, TableLoader};
 pub use admin_session::AdminSession;
 pub(crate) use admin_session::client;
 pub use dialect::ServerDialect;

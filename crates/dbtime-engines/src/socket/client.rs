@@ -1,57 +1,81 @@
-//! One connection that blocks its caller: for loading, looking and setting up.
+//! One connection that blocks its caller: for loading, looking and setting up. Whatever is asked
+//! over it ends by its [`ExchangeBound`].
 
+use super::exchange_bound::{ExchangeBound, OwnExchange, too_long};
 use super::protocol::{Protocol, QueryTable};
 use super::reactor::SocketReactor;
 use super::settings::SocketSettings;
-use crate::drive::shard::{CompletionKind, CompletionSource};
+use crate::drive::shard::{Completion, CompletionKind};
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
 use std::sync::Arc;
 
 /// How long a wait for an answer lasts before it is begun anew.
-const POLL_INTERVAL: Nanos = Nanos::from_secs(1);
+const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
 /// Bytes of a COPY that may wait to be sent.
 const MAX_UNSENT_BYTES: usize = 1 << 20;
 
+/// How many rows a statement changed or returned, or why it failed.
+type AnsweredRows = Result<u64, Box<DatabaseFailure>>;
+
 /// One connection that blocks its caller.
 pub struct SocketClient<P: Protocol> {
     reactor: SocketReactor<P>,
+    bound: ExchangeBound,
+    /// What is being asked, or was last.
+    exchange: OwnExchange,
+    /// Why nothing is asked any more.
+    given_up: Option<Box<DatabaseFailure>>,
 }
 
 impl<P: Protocol> SocketClient<P> {
-    /// Connects.
+    /// Connects, within the time that the settings give it.
     ///
     /// # Errors
-    /// When the server cannot be reached or does not let us in.
+    /// When the server cannot be reached or does not let us in, and when `bound` ends it.
     pub fn connect(
         shared: Arc<P::Shared>,
         settings: Arc<SocketSettings>,
+        bound: ExchangeBound,
     ) -> Result<Self, Box<DatabaseFailure>> {
         let system =
             |error: rustix::io::Errno| DatabaseFailure::connection("epoll", error.to_string());
         let mut reactor = SocketReactor::new(shared, settings, 1).map_err(system)?;
-        match reactor.connect_all(|| false) {
-            (1, _) => Ok(Self { reactor }),
-            (_, Some(failure)) => Err(Box::new(failure)),
-            (_, None) => Err(Box::new(DatabaseFailure::connection("closed", "the server hung up"))),
+        let exchange = OwnExchange { since: now(), limit: None, received: 0 };
+        match reactor.connect_all(|| bound.interruption().is_some()) {
+            (1, _) => Ok(Self { reactor, bound, exchange, given_up: None }),
+            (_, failure) => {
+                let hung_up = || DatabaseFailure::connection("closed", "the server hung up");
+                let why = bound.interruption().or(failure);
+                Err(Box::new(why.unwrap_or_else(hung_up)))
+            }
         }
     }
 
     /// Executes a statement and returns its rows and how many it changed or returned.
     ///
     /// # Errors
-    /// What the server says, and when the connection is lost.
+    /// What the server says, when the connection is lost, and when `bound` ends it.
     pub fn query(&mut self, sql: &str) -> Result<(QueryTable, u64), Box<DatabaseFailure>> {
-        self.reactor.query(0, sql);
-        let rows = self.answer()?;
-        Ok((self.reactor.take_table(0), rows))
+        self.send(sql);
+        let rows = self.answer();
+        self.with_table(rows)
+    }
+
+    /// Executes a statement that builds or moves data, which may take as long as it takes.
+    ///
+    /// # Errors
+    /// As [`Self::query`].
+    pub fn build(&mut self, sql: &str) -> AnsweredRows {
+        self.ask(sql, None);
+        self.answer()
     }
 
     /// Sends a statement and does not wait.
     pub fn send(&mut self, sql: &str) {
-        self.reactor.query(0, sql);
+        self.ask(sql, Some(self.bound.limit()));
     }
 
     /// The answer to what was sent, waited for until then: where that is over, only looked for.
@@ -62,26 +86,17 @@ impl<P: Protocol> SocketClient<P> {
         &mut self,
         until: MonoNanos,
     ) -> Option<Result<(QueryTable, u64), Box<DatabaseFailure>>> {
-        let mut events = Vec::new();
-        self.reactor.wait(until, false, &mut events);
-        let answer = events.into_iter().find_map(|event| match event.kind {
-            CompletionKind::Answered(answer) => Some(answer.rows),
-            _ => None,
-        })?;
-        Some(answer.map(|rows| (self.reactor.take_table(0), rows)))
+        let rows = self.look(until)?;
+        Some(self.with_table(rows))
     }
 
     /// Executes a `COPY … FROM STDIN` with what `more` appends to the buffer, until it appends
     /// nothing. Returns the rows.
     ///
     /// # Errors
-    /// As [`Self::query`].
-    pub fn copy(
-        &mut self,
-        sql: &str,
-        mut more: impl FnMut(&mut Vec<u8>),
-    ) -> Result<u64, Box<DatabaseFailure>> {
-        self.reactor.query(0, sql);
+    /// As [`Self::build`].
+    pub fn copy(&mut self, sql: &str, mut more: impl FnMut(&mut Vec<u8>)) -> AnsweredRows {
+        self.ask(sql, None);
         let mut data = Vec::new();
         loop {
             data.clear();
@@ -91,13 +106,9 @@ impl<P: Protocol> SocketClient<P> {
                 return self.answer();
             }
             while self.reactor.unsent(0) > MAX_UNSENT_BYTES {
-                if !self.reactor.wait_once(now() + POLL_INTERVAL, false) {
-                    continue;
-                }
-                for event in self.reactor.take_completions() {
-                    // It ended before its data did: it failed.
-                    let CompletionKind::Answered(answer) = event.kind else { continue };
-                    return answer.rows;
+                // It ended before its data did: it failed.
+                if let (_, Some(rows)) = self.wait_once(now() + POLL_INTERVAL) {
+                    return rows;
                 }
             }
         }
@@ -113,15 +124,68 @@ impl<P: Protocol> SocketClient<P> {
         self.reactor.encryption(0)
     }
 
-    fn answer(&mut self) -> Result<u64, Box<DatabaseFailure>> {
-        let mut events = Vec::new();
+    /// Sends a question whose answer may take so long.
+    fn ask(&mut self, sql: &str, limit: Option<Nanos>) {
+        let received = self.reactor.received(0);
+        self.exchange = OwnExchange { since: now(), limit, received };
+        if self.given_up.is_none() {
+            self.reactor.query(0, sql);
+        }
+    }
+
+    fn answer(&mut self) -> AnsweredRows {
         loop {
-            self.reactor.wait(now() + POLL_INTERVAL, false, &mut events);
-            for event in events.drain(..) {
-                if let CompletionKind::Answered(answer) = event.kind {
-                    return answer.rows;
-                }
+            if let Some(rows) = self.look(now() + POLL_INTERVAL) {
+                return rows;
             }
+        }
+    }
+
+    /// The answer, where it comes until then.
+    fn look(&mut self, until: MonoNanos) -> Option<AnsweredRows> {
+        loop {
+            match self.wait_once(until) {
+                (_, Some(rows)) => return Some(rows),
+                (true, None) => return None,
+                (false, None) => {}
+            }
+        }
+    }
+
+    /// Waits for the server once, until then at the latest. Returns whether it is past that, and
+    /// the answer where it has come: it has also where the exchange may not go on.
+    fn wait_once(&mut self, until: MonoNanos) -> (bool, Option<AnsweredRows>) {
+        if let Some(failure) = &self.given_up {
+            return (true, Some(Err(failure.clone())));
+        }
+        let is_over = self.reactor.wait_once(until, false);
+        let answered = |event: Completion| match event.kind {
+            CompletionKind::Answered(answer) => Some(answer.rows),
+            CompletionKind::Connected { .. } => None,
+        };
+        let rows = self.reactor.take_completions().into_iter().find_map(answered);
+        if rows.is_some() {
+            return (is_over, rows);
+        }
+        let excess = self.bound.excess(&self.exchange, self.reactor.received(0));
+        (is_over, excess.map(|failure| Err(self.give_up(failure))))
+    }
+
+    /// An exchange may not go on: nothing that came of it later would belong to another question.
+    fn give_up(&mut self, failure: DatabaseFailure) -> Box<DatabaseFailure> {
+        self.reactor.give_up(0, failure.clone());
+        self.given_up.insert(Box::new(failure)).clone()
+    }
+
+    /// Rows with their number, where there were not too many.
+    fn with_table(
+        &mut self,
+        rows: AnsweredRows,
+    ) -> Result<(QueryTable, u64), Box<DatabaseFailure>> {
+        let rows = rows?;
+        match self.reactor.take_table(0) {
+            Some(table) => Ok((table, rows)),
+            None => Err(Box::new(too_long())),
         }
     }
 }

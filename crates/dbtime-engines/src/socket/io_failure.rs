@@ -47,7 +47,9 @@ impl IoFailure {
 /// A statement was not answered in time.
 pub(super) fn timed_out(limit: Option<Nanos>) -> DatabaseFailure {
     let limit = limit.unwrap_or_default();
-    let text = format!("no answer within {limit}: the connection was given up");
+    let text = format!(
+        "no answer within {limit}: the connection was given up; see what the server is busy with"
+    );
     DatabaseFailure { class: ErrorClass::Timeout, ..DatabaseFailure::connection("timeout", text) }
 }
 

@@ -74,8 +74,8 @@ pub trait Protocol: Send + Sized {
     /// Executes a text as it is; [`Self::take_table`] has its rows once it is answered.
     fn query(&mut self, sql: &str, out: &mut Vec<u8>);
 
-    /// The rows of the last [`Self::query`].
-    fn take_table(&mut self) -> QueryTable;
+    /// The rows of the last [`Self::query`]; `None`: there were too many of them to be kept.
+    fn take_table(&mut self) -> Option<QueryTable>;
 
     /// Sends data that a `COPY … FROM STDIN` waits for, and ends it when there is no more: `None`.
     /// Only where [`ProtocolProgress::WantsData`] is ever said.

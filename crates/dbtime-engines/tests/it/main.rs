@@ -1,5 +1,6 @@
 //! The loops that drive a load: on a simulated clock, on SQLite, and on a real PostgreSQL.
 
 mod postgres;
+mod rogue_servers;
 mod simulated_load;
 mod sqlite;

@@ -1,6 +1,8 @@
 //! Whether a server answers: one login over its socket.
 
+use dbtime_engines::drive::plan::RunStop;
 use dbtime_engines::server::{Server, ServerError};
+use dbtime_engines::socket::ExchangeBound;
 use dbtime_model::Nanos;
 
 /// How long one answer may take; a server that is still starting is tried again.
@@ -30,10 +32,11 @@ pub(super) enum HealthStatus {
     Refused(String),
 }
 
-/// Logs in to a server, and out again.
-pub(super) fn probe(server: &dyn Server) -> HealthStatus {
-    match server.connect(Some(PROBE_TIMEOUT)) {
+/// Logs in to a server, and out again; `stop` ends it early.
+pub(super) fn probe(server: &dyn Server, stop: &RunStop) -> HealthStatus {
+    match server.connect(&ExchangeBound::within(PROBE_TIMEOUT).or_until(stop)) {
         Ok(_) => HealthStatus::Ready,
+        Err(error) if error.is_interrupted() => HealthStatus::NotYet,
         Err(ServerError::Connect { failure, .. }) => {
             match STARTING.contains(&failure.code.as_str()) {
                 true => HealthStatus::NotYet,
@@ -66,7 +69,7 @@ mod tests {
             let _ = stream.read(&mut [0; 4096]);
         });
         let login = PrivateLogin::new(package(product).expect("there is one")).expect("drawn");
-        let answer = probe(&*login.server(&path));
+        let answer = probe(&*login.server(&path), &RunStop::default());
         server.join().expect("no panic");
         answer
     }
@@ -75,7 +78,8 @@ mod tests {
     fn a_server_that_starts_is_not_ready_yet() {
         let login =
             PrivateLogin::new(package(Product::Mariadb).expect("there is one")).expect("drawn");
-        assert_eq!(probe(&*login.server("/nowhere/s".as_ref())), HealthStatus::NotYet);
+        let nowhere = login.server("/nowhere/s".as_ref());
+        assert_eq!(probe(&*nowhere, &RunStop::default()), HealthStatus::NotYet);
         for product in Product::SERVERS {
             assert_eq!(answer(product, b""), HealthStatus::NotYet);
         }

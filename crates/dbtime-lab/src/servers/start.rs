@@ -289,7 +289,7 @@ fn wait_until_ready(
             let failed = || refuse(format!("did not start ({status})"));
             return Err(if is_taken { StartFailure::PortTaken } else { failed() });
         }
-        match health::probe(&*server) {
+        match health::probe(&*server, audience.stop) {
             HealthStatus::Ready => break,
             HealthStatus::NotYet => {}
             HealthStatus::Refused(why) => return Err(refuse(format!("refuses a login: {why}"))),

@@ -114,8 +114,8 @@ pub(crate) trait PreparedTarget: Sync {
     ) -> Result<LoadResult, LabError>;
 
     /// What is known before the load starts. Executes nothing but the statements' preparation, so
-    /// that a statement the database refuses is known before the run.
-    fn facts(&self, plan: &LoadPlan) -> Result<TargetFacts, LabError>;
+    /// that a statement the database refuses is known before the run. `stop` ends it early.
+    fn facts(&self, plan: &LoadPlan, stop: &RunStop) -> Result<TargetFacts, LabError>;
 
     /// How it reads the texts of statements.
     fn lexical_rules(&self) -> LexicalRules;

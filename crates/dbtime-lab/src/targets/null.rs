@@ -78,7 +78,7 @@ impl PreparedTarget for ReadyNull {
         })
     }
 
-    fn facts(&self, _: &LoadPlan) -> Result<TargetFacts, LabError> {
+    fn facts(&self, _: &LoadPlan, _: &RunStop) -> Result<TargetFacts, LabError> {
         let target = TargetInfo {
             engine: "null".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),

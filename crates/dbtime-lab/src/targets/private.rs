@@ -11,6 +11,7 @@ use dbtime_engines::drive::plan::RunStop;
 use dbtime_engines::load_marker::ReplaceScope;
 use dbtime_engines::server::url::without_password;
 use dbtime_engines::server::{AdminSession, Server};
+use dbtime_engines::socket::ExchangeBound;
 use dbtime_model::Product;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -85,8 +86,11 @@ impl TargetKind for PrivateTarget {
         match private.restored() {
             None => load(&mut private, &*server, request, progress, stop)?,
             Some(snapshot) => {
-                let checked = check_data(&*server, request, Some(scale));
-                checked.map_err(|_| snapshot.incomplete(&request.workload.name))?;
+                let checked = check_data(&*server, request, Some(scale), stop);
+                checked.map_err(|error| match error {
+                    LabError::Interrupted(_) => error,
+                    _ => snapshot.incomplete(&request.workload.name),
+                })?;
             }
         }
         let (options, url, detail) = (request.server, self.url.clone(), request.detail);
@@ -123,7 +127,7 @@ fn load(
     progress: ProgressListener<'_>,
     stop: &RunStop,
 ) -> Result<(), LabError> {
-    create_database(&*private.server())?;
+    create_database(&*private.server(), stop)?;
     let (workload, scale) = (&request.workload, request.scale.unwrap_or(1));
     if workload.tables.is_empty() {
         return Ok(());
@@ -140,9 +144,10 @@ fn load(
     private.save_data(progress, stop)
 }
 
-fn create_database(server: &dyn Server) -> Result<(), LabError> {
-    let mut admin = server.connect(None)?;
+fn create_database(server: &dyn Server, stop: &RunStop) -> Result<(), LabError> {
+    let mut admin = server.connect(&ExchangeBound::until(stop))?;
     let sql = format!("CREATE DATABASE {}", server.dialect().quoted(DATABASE));
-    AdminSession { target: &server.to_string(), admin: &mut *admin }.query(&sql)?;
+    // It copies another one.
+    AdminSession { target: &server.to_string(), admin: &mut *admin }.build(&sql)?;
     Ok(())
 }

@@ -7,6 +7,7 @@ use super::{
     Dataset, PreparedTarget, ProgressListener, TargetFacts, TargetKind, allow_files, load_summary,
 };
 use crate::counters::{self, CounterSampler};
+use crate::drive::BEFORE_WINDOW;
 use crate::error::LabError;
 use crate::progress::RunProgress;
 use crate::request::{RecordDetail, RunRequest};
@@ -17,8 +18,10 @@ use dbtime_engines::drive::observer::LoadObserver;
 use dbtime_engines::drive::plan::{LoadPlan, LoadResult, RunStop};
 use dbtime_engines::drive::shard::DriveError;
 use dbtime_engines::load_marker::{LoadMarker, ReplaceScope};
-use dbtime_engines::server::{LoadedRows, Server, ServerError, ServerOptions, TableLoader};
-use dbtime_engines::socket::ServerAddress;
+use dbtime_engines::server::{
+    LoadStep, LoadedRows, Server, ServerError, ServerOptions, TableLoader,
+};
+use dbtime_engines::socket::{ExchangeBound, ServerAddress};
 use dbtime_load::workload::Workload;
 use dbtime_machine::ports::local_ports;
 use dbtime_model::record::{RunRecord, TargetInfo, Warning, WarningKind, file};
@@ -62,7 +65,7 @@ impl TargetKind for ExistingServer {
         &self,
         request: &RunRequest,
         _: ProgressListener<'_>,
-        _: &RunStop,
+        stop: &RunStop,
     ) -> Result<Box<dyn PreparedTarget>, LabError> {
         let connections = request.load.workers.unwrap_or(request.load.connections);
         allow_files(connections.into(), &format!("{connections} connections"))?;
@@ -70,7 +73,7 @@ impl TargetKind for ExistingServer {
         let mut scale = request.scale.unwrap_or(1);
         if !tables.is_empty() {
             named(&*self.server)?;
-            scale = check_data(&*self.server, request, request.scale)?;
+            scale = check_data(&*self.server, request, request.scale, stop)?;
         }
         let (server, options) = (Arc::clone(&self.server), request.server);
         let url = self.server.url();
@@ -94,7 +97,7 @@ impl TargetKind for ExistingServer {
     ) -> Result<String, LabError> {
         named(&*self.server)?;
         let begun = dbtime_machine::now();
-        self.check_room(data)?;
+        self.check_room(data, stop)?;
         let loaded = fill(&*self.server, data, progress, stop)?;
         Ok(load_summary(data, &loaded, &self.server, dbtime_machine::now() - begun))
     }
@@ -102,16 +105,16 @@ impl TargetKind for ExistingServer {
 
 impl ExistingServer {
     /// Refuses data that cannot fit where the server has its own, as far as that is seen from here.
-    fn check_room(&self, data: &Dataset<'_>) -> Result<(), LabError> {
+    fn check_room(&self, data: &Dataset<'_>, stop: &RunStop) -> Result<(), LabError> {
         let Some(pid) = pid_of(&*self.server) else { return Ok(()) };
-        let mut admin = self.server.connect(None)?;
+        let mut admin = self.server.connect(&ExchangeBound::until(stop))?;
         // Not every user may know.
         let sql = self.server.dialect().data_folder_query();
         let folder = admin.query(sql).ok().and_then(|(rows, _)| rows.value().map(str::to_owned));
         let Some(folder) = folder else { return Ok(()) };
         let target = self.server.to_string();
         let (name, tables) = (&data.workload.name, &data.workload.tables);
-        let found = loader(&*self.server, &target).check(&mut *admin, name, tables, None);
+        let found = loader(&*self.server, &target, stop).check(&mut *admin, name, tables, None);
         let freed = found.map_or(0, |marker| room::estimate(data.workload, marker.scale));
         // In a container it may be another folder than the one of that name here.
         let seen = format!("/proc/{pid}/root{folder}");
@@ -129,14 +132,16 @@ fn named(server: &dyn Server) -> Result<(), LabError> {
     }
 }
 
-fn loader<'a>(server: &'a dyn Server, target: &'a str) -> TableLoader<'a> {
+fn loader<'a>(server: &'a dyn Server, target: &'a str, stop: &RunStop) -> TableLoader<'a> {
     let replacing = ReplaceScope::Same;
+    let bound = ExchangeBound::until(stop);
     TableLoader {
         target,
         dialect: server.dialect(),
         server,
         connections: LOADING_CONNECTIONS,
         replacing,
+        bound,
     }
 }
 
@@ -146,11 +151,12 @@ pub(super) fn check_data(
     server: &dyn Server,
     request: &RunRequest,
     scale: Option<u64>,
+    stop: &RunStop,
 ) -> Result<u64, LabError> {
-    let mut admin = server.connect(None)?;
+    let mut admin = server.connect(&ExchangeBound::until(stop))?;
     let target = server.to_string();
     let (name, tables) = (&request.workload.name, &request.workload.tables);
-    let marker = loader(server, &target).check(&mut *admin, name, tables, scale);
+    let marker = loader(server, &target, stop).check(&mut *admin, name, tables, scale);
     Ok(marker.map_err(|error| error.named_as(&request.workload_given))?.scale)
 }
 
@@ -168,12 +174,23 @@ pub(super) fn fill(
         seed: data.seed,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
-    let loader = TableLoader { replacing: data.replacing, ..loader(server, &target) };
-    let loaded = loader.load(data.workload, &marker, &|table, done, total| {
-        progress(RunProgress::Loading { table: table.to_owned(), done, total });
+    let loader = TableLoader { replacing: data.replacing, ..loader(server, &target, stop) };
+    let loaded = loader.load(data.workload, &marker, &|step| {
+        progress(match step {
+            LoadStep::Rows { table, done, total } => {
+                RunProgress::Loading { table: table.to_owned(), done, total }
+            }
+            LoadStep::Statement(words) => RunProgress::Building { statement: words.to_owned() },
+        });
         !stop.is_set()
-    })?;
-    loaded.ok_or(LabError::Interrupted("while loading: what was loaded does not count"))
+    });
+    match loaded {
+        Ok(Some(loaded)) => Ok(loaded),
+        Err(error) if !error.is_interrupted() => Err(error.into()),
+        Ok(None) | Err(_) => {
+            Err(LabError::Interrupted("while loading: what was loaded does not count"))
+        }
+    }
 }
 
 impl PreparedTarget for ReadyServer {
@@ -190,6 +207,7 @@ impl PreparedTarget for ReadyServer {
         let driven = self.server.drive(plan, &self.options, observer, stop);
         driven.map_err(|error| match error {
             DriveError::Script(error) => LabError::Script(error),
+            DriveError::Stopped => LabError::Interrupted(BEFORE_WINDOW),
             DriveError::Refused(failure) => {
                 LabError::Refused { target: self.server.to_string(), failure }
             }
@@ -201,7 +219,7 @@ impl PreparedTarget for ReadyServer {
         LexicalRules::of_protocol(Some(self.server.wire_protocol()))
     }
 
-    fn facts(&self, plan: &LoadPlan) -> Result<TargetFacts, LabError> {
+    fn facts(&self, plan: &LoadPlan, stop: &RunStop) -> Result<TargetFacts, LabError> {
         let unread = TargetInfo {
             engine: self.server.wire_protocol().name().to_owned(),
             url: self.url.clone(),
@@ -209,7 +227,8 @@ impl PreparedTarget for ReadyServer {
             protocol: plan.connects_first().then(|| self.options.to_string()),
             ..TargetInfo::default()
         };
-        let facts = match self.server.facts(plan, &self.options) {
+        let bound = ExchangeBound::until(stop);
+        let facts = match self.server.facts(plan, &self.options, &bound) {
             Ok(facts) => facts,
             // What becomes of a script without a server is the script's affair.
             Err(error) if !plan.connects_first() => {

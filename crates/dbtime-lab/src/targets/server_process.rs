@@ -1,7 +1,8 @@
 //! The process of a server on this machine.
 
 use dbtime_engines::server::Server;
-use dbtime_engines::socket::ServerAddress;
+use dbtime_engines::socket::{ExchangeBound, ServerAddress};
+use dbtime_model::Nanos;
 use dbtime_observe::process::{self, ProcessSelector};
 use std::path::Path;
 
@@ -25,9 +26,12 @@ pub(super) fn traced_pid_of(server: &dyn Server) -> Option<u32> {
     if process::is_server(listener) { Some(listener) } else { behind(server).or(Some(listener)) }
 }
 
+/// How long a server is asked for its folder, which it has at hand.
+const FOLDER_TIMEOUT: Nanos = Nanos::from_secs(2);
+
 /// The server behind whatever listens. Not every user may know its folder.
 fn behind(server: &dyn Server) -> Option<u32> {
-    let mut admin = server.connect(None).ok()?;
+    let mut admin = server.connect(&ExchangeBound::within(FOLDER_TIMEOUT)).ok()?;
     let (rows, _) = admin.query(server.dialect().data_folder_query()).ok()?;
     process::server_of(Path::new(rows.value()?))
 }

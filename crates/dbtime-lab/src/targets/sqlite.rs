@@ -306,7 +306,7 @@ impl PreparedTarget for ReadySqlite {
         false
     }
 
-    fn facts(&self, plan: &LoadPlan) -> Result<TargetFacts, LabError> {
+    fn facts(&self, plan: &LoadPlan, _: &RunStop) -> Result<TargetFacts, LabError> {
         let Self { target, measure, .. } = self;
         let statements = &plan.workload.statements;
         let database = SqliteDatabase::new(target.clone(), statements, 1, *measure);

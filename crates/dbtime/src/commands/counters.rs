@@ -64,10 +64,11 @@ fn watch(
     args: &CountersArgs,
     sampler: &mut dyn CounterSampler,
 ) -> Result<ProcessExit, CommandFailure> {
-    let stop = interrupt::install();
     let interval = args.interval.unwrap_or(INTERVAL);
     let shape = if args.count > 1 { OutputShape::Line } else { OutputShape::Document };
     let mut before = sampler.sample()?;
+    // Before there is a sample, there is nothing that a Ctrl-C could show.
+    let stop = interrupt::install();
     let begun = now();
     for index in 1..=args.count {
         // From the first sample on, so that reading them makes the intervals no longer.

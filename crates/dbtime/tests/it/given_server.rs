@@ -2,9 +2,9 @@
 
 use crate::sandbox::DISK;
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_engines::socket::QueryTable;
+use dbtime_engines::socket::{ExchangeBound, QueryTable};
 use dbtime_lab::servers::{PrivateServer, ServerRequest};
-use dbtime_model::Product;
+use dbtime_model::{Nanos, Product};
 use std::fmt::Display;
 #[cfg(feature = "versions")]
 use std::path::Path;
@@ -19,6 +19,11 @@ pub(crate) fn patient(product: Product) -> &'static [(&'static str, &'static str
         Product::Postgres => &[],
         _ => &[("innodb_lock_wait_timeout", "900")],
     }
+}
+
+/// As long as anything in a test may take.
+pub(crate) fn patient_bound() -> ExchangeBound {
+    ExchangeBound::within(Nanos::from_secs(900))
 }
 
 /// A server with a database `d`.
@@ -114,7 +119,7 @@ impl GivenServer {
         if let Some(database) = database {
             server = server.with_database(database);
         }
-        let mut admin = server.connect(None).expect("it lets us in");
+        let mut admin = server.connect(&patient_bound()).expect("it lets us in");
         admin.query(sql).unwrap_or_else(|failure| panic!("{sql}: {failure:?}")).0
     }
 }

@@ -91,10 +91,10 @@ fn load_transaction(
             continue;
         }
         sent += sql.len();
-        client.query(&String::from_utf8_lossy(&sql))?;
+        client.build(&String::from_utf8_lossy(&sql))?;
         sql.truncate(head.len());
     }
-    client.query("COMMIT")?;
+    client.build("COMMIT")?;
     Ok(next)
 }
 

@@ -17,10 +17,10 @@ use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::SqlValue;
 use dbtime_load::results::ResultSets;
 use dbtime_model::StatementId;
-use dbtime_wire::ReadProgress as Reading;
 use dbtime_wire::mysql::{
     ExpectedReply, HEADER, MysqlResponseReader, command, header, write_packet,
 };
+use dbtime_wire::{MalformedMessage, ReadProgress as Reading};
 use handshake::read_error;
 use std::collections::VecDeque;
 
@@ -260,6 +260,23 @@ fn broken(failure: DatabaseFailure) -> ProtocolProgress {
     ProtocolProgress::Broken(Box::new(failure))
 }
 
+/// An error is one short packet: nothing that is longer is held until it is whole.
+const MAX_LAST_WORDS: usize = 64 << 10;
+
+/// A server that ends a connection says why where nobody asked.
+#[cold]
+fn last_words(input: &[u8]) -> (usize, ProtocolProgress) {
+    let Some((length, _)) = header(input) else { return (0, ProtocolProgress::More) };
+    if length > MAX_LAST_WORDS {
+        let unasked = MalformedMessage("what nobody asked for");
+        return (input.len(), broken(malformed(&unasked)));
+    }
+    match input.get(HEADER..HEADER + length) {
+        Some(payload) => (input.len(), broken(read_error(payload))),
+        None => (0, ProtocolProgress::More),
+    }
+}
+
 impl Protocol for MysqlProtocol {
     type Shared = MysqlShared;
 
@@ -355,7 +372,7 @@ impl Protocol for MysqlProtocol {
         self.await_results(RowRetention::All);
     }
 
-    fn take_table(&mut self) -> QueryTable {
+    fn take_table(&mut self) -> Option<QueryTable> {
         self.kept.take_table()
     }
 
@@ -370,12 +387,7 @@ impl Protocol for MysqlProtocol {
             return self.log_in(shared, input, out);
         }
         if self.stage == MysqlStage::Idle {
-            // A server that ends a connection says why where nobody asked.
-            let payload = header(input).and_then(|(length, _)| input.get(HEADER..HEADER + length));
-            return match payload {
-                Some(payload) => (input.len(), broken(read_error(payload))),
-                None => (0, ProtocolProgress::More),
-            };
+            return last_words(input);
         }
         let read = match self.stage {
             MysqlStage::AdHoc(AwaitedReply::Results) => self.reader.feed(input, &mut self.adhoc),

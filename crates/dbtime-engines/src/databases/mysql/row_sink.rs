@@ -1,9 +1,13 @@
 //! Rows that somebody wants: the first of a statement as values, all of a query as texts.
 
-use crate::socket::QueryTable;
+use crate::socket::{KeptTable, QueryTable};
 use dbtime_load::program::SqlValue;
 use dbtime_wire::ResultRows;
 use dbtime_wire::mysql::{MysqlCell, MysqlColumn, binary_cells, column, text_cells};
+
+/// A result has no more columns (`MAX_FIELDS` of MySQL is 4096), and what dbtime asks has one
+/// result.
+const MAX_COLUMNS: usize = 65_535;
 
 /// Which rows are kept, and those that were.
 #[derive(Default)]
@@ -11,7 +15,7 @@ pub(super) struct MysqlRowSink {
     keep: RowRetention,
     columns: Vec<MysqlColumn>,
     first: Vec<SqlValue>,
-    table: QueryTable,
+    table: KeptTable,
 }
 
 /// Which rows of an answer are kept.
@@ -33,7 +37,7 @@ impl MysqlRowSink {
         match keep {
             RowRetention::Nothing => {}
             RowRetention::FirstText | RowRetention::FirstBinary => self.first.clear(),
-            RowRetention::All => self.table = QueryTable::default(),
+            RowRetention::All => self.table.begin(),
         }
     }
 
@@ -47,15 +51,17 @@ impl MysqlRowSink {
         &self.first
     }
 
-    pub(super) fn take_table(&mut self) -> QueryTable {
-        let columns = self.columns.iter().map(|column| column.name.clone()).collect();
-        QueryTable { columns, ..std::mem::take(&mut self.table) }
+    pub(super) fn take_table(&mut self) -> Option<QueryTable> {
+        self.table.name_columns(self.columns.iter().map(|column| column.name.clone()).collect());
+        self.table.take()
     }
 }
 
 impl ResultRows for MysqlRowSink {
     fn column(&mut self, payload: &[u8]) {
-        self.columns.push(column(payload).unwrap_or_default());
+        if self.columns.len() < MAX_COLUMNS {
+            self.columns.push(column(payload).unwrap_or_default());
+        }
     }
 
     fn row(&mut self, payload: &[u8]) {
@@ -69,12 +75,16 @@ impl ResultRows for MysqlRowSink {
                 self.first = cells.into_iter().map(value).collect();
             }
             RowRetention::All => {
-                let text = |cell: Option<&[u8]>| {
-                    cell.map(|bytes| String::from_utf8_lossy(bytes).into_owned())
-                };
-                self.table.rows.push(text_cells(payload).map(text).collect());
+                self.table.push(text_cells(payload));
             }
             _ => {}
+        }
+    }
+
+    fn ended(&mut self, _affected: u64) {
+        // Another result has columns of its own, and there may be results without end.
+        if self.keep != RowRetention::All {
+            self.columns.clear();
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::server::{
     self, AdminConnection, AdminSession, STATEMENT_GRACE, Server, ServerDialect, ServerError,
     ServerFacts, ServerOptions,
 };
-use crate::socket::{self, ReconnectPolicy, ServerAddress, SocketSettings};
+use crate::socket::{self, ExchangeBound, ReconnectPolicy, ServerAddress, SocketSettings};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_model::{Nanos, WireProtocol};
 use std::sync::{Arc, OnceLock};
@@ -81,17 +81,22 @@ impl Server for MysqlServer {
         &MysqlDialect
     }
 
-    fn connect(&self, limit: Option<Nanos>) -> Result<Box<dyn AdminConnection>, ServerError> {
+    fn connect(&self, bound: &ExchangeBound) -> Result<Box<dyn AdminConnection>, ServerError> {
         let shared = MysqlShared::new(self.target.identity.clone());
-        let sockets = self.target.sockets(ReconnectPolicy::WhenLost, limit);
-        let client = server::client::<MysqlProtocol>(self.to_string(), shared, sockets)?;
+        let sockets = self.target.sockets(ReconnectPolicy::WhenLost, None);
+        let client = server::client::<MysqlProtocol>(self.to_string(), shared, sockets, bound)?;
         // Set once; connections of a load need it for their set-up.
         let _ = self.version.set(client.protocol().server_version().to_owned());
         Ok(Box::new(client))
     }
 
-    fn facts(&self, plan: &LoadPlan, options: &ServerOptions) -> Result<ServerFacts, ServerError> {
-        let mut admin = self.connect(None)?;
+    fn facts(
+        &self,
+        plan: &LoadPlan,
+        options: &ServerOptions,
+        bound: &ExchangeBound,
+    ) -> Result<ServerFacts, ServerError> {
+        let mut admin = self.connect(bound)?;
         let version = self.version.get().map_or("", String::as_str);
         let shared = self.target.shared(Vec::new(), &plan.workload.statements, options.protocol);
         let target = self.to_string();

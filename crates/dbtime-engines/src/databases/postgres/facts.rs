@@ -192,6 +192,10 @@ mod tests {
             Ok((Rows { rows, ..Rows::default() }, 1))
         }
 
+        fn build(&mut self, _sql: &str) -> Result<u64, Box<DatabaseFailure>> {
+            Ok(0)
+        }
+
         fn encryption(&self) -> String {
             String::new()
         }

@@ -372,7 +372,7 @@ impl Protocol for PostgresProtocol {
         self.reader.expect(ExpectedResponse::Rows);
     }
 
-    fn take_table(&mut self) -> QueryTable {
+    fn take_table(&mut self) -> Option<QueryTable> {
         self.kept.take_table()
     }
 

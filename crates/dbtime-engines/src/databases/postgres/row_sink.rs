@@ -1,6 +1,6 @@
 //! Rows that somebody wants: the first of a statement as values, all of a query as texts.
 
-use crate::socket::QueryTable;
+use crate::socket::{KeptTable, QueryTable};
 use dbtime_load::program::SqlValue;
 use dbtime_wire::ResultRows;
 use dbtime_wire::postgres::{ExpectedResponse, cells, columns};
@@ -16,7 +16,7 @@ pub(super) struct PostgresRowSink {
     /// The first row; its texts are used again, so only so many values of it count.
     first: Vec<SqlValue>,
     width: usize,
-    table: QueryTable,
+    table: KeptTable,
 }
 
 impl PostgresRowSink {
@@ -32,7 +32,7 @@ impl PostgresRowSink {
     /// All rows of a query are wanted.
     pub(super) fn all(&mut self) {
         (self.retention, self.present) = (ExpectedResponse::Rows, self.types.len() - 1);
-        self.table = QueryTable::default();
+        self.table.begin();
     }
 
     /// The first row, when it was wanted and there was one.
@@ -40,8 +40,8 @@ impl PostgresRowSink {
         &self.first[..self.width]
     }
 
-    pub(super) fn take_table(&mut self) -> QueryTable {
-        std::mem::take(&mut self.table)
+    pub(super) fn take_table(&mut self) -> Option<QueryTable> {
+        self.table.take()
     }
 }
 
@@ -52,15 +52,13 @@ impl ResultRows for PostgresRowSink {
         types.extend(columns(payload).map(|column| column.kind));
         if self.retention == ExpectedResponse::Rows {
             let name = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
-            self.table.columns = columns(payload).map(|column| name(column.name)).collect();
+            self.table.name_columns(columns(payload).map(|column| name(column.name)).collect());
         }
     }
 
     fn row(&mut self, payload: &[u8]) {
         if self.retention == ExpectedResponse::Rows {
-            let text = |cell: &[u8]| String::from_utf8_lossy(cell).into_owned();
-            self.table.rows.push(cells(payload).map(|cell| cell.map(text)).collect());
-            return;
+            return self.table.push(cells(payload));
         }
         self.width = 0;
         for (index, cell) in cells(payload).enumerate() {
@@ -124,7 +122,7 @@ mod tests {
         kept.all();
         kept.columns(&description);
         kept.row(row);
-        let table = kept.take_table();
+        let table = kept.take_table().expect("one row");
         assert_eq!((table.columns.len(), table.value()), (4, Some("-7")));
     }
 }

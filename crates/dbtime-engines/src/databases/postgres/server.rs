@@ -12,9 +12,9 @@ use crate::server::{
     self, AdminConnection, AdminSession, Server, ServerDialect, ServerError, ServerFacts,
     ServerOptions,
 };
-use crate::socket::{self, ReconnectPolicy, ServerAddress, SocketSettings};
+use crate::socket::{self, ExchangeBound, ReconnectPolicy, ServerAddress, SocketSettings};
 use dbtime_load::pipelining::Pipelining;
-use dbtime_model::{Nanos, WireProtocol};
+use dbtime_model::WireProtocol;
 use std::fmt;
 use std::sync::Arc;
 
@@ -62,10 +62,10 @@ impl Server for PostgresServer {
         &PostgresDialect
     }
 
-    fn connect(&self, limit: Option<Nanos>) -> Result<Box<dyn AdminConnection>, ServerError> {
+    fn connect(&self, bound: &ExchangeBound) -> Result<Box<dyn AdminConnection>, ServerError> {
         let shared = PostgresShared::new(self.target.identity.clone());
-        let sockets = self.target.sockets(ReconnectPolicy::WhenLost, limit);
-        let mut made = server::client::<PostgresProtocol>(self.to_string(), shared, sockets);
+        let sockets = self.target.sockets(ReconnectPolicy::WhenLost, None);
+        let mut made = server::client::<PostgresProtocol>(self.to_string(), shared, sockets, bound);
         if let (Err(ServerError::Connect { failure, .. }), Some(note)) =
             (&mut made, &self.target.password_note)
         {
@@ -74,8 +74,13 @@ impl Server for PostgresServer {
         Ok(Box::new(made?))
     }
 
-    fn facts(&self, plan: &LoadPlan, options: &ServerOptions) -> Result<ServerFacts, ServerError> {
-        let mut admin = self.connect(None)?;
+    fn facts(
+        &self,
+        plan: &LoadPlan,
+        options: &ServerOptions,
+        bound: &ExchangeBound,
+    ) -> Result<ServerFacts, ServerError> {
+        let mut admin = self.connect(bound)?;
         let shared = self.target.shared(&plan.workload.statements, options.protocol, None);
         let target = self.to_string();
         let session = AdminSession { target: &target, admin: &mut *admin };

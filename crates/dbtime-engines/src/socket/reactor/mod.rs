@@ -160,8 +160,19 @@ impl<P: Protocol> SocketReactor<P> {
         tls::encryption(self.conns[id as usize].tls())
     }
 
-    pub(super) fn take_table(&mut self, id: u32) -> QueryTable {
+    pub(super) fn take_table(&mut self, id: u32) -> Option<QueryTable> {
         self.conns[id as usize].protocol.take_table()
+    }
+
+    /// Bytes that have been read from a connection's present socket.
+    pub(super) fn received(&self, id: u32) -> u64 {
+        self.conns[id as usize].received
+    }
+
+    /// Closes a connection whose answer nobody waits for any longer, for this reason.
+    pub(super) fn give_up(&mut self, id: u32, failure: DatabaseFailure) {
+        self.broken(id, failure);
+        self.completions.clear();
     }
 
     pub(super) fn protocol(&self, id: u32) -> &P {

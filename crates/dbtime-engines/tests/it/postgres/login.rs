@@ -1,7 +1,9 @@
 //! Who is let in, who is not, and what they are told.
 
 use crate::postgres::driving::{plan, statement, workload};
-use crate::postgres::private::{PASSWORD, Server, is_there, major, settings, superuser};
+use crate::postgres::private::{
+    PASSWORD, Server, is_there, major, patient_bound, settings, superuser,
+};
 use dbtime_engines::databases::postgres::{PostgresIdentity, PostgresProtocol, PostgresShared};
 use dbtime_engines::drive::observer::NoObserver;
 use dbtime_engines::drive::plan::RunStop;
@@ -37,9 +39,9 @@ fn log_in(
         ..PostgresIdentity::default()
     };
     let shared = Arc::new(PostgresShared::new(identity));
-    let mut client =
-        SocketClient::<PostgresProtocol>::connect(shared, Arc::new(settings(address.clone())))
-            .map_err(|failure| *failure)?;
+    let sockets = Arc::new(settings(address.clone()));
+    let mut client = SocketClient::<PostgresProtocol>::connect(shared, sockets, patient_bound())
+        .map_err(|failure| *failure)?;
     let (found, _) = client.query("SELECT current_user || '@' || current_database()").expect("in");
     assert_eq!(found.value(), Some(format!("{user}@{database}").as_str()));
     assert!(client.protocol().backend_pid().is_some_and(|pid| pid > 1));

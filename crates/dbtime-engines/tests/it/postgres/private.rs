@@ -4,7 +4,7 @@ use dbtime_engines::databases::postgres::{
     PostgresIdentity, PostgresProtocol, PostgresShared, PostgresTarget,
 };
 use dbtime_engines::socket::{
-    ReconnectPolicy, ServerAddress, SimulatedNetwork, SocketClient, SocketSettings,
+    ExchangeBound, ReconnectPolicy, ServerAddress, SimulatedNetwork, SocketClient, SocketSettings,
 };
 use dbtime_model::Nanos;
 use rustix::process::{Pid, Signal, kill_process};
@@ -196,7 +196,7 @@ impl Server {
     fn lets_in(&self) -> bool {
         let shared = Arc::new(PostgresShared::new(superuser()));
         let sockets = Arc::new(settings(self.unix()));
-        match SocketClient::<PostgresProtocol>::connect(shared, sockets) {
+        match SocketClient::<PostgresProtocol>::connect(shared, sockets, patient_bound()) {
             Ok(_) => true,
             Err(failure) => failure.code.starts_with("28") || failure.code == "authentication",
         }
@@ -249,7 +249,8 @@ impl Server {
     /// A connection of the superuser.
     pub(crate) fn client(&self) -> SocketClient<PostgresProtocol> {
         let shared = Arc::new(PostgresShared::new(superuser()));
-        SocketClient::connect(shared, Arc::new(settings(self.unix()))).expect("let in")
+        let sockets = Arc::new(settings(self.unix()));
+        SocketClient::connect(shared, sockets, patient_bound()).expect("let in")
     }
 }
 
@@ -272,6 +273,11 @@ pub(crate) fn superuser() -> PostgresIdentity {
         database: "postgres".to_owned(),
         ..PostgresIdentity::default()
     }
+}
+
+/// As long as anything in a test may take.
+pub(crate) fn patient_bound() -> ExchangeBound {
+    ExchangeBound::within(Nanos::from_secs(900))
 }
 
 /// How a test's server is reached.

@@ -1,12 +1,13 @@
 //! Locks that transactions hold.
 
 use super::*;
+use crate::given_server::patient_bound;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Holds the row for `HOLD`, again and again.
 fn hold_row(server: &GivenServer, is_over: &AtomicBool) {
     let server = server.server.server().with_database("d");
-    let mut session = server.connect(None).expect("it lets us in");
+    let mut session = server.connect(&patient_bound()).expect("it lets us in");
     while !is_over.load(Ordering::Relaxed) {
         for sql in ["BEGIN", "UPDATE l SET n = n + 1 WHERE id = 1"] {
             session.query(sql).expect("nobody is in the way for long");
