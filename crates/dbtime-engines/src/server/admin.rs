@@ -45,9 +45,9 @@ pub trait AdminConnection {
     /// As [`Self::query`].
     fn answer_by(&mut self, until: MonoNanos) -> Option<Result<(Rows, u64), Box<DatabaseFailure>>>;
 
-    /// Loads rows of a table the fastest ordinary way, as long as it takes. `fill` replaces its buffer by the values of
-    /// a row, for the columns that the database does not assign; `progress` hears how many more
-    /// rows have been loaded and says whether to go on.
+    /// Loads rows of a table the fastest ordinary way, as long as it takes. `fill` replaces its
+    /// buffer by the values of a row, for the columns that the database does not assign; `progress`
+    /// hears how many more rows have been loaded and says whether to go on.
     ///
     /// # Errors
     /// As [`Self::query`].
@@ -165,8 +165,8 @@ pub struct LoadedRows {
 
 impl TableLoader<'_> {
     /// Creates the tables of a workload anew, fills them, creates their indexes, and marks them as
-    /// whole. `progress` hears of each step, and says whether to go on. Returns what it has done, or
-    /// `None` when it was told to stop.
+    /// whole. `progress` hears of each step, and says whether to go on. Returns what it has done,
+    /// or `None` when it was told to stop.
     ///
     /// # Errors
     /// [`crate::load_marker::LoadError`] for what it may not replace; else what the server refuses.

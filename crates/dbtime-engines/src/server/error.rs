@@ -58,11 +58,20 @@ pub enum ServerError {
 impl ServerError {
     /// Whether the server was still waited for when nobody wanted it any more.
     pub fn is_interrupted(&self) -> bool {
+        self.class() == Some(ErrorClass::Interrupted)
+    }
+
+    /// Whether there is no use in another question to the server.
+    pub fn is_lost(&self) -> bool {
+        use ErrorClass::{Connection, Interrupted, Timeout};
+        matches!(self.class(), Some(Connection | Interrupted | Timeout))
+    }
+
+    /// Of what the server or the connection to it failed with.
+    fn class(&self) -> Option<ErrorClass> {
         match self {
-            Self::Connect { failure, .. } | Self::Refused { failure, .. } => {
-                failure.class == ErrorClass::Interrupted
-            }
-            _ => false,
+            Self::Connect { failure, .. } | Self::Refused { failure, .. } => Some(failure.class),
+            _ => None,
         }
     }
 

@@ -19,7 +19,7 @@ use dbtime_engines::drive::plan::{LoadPlan, LoadResult, RunStop};
 use dbtime_engines::drive::shard::DriveError;
 use dbtime_engines::load_marker::{LoadMarker, ReplaceScope};
 use dbtime_engines::server::{
-    LoadStep, LoadedRows, Server, ServerError, ServerOptions, TableLoader,
+    AdminSession, LoadStep, LoadedRows, Server, ServerError, ServerOptions, TableLoader,
 };
 use dbtime_engines::socket::{ExchangeBound, ServerAddress};
 use dbtime_load::workload::Workload;
@@ -108,11 +108,15 @@ impl ExistingServer {
     fn check_room(&self, data: &Dataset<'_>, stop: &RunStop) -> Result<(), LabError> {
         let Some(pid) = pid_of(&*self.server) else { return Ok(()) };
         let mut admin = self.server.connect(&ExchangeBound::until(stop))?;
-        // Not every user may know.
-        let sql = self.server.dialect().data_folder_query();
-        let folder = admin.query(sql).ok().and_then(|(rows, _)| rows.value().map(str::to_owned));
-        let Some(folder) = folder else { return Ok(()) };
         let target = self.server.to_string();
+        let mut session = AdminSession { target: &target, admin: &mut *admin };
+        let folder = match session.query(self.server.dialect().data_folder_query()) {
+            Ok(rows) => rows.value().map(str::to_owned),
+            Err(error) if error.is_lost() => return Err(error.into()),
+            // Not every user may know.
+            Err(_) => None,
+        };
+        let Some(folder) = folder else { return Ok(()) };
         let (name, tables) = (&data.workload.name, &data.workload.tables);
         let found = loader(&*self.server, &target, stop).check(&mut *admin, name, tables, None);
         let freed = found.map_or(0, |marker| room::estimate(data.workload, marker.scale));
