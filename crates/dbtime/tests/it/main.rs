@@ -33,6 +33,7 @@ mod records;
 mod regressions;
 mod relay;
 mod reports;
+mod rogue_servers;
 mod running;
 mod sandbox;
 mod scripts;
