@@ -1,7 +1,8 @@
 //! One connection that blocks its caller: for loading, looking and setting up. Whatever is asked
 //! over it ends by its [`ExchangeBound`].
 
-use super::exchange_bound::{ExchangeBound, OwnExchange, too_long};
+use super::exchange_bound::{ExchangeBound, OwnExchange};
+use super::kept_table::no_room;
 use super::protocol::{Protocol, QueryTable};
 use super::reactor::SocketReactor;
 use super::settings::SocketSettings;
@@ -185,7 +186,7 @@ impl<P: Protocol> SocketClient<P> {
         let rows = rows?;
         match self.reactor.take_table(0) {
             Some(table) => Ok((table, rows)),
-            None => Err(Box::new(too_long())),
+            None => Err(Box::new(no_room())),
         }
     }
 }

@@ -73,7 +73,7 @@ impl ExchangeBound {
 }
 
 /// What the server sends is no answer that dbtime could want.
-pub(super) fn too_long() -> DatabaseFailure {
+fn too_long() -> DatabaseFailure {
     let text = format!(
         "the server sends more than {} MiB for an answer of a few kilobytes: is something else \
          between, or in its place?",

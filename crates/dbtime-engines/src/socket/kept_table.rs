@@ -1,9 +1,10 @@
 //! The rows of a question of dbtime's own, as they come: none of them where there are too many.
 
 use super::protocol::QueryTable;
+use dbtime_load::failure::DatabaseFailure;
 
-/// What all rows together may take in memory.
-const MAX_TABLE_BYTES: usize = 8 << 20;
+/// What all rows together may take in memory: thirty thousand sessions of a server have as much.
+const MAX_TABLE_BYTES: usize = 16 << 20;
 
 /// What a value or a row takes beside its text: its place in a vector, and what an allocator has
 /// beside an allocation.
@@ -44,6 +45,7 @@ impl KeptTable {
         if self.bytes > MAX_TABLE_BYTES {
             return self.overflow();
         }
+        row.shrink_to_fit();
         self.table.rows.push(row);
     }
 
@@ -59,6 +61,12 @@ impl KeptTable {
         self.table = QueryTable::default();
         self.bytes = usize::MAX;
     }
+}
+
+/// That an answer had too many rows. Another one over the same connection may have fewer.
+pub(super) fn no_room() -> DatabaseFailure {
+    let text = format!("its answer takes more than {} MiB, and is not kept", MAX_TABLE_BYTES >> 20);
+    DatabaseFailure::statement("too long", "", text)
 }
 
 #[cfg(test)]
@@ -78,7 +86,7 @@ mod tests {
 
     #[test]
     fn rows_without_end_take_no_memory() {
-        let long = vec![0xff; 3 << 20];
+        let long = vec![0xff; 6 << 20];
         let rows: [&[Option<&[u8]>]; 4] = [&[], &[None], &[Some(b"x")], &[Some(&long)]];
         for row in rows {
             let mut kept = KeptTable::default();

@@ -293,10 +293,11 @@ fn behaviours() -> Vec<RogueBehaviour> {
 }
 
 /// How an exchange with any of them may end.
-const CODES: [&str; 12] = [
+const CODES: [&str; 13] = [
     "timeout",
     "connect timeout",
     "protocol",
+    "too long",
     "closed",
     "ECONNRESET",
     "EPIPE",
@@ -316,7 +317,7 @@ fn whatever_a_server_does_an_exchange_with_it_ends() {
     for some in behaviours.chunks(32) {
         std::thread::scope(|scope| {
             for behaviour in some {
-                scope.spawn(|| {
+                scope.spawn(move || {
                     let failure = outcome(behaviour, LIMIT, &ExchangeBound::within(LIMIT));
                     let Some(failure) = failure else { return };
                     let is_known = CODES.contains(&failure.code.as_str());

@@ -138,7 +138,7 @@ fn run_watched(line: &str) -> (Ran, u64) {
     let sandbox = Sandbox::new();
     let mut running = sandbox.start(line);
     let (status, begun) = (format!("/proc/{}/status", running.pid()), Instant::now());
-    let mut most = 0;
+    let mut most = 0u64;
     while !running.has_ended() {
         let text = fs::read_to_string(&status).unwrap_or_default();
         let peak = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -4,17 +4,26 @@ use super::*;
 use crate::databases::postgres::{PostgresIdentity, PostgresProtocol, PostgresShared};
 use crate::server::StatementProtocol;
 use crate::socket::ServerAddress;
+use std::io::{Read, Write};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
 /// With one connection to a PostgreSQL, not made yet.
 pub(super) fn reactor_at(path: &Path) -> SocketReactor<PostgresProtocol> {
+    reactor_within(path, None)
+}
+
+/// The same, whose statements may take so long.
+fn reactor_within(
+    path: &Path,
+    statement_timeout: Option<Nanos>,
+) -> SocketReactor<PostgresProtocol> {
     let shared =
         PostgresShared::of_workload(PostgresIdentity::default(), &[], StatementProtocol::Text);
     let settings = SocketSettings {
         address: ServerAddress::unix(path).expect("a path"),
         connect_timeout: Nanos::from_secs(5),
-        statement_timeout: None,
+        statement_timeout,
         network: SimulatedNetwork::default(),
         reconnect: ReconnectPolicy::WhenLost,
         tls: None,
@@ -33,6 +42,34 @@ fn a_wait_without_a_time_out_ends_with_the_next_tick_and_not_before_its_time() {
         assert!(now() >= until);
     }
     assert!(events.is_empty());
+}
+
+#[test]
+fn a_server_that_sends_without_end_is_given_up_in_time() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("s");
+    let listener = UnixListener::bind(&path).expect("a free name");
+    let server = std::thread::spawn(move || {
+        let (mut client, _) = listener.accept().expect("a client");
+        let mut heard = [0; 4096];
+        assert!(client.read(&mut heard).expect("who wants in") > 0);
+        client.write_all(b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I").expect("somebody listens");
+        assert!(client.read(&mut heard).expect("a question") > 0);
+        let rows = b"D\0\0\0\x06\0\0".repeat(40_000);
+        // Until it is given up.
+        while client.write_all(&rows).is_ok() {}
+    });
+    let mut reactor = reactor_within(&path, Some(Nanos::from_millis(50)));
+    assert_eq!(reactor.connect_all(|| false).0, 1);
+    reactor.query(0, "SELECT");
+    let mut events = Vec::new();
+    while events.is_empty() {
+        reactor.wait(now() + Nanos::from_secs(1), false, &mut events);
+    }
+    let kind = events.pop().expect("not empty").kind;
+    let CompletionKind::Answered(answer) = kind else { panic!("{kind:?}") };
+    assert_eq!(answer.rows.expect_err("no end").code, "timeout");
+    server.join().expect("no panic");
 }
 
 #[test]
