@@ -215,7 +215,7 @@ impl TableLoader<'_> {
         let name = dialect.text(&marker.workload);
         if !found.has_loads {
             let options = dialect.table_options();
-            session.query(&format!(
+            session.build(&format!(
                 "CREATE TABLE dbtime_load (workload VARCHAR(200) NOT NULL PRIMARY KEY, \
                  scale BIGINT NOT NULL, seed BIGINT NOT NULL, loaded_at VARCHAR(40) NOT NULL, \
                  version VARCHAR(40) NOT NULL){options}"
@@ -223,11 +223,10 @@ impl TableLoader<'_> {
         }
         for other in found.forgotten(self.replacing) {
             let other = dialect.text(other);
-            session.query(&format!("DELETE FROM dbtime_load WHERE workload = {other}"))?;
+            session.build(&format!("DELETE FROM dbtime_load WHERE workload = {other}"))?;
         }
-        session.query(&format!("DELETE FROM dbtime_load WHERE workload = {name}"))?;
-        let insert = format!("INSERT INTO dbtime_load VALUES ({name}, 0, 0, '', '')");
-        session.query(&insert)?;
+        session.build(&format!("DELETE FROM dbtime_load WHERE workload = {name}"))?;
+        session.build(&format!("INSERT INTO dbtime_load VALUES ({name}, 0, 0, '', '')"))?;
         for table in tables {
             let name = dialect.quoted(&table.name);
             build(session, &format!("DROP TABLE IF EXISTS {name}"), progress)?;
@@ -248,7 +247,7 @@ impl TableLoader<'_> {
             "UPDATE dbtime_load SET scale = {scale}, seed = {seed}, version = {version}, \
              loaded_at = CURRENT_TIMESTAMP WHERE workload = {workload}"
         );
-        session.query(&sql).map(drop)
+        session.build(&sql)
     }
 
     /// Fills a table over several connections. Returns whether it was not told to stop.

@@ -2,7 +2,7 @@
 
 use super::admin::AdminConnection;
 use super::dialect::ServerDialect;
-use super::error::ServerError;
+use super::error::{ServerError, is_lost};
 use crate::socket::{
     ExchangeBound, Protocol, QueryTable as Rows, SocketClient, SocketSettings, TlsError,
 };
@@ -68,6 +68,17 @@ impl AdminSession<'_> {
         let names: Vec<String> = tables.iter().map(|table| dialect.text(&table.name)).collect();
         let rows = self.query(&sql(&names.join(", ")))?;
         Ok(rows.value().and_then(|text| text.parse().ok()))
+    }
+
+    /// That the server refuses a statement of a workload, or has not said whether it does.
+    pub(crate) fn unfit(
+        &self,
+        name: &str,
+        sql: &str,
+        failure: Box<DatabaseFailure>,
+    ) -> ServerError {
+        let verdict = if is_lost(&failure) { "could not be checked" } else { "is refused" };
+        self.refused(format!("statement `{name}` ({sql}) {verdict}"), failure)
     }
 
     /// That the server refuses what was attempted.

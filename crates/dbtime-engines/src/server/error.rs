@@ -55,22 +55,27 @@ pub enum ServerError {
     },
 }
 
+/// Whether a failure is no answer: the connection is gone, or was given up.
+pub(super) fn is_lost(failure: &DatabaseFailure) -> bool {
+    use ErrorClass::{Connection, Interrupted, Timeout};
+    matches!(failure.class, Connection | Interrupted | Timeout)
+}
+
 impl ServerError {
     /// Whether the server was still waited for when nobody wanted it any more.
     pub fn is_interrupted(&self) -> bool {
-        self.class() == Some(ErrorClass::Interrupted)
+        self.failure().is_some_and(|failure| failure.class == ErrorClass::Interrupted)
     }
 
     /// Whether there is no use in another question to the server.
     pub fn is_lost(&self) -> bool {
-        use ErrorClass::{Connection, Interrupted, Timeout};
-        matches!(self.class(), Some(Connection | Interrupted | Timeout))
+        self.failure().is_some_and(is_lost)
     }
 
-    /// Of what the server or the connection to it failed with.
-    fn class(&self) -> Option<ErrorClass> {
+    /// What the server or the connection to it failed with.
+    fn failure(&self) -> Option<&DatabaseFailure> {
         match self {
-            Self::Connect { failure, .. } | Self::Refused { failure, .. } => Some(failure.class),
+            Self::Connect { failure, .. } | Self::Refused { failure, .. } => Some(failure),
             _ => None,
         }
     }

@@ -154,10 +154,7 @@ impl MysqlFactsReader<'_> {
                 }
                 // Not everything that can be executed can be prepared.
                 Err(failure) if failure.code == "1295" => {}
-                Err(failure) => {
-                    let what = format!("statement `{}` ({sql}) is refused", statement.name);
-                    return Err(self.session.refused(what, failure));
-                }
+                Err(failure) => return Err(self.session.unfit(&statement.name, &sql, failure)),
             }
         }
         Ok(())

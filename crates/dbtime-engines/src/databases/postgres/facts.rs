@@ -97,10 +97,10 @@ impl PostgresFactsReader<'_> {
                     let given = statement.kind.pieces().len() - 1;
                     if let Some(counted) = counted.filter(|counted| *counted != given) {
                         let failure = DatabaseFailure::parameters("42P02", "42P02", counted, given);
-                        return Err(self.refused(&statement.name, sql, failure.into()));
+                        return Err(self.session.unfit(&statement.name, sql, failure.into()));
                     }
                 }
-                Err(failure) => return Err(self.refused(&statement.name, sql, failure)),
+                Err(failure) => return Err(self.session.unfit(&statement.name, sql, failure)),
             }
         }
         Ok(())
@@ -113,10 +113,6 @@ impl PostgresFactsReader<'_> {
                    FROM pg_catalog.pg_prepared_statements WHERE name = 'dbtime_look'";
         let rows = self.session.query(sql)?;
         Ok(rows.value().and_then(|text| text.parse().ok()))
-    }
-
-    fn refused(&self, name: &str, sql: &str, failure: Box<DatabaseFailure>) -> ServerError {
-        self.session.refused(format!("statement `{name}` ({sql}) is refused"), failure)
     }
 
     fn data_bytes(&mut self, plan: &LoadPlan) -> Result<Option<u64>, ServerError> {
