@@ -211,7 +211,7 @@ impl PreparedTarget for ReadyServer {
         let driven = self.server.drive(plan, &self.options, observer, stop);
         driven.map_err(|error| match error {
             DriveError::Script(error) => LabError::Script(error),
-            DriveError::Stopped => LabError::Interrupted(BEFORE_WINDOW),
+            DriveError::Stopped if stop.is_set() => LabError::Interrupted(BEFORE_WINDOW),
             DriveError::Refused(failure) => {
                 LabError::Refused { target: self.server.to_string(), failure }
             }
