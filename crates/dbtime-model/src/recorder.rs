@@ -206,6 +206,10 @@ pub struct Outage {
     pub until: Option<MonoNanos>,
 }
 
+/// Codes of errors that are told apart. Few of them come in a run, but a server may make up as many
+/// as it likes.
+const MAX_ERROR_CODES: usize = 200;
+
 /// What one thread recorded in the measured window.
 #[derive(Clone, Debug)]
 pub struct Recorder<C: Counter = u32> {
@@ -358,10 +362,12 @@ impl<C: Counter> Recorder<C> {
         &mut self.statements[index]
     }
 
-    /// Counts a database error by its code; the first message of each code is kept.
+    /// Counts a database error by its code, or by its class where there are too many codes; the
+    /// first message of each is kept.
     pub fn error(&mut self, due: MonoNanos, class: ErrorClass, code: &str, message: &str) {
         if self.window.contains(due) {
-            let key = if code.is_empty() { class.name() } else { code };
+            let is_full = self.errors.len() >= MAX_ERROR_CODES && !self.errors.contains_key(code);
+            let key = if code.is_empty() || is_full { class.name() } else { code };
             let new = || ErrorCount { count: 0, message: message.to_owned() };
             self.errors.entry(key.to_owned()).or_insert_with(new).count += 1;
         }
@@ -470,5 +476,18 @@ mod tests {
         assert_eq!(of(4).each(10.0), Some(2.5));
         assert_eq!(of(0).each(10.0), None);
         assert_eq!(of(0).each(0.0), None);
+    }
+
+    #[test]
+    fn codes_without_end_are_counted_by_class() {
+        let window = Window { start: MonoNanos(0), end: MonoNanos(10) };
+        let mut recorder = Recorder::<u32>::new(window, 0, 0, 1);
+        for code in 0..3 * MAX_ERROR_CODES {
+            recorder.error(MonoNanos(1), ErrorClass::Other, &code.to_string(), "no");
+        }
+        recorder.error(MonoNanos(1), ErrorClass::Other, "7", "again");
+        assert_eq!(recorder.errors.len(), MAX_ERROR_CODES + 1);
+        assert_eq!(recorder.errors["other"].count, 2 * MAX_ERROR_CODES as u64);
+        assert_eq!((recorder.errors["7"].count, &*recorder.errors["7"].message), (2, "no"));
     }
 }

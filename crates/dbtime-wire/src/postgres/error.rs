@@ -25,6 +25,9 @@ pub struct PostgresError {
     pub internal_query: String,
 }
 
+/// An SQLSTATE has so many, and what has more is none that anybody could know.
+const SQLSTATE_CHARS: usize = 5;
+
 impl PostgresError {
     /// Reads the payload of a message; a field that is cut off is left as far as it goes.
     pub fn read(payload: &[u8]) -> Self {
@@ -39,7 +42,7 @@ impl PostgresError {
                 // V is S without translation, and comes after it.
                 b'V' => (error.severity, is_plain) = (text(), true),
                 b'S' if !is_plain => error.severity = text(),
-                b'C' => error.code = text(),
+                b'C' => error.code = text().chars().take(SQLSTATE_CHARS).collect(),
                 b'M' => error.message = text(),
                 b'D' => error.detail = text(),
                 b'H' => error.hint = text(),
@@ -85,5 +88,6 @@ mod tests {
         let error = PostgresError::read(b"SERROR\0C22012\0Mdivision by");
         assert_eq!((error.code.as_str(), error.message.as_str()), ("22012", "division by"));
         assert_eq!(PostgresError::read(b""), PostgresError::default());
+        assert_eq!(PostgresError::read(b"C22012 and more\0\0").code, "22012");
     }
 }
