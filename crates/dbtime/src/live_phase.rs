@@ -17,7 +17,7 @@ const SILENCE: Nanos = Nanos::from_secs(10);
 pub(crate) struct ProgressPhase {
     /// The latest that is known, and since when.
     latest: Option<RunProgress>,
-    heard_at: MonoNanos,
+    latest_at: MonoNanos,
     /// Since when it has been at this: the table, the search, the load.
     since: MonoNanos,
     /// Warm-up and whole length of the load, in seconds; `None` while unknown.
@@ -32,7 +32,7 @@ impl ProgressPhase {
     pub(crate) fn new(at: MonoNanos) -> Self {
         Self {
             latest: None,
-            heard_at: at,
+            latest_at: at,
             since: at,
             plan: (0.0, None),
             transactions: None,
@@ -65,7 +65,7 @@ impl ProgressPhase {
         }
         // Of the phases the start of the load is news to those who wait.
         if !matches!(progress, RunProgress::Phase(instant) if instant.phase != RunPhase::Started) {
-            (self.latest, self.heard_at) = (Some(progress.clone()), at);
+            (self.latest, self.latest_at) = (Some(progress.clone()), at);
         }
     }
 
@@ -77,7 +77,7 @@ impl ProgressPhase {
             Some(RunProgress::Server { step }) => format!("{step}, {}", seconds(elapsed)),
             Some(RunProgress::Loading { table, done, total }) => {
                 let bar = bar(with_bar, *done as f64, *total as f64);
-                let silence = at - self.heard_at;
+                let silence = at - self.latest_at;
                 let left = match silence >= SILENCE {
                     true => format!(", no answer for {}", seconds(silence)),
                     false => left(elapsed, *done as f64, *total as f64),

@@ -70,13 +70,13 @@ impl<P: Protocol> SocketClient<P> {
     /// # Errors
     /// As [`Self::query`].
     pub fn build(&mut self, sql: &str) -> AnsweredRows {
-        self.ask(sql, None);
+        self.begin(sql, None);
         self.answer()
     }
 
     /// Sends a statement and does not wait.
     pub fn send(&mut self, sql: &str) {
-        self.ask(sql, Some(self.bound.limit()));
+        self.begin(sql, Some(self.bound.limit()));
     }
 
     /// The answer to what was sent, waited for until then: where that is over, only looked for.
@@ -97,7 +97,7 @@ impl<P: Protocol> SocketClient<P> {
     /// # Errors
     /// As [`Self::build`].
     pub fn copy(&mut self, sql: &str, mut more: impl FnMut(&mut Vec<u8>)) -> AnsweredRows {
-        self.ask(sql, None);
+        self.begin(sql, None);
         let mut data = Vec::new();
         loop {
             data.clear();
@@ -126,7 +126,7 @@ impl<P: Protocol> SocketClient<P> {
     }
 
     /// Sends a question whose answer may take so long.
-    fn ask(&mut self, sql: &str, limit: Option<Nanos>) {
+    fn begin(&mut self, sql: &str, limit: Option<Nanos>) {
         let received = self.reactor.received(0);
         self.exchange = OwnExchange { since: now(), limit, received };
         if self.given_up.is_none() {
