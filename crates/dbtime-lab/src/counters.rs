@@ -55,7 +55,7 @@ pub(crate) fn of_server(server: &dyn Server) -> Result<Box<dyn CounterSampler>, 
 }
 
 /// How long a server is waited for: one that does not answer must not hold a run up.
-const SAMPLE_TIMEOUT: Nanos = Nanos::from_secs(2);
+const SAMPLE_TIMEOUT: Nanos = Nanos::from_secs(3);
 
 /// A connection for looking, as a login.
 struct AdminLogin {

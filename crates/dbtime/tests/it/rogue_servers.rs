@@ -160,7 +160,7 @@ fn a_server_that_falls_silent_is_given_up_in_time() {
                 let cases: [(String, &[&str]); 4] = [
                     (run, &["no answer within 30", "see what the server is busy with"]),
                     (init, &["no answer within 30", "see what the server is busy with"]),
-                    (counters, &["no answer within 2"]),
+                    (counters, &["no answer within 3"]),
                     (trace, &["has not answered `", "leave out --login"]),
                 ];
                 std::thread::scope(|scope| {
