@@ -8,15 +8,18 @@ mod adhoc;
 mod admin;
 mod error;
 mod facts;
+mod greeting;
 mod login;
 mod options_file;
 mod protocol;
+mod public_key;
 mod request;
 mod row_sink;
 mod server;
 mod shared;
 mod target;
 
+pub use public_key::PublicKeyError;
 pub use server::MysqlServer;
 pub use shared::{MysqlIdentity, MysqlShared};
 pub use target::{MysqlTarget, MysqlTargetError};

@@ -7,13 +7,19 @@ use std::collections::HashMap;
 /// Groups that a client other than `mysql` itself reads.
 const GROUPS: [&str; 4] = ["client", "client-mariadb", "client-server", "dbtime"];
 
-/// Options of the groups above; the last one of a name counts.
+/// Options of the groups above; the last one of a name counts. `None`: it stands there without a
+/// value.
 #[derive(Clone, Debug, Default)]
-pub(super) struct MysqlClientOptions(HashMap<String, String>);
+pub(super) struct MysqlClientOptions(HashMap<String, Option<String>>);
 
 impl MysqlClientOptions {
     pub(super) fn get(&self, name: &str) -> Option<String> {
-        self.0.get(name).cloned()
+        self.0.get(name).cloned().flatten()
+    }
+
+    /// The value of an option that is on where only its name stands.
+    pub(super) fn switch(&self, name: &str) -> Option<String> {
+        self.0.get(name).map(|value| value.clone().unwrap_or_else(|| "on".to_owned()))
     }
 }
 
@@ -25,11 +31,14 @@ pub(super) fn parse(text: &str) -> MysqlClientOptions {
             is_ours = GROUPS.contains(&group.trim());
             continue;
         }
-        let is_comment = line.starts_with(['#', ';', '!']);
-        if let (true, false, Some((name, value))) = (is_ours, is_comment, line.split_once('=')) {
-            let name = name.trim().replace('_', "-").to_ascii_lowercase();
-            options.insert(name, value_of(value.trim()));
+        if !is_ours || line.is_empty() || line.starts_with(['#', ';', '!']) {
+            continue;
         }
+        let (name, value) = match line.split_once('=') {
+            Some((name, value)) => (name, Some(value_of(value.trim()))),
+            None => (line.split(" #").next().unwrap_or(line), None),
+        };
+        options.insert(name.trim().replace('_', "-").to_ascii_lowercase(), value);
     }
     MysqlClientOptions(options)
 }
@@ -73,11 +82,14 @@ mod tests {
     #[test]
     fn groups_of_clients_are_read() {
         let text = "[mysqld]\nuser=mysql\n# x\n[client]\nuser = me # a comment\n\
-                    password='a \"b\" # c'\n[dbtime]\nhost=h\\sx\nno_value\n";
+                    password='a \"b\" # c'\n[dbtime]\nhost=h\\sx\nno_value # on\n";
         let options = parse(text);
         assert_eq!(options.get("user").as_deref(), Some("me"));
         assert_eq!(options.get("password").as_deref(), Some("a \"b\" # c"));
         assert_eq!(options.get("host").as_deref(), Some("h x"));
         assert_eq!(options.get("no-value"), None);
+        assert_eq!(options.switch("no-value").as_deref(), Some("on"));
+        assert_eq!(options.switch("host").as_deref(), Some("h x"));
+        assert_eq!(options.switch("x"), None);
     }
 }

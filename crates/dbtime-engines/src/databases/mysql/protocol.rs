@@ -4,7 +4,8 @@ mod handshake;
 
 use super::adhoc::{AwaitedReply, MysqlAdHocSession};
 use super::error::{failure, malformed};
-use super::login::{MysqlLogin, ServerGreeting};
+use super::greeting::ServerGreeting;
+use super::login::MysqlLogin;
 use super::request;
 use super::row_sink::{MysqlRowSink, RowRetention};
 use super::shared::{MysqlShared, MysqlStatementForm};
@@ -318,8 +319,8 @@ impl Protocol for MysqlProtocol {
     ) -> Result<(), DatabaseFailure> {
         self.stage = MysqlStage::LoggingIn;
         self.login.is_encrypted = true;
-        // The request for encryption was number 1.
-        write_packet(&self.login.answer(&self.greeting, &shared.identity)?, 2, out);
+        let answer = self.login.answer(&self.greeting, &shared.identity)?;
+        self.login.next_sequence = write_packet(&answer, self.login.next_sequence, out);
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! What all connections of a run share: who logs in, and what is executed.
 
+use super::public_key::ServerPublicKey;
 use super::request;
 use crate::server::StatementProtocol;
 use crate::server::secret::ServerSecret;
@@ -16,6 +17,21 @@ pub struct MysqlIdentity {
     pub password: ServerSecret,
     /// The database that statements are executed in.
     pub database: Option<String>,
+    /// How the password may go.
+    pub(super) exchange: PasswordExchange,
+}
+
+/// How a password may go to a server that has to have it itself and no proof of it, other than as
+/// what TLS or a Unix socket carries. Nothing of this is done without being asked for: whoever is
+/// in the server's place, or on the way there, gets the password by it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct PasswordExchange {
+    /// The key that it is hidden with.
+    pub(super) server_key: Option<ServerPublicKey>,
+    /// Whether the key that the server sends is believed to be its own.
+    pub(super) trusts_sent_key: bool,
+    /// Whether a server may have it by `mysql_clear_password`.
+    pub(super) allows_clear_text: bool,
 }
 
 /// What all connections of a run share.

@@ -2,7 +2,8 @@
 //! environment variables say.
 
 use super::options_file::{self, MysqlClientOptions};
-use super::shared::{MysqlIdentity, MysqlShared};
+use super::public_key::{PublicKeyError, ServerPublicKey};
+use super::shared::{MysqlIdentity, MysqlShared, PasswordExchange};
 use crate::percent;
 use crate::server::StatementProtocol;
 use crate::server::secret::ServerSecret;
@@ -51,10 +52,31 @@ pub enum MysqlTargetError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// A file holds no key that a password could be hidden with.
+    #[error(
+        "cannot use the server's public key in {}: {source} (the server's own is public_key.pem \
+         among its data)", path.display()
+    )]
+    PublicKey {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with the key.
+        source: PublicKeyError,
+    },
 }
 
-const PARAMETERS: [&str; 7] =
-    ["socket", "connect-timeout", "defaults-file", "ssl-mode", "ssl-ca", "ssl-cert", "ssl-key"];
+const PARAMETERS: [&str; 10] = [
+    "socket",
+    "connect-timeout",
+    "defaults-file",
+    "ssl-mode",
+    "ssl-ca",
+    "ssl-cert",
+    "ssl-key",
+    "server-public-key-path",
+    "get-server-public-key",
+    "enable-cleartext-plugin",
+];
 
 const TLS_MODES: [(&str, TlsMode); 6] = [
     ("disabled", TlsMode::Disabled),
@@ -89,7 +111,7 @@ impl MysqlTarget {
         let tls_files = sources.tls_files()?;
         Ok(Self {
             url: sources.shown(text, &address),
-            identity: sources.identity(),
+            identity: MysqlIdentity { exchange: sources.exchange()?, ..sources.identity() },
             connect_timeout: sources.connect_timeout()?,
             tls: sources.tls(&address, &tls_files)?,
             tls_files,
@@ -99,10 +121,11 @@ impl MysqlTarget {
 
     /// A server on a Unix socket.
     pub fn local(socket: &Path, user: &str, password: ServerSecret) -> Self {
+        let user = user.to_owned();
         Self {
             url: format!("mysql://{user}@/?socket={}", socket.display()),
             address: ServerAddress::Unix(socket.to_owned()),
-            identity: MysqlIdentity { user: user.to_owned(), password, database: None },
+            identity: MysqlIdentity { user, password, ..MysqlIdentity::default() },
             connect_timeout: Nanos::from_secs(10),
             tls: TlsMode::Disabled,
             tls_files: TlsFiles::default(),
@@ -228,6 +251,26 @@ impl OptionSources<'_> {
             user: user.or_else(|| (self.environment)("USER")).unwrap_or_else(|| "root".to_owned()),
             password: password.unwrap_or_default(),
             database: self.url.database.clone().or_else(|| self.file.get("database")),
+            exchange: PasswordExchange::default(),
+        }
+    }
+
+    fn exchange(&self) -> Result<PasswordExchange, MysqlTargetError> {
+        let path = self.in_url_or_file("server-public-key-path").map(PathBuf::from);
+        Ok(PasswordExchange {
+            server_key: path.map(server_key).transpose()?,
+            trusts_sent_key: self.is_on("get-server-public-key")?,
+            allows_clear_text: self.is_on("enable-cleartext-plugin")?,
+        })
+    }
+
+    /// Whether something is on that is off where nothing is said of it.
+    fn is_on(&self, name: &'static str) -> Result<bool, UrlError> {
+        let value = self.url.parameter(name).or_else(|| self.file.switch(name)).unwrap_or_default();
+        match value.to_ascii_lowercase().as_str() {
+            "" | "0" | "false" | "off" => Ok(false),
+            "1" | "true" | "on" => Ok(true),
+            _ => Err(UrlError::Value { name: name.to_owned(), value, allowed: "true or false" }),
         }
     }
 
@@ -266,6 +309,14 @@ fn tls_mode(text: &str) -> Result<TlsMode, UrlError> {
         value: text.to_owned(),
         allowed: "disabled, preferred, required, verify-ca or verify-full",
     })
+}
+
+fn server_key(path: PathBuf) -> Result<ServerPublicKey, MysqlTargetError> {
+    match std::fs::read(&path) {
+        Ok(pem) => ServerPublicKey::from_pem(&pem)
+            .map_err(|source| MysqlTargetError::PublicKey { path, source }),
+        Err(source) => Err(MysqlTargetError::File { path, source }),
+    }
 }
 
 fn options(
@@ -320,6 +371,37 @@ mod tests {
             ("me", "mysql://me:***@127.0.0.3:1")
         );
         assert!(!format!("{given:?}").contains("pw"));
+    }
+
+    #[test]
+    fn how_a_password_may_go_is_off_unless_somebody_turns_it_on() {
+        let exchange =
+            |text: &str| MysqlTarget::parse(text, nothing).map(|target| target.identity.exchange);
+        let at = |query: &str| format!("mysql://u@127.0.0.1/d{query}");
+        assert_eq!(exchange(&at("")).expect("a target"), PasswordExchange::default());
+        let off = at("?get-server-public-key=off&enable-cleartext-plugin=0");
+        assert_eq!(exchange(&off).expect("a target"), PasswordExchange::default());
+        let on = exchange(&at("?get-server-public-key=true&enable-cleartext-plugin=1"));
+        let on = on.expect("a target");
+        assert!(on.trusts_sent_key && on.allows_clear_text && on.server_key.is_none());
+        let error = exchange(&at("?get-server-public-key=maybe")).expect_err("no value");
+        assert!(error.to_string().contains("`maybe` is no value for get-server-public-key"));
+
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| dir.path().join(name).display().to_string();
+        let with = |name: &str| exchange(&at(&format!("?server-public-key-path={}", path(name))));
+        let pem = include_str!("../../../tests/it/mysql/server.pem");
+        std::fs::write(path("server.pem"), pem).expect("written");
+        std::fs::write(path("bad.pem"), pem.replace("MIIB", "MIIC")).expect("written");
+        assert!(with("server.pem").expect("a target").server_key.is_some());
+        let error = with("bad.pem").expect_err("damaged").to_string();
+        assert!(error.contains("bad.pem: it is damaged") && error.contains("public_key.pem"));
+        assert!(with("none.pem").expect_err("not there").to_string().contains("cannot read"));
+
+        std::fs::write(path(".my.cnf"), "[client]\nget_server_public_key\n").expect("written");
+        let home = |name: &str| (name == "HOME").then(|| dir.path().display().to_string());
+        let target = MysqlTarget::parse("mysql://u@127.0.0.1/d", home).expect("a target");
+        assert!(target.identity.exchange.trusts_sent_key);
     }
 
     #[test]

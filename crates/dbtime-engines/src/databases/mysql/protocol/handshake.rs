@@ -2,7 +2,8 @@
 
 use super::{MysqlProtocol, MysqlStage, NO_BACKSLASH_ESCAPES, broken};
 use crate::databases::mysql::error::failure;
-use crate::databases::mysql::login::{self, LoginStep};
+use crate::databases::mysql::greeting::ServerGreeting;
+use crate::databases::mysql::login::LoginStep;
 use crate::databases::mysql::request;
 use crate::databases::mysql::row_sink::RowRetention;
 use crate::databases::mysql::shared::MysqlShared;
@@ -36,8 +37,12 @@ impl MysqlProtocol {
             return (0, ProtocolProgress::More);
         };
         let used = HEADER + length;
+        let is_error = payload.first() == Some(&0xff);
+        if let Err(failure) = self.login.count(sequence, is_error) {
+            return (used, broken(failure));
+        }
         let turn = match self.stage {
-            MysqlStage::Greeting if payload.first() == Some(&0xff) => Err(read_error(payload)),
+            MysqlStage::Greeting if is_error => Err(read_error(payload)),
             MysqlStage::Greeting => self.greet(shared, payload),
             _ => match payload.first() {
                 Some(0xff) => Err(self.login.explained(read_error(payload), &self.greeting)),
@@ -49,12 +54,12 @@ impl MysqlProtocol {
         };
         match turn {
             Ok(LoginStep::Send(packet)) => {
-                write_packet(&packet, sequence.wrapping_add(1), out);
+                self.login.next_sequence = write_packet(&packet, self.login.next_sequence, out);
                 (used, ProtocolProgress::More)
             }
             Ok(LoginStep::Wait) => (used, ProtocolProgress::More),
             Ok(LoginStep::Encrypt(packet)) => {
-                write_packet(&packet, sequence.wrapping_add(1), out);
+                self.login.next_sequence = write_packet(&packet, self.login.next_sequence, out);
                 (used, ProtocolProgress::Encrypt)
             }
             Err(failure) => (used, broken(failure)),
@@ -66,7 +71,7 @@ impl MysqlProtocol {
         shared: &MysqlShared,
         payload: &[u8],
     ) -> Result<LoginStep, DatabaseFailure> {
-        self.greeting = login::greeting(payload)?;
+        self.greeting = ServerGreeting::read(payload)?;
         let without_eof =
             self.greeting.capabilities().contains(CapabilityFlags::CLIENT_DEPRECATE_EOF);
         self.reader = MysqlResponseReader::new(without_eof);
