@@ -54,6 +54,9 @@ pub struct MysqlError {
     pub message: String,
 }
 
+/// Bytes of an error's text that are kept; servers write 512 at most.
+const MAX_TEXT_BYTES: usize = 1 << 14;
+
 impl MysqlError {
     /// Reads the payload of an error packet, whose first byte is 0xff.
     pub fn read(payload: &[u8]) -> Option<Self> {
@@ -64,7 +67,8 @@ impl MysqlError {
             state = String::from_utf8_lossy(&after[..5]).into_owned();
             bytes = ByteCursor(&after[5..]);
         }
-        Some(Self { code, state, message: String::from_utf8_lossy(bytes.0).into_owned() })
+        let text = &bytes.0[..bytes.0.len().min(MAX_TEXT_BYTES)];
+        Some(Self { code, state, message: String::from_utf8_lossy(text).into_owned() })
     }
 }
 
@@ -453,6 +457,14 @@ mod tests {
             let prepared = read(&bytes, 5, without_eof, ExpectedReply::Prepare).prepared;
             assert_eq!(prepared, Some(PrepareResponse { id: 7, columns: 1, parameters: 2 }));
         }
+    }
+
+    #[test]
+    fn of_an_error_no_more_is_kept_than_servers_write() {
+        let error = [&b"\xff\x19\x04#28000"[..], &vec![b'x'; 1 << 20][..]].concat();
+        let error = MysqlError::read(&error).expect("an error");
+        assert_eq!((error.code, error.state.as_str()), (1049, "28000"));
+        assert_eq!(error.message.len(), MAX_TEXT_BYTES);
     }
 
     #[test]
