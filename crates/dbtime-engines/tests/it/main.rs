@@ -1,5 +1,7 @@
-//! The loops that drive a load: on a simulated clock, on SQLite, and on a real PostgreSQL.
+//! The loops that drive a load: on a simulated clock, on SQLite, and on a real PostgreSQL; and
+//! MySQL's protocol with servers that break it.
 
+mod mysql;
 mod postgres;
 mod rogue_servers;
 mod simulated_load;
