@@ -65,10 +65,18 @@ fn either_way(given: &GivenServer, user: &str) {
     }
 }
 
-/// Over TCP, not encrypted.
+/// Over TCP, not encrypted; the server's key is believed to be its own.
 fn plain(given: &GivenServer, user: &str, login: &str) -> String {
+    format!("{}&get-server-public-key=true", strict(given, user, login))
+}
+
+/// The same without a key.
+fn strict(given: &GivenServer, user: &str, login: &str) -> String {
     format!("{}?ssl-mode=disabled", given.target_tcp_as(user, login))
 }
+
+/// What is said to whoever could only send the password itself, for all to read.
+const UNHIDDEN: [&str; 3] = ["TLS", "server-public-key-path", "get-server-public-key"];
 
 /// The plugins a product has had, users for them, and how these are made: `?` is the password.
 fn ways(product: Product) -> &'static [(&'static str, &'static str, &'static str)] {
@@ -153,11 +161,39 @@ fn sha2_learns_the_password_over_tls_and_knows_it_from_its_cache() {
         };
         for _ in 0..2 {
             given.sql("FLUSH PRIVILEGES");
+            refuses(&strict(&given, "sha2", &right), &UNHIDDEN);
             refuses(&plain(&given, "sha2", &right), &["1045", "no RSA key", "TLS"]);
             refuses(&tls(":wrong"), &DENIED);
             lets_in(&tls(&right));
             lets_in(&plain(&given, "sha2", &right));
+            lets_in(&strict(&given, "sha2", &right));
             refuses(&tls(":wrong"), &DENIED);
+        }
+    }
+}
+
+#[test]
+fn a_key_from_a_file_hides_the_password() {
+    for version in speaking_mysql(true).filter(|version| version.product == Product::Mysql) {
+        let given = version.start(&[]);
+        let key = given.server.data().join("public_key.pem");
+        if !key.is_file() {
+            version.lacks("a key that it makes by itself");
+            continue;
+        }
+        for (plugin, user) in [("caching_sha2_password", "sha2"), ("sha256_password", "sha256")] {
+            if !version.has(&given, plugin) {
+                continue;
+            }
+            create(&given, user, &format!("IDENTIFIED WITH {plugin} BY '{PASSWORD}'"));
+            let strict = |login: &str| strict(&given, user, login);
+            let with =
+                |login: &str| format!("{}&server-public-key-path={}", strict(login), key.display());
+            let right = format!(":{PASSWORD}");
+            given.sql("FLUSH PRIVILEGES");
+            refuses(&strict(&right), &UNHIDDEN);
+            refuses(&with(":wrong"), &DENIED);
+            lets_in(&with(&right));
         }
     }
 }

@@ -150,6 +150,10 @@ fn bad_targets_are_told_why_without_their_password() {
     let error = |text: &str| with(text, &[]).expect_err(text).to_string();
     assert!(error("mysql://x").contains("`mysql`"));
     assert!(error("postgres://127.0.0.1/d?sslmod=require").contains("did you mean `sslmode`?"));
+    for mysqls in ["get-server-public-key", "server-public-key-path", "enable-cleartext-plugin"] {
+        let error = error(&format!("postgres://127.0.0.1/d?{mysqls}=true"));
+        assert!(error.contains(&format!("no parameter `{mysqls}`")), "{error}");
+    }
     assert!(error("postgres://127.0.0.1/d?sslmode=on").contains("verify-full"));
     assert!(error("postgres://127.0.0.1/d?connect_timeout=soon").contains("500ms"));
     assert!(error("postgres://127.0.0.1/d?sslmode").contains("write sslmode=VALUE"));
