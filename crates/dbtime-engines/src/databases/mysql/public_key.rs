@@ -209,7 +209,7 @@ mod tests {
     fn who_has_the_key_finds_what_was_hidden() {
         let key = ServerPublicKey::from_pem(PEM.as_bytes()).expect("a key");
         assert_eq!((key.modulus.len(), &*key.exponent), (256, &[1, 0, 1][..]));
-        let longest = vec![7; 256 - OAEP_BYTES];
+        let longest = [7; 256 - OAEP_BYTES];
         for text in [&b"secret\0"[..], b"", &longest] {
             let hidden = key.encrypt(text).expect("hidden");
             assert_eq!(hidden.len(), 256);

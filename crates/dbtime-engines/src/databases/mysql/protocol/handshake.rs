@@ -37,33 +37,37 @@ impl MysqlProtocol {
             return (0, ProtocolProgress::More);
         };
         let used = HEADER + length;
-        let is_error = payload.first() == Some(&0xff);
-        if let Err(failure) = self.login.count(sequence, is_error) {
-            return (used, broken(failure));
-        }
-        let turn = match self.stage {
-            MysqlStage::Greeting if is_error => Err(read_error(payload)),
-            MysqlStage::Greeting => self.greet(shared, payload),
-            _ => match payload.first() {
-                Some(0xff) => Err(self.login.explained(read_error(payload), &self.greeting)),
-                Some(0xfe) => self.login.switch(payload, &shared.identity),
-                Some(0x01) => self.login.more(&payload[1..], &shared.identity),
-                Some(0x00) => return (used, self.welcomed(shared, payload, out)),
-                _ => Err(unreadable()),
-            },
+        let progress = match self.login.count(sequence, payload.first() == Some(&0xff)) {
+            Ok(()) => self.answer_login(shared, payload, out),
+            Err(failure) => broken(failure),
         };
-        match turn {
-            Ok(LoginStep::Send(packet)) => {
-                self.login.next_sequence = write_packet(&packet, self.login.next_sequence, out);
-                (used, ProtocolProgress::More)
-            }
-            Ok(LoginStep::Wait) => (used, ProtocolProgress::More),
-            Ok(LoginStep::Encrypt(packet)) => {
-                self.login.next_sequence = write_packet(&packet, self.login.next_sequence, out);
-                (used, ProtocolProgress::Encrypt)
-            }
-            Err(failure) => (used, broken(failure)),
-        }
+        (used, progress)
+    }
+
+    /// Goes on with logging in.
+    fn answer_login(
+        &mut self,
+        shared: &MysqlShared,
+        payload: &[u8],
+        out: &mut Vec<u8>,
+    ) -> ProtocolProgress {
+        let turn = match (self.stage, payload.first()) {
+            (MysqlStage::Greeting, Some(0xff)) => Err(read_error(payload)),
+            (MysqlStage::Greeting, _) => self.greet(shared, payload),
+            (_, Some(0xff)) => Err(self.login.explained(read_error(payload), &self.greeting)),
+            (_, Some(0xfe)) => self.login.switch(payload, &shared.identity),
+            (_, Some(0x01)) => self.login.more(&payload[1..], &shared.identity),
+            (_, Some(0x00)) => return self.welcomed(shared, payload, out),
+            _ => Err(unreadable()),
+        };
+        let (packet, progress) = match turn {
+            Ok(LoginStep::Send(packet)) => (packet, ProtocolProgress::More),
+            Ok(LoginStep::Encrypt(packet)) => (packet, ProtocolProgress::Encrypt),
+            Ok(LoginStep::Wait) => return ProtocolProgress::More,
+            Err(failure) => return broken(failure),
+        };
+        self.login.next_sequence = write_packet(&packet, self.login.next_sequence, out);
+        progress
     }
 
     fn greet(
@@ -141,4 +145,71 @@ pub(super) fn read_error(payload: &[u8]) -> DatabaseFailure {
         class: ErrorClass::Connection,
         ..failure(&error)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::databases::mysql::shared::MysqlIdentity;
+    use crate::server::secret::ServerSecret;
+    use crate::socket::{Protocol, TlsRequirement, Transport};
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    const PASSWORD: &[u8] = b"correct-horse-battery";
+
+    /// As MySQL 8 greets.
+    const GREETING: &[u8] = b"\x0a8.0.40\0\x07\0\0\0abcdefgh\0\0\x82\xff\x02\0\x08\0\x15\0\0\0\0\0\
+        \0\0\0\0\0ijklmnopqrst\0caching_sha2_password\0";
+
+    const PLUGINS: &[&str] = &[
+        "mysql_native_password",
+        "caching_sha2_password",
+        "sha256_password",
+        "mysql_clear_password",
+        "mysql_old_password",
+        "client_ed25519",
+        "parsec",
+        "dialog",
+    ];
+
+    /// What a server may send while somebody logs in.
+    fn payload() -> impl Strategy<Value = Vec<u8>> {
+        let data = || proptest::collection::vec(any::<u8>(), 0..40);
+        let length = select(vec![0usize, 8, 20, 21, 32]);
+        let switch = |plugin: &str, challenge: &[u8]| {
+            [&[0xfe][..], plugin.as_bytes(), &[0], challenge].concat()
+        };
+        prop_oneof![
+            data(),
+            data().prop_map(|data| [&[0x01][..], &data].concat()),
+            (2u8..6).prop_map(|state| vec![0x01, state]),
+            (select(PLUGINS), data()).prop_map(move |(plugin, data)| switch(plugin, &data)),
+            (select(PLUGINS), length)
+                .prop_map(move |(plugin, length)| switch(plugin, &vec![7; length])),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn no_conversation_makes_it_panic_or_give_the_password_away(
+            payloads in proptest::collection::vec(payload(), 0..6),
+        ) {
+            let password = String::from_utf8_lossy(PASSWORD).into_owned();
+            let password = ServerSecret::new(password);
+            let shared = MysqlShared::new(MysqlIdentity { password, ..MysqlIdentity::default() });
+            let (mut protocol, mut out) = (MysqlProtocol::new(&shared), Vec::new());
+            protocol.open(&shared, Transport::Tcp, TlsRequirement::No, &mut out);
+            for payload in std::iter::once(GREETING.to_vec()).chain(payloads) {
+                let mut packet = Vec::new();
+                write_packet(&payload, protocol.login.next_sequence, &mut packet);
+                let (used, progress) = protocol.receive(&shared, &packet, &mut out);
+                prop_assert!(used <= packet.len());
+                if !matches!(progress, ProtocolProgress::More) {
+                    break;
+                }
+            }
+            prop_assert!(!out.windows(PASSWORD.len()).any(|part| part == PASSWORD));
+        }
+    }
 }
