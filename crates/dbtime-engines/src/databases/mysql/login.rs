@@ -157,8 +157,10 @@ impl MysqlLogin {
         identity: &MysqlIdentity,
     ) -> Result<LoginStep, DatabaseFailure> {
         if std::mem::take(&mut self.needs_key) {
-            let key = ServerPublicKey::from_pem(data)
-                .map_err(|error| failed(&format!("the key that the server sends: {error}")))?;
+            let key = ServerPublicKey::from_pem(data).map_err(|error| {
+                let remedy = "TLS (ssl-mode=required) needs none";
+                failed(&format!("the key that the server sends: {error}; {remedy}"))
+            })?;
             return Ok(LoginStep::Send(self.hidden(&key, identity)?));
         }
         let Some(plugin) = self.plugin.take() else {
@@ -195,7 +197,7 @@ impl MysqlLogin {
             Response::Next { packet } => (packet, false),
             Response::Last { packet } => (packet, true),
         };
-        if let Some([0x01 | 0x02]) = packet.as_deref() {
+        if matches!(packet.as_deref(), Some([0x01 | 0x02])) {
             // It asks for the server's key, as sha256_password and caching_sha2_password do.
             return self.key_request(packet, identity);
         }
