@@ -49,14 +49,14 @@ const ENDS: [RogueEnd; 4] =
 
 /// A way to behave.
 #[derive(Clone, Debug)]
-struct RogueBehaviour {
+struct ServerConduct {
     product: Product,
     stage: RogueStage,
     words: Vec<u8>,
     end: RogueEnd,
 }
 
-impl RogueBehaviour {
+impl ServerConduct {
     /// Serves one client; `heard` is told when all went as usual so far.
     fn serve(&self, mut stream: TcpStream, heard: Option<&Sender<()>>) -> io::Result<()> {
         let is_mysql = self.product == Product::Mysql;
@@ -128,7 +128,7 @@ fn failure_of(server: &dyn Server, bound: &ExchangeBound) -> Option<DatabaseFail
 
 /// What comes of one client of a server that behaves like this.
 fn outcome(
-    behaviour: &RogueBehaviour,
+    behaviour: &ServerConduct,
     connect: Nanos,
     bound: &ExchangeBound,
 ) -> Option<DatabaseFailure> {
@@ -274,14 +274,14 @@ fn mysql_words(stage: RogueStage) -> Vec<Vec<u8>> {
     of_any_time.into_iter().chain(of_stage).collect()
 }
 
-fn behaviours() -> Vec<RogueBehaviour> {
+fn behaviours() -> Vec<ServerConduct> {
     let of_stage = |(product, stage): (Product, RogueStage)| {
         let words = match product {
             Product::Postgres => postgres_words(stage),
             _ => mysql_words(stage),
         };
         let of_words = move |words: Vec<u8>| {
-            ENDS.map(|end| RogueBehaviour { product, stage, words: words.clone(), end })
+            ENDS.map(|end| ServerConduct { product, stage, words: words.clone(), end })
         };
         words.into_iter().flat_map(of_words)
     };
@@ -333,7 +333,7 @@ fn a_server_that_falls_silent_is_given_up_in_time() {
     for product in PRODUCTS {
         let silent = |stage| {
             let words = Vec::new();
-            let behaviour = RogueBehaviour { product, stage, words, end: RogueEnd::Silence };
+            let behaviour = ServerConduct { product, stage, words, end: RogueEnd::Silence };
             outcome(&behaviour, LIMIT, &ExchangeBound::within(LIMIT)).expect("silent")
         };
         let failure = silent(RogueStage::Login);
@@ -346,7 +346,7 @@ fn a_server_that_falls_silent_is_given_up_in_time() {
 fn an_answer_that_does_not_come_names_its_limit() {
     for product in PRODUCTS {
         let (stage, words) = (RogueStage::Answer, Vec::new());
-        let silent = RogueBehaviour { product, stage, words, end: RogueEnd::Silence };
+        let silent = ServerConduct { product, stage, words, end: RogueEnd::Silence };
         let failure = outcome(&silent, PATIENCE, &ExchangeBound::within(LIMIT)).expect("silent");
         assert_eq!((&*failure.code, failure.class), ("timeout", ErrorClass::Timeout));
         assert!(failure.message.contains("no answer within 300 ms"), "{failure:?}");
@@ -375,7 +375,7 @@ fn what_never_ends_is_given_up_by_its_size() {
         (Product::Postgres, RogueStage::Login, message(b'N', b"SNOTICE\0Mx\0\0")),
     ];
     for (product, stage, words) in postgres.into_iter().chain(mysql).chain(logins) {
-        let flood = RogueBehaviour { product, stage, words, end: RogueEnd::Flood };
+        let flood = ServerConduct { product, stage, words, end: RogueEnd::Flood };
         let failure = outcome(&flood, PATIENCE, &ExchangeBound::within(PATIENCE));
         let failure = failure.unwrap_or_else(|| panic!("{flood:?}"));
         assert_eq!(failure.code, "protocol", "{flood:?}: {failure:?}");
@@ -401,8 +401,7 @@ fn whoever_waits_is_heard_when_nobody_wants_the_answer_any_more() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("bound").port();
         let stage = if matches!(question, Login) { RogueStage::Login } else { RogueStage::Answer };
-        let behaviour =
-            RogueBehaviour { product, stage, words: Vec::new(), end: RogueEnd::Silence };
+        let behaviour = ServerConduct { product, stage, words: Vec::new(), end: RogueEnd::Silence };
         let (stop, (heard, hears)) = (RunStop::default(), channel());
         let failure = std::thread::scope(|scope| {
             scope.spawn(move || {

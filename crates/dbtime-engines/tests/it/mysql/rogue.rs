@@ -2,6 +2,7 @@
 
 use crate::mysql::packets::NONCE;
 use dbtime_engines::databases;
+use dbtime_engines::socket::ExchangeBound;
 use dbtime_model::{Nanos, Product};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -90,7 +91,7 @@ impl RogueMeeting {
 /// Logs in and asks something. Returns why that did not work.
 fn visit(url: &str, limit: Nanos) -> String {
     let server = databases::server(Product::Mysql, url, &|_| None).expect("a target");
-    match server.connect(Some(limit)) {
+    match server.connect(&ExchangeBound::within(limit)) {
         Err(error) => error.to_string(),
         Ok(mut admin) => match admin.query("SELECT 1") {
             Err(failure) => failure.message,

@@ -10,7 +10,7 @@ use crate::mysql::rogue::{IN_TIME, RogueStep};
 const PLUGIN: &str = "mysql_native_password";
 const CLOSED: &str = "closed the connection";
 const NO_COLUMNS: &str = "a result without columns";
-const ENDLESS: &str = "rows without end";
+const ENDLESS: &str = "sends more than 8 MiB";
 
 /// Status: a result follows.
 const MORE_RESULTS: u8 = 0x0a;
@@ -70,7 +70,7 @@ fn floods() -> Vec<RogueBehaviour> {
             vec![Send(packet(1, &[0xfc, 0xff, 0xff])), many(packet(2, &[b'x'; 60_000]))],
             ENDLESS,
         ),
-        goes_on("a failure of 16 MiB", vec![Send(error), many(b"x".to_vec())], "xxx"),
+        goes_on("a failure of 16 MiB", vec![Send(error), many(b"x".to_vec())], ENDLESS),
     ]
 }
 
@@ -87,7 +87,7 @@ fn set_ups() -> Vec<RogueBehaviour> {
         of("goes while a session is set up", vec![], CLOSED),
         of("a set-up that fails", vec![Send(packet(1, &error(1227, b"not you")))], "not you"),
         of("a set-up that wishes for a file", file, "local file, which is refused"),
-        of("a set-up without end", rows, "sends without end"),
+        of("a set-up without end", rows, "has sent more than 256 KiB"),
     ]
 }
 
