@@ -84,10 +84,7 @@ impl<C: Counter> Histogram<C> {
         for step in self.hdr.iter_recorded() {
             let value = step.value_iterated_to();
             let edge = Nanos(1u64 << (64 - value.leading_zeros()).min(63));
-            match buckets.last_mut() {
-                Some((last, count)) if *last == edge => *count += step.count_since_last_iteration(),
-                _ => buckets.push((edge, step.count_since_last_iteration())),
-            }
+            add_to_last(&mut buckets, edge, step.count_since_last_iteration());
         }
         buckets
     }
@@ -101,10 +98,7 @@ impl<C: Counter> Histogram<C> {
             let power = 1u64 << (63 - value.max(2).leading_zeros()).min(61);
             let middle = power + power / 2;
             let edge = Nanos(if value < middle { middle } else { 2 * power });
-            match buckets.last_mut() {
-                Some((last, count)) if *last == edge => *count += step.count_since_last_iteration(),
-                _ => buckets.push((edge, step.count_since_last_iteration())),
-            }
+            add_to_last(&mut buckets, edge, step.count_since_last_iteration());
         }
         buckets
     }
@@ -112,6 +106,14 @@ impl<C: Counter> Histogram<C> {
     /// The underlying HdrHistogram, for the interval log.
     pub fn hdr(&self) -> &Hdr<C> {
         &self.hdr
+    }
+}
+
+/// Adds to the bucket below this edge, the last one or a new one. A log may say anything.
+fn add_to_last(buckets: &mut Vec<(Nanos, u64)>, edge: Nanos, more: u64) {
+    match buckets.last_mut() {
+        Some((last, count)) if *last == edge => *count = count.saturating_add(more),
+        _ => buckets.push((edge, more)),
     }
 }
 

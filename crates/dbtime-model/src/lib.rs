@@ -8,6 +8,7 @@
 
 mod bit_rate;
 mod block_file;
+pub mod bounded_file;
 mod budget;
 pub mod counters;
 mod distribution;
@@ -15,6 +16,7 @@ pub mod driven_file;
 pub mod exchange;
 pub mod exemplar;
 mod histogram;
+pub mod inner_path;
 pub mod lock_picture;
 mod outcome;
 pub mod parts;

@@ -61,10 +61,11 @@ impl Parts {
         self.measured == PartSet::default()
     }
 
-    /// Adds to one part, which was measured.
+    /// Adds to one part, which was measured. Sums of what was measured never wrap, here and below;
+    /// of what a stranger has written they may.
     #[inline]
     pub fn add(&mut self, part: Part, ns: i64) {
-        self.ns[part as usize] += ns;
+        self.ns[part as usize] = self.get(part).wrapping_add(ns);
         self.measured = self.measured.with(PartSet::of(&[part]));
     }
 
@@ -96,8 +97,7 @@ impl Parts {
         is_only.then(|| Part::ALL[first])
     }
 
-    /// Adds every part of another set. Sums of what was measured never wrap; of what a stranger
-    /// has written they may.
+    /// Adds every part of another set.
     #[inline]
     pub fn add_all(&mut self, other: &Self) {
         for (mine, theirs) in self.ns.iter_mut().zip(other.ns) {
@@ -117,14 +117,14 @@ impl Parts {
 
     /// The sum of all parts, unexplained included.
     pub fn total(&self) -> i64 {
-        self.ns.iter().sum()
+        self.ns.iter().copied().fold(0, i64::wrapping_add)
     }
 
     /// Sets `unexplained` to whatever `response` has beyond the other parts.
     #[inline]
     pub fn close(&mut self, response: Nanos) {
         self.ns[Part::Unexplained as usize] = 0;
-        let rest = response.signed() - self.total();
+        let rest = response.signed().wrapping_sub(self.total());
         self.add(Part::Unexplained, rest);
     }
 
@@ -181,6 +181,16 @@ mod tests {
         let parts = Parts::of(&[(Part::Cpu, 9), (Part::Lock, 3), (Part::Sync, 4)]);
         assert_eq!(parts.longest_wait(), Some((Part::Sync, 4)));
         assert_eq!(Parts::only(Part::Cpu, 9).longest_wait(), None);
+    }
+
+    #[test]
+    fn parts_that_a_stranger_has_written_have_a_sum_too() {
+        for most in [i64::MAX, i64::MIN] {
+            let mut parts = Parts::of(&[(Part::Cpu, most), (Part::Lock, most), (Part::Cpu, most)]);
+            parts.close(Nanos(u64::MAX));
+            parts.close(Nanos(1));
+            assert_eq!(parts.total(), 1);
+        }
     }
 
     proptest! {

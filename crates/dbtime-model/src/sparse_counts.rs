@@ -4,7 +4,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Numbers that are read are below this: more than any count of the kernel's side has. As JSON one
-/// number has all below it written too.
+/// number has all below it written too, and views show the empty ones between two.
 const NUMBERS: u32 = 1024;
 
 /// Counts by a number, of which only those are kept that are something. As JSON they are a list
@@ -76,19 +76,21 @@ impl Serialize for SparseCounts {
 
 impl<'a> Deserialize<'a> for SparseCounts {
     fn deserialize<D: Deserializer<'a>>(from: D) -> Result<Self, D::Error> {
-        if from.is_human_readable() {
-            return Vec::<u64>::deserialize(from).map(|all| all.into_iter().collect());
-        }
-        let mut counts = Self::default();
-        for (number, count) in Vec::<(u32, u64)>::deserialize(from)? {
-            if number >= NUMBERS {
-                return Err(D::Error::custom(format_args!(
-                    "{number} is none of {NUMBERS} numbers"
-                )));
+        let counts: Self = match from.is_human_readable() {
+            true => Vec::<u64>::deserialize(from)?.into_iter().collect(),
+            false => {
+                let mut counts = Self::default();
+                let all = Vec::<(u32, u64)>::deserialize(from)?;
+                all.into_iter().for_each(|(number, count)| counts.add_to(number, count));
+                counts
             }
-            counts.add_to(number, count);
+        };
+        match counts.ends() {
+            Some((_, last)) if last >= NUMBERS => {
+                Err(D::Error::custom(format_args!("{last} is none of {NUMBERS} numbers")))
+            }
+            _ => Ok(counts),
         }
-        Ok(counts)
     }
 }
 
@@ -109,6 +111,13 @@ mod tests {
         };
         assert_eq!(read(NUMBERS - 1).map(|counts| counts.of(NUMBERS - 1)), Ok(1));
         assert!(read(NUMBERS).is_err());
+        let listed = |number: u32| {
+            let mut all = vec![0u64; number as usize];
+            all.push(1);
+            serde_json::from_value::<SparseCounts>(all.into())
+        };
+        assert_eq!(listed(NUMBERS - 1).expect("a list").ends(), Some((NUMBERS - 1, NUMBERS - 1)));
+        assert!(listed(NUMBERS).is_err());
     }
 
     proptest! {

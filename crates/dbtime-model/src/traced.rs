@@ -298,10 +298,21 @@ impl TracedRequest {
         self.end - self.start
     }
 
+    /// Whether clocks can have shown its instants; a file may say anything.
+    pub(crate) fn is_possible(&self) -> bool {
+        let taken = self.taken.as_ref();
+        let others = [self.first_sent, self.answer_arrived, taken.map(|taken| taken.arrived)];
+        let mut instants = [self.start, self.end].into_iter().chain(others.into_iter().flatten());
+        let lengths = [self.server_queue, taken.map(|taken| taken.runq)];
+        instants.all(MonoNanos::is_possible)
+            && lengths.into_iter().flatten().all(Nanos::is_possible)
+    }
+
     /// What no part explains; `None` where none was measured. Signed: negative where parts overlap.
     /// Unit: nanoseconds.
     pub(crate) fn unexplained_ns(&self) -> Option<i64> {
-        (!self.parts.are_unknown()).then(|| self.response().signed() - self.parts.total())
+        let response = || self.response().signed();
+        (!self.parts.are_unknown()).then(|| response().wrapping_sub(self.parts.total()))
     }
 }
 

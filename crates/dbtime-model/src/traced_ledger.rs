@@ -1,6 +1,7 @@
 //! The ledger of everything that a tracer saw, and what watching took.
 
 use crate::Nanos;
+use crate::units::count_sum;
 use serde::{Deserialize, Serialize};
 
 /// What watching took of the machine.
@@ -100,8 +101,9 @@ impl TraceLedger {
     /// Requests that began and of which nothing more is known: their connection was gone when the
     /// tracer left, and nothing had told of it. Negative never, unless the tracer is wrong.
     pub fn vanished(&self) -> i64 {
-        let known = self.ended + self.in_flight + self.aborted + self.partial;
-        self.started.cast_signed() - known.cast_signed()
+        let known = count_sum([self.ended, self.in_flight, self.aborted, self.partial]);
+        let vanished = i128::from(self.started) - i128::from(known);
+        vanished.clamp(i64::MIN.into(), i64::MAX.into()) as i64
     }
 
     /// Whether every request is accounted for, everything that ended was handed on, but for what
@@ -112,13 +114,17 @@ impl TraceLedger {
 
     /// Requests that were not followed to their end, or not handed on.
     pub(crate) fn lost(&self) -> u64 {
-        self.dropped + self.pipelined_over + self.no_storage + self.resync
+        count_sum([self.dropped, self.pipelined_over, self.no_storage, self.resync])
+    }
+
+    /// Requests that were to be handed on one by one, whatever became of that.
+    pub fn for_stream(&self) -> u64 {
+        count_sum([self.streamed, self.dropped, self.not_streamed])
     }
 
     /// Whether what was handed on and what was not add up to what was over.
     pub fn adds_up(&self) -> bool {
-        self.streamed + self.dropped + self.not_streamed == self.ended + self.aborted
-            && self.vanished() >= 0
+        self.for_stream() == count_sum([self.ended, self.aborted]) && self.vanished() >= 0
     }
 }
 
@@ -146,5 +152,22 @@ mod tests {
         assert_eq!(vanished.vanished(), 1);
         assert!(vanished.adds_up() && !vanished.is_whole());
         assert!(!TraceLedger { ended: 7, ..ledger }.adds_up());
+    }
+
+    #[test]
+    fn a_ledger_of_a_stranger_has_sums_too() {
+        let most = TraceLedger {
+            ended: u64::MAX,
+            in_flight: u64::MAX,
+            streamed: u64::MAX,
+            dropped: u64::MAX,
+            resync: u64::MAX,
+            ..TraceLedger::default()
+        };
+        assert_eq!(
+            (most.vanished(), most.lost(), most.for_stream()),
+            (i64::MIN, u64::MAX, u64::MAX)
+        );
+        assert!(!most.adds_up() && !most.is_whole());
     }
 }

@@ -28,7 +28,7 @@ impl TracedStack {
         };
         match sums.iter_mut().find(is_same) {
             Some(sum) => {
-                sum.count += self.count;
+                sum.count = sum.count.saturating_add(self.count);
                 sum.length += self.length;
             }
             None => sums.push(self),

@@ -8,6 +8,10 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub};
 use std::str::FromStr;
 
+/// What no clock comes to: 146 years. Below it the difference of two instants and a duration may
+/// be added up as signed numbers.
+const IMPOSSIBLE_NS: u64 = 1 << 62;
+
 /// A duration. Unit: nanoseconds. Differences saturate at zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Nanos(pub u64);
@@ -40,6 +44,11 @@ impl Nanos {
         Self((s * 1e9).round() as u64)
     }
 
+    /// Whether it can have been measured; a file may say anything.
+    pub(crate) fn is_possible(self) -> bool {
+        self.0 < IMPOSSIBLE_NS
+    }
+
     /// The duration as it is written on a command line, exactly: `30s`, `1500us`.
     pub fn exact(self) -> String {
         let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"), (1, "ns")];
@@ -58,14 +67,20 @@ impl Nanos {
         self.0 as f64 / 1e9
     }
 
-    /// The duration in nanoseconds as a number that can be subtracted from.
+    /// The duration in nanoseconds as a number that can be subtracted from another one. What is
+    /// longer than any is 292 years, so that no difference of two overflows.
     #[inline]
     pub fn signed(self) -> i64 {
-        self.0.cast_signed()
+        self.0.min(i64::MAX.cast_unsigned()).cast_signed()
     }
 }
 
 impl MonoNanos {
+    /// Whether a clock can have shown it; a file may say anything.
+    pub(crate) fn is_possible(self) -> bool {
+        Nanos(self.0).is_possible()
+    }
+
     /// Nanoseconds from `other` until this instant, negative where that is the later one. A
     /// difference of instants is a duration, and never negative.
     #[inline]
@@ -310,6 +325,12 @@ pub fn exact(value: f64) -> String {
         "" => whole,
         decimals => format!("{whole}.{decimals}"),
     }
+}
+
+/// Counts together. Those that come from outside may be anything: a sum ends with the largest
+/// there is.
+pub fn count_sum(counts: impl IntoIterator<Item = u64>) -> u64 {
+    counts.into_iter().fold(0, u64::saturating_add)
 }
 
 /// A count with thousands separators; from 10¹⁵ on with an exponent.

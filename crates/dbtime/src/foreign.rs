@@ -10,7 +10,7 @@ use dbtime_lab::{LoadRequest, RunRequest, TargetForm, operation};
 use dbtime_load::arrivals::Arrivals;
 use dbtime_load::script::{PreparationScript, Script};
 use dbtime_load::workload::Workload;
-use dbtime_model::{Nanos, Product, SqlDialect};
+use dbtime_model::{Nanos, Product, SqlDialect, bounded_file};
 use dbtime_script::pgbench::{DEFAULT_STEPS, PgbenchTables, init_steps};
 use dbtime_script::pgbench::{
     LoadingScript, NoticeListener, PgbenchNotice, PgbenchScript, PgbenchScripts, PgbenchSettings,
@@ -56,7 +56,7 @@ pub(crate) fn workload(
 ) -> Result<(Workload, String), CommandFailure> {
     let path = file.path.display();
     let read = || {
-        std::fs::read_to_string(file.path).map_err(|error| {
+        bounded_file::written_text(file.path).map_err(|error| {
             CommandFailure::usage(format!("--script {path} cannot be read: {error}"))
         })
     };

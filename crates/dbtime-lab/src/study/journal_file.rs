@@ -2,9 +2,10 @@
 //! speaks of goes on.
 
 use crate::error::LabError;
+use dbtime_model::bounded_file::recorded_from;
 use dbtime_model::study::{JournalEvent, StudyHistory, StudyReadError, read_journal, study_file};
 use std::fs::{File, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// The journal of a study that goes on.
@@ -35,8 +36,7 @@ impl JournalFile {
             // A file system without locks.
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
-        let mut text = Vec::new();
-        file.read_to_end(&mut text).map_err(failed)?;
+        let text = recorded_from(&mut file).map_err(failed)?;
         let damaged = |reason: String| {
             LabError::Study(StudyReadError::Journal { path: path.clone(), reason })
         };

@@ -7,6 +7,7 @@ use crate::run_process::{PresentProcess, STOP_INTERVAL};
 use crate::store::{make_folder, write_file};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::usage::MachineSample;
+use dbtime_model::bounded_file::{recorded_bytes, recorded_text};
 use dbtime_model::process::UsageReport;
 use dbtime_model::study::{
     PROGRAM_SCHEMA, ProgramRecord, ProgramRules, StudyCell, TrialRecord, study_file,
@@ -171,7 +172,7 @@ impl ProgramRun<'_> {
         if status.success() {
             return Ok(());
         }
-        let messages = std::fs::read(self.out.join(study_file::PROGRAM_MESSAGES));
+        let messages = recorded_bytes(&self.out.join(study_file::PROGRAM_MESSAGES));
         let messages = messages.unwrap_or_default();
         let messages = String::from_utf8_lossy(&messages);
         let last = messages.lines().rev().map(str::trim).find(|line| !line.is_empty());
@@ -205,6 +206,6 @@ pub fn read_output(folder: &Path) -> Result<String, String> {
 
 fn read_usage(path: &Path) -> Result<UsageReport, String> {
     let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let text = std::fs::read_to_string(path).map_err(|error| failed(&error))?;
+    let text = recorded_text(path).map_err(|error| failed(&error))?;
     serde_json::from_str(&text).map_err(|error| failed(&error))
 }

@@ -34,6 +34,7 @@ use crate::session::{RetryPolicy, SessionRules};
 use crate::statement::Statement;
 use crate::think::ThinkTime;
 use data::DataSpec;
+use dbtime_model::bounded_file::written_text;
 use script::WorkloadScripts;
 use std::path::Path;
 use std::sync::Arc;
@@ -151,7 +152,7 @@ impl Workload {
     /// # Errors
     /// When the file cannot be read, and as [`Self::parse`].
     pub(crate) fn load(path: &Path) -> Result<Self, WorkloadError> {
-        let text = std::fs::read_to_string(path)
+        let text = written_text(path)
             .map_err(|source| WorkloadError::Read { path: path.display().to_string(), source })?;
         Self::parse(&text, path)
     }

@@ -4,6 +4,7 @@ use super::{
     ExemplarKind, FoldedStacks, ResponseSecond, RunRecord, SCHEMA, SeriesPhase, ServerSecond, file,
     is_sweep,
 };
+use crate::bounded_file::recorded_bytes;
 use crate::counters::{CounterDocument, CounterReport, DocumentError};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -358,7 +359,7 @@ fn without_position(error: &serde_json::Error) -> String {
 }
 
 pub(super) fn read_text(path: &Path) -> Result<String, ReadError> {
-    let bytes = fs::read(path).map_err(|source| match source.kind() {
+    let bytes = recorded_bytes(path).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => ReadError::Missing(path.to_owned()),
         _ => ReadError::Io { path: path.to_owned(), source },
     })?;

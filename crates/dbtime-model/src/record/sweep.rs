@@ -4,6 +4,7 @@
 
 use super::folder::{ReadError, parent_of, read_run_record, read_text};
 use super::{CheckOutcome, CountsInfo, LatencyUs, RunRecord, file};
+use crate::inner_path::is_inner;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -194,7 +195,14 @@ pub fn record_folder(path: &Path) -> PathBuf {
 pub fn read_sweep_record(folder: &Path) -> Result<SweepRecord, ReadError> {
     let path = folder.join(file::SWEEP);
     let text = read_text(&path)?;
-    super::folder::versioned(&text, &path, SWEEP_SCHEMA)
+    let sweep: SweepRecord = super::folder::versioned(&text, &path, SWEEP_SCHEMA)?;
+    match sweep.runs.iter().all(|run| is_inner(Path::new(&run.folder))) {
+        true => Ok(sweep),
+        false => {
+            let problem = "a run has its record outside of the sweep's folder".to_owned();
+            Err(ReadError::Malformed { path, line: 1, problem })
+        }
+    }
 }
 
 /// Reads a sweep with the records of all of its runs that are there, and no other file of theirs.
@@ -230,6 +238,23 @@ mod tests {
         let given = Check { origin: CheckOrigin::Given, ..own.clone() };
         assert_eq!(of(&[own.clone(), given]), Some(CheckOutcome::Passed));
         assert_eq!(of(&[Check { passed: false, ..own }]), Some(CheckOutcome::Failed));
+    }
+
+    #[test]
+    fn a_run_elsewhere_is_none_of_a_sweep() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let read = |folder: &str| {
+            let run = SweepRun { folder: folder.to_owned(), ..SweepRun::default() };
+            let record = SweepRecord { runs: vec![run], ..SweepRecord::default() };
+            let text = serde_json::to_string(&record).expect("plain data");
+            std::fs::write(dir.path().join(file::SWEEP), text).expect("written");
+            read_sweep_record(dir.path())
+        };
+        assert!(read("001").is_ok());
+        for outside in ["../001", "/001", "a/../../b"] {
+            let error = read(outside).expect_err("refused").to_string();
+            assert!(error.contains("outside of the sweep's folder"), "{error}");
+        }
     }
 
     #[test]

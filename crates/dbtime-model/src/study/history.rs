@@ -3,6 +3,8 @@
 use super::journal::{JournalEvent, StudySession, StudyTrial, TrialOutcome, read_journal};
 use super::plan::{StudyPlan, StudyReadError};
 use super::study_file;
+use crate::bounded_file::recorded_bytes;
+use crate::inner_path::is_inner;
 use std::path::Path;
 
 /// A run of a study, as its journal tells.
@@ -94,7 +96,7 @@ impl StudyHistory {
     /// Its journal cannot be read, or is damaged.
     pub fn read(folder: &Path, plan: &StudyPlan) -> Result<Self, StudyReadError> {
         let path = folder.join(study_file::JOURNAL);
-        let text = match std::fs::read(&path) {
+        let text = match recorded_bytes(&path) {
             Ok(text) => text,
             // The study was ended before anything had happened.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
@@ -168,9 +170,14 @@ impl StudyHistory {
 
     /// What of it the plan knows nothing of; `None`: it is that plan's.
     pub fn misfit(&self, plan: &StudyPlan) -> Option<String> {
-        let cells = plan.cells.len();
-        let unknown = self.runs.iter().find(|run| run.trial.cell as usize >= cells)?;
-        Some(format!("run {} is of a configuration that the plan does not have", unknown.trial.run))
+        self.runs.iter().find_map(|StudyRun { trial, .. }| {
+            let wrong = match trial.cell as usize >= plan.cells.len() {
+                true => "is of a configuration that the plan does not have",
+                false if is_inner(Path::new(&trial.folder)) => return None,
+                false => "has its record outside of the study's folder",
+            };
+            Some(format!("run {} {wrong}", trial.run))
+        })
     }
 
     /// Every time that a block was begun, in the order of time.
@@ -263,6 +270,30 @@ mod tests {
         history.take(&session()).expect("no contradiction");
         assert_eq!(history.open_block(2), None);
         assert_eq!(history.sessions.len(), 1);
+    }
+
+    #[test]
+    fn a_run_of_another_plan_or_folder_is_none_of_a_study() {
+        let plan: StudyPlan = serde_json::from_value(serde_json::json!({
+            "schema": 1, "dbtime": "1", "name": "n", "question": null, "primary": "throughput",
+            "margin_pct": 1.0,
+            "design": { "blocks": 3, "seed": 1, "stop": { "rule": "fixed" } },
+            "gate": { "steal_pct": 1.0, "foreign_cpu_pct": 1.0, "wait_s": 0.0, "repeats": 3 },
+            "cells": [{ "name": "a", "role": "baseline", "factors": [], "command": "dbtime run" }],
+        }))
+        .expect("a plan");
+        let misfit = |cell: u32, folder: &str| {
+            let mut run = begun(7, 1, 1, cell);
+            if let JournalEvent::RunBegun(trial) = &mut run {
+                folder.clone_into(&mut trial.folder);
+            }
+            StudyHistory::replay(&[run]).expect("no contradiction").misfit(&plan)
+        };
+        assert_eq!(misfit(0, "runs/0001"), None);
+        assert!(misfit(1, "runs/0001").is_some_and(|why| why.contains("run 7 is of a config")));
+        for outside in ["../0001", "/etc", "runs/../../x"] {
+            assert!(misfit(0, outside).is_some_and(|why| why.contains("outside of the study")));
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use super::program::ProgramRules;
 use super::study_file;
+use crate::bounded_file::recorded_text;
 use crate::record::{FactorValue, RunSpec};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -236,7 +237,7 @@ pub fn is_study(folder: &Path) -> bool {
 /// There is none, it cannot be read, or a newer dbtime has written it.
 pub fn read_plan(folder: &Path) -> Result<(StudyPlan, String), StudyReadError> {
     let path = folder.join(study_file::PLAN);
-    let text = std::fs::read_to_string(&path).map_err(|source| match source.kind() {
+    let text = recorded_text(&path).map_err(|source| match source.kind() {
         std::io::ErrorKind::NotFound => StudyReadError::NotAStudy(folder.to_owned()),
         _ => StudyReadError::Read { path: path.clone(), source },
     })?;
@@ -257,6 +258,10 @@ pub fn read_plan(folder: &Path) -> Result<(StudyPlan, String), StudyReadError> {
         serde_json::from_value(value).map_err(|error| failed(error.to_string()))?;
     if plan.cells.is_empty() {
         return Err(failed("it has no configuration".to_owned()));
+    }
+    if let Some(cell) = plan.cells.iter().find(|cell| cell.baseline as usize >= plan.cells.len()) {
+        let place = cell.baseline;
+        return Err(failed(format!("a configuration is compared with number {place}, of none")));
     }
     Ok((plan, text))
 }

@@ -2,6 +2,7 @@
 
 use super::program::{PROGRAM_SCHEMA, ProgramRecord};
 use super::study_file;
+use crate::bounded_file::recorded_text;
 use crate::record::{PrimaryMetric, RunRecord, read_run_record};
 use std::path::Path;
 
@@ -30,7 +31,7 @@ impl TrialRecord {
     /// There is none, or it is damaged, in words.
     pub fn read(folder: &Path) -> Result<Self, String> {
         let path = folder.join(study_file::PROGRAM);
-        let text = match std::fs::read_to_string(&path) {
+        let text = match recorded_text(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let record = read_run_record(folder).map_err(|error| error.to_string())?;

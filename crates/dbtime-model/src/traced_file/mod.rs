@@ -41,6 +41,9 @@ const OLDEST_VERSION: u32 = 1;
 /// The kind of a block of requests.
 const REQUESTS_KIND: u8 = 1;
 
+/// Requests in one block, at most: each may have the same text, of which the block has one.
+const BLOCK_REQUESTS: usize = 1_024;
+
 /// The kind of the last block.
 const END_KIND: u8 = 2;
 
@@ -139,6 +142,20 @@ pub enum TraceFileError {
 }
 
 const DAMAGED: &str = "the recording is damaged; restore it from a copy, or record anew";
+
+/// What is wrong with what has an instant or a length that no clock shows.
+const IMPOSSIBLE: &str = "it has a time of more than a century";
+
+/// What was read, unless no clock can have shown its times: views count and subtract by them.
+fn possible(part: RecordedPart) -> Result<RecordedPart, &'static str> {
+    let is_possible = match &part {
+        RecordedPart::Requests(requests) => requests.iter().all(TracedRequest::is_possible),
+        RecordedPart::End(end) => {
+            end.length.is_possible() && end.added_up.is_none_or(Nanos::is_possible)
+        }
+    };
+    if is_possible { Ok(part) } else { Err(IMPOSSIBLE) }
+}
 
 impl From<io::Error> for TraceFileError {
     fn from(error: io::Error) -> Self {

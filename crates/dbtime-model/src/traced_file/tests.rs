@@ -146,6 +146,40 @@ fn what_is_no_recording_says_so() {
 }
 
 #[test]
+fn times_that_no_clock_shows_are_refused_in_any_form() {
+    let century = TracedRequest { end: MonoNanos(1 << 63), ..request("SELECT", 5) };
+    let blocker = Blocker { length: Nanos(u64::MAX), ..Blocker::default() };
+    let long_blocked = TracedRequest { blocker: Some(blocker), ..request("SELECT", 5) };
+    for form in [blocks, lines] {
+        let error = read(&form(std::slice::from_ref(&century)).bytes).expect_err("refused");
+        assert!(error.to_string().contains("more than a century"), "{error}");
+        read(&form(std::slice::from_ref(&long_blocked)).bytes).expect("nothing counts by it");
+    }
+    let text = String::from_utf8(lines(&[]).bytes).expect("JSON");
+    let text = text.replace("1234567890123.456", "9223372036854775808");
+    let error = read(text.as_bytes()).expect_err("refused").to_string();
+    assert!(error.starts_with("line 1: it has a time of more than a century"), "{error}");
+}
+
+#[test]
+fn a_text_in_a_block_stands_for_so_many_requests_at_most() {
+    let mut many = vec![request("SELECT", 5); BLOCK_REQUESTS + 1];
+    let mut writer = crate::block_file::BlockWriter::begin(Vec::new(), &heading()).expect("memory");
+    let batch = crate::traced_batch::RequestBatch::new(&mut many);
+    let block = writer
+        .block(REQUESTS_KIND, |block| postcard::to_extend(&batch, block).map_err(io::Error::other));
+    block.expect("memory");
+    let error = read(&writer.into_inner()).expect_err("refused").to_string();
+    assert!(error.starts_with("block 1: it has 1025 requests, of at most 1024"), "{error}");
+}
+
+/// The first line of the recordings here.
+fn heading() -> Vec<u8> {
+    let Written { bytes, ends } = blocks(&[]);
+    bytes[..ends[0]].to_vec()
+}
+
+#[test]
 fn recordings_of_the_first_version_are_read() {
     let old = include_bytes!("../../../../fuzz/seeds/trace/recording");
     let (begin, mut reader) = TraceReader::begin(&old[..]).expect("a beginning");

@@ -7,7 +7,7 @@
 //!   {"end":{"ledger":…,"totals":…}}
 //! ```
 
-use super::{LINE_VERSION, RecordedPart, TraceBegin, TraceEnd, TraceFileError};
+use super::{LINE_VERSION, RecordedPart, TraceBegin, TraceEnd, TraceFileError, possible};
 use crate::MonoNanos;
 use crate::traced::TracedRequest;
 use crate::traced_json::{RequestJson, read_request};
@@ -114,10 +114,12 @@ impl<R: BufRead> TraceLineReader<R> {
                 self.is_cut = true;
                 Ok(None)
             }
-            LineEnd::Whole => self.parsed().map(Some).map_err(|error| TraceFileError::Line {
-                number: self.number,
-                error: error.to_string(),
-            }),
+            LineEnd::Whole => {
+                let part = self.parsed().map_err(|error| error.to_string());
+                let part = part.and_then(|part| possible(part).map_err(str::to_owned));
+                let number = self.number;
+                part.map(Some).map_err(|error| TraceFileError::Line { number, error })
+            }
         }
     }
 
@@ -164,14 +166,22 @@ pub(super) enum LineEnd {
 }
 
 /// Reads a line without its end.
+///
+/// # Errors
+/// As reading, or the line is longer than any of ours.
 pub(super) fn read_line(from: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<LineEnd> {
     line.clear();
     from.take(MAX_LINE_BYTES).read_until(b'\n', line)?;
-    Ok(match line.pop() {
-        None => LineEnd::None,
-        Some(b'\n') => LineEnd::Whole,
-        Some(_) => LineEnd::Cut,
-    })
+    let is_full = line.len() as u64 == MAX_LINE_BYTES;
+    match line.pop() {
+        None => Ok(LineEnd::None),
+        Some(b'\n') => Ok(LineEnd::Whole),
+        Some(_) if is_full => Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            "a line is longer than 64 MiB, which none of a recording is",
+        )),
+        Some(_) => Ok(LineEnd::Cut),
+    }
 }
 
 /// A line as the present version has it.

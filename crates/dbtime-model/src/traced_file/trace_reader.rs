@@ -2,8 +2,8 @@
 
 use super::trace_lines::{LineEnd, TraceLineReader, read_line};
 use super::{
-    END_KIND, OLDEST_VERSION, REQUESTS_KIND, RecordedPart, RecordingHeading, TraceBegin,
-    TraceFileError, VERSION,
+    BLOCK_REQUESTS, END_KIND, IMPOSSIBLE, OLDEST_VERSION, REQUESTS_KIND, RecordedPart,
+    RecordingHeading, TraceBegin, TraceFileError, VERSION, possible,
 };
 use crate::block_file::{BlockError, BlockReader};
 use crate::traced::TracedRequest;
@@ -79,9 +79,14 @@ fn heading(line: &[u8]) -> Result<TraceBegin, TraceFileError> {
     if !(OLDEST_VERSION..=VERSION).contains(&versioned.begin.version) {
         return Err(TraceFileError::Version(versioned.begin.version));
     }
-    let heading: RecordingHeading = serde_json::from_slice(line)
-        .map_err(|error| TraceFileError::Line { number: 1, error: error.to_string() })?;
-    Ok(heading.begin)
+    let wrong = |error: String| TraceFileError::Line { number: 1, error };
+    let heading: RecordingHeading =
+        serde_json::from_slice(line).map_err(|error| wrong(error.to_string()))?;
+    let TraceBegin { since, step, .. } = heading.begin;
+    match since.is_possible() && step.is_possible() {
+        true => Ok(heading.begin),
+        false => Err(wrong(IMPOSSIBLE.to_owned())),
+    }
 }
 
 fn next_block<R: BufRead>(
@@ -100,6 +105,7 @@ fn next_block<R: BufRead>(
         _ => Err(format!("it is of kind {kind}, which there is none of")),
     };
     let number = blocks.number();
+    let read = read.and_then(|part| possible(part).map_err(str::to_owned));
     read.map(Some).map_err(|error| TraceFileError::Block { number, error })
 }
 
@@ -108,5 +114,9 @@ const CHANGED: &str = "it is not what was written";
 
 fn requests(payload: &[u8]) -> Result<Vec<TracedRequest>, String> {
     let batch: Result<RequestBatch<Vec<TracedRequest>>, _> = postcard::from_bytes(payload);
-    batch.map(RequestBatch::into_requests).map_err(|error| error.to_string())
+    let requests = batch.map(RequestBatch::into_requests).map_err(|error| error.to_string())?;
+    match requests.len() {
+        0..=BLOCK_REQUESTS => Ok(requests),
+        many => Err(format!("it has {many} requests, of at most {BLOCK_REQUESTS}")),
+    }
 }

@@ -1,13 +1,12 @@
 //! Writes a recording.
 
-use super::{END_KIND, REQUESTS_KIND, RecordingHeading, TraceBegin, TraceEnd, VERSION};
+use super::{
+    BLOCK_REQUESTS, END_KIND, REQUESTS_KIND, RecordingHeading, TraceBegin, TraceEnd, VERSION,
+};
 use crate::block_file::BlockWriter;
 use crate::traced::TracedRequest;
 use crate::traced_batch::RequestBatch;
 use std::io::{self, Write};
-
-/// Requests in one block.
-const BLOCK_REQUESTS: usize = 1_024;
 
 /// Writes a recording.
 #[derive(Debug)]

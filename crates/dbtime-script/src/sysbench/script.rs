@@ -14,6 +14,7 @@ use super::unique::UniqueNumbers;
 use crate::statement_registry::StatementRegistry;
 use dbtime_load::script::{PreparationScript, ProgramFactory, Script};
 use dbtime_load::statement::Statement;
+use dbtime_model::bounded_file::written_bytes;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -82,7 +83,7 @@ impl SysbenchSetup {
 
     /// Whether the script's own file has one of these words.
     pub(super) fn source_contains(&self, words: &[&str]) -> bool {
-        let read = || std::fs::read(&self.file).unwrap_or_default();
+        let read = || written_bytes(self.file.as_ref()).unwrap_or_default();
         let source =
             self.settings.source.as_ref().map_or_else(read, |source| source.as_bytes().to_vec());
         let source = String::from_utf8_lossy(&source);

@@ -14,6 +14,7 @@ use crate::study::{PlanOverrides, PlannedStudy, make_runs, pilot_runs, plan};
 use crate::sweep;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::study::{StudyRunner, planned_orders, write_table};
+use dbtime_model::bounded_file;
 use dbtime_model::study::{RecordedStudy, RunOrder, is_study, study_file};
 use dbtime_report::compare::{
     GroupOutcome, StudyComparison, plan_text, study_junit, study_markdown, study_page, study_text,
@@ -191,7 +192,7 @@ pub(super) fn read(folder: &Path) -> Result<RecordedStudy, CommandFailure> {
 }
 
 fn read_file(path: &Path, given: PlanOverrides<'_>) -> Result<PlannedStudy, CommandFailure> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
+    let text = bounded_file::written_text(path).map_err(|error| {
         CommandFailure::usage(format!("{} cannot be read: {error}", path.display()))
     })?;
     plan(&text, path, given)
@@ -231,12 +232,13 @@ pub(super) fn folder_of(place: &Path) -> Result<PathBuf, CommandFailure> {
     if !place.is_file() {
         return Ok(place.to_owned());
     }
-    let text = std::fs::read(place).map_err(|error| {
+    let text = bounded_file::written_bytes(place).map_err(|error| {
         CommandFailure::usage(format!("{} cannot be read: {error}", place.display()))
     })?;
     let is_of_file = |folder: &PathBuf| {
         is_study(folder)
-            && std::fs::read(folder.join(study_file::SOURCE)).is_ok_and(|source| source == text)
+            && bounded_file::recorded_bytes(&folder.join(study_file::SOURCE))
+                .is_ok_and(|source| source == text)
     };
     let folders = std::fs::read_dir(RECORDS).into_iter().flatten().flatten();
     // Their names begin with the time.

@@ -8,7 +8,7 @@ use crate::{interrupt, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::now;
 use dbtime_model::process::{CommandExit, SavedUsage, UsageReport};
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_model::{MonoNanos, Nanos, bounded_file};
 use dbtime_observe::process::{
     EndWatch, ProcessError, ProcessSelector, ReapedChild, ServerWatch, UsageWatch, boot_id, masked,
     only, since_saved, wait_for,
@@ -239,7 +239,7 @@ fn since(args: &UsageArgs, file: &Path) -> Result<ProcessExit, CommandFailure> {
 
 fn read_saved(file: &Path) -> Result<SavedUsage, CommandFailure> {
     let wrong = |what: &str| CommandFailure::environment(format!("{}: {what}", file.display()));
-    let text = std::fs::read_to_string(file).map_err(|error| wrong(&error.to_string()))?;
+    let text = bounded_file::recorded_text(file).map_err(|error| wrong(&error.to_string()))?;
     let is_no_sample = |error: serde_json::Error| {
         wrong(&format!("no sample that `dbtime usage --start` saved: {error}"))
     };

@@ -9,8 +9,8 @@ pub(crate) use secrets::RunSecrets;
 
 use crate::cli::RunArgs;
 use crate::exit::CommandFailure;
+use dbtime_model::bounded_file;
 use dbtime_model::record::{RunSpec, SpecDocument};
-use std::io::Read;
 use std::path::Path;
 
 /// The name that stands for standard input.
@@ -43,11 +43,9 @@ fn read(path: &Path) -> Result<SpecDocument, CommandFailure> {
     let is_stdin = path.as_os_str() == STDIN;
     let shown = if is_stdin { "standard input".to_owned() } else { path.display().to_string() };
     let in_folder = path.join(dbtime_model::record::file::RUN);
-    let text = if is_stdin {
-        let mut text = String::new();
-        std::io::stdin().lock().read_to_string(&mut text).map(|_| text)
-    } else {
-        std::fs::read_to_string(if path.is_dir() { &in_folder } else { path })
+    let text = match is_stdin {
+        true => bounded_file::text_from(std::io::stdin().lock()),
+        false => bounded_file::written_text(if path.is_dir() { &in_folder } else { path }),
     };
     let text = text.map_err(|error| {
         CommandFailure::usage(format!("--spec: {shown} cannot be read: {error}"))

@@ -4,6 +4,7 @@ use crate::exit::CommandFailure;
 use crate::secrets::is_secret;
 use dbtime_engines::server::secret::ServerSecret;
 use dbtime_engines::server::url::{ServerUrl, without_password};
+use dbtime_model::bounded_file;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -28,7 +29,7 @@ impl RunSecrets {
             let password = std::env::var(PASSWORD).ok().map(ServerSecret::new);
             return Ok(Self { password, ..Self::default() });
         };
-        let text = std::fs::read_to_string(file).map_err(|error| {
+        let text = bounded_file::written_text(file).map_err(|error| {
             let file = file.display();
             CommandFailure::usage(format!("--password-file {file} cannot be read: {error}"))
         })?;

@@ -14,6 +14,7 @@ use crate::socket::{
 };
 use dbtime_load::statement::Statement;
 use dbtime_model::Nanos;
+use dbtime_model::bounded_file::written_text;
 use dbtime_model::shell;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -330,7 +331,7 @@ fn options(
             None => return Ok(MysqlClientOptions::default()),
         },
     };
-    match std::fs::read_to_string(&path) {
+    match written_text(&path) {
         Ok(text) => Ok(options_file::parse(&text)),
         Err(error) if given.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
             Ok(MysqlClientOptions::default())

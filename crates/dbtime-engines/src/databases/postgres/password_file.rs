@@ -2,6 +2,7 @@
 //!
 //! Source: PostgreSQL manual, "The Password File".
 
+use dbtime_model::bounded_file::written_bytes;
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -26,7 +27,7 @@ pub(super) fn look_up(path: &Path, key: PasswordKey<'_>) -> Result<Option<String
         let path = path.display();
         return Err(format!("{path} is not used, for others can read it: chmod 600 {path}"));
     }
-    let text = fs::read(path).map_err(unreadable)?;
+    let text = written_bytes(path).map_err(unreadable)?;
     Ok(find(&String::from_utf8_lossy(&text), key))
 }
 

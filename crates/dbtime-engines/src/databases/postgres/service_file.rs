@@ -2,7 +2,7 @@
 //!
 //! Source: PostgreSQL manual, "The Connection Service File".
 
-use std::fs;
+use dbtime_model::bounded_file::written_bytes;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ pub(super) fn look_up(
     let folder = set("PGSYSCONFDIR").unwrap_or_else(|| SYSTEM_FOLDER.to_owned());
     let all = Path::new(&folder).join("pg_service.conf");
     for file in own.iter().chain([&all]) {
-        let text = match fs::read(file) {
+        let text = match written_bytes(file) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             Err(error) => return Err(format!("{} cannot be read: {error}", file.display())),
@@ -67,6 +67,7 @@ fn section(text: &str, service: &str) -> Result<Option<Vec<(String, String)>>, u
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     const FILE: &str =
         "# ours\n[other]\nhost=a\n\n[shop]\n  port=5433\ndbname=x=y \n[shop]\nport=1\n";

@@ -11,7 +11,7 @@ use dbtime_lab::{RateChoice, RunRequest, operation};
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::queue::Backlog;
 use dbtime_load::workload::Operation;
-use dbtime_model::Nanos;
+use dbtime_model::{Nanos, bounded_file};
 use dbtime_script::pgbench::options::{
     BenchmarkOptions, QueryProtocol, RunLength, ScriptChoice, ScriptSource, SeedChoice,
 };
@@ -41,11 +41,8 @@ fn scripts(job: &PgbenchJob, what: &BenchmarkOptions) -> Result<PgbenchScripts, 
 
 fn text_of(path: &str) -> Result<String, CommandFailure> {
     let read = match path {
-        "-" => {
-            let mut text = String::new();
-            std::io::stdin().read_to_string(&mut text).map(|_| text)
-        }
-        path => std::fs::read_to_string(path),
+        "-" => bounded_file::text_from(std::io::stdin()),
+        path => bounded_file::written_text(path.as_ref()),
     };
     read.map_err(|error| {
         let error = error.to_string();
@@ -156,7 +153,10 @@ pub(super) fn settings(
 
 /// The text of a file that was read before; nothing of what cannot be read twice.
 fn text_of_file(path: &str) -> String {
-    if path == "-" { String::new() } else { std::fs::read_to_string(path).unwrap_or_default() }
+    match path {
+        "-" => String::new(),
+        path => bounded_file::written_text(path.as_ref()).unwrap_or_default(),
+    }
 }
 
 fn mode(protocol: QueryProtocol) -> QueryMode {

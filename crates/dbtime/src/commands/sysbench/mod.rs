@@ -12,6 +12,7 @@ use crate::live::report_overdue_script;
 use crate::{interrupt, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::{LabError, RunRequest};
+use dbtime_model::bounded_file;
 use dbtime_model::plain_text::plain_lines;
 use dbtime_script::sysbench::options::{CommandArguments, GeneralOptions, SysbenchOptions};
 use dbtime_script::sysbench::{
@@ -74,7 +75,8 @@ struct NamedScript {
 }
 
 fn obey(words: &[String]) -> Result<ProcessExit, CommandFailure> {
-    let open = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
+    let open =
+        |path: &str| bounded_file::written_text(path.as_ref()).map_err(|error| error.to_string());
     let arguments = CommandArguments::read(words, open).map_err(CommandFailure::usage)?;
     if arguments.has_test {
         screen::note(report::DEPRECATED_TEST);
@@ -117,7 +119,7 @@ impl NamedScript {
         if path != "-" {
             return Ok(Self { path, source: None });
         }
-        let read = std::io::read_to_string(std::io::stdin());
+        let read = bounded_file::text_from(std::io::stdin());
         let text = read.map_err(|error| {
             CommandFailure::usage(format!("the script on stdin cannot be read: {error}"))
         })?;
