@@ -19,6 +19,10 @@ mod record_revision;
 
 pub(crate) use record_revision::RecordRevision;
 
+/// Of open(2), for a file that is added to in a folder that may have come from elsewhere: a link in
+/// its place is refused.
+pub(crate) const NOFOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+
 /// What follows the name of a run folder in the making, before the number of its process.
 const PARTIAL: &str = ".partial-";
 
@@ -71,17 +75,30 @@ pub fn remove_sweep(folder: &Path) -> Result<(), LabError> {
 ///
 /// Errors: [`LabError::Record`].
 pub fn write_file(folder: &Path, name: &str, text: &str) -> Result<(), LabError> {
-    let partial = folder.join(format!(".{name}{PARTIAL}{}", std::process::id()));
-    let written = write_synced(&partial, text);
-    written.and_then(|()| fs::rename(&partial, folder.join(name))).map_err(|source| {
-        // What could not be written whole is taken away.
-        let _ = fs::remove_file(&partial);
-        LabError::Record { path: folder.to_owned(), source }
-    })
+    let written = replace_file(&folder.join(name), text);
+    written.map_err(|source| LabError::Record { path: folder.to_owned(), source })
 }
 
+/// Writes a file over what was there: a reader finds the old one or the new, whole. A link is
+/// replaced and not followed, for the folder may have come from elsewhere.
+///
+/// Errors: as writing; then nothing half-written is left.
+pub fn replace_file(path: &Path, text: &str) -> io::Result<()> {
+    let name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?.to_string_lossy();
+    let partial = path.with_file_name(format!(".{name}{PARTIAL}{}", std::process::id()));
+    // A killed process of this number has left it, or somebody a link to write through.
+    let _ = fs::remove_file(&partial);
+    let written = write_synced(&partial, text).and_then(|()| fs::rename(&partial, path));
+    if written.is_err() {
+        // What could not be written whole is taken away.
+        let _ = fs::remove_file(&partial);
+    }
+    written
+}
+
+/// Writes a file that is not there.
 fn write_synced(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = File::create(path)?;
+    let mut file = File::create_new(path)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()
 }
@@ -137,7 +154,7 @@ impl RunStore {
 
     /// A file of the folder to be filled while the run goes on.
     pub(crate) fn open(&self, name: &str) -> Result<impl Write + Send + use<>, LabError> {
-        let file = File::create(self.file(name)).map_err(|source| self.failed(source))?;
+        let file = File::create_new(self.file(name)).map_err(|source| self.failed(source))?;
         Ok(BufWriter::new(file))
     }
 
@@ -217,6 +234,26 @@ mod tests {
         store.write("x", "half").expect("written");
         drop(store);
         assert_eq!(fs::read_dir(dir.path()).expect("readable").count(), 0);
+    }
+
+    #[test]
+    fn a_link_is_replaced_and_what_it_names_stays() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let [link, theirs] = ["page", "theirs"].map(|name| dir.path().join(name));
+        let partial = dir.path().join(format!(".page{PARTIAL}{}", std::process::id()));
+        fs::write(&theirs, "theirs").expect("written");
+        for link in [&link, &partial] {
+            std::os::unix::fs::symlink(&theirs, link).expect("a link");
+        }
+        replace_file(&link, "ours").expect("written");
+        assert!(link.symlink_metadata().expect("there").is_file());
+        let texts = [&link, &theirs].map(|path| fs::read_to_string(path).expect("a text"));
+        assert_eq!(texts, ["ours", "theirs"]);
+        assert!(partial.symlink_metadata().is_err());
+        let folder = dir.path().join("folder");
+        fs::create_dir(&folder).expect("a folder");
+        assert!(replace_file(&folder, "ours").is_err() && folder.is_dir());
+        assert_eq!(fs::read_dir(dir.path()).expect("readable").count(), 3);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What a run leaves behind: the folder of its record, with the page in it.
 
 use crate::cli::RunArgs;
-use crate::commands::report::write_whole;
+use crate::commands::report::write_into_record;
 use crate::exit::{CommandFailure, ProcessExit};
 use dbtime_lab::RunResult;
 use dbtime_model::record::{Run, WorkloadSpec};
@@ -33,7 +33,7 @@ impl RunArtifacts {
         let mut lines = format!("\nRecord: {}\n", folder.display());
         let path = folder.join("report.html");
         let html = dbtime_report::html::report(run);
-        let written = write_whole(&path, &html);
+        let written = write_into_record(&path, &html);
         if written.is_ok() {
             lines += &format!("Report: {}\n", path.display());
         }

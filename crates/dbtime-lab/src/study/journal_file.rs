@@ -2,10 +2,12 @@
 //! speaks of goes on.
 
 use crate::error::LabError;
+use crate::store::NOFOLLOW;
 use dbtime_model::bounded_file::recorded_from;
 use dbtime_model::study::{JournalEvent, StudyHistory, StudyReadError, read_journal, study_file};
 use std::fs::{File, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// The journal of a study that goes on.
@@ -24,7 +26,7 @@ impl JournalFile {
         let path = folder.join(study_file::JOURNAL);
         let failed = |source: io::Error| LabError::Record { path: path.clone(), source };
         let mut options = File::options();
-        let options = options.read(true).append(true).create(true);
+        let options = options.read(true).append(true).create(true).custom_flags(NOFOLLOW);
         let mut file = options.open(&path).map_err(failed)?;
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => {
@@ -122,6 +124,16 @@ mod tests {
         assert!(error.contains("another dbtime is at work"), "{error}");
         drop(first);
         JournalFile::open(folder.path()).expect("free again");
+    }
+
+    #[test]
+    fn a_link_in_its_place_is_not_written_through() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [journal, theirs] = [study_file::JOURNAL, "theirs"].map(|name| folder.path().join(name));
+        std::fs::write(&theirs, "half a line").expect("written");
+        std::os::unix::fs::symlink(&theirs, journal).expect("a link");
+        JournalFile::open(folder.path()).expect_err("refused");
+        assert_eq!(std::fs::read_to_string(theirs).expect("there"), "half a line");
     }
 
     #[test]

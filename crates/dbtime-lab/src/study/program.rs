@@ -4,7 +4,7 @@
 use super::TrialResult;
 use super::program_output::program_values;
 use crate::run_process::{PresentProcess, STOP_INTERVAL};
-use crate::store::{make_folder, write_file};
+use crate::store::{NOFOLLOW, make_folder, write_file};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::usage::MachineSample;
 use dbtime_model::bounded_file::{recorded_bytes, recorded_text};
@@ -14,6 +14,7 @@ use dbtime_model::study::{
 };
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -163,7 +164,8 @@ impl ProgramRun<'_> {
     /// A file of the run's folder, at its end.
     fn file(&self, name: &str) -> Result<File, String> {
         let path = self.out.join(name);
-        let file = OpenOptions::new().create(true).append(true).open(&path);
+        let mut options = OpenOptions::new();
+        let file = options.create(true).append(true).custom_flags(NOFOLLOW).open(&path);
         file.map_err(|error| format!("{}: {error}", path.display()))
     }
 

@@ -3,7 +3,7 @@
 use crate::cli::{self, ManualArgs};
 use crate::exit::{CommandFailure, ProcessExit};
 use clap_mangen::Man;
-use std::fs;
+use dbtime_lab::store::replace_file;
 use std::io;
 use std::path::Path;
 
@@ -34,7 +34,7 @@ fn write(folder: &Path, command: clap::Command) -> io::Result<()> {
     let mut text = Vec::new();
     page.render(&mut text)?;
     let text = with_examples_as_written(&String::from_utf8_lossy(&text));
-    fs::write(folder.join(format!("{name}.1")), text)
+    replace_file(&folder.join(format!("{name}.1")), &text)
 }
 
 /// Lines of examples are not to be filled and stretched: some are command lines.

@@ -4,6 +4,7 @@
 use crate::cli::ReportArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::screen;
+use dbtime_lab::store::replace_file;
 use dbtime_model::record::{is_sweep, read_run, read_sweep, record_folder};
 use dbtime_model::study::{RecordedStudy, is_study};
 use dbtime_report::compare::{StudyComparison, study_page, study_text};
@@ -36,33 +37,44 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ProcessExit, CommandFailure> {
         screen::result(&text);
         return Ok(ProcessExit::Fine);
     }
-    let path = args.html.clone().unwrap_or_else(|| folder.join("report.html"));
-    write_whole(&path, &page)?;
+    let path = match &args.html {
+        Some(path) => {
+            write_whole(path, &page)?;
+            path.clone()
+        }
+        None => {
+            let path = folder.join("report.html");
+            write_into_record(&path, &page)?;
+            path
+        }
+    };
     screen::result(&format!("Report: {}\n", path.display()));
     Ok(ProcessExit::Fine)
 }
 
-/// Writes a file under a temporary name and gives it its own when it is whole. What is there and no
-/// file of its own (a link, a pipe, a device) is written to and stays what it is.
+/// Writes a file that somebody has named, whole or not at all. What is there and no file of its own
+/// (a link, a pipe, a device) is written to and stays what it is.
 pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), CommandFailure> {
-    let failed = |error: io::Error| {
-        let remedy = match error.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free some space",
-            _ => "name a file in a folder that is there and can be written",
-        };
-        let text = format!("cannot write {}: {error}; {remedy}", path.display());
-        CommandFailure::environment(text)
+    let is_file = |there: &fs::Metadata| there.is_file() || there.is_dir();
+    let written = match path.symlink_metadata() {
+        Ok(there) if !is_file(&there) => fs::write(path, text),
+        _ => replace_file(path, text),
     };
-    if path.symlink_metadata().is_ok_and(|there| !there.is_file() && !there.is_dir()) {
-        return fs::write(path, text).map_err(failed);
-    }
-    let partial = path.with_extension(format!("partial-{}", std::process::id()));
-    let written = fs::write(&partial, text).and_then(|()| fs::rename(&partial, path));
-    written.map_err(|error| {
-        // What could not be written whole is taken away.
-        let _ = fs::remove_file(&partial);
-        failed(error)
-    })
+    written.map_err(|error| unwritten(path, &error))
+}
+
+/// Writes a file into the folder of a record, which may have come from elsewhere: nobody has named
+/// what a link there leads to.
+pub(crate) fn write_into_record(path: &Path, text: &str) -> Result<(), CommandFailure> {
+    replace_file(path, text).map_err(|error| unwritten(path, &error))
+}
+
+fn unwritten(path: &Path, error: &io::Error) -> CommandFailure {
+    let remedy = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free some space",
+        _ => "name a file in a folder that is there and can be written",
+    };
+    CommandFailure::environment(format!("cannot write {}: {error}; {remedy}", path.display()))
 }
 
 #[cfg(test)]
@@ -77,6 +89,9 @@ mod tests {
         symlink(&there, &link).expect("a link");
         write_whole(&link, "page").expect("written");
         assert!(link.symlink_metadata().expect("there").is_symlink());
+        assert_eq!(fs::read_to_string(&there).expect("a file"), "page");
+        write_into_record(&link, "of the record").expect("written");
+        assert!(link.symlink_metadata().expect("there").is_file());
         assert_eq!(fs::read_to_string(&there).expect("a file"), "page");
         write_whole(&there, "new").expect("written");
         assert_eq!(fs::read_to_string(&there).expect("a file"), "new");

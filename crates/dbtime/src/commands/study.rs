@@ -1,6 +1,6 @@
 //! `dbtime study`: configurations compared so that the verdict can be believed.
 
-use super::report::write_whole;
+use super::report::{write_into_record, write_whole};
 use crate::artifacts::RECORDS;
 use crate::cli::{
     StudyArgs, StudyCommand, StudyPlanArgs, StudyReportArgs, StudyResumeArgs, StudyRunArgs,
@@ -133,9 +133,9 @@ fn show(folder: &Path, is_json: bool) -> Result<StudyComparison, CommandFailure>
     let compared = StudyComparison::of(&study);
     write_table(folder, &study)?;
     let page = folder.join("report.html");
-    write_whole(&page, &study_page(&compared))?;
-    write_whole(&folder.join("report.md"), &study_markdown(&compared))?;
-    write_whole(&folder.join(study_file::ANALYSIS), &json_of(&compared)?)?;
+    write_into_record(&page, &study_page(&compared))?;
+    write_into_record(&folder.join("report.md"), &study_markdown(&compared))?;
+    write_into_record(&folder.join(study_file::ANALYSIS), &json_of(&compared)?)?;
     if is_json {
         print_json(&compared)?;
     } else {

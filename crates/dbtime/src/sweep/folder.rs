@@ -1,6 +1,6 @@
 //! The folder of a sweep: `sweep.json`, its table, its page.
 
-use crate::commands::report::write_whole;
+use crate::commands::report::write_into_record;
 use crate::exit::CommandFailure;
 use dbtime_lab::RecordedRun;
 use dbtime_lab::store::write_sweep;
@@ -136,7 +136,7 @@ impl SweepFolder {
         let is_there = |_: &&PathBuf| !self.record.runs.is_empty();
         let Some(folder) = self.folder.as_ref().filter(is_there) else { return Ok(String::new()) };
         let path = folder.join("report.html");
-        write_whole(&path, &dbtime_report::html::sweep_report(&read_sweep(folder)?))?;
+        write_into_record(&path, &dbtime_report::html::sweep_report(&read_sweep(folder)?))?;
         let (records, report) = (folder.display(), path.display());
         Ok(format!("\nRecords: {records}\nReport: {report}\n{}", self.further(folder)))
     }

@@ -5,8 +5,10 @@ use dbtime_script::pgbench::options::{BenchmarkOptions, LogOptions};
 use dbtime_script::pgbench::{
     ClientSeeds, LogEntry, PgbenchRandom, ThreadLog, ThreadSeeds, deal_clients, log_file_name,
 };
+use rustix::fs::OFlags;
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
 
 /// All files of a run.
 pub(super) struct LogFiles {
@@ -37,7 +39,11 @@ impl LogFiles {
         let seeds = ClientSeeds::new(seed, clients, threads, is_seed_given);
         let file = |(number, seeds): (u32, ThreadSeeds)| {
             let name = log_file_name(&log.prefix, std::process::id(), number);
-            let file = File::create(&name).map_err(|error| {
+            // The name can be guessed, and the working folder may be anybody's: no link is followed.
+            let mut options = File::options();
+            let options = options.write(true).create(true).truncate(true);
+            let no_link = OFlags::NOFOLLOW.bits().cast_signed();
+            let file = options.custom_flags(no_link).open(&name).map_err(|error| {
                 CommandFailure::environment(format!("could not open logfile \"{name}\": {error}"))
             })?;
             let log = ThreadLog::new(log, benchmark, 0);
