@@ -96,7 +96,19 @@ fn end(code: u8) {
     std::process::exit(i32::from(code));
 }
 
-/// The same for a command that has the screen to itself: it says nothing, and ends what it does.
+/// For a command that has nothing to end early: the first signal ends it, and leaves nothing behind.
+pub(crate) fn end_by_first() {
+    let set = ctrlc::set_handler(|| {
+        crate::screen::note("\ndbtime: interrupted");
+        end_at_once(crate::exit::ProcessExit::Environment.code());
+    });
+    if let Err(error) = set {
+        crate::screen::note(&format!("dbtime: signals will leave temporary files: {error}"));
+    }
+}
+
+/// What signals set for a command that has the screen to itself: it says nothing, and ends what it
+/// does.
 pub(crate) fn quietly() -> Arc<RunStop> {
     let stop = Arc::new(RunStop::default());
     let signalled = Arc::clone(&stop);

@@ -129,7 +129,8 @@ mod tests {
     #[test]
     fn a_link_in_its_place_is_not_written_through() {
         let folder = tempfile::tempdir().expect("a folder");
-        let [journal, theirs] = [study_file::JOURNAL, "theirs"].map(|name| folder.path().join(name));
+        let [journal, theirs] =
+            [study_file::JOURNAL, "theirs"].map(|name| folder.path().join(name));
         std::fs::write(&theirs, "half a line").expect("written");
         std::os::unix::fs::symlink(&theirs, journal).expect("a link");
         JournalFile::open(folder.path()).expect_err("refused");

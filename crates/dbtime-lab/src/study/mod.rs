@@ -14,6 +14,7 @@
 mod gate;
 mod journal_file;
 mod pack;
+mod problem_list;
 mod program;
 mod program_output;
 mod schedule;
@@ -21,6 +22,7 @@ mod session;
 mod stopping;
 #[cfg(test)]
 mod tests;
+mod unpack;
 mod verification;
 
 use crate::error::LabError;
@@ -31,11 +33,12 @@ use dbtime_model::study::{
     StudyTrial, TrialOutcome, TrialRecord, read_plan, study_file, study_table,
 };
 use journal_file::{JournalFile, sync_folder};
-pub use pack::{changed_files, pack_study, unpack_study};
+pub use pack::{changed_files, pack_study};
 pub use program::{ProgramTrials, read_output};
 pub use program_output::{check_source, program_values};
 use schedule::{StudyStep, TrialPlace};
 use std::path::{Path, PathBuf};
+pub use unpack::{UnpackedStudy, unpack_study};
 pub use verification::{RunsVerified, verify_runs};
 
 /// What makes the runs of a study.

@@ -1,18 +1,16 @@
 //! A study as one file that can be handed on, and its files checked against what was packed.
 
-use crate::digest::digest;
+use super::problem_list::ProblemList;
+use crate::digest::digest_of;
 use crate::error::LabError;
 use crate::store::{is_partial, write_file};
+use dbtime_model::bounded_file::recorded_text;
 use dbtime_model::study::{MANIFEST_SCHEMA, PackedFile, StudyManifest, study_file};
 use flate2::Compression;
-use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-
-/// How many problems are listed of files before the rest are counted.
-const MOST_LISTED: usize = 20;
 
 /// Writes the manifest of a study's folder, and the folder as a compressed archive, which has it as
 /// a folder of its name.
@@ -29,7 +27,7 @@ pub fn pack_study(folder: &Path, archive: &Path) -> Result<StudyManifest, LabErr
         schema: MANIFEST_SCHEMA,
         dbtime: env!("CARGO_PKG_VERSION").to_owned(),
         packed_at: super::now(),
-        files: files(&folder).map_err(failed)?,
+        files: files(&folder).map_err(failed)?.packed,
     };
     let text =
         serde_json::to_string_pretty(&manifest).map_err(|error| failed(io::Error::other(error)))?;
@@ -48,7 +46,8 @@ fn write_archive(folder: &Path, archive: &Path, manifest: &StudyManifest) -> io:
     let file = BufWriter::new(File::create_new(archive)?);
     let mut packed = tar::Builder::new(GzEncoder::new(file, Compression::default()));
     let paths = manifest.files.iter().map(|file| file.path.as_str());
-    for path in paths.chain([study_file::MANIFEST]) {
+    // The manifest first: whoever unpacks it knows by that what is to come.
+    for path in std::iter::once(study_file::MANIFEST).chain(paths) {
         packed.append_path_with_name(folder.join(path), name.join(path))?;
     }
     let mut file = packed.into_inner()?.finish()?;
@@ -56,24 +55,8 @@ fn write_archive(folder: &Path, archive: &Path, manifest: &StudyManifest) -> io:
     file.get_ref().sync_all()
 }
 
-/// Unpacks an archive into a folder. Returns the study's folder in it.
-///
-/// # Errors
-/// It is no archive of a study, or something cannot be read or written.
-pub fn unpack_study(archive: &Path, into: &Path) -> Result<PathBuf, LabError> {
-    let failed = |reason: io::Error| unreadable(archive, &reason);
-    let file = BufReader::new(File::open(archive).map_err(failed)?);
-    // Paths that lead out of the folder are refused by the library.
-    tar::Archive::new(GzDecoder::new(file)).unpack(into).map_err(failed)?;
-    let folders = fs::read_dir(into).map_err(failed)?.flatten().map(|entry| entry.path());
-    let mut studies = folders.filter(|folder| dbtime_model::study::is_study(folder));
-    studies.next().ok_or_else(|| {
-        failed(io::Error::new(io::ErrorKind::InvalidData, "there is no study in it"))
-    })
-}
-
 /// That a packed study, or its manifest, is damaged.
-fn unreadable(path: &Path, reason: &io::Error) -> LabError {
+pub(super) fn unreadable(path: &Path, reason: &io::Error) -> LabError {
     let path = path.display();
     LabError::Target(format!(
         "{path} cannot be read as a packed study: {reason}; fetch it again, or restore \
@@ -88,39 +71,43 @@ fn unreadable(path: &Path, reason: &io::Error) -> LabError {
 pub fn changed_files(folder: &Path) -> Result<Option<Vec<String>>, LabError> {
     let path = folder.join(study_file::MANIFEST);
     let failed = |reason: io::Error| unreadable(&path, &reason);
-    let text = match fs::read_to_string(&path) {
+    let text = match recorded_text(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         text => text.map_err(failed)?,
     };
     let manifest: StudyManifest = serde_json::from_str(&text)
         .map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidData, error)))?;
-    let there = files(folder).map_err(failed)?;
+    let StudyFiles { packed: there, others } = files(folder).map_err(failed)?;
     let find = |files: &[PackedFile], path: &str| {
         files.binary_search_by(|file| file.path.as_str().cmp(path)).ok().map(|at| files[at].clone())
     };
-    let mut problems = Vec::new();
+    let mut problems = ProblemList::default();
     for packed in &manifest.files {
         match find(&there, &packed.path) {
-            None => problems.push(format!("{} is missing", packed.path)),
+            None => problems.add(format!("{} is missing", packed.path)),
             Some(now) if now != *packed => {
-                problems.push(format!("{} is another than was packed", packed.path));
+                problems.add(format!("{} is another than was packed", packed.path));
             }
             Some(_) => {}
         }
     }
     let added = there.iter().filter(|file| find(&manifest.files, &file.path).is_none());
-    problems.extend(added.map(|file| format!("{} was added", file.path)));
-    let listed = problems.len();
-    if listed > MOST_LISTED {
-        problems.truncate(MOST_LISTED);
-        problems.push(format!("and {} more", listed - MOST_LISTED));
-    }
-    Ok(Some(problems))
+    added.for_each(|file| problems.add(format!("{} was added", file.path)));
+    others.iter().for_each(|path| problems.add(format!("{path} is no file, and was not packed")));
+    Ok(Some(problems.into_texts()))
 }
 
-/// All files of a folder but the manifest, by their paths.
-fn files(folder: &Path) -> io::Result<Vec<PackedFile>> {
-    let mut found = Vec::new();
+/// What is in the folder of a study.
+#[derive(Default)]
+struct StudyFiles {
+    /// All files but the manifest, by their paths.
+    packed: Vec<PackedFile>,
+    /// Links, pipes and the like, which are not packed.
+    others: Vec<String>,
+}
+
+fn files(folder: &Path) -> io::Result<StudyFiles> {
+    let mut found = StudyFiles::default();
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {
         for entry in fs::read_dir(&next)? {
@@ -131,31 +118,38 @@ fn files(folder: &Path) -> io::Result<Vec<PackedFile>> {
             } else if kind.is_dir() {
                 folders.push(path);
             } else if kind.is_file() {
-                found.extend(packed_file(folder, &path)?);
+                found.packed.extend(packed_file(folder, &path)?);
+            } else {
+                found.others.push(within(folder, &path));
             }
         }
     }
-    found.sort_by(|a, b| a.path.cmp(&b.path));
+    found.packed.sort_by(|a, b| a.path.cmp(&b.path));
+    found.others.sort();
     Ok(found)
 }
 
 /// A file as the manifest has it; `None` for the manifest itself.
 fn packed_file(folder: &Path, path: &Path) -> io::Result<Option<PackedFile>> {
-    let within = path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned();
-    if within == study_file::MANIFEST {
+    let place = within(folder, path);
+    if place == study_file::MANIFEST {
         return Ok(None);
     }
-    let bytes = fs::read(path)?;
-    let sha256 = digest(&bytes);
-    Ok(Some(PackedFile { path: within, bytes: bytes.len() as u64, sha256 }))
+    let (sha256, bytes) = digest_of(File::open(path)?)?;
+    Ok(Some(PackedFile { path: place, bytes, sha256 }))
+}
+
+fn within(folder: &Path, path: &Path) -> String {
+    path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned()
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use super::super::unpack_study;
     use super::*;
 
     /// A folder that looks like a study's.
-    fn folder(at: &Path) -> PathBuf {
+    pub(in super::super) fn folder(at: &Path) -> PathBuf {
         let folder = at.join("fsync");
         fs::create_dir_all(folder.join("runs/0001")).expect("a folder");
         fs::create_dir_all(folder.join("runs/.0002.partial-7/.dbtime")).expect("one in the making");
@@ -177,24 +171,28 @@ mod tests {
         assert_eq!(paths, ["plan.json", "runs/0001/run.json"]);
         assert!(matches!(pack_study(&study, &archive), Err(LabError::OutExists(_))));
 
-        let into = place.path().join("unpacked");
-        fs::create_dir(&into).expect("a folder");
-        let unpacked = unpack_study(&archive, &into).expect("an archive");
-        assert_eq!(unpacked, into.join("fsync"));
-        assert_eq!(changed_files(&unpacked).expect("readable"), Some(Vec::new()));
+        let study = unpack_study(&archive).expect("an archive");
+        let unpacked = study.folder();
+        assert!(unpacked.ends_with("fsync") && study.problems().is_empty());
+        assert_eq!(changed_files(unpacked).expect("readable"), Some(Vec::new()));
 
         fs::write(unpacked.join("runs/0001/run.json"), "{\"a\": 2}").expect("written");
         fs::write(unpacked.join("note.txt"), "").expect("written");
         fs::remove_file(unpacked.join("plan.json")).expect("removed");
-        let changes = changed_files(&unpacked).expect("readable").expect("packed");
+        std::os::unix::fs::symlink("/etc/passwd", unpacked.join("link")).expect("a link");
+        let changes = changed_files(unpacked).expect("readable").expect("packed");
         assert_eq!(
             changes,
             [
                 "plan.json is missing",
                 "runs/0001/run.json is another than was packed",
-                "note.txt was added"
+                "note.txt was added",
+                "link is no file, and was not packed",
             ]
         );
+        let place = unpacked.to_owned();
+        drop(study);
+        assert!(!place.exists());
     }
 
     #[test]
@@ -202,7 +200,7 @@ mod tests {
         let place = tempfile::tempdir().expect("a folder");
         let text = place.path().join("text.tar.gz");
         fs::write(&text, "no archive").expect("written");
-        assert!(unpack_study(&text, place.path()).is_err());
+        assert!(unpack_study(&text).is_err());
         let study = folder(place.path());
         let nowhere = place.path().join("none/fsync.tar.gz");
         assert!(pack_study(&study, &nowhere).is_err());

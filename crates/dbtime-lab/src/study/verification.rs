@@ -2,6 +2,7 @@
 
 use dbtime_model::record::{RunRecord, SeriesPhase, SeriesRow, file, read_run};
 use dbtime_model::study::{RecordedStudy, TrialRecord};
+use dbtime_model::units::count_sum;
 use std::path::Path;
 
 /// By which share a sum may be off for rounding.
@@ -43,7 +44,7 @@ fn contradictions(record: &RunRecord, series: &[SeriesRow]) -> Vec<String> {
 /// Seconds at the edges of a window that does not begin with one are of two phases.
 fn throughput(record: &RunRecord, series: &[SeriesRow]) -> Option<String> {
     let seconds = series.iter().filter(|row| row.phase == SeriesPhase::Measure);
-    let completed: u64 = seconds.clone().map(|row| row.completed).sum();
+    let completed = count_sum(seconds.clone().map(|row| row.completed));
     // Of a window under a second there is none that is all of it.
     let most = seconds.map(|row| row.completed).max()?;
     let recorded = record.throughput_tps * record.window.measure_s;
@@ -61,23 +62,23 @@ fn throughput(record: &RunRecord, series: &[SeriesRow]) -> Option<String> {
 
 fn counts(record: &RunRecord) -> Option<String> {
     let counts = &record.counts;
-    let ended = counts.completed + counts.failed + counts.unfinished;
-    let counted: u64 = record.histogram.iter().map(|bucket| bucket.count).sum();
+    let ended = count_sum([counts.completed, counts.failed, counts.unfinished]);
+    let counted = count_sum(record.histogram.iter().map(|bucket| bucket.count));
     (counted != ended)
         .then(|| format!("{counted} responses are in the histogram of {ended} transactions"))
 }
 
 /// A percentile lies in the bucket in which the histogram has its share.
 fn percentiles(record: &RunRecord) -> Option<String> {
-    let total: u64 = record.histogram.iter().map(|bucket| bucket.count).sum();
+    let total = count_sum(record.histogram.iter().map(|bucket| bucket.count));
     let response = &record.latency_us.response;
     let figures =
         [("p50", 0.5, response.p50), ("p90", 0.9, response.p90), ("p99", 0.99, response.p99)];
     figures.into_iter().find_map(|(name, share, value)| {
         let rank = (share * total as f64).ceil();
-        let mut below = 0;
+        let mut below = 0u64;
         let bucket = record.histogram.iter().find(|bucket| {
-            below += bucket.count;
+            below = below.saturating_add(bucket.count);
             below as f64 >= rank
         })?;
         // Values of the fine histogram are known to one in a thousand.

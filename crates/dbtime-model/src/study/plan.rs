@@ -261,7 +261,8 @@ pub fn read_plan(folder: &Path) -> Result<(StudyPlan, String), StudyReadError> {
     }
     if let Some(cell) = plan.cells.iter().find(|cell| cell.baseline as usize >= plan.cells.len()) {
         let place = cell.baseline;
-        return Err(failed(format!("a configuration is compared with number {place}, of none")));
+        let text = format!("a configuration is compared with number {place}, which there is not");
+        return Err(failed(text));
     }
     Ok((plan, text))
 }

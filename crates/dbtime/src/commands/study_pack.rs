@@ -3,12 +3,14 @@
 use super::study::{folder_of, json_of, read};
 use crate::cli::{StudyPackArgs, StudyVerifyArgs};
 use crate::exit::{CommandFailure, ProcessExit};
-use crate::screen;
+use crate::{interrupt, screen};
 use dbtime_lab::study::{changed_files, pack_study, unpack_study, verify_runs};
+use dbtime_model::bounded_file::recorded_text;
 use dbtime_model::record::{Sweep, SweepRun, file, read_sweep};
 use dbtime_model::study::{RecordedStudy, RunOrder, study_file, study_table};
-use dbtime_model::units::count;
+use dbtime_model::units::{count, count_sum};
 use dbtime_report::compare::StudyComparison;
+use dbtime_report::one_line;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -26,7 +28,7 @@ pub(crate) fn pack(args: &StudyPackArgs) -> Result<ProcessExit, CommandFailure> 
         None => PathBuf::from(format!("{}.tar.gz", name(&folder)?)),
     };
     let manifest = pack_study(&folder, &archive)?;
-    let bytes: u64 = manifest.files.iter().map(|file| file.bytes).sum();
+    let bytes = count_sum(manifest.files.iter().map(|file| file.bytes));
     screen::result(&format!(
         "Packed: {}\n{} files, {:.1} MB before compression; manifest.json has their SHA-256\n",
         archive.display(),
@@ -42,18 +44,29 @@ fn name(folder: &Path) -> Result<String, CommandFailure> {
 }
 
 pub(crate) fn verify(args: &StudyVerifyArgs) -> Result<ProcessExit, CommandFailure> {
-    let unpacked = tempfile::tempdir().map_err(CommandFailure::environment)?;
-    let folder = match args.study.is_file() && !is_toml(&args.study) {
-        true => unpack_study(&args.study, unpacked.path())?,
-        false => folder_of(&args.study)?,
-    };
-    let study = read(&folder)?;
-    let mut checks = vec![files(&folder)?, runs(&folder, &study)];
-    match study.plan.order {
-        RunOrder::Blocks => checks.extend([table(&folder, &study), analysis(&folder, &study)?]),
-        RunOrder::Rounds => checks.push(sweep(&folder)?),
+    if !args.study.is_file() || is_toml(&args.study) {
+        return verify_folder(&folder_of(&args.study)?);
     }
-    screen::result(&format!("Study {}\n", study.plan.name));
+    // What is unpacked is not left behind.
+    interrupt::end_by_first();
+    let unpacked = unpack_study(&args.study)?;
+    if unpacked.problems().is_empty() {
+        return verify_folder(unpacked.folder());
+    }
+    // Nothing of it can be believed then.
+    screen::result(&format!("Archive {}\n", args.study.display()));
+    VerifiedCheck::of_files(unpacked.problems().to_vec()).show();
+    Ok(ProcessExit::Failed)
+}
+
+fn verify_folder(folder: &Path) -> Result<ProcessExit, CommandFailure> {
+    let study = read(folder)?;
+    let mut checks = vec![files(folder)?, runs(folder, &study)];
+    match study.plan.order {
+        RunOrder::Blocks => checks.extend([table(folder, &study), analysis(folder, &study)?]),
+        RunOrder::Rounds => checks.push(sweep(folder)?),
+    }
+    screen::result(&format!("Study {}\n", one_line(&study.plan.name)));
     checks.iter().for_each(VerifiedCheck::show);
     Ok(match checks.iter().all(|check| check.problems.is_empty()) {
         true => ProcessExit::Fine,
@@ -74,6 +87,12 @@ struct VerifiedCheck {
 }
 
 impl VerifiedCheck {
+    /// Of the files of a packed study.
+    fn of_files(problems: Vec<String>) -> Self {
+        Self { name: "files", fine: "all files are as they were packed".to_owned(), problems }
+    }
+
+    /// Prints it, without what names of files and figures could do to a terminal.
     fn show(&self) {
         let (word, texts) = match self.problems.is_empty() {
             true => ("ok", std::slice::from_ref(&self.fine)),
@@ -81,19 +100,19 @@ impl VerifiedCheck {
         };
         for (at, text) in texts.iter().enumerate() {
             let (word, name) = if at == 0 { (word, self.name) } else { ("", "") };
-            screen::result(&format!("  {word:<6}{name:<10}{text}\n"));
+            screen::result(&format!("  {word:<6}{name:<10}{}\n", one_line(text)));
         }
     }
 }
 
 fn files(folder: &Path) -> Result<VerifiedCheck, CommandFailure> {
-    let changed = changed_files(folder)?;
-    let fine = match changed {
-        Some(_) => "all files are as they were packed",
-        None => "not packed: that no file was changed is not known",
-    };
-    let problems = changed.unwrap_or_default();
-    Ok(VerifiedCheck { name: "files", fine: fine.to_owned(), problems })
+    Ok(changed_files(folder)?.map_or_else(
+        || VerifiedCheck {
+            fine: "not packed: that no file was changed is not known".to_owned(),
+            ..VerifiedCheck::of_files(Vec::new())
+        },
+        VerifiedCheck::of_files,
+    ))
 }
 
 fn runs(folder: &Path, study: &RecordedStudy) -> VerifiedCheck {
@@ -107,7 +126,7 @@ fn runs(folder: &Path, study: &RecordedStudy) -> VerifiedCheck {
 
 fn table(folder: &Path, study: &RecordedStudy) -> VerifiedCheck {
     let file = study_file::TABLE;
-    let there = std::fs::read_to_string(folder.join(file)).unwrap_or_default();
+    let there = recorded_text(&folder.join(file)).unwrap_or_default();
     let problems = match there == study_table(study) {
         true => Vec::new(),
         false => vec![format!("{file} is not what the records give")],
@@ -137,7 +156,7 @@ fn analysis(folder: &Path, study: &RecordedStudy) -> Result<VerifiedCheck, Comma
     let file = study_file::ANALYSIS;
     let computed: Value = serde_json::from_str(&json_of(&StudyComparison::of(study))?)
         .map_err(CommandFailure::environment)?;
-    let there = std::fs::read_to_string(folder.join(file)).map_err(|error| error.to_string());
+    let there = recorded_text(&folder.join(file)).map_err(|error| error.to_string());
     let there = there
         .and_then(|text| serde_json::from_str::<Value>(&text).map_err(|error| error.to_string()));
     let mut compared = FiguresCompared::default();
