@@ -25,6 +25,7 @@ mod steadiness;
 mod story;
 mod sweep_story;
 mod tail;
+mod trace_json;
 
 pub mod advice;
 pub mod charts;
@@ -37,3 +38,4 @@ pub use format::{one_line, percent};
 pub use lock_tree::{lock_summary, lock_tree};
 pub use plain::plain_json;
 pub use terminal::{SweepRow, TerminalOptions};
+pub use trace_json::trace_json;

@@ -1,7 +1,7 @@
 //! Chains of waits for locks in words.
 
 use dbtime_model::Part;
-use dbtime_model::record::{BudgetLockChain, BudgetLockHolder, ChainCause};
+use dbtime_model::record::{BudgetLockChain, BudgetLockHolder, ChainCause, MAX_CHAIN_DEPTH};
 
 /// What the last holder of a chain did, or why nothing is known of it.
 fn cause_text(cause: ChainCause) -> String {
@@ -20,7 +20,8 @@ fn cause_text(cause: ChainCause) -> String {
 }
 
 /// The lines of a chain: who waited, below it who had the lock, and behind the last what that did.
-/// Each is indented below the one that waited for it.
+/// Each is indented below the one that waited for it, but for those deeper than any chain is
+/// followed: a record may say anything.
 pub(crate) fn lines(chain: &BudgetLockChain) -> Vec<String> {
     let cause = cause_text(chain.cause);
     let mut names = chain.statements.clone();
@@ -34,7 +35,7 @@ pub(crate) fn lines(chain: &BudgetLockChain) -> Vec<String> {
     }
     let line = |(depth, name): (usize, &String)| match depth {
         0 => name.clone(),
-        _ => format!("{}└ {name}", "  ".repeat(depth - 1)),
+        _ => format!("{}└ {name}", "  ".repeat(depth.min(MAX_CHAIN_DEPTH) - 1)),
     };
     names.iter().enumerate().map(line).collect()
 }
@@ -65,5 +66,7 @@ mod tests {
         assert_eq!(chain(&["update", "commit"], ChainCause::ServerThread), expected);
         assert_eq!(chain(&[], ChainCause::Others), ["others"]);
         assert_eq!(chain(&["update"], ChainCause::NotKnown), ["update", "└ not known"]);
+        let deep = chain(&[""; 100], ChainCause::Others);
+        assert!(deep.iter().all(|line| line.len() < 40), "{deep:?}");
     }
 }

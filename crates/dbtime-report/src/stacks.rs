@@ -91,7 +91,8 @@ impl StackView<'_> {
     pub(crate) fn top(&self, most: usize) -> Vec<TopFunction> {
         let mut sums = BTreeMap::<(String, String, String), u64>::new();
         for stack in self.stacks {
-            *sums.entry(self.innermost(stack)).or_default() += stack.weight;
+            let sum = sums.entry(self.innermost(stack)).or_default();
+            *sum = sum.saturating_add(stack.weight);
         }
         let all = self.all().max(1);
         let mut top: Vec<_> = sums

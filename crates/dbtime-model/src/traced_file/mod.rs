@@ -146,15 +146,26 @@ const DAMAGED: &str = "the recording is damaged; restore it from a copy, or reco
 /// What is wrong with what has an instant or a length that no clock shows.
 const IMPOSSIBLE: &str = "it has a time of more than a century";
 
-/// What was read, unless no clock can have shown its times: views count and subtract by them.
+/// More waits for files are in no sums: the kernel's side has 8192 rows of them.
+const MAX_FILE_WAITS: usize = 1 << 16;
+
+/// What was read, unless no clock can have shown its times, by which views count and subtract, or
+/// it has more rows than are ever compared with each other.
 fn possible(part: RecordedPart) -> Result<RecordedPart, &'static str> {
-    let is_possible = match &part {
-        RecordedPart::Requests(requests) => requests.iter().all(TracedRequest::is_possible),
+    let (is_possible, file_waits) = match &part {
+        RecordedPart::Requests(requests) => (requests.iter().all(TracedRequest::is_possible), 0),
         RecordedPart::End(end) => {
-            end.length.is_possible() && end.added_up.is_none_or(Nanos::is_possible)
+            let is_possible =
+                end.length.is_possible() && end.added_up.is_none_or(Nanos::is_possible);
+            let rows = end.totals.statements.iter();
+            (is_possible, rows.map(|row| row.totals.files.len()).sum())
         }
     };
-    if is_possible { Ok(part) } else { Err(IMPOSSIBLE) }
+    match is_possible {
+        false => Err(IMPOSSIBLE),
+        true if file_waits > MAX_FILE_WAITS => Err("it has more waits for files than are counted"),
+        true => Ok(part),
+    }
 }
 
 impl From<io::Error> for TraceFileError {

@@ -20,6 +20,8 @@ pub(super) fn forest_lines(rows: &[(String, [f64; 3])], margin_pct: f64) -> Vec<
     let line = |(name, change): &(String, [f64; 3])| {
         let mut drawing = vec![' '; DRAWING];
         let [change, low, high] = change.map(at);
+        // The ends of an interval that is no number are anywhere.
+        let high = high.max(low);
         drawing[at(-margin_pct)] = ':';
         drawing[at(margin_pct)] = ':';
         drawing[middle] = '|';

@@ -187,7 +187,7 @@ pub fn ledger_lines(ledger: &TraceLedger) -> String {
         vanished => text.push_str(&format!(" + {vanished} whose connection was gone")),
     }
     text.push('\n');
-    if ledger.streamed + ledger.dropped + ledger.not_streamed > 0 {
+    if ledger.for_stream() > 0 {
         let [streamed, dropped] = [ledger.streamed, ledger.dropped].map(count);
         text.push_str(&format!("stream       {streamed} handed on + {dropped} dropped"));
         if ledger.not_streamed > 0 {

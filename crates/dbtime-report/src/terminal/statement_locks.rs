@@ -3,6 +3,8 @@
 use super::requests::connection_name;
 use crate::format::{clean, counted, us};
 use dbtime_model::Nanos;
+use dbtime_model::units::count_sum;
+use std::collections::BTreeSet;
 
 /// Holders that are shown of a statement, and connections of a holder.
 const MAX_HOLDERS: usize = 3;
@@ -32,6 +34,8 @@ pub struct StatementLocks {
     pub release: LockRelease,
     /// Who let it go: connections by their names, in the order in which they waited for longest.
     pub connections: Vec<String>,
+    /// The same, for a recording may have more than can be compared with each other.
+    known: BTreeSet<String>,
     /// How often.
     pub count: u64,
     /// For how long in all.
@@ -43,13 +47,14 @@ pub struct StatementLocks {
 impl StatementLocks {
     /// None yet.
     pub fn new(statement: String, lock: String, release: LockRelease) -> Self {
-        let (connections, length, longest) = (Vec::new(), Nanos::ZERO, Nanos::ZERO);
-        Self { statement, lock, release, connections, count: 0, length, longest }
+        let (connections, known) = (Vec::new(), BTreeSet::new());
+        let (length, longest) = (Nanos::ZERO, Nanos::ZERO);
+        Self { statement, lock, release, connections, known, count: 0, length, longest }
     }
 
     /// Adds some waits.
     pub fn add(&mut self, count: u64, length: Nanos, longest: Nanos) {
-        self.count += count;
+        self.count = self.count.saturating_add(count);
         self.length += length;
         self.longest = self.longest.max(longest);
     }
@@ -57,7 +62,7 @@ impl StatementLocks {
     /// One that let go, by the server's number where that is known, or by dbtime's own.
     pub fn add_connection(&mut self, server_id: Option<u64>, own: u64) {
         let name = connection_name(server_id, own);
-        if !self.connections.contains(&name) {
+        if self.known.insert(name.clone()) {
             self.connections.push(name);
         }
     }
@@ -96,9 +101,8 @@ pub(super) fn lock_lines(statement: &str, all: &[StatementLocks]) -> Vec<String>
     let (shown, rest) = own.split_at(own.len().min(MAX_HOLDERS));
     let mut lines: Vec<String> = shown.iter().map(|one| one.line()).collect();
     if !rest.is_empty() {
-        let length = Nanos(rest.iter().map(|one| one.length.0).sum());
-        let times = rest.iter().map(|one| one.count).sum();
-        let length = us(length.as_micros());
+        let times = count_sum(rest.iter().map(|one| one.count));
+        let length = us(rest.iter().map(|one| one.length).sum::<Nanos>().as_micros());
         lines.push(format!("further locks: {length}, {}", counted(times, "time")));
     }
     lines
@@ -135,5 +139,8 @@ mod tests {
         ];
         assert_eq!(lines, expected);
         assert!(lock_lines("SELECT ?", &all).is_empty());
+        let mut most = vec![locks(LockRelease::Unknown, 0, 1); 5];
+        most.iter_mut().for_each(|one| one.add(u64::MAX, Nanos(u64::MAX), Nanos(u64::MAX)));
+        assert!(lock_lines("UPDATE t", &most)[3].ends_with("1.84e19 times"));
     }
 }

@@ -1,6 +1,7 @@
 //! What traced statements came to: averages, parts, distributions, and who had the CPU.
 
 use super::statement_locks::{StatementLocks, lock_lines};
+use super::statement_sums::{by_fingerprint, locks_by_fingerprint};
 use super::style::{ReportPage, TextRole};
 use super::table::{ReportTable, TextCell, TextColumn};
 use super::{COLUMNS, PageStyle};
@@ -8,12 +9,17 @@ use crate::files::{file_name, files_of, longest};
 use crate::format::{NONE, clean, count, percent, rate, us, wrap};
 use crate::replaced::what_rows_lack;
 use dbtime_model::traced::QueryCache;
+use dbtime_model::traced_file::TraceEnd;
 use dbtime_model::traced_files::FileWait;
 use dbtime_model::traced_totals::{COARSE_BUCKETS, Preemption, TraceTotals, TracedTotals};
+use dbtime_model::units::count_sum;
 use dbtime_model::{Nanos, Part};
 
 /// The longest bar of a distribution, in signs.
 const BAR_COLUMNS: u64 = 40;
+
+/// That of a part. Parts may overlap, and those of a recording may say anything.
+const PART_COLUMNS: f64 = 20.0;
 
 /// Names in the table of those who had the CPU.
 const MAX_ROWS: usize = 15;
@@ -42,6 +48,20 @@ pub struct TracedReport<'a> {
     pub only_counted: Nanos,
     /// The step of the distributions; zero: powers of two.
     pub step: Nanos,
+}
+
+impl<'a> TracedReport<'a> {
+    /// Of what stands at the end of a trace, whose distributions have this step.
+    pub fn of(end: &'a TraceEnd, step: Nanos) -> Self {
+        Self {
+            totals: &end.totals,
+            statements: by_fingerprint(&end.totals),
+            locks: locks_by_fingerprint(&end.totals),
+            length: end.added_up.unwrap_or(end.length),
+            only_counted: end.added_up.map_or(Nanos::ZERO, |added_up| end.length - added_up),
+            step,
+        }
+    }
 }
 
 /// The report of a trace.
@@ -92,7 +112,7 @@ fn kinds(totals: &TracedTotals) -> Vec<(&'static str, TraceTotals)> {
     let mut kinds = vec![("all statements", totals.all())];
     let cached = |state| totals.of(|row| row.cache == state);
     let (hits, misses) = (cached(QueryCache::Hit), cached(QueryCache::Miss));
-    if hits.count + misses.count > 0 {
+    if hits.count > 0 || misses.count > 0 {
         kinds.extend([("query-cache hits", hits), ("query-cache misses", misses)]);
     }
     kinds.push(("pre-empted", totals.of(|row| row.was_preempted)));
@@ -212,7 +232,7 @@ fn parts(all: &TraceTotals, page: &mut ReportPage) {
         let ns = all.parts.get(part);
         if ns > 0 {
             let share = ns as f64 / whole;
-            let bar = "█".repeat((share * 20.0).round() as usize);
+            let bar = "█".repeat((share.min(1.0) * PART_COLUMNS).round() as usize);
             table.row(vec![
                 part.name().into(),
                 mean(ns as f64).into(),
@@ -260,10 +280,15 @@ fn distribution(title: &str, totals: &TraceTotals, step: Nanos, page: &mut Repor
         let is_open = step > Nanos::ZERO && index + 1 == COARSE_BUCKETS;
         let value = format!("{}{value}", if is_open { ">= " } else { "" });
         let counted = totals.coarse.of(index);
-        let bar = (counted * BAR_COLUMNS + totals.count / 2).checked_div(totals.count).unwrap_or(0);
-        let bar = "@".repeat(bar as usize);
+        let bar = "@".repeat(bar_columns(counted, totals.count));
         page.line(&format!("{value:>16} |{bar:<40} {counted}"));
     }
+}
+
+/// The length of a bar for so many of all; a recording may say that there are more of them.
+fn bar_columns(counted: u64, all: u64) -> usize {
+    let rounded = u128::from(counted) * u128::from(BAR_COLUMNS) + u128::from(all / 2);
+    rounded.checked_div(all.into()).unwrap_or(0).min(BAR_COLUMNS.into()) as usize
 }
 
 fn preemptors(totals: &TracedTotals, page: &mut ReportPage) {
@@ -304,8 +329,8 @@ fn tallies(
     if !rest.is_empty() {
         let mut more = vec![String::new(); names.len()];
         "(more)".clone_into(&mut more[0]);
-        let times = rest.iter().map(|(_, times, _)| times).sum();
-        add(&more, times, Nanos(rest.iter().map(|(.., time)| time.0).sum()));
+        let times = count_sum(rest.iter().map(|(_, times, _)| *times));
+        add(&more, times, rest.iter().map(|(.., time)| *time).sum());
     }
     page.table(&table);
 }
@@ -388,6 +413,22 @@ mod tests {
         let nothing = TracedTotals::default();
         let nothing = trace_summary(&report(&nothing), false);
         assert!(nothing.contains("0 in 2.0 s") && !nothing.contains("Distribution"), "{nothing}");
+    }
+
+    #[test]
+    fn counts_and_times_of_a_stranger_have_a_place_in_every_line() {
+        let mut odd = row("SELECT 1", true, 1, &[(6, u64::MAX), (7, 1_000_000_000_000)]);
+        odd.totals.parts = Parts::of(&[(Part::Cpu, i64::MAX), (Part::Lock, i64::MAX)]);
+        let preemptor = Preemption { name: None, count: u64::MAX, length: Nanos(u64::MAX) };
+        let totals = TracedTotals {
+            statements: vec![odd],
+            preemptors: vec![preemptor; MAX_ROWS + 2],
+            ..TracedTotals::default()
+        };
+        let text = trace_summary(&report(&totals), false);
+        assert!(text.lines().all(|line| line.chars().count() < 2 * COLUMNS), "{text}");
+        assert!(text.contains(&"@".repeat(40)) && !text.contains(&"@".repeat(41)), "{text}");
+        assert_eq!([bar_columns(1, 0), bar_columns(1, 2), bar_columns(9, 2)], [0, 20, 40]);
     }
 
     #[test]

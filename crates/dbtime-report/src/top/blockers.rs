@@ -136,11 +136,11 @@ fn text_of(link: &BlockerLink, columns: usize) -> String {
 pub(super) fn links(waits: &[LockWait]) -> Vec<BlockerLink> {
     let edges = edges(waits);
     let length =
-        |holder: &Option<u64>| edges[holder].values().map(|waits| waits.length.0).sum::<u64>();
+        |holder: &Option<u64>| edges[holder].values().map(|waits| waits.length).sum::<Nanos>();
     let own = waited(&edges);
     let is_root = |holder: &Option<u64>| {
         let own = holder.and_then(|holder| own.get(&holder));
-        own.is_none_or(|own| own.0.saturating_mul(ROOT) <= length(holder))
+        own.is_none_or(|own| own.0.saturating_mul(ROOT) <= length(holder).0)
     };
     let mut holders: Vec<&Option<u64>> = edges.keys().collect();
     // Of those that waited for each other one has to stand above.

@@ -9,7 +9,7 @@ use crate::format::{count, if_any, percent, rate, us, wrap};
 use crate::replaced::what_rows_lack;
 use crate::terminal::connection_name;
 use dbtime_model::traced::TracedRequest;
-use dbtime_model::traced_totals::TraceTotals;
+use dbtime_model::traced_totals::{COARSE_BUCKETS, TraceTotals};
 use dbtime_model::{Nanos, Part};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -89,7 +89,7 @@ fn parts(totals: &TraceTotals, columns: usize, in_color: bool) -> Vec<Line<'stat
             let share = ns / totals.response.0.max(1) as f64;
             let mean_us = ns / 1e3 / totals.count.max(1) as f64;
             let sign = if mean_us < 0.0 { "−" } else { "" };
-            let cells = (share.max(0.0) * room).round() as usize;
+            let cells = (share.clamp(0.0, 1.0) * room).round() as usize;
             let letter = letter_of(part).to_string();
             Line::from(vec![
                 Piece::raw(format!(
@@ -109,7 +109,7 @@ fn distribution(totals: &TraceTotals, columns: usize) -> Vec<Line<'static>> {
     let Some((first, last)) = totals.coarse.ends() else { return Vec::new() };
     let most = totals.coarse.iter().map(|(_, count)| count).max().unwrap_or_default().max(1);
     let room = columns.saturating_sub(32).min(50) as f64;
-    (first..=last)
+    (first..=last.min(COARSE_BUCKETS - 1))
         .map(|bucket| {
             let from = if bucket == 0 { 0 } else { 1u64 << bucket };
             let held = totals.coarse.of(bucket);

@@ -1,12 +1,12 @@
 //! From what is captured to what the screen shows.
 
-use crate::commands::trace::statement_sums::by_fingerprint;
 use crate::exit::CommandFailure;
 use dbtime_lab::tracing::TraceSession;
 use dbtime_machine::now;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_totals::{TraceTotals, TracedTotals};
 use dbtime_model::{MonoNanos, Nanos};
+use dbtime_report::terminal::by_fingerprint;
 use dbtime_report::top::{LockParty, LockWait, LoginScene, Span, TopScene};
 use std::collections::VecDeque;
 

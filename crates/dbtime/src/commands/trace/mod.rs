@@ -3,8 +3,6 @@
 mod holder_notes;
 mod live;
 mod replay;
-pub(super) mod statement_sums;
-mod summary_json;
 mod view;
 
 use crate::cli::TraceArgs;

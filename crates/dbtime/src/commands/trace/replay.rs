@@ -4,10 +4,11 @@ use super::view::TraceView;
 use crate::cli::TraceArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::screen;
+use dbtime_model::Nanos;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::{RecordedPart, TraceBegin, TraceEnd, TraceFileError, TraceReader};
-use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::trace::{LiteralFilter, is_statement};
+use dbtime_report::terminal::ThroughputTicks;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
@@ -23,11 +24,14 @@ pub(super) fn run(args: &TraceArgs, file: &Path) -> Result<ProcessExit, CommandF
     view.begin(&begin)?;
     let keeps_texts = args.raw_sql || !begin.raw_sql;
     let mut literals = LiteralFilter::new(keeps_texts, args.matching.as_deref());
-    let mut ticks = ReplayTicks { every: args.every, due: begin.since + args.every, count: 0 };
+    let mut ticks = ThroughputTicks::new(begin.since, args.every);
     while let Some(part) = reader.next().map_err(failed)? {
         match part {
             RecordedPart::Requests(requests) if args.summary && !args.json => {
-                requests.iter().for_each(|request| ticks.take(request, begin.since));
+                let lines = throughput(&requests, &mut ticks);
+                if !lines.is_empty() {
+                    screen::result(&lines);
+                }
             }
             RecordedPart::Requests(mut requests) => {
                 requests.iter_mut().for_each(|request| literals.request(request));
@@ -78,20 +82,11 @@ fn refuse_what_was_not_recorded(
 }
 
 /// Throughput, every so often, of what is in the file.
-struct ReplayTicks {
-    every: Nanos,
-    due: MonoNanos,
-    count: u64,
-}
-
-impl ReplayTicks {
-    fn take(&mut self, request: &TracedRequest, since: MonoNanos) {
-        while request.end >= self.due {
-            let rate = self.count as f64 / self.every.as_secs();
-            let at = (self.due - since).as_secs();
-            screen::result(&format!("{at:>18.1} s   throughput {rate:.0} queries/sec\n"));
-            (self.due, self.count) = (self.due + self.every, 0);
-        }
-        self.count += u64::from(is_statement(request.protocol, request.command));
+fn throughput(requests: &[TracedRequest], ticks: &mut ThroughputTicks) -> String {
+    let mut lines = String::new();
+    for request in requests {
+        let is_statement = is_statement(request.protocol, request.command);
+        ticks.take(request.end, is_statement, &mut lines);
     }
+    lines
 }

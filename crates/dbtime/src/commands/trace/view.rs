@@ -1,7 +1,5 @@
 //! What is printed of requests, as they come or from a recording.
 
-use super::statement_sums::{by_fingerprint, locks_by_fingerprint};
-use super::summary_json;
 use crate::cli::TraceArgs;
 use crate::exit::CommandFailure;
 use crate::screen;
@@ -13,6 +11,7 @@ use dbtime_report::terminal::{
     TracedReport, cost_line, ledger_lines, request_heading, request_line, trace_histogram,
     trace_summary,
 };
+use dbtime_report::trace_json;
 
 /// The chosen view.
 pub(super) struct TraceView<'a> {
@@ -108,17 +107,9 @@ impl<'a> TraceView<'a> {
 
     /// What stands below all.
     pub(super) fn end(mut self, end: &TraceEnd, step: Nanos) -> Result<(), CommandFailure> {
-        let report = || TracedReport {
-            statements: by_fingerprint(&end.totals),
-            locks: locks_by_fingerprint(&end.totals),
-            totals: &end.totals,
-            length: end.added_up.unwrap_or(end.length),
-            only_counted: end.added_up.map_or(Nanos::ZERO, |added_up| end.length - added_up),
-            step,
-        };
+        let report = || TracedReport::of(end, step);
         if self.args.summary && self.args.json {
-            let line =
-                summary_json::summary(&report(), end).map_err(CommandFailure::environment)?;
+            let line = trace_json(&report(), end).map_err(CommandFailure::environment)?;
             screen::json(&(line + "\n"));
             return Ok(());
         }

@@ -1,11 +1,11 @@
 //! Sums of statements whose texts are the same but for literals.
 
+use super::statement_locks::{LockRelease, StatementLocks};
 use dbtime_model::traced_totals::{StatementName, TraceTotals, TracedLockHolder, TracedTotals};
-use dbtime_report::terminal::{LockRelease, StatementLocks};
 use std::collections::BTreeMap;
 
 /// What statements come to whose texts are the same but for literals.
-pub(in crate::commands) fn by_fingerprint(totals: &TracedTotals) -> Vec<(String, TraceTotals)> {
+pub fn by_fingerprint(totals: &TracedTotals) -> Vec<(String, TraceTotals)> {
     let mut sums = BTreeMap::<String, TraceTotals>::new();
     for row in &totals.statements {
         let name = name_of(&row.name);
@@ -15,7 +15,7 @@ pub(in crate::commands) fn by_fingerprint(totals: &TracedTotals) -> Vec<(String,
 }
 
 /// Whose locks they waited for, those first that were waited for longest; by the same names.
-pub(in crate::commands) fn locks_by_fingerprint(totals: &TracedTotals) -> Vec<StatementLocks> {
+pub(super) fn locks_by_fingerprint(totals: &TracedTotals) -> Vec<StatementLocks> {
     let mut sums = BTreeMap::<_, StatementLocks>::new();
     for row in &totals.lock_waits {
         let statement = name_of(&row.statement);

@@ -1,12 +1,12 @@
 //! The sums of a trace as one JSON document. Times are microseconds; statements are without their
 //! literals.
 
+use crate::terminal::{LockRelease, StatementLocks, TracedReport};
 use dbtime_model::Nanos;
 use dbtime_model::traced_file::TraceEnd;
 use dbtime_model::traced_json::{FileJson, LedgerJson, PartsJson};
 use dbtime_model::traced_ledger::TraceCost;
 use dbtime_model::traced_totals::{Preemption, ReplacedStatements, TraceTotals};
-use dbtime_report::terminal::{LockRelease, StatementLocks, TracedReport};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -64,7 +64,7 @@ struct LockWaitJson<'a> {
 ///
 /// # Errors
 /// None but a bug's.
-pub(super) fn summary(report: &TracedReport<'_>, end: &TraceEnd) -> serde_json::Result<String> {
+pub fn trace_json(report: &TracedReport<'_>, end: &TraceEnd) -> serde_json::Result<String> {
     let mut rows: Vec<_> = report.statements.iter().filter(|(_, row)| row.count > 0).collect();
     rows.sort_by_key(|(_, row)| std::cmp::Reverse(row.response));
     let all = report.totals.all();
