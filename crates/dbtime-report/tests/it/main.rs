@@ -3,6 +3,8 @@
 mod browser;
 mod compare;
 mod counters;
+mod every_view;
+mod extremes;
 mod fixtures;
 mod html;
 mod processes;

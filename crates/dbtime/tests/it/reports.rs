@@ -1,6 +1,6 @@
 //! `report` and `compare`: from records of this version, of older and newer ones, and damaged ones.
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, names};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -44,6 +44,43 @@ fn the_html_is_one_file_that_needs_no_network() {
     sandbox.run("report a --html no/own.html").refused(3, &["cannot write no/own.html"]);
     sandbox.run("report a --html tmp").refused(3, &["cannot write tmp"]);
     assert_eq!(sandbox.left(), ["a", "b", "own.html", "small.toml", "t.db"]);
+}
+
+#[test]
+fn a_link_in_a_record_is_replaced_and_one_that_was_named_is_followed() {
+    let (sandbox, _) = recorded();
+    let theirs = sandbox.path("theirs");
+    fs::write(&theirs, "theirs").expect("written");
+    let page = sandbox.path("a/report.html");
+    let link = |at: &Path| {
+        fs::remove_file(at).unwrap_or_default();
+        std::os::unix::fs::symlink(&theirs, at).expect("a link");
+    };
+    link(&page);
+    sandbox.run("report a").fine().prints(&["Report: a/report.html\n"]);
+    assert!(page.symlink_metadata().expect("a page").is_file());
+    assert_eq!(fs::read_to_string(&theirs).expect("a text"), "theirs");
+    let named = sandbox.path("named.html");
+    link(&named);
+    sandbox.run("report a --html named.html").fine();
+    assert!(named.symlink_metadata().expect("a link").is_symlink());
+    assert!(fs::read_to_string(&theirs).expect("a page").contains("<svg"));
+    // Of a folder nothing half-written stays.
+    fs::remove_file(&page).expect("removed");
+    fs::create_dir(&page).expect("a folder");
+    sandbox.run("report a").refused(3, &["cannot write a/report.html"]);
+    let left = names(&sandbox.path("a"));
+    assert!(!left.iter().any(|name| name.contains("partial")), "{left:?}");
+}
+
+#[test]
+fn a_pipe_in_a_record_is_not_waited_for() {
+    let (sandbox, _) = recorded();
+    let series = sandbox.path("a/series.csv");
+    fs::remove_file(&series).expect("removed");
+    let made = std::process::Command::new("mkfifo").arg(&series).status().expect("coreutils");
+    assert!(made.success());
+    sandbox.run("report a").refused(3, &["series.csv", "no regular file"]);
 }
 
 #[test]

@@ -1,7 +1,11 @@
 //! Studies as folders: handed on, verified, and those that are shipped.
 
+use crate::running::Running;
 use crate::sandbox::{Sandbox, names};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::process::Signal;
 use std::fs;
+use std::io::{PipeReader, PipeWriter, Write};
 
 const STUDY: &str = r#"
 run = "values1 --target null:?service=20ms --time 1s --warmup 0s"
@@ -45,6 +49,105 @@ fn a_packed_study_is_verified_and_a_changed_figure_is_named() {
     fs::write(sandbox.path("text.tar.gz"), "no archive").expect("written");
     sandbox.run("study verify text.tar.gz").refused(3, &["text.tar.gz cannot be read as a packed"]);
     sandbox.run("study verify nowhere").refused(3, &["holds no study"]);
+}
+
+/// A packed study of one run a block, `two.tar.gz`.
+fn packed() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("two.toml", STUDY);
+    sandbox.run("study run two.toml --out two --quiet").fine();
+    sandbox.run("study pack two").fine();
+    sandbox
+}
+
+/// Packs a folder of the sandbox with tar(1), and further paths behind it.
+fn tar(sandbox: &Sandbox, archive: &str, words: &str) {
+    let mut command = std::process::Command::new("tar");
+    command.args(["-P", "-czf", archive]).args(words.split(' ')).current_dir(sandbox.path(""));
+    assert!(command.status().expect("tar").success(), "tar {words}");
+}
+
+#[test]
+fn an_archive_has_what_was_packed_and_nothing_else() {
+    let sandbox = packed();
+    let verify = |archive: &str| sandbox.run(&format!("study verify {archive}"));
+    // As anybody may pack it again, folders and all.
+    tar(&sandbox, "again.tar.gz", "two");
+    verify("again.tar.gz").fine().prints(&["all files are as they were packed"]);
+    std::os::unix::fs::symlink("/etc/passwd", sandbox.path("two/link")).expect("a link");
+    fs::write(sandbox.path("note"), "theirs").expect("written");
+    let transform = "--transform=s,^note,two/../../note,";
+    tar(&sandbox, "odd.tar.gz", &format!("two {transform} note two/plan.json"));
+    let found = verify("odd.tar.gz");
+    found.exits(1);
+    let found = found.prints(&[
+        "Archive odd.tar.gz",
+        "WRONG files",
+        "two/link is a link, and was not packed",
+        "two/../../note was added",
+        "two/plan.json is there twice",
+    ]);
+    assert!(!found.out.contains("as they were packed"), "{found:?}");
+    // Of an archive nothing is left, nor of what leads out of it.
+    assert!(names(&sandbox.path("tmp")).is_empty(), "{:?}", names(&sandbox.path("tmp")));
+    let all = ["again.tar.gz", "note", "odd.tar.gz", "two", "two.tar.gz", "two.toml"];
+    assert_eq!(sandbox.left(), all);
+    // Unpacked by somebody, the link is named too.
+    let found = sandbox.run("study verify two");
+    found.exits(1);
+    found.prints(&["link is no file, and was not packed"]);
+}
+
+#[test]
+fn a_bomb_is_not_unpacked() {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("bomb")).expect("a folder");
+    sandbox.write(
+        "bomb/manifest.json",
+        r#"{ "schema": 1, "dbtime": "1", "packed_at": "",
+             "files": [{ "path": "zeros", "bytes": 70000000, "sha256": "" }] }"#,
+    );
+    let zeros = fs::File::create(sandbox.path("bomb/zeros")).expect("a file");
+    zeros.set_len(70_000_000).expect("a hole");
+    tar(&sandbox, "bomb.tar.gz", "bomb");
+    sandbox.run("study verify bomb.tar.gz").refused(3, &["more than 200 times the archive's size"]);
+    assert!(names(&sandbox.path("tmp")).is_empty());
+}
+
+/// A pipe for what a process prints, so full that it blocks there.
+fn full_pipe() -> (PipeReader, PipeWriter) {
+    let (reader, mut writer) = std::io::pipe().expect("a pipe");
+    let flags = fcntl_getfl(&writer).expect("flags");
+    fcntl_setfl(&writer, flags | OFlags::NONBLOCK).expect("flags");
+    for some in [4096, 1] {
+        while let Ok(written) = writer.write(&vec![b'.'; some]) {
+            assert!(written > 0);
+        }
+    }
+    fcntl_setfl(&writer, flags).expect("flags");
+    (reader, writer)
+}
+
+#[test]
+fn an_unpacked_study_goes_with_a_signal_and_after_a_kill_with_the_next() {
+    let sandbox = packed();
+    let tmp = sandbox.path("tmp");
+    for signal in [Signal::TERM, Signal::INT, Signal::KILL] {
+        // It is there until all has been printed, which is never.
+        let (_reader, writer) = full_pipe();
+        let mut command = sandbox.command("study verify two.tar.gz");
+        command.stdout(writer);
+        let verify = Running::start("study verify two.tar.gz", command);
+        sandbox.wait_for(&["tmp", "dbtime-", "two", "plan.json"]);
+        verify.signal(signal);
+        let code = verify.end().code;
+        match signal == Signal::KILL {
+            false => assert_eq!((code, names(&tmp).len()), (Some(3), 0), "{signal:?}"),
+            true => assert_eq!((code, names(&tmp).len()), (None, 1)),
+        }
+    }
+    sandbox.run("study verify two.tar.gz").fine();
+    assert!(names(&tmp).is_empty(), "{:?}", names(&tmp));
 }
 
 /// Whatever server they are of: what is wrong with a file is seen when it is planned.

@@ -11,7 +11,7 @@ use dbtime_report::terminal::{
     TracedReport, cost_line, ledger_lines, request_heading, request_line, trace_histogram,
     trace_summary,
 };
-use dbtime_report::trace_json;
+use dbtime_report::{one_line, trace_json};
 
 /// The chosen view.
 pub(super) struct TraceView<'a> {
@@ -46,7 +46,7 @@ impl<'a> TraceView<'a> {
             self.json = Some(writer.map_err(CommandFailure::environment)?);
             self.print_json();
         } else if args.summary && !args.json {
-            screen::result(&format!("Tracing started at {}\n", heading.clock));
+            screen::result(&format!("Tracing started at {}\n", one_line(&heading.clock)));
         } else if self.has_lines() && !args.json {
             screen::result(&request_heading());
         }
@@ -114,7 +114,7 @@ impl<'a> TraceView<'a> {
             return Ok(());
         }
         if self.args.summary {
-            screen::result(&format!("Tracing ended   at {}\n", end.clock));
+            screen::result(&format!("Tracing ended   at {}\n", one_line(&end.clock)));
             screen::result(&trace_summary(&report(), screen::has_color()));
         } else if self.args.histogram {
             screen::result(&trace_histogram(&end.totals, step));

@@ -8,6 +8,7 @@ use dbtime_model::traced::{
 };
 use dbtime_model::traced_files::{FileName, FileWait};
 use dbtime_model::traced_ledger::TraceLedger;
+use dbtime_model::traced_totals::{StatementName, StatementTotals, TraceTotals};
 use dbtime_model::{MonoNanos, Nanos, Part, Parts, WireProtocol};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -159,6 +160,43 @@ fn the_ledger_adds_up_in_every_form() {
     let text = shown(&sandbox, "trace it.trace");
     assert!(text.contains("+ 1 under way before + 3 whose connection was gone"), "{text}");
     sandbox.run("trace it.trace --strict").exits(4);
+}
+
+#[test]
+fn figures_of_a_stranger_have_views_of_a_bounded_length() {
+    let sandbox = Sandbox::new();
+    write_trace(&sandbox, &[full_of("DO 1"), full_of("DO 2")], TraceLedger::default());
+    let mut totals = TraceTotals {
+        count: 1,
+        response: Nanos(1),
+        parts: Parts::of(&[(Part::Cpu, 1_000_000_000_000)]),
+        ..TraceTotals::default()
+    };
+    totals.coarse.add_to(3, 1_000_000_000_000);
+    let name = StatementName::Text("DO ?".into());
+    let of_one = StatementTotals { totals, ..StatementTotals::nothing_of(name) };
+    let recording = |since: u64, end: u64| {
+        let mut recording = TestRecording::read(&sandbox.path("it.trace"));
+        recording.begin.since = MonoNanos(since);
+        recording.requests[1].end = MonoNanos(end);
+        recording.end.as_mut().expect("an end").totals.statements = vec![of_one.clone()];
+        recording.write(&sandbox.path("odd.trace"));
+    };
+    // A silence of 70 years.
+    recording(0, 1 << 61);
+    for view in ["", "--summary", "--histogram", "--json", "--summary --json"] {
+        let out = shown(&sandbox, &format!("trace odd.trace {view}"));
+        assert!(out.len() < 100_000, "{} bytes with {view:?}", out.len());
+    }
+    let out = shown(&sandbox, "trace odd.trace --summary");
+    assert!(out.contains("throughput 0 queries/sec since"), "{out}");
+    recording(1 << 63, 9);
+    let century = "a time of more than a century: the recording is damaged";
+    sandbox.run("trace odd.trace --summary").refused(3, &["line 1: it has", century]);
+    recording(0, u64::MAX);
+    let ran = sandbox.run("trace odd.trace --summary");
+    ran.exits(3);
+    ran.stderr_has(&["block 2: it has", century]);
 }
 
 /// A request of which every text is this one.
