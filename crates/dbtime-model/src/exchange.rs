@@ -58,3 +58,18 @@ pub struct ExchangeBatch {
     /// the same thread.
     pub transactions: Vec<DrivenTransaction>,
 }
+
+impl ExchangeBatch {
+    /// Whether clocks can have shown its instants; a file may say anything.
+    pub(crate) fn is_possible(&self) -> bool {
+        let exchanges = self.exchanges.iter().all(|exchange| {
+            let instants = [exchange.sent, exchange.read];
+            instants.into_iter().all(MonoNanos::is_possible) && exchange.late.is_possible()
+        });
+        let transactions = self.transactions.iter().all(|DrivenTransaction { sample, .. }| {
+            let instants = [sample.due, sample.ready, sample.sent, sample.done];
+            instants.into_iter().all(MonoNanos::is_possible) && sample.late.is_possible()
+        });
+        exchanges && transactions
+    }
+}

@@ -8,9 +8,12 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub};
 use std::str::FromStr;
 
-/// What no clock comes to: 146 years. Below it the difference of two instants and a duration may
-/// be added up as signed numbers.
-const IMPOSSIBLE_NS: u64 = 1 << 62;
+/// What no clock comes to: 73 years. Below it differences of instants and durations may be added
+/// up, a few at a time, as signed numbers.
+const IMPOSSIBLE_NS: u64 = 1 << 61;
+
+/// What is wrong with a part of a file that has such a time.
+pub(crate) const IMPOSSIBLE: &str = "it has a time of more than 73 years";
 
 /// A duration. Unit: nanoseconds. Differences saturate at zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -241,19 +241,19 @@ fn add_ways(slices: &mut [Parts], mut outside: i64, taking: Option<i64>) {
         last.add(Part::Client, taking);
         let early = -taking.min(0);
         last.add(Part::Wire, early);
-        outside -= taking + early;
+        outside = outside.wrapping_sub(taking + early);
     }
     add_wire(slices, outside);
 }
 
 /// Adds the way to and from the server to the first statement; what would make it less than nothing
-/// goes to the next.
+/// goes to the next. Parts of a recording may be anything: their sums wrap.
 fn add_wire(slices: &mut [Parts], mut wire: i64) {
     let count = slices.len();
     for (index, slice) in slices.iter_mut().enumerate() {
         let is_last = index + 1 == count;
-        let share = if is_last { wire } else { wire.max(-slice.total()) };
+        let share = if is_last { wire } else { wire.max(slice.total().wrapping_neg()) };
         slice.add(Part::Wire, share);
-        wire -= share;
+        wire = wire.wrapping_sub(share);
     }
 }

@@ -115,7 +115,8 @@ impl PendingTransaction {
 
 /// The driver's parts with those of the server in place of as much of `server_and_wire`.
 fn replaced(driven: &Parts, served: &Parts) -> Parts {
-    let rest = driven.get(Part::ServerAndWire) - served.total();
+    // What others have written wraps.
+    let rest = driven.get(Part::ServerAndWire).wrapping_sub(served.total());
     let mut parts = *served;
     for part in driven.measured().iter().filter(|part| *part != Part::ServerAndWire) {
         parts.add(part, driven.get(part));

@@ -119,7 +119,8 @@ impl ServedRequest {
             let time = Nanos(share(self.response.signed()).cast_unsigned());
             slice.close(time);
             time_left = time_left - time;
-            slice.measured().iter().for_each(|part| rest.add(part, -slice.get(part)));
+            let given = slice.measured().iter().map(|part| (part, slice.get(part)));
+            given.for_each(|(part, ns)| rest.add(part, ns.wrapping_neg()));
             slices.push(slice);
         }
         debug_assert_eq!(rest.total(), time_left.signed());

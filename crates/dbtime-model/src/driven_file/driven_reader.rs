@@ -7,6 +7,7 @@ use super::{
 };
 use crate::block_file::{BlockError, BlockReader, HEAD_BYTES};
 use crate::exchange::ExchangeBatch;
+use crate::units::IMPOSSIBLE;
 use std::io::{BufRead, Read, Seek, SeekFrom};
 
 /// Longer headings are none of ours.
@@ -63,6 +64,10 @@ impl<R: BufRead + Seek> DrivenReader<R> {
             Some((kind, _)) => Err(format!("it is of kind {kind}, which there is none of")),
         };
         let number = self.blocks.number();
+        let batch = match batch {
+            Ok(batch) if !batch.is_possible() => Err(IMPOSSIBLE.to_owned()),
+            batch => batch,
+        };
         let batch = batch.map_err(|error| DrivenFileError::Block { number, error })?;
         refuse_unnamed(&batch, &self.end.names)?;
         Ok(Some(batch))

@@ -24,6 +24,7 @@ use crate::traced::TracedRequest;
 use crate::traced_json::LedgerJson;
 use crate::traced_ledger::{TraceCost, TraceLedger};
 use crate::traced_totals::TracedTotals;
+use crate::units::IMPOSSIBLE;
 use crate::{MonoNanos, Nanos};
 use serde::{Deserialize, Serialize, Serializer};
 use std::io;
@@ -142,9 +143,6 @@ pub enum TraceFileError {
 }
 
 const DAMAGED: &str = "the recording is damaged; restore it from a copy, or record anew";
-
-/// What is wrong with what has an instant or a length that no clock shows.
-const IMPOSSIBLE: &str = "it has a time of more than a century";
 
 /// More waits for files are in no sums: the kernel's side has 8192 rows of them.
 const MAX_FILE_WAITS: usize = 1 << 16;

@@ -2,12 +2,13 @@
 
 use super::trace_lines::{LineEnd, TraceLineReader, read_line};
 use super::{
-    BLOCK_REQUESTS, END_KIND, IMPOSSIBLE, OLDEST_VERSION, REQUESTS_KIND, RecordedPart,
-    RecordingHeading, TraceBegin, TraceFileError, VERSION, possible,
+    BLOCK_REQUESTS, END_KIND, OLDEST_VERSION, REQUESTS_KIND, RecordedPart, RecordingHeading,
+    TraceBegin, TraceFileError, VERSION, possible,
 };
 use crate::block_file::{BlockError, BlockReader};
 use crate::traced::TracedRequest;
 use crate::traced_batch::RequestBatch;
+use crate::units::IMPOSSIBLE;
 use serde::Deserialize;
 use std::io::BufRead;
 

@@ -119,7 +119,7 @@ impl ChainWalk<'_> {
     fn split_span(&mut self, span: &ServedSpan, within: TimeStretch, ns: f64) {
         let positive = |part: &Part| span.parts.get(*part) > 0;
         let parts = || span.parts.measured().iter().filter(positive);
-        let whole: i64 = parts().map(|part| span.parts.get(part)).sum();
+        let whole = parts().map(|part| span.parts.get(part)).fold(0, i64::saturating_add);
         if ns <= 0.0 || whole <= 0 {
             return self.push_at(span.statement, ChainCause::Part(Part::Unexplained), ns);
         }
