@@ -132,7 +132,8 @@ fn block_target(plan: &StudyPlan, history: &StudyHistory) -> BlockTarget {
         StopRule::Precision { max_blocks, .. } => {
             let most = max_blocks.max(blocks);
             let target = blocks.saturating_add(looked).min(most);
-            BlockTarget::Blocks { blocks: target, is_last: blocks + looked > most }
+            let is_last = blocks.saturating_add(looked) > most;
+            BlockTarget::Blocks { blocks: target, is_last }
         }
         StopRule::Looks { looks } => {
             let look = looked + 1;

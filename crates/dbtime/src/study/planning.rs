@@ -28,6 +28,9 @@ const STEAL_PCT: f64 = 1.0;
 const FOREIGN_CPU_PCT: f64 = 10.0;
 const WAIT_S: f64 = 120.0;
 
+/// The most blocks of a study.
+const MOST_BLOCKS: u32 = 1000;
+
 /// How many times the blocks a study may take that ends by precision.
 const MAX_BLOCKS_FACTOR: u32 = 3;
 
@@ -223,8 +226,8 @@ fn baseline_first(
 fn design(document: &StudyDocument, cells: &[StudyCell]) -> Result<BlockDesign, CommandFailure> {
     let design = &document.design;
     let blocks = design.blocks.unwrap_or(BLOCKS);
-    if !(1..=1000).contains(&blocks) {
-        return Err(named("blocks", &blocks.to_string(), "write 1 to 1000"));
+    if !(1..=MOST_BLOCKS).contains(&blocks) {
+        return Err(named("blocks", &blocks.to_string(), format!("write 1 to {MOST_BLOCKS}")));
     }
     let stop = design.stop.as_deref().unwrap_or("fixed");
     let wrong = |why: &str| named("stop", stop, why);
@@ -232,10 +235,10 @@ fn design(document: &StudyDocument, cells: &[StudyCell]) -> Result<BlockDesign, 
         None if stop == "fixed" => StopRule::Fixed,
         Some(("precision", width)) => {
             let half_width_pct = 100.0 * margin(width).map_err(|why| wrong(&why))?;
-            let most = blocks.saturating_mul(MAX_BLOCKS_FACTOR);
-            let max_blocks = design.max_blocks.unwrap_or(most);
-            if max_blocks < blocks {
-                let why = format!("there are at least {blocks} blocks");
+            let max_blocks = design.max_blocks.unwrap_or(blocks * MAX_BLOCKS_FACTOR);
+            let most = MOST_BLOCKS * MAX_BLOCKS_FACTOR;
+            if !(blocks..=most).contains(&max_blocks) {
+                let why = format!("there are at least {blocks} blocks, and at most {most}");
                 return Err(named("max-blocks", &max_blocks.to_string(), why));
             }
             StopRule::Precision { half_width_pct, max_blocks }

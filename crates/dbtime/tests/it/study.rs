@@ -180,6 +180,11 @@ fn what_is_wrong_is_refused_before_the_first_run() {
             "run = \"values1\"\n[factors]\nworkers = [1, 2]\n[design]\nstop = \"looks:9\"\n",
             "write looks:2 to 5",
         ),
+        (
+            "run = \"values1\"\n[factors]\nworkers = [1, 2]\n[design]\n\
+             stop = \"precision:1%\"\nmax-blocks = 4000000000\n",
+            "at least 10 blocks, and at most 3000",
+        ),
     ] {
         sandbox.write("wrong.toml", text);
         sandbox.run("study run wrong.toml --out s").refused(2, &[why]);
