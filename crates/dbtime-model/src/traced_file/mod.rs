@@ -156,7 +156,7 @@ fn possible(part: RecordedPart) -> Result<RecordedPart, &'static str> {
             let is_possible =
                 end.length.is_possible() && end.added_up.is_none_or(Nanos::is_possible);
             let rows = end.totals.statements.iter();
-            (is_possible, rows.map(|row| row.totals.files.len()).sum())
+            (is_possible, rows.map(|row| row.totals.files.len()).sum::<usize>())
         }
     };
     match is_possible {

@@ -162,6 +162,13 @@ fn times_that_no_clock_shows_are_refused_in_any_form() {
 }
 
 #[test]
+fn a_line_without_an_end_is_not_kept_for_ever() {
+    let endless = io::BufReader::new(io::repeat(b'{'));
+    let error = TraceReader::begin(endless).expect_err("refused").to_string();
+    assert!(error.contains("longer than 64 MiB"), "{error}");
+}
+
+#[test]
 fn a_text_in_a_block_stands_for_so_many_requests_at_most() {
     let mut many = vec![request("SELECT", 5); BLOCK_REQUESTS + 1];
     let mut writer = crate::block_file::BlockWriter::begin(Vec::new(), &heading()).expect("memory");

@@ -239,7 +239,7 @@ fn since(args: &UsageArgs, file: &Path) -> Result<ProcessExit, CommandFailure> {
 
 fn read_saved(file: &Path) -> Result<SavedUsage, CommandFailure> {
     let wrong = |what: &str| CommandFailure::environment(format!("{}: {what}", file.display()));
-    let text = bounded_file::recorded_text(file).map_err(|error| wrong(&error.to_string()))?;
+    let text = bounded_file::written_text(file).map_err(|error| wrong(&error.to_string()))?;
     let is_no_sample = |error: serde_json::Error| {
         wrong(&format!("no sample that `dbtime usage --start` saved: {error}"))
     };

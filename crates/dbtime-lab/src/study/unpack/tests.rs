@@ -114,7 +114,9 @@ fn what_was_not_packed_is_named_and_not_unpacked() {
 #[test]
 fn a_bomb_is_refused_before_it_is_unpacked() {
     let place = tempfile::tempdir().expect("a folder");
-    for files in [&[("x", 1_000_000_000_000)][..], &[("x", u64::MAX), ("y", u64::MAX)]] {
+    let bombs: [&[(&str, u64)]; 2] =
+        [&[("x", 1_000_000_000_000)], &[("x", u64::MAX), ("y", u64::MAX)]];
+    for files in bombs {
         let manifest = manifest(files);
         let archive = archive(place.path(), &[file("fsync/manifest.json", &manifest)]);
         let error = unpack_study(&archive).expect_err("refused").to_string();
@@ -130,12 +132,11 @@ fn a_bomb_is_refused_before_it_is_unpacked() {
 #[test]
 fn a_manifest_names_files_of_its_own_folder_each_once() {
     let place = tempfile::tempdir().expect("a folder");
-    let twice = [("plan.json", 2), ("./plan.json", 2)];
-    let cases = [
-        (&[("../plan.json", 2)][..], "../plan.json is no path in the study"),
+    let cases: [(&[(&str, u64)], &str); 4] = [
+        (&[("../plan.json", 2)], "../plan.json is no path in the study"),
         (&[("/etc/passwd", 2)], "/etc/passwd is no path in the study"),
         (&[("", 2)], "is no path in the study"),
-        (&twice, "./plan.json is there twice"),
+        (&[("plan.json", 2), ("./plan.json", 2)], "./plan.json is there twice"),
     ];
     for (files, why) in cases {
         let manifest = manifest(files);
