@@ -96,7 +96,7 @@ fn end(code: u8) {
     std::process::exit(i32::from(code));
 }
 
-/// For a command that has nothing to end early: the first signal ends it, and leaves nothing behind.
+/// For a command that has nothing to end early: the first signal ends it and leaves nothing behind.
 pub(crate) fn end_by_first() {
     let set = ctrlc::set_handler(|| {
         crate::screen::note("\ndbtime: interrupted");

@@ -39,7 +39,7 @@ impl LogFiles {
         let seeds = ClientSeeds::new(seed, clients, threads, is_seed_given);
         let file = |(number, seeds): (u32, ThreadSeeds)| {
             let name = log_file_name(&log.prefix, std::process::id(), number);
-            // The name can be guessed, and the working folder may be anybody's: no link is followed.
+            // The name can be guessed, and the folder may be anybody's: no link is followed.
             let mut options = File::options();
             let options = options.write(true).create(true).truncate(true);
             let no_link = OFlags::NOFOLLOW.bits().cast_signed();
