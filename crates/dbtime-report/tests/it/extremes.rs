@@ -157,7 +157,7 @@ fn end() -> TraceEnd {
         statement("UPDATE t", QueryCache::Hit, 20),
         statement("UPDATE t", QueryCache::Miss, 20),
     ];
-    let more = (0..25).map(|number| statement(&format!("SELECT {number}"), QueryCache::Miss, 1));
+    let more = (0..20).map(|number| statement(&format!("SELECT {number}"), QueryCache::Miss, 1));
     statements.extend(more);
     TraceEnd {
         length: Nanos(9_000_000_000),

@@ -51,10 +51,28 @@ fn a_packed_study_is_verified_and_a_changed_figure_is_named() {
     sandbox.run("study verify nowhere").refused(3, &["holds no study"]);
 }
 
-/// A packed study of one run a block, `two.tar.gz`.
+/// A study of a program that takes no time, and comes to the same each time.
+const PROGRAM: &str = r#"
+command = "echo result: $RESULT tps"
+primary = "speed"
+[metric.speed]
+regex = ': ([0-9.,]+) tps'
+unit = "tps"
+better = "higher"
+[design]
+blocks = 3
+[gate]
+wait = "0s"
+steal = "99%"
+[factors.result]
+more = "RESULT=1200"
+less = "RESULT=1100"
+"#;
+
+/// A packed study, `two.tar.gz`.
 fn packed() -> Sandbox {
     let sandbox = Sandbox::new();
-    sandbox.write("two.toml", STUDY);
+    sandbox.write("two.toml", PROGRAM);
     sandbox.run("study run two.toml --out two --quiet").fine();
     sandbox.run("study pack two").fine();
     sandbox
