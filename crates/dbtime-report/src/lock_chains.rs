@@ -40,10 +40,14 @@ pub(crate) fn lines(chain: &BudgetLockChain) -> Vec<String> {
     names.iter().enumerate().map(line).collect()
 }
 
-/// The share of all chains, in percent.
-pub(crate) fn share_pct(chain: &BudgetLockChain, chains: &[BudgetLockChain]) -> f64 {
-    let all: f64 = chains.iter().map(|chain| chain.wait_s).sum();
-    if all > 0.0 { 100.0 * chain.wait_s / all } else { 0.0 }
+/// How long was waited along all chains. Unit: seconds.
+pub(crate) fn all_s(chains: &[BudgetLockChain]) -> f64 {
+    chains.iter().map(|chain| chain.wait_s).sum()
+}
+
+/// The share of all chains, along which so long was waited; in percent.
+pub(crate) fn share_pct(chain: &BudgetLockChain, all_s: f64) -> f64 {
+    if all_s > 0.0 { 100.0 * chain.wait_s / all_s } else { 0.0 }
 }
 
 #[cfg(test)]

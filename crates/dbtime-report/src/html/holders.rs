@@ -26,12 +26,13 @@ fn lock_chains(run: &Run, out: &mut String) {
         HtmlHeading::Text("Waiting, and below it the holder of the lock"),
     ];
     let mut table = HtmlTable::new("Waiting for locks, by what their holders did meanwhile", heads);
+    let all_s = lock_chains::all_s(chains);
     for chain in chains {
         let lines: Vec<String> =
             lock_chains::lines(chain).iter().map(|line| indented(line)).collect();
         table.row(vec![
             HtmlCell::text(us(chain.wait_s * 1e6)),
-            HtmlCell::text(percent(lock_chains::share_pct(chain, chains))),
+            HtmlCell::text(percent(lock_chains::share_pct(chain, all_s))),
             HtmlCell::text(count(chain.count)),
             HtmlCell::html(lines.join("<br/>")),
         ]);

@@ -28,8 +28,9 @@ pub(super) fn lock_chains(run: &Run, page: &mut ReportPage) {
         TextColumn::text("Waiting, and below it the holder of the lock"),
     ]);
     let (first, rest) = chains.split_at(chains.len().min(MAX_CHAINS));
+    let all_s = lock_chains::all_s(chains);
     for chain in first {
-        let share = percent(lock_chains::share_pct(chain, chains));
+        let share = percent(lock_chains::share_pct(chain, all_s));
         let mut figures = [us(chain.wait_s * 1e6), share, count(chain.count)];
         for line in lock_chains::lines(chain) {
             let [waited, share, times] = std::mem::take(&mut figures);
