@@ -16,6 +16,5 @@
 pub mod databases;
 pub mod drive;
 pub mod load_marker;
-mod percent;
 pub mod server;
 pub mod socket;

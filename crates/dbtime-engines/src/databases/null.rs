@@ -8,6 +8,7 @@ use crate::drive::shard::{
     self, AnswerDelay, Completion, CompletionKind, CompletionSource, ConnectedShard, DriveError,
     Reactor, ScriptConnections, StatementConnections, StatementResult,
 };
+use crate::server::url::first_word;
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::program::SqlValue;
 use dbtime_load::random::{RandomStream, draw};
@@ -38,7 +39,7 @@ impl std::str::FromStr for NullTarget {
     type Err = NullTargetError;
 
     fn from_str(text: &str) -> Result<Self, NullTargetError> {
-        let refuse = || NullTargetError(text.to_owned());
+        let refuse = || NullTargetError(first_word(text));
         let rest = text.strip_prefix("null").ok_or_else(refuse)?;
         match rest.strip_prefix(':').unwrap_or(rest) {
             "" => Ok(Self::default()),

@@ -1,9 +1,17 @@
 //! `scheme://user:password@host:port/database?name=value&…`, which both kinds of server are named
-//! by.
+//! by. What is secret in one is kept apart from where it is read on.
 
-use crate::percent;
+mod shown_url;
+
+pub use shown_url::{first_word, without_login_secret, without_password};
+
 use crate::server::secret::ServerSecret;
+use dbtime_model::percent;
+use dbtime_model::secret_text::{holds_secret, is_secret_name};
 use std::path::PathBuf;
+
+/// The parameter that is the password, beside the place before the host.
+const PASSWORD: &str = "password";
 
 /// What such a text says; what it leaves out is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,7 +28,7 @@ pub struct ServerUrl {
     pub port: Option<u16>,
     /// The database.
     pub database: Option<String>,
-    /// Parameters in their order.
+    /// Parameters in their order; none of them is a secret.
     pub parameters: Vec<(String, String)>,
 }
 
@@ -31,8 +39,17 @@ pub enum UrlError {
     #[error("the target has no `://`: write {0}://user@host:port/database")]
     Form(String),
     /// What ends user and password stands behind something that ended them before.
-    #[error("in user and password write : / ? % @ as %3A %2F %3F %25 %40")]
+    #[error("in user and password write : / ? % @ & as %3A %2F %3F %25 %40 %26")]
     Login,
+    /// A secret with its name where another piece is expected, as in `host=h password=…`.
+    #[error(
+        "in the target's {0} stands a secret with its name: write \
+         scheme://user:password@host:port/database"
+    )]
+    Misplaced(String),
+    /// A secret that dbtime does not take.
+    #[error("of secrets a target has only `{PASSWORD}`: leave out `{0}`")]
+    Secret(String),
     /// The port is no number from 1 to 65535. Not repeated: without a host it is a password.
     #[error("the port is no number from 1 to 65535; write user:password@host:port")]
     Port,
@@ -111,7 +128,7 @@ impl ServerUrl {
     pub fn parse(text: &str) -> Result<Self, UrlError> {
         let (scheme, rest) = text
             .split_once("://")
-            .ok_or_else(|| UrlError::Form(text.split(':').next().unwrap_or_default().to_owned()))?;
+            .ok_or_else(|| UrlError::Form(first_word(text.split(':').next().unwrap_or(text))))?;
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
         if database.contains('@') || query.split('&').any(is_torn) {
@@ -127,25 +144,19 @@ impl ServerUrl {
             None => (None, None),
         };
         let (host, port) = host_and_port(place)?;
-        let parameters = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
-            let (name, value) =
-                pair.split_once('=').ok_or_else(|| UrlError::NoValue(pair.to_owned()))?;
-            Ok((decode("parameter", name)?, decode(name, value)?))
-        });
+        let password = password.map(|text| decode(PASSWORD, text)).transpose()?;
+        let query = UrlQuery::parse(query)?;
         let given = |piece: &str, text: Option<&str>| {
-            text.filter(|text| !text.is_empty()).map(|text| decode(piece, text)).transpose()
+            text.filter(|text| !text.is_empty()).map(|text| open(piece, text)).transpose()
         };
         Ok(Self {
             scheme: scheme.to_owned(),
             user: given("user", user)?,
-            password: password
-                .map(|text| decode("password", text))
-                .transpose()?
-                .map(ServerSecret::new),
+            password: query.password.or(password.map(ServerSecret::new)),
             host: given("host", Some(host))?,
             port,
             database: given("dbname", Some(database))?,
-            parameters: parameters.collect::<Result<_, _>>()?,
+            parameters: query.parameters,
         })
     }
 
@@ -186,51 +197,50 @@ fn is_torn(pair: &str) -> bool {
     pair.split('=').next().is_some_and(|name| name.contains('@'))
 }
 
-/// A text with its password, if it has one, replaced: for records and messages.
-pub fn without_password(text: &str) -> String {
-    let shown = without_login(text);
-    let Some((place, query)) = shown.split_once('?') else { return shown };
-    let hide = |pair: &str| match pair.split_once('=') {
-        Some((name, _)) if name.contains("password") => format!("{name}=***"),
-        _ => pair.to_owned(),
-    };
-    let pairs: Vec<String> = query.split('&').map(hide).collect();
-    format!("{place}?{}", pairs.join("&"))
+/// What the query of a URL says.
+#[derive(Default)]
+struct UrlQuery {
+    /// Its parameters in their order.
+    parameters: Vec<(String, String)>,
+    /// The password, which is none of them.
+    password: Option<ServerSecret>,
 }
 
-fn without_login(text: &str) -> String {
-    let Some((scheme, rest)) = text.split_once("://") else {
-        // No target, but perhaps meant as one.
-        return match (text.split_once(':'), text.rsplit_once('@')) {
-            (Some((scheme, rest)), Some((_, place))) if !is_path(scheme, rest) => {
-                format!("{scheme}:***@{place}")
+impl UrlQuery {
+    fn parse(text: &str) -> Result<Self, UrlError> {
+        let mut query = Self::default();
+        for pair in text.split('&').filter(|pair| !pair.is_empty()) {
+            query.add(pair)?;
+        }
+        Ok(query)
+    }
+
+    fn add(&mut self, pair: &str) -> Result<(), UrlError> {
+        let (name, value) = match pair.split_once('=') {
+            // Behind a password it may be the rest of one that has an & in it.
+            Some((name, _)) if self.password.is_some() && !is_plain_name(name) => {
+                return Err(UrlError::Login);
             }
-            _ => text.to_owned(),
+            None if self.password.is_some() => return Err(UrlError::Login),
+            None => return Err(UrlError::NoValue(pair.to_owned())),
+            Some((name, value)) => (decode("parameter", name)?, value),
         };
-    };
-    let end = rest.find(['/', '?']).unwrap_or(rest.len());
-    // A password may itself contain / or ?: then the last @ of all ends it, but for those in the
-    // values of parameters.
-    let last = match rest.split_once('?') {
-        Some((before, query)) if !query.split('&').any(is_torn) => before.rfind('@'),
-        _ => rest.rfind('@'),
-    };
-    let (authority, after) = rest.split_at(last.map_or(end, |at| at.max(end)));
-    let (login, place) = match (authority.rsplit_once('@'), after.strip_prefix('@')) {
-        (_, Some(after)) => (authority, after.to_owned()),
-        (Some((login, place)), None) => (login, format!("{place}{after}")),
-        (None, None) => return text.to_owned(),
-    };
-    match login.split_once(':') {
-        Some((user, _)) => format!("{scheme}://{user}:***@{place}"),
-        None => text.to_owned(),
+        if name == PASSWORD {
+            let given = decode(PASSWORD, value)?;
+            self.password = Some(given).filter(|given| !given.is_empty()).map(ServerSecret::new);
+        } else if is_secret_name(&name) {
+            return Err(UrlError::Secret(name));
+        } else {
+            let value = open(&name, value)?;
+            self.parameters.push((name, value));
+        }
+        Ok(())
     }
 }
 
-/// Whether what stands behind a scheme names a file or a folder: an SQLite database, or the prefix
-/// of an installation.
-fn is_path(scheme: &str, rest: &str) -> bool {
-    scheme == "sqlite" || rest.starts_with('/') && !rest.contains(':')
+/// Whether a text can be the name of a parameter.
+fn is_plain_name(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_lowercase() || b"_-".contains(&byte))
 }
 
 /// What stands before the first colon, and what behind it.
@@ -255,6 +265,15 @@ fn host_and_port(place: &str) -> Result<(&str, Option<u16>), UrlError> {
         _ => Err(UrlError::Port),
     };
     Ok((host, port.filter(|port| !port.is_empty()).map(number).transpose()?))
+}
+
+/// A piece that may be shown.
+fn open(piece: &str, text: &str) -> Result<String, UrlError> {
+    let decoded = decode(piece, text)?;
+    match holds_secret(&decoded) {
+        true => Err(UrlError::Misplaced(piece.to_owned())),
+        false => Ok(decoded),
+    }
 }
 
 /// Undoes the percent-encoding of a piece.
@@ -297,42 +316,47 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_without_the_password() {
         let bad = [
-            "mysql:secret@h",
-            "mysql://u:secret@h:x/",
-            "mysql://u:secret@h:0",
-            "mysql://u:secret%4@h",
-            "mysql://u:secret@h/d?x",
-            "mysql://u:se/secret@h",
-            "mysql://u:se?secret@h",
+            "mysql:hush@h",
+            "mysql://u:hush@h:x/",
+            "mysql://u:hush@h:0",
+            "mysql://u:hush%4@h",
+            "mysql://u:hush@h/d?x",
+            "mysql://u:se/hush@h",
+            "mysql://u:se?hush@h",
+            "host=h password=hush",
+            "postgres://host=h password=hush",
+            "postgres://h/dbname=d password=hush",
+            "postgres://h/dbname=d%20password%3Dhush",
+            "postgres://h/d?sslmode=disable;password=hush",
+            "postgres://h/d?password=se&hush",
+            "postgres://h/d?password=se&hush1=x",
+            "postgres://h/d?sslkey=-----BEGIN PRIVATE KEY-----hush",
+            "postgres://h/d?ssl%70assword=hush",
         ];
         for text in bad {
             let error = ServerUrl::parse(text).expect_err(text).to_string();
-            assert!(!error.contains("secret"), "{error}");
+            assert!(!error.contains("hush"), "{error}");
         }
         assert!(ServerUrl::unknown("ssl-mod", &["ssl-mode"]).to_string().contains("`ssl-mode`?"));
     }
 
     #[test]
-    fn passwords_are_taken_out() {
-        let cases = [
-            ("mysql://u:p@h/d", "mysql://u:***@h/d"),
-            ("mysql://u@h/d", "mysql://u@h/d"),
-            ("mysql://h/d", "mysql://h/d"),
-            ("mysql://u:p@q@h/d?x=y", "mysql://u:***@h/d?x=y"),
-            ("mysql://u:p/q@h/d", "mysql://u:***@h/d"),
-            ("sqlite:x.db", "sqlite:x.db"),
-            ("postgres://h/d?password=x&port=1", "postgres://h/d?password=***&port=1"),
-            ("mysql:u:p@h", "mysql:***@h"),
-            ("mysql:/u:p@h", "mysql:***@h"),
-            ("postgres:/opt/postgresql@16", "postgres:/opt/postgresql@16"),
-            ("sqlite:/srv/a@b/x.db", "sqlite:/srv/a@b/x.db"),
-            ("postgres://u:p@h/d?options=a@b", "postgres://u:***@h/d?options=a@b"),
-            ("postgres://h:5433/d?options=a@b", "postgres://h:5433/d?options=a@b"),
-            ("mysql://u:p@a?q@h/d", "mysql://u:***@h/d"),
-        ];
-        for (text, shown) in cases {
-            assert_eq!(without_password(text), shown);
+    fn a_password_is_no_parameter_however_it_is_written() {
+        for text in [
+            "postgres://u@h/d?password=x&port=1",
+            "postgres://u@h/d?port=1&p%61ssword=x",
+            "postgres://u:y@h/d?password=x&port=1",
+        ] {
+            let url = ServerUrl::parse(text).expect(text);
+            assert_eq!(url.password.as_ref().map(ServerSecret::reveal), Some("x"), "{text}");
+            assert_eq!(url.parameters, [("port".to_owned(), "1".to_owned())], "{text}");
+            assert!(!format!("{url:?}").contains("\"x\""), "{url:?}");
         }
+        let empty = ServerUrl::parse("postgres://u:y@h/d?password=").expect("a URL").password;
+        assert_eq!(empty.as_ref().map(ServerSecret::reveal), Some("y"));
+        // What speaks of passwords is none.
+        let url = "postgres://h/d?passfile=/x&options=-c%20password_encryption%3Dmd5";
+        assert_eq!(ServerUrl::parse(url).expect("a URL").parameters.len(), 2);
     }
 
     #[test]

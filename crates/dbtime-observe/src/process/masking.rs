@@ -3,31 +3,7 @@
 //! A command line is public on its machine, a report travels. What looks like a password is shown
 //! as `***`; in doubt too much is masked rather than too little.
 
-use std::borrow::Cow;
-
-/// What stands where a password was.
-pub(super) const MASK: &str = "***";
-
-/// Parts of names whose value is a secret.
-const SECRET_NAMES: [&str; 13] = [
-    "password",
-    "passwd",
-    "passphrase",
-    "pwd",
-    "requirepass",
-    "masterauth",
-    "secret",
-    "token",
-    "api-key",
-    "apikey",
-    "access-key",
-    "private-key",
-    "credential",
-];
-
-/// Ends of names that say where a secret lies, or something about it, and hold none.
-const HARMLESS_ENDS: [&str; 7] =
-    ["-file", "-path", "-dir", "-type", "-length", "-expires", "-plugin"];
+use dbtime_model::secret_text::{MASK, is_of_name, is_secret_name, without_secrets};
 
 /// Programs that take a password right behind `-p`.
 const MYSQL_FAMILY: [&str; 8] =
@@ -50,7 +26,7 @@ const SECRET_FLAGS: [(&str, &[&str]); 9] = [
 pub fn masked(words: &[String]) -> String {
     let mut words = words.iter().map(String::as_str);
     let Some(program) = words.next() else { return String::new() };
-    let mut shown = vec![in_text(program).into_owned()];
+    let mut shown = vec![without_secrets(program).into_owned()];
     let mut before = "";
     for word in words {
         shown.push(match () {
@@ -83,17 +59,6 @@ fn announces(program: &str, word: &str) -> bool {
     by_program || (word.starts_with("--") && !word.contains('=') && is_secret_name(word))
 }
 
-/// Whether a value of this name is a secret.
-fn is_secret_name(name: &str) -> bool {
-    let name = name.trim_start_matches('-').to_ascii_lowercase().replace('_', "-");
-    // Where the shell stands, and where it stood.
-    if name == "pwd" || name == "oldpwd" {
-        return false;
-    }
-    let is_secret = SECRET_NAMES.iter().any(|part| name.contains(part)) || name == "pass";
-    is_secret && !HARMLESS_ENDS.iter().any(|end| name.ends_with(end))
-}
-
 /// One word of a command line.
 fn one(program: &str, word: &str) -> String {
     if word.strip_prefix("-p").is_some_and(|value| is_short_password(program, value)) {
@@ -105,13 +70,8 @@ fn one(program: &str, word: &str) -> String {
     match named {
         // The value is the rest of the word, whatever it holds.
         Some((name, _)) => format!("{name}={MASK}"),
-        None => in_text(word).into_owned(),
+        None => without_secrets(word).into_owned(),
     }
-}
-
-/// Whether names of settings, flags and variables hold such a character.
-fn is_of_name(c: char) -> bool {
-    c.is_alphanumeric() || c == '_' || c == '-' || c == '.'
 }
 
 /// Whether what stands right behind `-p` is a password: with MySQL's programs always; with others
@@ -170,56 +130,6 @@ fn shell_words(text: &str) -> Vec<&str> {
     }
     words.push(&text[begin..]);
     words
-}
-
-/// Masks `name=value` pairs and passwords of URLs anywhere in a text.
-fn in_text(text: &str) -> Cow<'_, str> {
-    let mut out = in_urls(text);
-    // From the back, so that what is found keeps its place.
-    let equals: Vec<usize> = out.match_indices('=').map(|(at, _)| at).collect();
-    for at in equals.into_iter().rev() {
-        let name = out[..at].rsplit(|c| !is_of_name(c)).next().unwrap_or("");
-        if !is_secret_name(name) {
-            continue;
-        }
-        let value = &out[at + 1..];
-        let quote = value.chars().next().filter(|c| *c == '\'' || *c == '"');
-        let length = match quote {
-            Some(quote) => value[1..].find(quote).map_or(value.len(), |end| end + 2),
-            None => {
-                value.find(|c: char| c == ' ' || ends_value(&out[..at], c)).unwrap_or(value.len())
-            }
-        };
-        if length > 0 {
-            out.to_mut().replace_range(at + 1..at + 1 + length, MASK);
-        }
-    }
-    out
-}
-
-/// Whether a value ends here, given what stands before it: parameters of a URL are joined by `&`,
-/// those of some drivers by `;`.
-fn ends_value(before: &str, c: char) -> bool {
-    match c {
-        '&' => before.contains('?'),
-        ';' => before.contains(';'),
-        _ => false,
-    }
-}
-
-/// Masks what stands between `user:` and `@` of every URL.
-fn in_urls(text: &str) -> Cow<'_, str> {
-    let mut out = Cow::Borrowed(text);
-    let starts: Vec<usize> = text.match_indices("://").map(|(at, _)| at + 3).collect();
-    for start in starts.into_iter().rev() {
-        let rest = &out[start..];
-        let end = rest.find(['/', '?', '#', ' ', '\'', '"']).unwrap_or(rest.len());
-        // A password may hold what it should not: the last `@` ends it.
-        let Some(at) = rest[..end].rfind('@') else { continue };
-        let Some(colon) = rest[..at].find(':') else { continue };
-        out.to_mut().replace_range(start + colon + 1..start + at, MASK);
-    }
-    out
 }
 
 #[cfg(test)]

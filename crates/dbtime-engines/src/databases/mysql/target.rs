@@ -4,7 +4,6 @@
 use super::options_file::{self, MysqlClientOptions};
 use super::public_key::{PublicKeyError, ServerPublicKey};
 use super::shared::{MysqlIdentity, MysqlShared, PasswordExchange};
-use crate::percent;
 use crate::server::StatementProtocol;
 use crate::server::secret::ServerSecret;
 use crate::server::url::{ServerUrl, UrlError, without_password};
@@ -15,6 +14,7 @@ use crate::socket::{
 use dbtime_load::statement::Statement;
 use dbtime_model::Nanos;
 use dbtime_model::bounded_file::written_text;
+use dbtime_model::percent;
 use dbtime_model::shell;
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -9,7 +9,6 @@ mod url_values;
 use self::url_values::UrlValues;
 use super::password_file;
 use super::shared::{PostgresIdentity, PostgresShared};
-use crate::percent;
 use crate::server::secret::ServerSecret;
 use crate::server::url::{ServerUrl, UrlError};
 use crate::server::{STATEMENT_GRACE, StatementProtocol};
@@ -19,6 +18,7 @@ use crate::socket::{
 };
 use dbtime_load::statement::Statement;
 use dbtime_model::Nanos;
+use dbtime_model::percent;
 use dbtime_model::shell;
 use std::fmt;
 use std::path::{Path, PathBuf};

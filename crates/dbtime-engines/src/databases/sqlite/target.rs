@@ -1,7 +1,7 @@
 //! The target `sqlite:PATH?name=value&…`: which file, opened how.
 
 use super::settings::{SETTINGS, SqliteSetting, SqliteSettings};
-use crate::percent;
+use dbtime_model::percent;
 use dbtime_model::shell;
 use std::ffi::OsString;
 use std::fmt;
@@ -108,6 +108,8 @@ impl FromStr for SqliteTarget {
         for pair in settings.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) =
                 pair.split_once('=').ok_or_else(|| SqliteTargetError::NoValue(pair.to_owned()))?;
+            // What is no setting may be a key, which no error repeats.
+            SqliteSetting::find(name).ok_or_else(|| unknown(name))?;
             target.set(name, &String::from_utf8_lossy(&decode(value)?))?;
         }
         Ok(target)
@@ -167,6 +169,7 @@ mod tests {
         assert!(error("sqlite::memory:").contains("connection of its own"));
         assert!(error("sqlite:x%4").contains("%25"));
         assert!(error("sqlite:x?immediate").contains("immediate=VALUE"));
+        assert!(!error("sqlite:x?key=hush%").contains("hush"));
         assert!(error("sqlite:x?jornal_mode=wal").contains("did you mean `journal_mode`?"));
         assert!(error("sqlite:x?synchronous=fast").contains("off, normal, full, extra"));
         assert!(error("sqlite:x?busy_timeout=5").contains("500ms"));

@@ -2,7 +2,7 @@
 
 /// Undoes percent-encoding; `None` where a `%` is not followed by two hexadecimal digits, or by
 /// those of a zero byte.
-pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
+pub fn decode(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
     let mut bytes = text.bytes();
     let mut decoded = Vec::with_capacity(text.len());
@@ -20,7 +20,7 @@ pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
 }
 
 /// Writes a text so that it has no meaning in a target.
-pub(crate) fn encode(text: &str) -> String {
+pub fn encode(text: &str) -> String {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.~/".contains(byte);
     let one = |byte: u8| match is_plain(&byte) {
         true => char::from(byte).to_string(),
