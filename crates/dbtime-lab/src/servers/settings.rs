@@ -50,8 +50,9 @@ pub(super) fn check(request: &ServerRequest) -> Result<(), LabError> {
     request.environment.iter().try_for_each(|(name, value)| check_variable(name, value))
 }
 
+/// Errors: what is wrong with it; the value may be a secret, unless it names libraries.
 fn check_variable(name: &str, value: &str) -> Result<(), LabError> {
-    let written = format!("--server-env {name}={value}");
+    let written = format!("--server-env {name}");
     if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
         return Err(LabError::Usage(format!("{written}: write NAME=value")));
     }
@@ -62,7 +63,7 @@ fn check_variable(name: &str, value: &str) -> Result<(), LabError> {
         .find(|library| library.contains('/') && !Path::new(library).is_file());
     match missing {
         Some(library) => Err(LabError::Usage(format!(
-            "{written}: there is no file {library}; name an existing library by its whole path"
+            "{written}={value}: there is no file {library}; name an existing library by its whole path"
         ))),
         None => Ok(()),
     }
@@ -86,10 +87,11 @@ pub(super) fn port(settings: &[(String, String)]) -> Result<Option<u16>, LabErro
     }
 }
 
-/// The settings as the user wrote them, for a sentence; `None` without any.
+/// The settings as the user wrote them, for a sentence, and the names of variables, whose values may
+/// be secrets; `None` without any.
 pub(super) fn as_written(request: &ServerRequest) -> Option<String> {
     let settings = request.settings.iter().map(|(n, v)| format!("--server-set {n}={v}"));
-    let variables = request.environment.iter().map(|(n, v)| format!("--server-env {n}={v}"));
+    let variables = request.environment.iter().map(|(n, _)| format!("--server-env {n}"));
     let all: Vec<String> = settings.chain(variables).collect();
     (!all.is_empty()).then(|| all.join(" "))
 }
@@ -139,6 +141,18 @@ mod tests {
         }
         assert!(checked(&[("a", "x\ny")], &[]).is_err());
         assert!(checked(&[], &[("", "x")]).is_err());
+    }
+
+    #[test]
+    fn values_of_variables_are_not_repeated() {
+        let error = checked(&[], &[("A", "hush\0")]).expect_err("a zero byte");
+        assert!(error.contains("--server-env A: ") && !error.contains("hush"), "{error}");
+        let request = ServerRequest {
+            settings: vec![("a".to_owned(), "1".to_owned())],
+            environment: vec![("B".to_owned(), "hush".to_owned())],
+            ..ServerRequest::new(Product::Mariadb)
+        };
+        assert_eq!(as_written(&request).as_deref(), Some("--server-set a=1 --server-env B"));
     }
 
     #[test]

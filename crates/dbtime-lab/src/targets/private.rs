@@ -9,10 +9,11 @@ use crate::request::RunRequest;
 use crate::servers::{PrivateServer, ServerRequest};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_engines::load_marker::ReplaceScope;
-use dbtime_engines::server::url::without_password;
+use dbtime_engines::server::url::first_word;
 use dbtime_engines::server::{AdminSession, Server};
 use dbtime_engines::socket::ExchangeBound;
 use dbtime_model::Product;
+use dbtime_model::secret_text::holds_secret;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -29,20 +30,20 @@ pub(super) struct PrivateTarget {
 
 impl PrivateTarget {
     pub(super) fn parse(text: &str, product: Product) -> Result<Self, LabError> {
-        let (word, prefix) = match text.split_once(':') {
-            Some((word, prefix)) => (word, Some(PathBuf::from(prefix))),
+        let word = product.name();
+        let (named, prefix) = match text.split_once(':') {
+            Some((named, prefix)) => (named, Some(prefix)),
             None => (text, None),
         };
         // What may hold a password was meant as a server that runs.
-        let is_path = !text.ends_with(':') && without_password(text) == text;
-        if !is_path {
+        if named != word || !prefix.is_none_or(is_path) {
             return Err(LabError::Usage(format!(
                 "`{}` is no target: write {word} for a private server, {word}:/PREFIX for one \
                  installed there, or {word}://USER@HOST/DATABASE for one that runs",
-                without_password(text)
+                first_word(text)
             )));
         }
-        Ok(Self { product, prefix, url: text.to_owned() })
+        Ok(Self { product, prefix: prefix.map(PathBuf::from), url: text.to_owned() })
     }
 
     fn start(
@@ -116,6 +117,15 @@ impl TargetKind for PrivateTarget {
             "init needs a place that stays: --target {word}://USER@HOST/DATABASE (a private server \
              is loaded by run)"
         )))
+    }
+}
+
+/// Whether a text is the path of an installation, and neither a login nor a connection string.
+fn is_path(text: &str) -> bool {
+    let has = |signs: &[char]| text.contains(signs);
+    match text.starts_with('/') {
+        true => !has(&[':', '?']) && !holds_secret(text),
+        false => !text.is_empty() && !has(&[':', '?', '@', '=', ' ']),
     }
 }
 

@@ -18,6 +18,7 @@ use dbtime_engines::drive::observer::LoadObserver;
 use dbtime_engines::drive::plan::{LoadPlan, LoadResult, RunStop};
 use dbtime_engines::drive::shard::DriveError;
 use dbtime_engines::load_marker::{LoadMarker, ReplaceScope};
+use dbtime_engines::server::url::first_word;
 use dbtime_engines::server::{
     AdminSession, LoadStep, LoadedRows, Server, ServerError, ServerOptions, TableLoader,
 };
@@ -358,10 +359,10 @@ fn out_of_ports(record: &RunRecord, address: &ServerAddress) -> Option<Warning> 
 /// Errors: [`LabError::Usage`] for anything else.
 pub(crate) fn server_of(text: &str) -> Result<Arc<dyn Server>, LabError> {
     let Some(super::TargetForm::Server(product)) = super::TargetForm::of(text) else {
-        let text = dbtime_engines::server::url::without_password(text);
         return Err(LabError::Usage(format!(
-            "`{text}` is no URL of a server: write mysql://USER@HOST/, mariadb://… or postgres://… \
-             (passwords: ~/.my.cnf, MYSQL_PWD, ~/.pgpass, PGPASSWORD)"
+            "`{}` is no URL of a server: write mysql://USER@HOST/, mariadb://… or postgres://… \
+             (passwords: ~/.my.cnf, MYSQL_PWD, ~/.pgpass, PGPASSWORD)",
+            first_word(text)
         )));
     };
     ExistingServer::parse(text, product).map(|given| given.server)

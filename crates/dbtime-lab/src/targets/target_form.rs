@@ -6,7 +6,7 @@ use super::server::ExistingServer;
 use super::sqlite::SqliteTargetKind;
 use super::{Target, TargetKind};
 use crate::error::LabError;
-use dbtime_engines::server::url::without_password;
+use dbtime_engines::server::url::first_word;
 use dbtime_model::Product;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -73,7 +73,7 @@ impl FromStr for Target {
     }
 }
 
-/// A text that names none.
+/// A text that names none. It may be another tool's connection string, with a password in it.
 fn no_target(text: &str) -> LabError {
     let scheme = text.split([':', '?']).next().unwrap_or(text);
     let forms = forms();
@@ -82,7 +82,7 @@ fn no_target(text: &str) -> LabError {
     let hint = near.map_or(String::new(), |form| format!("; did you mean {form}?"));
     LabError::Usage(format!(
         "`{}` is no target: write {}{hint}",
-        without_password(text),
+        first_word(text),
         forms.join(", ")
     ))
 }
@@ -111,5 +111,28 @@ mod tests {
             assert_eq!(TargetForm::of(text), None, "{text}");
         }
         assert!(forms().iter().all(|form| TargetForm::of(form).is_some()));
+    }
+
+    #[test]
+    fn what_is_no_target_is_refused_by_the_forms_and_not_repeated() {
+        for text in [
+            "host=h dbname=d password=hush",
+            "mysq://u:hush@h/d",
+            "jdbc:postgresql://h/d?user=u&password=hush",
+            "mysql:u:hush@h",
+            "mysql:/u:hush@h",
+            "mysql:host=h password=hush",
+            "mysql:/opt/x?password=hush",
+            "mysql?password=hush",
+            "null:u:hush@h",
+            "sqlite:x.db?key=hush",
+        ] {
+            let error = text.parse::<Target>().expect_err(text).to_string();
+            assert!(!error.contains("hush"), "{error}");
+            assert!(error.contains("write ") || error.contains("have no setting"), "{error}");
+        }
+        for text in ["mysql:/opt/mysql", "postgres:/opt/postgresql@16", "mariadb:inst"] {
+            assert!(text.parse::<Target>().is_ok(), "{text}");
+        }
     }
 }

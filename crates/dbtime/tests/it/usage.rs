@@ -109,7 +109,7 @@ fn targets_that_are_none() {
     are_refused(&[
         ("run values1 --target oracle", &["`oracle` is no target", "sqlite:PATH"]),
         ("run values1 --target mysql:", &["write mysql for a private server"]),
-        ("run values1 --target mysql:/u:x@h", &["`mysql:***@h` is no target", "mysql://USER@"]),
+        ("run values1 --target mysql:/u:x@h", &["`mysql:…` is no target", "mysql://USER@"]),
         ("run values1 --target sqlit:x", &["did you mean sqlite?"]),
         ("run values1 --target null:?servce=1ms", &["null:?service=1ms"]),
         ("run values1 --target sqlite:x?jornal_mode=wal", &["did you mean `journal_mode`?"]),

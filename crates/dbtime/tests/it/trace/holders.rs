@@ -274,7 +274,7 @@ fn a_login_that_is_refused_is_spoken_of_before_the_watching() {
     let trace = |login: &str| sandbox.run(&format!("trace -p {pid} --login '{login}'"));
     trace(&server.target_tcp_as("nobody", ":wrong")).refused(3, &["cannot connect to", "1045"]);
     trace("mysql://root@127.0.0.1:1/").refused(3, &["cannot connect to", "ECONNREFUSED"]);
-    trace("sqlite:l.db").refused(2, &["--login: `sqlite:l.db` is no URL of a server"]);
+    trace("sqlite:l.db").refused(2, &["--login: `sqlite:…` is no URL of a server"]);
     trace("mysql://root:secret@127.0.0.1/?sockt=l").refused(2, &["--login: ", "`socket`?"]);
     sandbox.run("trace l.trace --login mysql://root@/").refused(2, &["cannot be used with"]);
 }
