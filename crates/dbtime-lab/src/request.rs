@@ -3,6 +3,7 @@
 use crate::data_snapshot::SnapshotRequest;
 use crate::targets::Target;
 use dbtime_engines::server::ServerOptions;
+use dbtime_engines::server::secret::ServerSecret;
 use dbtime_load::arrivals::{Arrivals, Rate, RateError};
 use dbtime_load::queue::Backlog;
 use dbtime_load::think::ThinkTime;
@@ -147,8 +148,8 @@ pub enum RecordDetail {
 pub struct PrivateOptions {
     /// Settings by name.
     pub settings: Vec<(String, String)>,
-    /// Environment variables.
-    pub environment: Vec<(String, String)>,
+    /// Environment variables. Nobody knows of all of them whether they are secrets.
+    pub environment: Vec<(String, ServerSecret)>,
     /// CPUs that it keeps to.
     pub cpus: Option<CpuList>,
     /// The folder that its data folder is made in.

@@ -1,17 +1,15 @@
-//! Passwords of a command line: in targets, and in variables for private servers.
+//! Secrets of a command line: in targets, in options of scripts and of other tools, and in variables
+//! for private servers.
 
-use dbtime_engines::server::url::without_password;
+use dbtime_engines::server::url::{without_login_secret, without_password};
+use dbtime_model::secret_text::{
+    MASK, is_secret_name, is_secret_option, is_secret_setting, is_secret_variable,
+};
 use dbtime_model::shell;
 
-/// What stands in a password's place.
-const HIDDEN: &str = "***";
-
-/// Parts of a variable's name that say its value is a secret.
-const SECRET: [&str; 4] = ["PASS", "PWD", "SECRET", "TOKEN"];
-
 /// Flags whose values may hold one, wherever it stands in them.
-const FLAGS: [&str; 6] =
-    ["target", "login", "server-env", "mysql-password", "pgsql-password", "sweep"];
+const FLAGS: [&str; 7] =
+    ["target", "login", "server-env", "script-set", "mysql-password", "pgsql-password", "sweep"];
 
 /// What the URL of a server begins with.
 const SCHEMES: [&str; 4] = ["mysql://", "mariadb://", "postgres://", "postgresql://"];
@@ -23,36 +21,55 @@ const PASSWORD: &str = "password";
 pub(crate) fn shown(flag: &str, value: &str) -> String {
     match dashed(flag).as_str() {
         "target" | "login" => without_password(value),
-        "server-env" => variable(value),
-        "sweep" => factors(value),
-        "mysql-password" | "pgsql-password" => HIDDEN.to_owned(),
+        "server-env" => pair(value, is_secret_variable),
+        "script-set" => pair(value, is_secret_option),
+        "server-set" => pair(value, is_secret_setting),
+        "sweep" => factors(value, shown),
+        name if is_secret_name(name) => MASK.to_owned(),
         _ => connection(value),
     }
 }
 
+/// `NAME=VALUE` without a value that is a secret.
+fn pair(text: &str, is_secret: fn(&str, &str) -> bool) -> String {
+    match text.split_once('=') {
+        Some((name, value)) if name.is_empty() || is_secret(name, value) => {
+            format!("{name}={MASK}")
+        }
+        _ => text.to_owned(),
+    }
+}
+
 /// Factors of a sweep, `flag=value,value flag=value; …`, each value as that of its flag.
-fn factors(sweep: &str) -> String {
+fn factors(sweep: &str, of: fn(&str, &str) -> String) -> String {
     let ends_word = |c: char| c == ';' || c.is_whitespace();
     let factor = |text: &str| {
         let word = text.trim_end_matches(ends_word);
         let Some((flag, values)) = word.split_once('=') else { return text.to_owned() };
         let name = flag.trim_start_matches("--");
-        let values: Vec<String> = values.split(',').map(|value| shown(name, value)).collect();
+        let values: Vec<String> = values.split(',').map(|value| of(name, value)).collect();
         format!("{flag}={}{}", values.join(","), &text[word.len()..])
     };
     sweep.split_inclusive(ends_word).map(factor).collect()
 }
 
-/// A word that may be a database, as pgbench takes it: a URL, or `host=… password='…'`.
+/// A word that may be a database, as pgbench takes it, a URL or `host=… password='…'`, or a variable
+/// of its scripts.
 fn connection(word: &str) -> String {
     if SCHEMES.iter().any(|scheme| word.starts_with(scheme)) {
         return without_password(word);
+    }
+    if let Some(variable) = word.strip_prefix("-D") {
+        return format!("-D{}", pair(variable, is_secret_option));
     }
     let is_name = |text: &str| {
         !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
     };
     match word.split_once('=') {
-        Some((name, _)) if is_name(name.trim()) => without_value(word),
+        Some((name, _)) if is_name(name.trim()) => match without_value(word) {
+            whole if whole == word => pair(word, is_secret_setting),
+            hidden => hidden,
+        },
         _ => word.to_owned(),
     }
 }
@@ -65,12 +82,10 @@ fn without_value(text: &str) -> String {
         shown += before;
         shown += PASSWORD;
         rest = after;
-        // Also behind another word of its name, as in `mysql_password`.
-        let starts_word = before.ends_with(|c: char| c.is_whitespace() || c == '_' || c == '-')
-            || before.is_empty();
-        if let (true, Some(value)) = (starts_word, after.trim_start().strip_prefix('=')) {
+        // Also behind another word of its name, as in `mysql_password` and `sslpassword`.
+        if let Some(value) = after.trim_start().strip_prefix('=') {
             shown += "=";
-            shown += HIDDEN;
+            shown += MASK;
             rest = behind(value.trim_start());
         }
     }
@@ -93,17 +108,17 @@ fn behind(value: &str) -> &str {
     ""
 }
 
-fn variable(pair: &str) -> String {
-    match pair.split_once('=') {
-        Some((name, _)) if is_secret(name) => format!("{name}={HIDDEN}"),
-        _ => pair.to_owned(),
+/// A word of a command line as a complaint may quote it.
+pub(crate) fn in_complaint(word: &str) -> String {
+    match word.strip_prefix('=') {
+        Some(_) => format!("={MASK}"),
+        None => without_password(word),
     }
 }
 
-/// Whether the name of a variable says that its value is a secret.
-pub(crate) fn is_secret(name: &str) -> bool {
-    let upper = name.to_ascii_uppercase();
-    SECRET.iter().any(|word| upper.contains(word))
+/// The variable of the environment that has the value of a script's option.
+pub(crate) fn variable_of(option: &str) -> String {
+    option.replace(['-', '.'], "_")
 }
 
 /// The command as a shell would take it again, without passwords and without the folder of the
@@ -116,7 +131,7 @@ pub(crate) fn command_line(arguments: &[String]) -> String {
         match (flag.take(), long.map(|long| long.split_once('=').ok_or(long))) {
             (Some(OUT), _) | (None, Some(Ok((OUT, _)))) => {}
             (Some(flag), _) => words.push(format!("--{flag} {}", repeatable(flag, argument))),
-            (None, Some(Ok((flag, value)))) if FLAGS.contains(&dashed(flag).as_str()) => {
+            (None, Some(Ok((flag, value)))) if may_hold_one(flag) => {
                 words.push(format!("--{flag}={}", repeatable(flag, value)));
             }
             (None, Some(Ok((flag, value)))) => {
@@ -136,6 +151,11 @@ pub(crate) fn command_line(arguments: &[String]) -> String {
     words.join(" ")
 }
 
+/// Whether the value of a flag may hold a secret, wherever it stands in it.
+fn may_hold_one(flag: &str) -> bool {
+    FLAGS.contains(&dashed(flag).as_str()) || is_secret_name(flag)
+}
+
 /// The flag whose value names the folder of a record.
 const OUT: &str = "out";
 
@@ -148,14 +168,28 @@ fn dashed(flag: &str) -> String {
 /// from elsewhere: a target from the client's own files and variables, all else from the
 /// environment.
 fn repeatable(flag: &str, value: &str) -> String {
-    let without = shown(flag, value);
-    let hidden = format!(":{HIDDEN}@");
-    match (dashed(flag).as_str(), without.split_once('=')) {
-        _ if without == value => shell::quoted(value).into_owned(),
+    let kept = kept(flag, value);
+    match (dashed(flag).as_str(), kept.split_once('=')) {
+        _ if shown(flag, value) == value => shell::quoted(value).into_owned(),
         ("server-env", Some((name, _))) => format!("{}=\"${name}\"", shell::quoted(name)),
+        ("script-set", Some((name, _))) => {
+            format!("{}=\"${}\"", shell::quoted(name), variable_of(name))
+        }
         ("mysql-password", _) => "\"$MYSQL_PWD\"".to_owned(),
         ("pgsql-password", _) => "\"$PGPASSWORD\"".to_owned(),
-        _ => shell::quoted(&without.replace(&hidden, "@")).into_owned(),
+        (name, _) if is_secret_name(name) => {
+            format!("\"${}\"", variable_of(name).to_ascii_uppercase())
+        }
+        _ => shell::quoted(&kept).into_owned(),
+    }
+}
+
+/// The value of a flag without the secrets that are supplied again from elsewhere.
+fn kept(flag: &str, value: &str) -> String {
+    match dashed(flag).as_str() {
+        "target" | "login" => without_login_secret(value),
+        "sweep" => factors(value, kept),
+        _ => shown(flag, value),
     }
 }
 
@@ -180,6 +214,28 @@ mod tests {
             "dbtime --server-env APP_PASSWORD=\"$APP_PASSWORD\" --server-env=LD_PRELOAD=/a.so"
         );
         assert_eq!(shown("server-env", "LONELY"), "LONELY");
+        assert_eq!(
+            line(&["run", "--target", "postgres://h/d?p%61ssword=secret&port=1"]),
+            "dbtime run --target 'postgres://h/d?port=1'"
+        );
+        assert_eq!(
+            line(&["run", "--server-env=API_KEY=x", "--script-set", "app-token=x"]),
+            "dbtime run --server-env=API_KEY=\"$API_KEY\" --script-set \
+             app-token=\"$app_token\""
+        );
+    }
+
+    #[test]
+    fn complaints_quote_no_secrets() {
+        for (word, quoted) in [
+            ("postgres://u:secret@h/d?sslpassword=x", "postgres://u:***@h/d?sslpassword=***"),
+            ("host=h password = 'x y'", "host=h password=***"),
+            ("=secret", "=***"),
+            ("--server-env <NAME[=VALUE]>", "--server-env <NAME[=VALUE]>"),
+            ("-5s", "-5s"),
+        ] {
+            assert_eq!(in_complaint(word), quoted);
+        }
     }
 
     #[test]
@@ -213,6 +269,14 @@ mod tests {
         assert_eq!(
             line(&["pgbench", "--dbname=password=x"]),
             "dbtime pgbench '--dbname=password=***'"
+        );
+        assert_eq!(
+            line(&["pgbench", "-Dtoken=x", "-D", "app_password=y", "host=h sslpassword=z"]),
+            "dbtime pgbench '-Dtoken=***' -D 'app_password=***' 'host=h sslpassword=***'"
+        );
+        assert_eq!(
+            line(&["sysbench", "--api-token=x", "--password-file=/x", "--mysql-ssl-key=/k"]),
+            "dbtime sysbench --api-token=\"$API_TOKEN\" --password-file=/x --mysql-ssl-key=/k"
         );
     }
 

@@ -214,7 +214,7 @@ fn binaries(package: &dyn ServerPackage, folders: &[PathBuf]) -> Vec<PathBuf> {
 /// What the programs of this installation need: the user's library path, and the prefix's own.
 fn environment(request: &ServerRequest, binary: &Path) -> Vec<(String, String)> {
     let given = request.environment.iter().rev().find(|(name, _)| name == LIBRARY_PATH);
-    let given = given.map(|(_, value)| value.clone());
+    let given = given.map(|(_, value)| value.reveal().to_owned());
     let own = binary.ancestors().skip(1).take(2).map(|folder| folder.join(LIBRARIES));
     let own = own.into_iter().find(|folder| folder.is_dir()).map(|f| f.display().to_string());
     let inherited = std::env::var(LIBRARY_PATH).ok().filter(|_| own.is_some() || given.is_some());
@@ -269,6 +269,7 @@ fn read_within(mut child: Child, limit: Duration) -> Option<(String, String)> {
 mod tests {
     use super::super::mysql::{MARIADB, MYSQL};
     use super::*;
+    use dbtime_engines::server::secret::ServerSecret;
 
     #[test]
     fn the_newest_version_comes_first() {
@@ -308,7 +309,7 @@ mod tests {
         let own = dir.path().join("libs").display().to_string();
         let of = |request: &ServerRequest| environment(request, &binary)[0].1.clone();
         assert!(of(&request).starts_with(&own));
-        request.environment = vec![(LIBRARY_PATH.to_owned(), "/x".to_owned())];
+        request.environment = vec![(LIBRARY_PATH.to_owned(), ServerSecret::new("/x"))];
         assert!(of(&request).starts_with(&format!("/x:{own}")));
         request.environment.clear();
         assert!(environment(&request, Path::new("/bin/x")).is_empty());

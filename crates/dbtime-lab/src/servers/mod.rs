@@ -55,8 +55,8 @@ pub struct ServerRequest {
     pub prefix: Option<PathBuf>,
     /// Its settings by name; a later one wins.
     pub settings: Vec<(String, String)>,
-    /// Variables of its environment by name; a later one wins.
-    pub environment: Vec<(String, String)>,
+    /// Variables of its environment by name; a later one wins. Any of them may be a secret.
+    pub environment: Vec<(String, ServerSecret)>,
     /// The CPUs it may run on; `None`: those that dbtime may.
     pub cpus: Option<CpuList>,
     /// A folder in which its data folder is made; `None`: the one for temporary files.

@@ -47,7 +47,8 @@ pub(super) fn check(request: &ServerRequest) -> Result<(), LabError> {
             return Err(LabError::Usage(format!("{written}: dbtime sets this itself: {instead}")));
         }
     }
-    request.environment.iter().try_for_each(|(name, value)| check_variable(name, value))
+    let mut variables = request.environment.iter();
+    variables.try_for_each(|(name, value)| check_variable(name, value.reveal()))
 }
 
 /// Errors: what is wrong with it; the value may be a secret, unless it names libraries.
@@ -99,15 +100,17 @@ pub(super) fn as_written(request: &ServerRequest) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbtime_engines::server::secret::ServerSecret;
     use dbtime_model::Product;
 
     fn checked(settings: &[(&str, &str)], environment: &[(&str, &str)]) -> Result<(), String> {
-        let owned = |pairs: &[(&str, &str)]| {
-            pairs.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect()
-        };
+        let settings = settings.iter();
+        let settings = settings.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let secret = |(name, value): &(&str, &str)| ((*name).to_owned(), ServerSecret::new(*value));
+        let variables = environment.iter().map(secret);
         let request = ServerRequest {
-            settings: owned(settings),
-            environment: owned(environment),
+            settings: settings.collect(),
+            environment: variables.collect(),
             ..ServerRequest::new(Product::Mariadb)
         };
         check(&request).map_err(|error| error.to_string())
@@ -149,7 +152,7 @@ mod tests {
         assert!(error.contains("--server-env A: ") && !error.contains("hush"), "{error}");
         let request = ServerRequest {
             settings: vec![("a".to_owned(), "1".to_owned())],
-            environment: vec![("B".to_owned(), "hush".to_owned())],
+            environment: vec![("B".to_owned(), ServerSecret::new("hush"))],
             ..ServerRequest::new(Product::Mariadb)
         };
         assert_eq!(as_written(&request).as_deref(), Some("--server-set a=1 --server-env B"));

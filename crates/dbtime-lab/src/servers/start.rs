@@ -254,7 +254,9 @@ fn on_port(
     let socket = package.socket(site, port);
     arguments.extend(attempt.script.map(|path| option("init-file", path)));
     let mut launch = site.launch(site.installed.binary.clone(), arguments);
-    launch.environment.splice(0..0, site.request.environment.iter().cloned());
+    let given = site.request.environment.iter();
+    let given = given.map(|(name, value)| (name.clone(), value.reveal().to_owned()));
+    launch.environment.splice(0..0, given);
     launch.cpus = site.request.cpus.clone();
     let path = site.folders.log();
     let log = LogFrom::end_of(&path);
@@ -304,7 +306,7 @@ fn wait_until_ready(
     }
     let libraries = site.request.environment.iter().rev().find(|(n, _)| n == preload::VARIABLE);
     if let Some((_, value)) = libraries {
-        preload::verify(started.process.pid(), value, &log.text())?;
+        preload::verify(started.process.pid(), value.reveal(), &log.text())?;
     }
     Ok(started)
 }

@@ -4,6 +4,7 @@
 use super::trace_session::TraceSession;
 use crate::error::LabError;
 use crate::holders::HolderLogin;
+use dbtime_engines::server::secret::ServerSecret;
 use dbtime_machine::now;
 use dbtime_model::lock_picture::{LockPicture, ServerSession};
 use dbtime_model::traced_live::{ConnectionActivity, LiveConnection};
@@ -38,8 +39,8 @@ struct KernelSession {
 /// Which server is asked, and when.
 #[derive(Clone, Debug, Default)]
 pub struct HolderOptions {
-    /// The server's URL; `None`: none is.
-    pub login: Option<String>,
+    /// The server's URL, with a password where it has one; `None`: none is.
+    pub login: Option<ServerSecret>,
     /// How long somebody has to wait before it is.
     pub threshold: Nanos,
     /// Whether texts keep their literals.
@@ -78,7 +79,8 @@ impl HolderWatch {
     /// # Errors
     /// The server cannot be reached, or does not let in.
     pub(super) fn connect(options: &HolderOptions) -> Result<Self, LabError> {
-        let login = options.login.as_deref().map(HolderLogin::connect).transpose()?;
+        let login = options.login.as_ref().map(|url| HolderLogin::connect(url.reveal()));
+        let login = login.transpose()?;
         Ok(Self {
             has_login: login.is_some(),
             picture: None,

@@ -2,6 +2,7 @@
 
 use crate::live::{HERE, children, is_empty, not_tested, query, refused, start, until, with};
 use dbtime_engines::drive::plan::RunStop;
+use dbtime_engines::server::secret::ServerSecret;
 use dbtime_lab::LabError;
 use dbtime_lab::servers::{PrivateServer, ServerRequest};
 use dbtime_model::Product;
@@ -97,13 +98,13 @@ fn a_library_that_cannot_be_loaded() {
         (Product::Mariadb, bad.display().to_string()),
         (Product::Postgres, "libnothing.so.9".to_owned()),
     ] {
-        let environment = vec![("LD_PRELOAD".to_owned(), path.clone())];
+        let environment = vec![("LD_PRELOAD".to_owned(), ServerSecret::new(&path))];
         let error = refused(&ServerRequest { environment, ..ServerRequest::new(product) });
         let error = error.to_string();
         assert!(error.contains(&format!("{path} is not in the memory of the server")), "{error}");
         assert!(error.contains("ld.so: object"), "{error}");
     }
-    let environment = vec![("LD_PRELOAD".to_owned(), "/nowhere/x.so".to_owned())];
+    let environment = vec![("LD_PRELOAD".to_owned(), ServerSecret::new("/nowhere/x.so"))];
     let error = refused(&ServerRequest { environment, ..ServerRequest::new(Product::Mariadb) });
     assert!(is_usage(&error) && error.to_string().contains("there is no file /nowhere/x.so"));
 }

@@ -4,6 +4,7 @@ use crate::live::{
     HERE, children, is_alive, is_empty, query, refused, shared_memory, start, state, until, with,
 };
 use dbtime_engines::drive::plan::RunStop;
+use dbtime_engines::server::secret::ServerSecret;
 use dbtime_lab::RunProgress;
 use dbtime_lab::servers::{PrivateServer, ServerRequest};
 use dbtime_model::Product;
@@ -170,7 +171,7 @@ fn a_library_is_loaded_before_the_server() {
         return crate::live::not_tested("LD_PRELOAD: there is no libutil.so.1");
     }
     for (product, library) in HERE.into_iter().zip([library, "libutil.so.1"]) {
-        let environment = vec![("LD_PRELOAD".to_owned(), library.to_owned())];
+        let environment = vec![("LD_PRELOAD".to_owned(), ServerSecret::new(library))];
         let server = start(&ServerRequest { environment, ..ServerRequest::new(product) });
         let maps = fs::read_to_string(format!("/proc/{}/maps", server.pid())).expect("maps");
         assert!(maps.contains("libutil"), "{maps}");

@@ -1,6 +1,7 @@
 //! Flags of a login to a server that is watched.
 
 use clap::Args;
+use dbtime_engines::server::secret::ServerSecret;
 use dbtime_lab::tracing::HolderOptions;
 use dbtime_model::Nanos;
 
@@ -30,6 +31,7 @@ pub(crate) struct LoginArgs {
 impl LoginArgs {
     /// What is asked of the server, and when.
     pub(crate) fn options(&self, keeps_literals: bool) -> HolderOptions {
-        HolderOptions { login: self.login.clone(), threshold: self.login_after, keeps_literals }
+        let login = self.login.as_deref().map(ServerSecret::new);
+        HolderOptions { login, threshold: self.login_after, keeps_literals }
     }
 }

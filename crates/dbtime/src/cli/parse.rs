@@ -1,7 +1,8 @@
 //! From words to flags: what all commands have in common, added to what each says itself.
 
 use super::{Cli, headings};
-use clap::error::ErrorKind;
+use crate::secrets;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
 
@@ -19,8 +20,21 @@ where
     T: Into<OsString> + Clone,
 {
     let mut command = command().mut_subcommands(shown);
-    let mut matches = command.try_get_matches_from_mut(words)?;
+    let mut matches = command.try_get_matches_from_mut(words).map_err(without_secrets)?;
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+}
+
+/// A complaint whose quotations have no secrets in them.
+fn without_secrets(mut error: clap::Error) -> clap::Error {
+    use ContextKind::{InvalidArg, InvalidSubcommand, InvalidValue};
+    for kind in [InvalidArg, InvalidValue, InvalidSubcommand] {
+        let shown = match error.get(kind) {
+            Some(ContextValue::String(word)) => secrets::in_complaint(word),
+            _ => continue,
+        };
+        error.insert(kind, ContextValue::String(shown));
+    }
+    error
 }
 
 /// `dbtime run -V` is the version of dbtime.
@@ -133,6 +147,19 @@ mod tests {
             let text = complaint(&refused(words)).expect("an error");
             assert!(!text.contains("-- -"), "no tip that makes a word of it: {text}");
             assert!(text.contains(cause) && !text.starts_with("error"), "{text}");
+        }
+    }
+
+    #[test]
+    fn complaints_quote_no_secrets() {
+        for words in [
+            "dbtime run atm postgres://u:hush@h/d",
+            "dbtime run --server-env =hush",
+            "dbtime postgres://u@h/d?password=hush",
+            "dbtime run --connections password=hush",
+        ] {
+            let text = complaint(&refused(words)).expect("an error");
+            assert!(!text.contains("hush"), "{text}");
         }
     }
 

@@ -97,9 +97,10 @@ pub(crate) struct RunArgs {
     #[arg(long, conflicts_with_all = ["out", "json", "events", "strict", "histogram"])]
     pub(crate) print_spec: bool,
 
-    /// Variable of a pgbench script (its -D) or option of a sysbench script. Repeatable.
-    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_pair, requires = "script")]
-    pub(crate) script_set: Vec<(String, String)>,
+    /// Variable of a pgbench script (its -D) or option of a sysbench script; NAME alone takes the
+    /// value of dbtime's own variable. Repeatable.
+    #[arg(long, value_name = "NAME[=VALUE]", value_parser = parse_variable, requires = "script")]
+    pub(crate) script_set: Vec<String>,
 
     /// Database to drive: sqlite (temporary) or sqlite:PATH?setting=value&...; a private server for
     /// this run: mariadb, mysql, postgres (mariadb:/PREFIX for the installation there); a running

@@ -14,7 +14,7 @@ use std::path::Path;
 pub(crate) fn of_flags(args: &RunArgs) -> Result<(RunSpec, RunSecrets), CommandFailure> {
     let mut secrets = RunSecrets::of_surroundings(args.password_file.as_deref())?;
     let spec = RunSpec {
-        workload: workload(args)?,
+        workload: workload(args, &mut secrets)?,
         target: target(args, &mut secrets)?,
         load: load(args),
         window: WindowSpec {
@@ -33,12 +33,13 @@ pub(crate) fn of_flags(args: &RunArgs) -> Result<(RunSpec, RunSecrets), CommandF
     Ok((spec, secrets))
 }
 
-fn workload(args: &RunArgs) -> Result<WorkloadSpec, CommandFailure> {
+fn workload(args: &RunArgs, secrets: &mut RunSecrets) -> Result<WorkloadSpec, CommandFailure> {
+    let options = args.script_set.iter();
     Ok(WorkloadSpec {
         name: args.workload.clone(),
         query: args.query.clone(),
         script: args.script.as_deref().map(path_text).transpose()?,
-        script_set: pairs(&args.script_set),
+        script_set: options.map(|pair| secrets.take_from_option(pair)).collect(),
         scale: args.scale,
         data_seed: args.data_seed,
         sha256: None,

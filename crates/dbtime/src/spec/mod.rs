@@ -22,8 +22,10 @@ pub(crate) fn described(args: &RunArgs) -> Result<DescribedRun, CommandFailure> 
         let (spec, secrets) = flags::of_flags(args)?;
         return Ok(DescribedRun { spec, secrets, command: None });
     };
-    let secrets = RunSecrets::of_surroundings(args.password_file.as_deref())?;
-    let SpecDocument { spec, command } = read(path)?;
+    let mut secrets = RunSecrets::of_surroundings(args.password_file.as_deref())?;
+    let SpecDocument { mut spec, command } = read(path)?;
+    // Somebody may have written one into it.
+    secrets.take_from_spec(&mut spec);
     Ok(DescribedRun { spec, secrets, command })
 }
 

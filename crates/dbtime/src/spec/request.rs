@@ -4,7 +4,9 @@
 use super::RunSecrets;
 use crate::exit::CommandFailure;
 use crate::foreign::{self, ScriptFile};
+use crate::secrets::in_complaint;
 use dbtime_engines::server::ServerOptions;
+use dbtime_engines::server::secret::ServerSecret;
 use dbtime_engines::socket::{ReconnectPolicy, SimulatedNetwork};
 use dbtime_lab::{
     AUTO_SHARE_PCT, BudgetChoice, LoadRequest, PrivateOptions, RateChoice, RecordDetail,
@@ -14,6 +16,7 @@ use dbtime_load::arrivals::Arrivals;
 use dbtime_load::queue::Backlog;
 use dbtime_load::workload::{Workload, WorkloadLimit};
 use dbtime_model::record::{LoadSpec, RunSpec, TargetSpec, WindowSpec};
+use dbtime_model::secret_text::is_secret_setting;
 use dbtime_model::{BitRate, Nanos};
 use sha2::{Digest, Sha256};
 use std::fmt::Display;
@@ -49,7 +52,7 @@ pub(crate) fn request(spec: &RunSpec, context: &RunContext) -> Result<RunRequest
     let load = load(spec)?;
     for_servers(spec, &target)?;
     let server = server(&spec.target)?;
-    let (workload, sha256) = workload(spec, &load, &server)?;
+    let (workload, sha256) = workload(spec, &load, &server, &context.secrets)?;
     let WindowSpec { transactions, .. } = &spec.window;
     let (warmup, time) = window(&spec.window)?;
     let limit =
@@ -169,23 +172,42 @@ fn server(target: &TargetSpec) -> Result<ServerOptions, CommandFailure> {
 }
 
 fn private(target: &TargetSpec, secrets: &RunSecrets) -> Result<PrivateOptions, CommandFailure> {
-    let setting = |text: &String| pair("--server-set", text);
-    let variable = |text: &String| match text.contains('=') {
-        true => pair("--server-env", text),
-        false => Ok((text.clone(), secrets.variable(text)?)),
+    let variable = |text: &String| {
+        let (name, value) = match text.contains('=') {
+            true => pair("--server-env", text)?,
+            false => (text.clone(), secrets.variable(text)?),
+        };
+        Ok::<_, CommandFailure>((name, ServerSecret::new(value)))
     };
     Ok(PrivateOptions {
-        settings: target.server_set.iter().map(setting).collect::<Result<_, _>>()?,
+        settings: target.server_set.iter().map(|text| setting(text)).collect::<Result<_, _>>()?,
         environment: target.server_env.iter().map(variable).collect::<Result<_, _>>()?,
         cpus: read("--server-cpus", target.server_cpus.as_deref())?,
         data: target.server_data.as_ref().map(PathBuf::from),
     })
 }
 
+/// A setting of the private server. Nobody reads one that is a secret from where it is safe.
+fn setting(text: &str) -> Result<(String, String), CommandFailure> {
+    let flag = "--server-set";
+    let (name, value) = pair(flag, text)?;
+    match is_secret_setting(&name, &value) {
+        false => Ok((name, value)),
+        true => Err(named(
+            flag,
+            &format!(
+                "the value of `{name}` may be a secret, which the server's command line would show \
+                 to everybody, and the record keep: leave it out, or set it in a server that runs, \
+                 and name that one as --target"
+            ),
+        )),
+    }
+}
+
 fn pair(flag: &str, text: &str) -> Result<(String, String), CommandFailure> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => Err(named(flag, &format!("`{text}` has no value: write NAME=VALUE"))),
+        _ => Err(named(flag, &format!("`{}` has no value: write NAME=VALUE", in_complaint(text)))),
     }
 }
 
@@ -240,6 +262,7 @@ fn workload(
     spec: &RunSpec,
     load: &LoadRequest,
     server: &ServerOptions,
+    secrets: &RunSecrets,
 ) -> Result<(Workload, Option<String>), CommandFailure> {
     let what = &spec.workload;
     let named = [&what.name, &what.query, &what.script].into_iter().flatten().count();
@@ -252,7 +275,10 @@ fn workload(
         return Ok((Workload::from_sql(sql).map_err(CommandFailure::usage)?, None));
     }
     let (workload, text) = match &what.script {
-        Some(path) => script(spec, Path::new(path), load, server)?,
+        Some(path) => {
+            let file = script_file(spec, Path::new(path), server, secrets)?;
+            foreign::workload(&file, load)?
+        }
         None => {
             let workload = Workload::find(name(spec)).map_err(CommandFailure::usage)?;
             let text = workload.source.clone();
@@ -271,29 +297,31 @@ fn workload(
     }
 }
 
-/// A script's workload, and its text.
-fn script(
-    spec: &RunSpec,
-    path: &Path,
-    load: &LoadRequest,
+/// A script, and what it is run with.
+fn script_file<'a>(
+    spec: &'a RunSpec,
+    path: &'a Path,
     server: &ServerOptions,
-) -> Result<(Workload, String), CommandFailure> {
+    secrets: &RunSecrets,
+) -> Result<ScriptFile<'a>, CommandFailure> {
     if server.reconnect == ReconnectPolicy::EveryTransaction {
         return Err(CommandFailure::usage(
             "--reconnect every-transaction is not for scripts: a Lua script connects by itself, \
              and dbtime pgbench has -C",
         ));
     }
-    let variables = spec.workload.script_set.iter().map(|text| pair("--script-set", text));
-    let file = ScriptFile {
+    let option = |text: &String| match text.contains('=') {
+        true => pair("--script-set", text),
+        false => Ok((text.clone(), secrets.option(text)?)),
+    };
+    Ok(ScriptFile {
         path,
-        variables: variables.collect::<Result<_, _>>()?,
+        variables: spec.workload.script_set.iter().map(option).collect::<Result<_, _>>()?,
         target: &spec.target.url,
         scale: spec.workload.scale,
         protocol: server.protocol,
         seed: spec.seed,
-    };
-    foreign::workload(&file, load)
+    })
 }
 
 fn load(spec: &RunSpec) -> Result<LoadRequest, CommandFailure> {
@@ -427,6 +455,16 @@ mod tests {
             "{written}"
         );
         assert_eq!(first.spec, second.spec);
+    }
+
+    #[test]
+    fn settings_that_are_secrets_are_refused() {
+        let mut spec = both("dbtime run values1")[0].spec.clone().expect("it has one");
+        for setting in ["report_password=hush", "primary_conninfo=host=h password=hush", "=hush"] {
+            spec.target.server_set = vec![setting.to_owned()];
+            let error = request(&spec, &RunContext::default()).expect_err(setting).words();
+            assert!(error.starts_with("--server-set: ") && !error.contains("hush"), "{error}");
+        }
     }
 
     #[test]

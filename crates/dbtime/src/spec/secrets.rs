@@ -1,10 +1,13 @@
 //! What a run needs and its written form leaves out: passwords.
 
 use crate::exit::CommandFailure;
-use crate::secrets::is_secret;
+use crate::secrets::variable_of;
 use dbtime_engines::server::secret::ServerSecret;
-use dbtime_engines::server::url::{ServerUrl, without_password};
+use dbtime_engines::server::url::{ServerUrl, without_login_secret};
+use dbtime_lab::TargetForm;
 use dbtime_model::bounded_file;
+use dbtime_model::record::RunSpec;
+use dbtime_model::secret_text::{is_secret_option, is_secret_variable};
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -16,7 +19,8 @@ pub(crate) const PASSWORD: &str = "DBTIME_PASSWORD";
 pub(crate) struct RunSecrets {
     /// Of the target; `None`: from where its clients look.
     password: Option<ServerSecret>,
-    /// Variables of the private server's environment, by their names.
+    /// Variables of the private server's environment, and options of a script, by the names that
+    /// they have in the environment of dbtime.
     variables: Vec<(String, ServerSecret)>,
 }
 
@@ -39,17 +43,17 @@ impl RunSecrets {
 
     /// Takes the password out of a target's URL, and leaves the URL.
     pub(crate) fn take_from_url(&mut self, url: &str) -> String {
-        let Some(password) = ServerUrl::parse(url).ok().and_then(|url| url.password) else {
+        let Some(password) = server_url(url).and_then(|url| url.password) else {
             return url.to_owned();
         };
         self.password = Some(password);
-        without_password(url).replacen(":***@", "@", 1)
+        without_login_secret(url)
     }
 
     /// Takes the value of a private server's variable, `NAME=VALUE`, if that is a secret.
     pub(crate) fn take_from_variable(&mut self, pair: &str) -> String {
         match pair.split_once('=') {
-            Some((name, value)) if is_secret(name) => {
+            Some((name, value)) if is_secret_variable(name, value) => {
                 self.variables.push((name.to_owned(), ServerSecret::new(value)));
                 name.to_owned()
             }
@@ -57,11 +61,33 @@ impl RunSecrets {
         }
     }
 
+    /// Takes the value of a script's option, `NAME=VALUE`, if that is a secret.
+    pub(crate) fn take_from_option(&mut self, pair: &str) -> String {
+        match pair.split_once('=') {
+            Some((name, value)) if is_secret_option(name, value) => {
+                self.variables.push((variable_of(name), ServerSecret::new(value)));
+                name.to_owned()
+            }
+            _ => pair.to_owned(),
+        }
+    }
+
+    /// Takes what is secret out of the written form of a run.
+    pub(crate) fn take_from_spec(&mut self, spec: &mut RunSpec) {
+        spec.target.url = self.take_from_url(&spec.target.url);
+        for pair in &mut spec.target.server_env {
+            *pair = self.take_from_variable(pair);
+        }
+        for pair in &mut spec.workload.script_set {
+            *pair = self.take_from_option(pair);
+        }
+    }
+
     /// A target's URL with its password, where it has none of its own.
     pub(crate) fn put_into_url(&self, url: &str) -> String {
         let Some(password) = &self.password else { return url.to_owned() };
-        match ServerUrl::parse(url) {
-            Ok(parsed) if parsed.password.is_none() => {
+        match server_url(url) {
+            Some(parsed) if parsed.password.is_none() => {
                 let user = Some(parsed.user.unwrap_or_default());
                 ServerUrl { user, password: Some(password.clone()), ..parsed }.written()
             }
@@ -70,13 +96,11 @@ impl RunSecrets {
         }
     }
 
-    /// A private server's variable with its value: that of the flag, else that of this process.
+    /// A variable of a private server with its value: that of the flag, else that of this process.
     ///
     /// Errors: a variable that this process has not.
     pub(crate) fn variable(&self, name: &str) -> Result<String, CommandFailure> {
-        let given = self.variables.iter().rev().find(|(given, _)| given == name);
-        let value = given.map(|(_, value)| value.reveal().to_owned());
-        value.or_else(|| std::env::var(name).ok()).ok_or_else(|| {
+        self.value(name).ok_or_else(|| {
             CommandFailure::usage(format!(
                 "--server-env {name} takes the variable of dbtime's own environment, which has \
                  none: set it, or write {name}=VALUE"
@@ -84,11 +108,39 @@ impl RunSecrets {
         })
     }
 
+    /// An option of a script with its value: that of the flag, else that of this process.
+    ///
+    /// Errors: an option that this process has no variable of.
+    pub(crate) fn option(&self, name: &str) -> Result<String, CommandFailure> {
+        let variable = variable_of(name);
+        self.value(&variable).ok_or_else(|| {
+            CommandFailure::usage(format!(
+                "--script-set {name} takes the variable {variable} of dbtime's own environment, \
+                 which has none: set it, or write {name}=VALUE"
+            ))
+        })
+    }
+
+    fn value(&self, variable: &str) -> Option<String> {
+        let given = self.variables.iter().rev().find(|(given, _)| given == variable);
+        let value = given.map(|(_, value)| value.reveal().to_owned());
+        value.or_else(|| std::env::var(variable).ok())
+    }
+
     /// The variables that hand all of them to another process of dbtime.
     pub(crate) fn environment(&self) -> Vec<(OsString, OsString)> {
         let password = self.password.iter().map(|password| (PASSWORD, password.reveal()));
         let variables = self.variables.iter().map(|(name, value)| (name.as_str(), value.reveal()));
         password.chain(variables).map(|(name, value)| (name.into(), value.into())).collect()
+    }
+}
+
+/// What a target says, where it is the URL of a server: of all others what looks like a password is
+/// none, but a part of a path.
+fn server_url(target: &str) -> Option<ServerUrl> {
+    match TargetForm::of(target) {
+        Some(TargetForm::Server(_)) => ServerUrl::parse(target).ok(),
+        _ => None,
     }
 }
 
@@ -101,6 +153,7 @@ mod tests {
         for (url, without) in [
             ("mysql://u:p%40w@h:33/d?ssl-mode=disabled", "mysql://u@h:33/d?ssl-mode=disabled"),
             ("postgres://:secret@/d?host=/x", "postgres://@/d?host=/x"),
+            ("postgres://u@h/d?p%61ssword=secret&port=1", "postgres://u@h/d?port=1"),
         ] {
             let mut secrets = RunSecrets::default();
             assert_eq!(secrets.take_from_url(url), without);
@@ -108,7 +161,9 @@ mod tests {
             assert_eq!(put.password, ServerUrl::parse(url).expect("a URL").password);
         }
         let mut secrets = RunSecrets::default();
-        for url in ["sqlite:a:b@c.db", "mariadb", "mysql://u@h/d", "mysql://u:p@h:x/"] {
+        for url in
+            ["sqlite:a:b@c.db", "sqlite://a:b@c.db", "mariadb", "mysql://u@h/d", "mysql://u:p@h:x/"]
+        {
             assert_eq!(secrets.take_from_url(url), url);
             assert_eq!(secrets.put_into_url(url), url);
         }
@@ -129,8 +184,29 @@ mod tests {
         assert_eq!(secrets.take_from_variable("LD_PRELOAD=/a.so"), "LD_PRELOAD=/a.so");
         assert_eq!(secrets.take_from_variable("APP_TOKEN=x"), "APP_TOKEN");
         assert_eq!(secrets.variable("APP_TOKEN").expect("given"), "x");
-        assert_eq!(secrets.environment(), [("APP_TOKEN".into(), "x".into())]);
+        assert_eq!(secrets.take_from_variable("DSN=host=h password=y"), "DSN");
+        assert_eq!(secrets.take_from_option("tables=4"), "tables=4");
+        assert_eq!(secrets.take_from_option("app-token=z"), "app-token");
+        assert_eq!(secrets.option("app-token").expect("given"), "z");
+        let all = [("APP_TOKEN", "x"), ("DSN", "host=h password=y"), ("app_token", "z")];
+        let all = all.map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        assert_eq!(secrets.environment(), all);
         let missing = secrets.variable("NOBODY_HAS_THIS").expect_err("not set");
         assert!(missing.words().contains("write NOBODY_HAS_THIS=VALUE"), "{missing:?}");
+        let missing = secrets.option("nobody-has-this").expect_err("not set");
+        assert!(missing.words().contains("variable nobody_has_this of"), "{missing:?}");
+    }
+
+    #[test]
+    fn a_spec_that_somebody_wrote_keeps_no_secret() {
+        let mut spec = RunSpec::default();
+        spec.target.url = "postgres://u:hush@h/d".to_owned();
+        spec.target.server_env = vec!["API_KEY=hush".to_owned(), "TZ=UTC".to_owned()];
+        spec.workload.script_set = vec!["password=hush".to_owned()];
+        let mut secrets = RunSecrets::default();
+        secrets.take_from_spec(&mut spec);
+        assert!(!format!("{spec:?} {secrets:?}").contains("hush"), "{spec:?}");
+        assert_eq!(spec.target.server_env, ["API_KEY", "TZ=UTC"]);
+        assert_eq!(secrets.variable("API_KEY").expect("taken"), "hush");
     }
 }

@@ -80,7 +80,7 @@ impl UsageError {
 /// A word of the command line as a message may quote it: where a password may be in it, only what
 /// stands before is shown.
 pub(super) fn quoted(text: &str) -> &str {
-    let may_hold_one = |text: &str| text.contains("://") || text.contains("password=");
+    let may_hold_one = |text: &str| text.contains("://") || text.contains("password");
     match text.split_once('=') {
         Some((name, value)) if may_hold_one(value) => name,
         _ if may_hold_one(text) => "a connection string",

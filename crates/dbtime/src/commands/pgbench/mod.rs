@@ -112,7 +112,7 @@ impl PgbenchJob {
     /// A request for what a script does, once.
     fn request(&self, name: &str, script: Arc<dyn Script>) -> Result<RunRequest, CommandFailure> {
         let workload = Workload::from_script(name.to_owned(), vec![operation(name)], script);
-        let mut request = RunRequest::new(workload, self.place.target.parse()?);
+        let mut request = RunRequest::new(workload, self.place.target.reveal().parse()?);
         request.command = command(&self.words, None);
         Ok(request)
     }

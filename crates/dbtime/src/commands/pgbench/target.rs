@@ -2,6 +2,7 @@
 
 use crate::exit::CommandFailure;
 use crate::foreign;
+use dbtime_engines::server::secret::ServerSecret;
 use dbtime_engines::server::url::ServerUrl;
 use dbtime_model::SqlDialect;
 use dbtime_script::pgbench::options::{CommonOptions, ConnectionOptions};
@@ -11,7 +12,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PgbenchPlace {
     /// The target's text, its password included: for the lab's eyes only.
-    pub(super) target: String,
+    pub(super) target: ServerSecret,
     pub(super) dialect: SqlDialect,
     /// Whether the target is there before the run and after it.
     pub(super) is_given: bool,
@@ -39,8 +40,8 @@ impl PgbenchPlace {
             Ok(url) => url.database.unwrap_or_default(),
             Err(_) => path.unwrap_or(scheme).to_owned(),
         };
-        let file = path.map(PathBuf::from);
-        Ok(Self { target: target.clone(), dialect, is_given, file, database })
+        let (file, target) = (path.map(PathBuf::from), ServerSecret::new(target));
+        Ok(Self { target, dialect, is_given, file, database })
     }
 
     /// A connection string says more than the options beside it, as libpq has it.
@@ -74,7 +75,7 @@ impl PgbenchPlace {
         url.parameters.push(name);
         let database = url.database.clone().or_else(|| url.parameter("dbname"));
         let database = database.or_else(|| usual_database(&url)).unwrap_or_default();
-        let (target, dialect) = (url.written(), SqlDialect::Postgres);
+        let (target, dialect) = (ServerSecret::new(url.written()), SqlDialect::Postgres);
         Ok(Self { target, dialect, is_given: true, file: None, database })
     }
 }
@@ -138,7 +139,7 @@ mod tests {
     }
 
     fn target(line: &[&str]) -> String {
-        of(line).expect("a place").target
+        of(line).expect("a place").target.reveal().to_owned()
     }
 
     #[test]
