@@ -176,8 +176,10 @@ fn plain(value: &Value) -> Option<String> {
 
 /// `connections=16 trace` as flags with their values; quotes as in a shell.
 pub(super) fn flags(words: &str) -> Result<Vec<(String, String)>, CommandFailure> {
-    let split = shlex::split(words)
-        .ok_or_else(|| CommandFailure::usage(format!("`{words}` has a quote that does not end")))?;
+    let split = shlex::split(words).ok_or_else(|| {
+        // A target may stand in them.
+        CommandFailure::usage("the flags of a configuration have a quote that does not end")
+    })?;
     let parts = |word: &String| {
         let word = word.trim_start_matches("--");
         let (name, value) = word.split_once('=').unwrap_or((word, ""));
@@ -197,7 +199,8 @@ fn flag(name: &str, value: String) -> Result<(String, String), CommandFailure> {
     if secrets::shown(name, &value) != value {
         return Err(CommandFailure::usage(format!(
             "a password stands in `{name}` of the study's file, which is kept with the results: \
-             give it in DBTIME_PASSWORD instead"
+             give that of a target in DBTIME_PASSWORD, and other secrets by their names alone, \
+             which take dbtime's own variables, such as server-env=NAME"
         )));
     }
     Ok((name.to_owned(), value))
@@ -268,6 +271,7 @@ mod tests {
             ("[factors.x]\na = 3\n", "has neither values"),
             ("[factors.x]\na = \"'\"\n", "a quote that does not end"),
             ("[factors]\ntarget = [\"mysql://u:pw@h/d\", \"sqlite\"]\n", "a password stands in"),
+            ("[factors]\nserver-env = [\"API_KEY=pw\", \"API_KEY=x\"]\n", "stands in `server-env`"),
             ("[factors]\nworkers = [1, 2]\n[[cell]]\nname = \"x\"\n", "both [factors] and"),
         ] {
             let found = of(text).expect_err(text);

@@ -7,6 +7,7 @@ use crate::exit::CommandFailure;
 use dbtime_lab::study::check_source;
 use dbtime_model::Nanos;
 use dbtime_model::record::FactorValue;
+use dbtime_model::secret_text::{holds_secret, is_secret_variable};
 use dbtime_model::study::{MetricSource, ProgramMetric, ProgramRules, UsageFigure};
 use serde::Deserialize;
 
@@ -38,6 +39,7 @@ const PGBENCH: [KnownMetric; 3] = [
 ///
 /// Errors: whatever is wrong with it.
 pub(super) fn rules(document: &StudyDocument) -> Result<ProgramRules, CommandFailure> {
+    refuse_secrets(document)?;
     let mut metrics = match document.parser.as_deref() {
         None => Vec::new(),
         Some("sysbench") => SYSBENCH.map(known).to_vec(),
@@ -87,11 +89,33 @@ pub(super) fn rules(document: &StudyDocument) -> Result<ProgramRules, CommandFai
     Ok(ProgramRules { prepare, conclude, timeout_s, metrics })
 }
 
+/// Refuses a password in what the shell does: variables may stand in its place.
+fn refuse_secrets(document: &StudyDocument) -> Result<(), CommandFailure> {
+    let StudyDocument { command, prepare, conclude, .. } = document;
+    for (key, text) in [("command", command), ("prepare", prepare), ("conclude", conclude)] {
+        let literal = text.as_deref().unwrap_or_default();
+        let literal = literal.replace("=\"$", "= ").replace("=$", "= ").replace(":$", ": ");
+        if holds_secret(&literal) {
+            return Err(CommandFailure::usage(format!(
+                "a password stands in `{key}` of the study's file, which is kept with the results: \
+                 write a variable in its place, such as \"$MYSQL_PWD\", and set that"
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// The variables of the command's environment that make a configuration.
 ///
-/// Errors: one that cannot be a variable.
+/// Errors: one that cannot be a variable, or may be a secret.
 pub(super) fn variables(cell: &CellFlags) -> Result<Vec<FactorValue>, CommandFailure> {
     let variable = |(name, value): &(String, String)| {
+        if is_secret_variable(name, value) {
+            return Err(CommandFailure::usage(format!(
+                "`{name}` of the study's file may be a secret, and is kept with the results: set it \
+                 in dbtime's own environment, which its commands have too"
+            )));
+        }
         let is_first = |c: char| c.is_ascii_alphabetic() || c == '_';
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
         match name.starts_with(is_first) && name.chars().all(is_plain) && !value.contains('\0') {
@@ -182,16 +206,24 @@ mod tests {
             ("[metric.a]\njson = \"a\"\nbetter = \"up\"\n", "write higher or lower"),
             ("[metric.a]\nregex = \"a\"\nbetter = \"lower\"\n", "it has no group"),
             ("[metric.a]\nregexp = \"a\"\nbetter = \"lower\"\n", "unknown field `regexp`"),
+            ("parser = \"time\"\nprepare = \"PGPASSWORD=x psql\"\n", "stands in `prepare`"),
+            ("parser = \"time\"\nconclude = \"psql postgres://u:x@h\"\n", "in `conclude`"),
         ] {
             let found = rules_of(text).expect_err(text);
             assert!(found.contains(why), "{text}: {found}");
         }
+        let by_variables = "parser = \"time\"\n\
+                            prepare = 'x --password=\"$A\" postgres://u:$B@h B_TOKEN=$C'\n";
+        rules_of(by_variables).expect("no password");
         let cell = CellFlags {
             name: "a".into(),
             flags: vec![("a-b".into(), "1".into())],
             levels: Vec::new(),
         };
         assert!(variables(&cell).is_err());
+        let flags = vec![("PGPASSWORD".into(), "hush".into())];
+        let error = variables(&CellFlags { flags, ..cell }).expect_err("a secret").words();
+        assert!(error.contains("`PGPASSWORD`") && !error.contains("hush"), "{error}");
     }
 
     #[test]

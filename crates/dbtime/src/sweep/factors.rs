@@ -4,6 +4,7 @@
 //! separated by `;` follow each other; several `--sweep` flags cross their groups.
 
 use crate::exit::CommandFailure;
+use crate::secrets::shown;
 
 /// One combination: flag names and their values.
 pub(super) type FactorCombination = Vec<(String, String)>;
@@ -56,7 +57,8 @@ fn cross_group(group: &str) -> Result<Vec<FactorCombination>, CommandFailure> {
         let name = name.trim_start_matches("--");
         if name.is_empty() || values.is_empty() || WHOLE.contains(&name) {
             return Err(CommandFailure::usage(format!(
-                "`{factor}` cannot be swept: write a flag of run and its values, such as workers=40,10,4"
+                "`{}` cannot be swept: write a flag of run and its values, such as workers=40,10,4",
+                shown("sweep", factor)
             )));
         }
         let values = values.split(',').map(|value| vec![(name.to_owned(), value.to_owned())]);
@@ -99,7 +101,7 @@ pub(super) fn arguments(whole: &[String], combination: &FactorCombination) -> Ve
 mod tests {
     use super::*;
 
-    fn shown(sweeps: &[&str]) -> Vec<String> {
+    fn written(sweeps: &[&str]) -> Vec<String> {
         let sweeps: Vec<String> = sweeps.iter().map(|s| (*s).to_owned()).collect();
         let text = |c: &FactorCombination| {
             c.iter().map(|(n, v)| format!("{n}={v}")).collect::<Vec<_>>().join(" ")
@@ -109,18 +111,21 @@ mod tests {
 
     #[test]
     fn factors_cross_and_groups_follow() {
-        assert_eq!(shown(&["workers=4,2 scale=1,2"]).len(), 4);
+        assert_eq!(written(&["workers=4,2 scale=1,2"]).len(), 4);
         assert_eq!(
-            shown(&["arrivals=at-once workers=40,10; rate=5/s"]),
+            written(&["arrivals=at-once workers=40,10; rate=5/s"]),
             ["arrivals=at-once workers=40", "arrivals=at-once workers=10", "rate=5/s"]
         );
-        assert_eq!(shown(&["workers=1,2", "scale=1,2"]).len(), 4);
+        assert_eq!(written(&["workers=1,2", "scale=1,2"]).len(), 4);
     }
 
     #[test]
     fn nonsense_is_refused() {
-        for bad in ["workers", "=4", "workers=", "", "out=x", "workers=1; "] {
-            assert!(combinations(&[bad.to_owned()]).is_err(), "{bad:?} was taken");
+        for bad in
+            ["workers", "=4", "workers=", "", "out=x", "workers=1; ", "out=mysql://u:hush@h/d"]
+        {
+            let error = combinations(&[bad.to_owned()]).expect_err(bad);
+            assert!(!error.words().contains("hush"), "{error:?}");
         }
     }
 

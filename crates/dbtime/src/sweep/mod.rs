@@ -35,9 +35,10 @@ pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<ProcessExit, C
     // All of them are read before the first is run.
     let combinations = factors::combinations(&args.sweep)?;
     let names = factors::names(&combinations);
-    let planned = combinations.into_iter();
+    let planned = combinations.iter();
     let planned = planned.map(|combination| planned::of_combination(combination, arguments));
     let mut planned = planned.collect::<Result<Vec<_>, _>>()?;
+    planned::tell_apart(&mut planned, &combinations);
     if args.print_spec {
         return print_specs(&planned);
     }

@@ -9,6 +9,7 @@ use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::RunOutcome;
 use dbtime_load::arrivals::Rate;
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 /// The flat-out rate is measured with at most so many workers or connections, where there is such
 /// a combination: more of them only wait for each other.
@@ -18,13 +19,13 @@ const MAX_REFERENCE_SERVERS: u32 = 64;
 ///
 /// Errors: whatever is wrong with it that can be seen before it is run.
 pub(super) fn of_combination(
-    combination: FactorCombination,
+    combination: &FactorCombination,
     arguments: &[String],
 ) -> Result<PlannedRun, CommandFailure> {
-    let arguments = factors::arguments(arguments, &combination);
+    let arguments = factors::arguments(arguments, combination);
     PlannedRun::of_arguments(&arguments, combination.clone()).map_err(|failure| match failure {
         CommandFailure::Usage(error) => match error.downcast::<clap::Error>() {
-            Ok(error) => no_flag(error, &combination),
+            Ok(error) => no_flag(error, combination),
             Err(error) => CommandFailure::Usage(error),
         },
         other => other,
@@ -46,6 +47,30 @@ fn no_flag(error: clap::Error, combination: &FactorCombination) -> CommandFailur
         ));
     }
     error.into()
+}
+
+/// Numbers values that look the same because what differs between them is a secret.
+pub(super) fn tell_apart(planned: &mut [PlannedRun], combinations: &[FactorCombination]) {
+    let mut alike: BTreeMap<(String, String), Vec<&str>> = BTreeMap::new();
+    for (run, combination) in planned.iter().zip(combinations) {
+        for (factor, (_, value)) in run.factors.iter().zip(combination) {
+            let shown = (factor.name.clone(), factor.value.clone());
+            let values = alike.entry(shown).or_default();
+            if !values.contains(&value.as_str()) {
+                values.push(value);
+            }
+        }
+    }
+    for (run, combination) in planned.iter_mut().zip(combinations) {
+        for (factor, (_, value)) in run.factors.iter_mut().zip(combination) {
+            let shown = (factor.name.clone(), factor.value.clone());
+            let values = alike.get(&shown).filter(|values| values.len() > 1);
+            let at = values.and_then(|values| values.iter().position(|known| *known == value));
+            if let Some(at) = at {
+                factor.value += &format!(" ({})", at + 1);
+            }
+        }
+    }
 }
 
 /// Where all are offered a share of the flat-out rate, and the rate itself is not swept: measures
@@ -94,6 +119,20 @@ fn reference(servers: &[u32]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_that_differ_in_a_secret_are_told_apart_without_it() {
+        let sweep = ["server-env=API_KEY=hush1,API_KEY=hush2,TZ=UTC workers=1,2".to_owned()];
+        let combinations = factors::combinations(&sweep).expect("a sweep");
+        let whole = ["dbtime", "run", "values1", "--target", "mariadb"].map(str::to_owned);
+        let planned = combinations.iter().map(|combination| of_combination(combination, &whole));
+        let mut planned: Vec<_> = planned.collect::<Result<_, _>>().expect("runs");
+        tell_apart(&mut planned, &combinations);
+        let shown: Vec<_> = planned.iter().map(PlannedRun::combination).collect();
+        assert_eq!(shown[0], "server-env=API_KEY=*** (1) workers=1");
+        assert_eq!(shown[3], "server-env=API_KEY=*** (2) workers=2");
+        assert_eq!(shown[4], "server-env=TZ=UTC workers=1");
+    }
 
     #[test]
     fn the_rate_is_found_by_the_largest_run_that_is_no_crowd() {

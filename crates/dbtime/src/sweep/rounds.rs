@@ -15,6 +15,7 @@ use dbtime_lab::study::{StudyRunner, TrialMaker, TrialResult};
 use dbtime_model::record::{
     CheckOutcome, FailedRun, PrimaryMetric, RunRecord, SweepRecord, SweepRun, read_sweep_record,
 };
+use dbtime_model::secret_text::MASK;
 use dbtime_model::study::{
     BlockDesign, CellRole, GateLimits, RecordedStudy, RunOrder, STUDY_SCHEMA, StopRule, StudyCell,
     StudyData, StudyPlan, StudyRun, StudyTrial, TrialOutcome, TrialRecord, study_file,
@@ -152,6 +153,7 @@ pub(crate) fn resume(
     shown: &StudyShownArgs,
 ) -> Result<ProcessExit, CommandFailure> {
     let folder = &runner.folder().to_owned();
+    refuse_lost_values(runner.plan())?;
     let record = read_sweep_record(folder)?;
     let args = RunArgs { json: shown.json, quiet: shown.quiet, ..arguments(&record.command)? };
     let secrets = RunSecrets::of_surroundings(args.password_file.as_deref())?;
@@ -179,6 +181,22 @@ pub(crate) fn resume(
     let made = make(runner, &mut course, planned, &args, &stop);
     course.trouble = course.trouble.or(made.err());
     course.finish(&args)
+}
+
+/// Refuses a sweep whose runs differ by what no record holds: they would all be the same now.
+fn refuse_lost_values(plan: &StudyPlan) -> Result<(), CommandFailure> {
+    let mut cells = plan.cells.iter().enumerate();
+    let is_lost = |(at, cell): (usize, &StudyCell)| {
+        let is_hidden = cell.factors.iter().any(|factor| factor.value.contains(MASK));
+        let is_same = |other: &StudyCell| other.spec == cell.spec && other.name != cell.name;
+        is_hidden && plan.cells[..at].iter().any(is_same)
+    };
+    match cells.any(is_lost) {
+        false => Ok(()),
+        true => Err(CommandFailure::environment(
+            "what is swept are secrets, which no record holds: make the sweep anew",
+        )),
+    }
 }
 
 /// The runs that the journal has to their end: a run that was ended early is made again.
