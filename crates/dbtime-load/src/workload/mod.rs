@@ -35,6 +35,7 @@ use crate::statement::Statement;
 use crate::think::ThinkTime;
 use data::DataSpec;
 use dbtime_model::bounded_file::written_text;
+use dbtime_model::secret_text::without_secrets;
 use script::WorkloadScripts;
 use std::path::Path;
 use std::sync::Arc;
@@ -152,8 +153,11 @@ impl Workload {
     /// # Errors
     /// When the file cannot be read, and as [`Self::parse`].
     pub(crate) fn load(path: &Path) -> Result<Self, WorkloadError> {
-        let text = written_text(path)
-            .map_err(|source| WorkloadError::Read { path: path.display().to_string(), source })?;
+        let text = written_text(path).map_err(|source| {
+            // Without `--target` in front of it a server's URL is read as a path.
+            let path = without_secrets(&path.display().to_string()).into_owned();
+            WorkloadError::Read { path, source }
+        })?;
         Self::parse(&text, path)
     }
 
@@ -172,7 +176,7 @@ impl Workload {
                 .map_or(String::new(), |near| format!(", did you mean `{near}`?"));
             let hint = format!("{near} (shipped: {})", names.join(", "));
             return Err(WorkloadError::UnknownWorkload {
-                name: document::abridged(name_or_path),
+                name: document::abridged(&without_secrets(name_or_path)),
                 hint,
             });
         };

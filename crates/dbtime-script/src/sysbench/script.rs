@@ -15,6 +15,7 @@ use crate::statement_registry::StatementRegistry;
 use dbtime_load::script::{PreparationScript, ProgramFactory, Script};
 use dbtime_load::statement::Statement;
 use dbtime_model::bounded_file::written_bytes;
+use dbtime_model::secret_text::without_secrets;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -60,7 +61,10 @@ impl SysbenchSetup {
             Some(_) => Some((settings.path.clone(), None)),
             None => paths::find(&settings.path, &settings.data_dir),
         };
-        let (file, module) = found.ok_or_else(|| SysbenchError::NotFound(settings.path.clone()))?;
+        let (file, module) = found.ok_or_else(|| {
+            // It may be a database that was meant as something else.
+            SysbenchError::NotFound(without_secrets(&settings.path).into_owned())
+        })?;
         let seed = if settings.seed == 0 { seed_of_now() } else { settings.seed };
         let options = &settings.options;
         Ok(Self {

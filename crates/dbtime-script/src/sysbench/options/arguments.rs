@@ -2,6 +2,7 @@
 //! script has declared its options.
 
 use super::error::OptionError;
+use dbtime_model::secret_text::without_secrets;
 use std::fmt;
 
 /// A command line, after `sysbench`.
@@ -101,7 +102,7 @@ impl CommandArguments {
         let free = [&mut self.script, &mut self.command].into_iter().find(|place| place.is_none());
         match free {
             Some(place) => *place = Some(word.to_owned()),
-            None => return Err(OptionError::Argument(word.to_owned())),
+            None => return Err(OptionError::Argument(without_secrets(word).into_owned())),
         }
         Ok(())
     }
@@ -146,6 +147,12 @@ mod tests {
             "unrecognized command line argument: run; give one script and one command, and options \
              as --name=value"
         );
+    }
+
+    #[test]
+    fn a_word_too_many_keeps_its_password() {
+        let error = read("oltp.lua run mysql://u:hush@h/d").expect_err("three words").to_string();
+        assert!(error.contains("mysql://u:***@h/d") && !error.contains("hush"), "{error}");
     }
 
     #[test]
