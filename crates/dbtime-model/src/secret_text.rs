@@ -9,6 +9,9 @@ use std::borrow::Cow;
 /// What stands where a secret was.
 pub const MASK: &str = "***";
 
+/// What stands for a text that may hold one.
+const UNSHOWN: &str = "…";
+
 /// Parts of names whose value is a secret.
 const SECRET_NAMES: [&str; 13] = [
     "password",
@@ -130,6 +133,18 @@ fn masked_where(text: &str, is_secret: fn(&str) -> bool) -> Cow<'_, str> {
     shown
 }
 
+/// What a text is called that is not what it should be: by its first word. What follows may hold a
+/// secret, as in a URL or a connection string.
+pub fn first_word(text: &str) -> String {
+    let (word, rest) = text.split_at(text.find([':', '?']).unwrap_or(text.len()));
+    let is_word = |c: char| c.is_alphanumeric() || "+-_./".contains(c);
+    match (word.chars().all(is_word), rest.chars().next()) {
+        (true, None) => word.to_owned(),
+        (true, Some(sign)) => format!("{word}{sign}{UNSHOWN}"),
+        (false, _) => UNSHOWN.to_owned(),
+    }
+}
+
 /// Whether names of settings, flags, variables and parameters hold such a character.
 pub fn is_of_name(c: char) -> bool {
     c.is_alphanumeric() || "_-.%".contains(c)
@@ -153,20 +168,21 @@ fn value_length(before: &str, value: &str) -> usize {
             _ if is_escaped => is_escaped = false,
             _ if c == '\\' => is_escaped = true,
             Some(quote) if c == quote => return at + 1,
-            None if c.is_whitespace() || ends_value(before, c) => return at,
+            None if c.is_whitespace() || ends_value(before, &value[at..]) => return at,
             _ => {}
         }
     }
     value.len()
 }
 
-/// Whether a value ends here, given what stands before it: parameters of a URL are joined by `&`,
-/// those of some drivers by `;`.
-fn ends_value(before: &str, c: char) -> bool {
-    match c {
-        '&' => before.contains('?'),
-        ';' => before.contains(';'),
-        _ => false,
+/// Whether a value ends before `rest`, given what stands before it: parameters of a URL are joined
+/// by `&`, those of some drivers by `;`.
+fn ends_value(before: &str, rest: &str) -> bool {
+    // What is no parameter is the rest of a password that has an & in it.
+    let is_pair = |rest: &str| rest.split('&').next().is_some_and(|pair| pair.contains('='));
+    match rest.strip_prefix('&') {
+        Some(rest) => before.contains('?') && is_pair(rest),
+        None => rest.starts_with(';') && before.contains(';'),
     }
 }
 
@@ -255,6 +271,7 @@ mod tests {
             (r"host=h sslpassword = 'a b\'c' dbname=d", "host=h sslpassword=*** dbname=d"),
             (r"password=a\ b user=u", "password=*** user=u"),
             ("postgres://h/d?p%61ssword=x&a=b", "postgres://h/d?p%61ssword=***&a=b"),
+            ("postgres://h/d?password=x&y", "postgres://h/d?password=***"),
             ("disable;password=x", "disable;password=***"),
             ("sslkey=-----BEGIN PRIVATE KEY-----\nx", "sslkey=***"),
         ] {
@@ -263,6 +280,20 @@ mod tests {
         }
         for text in ["", "=", "password=", "password = ", "passfile=/x", "a=b c=d", "%=%"] {
             assert!(!holds_secret(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_first_word_of_a_text_has_no_secret() {
+        for (text, shown) in [
+            ("oracle", "oracle"),
+            ("mysql:u:secret", "mysql:…"),
+            ("mysql?password=secret", "mysql?…"),
+            ("host=h password=secret", "…"),
+            ("u:secret@h", "u:…"),
+            ("secret@h", "…"),
+        ] {
+            assert_eq!(first_word(text), shown);
         }
     }
 }

@@ -8,7 +8,6 @@ use crate::drive::shard::{
     self, AnswerDelay, Completion, CompletionKind, CompletionSource, ConnectedShard, DriveError,
     Reactor, ScriptConnections, StatementConnections, StatementResult,
 };
-use crate::server::url::first_word;
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::program::SqlValue;
 use dbtime_load::random::{RandomStream, draw};
@@ -16,6 +15,7 @@ use dbtime_load::results::ResultSets;
 use dbtime_load::think::ThinkTime;
 use dbtime_machine::wait::PreciseWaiter;
 use dbtime_machine::{clock, now};
+use dbtime_model::secret_text::first_word;
 use dbtime_model::{MonoNanos, Nanos, StatementId};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -3,11 +3,11 @@
 
 mod shown_url;
 
-pub use shown_url::{first_word, without_login_secret, without_password};
+pub use shown_url::{without_login_secret, without_password};
 
 use crate::server::secret::ServerSecret;
 use dbtime_model::percent;
-use dbtime_model::secret_text::{holds_secret, is_secret_name};
+use dbtime_model::secret_text::{first_word, holds_secret, is_secret_name};
 use std::path::PathBuf;
 
 /// The parameter that is the password, beside the place before the host.

@@ -9,11 +9,10 @@ use crate::request::RunRequest;
 use crate::servers::{PrivateServer, ServerRequest};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_engines::load_marker::ReplaceScope;
-use dbtime_engines::server::url::first_word;
 use dbtime_engines::server::{AdminSession, Server};
 use dbtime_engines::socket::ExchangeBound;
 use dbtime_model::Product;
-use dbtime_model::secret_text::holds_secret;
+use dbtime_model::secret_text::{first_word, holds_secret};
 use std::path::PathBuf;
 use std::sync::Arc;
 

@@ -18,7 +18,6 @@ use dbtime_engines::drive::observer::LoadObserver;
 use dbtime_engines::drive::plan::{LoadPlan, LoadResult, RunStop};
 use dbtime_engines::drive::shard::DriveError;
 use dbtime_engines::load_marker::{LoadMarker, ReplaceScope};
-use dbtime_engines::server::url::first_word;
 use dbtime_engines::server::{
     AdminSession, LoadStep, LoadedRows, Server, ServerError, ServerOptions, TableLoader,
 };
@@ -26,6 +25,7 @@ use dbtime_engines::socket::{ExchangeBound, ServerAddress};
 use dbtime_load::workload::Workload;
 use dbtime_machine::ports::local_ports;
 use dbtime_model::record::{RunRecord, TargetInfo, Warning, WarningKind, file};
+use dbtime_model::secret_text::first_word;
 use dbtime_model::{Nanos, Product};
 use dbtime_sql::LexicalRules;
 use std::fs;

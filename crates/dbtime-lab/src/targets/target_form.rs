@@ -6,8 +6,8 @@ use super::server::ExistingServer;
 use super::sqlite::SqliteTargetKind;
 use super::{Target, TargetKind};
 use crate::error::LabError;
-use dbtime_engines::server::url::first_word;
 use dbtime_model::Product;
+use dbtime_model::secret_text::first_word;
 use std::str::FromStr;
 use std::sync::Arc;
 

@@ -35,7 +35,7 @@ use crate::statement::Statement;
 use crate::think::ThinkTime;
 use data::DataSpec;
 use dbtime_model::bounded_file::written_text;
-use dbtime_model::secret_text::without_secrets;
+use dbtime_model::secret_text::{first_word, without_secrets};
 use script::WorkloadScripts;
 use std::path::Path;
 use std::sync::Arc;
@@ -176,7 +176,7 @@ impl Workload {
                 .map_or(String::new(), |near| format!(", did you mean `{near}`?"));
             let hint = format!("{near} (shipped: {})", names.join(", "));
             return Err(WorkloadError::UnknownWorkload {
-                name: document::abridged(&without_secrets(name_or_path)),
+                name: document::abridged(&first_word(name_or_path)),
                 hint,
             });
         };

@@ -4,7 +4,7 @@
 //! separated by `;` follow each other; several `--sweep` flags cross their groups.
 
 use crate::exit::CommandFailure;
-use crate::secrets::shown;
+use crate::secrets::in_complaint;
 
 /// One combination: flag names and their values.
 pub(super) type FactorCombination = Vec<(String, String)>;
@@ -58,7 +58,7 @@ fn cross_group(group: &str) -> Result<Vec<FactorCombination>, CommandFailure> {
         if name.is_empty() || values.is_empty() || WHOLE.contains(&name) {
             return Err(CommandFailure::usage(format!(
                 "`{}` cannot be swept: write a flag of run and its values, such as workers=40,10,4",
-                shown("sweep", factor)
+                in_complaint(factor)
             )));
         }
         let values = values.split(',').map(|value| vec![(name.to_owned(), value.to_owned())]);
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn nonsense_is_refused() {
         for bad in
-            ["workers", "=4", "workers=", "", "out=x", "workers=1; ", "out=mysql://u:hush@h/d"]
+            ["workers", "=hush", "workers=", "", "out=x", "workers=1; ", "out=mysql://u:hush@h/d"]
         {
             let error = combinations(&[bad.to_owned()]).expect_err(bad);
             assert!(!error.words().contains("hush"), "{error:?}");

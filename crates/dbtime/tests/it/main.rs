@@ -37,6 +37,7 @@ mod rogue_servers;
 mod running;
 mod sandbox;
 mod scripts;
+mod secrets;
 mod server_faults;
 mod servers;
 mod simulated_network;

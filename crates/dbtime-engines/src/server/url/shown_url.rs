@@ -4,21 +4,6 @@
 use super::is_torn;
 use dbtime_model::secret_text::{MASK, is_secret_name, without_secrets};
 
-/// What stands in messages for a text that may hold a secret.
-const UNSHOWN: &str = "…";
-
-/// What a text that names no target is called in messages: by its first word. What follows may hold
-/// a secret.
-pub fn first_word(text: &str) -> String {
-    let (word, rest) = text.split_at(text.find([':', '?']).unwrap_or(text.len()));
-    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"+-_./".contains(&byte);
-    match (word.bytes().all(is_word), rest.chars().next()) {
-        (true, None) => word.to_owned(),
-        (true, Some(sign)) => format!("{word}{sign}{UNSHOWN}"),
-        (false, _) => UNSHOWN.to_owned(),
-    }
-}
-
 /// A text with its password, if it has one, replaced: for messages.
 pub fn without_password(text: &str) -> String {
     without_secrets(&rewritten(text, Some(MASK))).into_owned()
@@ -120,20 +105,6 @@ mod tests {
             ("mysql://h/d?", "mysql://h/d?"),
         ] {
             assert_eq!(without_login_secret(text), kept);
-        }
-    }
-
-    #[test]
-    fn of_what_is_no_target_the_first_word_is_shown() {
-        for (text, shown) in [
-            ("oracle", "oracle"),
-            ("mysql:u:secret", "mysql:…"),
-            ("mysql?password=secret", "mysql?…"),
-            ("host=h password=secret", "…"),
-            ("u:secret@h", "u:…"),
-            ("secret@h", "…"),
-        ] {
-            assert_eq!(first_word(text), shown);
         }
     }
 }

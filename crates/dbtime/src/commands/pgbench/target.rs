@@ -5,6 +5,7 @@ use crate::foreign;
 use dbtime_engines::server::secret::ServerSecret;
 use dbtime_engines::server::url::ServerUrl;
 use dbtime_model::SqlDialect;
+use dbtime_model::secret_text::first_word;
 use dbtime_script::pgbench::options::{CommonOptions, ConnectionOptions};
 use std::path::PathBuf;
 
@@ -38,7 +39,7 @@ impl PgbenchPlace {
         let is_given = target.contains("://") || path.is_some();
         let database = match ServerUrl::parse(target) {
             Ok(url) => url.database.unwrap_or_default(),
-            Err(_) => path.unwrap_or(scheme).to_owned(),
+            Err(_) => path.map_or_else(|| first_word(scheme), str::to_owned),
         };
         let (file, target) = (path.map(PathBuf::from), ServerSecret::new(target));
         Ok(Self { target, dialect, is_given, file, database })
