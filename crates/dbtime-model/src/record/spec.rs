@@ -55,7 +55,8 @@ pub struct WorkloadSpec {
     pub query: Option<String>,
     /// The path of a script written for pgbench (`.sql`) or sysbench (`.lua`).
     pub script: Option<String>,
-    /// Its variables or options, `NAME=VALUE` each.
+    /// Its variables or options, `NAME=VALUE` each; `NAME` alone is taken from the environment of
+    /// dbtime, as every secret is.
     pub script_set: Vec<String>,
     /// How many times the workload's base size; `null`: as it was loaded, 1 where the run loads it.
     pub scale: Option<u64>,
@@ -89,7 +90,7 @@ pub struct TargetSpec {
     /// Settings of the private server, `NAME=VALUE` each.
     pub server_set: Vec<String>,
     /// Its environment, `NAME=VALUE` each; `NAME` alone is taken from the environment of dbtime, as
-    /// is everything whose name speaks of a secret.
+    /// every secret is.
     pub server_env: Vec<String>,
     /// CPUs that it keeps to, such as `0,2-3`.
     pub server_cpus: Option<String>,
