@@ -1,5 +1,5 @@
-//! Secrets of a command line: in targets, in options of scripts and of other tools, and in variables
-//! for private servers.
+//! Secrets of a command line: in targets, in options of scripts and of other tools, and in
+//! variables for private servers.
 
 use dbtime_engines::server::url::{without_login_secret, without_password};
 use dbtime_model::secret_text::{
@@ -53,8 +53,8 @@ fn factors(sweep: &str, of: fn(&str, &str) -> String) -> String {
     sweep.split_inclusive(ends_word).map(factor).collect()
 }
 
-/// A word that may be a database, as pgbench takes it, a URL or `host=… password='…'`, or a variable
-/// of its scripts.
+/// A word that may be a database, as pgbench takes it, a URL or `host=… password='…'`, or a
+/// variable of its scripts.
 fn connection(word: &str) -> String {
     if SCHEMES.iter().any(|scheme| word.starts_with(scheme)) {
         return without_password(word);

@@ -64,7 +64,8 @@ fn check_variable(name: &str, value: &str) -> Result<(), LabError> {
         .find(|library| library.contains('/') && !Path::new(library).is_file());
     match missing {
         Some(library) => Err(LabError::Usage(format!(
-            "{written}={value}: there is no file {library}; name an existing library by its whole path"
+            "{written}={value}: there is no file {library}; name an existing library by its whole \
+             path"
         ))),
         None => Ok(()),
     }
@@ -88,8 +89,8 @@ pub(super) fn port(settings: &[(String, String)]) -> Result<Option<u16>, LabErro
     }
 }
 
-/// The settings as the user wrote them, for a sentence, and the names of variables, whose values may
-/// be secrets; `None` without any.
+/// The settings as the user wrote them, and the variables without their values, which may be
+/// secrets: for a sentence; `None` without any.
 pub(super) fn as_written(request: &ServerRequest) -> Option<String> {
     let settings = request.settings.iter().map(|(n, v)| format!("--server-set {n}={v}"));
     let variables = request.environment.iter().map(|(n, _)| format!("--server-env {n}"));

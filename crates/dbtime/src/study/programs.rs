@@ -112,8 +112,8 @@ pub(super) fn variables(cell: &CellFlags) -> Result<Vec<FactorValue>, CommandFai
     let variable = |(name, value): &(String, String)| {
         if is_secret_variable(name, value) {
             return Err(CommandFailure::usage(format!(
-                "`{name}` of the study's file may be a secret, and is kept with the results: set it \
-                 in dbtime's own environment, which its commands have too"
+                "`{name}` of the study's file may be a secret, and is kept with the results: set \
+                 it in dbtime's own environment, which its commands have too"
             )));
         }
         let is_first = |c: char| c.is_ascii_alphabetic() || c == '_';

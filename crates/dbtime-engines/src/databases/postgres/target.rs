@@ -51,7 +51,8 @@ pub enum PostgresTargetError {
     Scheme(String),
     /// Something cannot be what it is meant to be. The text is not shown: it may hold a password.
     #[error(
-        "the target has no valid {0}; in user and password write : / @ ? % as %3A %2F %40 %3F %25"
+        "the target has no valid {0}; in user and password write : / @ ? % & as %3A %2F %40 %3F \
+         %25 %26"
     )]
     Malformed(String),
     /// A parameter or its value.
