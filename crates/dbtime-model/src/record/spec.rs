@@ -5,6 +5,7 @@
 //! out has the flag's default. Passwords are never part of it.
 
 use super::AutoRate;
+use crate::secret_text::without_secrets;
 use crate::{BitRate, Nanos};
 use serde::{Deserialize, Serialize};
 
@@ -178,8 +179,8 @@ pub struct SpecDocument {
 /// Why a text is no written form of a run.
 #[derive(Debug, thiserror::Error)]
 pub enum SpecError {
-    /// No JSON, or a value of a wrong type.
-    #[error("{0}")]
+    /// No JSON, or a value of a wrong type, which may be a target in the wrong place.
+    #[error("{}", cause_without_secrets(.0))]
     Json(#[from] serde_json::Error),
     /// A field that there is none of, by its path.
     #[error("there is no field `{0}`; `dbtime run --print-spec` shows all there are")]
@@ -190,6 +191,10 @@ pub enum SpecError {
     /// The record of a run that holds none.
     #[error("it is the record of a run without a spec; repeat that by its command: {0}")]
     Missing(String),
+}
+
+fn cause_without_secrets(error: &serde_json::Error) -> String {
+    without_secrets(&error.to_string()).into_owned()
 }
 
 impl SpecDocument {
@@ -272,6 +277,8 @@ mod tests {
         assert!(length.contains("`parsecs` is no unit"), "{length}");
         let newer = read(r#"{"schema":99}"#).expect_err("of a later dbtime");
         assert!(newer.contains("schema 99") && newer.contains("newer"), "{newer}");
+        let misplaced = read(r#"{"target":"mysql://u:hush@h/d"}"#).expect_err("no table");
+        assert!(misplaced.contains("mysql://u:***@h/d"), "{misplaced}");
         let old = read(r#"{"schema":1,"command":"dbtime run atm"}"#).expect_err("no spec in it");
         assert!(old.ends_with("by its command: dbtime run atm"), "{old}");
         assert!(read("").is_err());

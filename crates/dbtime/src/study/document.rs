@@ -1,6 +1,7 @@
 //! The file of a study, as it is written.
 
 use crate::exit::CommandFailure;
+use dbtime_model::secret_text::without_secrets;
 use serde::Deserialize;
 use std::path::Path;
 
@@ -138,7 +139,8 @@ pub(super) struct CellTable {
 pub(super) fn read(text: &str, path: &Path) -> Result<StudyDocument, CommandFailure> {
     toml::from_str(text).map_err(|error| {
         let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
-        let reason = error.message().trim_end();
+        // It may quote a value that stands in the wrong place.
+        let reason = without_secrets(error.message().trim_end());
         CommandFailure::usage(format!("{}, line {line}: {reason}", path.display()))
     })
 }
@@ -153,5 +155,7 @@ mod tests {
         let unknown = error("run = \"atm\"\n[design]\nblock = 3\n");
         assert!(unknown.starts_with("s.toml, line 3: unknown field `block`"), "{unknown}");
         assert!(error("run = ").starts_with("s.toml, line 1: "));
+        let misplaced = error("factors = \"target=mysql://u:hush@h/d\"\n");
+        assert!(misplaced.starts_with("s.toml, line 1: ") && !misplaced.contains("hush"));
     }
 }
