@@ -235,7 +235,7 @@ mod tests {
             ("MALLOC_CONF", "narenas:1,background_thread:true"),
             ("GLIBC_TUNABLES", "glibc.malloc.arena_max=1"),
             ("TZ", "Europe/Berlin"),
-            ("PGPASSFILE", "/home/u/.pgpass"),
+            ("PGPASSFILE", "/srv/u/.pgpass"),
             ("POSTGRES_PASSWORD_FILE", "/run/password"),
         ] {
             assert!(!is_secret_variable(name, value), "{name}={value}");
