@@ -49,7 +49,7 @@ const SETTING_ENDS: [&str; 10] = [
     "pwd",
     "secret",
     "token",
-    "auth",
+    "sst-auth",
     "apikey",
     "api-key",
     "access-key",
@@ -278,7 +278,8 @@ mod tests {
             assert_eq!(without_secrets(text), shown);
             assert!(holds_secret(text), "{text}");
         }
-        for text in ["", "=", "password=", "password = ", "passfile=/x", "a=b c=d", "%=%"] {
+        for text in ["", "=", "password=", "password = ", "passfile=/x", "a=b c=d", "%=%", "auth=x"]
+        {
             assert!(!holds_secret(text), "{text}");
         }
     }
