@@ -149,6 +149,9 @@ struct connection {
 	__u8 answer_end[ANSWER_END] __attribute__((aligned(8)));	/* MySQL: the last bytes of a piece of the answer */
 };
 
+/* With what the kernel has beside it it fits into 4096 bytes. */
+_Static_assert(sizeof(struct connection) <= 4016, "a connection takes twice the memory");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

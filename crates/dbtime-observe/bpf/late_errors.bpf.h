@@ -88,7 +88,8 @@ static long mysql_error_begins_at(__u64 i, struct mysql_error_search *search)
 
 	if (at + MYSQL_ERROR_HEAD > connection->answer_end_length)
 		return 1;
-	/* So far below the end of the array that all of a head is in it. */
+	/* So far below the end of the array that all of a head is in it. The check is to stay. */
+	barrier_var(at);
 	if (at > LONGEST_MYSQL_ERROR)
 		return 1;
 	if (bytes[at + HEADER] != REPLY_ERROR || bytes[at + HEADER + 3] != '#')
@@ -143,15 +144,15 @@ __noinline int find_late_mysql_error(struct connection *connection, __u64 addres
 	return 0;
 }
 
-/* More is sent behind what looked like an error. Of PostgreSQL that is its settings, and that it is ready;
- * anything else says that it was none. */
+/* More is sent behind what looked like an error. Of PostgreSQL that is its settings, what the client
+ * listens for, and that it is ready; anything else says that it was none. */
 static __always_inline void doubt_late_error(struct connection *connection, const char *at)
 {
 	__u8 tag = 0;
 
 	connection->has_late_error = 0;
 	if (connection->request.protocol == PROTOCOL_POSTGRES && !bpf_probe_read_user(&tag, 1, at) &&
-	    (tag == PG_READY || tag == PG_SETTING || tag == PG_NOTICE))
+	    (tag == PG_READY || tag == PG_SETTING || tag == PG_NOTICE || tag == PG_NOTIFICATION))
 		return;
 	connection->request.error = 0;
 }

@@ -33,7 +33,8 @@ enum message {
 #define PG_NO_COLUMNS 'n'	/* NoData, */
 #define PG_COLUMNS 'T'		/* RowDescription, */
 #define PG_PARAMETERS 't'	/* ParameterDescription, */
-#define PG_NOTICE 'N'		/* NoticeResponse */
+#define PG_NOTICE 'N'		/* NoticeResponse, */
+#define PG_NOTIFICATION 'A'	/* NotificationResponse */
 #define PG_SETTING 'S'		/* and ParameterStatus */
 
 static __always_inline __u32 big_endian(const __u8 *at)

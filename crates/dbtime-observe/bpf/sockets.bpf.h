@@ -136,6 +136,9 @@ static __always_inline void handle_receive(struct sock *sk, int result, int flag
 	if (!connection || was_seen_first(connection, run))
 		return;
 	if (result > 0) {
+		/* A time that was left of what is read already: see `handle_data_ready`. */
+		if (connection->rx_first_at <= connection->rx_drained_at)
+			connection->rx_first_at = 0;
 		if (is_encrypted(connection))
 			handle_tls_record(connection, result);
 		else

@@ -387,7 +387,8 @@ __noinline int add_to_totals(struct connection *connection)
 		prepared = prepared_of(connection);
 		if (!(request->flags & REQUEST_NAMED)) {
 			shape = shape_of(connection);
-			if (!request->error)
+			/* One that fails as it is executed has been prepared all the same. */
+			if (!request->error || request->reply == PG_PARSED)
 				store_shape(connection, prepared, is_unnamed(request), shape);
 			store_portal_shape(connection, shape);
 			if (request->command == PG_EXECUTE)

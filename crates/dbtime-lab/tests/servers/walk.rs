@@ -24,7 +24,7 @@ struct Walk {
 }
 
 /// How results are written down.
-pub type Shown = fn(&ResultSets) -> String;
+pub(crate) type Shown = fn(&ResultSets) -> String;
 
 impl Script for Walk {
     fn factory_for_thread(&self, _: u32) -> Result<Box<dyn ProgramFactory>, String> {
@@ -98,7 +98,7 @@ impl ScriptProgram for Walker {
 
 /// What each of the requests over several connections was told; the first `before` are asked before
 /// the load.
-pub fn walk_on(
+pub(crate) fn walk_on(
     target: &str,
     requests: &[(u16, ConnectionOp<'_>)],
     before: usize,

@@ -4,7 +4,7 @@ use crate::kernel_layout::numbers::{REQUEST_FETCHES, REQUEST_NAMED};
 use crate::trace::kernel::layout::RawRequest;
 use dbtime_model::WireProtocol;
 use dbtime_wire::mysql::command;
-use dbtime_wire::postgres::frontend;
+use dbtime_wire::postgres::{backend, frontend};
 
 /// How a request names a statement that an earlier one prepared.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -64,7 +64,9 @@ pub(crate) enum RequestMeaning {
 }
 
 pub(crate) fn meaning(raw: &RawRequest<'_>) -> RequestMeaning {
-    let is_answered = raw.record.writes > 0 && raw.record.error == 0;
+    // A statement that fails as it is executed has been prepared all the same.
+    let is_answered = raw.record.writes > 0
+        && (raw.record.error == 0 || raw.record.reply == backend::PARSE_COMPLETE);
     match (raw.protocol, raw.record.command) {
         (WireProtocol::Postgres, frontend::PARSE | frontend::EXECUTE)
             if is_answered && !raw.has(REQUEST_NAMED | REQUEST_FETCHES) =>

@@ -1,6 +1,6 @@
 //! The system calls that are left to the helper: beside those of the reader, to open files for
-//! reading, to load and attach programs, and threads to take them away in. It writes no file, starts
-//! no program and talks to nobody new.
+//! reading (`openat2` could open them otherwise), to load and attach programs, and threads to take
+//! them away in. It starts no program and talks to nobody new.
 
 use super::rights::failed;
 use super::sandbox::{CallRules, TERMINAL_COMMANDS, allow_only, common_rules, one_of, rule};
@@ -50,8 +50,9 @@ const CALLS: &[c_long] = &[
     libc::SYS_dup2,
 ];
 
-/// Of events of the kernel: to begin, to end, and to run a program (`_IO('$', 0)` and its like).
-const EVENT_COMMANDS: [u64; 3] = [0x2400, 0x2401, 0x4004_2408];
+/// Of events of the kernel: to begin, to end, to run a program, and which number one has
+/// (`_IO('$', 0)` and its like).
+const EVENT_COMMANDS: [u64; 4] = [0x2400, 0x2401, 0x4004_2408, 0x8008_2407];
 
 /// Leaves all threads of this process with these calls alone; others are refused (EPERM).
 ///
@@ -72,15 +73,16 @@ fn filter() -> Result<BpfProgram, TraceError> {
     let writes = libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC;
     let only_reads = rule(2, SeccompCmpOp::MaskedEq(u64::from(writes.cast_unsigned())), 0)?;
     rules.insert(libc::SYS_openat, vec![only_reads]);
-    // A pair of its own, to find out what a call takes.
-    rules.insert(libc::SYS_socketpair, one_of(0, &[libc::AF_UNIX as u64])?);
+    // A pair of streams, to find out what a call takes: datagrams could go to others.
+    let streams = (libc::SOCK_STREAM | libc::SOCK_CLOEXEC) as u64;
+    rules.insert(libc::SYS_socketpair, one_of(1, &[streams])?);
     let thread = libc::CLONE_THREAD as u64;
     rules.insert(libc::SYS_clone, vec![rule(0, SeccompCmpOp::MaskedEq(thread), thread)?]);
     allow_only(rules)
 }
 
-/// Whether clone3 makes a thread or a process is in memory, where no filter looks: the kernel has no
-/// such call, and the C library takes the one whose flags are seen.
+/// Whether clone3 makes a thread or a process is in memory, where no filter looks: the kernel has
+/// no such call, and the C library takes the one whose flags are seen.
 fn no_hidden_flags() -> Result<BpfProgram, TraceError> {
     let rules: CallRules = [(libc::SYS_clone3, Vec::new())].into();
     let missing = SeccompAction::Errno(Errno::NOSYS.raw_os_error().cast_unsigned());

@@ -62,17 +62,20 @@ pub(crate) fn give_up(look: impl Fn() -> bool) -> Result<(), TraceError> {
     keep(&had, if may_look { none } else { had.permitted & CapabilitySet::BPF })
 }
 
-/// Gives up what the helper does not need: it keeps [`KERNEL`] and [`OTHERS`]; and CAP_SYS_ADMIN,
-/// where that stands in for the first or the kernel attaches probes one by one.
+/// Gives up what the helper does not need: it keeps [`KERNEL`] and [`OTHERS`]; of more rights
+/// CAP_CHECKPOINT_RESTORE, and CAP_SYS_ADMIN where that stands in for the first or its work
+/// `needs_admin`: to attach probes one by one, or to sample CPUs.
 ///
 /// Rights are a thread's: to be called while there are no others.
 ///
 /// # Errors
 /// The kernel does not take them back.
-pub(crate) fn keep_for_helper(attaches_one_by_one: bool) -> Result<(), TraceError> {
+pub(crate) fn keep_for_helper(needs_admin: bool) -> Result<(), TraceError> {
     let had = capabilities(None).map_err(failed)?;
     let mut needed = all_of(&KERNEL) | all_of(&OTHERS);
-    if attaches_one_by_one || !had.effective.contains(all_of(&KERNEL)) {
+    // By it the very library is opened that a server has in its memory, whatever its name is now.
+    needed |= CapabilitySet::CHECKPOINT_RESTORE;
+    if needs_admin || !had.effective.contains(all_of(&KERNEL)) {
         needed |= CapabilitySet::SYS_ADMIN;
     }
     keep(&had, had.effective & needed)

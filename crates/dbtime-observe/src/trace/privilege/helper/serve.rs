@@ -63,9 +63,16 @@ pub fn serve() -> Result<(), TraceError> {
 /// Keeps what loading, attaching and looking at others' processes takes, and the calls for these.
 /// Where the kernel is not one to be watched on, loading says so.
 fn give_up_rights() -> Result<(), TraceError> {
-    let kernel = KernelFeatures::find();
-    rights::keep_for_helper(!kernel.is_ok_and(|kernel| kernel.has_multi_probes))?;
+    let attaches_one_by_one =
+        !KernelFeatures::find().is_ok_and(|kernel| kernel.has_multi_probes);
+    rights::keep_for_helper(attaches_one_by_one || guards_events())?;
     helper_sandbox::enter()
+}
+
+/// Whether the system lets nobody sample CPUs without CAP_SYS_ADMIN, as those of Debian and Ubuntu.
+fn guards_events() -> bool {
+    let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
+    level.is_ok_and(|level| level.trim().parse::<i32>().is_ok_and(|level| level > 2))
 }
 
 /// A probe is a file or two where the kernel attaches them one by one.
