@@ -297,9 +297,12 @@ fn errors_of_mariadb_are_seen_behind_columns_and_rows() {
     let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     server.sql("CREATE TABLE t (id INT PRIMARY KEY, a INT)");
     server.sql("INSERT INTO t VALUES (1, 1), (2, 5), (3, 5)");
+    // 387 million rows.
+    let many = (0..18).map(|number| format!("t t{number}")).collect::<Vec<_>>().join(", ");
+    let limited = format!("SET STATEMENT max_statement_time = 0.1 FOR SELECT COUNT(*) FROM {many}");
     let asked = [
         ("SELECT id, (SELECT v.id FROM t v WHERE v.a <= t.a AND v.id > 2 - t.a) FROM t", 1242),
-        ("SET STATEMENT max_statement_time = 0.1 FOR SELECT BENCHMARK(900000000, MD5('a'))", 1969),
+        (&*limited, 1969),
     ];
     let fails = || {
         let mut client = RawClient::connect(&server);
