@@ -27,6 +27,9 @@ const SURVEY_TIMEOUT: Nanos = Nanos::from_secs(600);
 /// How long the caller waits at most: most answers come within, and nobody notices on a screen.
 const POLL_TIMEOUT: Nanos = Nanos::from_millis(10);
 
+/// The code of a connection that was given up because an answer did not come.
+const GIVEN_UP: &str = "timeout";
+
 /// Classes of failure after which a statement may succeed the next time.
 const PASSING: [ErrorClass; 3] = [ErrorClass::Timeout, ErrorClass::Busy, ErrorClass::Conflict];
 
@@ -59,7 +62,7 @@ impl HolderLogin {
         for sql in survey.settings() {
             // Older servers lack some of them.
             match first_words(&mut *admin, &target, sql)? {
-                Err(failure) if failure.class == ErrorClass::Connection => {
+                Err(failure) if is_lost(&failure) => {
                     return Err(refused(&target, &failure));
                 }
                 Ok(_) | Err(_) => {}
@@ -90,7 +93,7 @@ impl HolderLogin {
                 Ok((QueryTable { columns, rows }, _)) => {
                     return Ok(listed_sessions(SurveyAnswer { columns: &columns, rows: &rows }));
                 }
-                Err(failure) if failure.class == ErrorClass::Connection => {
+                Err(failure) if is_lost(&failure) => {
                     return Err(refused(&self.target, &failure));
                 }
                 Err(_) => {}
@@ -143,7 +146,7 @@ impl HolderLogin {
             Ok((QueryTable { columns, rows }, _)) => {
                 self.survey.take(Ok(SurveyAnswer { columns: &columns, rows: &rows }));
             }
-            Err(failure) if failure.class == ErrorClass::Connection => {
+            Err(failure) if is_lost(&failure) => {
                 return Err(refused(&self.target, &failure));
             }
             Err(failure) => self.survey.take(Err(SurveyRefusal {
@@ -201,6 +204,27 @@ fn first_words(
     Err(LabError::Target(text))
 }
 
+/// Whether nothing can be asked any more. A statement that the server itself ends for its time ends
+/// no connection.
+fn is_lost(failure: &DatabaseFailure) -> bool {
+    failure.class == ErrorClass::Connection || failure.code == GIVEN_UP
+}
+
 fn refused(target: &str, failure: &DatabaseFailure) -> LabError {
     LabError::Target(format!("{target}: {} ({})", failure.message, failure.code))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_that_was_given_up_is_lost_and_one_whose_statement_was_ended_is_not() {
+        let timed =
+            |failure: DatabaseFailure| DatabaseFailure { class: ErrorClass::Timeout, ..failure };
+        assert!(is_lost(&DatabaseFailure::connection("closed", "gone")));
+        assert!(is_lost(&timed(DatabaseFailure::connection(GIVEN_UP, "no answer"))));
+        let ended = DatabaseFailure::statement("1969", "70100", "max_statement_time exceeded");
+        assert!(!is_lost(&timed(ended)));
+    }
 }
