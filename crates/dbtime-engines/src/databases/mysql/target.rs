@@ -13,7 +13,7 @@ use crate::socket::{
 };
 use dbtime_load::statement::Statement;
 use dbtime_model::Nanos;
-use dbtime_model::bounded_file::written_text;
+use dbtime_model::bounded_file::{written_bytes, written_text};
 use dbtime_model::percent;
 use dbtime_model::shell;
 use std::fmt;
@@ -313,7 +313,7 @@ fn tls_mode(text: &str) -> Result<TlsMode, UrlError> {
 }
 
 fn server_key(path: PathBuf) -> Result<ServerPublicKey, MysqlTargetError> {
-    match std::fs::read(&path) {
+    match written_bytes(&path) {
         Ok(pem) => ServerPublicKey::from_pem(&pem)
             .map_err(|source| MysqlTargetError::PublicKey { path, source }),
         Err(source) => Err(MysqlTargetError::File { path, source }),
