@@ -355,21 +355,23 @@ fn an_answer_that_does_not_come_names_its_limit() {
 
 #[test]
 fn what_never_ends_is_given_up_by_its_size() {
+    let text = [b'x'; 1000];
     let row = [packet(1, &[1]), packet(2, COLUMN), packet(3, b"\xfe\0\0\x02\0")].concat();
-    let row = [row, packet(4, b"\x011").repeat(1000), packet(5, MORE_ROWS_LATER)].concat();
-    let long = [&b"\xff\xff\xff\x01"[..], &[b'x'; 1000]].concat();
+    let rows = packet(4, &[&b"\xfc\xe8\x03"[..], &text].concat()).repeat(1000);
+    let row = [row, rows, packet(5, MORE_ROWS_LATER)].concat();
+    let result = packet(1, &[MORE_RESULTS, &text].concat());
+    let long = [&b"\xff\xff\xff\x01"[..], &text].concat();
     let postgres = [
-        message(b'N', b"SNOTICE\0C00000\0Mx\0\0"),
-        message(b'S', b"TimeZone\0UTC\0"),
-        message(b'A', b"\0\0\0\x01c\0p\0"),
-        message(b'D', b"\0\x01\0\0\0\x011"),
-        message(b'd', b"x\n"),
+        message(b'N', &[&b"SNOTICE\0C00000\0M"[..], &text, b"\0\0"].concat()),
+        message(b'S', &[&b"TimeZone\0"[..], &text, b"\0"].concat()),
+        message(b'A', &[&b"\0\0\0\x01c\0"[..], &text, b"\0"].concat()),
+        message(b'D', &[&b"\0\x01\0\0\x03\xe8"[..], &text].concat()),
+        message(b'd', &text),
         message(b'C', b"SELECT 1\0"),
         message(b'T', b"\0\0"),
     ]
     .map(|words| (Product::Postgres, RogueStage::Answer, words));
-    let mysql = [packet(1, MORE_RESULTS), row, long]
-        .map(|words| (Product::Mysql, RogueStage::Answer, words));
+    let mysql = [result, row, long].map(|words| (Product::Mysql, RogueStage::Answer, words));
     let logins = [
         (Product::Postgres, RogueStage::Login, message(b'S', b"TimeZone\0UTC\0")),
         (Product::Postgres, RogueStage::Login, message(b'N', b"SNOTICE\0Mx\0\0")),

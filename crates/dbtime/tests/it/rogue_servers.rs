@@ -116,21 +116,30 @@ fn greeting() -> Vec<u8> {
     greeting
 }
 
+/// Short rows, which take the most memory for their bytes: more of them than are kept.
+const SHORT_ROWS: usize = 200_000;
+
+/// What goes on without end is long, so that it takes a test little time.
+static LONG_TEXT: [u8; 60_000] = [b'x'; 60_000];
+
 /// Rows, and what comes between messages, without end.
 fn floods(product: Product) -> [RogueWords; 2] {
     let flood = |head: Vec<u8>, flood: Vec<u8>| RogueWords { product, head, flood };
     if product == Product::Postgres {
         let columns = message(b'T', b"\0\x01c\0\0\0\0\0\0\0\0\0\0\x19\xff\xff\xff\xff\xff\xff\0\0");
-        let rows = message(b'D', b"\0\x01\0\0\0\x011").repeat(4000);
-        let notices = message(b'N', b"SNOTICE\0C00000\0Mon and on\0\0").repeat(2000);
-        return [flood(columns, rows), flood(Vec::new(), notices)];
+        let rows = message(b'D', b"\0\x01\0\0\0\x011").repeat(SHORT_ROWS);
+        let row = message(b'D', &[&b"\0\x01\0\0\xea\x60"[..], &LONG_TEXT].concat());
+        let notice = [&b"SNOTICE\0C00000\0M"[..], &LONG_TEXT, b"\0\0"].concat();
+        return [flood([columns, rows].concat(), row), flood(Vec::new(), message(b'N', &notice))];
     }
     let column =
         b"\x03def\x00\x00\x00\x01c\x00\x0c\x21\x00\x10\x00\x00\x00\xfe\x00\x00\x00\x00\x00";
     let columns = [packet(1, &[1]), packet(2, column), packet(3, b"\xfe\0\0\x02\0")].concat();
+    let rows = packet(4, b"\x011").repeat(SHORT_ROWS);
+    let row = packet(4, &[&b"\xfc\x60\xea"[..], &LONG_TEXT].concat());
     // Behind each of the results another one follows.
-    let results = packet(1, b"\0\0\0\x0a\0\0\0").repeat(6000);
-    [flood(columns, packet(4, b"\x011").repeat(10_000)), flood(Vec::new(), results)]
+    let result = packet(1, &[&b"\0\0\0\x0a\0\0\0"[..], &LONG_TEXT].concat());
+    [flood([columns, rows].concat(), row), flood(Vec::new(), result)]
 }
 
 /// Runs a command to its end. Returns the most that it ever had in memory, in kilobytes.

@@ -59,10 +59,10 @@ fn answers() -> Vec<RogueBehaviour> {
 fn floods() -> Vec<RogueBehaviour> {
     let many = |packet: Vec<u8>| Flood(packet.repeat((1 << 16) / packet.len() + 1));
     let error = [announced(0xff_ffff, 1), error(1064, b"xxx")].concat();
-    let result = ok(MORE_RESULTS);
-    let wide = vec![0; 1 << 20];
+    let (row, wide) = ([&[200u8][..], &[b'x'; 200]].concat(), vec![0; 1 << 20]);
+    let result = [ok(MORE_RESULTS), vec![b'x'; 200]].concat();
     vec![
-        goes_on("short rows", vec![Send(one_column(1)), many(packet(4, b"\x01x"))], ENDLESS),
+        goes_on("short rows", vec![Send(one_column(1)), many(packet(4, &row))], ENDLESS),
         goes_on("wide rows", vec![Send(one_column(1)), many(packet(4, &wide))], ENDLESS),
         goes_on("empty results", vec![many(packet(1, &result))], ENDLESS),
         goes_on(
