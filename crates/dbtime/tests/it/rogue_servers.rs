@@ -66,12 +66,13 @@ impl RogueServer {
     /// Commands that ask it something of their own accord.
     fn commands(&self) -> [String; 4] {
         let target = self.target();
-        let kind = self.product.name();
+        // No server by its name: the process of the tests.
+        let server = format!("-p {} --server-kind {}", std::process::id(), self.product.name());
         [
             format!("run values1 --target '{target}' --transactions 1 --no-record --quiet"),
             format!("init tpcb --target '{target}' --quiet"),
             format!("counters --target '{target}'"),
-            format!("trace --server-kind {kind} --port {} --login '{target}'", self.port),
+            format!("trace {server} --port {} --login '{target}'", self.port),
         ]
     }
 }
