@@ -9,7 +9,7 @@ use crate::request::RunRequest;
 use crate::servers::{PrivateServer, ServerRequest};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_engines::load_marker::ReplaceScope;
-use dbtime_engines::server::{AdminSession, Server};
+use dbtime_engines::server::{AdminSession, Server, ServerError};
 use dbtime_engines::socket::ExchangeBound;
 use dbtime_model::Product;
 use dbtime_model::secret_text::{first_word, holds_secret};
@@ -87,9 +87,9 @@ impl TargetKind for PrivateTarget {
             None => load(&mut private, &*server, request, progress, stop)?,
             Some(snapshot) => {
                 let checked = check_data(&*server, request, Some(scale), stop);
-                checked.map_err(|error| match error {
-                    LabError::Interrupted(_) => error,
-                    _ => snapshot.incomplete(&request.workload.name),
+                checked.map_err(|error| match is_unanswered(&error) {
+                    true => error,
+                    false => snapshot.incomplete(&request.workload.name),
                 })?;
             }
         }
@@ -159,4 +159,37 @@ fn create_database(server: &dyn Server, stop: &RunStop) -> Result<(), LabError> 
     // It copies another one.
     AdminSession { target: &server.to_string(), admin: &mut *admin }.build(&sql)?;
     Ok(())
+}
+
+/// Whether it is not known what data a server has: nobody waited for it, or it did not answer.
+fn is_unanswered(error: &LabError) -> bool {
+    match error {
+        LabError::Interrupted(_) => true,
+        // One that cannot be connected to has no such database.
+        LabError::Server(error) => {
+            matches!(**error, ServerError::Refused { .. }) && error.is_lost()
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbtime_load::failure::DatabaseFailure;
+
+    #[test]
+    fn a_server_that_does_not_answer_speaks_against_no_snapshot() {
+        let refused = |failure: DatabaseFailure| {
+            let (target, what, failure) = (String::new(), String::new(), Box::new(failure));
+            LabError::from(ServerError::Refused { target, what, failure })
+        };
+        assert!(is_unanswered(&LabError::Interrupted("while it was waited for")));
+        assert!(is_unanswered(&refused(DatabaseFailure::connection("closed", "gone"))));
+        let no_table = DatabaseFailure::statement("1146", "42S02", "no such table");
+        assert!(!is_unanswered(&refused(no_table)));
+        let failure = Box::new(DatabaseFailure::connection("1049", "no such database"));
+        let connect = ServerError::Connect { target: String::new(), failure };
+        assert!(!is_unanswered(&LabError::from(connect)));
+    }
 }
