@@ -38,7 +38,7 @@ pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<ProcessExit, C
     let planned = combinations.iter();
     let planned = planned.map(|combination| planned::of_combination(combination, arguments));
     let mut planned = planned.collect::<Result<Vec<_>, _>>()?;
-    planned::tell_apart(&mut planned, &combinations);
+    planned::number_alike(&mut planned, &combinations);
     if args.print_spec {
         return print_specs(&planned);
     }

@@ -50,7 +50,7 @@ fn no_flag(error: clap::Error, combination: &FactorCombination) -> CommandFailur
 }
 
 /// Numbers values that look the same because what differs between them is a secret.
-pub(super) fn tell_apart(planned: &mut [PlannedRun], combinations: &[FactorCombination]) {
+pub(super) fn number_alike(planned: &mut [PlannedRun], combinations: &[FactorCombination]) {
     let mut alike: BTreeMap<(String, String), Vec<&str>> = BTreeMap::new();
     for (run, combination) in planned.iter().zip(combinations) {
         for (factor, (_, value)) in run.factors.iter().zip(combination) {
@@ -127,7 +127,7 @@ mod tests {
         let whole = ["dbtime", "run", "values1", "--target", "mariadb"].map(str::to_owned);
         let planned = combinations.iter().map(|combination| of_combination(combination, &whole));
         let mut planned: Vec<_> = planned.collect::<Result<_, _>>().expect("runs");
-        tell_apart(&mut planned, &combinations);
+        number_alike(&mut planned, &combinations);
         let shown: Vec<_> = planned.iter().map(PlannedRun::combination).collect();
         assert_eq!(shown[0], "server-env=API_KEY=*** (1) workers=1");
         assert_eq!(shown[3], "server-env=API_KEY=*** (2) workers=2");
