@@ -30,8 +30,10 @@ const SECRET_NAMES: [&str; 13] = [
 ];
 
 /// Ends of names that say where a secret lies, or something about it, and hold none.
-const HARMLESS_ENDS: [&str; 7] =
-    ["-file", "-path", "-dir", "-type", "-length", "-expires", "-plugin"];
+const HARMLESS_ENDS: [&str; 11] = [
+    "-file", "-path", "-dir", "-type", "-length", "-expires", "-plugin", "-count", "-size",
+    "-bytes", "-limit",
+];
 
 /// What else says so in the name of a variable of the environment, where few names have it by
 /// chance.
@@ -89,11 +91,13 @@ fn ends_in_secret(name: &str) -> bool {
     SETTING_ENDS.iter().any(|end| name.ends_with(end))
 }
 
-/// Whether a value is one of few that a setting can have, and so none that nobody may know.
+/// Whether a value is one of few that a setting can have, and so none that nobody may know. Of
+/// numbers that is one digit: longer ones are passwords too.
 fn is_switch(value: &str) -> bool {
-    let lower = value.to_ascii_lowercase();
-    let is_word = ["on", "off", "true", "false", "yes", "no"].contains(&lower.as_str());
-    is_word || lower.starts_with("force") || value.bytes().all(|byte| byte.is_ascii_digit())
+    const WORDS: [&str; 8] =
+        ["on", "off", "true", "false", "yes", "no", "force", "force_plus_permanent"];
+    let is_digit = value.len() < 2 && value.bytes().all(|byte| byte.is_ascii_digit());
+    is_digit || WORDS.contains(&value.to_ascii_lowercase().as_str())
 }
 
 /// Whether a text names a secret and says it. What only speaks of secrets is none.
@@ -191,14 +195,25 @@ fn in_urls(text: &str) -> Cow<'_, str> {
     let mut out = Cow::Borrowed(text);
     let starts: Vec<usize> = text.match_indices("://").map(|(at, _)| at + 3).collect();
     for start in starts.into_iter().rev() {
-        let rest = &out[start..];
-        let end = rest.find(['/', '?', '#', ' ', '\'', '"']).unwrap_or(rest.len());
-        // A password may hold what it should not: the last `@` ends it.
-        let Some(at) = rest[..end].rfind('@') else { continue };
-        let Some(colon) = rest[..at].find(':') else { continue };
-        out.to_mut().replace_range(start + colon + 1..start + at, MASK);
+        let Some((begin, end)) = password_place(&out[start..]) else { continue };
+        out.to_mut().replace_range(start + begin..start + end, MASK);
     }
     out
+}
+
+/// Where the password stands in what follows `://`.
+fn password_place(rest: &str) -> Option<(usize, usize)> {
+    let whole = &rest[..rest.find([' ', '\'', '"']).unwrap_or(rest.len())];
+    let authority = &whole[..whole.find(['/', '?', '#']).unwrap_or(whole.len())];
+    let colon = authority.find(':')?;
+    let is_port = authority[colon + 1..].bytes().all(|byte| byte.is_ascii_digit());
+    // A password may hold what it should not: the last `@` ends it. What is no port is one that
+    // holds a / or the like.
+    let end = match authority.rfind('@') {
+        None if !is_port => whole.rfind('@')?,
+        end => end?,
+    };
+    (colon < end).then_some((colon + 1, end))
 }
 
 #[cfg(test)]
@@ -210,7 +225,9 @@ mod tests {
         for name in ["password", "--mysql_password", "sslpassword", "p%61ssword", "API_TOKEN"] {
             assert!(is_secret_name(name), "{name}");
         }
-        for name in ["PWD", "passfile", "password-file", "ssl-key", "primary-key", "100%"] {
+        for name in
+            ["PWD", "passfile", "password-file", "ssl-key", "primary-key", "100%", "token_count"]
+        {
             assert!(!is_secret_name(name), "{name}");
         }
     }
@@ -249,6 +266,8 @@ mod tests {
             ("wsrep-sst-auth", "u:x"),
             ("authentication_ldap_simple_bind_root_pwd", "x"),
             ("primary_conninfo", "host=h password=x"),
+            ("report_password", "20250131"),
+            ("report_password", "forceful"),
         ] {
             assert!(is_secret_setting(name, value), "{name}={value}");
         }
@@ -256,6 +275,7 @@ mod tests {
             ("password_encryption", "md5"),
             ("validate_password.policy", "LOW"),
             ("mysql_native_password", "ON"),
+            ("mysql_native_password", "FORCE_PLUS_PERMANENT"),
             ("secure_auth", "1"),
             ("ssl_key", "/etc/key.pem"),
             ("key_buffer_size", "1G"),
@@ -274,11 +294,15 @@ mod tests {
             ("postgres://h/d?password=x&y", "postgres://h/d?password=***"),
             ("disable;password=x", "disable;password=***"),
             ("sslkey=-----BEGIN PRIVATE KEY-----\nx", "sslkey=***"),
+            ("mysql://u:x#y@h/d", "mysql://u:***@h/d"),
+            ("mysql://u:x/y?z@h/d at 1", "mysql://u:***@h/d at 1"),
         ] {
             assert_eq!(without_secrets(text), shown);
             assert!(holds_secret(text), "{text}");
         }
         for text in ["", "=", "password=", "password = ", "passfile=/x", "a=b c=d", "%=%", "auth=x"]
+            .into_iter()
+            .chain(["http://h:80/x@y", "http://[::1]:80/x", "http://h/x:y@z", "http://u@h:80/"])
         {
             assert!(!holds_secret(text), "{text}");
         }
