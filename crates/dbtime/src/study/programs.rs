@@ -7,7 +7,7 @@ use crate::exit::CommandFailure;
 use dbtime_lab::study::check_source;
 use dbtime_model::Nanos;
 use dbtime_model::record::FactorValue;
-use dbtime_model::secret_text::{holds_secret, is_secret_variable};
+use dbtime_model::secret_text::{holds_secret, is_secret_name, is_secret_variable};
 use dbtime_model::study::{MetricSource, ProgramMetric, ProgramRules, UsageFigure};
 use serde::Deserialize;
 
@@ -110,7 +110,9 @@ fn refuse_secrets(document: &StudyDocument) -> Result<(), CommandFailure> {
 /// Errors: one that cannot be a variable, or may be a secret.
 pub(super) fn variables(cell: &CellFlags) -> Result<Vec<FactorValue>, CommandFailure> {
     let variable = |(name, value): &(String, String)| {
-        if is_secret_variable(name, value) {
+        // As a level of a factor a number is a size or a count, such as KEYS=1000.
+        let is_number = value.parse::<f64>().is_ok();
+        if is_secret_variable(name, value) && (!is_number || is_secret_name(name)) {
             return Err(CommandFailure::usage(format!(
                 "`{name}` of the study's file may be a secret, and is kept with the results: set \
                  it in dbtime's own environment, which its commands have too"
@@ -221,9 +223,14 @@ mod tests {
             levels: Vec::new(),
         };
         assert!(variables(&cell).is_err());
-        let flags = vec![("PGPASSWORD".into(), "hush".into())];
-        let error = variables(&CellFlags { flags, ..cell }).expect_err("a secret").words();
+        let of = |name: &str, value: &str| {
+            let flags = vec![(name.to_owned(), value.to_owned())];
+            variables(&CellFlags { name: "a".into(), flags, levels: Vec::new() })
+        };
+        let error = of("PGPASSWORD", "hush").expect_err("a secret").words();
         assert!(error.contains("`PGPASSWORD`") && !error.contains("hush"), "{error}");
+        assert!(of("PGPASSWORD", "1234").is_err() && of("DB_KEY", "hush").is_err());
+        assert!(of("KEYS", "1000").is_ok() && of("KEY_BYTES", "1e3").is_ok());
     }
 
     #[test]
