@@ -45,6 +45,8 @@ fn write_archive(folder: &Path, archive: &Path, manifest: &StudyManifest) -> io:
     let name = folder.file_name().map_or_else(|| PathBuf::from("study"), PathBuf::from);
     let file = BufWriter::new(File::create_new(archive)?);
     let mut packed = tar::Builder::new(GzEncoder::new(file, Compression::default()));
+    // There are file systems that say of what was just written that it is all holes.
+    packed.sparse(false);
     let paths = manifest.files.iter().map(|file| file.path.as_str());
     // The manifest first: whoever unpacks it knows by that what is to come.
     for path in std::iter::once(study_file::MANIFEST).chain(paths) {
