@@ -35,7 +35,7 @@ impl PrivateTarget {
             None => (text, None),
         };
         // What may hold a password was meant as a server that runs.
-        if named != word || !prefix.is_none_or(is_path) {
+        if named != word || prefix.is_some_and(|prefix| !is_path(prefix)) {
             return Err(LabError::Usage(format!(
                 "`{}` is no target: write {word} for a private server, {word}:/PREFIX for one \
                  installed there, or {word}://USER@HOST/DATABASE for one that runs",
