@@ -209,7 +209,9 @@ impl SpecDocument {
             (Some(spec), _) if spec.is_object() => {
                 Self { spec: RunSpec::deserialize(spec)?, command: command.map(str::to_owned) }
             }
-            (_, Some(command)) => return Err(SpecError::Missing(command.to_owned())),
+            (_, Some(command)) => {
+                return Err(SpecError::Missing(without_secrets(command).into_owned()));
+            }
             (_, None) => Self { spec: strictly(text)?, command: None },
         };
         match document.spec.schema {
@@ -281,6 +283,8 @@ mod tests {
         assert!(misplaced.contains("mysql://u:***@h/d"), "{misplaced}");
         let old = read(r#"{"schema":1,"command":"dbtime run atm"}"#).expect_err("no spec in it");
         assert!(old.ends_with("by its command: dbtime run atm"), "{old}");
+        let old = r#"{"schema":1,"command":"dbtime run --target 'postgres://h/d?password=hush'"}"#;
+        assert!(!read(old).expect_err("no spec in it").contains("hush"));
         assert!(read("").is_err());
     }
 

@@ -26,7 +26,12 @@ pub(crate) fn described(args: &RunArgs) -> Result<DescribedRun, CommandFailure> 
     let SpecDocument { mut spec, command } = read(path)?;
     // Somebody may have written one into it.
     secrets.take_from_spec(&mut spec);
-    Ok(DescribedRun { spec, secrets, command })
+    Ok(DescribedRun { spec, secrets, command: command.map(without_secrets) })
+}
+
+/// The command of a record as this dbtime writes one: an older one may have left secrets in it.
+fn without_secrets(command: String) -> String {
+    shlex::split(&command).map_or(command, |words| crate::secrets::command_line(&words))
 }
 
 /// A run as it was described.
@@ -54,4 +59,20 @@ fn read(path: &Path) -> Result<SpecDocument, CommandFailure> {
     })?;
     SpecDocument::read(&text)
         .map_err(|error| CommandFailure::usage(format!("--spec {shown}: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_of_an_older_record_is_kept_without_its_secrets() {
+        let old = "dbtime run --target 'postgres://u@h/d?password=hush' --server-env API_KEY=hush";
+        assert_eq!(
+            without_secrets(old.to_owned()),
+            "dbtime run --target postgres://u@h/d --server-env API_KEY=\"$API_KEY\""
+        );
+        let own = "dbtime run --query 'SELECT 1' --server-env API_KEY=\"$API_KEY\" --seed=7";
+        assert_eq!(without_secrets(own.to_owned()), own);
+    }
 }
