@@ -144,8 +144,9 @@ pub enum TraceFileError {
 
 const DAMAGED: &str = "the recording is damaged; restore it from a copy, or record anew";
 
-/// More waits for files are in no sums: the kernel's side has 8192 rows of them.
-const MAX_FILE_WAITS: usize = 1 << 16;
+/// More waits for files are in no sums: the kernel's side has 8192 rows of them. Views compare each
+/// with each.
+const MAX_FILE_WAITS: usize = 1 << 14;
 
 /// What was read, unless no clock can have shown its times, by which views count and subtract, or
 /// it has more rows than are ever compared with each other.
