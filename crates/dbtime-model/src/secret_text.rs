@@ -111,6 +111,9 @@ pub fn without_secrets(text: &str) -> Cow<'_, str> {
     masked_where(text, is_secret_name)
 }
 
+/// Values that say nothing, also to a shell.
+const EMPTY: [&str; 3] = ["", "''", "\"\""];
+
 fn masked_where(text: &str, is_secret: fn(&str) -> bool) -> Cow<'_, str> {
     let mut shown = in_urls(text);
     // From the back, so that what is found keeps its place.
@@ -125,8 +128,9 @@ fn masked_where(text: &str, is_secret: fn(&str) -> bool) -> Cow<'_, str> {
         // Who leaves a blank before the sign may leave one behind it.
         let is_spaced = begin < at;
         let blanks = if is_spaced { value.len() - value.trim_start().len() } else { 0 };
-        let length = value_length(before, &value[blanks..]);
-        if length > 0 {
+        let value = &value[blanks..];
+        let length = value_length(before, value);
+        if !EMPTY.contains(&&value[..length]) {
             shown.to_mut().replace_range(begin..at + 1 + blanks + length, &format!("={MASK}"));
         }
     }
@@ -303,6 +307,7 @@ mod tests {
         for text in ["", "=", "password=", "password = ", "passfile=/x", "a=b c=d", "%=%", "auth=x"]
             .into_iter()
             .chain(["http://h:80/x@y", "http://[::1]:80/x", "http://h/x:y@z", "http://u@h:80/"])
+            .chain(["x --password='' --token=\"\" y"])
         {
             assert!(!holds_secret(text), "{text}");
         }
