@@ -27,7 +27,8 @@ struct CpuWaitSum {
 impl CpuHolderTotals {
     /// Adds the waits of a transaction.
     pub(super) fn add(&mut self, transaction: &JoinedTransaction, owners: &CpuOwners) {
-        self.runq_ns += runq_ns(&transaction.parts);
+        // Parts and lengths of a recording may be anything.
+        self.runq_ns = self.runq_ns.saturating_add(runq_ns(&transaction.parts));
         for preemptor in transaction.waits.iter().filter_map(|wait| wait.waits.preemptor.as_ref()) {
             let sum = match owners.get(preemptor) {
                 Some(owner) if self.rows.contains_key(owner) || self.rows.len() < MAX_ROWS => {
@@ -65,7 +66,7 @@ impl CpuHolderTotals {
         let order = |row: &BudgetCpuHolder| (row.kind, row.process.clone(), row.thread.clone());
         rows.sort_by(|a, b| b.wait_s.total_cmp(&a.wait_s).then(order(a).cmp(&order(b))));
         let lengths = self.rows.values().chain([&self.others]).map(|sum| sum.length.signed());
-        let rest_ns = self.runq_ns - lengths.sum::<i64>();
+        let rest_ns = self.runq_ns.saturating_sub(lengths.fold(0, i64::saturating_add));
         if rest_ns > 0 {
             let wait_s = rest_ns as f64 / 1e9;
             let kind = CpuHolderKind::NotNamed;
@@ -79,7 +80,8 @@ impl CpuHolderTotals {
 
 /// The part `runq` in its two kinds.
 fn runq_ns(parts: &Parts) -> i64 {
-    [Part::Runq, Part::RunqPreempted, Part::RunqWoken].map(|part| parts.get(part)).iter().sum()
+    let waits = [Part::Runq, Part::RunqPreempted, Part::RunqWoken].map(|part| parts.get(part));
+    waits.into_iter().fold(0, i64::saturating_add)
 }
 
 #[cfg(test)]
@@ -127,5 +129,18 @@ mod tests {
         let sum = |of: fn(&BudgetCpuHolder) -> f64| rows.iter().map(of).sum::<f64>();
         assert!((sum(|row| row.wait_s) - 4_508e-9).abs() < 1e-15, "{rows:?}");
         assert!((sum(|row| row.share_pct) - 100.0).abs() < 1e-9, "{rows:?}");
+    }
+
+    #[test]
+    fn waits_that_nobody_has_measured_have_a_sum_too() {
+        let owners = CpuOwners::new(1);
+        let mut totals = CpuHolderTotals::default();
+        for _ in 0..2 {
+            let far = Preemptor { thread: 2, name: "far".to_owned(), length: Nanos(u64::MAX) };
+            totals.add(&waited(i64::MAX, i64::MAX, Some(far)), &owners);
+        }
+        let rows = totals.records();
+        assert_eq!(rows.len(), 1, "{rows:?}");
+        assert_eq!(rows[0].count, Some(2));
     }
 }

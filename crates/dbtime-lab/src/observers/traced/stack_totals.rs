@@ -83,7 +83,8 @@ impl StackTotals {
                 let is_kept = self.0.len() < MAX_ROWS || self.0.contains_key(&key);
                 let key = if is_kept { key } else { StackKey { place: None, ..key } };
                 let sum = self.0.entry(key).or_default();
-                sum.count += count;
+                // One of a recording may be anything, here and below.
+                sum.count = sum.count.saturating_add(*count);
                 sum.length += *length;
             }
         }
@@ -192,11 +193,12 @@ struct FoldedSums {
 
 impl FoldedSums {
     fn add(&mut self, frames: Vec<String>, quality: StackQuality, count: u64, weight: u64) {
-        *self.stacks.entry(frames).or_default() += weight;
-        self.count += count;
-        self.weight += weight;
-        self.cut += u64::from(quality.is_cut) * weight;
-        self.unnamed += u64::from(quality.is_unnamed) * weight;
+        let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
+        add(self.stacks.entry(frames).or_default(), weight);
+        add(&mut self.count, count);
+        add(&mut self.weight, weight);
+        add(&mut self.cut, u64::from(quality.is_cut) * weight);
+        add(&mut self.unnamed, u64::from(quality.is_unnamed) * weight);
     }
 
     /// `unit`: what a weight of one is, in seconds.
