@@ -98,8 +98,9 @@ impl ServerUrl {
     pub fn written(&self) -> String {
         let piece = |text: &str| percent::encode(text).replace('/', "%2F");
         let mut text = format!("{}://", self.scheme);
-        if let Some(user) = &self.user {
-            text += &piece(user);
+        // A password stands there without a user too: it may have been given as a parameter.
+        if self.user.is_some() || self.password.is_some() {
+            text += &self.user.as_deref().map(piece).unwrap_or_default();
             if let Some(password) = &self.password {
                 text += &format!(":{}", piece(password.reveal()));
             }
@@ -365,6 +366,8 @@ mod tests {
             "mysql://o%27ne%20il:p%2Fw%40@%2Fx/d%3Fb?socket=/run/m.sock&ssl-mode=required",
             "postgres://me@[::1]:5433/",
             "mysql:///db",
+            "postgres://h/d?password=a%26b&port=1",
+            "mysql://:x@h/",
         ] {
             let url = ServerUrl::parse(text).expect("a URL");
             assert_eq!(ServerUrl::parse(&url.written()).expect("still"), url, "{text}");

@@ -161,6 +161,10 @@ mod tests {
             "postgres:///?host=a&user=u&host=b&dbname=a%20b&password=p%27q\
              &fallback_application_name=pgbench"
         );
+        assert_eq!(
+            target(&["-U", "u", "postgres://b/d?password=x"]),
+            "postgres://:x@b/d?user=u&fallback_application_name=pgbench"
+        );
         assert!(of(&["-p", "x"]).expect_err("no port").contains("invalid port number"));
     }
 
