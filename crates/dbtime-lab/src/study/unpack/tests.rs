@@ -162,3 +162,16 @@ fn a_file_whose_path_is_long_comes_back() {
     assert!(unpacked.problems().is_empty(), "{:?}", unpacked.problems());
     assert_eq!(changed_files(unpacked.folder()).expect("readable"), Some(Vec::new()));
 }
+
+#[test]
+fn a_file_with_holes_comes_back_whole() {
+    let place = tempfile::tempdir().expect("a folder");
+    let study = folder(place.path());
+    let holes = File::create(study.join("holes.txt")).expect("a file");
+    holes.set_len(1 << 20).expect("a hole");
+    let archive = place.path().join("fsync.tar.gz");
+    pack_study(&study, &archive).expect("packed");
+    let unpacked = unpack_study(&archive).expect("an archive");
+    assert!(unpacked.problems().is_empty(), "{:?}", unpacked.problems());
+    assert_eq!(changed_files(unpacked.folder()).expect("readable"), Some(Vec::new()));
+}
