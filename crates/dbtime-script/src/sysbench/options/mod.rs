@@ -28,6 +28,7 @@ pub use typed::{
 pub use value::{OptionType, OptionValue};
 
 use arguments::{OptionSetting, dashed};
+use dbtime_model::secret_text::is_secret_option;
 use option_table::{OLDER, known};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -295,7 +296,8 @@ fn unknown(written: &str, name: &str, declared: &[DeclaredOption]) -> OptionErro
     let nearest =
         names.map(|name| (likeness(name), name)).filter(|(likeness, _)| *likeness > MIN_SIMILARITY);
     let nearest = nearest.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name.to_owned());
-    let is_secret = name.contains("pass") || nearest.as_ref().is_some_and(|name| is_password(name));
+    let is_meant = nearest.as_ref().is_some_and(|name| is_password(name));
+    let is_secret = is_meant || name.contains("pass") || is_secret_option(name, written);
     let given = if is_secret { format!("--{name}") } else { written.to_owned() };
     OptionError::Unknown { given, nearest }
 }

@@ -268,6 +268,9 @@ fn passwords_are_shown_nowhere() {
         "invalid option: --mysql-pasword; did you mean --mysql-password?"
     );
     assert!(!error("--db-pass=secret").contains("secret"));
+    for line in ["--api-token=secret", "--place=mysql://u:secret@h/", "--dsn=password=secret"] {
+        assert!(!error(line).contains("secret"), "{}", error(line));
+    }
     let line = "--mysql-password=secret --pgsql-password=secret --target=mysql://u:secret@h/";
     let (arguments, options) = (arguments(line), options(line));
     assert_eq!(options.database.mysql.password, "secret");
