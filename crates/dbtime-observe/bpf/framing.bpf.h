@@ -125,16 +125,18 @@ static __always_inline void handle_request_bytes(struct connection *connection, 
 		close_if_quit(connection);
 }
 
-/* Looks at a piece of an answer that is about to be sent, or was. */
-static __always_inline void handle_answer_bytes(struct connection *connection, const char *at, __u32 length)
+/* Looks at a piece of an answer that is about to be sent, or was. Global: see `consume`. */
+__noinline int handle_answer_bytes(struct connection *connection, __u64 address, __u32 length)
 {
-	if (!at)
-		return;
+	const char *at = (const char *)address;
+
+	if (!connection || !at)
+		return 0;
 	if (connection->has_late_error)
-		doubt_late_error(connection, at);
+		doubt_late_error(connection, (__u64)at);
 	if (connection->request.protocol == PROTOCOL_POSTGRES) {
 		handle_tagged_answer(connection, at, length);
-		return;
+		return 0;
 	}
 	if (connection->expects_answer)
 		read_answer_head(connection, at, length);
@@ -142,6 +144,7 @@ static __always_inline void handle_answer_bytes(struct connection *connection, c
 		count_rows(connection, (__u64)at, length);
 	if (!connection->request.error && connection->request.rows == NOT_KNOWN)
 		find_late_mysql_error(connection, (__u64)at, length);
+	return 0;
 }
 
 /* What was read ahead of an answer: once the server is ready for the next request, that begins. */

@@ -145,16 +145,20 @@ __noinline int find_late_mysql_error(struct connection *connection, __u64 addres
 }
 
 /* More is sent behind what looked like an error. Of PostgreSQL that is its settings, what the client
- * listens for, and that it is ready; anything else says that it was none. */
-static __always_inline void doubt_late_error(struct connection *connection, const char *at)
+ * listens for, and that it is ready; anything else says that it was none. Global: see `consume`. */
+__noinline int doubt_late_error(struct connection *connection, __u64 address)
 {
 	__u8 tag = 0;
 
+	if (!connection)
+		return 0;
 	connection->has_late_error = 0;
-	if (connection->request.protocol == PROTOCOL_POSTGRES && !bpf_probe_read_user(&tag, 1, at) &&
+	if (connection->request.protocol == PROTOCOL_POSTGRES &&
+	    !bpf_probe_read_user(&tag, 1, (const char *)address) &&
 	    (tag == PG_READY || tag == PG_SETTING || tag == PG_NOTICE || tag == PG_NOTIFICATION))
-		return;
+		return 0;
 	connection->request.error = 0;
+	return 0;
 }
 
 #endif

@@ -231,7 +231,7 @@ static __always_inline void handle_send(struct sock *sk, int result, int flags,
 		connection->piece_from = request->end;
 	if (!is_encrypted(connection)) {
 		request->sent_bytes += result;
-		handle_answer_bytes(connection, user_buffer(), result);
+		handle_answer_bytes(connection, (__u64)user_buffer(), result);
 	}
 	note_progress(connection, now);
 	if (connection->ahead_length)

@@ -119,7 +119,7 @@ ON_PROBE(on_tls_write)
 	if (before == (__u32)length)
 		return;
 	connection->request.sent_bytes += length - before;
-	handle_answer_bytes(connection, (const char *)at + before, length - before);
+	handle_answer_bytes(connection, (__u64)at + before, length - before);
 }
 
 /* What is kept of a connection that is encrypted does not go with its socket. Where a request is under
