@@ -37,18 +37,18 @@ fn postgres_error(pieces: &[&[Vec<u8>]]) -> Option<String> {
 fn an_error_of_postgresql_is_seen_wherever_it_stands() {
     let failed = report(backend::ERROR, "22012", "division by zero");
     let long = report(backend::ERROR, "57014", &"canceling statement ".repeat(100));
-    let (ready, bound) = (ready(b'I'), done(backend::BIND_COMPLETE));
+    let (ready, bound) = ([ready(b'I')], done(backend::BIND_COMPLETE));
     let setting = message(backend::PARAMETER_STATUS, b"TimeZone\0UTC\0");
     let some = Some("22012".to_owned());
     let (few, many) = (rows(3, 4), rows(200, 40));
-    let piece = [description(), few.clone(), failed.clone()];
-    assert_eq!(postgres_error(&[&piece, &[ready.clone()]]), some);
+    let piece = [description(), few, failed.clone()];
+    assert_eq!(postgres_error(&[&piece, &ready]), some);
     let pieces = [&[description(), many.clone()][..], &[many.clone(), failed.clone()]];
-    assert_eq!(postgres_error(&[pieces[0], pieces[1], &[ready.clone()]]), some);
+    assert_eq!(postgres_error(&[pieces[0], pieces[1], &ready]), some);
     // By itself behind rows, and the transaction's settings are restored.
-    assert_eq!(postgres_error(&[pieces[0], &[failed], &[setting, ready.clone()]]), some);
+    assert_eq!(postgres_error(&[pieces[0], &[failed], &[setting, ready[0].clone()]]), some);
     let piece = [bound, many, long];
-    assert_eq!(postgres_error(&[&piece, &[ready]]).as_deref(), Some("57014"));
+    assert_eq!(postgres_error(&[&piece, &ready]).as_deref(), Some("57014"));
 }
 
 #[test]

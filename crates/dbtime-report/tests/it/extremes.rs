@@ -364,7 +364,7 @@ proptest! {
         let mut documents = recordings().swap_remove(which);
         let names = names_of(&documents);
         for (name, extreme) in changes {
-            put_into(&mut documents, name.get(&names), EXTREMES[extreme]);
+            put_into(&mut documents, name.get::<String>(&names), EXTREMES[extreme]);
         }
         every_view::show(&recording(&documents));
     }
@@ -379,7 +379,7 @@ proptest! {
         let mut record = [serde_json::from_str::<Value>(&texts[0]).expect("JSON")];
         let names = names_of(&record);
         for (name, extreme) in changes {
-            put_into(&mut record, name.get(&names), EXTREMES[extreme]);
+            put_into(&mut record, name.get::<String>(&names), EXTREMES[extreme]);
         }
         texts[0] = record[0].to_string();
         if let Some(table) = texts.get_mut(table) {

@@ -236,8 +236,12 @@ pub(super) fn waits_have_names(server: &GivenServer) {
 
 #[test]
 fn lightweight_locks_have_the_names_that_their_server_gives_them() {
-    lightweight_locks_have_names(&start().1);
+    let slow = [&SETTINGS[..], &SLOW_COMMITS].concat();
+    lightweight_locks_have_names(&GivenServer::start(Product::Postgres, &slow));
 }
+
+/// Whoever writes the log waits for others to join, as behind a slow disk. Unit: microseconds.
+const SLOW_COMMITS: [(&str, &str); 2] = [("commit_delay", "2000"), ("commit_siblings", "1")];
 
 pub(super) fn lightweight_locks_have_names(server: &GivenServer) {
     let sandbox = Sandbox::new();

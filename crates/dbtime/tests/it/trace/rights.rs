@@ -71,8 +71,8 @@ fn has_no_rights(tracer: u32) {
 }
 
 /// CAP_BPF and CAP_PERFMON, CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH; of root's also
-/// CAP_CHECKPOINT_RESTORE, and CAP_SYS_ADMIN before Linux 6.6 and where sampling takes it. It is not
-/// root, and neither becomes it again nor starts anything.
+/// CAP_CHECKPOINT_RESTORE, and CAP_SYS_ADMIN before Linux 6.6 and where sampling takes it. It is
+/// not root, and neither becomes it again nor starts anything.
 fn has_four_rights(helper: u32) {
     const FOUR: u64 = 1 << 39 | 1 << 38 | 1 << 19 | 1 << 2;
     const MORE: u64 = 1 << 21 | 1 << 40;

@@ -63,8 +63,7 @@ pub fn serve() -> Result<(), TraceError> {
 /// Keeps what loading, attaching and looking at others' processes takes, and the calls for these.
 /// Where the kernel is not one to be watched on, loading says so.
 fn give_up_rights() -> Result<(), TraceError> {
-    let attaches_one_by_one =
-        !KernelFeatures::find().is_ok_and(|kernel| kernel.has_multi_probes);
+    let attaches_one_by_one = !KernelFeatures::find().is_ok_and(|kernel| kernel.has_multi_probes);
     rights::keep_for_helper(attaches_one_by_one || guards_events())?;
     helper_sandbox::enter()
 }
