@@ -99,7 +99,7 @@ fn what_is_none_says_so() {
 fn instants_that_no_clock_shows_are_refused() {
     let bytes = written(&[batch(&[7]), batch(&[1 << 62])], names(2));
     let error = failure(&bytes);
-    assert!(error.starts_with("block 2: it has a time of more than 73 years"), "{error}");
+    assert!(error.contains("it has a time of more than 73 years"), "{error}");
 }
 
 /// Rows without names are read by this program alone: another layout is another version.

@@ -71,8 +71,10 @@ fn filter() -> Result<BpfProgram, TraceError> {
     let commands = [&TERMINAL_COMMANDS[..], &EVENT_COMMANDS].concat();
     rules.insert(libc::SYS_ioctl, one_of(1, &commands)?);
     let writes = libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC;
-    let only_reads = rule(2, SeccompCmpOp::MaskedEq(u64::from(writes.cast_unsigned())), 0)?;
-    rules.insert(libc::SYS_openat, vec![only_reads]);
+    let only_reads = |flags| rule(flags, SeccompCmpOp::MaskedEq(writes as u64), 0);
+    rules.insert(libc::SYS_openat, vec![only_reads(2)?]);
+    #[cfg(target_arch = "x86_64")]
+    rules.insert(libc::SYS_open, vec![only_reads(1)?]);
     // A pair of streams, to find out what a call takes: datagrams could go to others.
     let streams = (libc::SOCK_STREAM | libc::SOCK_CLOEXEC) as u64;
     rules.insert(libc::SYS_socketpair, one_of(1, &[streams])?);
@@ -94,6 +96,7 @@ fn no_hidden_flags() -> Result<BpfProgram, TraceError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::fs::{Mode, OFlags};
     use std::fs::File;
     use std::net::TcpListener;
     use std::process::Command;
@@ -108,12 +111,13 @@ mod tests {
                 seccompiler::apply_filter(&filter).expect("the kernel has filters");
             }
             let read = std::fs::read("/proc/self/status").is_ok_and(|bytes| !bytes.is_empty());
+            let opened = rustix::fs::open("/proc/self/exe", OFlags::PATH, Mode::empty()).is_ok();
             let in_thread = std::thread::spawn(|| 7).join().expect("it did not panic");
             let started = Command::new("/bin/true").spawn().map(drop);
             let written = File::create(path).map(drop);
             let listened = TcpListener::bind("127.0.0.1:0").map(drop);
             let refused = [started, written, listened].map(|one| one.map_err(|e| e.raw_os_error()));
-            (read, in_thread, refused)
+            (read && opened, in_thread, refused)
         };
         // Nothing takes a filter away again.
         let seen = std::thread::spawn(act).join().expect("it did not panic");

@@ -64,6 +64,8 @@ pub fn serve() -> Result<(), TraceError> {
 /// Where the kernel is not one to be watched on, loading says so.
 fn give_up_rights() -> Result<(), TraceError> {
     let attaches_one_by_one = !KernelFeatures::find().is_ok_and(|kernel| kernel.has_multi_probes);
+    // It asks the kernel once how long its ticks are, in a way that is not left to it.
+    procfs::ticks_per_second();
     rights::keep_for_helper(attaches_one_by_one || guards_events())?;
     helper_sandbox::enter()
 }
