@@ -95,7 +95,7 @@ fn an_archive_has_what_was_packed_and_nothing_else() {
     std::os::unix::fs::symlink("/etc/passwd", sandbox.path("two/link")).expect("a link");
     fs::write(sandbox.path("note"), "theirs").expect("written");
     let transform = "--transform=s,^note,two/../../note,";
-    tar(&sandbox, "odd.tar.gz", &format!("two {transform} note two/plan.json"));
+    tar(&sandbox, "odd.tar.gz", &format!("--hard-dereference two {transform} note two/plan.json"));
     let found = verify("odd.tar.gz");
     found.exits(1);
     let found = found.prints(&[

@@ -306,6 +306,7 @@ fn errors_of_mariadb_are_seen_behind_columns_and_rows() {
     ];
     let fails = || {
         let mut client = RawClient::connect(&server);
+        client.query("USE d");
         asked.iter().for_each(|(sql, _)| client.fails_at_last(sql));
     };
     let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
