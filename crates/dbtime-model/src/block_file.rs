@@ -68,6 +68,14 @@ impl<W: Write> BlockWriter<W> {
         Ok(())
     }
 
+    /// Hands over what was written so far: of that a kill takes nothing.
+    ///
+    /// # Errors
+    /// As writing.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+
     /// What it writes to.
     pub(crate) fn into_inner(self) -> W {
         self.to

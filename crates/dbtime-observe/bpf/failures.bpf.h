@@ -93,6 +93,9 @@ __noinline int read_tagged_answer_head(struct connection *connection, __u64 addr
 		if (skipped + sizeof(h) > length || bpf_probe_read_user(h, sizeof(h), at + skipped))
 			return 0;
 	}
+	/* What was prepared is executed next: no more than that was sent yet. */
+	if (skipped + from == length)
+		return 1;
 	if (h[from] == PG_FAILED && length >= sizeof(h))
 		read_error(connection, address + skipped + from);
 	return 0;

@@ -52,6 +52,16 @@ fn an_error_of_postgresql_is_seen_wherever_it_stands() {
 }
 
 #[test]
+fn an_error_that_fills_the_buffer_is_seen_behind_what_was_prepared() {
+    let long = report(backend::ERROR, "P0001", &"x".repeat(9_000));
+    let prepared = [done(backend::PARSE_COMPLETE), done(backend::NO_DATA)];
+    let bound = done(backend::BIND_COMPLETE);
+    let (first, rest) = long.split_at(8_187);
+    let pieces = [&prepared[..], &[bound, first.to_vec()], &[rest.to_vec()], &[ready(b'I')]];
+    assert_eq!(postgres_error(&pieces).as_deref(), Some("P0001"));
+}
+
+#[test]
 fn what_only_looks_like_an_error_of_postgresql_is_none() {
     let (failed, ended) =
         (report(backend::ERROR, "22012", "division by zero"), [complete("SELECT 3"), ready(b'I')]);

@@ -23,7 +23,9 @@ impl<W: Write> TraceWriter<W> {
         let begin = TraceBegin { version: VERSION, ..begin.clone() };
         let mut heading = serde_json::to_vec(&RecordingHeading { begin })?;
         heading.push(b'\n');
-        Ok(Self { blocks: BlockWriter::begin(to, &heading)? })
+        let mut blocks = BlockWriter::begin(to, &heading)?;
+        blocks.flush()?;
+        Ok(Self { blocks })
     }
 
     /// Adds requests, which lose their logins, texts and stacks.
@@ -38,7 +40,8 @@ impl<W: Write> TraceWriter<W> {
                 postcard::to_extend(&batch, block).map_err(io::Error::other)
             })?;
         }
-        Ok(())
+        // They come some at a time, and whoever is killed has lost none of those before.
+        if requests.is_empty() { Ok(()) } else { self.blocks.flush() }
     }
 
     /// Ends it, and sees to it that it is written.

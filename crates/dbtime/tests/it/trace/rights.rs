@@ -154,6 +154,26 @@ fn a_reader_that_is_killed_is_named() {
 }
 
 #[test]
+fn a_reader_that_is_killed_leaves_what_was_recorded() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
+    let Some(mut tracer) = Tracer::start(&sandbox, &server, "--record it.trace") else { return };
+    let length = || std::fs::metadata(sandbox.path("it.trace")).map_or(0, |file| file.len());
+    let heading = length();
+    assert!(heading > 0);
+    RawClient::connect(&server).query("DO 1");
+    let begin = Instant::now();
+    while length() == heading {
+        assert!(begin.elapsed() < PATIENCE, "nothing is recorded");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    kill_process(pid(reader(tracer.child.id())), Signal::KILL).expect("it is there");
+    tracer.child.wait().expect("it ends");
+    let ran = sandbox.run("trace it.trace");
+    ran.exits(4);
+    ran.prints(&["DO ?"]);
+}
+
+#[test]
 fn a_helper_that_is_killed_costs_nothing_that_was_seen() {
     let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
