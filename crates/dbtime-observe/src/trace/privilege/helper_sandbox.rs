@@ -3,13 +3,13 @@
 //! them away in. It starts no program and talks to nobody new.
 
 use super::rights::failed;
-use super::sandbox::{CallRules, TERMINAL_COMMANDS, allow_only, common_rules, one_of, rule};
+use super::sandbox::{
+    CallRules, TERMINAL_COMMANDS, allow_only, common_rules, one_of, program, refusal, rule,
+};
 use crate::trace::error::TraceError;
 use libc::c_long;
 use rustix::io::Errno;
-use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpOp, SeccompFilter, apply_filter_all_threads,
-};
+use seccompiler::{BpfProgram, SeccompAction, SeccompCmpOp, apply_filter_all_threads};
 
 /// Besides, with any arguments. Which files `openat2` opens is not for a filter to say: how is in
 /// memory.
@@ -87,10 +87,7 @@ fn filter() -> Result<BpfProgram, TraceError> {
 /// no such call, and the C library takes the one whose flags are seen.
 fn no_hidden_flags() -> Result<BpfProgram, TraceError> {
     let rules: CallRules = [(libc::SYS_clone3, Vec::new())].into();
-    let missing = SeccompAction::Errno(Errno::NOSYS.raw_os_error().cast_unsigned());
-    let machine = std::env::consts::ARCH.try_into().map_err(failed)?;
-    let filter = SeccompFilter::new(rules, SeccompAction::Allow, missing, machine);
-    filter.and_then(BpfProgram::try_from).map_err(failed)
+    program(rules, SeccompAction::Allow, refusal(Errno::NOSYS))
 }
 
 #[cfg(test)]

@@ -121,9 +121,22 @@ pub(super) fn common_rules() -> Result<CallRules, TraceError> {
 
 /// Refuses all other calls (EPERM).
 pub(super) fn allow_only(rules: CallRules) -> Result<BpfProgram, TraceError> {
-    let refused = SeccompAction::Errno(Errno::PERM.raw_os_error().cast_unsigned());
+    program(rules, refusal(Errno::PERM), SeccompAction::Allow)
+}
+
+/// What answers calls with an error.
+pub(super) fn refusal(error: Errno) -> SeccompAction {
+    SeccompAction::Errno(error.raw_os_error().cast_unsigned())
+}
+
+/// A filter that does one thing with the calls of these rules, and another with all others.
+pub(super) fn program(
+    rules: CallRules,
+    others: SeccompAction,
+    these: SeccompAction,
+) -> Result<BpfProgram, TraceError> {
     let machine = std::env::consts::ARCH.try_into().map_err(failed)?;
-    let filter = SeccompFilter::new(rules, refused, SeccompAction::Allow, machine);
+    let filter = SeccompFilter::new(rules, others, these, machine);
     filter.and_then(BpfProgram::try_from).map_err(failed)
 }
 
