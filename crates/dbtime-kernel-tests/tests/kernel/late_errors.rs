@@ -54,7 +54,8 @@ fn an_error_of_postgresql_is_seen_wherever_it_stands() {
 #[test]
 fn an_error_that_fills_the_buffer_is_seen_behind_what_was_prepared() {
     let long = report(backend::ERROR, "P0001", &"x".repeat(9_000));
-    let prepared = [done(backend::PARSE_COMPLETE), done(backend::NO_DATA)];
+    // Others were closed before.
+    let prepared = [b'3', b'3', backend::PARSE_COMPLETE, backend::NO_DATA].map(done);
     let bound = done(backend::BIND_COMPLETE);
     let (first, rest) = long.split_at(8_187);
     let pieces = [&prepared[..], &[bound, first.to_vec()], &[rest.to_vec()], &[ready(b'I')]];
