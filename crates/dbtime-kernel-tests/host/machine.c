@@ -23,6 +23,8 @@ struct host_file {
 
 struct host_task {
 	struct task_struct task;
+	struct pid pid;
+	struct upid inner;	/* the second of its numbers, where it has two */
 	struct pt_regs regs;
 	struct cred cred;
 	struct files_struct files;
@@ -366,12 +368,23 @@ void host_task(__u32 index, __u32 pid, __u32 leader, char *name)
 	task->task.pid = pid;
 	task->task.group_leader = &task_at(leader)->task;
 	task->task.tgid = task->task.group_leader->pid;
+	task->task.thread_pid = &task->pid;
+	task->pid.numbers[0].nr = pid;
 	task->task.cred = &task->cred;
 	task->task.files = &task->files;
 	task->files.fdt = &task->table;
 	task->table.max_fds = HOST_FILES;
 	task->table.fd = task->open;
 	strncpy(task->task.comm, name, sizeof(task->task.comm) - 1);
+}
+
+/* It is in a PID namespace of its own, under another number. */
+void host_set_inner(__u32 index, __u32 number)
+{
+	struct host_task *task = task_at(index);
+
+	task->pid.level = 1;
+	task->inner.nr = number;
 }
 
 void host_set_facts(__u32 index, struct host_facts *facts)

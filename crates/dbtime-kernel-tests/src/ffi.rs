@@ -56,6 +56,7 @@ mod c {
         pub(super) fn host_set_ring_full(is_full: c_int);
         pub(super) fn host_fail_read(after: u64);
         pub(super) fn host_task(index: u32, pid: u32, leader: u32, name: *const c_char);
+        pub(super) fn host_set_inner(index: u32, number: u32);
         pub(super) fn host_set_facts(index: u32, facts: *const TaskFacts);
         pub(super) fn host_open_file(
             index: u32,
@@ -128,6 +129,7 @@ by_numbers! {
     host_set_age(age: c_int);
     host_set_ring_full(is_full: c_int);
     host_fail_read(after: u64);
+    host_set_inner(index: u32, number: u32);
     host_forget_memory();
     host_socket(index: u32, family: u32, port: u32, peer_port: u32);
     host_set_unread(index: u32, packets: u32);

@@ -54,6 +54,11 @@ impl HostMachine {
         task
     }
 
+    /// A thread is in a PID namespace of its own, as in a container, under this number.
+    pub fn put_in_namespace(&mut self, task: HostTask, number: u32) {
+        ffi::host_set_inner(task.0, number);
+    }
+
     /// A connection by TCP.
     pub fn socket(&mut self, port: u16, peer_port: u16) -> HostSocket {
         const INTERNET: u32 = 2;

@@ -188,7 +188,8 @@ pub struct SessionLogin {
     pub user: String,
     /// The database, likewise; empty: none.
     pub database: String,
-    /// What a MySQL or MariaDB server calls the connection, where its greeting was seen.
+    /// What the server calls the connection: MySQL and MariaDB where the greeting was seen,
+    /// PostgreSQL by the number that its process has in the PID namespace that it is in.
     #[serde(default)]
     pub id: Option<u64>,
     /// The client's address and port; `None`: it comes by a Unix socket.
@@ -276,7 +277,11 @@ impl TracedRequest {
     /// What the server calls the connection, for KILL or `pg_terminate_backend`.
     pub fn server_id(&self) -> Option<u64> {
         match self.protocol {
-            WireProtocol::Postgres => Some(self.process.into()),
+            // Older recordings have the process alone, by the number that the machine has for it.
+            WireProtocol::Postgres => {
+                let process = self.process.into();
+                self.login.as_ref().map(|login| login.id.unwrap_or(process))
+            }
             WireProtocol::Mysql => self.login.as_ref()?.id,
         }
     }

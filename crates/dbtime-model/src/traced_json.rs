@@ -312,8 +312,7 @@ impl<'a> RequestJson<'a> {
     }
 
     fn login(&self) -> Option<Arc<SessionLogin>> {
-        // PostgreSQL's number of a connection is that of its process.
-        let id = self.server_id.filter(|_| self.protocol == WireProtocol::Mysql);
+        let id = self.server_id;
         let has_address = self.client.is_some() || self.client_cookie.is_some();
         let is_known = self.user.is_some() || id.is_some() || has_address;
         let text = |text: &Option<Cow<'_, str>>| text.as_deref().unwrap_or_default().to_owned();

@@ -299,6 +299,8 @@ static __always_inline struct connection *lookup_or_add(struct sock *sk)
 		connection->is_filtered_out = settings.filters_user || settings.filters_database;
 		count(COUNT_CONNECTIONS);
 		connection->login.connection = connection->request.connection;
+		if (connection->request.protocol == PROTOCOL_POSTGRES)
+			connection->login.id = own_number();
 		find_client(&connection->login, sk);
 		stream_login(connection);
 	}

@@ -178,6 +178,18 @@ struct cred {
 	kuid_t euid;
 };
 
+/* The number of a task in a PID namespace. */
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+
+/* Its numbers, from the machine's own namespace to the one that it is in. */
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+};
+
 struct task_struct {
 	int pid;
 	struct bpf_local_storage *bpf_storage;	/* as in struct sock */
@@ -190,6 +202,7 @@ struct task_struct {
 	struct sched_entity se;
 	const struct cred *cred;
 	struct task_struct *group_leader;
+	struct pid *thread_pid;
 	int tgid;
 	char comm[16];
 	struct files_struct *files;

@@ -69,6 +69,15 @@ static __always_inline int is_release_call(void)
 	}
 }
 
+/* The number by which a PostgreSQL server knows the process that runs; 0: it is none of its own. */
+static __always_inline __u32 number_of_backend(void)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	struct server *server = bpf_map_lookup_elem(&servers, &tgid);
+
+	return server && server->protocol == PROTOCOL_POSTGRES ? own_number() : 0;
+}
+
 /* The thread that runs wakes one that waits for a lock. */
 static __always_inline void note_waker(struct thread *thread)
 {
@@ -78,9 +87,16 @@ static __always_inline void note_waker(struct thread *thread)
 		return;
 	thread->waker_tid = (__u32)bpf_get_current_pid_tgid();
 	thread->release = RELEASE_SERVING;
+	thread->waker_number = 0;
 	waker = current_thread();
-	if (!waker)
+	if (!waker || !(waker->connection | waker->prev_connection))
+		thread->waker_number = number_of_backend();
+	if (!waker) {
+		/* What an earlier wait has left here is another's. */
+		thread->waker_connection = 0;
+		thread->waker_start = 0;
 		return;
+	}
 	if (waker->connection) {
 		if (thread->woken_at - thread->off_cpu_at + thread->lock_wait.length >= MIN_LOCK_WAIT_NS)
 			waker->has_released = 1;
@@ -107,6 +123,7 @@ static __always_inline void add_lock_wait(struct thread *thread, __u64 length)
 		thread->blocker.connection = thread->waker_connection;
 		thread->blocker.start = thread->waker_start;
 		thread->blocker.tid = thread->waker_tid;
+		thread->blocker.number = thread->waker_number;
 		thread->blocker.wait = thread->cause_wait;
 		thread->blocker.release = thread->release;
 	}

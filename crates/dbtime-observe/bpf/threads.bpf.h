@@ -73,6 +73,7 @@ struct thread {
 	__u64 waker_connection;	/* who ended the present wait */
 	__u64 waker_start;
 	__u32 waker_tid;
+	__u32 waker_number;	/* as in struct blocker */
 	__u32 portals;		/* how many were */
 	__u64 portal[MAX_PORTALS];	/* PostgreSQL: when the request's were made */
 	struct cpu_wait cpu_waits[CPU_WAITS];	/* the latest of a thread of the driver */
@@ -112,6 +113,19 @@ static __always_inline struct thread *current_thread_or_add(void)
 {
 	return bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0,
 				    BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+/* The number that the process that runs has for itself, and so for the clients of a PostgreSQL that it
+ * serves: in a container it is another than the machine's. Global, so that the verifier looks at it once. */
+__noinline __u32 own_number(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pid *pid = BPF_CORE_READ(task, group_leader, thread_pid);
+	__u32 level = BPF_CORE_READ(pid, level), number = 0;
+
+	bpf_probe_read_kernel(&number, sizeof(number),
+			      (char *)pid->numbers + level * sizeof(struct upid));
+	return number;
 }
 
 #endif

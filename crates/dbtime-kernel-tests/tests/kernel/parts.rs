@@ -9,6 +9,7 @@ use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_stacks::TracedStack;
 use dbtime_model::{Nanos, Part, Parts, WireProtocol};
 use dbtime_observe::trace::CaptureConfig;
+use dbtime_observe::trace::fuzzing::server_row;
 
 /// A query of PostgreSQL's, and its answer.
 pub(crate) const QUERY: &[u8] = b"Q\0\0\0\x0dSELECT 1\0";
@@ -224,6 +225,27 @@ fn whoever_wakes_a_thread_by_a_futex_let_its_lock_go() {
     let (_, request) = served(&alone, &alone.events());
     let blocker = request.blocker.expect("it has waited");
     assert_eq!((blocker.thread, blocker.length.0), (None, 5 * UNIT), "a timer ended it");
+}
+
+/// Such as a worker, which a client can end by that number.
+#[test]
+fn a_process_that_serves_nobody_has_the_number_that_its_server_knows() {
+    let timeline = ThreadTimeline::of(
+        "A  00lllll0
+         B  ..00000.",
+    );
+    for is_servers in [false, true] {
+        let config = CaptureConfig { stacks: true, ..streamed() };
+        let mut server = WatchedServer::new(WireProtocol::Postgres, &config);
+        if is_servers {
+            let row = server_row(WireProtocol::Postgres);
+            server.machine.put("servers", &201u32.to_ne_bytes(), &row);
+        }
+        let request = serve(&mut server, &timeline, &timeline.events());
+        let blocker = request.blocker.expect("it has waited");
+        let known = (blocker.thread, blocker.connection, blocker.server_id);
+        assert_eq!(known, (Some(201), None, is_servers.then_some(201)));
+    }
 }
 
 /// All that happens but for what `is_lost`; what happens in the first letters is told in any case,

@@ -194,6 +194,27 @@ fn each_request_is_seen_with_what_it_says_and_what_it_was_answered() {
     assert_eq!((ledger.started, ledger.ended, ledger.resync), (8, 8, 0));
 }
 
+/// The one that its clients know: in a container it is another than the machine's.
+#[test]
+fn a_connection_has_the_number_that_its_process_has_for_itself() {
+    for inner in [None, Some(42)] {
+        let mut server = WatchedServer::new(WireProtocol::Postgres, &streamed());
+        if let Some(number) = inner {
+            server.machine.put_in_namespace(server.task, number);
+        }
+        for turn in &everything().turns {
+            match turn {
+                ConversationTurn::Client(bytes) => server.reads(bytes),
+                ConversationTurn::Server(bytes) => server.sends(bytes),
+            }
+        }
+        let requests = server.requests();
+        let own = inner.unwrap_or(requests[0].process);
+        assert!(requests.iter().all(|one| one.server_id() == Some(own.into())), "{requests:?}");
+        assert!(requests.iter().all(|one| one.process != 42), "the machine's is beside it");
+    }
+}
+
 /// The message that a place is in, by its first byte, and whether that is in its body; nothing: one
 /// begins there.
 fn message_at(turn: &ConversationTurn, place: usize) -> Option<(u8, bool)> {

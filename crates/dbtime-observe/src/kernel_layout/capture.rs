@@ -59,7 +59,8 @@ mirrored_structs! {
     /// Whose a connection is: a record of the stream.
     struct LoginRecord = "login" {
         connection: u64,
-        /// What the server calls it; 0: that was not seen.
+        /// What the server calls it (PostgreSQL: the process, by the number that it has for
+        /// itself); 0: that was not seen.
         id: u64,
         /// The number of the client's end of a Unix socket; 0: it has none.
         client_cookie: u64,
@@ -86,7 +87,9 @@ mirrored_structs! {
         wait: u32,
         /// `enum release`.
         release: u32,
-        reserved: u32,
+        /// Of a PostgreSQL process that serves nobody: the number by which its server knows it; 0:
+        /// not known.
+        number: u32,
     }
 
     /// A thread's name: a key of `preemptors` and of `programs`.

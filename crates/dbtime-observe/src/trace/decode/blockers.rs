@@ -11,7 +11,6 @@ use super::sessions::TracedSessions;
 use super::transactions::TransactionTracker;
 use crate::kernel_layout::numbers::REQUEST_LOCKS;
 use crate::trace::kernel::layout::RawRequest;
-use dbtime_model::WireProtocol;
 use dbtime_model::traced::{BlockingTransaction, ErrorCode, TracedRequest};
 use dbtime_model::traced_totals::LockWaitTotals;
 use rustc_hash::FxHashMap;
@@ -103,7 +102,8 @@ impl BlockerTracker {
             return;
         };
         if request.error.as_ref().is_some_and(is_in_vain) {
-            (blocker.thread, blocker.connection, blocker.has_left) = (None, None, false);
+            (blocker.thread, blocker.connection) = (None, None);
+            (blocker.server_id, blocker.has_left) = (None, false);
         }
         let blocker = blocker.connection.map(|connection| (connection, raw.blocker_start));
         let statement = LockStatement::of(raw, &request);
@@ -221,12 +221,10 @@ fn describe(
     let open = || transactions.open(blocker.connection?, request.end);
     blocker.transaction = ended.or_else(open);
     blocker.statement = holder.map(|holder| Arc::clone(&holder.text));
-    let of_session = || match request.protocol {
-        // Its processes have one thread each.
-        WireProtocol::Postgres => blocker.thread.map(u64::from),
-        WireProtocol::Mysql => sessions.server_id(blocker.connection?),
-    };
-    blocker.server_id = holder.and_then(|holder| holder.server_id).or_else(of_session);
+    let of_session = || sessions.server_id(blocker.connection?);
+    let of_connection = holder.and_then(|holder| holder.server_id).or_else(of_session);
+    // Of who serves none the kernel's side tells what the server calls it.
+    blocker.server_id = of_connection.or(blocker.server_id);
 }
 
 #[cfg(test)]

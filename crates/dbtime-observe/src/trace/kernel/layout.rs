@@ -208,6 +208,7 @@ fn blocker(record: &BlockerRecord) -> Option<Blocker> {
         release => Blocker {
             thread: Some(record.tid),
             connection: (record.connection > 0).then_some(record.connection),
+            server_id: (record.number > 0).then_some(record.number.into()),
             has_left: release == RELEASE_LEAVING,
             ..wait
         },
@@ -281,7 +282,7 @@ pub(crate) mod tests {
     fn waits_go_before_a_request() {
         let (length, connection, start) = (300, 7, 11);
         let blocker =
-            BlockerRecord { length, connection, start, tid: 12, wait: 3, release: 1, reserved: 0 };
+            BlockerRecord { length, connection, start, tid: 12, wait: 3, release: 1, number: 0 };
         let mut preemptor = PreemptorRecord { length: 5, tid: 99, ..PreemptorRecord::default() };
         preemptor.name.text = padded("cron");
         let waits = WaitsRecord { marker: 0, blocker, preemptor };
