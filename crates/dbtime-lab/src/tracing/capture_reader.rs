@@ -149,8 +149,8 @@ impl CaptureReader {
                     reply(stream, self.capture.ledger().map_err(LabError::from))
                 }
                 ReaderCommand::ListSessions { process, at, sessions } => {
-                    self.capture.list_sessions(process, at, sessions);
-                    reply(stream, Ok(()))
+                    let listed = self.capture.list_sessions(process, at, sessions);
+                    reply(stream, listed.map_err(LabError::from))
                 }
                 ReaderCommand::Finish => return self.hand_over(stream),
             };
@@ -183,7 +183,7 @@ impl CaptureReader {
         if let Some(limiter) = &mut self.limiter {
             notes.extend(limiter.check(&mut self.capture)?);
         }
-        notes.extend(self.servers.poll(&mut self.capture)?);
+        notes.extend(self.servers.poll(&mut self.capture, &self.zone)?);
         let servers = self.servers.servers();
         let servers = (self.known_servers != servers).then(|| servers.to_vec());
         if let Some(servers) = &servers {

@@ -9,7 +9,7 @@ use dbtime_machine::now;
 use dbtime_model::lock_picture::{LockPicture, ServerSession};
 use dbtime_model::traced_live::{ConnectionActivity, LiveConnection};
 use dbtime_model::{MonoNanos, Nanos, Part, WireProtocol};
-use dbtime_observe::trace::FingerprintCache;
+use dbtime_observe::trace::{FingerprintCache, TracedServer};
 use dbtime_sql::LexicalRules;
 use std::sync::Arc;
 
@@ -148,7 +148,13 @@ impl HolderWatch {
         }
         let begun = login.begun();
         match login.go_on() {
-            Ok(Some(picture)) => {
+            Ok(Some(mut picture)) => {
+                let is_elsewhere = |server: &TracedServer| {
+                    server.protocol == login.protocol() && server.inner_process.is_some()
+                };
+                if session.servers().iter().any(is_elsewhere) {
+                    number_threads(&mut picture, &self.known);
+                }
                 self.take(picture, now() - begun.unwrap_or(now()), login.protocol());
                 has_changed = true;
             }
@@ -227,6 +233,15 @@ impl HolderWatch {
     }
 }
 
+/// Gives the threads of sessions the numbers that they have here, as far as these are known: for a
+/// server in another PID namespace they have others.
+fn number_threads(picture: &mut LockPicture, known: &[KernelSession]) {
+    for session in &mut picture.sessions {
+        let own = known.iter().find(|one| one.id == Some(session.id));
+        session.thread = own.map(|one| one.thread);
+    }
+}
+
 /// Who a session is: by the server's own number, or else by the thread that serves it.
 fn known_of<'a>(known: &'a [KernelSession], session: &ServerSession) -> Option<&'a KernelSession> {
     let by_id = known.iter().find(|one| one.id == Some(session.id));
@@ -244,4 +259,28 @@ fn waits(connections: &[LiveConnection], login: &HolderLogin, patience: Nanos) -
     };
     let of_it = connections.iter().filter(|one| one.request.protocol == protocol);
     of_it.filter_map(waited).any(|waited| waited >= patience)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_by_numbers_of_a_container_are_those_that_are_known_here_or_nobodys() {
+        let of = |id, thread| KernelSession {
+            id: Some(id),
+            thread,
+            text: Arc::from(""),
+            at: MonoNanos(0),
+            lock_wait: None,
+        };
+        let known = [of(57, 4711), of(99, 58)];
+        let session =
+            |id, thread| ServerSession { id, thread: Some(thread), ..ServerSession::default() };
+        let sessions = vec![session(57, 57), session(58, 58)];
+        let mut picture = LockPicture { sessions, ..LockPicture::default() };
+        number_threads(&mut picture, &known);
+        let threads: Vec<_> = picture.sessions.iter().map(|session| session.thread).collect();
+        assert_eq!(threads, [Some(4711), None], "58 is another's here");
+    }
 }

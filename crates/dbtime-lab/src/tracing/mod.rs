@@ -20,6 +20,7 @@ mod server_set;
 mod trace_options;
 mod trace_recording;
 mod trace_session;
+mod vacant_places;
 
 pub use capture_reader::serve_reader;
 pub use holder_watch::{HolderOptions, HolderWatch};

@@ -1,7 +1,10 @@
 //! The servers that are watched, as they come and go.
 
+use super::vacant_places::VacantPlaces;
+use super::wall_clock;
 use crate::error::LabError;
 use dbtime_observe::trace::{Capture, ServerFilter, TracedServer, servers};
+use jiff::tz::TimeZone;
 use std::time::{Duration, Instant};
 
 /// So long after its start a server is looked at again, until its TLS library is there.
@@ -17,13 +20,16 @@ pub(super) struct ServerSet {
     noted: usize,
     /// Whether some may have started before the kernel told of it.
     may_lack: bool,
+    /// Where servers listened that have ended.
+    vacant: VacantPlaces,
 }
 
 impl ServerSet {
     /// Those that are there now, at least one.
     pub(super) fn find(filter: ServerFilter) -> Result<Self, LabError> {
         let servers = servers(&filter)?;
-        Ok(Self { filter, servers, young: Vec::new(), noted: 0, may_lack: true })
+        let vacant = VacantPlaces::default();
+        Ok(Self { filter, servers, young: Vec::new(), noted: 0, may_lack: true, vacant })
     }
 
     pub(super) fn servers(&self) -> &[TracedServer] {
@@ -36,7 +42,7 @@ impl ServerSet {
 
     /// Whether there is none any more, and none to come.
     pub(super) fn is_over(&self) -> bool {
-        self.servers.is_empty() && !self.follows_new()
+        self.servers.is_empty() && !self.follows_new() && self.vacant.is_empty()
     }
 
     /// What is not measured, as far as it was not noted before.
@@ -48,15 +54,26 @@ impl ServerSet {
     }
 
     /// Takes in those that have started, and lets go of those that have ended. Returns notes on it.
-    pub(super) fn poll(&mut self, capture: &mut Capture) -> Result<Vec<String>, LabError> {
+    pub(super) fn poll(
+        &mut self,
+        capture: &mut Capture,
+        zone: &TimeZone,
+    ) -> Result<Vec<String>, LabError> {
         let mut notes = Vec::new();
         let (here, gone): (Vec<_>, Vec<_>) =
             self.servers.drain(..).partition(TracedServer::is_here);
         self.servers = here;
         for server in gone {
             capture.forget(&server);
-            notes.push(format!("{}, process {}, has ended", server.program, server.process));
+            let TracedServer { program, process, place, .. } = server;
+            let waits = match &place {
+                Some(place) => format!("; dbtime waits for the next on {place}"),
+                None => String::new(),
+            };
+            notes.push(format!("{program}, process {process}, has ended{waits}"));
+            self.vacant.extend(place);
         }
+        notes.extend(self.fill_places(capture, zone)?);
         for server in self.started(capture)? {
             self.servers.retain(|other| other.process != server.process);
             let server = capture.add_started_server(&server)?;
@@ -76,6 +93,38 @@ impl ServerSet {
         notes.extend(self.unavailable(capture));
         if self.is_over() {
             notes.push("every server that was watched has ended".to_owned());
+        }
+        Ok(notes)
+    }
+
+    /// Takes in those that listen where others have ended.
+    fn fill_places(
+        &mut self,
+        capture: &mut Capture,
+        zone: &TimeZone,
+    ) -> Result<Vec<String>, LabError> {
+        let found = self.vacant.search(|place| {
+            let processes = vec![place.clone()];
+            // Where nobody is, or nobody who is meant, it is looked again.
+            capture.servers(&ServerFilter { processes, ..self.filter.clone() }).unwrap_or_default()
+        });
+        let mut notes = Vec::new();
+        for (server, vacancy) in found {
+            if self.servers.iter().any(|known| known.process == server.process) {
+                continue;
+            }
+            let place = server.place.clone();
+            let server = TracedServer { place, ..capture.add_started_server(&server)? };
+            notes.push(format!(
+                "{}: watching {}, process {}, which listens there now; what it served in the \
+                 {:.1} s since the end of the one before may be missing",
+                wall_clock(zone),
+                server.program,
+                server.process,
+                vacancy.as_secs_f64()
+            ));
+            self.young.push((server.clone(), Instant::now()));
+            self.servers.push(server);
         }
         Ok(notes)
     }

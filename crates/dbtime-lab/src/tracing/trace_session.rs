@@ -15,7 +15,8 @@ use dbtime_model::traced_ledger::TraceLedger;
 use dbtime_model::traced_live::LiveConnection;
 use dbtime_model::traced_totals::TracedTotals;
 use dbtime_observe::trace::{
-    BorrowedTerminal, HeldSignals, StackTable, TracedServer, confine, give_up_rights, servers,
+    BorrowedTerminal, HeldSignals, StackTable, TracedServer, confine, give_up_rights,
+    require_machines_numbers, servers,
 };
 use jiff::tz::TimeZone;
 use std::process::Stdio;
@@ -109,6 +110,7 @@ impl TraceSession {
         reader_stderr: Stdio,
         install_signals: impl FnOnce() -> S,
     ) -> Result<(Self, HolderWatch, S), LabError> {
+        require_machines_numbers()?;
         if holders.login.is_some() {
             // A server that is not there is named before a login is tried.
             servers(&options.servers)?;

@@ -5,10 +5,10 @@ use procfs::process::Process;
 use std::path::Path;
 
 /// The server's process that works in this folder, as MariaDB, MySQL and PostgreSQL do in that of
-/// their data; its parent where its children do too. `None`: there is not exactly one that this
-/// user may see, or it is in a container.
+/// their data; its parent where its children do too. `data` is as the server calls it: in a
+/// container it may be nowhere here. `None`: there is not exactly one that this user may see.
 pub fn server_of(data: &Path) -> Option<u32> {
-    let data = data.canonicalize().ok()?;
+    let data = data.canonicalize().unwrap_or_else(|_| data.to_owned());
     let servers: Vec<(u32, u32)> =
         super::all().into_iter().filter_map(|pid| server_in(pid, &data)).collect();
     let is_child = |parent: u32| servers.iter().any(|(pid, _)| *pid == parent);
@@ -21,8 +21,30 @@ pub fn server_of(data: &Path) -> Option<u32> {
 
 /// Whether a process runs a database server.
 pub fn is_server(pid: u32) -> bool {
+    has_name_like(pid, |name| WireProtocol::of_program(name).is_some())
+}
+
+/// Programs that listen in the place of servers in containers, as the kernel calls them.
+const FORWARDERS: [&str; 8] = [
+    "conmon",
+    "docker-proxy",
+    "gvproxy",
+    "pasta",
+    "pasta.avx2",
+    "rootlesskit",
+    "rootlessport",
+    "slirp4netns",
+];
+
+/// Whether a process passes on what comes to a container's ports, so that what it takes is not what
+/// the server takes.
+pub fn is_forwarder(pid: u32) -> bool {
+    has_name_like(pid, |name| FORWARDERS.contains(&name))
+}
+
+fn has_name_like(pid: u32, is_it: impl Fn(&str) -> bool) -> bool {
     let stat = Process::new(pid.cast_signed()).and_then(|process| process.stat());
-    stat.is_ok_and(|stat| WireProtocol::of_program(&stat.comm).is_some())
+    stat.is_ok_and(|stat| is_it(&stat.comm))
 }
 
 /// A process and its parent, if it is a server that works there.
@@ -60,6 +82,21 @@ mod tests {
             let _ = self.0.kill();
             let _ = self.0.wait();
         }
+    }
+
+    #[test]
+    fn what_stands_before_a_container_is_no_server() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let program = folder.path().join("docker-proxy");
+        std::fs::copy("/bin/sleep", &program).expect("a copy");
+        let proxy = SleepProcess::start(&program, folder.path());
+        // It has its name once it executes.
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(100);
+        while !is_forwarder(proxy.id()) && std::time::Instant::now() < deadline {
+            std::thread::yield_now();
+        }
+        assert!(is_forwarder(proxy.id()) && !is_server(proxy.id()));
+        assert!(!is_forwarder(std::process::id()));
     }
 
     #[test]

@@ -18,7 +18,10 @@ pub enum ProcessError {
     )]
     NoSuchName(String),
     /// Nobody listens on the port.
-    #[error("nobody listens on TCP port {0} of this machine, or in this network namespace")]
+    #[error(
+        "nobody listens on TCP port {0} of this machine, in a network namespace that this user may \
+         look into"
+    )]
     NoListener(u16),
     /// Somebody does, and may not be looked at.
     #[error(
@@ -27,12 +30,15 @@ pub enum ProcessError {
     )]
     HiddenListener(String),
     /// Nobody listens on the socket.
-    #[error("nobody listens on the socket {0} of this machine")]
+    #[error(
+        "nobody listens on the socket {0} of this machine, in namespaces that this user may look \
+         into"
+    )]
     NoSocket(String),
     /// More than one server fits.
     #[error(
-        "{what} fits {count} processes that are not each other's children: {candidates}; give a \
-         number or :PORT"
+        "{what} fits {count} processes that are not each other's children: {candidates}; give the \
+         number of one, or a :PORT where no other listens"
     )]
     Ambiguous {
         /// What was asked for.

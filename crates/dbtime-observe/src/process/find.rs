@@ -2,10 +2,13 @@
 
 use super::error::ProcessError;
 use super::files::{ProcFolder, numbers};
-use super::listening::described;
+use super::listening::{described, sockets};
+use super::namespaces::networks;
+use super::unix_socket::{is_same_name, is_same_socket};
 use procfs::net::{TcpState, UnixState};
+use procfs::process::Process;
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -21,9 +24,10 @@ pub enum ProcessSelector {
     Pid(u32),
     /// Those of this name, or whose program is called so.
     Name(String),
-    /// The one that listens on this TCP port of this machine.
+    /// The one that listens on this TCP port, in whatever network namespace.
     Port(u16),
-    /// The one that listens on this Unix socket.
+    /// The one that listens on this Unix socket, in whatever namespaces: by its path here, or where
+    /// there is none by the name that it has there.
     Socket(PathBuf),
 }
 
@@ -73,24 +77,22 @@ pub fn find(which: &ProcessSelector) -> Result<Vec<u32>, ProcessError> {
             let found: Vec<u32> = all().into_iter().filter(|pid| has_name(*pid, name)).collect();
             if found.is_empty() { Err(ProcessError::NoSuchName(name.clone())) } else { Ok(found) }
         }
-        ProcessSelector::Port(port) => match listeners(*port) {
-            sockets if sockets.is_empty() => Err(ProcessError::NoListener(*port)),
-            sockets => holders(&sockets, || format!("port {port}")),
-        },
-        ProcessSelector::Socket(path) => match unix_listeners(path) {
-            sockets if sockets.is_empty() => {
-                Err(ProcessError::NoSocket(path.display().to_string()))
-            }
-            sockets => holders(&sockets, || path.display().to_string()),
-        },
+        ProcessSelector::Port(port) => listening(*port, &networks()),
+        ProcessSelector::Socket(path) => listening_at(path, &networks()),
     }
 }
 
-/// The one process that is meant; of a server with children the server itself.
+/// The one process that is meant; of a server with children the server itself. A port is one of
+/// this process's own network, in which others may have forwarded it.
 ///
 /// Errors: as [`find`], and [`ProcessError::Ambiguous`].
 pub fn only(which: &ProcessSelector) -> Result<u32, ProcessError> {
-    let found = find(which)?;
+    let found = match which {
+        ProcessSelector::Port(port) => {
+            listening(*port, &Process::myself().into_iter().collect::<Vec<_>>())?
+        }
+        _ => find(which)?,
+    };
     let parent = |pid: u32| ProcFolder::of_process(pid).basics().map_or(0, |basics| basics.parent);
     let roots: Vec<u32> =
         found.iter().copied().filter(|pid| !found.contains(&parent(*pid))).collect();
@@ -98,16 +100,18 @@ pub fn only(which: &ProcessSelector) -> Result<u32, ProcessError> {
         [pid] => Ok(pid),
         // All of them have ended since they were found.
         [] => Err(ProcessError::Absent(found[0])),
-        _ => Err(ProcessError::Ambiguous {
-            what: which.to_string(),
-            count: roots.len(),
-            candidates: some(&roots),
-        }),
+        _ => Err(ambiguous(which, &roots)),
     }
 }
 
+/// That several processes are meant, which are not each other's children.
+pub(crate) fn ambiguous(which: &ProcessSelector, roots: &[u32]) -> ProcessError {
+    let (what, count) = (which.to_string(), roots.len());
+    ProcessError::Ambiguous { what, count, candidates: some(roots) }
+}
+
 /// The first few of a list, with user and ports.
-fn some(pids: &[u32]) -> String {
+pub(crate) fn some(pids: &[u32]) -> String {
     let shown: Vec<String> = pids.iter().take(5).map(|pid| described(*pid)).collect();
     shown.join(", ") + if pids.len() > 5 { ", …" } else { "" }
 }
@@ -128,30 +132,43 @@ fn base(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
-/// Inodes of the TCP sockets that listen on a port.
-fn listeners(port: u16) -> HashSet<u64> {
-    let entries = [procfs::net::tcp(), procfs::net::tcp6()].into_iter().flatten().flatten();
-    let listening = entries.filter(|entry| entry.state == TcpState::Listen);
-    listening.filter(|entry| entry.local_address.port() == port).map(|entry| entry.inode).collect()
+/// Processes that listen on a port in one of these networks.
+fn listening(port: u16, networks: &[Process]) -> Result<Vec<u32>, ProcessError> {
+    let entries = networks.iter().flat_map(|one| [one.tcp(), one.tcp6()]).flatten().flatten();
+    let listeners = entries
+        .filter(|entry| entry.state == TcpState::Listen && entry.local_address.port() == port);
+    match listeners.map(|entry| entry.inode).collect::<HashSet<u64>>() {
+        sockets if sockets.is_empty() => Err(ProcessError::NoListener(port)),
+        sockets => holders(&sockets, || format!("port {port}")),
+    }
 }
 
-/// Inodes of the Unix sockets that listen under a path.
-fn unix_listeners(path: &Path) -> HashSet<u64> {
-    let whole = path.canonicalize().ok();
-    let is_same = |bound: &Path| {
-        bound == path
-            || (bound.file_name() == path.file_name()
-                && whole.is_some()
-                && bound.canonicalize().ok() == whole)
+/// Processes that listen on the Unix socket of a path.
+fn listening_at(path: &Path, networks: &[Process]) -> Result<Vec<u32>, ProcessError> {
+    let shown = || path.display().to_string();
+    let entries = networks.iter().flat_map(Process::unix).flatten();
+    let listeners = entries.filter(|entry| entry.state == UnixState::UNCONNECTED);
+    let bound = listeners.filter_map(|entry| Some((entry.inode, entry.path?)));
+    let bound: HashMap<u64, PathBuf> =
+        bound.filter(|(_, bound)| is_same_name(path, bound)).collect();
+    if bound.is_empty() {
+        return Err(ProcessError::NoSocket(shown()));
+    }
+    let is_it = |pid: &u32| {
+        let held = Process::new(pid.cast_signed()).and_then(|files| sockets(&files));
+        let mut names = held.iter().flatten().filter_map(|inode| bound.get(inode));
+        names.any(|name| is_same_socket(path, *pid, name))
     };
-    let entries = procfs::net::unix().into_iter().flatten();
-    let listening = entries.filter(|entry| entry.state == UnixState::UNCONNECTED);
-    let bound = listening.filter(|entry| entry.path.as_deref().is_some_and(is_same));
-    bound.map(|entry| entry.inode).collect()
+    let mut found = holders(&bound.keys().copied().collect(), shown)?;
+    found.retain(is_it);
+    if found.is_empty() { Err(ProcessError::NoSocket(shown())) } else { Ok(found) }
 }
 
 /// Processes that hold one of these sockets.
-fn holders(sockets: &HashSet<u64>, what: impl Fn() -> String) -> Result<Vec<u32>, ProcessError> {
+pub(super) fn holders(
+    sockets: &HashSet<u64>,
+    what: impl Fn() -> String,
+) -> Result<Vec<u32>, ProcessError> {
     let links_to_sockets: HashSet<String> =
         sockets.iter().map(|inode| format!("socket:[{inode}]")).collect();
     let holds = |pid: &u32| {
@@ -195,6 +212,19 @@ mod tests {
         let gone = find(&ProcessSelector::Socket(path.clone()));
         assert!(matches!(gone, Err(ProcessError::NoSocket(_))), "{gone:?}");
         std::fs::remove_file(path).expect("it was there");
+    }
+
+    #[test]
+    fn a_socket_may_lie_in_no_folder() {
+        use std::os::linux::net::SocketAddrExt;
+        let own = std::process::id();
+        let name = format!("dbtime-find-{own}");
+        let address = std::os::unix::net::SocketAddr::from_abstract_name(&name).expect("short");
+        let listener = UnixListener::bind_addr(&address).expect("nobody has it");
+        let which: ProcessSelector = format!("@{name}").parse().expect("never fails");
+        assert_eq!(only(&which), Ok(own));
+        drop(listener);
+        assert!(matches!(find(&which), Err(ProcessError::NoSocket(_))));
     }
 
     #[test]

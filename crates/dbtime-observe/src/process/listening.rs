@@ -1,6 +1,7 @@
 //! Where a process listens, and whose it is: what tells servers of one name apart.
 
 use super::files::ProcFolder;
+use super::namespaces::inner_number;
 use nix::unistd::{Uid, User};
 use procfs::ProcError;
 use procfs::net::TcpState;
@@ -37,12 +38,16 @@ pub(super) fn user_name(uid: u32) -> String {
     }
 }
 
-/// A process among others of its name: `4711 (mysql, :3306)`. What may not be seen is left out.
+/// A process among others of its name: `4711 (mysql, :3306, 1 in its own PID namespace)`. What may
+/// not be seen is left out.
 pub(super) fn described(pid: u32) -> String {
     let user = ProcFolder::of_process(pid).status().map(|status| user_name(status.uid));
-    let ports = Process::new(pid.cast_signed()).and_then(|files| ports(&files));
-    let ports = ports.unwrap_or_default().into_iter().map(|port| format!(":{port}"));
-    let known: Vec<String> = user.into_iter().chain(ports).collect();
+    let files = Process::new(pid.cast_signed()).ok();
+    let ports = files.as_ref().and_then(|files| ports(files).ok()).unwrap_or_default();
+    let ports = ports.into_iter().map(|port| format!(":{port}"));
+    let inner = files.and_then(|files| inner_number(&files.status().ok()?));
+    let inner = inner.map(|number| format!("{number} in its own PID namespace"));
+    let known: Vec<String> = user.into_iter().chain(ports).chain(inner).collect();
     match known.is_empty() {
         true => pid.to_string(),
         false => format!("{pid} ({})", known.join(", ")),

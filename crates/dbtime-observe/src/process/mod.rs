@@ -4,6 +4,7 @@
 //! and what it misses stands with its field in [`dbtime_model::process`].
 //! What may not be read (another user's `/proc/PID/io`) is `None`.
 
+mod answering;
 mod clock;
 mod data_folder;
 mod error;
@@ -13,19 +14,24 @@ mod find;
 mod kinds;
 mod listening;
 mod masking;
+mod namespaces;
 mod read;
 mod roll;
 mod server;
 mod thread_owner;
+mod unix_socket;
 mod usage;
 
+pub use answering::SeenClient;
 pub(crate) use clock::cpu_time;
-pub use data_folder::{is_server, server_of};
+pub use data_folder::{is_forwarder, is_server, server_of};
 pub use error::ProcessError;
 pub use find::{ProcessSelector, all, find, only};
+pub(crate) use find::{ambiguous, some};
 pub use kinds::by_thread_name;
 pub(crate) use listening::{ports, sockets};
 pub use masking::masked;
+pub(crate) use namespaces::{counts_as_the_machine, inner_number, inner_threads};
 pub use read::{ProcReader, cpus_of};
 pub use roll::ProcessSet;
 pub use server::{ServerGlance, ServerWatch};

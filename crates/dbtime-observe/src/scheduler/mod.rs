@@ -9,7 +9,7 @@ pub mod rows;
 
 use crate::kernel_layout::read_record;
 use crate::kernel_layout::scheduler::ProcessKey;
-use crate::trace::TraceError;
+use crate::trace::{TraceError, require_machines_numbers};
 use crate::trace::{attach, capture_log, kernel_error, map, refusal_error, refused_program};
 use dbtime_machine::cpus::machine_cpus;
 use dbtime_machine::now;
@@ -79,6 +79,7 @@ impl SchedulerWatch {
     /// # Errors
     /// The kernel refuses, for want of a right or because it lacks something.
     pub fn begin() -> Result<Self, TraceError> {
+        require_machines_numbers()?;
         Self::begin_with(SWITCH).or_else(|error| match refused_program() {
             Some((program, _)) if program == SWITCH => Self::begin_with(SWITCH_WITHOUT_STATE),
             _ => Err(error),

@@ -25,6 +25,23 @@ pub enum TraceError {
         /// The process.
         process: u32,
     },
+    /// What listens there is not known as a server.
+    #[error(
+        "{program}, process {process}, listens on {what}, and is no server that dbtime knows: if \
+         it forwards to one, as docker-proxy, rootlessport, pasta and pools of connections do, \
+         name that server by its process number with -p (servers here: {servers}); else say what \
+         it speaks with --server-kind"
+    )]
+    NoServerAt {
+        /// The port or the socket.
+        what: String,
+        /// The process.
+        process: u32,
+        /// The name of its program.
+        program: String,
+        /// The servers that there are: number, user, ports.
+        servers: String,
+    },
     /// The process may not be looked at.
     #[error("process {process} may not be looked at: {why}")]
     Hidden {
@@ -33,6 +50,13 @@ pub enum TraceError {
         /// The system's words, and what to do about it.
         why: String,
     },
+    /// This process is in a container.
+    #[error(
+        "dbtime runs in a PID namespace of its own, as in a container, where processes have other \
+         numbers than those that the kernel tells of: run it on the host, or start its container \
+         with --pid=host (in Kubernetes: hostPID: true)"
+    )]
+    OtherNumbers,
     /// A process was not found.
     #[error(transparent)]
     Process(#[from] ProcessError),

@@ -59,6 +59,17 @@ pub fn missing_rights() -> Option<String> {
     (!missing.is_empty()).then(|| privilege::rights::remedy(&missing))
 }
 
+/// To be called where the kernel's programs are to tell of processes: in a container they tell of
+/// others than `/proc` does. Whoever has not the rights that it takes is told that by the kernel.
+///
+/// # Errors
+/// Processes have other numbers for this process than for the kernel.
+pub fn require_machines_numbers() -> Result<(), TraceError> {
+    let may_watch = privilege::rights::missing(&privilege::rights::KERNEL).is_empty();
+    let is_apart = may_watch && !crate::process::counts_as_the_machine();
+    if is_apart { Err(TraceError::OtherNumbers) } else { Ok(()) }
+}
+
 /// Gives up what this process may do beyond what anybody may. To be called while there are no other
 /// threads.
 ///

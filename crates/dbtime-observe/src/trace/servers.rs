@@ -2,7 +2,7 @@
 
 use super::error::TraceError;
 use super::privilege::rights::{self, OTHERS};
-use crate::process::{ProcessSelector, all, find, ports, sockets};
+use crate::process::{ProcessSelector, all, ambiguous, find, inner_number, ports, sockets, some};
 use dbtime_model::WireProtocol;
 use procfs::ProcError;
 use procfs::net::{TcpState, UnixState};
@@ -12,6 +12,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
+use std::fmt::Display;
 use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -29,6 +30,11 @@ pub struct TracedServer {
     pub processes: Vec<u32>,
     /// The TCP ports that it listens on, in order.
     pub ports: Vec<u16>,
+    /// The number that it has in its own PID namespace, where that is not dbtime's: what it tells
+    /// of processes and threads goes by that namespace's numbers.
+    pub inner_process: Option<u32>,
+    /// The port or the socket that it was sought by; `None`: it was sought otherwise.
+    pub place: Option<ProcessSelector>,
 }
 
 /// Whether a process has not ended, or not been asked yet how it did.
@@ -62,7 +68,7 @@ impl TracedServer {
             .into_iter()
             .chain(files.tcp6()?)
             .any(|entry| entry.state == TcpState::Established && own.contains(&entry.inode));
-        let by_socket = procfs::net::unix()?.into_iter().any(|entry| {
+        let by_socket = files.unix()?.into_iter().any(|entry| {
             let is_connected = entry.state == UnixState::CONNECTED && entry.path.is_some();
             is_connected && own.contains(&entry.inode)
         });
@@ -131,7 +137,7 @@ pub fn servers(filter: &ServerFilter) -> Result<Vec<TracedServer>, TraceError> {
         found = everywhere()?;
     }
     for which in &filter.processes {
-        found.extend(among(find(which)?, filter.protocol)?);
+        found.extend(among(which, find(which)?, filter.protocol)?);
     }
     if !filter.ports.is_empty() {
         found.retain(|server| server.ports.iter().any(|port| filter.ports.contains(port)));
@@ -165,31 +171,69 @@ fn everywhere() -> Result<Vec<TracedServer>, TraceError> {
 }
 
 fn hidden(process: u32, error: &ProcError) -> TraceError {
-    let why = match rights::missing(&OTHERS).as_slice() {
-        [] => error.to_string(),
-        missing => format!("it takes {}", rights::remedy(missing)),
-    };
-    TraceError::Hidden { process, why }
+    TraceError::Hidden { process, why: unreadable(error) }
 }
 
-/// The servers among processes that are meant, at least one.
+/// Why what is in `/proc` of a process cannot be read: where that is for want of a right, with what
+/// to do about it.
+pub(super) fn unreadable(error: &ProcError) -> String {
+    match error {
+        ProcError::PermissionDenied(_) => refusal(error),
+        _ => error.to_string(),
+    }
+}
+
+/// Why another's process may not be looked at, and what to do about it.
+fn refusal(error: &dyn Display) -> String {
+    match rights::missing(&OTHERS).as_slice() {
+        [] => format!(
+            "{error}; dbtime has the rights that it takes, and a security module refuses it, or \
+             they do not count, as in a user namespace: run dbtime as root on the host"
+        ),
+        missing => format!("it takes {}", rights::remedy(missing)),
+    }
+}
+
+/// The servers among processes that are meant, at least one; where a port or a socket is, one.
 fn among(
+    which: &ProcessSelector,
     processes: Vec<u32>,
     protocol: Option<WireProtocol>,
 ) -> Result<Vec<TracedServer>, TraceError> {
+    let is_place = matches!(which, ProcessSelector::Port(_) | ProcessSelector::Socket(_));
+    let place = is_place.then(|| which.clone());
     let (mut servers, mut others) = (Vec::new(), Vec::new());
     for process in processes {
         match server(process, protocol) {
-            Ok(Some(server)) => servers.push(server),
+            Ok(Some(server)) => servers.push(TracedServer { place: place.clone(), ..server }),
             // A server's child has its name, and so has one that has just ended.
             Ok(None) | Err(ProcError::NotFound(_)) => others.push(process),
             Err(error) => return Err(hidden(process, &error)),
         }
     }
+    let found: Vec<u32> = servers.iter().map(|server| server.process).collect();
     match others.first() {
-        Some(&process) if servers.is_empty() => Err(TraceError::NoServer { process }),
+        Some(&process) if found.is_empty() && is_place => Err(no_server_at(which, process)),
+        Some(&process) if found.is_empty() => Err(TraceError::NoServer { process }),
+        _ if is_place && found.len() > 1 => Err(ambiguous(which, &found).into()),
         _ => Ok(servers),
     }
+}
+
+/// What listens may hand on what it is sent, to a server that nobody but it knows.
+fn no_server_at(which: &ProcessSelector, process: u32) -> TraceError {
+    let program = Process::new(process.cast_signed()).and_then(|files| program(&files));
+    let servers: Vec<u32> = all().into_iter().filter(|one| is_whole_server(*one)).collect();
+    TraceError::NoServerAt {
+        what: which.to_string(),
+        process,
+        program: program.unwrap_or_else(|_| "a program".to_owned()),
+        servers: if servers.is_empty() { "none".to_owned() } else { some(&servers) },
+    }
+}
+
+fn is_whole_server(process: u32) -> bool {
+    matches!(server(process, None), Ok(Some(_)))
 }
 
 /// What a process is as a server; `None` where it is none, or the child of one.
@@ -209,15 +253,28 @@ fn server(process: u32, protocol: Option<WireProtocol>) -> Result<Option<TracedS
         processes.extend(children(process));
     }
     let ports = ports(&files)?;
-    Ok(Some(TracedServer { process, program, protocol, processes, ports }))
+    let inner_process = files.status().ok().as_ref().and_then(inner_number);
+    let place = None;
+    Ok(Some(TracedServer { process, program, protocol, processes, ports, inner_process, place }))
 }
 
-/// Opens a process's program file, which others may run when the process has ended.
+/// Opens a process's program file, which others may run when the process has ended; also one that
+/// was deleted since. `None`: the process has ended.
 ///
 /// # Errors
-/// It has ended, or may not be looked at, for people.
-pub(super) fn open_program(process: u32) -> Result<File, String> {
-    open_file(&PathBuf::from(format!("/proc/{process}/exe")), |_| true)
+/// It may not be looked at, for people.
+pub(super) fn open_program(process: u32) -> Result<Option<File>, String> {
+    let path = format!("/proc/{process}/exe");
+    match rustix::fs::open(&path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
+        // Whether it was waited for or not.
+        Err(Errno::NOENT | Errno::SRCH) => Ok(None),
+        Err(error @ (Errno::ACCESS | Errno::PERM)) => Err(format!("{path}: {}", refusal(&error))),
+        Err(error) => Err(format!("{path}: {error}")),
+        Ok(found) => {
+            let opened = open_found(&found, |_| true).map(Some);
+            opened.map_err(|why| format!("{path}: {}", refusal(&why)))
+        }
+    }
 }
 
 /// Opens a file that somebody else has named, if it is one that the caller `accepts`: it is looked
@@ -319,10 +376,45 @@ mod tests {
         while Process::new(gone.cast_signed()).is_ok_and(|files| files.exe().is_ok()) {
             std::thread::yield_now();
         }
-        let found = among(vec![gone, own], Some(WireProtocol::Mysql)).expect("one is there");
+        let name = ProcessSelector::Name("mariadbd".to_owned());
+        let servers_of = |processes| among(&name, processes, Some(WireProtocol::Mysql));
+        let found = servers_of(vec![gone, own]).expect("one is there");
         assert_eq!(found.iter().map(|server| server.process).collect::<Vec<_>>(), [own]);
-        let refused = among(vec![gone], Some(WireProtocol::Mysql)).expect_err("none is there");
+        let refused = servers_of(vec![gone]).expect_err("none is there");
         assert_eq!(refused, TraceError::NoServer { process: gone });
+        assert!(open_program(gone).is_ok_and(|program| program.is_none()), "it has none any more");
         ended.wait().expect("it has ended");
+        assert!(open_program(gone).is_ok_and(|program| program.is_none()));
+        assert!(open_program(own).is_ok_and(|program| program.is_some()));
+    }
+
+    #[test]
+    fn whoever_listens_in_a_servers_stead_is_named_with_the_servers_that_there_are() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let port = ProcessSelector::Port(listener.local_addr().expect("bound").port());
+        let own = std::process::id();
+        let filter = |protocol| ServerFilter {
+            processes: vec![port.clone()],
+            protocol,
+            ..ServerFilter::default()
+        };
+        let refused = servers(&filter(None)).expect_err("no server");
+        assert!(matches!(refused, TraceError::NoServerAt { process, .. } if process == own));
+        let told = refused.to_string();
+        for word in [&*port.to_string(), &*own.to_string(), "--server-kind", "-p"] {
+            assert!(told.contains(word), "{word} in {told}");
+        }
+        let found = servers(&filter(Some(WireProtocol::Mysql))).expect("told so");
+        assert_eq!(found[0].place, Some(port));
+    }
+
+    /// As one of each of two containers that publish nothing.
+    #[test]
+    fn of_several_servers_on_one_port_one_is_asked_for_by_its_number() {
+        let own = std::process::id();
+        let port = ProcessSelector::Port(5432);
+        let refused = among(&port, vec![own, own], Some(WireProtocol::Mysql));
+        let told = refused.expect_err("there are two").to_string();
+        assert!(told.contains(":5432 fits 2 processes") && told.contains(&own.to_string()));
     }
 }

@@ -88,14 +88,24 @@ impl Capture {
 
     /// Names connections from before the watching as a server did in a list that was requested
     /// then.
+    ///
+    /// # Errors
+    /// The helper has ended.
     pub fn list_sessions(
-        &self,
+        &mut self,
         process: u32,
         requested_at: MonoNanos,
-        sessions: Vec<ServerSession>,
-    ) {
+        mut sessions: Vec<ServerSession>,
+    ) -> Result<(), TraceError> {
+        // The list has the numbers that threads have for the server.
+        if let Some(threads) = self.helper.inner_threads(process)? {
+            for session in &mut sessions {
+                session.thread = session.thread.and_then(|own| threads.get(&own).copied());
+            }
+        }
         let listed = ListedSessions::new(process, requested_at, sessions);
         self.decoder.borrow_mut().sessions.list(listed);
+        Ok(())
     }
 
     /// What statements came to so far.

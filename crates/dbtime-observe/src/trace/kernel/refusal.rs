@@ -53,13 +53,36 @@ pub(crate) fn refusal_error(error: libbpf_rs::Error) -> TraceError {
     match rights::missing(&KERNEL).as_slice() {
         [] if is_for_a_right && refused_program().is_none() => TraceError::Refused(format!(
             "the kernel refuses eBPF ({error}), though this process has the rights it takes: in a \
-             user namespace, as of a rootless container, they do not count; run dbtime on the host"
+             user namespace, as of a rootless container, they do not count, and a container's \
+             seccomp filter may refuse bpf(2) (docker: --security-opt seccomp=unconfined); run \
+             dbtime on the host"
         )),
-        [] => kernel_error([error.to_string(), reason()].join("; ").trim_end_matches("; ")),
+        [] => {
+            let known = [error.to_string(), reason(), lockdown().to_owned()];
+            let known: Vec<_> = known.into_iter().filter(|words| !words.is_empty()).collect();
+            kernel_error(known.join("; "))
+        }
         missing => TraceError::Refused(format!(
             "watching from the kernel takes {}",
             rights::remedy(missing)
         )),
+    }
+}
+
+/// What to do about a kernel that lets no program read its memory; nothing where it is none.
+fn lockdown() -> &'static str {
+    let state = std::fs::read_to_string("/sys/kernel/security/lockdown");
+    lockdown_remedy(&state.unwrap_or_default())
+}
+
+/// The same where this is what the kernel says of itself.
+fn lockdown_remedy(state: &str) -> &'static str {
+    match state.contains("[confidentiality]") {
+        true => {
+            "it is locked down so that eBPF may not read its memory: boot it with \
+             lockdown=integrity, or without"
+        }
+        false => "",
     }
 }
 
@@ -75,6 +98,13 @@ fn of_log(log: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_kernel_that_lets_nobody_read_its_memory_says_so() {
+        assert!(lockdown_remedy("none integrity [confidentiality]\n").contains("lockdown="));
+        assert_eq!(lockdown_remedy("none [integrity] confidentiality\n"), "");
+        assert_eq!(lockdown_remedy(""), "");
+    }
 
     #[test]
     fn the_last_line_before_the_count_is_what_is_wrong() {

@@ -85,14 +85,28 @@ impl ServerProbes {
     ) -> ProgramFacts {
         let before = self.unavailable.len();
         let known = match helper.program(server.process) {
-            Ok(file) => self.inspect(helper, server, &file),
-            Err(_) => ProgramFacts::default(),
+            Ok(Some(file)) => self.inspect(helper, server, &file),
+            Ok(None) => ProgramFacts::default(),
+            Err(why) => self.refuse(server, &why),
         };
-        if helper.program(server.process).is_err() {
+        if matches!(helper.program(server.process), Ok(None)) {
             // It has ended meanwhile, and had nothing to say.
             self.unavailable.truncate(before);
         }
         known
+    }
+
+    /// All that programs tell is not known of one that may not be opened.
+    fn refuse(&mut self, server: &TracedServer, why: &str) -> ProgramFacts {
+        let lacks: &[&'static str] = match server.protocol {
+            WireProtocol::Postgres => &[TEXTS, PORTALS, EVENTS, TRANCHES, TLS],
+            WireProtocol::Mysql if server.program == MARIADB => {
+                &[TEXTS, WAITS, COMMITS, CACHE, POOL, TLS]
+            }
+            WireProtocol::Mysql => &[TEXTS, WAITS, TLS],
+        };
+        lacks.iter().for_each(|&what| self.or_unavailable::<()>(what, Err(why.to_owned())));
+        ProgramFacts::default()
     }
 
     fn inspect(
@@ -193,7 +207,7 @@ impl ServerProbes {
             self.or_unavailable(COMMITS, commits);
         }
         // MariaDB's older versions are called as MySQL's are.
-        let is_mariadb = server.program == "mariadbd";
+        let is_mariadb = server.program == MARIADB;
         let has = |what: fn(&ServerProgram) -> bool| {
             is_mariadb || program.as_ref().is_ok_and(|program| what(program))
         };
@@ -232,6 +246,9 @@ const TEXTS: &str = "statements that were prepared before dbtime looked";
 const TLS: &str = "connections that are encrypted";
 const CACHE: &str = "what came from the query cache";
 const POOL: &str = "requests of a pool of threads before their connections' next";
+
+/// What its program is called, in versions that are not called as MySQL's.
+const MARIADB: &str = "mariadbd";
 
 /// What MariaDB's pool calls for each connection with something to do.
 const POOL_CALL: &str = "_Z11tp_callbackP13TP_connection";
@@ -280,6 +297,33 @@ fn attach_tls(attacher: &mut ProbeAttacher<'_>, library: &TlsLibrary) -> Result<
 mod tests {
     use super::*;
     use dbtime_model::record::TraceInfo;
+
+    #[test]
+    fn what_a_program_would_tell_is_not_measured_where_it_may_not_be_opened() {
+        for (program, protocol, lacks) in [
+            ("postgres", WireProtocol::Postgres, 5),
+            (MARIADB, WireProtocol::Mysql, 6),
+            ("mysqld", WireProtocol::Mysql, 3),
+        ] {
+            let mut probes = ServerProbes::new(LoadRefusal::default());
+            let server = TracedServer {
+                process: 4711,
+                program: program.to_owned(),
+                protocol,
+                processes: vec![4711],
+                ports: Vec::new(),
+                inner_process: None,
+                place: None,
+            };
+            // Each once, however often it is looked at.
+            for _ in 0..2 {
+                let known = probes.refuse(&server, "Permission denied");
+                assert!(!known.has_tls_probes && known.wait_event == 0);
+            }
+            let whys = probes.unavailable.iter().map(|(_, why)| &**why);
+            assert!(whys.eq(std::iter::repeat_n("Permission denied", lacks)), "{program}");
+        }
+    }
 
     #[test]
     fn a_note_says_that_locks_may_lack_their_names() {

@@ -1,7 +1,7 @@
 //! Where a server's TLS library takes in and gives out what is said.
 
 use super::program::{BRANCH_TARGET, ServerProgram};
-use crate::trace::servers::open_file;
+use crate::trace::servers::{open_file, unreadable};
 use procfs::process::{MMPermissions, MMapPath, MemoryMap, Process};
 use rustix::fs::{Stat, major, minor};
 use std::collections::HashSet;
@@ -90,7 +90,7 @@ pub(crate) fn open_library(process: u32) -> Result<Option<File>, String> {
 
 fn mapped_library(process: u32) -> Result<Option<MappedLibrary>, String> {
     let maps = Process::new(process.cast_signed()).and_then(|process| process.maps());
-    let maps = maps.map_err(|error| error.to_string())?;
+    let maps = maps.map_err(|error| unreadable(&error))?;
     let code = maps.into_iter().filter(|map| map.perms.contains(MMPermissions::EXECUTE));
     let mut files = code.filter_map(|map| match &map.pathname {
         MMapPath::Path(path) => Some((path.clone(), map)),
@@ -103,7 +103,10 @@ fn mapped_library(process: u32) -> Result<Option<MappedLibrary>, String> {
     let Some((library, map)) = files.find(is_library) else { return Ok(None) };
     let library = library.strip_prefix("/").unwrap_or(&library);
     if library.to_string_lossy().ends_with(" (deleted)") {
-        return Err(format!("{} was replaced since the server started", library.display()));
+        return Err(format!(
+            "{} was replaced since the server started: restart the server",
+            library.display()
+        ));
     }
     let folder = Path::new("/proc").join(process.to_string());
     let (begin, end) = map.address;

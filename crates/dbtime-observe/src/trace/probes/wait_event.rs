@@ -2,6 +2,7 @@
 //! version 14, holds the address.
 
 use super::program::ServerProgram;
+use crate::trace::servers::unreadable;
 use procfs::process::{MMapPath, Process};
 
 /// Where the variable lies in a program that is not moved as it is loaded.
@@ -23,7 +24,7 @@ pub(crate) fn wait_event(base: u64, variable: u64) -> u64 {
 /// # Errors
 /// Why it is not known, for people.
 pub(crate) fn program_base(process: u32) -> Result<u64, String> {
-    base(process).map_err(|error| error.to_string())
+    base(process).map_err(|error| unreadable(&error))
 }
 
 fn base(process: u32) -> procfs::ProcResult<u64> {

@@ -40,11 +40,15 @@ pub(crate) enum HelperRequest {
     Started(u32, ServerFilter),
     /// Response: whether somebody is connected to one of them.
     HasClients(Vec<TracedServer>),
-    /// Opens a process's program file. Response: nothing, or why not; beside it the file.
+    /// Opens a process's program file. Response: nothing, or why not; beside it the file, unless
+    /// the process has ended.
     Program(u32),
     /// Opens the TLS library that a process has loaded. Response: nothing, or why not; beside it
     /// the file, where there is one.
     TlsLibrary(u32),
+    /// Response: a process's threads, by their numbers in its own PID namespace with those that they
+    /// have here; nothing where these are the same.
+    InnerThreads(u32),
     /// Response: the address of a process's program, or why it is not known.
     ProgramBase(u32),
     /// Opens a catalog of a server's. Response: nothing, or why not; beside it the file.

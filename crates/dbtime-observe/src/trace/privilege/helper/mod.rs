@@ -29,6 +29,7 @@ use crate::trace::servers::{ServerFilter, TracedServer};
 use dbtime_model::Nanos;
 use messages::HelperRequest;
 use serde::de::DeserializeOwned;
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -218,13 +219,24 @@ impl HelperProcess {
         self.request(&HelperRequest::HasClients(servers.to_vec()), &[]).map(|(has, _)| has)
     }
 
-    /// The program file of a process.
+    /// The program file of a process; `None`: it has ended.
     ///
     /// # Errors
     /// Why it cannot be opened, for people.
-    pub(crate) fn program(&mut self, process: u32) -> Result<File, String> {
-        let file = self.file(&HelperRequest::Program(process))?;
-        file.ok_or_else(|| format!("process {process} has no program"))
+    pub(crate) fn program(&mut self, process: u32) -> Result<Option<File>, String> {
+        self.file(&HelperRequest::Program(process))
+    }
+
+    /// The threads of a process by their numbers in its own PID namespace, with those that they
+    /// have here; `None`: these are the same.
+    ///
+    /// # Errors
+    /// The helper has ended.
+    pub(crate) fn inner_threads(
+        &mut self,
+        process: u32,
+    ) -> Result<Option<HashMap<u32, u32>>, TraceError> {
+        self.request(&HelperRequest::InnerThreads(process), &[]).map(|(threads, _)| threads)
     }
 
     /// The library that a process speaks TLS with, where it has one.

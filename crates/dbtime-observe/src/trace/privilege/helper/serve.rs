@@ -5,6 +5,7 @@ use super::super::terminal::LentTerminal;
 use super::super::{helper_sandbox, rights};
 use super::channel::MessageChannel;
 use super::messages::HelperRequest;
+use crate::process::inner_threads;
 use crate::trace::error::TraceError;
 use crate::trace::kernel::dispatch::call_time;
 use crate::trace::kernel::kernel_features::{KernelFeatures, SECONDS};
@@ -155,10 +156,9 @@ impl HelperState {
             HelperRequest::Servers(filter) => HelperResponse::new(servers(&filter)),
             HelperRequest::Started(process, filter) => HelperResponse::new(filter.started(process)),
             HelperRequest::HasClients(servers) => HelperResponse::new(has_clients(&servers)),
-            HelperRequest::Program(process) => {
-                HelperResponse::file(open_program(process).map(Some))
-            }
+            HelperRequest::Program(process) => HelperResponse::file(open_program(process)),
             HelperRequest::TlsLibrary(process) => HelperResponse::file(open_library(process)),
+            HelperRequest::InnerThreads(process) => HelperResponse::new(inner_threads(process)),
             HelperRequest::ProgramBase(process) => HelperResponse::new(program_base(process)),
             HelperRequest::Catalog(server, catalog) => {
                 HelperResponse::file(open_catalog(server, catalog).map(Some))
