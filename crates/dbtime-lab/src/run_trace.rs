@@ -15,6 +15,8 @@ use dbtime_model::record::{
 use dbtime_model::traced_ledger::TraceLedger;
 use dbtime_model::units::count;
 use dbtime_model::{Nanos, Recorder};
+use dbtime_observe::process::ThreadOwner;
+use dbtime_observe::trace::{TraceError, missing_rights, require_machines_numbers};
 
 /// Fewer matched statements than this are worth a warning. Unit: percent.
 const MIN_MATCHED_PCT: f64 = 99.9;
@@ -189,9 +191,11 @@ fn attach(
     prepared: &dyn PreparedTarget,
     store: Option<&RunStore>,
 ) -> Result<AttachedTracer, LabError> {
+    require_machines_numbers()?;
     let server = prepared.traced_pid().ok_or_else(no_server)?;
     let rules = prepared.lexical_rules();
-    let mut tracer = crate::observers::RunTracer::attach(server, plan, rules, request.stacks)?;
+    let attached = crate::observers::RunTracer::attach(server, plan, rules, request.stacks);
+    let mut tracer = attached.map_err(no_server_behind)?;
     if request.server.network.rate.is_some() {
         tracer.ignore_arrivals();
     }
@@ -208,16 +212,27 @@ fn attach(
 
 /// Whoever may not look at the processes of others does not see theirs.
 fn no_server() -> LabError {
-    let why = match dbtime_observe::trace::missing_rights() {
+    let why = match missing_rights() {
         Some(missing) => format!(
             "no process of the server was found; to see those of other users it takes {missing}"
         ),
-        None => "no process of the server was found on this machine; where it runs elsewhere, \
-                 record a trace there (dbtime trace --record) of a run with --statements, and join \
-                 both (dbtime join)"
-            .to_owned(),
+        None => format!("no process of the server was found on this machine; {JOIN}"),
     };
     LabError::Target(why)
+}
+
+/// What to do about a server that is not here.
+const JOIN: &str = "where it runs elsewhere, record a trace there (dbtime trace --record) of a run \
+                    with --statements, and join both (dbtime join)";
+
+/// What listens where the load connects to may forward that.
+fn no_server_behind(error: LabError) -> LabError {
+    let LabError::Trace(TraceError::NoServer { process }) = error else { return error };
+    let name = ThreadOwner::of(process).map_or_else(String::new, |one| format!(" ({})", one.name));
+    LabError::Target(format!(
+        "process {process}{name} listens where the load connects to, and is no server: the server \
+         that it forwards to was not found on this machine; {JOIN}"
+    ))
 }
 
 fn untraced(error: &LabError) -> Warning {

@@ -27,6 +27,10 @@ pub trait ServerDialect: Sync {
     /// What asks the server for its version.
     fn version_query(&self) -> &'static str;
 
+    /// What asks the server where the client that asks is: an address or a name, a colon and a
+    /// port, all as the server sees it; no port of a Unix socket.
+    fn client_address_query(&self) -> &'static str;
+
     /// What asks the server for the folder of its data.
     fn data_folder_query(&self) -> &'static str;
 

@@ -50,12 +50,15 @@ impl RelayedConnections {
         request: &TracedRequest,
         timelines: &ConnectionTimelines,
     ) -> ConnectionKey {
-        if timelines.get(&key).is_some_and(ConnectionTimeline::is_drivers) {
+        let Some(id) = request.server_id() else { return key };
+        let driven = self.driven.get(&id).copied().unwrap_or(key);
+        // In a network of its own what passes on to the server may have a name that the driver has.
+        let is_own =
+            |one: &ConnectionTimeline| one.is_drivers() && (driven == key || one.is_direct());
+        if timelines.get(&key).is_some_and(is_own) {
             return key;
         }
-        let Some(id) = request.server_id() else { return key };
         self.served.insert(id, key);
-        let driven = self.driven.get(&id).copied().unwrap_or(key);
         let is_direct = timelines.get(&driven).is_some_and(ConnectionTimeline::is_direct);
         if is_direct { key } else { driven }
     }

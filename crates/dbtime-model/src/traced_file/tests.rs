@@ -210,6 +210,23 @@ fn the_seed_for_fuzzing_is_a_recording_of_this_version() {
     assert!(seed[..] == bytes, "count VERSION up, and write the seed anew");
 }
 
+/// PostgreSQL's by a number that is not the process's in a container. Recordings of before that was
+/// known have the process alone.
+#[test]
+fn a_connection_is_called_as_its_server_calls_it() {
+    use crate::traced::SessionLogin;
+    let login = |id| Some(std::sync::Arc::new(SessionLogin { id, ..SessionLogin::default() }));
+    let of = |login| TracedRequest { login, ..request("DO 1", 5) };
+    let ids = [None, login(None), login(Some(7))].map(|login| of(login).server_id());
+    assert_eq!(ids, [None, Some(2), Some(7)]);
+    let one = of(login(Some(7)));
+    for form in [blocks, lines] {
+        let Written { bytes, .. } = form(std::slice::from_ref(&one));
+        let (parts, _) = read(&bytes).expect("as it was written");
+        assert_eq!(parts[0], RecordedPart::Requests(vec![one.clone()]));
+    }
+}
+
 #[test]
 fn what_requests_share_is_there_once() {
     let login = std::sync::Arc::new(crate::traced::SessionLogin::default());

@@ -138,7 +138,11 @@ fn blocker_text(blocker: &Blocker) -> String {
             let name = connection_name(blocker.server_id, connection);
             format!("{lock} from connection {name}")
         }
-        (None, Some(thread)) => format!("{lock} from thread {thread}"),
+        // Such as a worker of PostgreSQL's.
+        (None, Some(thread)) => match blocker.server_id {
+            Some(id) => format!("{lock} from process {id}"),
+            None => format!("{lock} from thread {thread}"),
+        },
     };
     if blocker.has_left {
         text += ", whose client had gone";
@@ -343,6 +347,9 @@ mod tests {
         request_line(&hostile, MonoNanos(0), "QUERY", None, &mut line);
         let expected = "ERROR \u{fffd}]0;42P01\u{fffd} [\u{fffd}[31mrow from thread 7] SELECT";
         assert!(line.contains(expected), "{line:?}");
+        let mut blocker = hostile.blocker.expect("one");
+        blocker.server_id = Some(42);
+        assert_eq!(blocker_text(&blocker), "\u{fffd}[31mrow from process 42");
     }
 
     #[test]

@@ -154,6 +154,10 @@ impl ServerDialect for MysqlDialect {
         "SELECT VERSION()"
     }
 
+    fn client_address_query(&self) -> &'static str {
+        "SELECT HOST FROM information_schema.PROCESSLIST WHERE ID = CONNECTION_ID()"
+    }
+
     fn data_folder_query(&self) -> &'static str {
         "SELECT @@datadir"
     }

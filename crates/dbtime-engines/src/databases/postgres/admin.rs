@@ -130,6 +130,10 @@ impl ServerDialect for PostgresDialect {
         "SHOW server_version"
     }
 
+    fn client_address_query(&self) -> &'static str {
+        "SELECT host(inet_client_addr()) || ':' || inet_client_port()"
+    }
+
     fn data_folder_query(&self) -> &'static str {
         "SHOW data_directory"
     }

@@ -104,6 +104,18 @@ fn what_is_settled_is_found_again() {
     assert_eq!(joiner.finish().1.matched, 2);
 }
 
+/// The ports of a relay are those of another network, and may be the driver's by number.
+#[test]
+fn a_name_that_both_networks_have_is_not_taken_for_the_drivers() {
+    let exchanges = [sent(1, 7, 1_000), sent(2, 8, 2_000)];
+    let requests = [served(2, 7, 1_000), served(1, 8, 2_000)];
+    let exchanged = exchanges.iter().map(|sent| Call::Exchange(*sent));
+    let calls: Vec<_> = exchanged
+        .chain(requests.into_iter().map(|request| Call::Request(Box::new(request))))
+        .collect();
+    assert_eq!(join(&calls, &exchanges).matched, 2);
+}
+
 /// A number that the server gives again is that of the new connection.
 #[test]
 fn a_number_may_come_again() {
