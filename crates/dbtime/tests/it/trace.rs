@@ -13,12 +13,14 @@ mod hostile;
 mod joined;
 mod locks;
 mod logins;
+mod namespaces;
 mod parts;
 #[cfg(feature = "planted")]
 mod planted;
 mod postgres;
 mod recordings;
 mod requests;
+mod restarts;
 mod rights;
 mod rows;
 mod run_chains;

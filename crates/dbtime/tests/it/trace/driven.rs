@@ -7,7 +7,7 @@ use dbtime_model::record::{ExemplarKind, TransactionStatement, read_run};
 use rustix::process::{Signal, kill_process};
 
 /// A run's record; `None` without eBPF.
-fn traced(target: &str, options: &str) -> Option<Value> {
+pub(super) fn traced(target: &str, options: &str) -> Option<Value> {
     let sandbox = Sandbox::new();
     let ran = sandbox.run(&format!(
         "run --query 'SELECT 1' --target '{target}' --time 1s --warmup 100ms --trace --json {options}"
@@ -24,7 +24,7 @@ fn traced(target: &str, options: &str) -> Option<Value> {
 }
 
 /// Every statement is matched, and its parts are what its response was.
-fn is_explained(record: &Value) {
+pub(super) fn is_explained(record: &Value) {
     let join = &record["trace"]["join"];
     let count = |name: &str| join[name].as_u64().expect("a count");
     let statements = count("matched") + count("unmatched") + count("ambiguous");
