@@ -15,7 +15,7 @@ use dbtime_model::record::{
 use dbtime_model::traced_ledger::TraceLedger;
 use dbtime_model::units::count;
 use dbtime_model::{Nanos, Recorder};
-use dbtime_observe::process::ThreadOwner;
+use dbtime_observe::process::{ThreadOwner, shares_network};
 use dbtime_observe::trace::{TraceError, missing_rights, require_machines_numbers};
 
 /// Fewer matched statements than this are worth a warning. Unit: percent.
@@ -196,7 +196,8 @@ fn attach(
     let rules = prepared.lexical_rules();
     let attached = crate::observers::RunTracer::attach(server, plan, rules, request.stacks);
     let mut tracer = attached.map_err(no_server_behind)?;
-    if request.server.network.rate.is_some() {
+    // Of another network the names of clients are not the driver's, and may be so by number.
+    if request.server.network.rate.is_some() || !shares_network(server) {
         tracer.ignore_arrivals();
     }
     let mut warnings = Vec::new();

@@ -40,7 +40,7 @@ impl StatementJoiner {
     }
 
     /// From now on answers are on their way until they are read: the driver leaves them in its
-    /// socket for as long as a network would take.
+    /// socket for as long as a network would take, or nobody knows which socket it is.
     pub fn ignore_arrivals(&mut self) {
         self.ignores_arrivals = true;
     }

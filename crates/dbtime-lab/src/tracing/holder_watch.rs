@@ -149,12 +149,10 @@ impl HolderWatch {
         let begun = login.begun();
         match login.go_on() {
             Ok(Some(mut picture)) => {
-                let is_elsewhere = |server: &TracedServer| {
-                    server.protocol == login.protocol() && server.inner_process.is_some()
-                };
-                if session.servers().iter().any(is_elsewhere) {
-                    number_threads(&mut picture, &self.known);
-                }
+                let servers = session.servers().iter();
+                let alike: Vec<_> =
+                    servers.filter(|server| server.protocol == login.protocol()).collect();
+                keep_its_own(&mut self.known, &mut picture, &alike);
                 self.take(picture, now() - begun.unwrap_or(now()), login.protocol());
                 has_changed = true;
             }
@@ -181,7 +179,9 @@ impl HolderWatch {
             let (id, thread) = (one.request.server_id(), one.request.thread);
             KernelSession { id, thread, text, at: one.at, lock_wait: one.lock_wait() }
         };
-        self.known = connections.iter().map(known).collect();
+        let protocol = login.protocol();
+        let of_it = connections.iter().filter(|one| one.request.protocol == protocol);
+        self.known = of_it.map(known).collect();
         if now() >= self.rests_until {
             login.begin();
         }
@@ -233,6 +233,27 @@ impl HolderWatch {
     }
 }
 
+/// Leaves, of what is known of connections and of the numbers in a picture, what can mean no session
+/// of another server than the one that was asked, which is one of those `alike`.
+fn keep_its_own(
+    known: &mut Vec<KernelSession>,
+    picture: &mut LockPicture,
+    alike: &[&TracedServer],
+) {
+    let is_apart = alike.iter().any(|server| server.inner_process.is_some());
+    let has_ids = alike.iter().all(|server| server.protocol == WireProtocol::Postgres);
+    match (alike.len() > 1, is_apart) {
+        (true, true) => {
+            known.clear();
+            picture.sessions.iter_mut().for_each(|session| session.thread = None);
+        }
+        // Processes have each their number; connections of MySQL begin with 1 at every server.
+        (true, false) if !has_ids => known.iter_mut().for_each(|one| one.id = None),
+        (false, true) => number_threads(picture, known),
+        (_, false) => {}
+    }
+}
+
 /// Gives the threads of sessions the numbers that they have here, as far as these are known: for a
 /// server in another PID namespace they have others.
 fn number_threads(picture: &mut LockPicture, known: &[KernelSession]) {
@@ -265,22 +286,52 @@ fn waits(connections: &[LiveConnection], login: &HolderLogin, patience: Nanos) -
 mod tests {
     use super::*;
 
-    #[test]
-    fn threads_by_numbers_of_a_container_are_those_that_are_known_here_or_nobodys() {
-        let of = |id, thread| KernelSession {
+    fn server(protocol: WireProtocol, inner_process: Option<u32>) -> TracedServer {
+        TracedServer {
+            process: 100,
+            program: String::new(),
+            protocol,
+            processes: vec![100],
+            ports: Vec::new(),
+            inner_process,
+            place: None,
+        }
+    }
+
+    /// The threads of sessions 57 and 58 of a server that has those numbers for their threads too,
+    /// beside others like it, and what they had as statements.
+    fn kept(servers: &[TracedServer]) -> Vec<(Option<u32>, Option<String>)> {
+        let of = |id, thread, text: &str| KernelSession {
             id: Some(id),
             thread,
-            text: Arc::from(""),
+            text: Arc::from(text),
             at: MonoNanos(0),
             lock_wait: None,
         };
-        let known = [of(57, 4711), of(99, 58)];
+        let mut known = vec![of(57, 4711, "by id"), of(99, 58, "by thread")];
         let session =
             |id, thread| ServerSession { id, thread: Some(thread), ..ServerSession::default() };
         let sessions = vec![session(57, 57), session(58, 58)];
         let mut picture = LockPicture { sessions, ..LockPicture::default() };
-        number_threads(&mut picture, &known);
-        let threads: Vec<_> = picture.sessions.iter().map(|session| session.thread).collect();
-        assert_eq!(threads, [Some(4711), None], "58 is another's here");
+        keep_its_own(&mut known, &mut picture, &servers.iter().collect::<Vec<_>>());
+        let text = |one: &ServerSession| known_of(&known, one).map(|known| known.text.to_string());
+        picture.sessions.iter().map(|one| (one.thread, text(one))).collect()
+    }
+
+    #[test]
+    fn nobody_is_taken_for_a_session_of_another_server_or_namespace() {
+        let text = |text: &str| Some(text.to_owned());
+        let (mysql, postgres) = (WireProtocol::Mysql, WireProtocol::Postgres);
+        let all = [(Some(57), text("by id")), (Some(58), text("by thread"))];
+        assert_eq!(kept(&[server(mysql, None)]), all);
+        assert_eq!(kept(&[server(postgres, None), server(postgres, None)]), all);
+        // The thread with that number out here is another's.
+        let by_id = [(Some(4711), text("by id")), (None, None)];
+        assert_eq!(kept(&[server(mysql, Some(1))]), by_id);
+        // Each server has a connection of that number.
+        let by_thread = [(Some(57), None), (Some(58), text("by thread"))];
+        assert_eq!(kept(&[server(mysql, None), server(mysql, None)]), by_thread);
+        let none = [(None, None), (None, None)];
+        assert_eq!(kept(&[server(postgres, Some(1)), server(postgres, None)]), none);
     }
 }

@@ -31,6 +31,7 @@ pub(crate) use find::{ambiguous, some};
 pub use kinds::by_thread_name;
 pub(crate) use listening::{ports, sockets};
 pub use masking::masked;
+pub use namespaces::shares_network;
 pub(crate) use namespaces::{counts_as_the_machine, inner_number, inner_threads};
 pub use read::{ProcReader, cpus_of};
 pub use roll::ProcessSet;

@@ -41,6 +41,15 @@ pub(crate) fn inner_threads(process: u32) -> Option<HashMap<u32, u32>> {
     Some(threads.filter_map(|tid| Some((inner_number(&status(tid)?)?, tid))).collect())
 }
 
+/// Whether a process is in the network of this one, as far as can be seen.
+pub fn shares_network(process: u32) -> bool {
+    let network = |of: &str| {
+        let found = fs::metadata(format!("/proc/{of}/ns/net"));
+        found.ok().map(|found| found.ino())
+    };
+    network(&process.to_string()).is_none_or(|its| network("self") == Some(its))
+}
+
 /// A process of each network that this user may look into: this process itself first.
 pub(super) fn networks() -> Vec<Process> {
     let mut seen = HashSet::new();
@@ -88,5 +97,6 @@ mod tests {
         let networks = networks();
         let own = networks.first().expect("this process may look into its own");
         assert_eq!(own.pid().cast_unsigned(), std::process::id());
+        assert!(shares_network(std::process::id()) && shares_network(4_194_305));
     }
 }

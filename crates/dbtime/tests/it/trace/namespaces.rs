@@ -173,6 +173,8 @@ fn a_run_is_traced_whose_target_is_a_port_that_is_forwarded_to_a_container() {
         let target = server.given.target_at(server.given.server.user(), "", at);
         let Some(record) = traced(&target, "--connections 2") else { return };
         is_explained(&record);
+        // Whose ends these are nobody can know.
+        assert_eq!(record["trace"]["join"]["arrived"], 0, "{}", record["trace"]);
     }
 }
 
