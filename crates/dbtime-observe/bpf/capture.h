@@ -89,7 +89,7 @@ struct server {
 /* Whose a connection is, as far as that is known. Behind each name there are zeros. */
 struct login {
 	__u64 connection;
-	__u64 id;		/* the server's: from MySQL's greeting; PostgreSQL's process, by its own number; 0: not seen */
+	__u64 id;		/* the server's, from MySQL's greeting; or as `own_number`; 0: not seen */
 	__u64 client_cookie;	/* the number of the client's end of a Unix socket; 0: it has none */
 	__u8 address[16];	/* the client's, of four bytes or sixteen */
 	__u32 port;		/* the client's; 0: it has none */
@@ -132,7 +132,7 @@ struct blocker {
 	__u32 tid;
 	__u32 wait;		/* what the server called it: enum wait, or PostgreSQL's; 0: nothing */
 	__u32 release;		/* enum release */
-	__u32 number;		/* of a process of PostgreSQL's that serves nobody, for the server; 0: not known */
+	__u32 number;		/* of a PostgreSQL process that serves nobody, as `own_number`; or 0 */
 };
 
 /* Kinds of waits that servers report (include/mysql/service_thd_wait.h). */

@@ -149,8 +149,9 @@ fn listening_at(path: &Path, networks: &[Process]) -> Result<Vec<u32>, ProcessEr
     let entries = networks.iter().flat_map(Process::unix).flatten();
     let listeners = entries.filter(|entry| entry.state == UnixState::UNCONNECTED);
     let bound = listeners.filter_map(|entry| Some((entry.inode, entry.path?)));
-    let bound: HashMap<u64, PathBuf> =
-        bound.filter(|(_, bound)| is_same_name(path, bound)).collect();
+    let is_here = path.exists();
+    let may_be = |bound: &Path| is_same_name(path, bound) && (is_here || bound == path);
+    let bound: HashMap<u64, PathBuf> = bound.filter(|(_, bound)| may_be(bound)).collect();
     if bound.is_empty() {
         return Err(ProcessError::NoSocket(shown()));
     }

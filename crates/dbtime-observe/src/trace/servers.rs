@@ -212,10 +212,12 @@ fn among(
         }
     }
     let found: Vec<u32> = servers.iter().map(|server| server.process).collect();
+    let is_child = |one: &u32| parent(*one).is_some_and(|parent| found.contains(&parent));
+    let roots: Vec<u32> = found.iter().copied().filter(|one| !is_child(one)).collect();
     match others.first() {
         Some(&process) if found.is_empty() && is_place => Err(no_server_at(which, process)),
         Some(&process) if found.is_empty() => Err(TraceError::NoServer { process }),
-        _ if is_place && found.len() > 1 => Err(ambiguous(which, &found).into()),
+        _ if is_place && roots.len() > 1 => Err(ambiguous(which, &roots).into()),
         _ => Ok(servers),
     }
 }
