@@ -1,6 +1,8 @@
 //! `dbtime top`: where the time of running servers goes, as it goes.
 
 mod feed;
+mod keyboard;
+mod output;
 mod reader_stderr;
 mod terminal;
 
@@ -15,6 +17,8 @@ use dbtime_observe::trace::TracedServer;
 use dbtime_report::terminal::{cost_line, ledger_lines};
 use dbtime_report::top::{LoginScene, TopScene, TopState, UserAction};
 use feed::TopFeed;
+use keyboard::TerminalInput;
+use output::TopOutput;
 use reader_stderr::ReaderStderr;
 use std::time::Duration;
 use terminal::TopTerminal;
@@ -41,6 +45,7 @@ pub(crate) fn run(args: &TopArgs) -> Result<ProcessExit, CommandFailure> {
         ..TraceOptions::default()
     };
     let login = args.login.options(args.raw_sql);
+    let output = TopOutput::open().map_err(CommandFailure::environment)?;
     // It goes when the screen and the reader have gone.
     let stderr = ReaderStderr::new().map_err(CommandFailure::environment)?;
     let reader_stderr = stderr.for_reader().map_err(CommandFailure::environment)?;
@@ -59,7 +64,7 @@ pub(crate) fn run(args: &TopArgs) -> Result<ProcessExit, CommandFailure> {
         notes,
     };
     let ended = {
-        let mut terminal = TopTerminal::open(top.session.take_terminal())?;
+        let mut terminal = TopTerminal::open(output, top.session.take_terminal())?;
         top.session.confine()?;
         top.watch(&mut terminal, &stop)
     };
@@ -118,7 +123,11 @@ impl TopScreen {
                 self.scene.login = login_scene(&self.holders);
             }
             let wait = Duration::from_nanos((self.due - now()).0).min(POLL_INTERVAL);
-            let action = terminal.key(wait)?.map(|key| self.state.key(key));
+            let action = match terminal.input(wait)? {
+                TerminalInput::Key(key) => Some(self.state.key(key)),
+                TerminalInput::Nothing => None,
+                TerminalInput::Gone => break,
+            };
             match action {
                 Some(UserAction::Quit) => break,
                 Some(UserAction::Restart) => self.restart()?,

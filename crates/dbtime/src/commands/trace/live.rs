@@ -29,6 +29,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<ProcessExit, CommandFailure> {
     let mut watch = LiveWatch {
         view: TraceView::new(args, since),
         holders: HolderNotes::new(holders),
+        is_recorded: args.record.is_some(),
         ticks: (args.summary && !args.json).then(|| LiveTicks::new(args.every, since)),
         session,
     };
@@ -74,12 +75,17 @@ struct LiveWatch<'a> {
     view: TraceView<'a>,
     ticks: Option<LiveTicks>,
     holders: HolderNotes,
+    /// Whether it is of use although nobody sees anything.
+    is_recorded: bool,
 }
 
 impl LiveWatch<'_> {
     fn watch(&mut self, stop: &RunStop, end: Option<MonoNanos>) -> Result<(), CommandFailure> {
         while !stop.is_set() && end.is_none_or(|end| now() < end) && !self.view.is_done() {
             std::thread::sleep(POLL_INTERVAL);
+            if !self.is_recorded {
+                screen::look_after_reader();
+            }
             let progress = self.session.poll()?;
             self.view.show(&progress.requests)?;
             print_notes(&progress.notes);
