@@ -132,24 +132,33 @@ const METADATA_UNKNOWN: LockSource = LockSource {
     lacks: "who waits for metadata locks is not known",
 };
 
-/// What a session does; one that waits for its client in a transaction is the one to look at.
+/// What a session does; one that waits for its client in a transaction is the one to look at. Who
+/// asks is idle, and so is one that sends a log on.
 macro_rules! sessions {
-    ($table:literal, $time:literal, $thread:literal, $transaction:literal, $joined:literal) => {
+    ($table:literal, $time:literal, $thread:literal, $joined:literal, $which:literal) => {
+        sessions!($table, $time, $thread, "t.trx_started", "t.trx_state", $joined, $which)
+    };
+    ($table:literal, $time:literal, $thread:literal, $begun:literal, $waits:literal,
+     $joined:literal, $which:literal) => {
         concat!(
             "SELECT p.ID AS id, p.USER AS user, p.HOST AS address, p.DB AS `database`, ",
-            "IF(p.COMMAND = 'Sleep', IF(",
-            $transaction,
-            " IS NULL, 'idle', 'idle in transaction'), ",
-            "COALESCE(NULLIF(p.STATE, ''), p.COMMAND)) AS state, ",
+            "IF(p.COMMAND IN ('Sleep', 'Binlog Dump', 'Binlog Dump GTID') ",
+            "OR p.ID = CONNECTION_ID(), IF(",
+            $begun,
+            " IS NULL, 'idle', 'idle in transaction'), IF(",
+            $waits,
+            " = 'LOCK WAIT', 'Waiting for row lock', ",
+            "COALESCE(NULLIF(p.STATE, ''), p.COMMAND))) AS state, ",
             $time,
             " AS in_state, TIMESTAMPDIFF(MICROSECOND, ",
-            $transaction,
+            $begun,
             ", NOW(6)) / 1000000 AS in_transaction, LEFT(p.INFO, 1000) AS statement, ",
             $thread,
             " AS thread FROM ",
             $table,
             $joined,
-            " WHERE p.ID IN ({ids})"
+            " WHERE ",
+            $which
         )
     };
 }
@@ -157,8 +166,15 @@ macro_rules! sessions {
 const LIST: &str = "whose sessions these are is not known";
 
 /// Without INNODB_TRX, which a login may not be allowed to read.
-const SESSIONS_ALONE: &str =
-    sessions!("information_schema.PROCESSLIST p", "p.TIME", "NULL", "NULL", "");
+const SESSIONS_ALONE: &str = sessions!(
+    "information_schema.PROCESSLIST p",
+    "p.TIME",
+    "NULL",
+    "NULL",
+    "NULL",
+    "",
+    "p.ID IN ({ids})"
+);
 
 const SESSIONS_OF_MARIADB: LockSource = LockSource {
     brings: RowKind::Sessions,
@@ -166,8 +182,8 @@ const SESSIONS_OF_MARIADB: LockSource = LockSource {
         "information_schema.PROCESSLIST p",
         "p.TIME_MS / 1000",
         "p.TID",
-        "t.trx_started",
-        " LEFT JOIN information_schema.INNODB_TRX t ON t.trx_mysql_thread_id = p.ID"
+        " LEFT JOIN information_schema.INNODB_TRX t ON t.trx_mysql_thread_id = p.ID",
+        "p.ID IN ({ids})"
     ),
     instead: Some(SESSIONS_ALONE),
     lacks: LIST,
@@ -179,9 +195,9 @@ const SESSIONS_OF_MYSQL: LockSource = LockSource {
         "information_schema.PROCESSLIST p",
         "p.TIME",
         "o.THREAD_OS_ID",
-        "t.trx_started",
         " LEFT JOIN performance_schema.threads o ON o.PROCESSLIST_ID = p.ID \
-         LEFT JOIN information_schema.INNODB_TRX t ON t.trx_mysql_thread_id = p.ID"
+         LEFT JOIN information_schema.INNODB_TRX t ON t.trx_mysql_thread_id = p.ID",
+        "p.ID IN ({ids})"
     ),
     instead: Some(SESSIONS_ALONE),
     lacks: LIST,
@@ -194,12 +210,64 @@ const SESSIONS_BEFORE: LockSource = LockSource {
         "information_schema.PROCESSLIST p",
         "p.TIME",
         "NULL",
-        "t.trx_started",
-        " LEFT JOIN information_schema.INNODB_TRX t ON t.trx_mysql_thread_id = p.ID"
+        " LEFT JOIN information_schema.INNODB_TRX t ON t.trx_mysql_thread_id = p.ID",
+        "p.ID IN ({ids})"
     ),
     instead: Some(SESSIONS_ALONE),
     lacks: LIST,
 };
+
+/// All sessions, with their threads: one says which connection it is only where each has its own.
+pub(super) const ALL_OF_MARIADB: &str = sessions!(
+    "information_schema.PROCESSLIST p",
+    "p.TIME_MS / 1000",
+    "IF(@@thread_handling = 'one-thread-per-connection', p.TID, NULL)",
+    " LEFT JOIN information_schema.INNODB_TRX t ON t.trx_mysql_thread_id = p.ID",
+    "p.COMMAND <> 'Daemon'"
+);
+
+/// Clients' ports and sessions without performance_schema are in the older list alone.
+pub(super) const ALL_OF_MYSQL: &str = sessions!(
+    "information_schema.PROCESSLIST p",
+    "p.TIME",
+    "IF(@@thread_handling = 'one-thread-per-connection', o.THREAD_OS_ID, NULL)",
+    " LEFT JOIN performance_schema.threads o ON o.PROCESSLIST_ID = p.ID \
+     LEFT JOIN information_schema.INNODB_TRX t ON t.trx_mysql_thread_id = p.ID",
+    "p.COMMAND <> 'Daemon'"
+);
+
+/// Transactions take a privilege, which a login may lack.
+pub(super) const THREADS_OF_MARIADB: &str = sessions!(
+    "information_schema.PROCESSLIST p",
+    "p.TIME_MS / 1000",
+    "IF(@@thread_handling = 'one-thread-per-connection', p.TID, NULL)",
+    "NULL",
+    "NULL",
+    "",
+    "p.COMMAND <> 'Daemon'"
+);
+
+/// Likewise.
+pub(super) const THREADS_OF_MYSQL: &str = sessions!(
+    "information_schema.PROCESSLIST p",
+    "p.TIME",
+    "IF(@@thread_handling = 'one-thread-per-connection', o.THREAD_OS_ID, NULL)",
+    "NULL",
+    "NULL",
+    " LEFT JOIN performance_schema.threads o ON o.PROCESSLIST_ID = p.ID",
+    "p.COMMAND <> 'Daemon'"
+);
+
+/// Without threads: clients by TCP are known by their ports.
+pub(super) const ALL_BY_PORT: &str = sessions!(
+    "information_schema.PROCESSLIST p",
+    "p.TIME",
+    "NULL",
+    "NULL",
+    "NULL",
+    "",
+    "p.COMMAND <> 'Daemon'"
+);
 
 /// The last ones of sessions that do nothing: where performance_schema is off, it has none.
 const STATEMENTS: LockSource = LockSource {

@@ -49,6 +49,11 @@ impl TracedServer {
     }
 
     fn has_clients(&self) -> Result<bool, ProcError> {
+        self.clients().map(|clients| !clients.is_empty())
+    }
+
+    /// Its sockets over which somebody is connected, as far as can be seen.
+    pub(super) fn clients(&self) -> Result<HashSet<u64>, ProcError> {
         let mut own = HashSet::new();
         for process in &self.processes {
             // Some of them have ended meanwhile.
@@ -61,12 +66,14 @@ impl TracedServer {
             .tcp()?
             .into_iter()
             .chain(files.tcp6()?)
-            .any(|entry| entry.state == TcpState::Established && own.contains(&entry.inode));
-        let by_socket = procfs::net::unix()?.into_iter().any(|entry| {
-            let is_connected = entry.state == UnixState::CONNECTED && entry.path.is_some();
-            is_connected && own.contains(&entry.inode)
-        });
-        Ok(by_tcp || by_socket)
+            .filter(|entry| entry.state == TcpState::Established)
+            .map(|entry| entry.inode);
+        let by_socket = files
+            .unix()?
+            .into_iter()
+            .filter(|entry| entry.state == UnixState::CONNECTED && entry.path.is_some())
+            .map(|entry| entry.inode);
+        Ok(by_tcp.chain(by_socket).filter(|socket| own.contains(socket)).collect())
     }
 }
 

@@ -3,6 +3,7 @@
 mod closing;
 mod grid;
 mod holders;
+mod prior;
 
 use crate::given_server::GivenServer;
 use crate::raw_client::RawClient;

@@ -7,7 +7,7 @@ use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_totals::{TraceTotals, TracedTotals};
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_report::terminal::by_fingerprint;
-use dbtime_report::top::{LockParty, LockWait, LoginScene, Span, TopScene};
+use dbtime_report::top::{LockParty, LockWait, LoginScene, SceneServer, Span, TopScene};
 use std::collections::VecDeque;
 
 /// Waits for locks that are kept, the latest.
@@ -43,7 +43,7 @@ impl TraceSnapshot {
 
 pub(super) struct TopFeed {
     /// What they are called.
-    pub(super) servers: Vec<String>,
+    pub(super) servers: Vec<SceneServer>,
     first: TraceSnapshot,
     last: TraceSnapshot,
     rates: VecDeque<u64>,
@@ -109,6 +109,8 @@ impl TopFeed {
             whole,
             rates: self.rates.iter().rev().copied().collect(),
             connections: session.connections()?,
+            prior: session.prior()?,
+            watched_for: now() - session.since(),
             lock_waits: self.lock_waits.iter().cloned().collect(),
             login: LoginScene::default(),
             slowest: self.slowest.clone(),

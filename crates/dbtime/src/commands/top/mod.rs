@@ -15,7 +15,7 @@ use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::trace::TracedServer;
 use dbtime_report::terminal::{cost_line, ledger_lines};
-use dbtime_report::top::{LoginScene, TopScene, TopState, UserAction};
+use dbtime_report::top::{LoginScene, SceneServer, TopScene, TopState, UserAction};
 use feed::TopFeed;
 use keyboard::TerminalInput;
 use output::TopOutput;
@@ -80,15 +80,18 @@ pub(crate) fn run(args: &TopArgs) -> Result<ProcessExit, CommandFailure> {
 }
 
 /// A server as the screen's first line has room for it.
-fn short_name(server: &TracedServer) -> String {
-    let ports: String = server.ports.iter().map(|port| format!(" :{port}")).collect();
-    format!("{} {}{ports}", server.program, server.process)
+fn scene_server(server: &TracedServer) -> SceneServer {
+    let TracedServer { process, program, ports, .. } = server;
+    let ports: String = ports.iter().map(|port| format!(" :{port}")).collect();
+    SceneServer { process: *process, name: format!("{program} {process}{ports}") }
 }
 
 /// What a login has brought, as the screen has it.
 fn login_scene(holders: &HolderWatch) -> LoginScene {
     LoginScene {
         is_there: holders.has_login(),
+        server: holders.server(),
+        protocol: holders.protocol(),
         picture: holders.picture().cloned(),
         notes: holders.notes().to_vec(),
     }
@@ -115,7 +118,7 @@ impl TopScreen {
             let is_due = now() >= self.due;
             if is_due {
                 self.due = now() + self.every;
-                self.feed.servers = self.session.servers().iter().map(short_name).collect();
+                self.feed.servers = self.session.servers().iter().map(scene_server).collect();
                 self.count()?;
             }
             let has_found = self.holders.poll(&mut self.session)?;
@@ -150,7 +153,10 @@ impl TopScreen {
     }
 
     fn scene(&mut self) -> Result<TopScene, CommandFailure> {
-        let scene = self.feed.scene(&mut self.session)?;
+        let mut scene = self.feed.scene(&mut self.session)?;
+        if let Some((server, listed)) = self.holders.prior(&scene.connections) {
+            scene.prior.replace(server, listed);
+        }
         Ok(TopScene { login: login_scene(&self.holders), ..scene })
     }
 
