@@ -132,33 +132,67 @@ const METADATA_UNKNOWN: LockSource = LockSource {
     lacks: "who waits for metadata locks is not known",
 };
 
-/// What a session does; one that waits for its client in a transaction is the one to look at. Who
-/// asks is idle, and so is one that sends a log on.
+/// What a session does; one that waits for its client in a transaction is the one to look at.
 macro_rules! sessions {
-    ($table:literal, $time:literal, $thread:literal, $joined:literal, $which:literal) => {
-        sessions!($table, $time, $thread, "t.trx_started", "t.trx_state", $joined, $which)
+    ($rests:literal, $which:literal, $time:literal, $thread:literal, $joined:literal,
+     transacting) => {
+        sessions!(
+            @ $rests, $which, $time, $thread, $joined,
+            "IF(t.trx_started IS NULL, 'idle', 'idle in transaction')",
+            "t.trx_state = 'LOCK WAIT'",
+            "TIMESTAMPDIFF(MICROSECOND, t.trx_started, NOW(6)) / 1000000",
+            " LEFT JOIN information_schema.INNODB_TRX t ON t.trx_mysql_thread_id = p.ID"
+        )
     };
-    ($table:literal, $time:literal, $thread:literal, $begun:literal, $waits:literal,
-     $joined:literal, $which:literal) => {
+    ($rests:literal, $which:literal, $time:literal, $thread:literal, $joined:literal, alone) => {
+        sessions!(
+            @ $rests, $which, $time, $thread, $joined,
+            "'idle'", "FALSE", "NULL", ""
+        )
+    };
+    (@ $rests:literal, $which:literal, $time:literal, $thread:literal, $joined:literal,
+     $resting:literal, $waits:literal, $open_for:literal, $transactions:literal) => {
         concat!(
-            "SELECT p.ID AS id, p.USER AS user, p.HOST AS address, p.DB AS `database`, ",
-            "IF(p.COMMAND IN ('Sleep', 'Binlog Dump', 'Binlog Dump GTID') ",
-            "OR p.ID = CONNECTION_ID(), IF(",
-            $begun,
-            " IS NULL, 'idle', 'idle in transaction'), IF(",
+            "SELECT p.ID AS id, p.USER AS user, p.HOST AS address, p.DB AS `database`, IF(",
+            $rests,
+            ", ",
+            $resting,
+            ", IF(",
             $waits,
-            " = 'LOCK WAIT', 'Waiting for row lock', ",
-            "COALESCE(NULLIF(p.STATE, ''), p.COMMAND))) AS state, ",
+            ", 'Waiting for row lock', COALESCE(NULLIF(p.STATE, ''), p.COMMAND))) AS state, ",
             $time,
-            " AS in_state, TIMESTAMPDIFF(MICROSECOND, ",
-            $begun,
-            ", NOW(6)) / 1000000 AS in_transaction, LEFT(p.INFO, 1000) AS statement, ",
+            " AS in_state, ",
+            $open_for,
+            " AS in_transaction, LEFT(p.INFO, 1000) AS statement, ",
             $thread,
-            " AS thread FROM ",
-            $table,
+            " AS thread FROM information_schema.PROCESSLIST p",
             $joined,
+            $transactions,
             " WHERE ",
             $which
+        )
+    };
+}
+
+/// The same of those that have to do with waits.
+macro_rules! some_sessions {
+    ($time:literal, $thread:literal, $joined:literal, $transacting:ident) => {
+        sessions!("p.COMMAND = 'Sleep'", "p.ID IN ({ids})", $time, $thread, $joined, $transacting)
+    };
+}
+
+/// The same of all. Who asks is idle, and so are those that send and take the log of changes, which
+/// never do anything else.
+macro_rules! all_sessions {
+    ($time:literal, $thread:literal, $joined:literal, $transacting:ident) => {
+        sessions!(
+            "p.COMMAND IN ('Sleep', 'Connect', 'Binlog Dump', 'Binlog Dump GTID', 'Slave_IO', \
+             'Slave_SQL', 'Slave_worker') OR p.USER = 'system user' OR p.ID = CONNECTION_ID()",
+            "p.COMMAND <> 'Daemon'",
+            $time,
+            $thread,
+            $joined,
+            $transacting
         )
     };
 }
@@ -166,38 +200,22 @@ macro_rules! sessions {
 const LIST: &str = "whose sessions these are is not known";
 
 /// Without INNODB_TRX, which a login may not be allowed to read.
-const SESSIONS_ALONE: &str = sessions!(
-    "information_schema.PROCESSLIST p",
-    "p.TIME",
-    "NULL",
-    "NULL",
-    "NULL",
-    "",
-    "p.ID IN ({ids})"
-);
+const SESSIONS_ALONE: &str = some_sessions!("p.TIME", "NULL", "", alone);
 
 const SESSIONS_OF_MARIADB: LockSource = LockSource {
     brings: RowKind::Sessions,
-    sql: sessions!(
-        "information_schema.PROCESSLIST p",
-        "p.TIME_MS / 1000",
-        "p.TID",
-        " LEFT JOIN information_schema.INNODB_TRX t ON t.trx_mysql_thread_id = p.ID",
-        "p.ID IN ({ids})"
-    ),
+    sql: some_sessions!("p.TIME_MS / 1000", "p.TID", "", transacting),
     instead: Some(SESSIONS_ALONE),
     lacks: LIST,
 };
 
 const SESSIONS_OF_MYSQL: LockSource = LockSource {
     brings: RowKind::Sessions,
-    sql: sessions!(
-        "information_schema.PROCESSLIST p",
+    sql: some_sessions!(
         "p.TIME",
         "o.THREAD_OS_ID",
-        " LEFT JOIN performance_schema.threads o ON o.PROCESSLIST_ID = p.ID \
-         LEFT JOIN information_schema.INNODB_TRX t ON t.trx_mysql_thread_id = p.ID",
-        "p.ID IN ({ids})"
+        " LEFT JOIN performance_schema.threads o ON o.PROCESSLIST_ID = p.ID",
+        transacting
     ),
     instead: Some(SESSIONS_ALONE),
     lacks: LIST,
@@ -206,68 +224,45 @@ const SESSIONS_OF_MYSQL: LockSource = LockSource {
 /// No word of threads, and INNODB_TRX from 5.5 on.
 const SESSIONS_BEFORE: LockSource = LockSource {
     brings: RowKind::Sessions,
-    sql: sessions!(
-        "information_schema.PROCESSLIST p",
-        "p.TIME",
-        "NULL",
-        " LEFT JOIN information_schema.INNODB_TRX t ON t.trx_mysql_thread_id = p.ID",
-        "p.ID IN ({ids})"
-    ),
+    sql: some_sessions!("p.TIME", "NULL", "", transacting),
     instead: Some(SESSIONS_ALONE),
     lacks: LIST,
 };
 
-/// All sessions, with their threads: one says which connection it is only where each has its own.
-pub(super) const ALL_OF_MARIADB: &str = sessions!(
-    "information_schema.PROCESSLIST p",
+/// With their threads: one says which connection it is only where each has its own.
+pub(super) const ALL_OF_MARIADB: &str = all_sessions!(
     "p.TIME_MS / 1000",
     "IF(@@thread_handling = 'one-thread-per-connection', p.TID, NULL)",
-    " LEFT JOIN information_schema.INNODB_TRX t ON t.trx_mysql_thread_id = p.ID",
-    "p.COMMAND <> 'Daemon'"
+    "",
+    transacting
 );
 
 /// Clients' ports and sessions without performance_schema are in the older list alone.
-pub(super) const ALL_OF_MYSQL: &str = sessions!(
-    "information_schema.PROCESSLIST p",
+pub(super) const ALL_OF_MYSQL: &str = all_sessions!(
     "p.TIME",
     "IF(@@thread_handling = 'one-thread-per-connection', o.THREAD_OS_ID, NULL)",
-    " LEFT JOIN performance_schema.threads o ON o.PROCESSLIST_ID = p.ID \
-     LEFT JOIN information_schema.INNODB_TRX t ON t.trx_mysql_thread_id = p.ID",
-    "p.COMMAND <> 'Daemon'"
+    " LEFT JOIN performance_schema.threads o ON o.PROCESSLIST_ID = p.ID",
+    transacting
 );
 
 /// Transactions take a privilege, which a login may lack.
-pub(super) const THREADS_OF_MARIADB: &str = sessions!(
-    "information_schema.PROCESSLIST p",
+pub(super) const THREADS_OF_MARIADB: &str = all_sessions!(
     "p.TIME_MS / 1000",
     "IF(@@thread_handling = 'one-thread-per-connection', p.TID, NULL)",
-    "NULL",
-    "NULL",
     "",
-    "p.COMMAND <> 'Daemon'"
+    alone
 );
 
 /// Likewise.
-pub(super) const THREADS_OF_MYSQL: &str = sessions!(
-    "information_schema.PROCESSLIST p",
+pub(super) const THREADS_OF_MYSQL: &str = all_sessions!(
     "p.TIME",
     "IF(@@thread_handling = 'one-thread-per-connection', o.THREAD_OS_ID, NULL)",
-    "NULL",
-    "NULL",
     " LEFT JOIN performance_schema.threads o ON o.PROCESSLIST_ID = p.ID",
-    "p.COMMAND <> 'Daemon'"
+    alone
 );
 
 /// Without threads: clients by TCP are known by their ports.
-pub(super) const ALL_BY_PORT: &str = sessions!(
-    "information_schema.PROCESSLIST p",
-    "p.TIME",
-    "NULL",
-    "NULL",
-    "NULL",
-    "",
-    "p.COMMAND <> 'Daemon'"
-);
+pub(super) const ALL_BY_PORT: &str = all_sessions!("p.TIME", "NULL", "", alone);
 
 /// The last ones of sessions that do nothing: where performance_schema is off, it has none.
 const STATEMENTS: LockSource = LockSource {
