@@ -10,7 +10,7 @@ use std::time::Duration;
 /// the whole process group, to which the child belongs.
 const SAME_SIGNAL_WINDOW: Nanos = Nanos::from_millis(500);
 
-/// So long a terminal may take nothing before a signal ends a command at once that has it to itself.
+/// So long a terminal may take nothing before a signal ends whoever has it to itself at once.
 const STUCK_WINDOW: Nanos = Nanos::from_millis(700);
 
 /// How often it is looked at meanwhile.

@@ -228,6 +228,10 @@ impl HolderWatch {
         }
         if let Some(mut sessions) = login.take_list() {
             self.show(&mut sessions);
+            if std::mem::take(&mut self.is_late) {
+                // What was said of its silence, which is over.
+                self.notes.remove(0);
+            }
             if let Some(prior) = &mut self.prior {
                 prior.update(begun.unwrap_or(now()), sessions);
             }

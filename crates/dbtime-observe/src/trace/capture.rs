@@ -180,7 +180,10 @@ impl Capture {
         }
         capture.add_children(servers)?;
         capture.missed_before = capture.helper.missed_events()?;
-        capture.begin_prior(servers)?;
+        if config.follows_unix {
+            // Of single ports' clients nobody knows which of a server's sessions they are.
+            capture.begin_prior(servers)?;
+        }
         (capture.since, capture.spent) = (now(), capture.own_cpu());
         capture.enter(CapturePhase::Watching)?;
         Ok(capture)

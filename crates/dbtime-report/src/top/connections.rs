@@ -48,9 +48,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: &TopScene, state: &
         true => owners + &left("Client", CLIENT_COLUMNS) + " ",
         false => owners,
     };
-    let server = if scene.servers.len() > 1 { right("Server", 7) + " " } else { String::new() };
     let head = format!(
-        "{server}{} {owners}{} {} {} {} Statement",
+        "{}{} {owners}{} {} {} {} Statement",
+        scene.server_heading(),
         right("Conn", 7),
         right("Thread", 8),
         right("For", 8),

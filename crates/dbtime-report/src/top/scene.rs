@@ -76,6 +76,8 @@ pub struct LockParty {
 /// A wait for a lock that is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockWait {
+    /// The process of the server that both are connected to, where it is known which one that is.
+    pub server: Option<u32>,
     /// Who waited.
     pub waiter: LockParty,
     /// Who ended the wait, where that was a connection.
@@ -102,11 +104,28 @@ pub struct LoginScene {
 }
 
 impl TopScene {
+    /// What stands above the servers of rows, where there are several.
+    pub(super) fn server_heading(&self) -> String {
+        match self.servers.len() {
+            0 | 1 => String::new(),
+            _ => right("Server", 7) + " ",
+        }
+    }
+
     /// The server of a row, where there are several.
     pub(super) fn server_column(&self, server: Option<u32>) -> String {
         match self.servers.len() {
             0 | 1 => String::new(),
             _ => right(&server.map_or("?".to_owned(), |process| process.to_string()), 7) + " ",
+        }
+    }
+
+    /// Behind what a server calls a connection: which server that is, where the number alone does
+    /// not say so.
+    pub(super) fn of_server(&self, request: &TracedRequest) -> String {
+        match request.protocol {
+            WireProtocol::Mysql if self.servers.len() > 1 => format!(" of {}", request.process),
+            WireProtocol::Mysql | WireProtocol::Postgres => String::new(),
         }
     }
 

@@ -141,6 +141,7 @@ fn scene() -> TopScene {
         prior: PriorWork::default(),
         watched_for: Nanos(5_200 * MS),
         lock_waits: vec![LockWait {
+            server: Some(4711),
             waiter: party(2, Some(4711), "UPDATE t SET n = n + ?"),
             holder: Some(party(1, None, "COMMIT")),
             lock: "row lock".to_owned(),
@@ -320,6 +321,8 @@ fn what_goes_on_from_before_has_rows_and_is_counted() {
     assert!(!screen.contains('\u{1b}'), "{screen}");
     state.view = TopView::Blockers;
     let screen = shown(&scene, &mut state, 200);
+    assert!(screen.contains(" Server Connection"), "{screen}");
+    assert!(screen.contains("   4711 └ connection 4711"), "{screen}");
     assert!(screen.contains("Now: 2 wait for locks; --login URL"), "{screen}");
     assert!(screen.contains("12") && screen.contains("transactionid"), "{screen}");
 }
