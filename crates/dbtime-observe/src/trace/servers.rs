@@ -261,6 +261,12 @@ fn program(process: &Process) -> Result<String, ProcError> {
     Ok(program.trim_end_matches(" (deleted)").to_owned())
 }
 
+/// Whether a process runs PostgreSQL, by the name of its program.
+pub(super) fn is_postgres(process: u32) -> bool {
+    let program = Process::new(process.cast_signed()).and_then(|process| program(&process));
+    program.is_ok_and(|name| WireProtocol::of_program(&name) == Some(WireProtocol::Postgres))
+}
+
 /// The processes that a process has started and that are still there.
 fn children(process: u32) -> Vec<u32> {
     all().into_iter().filter(|other| parent(*other) == Some(process)).collect()

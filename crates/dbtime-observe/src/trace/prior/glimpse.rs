@@ -1,7 +1,7 @@
 //! A look at what sessions are at. Names that clients have chosen are handed on as they are.
 
 use super::thread_call::{ThreadCall, thread_call};
-use crate::trace::servers::TracedServer;
+use crate::trace::servers::{TracedServer, is_postgres};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -13,6 +13,9 @@ const MAX_TITLE_BYTES: u64 = 320;
 
 /// Processes that are looked at for one message.
 pub(crate) const MAX_BACKENDS: usize = 64;
+
+/// PostgreSQL's last class of waits (injection points, since version 17).
+const LAST_CLASS: u32 = 11;
 
 /// A server with more threads, or more clients, is not looked at.
 const MAX_THREADS: usize = 4096;
@@ -49,15 +52,26 @@ pub(crate) fn backends(processes: &[u32], wait_variable: u64) -> Vec<Option<Back
     processes.iter().take(MAX_BACKENDS).map(backend).collect()
 }
 
+/// What a process of PostgreSQL's waits for, and nothing else of anybody's memory: the reader says
+/// where it is, and nobody knows what has become of the reader.
 fn wait_event(process: u32, variable: u64) -> Option<u32> {
-    if variable == 0 {
+    if variable == 0 || !is_postgres(process) {
         return None;
     }
-    let memory = memory(process)?;
+    pointed_to(&memory(process)?, variable).filter(|wait| is_wait(*wait))
+}
+
+/// What the variable at this address points to.
+fn pointed_to(memory: &File, variable: u64) -> Option<u32> {
     let (mut address, mut wait) = ([0; 8], [0; 4]);
     memory.read_exact_at(&mut address, variable).ok()?;
     memory.read_exact_at(&mut wait, u64::from_ne_bytes(address)).ok()?;
     Some(u32::from_ne_bytes(wait))
+}
+
+/// Whether a number may be a wait: a class, and one of its few events.
+fn is_wait(number: u32) -> bool {
+    number >> 24 <= LAST_CLASS && number & 0x00ff_0000 == 0
 }
 
 fn memory(process: u32) -> Option<File> {
@@ -157,14 +171,24 @@ mod tests {
     }
 
     #[test]
-    fn a_process_has_its_title_and_what_its_memory_says() {
+    fn a_process_has_its_title_and_only_one_of_postgres_has_its_memory_read() {
         let wait: u32 = 0x0300_0004;
         let variable: u64 = (&raw const wait) as u64;
-        let own = std::process::id();
-        let seen = backends(&[own, 4_194_305], (&raw const variable) as u64);
+        let (own, place) = (std::process::id(), (&raw const variable) as u64);
+        let memory = memory(own).expect("it may look at itself");
+        assert_eq!(pointed_to(&memory, place), Some(wait));
+        assert_eq!(pointed_to(&memory, 0), None);
+        let seen = backends(&[own, 4_194_305], place);
         let first = seen[0].as_ref().expect("it is there");
-        assert!(!first.title.is_empty() && first.wait == Some(wait), "{first:?}");
+        assert!(!first.title.is_empty() && first.wait.is_none(), "{first:?}");
         assert_eq!(seen[1], None);
-        assert_eq!(backends(&[own], 0)[0].as_ref().and_then(|one| one.wait), None);
+    }
+
+    #[test]
+    fn what_is_no_wait_is_handed_on_to_nobody() {
+        let waits = [0, 0x0100_002a, 0x0300_0005, 0x0600_0000, 0x0a00_001f];
+        assert!(waits.into_iter().all(is_wait));
+        let others = [0x6563_7265, 0x0c00_0000, 0x0001_0000, u32::MAX];
+        assert!(!others.into_iter().any(is_wait));
     }
 }
