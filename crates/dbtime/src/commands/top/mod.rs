@@ -46,6 +46,7 @@ pub(crate) fn run(args: &TopArgs) -> Result<ProcessExit, CommandFailure> {
     };
     let login = args.login.options(args.raw_sql);
     let output = TopOutput::open().map_err(CommandFailure::environment)?;
+    let last_words = output.clone();
     // It goes when the screen and the reader have gone.
     let stderr = ReaderStderr::new().map_err(CommandFailure::environment)?;
     let reader_stderr = stderr.for_reader().map_err(CommandFailure::environment)?;
@@ -68,9 +69,12 @@ pub(crate) fn run(args: &TopArgs) -> Result<ProcessExit, CommandFailure> {
         top.session.confine()?;
         top.watch(&mut terminal, &stop)
     };
+    let finished = top.session.finish();
+    // Nothing is watched any more: what follows may wait for a terminal that stands still.
+    last_words.send_within(Duration::MAX);
     // While the screen was there, there was no room for them.
     top.notes.iter().for_each(|note| screen::note(note));
-    let TraceOutcome { end, reader, .. } = top.session.finish()?;
+    let TraceOutcome { end, reader, .. } = finished?;
     screen::result(&ledger_lines(&end.ledger));
     if let Some(cost) = end.cost {
         screen::result(&cost_line(&cost, end.ledger.ended, end.length));

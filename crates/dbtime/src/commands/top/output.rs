@@ -44,7 +44,12 @@ impl TopOutput {
         self.0.borrow_mut().send()
     }
 
-    /// The same, and waits for it, not longer than that.
+    /// Forgets what waits.
+    pub(super) fn discard(&self) {
+        self.0.borrow_mut().unsent.clear();
+    }
+
+    /// Sends what waits, and waits for that, not longer than so long.
     pub(super) fn send_within(&self, patience: Duration) -> bool {
         let begin = Instant::now();
         loop {

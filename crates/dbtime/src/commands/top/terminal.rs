@@ -90,6 +90,7 @@ impl Drop for TopTerminal {
     fn drop(&mut self) {
         if self.is_in_background() {
             // Not given back, it is the helper's to restore.
+            self.output.discard();
             return;
         }
         // A terminal that has gone is as it was.
