@@ -4,6 +4,7 @@
 use super::keyboard::{TerminalInput, TopKeyboard};
 use super::output::TopOutput;
 use crate::exit::CommandFailure;
+use crate::screen;
 use dbtime_observe::trace::BorrowedTerminal;
 use dbtime_report::top::{TopScene, TopState, draw};
 use ratatui::Terminal;
@@ -39,6 +40,10 @@ impl TopTerminal {
         output: TopOutput,
         borrowed: Option<BorrowedTerminal>,
     ) -> Result<Self, CommandFailure> {
+        if !screen::is_terminal() {
+            // Another one that this process may have is not meant.
+            return Err(CommandFailure::environment("the terminal has gone"));
+        }
         let keyboard = TopKeyboard::open().map_err(CommandFailure::environment)?;
         let group = getpgrp();
         leave_with_panics();
@@ -110,11 +115,11 @@ fn window_size() -> (u16, u16) {
 
 /// Has a panic give the screen back before it is told of.
 fn leave_with_panics() {
-    let told = std::panic::take_hook();
+    let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         // What cannot be given back is given back by the helper.
         let _ = disable_raw_mode();
         let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
-        told(panic);
+        before(panic);
     }));
 }

@@ -14,13 +14,13 @@ const PLACES: [(&str, &str); 4] =
 const TIMES: usize = 10;
 
 /// A window: nobody else has the other end of its terminal.
-struct Window {
+struct TopWindow {
     far: File,
     child: Child,
     told: Vec<u8>,
 }
 
-impl Window {
+impl TopWindow {
     /// Opens one for a command.
     fn open(mut command: Command) -> Self {
         let (far, own) = terminal();
@@ -92,7 +92,7 @@ fn nothing_outlives_them(command: impl Fn(&Sandbox, &str) -> Command) {
     drop(screen);
     for time in 0..TIMES {
         residents_are(&sandbox, 0..=0);
-        let mut window = Window::open(command(&sandbox, &top_of(&server)));
+        let mut window = TopWindow::open(command(&sandbox, &top_of(&server)));
         match PLACES.get(time % (PLACES.len() + 1)) {
             Some((keys, shows)) => {
                 window.shows("Statements");
@@ -124,7 +124,7 @@ fn one_that_was_stopped_ends_with_its_window() {
     let Some(screen) = Screen::open(&sandbox, &server) else { return };
     drop(screen);
     residents_are(&sandbox, 0..=0);
-    let mut window = Window::open(in_its_own(&sandbox, &top_of(&server)));
+    let mut window = TopWindow::open(in_its_own(&sandbox, &top_of(&server)));
     window.shows("Statements");
     kill_process(Pid::from_child(&window.child), Signal::STOP).expect("it is there");
     window.close();
