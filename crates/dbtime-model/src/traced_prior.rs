@@ -84,11 +84,23 @@ impl PriorWork {
         self.clients.iter().any(|clients| clients.at_work != Some(0))
     }
 
-    /// Has what a server itself lists of its sessions in the place of what is guessed of them.
-    pub fn replace(&mut self, server: u32, listed: Vec<PriorSession>) {
+    /// Has what a server itself lists of its sessions, so many in all, in the place of what is
+    /// guessed of them. A login may not see all: of the others the guess stays. Returns whether it
+    /// is known that there are none.
+    pub fn replace(&mut self, server: u32, listed: Vec<PriorSession>, in_all: usize) -> bool {
+        let is_at_work = |one: &&PriorSession| one.activity != PriorActivity::InTransaction;
+        let known = listed.iter().filter(is_at_work).count();
+        let mut is_whole = self.clients.iter().any(|clients| clients.server == server);
+        for clients in self.clients.iter_mut().filter(|clients| clients.server == server) {
+            is_whole &= clients.connected <= in_all;
+            let others = clients.at_work.map(|most| most.saturating_sub(known));
+            clients.at_work = if is_whole { Some(0) } else { others };
+        }
+        let is_over = |one: &PriorClients| one.server == server && one.at_work == Some(0);
+        self.clients.retain(|clients| !is_over(clients));
         self.sessions.retain(|one| one.server != server);
-        self.clients.retain(|clients| clients.server != server);
         self.sessions.extend(listed);
+        is_whole
     }
 }
 
@@ -121,9 +133,12 @@ mod tests {
             clients: vec![clients(2, Some(3)), clients(3, None)],
         };
         assert!(work.at_work() == 4 && work.is_vague());
-        work.replace(2, vec![session(2, PriorActivity::AtWork("Query".to_owned()))]);
+        let listed = || vec![session(2, PriorActivity::AtWork("Query".to_owned()))];
+        assert!(!work.replace(2, listed(), 5), "it may not see all of them");
+        assert!(work.at_work() == 1 + 1 + 2, "the other two may be at work");
+        assert!(work.replace(2, listed(), 9));
         assert!(work.at_work() == 2 && work.is_vague(), "of the third nothing is known");
-        work.replace(3, Vec::new());
+        assert!(work.replace(3, Vec::new(), 10));
         assert!(work.at_work() == 2 && !work.is_vague());
     }
 }

@@ -9,7 +9,7 @@ use dbtime_engines::server::secret::ServerSecret;
 use dbtime_machine::now;
 use dbtime_model::lock_picture::{LockPicture, ServerSession};
 use dbtime_model::traced_live::{ConnectionActivity, LiveConnection};
-use dbtime_model::traced_prior::PriorSession;
+use dbtime_model::traced_prior::PriorWork;
 use dbtime_model::{MonoNanos, Nanos, Part, WireProtocol};
 use dbtime_observe::trace::FingerprintCache;
 use dbtime_sql::LexicalRules;
@@ -164,11 +164,14 @@ impl HolderWatch {
         }
     }
 
-    /// What the server lists of what its sessions were at before the watching began, and its
-    /// process; without those of `connections`. `None`: it is not known.
-    pub fn prior(&self, connections: &[LiveConnection]) -> Option<(u32, Vec<PriorSession>)> {
-        let prior = self.prior.as_ref().filter(|_| self.login.is_some())?;
-        Some((prior.server(), prior.sessions(now(), connections)))
+    /// Has what the server lists of what its sessions were at before the watching began in the
+    /// place of what is guessed of it; without those of `connections`.
+    pub fn complete(&mut self, work: &mut PriorWork, connections: &[LiveConnection]) {
+        if self.login.is_some()
+            && let Some(prior) = &mut self.prior
+        {
+            prior.complete(work, now(), connections);
+        }
     }
 
     /// The process of the server that was logged in to; `None`: there is no login, or several

@@ -3,7 +3,7 @@
 
 use dbtime_model::lock_picture::ServerSession;
 use dbtime_model::traced_live::LiveConnection;
-use dbtime_model::traced_prior::{PriorActivity, PriorSession, PriorSource};
+use dbtime_model::traced_prior::{PriorActivity, PriorSession, PriorSource, PriorWork};
 use dbtime_model::{MonoNanos, Nanos};
 use std::collections::HashSet;
 
@@ -20,6 +20,10 @@ pub(super) struct PriorListing {
     last: MonoNanos,
     /// Those that were at something in the first and have been ever since.
     left: Vec<ServerSession>,
+    /// How many sessions the last list had.
+    in_all: usize,
+    /// Whether one was seen to have all of them.
+    is_whole: bool,
 }
 
 impl PriorListing {
@@ -29,17 +33,20 @@ impl PriorListing {
         at: MonoNanos,
         mut sessions: Vec<ServerSession>,
     ) -> Option<Self> {
-        if sessions.iter().all(|one| one.state.is_empty()) {
+        // Without the right to see it, or where PostgreSQL does not keep account of it.
+        if sessions.iter().any(|one| matches!(one.state.as_str(), "" | "disabled")) {
             return None;
         }
+        let in_all = sessions.len();
         sessions.retain(|one| activity(one).is_some());
-        Some(Self { server, first: at, last: at, left: sessions })
+        Some(Self { server, first: at, last: at, left: sessions, in_all, is_whole: false })
     }
 
     /// Takes another. Who is at something else by now has sent a request for it, and is watched.
     pub(super) fn update(&mut self, at: MonoNanos, mut sessions: Vec<ServerSession>) {
         let known: HashSet<u64> = self.left.iter().map(|one| one.id).collect();
         let watched_for = at - self.first;
+        self.in_all = sessions.len();
         sessions.retain(|one| {
             let is_old = length(one).is_none_or(|length| length + TOLERANCE >= watched_for);
             known.contains(&one.id) && is_old && activity(one).is_some()
@@ -47,18 +54,26 @@ impl PriorListing {
         (self.last, self.left) = (at, sessions);
     }
 
-    pub(super) fn server(&self) -> u32 {
-        self.server
-    }
-
     /// Whether nobody is left.
     pub(super) fn is_over(&self) -> bool {
         self.left.is_empty()
     }
 
+    /// Has those that are left, at some moment, in the place of what is guessed of them.
+    pub(super) fn complete(
+        &mut self,
+        work: &mut PriorWork,
+        at: MonoNanos,
+        seen: &[LiveConnection],
+    ) {
+        let listed = self.sessions(at, seen);
+        let in_all = if self.is_whole { usize::MAX } else { self.in_all };
+        self.is_whole |= work.replace(self.server, listed, in_all);
+    }
+
     /// Those that are left, at some moment, without those that are seen to be connected: they have
     /// sent a request since.
-    pub(super) fn sessions(&self, at: MonoNanos, seen: &[LiveConnection]) -> Vec<PriorSession> {
+    fn sessions(&self, at: MonoNanos, seen: &[LiveConnection]) -> Vec<PriorSession> {
         let is_seen = |one: &ServerSession| seen.iter().any(|other| self.is_same(one, other));
         let left = self.left.iter().filter(|one| !is_seen(one));
         left.filter_map(|one| self.session(one, at)).collect()
@@ -97,7 +112,7 @@ fn length(session: &ServerSession) -> Option<Nanos> {
 fn activity(session: &ServerSession) -> Option<PriorActivity> {
     let state = session.state.as_str();
     match state.strip_prefix("Waiting for ") {
-        _ if state.is_empty() || state == "idle" => None,
+        _ if matches!(state, "" | "idle" | "disabled") => None,
         _ if state.starts_with("idle") => Some(PriorActivity::InTransaction),
         _ if state == "User lock" => Some(PriorActivity::Waiting("user lock".into())),
         // PostgreSQL's have the name of the lock alone.
@@ -111,6 +126,7 @@ fn activity(session: &ServerSession) -> Option<PriorActivity> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbtime_model::traced_prior::PriorClients;
 
     const BEGIN: MonoNanos = MonoNanos(50_000_000_000);
 
@@ -151,6 +167,21 @@ mod tests {
         ];
         assert_eq!(activities(&listing), expected);
         assert!(PriorListing::begin(7, BEGIN, vec![session(1, "", 5)]).is_none());
+    }
+
+    #[test]
+    fn a_list_that_has_not_all_leaves_the_others_to_guesses() {
+        let sessions = vec![session(1, "Updating", 5), session(2, "idle", 5)];
+        let mut listing = PriorListing::begin(7, BEGIN, sessions).expect("it says it");
+        let mut completed = |connected, at_work| {
+            let clients = vec![PriorClients { server: 7, connected, at_work: Some(at_work) }];
+            let mut work = PriorWork { clients, ..PriorWork::default() };
+            listing.complete(&mut work, BEGIN, &[]);
+            (work.sessions.len(), work.clients.first().and_then(|clients| clients.at_work))
+        };
+        assert_eq!(completed(5, 3), (1, Some(2)));
+        assert_eq!(completed(2, 1), (1, None));
+        assert_eq!(completed(6, 4), (1, None), "those have come since");
     }
 
     #[test]

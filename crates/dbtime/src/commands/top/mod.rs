@@ -158,9 +158,7 @@ impl TopScreen {
 
     fn scene(&mut self) -> Result<TopScene, CommandFailure> {
         let mut scene = self.feed.scene(&mut self.session)?;
-        if let Some((server, listed)) = self.holders.prior(&scene.connections) {
-            scene.prior.replace(server, listed);
-        }
+        self.holders.complete(&mut scene.prior, &scene.connections);
         Ok(TopScene { login: login_scene(&self.holders), ..scene })
     }
 

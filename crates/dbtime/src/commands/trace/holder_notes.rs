@@ -7,7 +7,7 @@ use dbtime_lab::tracing::{HolderWatch, TraceSession};
 use dbtime_machine::now;
 use dbtime_model::lock_picture::LockPicture;
 use dbtime_model::traced_live::LiveConnection;
-use dbtime_model::traced_prior::PriorSession;
+use dbtime_model::traced_prior::PriorWork;
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_report::{lock_summary, lock_tree, one_line};
 
@@ -33,9 +33,9 @@ impl HolderNotes {
         new
     }
 
-    /// As [`HolderWatch::prior`].
-    pub(super) fn prior(&self, connections: &[LiveConnection]) -> Option<(u32, Vec<PriorSession>)> {
-        self.holders.prior(connections)
+    /// As [`HolderWatch::complete`].
+    pub(super) fn complete(&mut self, work: &mut PriorWork, connections: &[LiveConnection]) {
+        self.holders.complete(work, connections);
     }
 
     /// As [`HolderWatch::poll`]; prints what is new.

@@ -115,9 +115,7 @@ impl LiveWatch<'_> {
         }
         let connections = self.session.connections()?;
         let mut prior = self.session.prior()?;
-        if let Some((server, listed)) = self.holders.prior(&connections) {
-            prior.replace(server, listed);
-        }
+        self.holders.complete(&mut prior, &connections);
         let servers = self.session.servers();
         let name = |process: u32| {
             let program = servers.iter().find(|server| server.process == process);
