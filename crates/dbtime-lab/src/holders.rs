@@ -40,8 +40,14 @@ pub struct HolderLogin {
     product: Product,
     version: ServerVersion,
     survey: LockSurvey,
-    /// When the picture that is being made was begun.
+    /// When the picture that is being made was begun, or the list.
     begun: Option<MonoNanos>,
+    /// The statement that lists sessions here, once one has.
+    list: Option<&'static str>,
+    /// Whether the answer that is due is such a list.
+    is_listing: bool,
+    /// The last one that came.
+    listed: Option<Vec<ServerSession>>,
 }
 
 impl HolderLogin {
@@ -68,7 +74,18 @@ impl HolderLogin {
                 Ok(_) | Err(_) => {}
             }
         }
-        Ok(Self { admin, target, product, version, survey, begun: None })
+        let (list, listed) = (None, None);
+        Ok(Self {
+            admin,
+            target,
+            product,
+            version,
+            survey,
+            begun: None,
+            list,
+            is_listing: false,
+            listed,
+        })
     }
 
     /// What its clients speak.
@@ -83,14 +100,15 @@ impl HolderLogin {
         self.product != Product::Postgres || self.version.major >= 14
     }
 
-    /// The sessions that the server has now, where it calls them otherwise than the kernel; waits
-    /// for the answer. None where the login may not see them.
+    /// The sessions that the server has now; waits for the answer. None where the login may not see
+    /// them.
     ///
     /// Errors: [`LabError::Target`] when the connection is lost, or does not answer.
     pub(crate) fn sessions(&mut self) -> Result<Vec<ServerSession>, LabError> {
         for sql in session_lists(self.product, self.version) {
             match first_words(&mut *self.admin, &self.target, sql)? {
                 Ok((QueryTable { columns, rows }, _)) => {
+                    self.list = Some(*sql);
                     return Ok(listed_sessions(SurveyAnswer { columns: &columns, rows: &rows }));
                 }
                 Err(failure) if is_lost(&failure) => {
@@ -117,6 +135,21 @@ impl HolderLogin {
         }
     }
 
+    /// Begins to ask for the sessions again, unless something is being asked.
+    pub(crate) fn begin_list(&mut self) {
+        if self.begun.is_none()
+            && let Some(sql) = self.list
+        {
+            (self.begun, self.is_listing) = (Some(now()), true);
+            self.admin.send(sql);
+        }
+    }
+
+    /// The list that has come since the last time, by [`go_on`](Self::go_on).
+    pub(crate) fn take_list(&mut self) -> Option<Vec<ServerSession>> {
+        self.listed.take()
+    }
+
     /// Goes on with the picture as far as that takes no more than a moment. Returns it when it is
     /// whole.
     ///
@@ -126,6 +159,11 @@ impl HolderLogin {
         while self.begun.is_some()
             && let Some(answer) = self.admin.answer_by(until)
         {
+            if std::mem::take(&mut self.is_listing) {
+                self.begun = None;
+                self.take_sessions(answer)?;
+                break;
+            }
             self.take(answer)?;
             match self.survey.next_statement() {
                 Some(sql) => self.admin.send(&sql),
@@ -136,6 +174,23 @@ impl HolderLogin {
             }
         }
         Ok(None)
+    }
+
+    /// Whoever may not see them any more is not asked again for them.
+    fn take_sessions(
+        &mut self,
+        answer: Result<(QueryTable, u64), Box<DatabaseFailure>>,
+    ) -> Result<(), LabError> {
+        match answer {
+            Ok((QueryTable { columns, rows }, _)) => {
+                let answer = SurveyAnswer { columns: &columns, rows: &rows };
+                self.listed = Some(listed_sessions(answer));
+            }
+            Err(failure) if is_lost(&failure) => return Err(refused(&self.target, &failure)),
+            Err(failure) if PASSING.contains(&failure.class) => {}
+            Err(_) => (self.list, self.listed) = (None, Some(Vec::new())),
+        }
+        Ok(())
     }
 
     fn take(

@@ -41,6 +41,7 @@ pub mod traced_files;
 pub mod traced_json;
 pub mod traced_ledger;
 pub mod traced_live;
+pub mod traced_prior;
 mod traced_since;
 pub mod traced_stacks;
 pub mod traced_totals;

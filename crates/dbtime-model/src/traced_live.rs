@@ -10,6 +10,9 @@ use std::borrow::Cow;
 pub struct LiveConnection {
     /// When that was seen.
     pub at: MonoNanos,
+    /// The server's process, which is not always the request's; `None`: of several servers it is
+    /// not known yet which one it is.
+    pub server: Option<u32>,
     /// The request that is under way, with its parts so far, and `at` for its end; or its last.
     pub request: TracedRequest,
     /// Which of the two it is, and what it does now.

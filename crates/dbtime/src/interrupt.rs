@@ -4,10 +4,17 @@ use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// What comes so soon after the first signal is the same wish: `timeout` signals its child and then
 /// the whole process group, to which the child belongs.
 const SAME_SIGNAL_WINDOW: Nanos = Nanos::from_millis(500);
+
+/// So long a terminal may take nothing before a signal ends whoever has it to itself at once.
+const STUCK_WINDOW: Nanos = Nanos::from_millis(700);
+
+/// How often it is looked at meanwhile.
+const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// What a signal means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,16 +115,43 @@ pub(crate) fn end_by_first() {
 }
 
 /// What signals set for a command that has the screen to itself: it says nothing, and ends what it
-/// does.
+/// does. Where it cannot, for its terminal takes nothing, the first signal ends it at once.
 pub(crate) fn quietly() -> Arc<RunStop> {
     let stop = Arc::new(RunStop::default());
     let signalled = Arc::clone(&stop);
+    let mut first = None;
     // Without it a signal would leave the screen as it is.
-    let set = ctrlc::set_handler(move || signalled.at(now()));
+    let set = ctrlc::set_handler(move || {
+        let is_over = match StopRequest::of(now(), first) {
+            StopRequest::EndEarly => {
+                first = Some(now());
+                signalled.at(now());
+                stands_still_for(STUCK_WINDOW)
+            }
+            StopRequest::Nothing => false,
+            StopRequest::EndAtOnce => true,
+        };
+        if is_over {
+            end_at_once(crate::exit::ProcessExit::Environment.code());
+        }
+    });
     if let Err(error) = set {
         crate::screen::note(&format!("dbtime: signals will leave the screen as it is: {error}"));
     }
     stop
+}
+
+/// Whether stdout takes nothing for so long: what is printed there waits for somebody who may never
+/// come.
+fn stands_still_for(length: Nanos) -> bool {
+    let begin = now();
+    while now() - begin < length {
+        if crate::screen::takes_output(std::io::stdout()) {
+            return false;
+        }
+        std::thread::sleep(LOOK_INTERVAL);
+    }
+    true
 }
 
 #[cfg(test)]

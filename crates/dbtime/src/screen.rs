@@ -2,9 +2,10 @@
 
 use dbtime_model::plain_text::plain_lines;
 use dbtime_report::terminal::{Charset, PageStyle};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -62,6 +63,31 @@ pub(crate) fn is_lost() -> bool {
     LOST.get().is_some()
 }
 
+/// Notes where stdout has lost whoever read it: a pipe or a terminal that is closed. Somebody who
+/// prints next to nothing would learn of it late.
+pub(crate) fn look_after_reader() {
+    let stdout = io::stdout();
+    if events_of(stdout.as_fd(), PollFlags::empty()).intersects(PollFlags::ERR | PollFlags::HUP) {
+        // The first reason is the one that counts.
+        let _ = LOST.set(io::ErrorKind::BrokenPipe.into());
+    }
+}
+
+/// Whether a stream can be written to now. A terminal that somebody has stopped cannot, nor can a
+/// pipe that is full.
+pub(crate) fn takes_output(stream: impl AsFd) -> bool {
+    !events_of(stream.as_fd(), PollFlags::OUT).is_empty()
+}
+
+/// What there is of these events in this instant, and whether the other end has gone.
+fn events_of(stream: BorrowedFd<'_>, events: PollFlags) -> PollFlags {
+    let mut ends = [PollFd::from_borrowed_fd(stream, events)];
+    match poll(&mut ends, Some(&Timespec::default())) {
+        Ok(1) => ends[0].revents(),
+        _ => PollFlags::empty(),
+    }
+}
+
 /// Why results are missing on stdout. A reader that has gone away (`| head`) misses nothing.
 pub(crate) fn loss() -> Option<&'static io::Error> {
     LOST.get().filter(|error| error.kind() != io::ErrorKind::BrokenPipe)
@@ -81,8 +107,12 @@ pub(crate) fn note(text: &str) {
     let _ = writeln!(err, "{erase}{}", plain_lines(text));
 }
 
-/// Prints a line of progress where it cannot be written over.
+/// Prints a line of progress where it cannot be written over. One that nobody takes is left out:
+/// the next one says more, and what is measured waits for none.
 pub(crate) fn progress(text: &str) {
+    if !takes_output(io::stderr()) {
+        return;
+    }
     note(&format!("progress: {}", charset().spelled(text)));
 }
 
@@ -97,8 +127,12 @@ pub(crate) fn style_beside() -> PageStyle {
     style_of(io::stderr().is_terminal(), columns_of(io::stderr()))
 }
 
-/// Replaces the present line on stderr, a terminal. What does not fit into the line is cut off.
+/// Replaces the present line on stderr, a terminal. What does not fit into the line is cut off. A
+/// terminal that stands still is left alone, as by [`progress`].
 pub(crate) fn status(text: &str) {
+    if !takes_output(io::stderr()) {
+        return;
+    }
     let mut err = io::stderr().lock();
     let columns = columns_of(&err).unwrap_or(usize::MAX);
     // The last column stays free: behind it some terminals begin a line.

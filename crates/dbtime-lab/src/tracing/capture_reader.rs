@@ -142,6 +142,7 @@ impl CaptureReader {
                 ReaderCommand::Connections => {
                     reply(stream, self.capture.connections().map_err(LabError::from))
                 }
+                ReaderCommand::Prior => reply(stream, self.capture.prior().map_err(LabError::from)),
                 ReaderCommand::Stacks => {
                     reply(stream, self.capture.stacks().map_err(LabError::from))
                 }

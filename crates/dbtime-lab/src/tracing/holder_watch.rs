@@ -1,6 +1,7 @@
 //! Who holds the locks that others wait for now: asked of the server, and of nobody while nobody
 //! waits.
 
+use super::prior_listing::PriorListing;
 use super::trace_session::TraceSession;
 use crate::error::LabError;
 use crate::holders::HolderLogin;
@@ -8,6 +9,7 @@ use dbtime_engines::server::secret::ServerSecret;
 use dbtime_machine::now;
 use dbtime_model::lock_picture::{LockPicture, ServerSession};
 use dbtime_model::traced_live::{ConnectionActivity, LiveConnection};
+use dbtime_model::traced_prior::PriorWork;
 use dbtime_model::{MonoNanos, Nanos, Part, WireProtocol};
 use dbtime_observe::trace::{FingerprintCache, TracedServer};
 use dbtime_sql::LexicalRules;
@@ -21,6 +23,10 @@ const REST_FACTOR: u64 = 5;
 
 /// An answer that has not come by then is noted.
 const LATE_AFTER: Nanos = Nanos::from_secs(2);
+
+/// How often a server is asked for its sessions while some are at what they were at before the
+/// watching began.
+const LIST_INTERVAL: Nanos = Nanos::from_secs(5);
 
 /// What the kernel knows of a connection.
 struct KernelSession {
@@ -70,6 +76,13 @@ pub struct HolderWatch {
     is_new: bool,
     /// Whether the server's silence was spoken of.
     is_late: bool,
+    /// The process of the server that was logged in to, where it is known which one that is.
+    server: Option<u32>,
+    protocol: Option<WireProtocol>,
+    /// What its sessions were at before the watching began.
+    prior: Option<PriorListing>,
+    /// When it is asked for them again.
+    list_due: MonoNanos,
 }
 
 impl HolderWatch {
@@ -94,6 +107,10 @@ impl HolderWatch {
             rests_until: now(),
             is_new: true,
             is_late: false,
+            server: None,
+            protocol: None,
+            prior: None,
+            list_due: now(),
         })
     }
 
@@ -105,18 +122,67 @@ impl HolderWatch {
     /// Nothing is watched any more.
     pub(super) fn list_sessions(&mut self, session: &mut TraceSession) -> Result<(), LabError> {
         let Some(login) = &mut self.login else { return Ok(()) };
-        let mut alike =
-            session.servers().iter().filter(|server| server.protocol == login.protocol());
+        let protocol = login.protocol();
+        self.protocol = Some(protocol);
+        let mut alike = session.servers().iter().filter(|server| server.protocol == protocol);
         let (Some(server), None) = (alike.next(), alike.next()) else { return Ok(()) };
         let (process, at) = (server.process, now());
+        self.server = Some(process);
         match login.sessions() {
-            Ok(sessions) => session.list_sessions(process, at, sessions),
+            Ok(sessions) => {
+                self.begin_prior(process, at, sessions.clone());
+                match protocol {
+                    WireProtocol::Mysql => session.list_sessions(process, at, sessions),
+                    // Its processes are its sessions.
+                    WireProtocol::Postgres => Ok(()),
+                }
+            }
             Err(error) => {
                 self.login = None;
                 self.lose(&error.to_string());
                 Ok(())
             }
         }
+    }
+
+    /// Notes what sessions are at as the watching begins.
+    fn begin_prior(&mut self, server: u32, at: MonoNanos, mut sessions: Vec<ServerSession>) {
+        self.show(&mut sessions);
+        self.prior = PriorListing::begin(server, at, sessions);
+        self.list_due = now() + LIST_INTERVAL;
+    }
+
+    /// Leaves of statements what may be shown.
+    fn show(&mut self, sessions: &mut [ServerSession]) {
+        if self.keeps_literals {
+            return;
+        }
+        let rules = LexicalRules::of_protocol(self.protocol);
+        for session in sessions {
+            let raw = session.statement.as_bytes();
+            session.statement = self.fingerprints.make(raw, &rules).to_string();
+        }
+    }
+
+    /// Has what the server lists of what its sessions were at before the watching began in the
+    /// place of what is guessed of it; without those of `connections`.
+    pub fn complete(&mut self, work: &mut PriorWork, connections: &[LiveConnection]) {
+        if self.login.is_some()
+            && let Some(prior) = &mut self.prior
+        {
+            prior.complete(work, now(), connections);
+        }
+    }
+
+    /// The process of the server that was logged in to; `None`: there is no login, or several
+    /// servers that it may be.
+    pub fn server(&self) -> Option<u32> {
+        self.server
+    }
+
+    /// What the server speaks that was logged in to.
+    pub fn protocol(&self) -> Option<WireProtocol> {
+        self.protocol
     }
 
     /// Whether there is a login, or was.
@@ -146,6 +212,11 @@ impl HolderWatch {
             self.due = now() + CHECK_INTERVAL;
             has_changed = self.consider(&mut login, &session.connections()?);
         }
+        let has_prior = self.prior.as_ref().is_some_and(|prior| !prior.is_over());
+        if has_prior && now() >= self.list_due {
+            self.list_due = now() + LIST_INTERVAL;
+            login.begin_list();
+        }
         let begun = login.begun();
         match login.go_on() {
             Ok(Some(mut picture)) => {
@@ -161,6 +232,17 @@ impl HolderWatch {
                 self.lose(&error.to_string());
                 return Ok(true);
             }
+        }
+        if let Some(mut sessions) = login.take_list() {
+            self.show(&mut sessions);
+            if std::mem::take(&mut self.is_late) {
+                // What was said of its silence, which is over.
+                self.notes.remove(0);
+            }
+            if let Some(prior) = &mut self.prior {
+                prior.update(begun.unwrap_or(now()), sessions);
+            }
+            has_changed = true;
         }
         self.login = Some(login);
         Ok(has_changed)
@@ -179,8 +261,8 @@ impl HolderWatch {
             let (id, thread) = (one.request.server_id(), one.request.thread);
             KernelSession { id, thread, text, at: one.at, lock_wait: one.lock_wait() }
         };
-        let protocol = login.protocol();
-        let of_it = connections.iter().filter(|one| one.request.protocol == protocol);
+        let (server, protocol) = (self.server, self.protocol);
+        let of_it = connections.iter().filter(|one| is_of(server, protocol, one));
         self.known = of_it.map(known).collect();
         if now() >= self.rests_until {
             login.begin();
@@ -261,6 +343,13 @@ fn number_threads(picture: &mut LockPicture, known: &[KernelSession]) {
         let own = known.iter().find(|one| one.id == Some(session.id));
         session.thread = own.map(|one| one.thread);
     }
+}
+
+/// Whether a connection is of this server, or of one that speaks so, as far as that is known.
+/// Numbers of sessions are a server's own.
+fn is_of(server: Option<u32>, protocol: Option<WireProtocol>, one: &LiveConnection) -> bool {
+    let is_same = |server: u32| one.server.is_none_or(|other| other == server);
+    server.is_none_or(is_same) && protocol.is_none_or(|known| known == one.request.protocol)
 }
 
 /// Who a session is: by the server's own number, or else by the thread that serves it.

@@ -14,6 +14,7 @@
 mod capture_reader;
 mod cost_limiter;
 mod holder_watch;
+mod prior_listing;
 mod reader_messages;
 mod reader_process;
 mod server_set;

@@ -75,6 +75,9 @@ pub(super) enum ReaderCommand {
     Totals,
     /// What each connection is at: `Vec<LiveConnection>`.
     Connections,
+    /// What sessions were at before the watching began, as far as it goes on: `PriorWork`. Behind
+    /// [`Connections`](Self::Connections), which have left that behind.
+    Prior,
     /// All stacks so far: `StackTable`.
     Stacks,
     /// The counts so far: `TraceLedger`.

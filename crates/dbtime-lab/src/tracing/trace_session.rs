@@ -13,6 +13,7 @@ use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::{TraceBegin, TraceEnd};
 use dbtime_model::traced_ledger::TraceLedger;
 use dbtime_model::traced_live::LiveConnection;
+use dbtime_model::traced_prior::PriorWork;
 use dbtime_model::traced_totals::TracedTotals;
 use dbtime_observe::trace::{
     BorrowedTerminal, HeldSignals, StackTable, TracedServer, confine, give_up_rights,
@@ -220,6 +221,15 @@ impl TraceSession {
     /// The kernel does not let it look.
     pub fn connections(&mut self) -> Result<Vec<LiveConnection>, LabError> {
         self.reader.call(&ReaderCommand::Connections)
+    }
+
+    /// What sessions were at before the watching began, as far as it goes on. To be called behind
+    /// [`connections`](Self::connections): who is among these has left that behind.
+    ///
+    /// # Errors
+    /// The helper has ended.
+    pub fn prior(&mut self) -> Result<PriorWork, LabError> {
+        self.reader.call(&ReaderCommand::Prior)
     }
 
     /// All stacks that requests have had so far.

@@ -1,8 +1,8 @@
-//! The sessions that a server has, by which connections from before the watching get their ids: the
-//! greeting with the id was sent before anybody looked.
+//! The sessions that a server has, with what they are at: connections from before the watching get
+//! their ids from it, for the greeting with the id was sent before anybody looked.
 
-use super::rows;
 use super::survey::SurveyAnswer;
+use super::{mysql, postgres, rows};
 use crate::counters::ServerVersion;
 use dbtime_model::Product;
 use dbtime_model::lock_picture::ServerSession;
@@ -10,34 +10,60 @@ use dbtime_model::lock_picture::ServerSession;
 /// Sessions that are read; further ones stay without ids.
 const MAX_SESSIONS: usize = 65_536;
 
-/// A thread says which connection it is only where each has its own.
-const OF_MARIADB: &str = "SELECT ID AS id, USER AS user, HOST AS address, DB AS `database`, \
-     IF(@@thread_handling = 'one-thread-per-connection', TID, NULL) AS thread \
-     FROM information_schema.PROCESSLIST WHERE COMMAND <> 'Daemon'";
-
-/// Clients' ports and sessions without performance_schema are in the older list alone.
-const OF_MYSQL: &str = "SELECT p.ID AS id, p.USER AS user, p.HOST AS address, p.DB AS `database`, \
-     IF(@@thread_handling = 'one-thread-per-connection', t.THREAD_OS_ID, NULL) AS thread \
-     FROM information_schema.PROCESSLIST p \
-     LEFT JOIN performance_schema.threads t ON t.PROCESSLIST_ID = p.ID \
-     WHERE p.COMMAND <> 'Daemon'";
-
-/// Without threads: clients by TCP are known by their ports.
-const BY_PORT: &str = "SELECT ID AS id, USER AS user, HOST AS address, DB AS `database`, \
-     NULL AS thread FROM information_schema.PROCESSLIST WHERE COMMAND <> 'Daemon'";
-
-/// What to ask a server for its sessions: the second where the first is refused. Nothing of
-/// PostgreSQL, whose processes are its sessions.
+/// What to ask a server for its sessions: the next where one is refused.
 pub fn session_lists(product: Product, version: ServerVersion) -> &'static [&'static str] {
     match product {
-        Product::Mariadb => &[OF_MARIADB, BY_PORT],
-        Product::Mysql if (version.major, version.minor) >= (5, 7) => &[OF_MYSQL, BY_PORT],
-        Product::Mysql => &[BY_PORT],
-        Product::Postgres | Product::Sqlite => &[],
+        Product::Mariadb => &[mysql::ALL_OF_MARIADB, mysql::THREADS_OF_MARIADB, mysql::ALL_BY_PORT],
+        Product::Mysql if (version.major, version.minor) >= (5, 7) => {
+            &[mysql::ALL_OF_MYSQL, mysql::THREADS_OF_MYSQL, mysql::ALL_BY_PORT]
+        }
+        Product::Mysql => &[mysql::ALL_BY_PORT],
+        Product::Postgres if version.major >= 10 => &[postgres::ALL_SESSIONS],
+        Product::Postgres => &[postgres::ALL_SESSIONS_BEFORE_10],
+        Product::Sqlite => &[],
     }
 }
 
 /// The sessions of an answer.
 pub fn listed_sessions(SurveyAnswer { columns, rows }: SurveyAnswer<'_>) -> Vec<ServerSession> {
-    rows::sessions(columns, rows, MAX_SESSIONS)
+    let mut sessions = rows::sessions(columns, rows, MAX_SESSIONS);
+    let hidden = sessions.iter_mut().filter(|one| one.statement == postgres::HIDDEN);
+    hidden.for_each(|one| one.statement.clear());
+    sessions
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_server_is_asked_for_what_its_sessions_are_at() {
+        let products = [
+            (Product::Mariadb, "10.11.6-MariaDB"),
+            (Product::Mysql, "8.0.36"),
+            (Product::Mysql, "5.6.10"),
+            (Product::Postgres, "15.18"),
+            (Product::Postgres, "9.6.24"),
+        ];
+        for (product, version) in products {
+            let version = ServerVersion::parse(version).expect("a version");
+            let lists = session_lists(product, version);
+            assert!(!lists.is_empty());
+            for sql in lists {
+                for column in ["id", "user", "address", "state", "in_state", "statement", "thread"]
+                {
+                    assert!(sql.contains(&format!(" AS {column}")), "{column} in {sql}");
+                }
+                assert!(!sql.contains("{ids}"), "{sql}");
+            }
+        }
+    }
+
+    #[test]
+    fn statements_that_a_login_may_not_see_are_none() {
+        let columns = ["id", "state", "statement"].map(str::to_owned);
+        let cells = ["7", "active", postgres::HIDDEN].map(|cell| Some(cell.to_owned()));
+        let listed = listed_sessions(SurveyAnswer { columns: &columns, rows: &[cells.to_vec()] });
+        assert_eq!((listed[0].id, listed[0].statement.as_str()), (7, ""));
+    }
 }

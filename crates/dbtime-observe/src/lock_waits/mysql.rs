@@ -134,22 +134,65 @@ const METADATA_UNKNOWN: LockSource = LockSource {
 
 /// What a session does; one that waits for its client in a transaction is the one to look at.
 macro_rules! sessions {
-    ($table:literal, $time:literal, $thread:literal, $transaction:literal, $joined:literal) => {
+    ($rests:literal, $which:literal, $time:literal, $thread:literal, $joined:literal,
+     transacting) => {
+        sessions!(
+            @ $rests, $which, $time, $thread, $joined,
+            "IF(t.trx_started IS NULL, 'idle', 'idle in transaction')",
+            "t.trx_state = 'LOCK WAIT'",
+            "TIMESTAMPDIFF(MICROSECOND, t.trx_started, NOW(6)) / 1000000",
+            " LEFT JOIN information_schema.INNODB_TRX t ON t.trx_mysql_thread_id = p.ID"
+        )
+    };
+    ($rests:literal, $which:literal, $time:literal, $thread:literal, $joined:literal, alone) => {
+        sessions!(
+            @ $rests, $which, $time, $thread, $joined,
+            "'idle'", "FALSE", "NULL", ""
+        )
+    };
+    (@ $rests:literal, $which:literal, $time:literal, $thread:literal, $joined:literal,
+     $resting:literal, $waits:literal, $open_for:literal, $transactions:literal) => {
         concat!(
-            "SELECT p.ID AS id, p.USER AS user, p.HOST AS address, p.DB AS `database`, ",
-            "IF(p.COMMAND = 'Sleep', IF(",
-            $transaction,
-            " IS NULL, 'idle', 'idle in transaction'), ",
-            "COALESCE(NULLIF(p.STATE, ''), p.COMMAND)) AS state, ",
+            "SELECT p.ID AS id, p.USER AS user, p.HOST AS address, p.DB AS `database`, IF(",
+            $rests,
+            ", ",
+            $resting,
+            ", IF(",
+            $waits,
+            ", 'Waiting for row lock', COALESCE(NULLIF(p.STATE, ''), p.COMMAND))) AS state, ",
             $time,
-            " AS in_state, TIMESTAMPDIFF(MICROSECOND, ",
-            $transaction,
-            ", NOW(6)) / 1000000 AS in_transaction, LEFT(p.INFO, 1000) AS statement, ",
+            " AS in_state, ",
+            $open_for,
+            " AS in_transaction, LEFT(p.INFO, 1000) AS statement, ",
             $thread,
-            " AS thread FROM ",
-            $table,
+            " AS thread FROM information_schema.PROCESSLIST p",
             $joined,
-            " WHERE p.ID IN ({ids})"
+            $transactions,
+            " WHERE ",
+            $which
+        )
+    };
+}
+
+/// The same of those that have to do with waits.
+macro_rules! some_sessions {
+    ($time:literal, $thread:literal, $joined:literal, $transacting:ident) => {
+        sessions!("p.COMMAND = 'Sleep'", "p.ID IN ({ids})", $time, $thread, $joined, $transacting)
+    };
+}
+
+/// The same of all. Who asks is idle, and so are those that send and take the log of changes, which
+/// never do anything else.
+macro_rules! all_sessions {
+    ($time:literal, $thread:literal, $joined:literal, $transacting:ident) => {
+        sessions!(
+            "p.COMMAND IN ('Sleep', 'Connect', 'Binlog Dump', 'Binlog Dump GTID', 'Slave_IO', \
+             'Slave_SQL', 'Slave_worker') OR p.USER = 'system user' OR p.ID = CONNECTION_ID()",
+            "p.COMMAND <> 'Daemon'",
+            $time,
+            $thread,
+            $joined,
+            $transacting
         )
     };
 }
@@ -157,31 +200,22 @@ macro_rules! sessions {
 const LIST: &str = "whose sessions these are is not known";
 
 /// Without INNODB_TRX, which a login may not be allowed to read.
-const SESSIONS_ALONE: &str =
-    sessions!("information_schema.PROCESSLIST p", "p.TIME", "NULL", "NULL", "");
+const SESSIONS_ALONE: &str = some_sessions!("p.TIME", "NULL", "", alone);
 
 const SESSIONS_OF_MARIADB: LockSource = LockSource {
     brings: RowKind::Sessions,
-    sql: sessions!(
-        "information_schema.PROCESSLIST p",
-        "p.TIME_MS / 1000",
-        "p.TID",
-        "t.trx_started",
-        " LEFT JOIN information_schema.INNODB_TRX t ON t.trx_mysql_thread_id = p.ID"
-    ),
+    sql: some_sessions!("p.TIME_MS / 1000", "p.TID", "", transacting),
     instead: Some(SESSIONS_ALONE),
     lacks: LIST,
 };
 
 const SESSIONS_OF_MYSQL: LockSource = LockSource {
     brings: RowKind::Sessions,
-    sql: sessions!(
-        "information_schema.PROCESSLIST p",
+    sql: some_sessions!(
         "p.TIME",
         "o.THREAD_OS_ID",
-        "t.trx_started",
-        " LEFT JOIN performance_schema.threads o ON o.PROCESSLIST_ID = p.ID \
-         LEFT JOIN information_schema.INNODB_TRX t ON t.trx_mysql_thread_id = p.ID"
+        " LEFT JOIN performance_schema.threads o ON o.PROCESSLIST_ID = p.ID",
+        transacting
     ),
     instead: Some(SESSIONS_ALONE),
     lacks: LIST,
@@ -190,16 +224,45 @@ const SESSIONS_OF_MYSQL: LockSource = LockSource {
 /// No word of threads, and INNODB_TRX from 5.5 on.
 const SESSIONS_BEFORE: LockSource = LockSource {
     brings: RowKind::Sessions,
-    sql: sessions!(
-        "information_schema.PROCESSLIST p",
-        "p.TIME",
-        "NULL",
-        "t.trx_started",
-        " LEFT JOIN information_schema.INNODB_TRX t ON t.trx_mysql_thread_id = p.ID"
-    ),
+    sql: some_sessions!("p.TIME", "NULL", "", transacting),
     instead: Some(SESSIONS_ALONE),
     lacks: LIST,
 };
+
+/// With their threads: one says which connection it is only where each has its own.
+pub(super) const ALL_OF_MARIADB: &str = all_sessions!(
+    "p.TIME_MS / 1000",
+    "IF(@@thread_handling = 'one-thread-per-connection', p.TID, NULL)",
+    "",
+    transacting
+);
+
+/// Clients' ports and sessions without performance_schema are in the older list alone.
+pub(super) const ALL_OF_MYSQL: &str = all_sessions!(
+    "p.TIME",
+    "IF(@@thread_handling = 'one-thread-per-connection', o.THREAD_OS_ID, NULL)",
+    " LEFT JOIN performance_schema.threads o ON o.PROCESSLIST_ID = p.ID",
+    transacting
+);
+
+/// Transactions take a privilege, which a login may lack.
+pub(super) const THREADS_OF_MARIADB: &str = all_sessions!(
+    "p.TIME_MS / 1000",
+    "IF(@@thread_handling = 'one-thread-per-connection', p.TID, NULL)",
+    "",
+    alone
+);
+
+/// Likewise.
+pub(super) const THREADS_OF_MYSQL: &str = all_sessions!(
+    "p.TIME",
+    "IF(@@thread_handling = 'one-thread-per-connection', o.THREAD_OS_ID, NULL)",
+    " LEFT JOIN performance_schema.threads o ON o.PROCESSLIST_ID = p.ID",
+    alone
+);
+
+/// Without threads: clients by TCP are known by their ports.
+pub(super) const ALL_BY_PORT: &str = all_sessions!("p.TIME", "NULL", "", alone);
 
 /// The last ones of sessions that do nothing: where performance_schema is off, it has none.
 const STATEMENTS: LockSource = LockSource {

@@ -71,21 +71,41 @@ const CLAIMS_BEFORE_14: &str =
 
 /// A holder without a session is a prepared transaction, which `pg_blocking_pids` has as 0.
 macro_rules! sessions {
-    ($user:literal) => {
+    ($user:literal, $state:literal, $which:literal) => {
         concat!(
             "SELECT a.pid AS id, ",
             $user,
             " AS user, CASE WHEN a.client_port = -1 THEN 'local' ",
             "ELSE host(a.client_addr) || ':' || a.client_port END AS address, ",
-            "a.datname AS database, a.state AS state, ",
+            "a.datname AS database, ",
+            $state,
+            " AS state, ",
             "extract(epoch FROM clock_timestamp() - a.state_change) AS in_state, ",
             "extract(epoch FROM clock_timestamp() - a.xact_start) AS in_transaction, ",
             "left(a.query, 1000) AS statement, a.pid AS thread ",
-            "FROM pg_stat_activity a WHERE a.pid IN ({ids})"
+            "FROM pg_stat_activity a WHERE ",
+            $which
         )
     };
 }
 
-const SESSIONS: &str = sessions!("coalesce(a.usename, a.backend_type)");
+const SESSIONS: &str =
+    sessions!("coalesce(a.usename, a.backend_type)", "a.state", "a.pid IN ({ids})");
 
-const SESSIONS_BEFORE_10: &str = sessions!("a.usename");
+const SESSIONS_BEFORE_10: &str = sessions!("a.usename", "a.state", "a.pid IN ({ids})");
+
+/// All sessions of clients.
+pub(super) const ALL_SESSIONS: &str = sessions!(
+    "a.usename",
+    "CASE WHEN a.state = 'active' AND a.wait_event_type = 'Lock' \
+     THEN 'Waiting for ' || a.wait_event ELSE a.state END",
+    "a.backend_type = 'client backend' AND a.pid <> pg_backend_pid()"
+);
+
+/// The same of those that know no other kinds.
+pub(super) const ALL_SESSIONS_BEFORE_10: &str = sessions!(
+    "a.usename",
+    "CASE WHEN a.state = 'active' AND a.wait_event_type = 'Lock' \
+     THEN 'Waiting for ' || a.wait_event ELSE a.state END",
+    "a.client_port IS NOT NULL AND a.pid <> pg_backend_pid()"
+);

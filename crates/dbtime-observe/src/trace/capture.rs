@@ -2,6 +2,7 @@
 //! case.
 
 mod figures;
+mod prior;
 mod servers;
 mod stacks;
 
@@ -19,6 +20,7 @@ use super::kernel::probe_sites::ProbeGroup;
 use super::kernel::refusal::kernel_error;
 use super::kernel::sampling::CpuSampling;
 use super::kernel::stream::{CaptureConfig, CaptureDepth};
+use super::prior::sessions::PriorSessions;
 use super::privilege::helper::HelperProcess;
 use super::privilege::{rights, sandbox};
 use super::probes::demand::DemandProbes;
@@ -33,6 +35,7 @@ use dbtime_model::traced_totals::TracedTotals;
 use dbtime_model::{MonoNanos, Nanos};
 use libbpf_rs::Object;
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::os::fd::BorrowedFd;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -93,6 +96,10 @@ pub struct Capture {
     sampling: Option<CpuSampling>,
     /// What the hit of a probe takes, once somebody wanted to know.
     trap: Option<Nanos>,
+    /// What is left of what sessions were at before the watching began.
+    prior: PriorSessions,
+    /// Where processes of servers have the address of what they wait for.
+    wait_variables: HashMap<u32, u64>,
 }
 
 /// What there is at the end.
@@ -159,6 +166,8 @@ impl Capture {
             last_close: Instant::now(),
             sampling: None,
             trap: None,
+            prior: PriorSessions::default(),
+            wait_variables: HashMap::new(),
         };
         // Their probes have to be there at the first request.
         for server in servers {
@@ -171,6 +180,10 @@ impl Capture {
         }
         capture.add_children(servers)?;
         capture.missed_before = capture.helper.missed_events()?;
+        if config.follows_unix {
+            // Of single ports' clients nobody knows which of a server's sessions they are.
+            capture.begin_prior(servers)?;
+        }
         (capture.since, capture.spent) = (now(), capture.own_cpu());
         capture.enter(CapturePhase::Watching)?;
         Ok(capture)

@@ -17,7 +17,7 @@
 //!
 //! From the ground up: `privilege` (rights, and the process that keeps them), `kernel` (programs,
 //! tables and records of the kernel's side), `postgres_files` and `probes` (what servers' files
-//! say), `decode` (from records to requests), `stacks` (names of functions). `servers` finds
+//! say), `prior` (what sessions were at before the watching), `decode` (from records to requests), `stacks` (names of functions). `servers` finds
 //! processes, `capture` holds it all.
 
 mod capture;
@@ -28,6 +28,7 @@ mod error;
 pub mod fuzzing;
 mod kernel;
 mod postgres_files;
+mod prior;
 mod privilege;
 mod probes;
 mod servers;

@@ -55,6 +55,11 @@ impl TracedServer {
     }
 
     fn has_clients(&self) -> Result<bool, ProcError> {
+        self.clients().map(|clients| !clients.is_empty())
+    }
+
+    /// Its sockets over which somebody is connected, as far as can be seen.
+    pub(super) fn clients(&self) -> Result<HashSet<u64>, ProcError> {
         let mut own = HashSet::new();
         for process in &self.processes {
             // Some of them have ended meanwhile.
@@ -66,13 +71,15 @@ impl TracedServer {
         let by_tcp = files
             .tcp()?
             .into_iter()
-            .chain(files.tcp6()?)
-            .any(|entry| entry.state == TcpState::Established && own.contains(&entry.inode));
-        let by_socket = files.unix()?.into_iter().any(|entry| {
-            let is_connected = entry.state == UnixState::CONNECTED && entry.path.is_some();
-            is_connected && own.contains(&entry.inode)
-        });
-        Ok(by_tcp || by_socket)
+            .chain(files.tcp6().unwrap_or_default())
+            .filter(|entry| entry.state == TcpState::Established)
+            .map(|entry| entry.inode);
+        let by_socket = files
+            .unix()?
+            .into_iter()
+            .filter(|entry| entry.state == UnixState::CONNECTED && entry.path.is_some())
+            .map(|entry| entry.inode);
+        Ok(by_tcp.chain(by_socket).filter(|socket| own.contains(socket)).collect())
     }
 }
 
@@ -311,6 +318,12 @@ fn program(process: &Process) -> Result<String, ProcError> {
     let program = program.file_name().unwrap_or_default().to_string_lossy();
     // What was replaced while it runs is still what it was.
     Ok(program.trim_end_matches(" (deleted)").to_owned())
+}
+
+/// Whether a process runs PostgreSQL, by the name of its program.
+pub(super) fn is_postgres(process: u32) -> bool {
+    let program = Process::new(process.cast_signed()).and_then(|process| program(&process));
+    program.is_ok_and(|name| WireProtocol::of_program(&name) == Some(WireProtocol::Postgres))
 }
 
 /// The processes that a process has started and that are still there.

@@ -23,8 +23,9 @@ pub(super) struct BlockerLink {
     depth: usize,
     /// `None`: a thread that served nobody, or nobody at all.
     connection: Option<u64>,
-    /// What the server calls it.
+    /// What the server calls it, and which one that is.
     server_id: Option<u64>,
+    server: Option<u32>,
     /// What it waited for the one above.
     waits: BlockerWaits,
     text: String,
@@ -40,8 +41,9 @@ struct BlockerWaits {
     /// The statement of the longest, and the one that it waited for.
     waiter: String,
     holder: String,
-    /// What the server calls both.
+    /// What the server calls both, and which one that is.
     ids: (Option<u64>, Option<u64>),
+    server: Option<u32>,
 }
 
 type BlockerEdges = BTreeMap<Option<u64>, BTreeMap<u64, BlockerWaits>>;
@@ -51,8 +53,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: &TopScene, state: &
     let links = links.iter().filter(|link| state.matches_filter(&[&link.text]));
     let columns = usize::from(area.width);
     let tree = if columns >= 100 { 30 } else { 18 };
-    let over = links.map(|link| BlockerRow::Line(text_of(link, tree)));
-    let (mut now, head) = (waiting::rows(scene, state), head(tree));
+    let line = |link: &BlockerLink| scene.server_column(link.server) + &text_of(link, tree);
+    let over = links.map(|link| BlockerRow::Line(line(link)));
+    let (mut now, head) = (waiting::rows(scene, state), scene.server_heading() + &head(tree));
     if now.is_empty() {
         return draw_rows(frame, area, state, &head, &over.collect::<Vec<_>>());
     }
@@ -151,9 +154,11 @@ pub(super) fn links(waits: &[LockWait]) -> Vec<BlockerLink> {
             let below = edges[holder].values().max_by_key(|waits| waits.longest);
             let text = below.map(|waits| waits.holder.clone()).unwrap_or_default();
             let server_id = below.and_then(|waits| waits.ids.1);
+            let server = below.and_then(|waits| waits.server);
             links.push(BlockerLink {
                 connection: *holder,
                 server_id,
+                server,
                 text,
                 ..BlockerLink::default()
             });
@@ -188,7 +193,8 @@ fn descend(
     below.sort_by_key(|(_, waits)| std::cmp::Reverse(waits.length));
     for (waiter, waits) in below {
         let (text, server_id, waits) = (waits.waiter.clone(), waits.ids.0, waits.clone());
-        links.push(BlockerLink { depth, connection: Some(*waiter), server_id, waits, text });
+        let (connection, server) = (Some(*waiter), waits.server);
+        links.push(BlockerLink { depth, connection, server_id, server, waits, text });
         descend(Some(*waiter), depth + 1, edges, seen, links);
     }
 }
@@ -207,6 +213,7 @@ fn edges(waits: &[LockWait]) -> BlockerEdges {
             sums.waiter.clone_from(&wait.waiter.statement);
             sums.holder = holder.map(|holder| holder.statement.clone()).unwrap_or_default();
             sums.ids = (wait.waiter.server_id, holder.and_then(|holder| holder.server_id));
+            sums.server = wait.server;
         }
     }
     edges
@@ -223,6 +230,7 @@ mod tests {
 
     fn wait(waiter: u64, holder: Option<u64>, millis: u64) -> LockWait {
         LockWait {
+            server: None,
             waiter: party(waiter, "UPDATE"),
             holder: holder.map(|holder| party(holder, "COMMIT")),
             lock: "row lock".to_owned(),

@@ -55,7 +55,7 @@ pub(super) fn draw(
         scene.slowest.iter().filter(|request| *request.text == *name).take(MAX_SLOW).collect();
     if !slow.is_empty() {
         lines.push(bold("The slowest of it that were kept"));
-        lines.extend(slow.into_iter().map(slow_line));
+        lines.extend(slow.into_iter().map(|request| slow_line(request, scene)));
     }
     frame.render_widget(Paragraph::new(lines), area);
 }
@@ -120,7 +120,7 @@ fn distribution(totals: &TraceTotals, columns: usize) -> Vec<Line<'static>> {
         .collect()
 }
 
-fn slow_line(request: &TracedRequest) -> Line<'static> {
+fn slow_line(request: &TracedRequest, scene: &TopScene) -> Line<'static> {
     let length = |part: Part| request.parts.duration(part);
     let mut parts: Vec<Part> =
         Part::TRACED.into_iter().filter(|part| length(*part).0 > 0).collect();
@@ -136,9 +136,10 @@ fn slow_line(request: &TracedRequest) -> Line<'static> {
         Some(format!("; {lock} of connection {name}"))
     });
     Line::raw(format!(
-        "  {}  connection {}: {}{}",
+        "  {}  connection {}{}: {}{}",
         right(&us(request.response().as_micros()), 8),
         connection_name(request.server_id(), request.connection),
+        scene.of_server(request),
         waits.join(", "),
         blocker.unwrap_or_default(),
     ))

@@ -3,7 +3,7 @@
 use super::bars::{legend, stacked};
 use super::scene::{Span, TopScene};
 use super::state::{SORTS, TopState, TopView, VIEWS};
-use super::{blockers, connections, detail, preemptors, statements};
+use super::{blockers, connections, detail, preemptors, prior, statements};
 use crate::format::{count, counted, fit, if_any, rate, us, width};
 use dbtime_model::traced_live::LiveConnection;
 use ratatui::Frame;
@@ -37,19 +37,21 @@ pub fn draw(frame: &mut Frame<'_>, scene: &TopScene, state: &mut TopState) {
 
 fn header(frame: &mut Frame<'_>, area: Rect, scene: &TopScene, span: &Span, state: &TopState) {
     let columns = usize::from(area.width);
-    let title = format!("{}   {}", scene.servers.join(", "), scene.clock);
+    let servers: Vec<&str> = scene.servers.iter().map(|server| server.name.as_str()).collect();
+    let title = format!("{}   {}", servers.join(", "), scene.clock);
     let all = &span.all;
     let per_second = all.count as f64 / span.length.as_secs().max(1e-9);
     let at_work = scene.connections.iter().filter(|one| one.is_at_work()).count() as u64;
     let seconds = span.length.as_secs();
     let when = if state.is_whole { "since the start" } else { "lately" };
     let figures = format!(
-        "{when} {seconds:.1} s: {}/s  mean {}  p99 {}  {}  {} busy",
+        "{when} {seconds:.1} s: {}/s  mean {}  p99 {}  {}  {} busy{}",
         rate(per_second),
         if_any(all.mean(), |mean| us(mean.as_micros())),
         if_any(all.quantile(0.99), |p99| us(p99.as_micros())),
         counted(all.errors, "error"),
         count(at_work),
+        prior::busy(&scene.prior),
     );
     let bar = stacked(&all.parts, all.response, columns, state.in_color);
     let trouble = trouble(scene);
@@ -67,11 +69,20 @@ fn header(frame: &mut Frame<'_>, area: Rect, scene: &TopScene, span: &Span, stat
     rates(frame, area, scene, width(&figures));
 }
 
-/// How many wait for locks, and how long the longest of them has.
+/// How many wait for locks, and how long the longest of them has, as far as that is known.
 fn locked(scene: &TopScene) -> String {
     let waits = || scene.connections.iter().filter_map(LiveConnection::lock_wait);
-    let Some(longest) = waits().max() else { return String::new() };
-    format!(" {} locked for up to {} ", count(waits().count() as u64), us(longest.as_micros()))
+    let number = count(waits().count() as u64);
+    let longest = waits().max().map(|longest| us(longest.as_micros()));
+    match (longest, prior::waiting(scene).count() as u64) {
+        (None, 0) => String::new(),
+        (Some(longest), 0) => format!(" {number} locked for up to {longest} "),
+        (None, before) => format!(" {} locked from before dbtime looked ", count(before)),
+        (Some(longest), before) => format!(
+            " {number} locked for up to {longest}, {} from before dbtime looked ",
+            count(before)
+        ),
+    }
 }
 
 /// Which servers, and behind that what nobody is to miss, however narrow the screen.

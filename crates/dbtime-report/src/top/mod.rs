@@ -8,6 +8,7 @@ mod connections;
 mod detail;
 mod frame;
 mod preemptors;
+mod prior;
 mod rows;
 mod scene;
 mod state;
@@ -15,7 +16,8 @@ mod statements;
 mod waiting;
 
 pub use frame::draw;
-pub use scene::{LockParty, LockWait, LoginScene, Span, TopScene};
+pub use prior::prior_notes;
+pub use scene::{LockParty, LockWait, LoginScene, SceneServer, Span, TopScene};
 pub use state::{SortOrder, TopState, TopView, UserAction};
 
 #[cfg(test)]

@@ -8,6 +8,9 @@ use dbtime_model::traced::{
 use dbtime_model::traced_files::{FileName, FileWait};
 use dbtime_model::traced_ledger::TraceLedger;
 use dbtime_model::traced_live::{ConnectionActivity, LiveConnection};
+use dbtime_model::traced_prior::{
+    PriorActivity, PriorClients, PriorSession, PriorSource, PriorWork,
+};
 use dbtime_model::traced_totals::{Preemption, TraceTotals};
 use dbtime_model::{LogHistogram, MonoNanos, Nanos, Part, Parts, SparseCounts, WireProtocol};
 use proptest::prelude::*;
@@ -98,6 +101,10 @@ fn party(connection: u64, server_id: Option<u64>, statement: &str) -> LockParty 
     LockParty { connection, server_id, statement: statement.to_owned() }
 }
 
+fn server(process: u32, name: &str) -> SceneServer {
+    SceneServer { process, name: name.to_owned() }
+}
+
 fn scene() -> TopScene {
     let update = parts(&[(Part::Cpu, 20), (Part::Lock, 580)]);
     let select = parts(&[(Part::Cpu, 90), (Part::IoRead, 9)]);
@@ -116,12 +123,13 @@ fn scene() -> TopScene {
     let at = MonoNanos(1_212 * MS);
     let live = |connection, text: &str, activity| LiveConnection {
         at,
+        server: Some(4711),
         request: request(connection, text),
         activity,
     };
     TopScene {
         clock: "2026-11-22 05:00:00".to_owned(),
-        servers: vec!["mariadbd 4711 :3306".to_owned()],
+        servers: vec![server(4711, "mariadbd 4711 :3306")],
         whole: span.clone(),
         lately: span,
         rates: (0..200).map(|n| 4000 + n % 7 * 100).collect(),
@@ -130,7 +138,10 @@ fn scene() -> TopScene {
             live(2, "UPDATE t SET n = n + ?", ConnectionActivity::Waiting("row lock".into())),
             live(3, "SELECT\n\tc\u{1b}[31m", ConnectionActivity::In(Part::Cpu)),
         ],
+        prior: PriorWork::default(),
+        watched_for: Nanos(5_200 * MS),
         lock_waits: vec![LockWait {
+            server: Some(4711),
             waiter: party(2, Some(4711), "UPDATE t SET n = n + ?"),
             holder: Some(party(1, None, "COMMIT")),
             lock: "row lock".to_owned(),
@@ -236,7 +247,8 @@ fn a_login_names_who_holds_what_others_wait_for() {
     let mut state = TopState { view: TopView::Blockers, ..TopState::default() };
     let mut scene = scene();
     let notes = vec!["who holds metadata locks is not known".to_owned()];
-    scene.login = LoginScene { is_there: true, picture: Some(picture()), notes };
+    let picture = Some(picture());
+    scene.login = LoginScene { is_there: true, picture, notes, ..LoginScene::default() };
     let mut terminal = Terminal::new(TestBackend::new(80, 24)).expect("a screen");
     terminal.draw(|frame| draw(frame, &scene, &mut state)).expect("drawn");
     insta::assert_snapshot!("blockers_login_80", terminal.backend());
@@ -249,6 +261,99 @@ fn a_login_names_who_holds_what_others_wait_for() {
     terminal.draw(|frame| draw(frame, &scene, &mut state)).expect("drawn");
     let screen = terminal.backend().to_string();
     assert!(screen.contains("nobody waits for long"), "{screen}");
+}
+
+fn shown(scene: &TopScene, state: &mut TopState, columns: u16) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(columns, 24)).expect("a screen");
+    terminal.draw(|frame| draw(frame, scene, state)).expect("drawn");
+    terminal.backend().to_string()
+}
+
+/// A session of a PostgreSQL that is at something from before.
+fn prior(id: u64, activity: PriorActivity) -> PriorSession {
+    PriorSession {
+        server: 5000,
+        thread: Some(id as u32),
+        id,
+        user: "app".to_owned(),
+        database: "shop".to_owned(),
+        activity,
+        length: None,
+        statement: String::new(),
+        source: PriorSource::Title,
+    }
+}
+
+#[test]
+fn what_goes_on_from_before_has_rows_and_is_counted() {
+    let mut scene = scene();
+    scene.servers.push(server(5000, "postgres 5000 :5432"));
+    let listed = PriorSession {
+        length: Some(Nanos(90_000 * MS)),
+        statement: "DELETE\u{1b}[2J FROM t".to_owned(),
+        source: PriorSource::List,
+        ..prior(6482, PriorActivity::AtWork("active".to_owned()))
+    };
+    scene.prior = PriorWork {
+        sessions: vec![
+            prior(12, PriorActivity::Waiting("transactionid".into())),
+            prior(13, PriorActivity::InTransaction),
+            prior(14, PriorActivity::AtWork("ALTER TABLE".to_owned())),
+            listed,
+        ],
+        clients: vec![PriorClients { server: 4711, connected: 9, at_work: Some(3) }],
+    };
+    let mut state = TopState { view: TopView::Connections, ..TopState::default() };
+    let screen = shown(&scene, &mut state, 200);
+    for text in [
+        "2 busy + up to 6 from before",
+        "1 locked for up to 210 ms, 1 from before dbtime looked",
+        "   5000      12 app",
+        ">5.20 s",
+        "idle in trans",
+        "(before dbtime looked) ALTER TABLE, by its title; its text was not seen",
+        "90.0 s",
+        "(before dbtime looked) DELETE",
+        "mariadbd 4711 :3306: up to 3 of 9 clients",
+    ] {
+        assert!(screen.contains(text), "{text}: {screen}");
+    }
+    assert!(!screen.contains('\u{1b}'), "{screen}");
+    state.view = TopView::Blockers;
+    let screen = shown(&scene, &mut state, 200);
+    assert!(screen.contains(" Server Connection"), "{screen}");
+    assert!(screen.contains("   4711 └ connection 4711"), "{screen}");
+    assert!(screen.contains("Now: 2 wait for locks; --login URL"), "{screen}");
+    assert!(screen.contains("12") && screen.contains("transactionid"), "{screen}");
+}
+
+#[test]
+fn a_login_knows_the_sessions_of_its_own_server_alone() {
+    let mut scene = scene();
+    // It has the number, and the thread, of one that waits elsewhere.
+    scene.connections[1].server = Some(5000);
+    let (picture, is_there) = (Some(picture()), true);
+    let login = LoginScene { is_there, picture, server: Some(4711), ..LoginScene::default() };
+    let mut state = TopState { view: TopView::Blockers, ..TopState::default() };
+    let screen = shown(&TopScene { login, ..scene }, &mut state, 100);
+    assert_eq!(screen.matches("Now: 1 waits for locks").count(), 2, "{screen}");
+}
+
+#[test]
+fn the_first_line_counts_those_that_the_tree_of_a_login_has() {
+    let from_before = |id| {
+        let waiting = PriorActivity::Waiting("row lock".into());
+        PriorSession { server: 4711, source: PriorSource::List, ..prior(id, waiting) }
+    };
+    let prior = PriorWork { sessions: vec![from_before(2)], clients: Vec::new() };
+    let (picture, is_there) = (Some(picture()), true);
+    let login = LoginScene { is_there, picture, server: Some(4711), ..LoginScene::default() };
+    let scene = TopScene { login, prior, connections: Vec::new(), ..scene() };
+    let mut state = TopState { view: TopView::Blockers, ..TopState::default() };
+    let screen = shown(&scene, &mut state, 100);
+    assert!(screen.contains(" 1 locked from before dbtime looked "), "{screen}");
+    assert!(screen.contains("0 busy + 1 from before"), "{screen}");
+    assert_eq!(screen.matches("Now: 1 waits for locks").count(), 1, "{screen}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! sees it, which knows no holder before it lets go.
 
 use super::blockers::BlockerRow;
+use super::prior;
 use super::rows::{left, one_line, right};
 use super::scene::TopScene;
 use super::state::TopState;
@@ -10,6 +11,7 @@ use crate::lock_tree::{lock_summary, lock_tree};
 use crate::terminal::connection_name;
 use dbtime_model::lock_picture::ServerSession;
 use dbtime_model::traced_live::{ConnectionActivity, LiveConnection};
+use dbtime_model::traced_prior::PriorSession;
 use std::cmp::Reverse;
 
 /// Lines of a tree, and of those that nobody holds up as far as is known.
@@ -27,10 +29,20 @@ pub(super) fn rows(scene: &TopScene, state: &TopState) -> Vec<BlockerRow> {
         );
     }
     let others = others(scene);
-    if !others.is_empty() {
-        rows.push(BlockerRow::Heading(head(scene, others.len())));
-        rows.extend(others.into_iter().map(line).filter(matches).map(BlockerRow::Line));
+    let prior = prior::waiting(scene).filter(|one| !prior::is_pictured(one, login));
+    let prior: Vec<&PriorSession> = prior.collect();
+    if !others.is_empty() || !prior.is_empty() {
+        rows.push(BlockerRow::Heading(head(scene, others.len() + prior.len())));
+        let prior = prior.into_iter().take(MAX_LINES).map(|one| prior_line(one, scene));
+        let lines = prior.chain(others.into_iter().map(|one| line(one, scene)));
+        rows.extend(lines.filter(matches).map(BlockerRow::Line));
     }
+    let clients = scene.prior.clients.iter().filter(|clients| clients.at_work != Some(0));
+    let clients: Vec<String> = clients.map(|one| prior::clients(scene, one)).collect();
+    if rows.is_empty() && !clients.is_empty() {
+        rows.push(BlockerRow::Heading("Now: who waits is not known of all".to_owned()));
+    }
+    rows.extend(clients.into_iter().filter(matches).map(BlockerRow::Line));
     let notes = login.notes.iter().map(|note| one_line(note));
     if rows.is_empty() && !login.notes.is_empty() {
         rows.push(BlockerRow::Heading("Now: nobody waits for long".to_owned()));
@@ -50,8 +62,8 @@ fn others(scene: &TopScene) -> Vec<&LiveConnection> {
     // Without a word of threads nobody knows who is who: the picture has them all.
     let is_vague = sessions.iter().all(|session| session.thread.is_none());
     let is_vague = scene.login.picture.is_some() && is_vague;
-    let is_other =
-        |one: &&LiveConnection| !is_vague && !sessions.iter().any(|session| is_same(one, session));
+    let is_known = |one: &LiveConnection| is_vague || sessions.iter().any(|s| is_same(one, s));
+    let is_other = |one: &&LiveConnection| !scene.login.is_of_it(one) || !is_known(one);
     let waiting = scene.connections.iter().filter(|one| one.waits_for_lock());
     let mut others: Vec<&LiveConnection> = waiting.filter(is_other).collect();
     others.sort_by_key(|one| Reverse(one.lock_wait()));
@@ -68,7 +80,18 @@ fn head(scene: &TopScene, number: usize) -> String {
     format!("Now: {} {verb} for locks{hint}", count(number as u64))
 }
 
-fn line(one: &LiveConnection) -> String {
+fn prior_line(one: &PriorSession, scene: &TopScene) -> String {
+    format!(
+        "{}{} {} {} {}",
+        scene.server_column(Some(one.server)),
+        left(&one.id.to_string(), 17),
+        right(&prior::length(one, scene.watched_for), 8),
+        left(&prior::doing(one), 15),
+        prior::statement(one),
+    )
+}
+
+fn line(one: &LiveConnection, scene: &TopScene) -> String {
     let lock = match &one.activity {
         ConnectionActivity::Waiting(lock) => lock.to_string(),
         _ => "lock".to_owned(),
@@ -76,7 +99,8 @@ fn line(one: &LiveConnection) -> String {
     let waited = one.lock_wait().unwrap_or_default();
     let name = connection_name(one.request.server_id(), one.request.connection);
     format!(
-        "{} {} {} {}",
+        "{}{} {} {} {}",
+        scene.server_column(one.server),
         left(&name, 17),
         right(&us(waited.as_micros()), 8),
         left(&one_line(&lock), 15),

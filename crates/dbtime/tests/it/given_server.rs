@@ -1,6 +1,6 @@
 //! A server that runs while several commands use it, and can be treated badly.
 
-use crate::sandbox::DISK;
+use crate::sandbox::{DISK, PATIENCE};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_engines::socket::{ExchangeBound, QueryTable};
 use dbtime_lab::servers::{PrivateServer, ServerRequest};
@@ -8,6 +8,7 @@ use dbtime_model::{Nanos, Product};
 use std::fmt::Display;
 #[cfg(feature = "versions")]
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// Servers of these products are installed wherever the tests run.
 pub(crate) const PRODUCTS: [Product; 2] = [Product::Mariadb, Product::Postgres];
@@ -112,6 +113,19 @@ impl GivenServer {
     /// Executes a statement in the database `d`; returns its rows.
     pub(crate) fn sql(&self, sql: &str) -> QueryTable {
         self.sql_in(Some("d"), sql)
+    }
+
+    /// Waits until so many of its sessions wait for locks, as it says itself.
+    pub(crate) fn until_waiting(&self, number: usize) {
+        let sql = match self.product {
+            Product::Postgres => "SELECT count(*) FROM pg_locks WHERE NOT granted",
+            _ => "SELECT count(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'",
+        };
+        let begun = Instant::now();
+        while self.sql(sql).rows[0][0].as_deref() != Some(&*number.to_string()) {
+            assert!(begun.elapsed() < PATIENCE, "not {number} wait for locks");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     fn sql_in(&self, database: Option<&str>, sql: &str) -> QueryTable {

@@ -1,7 +1,9 @@
 //! `dbtime top`, in a terminal of its own.
 
+mod closing;
 mod grid;
 mod holders;
+mod prior;
 
 use crate::given_server::GivenServer;
 use crate::raw_client::RawClient;
@@ -22,6 +24,20 @@ use std::time::{Duration, Instant};
 const LEAVES_SCREEN: &str = "\x1b[?1049l";
 
 const SHOWS_CURSOR: &str = "\x1b[?25h";
+
+/// Both ends of a terminal. What runs in it has the second alone: else it would never close.
+fn terminal() -> (OwnedFd, File) {
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    let terminal = openpt(flags).expect("a terminal");
+    grantpt(&terminal).expect("granted");
+    unlockpt(&terminal).expect("unlocked");
+    let name = ptsname(&terminal, Vec::new()).expect("a name");
+    let own = File::options().read(true).write(true).open(name.to_str().expect("text"));
+    let own = own.expect("its other end");
+    let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(&own, size).expect("a size");
+    (terminal, own)
+}
 
 /// A terminal, what runs in it, and what it was told so far.
 struct Screen {
@@ -64,15 +80,7 @@ impl Screen {
 
     /// Starts it.
     fn of(mut command: Command) -> Option<Self> {
-        let terminal: OwnedFd =
-            openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
-        grantpt(&terminal).expect("granted");
-        unlockpt(&terminal).expect("unlocked");
-        let name = ptsname(&terminal, Vec::new()).expect("a name");
-        let own = File::options().read(true).write(true).open(name.to_str().expect("text"));
-        let own = own.expect("its other end");
-        let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
-        tcsetwinsize(&own, size).expect("a size");
+        let (terminal, own) = terminal();
         let copy = || Stdio::from(own.try_clone().expect("a copy"));
         let child = command.stdin(copy()).stdout(copy()).stderr(copy()).spawn().expect("it starts");
         let keys = File::from(terminal);

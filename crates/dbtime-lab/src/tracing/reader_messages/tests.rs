@@ -133,6 +133,7 @@ fn the_seeds_for_fuzzing_are_messages() {
 fn connections_and_sums_arrive_as_they_were() {
     let live = vec![LiveConnection {
         at: MonoNanos(5),
+        server: Some(4711),
         request: request(),
         activity: ConnectionActivity::Waiting("transactionid".into()),
     }];

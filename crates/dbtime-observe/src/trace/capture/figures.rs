@@ -83,6 +83,7 @@ impl Capture {
             let mut open = |server, catalog| self.helper.catalog(server, catalog);
             naming.name_files(request, &mut open);
         }
+        self.prior.see(&found);
         Ok(found)
     }
 

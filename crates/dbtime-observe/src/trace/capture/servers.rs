@@ -76,12 +76,15 @@ impl Capture {
             self.decoder.borrow_mut().naming.add(server.process, known.tranches.clone());
         }
         name(&self.object, server, &known)?;
+        self.wait_variables.insert(server.process, known.wait_event);
         Ok(known.has_tls_probes)
     }
 
     /// Forgets a server that has ended.
     pub fn forget(&mut self, server: &TracedServer) {
         self.decoder.borrow_mut().naming.forget(server.process);
+        self.prior.forget(server.process);
+        self.wait_variables.remove(&server.process);
         if let Ok(servers) = map(&self.object, "servers") {
             for process in &server.processes {
                 // Some have been forgotten as they ended.

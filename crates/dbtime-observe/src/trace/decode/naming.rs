@@ -38,9 +38,22 @@ impl ServerNaming {
     pub(crate) fn lock(&mut self, raw: &RawRequest<'_>, wait: u32) -> Option<Cow<'static, str>> {
         let server = match raw.protocol {
             WireProtocol::Mysql => None,
-            WireProtocol::Postgres => self.origins.server(raw.record.connection, raw.record.tgid),
+            WireProtocol::Postgres => self.server(raw),
         };
         self.locks.lock(server, wait)
+    }
+
+    /// The server of a request's connection; `None`: that is not known, or not yet.
+    pub(crate) fn server(&mut self, raw: &RawRequest<'_>) -> Option<u32> {
+        match raw.protocol {
+            WireProtocol::Mysql => Some(raw.record.tgid),
+            WireProtocol::Postgres => self.origins.server(raw.record.connection, raw.record.tgid),
+        }
+    }
+
+    /// What a server calls what one of its sessions waits for, where it is a lock.
+    pub(crate) fn lock_of(&self, server: u32, wait: u32) -> Option<Cow<'static, str>> {
+        self.locks.lock(Some(server), wait)
     }
 
     /// Names the files that a request has waited for.

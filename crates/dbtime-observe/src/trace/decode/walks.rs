@@ -27,6 +27,7 @@ pub(crate) fn connections(
         sessions.identify(&raw, true);
         found.push(LiveConnection {
             at: MonoNanos(snapshot.now),
+            server: naming.server(&raw),
             activity: activity(&snapshot, || naming.lock(&raw, snapshot.wait)),
             request: sessions.decode_unfinished(&raw),
         });

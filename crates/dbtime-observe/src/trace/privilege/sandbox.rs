@@ -69,14 +69,16 @@ const CALLS: &[c_long] = &[
 /// what the table is.
 const TABLE_COMMANDS: [u64; 6] = [1, 2, 3, 4, 21, 15];
 
-/// Terminals' settings and size, and files that do not wait; to type into a terminal is not here.
-pub(super) const TERMINAL_COMMANDS: [u64; 7] = [
+/// Terminals' settings and size, who has them, and files that do not wait; to type into a terminal
+/// is not here.
+pub(super) const TERMINAL_COMMANDS: [u64; 8] = [
     libc::TCGETS,
     libc::TCSETS,
     libc::TCSETSW,
     libc::TCGETS2,
     libc::TCSETS2,
     libc::TIOCGWINSZ,
+    libc::TIOCGPGRP,
     libc::FIONBIO,
 ];
 

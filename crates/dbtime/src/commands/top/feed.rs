@@ -4,11 +4,12 @@ use crate::exit::CommandFailure;
 use dbtime_lab::tracing::TraceSession;
 use dbtime_machine::now;
 use dbtime_model::traced::TracedRequest;
+use dbtime_model::traced_live::LiveConnection;
 use dbtime_model::traced_totals::{TraceTotals, TracedTotals};
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_model::{MonoNanos, Nanos, WireProtocol};
 use dbtime_report::terminal::by_fingerprint;
-use dbtime_report::top::{LockParty, LockWait, LoginScene, Span, TopScene};
-use std::collections::VecDeque;
+use dbtime_report::top::{LockParty, LockWait, LoginScene, SceneServer, Span, TopScene};
+use std::collections::{HashMap, VecDeque};
 
 /// Waits for locks that are kept, the latest.
 const MAX_WAITS: usize = 2000;
@@ -43,7 +44,7 @@ impl TraceSnapshot {
 
 pub(super) struct TopFeed {
     /// What they are called.
-    pub(super) servers: Vec<String>,
+    pub(super) servers: Vec<SceneServer>,
     first: TraceSnapshot,
     last: TraceSnapshot,
     rates: VecDeque<u64>,
@@ -102,18 +103,31 @@ impl TopFeed {
         self.rates.truncate(MAX_RATES - 1);
         self.rates.push_front(rate as u64);
         self.last = counted;
+        let connections = session.connections()?;
+        self.find_servers(&connections);
         Ok(TopScene {
             clock: session.clock(),
             servers: self.servers.clone(),
             lately,
             whole,
             rates: self.rates.iter().rev().copied().collect(),
-            connections: session.connections()?,
+            connections,
+            prior: session.prior()?,
+            watched_for: now() - session.since(),
             lock_waits: self.lock_waits.iter().cloned().collect(),
             login: LoginScene::default(),
             slowest: self.slowest.clone(),
             ledger: session.ledger()?,
         })
+    }
+
+    /// Finds out on which servers waits were, where requests do not say so.
+    fn find_servers(&mut self, connections: &[LiveConnection]) {
+        let server = |one: &LiveConnection| Some((one.request.connection, one.server?));
+        let servers: HashMap<u64, u32> = connections.iter().filter_map(server).collect();
+        for wait in self.lock_waits.iter_mut().filter(|wait| wait.server.is_none()) {
+            wait.server = servers.get(&wait.waiter.connection).copied();
+        }
     }
 }
 
@@ -122,6 +136,8 @@ fn lock_wait(request: &TracedRequest) -> Option<LockWait> {
     let blocker = request.blocker.as_ref()?;
     let statement = blocker.statement.as_deref().unwrap_or_default();
     Some(LockWait {
+        // A process of PostgreSQL's is not the server.
+        server: (request.protocol == WireProtocol::Mysql).then_some(request.process),
         waiter: LockParty {
             connection: request.connection,
             server_id: request.server_id(),

@@ -1,6 +1,8 @@
 //! `dbtime top`: where the time of running servers goes, as it goes.
 
 mod feed;
+mod keyboard;
+mod output;
 mod reader_stderr;
 mod terminal;
 
@@ -13,8 +15,10 @@ use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::trace::TracedServer;
 use dbtime_report::terminal::{cost_line, ledger_lines};
-use dbtime_report::top::{LoginScene, TopScene, TopState, UserAction};
+use dbtime_report::top::{LoginScene, SceneServer, TopScene, TopState, UserAction};
 use feed::TopFeed;
+use keyboard::TerminalInput;
+use output::TopOutput;
 use reader_stderr::ReaderStderr;
 use std::time::Duration;
 use terminal::TopTerminal;
@@ -41,6 +45,8 @@ pub(crate) fn run(args: &TopArgs) -> Result<ProcessExit, CommandFailure> {
         ..TraceOptions::default()
     };
     let login = args.login.options(args.raw_sql);
+    let output = TopOutput::open().map_err(CommandFailure::environment)?;
+    let last_words = output.clone();
     // It goes when the screen and the reader have gone.
     let stderr = ReaderStderr::new().map_err(CommandFailure::environment)?;
     let reader_stderr = stderr.for_reader().map_err(CommandFailure::environment)?;
@@ -59,13 +65,16 @@ pub(crate) fn run(args: &TopArgs) -> Result<ProcessExit, CommandFailure> {
         notes,
     };
     let ended = {
-        let mut terminal = TopTerminal::open(top.session.take_terminal())?;
+        let mut terminal = TopTerminal::open(output, top.session.take_terminal())?;
         top.session.confine()?;
         top.watch(&mut terminal, &stop)
     };
+    let finished = top.session.finish();
+    // Nothing is watched any more: what follows may wait for a terminal that stands still.
+    last_words.send_within(Duration::MAX);
     // While the screen was there, there was no room for them.
     top.notes.iter().for_each(|note| screen::note(note));
-    let TraceOutcome { end, reader, .. } = top.session.finish()?;
+    let TraceOutcome { end, reader, .. } = finished?;
     screen::result(&ledger_lines(&end.ledger));
     if let Some(cost) = end.cost {
         screen::result(&cost_line(&cost, end.ledger.ended, end.length));
@@ -75,15 +84,18 @@ pub(crate) fn run(args: &TopArgs) -> Result<ProcessExit, CommandFailure> {
 }
 
 /// A server as the screen's first line has room for it.
-fn short_name(server: &TracedServer) -> String {
-    let ports: String = server.ports.iter().map(|port| format!(" :{port}")).collect();
-    format!("{} {}{ports}", server.program, server.process)
+fn scene_server(server: &TracedServer) -> SceneServer {
+    let TracedServer { process, program, ports, .. } = server;
+    let ports: String = ports.iter().map(|port| format!(" :{port}")).collect();
+    SceneServer { process: *process, name: format!("{program} {process}{ports}") }
 }
 
 /// What a login has brought, as the screen has it.
 fn login_scene(holders: &HolderWatch) -> LoginScene {
     LoginScene {
         is_there: holders.has_login(),
+        server: holders.server(),
+        protocol: holders.protocol(),
         picture: holders.picture().cloned(),
         notes: holders.notes().to_vec(),
     }
@@ -110,7 +122,7 @@ impl TopScreen {
             let is_due = now() >= self.due;
             if is_due {
                 self.due = now() + self.every;
-                self.feed.servers = self.session.servers().iter().map(short_name).collect();
+                self.feed.servers = self.session.servers().iter().map(scene_server).collect();
                 self.count()?;
             }
             let has_found = self.holders.poll(&mut self.session)?;
@@ -118,7 +130,11 @@ impl TopScreen {
                 self.scene.login = login_scene(&self.holders);
             }
             let wait = Duration::from_nanos((self.due - now()).0).min(POLL_INTERVAL);
-            let action = terminal.key(wait)?.map(|key| self.state.key(key));
+            let action = match terminal.input(wait)? {
+                TerminalInput::Key(key) => Some(self.state.key(key)),
+                TerminalInput::Nothing => None,
+                TerminalInput::Gone => break,
+            };
             match action {
                 Some(UserAction::Quit) => break,
                 Some(UserAction::Restart) => self.restart()?,
@@ -141,7 +157,8 @@ impl TopScreen {
     }
 
     fn scene(&mut self) -> Result<TopScene, CommandFailure> {
-        let scene = self.feed.scene(&mut self.session)?;
+        let mut scene = self.feed.scene(&mut self.session)?;
+        self.holders.complete(&mut scene.prior, &scene.connections);
         Ok(TopScene { login: login_scene(&self.holders), ..scene })
     }
 

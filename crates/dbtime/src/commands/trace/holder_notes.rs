@@ -6,6 +6,8 @@ use crate::screen;
 use dbtime_lab::tracing::{HolderWatch, TraceSession};
 use dbtime_machine::now;
 use dbtime_model::lock_picture::LockPicture;
+use dbtime_model::traced_live::LiveConnection;
+use dbtime_model::traced_prior::PriorWork;
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_report::{lock_summary, lock_tree, one_line};
 
@@ -29,6 +31,11 @@ impl HolderNotes {
         let mut new = Self { holders, last: None, due: now(), notes: Vec::new() };
         new.show_notes();
         new
+    }
+
+    /// As [`HolderWatch::complete`].
+    pub(super) fn complete(&mut self, work: &mut PriorWork, connections: &[LiveConnection]) {
+        self.holders.complete(work, connections);
     }
 
     /// As [`HolderWatch::poll`]; prints what is new.

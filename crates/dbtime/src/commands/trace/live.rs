@@ -9,11 +9,15 @@ use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::tracing::{TraceOptions, TraceOutcome, TraceSession};
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
+use dbtime_report::top::prior_notes;
 use std::process::Stdio;
 use std::time::Duration;
 
 /// How often the stream is read.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Who has been at work for so long, since before the watching began, is spoken of.
+const PRIOR_AGE: Nanos = Nanos::from_secs(1);
 
 pub(super) fn run(args: &TraceArgs) -> Result<ProcessExit, CommandFailure> {
     let login = args.login.options(args.raw_sql);
@@ -29,6 +33,8 @@ pub(super) fn run(args: &TraceArgs) -> Result<ProcessExit, CommandFailure> {
     let mut watch = LiveWatch {
         view: TraceView::new(args, since),
         holders: HolderNotes::new(holders),
+        is_recorded: args.record.is_some(),
+        prior_due: Some(since + PRIOR_AGE),
         ticks: (args.summary && !args.json).then(|| LiveTicks::new(args.every, since)),
         session,
     };
@@ -74,12 +80,19 @@ struct LiveWatch<'a> {
     view: TraceView<'a>,
     ticks: Option<LiveTicks>,
     holders: HolderNotes,
+    /// Whether it is of use although nobody sees anything.
+    is_recorded: bool,
+    /// When it is said who was at work before; `None`: it was.
+    prior_due: Option<MonoNanos>,
 }
 
 impl LiveWatch<'_> {
     fn watch(&mut self, stop: &RunStop, end: Option<MonoNanos>) -> Result<(), CommandFailure> {
         while !stop.is_set() && end.is_none_or(|end| now() < end) && !self.view.is_done() {
             std::thread::sleep(POLL_INTERVAL);
+            if !self.is_recorded {
+                screen::look_after_reader();
+            }
             let progress = self.session.poll()?;
             self.view.show(&progress.requests)?;
             print_notes(&progress.notes);
@@ -87,10 +100,29 @@ impl LiveWatch<'_> {
                 ticks.print(&mut self.session)?;
             }
             self.holders.poll(&mut self.session)?;
+            self.note_prior()?;
             if self.session.is_over() {
                 stop.at(now());
             }
         }
+        Ok(())
+    }
+
+    /// Says who was at work before: of that there are no lines.
+    fn note_prior(&mut self) -> Result<(), CommandFailure> {
+        if self.prior_due.take_if(|due| now() >= *due).is_none() {
+            return Ok(());
+        }
+        let connections = self.session.connections()?;
+        let mut prior = self.session.prior()?;
+        self.holders.complete(&mut prior, &connections);
+        let servers = self.session.servers();
+        let name = |process: u32| {
+            let program = servers.iter().find(|server| server.process == process);
+            let program = program.map_or("server", |server| server.program.as_str());
+            format!("{program}, process {process}")
+        };
+        print_notes(&prior_notes(&prior, name));
         Ok(())
     }
 

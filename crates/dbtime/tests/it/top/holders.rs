@@ -8,13 +8,13 @@ const HOLD: &str = "UPDATE l SET n = 1 WHERE id = 1";
 const WAIT: &str = "UPDATE l SET n = 2 WHERE id = 1";
 
 /// Three that wait for one that does nothing.
-struct Planted {
+pub(super) struct Planted {
     holder: LockClient,
     waiters: [LockClient; 3],
 }
 
 impl Planted {
-    fn begin(product: Product, server: &GivenServer) -> Self {
+    pub(super) fn begin(product: Product, server: &GivenServer) -> Self {
         let client = || LockClient::connect(product, server);
         let mut holder = client();
         let table = "CREATE TABLE l (id INT PRIMARY KEY, n INT)";
@@ -27,7 +27,7 @@ impl Planted {
         Self { holder, waiters }
     }
 
-    fn end(mut self) {
+    pub(super) fn end(mut self) {
         self.holder.query("COMMIT");
         self.waiters.iter_mut().for_each(LockClient::answered);
     }

@@ -1,7 +1,8 @@
 //! Watching that begins and ends under load: for all programs at once.
 
 use super::*;
-use crate::given_server::PRODUCTS;
+use crate::given_server::{PRODUCTS, patient};
+use crate::lock_client::LockClient;
 use crate::running::Running;
 use crate::tls::Certificates;
 
@@ -103,4 +104,30 @@ fn nor_where_two_servers_are_watched_or_clients_go_flat_out() {
     let _ = traces_are_clean(&[one, other], STEADY, "")
         && traces_are_clean(&[one], FLAT_OUT, "--summary")
         && (!cfg!(feature = "long") || traces_are_clean(&[other], FLAT_OUT, "--summary"));
+}
+
+/// Whose request came before has no line until its next one.
+#[test]
+fn who_was_at_work_before_it_looked_is_spoken_of() {
+    for product in PRODUCTS {
+        let (sandbox, server) = (Sandbox::new(), GivenServer::start(product, patient(product)));
+        let [mut holder, mut waiter] = [(); 2].map(|()| LockClient::connect(product, &server));
+        let table = "CREATE TABLE l (id INT PRIMARY KEY, n INT)";
+        for sql in [table, "INSERT INTO l VALUES (1, 0)", "BEGIN", "UPDATE l SET n = 1"] {
+            holder.query(sql);
+        }
+        waiter.send("UPDATE l SET n = 2");
+        server.until_waiting(1);
+        let Some(mut tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+        let spoken = "at work before dbtime looked";
+        let spoken = if product == Product::Postgres { spoken } else { "before dbtime looked" };
+        let lines = lines_until(&mut tracer, spoken, PATIENCE);
+        let number = if product == Product::Postgres { ": 1 session" } else { ": up to 1 of 2" };
+        assert!(lines.last().is_some_and(|line| line.contains(number)), "{lines:?}");
+        holder.query("COMMIT");
+        waiter.answered();
+        // Its answer is to a request that nobody has seen.
+        let seen = tracer.end();
+        assert!(seen.requests.iter().all(|one| one["text"] != "UPDATE l SET n = 2"));
+    }
 }

@@ -53,6 +53,11 @@ pub(crate) enum HelperRequest {
     ProgramBase(u32),
     /// Opens a catalog of a server's. Response: nothing, or why not; beside it the file.
     Catalog(u32, CatalogFile),
+    /// Response: what these processes of PostgreSQL's are at, each of which has the address of what
+    /// it waits for at this place.
+    Backends(Vec<u32>, u64),
+    /// Response: which clients of a server of the other kind it waits for, if that can be seen.
+    ClientThreads(TracedServer),
     /// Response: which processes started these, as far as that can be seen, in their order.
     Parents(Vec<u32>),
 }

@@ -25,6 +25,7 @@ use crate::trace::kernel::probe_sites::{ProbeGroup, ProbeSites};
 use crate::trace::kernel::sampling::CpuSampling;
 use crate::trace::kernel::stream::CaptureConfig;
 use crate::trace::postgres_files::catalogs::CatalogFile;
+use crate::trace::prior::glimpse::{BackendGlimpse, ClientThreads, MAX_BACKENDS};
 use crate::trace::servers::{ServerFilter, TracedServer};
 use dbtime_model::Nanos;
 use messages::HelperRequest;
@@ -272,6 +273,36 @@ impl HelperProcess {
     /// The helper has ended.
     pub(crate) fn parents(&mut self, of: Vec<u32>) -> Result<Vec<Option<u32>>, TraceError> {
         self.request(&HelperRequest::Parents(of), &[]).map(|(parents, _)| parents)
+    }
+
+    /// What these processes of PostgreSQL's are at, in their order; `None`: it has ended.
+    ///
+    /// # Errors
+    /// The helper has ended.
+    pub(crate) fn backends(
+        &mut self,
+        processes: &[u32],
+        wait_variable: u64,
+    ) -> Result<Vec<Option<BackendGlimpse>>, TraceError> {
+        let mut seen = Vec::new();
+        for some in processes.chunks(MAX_BACKENDS) {
+            let request = HelperRequest::Backends(some.to_vec(), wait_variable);
+            let (more, _) = self.request::<Vec<Option<BackendGlimpse>>>(&request, &[])?;
+            seen.extend(more);
+        }
+        Ok(seen)
+    }
+
+    /// Which clients a server waits for that serves each by a thread; `None`: that cannot be seen.
+    ///
+    /// # Errors
+    /// The helper has ended.
+    pub(crate) fn client_threads(
+        &mut self,
+        server: &TracedServer,
+    ) -> Result<Option<ClientThreads>, TraceError> {
+        let request = HelperRequest::ClientThreads(server.clone());
+        self.request(&request, &[]).map(|(threads, _)| threads)
     }
 
     fn file(&mut self, request: &HelperRequest) -> Result<Option<File>, String> {

@@ -17,6 +17,7 @@ use crate::trace::kernel::probe_sites::{ProbeGroup, ProbeSites};
 use crate::trace::kernel::sampling::{CpuSampling, sample_cpus};
 use crate::trace::kernel::stream::CaptureConfig;
 use crate::trace::postgres_files::catalogs::open_catalog;
+use crate::trace::prior::glimpse::{backends, client_threads};
 use crate::trace::probes::tls::open_library;
 use crate::trace::probes::trap::trap_time;
 use crate::trace::probes::wait_event::program_base;
@@ -163,6 +164,10 @@ impl HelperState {
             HelperRequest::Catalog(server, catalog) => {
                 HelperResponse::file(open_catalog(server, catalog).map(Some))
             }
+            HelperRequest::Backends(processes, wait_variable) => {
+                HelperResponse::new(backends(&processes, wait_variable))
+            }
+            HelperRequest::ClientThreads(server) => HelperResponse::new(client_threads(&server)),
             HelperRequest::Parents(processes) => {
                 HelperResponse::new(processes.into_iter().map(parent).collect::<Vec<_>>())
             }
