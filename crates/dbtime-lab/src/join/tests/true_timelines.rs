@@ -130,24 +130,35 @@ impl ConnectionScript {
         let late = Nanos(delays.late.min(read - before));
         let exchange =
             StatementExchange { transaction, late, ..exchange(self.connection, sent, read) };
-        self.parts.add(Part::Wire, -late.signed());
         self.group.push(exchange);
         self.present = read;
     }
 
-    /// The last answer arrives: from there on it is the driver's, and no longer on its way.
+    /// The last answer arrives: from there on it is the driver's, and no longer on its way. What
+    /// the driver took for its lateness before an answer can have waited counts twice.
     fn arrive(&mut self, delays: &Delays) {
-        let Some(offset) = delays.arrival else { return };
-        let arrived = self.free.saturating_add_signed(offset);
-        let (Some(SideEvent::Served(request)), Some(exchange)) =
-            (self.requests.back_mut(), self.group.last())
-        else {
-            unreachable!("a request was served, and its answer read");
+        let Some(SideEvent::Served(request)) = self.requests.back_mut() else {
+            unreachable!("a request was served");
         };
-        request.answer_arrived = Some(MonoNanos(arrived));
-        let taking = exchange.read.0 as i64 - arrived as i64 - exchange.late.signed();
-        self.parts.add(Part::Client, taking);
-        self.parts.add(Part::Wire, -taking);
+        let (ended, read) = (self.free, self.present);
+        let arrived = delays.arrival.map(|offset| ended.saturating_add_signed(offset));
+        request.answer_arrived = arrived.map(MonoNanos);
+        let arrived = arrived.filter(|arrived| *arrived <= read);
+        let since = arrived.unwrap_or(ended);
+        let (mut late, mut waited) = (0, 0);
+        for exchange in &self.group {
+            let (until, length) = (exchange.read.0, exchange.late.0);
+            late += length;
+            waited += until.saturating_sub((until - length).max(since));
+        }
+        match arrived {
+            Some(arrived) => {
+                self.parts.add(Part::Client, (read - arrived - waited) as i64);
+                self.parts.add(Part::Wire, -((read - arrived) as i64));
+            }
+            None => self.parts.add(Part::Wire, -(waited as i64)),
+        }
+        self.parts.add(Part::Unexplained, waited as i64 - late as i64);
     }
 
     /// The wire of requests from `sent` on that arrived at the first of each pair and ended at the

@@ -10,7 +10,7 @@ use crate::join::JoinedTransaction;
 use crate::run_trace::TracedTables;
 use crate::workload_names::WorkloadNames;
 use dbtime_model::traced::TracedRequest;
-use dbtime_model::{MonoNanos, Nanos, Part, Recorder};
+use dbtime_model::{MonoNanos, Nanos, Recorder};
 
 /// Their parts, and whom and what they waited for.
 pub(super) struct TracedFigures {
@@ -63,14 +63,11 @@ impl TracedFigures {
     }
 
     /// The mean of what was seen of answers that waited for a driver without a CPU: of all
-    /// transactions, as the parts are, and no more than the part that it is of, which lag makes
-    /// less where it was noted for longer than an answer waited. Unit: microseconds of a
-    /// transaction.
+    /// transactions, as the parts are. Unit: microseconds of a transaction.
     pub(super) fn client_runq_us(&self) -> Option<f64> {
         let runq = self.client_runq?;
         let budget = self.recorder.budget();
-        let mean_ns = runq.0 as f64 / budget.count.max(1) as f64;
-        Some(mean_ns.min(budget.mean_ns(Part::Client).max(0.0)) / 1e3)
+        Some(runq.as_micros() / budget.count.max(1) as f64)
     }
 
     /// Splits the waits for locks whose holders have been seen by now.
