@@ -1,5 +1,6 @@
 //! The time budget of a run in `run.json`, and what stands beside it: files, lock holders.
 
+use super::measuring_cost::MeasuringCost;
 use super::values::SamplingOrigin;
 use crate::{Budget, Part, PartSet, Parts};
 use serde::{Deserialize, Serialize};
@@ -133,24 +134,6 @@ pub enum BudgetMethod {
     Probes,
     /// A tracer saw in the kernel what the server did.
     Traced,
-}
-
-/// What measuring the parts adds to a transaction of one client flat out, from slices of short
-/// loads before the run, with and without it in turn. With a tracer: while the server is watched,
-/// and while its programs in the kernel do nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct MeasuringCost {
-    /// The median difference of a pair, per transaction of one client flat out.
-    pub us: f64,
-    /// The smallest difference of a pair.
-    pub low_us: f64,
-    /// The largest.
-    pub high_us: f64,
-    /// What a transaction took without, in the median.
-    pub without_us: f64,
-    /// How many pairs.
-    pub pairs: u32,
 }
 
 /// Calls on one kind of file, over the whole window, all transactions.

@@ -18,6 +18,7 @@ mod folder;
 mod interval_log;
 mod layer;
 mod lock_chain;
+mod measuring_cost;
 mod primary_metric;
 mod resources;
 pub mod server_seconds;
@@ -31,9 +32,7 @@ mod trace;
 mod validity;
 mod values;
 
-pub use budget::{
-    BudgetBucket, BudgetInfo, BudgetLockHolder, BudgetMethod, BudgetUs, FileIo, MeasuringCost,
-};
+pub use budget::{BudgetBucket, BudgetInfo, BudgetLockHolder, BudgetMethod, BudgetUs, FileIo};
 pub use counters::{CounterUnit, CountersInfo, KeyCounterDelta};
 pub use cpu_holder::{BudgetCpuHolder, CpuHolderKind};
 pub use file_wait::{BudgetFileWait, WaitedFile};
@@ -45,6 +44,7 @@ pub use folder::{
 pub use interval_log::ResponseSecond;
 pub use layer::{BudgetLayer, LayerCell, LayerScope, Provenance, relate_layers};
 pub use lock_chain::{BudgetLockChain, ChainCause, MAX_CHAIN_DEPTH};
+pub use measuring_cost::{CostCertainty, MeasuringCost, ThroughputCost};
 pub use primary_metric::PrimaryMetric;
 pub use resources::{ClientInfo, NetworkUse, ServerInfo, ServerThreads};
 pub use server_seconds::{SampledCounter, ServerSecond};
