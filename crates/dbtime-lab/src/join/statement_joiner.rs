@@ -89,6 +89,13 @@ impl StatementJoiner {
         self.decide(driven);
     }
 
+    /// Whether the driver has used the connection of a request, as far as that is known by now.
+    pub fn drives(&mut self, request: &TracedRequest) -> bool {
+        let Some(key) = request.connection_key() else { return false };
+        let driven = self.relayed.key_of(key, request, &self.connections);
+        self.connections.get(&driven).is_some_and(ConnectionTimeline::is_drivers)
+    }
+
     /// Declares that both sides have handed over what was over before `at`: exchanges whose answers
     /// were read, and requests that had ended. Where the two sides come while they run, this bounds
     /// what is kept of connections that are closed or idle, or none of the driver's. An exchange

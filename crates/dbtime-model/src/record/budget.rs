@@ -163,6 +163,9 @@ pub struct BudgetLockHolder {
     /// Who held the lock: an operation and statement of the load, `pid 1234 (sqlite3)`, or, on a
     /// server, the statement of somebody else.
     pub holder: String,
+    /// The connection that held it, where that is none of the run's; `null` where it is, where it
+    /// is not known, and on the embedded engine.
+    pub outside: Option<OutsideHolder>,
     /// What the server calls the lock; `null` where it does not, and on the embedded engine.
     pub lock: Option<String>,
     /// How often the waiter found it so; on a server, in how many requests that was the longest
@@ -171,6 +174,24 @@ pub struct BudgetLockHolder {
     /// How long was waited, in seconds. On a server the longest wait of each request alone, so that
     /// the rows come to no more than the part `lock`.
     pub wait_s: f64,
+}
+
+/// A connection of somebody else that held locks which the run waited for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OutsideHolder {
+    /// What the server calls it, for KILL or `pg_terminate_backend`; `null`: it has not said.
+    pub server_id: Option<u64>,
+    /// The statement of its transaction before the one that let go; `null`: there was none.
+    pub last_statement: Option<String>,
+    /// How long its transaction had lasted when it let go, the longest that was waited for. Unit:
+    /// microseconds; `null`: it was one statement.
+    pub transaction_us: Option<f64>,
+    /// How long of that its client said nothing, idle in its transaction. Unit: microseconds;
+    /// `null` likewise.
+    pub idle_us: Option<f64>,
+    /// Whether its client had gone by then.
+    pub has_left: bool,
 }
 
 /// Holders on a traced server of which no statement is known.

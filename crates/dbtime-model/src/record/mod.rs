@@ -32,7 +32,9 @@ mod trace;
 mod validity;
 mod values;
 
-pub use budget::{BudgetBucket, BudgetInfo, BudgetLockHolder, BudgetMethod, BudgetUs, FileIo};
+pub use budget::{
+    BudgetBucket, BudgetInfo, BudgetLockHolder, BudgetMethod, BudgetUs, FileIo, OutsideHolder,
+};
 pub use counters::{CounterUnit, CountersInfo, KeyCounterDelta};
 pub use cpu_holder::{BudgetCpuHolder, CpuHolderKind};
 pub use file_wait::{BudgetFileWait, WaitedFile};

@@ -76,7 +76,9 @@ impl RunJoin {
     pub(crate) fn requests(&mut self, requests: &[TracedRequest], present: MonoNanos) {
         for request in requests {
             self.joiner.request(request);
-            self.figures.iter_mut().for_each(|figures| figures.request(request));
+            if let Some(figures) = &mut self.figures {
+                figures.request(request, || self.joiner.drives(request));
+            }
         }
         self.take_decided();
         self.figures.iter_mut().for_each(|figures| figures.settle(present));

@@ -5,6 +5,7 @@ use super::cpu_owners::CpuOwners;
 use super::file_totals::FileTotals;
 use super::lock_chain_totals::LockChainTotals;
 use super::lock_holder_totals::LockHolderTotals;
+use super::own_connections::OwnConnections;
 use super::stack_totals::{FoundStacks, StackTotals};
 use crate::join::JoinedTransaction;
 use crate::run_trace::TracedTables;
@@ -16,6 +17,7 @@ use dbtime_model::{MonoNanos, Nanos, Recorder};
 pub(super) struct TracedFigures {
     recorder: Recorder,
     owners: CpuOwners,
+    own: OwnConnections,
     lock_holders: LockHolderTotals,
     lock_chains: LockChainTotals,
     cpu_holders: CpuHolderTotals,
@@ -32,6 +34,7 @@ impl TracedFigures {
         Self {
             recorder,
             owners,
+            own: OwnConnections::default(),
             lock_holders,
             lock_chains,
             cpu_holders,
@@ -42,7 +45,10 @@ impl TracedFigures {
     }
 
     /// Notes what a request did, which others may have waited for, and whose threads it waited for.
-    pub(super) fn request(&mut self, request: &TracedRequest) {
+    pub(super) fn request(&mut self, request: &TracedRequest, is_driven: impl FnOnce() -> bool) {
+        if !self.own.has(request.connection) && is_driven() {
+            self.own.add(request.connection);
+        }
         self.owners.request(request);
         self.lock_chains.request(request);
     }
@@ -50,8 +56,10 @@ impl TracedFigures {
     /// Adds a transaction, if it belongs to the window.
     pub(super) fn add(&mut self, transaction: &JoinedTransaction) {
         transaction.record(&mut self.recorder);
+        let served = transaction.statements.iter().filter_map(|one| one.answer.served.as_ref());
+        served.for_each(|served| self.own.add(served.connection));
         if self.recorder.window().contains(transaction.driven.sample.due) {
-            self.lock_holders.add(transaction);
+            self.lock_holders.add(transaction, &self.own);
             self.lock_chains.add(transaction);
             self.cpu_holders.add(transaction, &self.owners);
             self.files.add(transaction);
@@ -72,7 +80,7 @@ impl TracedFigures {
 
     /// Splits the waits for locks whose holders have been seen by now.
     pub(super) fn settle(&mut self, present: MonoNanos) {
-        self.lock_chains.settle(present);
+        self.lock_chains.settle(present, &self.own);
     }
 
     /// The parts, and the tables for the record; `found`: what stacks are called, where they were
@@ -83,8 +91,8 @@ impl TracedFigures {
         found: Option<&FoundStacks>,
     ) -> (Recorder, TracedTables) {
         let tables = TracedTables {
-            lock_holders: self.lock_holders.records(names),
-            lock_chains: Some(self.lock_chains.records(names)),
+            lock_holders: self.lock_holders.records(names, &self.own),
+            lock_chains: Some(self.lock_chains.records(names, &self.own)),
             cpu_holders: Some(self.cpu_holders.records()),
             file_waits: Some(self.files.records(names)),
             stacks: found.map(|found| self.stacks.records(found)),
