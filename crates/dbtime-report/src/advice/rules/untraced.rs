@@ -6,11 +6,26 @@ use crate::format::us;
 use dbtime_model::Part;
 use dbtime_model::record::WarningKind;
 
-pub(super) const RULE: AdviceRule =
-    AdviceRule { name: "untraced", parts: &[Part::ServerAndWire], steps: advise };
+pub(super) const RULE: AdviceRule = AdviceRule::new("untraced", &[Part::ServerAndWire], advise);
 
 fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     let record = case.record;
+    advice.because(match (&record.load.reconnect, record.trace.is_some()) {
+        (Some(_), true) => "a connection is made for each transaction",
+        (Some(_), false) => {
+            "a connection is made for each transaction, and its statements are executed: nothing \
+             splits that"
+        }
+        (None, true) => {
+            "connections are made in mid-transaction, or answers never came: nothing splits that"
+        }
+        (None, false) => {
+            "the server and the way to it, which nothing splits: the run was not traced"
+        }
+    });
+    if record.load.reconnect.is_some() {
+        advice.step("keep connections open, with a pool in the application or before the server");
+    }
     if let Some(trips) = case.round_trips() {
         advice.figure(trips_per_transaction(trips));
     }
