@@ -56,6 +56,9 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
         advice.place = AdvicePlace::Behind;
     }
     advice.because(match (behind, is_saturated, busy < BUSY_SHARE) {
+        (None, ..) if is_full => {
+            format!("clients that never pause share {pool}: the others wait all the time")
+        }
         (Some(part), ..) => {
             format!("transactions wait for one of {pool}, and these for {}", part.name())
         }
