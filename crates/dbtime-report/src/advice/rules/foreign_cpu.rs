@@ -28,7 +28,11 @@ pub(super) const RULE: AdviceRule = AdviceRule {
 /// the machine's CPU time.
 const MIN_UNSEEN_PCT: f64 = 20.0;
 
-/// Others that use so much are the reason of most, of whatever nothing splits too. Unit: likewise.
+/// Who had the CPU decides where it is known of so many of the waits. Unit: percent.
+const MIN_NAMED_PCT: f64 = 50.0;
+
+/// Others that use so much are the reason of most, of whatever nothing splits too. Unit: percent of
+/// the machine's CPU time.
 const MIN_FULL_PCT: f64 = 50.0;
 
 /// What may be their doing: nothing where the run itself had the CPUs.
@@ -49,8 +53,8 @@ fn claims(case: &AdviceCase<'_>) -> PartSet {
     PartSet::of(&parts)
 }
 
-/// Whether others had the CPUs rather than the run itself: by who had them where that was traced,
-/// else by what was used.
+/// Whether others had the CPUs rather than the run itself: by who had them where that is known of
+/// most waits, else by what was used.
 fn is_crowded(case: &AdviceCase<'_>) -> bool {
     let share = |is_kind: fn(CpuHolderKind) -> bool| -> f64 {
         let rows = case.record.cpu_holders.iter().flatten();
@@ -60,7 +64,7 @@ fn is_crowded(case: &AdviceCase<'_>) -> bool {
     let own = share(|kind| {
         matches!(kind, CpuHolderKind::Driver | CpuHolderKind::Tracer | CpuHolderKind::Server)
     });
-    if theirs + own > 0.0 && !is_full(case) {
+    if theirs + own >= MIN_NAMED_PCT {
         return theirs >= own;
     }
     let used = case.record.environment.foreign_cpu_pct;

@@ -91,6 +91,10 @@ fn cause(case: &AdviceCase<'_>, sums: &[HolderSum<'_>], all: f64) -> String {
         }
         .to_owned();
     };
+    if first.holder == BudgetLockHolder::NOBODY {
+        return "a lock that nobody let go: a timer ended the wait, and who has it is not known"
+            .to_owned();
+    }
     let name = clean(first.holder);
     match first.lock {
         Some(lock) if ROW_LOCKS.contains(&lock) => {
@@ -108,10 +112,6 @@ fn cause(case: &AdviceCase<'_>, sums: &[HolderSum<'_>], all: f64) -> String {
         Some(lock) => format!("a lock within the server ({}), let go by {name}", clean(lock)),
         None if is_mutex(case, first) => {
             format!("a mutex inside the server, let go by those that execute {name}")
-        }
-        None if first.holder == BudgetLockHolder::NOBODY => {
-            "a lock that nobody let go: a timer ended the wait, and who has it is not known"
-                .to_owned()
         }
         None if case.product == Some(Product::Sqlite) => {
             format!("SQLite has one writer at a time: the others wait for {name}")
@@ -207,6 +207,11 @@ fn idle_holder(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
 
 /// What to do about a kind of lock.
 fn of_lock(case: &AdviceCase<'_>, sum: &HolderSum<'_>, advice: &mut BudgetAdvice) {
+    if sum.holder == BudgetLockHolder::NOBODY {
+        advice.step(
+            "`dbtime top --login` during the load: it names who has a lock that is never let go",
+        );
+    }
     match sum.lock {
         Some(lock) if ROW_LOCKS.contains(&lock) => rows(case, sum, advice),
         Some(lock) if COMMITS.contains(&lock) => {

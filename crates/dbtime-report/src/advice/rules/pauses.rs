@@ -15,7 +15,8 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
             "the workload pauses in its transactions, and statements sleep in the server"
         }
         (true, false) => "the workload pauses in its transactions",
-        _ => "statements sleep in the server",
+        (false, true) => "statements sleep in the server",
+        (false, false) => "the workload pauses, or statements sleep in the server",
     });
     if thinks {
         advice.step(

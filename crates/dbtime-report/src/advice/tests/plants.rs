@@ -92,7 +92,7 @@ fn crowded(server: PlantedServer, holders: Option<Vec<BudgetCpuHolder>>) -> RunR
     record
 }
 
-const PLANTS: [AdvicePlant; 29] = [
+const PLANTS: [AdvicePlant; 30] = [
     (
         "CPU quota",
         |server| on(server, &[(Part::Throttled, 250.0), (Part::ServerQueue, 400.0)]),
@@ -140,6 +140,11 @@ const PLANTS: [AdvicePlant; 29] = [
         "outside holder behind a queue",
         |server| outside(on(server, &[(Part::Lock, 90.0), (Part::Queue, 890.0)]), None),
         &["connection 12, which is not of this run"],
+    ),
+    (
+        "lock that is never let go",
+        |server| locked(on(server, &[(Part::Lock, 600.0)]), BudgetLockHolder::NOBODY, "row lock"),
+        &["a lock that nobody let go", "who has it is not known"],
     ),
     (
         "missing index",
