@@ -3,7 +3,6 @@
 
 use super::connection_timeline::ConnectionTimeline;
 use dbtime_model::exchange::{ConnectionKey, StatementExchange};
-use dbtime_model::traced::TracedRequest;
 use rustc_hash::FxHashMap;
 
 /// All connections, by name.
@@ -43,17 +42,17 @@ impl RelayedConnections {
         }
     }
 
-    /// On which connection a request is that the server has served on one of this name.
+    /// On which connection a request is that the server has served on one of this name and number.
     pub(super) fn key_of(
         &mut self,
         key: ConnectionKey,
-        request: &TracedRequest,
+        server_id: Option<u64>,
         timelines: &ConnectionTimelines,
     ) -> ConnectionKey {
         if timelines.get(&key).is_some_and(ConnectionTimeline::is_drivers) {
             return key;
         }
-        let Some(id) = request.server_id() else { return key };
+        let Some(id) = server_id else { return key };
         self.served.insert(id, key);
         let driven = self.driven.get(&id).copied().unwrap_or(key);
         let is_direct = timelines.get(&driven).is_some_and(ConnectionTimeline::is_direct);

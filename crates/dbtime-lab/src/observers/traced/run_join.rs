@@ -76,10 +76,9 @@ impl RunJoin {
     pub(crate) fn requests(&mut self, requests: &[TracedRequest], present: MonoNanos) {
         for request in requests {
             self.joiner.request(request);
-            if let Some(figures) = &mut self.figures {
-                figures.request(request, || self.joiner.drives(request));
-            }
+            self.figures.iter_mut().for_each(|figures| figures.request(request));
         }
+        self.decide_own();
         self.take_decided();
         self.figures.iter_mut().for_each(|figures| figures.settle(present));
     }
@@ -96,6 +95,7 @@ impl RunJoin {
         names: &WorkloadNames,
         stacks: Option<&FoundStacks>,
     ) -> RunJoinEnd {
+        self.decide_own();
         self.joiner.decide_rest();
         self.take_decided();
         let Self { joiner, figures, statements, .. } = self;
@@ -107,6 +107,14 @@ impl RunJoin {
             counts: joiner.counts(),
             client_runq_us,
             warnings: statements.map(StatementLog::finish).unwrap_or_default(),
+        }
+    }
+
+    /// Finds out which connections are the run's.
+    fn decide_own(&mut self) {
+        let Self { joiner, figures, .. } = self;
+        if let Some(figures) = figures {
+            figures.own.decide(|key, server_id| joiner.drives(key, server_id));
         }
     }
 

@@ -17,7 +17,7 @@ use dbtime_model::{MonoNanos, Nanos, Recorder};
 pub(super) struct TracedFigures {
     recorder: Recorder,
     owners: CpuOwners,
-    own: OwnConnections,
+    pub(super) own: OwnConnections,
     lock_holders: LockHolderTotals,
     lock_chains: LockChainTotals,
     cpu_holders: CpuHolderTotals,
@@ -45,10 +45,8 @@ impl TracedFigures {
     }
 
     /// Notes what a request did, which others may have waited for, and whose threads it waited for.
-    pub(super) fn request(&mut self, request: &TracedRequest, is_driven: impl FnOnce() -> bool) {
-        if !self.own.has(request.connection) && is_driven() {
-            self.own.add(request.connection);
-        }
+    pub(super) fn request(&mut self, request: &TracedRequest) {
+        self.own.saw(request);
         self.owners.request(request);
         self.lock_chains.request(request);
     }
