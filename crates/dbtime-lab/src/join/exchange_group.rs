@@ -89,17 +89,20 @@ impl ExchangeGroup {
             span += time;
             late += of_it;
         }
-        let arrived = self.arrived();
-        let since = arrived.or_else(|| self.requests.last().map(ServedRequest::end));
-        let waited = since.map_or(Nanos::ZERO, |since| self.late_since(since));
+        let ways = span.signed() - server.signed();
         let last_read = self.exchanges.last().map(|last| last.read);
-        let taking = arrived.zip(last_read).map(|(arrived, read)| read - arrived);
-        // Where the arrival was not seen the way goes on until the answer was read.
-        let behind = taking.unwrap_or(waited);
-        OutsideTimes {
-            wire: span.signed().wrapping_sub(server.signed()).wrapping_sub(behind.signed()),
-            client: taking.map(|taking| taking - waited),
-            twice: late - waited,
+        match self.arrived().zip(last_read) {
+            Some((arrived, read)) => {
+                let (taking, waited) = (read - arrived, self.late_since(arrived));
+                let wire = ways.wrapping_sub(taking.signed());
+                OutsideTimes { wire, client: Some(taking - waited), twice: late - waited }
+            }
+            // The way goes on until the answer was read. That of two hosts is known by durations.
+            None => {
+                let waited = late.min(Nanos(ways.max(0).cast_unsigned()));
+                let wire = ways - waited.signed();
+                OutsideTimes { wire, client: None, twice: late - waited }
+            }
         }
     }
 
@@ -111,7 +114,7 @@ impl ExchangeGroup {
     }
 
     /// How much of the driver's lateness lies between this instant and the reading of the last
-    /// answer: that is where an answer can have waited.
+    /// answer.
     fn late_since(&self, since: MonoNanos) -> Nanos {
         let Some(last_read) = self.exchanges.last().map(|last| last.read) else {
             return Nanos::ZERO;

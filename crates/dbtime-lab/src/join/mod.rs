@@ -23,8 +23,8 @@
 //! - An arrival that was noted after `read` was not seen in time: the way back goes on until
 //!   `read`. So the driver's share is never less than nothing.
 //! - What the driver took for its lateness (`late`) is taken off its share, as far as it lies
-//!   there, or off the way back where that goes on until `read`. What lies before is in two parts
-//!   at once, and so much less is unexplained.
+//!   there, or off the ways, where the way back goes on until `read`. What is left of it is in two
+//!   parts at once, and so much less is unexplained.
 //! - How long the driver's thread had no CPU before it took an answer is known with the
 //!   connection's next request.
 //! - An exchange may contain several requests (PREPARE and EXECUTE): all are its own. One of the
