@@ -2,7 +2,9 @@
 
 use super::super::stopped::{ControlGroup, children};
 use super::*;
+use crate::given_server::patient_bound;
 use rustix::process::{Pid, Signal, kill_process};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How long a server is stopped each time, and goes on behind that; and how often.
 const TURN: Duration = Duration::from_millis(250);
@@ -193,5 +195,41 @@ fn a_hot_row() {
     for product in PRODUCTS {
         let line = format!("tpcb --target {} --connections 12 --time 2s", product.name());
         begins_with("many change the same rows", || ExplainedRun::of(&line));
+    }
+}
+
+/// Somebody else locks a table, and lets it go after a while, again and again.
+fn hold_table(server: &GivenServer, statements: [&str; 3], is_over: &AtomicBool) {
+    let server = server.server.server().with_database("d");
+    let mut session = server.connect(&patient_bound()).expect("it lets us in");
+    let [begin, lock, unlock] = statements;
+    while !is_over.load(Ordering::Relaxed) {
+        for sql in [begin, lock] {
+            session.query(sql).expect("nobody is in the way for long");
+        }
+        std::thread::sleep(Duration::from_millis(30));
+        session.query(unlock).expect("its own lock");
+    }
+}
+
+#[test]
+fn a_table_that_somebody_else_locks() {
+    for (product, statements) in [
+        (Product::Mariadb, ["DO 1", "LOCK TABLES l WRITE", "UNLOCK TABLES"]),
+        (Product::Postgres, ["BEGIN", "LOCK TABLE l", "COMMIT"]),
+    ] {
+        let server = GivenServer::start(product, &[]);
+        server.sql("CREATE TABLE l (id INT PRIMARY KEY, n INT)");
+        let load = "--connections 1 --time 3s";
+        let line = format!("--query 'SELECT n FROM l' --target '{}' {load}", server.target());
+        begins_with("which is not of this run, had the lock", || {
+            let is_over = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                scope.spawn(|| hold_table(&server, statements, &is_over));
+                let run = ExplainedRun::of(&line);
+                is_over.store(true, Ordering::Relaxed);
+                run
+            })
+        });
     }
 }
