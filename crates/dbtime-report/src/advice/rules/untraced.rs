@@ -10,7 +10,9 @@ pub(super) const RULE: AdviceRule = AdviceRule::new("untraced", &[Part::ServerAn
 
 fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     let record = case.record;
-    advice.because(match (&record.load.reconnect, record.trace.is_some()) {
+    let is_missing = record.validity.warnings.iter().any(|w| w.kind == WarningKind::Untraced);
+    let is_traced = record.trace.is_some() && !is_missing;
+    advice.because(match (&record.load.reconnect, is_traced) {
         (Some(_), true) => "a connection is made for each transaction",
         (Some(_), false) => {
             "a connection is made for each transaction, and its statements are executed: nothing \
@@ -37,8 +39,10 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
         ));
     }
     case.simulated_network(advice);
-    let is_missing = record.validity.warnings.iter().any(|w| w.kind == WarningKind::Untraced);
     advice.step(match (is_missing, server.is_some()) {
+        _ if is_traced => {
+            "look at the connections: which are made when, and why (connections, in the report)"
+        }
         (true, _) => "do what the warning on --trace names: a trace splits this number",
         (false, true) => {
             "run it with --trace: it splits this number into wire, CPU, locks, reads and \
