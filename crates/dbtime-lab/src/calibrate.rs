@@ -10,8 +10,9 @@ use crate::targets::PreparedTarget;
 use dbtime_engines::drive::observer::{LoadObserver, NoObserver};
 use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, LoadResult, RunStop, probe_every};
 use dbtime_load::arrivals::{Arrivals, Rate};
+use dbtime_load::think::ThinkTime;
 use dbtime_model::Nanos;
-use dbtime_model::record::{AutoRate, BudgetMethod, MeasuringCost};
+use dbtime_model::record::{AutoRate, BudgetMethod, MeasuringCost, ThroughputCost};
 use dbtime_model::recorder::OperationRecorder;
 
 /// How long the flat-out rate is measured, and how long the load runs up before.
@@ -147,6 +148,17 @@ pub(crate) fn alone(plan: &LoadPlan) -> LoadPlan {
     }
 }
 
+/// The run's own clients, for a trial; `None`: they have a rate, or pause between transactions.
+pub(crate) fn flat_out_clients(plan: &LoadPlan) -> Option<LoadPlan> {
+    let LoadDemand::Closed { think, .. } = plan.demand else { return None };
+    let pauses = |think: Option<ThinkTime>| think.is_some_and(|think| think.mean() > Nanos::ZERO);
+    let is_pausing = match think {
+        Some(_) => pauses(think),
+        None => plan.workload.operations.iter().any(|operation| pauses(operation.think)),
+    };
+    (!is_pausing).then(|| LoadPlan { first: TRIAL_FIRST / 2, ..plan.clone() })
+}
+
 /// How many transactions the window will have, where one client alone makes `alone_tps`; `None`:
 /// nobody knows.
 fn expected(plan: &LoadPlan, alone_tps: Option<f64>) -> Option<f64> {
@@ -204,22 +216,44 @@ pub(crate) fn cost(
 
 /// From pairs of what a transaction took without and with its parts measured, in microseconds.
 pub(crate) fn cost_of(pairs: &[[f64; 2]]) -> MeasuringCost {
-    let sorted = |of: fn(&[f64; 2]) -> f64| {
-        let mut figures: Vec<f64> = pairs.iter().map(of).collect();
-        figures.sort_by(f64::total_cmp);
-        figures
-    };
-    let median = |sorted: &[f64]| {
-        let (low, high) = (sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]);
-        f64::midpoint(low, high)
-    };
-    let more = sorted(|[without, with]| with - without);
+    let more = PairSpread::of(pairs.iter().map(|[without, with]| with - without));
     MeasuringCost {
-        us: median(&more),
-        low_us: more[0],
-        high_us: more[more.len() - 1],
-        without_us: median(&sorted(|[without, _]| *without)),
+        us: more.median,
+        low_us: more.low,
+        high_us: more.high,
+        without_us: PairSpread::of(pairs.iter().map(|[without, _]| *without)).median,
         pairs: pairs.len() as u32,
+        clients: 1,
+        throughput: None,
+    }
+}
+
+/// From pairs of throughputs without and with it, in transactions a second.
+pub(crate) fn throughput_cost_of(pairs: &[[f64; 2]]) -> ThroughputCost {
+    let lost = PairSpread::of(pairs.iter().map(|[without, with]| 100.0 * (1.0 - with / without)));
+    ThroughputCost {
+        lost_pct: lost.median,
+        low_pct: lost.low,
+        high_pct: lost.high,
+        without_tps: PairSpread::of(pairs.iter().map(|[without, _]| *without)).median,
+    }
+}
+
+/// Figures of pairs.
+struct PairSpread {
+    low: f64,
+    median: f64,
+    high: f64,
+}
+
+impl PairSpread {
+    /// Of at least one.
+    fn of(figures: impl Iterator<Item = f64>) -> Self {
+        let mut sorted: Vec<f64> = figures.collect();
+        sorted.sort_by(f64::total_cmp);
+        let last = sorted.len() - 1;
+        let median = f64::midpoint(sorted[last / 2], sorted[sorted.len() / 2]);
+        Self { low: sorted[0], median, high: sorted[last] }
     }
 }
 
@@ -267,6 +301,8 @@ pub(crate) fn observed_trial(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::drive::new_plan;
+    use dbtime_load::workload::Workload;
 
     #[test]
     fn a_thousand_transactions_are_measured_or_all() {
@@ -282,5 +318,32 @@ mod tests {
         let cost = cost_of(&[[10.0, 11.0], [10.5, 12.5], [30.0, 29.0]]);
         assert_eq!((cost.us, cost.low_us, cost.high_us), (1.0, -1.0, 2.0));
         assert_eq!((cost.without_us, cost.pairs), (10.5, 3));
+    }
+
+    #[test]
+    fn clients_that_pause_or_have_a_rate_are_not_flat_out() {
+        let workload = Workload::from_sql("SELECT 1").expect("a statement");
+        let mut request = RunRequest::new(workload, "null".parse().expect("a target"));
+        request.load.connections = 8;
+        let of = |request: &RunRequest| flat_out_clients(&new_plan(request, 1));
+        assert_eq!(of(&request).map(|plan| plan.concurrency), Some(8));
+        request.load.think = Some(NO_THINK);
+        assert!(of(&request).is_some());
+        request.load.think = Some(ThinkTime::Fixed(Nanos::from_millis(1)));
+        assert!(of(&request).is_none());
+        request.load.think = None;
+        let operations = &mut request.workload.operations;
+        operations[0].think = Some(ThinkTime::Exponential(Nanos::from_millis(1)));
+        assert!(of(&request).is_none());
+        request.workload.operations[0].think = None;
+        request.load.rate = Some(RateChoice::Given(Rate::Constant(5.0)));
+        assert!(of(&request).is_none());
+    }
+
+    #[test]
+    fn throughput_lost_is_the_median_share() {
+        let lost = throughput_cost_of(&[[100.0, 75.0], [200.0, 100.0], [400.0, 400.0]]);
+        assert_eq!((lost.low_pct, lost.lost_pct, lost.high_pct), (0.0, 25.0, 50.0));
+        assert_eq!(lost.without_tps, 200.0);
     }
 }

@@ -309,6 +309,7 @@ impl RunMeasurement<'_> {
             busy: (busiest.as_secs() / window.measure_s.max(1e-9)).min(1.0),
             threads_cpu_s: driven.threads.iter().map(|t| t.cpu).sum::<Nanos>().as_secs(),
             threads_runq_s: runq.map(|runq| runq.into_iter().sum::<Nanos>().as_secs()),
+            throttled_s: used.throttled.map(Nanos::as_secs),
             rss_peak_bytes: rss_peak_bytes(),
             network: driven.link.map(|link| NetworkUse {
                 requests_pct: 100.0 * link.requests,

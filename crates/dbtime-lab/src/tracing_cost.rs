@@ -1,21 +1,26 @@
-//! What watching a server costs: one client flat out before the run, watched and not in turn.
+//! What watching a server costs: a load flat out before the run, watched and not in turn.
+//!
+//! Where the run's own clients are flat out, they make that load: what they lose is known of them
+//! alone, for where they fill the CPUs, watching takes its time from them. Else one client does.
 
-use crate::calibrate::{SLICE_PAIRS, alone, cost_of, may_try, observed_trial};
+use crate::calibrate::{
+    SLICE_PAIRS, alone, cost_of, flat_out_clients, may_try, observed_trial, throughput_cost_of,
+};
 use crate::drive::no_thread;
 use crate::error::LabError;
 use crate::request::RunRequest;
 use crate::targets::PreparedTarget;
 use dbtime_engines::drive::observer::{LoadObserver, LoadSink};
-use dbtime_engines::drive::plan::{LoadPlan, LoadResult, RunStop};
+use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, LoadResult, RunStop};
 use dbtime_machine::now;
 use dbtime_machine::wait::wait_until;
 use dbtime_model::exchange::{DrivenTransaction, ExchangeBatch};
-use dbtime_model::record::MeasuringCost;
+use dbtime_model::record::{MeasuringCost, ThroughputCost};
 use dbtime_model::series::RunSecond;
 use dbtime_model::{MonoNanos, Nanos, RunPhase};
 use std::sync::mpsc::{self, Receiver, Sender};
 
-/// How long the client runs before the first slice.
+/// How long the clients run before the first slice.
 const WARMUP: Nanos = Nanos::from_millis(100);
 
 /// Two for each pair.
@@ -40,7 +45,9 @@ pub(crate) fn tracing_cost(
     if !may_try(request) {
         return Ok(None);
     }
-    let plan = alone(plan);
+    let flat_out = flat_out_clients(plan);
+    let is_flat_out = flat_out.is_some();
+    let plan = flat_out.unwrap_or_else(|| alone(plan));
     let (observer, instants) = TrialObserver::new();
     let length = Nanos(SLICES * SLICE_TIME.0);
     let drive = || -> Result<LoadResult, LabError> {
@@ -52,8 +59,23 @@ pub(crate) fn tracing_cost(
         let driving = driving.spawn_scoped(scope, drive).map_err(no_thread)?;
         let slices = watched_slices(&instants.started, &mut watch, || driving.is_finished());
         driving.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        Ok(slices.and_then(|slices| compare(&slices, instants.transactions.try_iter().flatten())))
+        let Some(slices) = slices else { return Ok(None) };
+        let sums = slice_sums(&slices, instants.transactions.try_iter().flatten());
+        let cost = compare(&sums).map(|cost| MeasuringCost {
+            clients: clients(&plan),
+            throughput: is_flat_out.then(|| throughput(&sums, &slices)),
+            ..cost
+        });
+        Ok(cost)
     })
+}
+
+/// How many clients make a closed loop.
+fn clients(plan: &LoadPlan) -> u32 {
+    match plan.demand {
+        LoadDemand::Closed { clients, .. } => clients,
+        LoadDemand::Open { .. } => plan.concurrency,
+    }
 }
 
 /// When a slice had begun, and when it was over.
@@ -82,25 +104,56 @@ fn watched_slices(
     (watch(true) && has_watched).then_some(spans)
 }
 
-/// Compares the slices of each pair by what a transaction took that lay within.
-fn compare(
+/// The transactions of a slice.
+#[derive(Clone, Copy, Debug, Default)]
+struct SliceSum {
+    /// How many ended in it.
+    ended: u64,
+    /// How many of them were sent in it too, and how long these took.
+    within: u64,
+    length: Nanos,
+}
+
+/// The transactions of each slice.
+fn slice_sums(
     slices: &[SliceSpan],
     transactions: impl Iterator<Item = SliceSpan>,
-) -> Option<MeasuringCost> {
-    let mut sums = vec![(0u64, 0u64); slices.len()];
+) -> Vec<SliceSum> {
+    let mut sums = vec![SliceSum::default(); slices.len()];
     for (sent, done) in transactions {
-        let holds = |&(began, ended): &SliceSpan| began <= sent && done <= ended;
-        if let Some(slice) = slices.iter().position(holds) {
-            sums[slice].0 += 1;
-            sums[slice].1 += (done - sent).0;
+        let holds_end = |&(began, ended): &SliceSpan| began <= done && done <= ended;
+        let Some(slice) = slices.iter().position(holds_end) else { continue };
+        let sum = &mut sums[slice];
+        sum.ended += 1;
+        if slices[slice].0 <= sent {
+            sum.within += 1;
+            sum.length += done - sent;
         }
     }
-    let mut pairs = vec![[0.0; 2]; slices.len() / 2];
-    for (slice, &(count, length)) in sums.iter().enumerate() {
-        let us = length as f64 / 1e3 / count as f64;
-        pairs[slice / 2][usize::from(is_watched(slice as u64))] = us;
+    sums
+}
+
+/// Figures of slices in pairs: without watching, and with.
+fn in_pairs(figures: impl Iterator<Item = f64>) -> Vec<[f64; 2]> {
+    let mut pairs = vec![[0.0; 2]; SLICE_PAIRS as usize];
+    for (slice, figure) in figures.enumerate() {
+        pairs[slice / 2][usize::from(is_watched(slice as u64))] = figure;
     }
-    sums.iter().all(|(count, _)| *count > 0).then(|| cost_of(&pairs))
+    pairs
+}
+
+/// Compares the slices of each pair by what a transaction took that lay within. `None`: a slice has
+/// none.
+fn compare(sums: &[SliceSum]) -> Option<MeasuringCost> {
+    let each = sums.iter().map(|sum| sum.length.as_micros() / sum.within as f64);
+    sums.iter().all(|sum| sum.within > 0).then(|| cost_of(&in_pairs(each)))
+}
+
+/// Compares them by how many transactions a second ended.
+fn throughput(sums: &[SliceSum], slices: &[SliceSpan]) -> ThroughputCost {
+    let spans = sums.iter().zip(slices);
+    let per_s = spans.map(|(sum, (began, ended))| sum.ended as f64 / (*ended - *began).as_secs());
+    throughput_cost_of(&in_pairs(per_s))
 }
 
 /// Hands on when a load began, and its transactions.
@@ -182,11 +235,17 @@ mod tests {
     #[test]
     fn watched_slices_are_compared_with_their_neighbours() {
         let slices: Vec<SliceSpan> = (0..SLICES).map(slice).collect();
-        let cost = compare(&slices, driven().into_iter()).expect("all slices have some");
+        let sums = slice_sums(&slices, driven().into_iter());
+        let cost = compare(&sums).expect("all slices have some");
         assert_eq!((cost.us, cost.low_us, cost.high_us), (10.0, 10.0, 10.0));
         assert_eq!((cost.without_us, cost.pairs), (100.0, 6));
+        // Ten thousand a second, and nine thousand and ninety.
+        let lost = throughput(&sums, &slices);
+        assert!((lost.lost_pct - 9.1).abs() < 0.5 && lost.low_pct > 8.0, "{lost:?}");
+        assert!((lost.without_tps - 10_000.0).abs() < 25.0, "{lost:?}");
         let first = driven().into_iter().filter(|(_, done)| *done < slice(3).0);
-        assert!(compare(&slices, first).is_none(), "nothing is known of the others");
+        let first = slice_sums(&slices, first);
+        assert!(compare(&first).is_none(), "nothing is known of the others");
     }
 
     #[test]

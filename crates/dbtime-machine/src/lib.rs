@@ -12,6 +12,7 @@ pub mod counter;
 mod cpu_list;
 pub mod cpus;
 pub mod environment;
+mod own_limit;
 mod pinned_thread;
 pub mod ports;
 pub mod schedstat;

@@ -2,6 +2,7 @@
 
 use crate::clock::{self, now};
 use crate::cpus::machine_cpus;
+use crate::own_limit;
 use dbtime_model::{MonoNanos, Nanos};
 use procfs::CurrentSI;
 
@@ -25,13 +26,20 @@ pub struct MachineSample {
     pub user_s: f64,
     /// Its system share, in seconds.
     pub system_s: f64,
+    /// How long CPU limits had held it back, over all CPUs; `None`: nothing counts that.
+    pub throttled: Option<Nanos>,
 }
 
 impl MachineSample {
     /// The counters now. What `/proc` does not have stays zero.
     pub fn take() -> Self {
         let hertz = procfs::ticks_per_second() as f64;
-        let mut sample = Self { at: now(), process: clock::process_cpu(), ..Self::default() };
+        let mut sample = Self {
+            at: now(),
+            process: clock::process_cpu(),
+            throttled: own_limit::throttled(),
+            ..Self::default()
+        };
         if let Ok(stat) = procfs::KernelStats::current() {
             let t = &stat.total;
             let busy = t.user + t.nice + t.system + t.irq.unwrap_or(0) + t.softirq.unwrap_or(0);
@@ -63,6 +71,7 @@ impl MachineSample {
             sys_pct: pct(process_s * (1.0 - user_share)),
             foreign_pct: pct((self.busy_s - earlier.busy_s - process_s).max(0.0)),
             steal_pct: pct((self.steal_s - earlier.steal_s).max(0.0)) / f64::from(machine_cpus()),
+            throttled: self.throttled.zip(earlier.throttled).map(|(now, before)| now - before),
         }
     }
 }
@@ -82,6 +91,8 @@ pub struct MachineUse {
     pub foreign_pct: f64,
     /// CPU the hypervisor took away, in percent of all CPUs.
     pub steal_pct: f64,
+    /// How long CPU limits held this process back, over all CPUs; `None`: nothing counts that.
+    pub throttled: Option<Nanos>,
 }
 
 #[cfg(test)]

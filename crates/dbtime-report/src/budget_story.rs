@@ -1,13 +1,28 @@
 //! How the parts of a response were measured, in sentences.
 
-use crate::format::{count, counted, percent, signed_us, us};
-use dbtime_model::Nanos;
+use crate::cost_story::{measuring_cost, throughput_cost};
+use crate::format::{count, counted, percent, us};
+use crate::means::PartMeans;
+use crate::tail::tail;
 use dbtime_model::record::{BudgetMethod, RunRecord, SamplingOrigin, TraceInfo};
+use dbtime_model::{Nanos, Part};
+
+/// Parts that overlap by less than this are not worth a sentence. Unit: percent of the response.
+const MIN_TWICE_PCT: f64 = 0.5;
 
 /// All that a table of the parts needs beside it.
 pub(crate) fn notes(record: &RunRecord) -> impl Iterator<Item = String> {
-    let sentences =
-        [sampling, client_runq, traced, recording, partly_measured, budget_error, measuring_cost];
+    let sentences = [
+        sampling,
+        client_runq,
+        traced,
+        recording,
+        partly_measured,
+        budget_error,
+        counted_twice,
+        measuring_cost,
+        throughput_cost,
+    ];
     sentences.into_iter().filter_map(|sentence| sentence(record))
 }
 
@@ -110,31 +125,50 @@ pub(crate) fn all_mean(record: &RunRecord) -> Option<String> {
     ))
 }
 
-/// What measuring the parts costs.
-fn measuring_cost(record: &RunRecord) -> Option<String> {
-    let cost = record.budget.as_ref()?.cost?;
-    let range = format!("{} to {}", signed_us(cost.low_us), signed_us(cost.high_us));
-    let pairs = counted(cost.pairs.into(), "pair");
-    Some(match cost.low_us <= 0.0 {
-        true => format!(
-            "measuring costs too little to stand out from noise ({range} of {} in {pairs} of slices \
-             with and without)",
-            us(cost.without_us)
-        ),
-        false => format!(
-            "measuring costs {} of {}, {} ({range} in {pairs} of slices with and without)",
-            us(cost.us),
-            us(cost.without_us),
-            percent(100.0 * cost.us / cost.without_us)
-        ),
-    })
+/// What it means that the remainder is less than nothing, in the mean or in the slowest.
+fn counted_twice(record: &RunRecord) -> Option<String> {
+    let mean = PartMeans::from(record.budget_us.as_ref()?);
+    let slow = tail(&record.operations).map(|tail| tail.slow.means);
+    let is_there = |means: &&PartMeans| {
+        means.share(Part::Unexplained).is_some_and(|pct| pct <= -MIN_TWICE_PCT)
+    };
+    let means = [Some(&mean), slow.as_ref()].into_iter().flatten().find(is_there)?;
+    let twice = us(-means.get(Part::Unexplained)?);
+    let where_to = if means == &mean { "" } else { " of the slowest" };
+    let why = match record.budget.as_ref()?.method {
+        BudgetMethod::Traced => {
+            "; a driver without a CPU counts that as its lateness (lag), also where its answer had \
+             not come yet, which is the server's part too"
+        }
+        BudgetMethod::Probes => "; readings of the clocks have errors of both signs",
+        BudgetMethod::Instants | BudgetMethod::Switches => "",
+    };
+    Some(format!("unexplained{where_to} is below zero: parts overlap by {twice} or more{why}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbtime_model::record::JoinCounts;
+    use dbtime_model::record::{BudgetInfo, BudgetUs, JoinCounts};
     use dbtime_model::traced_ledger::{TraceCost, TraceLedger};
+
+    #[test]
+    fn a_remainder_below_zero_says_what_it_means() {
+        let of = |unexplained| {
+            let budget_us = BudgetUs {
+                unexplained: Some(unexplained),
+                cpu: Some(1000.0 - unexplained),
+                total: 1000.0,
+                ..BudgetUs::default()
+            };
+            let budget = BudgetInfo { method: BudgetMethod::Traced, ..BudgetInfo::default() };
+            let (budget, budget_us) = (Some(budget), Some(budget_us));
+            counted_twice(&RunRecord { budget, budget_us, ..RunRecord::default() })
+        };
+        let told = of(-240.0).expect("a sentence");
+        assert!(told.starts_with("unexplained is below zero: parts overlap by 240 µs or more"));
+        assert_eq!((of(-4.0), of(240.0)), (None, None));
+    }
 
     #[test]
     fn a_tracer_that_left_no_counts_has_lost_and_taken_nothing_known() {

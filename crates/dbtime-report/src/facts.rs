@@ -7,7 +7,7 @@ use dbtime_model::BitRate;
 use dbtime_model::record::{
     BudgetCpuHolder, BudgetFileWait, BudgetLayer, BudgetLockHolder, BudgetMethod, Check,
     CheckOutcome, CheckUnit, ConnectionCipher, CpuHolderKind, FileIo, LayerScope, LoadInfo,
-    LoadMode, RunRecord, ServerInfo, TargetInfo, WaitedFile,
+    LoadMode, OutsideHolder, RunRecord, ServerInfo, TargetInfo, WaitedFile,
 };
 
 /// One line of facts: what it is about, and what there is to say.
@@ -400,11 +400,21 @@ pub(crate) fn layer_notes(layers: &[BudgetLayer]) -> String {
     notes.map(|(_, note)| format!("; {note}")).collect()
 }
 
-/// Who held a lock, and what the server calls that.
+/// Who held a lock, whose connection that is where it is not the run's, and what the server calls
+/// the lock.
 pub(crate) fn lock_holder(row: &BudgetLockHolder) -> String {
-    match &row.lock {
-        Some(lock) => format!("{} ({lock})", row.holder),
-        None => row.holder.clone(),
+    let whose = row.outside.as_ref().map_or(String::new(), |outside| {
+        format!(" of {}, not of this run", outside_connection(outside))
+    });
+    let lock = row.lock.as_ref().map_or(String::new(), |lock| format!(" ({lock})"));
+    format!("{}{whose}{lock}", row.holder)
+}
+
+/// The connection of somebody else: `connection 12`.
+pub(crate) fn outside_connection(outside: &OutsideHolder) -> String {
+    match outside.server_id {
+        Some(id) => format!("connection {id}"),
+        None => "a connection".to_owned(),
     }
 }
 

@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod budget_story;
+mod cost_story;
 mod counted;
 mod facts;
 mod files;

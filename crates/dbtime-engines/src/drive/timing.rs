@@ -28,8 +28,8 @@ pub(crate) struct TransactionTiming {
     sent: MonoNanos,
     /// When its last answer came.
     done: MonoNanos,
-    /// Inside statements.
-    statements: Nanos,
+    /// From an answer, or the end of a pause, until what came next.
+    between: Nanos,
     /// What answers waited for a driver that had no CPU.
     late: Nanos,
     /// Deliberate pauses.
@@ -53,7 +53,7 @@ impl TransactionTiming {
             ready,
             sent: MonoNanos(0),
             done: ready,
-            statements: Nanos::ZERO,
+            between: Nanos::ZERO,
             late: Nanos::ZERO,
             think: Nanos::ZERO,
             backoff: Nanos::ZERO,
@@ -77,11 +77,18 @@ impl TransactionTiming {
     /// A statement took from `sent` to `done`.
     #[inline]
     pub(crate) fn statement(&mut self, sent: MonoNanos, done: MonoNanos) {
-        if self.sent == MonoNanos(0) {
-            self.sent = sent;
-        }
-        self.statements += done - sent;
+        self.goes_on(sent);
         self.done = done;
+    }
+
+    /// Something begins: before the first it was not sent.
+    #[inline]
+    fn goes_on(&mut self, at: MonoNanos) {
+        if self.sent == MonoNanos(0) {
+            self.sent = at;
+        } else {
+            self.between += at - self.done;
+        }
     }
 
     /// The answer that came last had waited so long for the driver.
@@ -108,9 +115,7 @@ impl TransactionTiming {
 
     /// A pause took from `from` to `to`.
     pub(crate) fn pause(&mut self, part: Part, from: MonoNanos, to: MonoNanos) {
-        if self.sent == MonoNanos(0) {
-            self.sent = from;
-        }
+        self.goes_on(from);
         match part {
             Part::Backoff => self.backoff += to - from,
             _ => self.think += to - from,
@@ -124,6 +129,7 @@ impl TransactionTiming {
         if self.sent == MonoNanos(0) {
             self.sent = self.ready;
         }
+        self.between += at - self.done;
         self.done = at;
     }
 
@@ -133,10 +139,11 @@ impl TransactionTiming {
         self.done
     }
 
-    /// The driver's own time between statements, so far.
+    /// The driver's own time between statements, so far: measured from one instant to the next, and
+    /// no remainder.
     #[inline]
     pub(crate) fn client(&self) -> Nanos {
-        (self.done - self.begun()) - self.statements - self.think - self.backoff
+        self.between
     }
 
     /// When it was sent; one that never was has done nothing but wait.
@@ -495,3 +502,6 @@ impl ThreadRecorder {
         self.second_end = self.start + Nanos((index + 1) * ONE_SECOND.0);
     }
 }
+
+#[cfg(test)]
+mod tests;

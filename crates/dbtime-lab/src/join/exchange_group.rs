@@ -70,12 +70,6 @@ impl ExchangeGroup {
         executions.sum::<u64>() < statements.count() as u64
     }
 
-    /// From sending the first statement until the last answer was read, without what answers waited
-    /// for the driver.
-    pub(super) fn took(&self) -> Nanos {
-        self.times().map(|(time, late)| time - late).sum()
-    }
-
     /// How long each answer took, and how much of that it waited for the driver.
     fn times(&self) -> impl Iterator<Item = (Nanos, Nanos)> {
         let mut free = MonoNanos(0);
@@ -87,21 +81,56 @@ impl ExchangeGroup {
         })
     }
 
-    /// How long the last answer was in the driver's socket before it was read, without what is
-    /// booked as the driver's lateness already; `None`: its arrival was not seen. Unit:
-    /// nanoseconds; negative where it was read before.
-    fn taking(&self) -> Option<i64> {
-        let (read, arrived) = (self.exchanges.last()?.read, self.requests.last()?.answer_arrived?);
-        let (_, late) = self.times().last()?;
-        Some(read.0.cast_signed() - arrived.0.cast_signed() - late.signed())
+    /// What lies outside of the server, whose parts come to so much, from sending the first
+    /// statement until the last answer was read.
+    fn outside(&self, server: Nanos) -> OutsideTimes {
+        let (mut span, mut late) = (Nanos::ZERO, Nanos::ZERO);
+        for (time, of_it) in self.times() {
+            span += time;
+            late += of_it;
+        }
+        let ways = span.signed() - server.signed();
+        let last_read = self.exchanges.last().map(|last| last.read);
+        match self.arrived().zip(last_read) {
+            Some((arrived, read)) => {
+                let (taking, waited) = (read - arrived, self.late_since(arrived));
+                let wire = ways.wrapping_sub(taking.signed());
+                OutsideTimes { wire, client: Some(taking - waited), twice: late - waited }
+            }
+            // The way goes on until the answer was read. That of two hosts is known by durations.
+            None => {
+                let waited = late.min(Nanos(ways.max(0).cast_unsigned()));
+                let wire = ways - waited.signed();
+                OutsideTimes { wire, client: None, twice: late - waited }
+            }
+        }
     }
 
-    /// How long of that the driver's thread waited for a CPU; `None`: that was not seen.
+    /// When the last answer came to the driver's socket; `None`: that was not seen, or only after
+    /// it had been read.
+    fn arrived(&self) -> Option<MonoNanos> {
+        let read = self.exchanges.last()?.read;
+        self.requests.last()?.answer_arrived.filter(|arrived| *arrived <= read)
+    }
+
+    /// How much of the driver's lateness lies between this instant and the reading of the last
+    /// answer.
+    fn late_since(&self, since: MonoNanos) -> Nanos {
+        let Some(last_read) = self.exchanges.last().map(|last| last.read) else {
+            return Nanos::ZERO;
+        };
+        let within = |(exchange, (_, late)): (&StatementExchange, (Nanos, Nanos))| {
+            exchange.read.min(last_read) - (exchange.read - late).max(since)
+        };
+        self.exchanges.iter().zip(self.times()).map(within).sum()
+    }
+
+    /// How long the driver's thread waited for a CPU with the last answer in its socket, beyond
+    /// what is booked as its lateness; `None`: that was not seen.
     pub(super) fn client_runq(&self) -> Option<Nanos> {
         let arrived = self.requests.last()?.answer_arrived?;
         let taken = self.next_taken.filter(|taken| taken.arrived == arrived)?;
-        let (_, late) = self.times().last()?;
-        Some(taken.runq - late)
+        Some(taken.runq - self.late_since(arrived))
     }
 
     /// Whether it was seen when the last answer came to the driver's socket.
@@ -116,7 +145,8 @@ impl ExchangeGroup {
     /// ([`ServedRequest::split`]); its time in the server's queue to the first of these. Those of
     /// a request that only prepares go to the statement that is executed next. The way to and from
     /// the server goes to the first statement of the group, as far as none comes to less than
-    /// nothing by that; what the driver took to read the last answer to the last.
+    /// nothing by that, and likewise what counts twice; what the driver took to read the last
+    /// answer goes to the last.
     pub(super) fn split(
         &self,
         slices: &mut Vec<Parts>,
@@ -125,7 +155,7 @@ impl ExchangeGroup {
         let is_split = self.exchanges.len() == 1 || self.has_statement_slices();
         slices.clear();
         let server = self.add_slices(slices, is_split && self.exchanges.len() > 1);
-        add_ways(slices, self.took().signed() - server.signed(), self.taking());
+        self.outside(server).add_to(slices);
         let mut sum = Parts::default();
         slices.iter().for_each(|slice| sum.add_all(slice));
         match self.exchanges[..] {
@@ -233,27 +263,45 @@ fn joined(
     JoinedStatement { exchange: *exchange, took, parts, way_out, client_runq, answer }
 }
 
-/// Adds what lies outside of the server: what the driver took to read the last answer, where that
-/// is known, to the last statement; the rest is wire. Of an answer that was read before its arrival
-/// was seen both are the last statement's, which comes to no less than nothing by that.
-fn add_ways(slices: &mut [Parts], mut outside: i64, taking: Option<i64>) {
-    if let (Some(taking), Some(last)) = (taking, slices.last_mut()) {
-        last.add(Part::Client, taking);
-        let early = -taking.min(0);
-        last.add(Part::Wire, early);
-        outside = outside.wrapping_sub(taking + early);
-    }
-    add_wire(slices, outside);
+/// What lies outside of the server.
+///
+/// The driver books as its lateness how long its thread had no CPU before it read an answer. Part
+/// of that may have been before the answer came, when the server still worked at it, or was at the
+/// next statement of a pipeline: so much counts twice.
+struct OutsideTimes {
+    /// The ways to and from the server: between instants that both sides have noted. Unit:
+    /// nanoseconds; negative where the driver had the answer before the server's call was over that
+    /// sent it.
+    wire: i64,
+    /// From the last answer's arrival in the driver's socket until it was read, without the
+    /// driver's lateness; `None`: the arrival was not seen.
+    client: Option<Nanos>,
+    /// The driver's lateness that is in other parts too.
+    twice: Nanos,
 }
 
-/// Adds the way to and from the server to the first statement; what would make it less than nothing
-/// goes to the next. Parts of a recording may be anything: their sums wrap.
-fn add_wire(slices: &mut [Parts], mut wire: i64) {
+impl OutsideTimes {
+    /// Adds them to the statements' parts. What counts twice no part has too little of: it is what
+    /// the parts explain beyond the whole.
+    fn add_to(self, slices: &mut [Parts]) {
+        if let (Some(client), Some(last)) = (self.client, slices.last_mut()) {
+            last.add(Part::Client, client.signed());
+        }
+        spread(slices, Part::Wire, self.wire);
+        if self.twice > Nanos::ZERO {
+            spread(slices, Part::Unexplained, -self.twice.signed());
+        }
+    }
+}
+
+/// Adds a part to the first statement; what would make it less than nothing goes to the next. Parts
+/// of a recording may be anything: their sums wrap.
+fn spread(slices: &mut [Parts], part: Part, mut rest: i64) {
     let count = slices.len();
     for (index, slice) in slices.iter_mut().enumerate() {
         let is_last = index + 1 == count;
-        let share = if is_last { wire } else { wire.max(slice.total().wrapping_neg()) };
-        slice.add(Part::Wire, share);
-        wire = wire.wrapping_sub(share);
+        let share = if is_last { rest } else { rest.max(slice.total().wrapping_neg()) };
+        slice.add(part, share);
+        rest = rest.wrapping_sub(share);
     }
 }

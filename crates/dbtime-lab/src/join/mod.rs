@@ -19,8 +19,12 @@
 //! - `end` may be later than both: the kernel's instant is that after the send, and the client may
 //!   have read, and even sent the next statement, before the server's thread goes on. The way back
 //!   is negative then. It is signed, never clamped, and what the server's thread waited is among
-//!   its parts. So is the driver's share where clocks of two CPUs differ, or where it took more of
-//!   its wait for lateness (`late`) than there was.
+//!   its parts.
+//! - An arrival that was noted after `read` was not seen in time: the way back goes on until
+//!   `read`. So the driver's share is never less than nothing.
+//! - What the driver took for its lateness (`late`) is taken off its share, as far as it lies
+//!   there, or off the ways, where the way back goes on until `read`. What is left of it is in two
+//!   parts at once, and so much less is unexplained.
 //! - How long the driver's thread had no CPU before it took an answer is known with the
 //!   connection's next request.
 //! - An exchange may contain several requests (PREPARE and EXECUTE): all are its own. One of the

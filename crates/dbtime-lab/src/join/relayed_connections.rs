@@ -3,7 +3,6 @@
 
 use super::connection_timeline::ConnectionTimeline;
 use dbtime_model::exchange::{ConnectionKey, StatementExchange};
-use dbtime_model::traced::TracedRequest;
 use rustc_hash::FxHashMap;
 
 /// All connections, by name.
@@ -43,14 +42,14 @@ impl RelayedConnections {
         }
     }
 
-    /// On which connection a request is that the server has served on one of this name.
+    /// On which connection a request is that the server has served on one of this name and number.
     pub(super) fn key_of(
         &mut self,
         key: ConnectionKey,
-        request: &TracedRequest,
+        server_id: Option<u64>,
         timelines: &ConnectionTimelines,
     ) -> ConnectionKey {
-        let Some(id) = request.server_id() else { return key };
+        let Some(id) = server_id else { return key };
         let driven = self.driven.get(&id).copied().unwrap_or(key);
         // In a network of its own what passes on to the server may have a name that the driver has.
         let is_own =

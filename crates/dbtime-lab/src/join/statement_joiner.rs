@@ -78,7 +78,7 @@ impl StatementJoiner {
         let Some(key) = request.connection_key() else {
             return self.ledger.count_dropped(1, false);
         };
-        let driven = self.relayed.key_of(key, request, &self.connections);
+        let driven = self.relayed.key_of(key, request.server_id(), &self.connections);
         let connection = self.connections.entry(driven).or_default();
         if driven == key {
             connection.note_direct();
@@ -87,6 +87,13 @@ impl StatementJoiner {
         served.answer_arrived = served.answer_arrived.filter(|_| !self.ignores_arrivals);
         connection.push_request(served);
         self.decide(driven);
+    }
+
+    /// Whether the driver has used the connection of this name, and of the server's number, as far
+    /// as that is known by now.
+    pub fn drives(&mut self, key: ConnectionKey, server_id: Option<u64>) -> bool {
+        let driven = self.relayed.key_of(key, server_id, &self.connections);
+        self.connections.get(&driven).is_some_and(ConnectionTimeline::is_drivers)
     }
 
     /// Declares that both sides have handed over what was over before `at`: exchanges whose answers

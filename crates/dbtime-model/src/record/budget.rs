@@ -1,5 +1,6 @@
 //! The time budget of a run in `run.json`, and what stands beside it: files, lock holders.
 
+use super::measuring_cost::MeasuringCost;
 use super::values::SamplingOrigin;
 use crate::{Budget, Part, PartSet, Parts};
 use serde::{Deserialize, Serialize};
@@ -135,24 +136,6 @@ pub enum BudgetMethod {
     Traced,
 }
 
-/// What measuring the parts adds to a transaction of one client flat out, from slices of short
-/// loads before the run, with and without it in turn. With a tracer: while the server is watched,
-/// and while its programs in the kernel do nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct MeasuringCost {
-    /// The median difference of a pair, per transaction of one client flat out.
-    pub us: f64,
-    /// The smallest difference of a pair.
-    pub low_us: f64,
-    /// The largest.
-    pub high_us: f64,
-    /// What a transaction took without, in the median.
-    pub without_us: f64,
-    /// How many pairs.
-    pub pairs: u32,
-}
-
 /// Calls on one kind of file, over the whole window, all transactions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -180,6 +163,9 @@ pub struct BudgetLockHolder {
     /// Who held the lock: an operation and statement of the load, `pid 1234 (sqlite3)`, or, on a
     /// server, the statement of somebody else.
     pub holder: String,
+    /// The connection that held it, where that is none of the run's; `null` where it is, where it
+    /// is not known, and on the embedded engine.
+    pub outside: Option<OutsideHolder>,
     /// What the server calls the lock; `null` where it does not, and on the embedded engine.
     pub lock: Option<String>,
     /// How often the waiter found it so; on a server, in how many requests that was the longest
@@ -188,6 +174,24 @@ pub struct BudgetLockHolder {
     /// How long was waited, in seconds. On a server the longest wait of each request alone, so that
     /// the rows come to no more than the part `lock`.
     pub wait_s: f64,
+}
+
+/// A connection of somebody else that held locks which the run waited for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OutsideHolder {
+    /// What the server calls it, for KILL or `pg_terminate_backend`; `null`: it has not said.
+    pub server_id: Option<u64>,
+    /// The statement of its transaction before the one that let go; `null`: there was none.
+    pub last_statement: Option<String>,
+    /// How long its transaction had lasted when it let go, the longest that was waited for. Unit:
+    /// microseconds; `null`: it was one statement.
+    pub transaction_us: Option<f64>,
+    /// How long of that its client said nothing, idle in its transaction. Unit: microseconds;
+    /// `null` likewise.
+    pub idle_us: Option<f64>,
+    /// Whether its client had gone by then.
+    pub has_left: bool,
 }
 
 /// Holders on a traced server of which no statement is known.

@@ -43,3 +43,8 @@ pub struct BudgetLockChain {
     /// How long was waited, in seconds. All chains together are all waits of `lock_holders`.
     pub wait_s: f64,
 }
+
+impl BudgetLockChain {
+    /// What stands behind a statement that no connection of the run executed.
+    pub const OUTSIDE: &str = " (not of this run)";
+}

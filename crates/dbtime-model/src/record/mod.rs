@@ -18,6 +18,7 @@ mod folder;
 mod interval_log;
 mod layer;
 mod lock_chain;
+mod measuring_cost;
 mod primary_metric;
 mod resources;
 pub mod server_seconds;
@@ -32,7 +33,7 @@ mod validity;
 mod values;
 
 pub use budget::{
-    BudgetBucket, BudgetInfo, BudgetLockHolder, BudgetMethod, BudgetUs, FileIo, MeasuringCost,
+    BudgetBucket, BudgetInfo, BudgetLockHolder, BudgetMethod, BudgetUs, FileIo, OutsideHolder,
 };
 pub use counters::{CounterUnit, CountersInfo, KeyCounterDelta};
 pub use cpu_holder::{BudgetCpuHolder, CpuHolderKind};
@@ -45,6 +46,7 @@ pub use folder::{
 pub use interval_log::ResponseSecond;
 pub use layer::{BudgetLayer, LayerCell, LayerScope, Provenance, relate_layers};
 pub use lock_chain::{BudgetLockChain, ChainCause, MAX_CHAIN_DEPTH};
+pub use measuring_cost::{CostCertainty, MeasuringCost, ThroughputCost};
 pub use primary_metric::PrimaryMetric;
 pub use resources::{ClientInfo, NetworkUse, ServerInfo, ServerThreads};
 pub use server_seconds::{SampledCounter, ServerSecond};

@@ -21,6 +21,9 @@ pub struct ClientInfo {
     pub threads_cpu_s: f64,
     /// Exact run-queue wait of all worker threads, in seconds; `null` where the kernel hides it.
     pub threads_runq_s: Option<f64>,
+    /// How long the CPU limit of its control group, or of one above it, was used up, in seconds,
+    /// over all CPUs; `null` where nothing counts that.
+    pub throttled_s: Option<f64>,
     /// Largest resident size, in bytes.
     pub rss_peak_bytes: u64,
     /// How busy the simulated network was; `null`: no limit was simulated.

@@ -1,7 +1,7 @@
 //! A run as the rules look at it: its budget at the mean and in the tail, and the questions that
 //! several rules have.
 
-use super::{AdviceBound, AdviceRule, BudgetAdvice, MIN_SHARE_PCT};
+use super::{AdviceBound, AdvicePlace, BudgetAdvice, MIN_SHARE_PCT};
 use crate::facts;
 use crate::format::{bytes, clean, finite, percent, rate, us};
 use crate::means::PartMeans;
@@ -11,6 +11,15 @@ use dbtime_model::{Part, Product};
 
 /// A statement with less of a part is not the place of it. Unit: percent.
 const MIN_PLACE_PCT: f64 = 30.0;
+
+/// What is no smaller share of the time behind the queue may be what makes it.
+const MIN_SERVICE_SHARE: f64 = 0.3;
+
+/// A statement that returns as many rows each time has a large result.
+const MIN_LARGE_RESULT: f64 = 1_000.0;
+
+/// What the servers call a deadlock.
+const DEADLOCKS: [&str; 2] = ["1213", "40P01"];
 
 /// Other processes that use less are not the reason for anything. Unit: percent of all CPU time.
 const MIN_FOREIGN_PCT: f64 = 5.0;
@@ -36,19 +45,22 @@ impl<'a> AdviceCase<'a> {
 
     /// Advice of a rule without anything in it yet; `None` where its parts were not measured or are
     /// small, at the mean and in the tail.
-    pub(super) fn begin(&self, rule: &AdviceRule) -> Option<BudgetAdvice> {
-        let mean = bound(&self.means, rule.parts)?;
+    pub(super) fn begin(&self, rule: &'static str, parts: &[Part]) -> Option<BudgetAdvice> {
+        let mean = bound(&self.means, parts)?;
         let slow = self.tail.as_ref().map(|tail| &tail.slow.means);
-        let slowest = slow.and_then(|means| bound(means, rule.parts));
+        let slowest = slow.and_then(|means| bound(means, parts));
         let share = slowest.map_or(0.0, |slow| slow.share_pct).max(mean.share_pct);
         let is_there = |part: &Part| {
             // A part below zero is in the sum too.
             let amount = |means: &PartMeans| means.get(*part).is_some_and(|us| us != 0.0);
             amount(&self.means) || slow.is_some_and(amount)
         };
-        (share >= MIN_SHARE_PCT).then(|| BudgetAdvice {
-            rule: rule.name,
-            parts: rule.parts.iter().copied().filter(is_there).collect(),
+        let is_large = share >= MIN_SHARE_PCT || self.is_most_of_service(mean.at_most_us);
+        is_large.then(|| BudgetAdvice {
+            rule,
+            cause: String::new(),
+            place: AdvicePlace::Ordinary,
+            parts: parts.iter().copied().filter(is_there).collect(),
             mean,
             slowest,
             figures: Vec::new(),
@@ -172,6 +184,61 @@ impl<'a> AdviceCase<'a> {
     /// CPUs that the target may use; 0 where not known.
     pub(super) fn cpus(&self) -> u32 {
         self.server_cpus().map_or(self.record.environment.cpus, |(_, cpus)| cpus)
+    }
+
+    /// Whether this is a good share of what is left of a response behind a queue: what makes a
+    /// queue can be little of the response.
+    pub(super) fn is_most_of_service(&self, us: f64) -> bool {
+        let service_us = self.means.total - self.sum(&[Part::Queue]);
+        us > 0.0 && us >= MIN_SERVICE_SHARE * service_us
+    }
+
+    /// Whether the database shares this machine's CPUs with the driver, as far as is known.
+    pub(super) fn is_here(&self) -> bool {
+        !self.is_server() || self.record.server.is_some()
+    }
+
+    /// What the run itself used of the machine's CPU time: the driver, and a server on this
+    /// machine. Unit: percent.
+    pub(super) fn own_cpu_pct(&self) -> f64 {
+        let record = self.record;
+        let driver = (record.client.usr_pct + record.client.sys_pct) / 100.0;
+        let server = self.server_cpus().map_or(0.0, |(used, _)| used);
+        100.0 * (driver + server) / f64::from(record.environment.cpus.max(1))
+    }
+
+    /// The failure of deadlocks, and how often it came; `None` where fewer than one in a hundred
+    /// transactions had one.
+    pub(super) fn deadlocks(&self) -> Option<(&'a str, u64)> {
+        let record = self.record;
+        let deadlocks = record.errors.iter().filter(|(code, _)| DEADLOCKS.contains(&code.as_str()));
+        let (code, times) = deadlocks.max_by_key(|(_, times)| **times)?;
+        let is_often = times.saturating_mul(100) >= record.counts.offered.max(1);
+        is_often.then_some((code.as_str(), *times))
+    }
+
+    /// A statement that returns many rows each time, the one with most in all, and how many.
+    pub(super) fn large_result(&self) -> Option<(&'a StatementSummary, f64)> {
+        let each = |of: &StatementSummary| of.rows as f64 / of.count.max(1) as f64;
+        let statements = self.record.statements.iter();
+        let large = statements.filter(|of| each(of) >= MIN_LARGE_RESULT);
+        large.max_by_key(|of| of.rows).map(|of| (of, each(of)))
+    }
+
+    /// The file that is waited for most for a part, over all statements, where it has a good share
+    /// of the waits: `ib_logfile0`.
+    pub(super) fn file(&self, part: Part) -> Option<String> {
+        let rows = self.record.file_waits.iter().flatten().filter(|row| row.part == part);
+        let mut files: Vec<(&str, f64)> = Vec::new();
+        for row in rows {
+            let Some(name) = row.file.as_deref() else { continue };
+            match files.iter_mut().find(|(file, _)| *file == name) {
+                Some((_, share_pct)) => *share_pct += row.share_pct,
+                None => files.push((name, row.share_pct)),
+            }
+        }
+        let (file, share_pct) = files.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        (share_pct >= MIN_PLACE_PCT).then(|| clean(file))
     }
 
     /// What other processes used, where that is much; steps are up to the rule.

@@ -1,9 +1,14 @@
 //! What to look at or to try next, by the budget of a run, and what that could win at most.
 //!
 //! A rule is one file in `rules` and one line in [`RULES`]: it has some parts of the budget, and
-//! where these are a good share of the mean or of the slowest responses it names what suggests a
-//! cause and what to do about it. No part has two rules, so that no two pieces of advice promise
-//! the same time. All of it follows from the record alone; nothing is looked up or measured.
+//! where these are a good share of the mean or of the slowest responses it names their cause, what
+//! suggests it and what to do about it. A part goes to the first rule in the list that wants it, so
+//! that no two pieces of advice promise the same time. All of it follows from the record alone;
+//! nothing is looked up or measured.
+//!
+//! What can win most of the mean comes first; before that what comes from outside and changes all
+//! else, so that the rest is of a server in that state: it was stopped, held back by a limit, or
+//! others had its CPUs. Where two causes cannot be told apart the cause names both.
 
 mod case;
 mod rules;
@@ -14,8 +19,8 @@ pub(crate) use text::{DOUBT, INTRODUCTION, TITLE, bounds, nothing, step};
 
 use crate::tail::ResponseTail;
 use case::AdviceCase;
-use dbtime_model::Part;
 use dbtime_model::record::RunRecord;
+use dbtime_model::{Part, PartSet};
 use serde::Serialize;
 
 /// The version of the document that `dbtime explain --json` prints.
@@ -23,6 +28,11 @@ const SCHEMA: u32 = 1;
 
 /// A share of the response below this is not worth advice. Unit: percent.
 const MIN_SHARE_PCT: f64 = 10.0;
+
+/// What changes all else comes first where it is such a share of the mean, or of the slowest. Unit:
+/// percent.
+const MIN_FIRST_PCT: f64 = 10.0;
+const MIN_FIRST_SLOW_PCT: f64 = 30.0;
 
 /// As many as a report of a run shows; `dbtime explain` shows all.
 pub(crate) const MAX_IN_REPORT: usize = 5;
@@ -36,8 +46,34 @@ pub struct AdviceRule {
     pub name: &'static str,
     /// The parts of the budget that it is about.
     pub parts: &'static [Part],
+    /// Which of them are its own in this run; `None`: all that no rule before it has.
+    claims: Option<fn(&AdviceCase<'_>) -> PartSet>,
     /// What it adds where these parts are large enough.
     steps: RuleSteps,
+}
+
+impl AdviceRule {
+    /// A rule that has all of its parts, unless one before it claims them.
+    const fn new(name: &'static str, parts: &'static [Part], steps: RuleSteps) -> Self {
+        Self { name, parts, claims: None, steps }
+    }
+}
+
+/// What comes before all that is ordered by what it can win: it changes all else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum AdvicePlace {
+    /// The server did not run at all.
+    Stopped,
+    /// It was held back by a limit.
+    Limited,
+    /// The driver could not keep up, so that the figures are its own.
+    DriverLimited,
+    /// Others had its CPUs.
+    Crowded,
+    /// By what it can win.
+    Ordinary,
+    /// Whatever it can win, what makes it comes before.
+    Behind,
 }
 
 /// All advice on a run.
@@ -55,7 +91,7 @@ pub struct RunAdvice {
     pub slowest: Option<SlowestShare>,
     /// Why there is no advice; `null` where there is some.
     pub nothing: Option<String>,
-    /// What can win most of the mean first.
+    /// What changes all else first, then what can win most of the mean.
     pub advice: Vec<BudgetAdvice>,
 }
 
@@ -75,6 +111,10 @@ pub struct SlowestShare {
 pub struct BudgetAdvice {
     /// The name of its rule.
     pub rule: &'static str,
+    /// What takes the time, as far as the record tells.
+    pub cause: String,
+    #[serde(skip)]
+    place: AdvicePlace,
     /// The parts, those that came to anything.
     pub parts: Vec<Part>,
     /// What it can win of the mean response.
@@ -111,6 +151,21 @@ pub struct AdviceStep {
 }
 
 impl BudgetAdvice {
+    /// Names what takes the time.
+    fn because(&mut self, cause: impl Into<String>) {
+        self.cause = cause.into();
+    }
+
+    /// It changes all else, and comes before that where it is a good share of the responses, or of
+    /// what is left of them behind a queue.
+    fn comes_first(&mut self, case: &AdviceCase<'_>, place: AdvicePlace) {
+        let slowest = self.slowest.map_or(0.0, |slow| slow.share_pct);
+        let is_large = self.mean.share_pct >= MIN_FIRST_PCT || slowest >= MIN_FIRST_SLOW_PCT;
+        if is_large || case.is_most_of_service(self.mean.at_most_us) {
+            self.place = place;
+        }
+    }
+
     fn figure(&mut self, sentence: impl Into<String>) {
         self.figures.push(sentence.into());
     }
@@ -139,8 +194,12 @@ impl BudgetAdvice {
         self.add(AdviceStep { action: action.into(), at_most_us, price });
     }
 
-    /// The larger of its shares of the mean and of the slowest, in percent.
+    /// The larger of its shares of the mean and of the slowest, in percent; what comes first is
+    /// always among the largest.
     fn largest_share(&self) -> f64 {
+        if self.place < AdvicePlace::Ordinary {
+            return f64::INFINITY;
+        }
         self.slowest.map_or(0.0, |slow| slow.share_pct).max(self.mean.share_pct)
     }
 }
@@ -149,8 +208,9 @@ impl RunAdvice {
     /// The advice on a run, by all rules.
     pub fn of(record: &RunRecord) -> Self {
         let case = AdviceCase::of(record);
-        let mut advice: Vec<_> = case.iter().flat_map(advice_on).collect();
-        advice.sort_by(|a, b| b.mean.at_most_us.total_cmp(&a.mean.at_most_us));
+        let mut advice = case.as_ref().map(advice_on).unwrap_or_default();
+        let most = |advice: &BudgetAdvice| advice.mean.at_most_us;
+        advice.sort_by(|a, b| a.place.cmp(&b.place).then(most(b).total_cmp(&most(a))));
         Self {
             schema: SCHEMA,
             valid: record.validity.valid && !record.validity.client_limited,
@@ -180,13 +240,21 @@ impl SlowestShare {
     }
 }
 
-fn advice_on<'a>(case: &'a AdviceCase<'a>) -> impl Iterator<Item = BudgetAdvice> + 'a {
-    RULES.iter().filter_map(move |rule| {
-        let mut advice = case.begin(rule)?;
-        advice.figures.extend(case.place(rule.parts));
+fn advice_on(case: &AdviceCase<'_>) -> Vec<BudgetAdvice> {
+    let mut taken = Vec::new();
+    let mut all = Vec::new();
+    for rule in RULES {
+        let claimed = rule.claims.map(|claims| claims(case));
+        let is_own = |part: &Part| claimed.is_none_or(|claimed| claimed.has(*part));
+        let own = rule.parts.iter().copied().filter(is_own);
+        let parts: Vec<_> = own.filter(|part| !taken.contains(part)).collect();
+        let Some(mut advice) = case.begin(rule.name, &parts) else { continue };
+        advice.figures.extend(case.place(&parts));
         (rule.steps)(case, &mut advice);
-        Some(advice)
-    })
+        taken.extend(parts);
+        all.push(advice);
+    }
+    all
 }
 
 #[cfg(test)]

@@ -21,8 +21,8 @@ pub(super) fn section(run: &Run, out: &mut String) {
 
 fn piece(one: &BudgetAdvice, all: &RunAdvice, out: &mut String) {
     let name = one.rule.replace('_', " ");
-    let bounds = escape(&advice::bounds(one, all));
-    let _ = writeln!(out, "<p><strong>{name}</strong>: {bounds}</p>\n<ul>");
+    let [cause, bounds] = [&one.cause, &advice::bounds(one, all)].map(|text| escape(text));
+    let _ = writeln!(out, "<p><strong>{name}: {cause}</strong></p>\n<p>{bounds}</p>\n<ul>");
     for figure in &one.figures {
         let _ = writeln!(out, "<li class=\"dim\">{}</li>", escape(figure));
     }

@@ -58,9 +58,10 @@ pub fn advice_text(record: &RunRecord, advice: &RunAdvice, style: PageStyle) -> 
     page.finish()
 }
 
-/// One piece: what can be won, what suggests it, what to do.
+/// One piece: the cause, what can be won, what suggests it, what to do.
 fn piece(one: &BudgetAdvice, all: &RunAdvice, most_steps: usize, page: &mut ReportPage) {
-    page.fact(&one.rule.replace('_', " "), &advice::bounds(one, all), TextRole::Bold);
+    page.fact(&one.rule.replace('_', " "), &one.cause, TextRole::Bold);
+    page.fact("", &advice::bounds(one, all), TextRole::Plain);
     for figure in &one.figures {
         page.fact("", figure, TextRole::Plain);
     }

@@ -227,6 +227,7 @@ pub fn lock_holders(
     let record = |row: LockAttribution| BudgetLockHolder {
         waiter: name(row.waiter),
         holder: row.holder.describe(name),
+        outside: None,
         lock: None,
         count: row.count,
         wait_s: row.wait_ns as f64 / 1e9,

@@ -128,7 +128,7 @@ fn the_way_back_ends_where_the_answer_arrives() {
         ..traced(1, (250, 260), Some(5), 1)
     };
     // Out: 100 to 115; back: 180 to the arrival; then 200 is the reading, 4 of it late already.
-    for (at, back, taking, waited) in [(176, -4, 20, 5), (190, 10, 6, 5), (205, 25, -9, 0)] {
+    for (at, back, taking, waited) in [(176, -4, 20, 5), (190, 10, 6, 5)] {
         let (joined, found) = join(&[sent], &[arrived_at(at), taken_of(at)]);
         let joined = joined.expect("it is matched");
         assert_eq!(found, JoinCounts { outside: 1, arrived: 1, ..counts(1) });
@@ -143,6 +143,13 @@ fn the_way_back_ends_where_the_answer_arrives() {
         // That is a part of what the driver took, and no more than it.
         assert_eq!(runq, (Some(Nanos(waited)), Some(Nanos(waited))));
     }
+    // The arrival was noted behind the reading: the way goes on until then.
+    let joined = join(&[sent], &[arrived_at(205), taken_of(205)]).0.expect("it is matched");
+    assert_eq!(statement_parts(&joined), [parts(15 + 16, Some(5), 50, 10)]);
+    assert_eq!(
+        (joined.client_runq, joined.statements[0].client_runq),
+        (Some(Nanos(0)), Some(Nanos(0)))
+    );
     // What was taken is another answer, or none was.
     for next in [vec![], vec![taken_of(150)]] {
         let requests = [vec![arrived_at(176)], next].concat();
@@ -157,6 +164,49 @@ fn the_way_back_ends_where_the_answer_arrives() {
     let joined = joined.expect("it is matched");
     assert_eq!(statement_parts(&joined), [parts(15 + 16, Some(5), 50, 10)]);
     assert_eq!(joined.client_runq, None);
+}
+
+/// The driver had no CPU for longer than its answer was there: no part is less than nothing for
+/// that, and what counts twice is said to.
+#[test]
+fn lateness_from_before_an_answer_came_counts_twice() {
+    let request = |arrived: Option<u64>| TracedRequest {
+        answer_arrived: arrived.map(MonoNanos),
+        ..traced(1, (120, 180), Some(5), 50)
+    };
+    let sent = StatementExchange { late: Nanos(30), ..exchange(1, 100, 200) };
+    // Of 30 without a CPU the last 12 were behind the arrival; where that is not known all may have
+    // been on the ways, which are 35 long.
+    for (arrived, wire, client, twice) in [(Some(188), 15 + 8, Some(0), 18), (None, 5, None, 0)] {
+        let joined = join(&[sent], &[request(arrived)]).0.expect("it is matched");
+        let mut expected = parts(wire, Some(5), 50, 10 - twice);
+        client.into_iter().for_each(|ns| expected.add(Part::Client, ns));
+        assert_eq!(statement_parts(&joined), [expected]);
+        assert_eq!(joined.statements[0].took, Nanos(70));
+        assert_eq!(joined.parts.get(Part::Client), joined.driven.parts.get(Part::Client));
+        assert_eq!(joined.parts.total(), joined.driven.sample.response().signed());
+    }
+}
+
+#[test]
+fn an_early_answer_of_a_pipeline_waits_while_the_server_is_at_the_next() {
+    let first = StatementExchange { late: Nanos(40), ..exchange(1, 100, 200) };
+    let requests = [
+        traced(1, (110, 130), Some(5), 20),
+        TracedRequest {
+            answer_arrived: Some(MonoNanos(230)),
+            ..traced(1, (130, 240), Some(25), 110)
+        },
+    ];
+    let joined = join(&[first, exchange(1, 100, 260)], &requests).0.expect("both are matched");
+    // Out: 5; back: 240 to 230.
+    let mut whole = parts(5 - 10, Some(5), 130, -40);
+    whole.add(Part::Client, 30);
+    let mut sum = Parts::default();
+    statement_parts(&joined).iter().for_each(|of_one| sum.add_all(of_one));
+    assert_eq!(sum, whole);
+    assert_eq!(joined.parts.get(Part::Client), joined.driven.parts.get(Part::Client) + 30);
+    assert_eq!(joined.parts.total(), joined.driven.sample.response().signed());
 }
 
 #[test]

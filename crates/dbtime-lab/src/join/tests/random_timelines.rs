@@ -72,6 +72,7 @@ proptest! {
             let mut sum = Parts::default();
             for statement in statements {
                 prop_assert_eq!(statement.parts.total(), statement.took.signed());
+                prop_assert!(statement.parts.get(Part::Client) >= 0, "{statement:?}");
                 sum.add_all(&statement.parts);
             }
             prop_assert_eq!(on_the_server(&sum), on_the_server(truth));
@@ -156,6 +157,7 @@ proptest! {
             prop_assert_eq!(transaction.parts.total(), 5);
             for statement in transaction.statements {
                 prop_assert_eq!(statement.parts.total(), statement.took.signed());
+                prop_assert!(statement.parts.get(Part::Client) >= 0, "{statement:?}");
             }
         }
     }

@@ -130,35 +130,52 @@ impl ConnectionScript {
         let late = Nanos(delays.late.min(read - before));
         let exchange =
             StatementExchange { transaction, late, ..exchange(self.connection, sent, read) };
-        self.parts.add(Part::Wire, -late.signed());
         self.group.push(exchange);
         self.present = read;
     }
 
-    /// The last answer arrives: from there on it is the driver's, and no longer on its way.
-    fn arrive(&mut self, delays: &Delays) {
-        let Some(offset) = delays.arrival else { return };
-        let arrived = self.free.saturating_add_signed(offset);
-        let (Some(SideEvent::Served(request)), Some(exchange)) =
-            (self.requests.back_mut(), self.group.last())
-        else {
-            unreachable!("a request was served, and its answer read");
+    /// The last answer arrives: from there on it is the driver's, and no longer on its way. What
+    /// the driver took for its lateness before that counts twice; where the arrival is not known,
+    /// what is more than the ways, which are so long.
+    fn arrive(&mut self, delays: &Delays, ways: i64) {
+        let Some(SideEvent::Served(request)) = self.requests.back_mut() else {
+            unreachable!("a request was served");
         };
-        request.answer_arrived = Some(MonoNanos(arrived));
-        let taking = exchange.read.0 as i64 - arrived as i64 - exchange.late.signed();
-        self.parts.add(Part::Client, taking);
-        self.parts.add(Part::Wire, -taking);
+        let (ended, read) = (self.free, self.present);
+        let arrived = delays.arrival.map(|offset| ended.saturating_add_signed(offset));
+        request.answer_arrived = arrived.map(MonoNanos);
+        let late: u64 = self.group.iter().map(|exchange| exchange.late.0).sum();
+        let waited = match arrived.filter(|arrived| *arrived <= read) {
+            Some(arrived) => {
+                let since = |exchange: &StatementExchange| {
+                    let until = exchange.read.0;
+                    until.saturating_sub((until - exchange.late.0).max(arrived))
+                };
+                let waited: u64 = self.group.iter().map(since).sum();
+                self.parts.add(Part::Client, (read - arrived - waited) as i64);
+                self.parts.add(Part::Wire, -((read - arrived) as i64));
+                waited
+            }
+            None => {
+                let waited = late.min(ways.max(0) as u64);
+                self.parts.add(Part::Wire, -(waited as i64));
+                waited
+            }
+        };
+        self.parts.add(Part::Unexplained, waited as i64 - late as i64);
     }
 
     /// The wire of requests from `sent` on that arrived at the first of each pair and ended at the
-    /// second, until the last answer was read.
-    fn add_wire(&mut self, sent: u64, requests: &[(u64, u64)]) {
-        let mut at = sent;
+    /// second, until the last answer was read. Returns it.
+    fn add_wire(&mut self, sent: u64, requests: &[(u64, u64)]) -> i64 {
+        let (mut at, mut ways) = (sent, 0);
         for (since, end) in requests {
-            self.parts.add(Part::Wire, *since as i64 - at as i64);
+            ways += *since as i64 - at as i64;
             at = *end;
         }
-        self.parts.add(Part::Wire, self.present as i64 - at as i64);
+        ways += self.present as i64 - at as i64;
+        self.parts.add(Part::Wire, ways);
+        ways
     }
 }
 
@@ -251,8 +268,8 @@ fn add_single(script: &mut ConnectionScript, number: u64, requests: &[Delays]) {
         at = script.free;
     }
     script.read(number, sent, &requests[requests.len() - 1]);
-    script.add_wire(sent, &spans);
-    script.arrive(&requests[requests.len() - 1]);
+    let ways = script.add_wire(sent, &spans);
+    script.arrive(&requests[requests.len() - 1], ways);
 }
 
 fn add_pipeline(script: &mut ConnectionScript, number: u64, statements: &[Vec<Delays>]) {
@@ -269,8 +286,8 @@ fn add_pipeline(script: &mut ConnectionScript, number: u64, statements: &[Vec<De
         // What is under way behind an answer is not over when that is read.
         script.read(number, sent, &requests[requests.len() - 1]);
     }
-    script.add_wire(sent, &spans);
-    script.arrive(&statements[statements.len() - 1][0]);
+    let ways = script.add_wire(sent, &spans);
+    script.arrive(&statements[statements.len() - 1][0], ways);
 }
 
 fn add_batch(script: &mut ConnectionScript, number: u64, delays: &Delays, lengths: &[u64]) {
@@ -281,6 +298,6 @@ fn add_batch(script: &mut ConnectionScript, number: u64, delays: &Delays, length
     });
     let span = (since, script.free);
     lengths.iter().for_each(|_| script.read(number, sent, delays));
-    script.add_wire(sent, &[span]);
-    script.arrive(delays);
+    let ways = script.add_wire(sent, &[span]);
+    script.arrive(delays, ways);
 }

@@ -12,6 +12,7 @@
 //! it in proportion.
 
 use super::holder_history::{ChainWait, HolderHistory, ServedSpan, TextNumber};
+use super::own_connections::OwnConnections;
 use dbtime_model::record::{ChainCause, MAX_CHAIN_DEPTH};
 use dbtime_model::{MonoNanos, Nanos, Part};
 use std::collections::VecDeque;
@@ -40,16 +41,19 @@ pub(super) fn pieces(
     wait: &ChainWait,
     request: TimeStretch,
     history: &HolderHistory,
+    own: &OwnConnections,
 ) -> Vec<ChainPiece> {
     let ns = wait.length.0 as f64;
-    let mut walk = ChainWalk { history, holders: Vec::new(), pieces: Vec::new(), least_ns: 0.0 };
-    walk.least_ns = MIN_SHARE * ns;
+    let least_ns = MIN_SHARE * ns;
+    let mut walk = ChainWalk { history, own, holders: Vec::new(), pieces: Vec::new(), least_ns };
     walk.follow(wait, request, request, ns);
     walk.pieces
 }
 
 struct ChainWalk<'a> {
     history: &'a HolderHistory,
+    /// Which connections are the run's.
+    own: &'a OwnConnections,
     /// From the first one on.
     holders: Vec<TextNumber>,
     pieces: Vec<ChainPiece>,
@@ -65,10 +69,10 @@ impl ChainWalk<'_> {
             return self.push(cause, ns);
         };
         if self.holders.len() >= MAX_CHAIN_DEPTH || ns < self.least_ns {
-            return self.push_let_go(wait, ChainCause::Part(Part::Lock), ns);
+            return self.push_let_go(holder, wait, ChainCause::Part(Part::Lock), ns);
         }
         let Some(spans) = self.history.spans(holder) else {
-            return self.push_let_go(wait, ChainCause::NotKnown, ns);
+            return self.push_let_go(holder, wait, ChainCause::NotKnown, ns);
         };
         let release = release(spans, wait, request);
         let placed = place(wait, request, release);
@@ -78,14 +82,14 @@ impl ChainWalk<'_> {
             (None, Some(release)) => release.start,
             (None, None) => stretch.until,
         };
-        self.split(spans, stretch, begun, ns);
+        self.split((holder, spans), stretch, begun, ns);
     }
 
     /// Splits `ns` by what a connection did in a stretch; what was before its transaction had begun
     /// is not known.
     fn split(
         &mut self,
-        spans: &VecDeque<ServedSpan>,
+        (holder, spans): (u64, &VecDeque<ServedSpan>),
         stretch: TimeStretch,
         begun: MonoNanos,
         ns: f64,
@@ -105,9 +109,10 @@ impl ChainWalk<'_> {
                     true => ChainCause::NotKnown,
                     false => ChainCause::Part(Part::Client),
                 };
-                self.push_at(span.statement, between, share(until - end));
+                self.push_at(self.executed(holder, span), between, share(until - end));
                 let start = span.start.max(from).min(end);
-                self.split_span(span, TimeStretch { from: start, until: end }, share(end - start));
+                let within = TimeStretch { from: start, until: end };
+                self.split_span(holder, span, within, share(end - start));
                 until = start;
             }
             is_latest = false;
@@ -115,13 +120,14 @@ impl ChainWalk<'_> {
         self.push(ChainCause::NotKnown, ns - share(stretch.until - until.min(stretch.until)));
     }
 
-    /// Splits `ns` in proportion to the parts of a request.
-    fn split_span(&mut self, span: &ServedSpan, within: TimeStretch, ns: f64) {
+    /// Splits `ns` in proportion to the parts of a request of a connection.
+    fn split_span(&mut self, holder: u64, span: &ServedSpan, within: TimeStretch, ns: f64) {
+        let statement = self.executed(holder, span);
         let positive = |part: &Part| span.parts.get(*part) > 0;
         let parts = || span.parts.measured().iter().filter(positive);
         let whole = parts().map(|part| span.parts.get(part)).fold(0, i64::saturating_add);
         if ns <= 0.0 || whole <= 0 {
-            return self.push_at(span.statement, ChainCause::Part(Part::Unexplained), ns);
+            return self.push_at(statement, ChainCause::Part(Part::Unexplained), ns);
         }
         for part in parts() {
             let length = span.parts.get(part);
@@ -129,21 +135,34 @@ impl ChainWalk<'_> {
             let wait = span.wait.filter(|_| part == Part::Lock);
             let followed = wait.map_or(0, |wait| wait.length.signed().min(length));
             if let Some(wait) = wait {
-                self.holders.push(span.statement);
+                self.holders.push(statement);
                 let request = TimeStretch { from: span.start, until: span.end };
                 self.follow(&wait, request, within, share(followed));
                 self.holders.pop();
             }
             let cause = ChainCause::Part(part.whole().unwrap_or(part));
-            self.push_at(span.statement, cause, share(length - followed));
+            self.push_at(statement, cause, share(length - followed));
         }
     }
 
     /// A piece of a wait of which no more is known than who let go.
-    fn push_let_go(&mut self, wait: &ChainWait, cause: ChainCause, ns: f64) {
+    fn push_let_go(&mut self, holder: u64, wait: &ChainWait, cause: ChainCause, ns: f64) {
         match wait.statement {
-            Some(statement) => self.push_at(statement, cause, ns),
+            Some(statement) => self.push_at(self.of(holder, statement), cause, ns),
             None => self.push(cause, ns),
+        }
+    }
+
+    /// The statement of a request of a connection.
+    fn executed(&self, holder: u64, span: &ServedSpan) -> TextNumber {
+        self.of(holder, span.statement)
+    }
+
+    /// A statement as one of that connection.
+    fn of(&self, holder: u64, statement: TextNumber) -> TextNumber {
+        match self.own.is_outside(holder) {
+            true => statement.outside(),
+            false => statement,
         }
     }
 
@@ -245,7 +264,7 @@ mod tests {
         /// The pieces in words, the longest first; together they are the wait.
         fn pieces(&self, wait: &ChainWait, (from, until): (u64, u64)) -> Vec<(String, f64)> {
             let request = TimeStretch { from: MonoNanos(from), until: MonoNanos(until) };
-            let pieces = pieces(wait, request, &self.history);
+            let pieces = pieces(wait, request, &self.history, &OwnConnections::default());
             let sum: f64 = pieces.iter().map(|piece| piece.ns).sum();
             assert!((sum - wait.length.0 as f64).abs() < 1e-6, "{sum}: {pieces:?}");
             let mut words: Vec<_> =

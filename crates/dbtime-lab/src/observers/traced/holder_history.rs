@@ -12,9 +12,23 @@ const MAX_SPANS: usize = 50_000;
 /// Statements beyond this many are one: there are few without their literals.
 const MAX_STATEMENTS: usize = 2_000;
 
-/// The number of a statement in a [`StatementTexts`].
+/// The number of a statement in a [`StatementTexts`], and whether somebody else executed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct TextNumber(u32);
+
+impl TextNumber {
+    /// This bit is set of a statement of no connection of the run.
+    const OUTSIDE: u32 = 1 << 31;
+
+    /// The same as a statement of somebody else.
+    pub(super) fn outside(self) -> Self {
+        Self(self.0 | Self::OUTSIDE)
+    }
+
+    pub(super) fn is_outside(self) -> bool {
+        self.0 & Self::OUTSIDE != 0
+    }
+}
 
 /// Texts of statements by number.
 #[derive(Debug, Default)]
@@ -24,7 +38,7 @@ pub(super) struct StatementTexts {
 }
 
 impl StatementTexts {
-    const OTHERS: TextNumber = TextNumber(u32::MAX);
+    const OTHERS: TextNumber = TextNumber(TextNumber::OUTSIDE - 1);
 
     pub(super) fn number(&mut self, text: &Arc<str>) -> TextNumber {
         if let Some(number) = self.numbers.get(text) {
@@ -41,7 +55,7 @@ impl StatementTexts {
 
     /// `None`: one of those that have no number of their own.
     pub(super) fn text(&self, number: TextNumber) -> Option<&str> {
-        self.texts.get(number.0 as usize).map(|text| &**text)
+        self.texts.get((number.0 & !TextNumber::OUTSIDE) as usize).map(|text| &**text)
     }
 }
 

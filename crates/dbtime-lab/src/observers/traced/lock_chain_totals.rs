@@ -2,6 +2,7 @@
 
 use super::chain_walk::{TimeStretch, pieces};
 use super::holder_history::{ChainWait, HolderHistory, TextNumber};
+use super::own_connections::OwnConnections;
 use crate::join::{JoinedTransaction, JoinedWaits};
 use crate::workload_names::WorkloadNames;
 use dbtime_model::record::{BudgetLockChain, ChainCause};
@@ -69,16 +70,16 @@ impl LockChainTotals {
     }
 
     /// Splits the waits whose holders have been seen by now.
-    pub(super) fn settle(&mut self, present: MonoNanos) {
+    pub(super) fn settle(&mut self, present: MonoNanos, own: &OwnConnections) {
         let is_settled = |wait: &PendingWait| wait.request.until + SETTLED_AFTER <= present;
         while self.pending.len() > MAX_PENDING || self.pending.front().is_some_and(is_settled) {
-            self.split_first();
+            self.split_first(own);
         }
     }
 
-    fn split_first(&mut self) {
+    fn split_first(&mut self, own: &OwnConnections) {
         let Some(PendingWait { waiter, request, wait }) = self.pending.pop_front() else { return };
-        for piece in pieces(&wait, request, &self.history) {
+        for piece in pieces(&wait, request, &self.history, own) {
             let key = ChainKey { waiter, holders: piece.holders, cause: piece.cause };
             let is_kept = self.rows.len() < MAX_ROWS || self.rows.contains_key(&key);
             let sum = if is_kept { self.rows.entry(key).or_default() } else { &mut self.others };
@@ -88,18 +89,30 @@ impl LockChainTotals {
     }
 
     /// The records, the longest waits first.
-    pub(super) fn records(mut self, names: &WorkloadNames) -> Vec<BudgetLockChain> {
+    pub(super) fn records(
+        mut self,
+        names: &WorkloadNames,
+        own: &OwnConnections,
+    ) -> Vec<BudgetLockChain> {
         while !self.pending.is_empty() {
-            self.split_first();
+            self.split_first(own);
         }
         let texts = &self.history.texts;
         // Texts of one name are one.
         let mut sums = BTreeMap::<(Vec<String>, ChainCause), ChainSum>::new();
         for (key, sum) in self.rows {
-            let holder = |number: &TextNumber| match texts.text(*number) {
-                Some("") => "a statement whose text is not known".to_owned(),
-                Some(text) => names.of_fingerprint(text).to_owned(),
-                None => "another statement".to_owned(),
+            let holder = |number: &TextNumber| {
+                let of_run = |text| match number.is_outside() {
+                    true => text,
+                    false => names.of_fingerprint(text),
+                };
+                let name = match texts.text(*number) {
+                    Some("") => "a statement whose text is not known",
+                    Some(text) => of_run(text),
+                    None => "another statement",
+                };
+                let whose = if number.is_outside() { BudgetLockChain::OUTSIDE } else { "" };
+                format!("{name}{whose}")
             };
             let waiter = names.name(key.waiter.0, key.waiter.1);
             let statements = [waiter].into_iter().chain(key.holders.iter().map(holder)).collect();
@@ -135,12 +148,13 @@ mod tests {
             wait.connection = (number % 3 > 0).then_some(number);
             totals.add(&waited(1, wait));
         }
-        totals.settle(MonoNanos(0));
+        let own = OwnConnections::default();
+        totals.settle(MonoNanos(0), &own);
         assert!(totals.rows.is_empty(), "{:?}", totals.rows);
-        totals.settle(MonoNanos(SETTLED_AFTER.0 + 1));
+        totals.settle(MonoNanos(SETTLED_AFTER.0 + 1), &own);
         assert!(totals.pending.is_empty());
         let names = WorkloadNames::of(&workload, &LexicalRules::of_protocol(None));
-        let records = totals.records(&names);
+        let records = totals.records(&names, &own);
         assert!(records.len() <= MAX_ROWS + 1);
         let sum: f64 = records.iter().map(|row| row.wait_s).sum();
         assert!((sum - (MAX_ROWS as f64 + 50.0) * 1e-6).abs() < 1e-12, "{sum}");
@@ -150,5 +164,27 @@ mod tests {
             (of_threads.count, &of_threads.statements[..]),
             (350, &["tpcb: update account".to_owned()][..])
         );
+    }
+
+    #[test]
+    fn a_holder_that_is_somebody_else_s_is_marked() {
+        let workload = Workload::find("tpcb").expect("a shipped one");
+        let mut totals = LockChainTotals::default();
+        for connection in [1, 2] {
+            let mut wait = blocker(Some("COMMIT"), 1_000);
+            wait.connection = Some(connection);
+            totals.add(&waited(1, wait));
+        }
+        let mut own = OwnConnections::default();
+        own.add(1);
+        let names = WorkloadNames::of(&workload, &LexicalRules::of_protocol(None));
+        let mut holders: Vec<_> = totals
+            .records(&names, &own)
+            .into_iter()
+            .filter_map(|mut row| row.statements.pop())
+            .collect();
+        holders.sort();
+        let outside = format!("COMMIT{}", BudgetLockChain::OUTSIDE);
+        assert_eq!(holders, [outside, "tpcb: commit".to_owned()]);
     }
 }

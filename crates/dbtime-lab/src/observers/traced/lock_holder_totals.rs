@@ -1,8 +1,9 @@
 //! Waits of a traced run for locks, by who let these go.
 
+use super::own_connections::OwnConnections;
 use crate::join::JoinedTransaction;
 use crate::workload_names::WorkloadNames;
-use dbtime_model::record::BudgetLockHolder;
+use dbtime_model::record::{BudgetLockHolder, OutsideHolder};
 use dbtime_model::traced::Blocker;
 use dbtime_model::{Nanos, OperationId, StatementId};
 use rustc_hash::FxHashMap;
@@ -25,6 +26,8 @@ struct LockWaitKey {
     operation: OperationId,
     statement: Option<StatementId>,
     holder: LockReleaser,
+    /// Its connection, where that was not known to be the run's by then.
+    connection: Option<u64>,
     lock: Option<Cow<'static, str>>,
 }
 
@@ -47,45 +50,84 @@ enum LockReleaser {
 struct LockWaitSum {
     count: u64,
     length: Nanos,
+    /// What the holder's connection did, where that may be somebody else's.
+    outside: OutsideHolder,
 }
 
 impl LockHolderTotals {
     /// Adds the waits of a transaction.
-    pub(super) fn add(&mut self, transaction: &JoinedTransaction) {
+    pub(super) fn add(&mut self, transaction: &JoinedTransaction, own: &OwnConnections) {
         for wait in &transaction.waits {
             let Some(blocker) = &wait.waits.blocker else { continue };
             let key = LockWaitKey {
                 operation: transaction.driven.sample.operation,
                 statement: wait.statement,
                 holder: LockReleaser::of(blocker),
+                connection: blocker.connection.filter(|number| own.is_outside(*number)),
                 lock: blocker.lock.clone(),
             };
             let is_kept = self.rows.len() < MAX_ROWS || self.rows.contains_key(&key);
             let key = if is_kept { key } else { LockWaitKey::others(key.operation) };
+            let is_outside = key.connection.is_some();
             let sum = self.rows.entry(key).or_default();
             sum.count += 1;
             sum.length += blocker.length;
+            if is_outside {
+                note_holder(&mut sum.outside, blocker);
+            }
         }
     }
 
-    /// The records, the longest waits first. Statements of the workload go by their names there.
-    pub(super) fn records(self, names: &WorkloadNames) -> Vec<BudgetLockHolder> {
-        let record = |(key, sum): (LockWaitKey, LockWaitSum)| BudgetLockHolder {
-            waiter: names.name(key.operation, key.statement),
-            holder: key.holder.describe(names),
-            lock: key.lock.map(Cow::into_owned),
-            count: sum.count,
-            wait_s: sum.length.as_secs(),
+    /// The records, the longest waits first. Statements of the workload go by their names there,
+    /// as far as its own connections executed them.
+    pub(super) fn records(
+        self,
+        names: &WorkloadNames,
+        own: &OwnConnections,
+    ) -> Vec<BudgetLockHolder> {
+        // Which are the run's is known of all only now.
+        let mut rows = FxHashMap::<LockWaitKey, LockWaitSum>::default();
+        for (mut key, sum) in self.rows {
+            key.connection = key.connection.filter(|number| own.is_outside(*number));
+            let row = rows.entry(key).or_default();
+            row.count += sum.count;
+            row.length += sum.length;
+            row.outside = sum.outside;
+        }
+        let record = |(key, sum): (LockWaitKey, LockWaitSum)| {
+            let is_outside = key.connection.is_some();
+            BudgetLockHolder {
+                waiter: names.name(key.operation, key.statement),
+                holder: key.holder.describe((!is_outside).then_some(names)),
+                outside: is_outside.then_some(sum.outside),
+                lock: key.lock.map(Cow::into_owned),
+                count: sum.count,
+                wait_s: sum.length.as_secs(),
+            }
         };
-        let mut records: Vec<_> = self.rows.into_iter().map(record).collect();
+        let mut records: Vec<_> = rows.into_iter().map(record).collect();
         records.sort_by(|a, b| b.wait_s.total_cmp(&a.wait_s).then(a.waiter.cmp(&b.waiter)));
         records
     }
 }
 
+/// Notes what somebody else's connection did: of its transactions the longest.
+fn note_holder(outside: &mut OutsideHolder, blocker: &Blocker) {
+    outside.server_id = outside.server_id.or(blocker.server_id);
+    outside.has_left |= blocker.has_left;
+    let Some(transaction) = &blocker.transaction else { return };
+    let length = Some(transaction.length.as_micros());
+    if outside.transaction_us < length {
+        outside.transaction_us = length;
+        outside.idle_us = Some(transaction.idle.as_micros());
+        outside.last_statement = transaction.latest.last().map(ToString::to_string);
+    }
+}
+
 impl LockWaitKey {
     fn others(operation: OperationId) -> Self {
-        Self { operation, statement: None, holder: LockReleaser::Others, lock: None }
+        let holder = LockReleaser::Others;
+        Self { operation, statement: None, holder, connection: None, lock: None }
     }
 }
 
@@ -99,9 +141,12 @@ impl LockReleaser {
         }
     }
 
-    fn describe(&self, names: &WorkloadNames) -> String {
+    /// `names`: of the run's own statements; `None`: it is somebody else.
+    fn describe(&self, names: Option<&WorkloadNames>) -> String {
         match self {
-            Self::Statement(text) => names.of_fingerprint(text).to_owned(),
+            Self::Statement(text) => {
+                names.map_or(&**text, |names| names.of_fingerprint(text)).to_owned()
+            }
             Self::Nobody => BudgetLockHolder::NOBODY.to_owned(),
             Self::Connection => BudgetLockHolder::CONNECTION.to_owned(),
             Self::ServerThread => BudgetLockHolder::SERVER_THREAD.to_owned(),
@@ -117,6 +162,7 @@ pub(in crate::observers::traced) mod tests {
     use crate::join::RequestWaits;
     use dbtime_load::workload::Workload;
     use dbtime_model::Parts;
+    use dbtime_model::traced::BlockingTransaction;
     use dbtime_sql::LexicalRules;
 
     pub(in crate::observers::traced) fn waited(
@@ -142,13 +188,14 @@ pub(in crate::observers::traced) mod tests {
         let statements = workload.executed_statements();
         let text = statements[1].kind.pieces().join("?");
         let mut totals = LockHolderTotals::default();
-        totals.add(&waited(1, blocker(Some(&text), 1_000)));
-        totals.add(&waited(1, blocker(Some(&text), 2_000)));
-        totals.add(&waited(1, blocker(Some("LOCK TABLE elsewhere"), 9_000)));
-        totals.add(&waited(1, blocker(None, 10)));
-        totals.add(&waited(1, Blocker { length: Nanos(1), ..Blocker::default() }));
+        let own = OwnConnections::default();
+        totals.add(&waited(1, blocker(Some(&text), 1_000)), &own);
+        totals.add(&waited(1, blocker(Some(&text), 2_000)), &own);
+        totals.add(&waited(1, blocker(Some("LOCK TABLE elsewhere"), 9_000)), &own);
+        totals.add(&waited(1, blocker(None, 10)), &own);
+        totals.add(&waited(1, Blocker { length: Nanos(1), ..Blocker::default() }), &own);
         let names = WorkloadNames::of(&workload, &LexicalRules::of_protocol(None));
-        let records = totals.records(&names);
+        let records = totals.records(&names, &own);
         let operation = &workload.operations[usize::from(statements[1].operation.0)].name;
         let name = format!("{operation}: {}", statements[1].name);
         let of = |row: &BudgetLockHolder| (row.holder.clone(), row.count);
@@ -163,16 +210,55 @@ pub(in crate::observers::traced) mod tests {
         assert!((records[1].wait_s - 3e-6).abs() < 1e-12, "{records:?}");
     }
 
+    /// A commit of somebody else has the text of the workload's.
+    #[test]
+    fn a_statement_of_somebody_else_does_not_go_by_the_workload_s_name() {
+        let workload = Workload::find("tpcb").expect("a shipped one");
+        let commit = |connection, idle| Blocker {
+            connection: Some(connection),
+            server_id: Some(connection + 100),
+            transaction: Some(Arc::new(BlockingTransaction {
+                statements: 2,
+                latest: vec![Arc::from("UPDATE t SET n = ?")],
+                length: Nanos(10_000 + idle),
+                idle: Nanos(idle),
+            })),
+            ..blocker(Some("COMMIT"), 1_000)
+        };
+        let mut totals = LockHolderTotals::default();
+        let mut own = OwnConnections::default();
+        own.add(1);
+        for (connection, idle) in [(1, 5), (2, 5), (3, 9_000), (3, 40_000), (3, 7)] {
+            totals.add(&waited(1, commit(connection, idle)), &own);
+        }
+        // The second one turns out to be the run's too.
+        own.add(2);
+        let names = WorkloadNames::of(&workload, &LexicalRules::of_protocol(None));
+        let records = totals.records(&names, &own);
+        let [other, of_run] = &records[..] else { panic!("{records:?}") };
+        assert_eq!((&*of_run.holder, of_run.count, &of_run.outside), ("tpcb: commit", 2, &None));
+        assert_eq!((&*other.holder, other.count), ("COMMIT", 3));
+        let outside = OutsideHolder {
+            server_id: Some(103),
+            last_statement: Some("UPDATE t SET n = ?".to_owned()),
+            transaction_us: Some(50.0),
+            idle_us: Some(40.0),
+            has_left: false,
+        };
+        assert_eq!(other.outside, Some(outside));
+    }
+
     #[test]
     fn no_wait_is_lost_where_statements_are_many() {
         let workload = Workload::find("tpcb").expect("a shipped one");
         let mut totals = LockHolderTotals::default();
+        let own = OwnConnections::default();
         let waits = MAX_ROWS as u64 + 5;
         for number in 0..waits {
-            totals.add(&waited(1, blocker(Some(&format!("CALL p{number}")), 1_000)));
+            totals.add(&waited(1, blocker(Some(&format!("CALL p{number}")), 1_000)), &own);
         }
         let names = WorkloadNames::of(&workload, &LexicalRules::of_protocol(None));
-        let records = totals.records(&names);
+        let records = totals.records(&names, &own);
         assert_eq!(records.len(), MAX_ROWS + 1);
         assert_eq!(records.iter().map(|row| row.count).sum::<u64>(), waits);
         assert_eq!((&*records[0].holder, records[0].count), ("others", 5));

@@ -8,6 +8,7 @@ mod file_totals;
 mod holder_history;
 mod lock_chain_totals;
 mod lock_holder_totals;
+mod own_connections;
 mod run_join;
 mod run_tracer;
 mod stack_totals;

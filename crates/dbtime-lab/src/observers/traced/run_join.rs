@@ -78,6 +78,7 @@ impl RunJoin {
             self.joiner.request(request);
             self.figures.iter_mut().for_each(|figures| figures.request(request));
         }
+        self.decide_own();
         self.take_decided();
         self.figures.iter_mut().for_each(|figures| figures.settle(present));
     }
@@ -94,6 +95,7 @@ impl RunJoin {
         names: &WorkloadNames,
         stacks: Option<&FoundStacks>,
     ) -> RunJoinEnd {
+        self.decide_own();
         self.joiner.decide_rest();
         self.take_decided();
         let Self { joiner, figures, statements, .. } = self;
@@ -105,6 +107,14 @@ impl RunJoin {
             counts: joiner.counts(),
             client_runq_us,
             warnings: statements.map(StatementLog::finish).unwrap_or_default(),
+        }
+    }
+
+    /// Finds out which connections are the run's.
+    fn decide_own(&mut self) {
+        let Self { joiner, figures, .. } = self;
+        if let Some(figures) = figures {
+            figures.own.decide(|key, server_id| joiner.drives(key, server_id));
         }
     }
 

@@ -1,14 +1,15 @@
 //! Held back by a CPU quota.
 
 use crate::advice::case::AdviceCase;
-use crate::advice::{AdviceRule, BudgetAdvice};
+use crate::advice::{AdvicePlace, AdviceRule, BudgetAdvice};
 use crate::format::rate;
 use dbtime_model::Part;
 
-pub(super) const RULE: AdviceRule =
-    AdviceRule { name: "cpu_limit", parts: &[Part::Throttled], steps: advise };
+pub(super) const RULE: AdviceRule = AdviceRule::new("cpu_limit", &[Part::Throttled], advise);
 
 fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    advice.comes_first(case, AdvicePlace::Limited);
+    advice.because("the CPU limit of the server's control group held it back");
     if let Some((used, _)) = case.server_cpus() {
         advice.figure(format!("the server used {} CPUs on average", rate(used)));
     }

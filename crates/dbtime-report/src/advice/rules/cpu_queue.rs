@@ -7,11 +7,8 @@ use crate::format::{clean, counted, percent};
 use dbtime_model::record::{BudgetCpuHolder, CpuHolderKind};
 use dbtime_model::{Part, Product};
 
-pub(super) const RULE: AdviceRule = AdviceRule {
-    name: "cpu_queue",
-    parts: &[Part::Runq, Part::RunqPreempted, Part::RunqWoken],
-    steps: advise,
-};
+pub(super) const RULE: AdviceRule =
+    AdviceRule::new("cpu_queue", &[Part::Runq, Part::RunqPreempted, Part::RunqWoken], advise);
 
 /// A process that uses less of one CPU is not worth a CPU of its own. Unit: percent.
 const MIN_OWN_PCT: f64 = 5.0;
@@ -20,20 +17,15 @@ const MIN_OWN_PCT: f64 = 5.0;
 const MIN_HOLDER_PCT: f64 = 10.0;
 
 /// So many of them are named.
-const MAX_HOLDERS: usize = 3;
+pub(super) const MAX_HOLDERS: usize = 3;
 
 /// A server that uses this share of its CPUs has little left of them.
 const BUSY_SHARE: f64 = 0.8;
 
 fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     let holders = holders(case);
-    for holder in holders.iter().take(MAX_HOLDERS) {
-        advice.figure(format!(
-            "{} had the CPU in {} of it",
-            clean(&facts::cpu_holder(holder)),
-            percent(holder.share_pct)
-        ));
-    }
+    advice.because(cause(case, holders.first()));
+    holders.iter().take(MAX_HOLDERS).for_each(|holder| advice.figure(had_the_cpu(holder)));
     others(case, &holders, advice);
     if case.is_server() {
         driver(case, &holders, advice);
@@ -44,8 +36,40 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     advice.step("`dbtime ps 10 --exact` during the load: it lists who has the CPUs, for how long");
 }
 
+/// Who had the CPUs, as far as that is known.
+fn cause(case: &AdviceCase<'_>, first: Option<&BudgetCpuHolder>) -> String {
+    let is_busy =
+        case.server_cpus().is_some_and(|(used, cpus)| used / f64::from(cpus) >= BUSY_SHARE);
+    match first.map(|holder| holder.kind) {
+        Some(CpuHolderKind::Driver) => {
+            "dbtime itself had the CPUs that the server waited for".to_owned()
+        }
+        Some(CpuHolderKind::Tracer) => {
+            "the tracer had the CPUs that the server waited for".to_owned()
+        }
+        Some(CpuHolderKind::Server) => {
+            "the server's own threads had the CPUs: more want to run than there are CPUs".to_owned()
+        }
+        Some(_) => format!(
+            "{} had the CPUs that were waited for",
+            clean(&first.map(facts::cpu_holder).unwrap_or_default())
+        ),
+        None if !case.is_server() => {
+            "the driver's threads, with the database in them, waited for a CPU".to_owned()
+        }
+        None if is_busy => "the server's CPUs are full: its threads wait for each other".to_owned(),
+        None => "the server waited for a CPU: it is not known who had it".to_owned(),
+    }
+}
+
+/// Who had the CPU, and in how much of the waits.
+pub(super) fn had_the_cpu(holder: &BudgetCpuHolder) -> String {
+    let (who, share) = (clean(&facts::cpu_holder(holder)), percent(holder.share_pct));
+    format!("{who} had the CPU in {share} of it")
+}
+
 /// The processes that had the CPU for a good share, the longest first.
-fn holders(case: &AdviceCase<'_>) -> Vec<BudgetCpuHolder> {
+pub(super) fn holders(case: &AdviceCase<'_>) -> Vec<BudgetCpuHolder> {
     let mut sums: Vec<BudgetCpuHolder> = Vec::new();
     for row in case.record.cpu_holders.iter().flatten() {
         let is_same =

@@ -1,12 +1,12 @@
 //! The driver's own lateness and time: no time of the database.
 
 use crate::advice::case::AdviceCase;
-use crate::advice::{AdviceRule, BudgetAdvice};
+use crate::advice::{AdvicePlace, AdviceRule, BudgetAdvice};
 use crate::format::{counted, percent, us};
 use dbtime_model::Part;
 
 pub(super) const RULE: AdviceRule =
-    AdviceRule { name: "driver_delay", parts: &[Part::Lag, Part::Client], steps: advise };
+    AdviceRule::new("driver_delay", &[Part::Lag, Part::Client], advise);
 
 /// A driver thread busier than this sends late for that alone.
 const BUSY_SHARE: f64 = 0.6;
@@ -14,11 +14,62 @@ const BUSY_SHARE: f64 = 0.6;
 /// Waiting for a CPU explains lateness from this share of it on.
 const MIN_EXPLAINED: f64 = 0.3;
 
+/// A driver that was held back by a CPU limit for this share of the window is late for that.
+const MIN_LIMITED_SHARE: f64 = 0.05;
+
+/// Whether a driver thread is busy enough to be late for that alone.
+pub(super) fn is_busy(case: &AdviceCase<'_>) -> bool {
+    case.record.client.busy > BUSY_SHARE
+}
+
+/// Whether the driver's own control group held it back.
+pub(super) fn is_limited(case: &AdviceCase<'_>) -> bool {
+    let record = case.record;
+    let limited_s = record.client.throttled_s.unwrap_or(0.0);
+    limited_s > 0.0 && limited_s >= MIN_LIMITED_SHARE * record.window.measure_s
+}
+
+/// How long threads of the driver waited for a CPU, where that explains a good share.
+fn waited_s(case: &AdviceCase<'_>, advice: &BudgetAdvice) -> Option<f64> {
+    let record = case.record;
+    let ended = record.counts.completed.saturating_add(record.counts.failed) as f64;
+    let late_s = record.runq_lateness_s().unwrap_or(0.0);
+    let explains = late_s * 1e6 >= MIN_EXPLAINED * advice.mean.at_most_us * ended.max(1.0);
+    explains.then(|| record.client.threads_runq_s.unwrap_or(0.0))
+}
+
+/// Why dbtime is late, as far as its own figures tell.
+fn cause(case: &AdviceCase<'_>, waited_s: Option<f64>) -> &'static str {
+    if is_limited(case) {
+        "the CPU limit of dbtime's own control group held it back"
+    } else if is_busy(case) {
+        "dbtime is at its limit: one of its threads has no time left"
+    } else if !case.record.client.standstills.is_empty() {
+        "dbtime itself stood still"
+    } else if waited_s.is_some() {
+        "dbtime itself waited for a CPU"
+    } else {
+        "dbtime itself was late, or worked between statements"
+    }
+}
+
 fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     let record = case.record;
     let client = &record.client;
+    let waited_s = waited_s(case, advice);
+    advice.because(cause(case, waited_s));
+    if is_busy(case) || is_limited(case) {
+        advice.comes_first(case, AdvicePlace::DriverLimited);
+    }
     advice.figure("this is dbtime itself: nothing of it is the database's");
-    if client.busy > BUSY_SHARE {
+    if let (true, Some(limited_s)) = (is_limited(case), client.throttled_s) {
+        advice.figure(format!("it was held back for {} of the window", us(limited_s * 1e6)));
+        advice.step(
+            "raise the CPU limit of the control group that dbtime runs in (cpu.max; CPUQuota= of \
+             its unit; the CPU limit of its container)",
+        );
+    }
+    if is_busy(case) {
         advice.figure(format!("a driver thread was busy {}", percent(100.0 * client.busy)));
         advice.step(
             "use more --shards on free CPUs, a lower --rate, or a machine of its own for dbtime",
@@ -30,10 +81,7 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
         advice
             .step("find what stopped dbtime, or took its CPU, for a tenth of a second and longer");
     }
-    let ended = record.counts.completed.saturating_add(record.counts.failed) as f64;
-    let late_s = record.runq_lateness_s().unwrap_or(0.0);
-    if late_s * 1e6 >= MIN_EXPLAINED * advice.mean.at_most_us * ended.max(1.0) {
-        let waited_s = client.threads_runq_s.unwrap_or(0.0);
+    if let Some(waited_s) = waited_s {
         advice.figure(format!("the driver's threads waited {} for a CPU", us(waited_s * 1e6)));
         advice.step(match case.is_server() {
             true => "give dbtime CPUs of its own (--client-cpus, and --server-cpus for the server)",

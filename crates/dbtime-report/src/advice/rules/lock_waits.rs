@@ -1,14 +1,16 @@
 //! Waits for locks and latches: who had them, and what for.
 
+use super::{latches, outside_holder, retries};
 use crate::advice::case::AdviceCase;
 use crate::advice::{AdviceRule, BudgetAdvice};
 use crate::format::{clean, count, percent, us};
 use crate::means::PartMeans;
-use dbtime_model::record::{BudgetLockHolder, ChainCause, TraceInfo};
+use dbtime_model::record::{
+    BudgetLockChain, BudgetLockHolder, ChainCause, OutsideHolder, TraceInfo,
+};
 use dbtime_model::{Part, Product};
 
-pub(super) const RULE: AdviceRule =
-    AdviceRule { name: "lock_waits", parts: &[Part::Lock], steps: advise };
+pub(super) const RULE: AdviceRule = AdviceRule::new("lock_waits", &[Part::Lock], advise);
 
 /// Locks on rows, as servers call them.
 const ROW_LOCKS: [&str; 3] = ["row lock", "transactionid", "tuple"];
@@ -35,6 +37,8 @@ const MAX_HOLDERS: usize = 2;
 struct HolderSum<'a> {
     holder: &'a str,
     lock: Option<&'a str>,
+    /// Its connection, where that is somebody else's.
+    outside: Option<&'a OutsideHolder>,
     /// Whether the holder is a statement.
     has_statement: bool,
     /// Who waited, and how long, in seconds.
@@ -47,6 +51,10 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     let all: f64 = case.record.lock_holders.iter().map(|row| row.wait_s).sum();
     let mut sums = holder_sums(&case.record.lock_holders);
     sums.retain(|sum| 100.0 * sum.wait_s >= MIN_HOLDER_PCT * all);
+    advice.because(cause(case, &sums, all));
+    if case.deadlocks().is_some() {
+        advice.step(retries::SAME_ORDER);
+    }
     sums.truncate(MAX_HOLDERS);
     for sum in &sums {
         who(case, sum, 100.0 * sum.wait_s / all, advice);
@@ -55,9 +63,60 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     if case.product == Some(Product::Sqlite) {
         return sqlite(case, advice);
     }
+    // What somebody else has is not let go sooner for what the run does.
+    sums.retain(|sum| sum.outside.is_none());
     sums.iter().for_each(|sum| of_lock(case, sum, advice));
-    if sums.iter().all(|sum| sum.lock.is_none() && !is_mutex(case, sum)) {
-        latches(case, advice);
+    let is_unknown = |sum: &HolderSum<'_>| sum.lock.is_none() && !is_mutex(case, sum);
+    if advice.steps.is_empty() || (!sums.is_empty() && sums.iter().all(is_unknown)) {
+        latches::latches(case, advice);
+    }
+}
+
+/// Who has the lock, or what kind of lock it is, as far as that is known.
+fn cause(case: &AdviceCase<'_>, sums: &[HolderSum<'_>], all: f64) -> String {
+    if let Some((code, times)) = case.deadlocks() {
+        return retries::deadlock_cause(code, times);
+    }
+    let outside = || sums.iter().filter(|sum| sum.outside.is_some());
+    let outside_s: f64 = outside().map(|sum| sum.wait_s).sum();
+    if let Some((sum, holder)) = outside().find_map(|sum| Some((sum, sum.outside?)))
+        && outside_s >= 0.5 * all
+    {
+        return outside_holder::cause(holder, sum.holder);
+    }
+    let Some(first) = sums.first() else {
+        return match case.product {
+            Some(Product::Sqlite) => "SQLite has one writer at a time: the others wait for it",
+            _ => "locks whose holders are not known",
+        }
+        .to_owned();
+    };
+    if first.holder == BudgetLockHolder::NOBODY {
+        return "a lock that nobody let go: a timer ended the wait, and who has it is not known"
+            .to_owned();
+    }
+    let name = clean(first.holder);
+    match first.lock {
+        Some(lock) if ROW_LOCKS.contains(&lock) => {
+            format!("many change the same rows: transactions wait for {name}, which has them")
+        }
+        Some(lock) if COMMITS.contains(&lock) => {
+            format!("commits wait for each other's log ({})", clean(lock))
+        }
+        Some(lock @ ("relation" | "metadata lock" | "table lock" | "global lock")) => {
+            format!("a whole table is locked ({lock}), by {name}")
+        }
+        Some("advisory" | "user lock") => {
+            format!("the application's own lock, which it has while it executes {name}")
+        }
+        Some(lock) => format!("a lock within the server ({}), let go by {name}", clean(lock)),
+        None if is_mutex(case, first) => {
+            format!("a mutex inside the server, let go by those that execute {name}")
+        }
+        None if case.product == Some(Product::Sqlite) => {
+            format!("SQLite has one writer at a time: the others wait for {name}")
+        }
+        None => format!("a lock that {name} had"),
     }
 }
 
@@ -65,12 +124,15 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
 fn holder_sums(rows: &[BudgetLockHolder]) -> Vec<HolderSum<'_>> {
     let mut sums: Vec<HolderSum<'_>> = Vec::new();
     for row in rows.iter().filter(|row| row.wait_s > 0.0) {
-        let is_same =
-            |sum: &HolderSum<'_>| sum.holder == row.holder && sum.lock == row.lock.as_deref();
+        let outside = row.outside.as_ref();
+        let is_same = |sum: &HolderSum<'_>| {
+            let is_same_end = sum.outside.map(|of| of.server_id) == outside.map(|of| of.server_id);
+            is_same_end && sum.holder == row.holder && sum.lock == row.lock.as_deref()
+        };
         let at = sums.iter().position(is_same).unwrap_or_else(|| {
             let (holder, lock) = (row.holder.as_str(), row.lock.as_deref());
             let has_statement = row.has_statement();
-            sums.push(HolderSum { holder, lock, has_statement, ..HolderSum::default() });
+            sums.push(HolderSum { holder, lock, outside, has_statement, ..HolderSum::default() });
             sums.len() - 1
         });
         let sum = &mut sums[at];
@@ -103,6 +165,9 @@ fn who(case: &AdviceCase<'_>, sum: &HolderSum<'_>, share_pct: f64, advice: &mut 
         us(sum.wait_s * 1e6 / sum.count.max(1) as f64),
         sum.waiters(),
     ));
+    if let Some(outside) = sum.outside {
+        return outside_holder::steps(case, outside, advice);
+    }
     let statements = &case.record.statements;
     let statement = statements.iter().find(|s| case.statement_name(s) == name);
     let means = statement.and_then(|s| s.budget_us.as_ref()).map(PartMeans::from);
@@ -128,16 +193,25 @@ fn idle_holder(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     let last = most.and_then(|chain| chain.statements.last());
     // Without any wait the share is no number.
     let Some(last) = last.filter(|_| share_pct >= MIN_HOLDER_PCT) else { return };
+    let is_outside = last.ends_with(BudgetLockChain::OUTSIDE);
     advice.figure(format!(
         "in {} of it the holder did nothing: its client keeps the transaction open behind {}",
         percent(share_pct),
         clean(last)
     ));
-    advice.step("commit sooner: nothing that needs no lock between the first change and COMMIT");
+    if !is_outside {
+        advice
+            .step("commit sooner: nothing that needs no lock between the first change and COMMIT");
+    }
 }
 
 /// What to do about a kind of lock.
 fn of_lock(case: &AdviceCase<'_>, sum: &HolderSum<'_>, advice: &mut BudgetAdvice) {
+    if sum.holder == BudgetLockHolder::NOBODY {
+        advice.step(
+            "`dbtime top --login` during the load: it names who has a lock that is never let go",
+        );
+    }
     match sum.lock {
         Some(lock) if ROW_LOCKS.contains(&lock) => rows(case, sum, advice),
         Some(lock) if COMMITS.contains(&lock) => {
@@ -163,8 +237,8 @@ fn of_lock(case: &AdviceCase<'_>, sum: &HolderSum<'_>, advice: &mut BudgetAdvice
         Some("advisory" | "user lock") => {
             advice.step("look at the application: it takes this lock by its own wish");
         }
-        Some(_) => latches(case, advice),
-        None if is_mutex(case, sum) => mutex(case, sum, advice),
+        Some(_) => latches::latches(case, advice),
+        None if is_mutex(case, sum) => latches::mutex(case, sum.holder, advice),
         None => {}
     }
 }
@@ -176,49 +250,6 @@ fn is_mutex(case: &AdviceCase<'_>, sum: &HolderSum<'_>) -> bool {
     let is_commit = |name: &str| name.to_ascii_lowercase().ends_with("commit");
     let are_commits = is_commit(sum.holder) && sum.waiters.iter().any(|(name, _)| is_commit(name));
     case.is_server() && is_traced && sum.lock.is_none() && sum.has_statement && !are_commits
-}
-
-/// A lock of the server's own threads.
-fn mutex(case: &AdviceCase<'_>, sum: &HolderSum<'_>, advice: &mut BudgetAdvice) {
-    let name = clean(sum.holder);
-    advice.figure(format!(
-        "the server has no name for it, as it has for locks on rows and tables: it is a mutex \
-         inside the server, or something else that its threads wait for among themselves, and \
-         those that execute {name} let it go"
-    ));
-    let has_stacks = case.record.trace.as_ref().is_some_and(|trace| trace.stacks.is_some());
-    advice.step(if has_stacks {
-        "look at Where the server's threads were, in the report: the stacks of lock wait for it \
-         (__lll_lock_wait: a mutex of the C library), and who has it is among those on a CPU"
-    } else {
-        "run it with --stacks too: the report has the functions that wait (lock) and those that \
-         have a CPU meanwhile, as far as the server has frame pointers and symbols"
-    });
-    fewer_inside(case, advice);
-    match case.product {
-        Some(Product::Postgres) => advice.step(
-            "look at extensions and libraries that the server has loaded \
-             (shared_preload_libraries): locks of PostgreSQL itself have names",
-        ),
-        Some(product) => instances(case, product, advice),
-        None => {}
-    }
-}
-
-/// What MariaDB and MySQL can divide, so that each part has locks of its own.
-fn instances(case: &AdviceCase<'_>, product: Product, advice: &mut BudgetAdvice) {
-    let pools = if product == Product::Mysql { ", innodb_buffer_pool_instances" } else { "" };
-    advice.step(format!(
-        "where the mutex is that of something divided, more instances of it: \
-         table_open_cache_instances{pools}"
-    ));
-    let has_threads = case.is_set("thread_handling", &["one-thread-per-connection"]);
-    if product == Product::Mariadb && has_threads {
-        advice.step_at_price(
-            "thread_handling=pool-of-threads, which lets few threads into the server at once",
-            "a statement may wait for a free thread of the pool",
-        );
-    }
 }
 
 fn rows(case: &AdviceCase<'_>, sum: &HolderSum<'_>, advice: &mut BudgetAdvice) {
@@ -249,34 +280,6 @@ fn rows(case: &AdviceCase<'_>, sum: &HolderSum<'_>, advice: &mut BudgetAdvice) {
         advice.step_at_price(
             "transaction_isolation=READ-COMMITTED, where the locks are on gaps between rows",
             "a transaction that reads twice may see the commits of others in between",
-        );
-    }
-}
-
-/// Locks within the server of which no more is known.
-fn latches(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
-    fewer_inside(case, advice);
-    match case.product {
-        Some(Product::Postgres) => advice.step(
-            "pg_stat_activity.wait_event during the load: it names the lock (WALWrite: another \
-             writes and syncs the log for all)",
-        ),
-        Some(_) => {
-            advice.step("`dbtime trace --summary` during the load: it names locks and holders")
-        }
-        None => {}
-    }
-}
-
-fn fewer_inside(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
-    let many = case.concurrency();
-    if many > 1 {
-        advice.step_at_price(
-            format!(
-                "let fewer execute at once (--workers below {many}): locks within the server are \
-                 waited for by all that are in it"
-            ),
-            "transactions wait for their turn instead: try where throughput is best",
         );
     }
 }

@@ -5,8 +5,7 @@ use crate::advice::{AdviceRule, BudgetAdvice};
 use crate::format::{rate, us};
 use dbtime_model::{Part, Product};
 
-pub(super) const RULE: AdviceRule =
-    AdviceRule { name: "log_sync", parts: &[Part::Sync], steps: advise };
+pub(super) const RULE: AdviceRule = AdviceRule::new("log_sync", &[Part::Sync], advise);
 
 /// Names under which servers count syncs of their log.
 const COUNTERS: [&str; 4] =
@@ -18,7 +17,24 @@ const MIN_SIBLINGS: u32 = 6;
 const LAST_SECOND: &str = "a power loss or a crash of the machine can lose the last second of \
      commits; a crash of the server alone loses none";
 
+/// Which file, and what may make its syncs slow: of the device's other users nothing is known here.
+fn cause(case: &AdviceCase<'_>) -> String {
+    match (already(case), case.file(Part::Sync)) {
+        (Some(_), Some(file)) => {
+            format!("syncs of {file} are waited for, and not those of commits")
+        }
+        (Some(_), None) => "syncs are waited for, and not those of commits".to_owned(),
+        (None, Some(file)) => format!(
+            "syncs of {file} are waited for: the disk is slow, or others write and sync on it too"
+        ),
+        (None, None) => {
+            "syncs are waited for: the disk is slow, or others write and sync on it too".to_owned()
+        }
+    }
+}
+
 fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    advice.because(cause(case));
     case.file_place(Part::Sync).into_iter().for_each(|place| advice.figure(place));
     let syncs = COUNTERS.into_iter().find_map(|name| Some((name, case.counted(name)?)));
     if let Some((name, each)) = syncs {

@@ -5,9 +5,12 @@ mod cpu_queue;
 mod driver_delay;
 mod elsewhere;
 mod file_reads;
+mod foreign_cpu;
+mod latches;
 mod lock_waits;
 mod log_sync;
 mod network;
+mod outside_holder;
 mod page_writes;
 mod pauses;
 mod pool_queue;
@@ -19,8 +22,9 @@ mod untraced;
 
 use super::AdviceRule;
 
-/// Every rule. A part of the budget is in one of them at most.
+/// Every rule. A part of the budget goes to the first that wants it.
 pub const RULES: &[AdviceRule] = &[
+    foreign_cpu::RULE,
     pool_queue::RULE,
     driver_delay::RULE,
     pauses::RULE,

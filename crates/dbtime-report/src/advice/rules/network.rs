@@ -2,13 +2,23 @@
 
 use crate::advice::case::AdviceCase;
 use crate::advice::{AdviceRule, BudgetAdvice};
-use crate::format::{bytes, percent};
+use crate::format::{bytes, count, percent};
 use dbtime_model::Part;
 
-pub(super) const RULE: AdviceRule =
-    AdviceRule { name: "network", parts: &[Part::Net], steps: advise };
+pub(super) const RULE: AdviceRule = AdviceRule::new("network", &[Part::Net], advise);
 
 fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    advice.because(match case.large_result() {
+        Some((of, rows)) => format!(
+            "results are large, or their client reads slowly: {} returns {} rows each time",
+            case.statement_name(of),
+            count(rows.round() as u64)
+        ),
+        None => {
+            "the client, or the way to it, takes answers more slowly than the server sends them"
+                .to_owned()
+        }
+    });
     if let Some(each) = case.counted("Bytes_sent") {
         advice.figure(format!("the server sent {} per transaction", bytes(each.max(0.0) as u64)));
     }

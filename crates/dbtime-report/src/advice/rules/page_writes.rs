@@ -5,8 +5,7 @@ use crate::advice::{AdviceRule, BudgetAdvice};
 use crate::format::{clean, rate};
 use dbtime_model::{Part, Product};
 
-pub(super) const RULE: AdviceRule =
-    AdviceRule { name: "page_writes", parts: &[Part::IoWrite], steps: advise };
+pub(super) const RULE: AdviceRule = AdviceRule::new("page_writes", &[Part::IoWrite], advise);
 
 /// What servers count where a statement has to write or wait for want of room, and what gives it.
 const SHORTAGES: [(&str, &str, &str); 4] = [
@@ -27,7 +26,25 @@ const SHORTAGES: [(&str, &str, &str); 4] = [
 /// A shortage that fewer transactions than one in so many meet is none.
 const MIN_EACH: f64 = 0.001;
 
+/// What is written by those who wait for something else.
+fn cause(case: &AdviceCase<'_>) -> String {
+    let lacks = |name: &str| case.counted(name).is_some_and(|each| each >= MIN_EACH);
+    let is_short = SHORTAGES.iter().find(|(name, ..)| lacks(name));
+    let of = case.file(Part::IoWrite).map_or(String::new(), |file| format!(" of {file}"));
+    match is_short {
+        Some((name, ..)) => {
+            format!("writes{of} are waited for, and the server lacked room ({name})")
+        }
+        None if case.product == Some(Product::Sqlite) => format!("writes{of} are waited for"),
+        None => format!(
+            "writes{of} are waited for: a checkpoint or a log of the server keeps the disk busy, \
+             or those who wait have to write themselves"
+        ),
+    }
+}
+
 fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    advice.because(cause(case));
     case.file_place(Part::IoWrite).into_iter().for_each(|place| advice.figure(place));
     for (name, action, price) in SHORTAGES {
         if let Some(each) = case.counted(name).filter(|each| *each >= MIN_EACH) {

@@ -5,12 +5,19 @@ use crate::advice::{AdviceRule, BudgetAdvice};
 use crate::format::clean;
 use dbtime_model::Part;
 
-pub(super) const RULE: AdviceRule =
-    AdviceRule { name: "pauses", parts: &[Part::Think, Part::Sleep], steps: advise };
+pub(super) const RULE: AdviceRule = AdviceRule::new("pauses", &[Part::Think, Part::Sleep], advise);
 
 fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     let is_large = |part: Part| case.sum(&[part]) > 0.1 * advice.mean.at_most_us;
     let [thinks, sleeps] = [Part::Think, Part::Sleep].map(is_large);
+    advice.because(match (thinks, sleeps) {
+        (true, true) => {
+            "the workload pauses in its transactions, and statements sleep in the server"
+        }
+        (true, false) => "the workload pauses in its transactions",
+        (false, true) => "statements sleep in the server",
+        (false, false) => "the workload pauses, or statements sleep in the server",
+    });
     if thinks {
         advice.step(
             "look at the workload: it pauses within its transactions, which hold their connection \

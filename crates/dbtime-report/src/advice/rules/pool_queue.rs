@@ -1,19 +1,22 @@
 //! Waiting for a free connection or worker.
 
 use crate::advice::case::AdviceCase;
-use crate::advice::{AdviceRule, BudgetAdvice};
+use crate::advice::{AdvicePlace, AdviceRule, BudgetAdvice};
 use crate::format::{clean, count, counted, percent, rate, us};
 use dbtime_model::Part;
 use dbtime_model::record::{ArrivalProcess, LoadMode, WarningKind};
 
-pub(super) const RULE: AdviceRule =
-    AdviceRule { name: "pool_queue", parts: &[Part::Queue], steps: advise };
+pub(super) const RULE: AdviceRule = AdviceRule::new("pool_queue", &[Part::Queue], advise);
 
 /// A server that uses this share of its CPUs serves no more for being given more.
 const SATURATED_SHARE: f64 = 0.9;
 
 /// Where connections are busy for less than this share, there are enough of them on average.
 const BUSY_SHARE: f64 = 0.7;
+
+/// What holds up all connections, however many there are.
+const HELD_UP: [Part; 6] =
+    [Part::Stopped, Part::Throttled, Part::Lock, Part::Runq, Part::RunqPreempted, Part::RunqWoken];
 
 /// So many parts of a worker's time are named.
 const MAX_PARTS: usize = 4;
@@ -45,13 +48,31 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
         ));
     }
     let missed = record.validity.warnings.iter().any(|w| w.kind == WarningKind::RateMissed);
+    let is_saturated =
+        case.server_cpus().is_some_and(|(used, cpus)| used / f64::from(cpus) >= SATURATED_SHARE);
+    let pool = counted(many.into(), noun);
+    let behind = behind(case);
+    if behind.is_some() {
+        advice.place = AdvicePlace::Behind;
+    }
+    advice.because(match (behind, is_saturated, busy < BUSY_SHARE) {
+        (None, ..) if is_full => {
+            format!("clients that never pause share {pool}: the others wait all the time")
+        }
+        (Some(part), ..) => {
+            format!("transactions wait for one of {pool}, and these for {}", part.name())
+        }
+        (None, true, _) => format!("the server's CPUs are full: transactions wait for {pool}"),
+        (None, false, true) => {
+            format!("transactions wait for one of {pool} all at once, in bursts")
+        }
+        (None, false, false) => format!("the pool is small: transactions wait for one of {pool}"),
+    });
     if missed {
         advice.step(
             "lower --rate: less was completed than offered, and such a queue grows until the end",
         );
     }
-    let is_saturated =
-        case.server_cpus().is_some_and(|(used, cpus)| used / f64::from(cpus) >= SATURATED_SHARE);
     if is_saturated {
         advice.figure("the server's CPUs have nothing left for more connections");
     } else if is_full {
@@ -79,6 +100,14 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
             clean(&record.load.arrivals.to_string())
         ));
     }
+}
+
+/// What most of the time behind the queue is spent on, where more connections would only wait for
+/// it too.
+fn behind(case: &AdviceCase<'_>) -> Option<Part> {
+    let parts = HELD_UP.into_iter().map(|part| (part, case.sum(&[part])));
+    let (part, us) = parts.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    case.is_most_of_service(us).then_some(part)
 }
 
 /// What a worker's time is made of.

@@ -7,10 +7,41 @@ use dbtime_model::Part;
 use dbtime_model::record::ConnectionCipher;
 
 pub(super) const RULE: AdviceRule =
-    AdviceRule { name: "round_trips", parts: &[Part::Wire, Part::ServerQueue], steps: advise };
+    AdviceRule::new("round_trips", &[Part::Wire, Part::ServerQueue], advise);
+
+/// Between processes of one machine a way is shorter than this, both ways together; wake-ups by
+/// themselves take tens of microseconds. Unit: microseconds.
+const MIN_LONG_WAY_US: f64 = 300.0;
+
+/// What makes up most of it: the length of the way, its number, or the server that does not read.
+fn cause(case: &AdviceCase<'_>, trips: Option<f64>, unread: f64, whole: f64) -> String {
+    let wire = case.sum(&[Part::Wire]);
+    let load = &case.record.load;
+    let is_simulated = load.network_delay_us.is_some() || load.network_bits_per_s.is_some();
+    let each = trips.map(|trips| wire / trips).filter(|each| *each >= MIN_LONG_WAY_US);
+    if unread > 0.5 * whole {
+        return "the server was slow to read what had come: its thread slept, was busy with others \
+                or had no CPU"
+            .to_owned();
+    }
+    match (is_simulated, each, trips) {
+        (true, ..) => "the simulated network (--network-delay, --network-rate)".to_owned(),
+        (false, Some(each), _) => format!(
+            "the network, a relay or a proxy: the way to the server and back takes {}",
+            us(each)
+        ),
+        (false, None, Some(trips)) if trips >= 2.0 => format!(
+            "{}: each statement waits for the answer to the one before",
+            trips_per_transaction(trips)
+        ),
+        _ => "the way to the server and back, on which the other side has to wake up".to_owned(),
+    }
+}
 
 fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     let trips = case.round_trips().filter(|trips| *trips > 0.0);
+    let unread = case.sum(&[Part::ServerQueue]);
+    advice.because(cause(case, trips, unread, advice.mean.at_most_us));
     if let Some(trips) = trips {
         let each = us(advice.mean.at_most_us / trips);
         advice.figure(format!("{}, {each} each", trips_per_transaction(trips)));
@@ -47,7 +78,6 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
         "use CPUs that are free and wake fast (shallow idle states): on one machine most of this \
          is the wake-up of the other side",
     );
-    let unread = case.sum(&[Part::ServerQueue]);
     advice.figures.extend(case.foreign());
     if unread > 0.5 * advice.mean.at_most_us {
         // Not "of it": where the wire is less than nothing this is more than both.

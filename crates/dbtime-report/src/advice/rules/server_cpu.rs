@@ -6,8 +6,7 @@ use crate::format::{count, percent, rate};
 use dbtime_model::record::StatementSummary;
 use dbtime_model::{Part, Product};
 
-pub(super) const RULE: AdviceRule =
-    AdviceRule { name: "server_cpu", parts: &[Part::Cpu], steps: advise };
+pub(super) const RULE: AdviceRule = AdviceRule::new("server_cpu", &[Part::Cpu], advise);
 
 /// Rows read per transaction below this need no index.
 const MIN_SCANNED: f64 = 100.0;
@@ -18,7 +17,46 @@ const MIN_SCANNED_PER_ROW: f64 = 10.0;
 /// A hypervisor that takes more of the machine makes CPU time look longer. Unit: percent.
 const MIN_STEAL_PCT: f64 = 3.0;
 
+/// A statement with less CPU each time is parsed and planned for a good share of it, where it is
+/// sent as text. Unit: microseconds.
+const MAX_PLANNED_US: f64 = 500.0;
+
+/// What the work is, as far as counters and statements tell.
+fn cause(case: &AdviceCase<'_>) -> String {
+    let most = case.most(RULE.parts, |_| true);
+    let of = most.map_or("the statements".to_owned(), |(most, _)| case.statement_name(most));
+    if scanned(case).is_some() {
+        return format!("many rows are read for few, as without an index, mostly by {of}");
+    }
+    if let Some((large, rows)) = case.large_result() {
+        let (name, rows) = (case.statement_name(large), count(rows.round() as u64));
+        return format!("large results: {name} returns {rows} rows each time");
+    }
+    if is_planned_anew(case) {
+        return format!(
+            "statements are sent as text: the server parses and plans {of} each time, or executes \
+             it for that long, which is not told apart"
+        );
+    }
+    format!("work on a CPU, mostly for {of}")
+}
+
+/// Whether statements are sent as text that are so short that reading and planning them counts.
+fn is_planned_anew(case: &AdviceCase<'_>) -> bool {
+    let most = case.most(RULE.parts, |_| true).and_then(|(most, _)| most.budget_us.as_ref());
+    let cpu_us = most.and_then(|budget| budget.cpu);
+    is_text(case) && cpu_us.is_some_and(|us| us <= MAX_PLANNED_US)
+}
+
+fn is_text(case: &AdviceCase<'_>) -> bool {
+    case.record.target.protocol.as_deref().is_some_and(|protocol| protocol.starts_with("text"))
+}
+
 fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    advice.because(cause(case));
+    if is_planned_anew(case) {
+        protocol(advice);
+    }
     let commits = case.most(RULE.parts, |_| true).filter(|(most, _)| is_commit(most));
     if let Some((commit, share)) = commits {
         advice.bounded_step(
@@ -28,7 +66,9 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
         );
     }
     plan(case, advice);
-    protocol(case, advice);
+    if is_text(case) {
+        protocol(advice);
+    }
     let steal = case.record.environment.steal_pct;
     if steal >= MIN_STEAL_PCT {
         advice.figure(format!("the hypervisor took {}, which looks like CPU time", percent(steal)));
@@ -119,13 +159,10 @@ fn scanned(case: &AdviceCase<'_>) -> Option<String> {
 }
 
 /// Statements that the server reads and plans anew each time.
-fn protocol(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
-    let is_text = case.record.target.protocol.as_deref().is_some_and(|p| p.starts_with("text"));
-    if is_text {
-        advice.step_at_price(
-            "--protocol prepared: the server parses a statement once for a connection",
-            "each connection holds its statements in the server's memory, and a plan may be made \
-             without its parameters",
-        );
-    }
+fn protocol(advice: &mut BudgetAdvice) {
+    advice.step_at_price(
+        "--protocol prepared: the server parses a statement once for a connection",
+        "each connection holds its statements in the server's memory, and a plan may be made \
+         without its parameters",
+    );
 }

@@ -6,11 +6,28 @@ use crate::format::us;
 use dbtime_model::Part;
 use dbtime_model::record::WarningKind;
 
-pub(super) const RULE: AdviceRule =
-    AdviceRule { name: "untraced", parts: &[Part::ServerAndWire], steps: advise };
+pub(super) const RULE: AdviceRule = AdviceRule::new("untraced", &[Part::ServerAndWire], advise);
 
 fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     let record = case.record;
+    let is_missing = record.validity.warnings.iter().any(|w| w.kind == WarningKind::Untraced);
+    let is_traced = record.trace.is_some() && !is_missing;
+    advice.because(match (&record.load.reconnect, is_traced) {
+        (Some(_), true) => "a connection is made for each transaction",
+        (Some(_), false) => {
+            "a connection is made for each transaction, and its statements are executed: nothing \
+             splits that"
+        }
+        (None, true) => {
+            "connections are made in mid-transaction, or answers never came: nothing splits that"
+        }
+        (None, false) => {
+            "the server and the way to it, which nothing splits: the run was not traced"
+        }
+    });
+    if record.load.reconnect.is_some() {
+        advice.step("keep connections open, with a pool in the application or before the server");
+    }
     if let Some(trips) = case.round_trips() {
         advice.figure(trips_per_transaction(trips));
     }
@@ -22,8 +39,10 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
         ));
     }
     case.simulated_network(advice);
-    let is_missing = record.validity.warnings.iter().any(|w| w.kind == WarningKind::Untraced);
     advice.step(match (is_missing, server.is_some()) {
+        _ if is_traced => {
+            "look at the connections: which are made when, and why (connections, in the report)"
+        }
         (true, _) => "do what the warning on --trace names: a trace splits this number",
         (false, true) => {
             "run it with --trace: it splits this number into wire, CPU, locks, reads and \

@@ -50,7 +50,13 @@ fn a_process_that_has_nothing_to_do_with_the_run_is_named() {
         "postgres (server) had the CPU in 30 % of it",
         "stop backup, or keep it to other CPUs",
     ];
-    says(&record, "cpu_queue", &these, &["not named", "stop those"]);
+    says(&record, "foreign_cpu", &these, &["not named", "stop those"]);
+    // It had the CPU less often than the run's own.
+    let record = queued(vec![
+        holder(CpuHolderKind::Other, "backup", "backup", 30.0),
+        holder(CpuHolderKind::Server, "postgres", "postgres", 60.0),
+    ]);
+    says(&record, "cpu_queue", &["stop backup, or keep it to other CPUs"], &[]);
 }
 
 fn waited(waiter: Option<&str>, file: Option<&str>, part: Part, share_pct: f64) -> BudgetFileWait {
@@ -102,6 +108,11 @@ fn a_holder_that_does_nothing_is_told_from_one_that_works() {
     says(&record, "lock_waits", &[], &["did nothing", "commit sooner"]);
     record.lock_chains = Some(Vec::new());
     says(&record, "lock_waits", &[], &["did nothing"]);
+    // Somebody else cannot be told to commit sooner by the workload.
+    let mut other = chain(idle, 1.0);
+    other.statements[1].push_str(BudgetLockChain::OUTSIDE);
+    record.lock_chains = Some(vec![other]);
+    says(&record, "lock_waits", &["did nothing"], &["commit sooner"]);
 }
 
 /// A server whose statements wait for this holder, traced.
@@ -111,6 +122,7 @@ fn waiting(target: fn(&[(Part, f64)]) -> RunRecord, holder: &str, lock: Option<&
     record.lock_holders = vec![BudgetLockHolder {
         waiter: "tpcb: branch".to_owned(),
         holder: holder.to_owned(),
+        outside: None,
         lock: lock.map(str::to_owned),
         count: 100,
         wait_s: 1.0,

@@ -63,6 +63,7 @@ fn waiting(holder: &str, lock: Option<&str>, wait_s: f64) -> BudgetLockHolder {
     BudgetLockHolder {
         waiter: "tpcb: branch".to_owned(),
         holder: holder.to_owned(),
+        outside: None,
         lock: lock.map(str::to_owned),
         count: 100,
         wait_s,

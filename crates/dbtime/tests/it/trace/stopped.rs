@@ -20,18 +20,18 @@ const TURN: Duration = Duration::from_millis(70);
 const MOST_TURNS: usize = 500;
 
 /// A control group of the tests' own that goes with this.
-struct ControlGroup(PathBuf);
+pub(super) struct ControlGroup(PathBuf);
 
 impl ControlGroup {
     /// A new one below what is mounted there; `None` where nothing is, or none may be made.
-    fn new(mount: &str, file: &str) -> Option<Self> {
+    pub(super) fn new(mount: &str, file: &str) -> Option<Self> {
         let group = PathBuf::from(mount).join(format!("dbtime-test-{}", std::process::id()));
         std::fs::create_dir(&group).ok()?;
         let group = Self(group);
         group.0.join(file).exists().then_some(group)
     }
 
-    fn write(&self, file: &str, text: &str) {
+    pub(super) fn write(&self, file: &str, text: &str) {
         std::fs::write(self.0.join(file), text).expect("it may be written");
     }
 
@@ -40,7 +40,7 @@ impl ControlGroup {
     }
 
     /// Moves a server into it, and out of it again to end with.
-    fn takes(&self, server: &GivenServer) {
+    pub(super) fn takes(&self, server: &GivenServer) {
         self.write("cgroup.procs", &server.server.pid().to_string());
     }
 
@@ -218,7 +218,7 @@ fn keep_busy(product: Product, server: &GivenServer, group: &ControlGroup) -> &'
 }
 
 /// The processes that a process has started.
-fn children(parent: u32) -> Vec<String> {
+pub(super) fn children(parent: u32) -> Vec<String> {
     let of = format!("/proc/{parent}/task/{parent}/children");
     let children = std::fs::read_to_string(of).expect("it is there");
     children.split_whitespace().map(str::to_owned).collect()

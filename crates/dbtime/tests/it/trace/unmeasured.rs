@@ -115,7 +115,9 @@ fn a_run_that_is_traced_without_the_scheduler_keeps_one_number_for_the_server() 
         assert!(budget[part].is_null(), "{part}: {budget}");
     }
     let of = |name: &str| budget[name].as_f64().unwrap_or_default();
-    assert!(of("server_and_wire") > 0.0 && of("unexplained").abs() < 0.03 * of("total"));
+    // Lateness from before an answer came is in two parts at once.
+    let most = 0.03 * of("total") + of("lag");
+    assert!(of("server_and_wire") > 0.0 && of("unexplained").abs() < most);
     let page = sandbox.run("report traced --text").fine();
     page.prints(&["not measured: where responses went"]);
     let advice = sandbox.run("explain traced");

@@ -58,7 +58,7 @@ fn busy_processes_on_the_server_s_cpu_are_the_run_queue() {
                 std::thread::sleep(Duration::from_millis(4_000));
                 per_s = (cpu_s(&pids) - before) / begin.elapsed().as_secs_f64();
             })?;
-            with.advises("cpu_queue", &["hog had the CPU in", "stop hog"]);
+            with.advises("foreign_cpu", &["hog had the CPU in", "stop hog"]);
             let rows = with.record["cpu_holders"].as_array().expect("a list");
             let hogs = rows.iter().filter(|row| row["process"] == "hog");
             let found: f64 = hogs.filter_map(|row| row["wait_s"].as_f64()).sum();
@@ -66,7 +66,7 @@ fn busy_processes_on_the_server_s_cpu_are_the_run_queue() {
             assert!(found <= 1.01 * runq, "{found} of {runq}");
             // The transactions of the window, which neither begin nor end with it.
             let spent_us = with.part_us("total") * number(&with.record, "/counts/completed");
-            Some((found, per_s * spent_us / 1e6))
+            Some(with.if_first("hog had the CPUs", (found, per_s * spent_us / 1e6)))
         });
     }
 }
@@ -96,7 +96,8 @@ fn a_missing_index_is_the_cpu() {
             server.sql(drop);
             let with = ExplainedRun::of(&line)?;
             with.advises("server_cpu", &["index", "rows"]);
-            Some(growth(&without, &with, &["cpu"]))
+            let found = growth(&without, &with, &["cpu"]);
+            Some(with.if_first("as without an index", found))
         });
     }
 }

@@ -4,6 +4,7 @@
 mod cpu;
 mod disk;
 mod driver;
+mod first_lines;
 mod locks;
 mod mutex;
 mod network;
@@ -71,6 +72,23 @@ impl ExplainedRun {
         let piece = pieces.find(|piece| piece["rule"] == rule);
         let piece = piece.unwrap_or_else(|| panic!("no {rule}: {:#}", self.advice)).to_string();
         words.iter().for_each(|words| assert!(piece.contains(words), "{words}: {piece}"));
+    }
+
+    /// What the advice begins with.
+    fn first_line(&self) -> &str {
+        self.advice["advice"][0]["cause"].as_str().unwrap_or("no advice")
+    }
+
+    /// What was found of what was planted, where the advice begins with that; nothing where the
+    /// machine was so busy that it begins with something else.
+    fn if_first(&self, words: &str, (found, planted): (f64, f64)) -> (f64, f64) {
+        let line = self.first_line();
+        let is_first = line.contains(words);
+        if !is_first {
+            let text = format!("begins with: {line}\n");
+            std::io::stderr().write_all(text.as_bytes()).expect("a terminal or a log");
+        }
+        (if is_first { found } else { 0.0 }, planted)
     }
 
     /// Whether the rule has nothing to win of the mean. A few waits may be most of the slowest.

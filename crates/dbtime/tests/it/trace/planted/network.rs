@@ -22,7 +22,9 @@ fn a_delay_of_the_network_is_the_wire() {
             let [before, held] = relays.each_ref().map(Relay::mean_hold);
             with.advises("round_trips", &["round trip"]);
             // There and back.
-            Some((growth(&without, &with, &["wire"]).0, 2e6 * (held - before).as_secs_f64()))
+            let found = growth(&without, &with, &["wire"]).0;
+            let planted = 2e6 * (held - before).as_secs_f64();
+            Some(with.if_first("the network, a relay or a proxy", (found, planted)))
         });
     }
 }
@@ -50,7 +52,8 @@ fn a_client_that_reads_slowly_is_the_net() {
             let budget = &with.record["budget_us"];
             assert!(with.part_us("net") > 2.0 * with.part_us("wire"), "{budget}");
             with.advises("network", &["did not read", "fewer and smaller rows"]);
-            Some(growth(&without, &with, &["net", "wire"]))
+            let words = "takes answers more slowly than the server sends them";
+            Some(with.if_first(words, growth(&without, &with, &["net", "wire"])))
         });
     }
 }

@@ -1,0 +1,122 @@
+//! Processes that have nothing to do with the run have the CPUs: whoever waits for one is late for
+//! that, before it reads a request, while it works at it, and when it takes the answer.
+
+use super::cpu_queue::{MAX_HOLDERS, had_the_cpu, holders};
+use super::driver_delay;
+use crate::advice::case::AdviceCase;
+use crate::advice::{AdvicePlace, AdviceRule, BudgetAdvice};
+use crate::format::{clean, percent};
+use dbtime_model::record::{BudgetCpuHolder, CpuHolderKind};
+use dbtime_model::{Part, PartSet};
+
+pub(super) const RULE: AdviceRule = AdviceRule {
+    name: "foreign_cpu",
+    parts: &[
+        Part::Lag,
+        Part::Client,
+        Part::ServerQueue,
+        Part::Runq,
+        Part::RunqPreempted,
+        Part::RunqWoken,
+        Part::ServerAndWire,
+    ],
+    claims: Some(claims),
+    steps: advise,
+};
+
+/// Where it is not known who had the CPU, others that use less are not the reason. Unit: percent of
+/// the machine's CPU time.
+const MIN_UNSEEN_PCT: f64 = 20.0;
+
+/// Who had the CPU decides where it is known of so many of the waits. Unit: percent.
+const MIN_NAMED_PCT: f64 = 50.0;
+
+/// Others that use so much are the reason of most, of whatever nothing splits too. Unit: percent of
+/// the machine's CPU time.
+const MIN_FULL_PCT: f64 = 50.0;
+
+/// What may be their doing: nothing where the run itself had the CPUs.
+fn claims(case: &AdviceCase<'_>) -> PartSet {
+    if !is_crowded(case) {
+        return PartSet::default();
+    }
+    let mut parts = Vec::new();
+    if case.is_here() {
+        parts.extend([Part::ServerQueue, Part::Runq, Part::RunqPreempted, Part::RunqWoken]);
+        if is_full(case) {
+            parts.push(Part::ServerAndWire);
+        }
+    }
+    if !driver_delay::is_busy(case) && !driver_delay::is_limited(case) {
+        parts.extend([Part::Lag, Part::Client]);
+    }
+    PartSet::of(&parts)
+}
+
+/// Whether others had the CPUs rather than the run itself: by who had them where that is known of
+/// most waits, else by what was used.
+fn is_crowded(case: &AdviceCase<'_>) -> bool {
+    let share = |is_kind: fn(CpuHolderKind) -> bool| -> f64 {
+        let rows = case.record.cpu_holders.iter().flatten();
+        rows.filter(|row| is_kind(row.kind)).map(|row| row.share_pct).sum()
+    };
+    let theirs = share(|kind| matches!(kind, CpuHolderKind::Other | CpuHolderKind::Ended));
+    let own = share(|kind| {
+        matches!(kind, CpuHolderKind::Driver | CpuHolderKind::Tracer | CpuHolderKind::Server)
+    });
+    if theirs + own >= MIN_NAMED_PCT {
+        return theirs >= own;
+    }
+    let used = case.record.environment.foreign_cpu_pct;
+    used >= MIN_UNSEEN_PCT && used >= case.own_cpu_pct()
+}
+
+fn is_full(case: &AdviceCase<'_>) -> bool {
+    case.record.environment.foreign_cpu_pct >= MIN_FULL_PCT
+}
+
+fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    advice.comes_first(case, AdvicePlace::Crowded);
+    let holders = holders(case);
+    let is_other = |holder: &&BudgetCpuHolder| holder.kind == CpuHolderKind::Other;
+    let other = holders.iter().find(is_other).and_then(|holder| holder.process.as_deref());
+    advice.because(match other {
+        Some(process) => format!(
+            "{} had the CPUs that were waited for, and has nothing to do with the run",
+            clean(process)
+        ),
+        None => format!(
+            "other processes had {} of the machine's CPU time",
+            percent(case.record.environment.foreign_cpu_pct)
+        ),
+    });
+    holders.iter().take(MAX_HOLDERS).for_each(|holder| advice.figure(had_the_cpu(holder)));
+    case.foreign().into_iter().for_each(|foreign| advice.figure(foreign));
+    advice.step(match other {
+        Some(process) => format!("stop {}, or keep it to other CPUs", clean(process)),
+        None => {
+            "stop those processes, or keep them to other CPUs: `dbtime ps 10` lists them".to_owned()
+        }
+    });
+    undivided(case, advice);
+}
+
+/// What may have other causes too, and cannot be told apart here.
+fn undivided(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    let is_of = |part: &Part| advice.parts.contains(part) && case.sum(&[*part]) > 0.0;
+    let parts = [Part::Lag, Part::Client, Part::ServerQueue].into_iter().filter(is_of);
+    let names: Vec<_> = parts.map(Part::name).collect();
+    if !names.is_empty() {
+        advice.figure(format!(
+            "of {} it is not known how much that is: the machine's wake-ups are in it too",
+            names.join(" and ")
+        ));
+    }
+    if advice.parts.contains(&Part::ServerAndWire) {
+        advice.figure(
+            "nothing splits server_and_wire: on such a machine most of it may be waiting for a \
+             CPU, and the work and waits of the server are in it too",
+        );
+        advice.step("run it again without them, with --trace");
+    }
+}
