@@ -8,10 +8,11 @@ use crate::{interrupt, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::now;
 use dbtime_model::process::{CommandExit, SavedUsage, UsageReport};
+use dbtime_model::secret_text::masked_command;
 use dbtime_model::{MonoNanos, Nanos, bounded_file};
 use dbtime_observe::process::{
-    EndWatch, ProcessError, ProcessSelector, ReapedChild, ServerWatch, UsageWatch, boot_id, masked,
-    only, since_saved, wait_for,
+    EndWatch, ProcessError, ProcessSelector, ReapedChild, ServerWatch, UsageWatch, boot_id, only,
+    since_saved, wait_for,
 };
 use dbtime_report::terminal::{PageStyle, usage_report};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -81,7 +82,7 @@ fn run_command(
     let (mut report, waited) = follow_command(args, &mut child, started, &stop)?;
     let status = waited.status;
     report.started_at = started_at;
-    report.command = masked(
+    report.command = masked_command(
         &args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>(),
     );
     report.exit = Some(CommandExit { code: status.code(), signal: status.signal() });
