@@ -180,7 +180,8 @@ fn what_is_wrong_is_refused_before_the_first_run() {
             "a password stands in a comment of",
         ),
         (
-            "question = \"does mysql -ppw help?\"\nrun = \"values1\"\n[factors]\nworkers = [1, 2]\n",
+            "question = \"does mysql -ppw help?\"\nrun = \"values1\"\n[factors]\n\
+             workers = [1, 2]\n",
             "a password stands in `question`",
         ),
         ("margin = \"x\"\nrun = \"values1\"\n[factors]\nworkers = [1, 2]\n", "margin = \"x\""),

@@ -3,11 +3,16 @@
 use super::failure::malformed;
 use super::shared::PostgresIdentity;
 use dbtime_load::failure::DatabaseFailure;
+use dbtime_model::plain_text::legible;
 use dbtime_wire::postgres::{Authentication, begin_message, end_message, frontend};
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{
     ChannelBinding, SCRAM_SHA_256, SCRAM_SHA_256_PLUS, ScramSha256,
 };
+
+/// How often a server may have the password hashed: that is a tenth of a second, and more is what
+/// `postgres-protocol` refuses too. PostgreSQL's own count is 4096.
+const MOST_ITERATIONS: u64 = 100_000;
 
 /// How far logging in is.
 #[derive(Default)]
@@ -48,6 +53,7 @@ impl PostgresLogin {
             Authentication::Sasl(mechanisms) => self.begin(&mechanisms, identity, out),
             Authentication::SaslContinue(message) => {
                 let scram = self.scram.as_mut().ok_or_else(out_of_turn)?;
+                check_iterations(message)?;
                 scram.update(message).map_err(|error| refused(&format!("SCRAM: {error}")))?;
                 let begun = begin_message(frontend::PASSWORD, out);
                 out.extend_from_slice(scram.message());
@@ -57,7 +63,8 @@ impl PostgresLogin {
             Authentication::SaslFinal(message) => {
                 let scram = self.scram.as_mut().ok_or_else(out_of_turn)?;
                 scram.finish(message).map_err(|error| {
-                    refused(&format!("the server does not know the password itself: {error}"))
+                    let why = legible(&error.to_string());
+                    refused(&format!("the server does not know the password itself: {why}"))
                 })?;
                 self.is_proved = true;
                 Ok(())
@@ -77,7 +84,7 @@ impl PostgresLogin {
     ) -> Result<(), DatabaseFailure> {
         let (mechanism, binding) = self.channel_binding(mechanisms);
         if !mechanisms.contains(&mechanism) {
-            let offered = mechanisms.join(", ");
+            let offered = legible(&mechanisms.join(", "));
             return Err(refused(&format!(
                 "the server only offers {offered}: let this user in by scram-sha-256 in pg_hba.conf"
             )));
@@ -104,6 +111,23 @@ impl PostgresLogin {
             Some(_) => (SCRAM_SHA_256, ChannelBinding::unrequested()),
             None => (SCRAM_SHA_256, ChannelBinding::unsupported()),
         }
+    }
+}
+
+/// Refuses a count of iterations that proves nothing, or takes a server no time to ask for and us
+/// much to do.
+fn check_iterations(message: &[u8]) -> Result<(), DatabaseFailure> {
+    let count = message.split(|byte| *byte == b',').find_map(|part| part.strip_prefix(b"i="));
+    let count = count.filter(|count| count.iter().all(u8::is_ascii_digit) && !count.is_empty());
+    // What is no count is refused as such by whoever reads the message.
+    let Some(count) = count.map(String::from_utf8_lossy) else { return Ok(()) };
+    match count.parse() {
+        Ok(1..=MOST_ITERATIONS) => Ok(()),
+        _ => Err(refused(&format!(
+            "the server wants {} iterations of SCRAM, and dbtime makes 1 to {MOST_ITERATIONS}: set \
+             scram_iterations there, and the user's password anew, if it is your server",
+            legible(&count)
+        ))),
     }
 }
 
@@ -175,6 +199,24 @@ mod tests {
         assert!(message_of(b"\0\0\0\x03", "").contains("PGPASSWORD"));
         assert!(message_of(b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0\0", "x").contains("only offers"));
         assert!(message_of(b"\0\0\0\x0br=x,s=eA==,i=1", "x").contains("not begun"));
+    }
+
+    #[test]
+    fn a_server_cannot_have_us_compute_without_end() {
+        let answer = |count: &str| {
+            let mut login = PostgresLogin::default();
+            respond(&mut login, b"\0\0\0\x0aSCRAM-SHA-256\0\0", "x").expect("begun");
+            let first = [&b"\0\0\0\x0br=x,s=eA==,i="[..], count.as_bytes()].concat();
+            respond(&mut login, &first, "x").expect_err("refused").message
+        };
+        for count in ["0", "000", "100001", "4294967295", "99999999999999999999999"] {
+            let message = answer(count);
+            assert!(message.contains(&format!("wants {count} iterations")), "{message}");
+        }
+        for count in ["1", "4096", "100000"] {
+            assert!(answer(count).contains("nonce"), "{count} is none of its faults");
+        }
+        assert!(answer("-1").starts_with("SCRAM: "));
     }
 
     #[test]
