@@ -1,6 +1,7 @@
 //! What a run needs and its written form leaves out: passwords.
 
 use crate::exit::CommandFailure;
+use crate::pipes;
 use crate::secrets::variable_of;
 use dbtime_engines::server::secret::ServerSecret;
 use dbtime_engines::server::url::{ServerUrl, without_login_secret};
@@ -47,7 +48,8 @@ impl RunSecrets {
             let password = std::env::var(PASSWORD).ok().map(ServerSecret::new);
             return Ok(Self { password, ..Self::default() });
         };
-        let text = bounded_file::written_text(file).map_err(|error| {
+        let text = pipes::awaited(file, || bounded_file::written_text(file));
+        let text = text.map_err(|error| {
             let file = file.display();
             CommandFailure::usage(format!("--password-file {file} cannot be read: {error}"))
         })?;
