@@ -81,6 +81,16 @@ pub enum UrlError {
         /// All there are.
         known: String,
     },
+    /// A parameter of other clients, or its variable, which asks for what is not done here.
+    #[error("dbtime does nothing of `{name}`: {why}; leave it out{taken}")]
+    Without {
+        /// What was written.
+        name: String,
+        /// Why it is not done.
+        why: &'static str,
+        /// The values that ask for nothing, in words.
+        taken: String,
+    },
     /// A value that the parameter does not take.
     #[error("`{value}` is no value for {name}: write {allowed}")]
     Value {

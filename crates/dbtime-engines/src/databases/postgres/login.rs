@@ -1,7 +1,7 @@
 //! Logging in: what the server asks before it lets anybody in, and what is answered.
 
 use super::failure::malformed;
-use super::shared::PostgresIdentity;
+use super::shared::{BindingMode, PostgresIdentity};
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_model::plain_text::legible;
 use dbtime_wire::postgres::{Authentication, begin_message, end_message, frontend};
@@ -22,6 +22,8 @@ pub(super) struct PostgresLogin {
     pub(super) certificate_hash: Option<Vec<u8>>,
     /// Whether the server has proved that it knows the password too.
     is_proved: bool,
+    /// Whether the proof is tied to the connection.
+    is_bound: bool,
 }
 
 impl PostgresLogin {
@@ -35,7 +37,11 @@ impl PostgresLogin {
         identity: &PostgresIdentity,
         out: &mut Vec<u8>,
     ) -> Result<(), DatabaseFailure> {
-        match Authentication::read(payload).map_err(|error| malformed(&error))? {
+        let request = Authentication::read(payload).map_err(|error| malformed(&error))?;
+        if identity.binding == BindingMode::Must && !self.may_be_bound(&request) {
+            return Err(unbound());
+        }
+        match request {
             Authentication::Ok if self.scram.is_some() && !self.is_proved => {
                 Err(refused("the server let us in without proving that it knows the password"))
             }
@@ -76,13 +82,26 @@ impl PostgresLogin {
         }
     }
 
+    /// Whether what is asked for can be part of a login that is tied to its connection.
+    fn may_be_bound(&self, request: &Authentication<'_>) -> bool {
+        match request {
+            Authentication::Sasl(_) => true,
+            Authentication::Cleartext | Authentication::Md5(_) => false,
+            _ => self.is_bound,
+        }
+    }
+
     fn begin(
         &mut self,
         mechanisms: &[&str],
         identity: &PostgresIdentity,
         out: &mut Vec<u8>,
     ) -> Result<(), DatabaseFailure> {
-        let (mechanism, binding) = self.channel_binding(mechanisms);
+        let (mechanism, binding) = self.channel_binding(mechanisms, identity.binding);
+        self.is_bound = mechanism == SCRAM_SHA_256_PLUS;
+        if identity.binding == BindingMode::Must && !self.is_bound {
+            return Err(unbound());
+        }
         if !mechanisms.contains(&mechanism) {
             let offered = legible(&mechanisms.join(", "));
             return Err(refused(&format!(
@@ -102,8 +121,13 @@ impl PostgresLogin {
 
     /// What ties the password's proof to the channel: the hash of the server's certificate, where
     /// the channel is encrypted (RFC 5929, tls-server-end-point).
-    fn channel_binding(&self, offered: &[&str]) -> (&'static str, ChannelBinding) {
+    fn channel_binding(
+        &self,
+        offered: &[&str],
+        mode: BindingMode,
+    ) -> (&'static str, ChannelBinding) {
         match &self.certificate_hash {
+            _ if mode == BindingMode::Never => (SCRAM_SHA_256, ChannelBinding::unsupported()),
             Some(hash) if offered.contains(&SCRAM_SHA_256_PLUS) => {
                 (SCRAM_SHA_256_PLUS, ChannelBinding::tls_server_end_point(hash.clone()))
             }
@@ -150,6 +174,13 @@ fn password(identity: &PostgresIdentity) -> Result<&str, DatabaseFailure> {
 
 fn refused(text: &str) -> DatabaseFailure {
     DatabaseFailure::connection("authentication", text)
+}
+
+fn unbound() -> DatabaseFailure {
+    refused(
+        "the server does not tie the login to an encrypted connection, as channel_binding=require \
+         wants it: encrypt (sslmode=require), and let this user in by scram-sha-256 in pg_hba.conf",
+    )
 }
 
 fn out_of_turn() -> DatabaseFailure {
@@ -199,6 +230,41 @@ mod tests {
         assert!(message_of(b"\0\0\0\x03", "").contains("PGPASSWORD"));
         assert!(message_of(b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0\0", "x").contains("only offers"));
         assert!(message_of(b"\0\0\0\x0br=x,s=eA==,i=1", "x").contains("not begun"));
+    }
+
+    #[test]
+    fn a_login_that_has_to_be_tied_to_its_connection_is_no_other() {
+        let identity = PostgresIdentity { binding: BindingMode::Must, ..identity("password") };
+        let answer = |login: &mut PostgresLogin, payload: &[u8]| {
+            let mut out = Vec::new();
+            login.answer(payload, &identity, &mut out).map(|()| out)
+        };
+        let encrypted =
+            || PostgresLogin { certificate_hash: Some(vec![7; 32]), ..PostgresLogin::default() };
+        let (plain, both) =
+            (b"\0\0\0\x0aSCRAM-SHA-256\0\0", b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0");
+        let refused: [(PostgresLogin, &[u8]); 6] = [
+            (encrypted(), b"\0\0\0\0"),
+            (encrypted(), b"\0\0\0\x03"),
+            (encrypted(), b"\0\0\0\x05\x2a\x3d\x8f\xe0"),
+            (encrypted(), plain),
+            (PostgresLogin::default(), plain),
+            (PostgresLogin::default(), both),
+        ];
+        for (mut login, payload) in refused {
+            let failure = answer(&mut login, payload).expect_err("refused");
+            assert!(failure.message.contains("channel_binding=require"), "{}", failure.message);
+        }
+        let mut login = encrypted();
+        let first = answer(&mut login, both).expect("sent");
+        assert!(first[5..].starts_with(b"SCRAM-SHA-256-PLUS\0"), "{first:?}");
+        answer(&mut login, b"\0\0\0\x03").expect_err("no password goes behind it");
+        let never = PostgresIdentity { binding: BindingMode::Never, ..identity.clone() };
+        let mut out = Vec::new();
+        encrypted().answer(both, &never, &mut out).expect("sent");
+        assert!(out[5..].starts_with(b"SCRAM-SHA-256\0"), "{out:?}");
+        let said = out.windows(3).any(|word| word == b"n,,");
+        assert!(said, "it could not, as far as the server knows");
     }
 
     #[test]

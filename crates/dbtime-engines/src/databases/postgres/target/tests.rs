@@ -20,7 +20,7 @@ fn a_target_says_who_and_where() {
          &application_name=x&options=-c%20jit%3Doff&sslmode=disable",
     );
     assert_eq!(target.address.to_string(), "127.0.0.1:5433");
-    let PostgresIdentity { user, password, database, settings } = &target.identity;
+    let PostgresIdentity { user, password, database, settings, .. } = &target.identity;
     assert_eq!([user, password.reveal(), database], ["al ice", "p@ss:w", "sh/op"]);
     let text = |text: &str| text.to_owned();
     let expected = [(text("application_name"), text("x")), (text("options"), text("-c jit=off"))];
@@ -182,6 +182,43 @@ fn the_server_is_told_how_long_a_statement_may_take() {
     assert!(startup.contains("\0statement_timeout\x00250\0"), "{startup}");
     let sockets = target.sockets(ReconnectPolicy::WhenLost, limit).expect("no TLS is asked for");
     assert_eq!(sockets.statement_timeout, Some(Nanos::from_millis(1250)));
+}
+
+#[test]
+fn what_other_clients_do_is_done_or_refused_by_name() {
+    let bound = |text: &str| target(text).identity.binding;
+    assert_eq!(bound("postgres://me@/"), BindingMode::IfOffered);
+    assert_eq!(bound("postgres://me@/?channel_binding=require"), BindingMode::Must);
+    let set = with("postgres://me@/", &[("PGCHANNELBINDING", "disable")]).expect("a target");
+    assert_eq!(set.identity.binding, BindingMode::Never);
+    let error =
+        |text, variables: &[(&str, &str)]| with(text, variables).expect_err(text).to_string();
+    let wrong = error("postgres://me@/?channel_binding=maybe", &[]);
+    assert!(wrong.contains("`maybe` is no value for channel_binding"), "{wrong}");
+    target("postgres://me@/?gssencmode=prefer&target_session_attrs=any&keepalives=0");
+    for (text, name) in [
+        ("postgres://me@/?gssencmode=require", "`gssencmode`"),
+        ("postgres://me@/?target_session_attrs=read-write", "`target_session_attrs`"),
+        ("postgres://me@/?keepalives_idle=60", "`keepalives_idle`"),
+        ("postgres://me@/?hostaddr=127.0.0.1", "`hostaddr`"),
+    ] {
+        assert!(error(text, &[]).contains(name), "{text}");
+    }
+    for (variable, value) in [("PGGSSENCMODE", "require"), ("PGTARGETSESSIONATTRS", "primary")] {
+        let error = error("postgres://me@/", &[(variable, value)]);
+        assert!(error.contains(&format!("`{variable}`")), "{error}");
+    }
+    with("postgres://me@/", &[("PGGSSENCMODE", "disable")]).expect("a target");
+}
+
+#[test]
+fn the_authorities_of_the_system_come_with_every_check() {
+    let of = |more: &str| with(&format!("postgres://me@127.0.0.1/?{more}"), &[]);
+    let system = of("sslrootcert=system").expect("a target");
+    assert_eq!((system.ssl_mode, system.tls_files), (TlsMode::VerifyFull, TlsFiles::default()));
+    assert!(of("sslrootcert=system&sslmode=verify-full").is_ok());
+    let weak = of("sslrootcert=system&sslmode=require").expect_err("refused").to_string();
+    assert!(weak.contains("sslmode=verify-full beside it"), "{weak}");
 }
 
 #[test]
