@@ -1,8 +1,10 @@
 //! `scheme://user:password@host:port/database?name=value&…`, which both kinds of server are named
 //! by. What is secret in one is kept apart from where it is read on.
 
+mod keywords;
 mod shown_url;
 
+pub use keywords::{is_keywords, keyword_pairs};
 pub use shown_url::{without_login_secret, without_password};
 
 use crate::server::secret::ServerSecret;
@@ -65,6 +67,12 @@ pub enum UrlError {
         /// Which piece has it: `user`, `password`, `host`, `dbname`, or a parameter by its name.
         piece: String,
     },
+    /// A word of a connection string without a value.
+    #[error("the connection string has a word without `=` behind it")]
+    Word,
+    /// A value of a connection string without its end.
+    #[error("the connection string has a quote that does not end")]
+    Quote,
     /// A parameter without `=`.
     #[error("parameter `{0}` has no value: write {0}=VALUE")]
     NoValue(String),

@@ -4,7 +4,7 @@ use crate::exit::CommandFailure;
 use crate::pipes;
 use crate::secrets::variable_of;
 use dbtime_engines::server::secret::ServerSecret;
-use dbtime_engines::server::url::{ServerUrl, without_login_secret};
+use dbtime_engines::server::url::{ServerUrl, is_keywords, without_login_secret};
 use dbtime_lab::TargetForm;
 use dbtime_model::bounded_file;
 use dbtime_model::record::RunSpec;
@@ -57,12 +57,14 @@ impl RunSecrets {
         Ok(Self { password, ..Self::default() })
     }
 
-    /// Takes the password out of a target's URL, and leaves the URL.
+    /// Takes the password out of a target's URL, and leaves the URL; a connection string becomes
+    /// one.
     pub(crate) fn take_from_url(&mut self, url: &str) -> String {
-        let Some(password) = server_url(url).and_then(|url| url.password) else {
+        let Some(parsed) = server_url(url) else { return url.to_owned() };
+        if parsed.password.is_none() && !is_keywords(url) {
             return url.to_owned();
-        };
-        self.password = Some(password);
+        }
+        self.password = parsed.password.or(self.password.take());
         without_login_secret(url)
     }
 
@@ -178,7 +180,7 @@ impl RunSecrets {
 /// none, but a part of a path.
 fn server_url(target: &str) -> Option<ServerUrl> {
     match TargetForm::of(target) {
-        Some(TargetForm::Server(_)) => ServerUrl::parse(target).ok(),
+        Some(TargetForm::Server(_)) => ServerUrl::read(target).ok(),
         _ => None,
     }
 }
@@ -199,6 +201,12 @@ mod tests {
             let put = ServerUrl::parse(&secrets.put_into_url(without)).expect("a URL");
             assert_eq!(put.password, ServerUrl::parse(url).expect("a URL").password);
         }
+        let mut secrets = RunSecrets::default();
+        assert_eq!(secrets.take_from_url("host=h user=u"), "postgres:///?host=h&user=u");
+        assert_eq!(secrets.password, None);
+        let url = secrets.take_from_url("host=h password='a b'");
+        assert_eq!(url, "postgres:///?host=h");
+        assert_eq!(secrets.put_into_url(&url), "postgres://:a%20b@/?host=h");
         let mut secrets = RunSecrets::default();
         for url in
             ["sqlite:a:b@c.db", "sqlite://a:b@c.db", "mariadb", "mysql://u@h/d", "mysql://u:p@h:x/"]

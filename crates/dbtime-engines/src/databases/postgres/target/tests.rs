@@ -212,6 +212,20 @@ fn what_other_clients_do_is_done_or_refused_by_name() {
 }
 
 #[test]
+fn a_connection_string_names_what_a_url_does() {
+    let named = target(r"host=127.0.0.1 port=5433 dbname='sh op' user=al\ ice password='it\'s'");
+    assert_eq!(named.url(), "postgres://al%20ice@127.0.0.1:5433/sh%20op");
+    assert_eq!(named.identity.password.reveal(), "it's");
+    let twice = target("host=127.0.0.1 host=127.0.0.2 user=me sslmode=disable");
+    assert_eq!(twice.url(), "postgres://me@127.0.0.2:5432/me?sslmode=disable");
+    let error = |text: &str| with(text, &[]).expect_err(text).to_string();
+    assert!(error("host=h sslmod=x").contains("did you mean `sslmode`?"));
+    assert!(error("host=h gssencmode=require").contains("`gssencmode`"));
+    assert!(error("host=h dbname").contains("a word without `=`"));
+    assert!(error("host='h").contains("a quote that does not end"));
+}
+
+#[test]
 fn the_authorities_of_the_system_come_with_every_check() {
     let of = |more: &str| with(&format!("postgres://me@127.0.0.1/?{more}"), &[]);
     let system = of("sslrootcert=system").expect("a target");

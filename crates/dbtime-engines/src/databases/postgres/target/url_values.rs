@@ -3,7 +3,7 @@
 use super::other_parameters::{check_other, check_variables};
 use super::{PostgresTargetError, malformed};
 use crate::databases::postgres::service_file;
-use crate::server::url::{ServerUrl, UrlError};
+use crate::server::url::{ServerUrl, UrlError, is_keywords};
 use std::collections::BTreeMap;
 
 /// Parameters, and the variables they come from where a target leaves them out; empty: from none.
@@ -41,10 +41,11 @@ impl UrlValues {
     /// What the text itself says.
     pub(super) fn read(text: &str) -> Result<Self, PostgresTargetError> {
         let scheme = text.split([':', '/']).next().unwrap_or_default();
-        if !SCHEMES.contains(&scheme) || !text[scheme.len()..].starts_with("://") {
+        let is_url = SCHEMES.contains(&scheme) && text[scheme.len()..].starts_with("://");
+        if !is_url && !is_keywords(text) {
             return Err(PostgresTargetError::Scheme(scheme.to_owned()));
         }
-        let url = ServerUrl::parse(text).map_err(unreadable)?;
+        let url = ServerUrl::read(text).map_err(unreadable)?;
         let mut values = BTreeMap::from([
             ("user", url.user.unwrap_or_default()),
             ("password", url.password.unwrap_or_default().reveal().to_owned()),
