@@ -21,7 +21,7 @@ pub(crate) fn awaited<T>(path: &Path, read: impl FnOnce() -> T) -> T {
     }
     let (done, wait) = channel::<()>();
     let text = format!("waiting for somebody to write into the pipe {}", path.display());
-    let teller = thread::spawn(move || {
+    let notice = thread::spawn(move || {
         if wait.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
             screen::error(&text);
         }
@@ -29,7 +29,7 @@ pub(crate) fn awaited<T>(path: &Path, read: impl FnOnce() -> T) -> T {
     let outcome = read();
     drop(done);
     // It only prints.
-    let _ = teller.join();
+    let _ = notice.join();
     outcome
 }
 

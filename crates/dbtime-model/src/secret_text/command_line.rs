@@ -10,7 +10,7 @@ const MYSQL_FAMILY: [&str; 8] =
     ["mysql", "mariadb", "mytop", "innotop", "xtrabackup", "mariabackup", "mydumper", "myloader"];
 
 /// Programs and the flags whose next word is a password, or the rest of this one.
-const SECRET_FLAGS: [(&str, &[&str]); 11] = [
+static SECRET_FLAGS: [(&str, &[&str]); 11] = [
     ("redis-cli", &["-a", "--pass"]),
     ("valkey-cli", &["-a", "--pass"]),
     ("mongo", &["-p"]),

@@ -124,6 +124,11 @@ impl PostgresTarget {
         let (tls_files, usual) = tls_files(&mut given, ssl_mode)?;
         let binding = binding(&given)?;
         let usual = usual.unwrap_or(TlsMode::default_for(&address, &tls_files));
+        let ssl_mode = match ssl_mode {
+            // As libpq has it: whoever names authorities has them looked at.
+            Some(TlsMode::Required) if tls_files.authorities.is_some() => Some(TlsMode::VerifyCa),
+            mode => mode,
+        };
         Ok(Self {
             connect_timeout: connect_timeout(&given)?,
             identity: PostgresIdentity { user, password, database, settings, binding },

@@ -226,11 +226,15 @@ fn a_connection_string_names_what_a_url_does() {
 }
 
 #[test]
-fn the_authorities_of_the_system_come_with_every_check() {
+fn authorities_that_are_named_are_looked_at() {
     let of = |more: &str| with(&format!("postgres://me@127.0.0.1/?{more}"), &[]);
     let system = of("sslrootcert=system").expect("a target");
     assert_eq!((system.ssl_mode, system.tls_files), (TlsMode::VerifyFull, TlsFiles::default()));
     assert!(of("sslrootcert=system&sslmode=verify-full").is_ok());
+    let of_file = |mode: &str| of(&format!("sslmode={mode}&sslrootcert=/ca")).expect(mode);
+    assert_eq!(of_file("require").ssl_mode, TlsMode::VerifyCa, "as libpq has it");
+    assert_eq!(of_file("prefer").ssl_mode, TlsMode::Preferred);
+    assert_eq!(of("sslmode=require").expect("a target").ssl_mode, TlsMode::Required);
     let weak = of("sslrootcert=system&sslmode=require").expect_err("refused").to_string();
     assert!(weak.contains("sslmode=verify-full beside it"), "{weak}");
 }
