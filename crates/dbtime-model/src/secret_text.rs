@@ -336,7 +336,8 @@ mod tests {
             ),
             (r#"{"app_token":1234}"#, r#"{"app_token":***}"#),
             (r#"{\"password\": \"x\"}"#, r#"{\"password\": \"***\"}"#),
-            ("password: x y\nuser: u", "password: ***\nuser: u"),
+            ("password: x\nuser: u", "password: ***\nuser: u"),
+            ("password: 'x y'", "password: '***'"),
             ("Authorization: Bearer x.y", "Authorization: Bearer ***"),
             ("X-Api-Key: x", "X-Api-Key: ***"),
             ("ALTER ROLE u PASSWORD 'x y' LOGIN", "ALTER ROLE u PASSWORD '***' LOGIN"),
@@ -354,6 +355,7 @@ mod tests {
             .chain(["x --password='' --token=\"\" y", "PWD=/x", "password=***", "u:***@tcp(h)/d"])
             .chain([r#"{"password": ""}"#, r#"{"password": null}"#, "a \"token\"::text", "a:b@c"])
             .chain(["Authorization: Bearer ***", "my password 'is lost", "ORDER BY 'x'"])
+            .chain(["the password: see there", "read -p 'Password: ' x"])
         {
             assert!(!holds_secret(text), "{text}");
         }

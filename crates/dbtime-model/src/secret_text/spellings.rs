@@ -1,7 +1,7 @@
 //! Spellings of a secret that are no `name=value`: in URLs, in Go's data sources, in JSON and
 //! headers, and in statements.
 
-use super::{EMPTY, MASK, QUOTES, is_masked, is_of_name, is_switch};
+use super::{EMPTY, MASK, QUOTES, is_masked, is_of_name, is_switch, is_whole, plain};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -72,8 +72,11 @@ fn named_place(text: &str, colon: usize, is_secret: fn(&str) -> bool) -> Option<
     }
     let place = if quoted.is_some() { json_value(value) } else { header_value(value) };
     let begin = text.len() - value.len();
-    let is_shown = is_harmless(&value[place.clone()]);
-    (!is_shown).then(|| begin + place.start..begin + place.end)
+    let found = &value[place.clone()];
+    // "The password: see there" only speaks of one; a header may have several words.
+    let is_header = quoted.is_some() || name.contains('-') || is_whole(&plain(name));
+    let is_prose = !is_header && place.start == 0 && found.trim().contains(char::is_whitespace);
+    (!is_prose && !is_harmless(found)).then(|| begin + place.start..begin + place.end)
 }
 
 /// Where the value itself stands in what follows the colon of JSON, which may be escaped itself.

@@ -4,7 +4,7 @@ use super::report::write_whole;
 use crate::cli::UsageArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::run_events::follow_parent;
-use crate::{interrupt, screen};
+use crate::{interrupt, pipes, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::now;
 use dbtime_model::process::{CommandExit, SavedUsage, UsageReport};
@@ -240,7 +240,8 @@ fn since(args: &UsageArgs, file: &Path) -> Result<ProcessExit, CommandFailure> {
 
 fn read_saved(file: &Path) -> Result<SavedUsage, CommandFailure> {
     let wrong = |what: &str| CommandFailure::environment(format!("{}: {what}", file.display()));
-    let text = bounded_file::written_text(file).map_err(|error| wrong(&error.to_string()))?;
+    let text = pipes::awaited(file, || bounded_file::written_text(file));
+    let text = text.map_err(|error| wrong(&error.to_string()))?;
     let is_no_sample = |error: serde_json::Error| {
         wrong(&format!("no sample that `dbtime usage --start` saved: {error}"))
     };
