@@ -2,9 +2,13 @@
 
 use crate::excerpt::excerpt;
 use dbtime_model::ErrorClass;
+use dbtime_model::plain_text::legible;
 
 /// What a server is told that wants data for a COPY where there is none.
 pub const NO_COPY_DATA: &str = "a workload has no data for COPY FROM STDIN";
+
+/// What is said where a server's error has no words.
+const NO_WORDS: &str = "the server's error was cut, or has no text";
 
 /// Why a statement failed, or a connection could not be made or was lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +35,12 @@ pub struct DatabaseFailure {
 }
 
 impl DatabaseFailure {
+    /// What a server says went wrong, as it is shown: it may say anything, or nothing.
+    pub fn words_of(message: &str) -> String {
+        let words = legible(message);
+        if words.is_empty() { NO_WORDS.to_owned() } else { words }
+    }
+
     /// A length as [`Self::own_length`] has it.
     pub fn length_of(own_words: &str) -> u16 {
         u16::try_from(own_words.len()).unwrap_or(0)
@@ -95,6 +105,13 @@ impl DatabaseFailure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_of_a_server_are_a_line_and_never_none() {
+        assert_eq!(DatabaseFailure::words_of("no\n such\u{7}"), "no such\u{fffd}");
+        assert!(DatabaseFailure::words_of(&"x".repeat(1 << 18)).len() < 600);
+        assert_eq!(DatabaseFailure::words_of(" \n"), NO_WORDS);
+    }
 
     #[test]
     fn a_place_stands_behind_the_first_words() {

@@ -21,6 +21,35 @@ pub fn plain_lines(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Characters of what somebody else says that are shown on a line; MySQL's servers never say more.
+const LINE_CHARS: usize = 512;
+
+/// What somebody else says, as people read it: on one line, without such signs, and cut where it is
+/// long, with how much is left out.
+pub fn legible(text: &str) -> String {
+    let (shown, rest) = cut(text.trim(), LINE_CHARS);
+    let lines: Vec<&str> = shown.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    with_rest(lines.join(" ").replace('\t', " ").replace(is_treacherous, "\u{fffd}"), rest)
+}
+
+/// A text of several lines cut behind so many characters, with how much is left out.
+pub fn shortened(text: &str, most_chars: usize) -> String {
+    let (shown, rest) = cut(text, most_chars);
+    with_rest(shown.to_owned(), rest)
+}
+
+fn cut(text: &str, most_chars: usize) -> (&str, &str) {
+    let end = text.char_indices().nth(most_chars).map_or(text.len(), |(at, _)| at);
+    text.split_at(end)
+}
+
+fn with_rest(shown: String, rest: &str) -> String {
+    match rest.len() {
+        0 => shown,
+        bytes => format!("{shown}… ({bytes} more bytes read)"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -30,5 +59,18 @@ mod tests {
         assert!(matches!(plain_lines("a\n\tb ä 表"), Cow::Borrowed(_)));
         let (evil, plain) = ("a\r\n\u{1b}]0;b\u{7}\u{202e}c\u{9b}", "a\u{fffd}\n\u{fffd}]0;b");
         assert_eq!(plain_lines(evil), format!("{plain}\u{fffd}\u{fffd}c\u{fffd}"));
+    }
+
+    #[test]
+    fn what_others_say_is_one_line_of_a_bounded_length() {
+        assert_eq!(
+            legible(" no such\r\n  table:\n\tä\u{1b}[2J\t!\n"),
+            "no such table: ä\u{fffd}[2J !"
+        );
+        assert_eq!(legible(&"x".repeat(LINE_CHARS)), "x".repeat(LINE_CHARS));
+        let long = legible(&format!("{}ää", "é".repeat(LINE_CHARS)));
+        assert_eq!(long, format!("{}… (4 more bytes read)", "é".repeat(LINE_CHARS)));
+        assert_eq!(shortened("a\nbc", 3), "a\nb… (1 more bytes read)");
+        assert_eq!((legible("\n \n"), shortened("a", 1)), (String::new(), "a".to_owned()));
     }
 }

@@ -1,7 +1,15 @@
 //! Which names speak of a secret, and texts without the secrets that they name.
 //!
 //! A command line is public on its machine, a record travels. What looks like a secret is shown as
-//! `***`; in doubt too much is masked rather than too little.
+//! `***`; in doubt too much is masked rather than too little. The spellings have their lists here
+//! and in the modules, once for all uses: processes, studies, settings, variables, targets.
+
+mod command_line;
+mod scripts;
+mod spellings;
+
+pub use command_line::masked_command;
+pub use scripts::script_holds_secret;
 
 use crate::percent;
 use std::borrow::Cow;
@@ -29,6 +37,9 @@ const SECRET_NAMES: [&str; 13] = [
     "credential",
 ];
 
+/// Names that are one as a whole, or behind a dash.
+const WHOLE_NAMES: [&str; 4] = ["pass", "sshpass", "authorization", "cookie"];
+
 /// Ends of names that say where a secret lies, or something about it, and hold none.
 const HARMLESS_ENDS: [&str; 11] = [
     "-file", "-path", "-dir", "-type", "-length", "-expires", "-plugin", "-count", "-size",
@@ -44,28 +55,41 @@ const VARIABLE_PLACES: [&str; 3] = ["file", "path", "dir"];
 
 /// Ends of a setting's name that say so. Servers have many settings about passwords and keys, such
 /// as `password_encryption`, of which only these are one.
-const SETTING_ENDS: [&str; 10] = [
+const SETTING_ENDS: [&str; 14] = [
     "password",
     "passwd",
     "passphrase",
+    "passphrase-command",
     "pwd",
     "secret",
+    "secret-id",
+    "secret-key",
     "token",
     "sst-auth",
+    "filekey",
     "apikey",
     "api-key",
     "access-key",
 ];
 
+/// What the value of a setting begins with that names a file in place of a secret.
+const FILE_MARK: &str = "FILE:";
+
 /// Whether a value of this name, of a flag, an option or a parameter, is a secret.
 pub fn is_secret_name(name: &str) -> bool {
     let name = plain(name);
-    // Where the shell stands, and where it stood.
-    if name == "pwd" || name == "oldpwd" {
-        return false;
-    }
-    let is_secret = SECRET_NAMES.iter().any(|part| name.contains(part)) || name == "pass";
-    is_secret && !HARMLESS_ENDS.iter().any(|end| name.ends_with(end))
+    let is_secret = SECRET_NAMES.iter().any(|part| name.contains(part)) || is_whole(&name);
+    is_secret && !is_place(&name) && !HARMLESS_ENDS.iter().any(|end| name.ends_with(end))
+}
+
+fn is_whole(name: &str) -> bool {
+    let ends = |whole: &str| name.strip_suffix(whole).is_some_and(|rest| rest.ends_with('-'));
+    WHOLE_NAMES.iter().any(|whole| name == *whole || ends(whole))
+}
+
+/// Whether a variable says where the shell stands, or where it stood.
+fn is_place(name: &str) -> bool {
+    name == "pwd" || name == "oldpwd"
 }
 
 /// Whether a variable of the environment is a secret, by its name or by what its value says.
@@ -83,12 +107,16 @@ pub fn is_secret_option(name: &str, value: &str) -> bool {
 
 /// Whether a setting of a server is a secret, by its name or by what its value says.
 pub fn is_secret_setting(name: &str, value: &str) -> bool {
-    (ends_in_secret(name) && !is_switch(value)) || holds_secret(value)
+    let is_harmless = is_switch(value) || value.starts_with(FILE_MARK);
+    let is_named = ends_in_secret(name) && !is_harmless;
+    let is_command = plain(name).ends_with("command");
+    is_named || holds_secret(value) || (is_command && script_holds_secret(value))
 }
 
 fn ends_in_secret(name: &str) -> bool {
     let name = plain(name);
-    SETTING_ENDS.iter().any(|end| name.ends_with(end))
+    let is_named = SETTING_ENDS.iter().any(|end| name.ends_with(end)) || is_whole(&name);
+    is_named && !is_place(&name)
 }
 
 /// Whether a value is one of few that a setting can have, and so none that nobody may know. Of
@@ -102,11 +130,12 @@ fn is_switch(value: &str) -> bool {
 
 /// Whether a text names a secret and says it. What only speaks of secrets is none.
 pub fn holds_secret(text: &str) -> bool {
-    matches!(masked_where(text, ends_in_secret), Cow::Owned(_))
+    masked_where(text, ends_in_secret) != text
 }
 
-/// A text without the values of `name=value` whose name speaks of a secret, the passwords of URLs,
-/// and private keys, wherever they stand in it.
+/// A text without the values of `name=value`, of JSON and of headers whose name speaks of a secret,
+/// the passwords of URLs, of Go's data sources and of statements, and private keys, wherever they
+/// stand in it.
 pub fn without_secrets(text: &str) -> Cow<'_, str> {
     masked_where(text, is_secret_name)
 }
@@ -115,7 +144,7 @@ pub fn without_secrets(text: &str) -> Cow<'_, str> {
 const EMPTY: [&str; 3] = ["", "''", "\"\""];
 
 fn masked_where(text: &str, is_secret: fn(&str) -> bool) -> Cow<'_, str> {
-    let mut shown = in_urls(text);
+    let mut shown = spellings::masked(text, is_secret);
     // From the back, so that what is found keeps its place.
     let equals: Vec<usize> = shown.match_indices('=').map(|(at, _)| at).collect();
     for at in equals.into_iter().rev() {
@@ -130,7 +159,7 @@ fn masked_where(text: &str, is_secret: fn(&str) -> bool) -> Cow<'_, str> {
         let blanks = if is_spaced { value.len() - value.trim_start().len() } else { 0 };
         let value = &value[blanks..];
         let length = value_length(before, value);
-        if !EMPTY.contains(&&value[..length]) {
+        if !EMPTY.contains(&&value[..length]) && !is_masked(&value[..length]) {
             shown.to_mut().replace_range(begin..at + 1 + blanks + length, &format!("={MASK}"));
         }
     }
@@ -139,6 +168,18 @@ fn masked_where(text: &str, is_secret: fn(&str) -> bool) -> Cow<'_, str> {
         shown.to_mut().replace_range(begin.., MASK);
     }
     shown
+}
+
+/// What a value is held together by.
+const QUOTES: [char; 2] = ['"', '\''];
+
+/// Whether nothing is left of a secret, whatever a shell has behind it.
+fn is_masked(value: &str) -> bool {
+    let rest = value.trim_start_matches(QUOTES).strip_prefix(MASK);
+    let rest = rest.map(|rest| rest.trim_start_matches(QUOTES));
+    rest.is_some_and(|rest| {
+        rest.is_empty() || rest.starts_with([';', ')', '|', '&', '<', '>', '`'])
+    })
 }
 
 /// What a text is called that is not what it should be: by its first word. What follows may hold a
@@ -154,7 +195,7 @@ pub fn first_word(text: &str) -> String {
 }
 
 /// Whether names of settings, flags, variables and parameters hold such a character.
-pub fn is_of_name(c: char) -> bool {
+fn is_of_name(c: char) -> bool {
     c.is_alphanumeric() || "_-.%".contains(c)
 }
 
@@ -194,43 +235,22 @@ fn ends_value(before: &str, rest: &str) -> bool {
     }
 }
 
-/// Masks what stands between `user:` and `@` of every URL.
-fn in_urls(text: &str) -> Cow<'_, str> {
-    let mut out = Cow::Borrowed(text);
-    let starts: Vec<usize> = text.match_indices("://").map(|(at, _)| at + 3).collect();
-    for start in starts.into_iter().rev() {
-        let Some((begin, end)) = password_place(&out[start..]) else { continue };
-        out.to_mut().replace_range(start + begin..start + end, MASK);
-    }
-    out
-}
-
-/// Where the password stands in what follows `://`.
-fn password_place(rest: &str) -> Option<(usize, usize)> {
-    let whole = &rest[..rest.find([' ', '\'', '"']).unwrap_or(rest.len())];
-    let authority = &whole[..whole.find(['/', '?', '#']).unwrap_or(whole.len())];
-    let colon = authority.find(':')?;
-    let is_port = authority[colon + 1..].bytes().all(|byte| byte.is_ascii_digit());
-    // A password may hold what it should not: the last `@` ends it. What is no port is one that
-    // holds a / or the like.
-    let end = match authority.rfind('@') {
-        None if !is_port => whole.rfind('@')?,
-        end => end?,
-    };
-    (colon < end).then_some((colon + 1, end))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn names_speak_of_secrets() {
-        for name in ["password", "--mysql_password", "sslpassword", "p%61ssword", "API_TOKEN"] {
+        for name in ["password", "--mysql_password", "sslpassword", "p%61ssword", "API_TOKEN"]
+            .into_iter()
+            .chain(["DB_PASS", "SSHPASS", "Proxy-Authorization"])
+        {
             assert!(is_secret_name(name), "{name}");
         }
         for name in
             ["PWD", "passfile", "password-file", "ssl-key", "primary-key", "100%", "token_count"]
+                .into_iter()
+                .chain(["bypass", "authorization-mode"])
         {
             assert!(!is_secret_name(name), "{name}");
         }
@@ -272,6 +292,10 @@ mod tests {
             ("primary_conninfo", "host=h password=x"),
             ("report_password", "20250131"),
             ("report_password", "forceful"),
+            ("ssl_passphrase_command", "echo x"),
+            ("keyring_hashicorp_secret_id", "x"),
+            ("archive_command", "mysql -px </dev/null"),
+            ("s3_secret_key", "x"),
         ] {
             assert!(is_secret_setting(name, value), "{name}={value}");
         }
@@ -283,6 +307,9 @@ mod tests {
             ("secure_auth", "1"),
             ("ssl_key", "/etc/key.pem"),
             ("key_buffer_size", "1G"),
+            ("ssl_passphrase_command_supports_reload", "on"),
+            ("archive_command", "cp %p /archive/%f"),
+            ("file_key_management_filekey", "FILE:/etc/key"),
         ] {
             assert!(!is_secret_setting(name, value), "{name}={value}");
         }
@@ -300,6 +327,24 @@ mod tests {
             ("sslkey=-----BEGIN PRIVATE KEY-----\nx", "sslkey=***"),
             ("mysql://u:x#y@h/d", "mysql://u:***@h/d"),
             ("mysql://u:x/y?z@h/d at 1", "mysql://u:***@h/d at 1"),
+            ("app u:x:y@tcp(h:1)/d", "app u:***@tcp(h:1)/d"),
+            ("DSN=u:x@unix(/s)/d", "DSN=u:***@unix(/s)/d"),
+            ("u:x@/d", "u:***@/d"),
+            (
+                r#"{"user": "u", "password": "a\"b", "x": 1}"#,
+                r#"{"user": "u", "password": "***", "x": 1}"#,
+            ),
+            (r#"{"app_token":1234}"#, r#"{"app_token":***}"#),
+            (r#"{\"password\": \"x\"}"#, r#"{\"password\": \"***\"}"#),
+            ("password: x\nuser: u", "password: ***\nuser: u"),
+            ("password: 'x y'", "password: '***'"),
+            ("Authorization: Bearer x.y", "Authorization: Bearer ***"),
+            ("X-Api-Key: x", "X-Api-Key: ***"),
+            ("ALTER ROLE u PASSWORD 'x y' LOGIN", "ALTER ROLE u PASSWORD '***' LOGIN"),
+            (
+                "create user u identified with p by \"x\"",
+                "create user u identified with p by \"***\"",
+            ),
         ] {
             assert_eq!(without_secrets(text), shown);
             assert!(holds_secret(text), "{text}");
@@ -307,7 +352,10 @@ mod tests {
         for text in ["", "=", "password=", "password = ", "passfile=/x", "a=b c=d", "%=%", "auth=x"]
             .into_iter()
             .chain(["http://h:80/x@y", "http://[::1]:80/x", "http://h/x:y@z", "http://u@h:80/"])
-            .chain(["x --password='' --token=\"\" y"])
+            .chain(["x --password='' --token=\"\" y", "PWD=/x", "password=***", "u:***@tcp(h)/d"])
+            .chain([r#"{"password": ""}"#, r#"{"password": null}"#, "a \"token\"::text", "a:b@c"])
+            .chain(["Authorization: Bearer ***", "my password 'is lost", "ORDER BY 'x'"])
+            .chain(["the password: see there", "read -p 'Password: ' x"])
         {
             assert!(!holds_secret(text), "{text}");
         }

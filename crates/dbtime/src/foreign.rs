@@ -4,7 +4,7 @@
 //! `commands/pgbench` and `commands/sysbench`.
 
 use crate::exit::CommandFailure;
-use crate::screen;
+use crate::{pipes, screen};
 use dbtime_engines::server::StatementProtocol;
 use dbtime_lab::{LoadRequest, RunRequest, TargetForm, operation};
 use dbtime_load::arrivals::Arrivals;
@@ -56,7 +56,7 @@ pub(crate) fn workload(
 ) -> Result<(Workload, String), CommandFailure> {
     let path = file.path.display();
     let read = || {
-        bounded_file::written_text(file.path).map_err(|error| {
+        pipes::awaited(file.path, || bounded_file::written_text(file.path)).map_err(|error| {
             CommandFailure::usage(format!("--script {path} cannot be read: {error}"))
         })
     };

@@ -45,9 +45,11 @@ pub(crate) fn group_records(
 fn of_study(folder: &Path) -> Result<Vec<(String, RunRecord)>, CommandFailure> {
     let study = RecordedStudy::read(folder).map_err(CommandFailure::environment)?;
     let mut records = Vec::new();
-    for (run, record) in study.history.runs.iter().zip(study.records) {
-        let counts = study.history.exclusion(run, &study.plan).is_none();
-        if let Some(TrialRecord::Run(record)) = record.filter(|_| run.trial.cell == 0 && counts) {
+    let exclusions = study.history.exclusions(&study.plan);
+    let runs = study.history.runs.iter().zip(study.records).zip(exclusions);
+    for ((run, record), exclusion) in runs {
+        let counts = run.trial.cell == 0 && exclusion.is_none();
+        if let Some(TrialRecord::Run(record)) = record.filter(|_| counts) {
             records.push((folder.join(&run.trial.folder).display().to_string(), *record));
         }
     }

@@ -11,6 +11,7 @@ mod group_records;
 mod interrupt;
 mod live;
 mod live_phase;
+mod pipes;
 mod planned_run;
 mod run_events;
 mod screen;

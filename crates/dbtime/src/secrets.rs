@@ -1,7 +1,8 @@
 //! Secrets of a command line: in targets, in options of scripts and of other tools, and in
 //! variables for private servers.
 
-use dbtime_engines::server::url::{without_login_secret, without_password};
+use dbtime_engines::server::url::{ServerUrl, without_login_secret, without_password};
+use dbtime_lab::TargetForm;
 use dbtime_model::secret_text::{
     MASK, is_secret_name, is_secret_option, is_secret_setting, is_secret_variable,
 };
@@ -21,13 +22,43 @@ const PASSWORD: &str = "password";
 pub(crate) fn shown(flag: &str, value: &str) -> String {
     match dashed(flag).as_str() {
         "target" | "login" => without_password(value),
-        "server-env" => pair(value, is_secret_variable),
-        "script-set" => pair(value, is_secret_option),
-        "server-set" => pair(value, is_secret_setting),
         "sweep" => factors(value, shown),
-        name if is_secret_name(name) => MASK.to_owned(),
-        _ => connection(value),
+        name => match rule_of_pairs(name) {
+            Some(is_secret) => pair(value, is_secret),
+            None if is_secret_name(name) => MASK.to_owned(),
+            None => connection(value),
+        },
     }
+}
+
+/// What decides whether a value is a secret, of a flag whose values are `NAME=VALUE`.
+fn rule_of_pairs(flag: &str) -> Option<fn(&str, &str) -> bool> {
+    match flag {
+        "server-env" => Some(is_secret_variable),
+        "script-set" => Some(is_secret_option),
+        "server-set" => Some(is_secret_setting),
+        _ => None,
+    }
+}
+
+/// Whether values of a factor may be pieces of a secret that has a comma in it, which ends a value.
+pub(crate) fn is_torn(flag: &str, values: &str) -> bool {
+    let flag = dashed(flag);
+    let mut values = values.split(',');
+    let Some(is_secret) = rule_of_pairs(&flag) else {
+        let is_piece = |value: &str| match SCHEMES.iter().any(|scheme| value.starts_with(scheme)) {
+            true => !value.contains('@') && ServerUrl::parse(value).is_err(),
+            false => value.contains('@') && TargetForm::of(value).is_none(),
+        };
+        return matches!(flag.as_str(), "target" | "login") && values.any(is_piece);
+    };
+    let name = |value: &str| value.split_once('=').map(|(name, _)| name.to_owned());
+    let secret = values.find_map(|value| {
+        let (name, value) = value.split_once('=')?;
+        is_secret(name, value).then(|| name.to_owned())
+    });
+    // Another value of the same name is none.
+    secret.is_some_and(|secret| values.any(|value| name(value).is_none_or(|name| name != secret)))
 }
 
 /// `NAME=VALUE` without a value that is a secret.
@@ -43,12 +74,22 @@ fn pair(text: &str, is_secret: fn(&str, &str) -> bool) -> String {
 /// Factors of a sweep, `flag=value,value flag=value; …`, each value as that of its flag.
 fn factors(sweep: &str, of: fn(&str, &str) -> String) -> String {
     let ends_word = |c: char| c == ';' || c.is_whitespace();
+    let mut is_behind_secret = false;
     let factor = |text: &str| {
         let word = text.trim_end_matches(ends_word);
-        let Some((flag, values)) = word.split_once('=') else { return text.to_owned() };
+        let end = &text[word.len()..];
+        let Some((flag, values)) = word.split_once('=') else {
+            // It may be the rest of a secret that has a blank or a semicolon in it.
+            let is_rest = is_behind_secret && !word.is_empty();
+            return if is_rest { format!("{MASK}{end}") } else { text.to_owned() };
+        };
         let name = flag.trim_start_matches("--");
-        let values: Vec<String> = values.split(',').map(|value| of(name, value)).collect();
-        format!("{flag}={}{}", values.join(","), &text[word.len()..])
+        let shown = match is_torn(name, values) {
+            true => MASK.to_owned(),
+            false => values.split(',').map(|value| of(name, value)).collect::<Vec<_>>().join(","),
+        };
+        is_behind_secret |= shown != values;
+        format!("{flag}={shown}{end}")
     };
     sweep.split_inclusive(ends_word).map(factor).collect()
 }
@@ -246,9 +287,18 @@ mod tests {
             "dbtime run --sweep 'target=sqlite,mysql://u@h/d,postgres://v@h/d workers=1,2;rate=9'"
         );
         assert_eq!(
-            shown("sweep", "--server-env=A_TOKEN=x,B=y  seed=1 ;"),
-            "--server-env=A_TOKEN=***,B=y  seed=1 ;"
+            shown("sweep", "--server-env=A_TOKEN=x,A_TOKEN=y  seed=1 ;"),
+            "--server-env=A_TOKEN=***,A_TOKEN=***  seed=1 ;"
         );
+        for (torn, hidden) in [
+            ("server-env=A_TOKEN=x,y seed=1", "server-env=*** seed=1"),
+            ("server-env=A_TOKEN=x,y=z", "server-env=***"),
+            ("server-env=A_TOKEN=x;y z;seed=1", "server-env=A_TOKEN=***;*** ***;seed=1"),
+            ("target=mysql://u:x,y@h/d,sqlite", "target=***"),
+            ("target=mysql://u:12,y@h/d", "target=***"),
+        ] {
+            assert_eq!(shown("sweep", torn), hidden);
+        }
         assert_eq!(shown("sweep", "nonsense"), "nonsense");
     }
 

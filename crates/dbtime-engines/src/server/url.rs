@@ -1,8 +1,10 @@
 //! `scheme://user:password@host:port/database?name=value&…`, which both kinds of server are named
 //! by. What is secret in one is kept apart from where it is read on.
 
+mod keywords;
 mod shown_url;
 
+pub use keywords::{is_keywords, keyword_pairs};
 pub use shown_url::{without_login_secret, without_password};
 
 use crate::server::secret::ServerSecret;
@@ -65,6 +67,12 @@ pub enum UrlError {
         /// Which piece has it: `user`, `password`, `host`, `dbname`, or a parameter by its name.
         piece: String,
     },
+    /// A word of a connection string without a value.
+    #[error("the connection string has a word without `=` behind it")]
+    Word,
+    /// A value of a connection string without its end.
+    #[error("the connection string has a quote that does not end")]
+    Quote,
     /// A parameter without `=`.
     #[error("parameter `{0}` has no value: write {0}=VALUE")]
     NoValue(String),
@@ -80,6 +88,16 @@ pub enum UrlError {
         hint: String,
         /// All there are.
         known: String,
+    },
+    /// A parameter of other clients, or its variable, which asks for what is not done here.
+    #[error("dbtime does nothing of `{name}`: {why}; leave it out{taken}")]
+    Without {
+        /// What was written.
+        name: String,
+        /// Why it is not done.
+        why: &'static str,
+        /// The values that ask for nothing, in words.
+        taken: String,
     },
     /// A value that the parameter does not take.
     #[error("`{value}` is no value for {name}: write {allowed}")]

@@ -101,7 +101,7 @@ fn refused(why: &CertificateError, address: &ServerAddress) -> String {
             "name the authority that signed it (ssl-ca, sslrootcert)",
         ),
         Why::NotValidForName | Why::NotValidForNameContext { .. } => {
-            ("is made out to another name", "use that name, or verify-ca")
+            ("is made out to another name (a CN counts for none)", "use that name, or verify-ca")
         }
         Why::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => {
             ("is that of an authority itself", "give the server one that the authority has signed")
@@ -118,7 +118,7 @@ fn refused(why: &CertificateError, address: &ServerAddress) -> String {
     };
     format!(
         "{address}: TLS: the server's certificate {text}{more}: {remedy}, or encrypt without \
-         checking it (ssl-mode=required, sslmode=require)"
+         checking it (ssl-mode=required; sslmode=require, without sslrootcert)"
     )
 }
 

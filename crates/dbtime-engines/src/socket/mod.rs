@@ -33,4 +33,4 @@ pub use protocol::{Protocol, ProtocolCall, ProtocolProgress, QueryTable, SubmitR
 pub use reactor::SocketReactor;
 pub(crate) use service::service_of;
 pub use settings::{ReconnectPolicy, SimulatedNetwork, SocketSettings};
-pub use tls::{TlsError, TlsFiles, TlsMode, TlsRequirement, TlsSettings};
+pub use tls::{KeyProof, TlsError, TlsFiles, TlsMode, TlsRequirement, TlsSettings};

@@ -56,6 +56,15 @@ pub enum TlsRequirement {
     Must,
 }
 
+/// Whether a server has to prove that it has the key of its certificate, where nobody looks at that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyProof {
+    /// Where the certificate and the kind of its key are known here.
+    WhereKnown,
+    /// Always: something else is tied to the certificate.
+    Always,
+}
+
 /// The files of certificates that a target names, in PEM form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TlsFiles {
@@ -142,6 +151,7 @@ impl TlsSettings {
         mode: TlsMode,
         files: &TlsFiles,
         address: &ServerAddress,
+        proof: KeyProof,
     ) -> Result<Option<Self>, TlsError> {
         let requirement = match mode {
             TlsMode::Disabled => return Ok(None),
@@ -172,12 +182,12 @@ impl TlsSettings {
             }
             _ => CertificateCheck::Nothing,
         };
-        let verifier =
-            Arc::new(CertificateVerifier { check, own, provider: Arc::clone(&provider) });
+        let provider_of_proof = Arc::clone(&provider);
+        let verifier = CertificateVerifier { check, own, proof, provider: provider_of_proof };
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
             .dangerous()
-            .with_custom_certificate_verifier(verifier);
+            .with_custom_certificate_verifier(Arc::new(verifier));
         let config = match &files.client {
             Some((certificate, key)) => {
                 let read = own_certificate(certificate, key);
@@ -259,14 +269,34 @@ enum CertificateCheck {
     Full(Arc<WebPkiServerVerifier>),
 }
 
-/// Looks at a server's certificate as much as was asked for. That the server has its key is always
-/// proved.
+/// Kinds of keys that are known to TLS and not here.
+const OTHER_KEYS: [SignatureScheme; 2] =
+    [SignatureScheme::ECDSA_NISTP521_SHA512, SignatureScheme::ED448];
+
+/// Looks at a server's certificate as much as was asked for. That the server has its key is proved,
+/// but where nobody looks at the certificate and its form is none that is known here: whoever stood
+/// in between could show one of his own.
 #[derive(Debug)]
 struct CertificateVerifier {
     check: CertificateCheck,
+    proof: KeyProof,
     /// Certificates that were given: a server that signed its own is believed if it is among them.
     own: Vec<CertificateDer<'static>>,
     provider: Arc<CryptoProvider>,
+}
+
+impl CertificateVerifier {
+    /// Whether a server may have a certificate that cannot be read here.
+    fn takes_any(&self) -> bool {
+        matches!(self.check, CertificateCheck::Nothing) && self.proof == KeyProof::WhereKnown
+    }
+
+    /// Whether a proof cannot be looked at here, and need not be.
+    fn is_beyond(&self, certificate: &CertificateDer<'_>, scheme: SignatureScheme) -> bool {
+        // Such as one of version 1, from before there were extensions.
+        let is_unknown = || ParsedCertificate::try_from(certificate).is_err();
+        self.takes_any() && (OTHER_KEYS.contains(&scheme) || is_unknown())
+    }
 }
 
 impl ServerCertVerifier for CertificateVerifier {
@@ -313,6 +343,9 @@ impl ServerCertVerifier for CertificateVerifier {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
+        if self.is_beyond(cert, dss.scheme) {
+            return Ok(HandshakeSignatureValid::assertion());
+        }
         let algorithms = &self.provider.signature_verification_algorithms;
         verify_tls12_signature(message, cert, dss, algorithms)
     }
@@ -323,18 +356,46 @@ impl ServerCertVerifier for CertificateVerifier {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
+        if self.is_beyond(cert, dss.scheme) {
+            return Ok(HandshakeSignatureValid::assertion());
+        }
         let algorithms = &self.provider.signature_verification_algorithms;
         verify_tls13_signature(message, cert, dss, algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
+        let mut schemes = self.provider.signature_verification_algorithms.supported_schemes();
+        if self.takes_any() {
+            schemes.extend(OTHER_KEYS);
+        }
+        schemes
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_nobody_looks_at_may_have_any_form() {
+        let verifier = |check, proof| {
+            let provider = Arc::new(ring::default_provider());
+            CertificateVerifier { check, own: Vec::new(), proof, provider }
+        };
+        let unreadable = CertificateDer::from(b"of version 1".to_vec());
+        let (known, other) = (SignatureScheme::ED25519, SignatureScheme::ED448);
+        let lax = verifier(CertificateCheck::Nothing, KeyProof::WhereKnown);
+        assert!(lax.is_beyond(&unreadable, known) && lax.is_beyond(&unreadable, other));
+        assert!(lax.supported_verify_schemes().contains(&other));
+        let roots = Arc::new(RootCertStore::empty());
+        for strict in [
+            verifier(CertificateCheck::Nothing, KeyProof::Always),
+            verifier(CertificateCheck::Authority(roots), KeyProof::WhereKnown),
+        ] {
+            assert!(!strict.is_beyond(&unreadable, known) && !strict.is_beyond(&unreadable, other));
+            assert!(!strict.supported_verify_schemes().contains(&other));
+        }
+    }
 
     #[test]
     fn certificates_are_used_on_loopback_too() {

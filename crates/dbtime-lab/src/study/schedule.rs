@@ -3,6 +3,7 @@
 use dbtime_model::study::{RunOrder, StopRule, StudyHistory, StudyPlan, StudyRun, TrialOutcome};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use std::collections::HashSet;
 
 /// A configuration that was tried so often and never had a run that counts is given up.
 const HOPELESS_TRIES: usize = 3;
@@ -66,13 +67,12 @@ fn next_of_rounds(plan: &StudyPlan, history: &StudyHistory) -> StudyStep {
         let cells = 0..plan.cells.len() as u32;
         cells.map(move |cell| (block, cell))
     });
-    let of_block = |block: u32| history.runs.iter().filter(move |run| run.trial.block == block);
-    let is_open = |(block, cell): &(u32, u32)| {
-        !of_block(*block).any(|run| run.trial.cell == *cell && run.outcome.is_some())
-    };
-    match places.into_iter().find(is_open) {
+    let ended = history.runs.iter().filter(|run| run.outcome.is_some());
+    let made: HashSet<_> = ended.map(|run| (run.trial.block, run.trial.cell)).collect();
+    match places.into_iter().find(|place| !made.contains(place)) {
         Some((block, cell)) => {
-            let interrupted = of_block(block).filter(|run| run.outcome.is_none()).count() as u32;
+            let of_block = history.runs.iter().filter(|run| run.trial.block == block);
+            let interrupted = of_block.filter(|run| run.outcome.is_none()).count() as u32;
             StudyStep::Run(TrialPlace { block, attempt: 1 + interrupted, cell })
         }
         None => StudyStep::End("all runs were made".to_owned()),

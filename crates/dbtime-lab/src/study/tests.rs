@@ -93,12 +93,14 @@ fn assert_whole(runner: &StudyRunner, folder: &Path, blocks: u32) {
     let once: BTreeSet<u32> = numbers.iter().copied().collect();
     assert_eq!(once, (1..=blocks).collect::<BTreeSet<_>>());
     assert_eq!(numbers.len(), once.len(), "a block counts twice");
+    let exclusions = history.exclusions(runner.plan());
     for block in complete {
         let of: BTreeSet<u32> = block.runs.iter().map(|run| run.trial.cell).collect();
         assert_eq!(of.len(), cells);
         for run in block.runs {
             assert!(folder.join(&run.trial.folder).join(file::RUN).is_file());
-            assert_eq!(history.exclusion(run, runner.plan()), None);
+            let at = history.runs.iter().position(|known| known == run).expect("one of them");
+            assert_eq!(exclusions[at], None);
         }
     }
     let folders: BTreeSet<&str> = history.runs.iter().map(|run| &*run.trial.folder).collect();
@@ -160,7 +162,8 @@ fn a_block_of_which_a_run_does_not_count_is_repeated_at_the_end() {
     // The first run of block 1 is loud, and the first of block 3.
     assert_eq!(blocks, [(1, 1), (2, 1), (3, 1), (1, 2), (3, 2)]);
     assert_eq!(maker.made, 8);
-    let why = |at: usize| history.exclusion(&history.runs[at], runner.plan());
+    let exclusions = history.exclusions(runner.plan());
+    let why = |at: usize| exclusions[at].clone();
     assert_eq!(why(0).as_deref(), Some("the hypervisor took 5.0 % of all CPUs, more than 1 %"));
     assert_eq!(why(1), None);
 }
@@ -193,7 +196,8 @@ fn an_interrupted_run_is_begun_anew_with_its_whole_block() {
     assert!(run(&mut runner, &mut maker).is_some());
     assert_whole(&runner, &place, 2);
     let history = runner.history();
-    let why = |at: usize| history.exclusion(&history.runs[at], runner.plan());
+    let exclusions = history.exclusions(runner.plan());
+    let why = |at: usize| exclusions[at].clone();
     assert_eq!(why(0).as_deref(), Some("another run of its block does not count"));
     assert_eq!(why(1).as_deref(), Some("the study was interrupted during it"));
     assert_eq!(history.runs.len(), 6);

@@ -4,9 +4,11 @@
 //! every file, and for these files. Nothing else is written, and nothing beyond that length: no
 //! link, no path that leads out of the folder, no second file of a name, and no bomb.
 
+mod pax_header;
 #[cfg(test)]
 mod tests;
 
+use self::pax_header::PaxHeader;
 use super::pack::unreadable;
 use super::problem_list::ProblemList;
 use crate::error::LabError;
@@ -89,18 +91,23 @@ fn each_entry<T>(
 ) -> io::Result<Option<T>> {
     let file = BufReader::new(File::open(archive)?);
     let mut packed = Archive::new(GzDecoder::new(file));
-    let mut long_path = None;
+    let (mut long_path, mut extended) = (None, PaxHeader::default());
     // Raw: else the library takes as much memory as a long path says that it has.
     for entry in packed.entries()?.raw(true) {
         let entry = entry?;
-        if entry.header().entry_type().is_gnu_longname() {
-            long_path = Some(long_path_of(entry)?);
-            continue;
-        }
-        let own_path = || path_of(entry.path_bytes().into_owned());
-        let path = long_path.take().unwrap_or_else(own_path);
-        if let Some(found) = visit(&path, entry)? {
-            return Ok(Some(found));
+        match entry.header().entry_type() {
+            EntryType::GNULongName => long_path = Some(long_path_of(entry)?),
+            EntryType::XHeader => extended = PaxHeader::read(entry)?,
+            EntryType::XGlobalHeader => PaxHeader::read(entry)?.refuse_for_all()?,
+            _ => {
+                let extended = std::mem::take(&mut extended);
+                extended.refuse_other_length(entry.size())?;
+                let own_path = || path_of(entry.path_bytes().into_owned());
+                let path = extended.path.or(long_path.take()).unwrap_or_else(own_path);
+                if let Some(found) = visit(&path, entry)? {
+                    return Ok(Some(found));
+                }
+            }
         }
     }
     Ok(None)

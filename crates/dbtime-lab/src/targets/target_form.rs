@@ -6,6 +6,7 @@ use super::server::ExistingServer;
 use super::sqlite::SqliteTargetKind;
 use super::{Target, TargetKind};
 use crate::error::LabError;
+use dbtime_engines::server::url::is_keywords;
 use dbtime_model::Product;
 use dbtime_model::secret_text::first_word;
 use std::str::FromStr;
@@ -28,7 +29,7 @@ pub enum TargetForm {
     Sqlite,
     /// A server that is started for the run.
     Private(Product),
-    /// A server that runs, by its URL.
+    /// A server that runs, by its URL, or by a connection string of PostgreSQL's own clients.
     Server(Product),
 }
 
@@ -39,7 +40,7 @@ impl TargetForm {
         let name = text.split([':', '?']).next().unwrap_or(text);
         match Product::named(name) {
             None if name == "null" => Some(Self::Null),
-            None => None,
+            None => is_keywords(text).then_some(Self::Server(Product::Postgres)),
             Some(Product::Sqlite) => Some(Self::Sqlite),
             Some(product) if text[name.len()..].starts_with("://") => {
                 (name != "pgsql").then_some(Self::Server(product))
@@ -104,6 +105,7 @@ mod tests {
             ("postgres", TargetForm::Private(Product::Postgres)),
             ("mysql://root@127.0.0.1/a", TargetForm::Server(Product::Mysql)),
             ("postgresql://me@db/a", TargetForm::Server(Product::Postgres)),
+            ("host=h options='-c a:b?c'", TargetForm::Server(Product::Postgres)),
         ] {
             assert_eq!(TargetForm::of(text), Some(form), "{text}");
         }
@@ -116,7 +118,7 @@ mod tests {
     #[test]
     fn what_is_no_target_is_refused_by_the_forms_and_not_repeated() {
         for text in [
-            "host=h dbname=d password=hush",
+            "Server=h;Password=hush",
             "mysq://u:hush@h/d",
             "jdbc:postgresql://h/d?user=u&password=hush",
             "mysql:u:hush@h",

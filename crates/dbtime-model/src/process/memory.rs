@@ -24,13 +24,13 @@ impl ProcessMemory {
         let mut count = 0u32;
         let (mut own, mut all) = (0, Self::default());
         for one in each {
-            count += 1;
-            own += one.rss_bytes.saturating_sub(one.rss_shared_bytes);
+            count = count.saturating_add(1);
+            own = u64::saturating_add(own, one.rss_bytes.saturating_sub(one.rss_shared_bytes));
             all.rss_shared_bytes = all.rss_shared_bytes.max(one.rss_shared_bytes);
             all.rss_peak_bytes = one.rss_peak_bytes.filter(|_| count == 1);
-            all.vsize_bytes += one.vsize_bytes;
+            all.vsize_bytes = all.vsize_bytes.saturating_add(one.vsize_bytes);
         }
-        all.rss_bytes = own + all.rss_shared_bytes;
+        all.rss_bytes = own.saturating_add(all.rss_shared_bytes);
         (count > 0).then_some(all)
     }
 }
@@ -52,5 +52,8 @@ mod tests {
             ProcessMemory::together([one(10, 7, 12), one(20, 15, 20)].into_iter()).expect("two");
         assert_eq!((two.rss_bytes, two.rss_peak_bytes, two.vsize_bytes), (3 + 5 + 15, None, 2000));
         assert_eq!(ProcessMemory::together([].into_iter()), None);
+        let most = ProcessMemory { vsize_bytes: u64::MAX, ..one(u64::MAX, 1, 1) };
+        let all = ProcessMemory::together([most, most].into_iter()).expect("two");
+        assert_eq!((all.rss_bytes, all.vsize_bytes), (u64::MAX, u64::MAX));
     }
 }

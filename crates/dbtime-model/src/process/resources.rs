@@ -156,15 +156,22 @@ impl AddAssign for ResourceUsage {
         self.ticks += other.ticks;
         self.run_delay = both(self.run_delay, other.run_delay, add);
         self.io_delay = both(self.io_delay, other.io_delay, add);
-        self.switches = both(self.switches, other.switches, |a, b| ContextSwitches {
-            voluntary: a.voluntary.saturating_add(b.voluntary),
-            involuntary: a.involuntary.saturating_add(b.involuntary),
+        self.switches = both(self.switches, other.switches, |mut a, b| {
+            a += b;
+            a
         });
         self.faults = both(self.faults, other.faults, |a, b| PageFaults {
             minor: a.minor.saturating_add(b.minor),
             major: a.major.saturating_add(b.major),
         });
         self.io = both(self.io, other.io, IoBytes::combine(u64::saturating_add));
+    }
+}
+
+impl AddAssign for ContextSwitches {
+    fn add_assign(&mut self, other: Self) {
+        self.voluntary = self.voluntary.saturating_add(other.voluntary);
+        self.involuntary = self.involuntary.saturating_add(other.involuntary);
     }
 }
 

@@ -40,8 +40,7 @@ impl AddAssign for ScheduledTimes {
         self.clock += other.clock;
         self.woken += other.woken;
         self.preempted += other.preempted;
-        self.switches.voluntary += other.switches.voluntary;
-        self.switches.involuntary += other.switches.involuntary;
+        self.switches += other.switches;
     }
 }
 

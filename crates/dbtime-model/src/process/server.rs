@@ -130,8 +130,7 @@ impl ServerSample {
         resources.io_delay =
             resources.io_delay.map(|delay| delay + ended.io_delay.unwrap_or_default());
         if let (Some(all), Some(ended)) = (&mut resources.switches, ended.switches) {
-            all.voluntary += ended.voluntary;
-            all.involuntary += ended.involuntary;
+            *all += ended;
         }
         // These the kernel hands from a child to whoever waits for it.
         let (now, before) = (self.kept(), earlier.kept());
@@ -149,7 +148,7 @@ impl ServerSample {
             resources,
             memory: ProcessMemory::together(self.processes.iter().filter_map(|p| p.memory)),
             processes: count(self.processes.len()),
-            threads: self.processes.iter().map(|p| p.threads).sum(),
+            threads: self.processes.iter().fold(0, |all, p| all.saturating_add(p.threads)),
             came: count(self.processes.iter().filter(|p| !before.contains(&p.id)).count()),
             went: self.ended.count.saturating_sub(earlier.ended.count).max(gone),
         }
@@ -228,6 +227,20 @@ mod tests {
     fn server(at_ms: u64, processes: Vec<ProcessSample>) -> ServerSample {
         let ended = EndedProcesses { count: 0, resources: ResourceUsage::none_yet() };
         ServerSample { at: MonoNanos(at_ms * 1_000_000), processes, ended }
+    }
+
+    #[test]
+    fn figures_of_a_file_from_elsewhere_have_no_sum_that_is_less() {
+        let switches = Some(ContextSwitches { voluntary: u64::MAX, involuntary: u64::MAX });
+        let of = |pid| {
+            let process = process(pid, u64::MAX / 2_000_000, u64::MAX);
+            ProcessSample { threads: u32::MAX, ..process }
+        };
+        let mut last = server(1000, vec![of(1), of(2)]);
+        last.ended.resources.switches = switches;
+        let used = last.since(&server(0, Vec::new()));
+        assert_eq!(used.threads, u32::MAX);
+        assert_eq!(used.resources.switches, switches);
     }
 
     #[test]

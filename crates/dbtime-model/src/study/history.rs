@@ -5,7 +5,11 @@ use super::plan::{StudyPlan, StudyReadError};
 use super::study_file;
 use crate::bounded_file::recorded_bytes;
 use crate::inner_path::is_inner;
+use std::collections::HashSet;
 use std::path::Path;
+
+/// A run of a higher number is none: a study of one a second would take 136 years.
+const LAST_RUN: u64 = u32::MAX as u64;
 
 /// A run of a study, as its journal tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +49,17 @@ pub struct StudyHistory {
     pub looks: Vec<(u32, bool, String)>,
     /// Why there will be no more; `None`: there will.
     pub finished: Option<String>,
+    /// What was begun so far.
+    pub begun: BegunRuns,
+}
+
+/// What was begun, so that nothing is begun twice.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BegunRuns {
+    sessions: HashSet<u32>,
+    runs: HashSet<u64>,
+    /// Blocks, their attempts and their configurations.
+    places: HashSet<(u32, u32, u32)>,
 }
 
 /// An event that cannot be, behind those before it.
@@ -126,7 +141,7 @@ impl StudyHistory {
         }
         match event {
             JournalEvent::SessionBegun(session) => {
-                if self.sessions.iter().all(|known| known.number != session.number) {
+                if self.begun.sessions.insert(session.number) {
                     self.sessions.push(session.clone());
                 }
                 self.taken_up_at = self.runs.len();
@@ -149,14 +164,13 @@ impl StudyHistory {
     }
 
     fn begin(&mut self, trial: &StudyTrial) -> Result<(), &'static str> {
-        if self.runs.iter().any(|known| known.trial.run == trial.run) {
+        if trial.run > LAST_RUN {
+            return Err("a run begins whose number no study comes to");
+        }
+        if !self.begun.runs.insert(trial.run) {
             return Err("a run begins whose number was given before");
         }
-        let is_same = |known: &&StudyRun| {
-            let known = &known.trial;
-            (known.block, known.attempt, known.cell) == (trial.block, trial.attempt, trial.cell)
-        };
-        if self.runs.iter().any(|known| is_same(&known)) {
+        if !self.begun.places.insert((trial.block, trial.attempt, trial.cell)) {
             return Err("a configuration is run twice in one block");
         }
         self.runs.push(StudyRun {
@@ -208,21 +222,31 @@ impl StudyHistory {
         self.attempts().into_iter().filter(|attempt| attempt.is_complete(cells)).collect()
     }
 
-    /// Why a run is in no verdict; `None`: it is, or its block is not yet over.
-    pub fn exclusion(&self, run: &StudyRun, plan: &StudyPlan) -> Option<String> {
-        let own = |outcome: &str| match &run.reason {
+    /// Why each run is in no verdict, in their order; `None`: it is.
+    pub fn exclusions(&self, plan: &StudyPlan) -> Vec<Option<String>> {
+        let cells = plan.cells.len();
+        let of = |one: BlockAttempt<'_>| {
+            let (is_complete, is_broken) = (one.is_complete(cells), one.is_broken());
+            one.runs.iter().map(|run| run.exclusion(is_complete, is_broken)).collect::<Vec<_>>()
+        };
+        self.attempts().into_iter().flat_map(of).collect()
+    }
+}
+
+impl StudyRun {
+    /// Why it is in no verdict, by how its block came out.
+    fn exclusion(&self, is_complete: bool, is_broken: bool) -> Option<String> {
+        let own = |outcome: &str| match &self.reason {
             Some(reason) => format!("{outcome}{reason}"),
             None => outcome.trim_end_matches(": ").to_owned(),
         };
-        match run.outcome {
+        match self.outcome {
             Some(TrialOutcome::Invalid) => return Some(own("")),
             Some(TrialOutcome::Failed) => return Some(own("failed: ")),
             None => return Some("the study was interrupted during it".to_owned()),
             Some(TrialOutcome::Valid) => {}
         }
-        let attempts = self.attempts();
-        let attempt = attempts.iter().find(|attempt| attempt.runs.contains(&run))?;
-        match (attempt.is_complete(plan.cells.len()), attempt.is_broken()) {
+        match (is_complete, is_broken) {
             (true, _) => None,
             (false, true) => Some("another run of its block does not count".to_owned()),
             (false, false) => Some("its block was not finished".to_owned()),
@@ -244,6 +268,18 @@ mod tests {
 
     fn session() -> JournalEvent {
         JournalEvent::SessionBegun(StudySession { number: 1, ..StudySession::default() })
+    }
+
+    /// Of one configuration.
+    fn plan() -> StudyPlan {
+        serde_json::from_value(serde_json::json!({
+            "schema": 1, "dbtime": "1", "name": "n", "question": null, "primary": "throughput",
+            "margin_pct": 1.0,
+            "design": { "blocks": 3, "seed": 1, "stop": { "rule": "fixed" } },
+            "gate": { "steal_pct": 1.0, "foreign_cpu_pct": 1.0, "wait_s": 0.0, "repeats": 3 },
+            "cells": [{ "name": "a", "role": "baseline", "factors": [], "command": "dbtime run" }],
+        }))
+        .expect("a plan")
     }
 
     #[test]
@@ -274,14 +310,7 @@ mod tests {
 
     #[test]
     fn a_run_of_another_plan_or_folder_is_none_of_a_study() {
-        let plan: StudyPlan = serde_json::from_value(serde_json::json!({
-            "schema": 1, "dbtime": "1", "name": "n", "question": null, "primary": "throughput",
-            "margin_pct": 1.0,
-            "design": { "blocks": 3, "seed": 1, "stop": { "rule": "fixed" } },
-            "gate": { "steal_pct": 1.0, "foreign_cpu_pct": 1.0, "wait_s": 0.0, "repeats": 3 },
-            "cells": [{ "name": "a", "role": "baseline", "factors": [], "command": "dbtime run" }],
-        }))
-        .expect("a plan");
+        let plan = plan();
         let misfit = |cell: u32, folder: &str| {
             let mut run = begun(7, 1, 1, cell);
             if let JournalEvent::RunBegun(trial) = &mut run {
@@ -296,9 +325,21 @@ mod tests {
         }
     }
 
+    /// A look at all runs for each of them would take minutes.
+    #[test]
+    fn a_journal_of_a_hundred_thousand_runs_is_replayed() {
+        let plan = plan();
+        let of = |run: u32| [begun(run.into(), run, 1, 0), ended(run.into(), TrialOutcome::Valid)];
+        let events: Vec<_> = (1..=100_000).flat_map(of).collect();
+        let history = StudyHistory::replay(&events).expect("no contradiction");
+        let exclusions = history.exclusions(&plan);
+        assert_eq!((exclusions.len(), exclusions.iter().flatten().count()), (100_000, 0));
+    }
+
     #[test]
     fn what_cannot_be_is_refused() {
-        let cases: [&[JournalEvent]; 4] = [
+        let cases: [&[JournalEvent]; 5] = [
+            &[begun(u64::MAX, 1, 1, 0)],
             &[begun(1, 1, 1, 0), ended(1, TrialOutcome::Valid), begun(1, 1, 1, 1)],
             &[begun(1, 1, 1, 0), ended(1, TrialOutcome::Valid), begun(2, 1, 1, 0)],
             &[begun(1, 1, 1, 0), ended(2, TrialOutcome::Valid)],

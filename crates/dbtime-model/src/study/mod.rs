@@ -14,7 +14,7 @@ mod table;
 mod trial_record;
 
 pub use folder::RecordedStudy;
-pub use history::{BlockAttempt, HistoryError, StudyHistory, StudyRun};
+pub use history::{BegunRuns, BlockAttempt, HistoryError, StudyHistory, StudyRun};
 pub use journal::{
     JournalError, JournalEvent, JournalText, StudySession, StudyTrial, TrialOutcome, read_journal,
 };

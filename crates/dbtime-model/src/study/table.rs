@@ -45,8 +45,10 @@ pub fn study_table(study: &RecordedStudy) -> String {
     let figures = figure_names(study);
     let head = PLACE.iter().chain(&names).chain(&COURSE).chain(&figures);
     writer.write_record(head).expect("writing to memory");
-    for (run, record) in study.history.runs.iter().zip(&study.records) {
-        let mut line = line(study, run, &names);
+    let exclusions = study.history.exclusions(&study.plan);
+    let runs = study.history.runs.iter().zip(&study.records).zip(exclusions);
+    for ((run, record), exclusion) in runs {
+        let mut line = line(study, (run, exclusion), &names);
         line.extend(match record {
             Some(TrialRecord::Run(record)) => self::figures(record),
             Some(TrialRecord::Program(record)) => {
@@ -68,7 +70,10 @@ fn figure_names(study: &RecordedStudy) -> Vec<&str> {
     }
 }
 
-fn line(study: &RecordedStudy, run: &StudyRun, factors: &[&str]) -> Vec<String> {
+/// A run, and why it does not count.
+type CountedRun<'a> = (&'a StudyRun, Option<String>);
+
+fn line(study: &RecordedStudy, (run, exclusion): CountedRun<'_>, factors: &[&str]) -> Vec<String> {
     let (trial, cell) = (&run.trial, &study.plan.cells[run.trial.cell as usize]);
     let role = serde_json::to_value(cell.role).ok();
     let role = role.as_ref().and_then(|role| role.as_str()).unwrap_or_default();
@@ -80,7 +85,6 @@ fn line(study: &RecordedStudy, run: &StudyRun, factors: &[&str]) -> Vec<String> 
         let of_name = cell.factors.iter().filter(|factor| factor.name == *name);
         of_name.map(|factor| factor.value.as_str()).collect::<Vec<_>>().join(" ")
     }));
-    let exclusion = study.history.exclusion(run, &study.plan);
     let outcome = match run.outcome {
         Some(TrialOutcome::Valid) => "valid",
         Some(TrialOutcome::Invalid) => "invalid",

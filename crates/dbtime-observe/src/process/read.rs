@@ -4,9 +4,9 @@ use super::clock;
 use super::error::ProcessError;
 use super::files::{ProcFolder, ProcStat};
 use super::listening::user_name;
-use super::masking::masked;
 use dbtime_machine::clock::since_boot;
 use dbtime_model::process::{ProcessId, ProcessSample, ResourceUsage, TICK, ThreadSample};
+use dbtime_model::secret_text::masked_command;
 use dbtime_model::{MonoNanos, Nanos};
 use std::collections::HashMap;
 use std::fs;
@@ -81,7 +81,7 @@ impl ProcReader {
             parent: basics.parent,
             uid: status.uid,
             user: self.user(status.uid),
-            command: if words.is_empty() { nameless(&basics) } else { masked(&words) },
+            command: if words.is_empty() { nameless(&basics) } else { masked_command(&words) },
             name: basics.name,
             has_ended: basics.has_ended,
             resources: if each_thread.is_empty() {

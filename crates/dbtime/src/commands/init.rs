@@ -3,13 +3,16 @@
 use crate::cli::InitArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::{LiveProgress, ProgressAudience};
-use crate::{interrupt, screen};
+use crate::{interrupt, pipes, screen};
 use dbtime_engines::load_marker::ReplaceScope;
 use dbtime_lab::{Dataset, Target};
 use dbtime_load::workload::Workload;
+use std::path::Path;
 
 pub(crate) fn run(args: &InitArgs) -> Result<ProcessExit, CommandFailure> {
-    let workload = Workload::find(&args.workload).map_err(CommandFailure::usage)?;
+    let name = &args.workload;
+    let workload = pipes::awaited(Path::new(name), || Workload::find(name));
+    let workload = workload.map_err(CommandFailure::usage)?;
     let target: Target = args.target.parse()?;
     let stop = interrupt::install();
     let live = LiveProgress::new(ProgressAudience::of(args.quiet));

@@ -99,8 +99,9 @@ impl From<ProcessExit> for RunVerdict {
 pub(crate) fn verdict(args: &RunArgs, finished: &RunResult) -> RunVerdict {
     let validity = &finished.run.record.validity;
     let counts = &finished.run.record.counts;
-    // Whoever ends a run before anything has ended knows that.
-    let is_cut_short = finished.run.record.window.ended_early && counts.failed == 0;
+    // Whoever ends a run knows why its end has no answers; that it never had one is news.
+    let is_cut_short =
+        finished.run.record.window.ended_early && counts.failed == 0 && counts.completed > 0;
     let unserved = validity.warnings.iter().find(|w| w.kind == WarningKind::MostlyFailed);
     if let Some(warning) = unserved.filter(|_| !is_cut_short) {
         let reason = format!("most of what was asked did not happen: {}", warning.text);

@@ -7,11 +7,10 @@ use crate::cli::{
     StudyShownArgs,
 };
 use crate::exit::{CommandFailure, ProcessExit};
-use crate::interrupt;
 use crate::live::ProgressAudience;
-use crate::screen;
 use crate::study::{PlanOverrides, PlannedStudy, make_runs, pilot_runs, plan};
 use crate::sweep;
+use crate::{interrupt, pipes, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::study::{StudyRunner, planned_orders, write_table};
 use dbtime_model::bounded_file;
@@ -192,7 +191,7 @@ pub(super) fn read(folder: &Path) -> Result<RecordedStudy, CommandFailure> {
 }
 
 fn read_file(path: &Path, given: PlanOverrides<'_>) -> Result<PlannedStudy, CommandFailure> {
-    let text = bounded_file::written_text(path).map_err(|error| {
+    let text = pipes::awaited(path, || bounded_file::written_text(path)).map_err(|error| {
         CommandFailure::usage(format!("{} cannot be read: {error}", path.display()))
     })?;
     plan(&text, path, given)

@@ -4,14 +4,15 @@ use super::report::write_whole;
 use crate::cli::UsageArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::run_events::follow_parent;
-use crate::{interrupt, screen};
+use crate::{interrupt, pipes, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::now;
 use dbtime_model::process::{CommandExit, SavedUsage, UsageReport};
+use dbtime_model::secret_text::masked_command;
 use dbtime_model::{MonoNanos, Nanos, bounded_file};
 use dbtime_observe::process::{
-    EndWatch, ProcessError, ProcessSelector, ReapedChild, ServerWatch, UsageWatch, boot_id, masked,
-    only, since_saved, wait_for,
+    EndWatch, ProcessError, ProcessSelector, ReapedChild, ServerWatch, UsageWatch, boot_id, only,
+    since_saved, wait_for,
 };
 use dbtime_report::terminal::{PageStyle, usage_report};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -81,7 +82,7 @@ fn run_command(
     let (mut report, waited) = follow_command(args, &mut child, started, &stop)?;
     let status = waited.status;
     report.started_at = started_at;
-    report.command = masked(
+    report.command = masked_command(
         &args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>(),
     );
     report.exit = Some(CommandExit { code: status.code(), signal: status.signal() });
@@ -239,7 +240,8 @@ fn since(args: &UsageArgs, file: &Path) -> Result<ProcessExit, CommandFailure> {
 
 fn read_saved(file: &Path) -> Result<SavedUsage, CommandFailure> {
     let wrong = |what: &str| CommandFailure::environment(format!("{}: {what}", file.display()));
-    let text = bounded_file::written_text(file).map_err(|error| wrong(&error.to_string()))?;
+    let text = pipes::awaited(file, || bounded_file::written_text(file));
+    let text = text.map_err(|error| wrong(&error.to_string()))?;
     let is_no_sample = |error: serde_json::Error| {
         wrong(&format!("no sample that `dbtime usage --start` saved: {error}"))
     };

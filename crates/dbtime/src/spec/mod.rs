@@ -9,6 +9,7 @@ pub(crate) use secrets::RunSecrets;
 
 use crate::cli::RunArgs;
 use crate::exit::CommandFailure;
+use crate::pipes;
 use dbtime_model::bounded_file;
 use dbtime_model::record::{RunSpec, SpecDocument};
 use std::path::Path;
@@ -52,7 +53,8 @@ fn read(path: &Path) -> Result<SpecDocument, CommandFailure> {
     let in_folder = path.join(dbtime_model::record::file::RUN);
     let text = match is_stdin {
         true => bounded_file::text_from(std::io::stdin().lock()),
-        false => bounded_file::written_text(if path.is_dir() { &in_folder } else { path }),
+        false if path.is_dir() => bounded_file::written_text(&in_folder),
+        false => pipes::awaited(path, || bounded_file::written_text(path)),
     };
     let text = text.map_err(|error| {
         CommandFailure::usage(format!("--spec: {shown} cannot be read: {error}"))

@@ -4,6 +4,7 @@
 use super::RunSecrets;
 use crate::exit::CommandFailure;
 use crate::foreign::{self, ScriptFile};
+use crate::pipes;
 use crate::secrets::in_complaint;
 use dbtime_engines::server::ServerOptions;
 use dbtime_engines::server::secret::ServerSecret;
@@ -280,7 +281,9 @@ fn workload(
             foreign::workload(&file, load)?
         }
         None => {
-            let workload = Workload::find(name(spec)).map_err(CommandFailure::usage)?;
+            let name = name(spec);
+            let found = pipes::awaited(Path::new(name), || Workload::find(name));
+            let workload = found.map_err(CommandFailure::usage)?;
             let text = workload.source.clone();
             (workload, text)
         }

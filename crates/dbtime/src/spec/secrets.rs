@@ -1,9 +1,10 @@
 //! What a run needs and its written form leaves out: passwords.
 
 use crate::exit::CommandFailure;
+use crate::pipes;
 use crate::secrets::variable_of;
 use dbtime_engines::server::secret::ServerSecret;
-use dbtime_engines::server::url::{ServerUrl, without_login_secret};
+use dbtime_engines::server::url::{ServerUrl, is_keywords, without_login_secret};
 use dbtime_lab::TargetForm;
 use dbtime_model::bounded_file;
 use dbtime_model::record::RunSpec;
@@ -19,10 +20,24 @@ pub(crate) const PASSWORD: &str = "DBTIME_PASSWORD";
 pub(crate) struct RunSecrets {
     /// Of the target; `None`: from where its clients look.
     password: Option<ServerSecret>,
-    /// Variables of the private server's environment, and options of a script, by the names that
-    /// they have in the environment of dbtime.
-    variables: Vec<(String, ServerSecret)>,
+    /// Variables of the private server's environment, and options of a script.
+    variables: Vec<NamedSecret>,
 }
+
+/// A secret that another process of dbtime gets in a variable.
+#[derive(Clone, Debug)]
+struct NamedSecret {
+    /// The flag that it was given by, and its name there.
+    flag: &'static str,
+    name: String,
+    /// What it is called in the environment of dbtime.
+    variable: String,
+    value: ServerSecret,
+}
+
+/// The flags whose values may be secrets.
+const SERVER_ENV: &str = "--server-env";
+const SCRIPT_SET: &str = "--script-set";
 
 impl RunSecrets {
     /// What the environment of this process has, or a file whose first line is the password.
@@ -33,7 +48,8 @@ impl RunSecrets {
             let password = std::env::var(PASSWORD).ok().map(ServerSecret::new);
             return Ok(Self { password, ..Self::default() });
         };
-        let text = bounded_file::written_text(file).map_err(|error| {
+        let text = pipes::awaited(file, || bounded_file::written_text(file));
+        let text = text.map_err(|error| {
             let file = file.display();
             CommandFailure::usage(format!("--password-file {file} cannot be read: {error}"))
         })?;
@@ -41,12 +57,14 @@ impl RunSecrets {
         Ok(Self { password, ..Self::default() })
     }
 
-    /// Takes the password out of a target's URL, and leaves the URL.
+    /// Takes the password out of a target's URL, and leaves the URL; a connection string becomes
+    /// one.
     pub(crate) fn take_from_url(&mut self, url: &str) -> String {
-        let Some(password) = server_url(url).and_then(|url| url.password) else {
+        let Some(parsed) = server_url(url) else { return url.to_owned() };
+        if parsed.password.is_none() && !is_keywords(url) {
             return url.to_owned();
-        };
-        self.password = Some(password);
+        }
+        self.password = parsed.password.or(self.password.take());
         without_login_secret(url)
     }
 
@@ -54,18 +72,23 @@ impl RunSecrets {
     pub(crate) fn take_from_variable(&mut self, pair: &str) -> String {
         match pair.split_once('=') {
             Some((name, value)) if is_secret_variable(name, value) => {
-                self.variables.push((name.to_owned(), ServerSecret::new(value)));
+                self.take(SERVER_ENV, name, name.to_owned(), value);
                 name.to_owned()
             }
             _ => pair.to_owned(),
         }
     }
 
+    fn take(&mut self, flag: &'static str, name: &str, variable: String, value: &str) {
+        let (name, value) = (name.to_owned(), ServerSecret::new(value));
+        self.variables.push(NamedSecret { flag, name, variable, value });
+    }
+
     /// Takes the value of a script's option, `NAME=VALUE`, if that is a secret.
     pub(crate) fn take_from_option(&mut self, pair: &str) -> String {
         match pair.split_once('=') {
             Some((name, value)) if is_secret_option(name, value) => {
-                self.variables.push((variable_of(name), ServerSecret::new(value)));
+                self.take(SCRIPT_SET, name, variable_of(name), value);
                 name.to_owned()
             }
             _ => pair.to_owned(),
@@ -98,9 +121,9 @@ impl RunSecrets {
 
     /// A variable of a private server with its value: that of the flag, else that of this process.
     ///
-    /// Errors: a variable that this process has not.
+    /// Errors: a variable that this process has not, or that two secrets would have.
     pub(crate) fn variable(&self, name: &str) -> Result<String, CommandFailure> {
-        self.value(name).ok_or_else(|| {
+        self.value(SERVER_ENV, name, name)?.ok_or_else(|| {
             CommandFailure::usage(format!(
                 "--server-env {name} takes the variable of dbtime's own environment, which has \
                  none: set it, or write {name}=VALUE"
@@ -110,10 +133,10 @@ impl RunSecrets {
 
     /// An option of a script with its value: that of the flag, else that of this process.
     ///
-    /// Errors: an option that this process has no variable of.
+    /// Errors: an option that this process has no variable of, or one that two secrets would have.
     pub(crate) fn option(&self, name: &str) -> Result<String, CommandFailure> {
         let variable = variable_of(name);
-        self.value(&variable).ok_or_else(|| {
+        self.value(SCRIPT_SET, name, &variable)?.ok_or_else(|| {
             CommandFailure::usage(format!(
                 "--script-set {name} takes the variable {variable} of dbtime's own environment, \
                  which has none: set it, or write {name}=VALUE"
@@ -121,16 +144,34 @@ impl RunSecrets {
         })
     }
 
-    fn value(&self, variable: &str) -> Option<String> {
-        let given = self.variables.iter().rev().find(|(given, _)| given == variable);
-        let value = given.map(|(_, value)| value.reveal().to_owned());
-        value.or_else(|| std::env::var(variable).ok())
+    fn value(
+        &self,
+        flag: &str,
+        name: &str,
+        variable: &str,
+    ) -> Result<Option<String>, CommandFailure> {
+        let is_own = |given: &&NamedSecret| given.flag == flag && given.name == name;
+        let of_variable = |given: &&NamedSecret| given.variable == variable;
+        let given = || self.variables.iter().rev().filter(of_variable);
+        let own = given().find(is_own).map(|given| given.value.reveal().to_owned());
+        let own = own.or_else(|| std::env::var(variable).ok());
+        // Both would have the one value in the process that makes the run.
+        let other = given().find(|given| !is_own(given));
+        match other.filter(|other| own.as_deref() != Some(other.value.reveal())) {
+            None => Ok(own),
+            Some(other) => Err(CommandFailure::usage(format!(
+                "{flag} {name} and {} {} are two secrets that would have one variable, {variable}: \
+                 give one of them another name",
+                other.flag, other.name
+            ))),
+        }
     }
 
     /// The variables that hand all of them to another process of dbtime.
     pub(crate) fn environment(&self) -> Vec<(OsString, OsString)> {
         let password = self.password.iter().map(|password| (PASSWORD, password.reveal()));
-        let variables = self.variables.iter().map(|(name, value)| (name.as_str(), value.reveal()));
+        let given = self.variables.iter();
+        let variables = given.map(|given| (given.variable.as_str(), given.value.reveal()));
         password.chain(variables).map(|(name, value)| (name.into(), value.into())).collect()
     }
 }
@@ -139,7 +180,7 @@ impl RunSecrets {
 /// none, but a part of a path.
 fn server_url(target: &str) -> Option<ServerUrl> {
     match TargetForm::of(target) {
-        Some(TargetForm::Server(_)) => ServerUrl::parse(target).ok(),
+        Some(TargetForm::Server(_)) => ServerUrl::read(target).ok(),
         _ => None,
     }
 }
@@ -160,6 +201,12 @@ mod tests {
             let put = ServerUrl::parse(&secrets.put_into_url(without)).expect("a URL");
             assert_eq!(put.password, ServerUrl::parse(url).expect("a URL").password);
         }
+        let mut secrets = RunSecrets::default();
+        assert_eq!(secrets.take_from_url("host=h user=u"), "postgres:///?host=h&user=u");
+        assert_eq!(secrets.password, None);
+        let url = secrets.take_from_url("host=h password='a b'");
+        assert_eq!(url, "postgres:///?host=h");
+        assert_eq!(secrets.put_into_url(&url), "postgres://:a%20b@/?host=h");
         let mut secrets = RunSecrets::default();
         for url in
             ["sqlite:a:b@c.db", "sqlite://a:b@c.db", "mariadb", "mysql://u@h/d", "mysql://u:p@h:x/"]
@@ -191,6 +238,17 @@ mod tests {
         let all = [("APP_TOKEN", "x"), ("DSN", "host=h password=y"), ("app_token", "z")];
         let all = all.map(|(name, value)| (OsString::from(name), OsString::from(value)));
         assert_eq!(secrets.environment(), all);
+        assert_eq!(secrets.take_from_variable("token=x"), "token");
+        assert_eq!(secrets.take_from_option("token=x"), "token");
+        assert_eq!(secrets.option("token").expect("the same"), "x");
+        secrets.take_from_option("token=y");
+        for refused in [secrets.option("token"), secrets.variable("token")] {
+            let words = refused.expect_err("two of one name").words();
+            assert!(words.contains("--server-env token") && words.contains("--script-set token"));
+        }
+        secrets.take_from_option("a.key_token=x");
+        secrets.take_from_option("a-key-token=y");
+        assert!(secrets.option("a.key_token").is_err());
         let missing = secrets.variable("NOBODY_HAS_THIS").expect_err("not set");
         assert!(missing.words().contains("write NOBODY_HAS_THIS=VALUE"), "{missing:?}");
         let missing = secrets.option("nobody-has-this").expect_err("not set");

@@ -8,6 +8,7 @@ use crate::cli::{margin, metric};
 use crate::exit::CommandFailure;
 use dbtime_model::Nanos;
 use dbtime_model::record::PrimaryMetric;
+use dbtime_model::secret_text::script_holds_secret;
 use dbtime_model::study::{
     BlockDesign, CellRole, GateLimits, ProgramRules, RunOrder, STUDY_SCHEMA, StopRule, StudyCell,
     StudyData, StudyPlan,
@@ -65,6 +66,7 @@ pub(crate) fn plan(
     let given = cells(&document)?;
     let order = baseline_first(&document, given)?;
     let (program, mut cells) = planned_cells(&document, &order)?;
+    refuse_secrets_of_prose(&document, text)?;
     if document.design.control.unwrap_or(true) {
         let name = format!("{} again", cells[0].name);
         if cells.iter().any(|cell| cell.name == name) {
@@ -104,6 +106,22 @@ pub(crate) fn plan(
         pilot: None,
     };
     Ok(PlannedStudy { plan, source: text.to_owned() })
+}
+
+/// Refuses a password in what only people read: it is kept as the rest of the file is.
+fn refuse_secrets_of_prose(document: &StudyDocument, text: &str) -> Result<(), CommandFailure> {
+    let StudyDocument { name, question, .. } = document;
+    let comments = text.lines().filter_map(|line| Some(line.split_once('#')?.1));
+    let comments = comments.map(|comment| ("a comment", comment));
+    let fields = [("`name`", name), ("`question`", question)];
+    let fields = fields.into_iter().filter_map(|(key, text)| Some((key, text.as_deref()?)));
+    match fields.chain(comments).find(|(_, text)| script_holds_secret(text)) {
+        None => Ok(()),
+        Some((place, _)) => Err(CommandFailure::usage(format!(
+            "a password stands in {place} of the study's file, which is kept with the results: \
+             leave it out"
+        ))),
+    }
 }
 
 /// The configurations, and how their runs are made where they are those of a program.

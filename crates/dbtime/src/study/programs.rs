@@ -7,7 +7,7 @@ use crate::exit::CommandFailure;
 use dbtime_lab::study::check_source;
 use dbtime_model::Nanos;
 use dbtime_model::record::FactorValue;
-use dbtime_model::secret_text::{holds_secret, is_secret_name, is_secret_variable};
+use dbtime_model::secret_text::{is_secret_name, is_secret_variable, script_holds_secret};
 use dbtime_model::study::{MetricSource, ProgramMetric, ProgramRules, UsageFigure};
 use serde::Deserialize;
 
@@ -93,9 +93,7 @@ pub(super) fn rules(document: &StudyDocument) -> Result<ProgramRules, CommandFai
 fn refuse_secrets(document: &StudyDocument) -> Result<(), CommandFailure> {
     let StudyDocument { command, prepare, conclude, .. } = document;
     for (key, text) in [("command", command), ("prepare", prepare), ("conclude", conclude)] {
-        let literal = text.as_deref().unwrap_or_default();
-        let literal = literal.replace("=\"$", "= ").replace("=$", "= ").replace(":$", ": ");
-        if holds_secret(&literal) {
+        if text.as_deref().is_some_and(script_holds_secret) {
             return Err(CommandFailure::usage(format!(
                 "a password stands in `{key}` of the study's file, which is kept with the results: \
                  write a variable in its place, such as \"$MYSQL_PWD\", and set that"
@@ -112,7 +110,8 @@ pub(super) fn variables(cell: &CellFlags) -> Result<Vec<FactorValue>, CommandFai
     let variable = |(name, value): &(String, String)| {
         // As a level of a factor a number is a size or a count, such as KEYS=1000.
         let is_number = value.parse::<f64>().is_ok();
-        if is_secret_variable(name, value) && (!is_number || is_secret_name(name)) {
+        let is_secret = is_secret_variable(name, value) || script_holds_secret(value);
+        if is_secret && (!is_number || is_secret_name(name)) {
             return Err(CommandFailure::usage(format!(
                 "`{name}` of the study's file may be a secret, and is kept with the results: set \
                  it in dbtime's own environment, which its commands have too"
@@ -210,6 +209,9 @@ mod tests {
             ("[metric.a]\nregexp = \"a\"\nbetter = \"lower\"\n", "unknown field `regexp`"),
             ("parser = \"time\"\nprepare = \"PGPASSWORD=x psql\"\n", "stands in `prepare`"),
             ("parser = \"time\"\nconclude = \"psql postgres://u:x@h\"\n", "in `conclude`"),
+            ("parser = \"time\"\nprepare = \"mysql -phush\"\n", "stands in `prepare`"),
+            ("parser = \"time\"\nprepare = \"mysql --password hush\"\n", "stands in `prepare`"),
+            ("parser = \"time\"\nprepare = \"curl -u joe:hush x\"\n", "stands in `prepare`"),
         ] {
             let found = rules_of(text).expect_err(text);
             assert!(found.contains(why), "{text}: {found}");
@@ -230,6 +232,7 @@ mod tests {
         let error = of("PGPASSWORD", "hush").expect_err("a secret").words();
         assert!(error.contains("`PGPASSWORD`") && !error.contains("hush"), "{error}");
         assert!(of("PGPASSWORD", "1234").is_err() && of("DB_KEY", "hush").is_err());
+        assert!(of("CLIENT", "mysql -phush").is_err() && of("CLIENT", "mysql -u joe").is_ok());
         assert!(of("KEYS", "1000").is_ok() && of("KEY_BYTES", "1e3").is_ok());
     }
 

@@ -4,7 +4,8 @@
 //! separated by `;` follow each other; several `--sweep` flags cross their groups.
 
 use crate::exit::CommandFailure;
-use crate::secrets::in_complaint;
+use crate::secrets::{in_complaint, is_torn, shown};
+use dbtime_model::secret_text::MASK;
 
 /// One combination: flag names and their values.
 pub(super) type FactorCombination = Vec<(String, String)>;
@@ -31,8 +32,10 @@ pub(super) fn combinations(sweeps: &[String]) -> Result<Vec<FactorCombination>, 
     let mut all: Vec<FactorCombination> = vec![Vec::new()];
     for sweep in sweeps {
         let mut groups = Vec::new();
+        // What stands behind a secret may be the rest of it.
+        let holds_secret = shown("sweep", sweep) != *sweep;
         for group in sweep.split(';') {
-            groups.extend(cross_group(group)?);
+            groups.extend(cross_group(group, holds_secret)?);
         }
         all = cross(&all, &groups);
     }
@@ -50,15 +53,23 @@ pub(super) fn names(combinations: &[FactorCombination]) -> Vec<String> {
     names
 }
 
-fn cross_group(group: &str) -> Result<Vec<FactorCombination>, CommandFailure> {
+fn cross_group(group: &str, holds_secret: bool) -> Result<Vec<FactorCombination>, CommandFailure> {
     let mut combinations: Vec<FactorCombination> = vec![Vec::new()];
     for factor in group.split_whitespace() {
         let (name, values) = factor.split_once('=').unwrap_or((factor, ""));
         let name = name.trim_start_matches("--");
         if name.is_empty() || values.is_empty() || WHOLE.contains(&name) {
+            let shown = if holds_secret { MASK.to_owned() } else { in_complaint(factor) };
             return Err(CommandFailure::usage(format!(
-                "`{}` cannot be swept: write a flag of run and its values, such as workers=40,10,4",
-                in_complaint(factor)
+                "`{shown}` cannot be swept: write a flag of run and its values, such as \
+                 workers=40,10,4"
+            )));
+        }
+        if is_torn(name, values) {
+            return Err(CommandFailure::usage(format!(
+                "a value of `{name}` is a secret that a comma may have cut in two, as commas stand \
+                 between the values of a sweep: set the secrets in dbtime's own environment, and \
+                 sweep their names, such as server-env=NAME,OTHER"
             )));
         }
         let values = values.split(',').map(|value| vec![(name.to_owned(), value.to_owned())]);
@@ -127,6 +138,18 @@ mod tests {
             let error = combinations(&[bad.to_owned()]).expect_err(bad);
             assert!(!error.words().contains("hush"), "{error:?}");
         }
+        for torn in [
+            "server-env=A_TOKEN=x,hush",
+            "server-env=A_TOKEN=x;hush",
+            "server-env=A_TOKEN=x hush",
+            "script-set=token=x,hush=y",
+            "target=mysql://u:x,hush@h/d",
+        ] {
+            let error = combinations(&[torn.to_owned()]).expect_err(torn);
+            assert!(!error.words().contains("hush"), "{error:?}");
+        }
+        assert_eq!(written(&["server-env=A_TOKEN=x,A_TOKEN=y"]).len(), 2);
+        assert_eq!(written(&["server-env=A,B_TOKEN"]).len(), 2);
     }
 
     #[test]

@@ -132,9 +132,29 @@ fn during_the_rundown() {
     sandbox.wait_for(&[".r.partial-", "latency.hlog"]);
     pause(BEGINNING_MS);
     run.interrupt();
-    let Run { record, .. } = ended_early(&sandbox, run.end());
+    let ran = run.end();
+    unanswered(&ran);
+    let Run { record, .. } = read_run(&sandbox.path("r")).expect("a whole record");
     assert_eq!(record.counts.offered, 4, "{:?}", record.counts);
     assert!((record.window.measure_s - 0.2).abs() < 1e-6, "{:?}", record.window);
+}
+
+/// Nothing was answered, which no exit code hides.
+fn unanswered(ran: &Ran) {
+    ran.exits(3);
+    assert!(ran.err.contains("most of what was asked did not happen"), "{ran:?}");
+    assert_eq!(ran.json()["window"]["ended_early"], true);
+}
+
+#[test]
+fn a_target_that_never_answers_meets_no_limit() {
+    let sandbox = Sandbox::new();
+    let line = "run values1 --target 'null:?service=10min' --warmup 0s --time 1h --budget-every 1";
+    let run = sandbox.start(&format!("{line} --limit 'p99<=1s' --json --out r"));
+    sandbox.wait_for(&[".r.partial-", "latency.hlog"]);
+    pause(BEGINNING_MS);
+    run.interrupt();
+    unanswered(&run.end());
 }
 
 #[test]

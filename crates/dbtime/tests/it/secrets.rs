@@ -128,6 +128,12 @@ fn options_that_are_secrets_are_not_repeated() {
         "--script own.sql --script-set app_token=SECRET",
         "--sweep 'server-env=API_KEY=SECRET,API_KEY=SECRET2'",
         "--sweep '=SECRET'",
+        "--sweep 'server-env=API_KEY=SECRET,SECRET2'",
+        "--sweep 'server-env=API_KEY=SECRET;SECRET2'",
+        "--server-env 'CONF={\"password\": \"SECRET\"}'",
+        "--server-env 'DSN=u:SECRET@tcp(h:1)/d'",
+        "--server-set ssl_passphrase_command='echo SECRET'",
+        "--server-env token=SECRET --script own.sql --script-set token=SECRET2",
     ] {
         let option = option.replace("SECRET", &secret(0));
         // There is no private server there: what comes before is refused, or written.

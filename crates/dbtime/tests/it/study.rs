@@ -175,6 +175,15 @@ fn what_is_wrong_is_refused_before_the_first_run() {
             "run = \"values1 --target mysql://u:pw@h/d\"\n[factors]\nworkers = [1, 2]\n",
             "a password stands in `target`",
         ),
+        (
+            "# PGPASSWORD=pw\nrun = \"values1\"\n[factors]\nworkers = [1, 2]\n",
+            "a password stands in a comment of",
+        ),
+        (
+            "question = \"does mysql -ppw help?\"\nrun = \"values1\"\n[factors]\n\
+             workers = [1, 2]\n",
+            "a password stands in `question`",
+        ),
         ("margin = \"x\"\nrun = \"values1\"\n[factors]\nworkers = [1, 2]\n", "margin = \"x\""),
         (
             "run = \"values1\"\n[factors]\nworkers = [1, 2]\n[design]\nstop = \"looks:9\"\n",

@@ -52,6 +52,13 @@ impl Certificates {
         }
     }
 
+    /// Puts another certificate and key in the place of the server's.
+    fn replace_server(&self, certificate: &str, key: &str) {
+        // Owner and mode stay.
+        std::fs::write(self.path("server.pem"), certificate).expect("written");
+        std::fs::write(self.path("server.key"), key).expect("written");
+    }
+
     /// Where one of them is: `ca.pem`, and `.pem` and `.key` of `server` and `client`.
     pub(crate) fn path(&self, name: &str) -> String {
         self.folder.path().join(name).display().to_string()
@@ -117,6 +124,85 @@ fn connections_are_encrypted_as_asked_for() {
         run(&plain, required, None).refused(3, &["offers no TLS"]);
         run(&given, "sometimes", None).refused(2, &["sometimes"]);
     }
+}
+
+/// Certificates whose form, or whose kind of key, rustls does not know: with their names, and
+/// whether all servers can use them.
+const ODD_CERTIFICATES: [(&str, bool, [&str; 2]); 3] = [
+    (
+        "version 1",
+        true,
+        [include_str!("fixtures/tls/version-1.pem"), include_str!("fixtures/tls/version-1.key")],
+    ),
+    (
+        "P-521",
+        true,
+        [include_str!("fixtures/tls/p-521.pem"), include_str!("fixtures/tls/p-521.key")],
+    ),
+    (
+        "Ed448",
+        false,
+        [include_str!("fixtures/tls/ed448.pem"), include_str!("fixtures/tls/ed448.key")],
+    ),
+];
+
+#[test]
+fn the_form_of_a_certificate_that_nobody_checks_does_not_matter() {
+    for product in PRODUCTS {
+        let probe = GivenServer::start(product, &[]);
+        let is_postgres = product == Product::Postgres;
+        let (name, modes) = match is_postgres {
+            true => ("sslmode", ["prefer", "require"]),
+            false => ("ssl-mode", ["preferred", "required"]),
+        };
+        for (form, is_for_all, [certificate, key]) in ODD_CERTIFICATES {
+            if !is_for_all && !is_postgres {
+                continue;
+            }
+            let own = Certificates::new(&probe);
+            own.replace_server(certificate, key);
+            let given = own.server(product);
+            let sandbox = Sandbox::new();
+            let run = |more: &str| {
+                sandbox.run(&format!(
+                    "run values1 --target '{}?{name}={more}' --connections 1 --transactions 5 \
+                     --no-record --json",
+                    given.target_tcp()
+                ))
+            };
+            for mode in modes {
+                let json = run(mode).fine().json();
+                let tls = json["target"]["tls"].as_str().expect("known of every server");
+                assert!(tls.starts_with("TLS 1.3, "), "{form}, {mode}: {tls}");
+            }
+            let authority = if is_postgres { "sslrootcert" } else { "ssl-ca" };
+            let checked = format!("verify-full&{authority}={}", own.authority);
+            run(&checked).refused(3, &["TLS: "]);
+            if is_postgres {
+                // What a login is tied to has to be proved.
+                run("require&channel_binding=require").exits(3);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_login_is_tied_to_its_connection_where_that_is_wanted() {
+    let probe = GivenServer::start(Product::Postgres, &[]);
+    let own = Certificates::new(&probe);
+    let given = own.server(Product::Postgres);
+    let sandbox = Sandbox::new();
+    let run = |more: &str| {
+        sandbox.run(&format!(
+            "run values1 --target '{}?{more}' --connections 1 --transactions 5 --no-record",
+            given.target_tcp()
+        ))
+    };
+    for mode in ["require", "prefer", "disable"] {
+        run(&format!("sslmode=require&channel_binding={mode}")).fine();
+    }
+    run("sslmode=disable&channel_binding=require").refused(3, &["channel_binding=require"]);
+    run("gssencmode=require").refused(2, &["`gssencmode`"]);
 }
 
 /// Rules by which the client `app` gets in by its certificate alone, and the server's own user by

@@ -68,10 +68,11 @@ fn remedy(code: u16) -> Option<&'static str> {
 /// The failure of a statement.
 pub(super) fn failure(error: &MysqlError) -> DatabaseFailure {
     let class = class(error);
-    let own_length = DatabaseFailure::length_of(&error.message);
+    let words = DatabaseFailure::words_of(&error.message);
+    let own_length = DatabaseFailure::length_of(&words);
     let message = match remedy(error.code) {
-        Some(remedy) => format!("{} ({remedy})", error.message),
-        None => error.message.clone(),
+        Some(remedy) => format!("{words} ({remedy})"),
+        None => words,
     };
     // A deadlock's victim is rolled back whole; a lock wait that took too long is not, unless
     // innodb_rollback_on_timeout says so, and then one more ROLLBACK does no harm.
@@ -105,6 +106,10 @@ mod tests {
         let full = failure(&error(1040));
         let message = "no (raise max_connections, or use fewer connections)";
         assert_eq!((&*full.message, full.own_words()), (message, "no"));
+        let long = MysqlError { message: "a\nb".repeat(1 << 14), ..error(1040) };
+        assert!(failure(&long).message.len() < 700, "what a person reads");
+        let cut = MysqlError { message: String::new(), ..error(1) };
+        assert!(failure(&cut).message.contains("was cut"));
     }
 
     #[test]

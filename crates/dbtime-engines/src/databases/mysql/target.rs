@@ -8,8 +8,8 @@ use crate::server::StatementProtocol;
 use crate::server::secret::ServerSecret;
 use crate::server::url::{ServerUrl, UrlError, without_password};
 use crate::socket::{
-    AddressError, ReconnectPolicy, ServerAddress, SimulatedNetwork, SocketSettings, TlsError,
-    TlsFiles, TlsMode, TlsSettings,
+    AddressError, KeyProof, ReconnectPolicy, ServerAddress, SimulatedNetwork, SocketSettings,
+    TlsError, TlsFiles, TlsMode, TlsSettings,
 };
 use dbtime_load::statement::Statement;
 use dbtime_model::Nanos;
@@ -143,7 +143,7 @@ impl MysqlTarget {
         statement_timeout: Option<Nanos>,
     ) -> Result<SocketSettings, TlsError> {
         Ok(SocketSettings {
-            tls: TlsSettings::new(self.tls, &self.tls_files, &self.address)?,
+            tls: TlsSettings::new(self.tls, &self.tls_files, &self.address, KeyProof::WhereKnown)?,
             address: self.address.clone(),
             connect_timeout: self.connect_timeout,
             statement_timeout,

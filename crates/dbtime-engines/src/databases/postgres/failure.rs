@@ -6,8 +6,12 @@ use crate::socket::ServerAddress;
 use dbtime_load::excerpt::excerpt;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_model::ErrorClass;
+use dbtime_model::plain_text::{legible, shortened};
 use dbtime_wire::MalformedMessage;
 use dbtime_wire::postgres::PostgresError;
+
+/// Characters of each of a report's texts that are kept.
+const REPORT_CHARS: usize = 2000;
 
 /// The class of an SQLSTATE. `is_fatal`: the connection does not go on.
 fn class(code: &str, is_fatal: bool) -> ErrorClass {
@@ -63,8 +67,10 @@ fn remedy(error: &PostgresError) -> Option<&'static str> {
 
 /// The failure of a statement. `undone`: the server has no transaction open any more.
 pub(super) fn failure(error: &PostgresError, undone: bool) -> DatabaseFailure {
-    let mut message = error.message.clone();
-    for more in [error.detail.as_str(), error.hint.as_str()] {
+    let words = DatabaseFailure::words_of(&error.message);
+    let own_length = DatabaseFailure::length_of(&words);
+    let mut message = words;
+    for more in [legible(&error.detail), legible(&error.hint)] {
         if !more.is_empty() {
             message = format!("{message}; {more}");
         }
@@ -76,7 +82,6 @@ pub(super) fn failure(error: &PostgresError, undone: bool) -> DatabaseFailure {
     let undone = undone || error.is_fatal();
     let code = error.code.clone();
     let state = error.code.clone();
-    let own_length = DatabaseFailure::length_of(&error.message);
     let report = report(error).into();
     let position = error.position;
     DatabaseFailure { class, code, state, message, own_length, report, position, undone }
@@ -85,7 +90,8 @@ pub(super) fn failure(error: &PostgresError, undone: bool) -> DatabaseFailure {
 /// An error as PostgreSQL's own client shows it, but for the place in the statement, whose text is
 /// the caller's.
 fn report(error: &PostgresError) -> String {
-    let mut report = format!("{}:  {}", error.severity, error.message);
+    let (severity, message) = (legible(&error.severity), shortened(&error.message, REPORT_CHARS));
+    let mut report = format!("{severity}:  {message}");
     if let Some(lines) = excerpt(&error.internal_query, error.internal_position as usize) {
         report = format!("{report}\n{lines}");
     }
@@ -96,7 +102,7 @@ fn report(error: &PostgresError) -> String {
         ("CONTEXT", &error.context),
     ];
     for (label, text) in more.into_iter().filter(|(_, text)| !text.is_empty()) {
-        report += &format!("\n{label}:  {text}");
+        report += &format!("\n{label}:  {}", shortened(text, REPORT_CHARS));
     }
     report
 }
@@ -226,6 +232,18 @@ mod tests {
         assert_eq!(full.message, "no; ask (raise max_connections, or use fewer connections)");
         assert_eq!(&*full.report, "FATAL:  no\nHINT:  ask");
         assert_eq!(full.own_words(), "no");
+        let much = "x\n".repeat(1 << 17);
+        let long = PostgresError {
+            message: much.clone(),
+            detail: much.clone(),
+            context: much,
+            ..error("ERROR", "42P01")
+        };
+        let long = failure(&long, false);
+        assert!(long.message.len() < 1500 && !long.message.contains('\n'), "{}", long.message);
+        assert!(long.message.contains(" more bytes read); x x") && long.report.len() < 8000);
+        let cut = PostgresError { message: String::new(), ..error("ERROR", "42P01") };
+        assert!(failure(&cut, false).message.starts_with("the server's error was cut"));
         assert!(full.undone, "nothing outlives its connection");
         let fatal = failure(&error("FATAL", "XX000"), false);
         assert_eq!(fatal.class, ErrorClass::Connection);

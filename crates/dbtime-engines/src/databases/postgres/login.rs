@@ -1,13 +1,18 @@
 //! Logging in: what the server asks before it lets anybody in, and what is answered.
 
 use super::failure::malformed;
-use super::shared::PostgresIdentity;
+use super::shared::{BindingMode, PostgresIdentity};
 use dbtime_load::failure::DatabaseFailure;
+use dbtime_model::plain_text::legible;
 use dbtime_wire::postgres::{Authentication, begin_message, end_message, frontend};
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{
     ChannelBinding, SCRAM_SHA_256, SCRAM_SHA_256_PLUS, ScramSha256,
 };
+
+/// How often a server may have the password hashed: that is a tenth of a second, and more is what
+/// `postgres-protocol` refuses too. PostgreSQL's own count is 4096.
+const MOST_ITERATIONS: u64 = 100_000;
 
 /// How far logging in is.
 #[derive(Default)]
@@ -17,6 +22,8 @@ pub(super) struct PostgresLogin {
     pub(super) certificate_hash: Option<Vec<u8>>,
     /// Whether the server has proved that it knows the password too.
     is_proved: bool,
+    /// Whether the proof is tied to the connection.
+    is_bound: bool,
 }
 
 impl PostgresLogin {
@@ -30,7 +37,11 @@ impl PostgresLogin {
         identity: &PostgresIdentity,
         out: &mut Vec<u8>,
     ) -> Result<(), DatabaseFailure> {
-        match Authentication::read(payload).map_err(|error| malformed(&error))? {
+        let request = Authentication::read(payload).map_err(|error| malformed(&error))?;
+        if identity.binding == BindingMode::Must && !self.may_be_bound(&request) {
+            return Err(unbound());
+        }
+        match request {
             Authentication::Ok if self.scram.is_some() && !self.is_proved => {
                 Err(refused("the server let us in without proving that it knows the password"))
             }
@@ -48,6 +59,7 @@ impl PostgresLogin {
             Authentication::Sasl(mechanisms) => self.begin(&mechanisms, identity, out),
             Authentication::SaslContinue(message) => {
                 let scram = self.scram.as_mut().ok_or_else(out_of_turn)?;
+                check_iterations(message)?;
                 scram.update(message).map_err(|error| refused(&format!("SCRAM: {error}")))?;
                 let begun = begin_message(frontend::PASSWORD, out);
                 out.extend_from_slice(scram.message());
@@ -57,7 +69,8 @@ impl PostgresLogin {
             Authentication::SaslFinal(message) => {
                 let scram = self.scram.as_mut().ok_or_else(out_of_turn)?;
                 scram.finish(message).map_err(|error| {
-                    refused(&format!("the server does not know the password itself: {error}"))
+                    let why = legible(&error.to_string());
+                    refused(&format!("the server does not know the password itself: {why}"))
                 })?;
                 self.is_proved = true;
                 Ok(())
@@ -69,15 +82,28 @@ impl PostgresLogin {
         }
     }
 
+    /// Whether what is asked for can be part of a login that is tied to its connection.
+    fn may_be_bound(&self, request: &Authentication<'_>) -> bool {
+        match request {
+            Authentication::Sasl(_) => true,
+            Authentication::Cleartext | Authentication::Md5(_) => false,
+            _ => self.is_bound,
+        }
+    }
+
     fn begin(
         &mut self,
         mechanisms: &[&str],
         identity: &PostgresIdentity,
         out: &mut Vec<u8>,
     ) -> Result<(), DatabaseFailure> {
-        let (mechanism, binding) = self.channel_binding(mechanisms);
+        let (mechanism, binding) = self.channel_binding(mechanisms, identity.binding);
+        self.is_bound = mechanism == SCRAM_SHA_256_PLUS;
+        if identity.binding == BindingMode::Must && !self.is_bound {
+            return Err(unbound());
+        }
         if !mechanisms.contains(&mechanism) {
-            let offered = mechanisms.join(", ");
+            let offered = legible(&mechanisms.join(", "));
             return Err(refused(&format!(
                 "the server only offers {offered}: let this user in by scram-sha-256 in pg_hba.conf"
             )));
@@ -95,8 +121,13 @@ impl PostgresLogin {
 
     /// What ties the password's proof to the channel: the hash of the server's certificate, where
     /// the channel is encrypted (RFC 5929, tls-server-end-point).
-    fn channel_binding(&self, offered: &[&str]) -> (&'static str, ChannelBinding) {
+    fn channel_binding(
+        &self,
+        offered: &[&str],
+        mode: BindingMode,
+    ) -> (&'static str, ChannelBinding) {
         match &self.certificate_hash {
+            _ if mode == BindingMode::Never => (SCRAM_SHA_256, ChannelBinding::unsupported()),
             Some(hash) if offered.contains(&SCRAM_SHA_256_PLUS) => {
                 (SCRAM_SHA_256_PLUS, ChannelBinding::tls_server_end_point(hash.clone()))
             }
@@ -104,6 +135,23 @@ impl PostgresLogin {
             Some(_) => (SCRAM_SHA_256, ChannelBinding::unrequested()),
             None => (SCRAM_SHA_256, ChannelBinding::unsupported()),
         }
+    }
+}
+
+/// Refuses a count of iterations that proves nothing, or takes a server no time to ask for and us
+/// much to do.
+fn check_iterations(message: &[u8]) -> Result<(), DatabaseFailure> {
+    let count = message.split(|byte| *byte == b',').find_map(|part| part.strip_prefix(b"i="));
+    let count = count.filter(|count| count.iter().all(u8::is_ascii_digit) && !count.is_empty());
+    // What is no count is refused as such by whoever reads the message.
+    let Some(count) = count.map(String::from_utf8_lossy) else { return Ok(()) };
+    match count.parse() {
+        Ok(1..=MOST_ITERATIONS) => Ok(()),
+        _ => Err(refused(&format!(
+            "the server wants {} iterations of SCRAM, and dbtime makes 1 to {MOST_ITERATIONS}: set \
+             scram_iterations there, and the user's password anew, if it is your server",
+            legible(&count)
+        ))),
     }
 }
 
@@ -126,6 +174,13 @@ fn password(identity: &PostgresIdentity) -> Result<&str, DatabaseFailure> {
 
 fn refused(text: &str) -> DatabaseFailure {
     DatabaseFailure::connection("authentication", text)
+}
+
+fn unbound() -> DatabaseFailure {
+    refused(
+        "the server does not tie the login to an encrypted connection, as channel_binding=require \
+         wants it: encrypt (sslmode=require), and let this user in by scram-sha-256 in pg_hba.conf",
+    )
 }
 
 fn out_of_turn() -> DatabaseFailure {
@@ -175,6 +230,59 @@ mod tests {
         assert!(message_of(b"\0\0\0\x03", "").contains("PGPASSWORD"));
         assert!(message_of(b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0\0", "x").contains("only offers"));
         assert!(message_of(b"\0\0\0\x0br=x,s=eA==,i=1", "x").contains("not begun"));
+    }
+
+    #[test]
+    fn a_login_that_has_to_be_tied_to_its_connection_is_no_other() {
+        let identity = PostgresIdentity { binding: BindingMode::Must, ..identity("password") };
+        let answer = |login: &mut PostgresLogin, payload: &[u8]| {
+            let mut out = Vec::new();
+            login.answer(payload, &identity, &mut out).map(|()| out)
+        };
+        let encrypted =
+            || PostgresLogin { certificate_hash: Some(vec![7; 32]), ..PostgresLogin::default() };
+        let (plain, both) =
+            (b"\0\0\0\x0aSCRAM-SHA-256\0\0", b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0");
+        let refused: [(PostgresLogin, &[u8]); 6] = [
+            (encrypted(), b"\0\0\0\0"),
+            (encrypted(), b"\0\0\0\x03"),
+            (encrypted(), b"\0\0\0\x05\x2a\x3d\x8f\xe0"),
+            (encrypted(), plain),
+            (PostgresLogin::default(), plain),
+            (PostgresLogin::default(), both),
+        ];
+        for (mut login, payload) in refused {
+            let failure = answer(&mut login, payload).expect_err("refused");
+            assert!(failure.message.contains("channel_binding=require"), "{}", failure.message);
+        }
+        let mut login = encrypted();
+        let first = answer(&mut login, both).expect("sent");
+        assert!(first[5..].starts_with(b"SCRAM-SHA-256-PLUS\0"), "{first:?}");
+        answer(&mut login, b"\0\0\0\x03").expect_err("no password goes behind it");
+        let never = PostgresIdentity { binding: BindingMode::Never, ..identity.clone() };
+        let mut out = Vec::new();
+        encrypted().answer(both, &never, &mut out).expect("sent");
+        assert!(out[5..].starts_with(b"SCRAM-SHA-256\0"), "{out:?}");
+        let said = out.windows(3).any(|word| word == b"n,,");
+        assert!(said, "it could not, as far as the server knows");
+    }
+
+    #[test]
+    fn a_server_cannot_have_us_compute_without_end() {
+        let answer = |count: &str| {
+            let mut login = PostgresLogin::default();
+            respond(&mut login, b"\0\0\0\x0aSCRAM-SHA-256\0\0", "x").expect("begun");
+            let first = [&b"\0\0\0\x0br=x,s=eA==,i="[..], count.as_bytes()].concat();
+            respond(&mut login, &first, "x").expect_err("refused").message
+        };
+        for count in ["0", "000", "100001", "4294967295", "99999999999999999999999"] {
+            let message = answer(count);
+            assert!(message.contains(&format!("wants {count} iterations")), "{message}");
+        }
+        for count in ["1", "4096", "100000"] {
+            assert!(answer(count).contains("nonce"), "{count} is none of its faults");
+        }
+        assert!(answer("-1").starts_with("SCRAM: "));
     }
 
     #[test]

@@ -17,5 +17,5 @@ mod target;
 
 pub use protocol::PostgresProtocol;
 pub use server::PostgresServer;
-pub use shared::{PostgresIdentity, PostgresShared};
+pub use shared::{BindingMode, PostgresIdentity, PostgresShared};
 pub use target::{PostgresTarget, PostgresTargetError};

@@ -6,6 +6,19 @@ use crate::server::secret::ServerSecret;
 use dbtime_load::statement::{Statement, StatementKind};
 use dbtime_wire::postgres::{begin_message, end_message, frontend};
 
+/// Whether a login by SCRAM is tied to the encrypted connection, so that nobody in between can pass
+/// it on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BindingMode {
+    /// Never.
+    Never,
+    /// Where the server offers it.
+    #[default]
+    IfOffered,
+    /// It is, or there is no login.
+    Must,
+}
+
 /// Who logs in, and where to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PostgresIdentity {
@@ -18,6 +31,8 @@ pub struct PostgresIdentity {
     /// Settings of the session, sent when it begins: `application_name`, `options`,
     /// `statement_timeout`, …
     pub settings: Vec<(String, String)>,
+    /// Whether the login is tied to the connection.
+    pub binding: BindingMode,
 }
 
 /// What all connections of a run share.
@@ -172,6 +187,7 @@ mod tests {
             password: ServerSecret::new("secret"),
             database: "db".to_owned(),
             settings: vec![("application_name".to_owned(), "dbtime".to_owned())],
+            ..PostgresIdentity::default()
         };
         let shared = PostgresShared::new(identity);
         let expected = b"\0\0\0\x4b\0\x03\0\0user\0me\0database\0db\0client_encoding\0UTF8\0\

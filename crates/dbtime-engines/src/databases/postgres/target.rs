@@ -3,18 +3,19 @@
 //! What the target leaves out comes from the environment as for PostgreSQL's own clients, then from
 //! their defaults. Source: PostgreSQL manual, "Connection Strings", "Environment Variables".
 
+mod other_parameters;
 mod session;
 mod url_values;
 
 use self::url_values::UrlValues;
 use super::password_file;
-use super::shared::{PostgresIdentity, PostgresShared};
+use super::shared::{BindingMode, PostgresIdentity, PostgresShared};
 use crate::server::secret::ServerSecret;
 use crate::server::url::{ServerUrl, UrlError};
 use crate::server::{STATEMENT_GRACE, StatementProtocol};
 use crate::socket::{
-    AddressError, ReconnectPolicy, ServerAddress, SimulatedNetwork, SocketSettings, TlsError,
-    TlsFiles, TlsMode, TlsSettings,
+    AddressError, KeyProof, ReconnectPolicy, ServerAddress, SimulatedNetwork, SocketSettings,
+    TlsError, TlsFiles, TlsMode, TlsSettings,
 };
 use dbtime_load::statement::Statement;
 use dbtime_model::Nanos;
@@ -79,6 +80,16 @@ const SSL_MODES: [(&str, TlsMode); 6] = [
     ("verify-full", TlsMode::VerifyFull),
 ];
 
+/// libpq's words for how a login is tied to its connection.
+const BINDING_MODES: [(&str, BindingMode); 3] = [
+    ("disable", BindingMode::Never),
+    ("prefer", BindingMode::IfOffered),
+    ("require", BindingMode::Must),
+];
+
+/// In the place of a file of authorities: those that the system knows, and every check.
+const SYSTEM_AUTHORITIES: &str = "system";
+
 /// What a connection may take when nothing is said: a server that does not answer is no use here.
 const CONNECT_TIMEOUT: Nanos = Nanos::from_secs(10);
 
@@ -110,11 +121,18 @@ impl PostgresTarget {
         };
         let password = ServerSecret::new(password);
         let settings = session::settings(&mut given, variable);
-        let tls_files = tls_files(&mut given)?;
+        let (tls_files, usual) = tls_files(&mut given, ssl_mode)?;
+        let binding = binding(&given)?;
+        let usual = usual.unwrap_or(TlsMode::default_for(&address, &tls_files));
+        let ssl_mode = match ssl_mode {
+            // As libpq has it: whoever names authorities has them looked at.
+            Some(TlsMode::Required) if tls_files.authorities.is_some() => Some(TlsMode::VerifyCa),
+            mode => mode,
+        };
         Ok(Self {
             connect_timeout: connect_timeout(&given)?,
-            identity: PostgresIdentity { user, password, database, settings },
-            ssl_mode: ssl_mode.unwrap_or(TlsMode::default_for(&address, &tls_files)),
+            identity: PostgresIdentity { user, password, database, settings, binding },
+            ssl_mode: ssl_mode.unwrap_or(usual),
             address,
             tls_files,
             password_note,
@@ -141,8 +159,13 @@ impl PostgresTarget {
     ) -> Result<SocketSettings, TlsError> {
         // The server ends a statement by itself; only one that does not is given up.
         let grace = |limit: Nanos| limit + STATEMENT_GRACE;
+        // What is tied to a certificate proves nothing of a server that has not its key.
+        let proof = match self.identity.binding {
+            BindingMode::Must => KeyProof::Always,
+            BindingMode::Never | BindingMode::IfOffered => KeyProof::WhereKnown,
+        };
         Ok(SocketSettings {
-            tls: TlsSettings::new(self.ssl_mode, &self.tls_files, &self.address)?,
+            tls: TlsSettings::new(self.ssl_mode, &self.tls_files, &self.address, proof)?,
             address: self.address.clone(),
             connect_timeout: self.connect_timeout,
             statement_timeout: statement_timeout.map(grace),
@@ -178,6 +201,7 @@ impl PostgresTarget {
                 password,
                 database: database.to_owned(),
                 settings,
+                binding: BindingMode::default(),
             },
             ssl_mode: TlsMode::Disabled,
             tls_files: TlsFiles::default(),
@@ -256,7 +280,18 @@ fn ssl_mode(given: &UrlValues) -> Result<Option<TlsMode>, PostgresTargetError> {
     found.map(|(_, mode)| Some(*mode)).ok_or_else(|| no_value("sslmode", value, allowed))
 }
 
-fn tls_files(given: &mut UrlValues) -> Result<TlsFiles, PostgresTargetError> {
+/// How a login is tied to its connection.
+fn binding(given: &UrlValues) -> Result<BindingMode, PostgresTargetError> {
+    let Some(value) = given.get("channel_binding") else { return Ok(BindingMode::default()) };
+    let found = BINDING_MODES.iter().find(|(name, _)| *name == value).map(|(_, mode)| *mode);
+    found.ok_or_else(|| no_value("channel_binding", value, "disable, prefer or require"))
+}
+
+/// The files of certificates, and the mode that goes with them where none is given.
+fn tls_files(
+    given: &mut UrlValues,
+    ssl_mode: Option<TlsMode>,
+) -> Result<(TlsFiles, Option<TlsMode>), PostgresTargetError> {
     let certificate = given.take("sslcert");
     let key = given.take("sslkey");
     let names = if ["sslcert", "sslkey"].iter().any(|name| given.is_from_environment(name)) {
@@ -265,8 +300,18 @@ fn tls_files(given: &mut UrlValues) -> Result<TlsFiles, PostgresTargetError> {
         ("sslcert", "sslkey")
     };
     let client = ServerUrl::client_files((names.0, certificate), (names.1, key));
-    let authorities = given.take("sslrootcert").map(PathBuf::from);
-    Ok(TlsFiles { authorities, client: client.map_err(PostgresTargetError::Parameter)? })
+    let client = client.map_err(PostgresTargetError::Parameter)?;
+    let authorities = given.take("sslrootcert");
+    if authorities.as_deref() != Some(SYSTEM_AUTHORITIES) {
+        let authorities = authorities.map(PathBuf::from);
+        return Ok((TlsFiles { authorities, client }, None));
+    }
+    // Anybody can have a certificate by some of them.
+    if ssl_mode.is_some_and(|mode| mode != TlsMode::VerifyFull) {
+        let allowed = "the name of a file, or sslmode=verify-full beside it";
+        return Err(no_value("sslrootcert", SYSTEM_AUTHORITIES, allowed));
+    }
+    Ok((TlsFiles { authorities: None, client }, Some(TlsMode::VerifyFull)))
 }
 
 fn no_value(name: &str, value: &str, allowed: &'static str) -> PostgresTargetError {

@@ -10,6 +10,7 @@ use super::context::ConnectionContext;
 use super::failure::{self, DatabaseFailure};
 use dbtime_load::program::SqlValue;
 use dbtime_load::results::ResultSets;
+use dbtime_model::plain_text::legible;
 use rusqlite::ffi;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::ptr::NonNull;
@@ -136,7 +137,7 @@ impl SqliteHandle {
         let extended = if is_current { extended } else { code };
         let message = match code {
             ffi::SQLITE_RANGE => "wrong number of parameters".to_owned(),
-            _ if is_current => message.into_owned(),
+            _ if is_current => legible(&message),
             _ => failure::name(code).to_owned(),
         };
         let plain = DatabaseFailure::statement(failure::name(extended), "", message);

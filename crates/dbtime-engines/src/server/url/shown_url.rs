@@ -1,17 +1,27 @@
 //! Targets as they may be shown: in messages with a mask in the place of a password, in records
 //! without it.
 
-use super::is_torn;
+use super::{ServerUrl, is_keywords, is_torn, keywords};
 use dbtime_model::secret_text::{MASK, is_secret_name, without_secrets};
 
 /// A text with its password, if it has one, replaced: for messages.
 pub fn without_password(text: &str) -> String {
+    if let Some(shown) = keywords::masked(text) {
+        return shown;
+    }
     without_secrets(&rewritten(text, Some(MASK))).into_owned()
 }
 
-/// A target without its password, to be given again by whoever has that: for records.
+/// A target without its password, to be given again by whoever has that: for records. A connection
+/// string becomes a URL.
 pub fn without_login_secret(text: &str) -> String {
-    rewritten(text, None)
+    if !is_keywords(text) {
+        return rewritten(text, None);
+    }
+    match ServerUrl::read(text) {
+        Ok(url) => ServerUrl { password: None, ..url }.written(),
+        Err(_) => without_password(text),
+    }
 }
 
 /// A text with something in the place of its password, or without it.
@@ -103,6 +113,8 @@ mod tests {
             ("postgres://h/d?p%61ssword=x&port=1", "postgres://h/d?port=1"),
             ("pg:secret@h", "pg@h"),
             ("mysql://h/d?", "mysql://h/d?"),
+            ("host=h password='x y' dbname=d", "postgres:///?host=h&dbname=d"),
+            ("host=h password='x", "host=h password=***"),
         ] {
             assert_eq!(without_login_secret(text), kept);
         }

@@ -111,6 +111,78 @@ fn what_was_not_packed_is_named_and_not_unpacked() {
     assert_eq!(found(place.path()), ["fsync.tar.gz"]);
 }
 
+/// Records of an extended header.
+fn extended(records: &[(&str, &str)]) -> Vec<u8> {
+    let record = |(key, value): &(&str, &str)| {
+        let pair = format!(" {key}={value}\n");
+        let of = |length: usize| pair.len() + length.to_string().len();
+        let length = (pair.len()..).find(|length| of(*length) == *length).expect("one fits");
+        format!("{length}{pair}").into_bytes()
+    };
+    records.iter().flat_map(record).collect()
+}
+
+#[test]
+fn an_archive_of_bsdtar_is_one_too() {
+    let place = tempfile::tempdir().expect("a folder");
+    let long = format!("runs/{}/ü.json", "a".repeat(200));
+    let manifest = manifest(&[("plan.json", 2), (long.as_str(), 3)]);
+    let of_all = extended(&[("comment", "x")]);
+    let of_plan =
+        extended(&[("mtime", "1764428400.25"), ("SCHILY.xattr.a", "b\nc"), ("size", "2")]);
+    let path = format!("fsync/{long}");
+    let of_long = extended(&[("path", path.as_str())]);
+    let archive = archive(
+        place.path(),
+        &[
+            ("pax_global_header", EntryType::XGlobalHeader, &of_all),
+            ("PaxHeader/plan.json", EntryType::XHeader, &of_plan),
+            file("fsync/plan.json", "{}"),
+            ("PaxHeader/u", EntryType::XHeader, &of_long),
+            file("fsync/u", "{ }"),
+            file("fsync/manifest.json", &manifest),
+        ],
+    );
+    let study = unpack_study(&archive).expect("a study");
+    assert!(study.problems().is_empty(), "{:?}", study.problems());
+    assert_eq!(found(study.folder()), ["manifest.json", "plan.json", long.as_str()]);
+}
+
+#[test]
+fn extended_headers_cannot_lead_astray() {
+    let place = tempfile::tempdir().expect("a folder");
+    let manifest = manifest(&[("plan.json", 2)]);
+    let refused = |kind: EntryType, header: &[u8]| {
+        let entries = [
+            ("PaxHeader/x", kind, header),
+            file("fsync/plan.json", "{}"),
+            file("fsync/manifest.json", &manifest),
+        ];
+        let unpacked = unpack_study(&archive(place.path(), &entries));
+        unpacked.map_or_else(|error| error.to_string(), |study| study.problems().join("\n"))
+    };
+    let outside = extended(&[("path", "../../outside")]);
+    assert_eq!(refused(EntryType::XHeader, &outside), "../../outside was added");
+    let path = "a".repeat(5_000);
+    for (kind, header, why) in [
+        (
+            EntryType::XHeader,
+            extended(&[("path", path.as_str())]),
+            "a path in it is longer than any",
+        ),
+        (EntryType::XHeader, extended(&[("size", "99")]), "has two lengths"),
+        (EntryType::XHeader, extended(&[("size", "-1")]), "no number"),
+        (EntryType::XHeader, b"99 path=x\n".to_vec(), "is damaged"),
+        (EntryType::XHeader, b"0 path=x\n".to_vec(), "is damaged"),
+        (EntryType::XHeader, b"path=x\n".to_vec(), "is damaged"),
+        (EntryType::XHeader, vec![b' '; 70_000], "header in it is longer than any"),
+        (EntryType::XGlobalHeader, extended(&[("path", "x")]), "have one path or length"),
+    ] {
+        let found = refused(kind, &header);
+        assert!(found.contains(why), "{found}");
+    }
+}
+
 #[test]
 fn a_bomb_is_refused_before_it_is_unpacked() {
     let place = tempfile::tempdir().expect("a folder");

@@ -302,8 +302,7 @@ fn rule(study: &RecordedStudy) -> VerdictRule {
 
 /// A configuration against the baseline; `None` while either has no run.
 fn compared(study: &RecordedStudy, cell: usize, rule: VerdictRule) -> Option<CellComparison> {
-    let exclusions: Vec<Option<String>> =
-        study.history.runs.iter().map(|run| study.history.exclusion(run, &study.plan)).collect();
+    let exclusions = study.history.exclusions(&study.plan);
     let side = |cell: usize| -> Vec<PlacedRun<'_>> {
         let runs = study.history.runs.iter().zip(&study.records).zip(&exclusions);
         let of_cell = runs.filter(|((run, _), _)| run.trial.cell as usize == cell);
@@ -357,11 +356,10 @@ fn state(study: &RecordedStudy, complete: u64) -> String {
 
 /// The runs of a configuration that count, with their records.
 fn counted_runs(study: &RecordedStudy, cell: usize) -> impl Iterator<Item = &TrialRecord> {
-    let runs = study.history.runs.iter().zip(&study.records);
-    runs.filter(move |(run, _)| {
-        run.trial.cell as usize == cell && study.history.exclusion(run, &study.plan).is_none()
-    })
-    .filter_map(|(_, record)| record.as_ref())
+    let exclusions = study.history.exclusions(&study.plan);
+    let runs = study.history.runs.iter().zip(&study.records).zip(exclusions);
+    runs.filter(move |((run, _), exclusion)| run.trial.cell as usize == cell && exclusion.is_none())
+        .filter_map(|((_, record), _)| record.as_ref())
 }
 
 fn figures(study: &RecordedStudy, cell: usize) -> CellFigures {
@@ -425,7 +423,7 @@ fn geometric_mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
 }
 
 fn lines(study: &RecordedStudy) -> Vec<StudyRunLine> {
-    let line = |(run, record): (&StudyRun, &Option<TrialRecord>)| {
+    let line = |run: &StudyRun, record: &Option<TrialRecord>, excluded: Option<String>| {
         let own = record.as_ref().and_then(|record| story::invalid(record.run()?));
         // What a killed study left is no value of a run.
         let value = match run.outcome {
@@ -440,9 +438,11 @@ fn lines(study: &RecordedStudy) -> Vec<StudyRunLine> {
             cell: study.plan.cells[run.trial.cell as usize].name.clone(),
             started_at: run.trial.at.clone(),
             value: value.and_then(|record| record.value(&study.plan.primary)),
-            excluded: study.history.exclusion(run, &study.plan).or(own).map(|why| clean(&why)),
+            excluded: excluded.or(own).map(|why| clean(&why)),
             folder: run.trial.folder.clone(),
         }
     };
-    study.history.runs.iter().zip(&study.records).map(line).collect()
+    let exclusions = study.history.exclusions(&study.plan);
+    let runs = study.history.runs.iter().zip(&study.records).zip(exclusions);
+    runs.map(|((run, record), excluded)| line(run, record, excluded)).collect()
 }

@@ -3,7 +3,7 @@
 use crate::exit::CommandFailure;
 use crate::foreign;
 use dbtime_engines::server::secret::ServerSecret;
-use dbtime_engines::server::url::ServerUrl;
+use dbtime_engines::server::url::{ServerUrl, is_keywords, keyword_pairs};
 use dbtime_model::SqlDialect;
 use dbtime_model::secret_text::first_word;
 use dbtime_script::pgbench::options::{CommonOptions, ConnectionOptions};
@@ -36,9 +36,9 @@ impl PgbenchPlace {
         let dialect = foreign::dialect(target);
         let path = target.strip_prefix("sqlite:").and_then(|rest| rest.split('?').next());
         let path = path.filter(|path| !path.is_empty());
-        let is_given = target.contains("://") || path.is_some();
-        let database = match ServerUrl::parse(target) {
-            Ok(url) => url.database.unwrap_or_default(),
+        let is_given = target.contains("://") || is_keywords(target) || path.is_some();
+        let database = match ServerUrl::read(target) {
+            Ok(url) => url.database.clone().or_else(|| url.parameter("dbname")).unwrap_or_default(),
             Err(_) => path.map_or_else(|| first_word(scheme), str::to_owned),
         };
         let (file, target) = (path.map(PathBuf::from), ServerSecret::new(target));
@@ -96,36 +96,7 @@ fn pairs(text: &str) -> Result<Vec<(String, String)>, CommandFailure> {
     if !text.contains('=') {
         return Ok(vec![("dbname".to_owned(), text.to_owned())]);
     }
-    let mut pairs = Vec::new();
-    let mut rest = text.trim_start();
-    while !rest.is_empty() {
-        let Some((name, after)) = rest.split_once('=') else {
-            return Err(CommandFailure::usage(
-                "the connection string has a word without `=` behind it",
-            ));
-        };
-        let (value, after) = value(after.trim_start());
-        pairs.push((name.trim_end().to_owned(), value));
-        rest = after.trim_start();
-    }
-    Ok(pairs)
-}
-
-/// A value, and what stands behind it: up to a blank, or between single quotes; a backslash takes
-/// the next character as it is.
-fn value(text: &str) -> (String, &str) {
-    let is_quoted = text.starts_with('\'');
-    let mut value = String::new();
-    let mut characters = text.char_indices().skip(usize::from(is_quoted));
-    while let Some((at, character)) = characters.next() {
-        match character {
-            '\\' => value.extend(characters.next().map(|(_, character)| character)),
-            '\'' if is_quoted => return (value, &text[at + 1..]),
-            blank if blank.is_whitespace() && !is_quoted => return (value, &text[at..]),
-            other => value.push(other),
-        }
-    }
-    (value, "")
+    keyword_pairs(text).map_err(CommandFailure::usage)
 }
 
 #[cfg(test)]
@@ -173,6 +144,9 @@ mod tests {
         let place = of(&["--target=sqlite:/x.db?synchronous=off"]).expect("a place");
         assert_eq!((place.dialect, place.is_given), (SqlDialect::Sqlite, true));
         assert_eq!(place.database, "/x.db");
+        let place = of(&["--target=host=h dbname=d"]).expect("a place");
+        assert_eq!((place.dialect, place.is_given), (SqlDialect::Postgres, true));
+        assert_eq!(place.database, "d");
         let place = of(&["--target=mariadb"]).expect("a place");
         assert_eq!((place.dialect, place.is_given), (SqlDialect::Mysql, false));
         assert!(!of(&["--target=sqlite"]).expect("a place").is_given);

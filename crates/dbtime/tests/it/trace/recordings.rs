@@ -163,6 +163,45 @@ fn the_ledger_adds_up_in_every_form() {
 }
 
 #[test]
+fn what_stands_behind_the_end_is_told_and_not_read() {
+    let sandbox = Sandbox::new();
+    write_trace(&sandbox, &[], TraceLedger::default());
+    let whole = std::fs::read(sandbox.path("it.trace")).expect("a file");
+    assert_eq!(sandbox.run("trace it.trace --json").fine().err, "");
+    let lines = shown(&sandbox, "trace it.trace --json");
+    for (name, recording) in [("blocks.trace", whole), ("lines.trace", lines.into_bytes())] {
+        // Such as a second recording, which somebody has appended.
+        let twice = [&recording[..], &recording].concat();
+        std::fs::write(sandbox.path(name), &twice).expect("written");
+        let told = format!("{name}: {} bytes behind the end", recording.len());
+        let ran = sandbox.run(&format!("trace {name}"));
+        ran.exits(0);
+        ran.stderr_has(&[&told]);
+        sandbox.run(&format!("trace {name} --strict")).exits(4);
+    }
+}
+
+#[test]
+fn whoever_waits_for_a_pipe_says_so() {
+    let sandbox = Sandbox::new();
+    let pipe = sandbox.path("it.pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("coreutils");
+    assert!(made.success());
+    for line in ["trace it.pipe", "run --spec it.pipe --print-spec", "study plan it.pipe"] {
+        let mut running = sandbox.start(line);
+        running.hear("waiting for somebody to write into the pipe it.pipe");
+        running.signal(rustix::process::Signal::TERM);
+        assert_eq!(running.end().code, None, "it ends by the signal");
+    }
+    // Who is written to in time has nothing to say.
+    write_trace(&sandbox, &[], TraceLedger::default());
+    let recording = std::fs::read(sandbox.path("it.trace")).expect("a file");
+    let reading = sandbox.start("trace it.pipe");
+    std::fs::write(&pipe, recording).expect("somebody reads");
+    reading.end().exits(0);
+}
+
+#[test]
 fn figures_of_a_stranger_have_views_of_a_bounded_length() {
     let sandbox = Sandbox::new();
     write_trace(&sandbox, &[full_of("DO 1"), full_of("DO 2")], TraceLedger::default());

@@ -119,7 +119,8 @@ fn old_error(input: &[u8]) -> DatabaseFailure {
     let line = input[1..].split(|byte| *byte == 0).next().unwrap_or_default();
     let is_text = line.iter().all(|byte| byte.is_ascii_graphic() || b" \n\t".contains(byte));
     if input[0] == backend::ERROR && is_text {
-        DatabaseFailure::connection("refused", String::from_utf8_lossy(line).trim())
+        let words = DatabaseFailure::words_of(&String::from_utf8_lossy(line));
+        DatabaseFailure::connection("refused", words)
     } else {
         malformed(&UNREADABLE)
     }

@@ -20,7 +20,7 @@ fn a_target_says_who_and_where() {
          &application_name=x&options=-c%20jit%3Doff&sslmode=disable",
     );
     assert_eq!(target.address.to_string(), "127.0.0.1:5433");
-    let PostgresIdentity { user, password, database, settings } = &target.identity;
+    let PostgresIdentity { user, password, database, settings, .. } = &target.identity;
     assert_eq!([user, password.reveal(), database], ["al ice", "p@ss:w", "sh/op"]);
     let text = |text: &str| text.to_owned();
     let expected = [(text("application_name"), text("x")), (text("options"), text("-c jit=off"))];
@@ -182,6 +182,61 @@ fn the_server_is_told_how_long_a_statement_may_take() {
     assert!(startup.contains("\0statement_timeout\x00250\0"), "{startup}");
     let sockets = target.sockets(ReconnectPolicy::WhenLost, limit).expect("no TLS is asked for");
     assert_eq!(sockets.statement_timeout, Some(Nanos::from_millis(1250)));
+}
+
+#[test]
+fn what_other_clients_do_is_done_or_refused_by_name() {
+    let bound = |text: &str| target(text).identity.binding;
+    assert_eq!(bound("postgres://me@/"), BindingMode::IfOffered);
+    assert_eq!(bound("postgres://me@/?channel_binding=require"), BindingMode::Must);
+    let set = with("postgres://me@/", &[("PGCHANNELBINDING", "disable")]).expect("a target");
+    assert_eq!(set.identity.binding, BindingMode::Never);
+    let error =
+        |text, variables: &[(&str, &str)]| with(text, variables).expect_err(text).to_string();
+    let wrong = error("postgres://me@/?channel_binding=maybe", &[]);
+    assert!(wrong.contains("`maybe` is no value for channel_binding"), "{wrong}");
+    target("postgres://me@/?gssencmode=prefer&target_session_attrs=any&keepalives=0");
+    for (text, name) in [
+        ("postgres://me@/?gssencmode=require", "`gssencmode`"),
+        ("postgres://me@/?target_session_attrs=read-write", "`target_session_attrs`"),
+        ("postgres://me@/?keepalives_idle=60", "`keepalives_idle`"),
+        ("postgres://me@/?hostaddr=127.0.0.1", "`hostaddr`"),
+    ] {
+        assert!(error(text, &[]).contains(name), "{text}");
+    }
+    for (variable, value) in [("PGGSSENCMODE", "require"), ("PGTARGETSESSIONATTRS", "primary")] {
+        let error = error("postgres://me@/", &[(variable, value)]);
+        assert!(error.contains(&format!("`{variable}`")), "{error}");
+    }
+    with("postgres://me@/", &[("PGGSSENCMODE", "disable")]).expect("a target");
+}
+
+#[test]
+fn a_connection_string_names_what_a_url_does() {
+    let named = target(r"host=127.0.0.1 port=5433 dbname='sh op' user=al\ ice password='it\'s'");
+    assert_eq!(named.url(), "postgres://al%20ice@127.0.0.1:5433/sh%20op");
+    assert_eq!(named.identity.password.reveal(), "it's");
+    let twice = target("host=127.0.0.1 host=127.0.0.2 user=me sslmode=disable");
+    assert_eq!(twice.url(), "postgres://me@127.0.0.2:5432/me?sslmode=disable");
+    let error = |text: &str| with(text, &[]).expect_err(text).to_string();
+    assert!(error("host=h sslmod=x").contains("did you mean `sslmode`?"));
+    assert!(error("host=h gssencmode=require").contains("`gssencmode`"));
+    assert!(error("host=h dbname").contains("a word without `=`"));
+    assert!(error("host='h").contains("a quote that does not end"));
+}
+
+#[test]
+fn authorities_that_are_named_are_looked_at() {
+    let of = |more: &str| with(&format!("postgres://me@127.0.0.1/?{more}"), &[]);
+    let system = of("sslrootcert=system").expect("a target");
+    assert_eq!((system.ssl_mode, system.tls_files), (TlsMode::VerifyFull, TlsFiles::default()));
+    assert!(of("sslrootcert=system&sslmode=verify-full").is_ok());
+    let of_file = |mode: &str| of(&format!("sslmode={mode}&sslrootcert=/ca")).expect(mode);
+    assert_eq!(of_file("require").ssl_mode, TlsMode::VerifyCa, "as libpq has it");
+    assert_eq!(of_file("prefer").ssl_mode, TlsMode::Preferred);
+    assert_eq!(of("sslmode=require").expect("a target").ssl_mode, TlsMode::Required);
+    let weak = of("sslrootcert=system&sslmode=require").expect_err("refused").to_string();
+    assert!(weak.contains("sslmode=verify-full beside it"), "{weak}");
 }
 
 #[test]

@@ -1,12 +1,13 @@
 //! What is given of a target: by its text, by a connection service, by the environment.
 
+use super::other_parameters::{check_other, check_variables};
 use super::{PostgresTargetError, malformed};
 use crate::databases::postgres::service_file;
-use crate::server::url::{ServerUrl, UrlError};
+use crate::server::url::{ServerUrl, UrlError, is_keywords};
 use std::collections::BTreeMap;
 
 /// Parameters, and the variables they come from where a target leaves them out; empty: from none.
-const PARAMETERS: [(&str, &str); 16] = [
+const PARAMETERS: [(&str, &str); 17] = [
     ("host", "PGHOST"),
     ("port", "PGPORT"),
     ("dbname", "PGDATABASE"),
@@ -17,6 +18,7 @@ const PARAMETERS: [(&str, &str); 16] = [
     ("sslrootcert", "PGSSLROOTCERT"),
     ("sslcert", "PGSSLCERT"),
     ("sslkey", "PGSSLKEY"),
+    ("channel_binding", "PGCHANNELBINDING"),
     ("connect_timeout", "PGCONNECT_TIMEOUT"),
     ("application_name", "PGAPPNAME"),
     ("options", "PGOPTIONS"),
@@ -39,10 +41,11 @@ impl UrlValues {
     /// What the text itself says.
     pub(super) fn read(text: &str) -> Result<Self, PostgresTargetError> {
         let scheme = text.split([':', '/']).next().unwrap_or_default();
-        if !SCHEMES.contains(&scheme) || !text[scheme.len()..].starts_with("://") {
+        let is_url = SCHEMES.contains(&scheme) && text[scheme.len()..].starts_with("://");
+        if !is_url && !is_keywords(text) {
             return Err(PostgresTargetError::Scheme(scheme.to_owned()));
         }
-        let url = ServerUrl::parse(text).map_err(unreadable)?;
+        let url = ServerUrl::read(text).map_err(unreadable)?;
         let mut values = BTreeMap::from([
             ("user", url.user.unwrap_or_default()),
             ("password", url.password.unwrap_or_default().reveal().to_owned()),
@@ -51,6 +54,9 @@ impl UrlValues {
             ("dbname", url.database.unwrap_or_default()),
         ]);
         for (name, value) in url.parameters {
+            if check_other(&name, &value).map_err(PostgresTargetError::Parameter)? {
+                continue;
+            }
             let name = known(&name).map_err(PostgresTargetError::Parameter)?;
             if !value.is_empty() {
                 values.insert(name, value);
@@ -74,6 +80,7 @@ impl UrlValues {
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<(), PostgresTargetError> {
         self.serve(variable)?;
+        check_variables(variable).map_err(PostgresTargetError::Parameter)?;
         for (name, from) in PARAMETERS {
             if let (false, Some(value)) = (self.values.contains_key(name), variable(from))
                 && !value.is_empty()
@@ -93,10 +100,14 @@ impl UrlValues {
         let Some(service) = named.filter(|name| !name.is_empty()) else { return Ok(()) };
         let found =
             service_file::look_up(&service, variable).map_err(PostgresTargetError::Service)?;
+        let wrong = |error: UrlError| {
+            PostgresTargetError::Service(format!("service \"{service}\": {error}"))
+        };
         for (name, value) in found {
-            let known = known(&name).map_err(|unknown| {
-                PostgresTargetError::Service(format!("service \"{service}\": {unknown}"))
-            })?;
+            if check_other(&name, &value).map_err(wrong)? {
+                continue;
+            }
+            let known = known(&name).map_err(wrong)?;
             self.values.entry(known).or_insert(value);
         }
         self.values.retain(|_, value| !value.is_empty());
