@@ -10,6 +10,7 @@ mod batch_thread;
 pub mod clock;
 pub mod counter;
 mod cpu_list;
+mod cpu_quota;
 pub mod cpus;
 pub mod environment;
 mod pinned_thread;

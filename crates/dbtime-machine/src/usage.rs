@@ -1,6 +1,7 @@
 //! CPU time of the machine and this process's share, from `/proc`.
 
 use crate::clock::{self, now};
+use crate::cpu_quota;
 use crate::cpus::machine_cpus;
 use dbtime_model::{MonoNanos, Nanos};
 use procfs::CurrentSI;
@@ -25,6 +26,8 @@ pub struct MachineSample {
     pub user_s: f64,
     /// Its system share, in seconds.
     pub system_s: f64,
+    /// For how long CPU quotas have held this process back; `None` where that is not counted.
+    pub throttled: Option<Nanos>,
 }
 
 impl MachineSample {
@@ -44,6 +47,7 @@ impl MachineSample {
             sample.user_s = stat.utime as f64 / hertz;
             sample.system_s = stat.stime as f64 / hertz;
         }
+        sample.throttled = cpu_quota::throttled();
         sample
     }
 
@@ -56,6 +60,8 @@ impl MachineSample {
         // The split ticks, the total does not: the ticks only divide the exact total.
         let user_share = if user + system > 0.0 { user / (user + system) } else { 1.0 };
         let pct = |seconds: f64| 100.0 * seconds / wall_s;
+        let throttled = self.throttled.zip(earlier.throttled);
+        let throttled_s = throttled.map(|(now, before)| now.as_secs() - before.as_secs());
         MachineUse {
             wall_s,
             process_s,
@@ -63,6 +69,7 @@ impl MachineSample {
             sys_pct: pct(process_s * (1.0 - user_share)),
             foreign_pct: pct((self.busy_s - earlier.busy_s - process_s).max(0.0)),
             steal_pct: pct((self.steal_s - earlier.steal_s).max(0.0)) / f64::from(machine_cpus()),
+            throttled_pct: throttled_s.map(|seconds| pct(seconds.max(0.0)).min(100.0)),
         }
     }
 }
@@ -82,11 +89,27 @@ pub struct MachineUse {
     pub foreign_pct: f64,
     /// CPU the hypervisor took away, in percent of all CPUs.
     pub steal_pct: f64,
+    /// For how long a CPU quota held this process back, in percent of the time: at most that, for
+    /// CPUs are counted side by side. `None` where that is not counted.
+    pub throttled_pct: Option<f64>,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_quota_held_back_for_a_share_of_the_time() {
+        let at = |ms, throttled: Option<u64>| MachineSample {
+            at: MonoNanos(ms * 1_000_000),
+            throttled: throttled.map(Nanos::from_millis),
+            ..MachineSample::default()
+        };
+        let of = |before, after| at(2_000, after).since(&at(1_000, before)).throttled_pct;
+        assert_eq!(of(Some(500), Some(750)), Some(25.0));
+        assert_eq!(of(Some(500), Some(3_500)), Some(100.0), "several CPUs");
+        assert_eq!(of(None, Some(750)), None);
+    }
 
     #[test]
     fn own_work_is_counted_as_own() {

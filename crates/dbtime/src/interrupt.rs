@@ -3,11 +3,74 @@
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::io;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What comes so soon after the first signal is the same wish: `timeout` signals its child and then
 /// the whole process group, to which the child belongs.
 const SAME_SIGNAL_WINDOW: Nanos = Nanos::from_millis(500);
+
+/// A signal that ends what is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum EndingSignal {
+    Hup,
+    Int,
+    Term,
+}
+
+impl EndingSignal {
+    /// All of them.
+    pub(crate) const ALL: [Self; 3] = [Self::Hup, Self::Int, Self::Term];
+
+    fn number(self) -> i32 {
+        match self {
+            Self::Hup => SIGHUP,
+            Self::Int => SIGINT,
+            Self::Term => SIGTERM,
+        }
+    }
+
+    fn of(number: i32) -> Option<Self> {
+        Self::ALL.into_iter().find(|signal| signal.number() == number)
+    }
+
+    /// What a process ends with for its sake, as a shell has it.
+    pub(crate) fn code(self) -> u8 {
+        128 + self.number() as u8
+    }
+}
+
+/// The last signal that came, by its number; 0: none.
+static LAST_SIGNAL: AtomicI32 = AtomicI32::new(0);
+
+/// The last signal that came; `None`: none did.
+pub(crate) fn signal() -> Option<EndingSignal> {
+    EndingSignal::of(LAST_SIGNAL.load(Ordering::Relaxed))
+}
+
+/// Does this for each signal that comes from now on, on a thread of its own.
+///
+/// Errors: there can be no such thread; signals end the process then, as they did before.
+fn on_signals(mut handle: impl FnMut() + Send + 'static) -> io::Result<()> {
+    // The thread is there before anything is caught: what nobody takes would end nothing.
+    let (sender, caught) = channel::<Signals>();
+    let taken = move || {
+        let Ok(mut signals) = caught.recv() else { return };
+        for number in signals.forever() {
+            LAST_SIGNAL.store(number, Ordering::Relaxed);
+            handle();
+        }
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(taken)?;
+    let signals = Signals::new(EndingSignal::ALL.map(EndingSignal::number))?;
+    // It waits for them.
+    let _ = sender.send(signals);
+    Ok(())
+}
 
 /// What a signal means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +131,7 @@ fn installed(note: fn(&str), left: String) -> Arc<RunStop> {
             end(crate::exit::ProcessExit::Environment.code());
         }
     };
-    if let Err(error) = ctrlc::set_handler(handler) {
+    if let Err(error) = on_signals(handler) {
         crate::screen::note(&format!("dbtime: Ctrl-C will end dbtime without a report: {error}"));
     }
     stop
@@ -98,7 +161,7 @@ fn end(code: u8) {
 
 /// For a command that has nothing to end early: the first signal ends it and leaves nothing behind.
 pub(crate) fn end_by_first() {
-    let set = ctrlc::set_handler(|| {
+    let set = on_signals(|| {
         crate::screen::note("\ndbtime: interrupted");
         end_at_once(crate::exit::ProcessExit::Environment.code());
     });
@@ -113,7 +176,7 @@ pub(crate) fn quietly() -> Arc<RunStop> {
     let stop = Arc::new(RunStop::default());
     let signalled = Arc::clone(&stop);
     // Without it a signal would leave the screen as it is.
-    let set = ctrlc::set_handler(move || signalled.at(now()));
+    let set = on_signals(move || signalled.at(now()));
     if let Err(error) = set {
         crate::screen::note(&format!("dbtime: signals will leave the screen as it is: {error}"));
     }

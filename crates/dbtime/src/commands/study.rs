@@ -123,7 +123,7 @@ fn finish(
             ProcessExit::Environment
         }
         Some(_) => ProcessExit::Fine,
-        None => ProcessExit::Undecided,
+        None => ProcessExit::Undecided.of_part(),
     })
 }
 

@@ -154,7 +154,7 @@ fn interrupted_it_says_how_to_go_on() {
     second.refused(3, &["another dbtime is at work on s"]);
     study.interrupt();
     let ran = study.end();
-    ran.exits(4);
+    ran.exits(130);
     assert!(ran.out.contains("go on with dbtime study resume"), "{ran:?}");
     let read = RecordedStudy::read(&sandbox.path("s")).expect("whole");
     assert_eq!(read.history.runs.len(), 1);

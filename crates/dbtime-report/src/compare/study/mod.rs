@@ -426,7 +426,7 @@ fn geometric_mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
 
 fn lines(study: &RecordedStudy) -> Vec<StudyRunLine> {
     let line = |(run, record): (&StudyRun, &Option<TrialRecord>)| {
-        let own = record.as_ref().and_then(|record| story::invalid(record.run()?));
+        let own = record.as_ref().and_then(|record| story::discount(record.run()?));
         // What a killed study left is no value of a run.
         let value = match run.outcome {
             Some(TrialOutcome::Valid | TrialOutcome::Invalid) => record.as_ref(),
