@@ -205,7 +205,7 @@ pub(crate) struct TraceArgs {
     pub(crate) max_cost: Option<f64>,
 
     /// Exit with 4 if any request was or may have been lost, or where responses went was not
-    /// measured.
+    /// measured, and with the signal's code if one came before --time or -n.
     #[arg(long)]
     pub(crate) strict: bool,
 }

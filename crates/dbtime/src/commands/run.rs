@@ -89,12 +89,6 @@ impl RunVerdict {
     }
 }
 
-impl From<ProcessExit> for RunVerdict {
-    fn from(exit: ProcessExit) -> Self {
-        Self { exit, reason: None }
-    }
-}
-
 /// How the process ends after this run.
 pub(crate) fn verdict(args: &RunArgs, finished: &RunResult) -> RunVerdict {
     let validity = &finished.run.record.validity;
