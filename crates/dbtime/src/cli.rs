@@ -9,6 +9,7 @@ mod run;
 mod study;
 mod top;
 mod trace;
+mod unit;
 mod usage;
 
 pub(crate) use compare::{CompareArgs, margin, metric};
