@@ -16,6 +16,8 @@ pub(crate) use compare::{CompareArgs, margin, metric};
 pub(crate) use parse::{complaint, parse, public_command};
 pub(crate) use ps::PsArgs;
 pub(crate) use run::RunArgs;
+#[cfg(test)]
+pub(crate) use run::describes_run;
 pub(crate) use study::{
     StudyAbArgs, StudyArgs, StudyCommand, StudyPackArgs, StudyPlanArgs, StudyReportArgs,
     StudyResumeArgs, StudyRunArgs, StudyShownArgs, StudyVerifyArgs,

@@ -74,6 +74,14 @@ const DESCRIBING: [&str; 36] = [
     "stacks",
 ];
 
+/// Whether a flag, by its long name, describes a run.
+#[cfg(test)]
+pub(crate) fn describes_run(flag: &str) -> bool {
+    // The only one whose field has another name.
+    let field = if flag == "limit" { "limits".to_owned() } else { flag.replace('-', "_") };
+    DESCRIBING.contains(&field.as_str())
+}
+
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXAMPLES, args_override_self = true)]
 pub(crate) struct RunArgs {

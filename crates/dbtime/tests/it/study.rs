@@ -168,6 +168,10 @@ fn what_is_wrong_is_refused_before_the_first_run() {
         ("run = \"values1\"\n", "nothing is compared"),
         ("run = \"values1\"\ndesing = 1\n", "line 2: unknown field `desing`"),
         ("run = \"values1\"\n[factors]\nworkres = [1, 2]\n", "workres=1: "),
+        (
+            "run = \"values1 --find-rate p95<=5ms\"\n[factors]\nworkers = [1, 2]\n",
+            "`find-rate` is no flag of a configuration",
+        ),
         ("run = \"valeus1\"\n[factors]\nworkers = [1, 2]\n", "workers=1: "),
         ("run = \"values1 --rate auto\"\n[factors]\nworkers = [1, 2]\n", "--rate auto measures"),
         ("run = \"values1 --out x\"\n[factors]\nworkers = [1, 2]\n", "`out` is no flag of"),
