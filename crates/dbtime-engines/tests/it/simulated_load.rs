@@ -8,6 +8,7 @@ use dbtime_engines::drive::shard::{
 };
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::connection_op::ConnectionOp;
+use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::program::SqlValue;
 use dbtime_load::queue::Backlog;
@@ -33,6 +34,8 @@ struct SimReactor {
     stall: Option<(MonoNanos, MonoNanos)>,
     stop: Option<(MonoNanos, MonoNanos)>,
     answering: BinaryHeap<Reverse<(MonoNanos, u32)>>,
+    /// Connections that are refused.
+    refused: Vec<u32>,
     seen: Arc<Mutex<Vec<String>>>,
     results: ResultSets,
 }
@@ -76,6 +79,10 @@ impl StatementConnections for SimReactor {
         parameters: &[SqlValue],
         _: bool,
     ) -> Option<StatementResult> {
+        if self.refused.contains(&connection) {
+            let failure = DatabaseFailure::connection("refused", "too many connections");
+            return Some(StatementResult::unsent(failure));
+        }
         self.seen.lock().unwrap().push(format!("{id:?} {parameters:?}"));
         let mut answers_at = self.clock.get() + self.service;
         if let Some((from, to)) = self.stall
@@ -112,6 +119,10 @@ impl ScriptConnections for SimReactor {
 impl Reactor for SimReactor {
     fn thread_use(&self) -> (Nanos, Option<Nanos>) {
         (Nanos::ZERO, None)
+    }
+
+    fn is_refused(&self, connection: u32, _: MonoNanos) -> bool {
+        self.refused.contains(&connection)
     }
 }
 
@@ -230,6 +241,31 @@ fn the_same_seed_gives_the_same_statements_whatever_the_shards() {
     assert_eq!(one, statements(2, 6));
     assert_eq!(one, statements(3, 9));
     assert_eq!(one, statements(5, 5));
+}
+
+/// As an application does not hand a request to a connection that its pool does not have.
+#[test]
+fn a_refused_connection_gets_nothing_while_another_is_idle() {
+    let steady = |per_s| LoadDemand::Open {
+        rate: Rate::Constant(per_s),
+        arrivals: Arrivals::Steady { jitter: None },
+    };
+    let refusing = |refused: &[u32]| {
+        let refused = refused.to_vec();
+        move || SimReactor { service: MS, refused: refused.clone(), ..SimReactor::default() }
+    };
+    for refused in [&[0u32][..], &[0, 1, 2, 3, 4], &[1, 3, 5]] {
+        let recorder = simulate(&plan(steady(500.0), 6), refusing(refused));
+        let counts = recorder.counts();
+        assert!(counts.add_up() && counts.completed >= 4999, "{refused:?}: {counts:?}");
+        assert_eq!(counts.failed, 0, "{refused:?}");
+        assert!(recorder.outages.is_empty(), "{:?}", recorder.outages);
+    }
+    // Where all others are busy, or refused too, it is tried.
+    let counts = simulate(&plan(steady(2000.0), 2), refusing(&[0])).counts();
+    assert!(counts.add_up() && counts.failed > 1000, "{counts:?}");
+    let counts = simulate(&plan(steady(100.0), 2), refusing(&[0, 1])).counts();
+    assert!(counts.add_up() && counts.completed == 0, "{counts:?}");
 }
 
 #[test]

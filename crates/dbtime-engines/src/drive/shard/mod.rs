@@ -80,8 +80,8 @@ pub struct Shard<'a, R> {
     next: Option<ClaimedTicket>,
     connections: Vec<ShardConnection>,
     connection_map: ConnectionMap,
-    /// Connections without a transaction, longest first, and since when they would have been
-    /// without one had the driver never been late.
+    /// Connections without a transaction, longest first but for those that are refused, and since
+    /// when they would have been without one had the driver never been late.
     idle: VecDeque<(u32, MonoNanos)>,
     /// How many clients have quit: their connections are idle no more.
     quit: usize,
@@ -230,7 +230,9 @@ impl<'a, R: Reactor> Shard<'a, R> {
             // Claimed ahead and not due before the run was ended.
             queue.given_up(&never_offered.ticket);
         }
-        while let Some(&(id, freed)) = self.idle.front() {
+        loop {
+            self.prefer_connected(present);
+            let Some(&(id, freed)) = self.idle.front() else { break };
             if self.next.is_none() {
                 self.next = self.claim(freed, present);
             }
@@ -254,6 +256,19 @@ impl<'a, R: Reactor> Shard<'a, R> {
             present = self.start(id, claimed, present);
         }
         present
+    }
+
+    /// Puts connections that are refused behind those that are there. Where each client has its own
+    /// that changes nothing.
+    #[inline]
+    fn prefer_connected(&mut self, present: MonoNanos) {
+        // Where all of them are refused they are in their order again.
+        for _ in 0..self.idle.len() {
+            match self.idle.front() {
+                Some(&(id, _)) if self.reactor.is_refused(id, present) => self.idle.rotate_left(1),
+                _ => return,
+            }
+        }
     }
 
     /// Takes the connection that runs a transaction: the one that is idle longest, unless its

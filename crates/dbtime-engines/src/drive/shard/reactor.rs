@@ -76,6 +76,12 @@ pub trait Reactor: StatementConnections + ScriptConnections {
         None
     }
 
+    /// Whether a connection could not be made when it was tried last, a short while ago: one that is
+    /// there serves better, as long as it has nothing else to do.
+    fn is_refused(&self, _connection: u32, _present: MonoNanos) -> bool {
+        false
+    }
+
     /// A connection's transaction has ended.
     fn transaction_ended(&mut self, _connection: u32) {}
 

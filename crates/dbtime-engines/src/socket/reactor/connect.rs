@@ -209,12 +209,13 @@ impl<P: Protocol> SocketReactor<P> {
     #[cold]
     pub(super) fn broken(&mut self, id: u32, failure: DatabaseFailure) {
         let conn = &mut self.conns[id as usize];
+        let made = self.connections.times.count();
         match conn.stage {
             ConnectionStage::Connecting(_) | ConnectionStage::Handshaking(_) => {
                 self.connecting -= 1;
                 self.last_attempt_at = now();
                 self.connections.failed += 1;
-                conn.failures += 1;
+                conn.refused(self.last_attempt_at, made);
             }
             ConnectionStage::Up => {
                 self.connections.lost += 1;
@@ -222,7 +223,7 @@ impl<P: Protocol> SocketReactor<P> {
             }
             ConnectionStage::Waiting { .. } => {
                 self.connections.failed += 1;
-                conn.failures += 1;
+                conn.refused(now(), made);
             }
             ConnectionStage::Down => {}
         }

@@ -418,6 +418,13 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
     }
 
     #[inline]
+    fn is_refused(&self, connection: u32, present: MonoNanos) -> bool {
+        let conn = &self.conns[connection as usize];
+        conn.stage == ConnectionStage::Down
+            && conn.refusal.is_some_and(|one| one.holds(present, self.connections.times.count()))
+    }
+
+    #[inline]
     fn transaction_ended(&mut self, connection: u32) {
         self.transaction_restarts(connection);
         if self.settings.reconnect == ReconnectPolicy::EveryTransaction {
