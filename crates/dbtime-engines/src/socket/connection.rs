@@ -84,37 +84,6 @@ impl SocketChannel {
     }
 }
 
-/// That a connection could not be made: it has its turn again after a while, or as soon as another
-/// one could.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ConnectionRefusal {
-    /// When that while is over.
-    until: MonoNanos,
-    /// How many connections had been made before.
-    made: u64,
-}
-
-/// How long a connection has no turn, unless none else is idle, after one failure, after each
-/// further one twice as long.
-const FIRST_REFUSAL: Nanos = Nanos::from_millis(200);
-
-/// And at most.
-const LONGEST_REFUSAL: Nanos = Nanos::from_secs(10);
-
-impl ConnectionRefusal {
-    /// After so many failures in a row, the last of them at `at`.
-    fn after(failures: u32, at: MonoNanos, made: u64) -> Self {
-        let length = Nanos(FIRST_REFUSAL.0 << failures.saturating_sub(1).min(8));
-        Self { until: at + length.min(LONGEST_REFUSAL), made }
-    }
-
-    /// Whether it still holds, with so many connections made by now.
-    #[inline]
-    pub(super) fn holds(self, present: MonoNanos, made: u64) -> bool {
-        present < self.until && made == self.made
-    }
-}
-
 /// What waits for its connection.
 #[derive(Debug)]
 pub(super) enum PendingWork {
@@ -152,8 +121,9 @@ pub(super) struct SocketConnection<P> {
     pub(super) is_blocked: bool,
     /// Attempts that failed in a row.
     pub(super) failures: u32,
-    /// What the last of them means for the next transactions.
-    pub(super) refusal: Option<ConnectionRefusal>,
+    /// How many connections had been made when the last of them failed: it may be tried in its turn
+    /// when one more has been. `None`: none has failed.
+    pub(super) refused_at: Option<u64>,
     pub(super) pending: Option<PendingWork>,
     /// Statements under way.
     pub(super) unanswered: u32,
@@ -193,7 +163,7 @@ impl<P: Protocol> SocketConnection<P> {
             epoch: 0,
             is_blocked: false,
             failures: 0,
-            refusal: None,
+            refused_at: None,
             pending: None,
             unanswered: 0,
             is_scripted: false,
@@ -308,9 +278,9 @@ impl<P: Protocol> SocketConnection<P> {
     }
 
     /// An attempt has failed, with so many connections made before.
-    pub(super) fn refused(&mut self, at: MonoNanos, made: u64) {
+    pub(super) fn refused(&mut self, made: u64) {
         self.failures += 1;
-        self.refusal = Some(ConnectionRefusal::after(self.failures, at, made));
+        self.refused_at = Some(made);
     }
 
     /// How long to pause before the next attempt: 10 ms after the first failure, then twice as long

@@ -121,7 +121,7 @@ impl Reactor for SimReactor {
         (Nanos::ZERO, None)
     }
 
-    fn is_refused(&self, connection: u32, _: MonoNanos) -> bool {
+    fn is_refused(&self, connection: u32) -> bool {
         self.refused.contains(&connection)
     }
 }

@@ -231,7 +231,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
             queue.given_up(&never_offered.ticket);
         }
         loop {
-            self.prefer_connected(present);
+            self.prefer_connected();
             let Some(&(id, freed)) = self.idle.front() else { break };
             if self.next.is_none() {
                 self.next = self.claim(freed, present);
@@ -261,11 +261,11 @@ impl<'a, R: Reactor> Shard<'a, R> {
     /// Puts connections that are refused behind those that are there. Where each client has its own
     /// that changes nothing.
     #[inline]
-    fn prefer_connected(&mut self, present: MonoNanos) {
+    fn prefer_connected(&mut self) {
         // Where all of them are refused they are in their order again.
         for _ in 0..self.idle.len() {
             match self.idle.front() {
-                Some(&(id, _)) if self.reactor.is_refused(id, present) => self.idle.rotate_left(1),
+                Some(&(id, _)) if self.reactor.is_refused(id) => self.idle.rotate_left(1),
                 _ => return,
             }
         }

@@ -76,9 +76,9 @@ pub trait Reactor: StatementConnections + ScriptConnections {
         None
     }
 
-    /// Whether a connection could not be made when it was tried last, a short while ago: one that is
-    /// there serves better, as long as it has nothing else to do.
-    fn is_refused(&self, _connection: u32, _present: MonoNanos) -> bool {
+    /// Whether a connection could not be made when it was tried last, and none could be since: one
+    /// that is there serves better, as long as it has nothing else to do.
+    fn is_refused(&self, _connection: u32) -> bool {
         false
     }
 

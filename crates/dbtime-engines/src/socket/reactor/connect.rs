@@ -46,6 +46,11 @@ impl<P: Protocol> SocketReactor<P> {
             self.completions.clear();
         }
         self.connections.opening = self.last_attempt_at - begun;
+        // Those that were made at the same time tell nothing of the ones that were not.
+        let made = self.connections.times.count();
+        for conn in self.conns.iter_mut().filter(|conn| conn.stage == ConnectionStage::Down) {
+            conn.refused_at = conn.refused_at.map(|_| made);
+        }
         let up = self.conns.iter().filter(|conn| conn.stage == ConnectionStage::Up).count();
         (up, self.first_failure.take())
     }
@@ -215,7 +220,7 @@ impl<P: Protocol> SocketReactor<P> {
                 self.connecting -= 1;
                 self.last_attempt_at = now();
                 self.connections.failed += 1;
-                conn.refused(self.last_attempt_at, made);
+                conn.refused(made);
             }
             ConnectionStage::Up => {
                 self.connections.lost += 1;
@@ -223,7 +228,7 @@ impl<P: Protocol> SocketReactor<P> {
             }
             ConnectionStage::Waiting { .. } => {
                 self.connections.failed += 1;
-                conn.refused(now(), made);
+                conn.refused(made);
             }
             ConnectionStage::Down => {}
         }

@@ -418,10 +418,10 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
     }
 
     #[inline]
-    fn is_refused(&self, connection: u32, present: MonoNanos) -> bool {
+    fn is_refused(&self, connection: u32) -> bool {
         let conn = &self.conns[connection as usize];
-        conn.stage == ConnectionStage::Down
-            && conn.refusal.is_some_and(|one| one.holds(present, self.connections.times.count()))
+        let is_down = conn.stage == ConnectionStage::Down;
+        is_down && conn.refused_at == Some(self.connections.times.count())
     }
 
     #[inline]
