@@ -19,7 +19,7 @@ use dbtime_model::series::RunSecond;
 use dbtime_model::{MonoNanos, Nanos, Recorder, StatementId};
 use std::cell::Cell;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use std::sync::{Arc, Mutex};
 
 const MS: Nanos = Nanos::from_millis(1);
@@ -36,6 +36,11 @@ struct SimReactor {
     answering: BinaryHeap<Reverse<(MonoNanos, u32)>>,
     /// Connections that are refused.
     refused: Vec<u32>,
+    /// How many connections are served at once, as behind a pooler of sessions; the others wait
+    /// until one of them is let go.
+    places: Option<usize>,
+    served: Vec<u32>,
+    waiting: VecDeque<u32>,
     seen: Arc<Mutex<Vec<String>>>,
     results: ResultSets,
 }
@@ -83,6 +88,15 @@ impl StatementConnections for SimReactor {
             let failure = DatabaseFailure::connection("refused", "too many connections");
             return Some(StatementResult::unsent(failure));
         }
+        if let Some(places) = self.places
+            && !self.served.contains(&connection)
+        {
+            if self.served.len() == places {
+                self.waiting.push_back(connection);
+                return None;
+            }
+            self.served.push(connection);
+        }
         self.seen.lock().unwrap().push(format!("{id:?} {parameters:?}"));
         let mut answers_at = self.clock.get() + self.service;
         if let Some((from, to)) = self.stall
@@ -123,6 +137,15 @@ impl Reactor for SimReactor {
 
     fn is_refused(&self, connection: u32) -> bool {
         self.refused.contains(&connection)
+    }
+
+    fn let_go(&mut self, connection: u32) {
+        let Some(at) = self.served.iter().position(|served| *served == connection) else { return };
+        self.served.remove(at);
+        if let Some(next) = self.waiting.pop_front() {
+            self.served.push(next);
+            self.answering.push(Reverse((self.clock.get() + self.service, next)));
+        }
     }
 }
 
@@ -266,6 +289,25 @@ fn a_refused_connection_gets_nothing_while_another_is_idle() {
     assert!(counts.add_up() && counts.failed > 1000, "{counts:?}");
     let counts = simulate(&plan(steady(100.0), 2), refusing(&[0, 1])).counts();
     assert!(counts.add_up() && counts.completed == 0, "{counts:?}");
+}
+
+/// Behind a pooler of sessions who waits for a place has it when another client has finished, and
+/// the run ends although it waits for answers for as long as it takes.
+#[test]
+fn finished_clients_make_room_for_those_that_were_not_served() {
+    let pooled = || SimReactor { service: MS, places: Some(2), ..SimReactor::default() };
+    let patient = Nanos::from_secs(365 * 24 * 3600);
+    let demand = LoadDemand::Closed { clients: 7, think: None };
+    let timed = LoadPlan { rundown: patient, ..plan(demand.clone(), 7) };
+    let counts = simulate(&timed, pooled).counts();
+    assert!(counts.add_up() && counts.unfinished == 0, "{counts:?}");
+    // Two were served all the time, and each of the others once.
+    assert!((19_990..=20_010).contains(&counts.completed), "{counts:?}");
+    let counted = LoadPlan { measure: None, transactions: Some(50), ..plan(demand, 7) };
+    assert_eq!(simulate(&counted, pooled).counts().completed, 50);
+    let at_once = LoadDemand::Open { rate: Rate::Constant(1.0), arrivals: Arrivals::AtOnce };
+    let counted = LoadPlan { measure: None, transactions: Some(60), ..plan(at_once, 6) };
+    assert_eq!(simulate(&counted, pooled).counts().completed, 60);
 }
 
 #[test]

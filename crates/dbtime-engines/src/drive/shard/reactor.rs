@@ -88,6 +88,10 @@ pub trait Reactor: StatementConnections + ScriptConnections {
     /// A connection's transaction is undone and will be tried again.
     fn transaction_restarts(&mut self, _connection: u32) {}
 
+    /// A connection's client has nothing to ask any more, and others may wait for its place at the
+    /// server.
+    fn let_go(&mut self, _connection: u32) {}
+
     /// Nobody waits for a connection's answer any more.
     fn abandon(&mut self, _connection: u32) {}
 
