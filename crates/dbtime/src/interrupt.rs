@@ -3,7 +3,7 @@
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use std::io;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -70,6 +70,13 @@ fn on_signals(mut handle: impl FnMut() + Send + 'static) -> io::Result<()> {
     // It waits for them.
     let _ = sender.send(signals);
     Ok(())
+}
+
+/// Has a write beyond the limit on the size of files fail, as on a full disk, in place of ending
+/// the process without a word. What is started from here has the signal as it was.
+pub(crate) fn survive_file_limits() {
+    // Where it cannot be caught it is as it was.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
 }
 
 /// What a signal means.
