@@ -159,6 +159,10 @@ fn interrupted_it_says_how_to_go_on() {
     let read = RecordedStudy::read(&sandbox.path("s")).expect("whole");
     assert_eq!(read.history.runs.len(), 1);
     assert_eq!(read.history.finished, None);
+    // No gate goes by a part of it.
+    sandbox.run("study report s --gate --junit s.xml").exits(4);
+    let junit = fs::read_to_string(sandbox.path("s.xml")).expect("a file");
+    assert!(junit.contains("skipped=\"1\"") && junit.contains("not finished"), "{junit}");
 }
 
 #[test]
