@@ -259,7 +259,7 @@ fn think(record: &RunRecord) -> Option<Warning> {
 
 /// The first operation whose check on this metric failed, in words.
 fn off(record: &RunRecord, metric: &CheckMetric) -> Option<String> {
-    let failed = |check: &&Check| check.metric == *metric && !check.passed;
+    let failed = |check: &&Check| check.metric == *metric && check.is_missed();
     record.operations.iter().find_map(|operation| {
         let check = operation.limits.iter().find(failed)?;
         let (name, text, measured) = (&operation.name, &check.text, check.measured);

@@ -238,6 +238,11 @@ impl Check {
         }
     }
 
+    /// Whether what was measured does not meet it. What an early end leaves open may be met so far.
+    pub fn is_missed(&self) -> bool {
+        !self.passed && self.reason() != Some(CheckDoubt::EndedEarly)
+    }
+
     /// Why it is undecided; `None`: it is not.
     pub fn reason(&self) -> Option<CheckDoubt> {
         let is_open = self.outcome() == CheckOutcome::Undecided;

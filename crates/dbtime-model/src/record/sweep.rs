@@ -3,7 +3,7 @@
 //! The file is written anew after every run, so that a sweep that was ended has what there is.
 
 use super::folder::{ReadError, parent_of, read_run_record, read_text};
-use super::{Check, CheckDoubt, CheckOutcome, CountsInfo, LatencyUs, RunRecord, file};
+use super::{CheckOutcome, CountsInfo, LatencyUs, RunRecord, file};
 use crate::inner_path::is_inner;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -143,9 +143,7 @@ impl SweepRun {
     /// What the record of a run says of it; its place in the sweep is the caller's to add.
     pub fn from_record(record: &RunRecord) -> Self {
         let server = record.server.as_ref();
-        let is_missed =
-            |check: &Check| !check.passed && check.reason() != Some(CheckDoubt::EndedEarly);
-        let missed = record.checks().filter(|(_, check)| is_missed(check));
+        let missed = record.checks().filter(|(_, check)| check.is_missed());
         Self {
             started_at: record.started_at.clone(),
             counts: record.counts,
@@ -226,7 +224,7 @@ pub fn read_sweep(folder: &Path) -> Result<Sweep, ReadError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{CheckOrigin, OperationSummary};
+    use crate::record::{Check, CheckDoubt, CheckOrigin, OperationSummary};
 
     #[test]
     fn limits_that_nobody_set_pass_nothing() {
