@@ -54,9 +54,15 @@ pub(crate) struct NoiseBound {
     pub(crate) response_s: f64,
     /// To the time that clients were not at work for, together with that, in seconds.
     pub(crate) idle_s: f64,
+    /// What is left of a response without it at least, of the fastest one: whoever shares a CPU gets
+    /// the rest of it on average, and the luckiest got no less. From 0 to 1.
+    pub(crate) least_left: f64,
 }
 
-/// The bound on a run that is noisy; zero for one that is not.
+/// A machine of which others have nearly all leaves this to everybody.
+const LEAST_LEFT: f64 = 0.05;
+
+/// The bound on a run that is noisy; one that is not has no seconds of it.
 pub(crate) fn noise_bound(record: &RunRecord) -> NoiseBound {
     let window_s = record.window.measure_s;
     let machine = &record.environment;
@@ -74,12 +80,15 @@ pub(crate) fn noise_bound(record: &RunRecord) -> NoiseBound {
     let stood_still = Some(standstill_share(record)).filter(|share| *share >= MIN_STANDSTILL_SHARE);
     let stood_still_s = stood_still.map_or(0.0, |share| share * window_s);
     let response_s = at_once * waits_s;
+    let quota_pct = machine.throttled_pct.unwrap_or_default();
+    let taken_pct = machine.foreign_cpu_pct + machine.steal_pct + quota_pct;
+    let least_left = (1.0 - taken_pct / 100.0).max(LEAST_LEFT);
     // What a driver that had no CPU left would have asked for is not known.
     let idle_s = match busy(record) {
         Some(_) => f64::INFINITY,
         None => response_s + at_once * stood_still_s,
     };
-    NoiseBound { response_s, idle_s }
+    NoiseBound { response_s, idle_s, least_left }
 }
 
 /// How long what is measured waited for a CPU, threads side by side; `None` where nobody knows.
@@ -126,7 +135,10 @@ mod tests {
 
     #[test]
     fn no_more_was_added_than_was_waited_for_a_cpu() {
-        assert_eq!(noise_bound(&beside(0.0)), NoiseBound::default());
+        let quiet = NoiseBound { response_s: 0.0, idle_s: 0.0, least_left: 1.0 };
+        assert_eq!(noise_bound(&beside(0.0)), quiet);
+        assert!((noise_bound(&beside(60.0)).least_left - 0.4).abs() < 1e-9);
+        assert_eq!(noise_bound(&beside(99.0)).least_left, 0.05);
         let mut record = beside(50.0);
         record.connections = Some(ConnectionsInfo::default());
         let used_s = f64::from(machine_cpus()) * 5.0;
