@@ -250,9 +250,10 @@ pub(crate) struct MissedLimits {
 impl MissedLimits {
     /// Those of which this holds.
     fn of(record: &RunRecord, is_counted: impl Fn(&Check) -> bool) -> Self {
-        let with = || record.checks().filter(|(_, check)| is_counted(check));
-        let limits = with().filter(|(_, check)| check.is_limit()).count();
-        Self { limits, set: set(record), own: with().count() - limits }
+        let checks = record.checks().map(|(_, check)| check);
+        let counted: Vec<&Check> = checks.filter(|check| is_counted(check)).collect();
+        let limits = counted.iter().filter(|check| check.is_limit()).count();
+        Self { limits, set: set(record), own: counted.len() - limits }
     }
 
     /// Both kinds, where there is any: `1 of 2 limits, 1 check on mix and think times`, with what
