@@ -202,8 +202,8 @@ impl RunMeasurement<'_> {
         }
     }
 
-    /// How many transactions the whole window was to have at most; `None` in a closed loop of a given
-    /// length, and of those that are due all at once.
+    /// How many transactions the whole window was to have at most; `None` in a closed loop of a
+    /// given length, and of those that are due all at once.
     fn planned(&self) -> Option<f64> {
         let counted = self.plan.transactions.map(|transactions| transactions as f64);
         counted.or_else(|| match (&self.plan.demand, self.plan.measure) {

@@ -9,8 +9,8 @@ pub(crate) enum NullReply {
     Zero,
     /// One row: the server's version.
     Version,
-    /// Two columns and no rows: the server has no settings, its catalogue is empty, and it knows its
-    /// sessions by no number.
+    /// Two columns and no rows: the server has no settings, its catalogue is empty, and it knows
+    /// its sessions by no number.
     Empty,
     /// Success, in PostgreSQL's words.
     Done(&'static str),

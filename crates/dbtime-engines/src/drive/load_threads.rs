@@ -56,8 +56,8 @@ pub(crate) trait LoadThreads: Sync {
     /// Called again and again while the threads run.
     fn supervise(&self, _start: MonoNanos) {}
 
-    /// How long a thread that has done its part keeps its connections while others go on; `None`: as
-    /// long as these take.
+    /// How long a thread that has done its part keeps its connections while others go on; `None`:
+    /// as long as these take.
     fn patience(&self) -> Option<Duration> {
         None
     }

@@ -31,8 +31,8 @@ impl AdminSession<'_> {
         }
     }
 
-    /// Whether the server knows this connection by another number than the one it was given: whoever
-    /// let it in is not the server. `sql` asks for that number.
+    /// Whether the server knows this connection by another number than the one it was given:
+    /// whoever let it in is not the server. `sql` asks for that number.
     pub(crate) fn is_pooled(&mut self, sql: &str) -> bool {
         let given = self.admin.number();
         let told = self.admin.query(sql).ok();

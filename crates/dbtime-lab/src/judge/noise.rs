@@ -54,8 +54,8 @@ pub(crate) struct NoiseBound {
     pub(crate) response_s: f64,
     /// To the time that clients were not at work for, together with that, in seconds.
     pub(crate) idle_s: f64,
-    /// What is left of a response without it at least, of the fastest one: whoever shares a CPU gets
-    /// the rest of it on average, and the luckiest got no less. From 0 to 1.
+    /// What is left of a response without it at least, of the fastest one: whoever shares a CPU
+    /// gets the rest of it on average, and the luckiest got no less. From 0 to 1.
     pub(crate) least_left: f64,
 }
 

@@ -181,7 +181,8 @@ pub struct Check {
     pub passed: bool,
     /// Whether nobody knows if it holds; then it has not `passed`.
     pub undecided: bool,
-    /// Why; `null` where it is decided, and in records of before, where it is the driver's lateness.
+    /// Why; `null` where it is decided, and in records of before, where it is the driver's
+    /// lateness.
     pub doubt: Option<CheckDoubt>,
 }
 

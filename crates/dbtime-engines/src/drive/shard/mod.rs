@@ -325,8 +325,8 @@ impl<'a, R: Reactor> Shard<'a, R> {
     }
 
     /// Lets connections go whose clients have finished, where others are still being served: these
-    /// may wait for a place at the server that a finished one holds, behind a pooler of sessions for
-    /// as long as it does.
+    /// may wait for a place at the server that a finished one holds, behind a pooler of sessions
+    /// for as long as it does.
     #[inline]
     fn let_finished_go(&mut self, present: MonoNanos) {
         while let Some(&(id, since)) = self.leaving.front() {
