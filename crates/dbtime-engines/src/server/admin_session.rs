@@ -35,10 +35,10 @@ impl AdminSession<'_> {
     /// whoever let it in is not the server. `sql` asks for that number.
     pub(crate) fn is_pooled(&mut self, sql: &str) -> bool {
         let given = self.admin.number();
-        let told = self.admin.query(sql).ok();
+        let known = self.admin.query(sql).ok();
         // MariaDB's greeting has the lower half of it.
-        let told = told.and_then(|(rows, _)| rows.value()?.parse::<u64>().ok());
-        given.zip(told).is_some_and(|(given, told)| given != told as u32)
+        let known = known.and_then(|(rows, _)| rows.value()?.parse::<u64>().ok());
+        given.zip(known).is_some_and(|(given, known)| given != known as u32)
     }
 
     /// Executes a statement that builds or moves data, as long as it takes.

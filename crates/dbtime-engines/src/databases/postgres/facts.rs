@@ -185,9 +185,9 @@ mod tests {
 
     impl AdminConnection for CountingAdmin {
         fn query(&mut self, sql: &str) -> Result<(Rows, u64), Box<DatabaseFailure>> {
-            let is_told =
+            let is_known =
                 ["pg_prepared_statements", "pg_backend_pid"].map(|name| sql.contains(name));
-            let counted = self.0.filter(|_| is_told.contains(&true));
+            let counted = self.0.filter(|_| is_known.contains(&true));
             let rows = counted.map(|text| vec![Some(text.to_owned())]).into_iter().collect();
             Ok((Rows { rows, ..Rows::default() }, 1))
         }
@@ -236,8 +236,8 @@ mod tests {
 
     #[test]
     fn a_pooler_is_known_by_the_number_that_it_gives_out() {
-        let is_pooled = |told| {
-            let admin = &mut CountingAdmin(told);
+        let is_pooled = |number| {
+            let admin = &mut CountingAdmin(number);
             let mut session = AdminSession { target: "postgres://h", admin };
             session.is_pooled("SELECT pg_catalog.pg_backend_pid()")
         };
