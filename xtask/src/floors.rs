@@ -36,12 +36,12 @@ const FLOORS: &[(&str, u8)] = &[
 const HOMES: &[(&str, &[&str])] = &[
     ("anyhow", &["dbtime", "xtask"]),
     ("clap", &["dbtime"]),
-    ("ctrlc", &["dbtime"]),
     ("libbpf-rs", &["dbtime-observe"]),
     ("nix", &["dbtime-observe"]),
     ("procfs", &["dbtime-machine", "dbtime-observe"]),
     ("quanta", &["dbtime-machine"]),
     ("rusqlite", &["dbtime-engines"]),
+    ("signal-hook", &["dbtime"]),
     // The load loop is dbtime's own: no async runtime has a home.
     ("async-std", &[]),
     ("smol", &[]),

@@ -1,12 +1,13 @@
 //! What was required and what was measured: the limits of workload and command line, and two
 //! checks that every mix and every think time gets (Faban's deviation checks).
 
+use crate::judge::NoiseBound;
 use dbtime_load::workload::{LimitMetric, Operation, WorkloadLimit};
-use dbtime_model::Histogram;
 use dbtime_model::record::{
-    Check, CheckMetric, CheckOrigin, CheckUnit, OperationSummary, ThinkSummary,
+    Check, CheckDoubt, CheckMetric, CheckOrigin, CheckUnit, OperationSummary, ThinkSummary,
 };
 use dbtime_model::recorder::{Latencies, OperationRecorder, OutcomeCounts};
+use dbtime_model::{Histogram, Nanos};
 
 /// How far an operation's share may be off its weight, in percent points, unless the workload says
 /// otherwise (Faban's default).
@@ -26,6 +27,24 @@ pub(crate) struct RunTotals<'a> {
     pub(crate) completed_within: u64,
     /// The length of the window.
     pub(crate) window_s: f64,
+    /// What the machine did beside it.
+    pub(crate) noise: NoiseBound,
+    /// What there would have been more of; `None` where the run went on to its end.
+    pub(crate) rest: Option<RunRest>,
+}
+
+/// What a run that was ended early has not measured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RunRest {
+    /// How many transactions the whole run would have offered; `None`: nobody knows.
+    pub(crate) planned: Option<f64>,
+}
+
+impl RunRest {
+    /// How many of the whole run's transactions may miss a limit that a share of them may miss.
+    fn allowed(self, share: f64) -> f64 {
+        self.planned.map_or(f64::INFINITY, |planned| share * planned)
+    }
 }
 
 /// Every check of one operation of a run.
@@ -43,11 +62,13 @@ pub(crate) fn of_operation(
         counts: &recorded.counts,
         share: summary.share,
         throughput_tps: recorded.completed_within as f64 / run.window_s.max(1e-9),
+        noise: run.noise,
+        rest: run.rest,
     };
     let mut checks: Vec<Check> = limits.map(|(origin, limit)| seen.check(origin, limit)).collect();
     let has_share = operation.limits.iter().any(|limit| limit.metric == LimitMetric::Share);
     if !has_share && summary.share_expected < 1.0 && run.counts.offered >= MIN_TRANSACTIONS {
-        checks.push(of_mix(summary));
+        checks.push(of_mix(summary, run.rest));
     }
     let think = summary.think.filter(|think| think.count >= MIN_TRANSACTIONS);
     checks.extend(think.map(|think| of_think(&think)));
@@ -55,8 +76,10 @@ pub(crate) fn of_operation(
 }
 
 /// The share that the weight asks for, kept within Faban's deviation.
-fn of_mix(summary: &OperationSummary) -> Check {
+fn of_mix(summary: &OperationSummary, rest: Option<RunRest>) -> Check {
     let (expected, measured) = (100.0 * summary.share_expected, 100.0 * summary.share);
+    let passed = (measured - expected).abs() <= MAX_MIX_DEVIATION_PCT;
+    let doubt = rest.filter(|_| !passed).map(|_| CheckDoubt::EndedEarly);
     Check {
         metric: CheckMetric::Share,
         text: format!("{expected:.1} % ± {MAX_MIX_DEVIATION_PCT}"),
@@ -64,7 +87,9 @@ fn of_mix(summary: &OperationSummary) -> Check {
         origin: CheckOrigin::Dbtime,
         required: expected,
         measured,
-        passed: (measured - expected).abs() <= MAX_MIX_DEVIATION_PCT,
+        passed,
+        undecided: doubt.is_some(),
+        doubt,
         ..Check::default()
     }
 }
@@ -85,6 +110,7 @@ fn of_think(think: &ThinkSummary) -> Check {
         without_lag: Some(0.0),
         passed,
         undecided: !passed,
+        doubt: (!passed).then_some(CheckDoubt::Lateness),
     }
 }
 
@@ -100,6 +126,8 @@ pub(crate) fn of_run(
         counts: run.counts,
         share: 1.0,
         throughput_tps: run.completed_within as f64 / run.window_s.max(1e-9),
+        noise: run.noise,
+        rest: run.rest,
     };
     let extra = extra.iter().filter(|limit| is_of_run(limit));
     by_origin(limits, extra).map(|(origin, limit)| seen.check(origin, limit)).collect()
@@ -137,6 +165,8 @@ struct LimitInputs<'a> {
     counts: &'a OutcomeCounts,
     share: f64,
     throughput_tps: f64,
+    noise: NoiseBound,
+    rest: Option<RunRest>,
 }
 
 impl LimitInputs<'_> {
@@ -166,7 +196,15 @@ impl LimitInputs<'_> {
             LimitMetric::Share | LimitMetric::Errors => (CheckUnit::Percent, 100.0),
             LimitMetric::Throughput => (CheckUnit::PerSecond, 1.0),
         };
-        let passed = shown && limit.passed(measured);
+        let holds = shown && limit.passed(measured);
+        let is_late = shown && best.is_some_and(|best| limit.passed(best));
+        let doubt = match (holds, self.rest) {
+            (true, rest) => rest.map(|_| CheckDoubt::EndedEarly),
+            (false, _) if is_late => Some(CheckDoubt::Lateness),
+            (false, _) if shown && self.noise_may_miss(limit) => Some(CheckDoubt::Noise),
+            (false, Some(rest)) if self.may_be_mended(limit, rest) => Some(CheckDoubt::EndedEarly),
+            (false, _) => None,
+        };
         Check {
             metric: recorded_metric(limit.metric),
             text: limit.required_text(),
@@ -175,8 +213,61 @@ impl LimitInputs<'_> {
             required: limit.required * scale,
             measured: measured * scale,
             without_lag: best.map(|best| best * scale),
-            passed,
-            undecided: shown && !passed && best.is_some_and(|best| limit.passed(best)),
+            passed: holds && doubt.is_none(),
+            undecided: doubt.is_some(),
+            doubt,
+        }
+    }
+
+    /// Whether a limit that was missed could have been met without what went on beside the run: it
+    /// would have had to add as much to responses, and no more can it have added than its bound.
+    fn noise_may_miss(&self, limit: &WorkloadLimit) -> bool {
+        let NoiseBound { response_s, idle_s, least_left } = self.noise;
+        let without_lag = &self.latencies.without_lag;
+        let required = Nanos(limit.required as u64);
+        let n = without_lag.count();
+        let added_ns = 1e9 * response_s;
+        // What not even the fastest can have met alone nobody would have.
+        let fastest_ns = least_left * without_lag.quantile(0.0).0 as f64;
+        let may_meet = added_ns > 0.0 && limit.required >= fastest_ns;
+        match limit.metric {
+            LimitMetric::Percentile(p) => {
+                let rank = (p / 100.0 * n as f64).ceil() as u64;
+                may_meet && without_lag.excess_ns(required, n.saturating_sub(rank)) <= added_ns
+            }
+            LimitMetric::Mean => {
+                let total_ns = without_lag.mean_ns() * n as f64;
+                may_meet && total_ns - limit.required * n as f64 <= added_ns
+            }
+            LimitMetric::Max => may_meet && without_lag.excess_ns(required, 0) <= added_ns,
+            // What is taken off the time of all clients is left for more transactions.
+            LimitMetric::Throughput => {
+                let total_s = self.latencies.response.mean_ns() * n as f64 / 1e9;
+                let most =
+                    self.throughput_tps * total_s / (total_s - idle_s).max(f64::MIN_POSITIVE);
+                idle_s > 0.0 && limit.passed(most)
+            }
+            // A wait may have become a time limit's failure, and kept one operation from its turn.
+            LimitMetric::Errors | LimitMetric::Share => response_s > 0.0,
+        }
+    }
+
+    /// Whether the rest of a run could have changed that a limit is missed: what is longer than
+    /// allowed stays so, and what has failed has failed.
+    fn may_be_mended(&self, limit: &WorkloadLimit, rest: RunRest) -> bool {
+        let without_lag = &self.latencies.without_lag;
+        let above = || without_lag.count_above(Nanos(limit.required as u64)) as f64;
+        match limit.metric {
+            LimitMetric::Percentile(p) => above() <= rest.allowed(1.0 - p / 100.0),
+            LimitMetric::Mean => {
+                let total_ns = without_lag.mean_ns() * without_lag.count() as f64;
+                total_ns <= rest.allowed(limit.required)
+            }
+            LimitMetric::Max => above() == 0.0,
+            // Where none may fail the number of transactions says nothing.
+            LimitMetric::Errors if limit.required == 0.0 => self.counts.failed == 0,
+            LimitMetric::Errors => self.counts.failed as f64 <= rest.allowed(limit.required),
+            LimitMetric::Share | LimitMetric::Throughput => true,
         }
     }
 }
@@ -185,9 +276,20 @@ impl LimitInputs<'_> {
 mod tests {
     use super::*;
     use dbtime_model::record::CheckOutcome;
-    use dbtime_model::{MonoNanos, Nanos, OperationId, Outcome, Sample};
+    use dbtime_model::{MonoNanos, OperationId, Outcome, Sample};
+
+    /// What a hundred transactions of 10 ms and their lag are held against.
+    #[derive(Clone, Copy, Default)]
+    struct CheckedBeside {
+        noise: NoiseBound,
+        rest: Option<RunRest>,
+    }
 
     fn of(lag_ms: u64, limit: &str) -> CheckOutcome {
+        check(lag_ms, limit, CheckedBeside::default()).outcome()
+    }
+
+    fn check(lag_ms: u64, limit: &str, beside: CheckedBeside) -> Check {
         let mut latencies = Latencies::<u64>::default();
         let due = MonoNanos(0);
         let sent = due + Nanos::from_millis(lag_ms);
@@ -209,9 +311,11 @@ mod tests {
             counts: &counts,
             completed_within: 100,
             window_s: 1.0,
+            noise: beside.noise,
+            rest: beside.rest,
         };
         let checks = of_run(&limits, &[], &run);
-        checks[0].outcome()
+        checks.into_iter().next().expect("one check")
     }
 
     #[test]
@@ -231,5 +335,45 @@ mod tests {
         assert_eq!(of(10, "throughput>=150/s"), CheckOutcome::Undecided);
         assert_eq!(of(10, "throughput>=250/s"), CheckOutcome::Failed);
         assert_eq!(of(10, "errors<=1%"), CheckOutcome::Passed);
+    }
+
+    #[test]
+    fn noise_decides_no_more_than_it_can_have_added() {
+        let noise = NoiseBound { response_s: 0.2, idle_s: 0.5, least_left: 0.5 };
+        let of = |limit: &str| check(0, limit, CheckedBeside { noise, rest: None }).reason();
+        // A hundred of 10 ms: 90 of them have to be shorter, by 2.2 ms each at most.
+        assert_eq!(of("p90<=8ms"), Some(CheckDoubt::Noise));
+        assert_eq!(of("p90<=7ms"), None, "missed whatever there was beside it");
+        assert_eq!(of("avg<=8.1ms"), Some(CheckDoubt::Noise));
+        assert_eq!(of("avg<=7.9ms"), None);
+        // A second of responses, half of which may have been idle.
+        assert_eq!(of("throughput>=190/s"), Some(CheckDoubt::Noise));
+        assert_eq!(of("throughput>=210/s"), None);
+        assert_eq!(check(0, "p90<=8ms", CheckedBeside::default()).outcome(), CheckOutcome::Failed);
+        // However much it may have added: half of the CPU was left to the fastest.
+        let noise = NoiseBound { response_s: 1e3, ..noise };
+        let of = |limit: &str| check(0, limit, CheckedBeside { noise, rest: None }).reason();
+        assert_eq!([of("p99<=6ms"), of("p99<=4ms")], [Some(CheckDoubt::Noise), None]);
+    }
+
+    #[test]
+    fn a_part_of_a_run_meets_no_limit_and_misses_what_its_rest_cannot_mend() {
+        let of = |limit: &str, planned| {
+            let rest = Some(RunRest { planned });
+            let check = check(0, limit, CheckedBeside { rest, ..CheckedBeside::default() });
+            assert!(!check.passed, "{limit}: {check:?}");
+            check.outcome()
+        };
+        for met in ["p90<=15ms", "max<=1s", "errors<=1%", "throughput>=50/s"] {
+            assert_eq!(of(met, Some(1000.0)), CheckOutcome::Undecided, "{met}");
+        }
+        // All hundred are too long, and of 1000 a hundred may be, of 900 ninety.
+        assert_eq!(of("p90<=9ms", Some(1001.0)), CheckOutcome::Undecided);
+        assert_eq!(of("p90<=9ms", Some(900.0)), CheckOutcome::Failed);
+        assert_eq!(of("p90<=9ms", None), CheckOutcome::Undecided, "nobody knows of how many");
+        assert_eq!(of("avg<=2ms", Some(1000.0)), CheckOutcome::Undecided);
+        assert_eq!(of("avg<=2ms", Some(400.0)), CheckOutcome::Failed);
+        assert_eq!(of("max<=9ms", None), CheckOutcome::Failed, "the longest stays the longest");
+        assert_eq!(of("throughput>=500/s", Some(1000.0)), CheckOutcome::Undecided);
     }
 }

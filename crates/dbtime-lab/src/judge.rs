@@ -1,12 +1,17 @@
 //! Whether a run's figures can be trusted: looks at the record and adds what a reader must know.
 //!
+//! The grade is that of the worst warning, and each reason for it has its share and the share that
+//! would have changed no grade.
+//!
 //! A run is client-limited when its own lateness could have made the result: when a percentile
 //! would be another without it. That is judged on lag and on the driver's CPU alone, never on
 //! queue, and the remedy follows from the cause.
 
 mod lateness;
 mod laws;
+mod noise;
 mod parts;
+mod reasons;
 mod service;
 mod steadiness;
 
@@ -15,6 +20,8 @@ use dbtime_model::record::{
     ArrivalProcess, Check, CheckMetric, LoadMode, RunRecord, Validity, Warning, WarningKind,
 };
 use dbtime_model::units::{count, human_ns};
+pub(crate) use noise::{NoiseBound, noise_bound};
+use noise::{foreign, steal, throttled};
 use parts::{budget_error, budget_mean, measuring};
 use service::{stall, unserved, without_service};
 pub(crate) use steadiness::fill_steadiness;
@@ -37,12 +44,9 @@ const MAX_FAILED_SHARE: f64 = 0.10;
 /// Median lateness of a woken sleeper above which due instants are missed as a rule.
 const MAX_TIMER_LATENESS: Nanos = Nanos::from_micros(100);
 
-/// Foreign CPU and steal above which a repeat elsewhere or later would differ.
-const MAX_FOREIGN_PCT: f64 = 3.0;
-
 /// The verdict on a record that is complete but for it.
 pub(crate) fn judge(record: &RunRecord) -> Validity {
-    let rules: [fn(&RunRecord) -> Option<Warning>; 22] = [
+    let rules: [fn(&RunRecord) -> Option<Warning>; 23] = [
         counts,
         mostly_failed,
         lag,
@@ -59,6 +63,7 @@ pub(crate) fn judge(record: &RunRecord) -> Validity {
         errors,
         foreign,
         steal,
+        throttled,
         timer,
         mix,
         think,
@@ -68,7 +73,8 @@ pub(crate) fn judge(record: &RunRecord) -> Validity {
     ];
     let mut warnings: Vec<Warning> = rules.iter().filter_map(|rule| rule(record)).collect();
     warnings.extend(record.validity.warnings.iter().cloned());
-    Validity::from_warnings(warnings)
+    let reasons = reasons::of_warnings(record, &warnings);
+    Validity { reasons, ..Validity::from_warnings(warnings) }
 }
 
 fn warning(kind: WarningKind, text: String, remedy: &str) -> Option<Warning> {
@@ -94,18 +100,24 @@ fn counts(record: &RunRecord) -> Option<Warning> {
     )
 }
 
-/// Lag only lengthens a response: what it adds to a percentile is known, for each transaction's is.
-fn lag(record: &RunRecord) -> Option<Warning> {
+/// A percentile that the driver's lateness has made another: its name, what it is, and what it
+/// would be without, in microseconds.
+fn late_percentile(record: &RunRecord) -> Option<(&'static str, f64, f64)> {
     let set = &record.latency_us;
     let (with, without) = (&set.response, &set.without_lag);
     let figures = [("median", with.p50, without.p50), ("99th percentile", with.p99, without.p99)];
     // Of few transactions the tail is a single one, such as the first.
     let ended = record.counts.completed + record.counts.failed;
     let known = if ended < MIN_SAMPLES_FOR_P99 { 1 } else { 2 };
-    let (name, response_us, without_us) =
-        figures.into_iter().take(known).find(|(_, with, without)| {
-            with - without > LAG_FLOOR.as_micros().max(MAX_LAG_SHARE * with)
-        })?;
+    figures
+        .into_iter()
+        .take(known)
+        .find(|(_, with, without)| with - without > LAG_FLOOR.as_micros().max(MAX_LAG_SHARE * with))
+}
+
+/// Lag only lengthens a response: what it adds to a percentile is known, for each transaction's is.
+fn lag(record: &RunRecord) -> Option<Warning> {
+    let (name, response_us, without_us) = late_percentile(record)?;
     let us = |us: f64| human_ns(us * 1e3);
     let (cause, remedy) = lateness::cause(record);
     warning(
@@ -213,30 +225,6 @@ fn errors(record: &RunRecord) -> Option<Warning> {
     )
 }
 
-fn foreign(record: &RunRecord) -> Option<Warning> {
-    let pct = record.environment.foreign_cpu_pct;
-    if pct <= MAX_FOREIGN_PCT {
-        return None;
-    }
-    warning(
-        WarningKind::ForeignCpu,
-        format!("other processes used {pct:.0} % of the machine's CPU during the window"),
-        "stop them, or repeat the run when the machine is quiet",
-    )
-}
-
-fn steal(record: &RunRecord) -> Option<Warning> {
-    let pct = record.environment.steal_pct;
-    if pct <= MAX_FOREIGN_PCT {
-        return None;
-    }
-    warning(
-        WarningKind::Steal,
-        format!("the hypervisor took {pct:.0} % of the machine's CPU away during the window"),
-        "repeat the run on a host with fewer neighbours",
-    )
-}
-
 fn timer(record: &RunRecord) -> Option<Warning> {
     let late = Nanos::from_secs_f64(record.environment.timer_late_p50_us / 1e6);
     if late <= MAX_TIMER_LATENESS || record.load.mode != LoadMode::Open {
@@ -271,7 +259,7 @@ fn think(record: &RunRecord) -> Option<Warning> {
 
 /// The first operation whose check on this metric failed, in words.
 fn off(record: &RunRecord, metric: &CheckMetric) -> Option<String> {
-    let failed = |check: &&Check| check.metric == *metric && !check.passed;
+    let failed = |check: &&Check| check.metric == *metric && check.is_missed();
     record.operations.iter().find_map(|operation| {
         let check = operation.limits.iter().find(failed)?;
         let (name, text, measured) = (&operation.name, &check.text, check.measured);
@@ -304,15 +292,23 @@ fn ended_early(record: &RunRecord) -> Option<Warning> {
     }
     warning(
         WarningKind::EndedEarly,
-        format!("the run was ended after {:.1} s of its window", record.window.measure_s),
-        "figures cover what was measured until then",
+        match record.window.planned_s {
+            Some(planned_s) => format!(
+                "the run was ended after {:.1} s of the {planned_s} s of its window",
+                record.window.measure_s
+            ),
+            None => {
+                format!("the run was ended after {:.1} s of its window", record.window.measure_s)
+            }
+        },
+        "figures cover what was measured until then, and no limit is met by them",
     )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbtime_model::record::SpanInfo;
+    use dbtime_model::record::{SpanInfo, ValidityGrade};
 
     pub(super) fn kinds(record: &RunRecord) -> Vec<WarningKind> {
         judge(record).warnings.into_iter().map(|w| w.kind).collect()
@@ -336,7 +332,7 @@ mod tests {
     fn a_quiet_run_is_valid() {
         assert_eq!(
             judge(&quiet()),
-            Validity { valid: true, client_limited: false, warnings: vec![] }
+            Validity { grade: Some(ValidityGrade::Sound), valid: true, ..Validity::default() }
         );
     }
 

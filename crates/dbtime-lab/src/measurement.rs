@@ -1,8 +1,8 @@
 //! From what was driven and watched to the run's record.
 
-use crate::checks::{self, RunTotals};
+use crate::checks::{self, RunRest, RunTotals};
 use crate::counters;
-use crate::judge::{fill_steadiness, judge};
+use crate::judge::{fill_steadiness, judge, noise_bound};
 use crate::observers::RunObservation;
 use crate::request::{BudgetChoice, RunRequest};
 use crate::run_trace::TracedTables;
@@ -192,12 +192,31 @@ impl RunMeasurement<'_> {
             counts: &counts,
             completed_within: driven.recorder.completed_within(),
             window_s: record.window.measure_s,
+            noise: noise_bound(record),
+            rest: record.window.ended_early.then(|| RunRest { planned: self.planned() }),
         };
         record.limits = checks::of_run(own, extra, &run);
         let described = self.request.workload.operations.iter().zip(&driven.recorder.operations);
         for (summary, (operation, recorded)) in record.operations.iter_mut().zip(described) {
             summary.limits = checks::of_operation(operation, extra, recorded, summary, &run);
         }
+    }
+
+    /// How many transactions the whole window was to have at most; `None` in a closed loop of a
+    /// given length, and of those that are due all at once.
+    fn planned(&self) -> Option<f64> {
+        let counted = self.plan.transactions.map(|transactions| transactions as f64);
+        counted.or_else(|| match (&self.plan.demand, self.plan.measure) {
+            (LoadDemand::Open { rate, arrivals }, Some(length))
+                if *arrivals != Arrivals::AtOnce =>
+            {
+                let end = self.plan.warmup + length;
+                let mean = rate.mean(self.plan.warmup, end) * length.as_secs();
+                // Random arrivals can be some more.
+                Some(mean + 4.0 * mean.sqrt())
+            }
+            _ => None,
+        })
     }
 
     fn window(&self, driven: &LoadResult) -> WindowInfo {
@@ -210,6 +229,7 @@ impl RunMeasurement<'_> {
         WindowInfo {
             warmup_s: self.plan.warmup.as_secs(),
             measure_s: (end - window.start).as_secs(),
+            planned_s: self.plan.measure.map(Nanos::as_secs),
             rundown_s: (driven.ended - end).as_secs(),
             outside: driven.recorder.outside,
             ended_early: self.stop.is_set(),
@@ -234,6 +254,7 @@ impl RunMeasurement<'_> {
         MachineEnvironment {
             steal_pct: used.steal_pct,
             foreign_cpu_pct: used.foreign_pct / f64::from(machine_cpus()),
+            throttled_pct: used.throttled_pct,
             clock_read_ns: self.timers.clock_read_ns,
             timer_late_p50_us: self.timers.late_p50.as_micros(),
             timer_late_p99_us: self.timers.late_p99.as_micros(),

@@ -64,6 +64,7 @@ impl MachineSample {
         // The split ticks, the total does not: the ticks only divide the exact total.
         let user_share = if user + system > 0.0 { user / (user + system) } else { 1.0 };
         let pct = |seconds: f64| 100.0 * seconds / wall_s;
+        let throttled = self.throttled.zip(earlier.throttled).map(|(now, before)| now - before);
         MachineUse {
             wall_s,
             process_s,
@@ -71,7 +72,8 @@ impl MachineSample {
             sys_pct: pct(process_s * (1.0 - user_share)),
             foreign_pct: pct((self.busy_s - earlier.busy_s - process_s).max(0.0)),
             steal_pct: pct((self.steal_s - earlier.steal_s).max(0.0)) / f64::from(machine_cpus()),
-            throttled: self.throttled.zip(earlier.throttled).map(|(now, before)| now - before),
+            throttled,
+            throttled_pct: throttled.map(|held| pct(held.as_secs()).clamp(0.0, 100.0)),
         }
     }
 }
@@ -93,11 +95,27 @@ pub struct MachineUse {
     pub steal_pct: f64,
     /// How long CPU limits held this process back, over all CPUs; `None`: nothing counts that.
     pub throttled: Option<Nanos>,
+    /// For how long a CPU quota held this process back, in percent of the time: at most that, for
+    /// CPUs are counted side by side. `None` where that is not counted.
+    pub throttled_pct: Option<f64>,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_quota_held_back_for_a_share_of_the_time() {
+        let at = |ms, throttled: Option<u64>| MachineSample {
+            at: MonoNanos(ms * 1_000_000),
+            throttled: throttled.map(Nanos::from_millis),
+            ..MachineSample::default()
+        };
+        let of = |before, after| at(2_000, after).since(&at(1_000, before)).throttled_pct;
+        assert_eq!(of(Some(500), Some(750)), Some(25.0));
+        assert_eq!(of(Some(500), Some(3_500)), Some(100.0), "several CPUs");
+        assert_eq!(of(None, Some(750)), None);
+    }
 
     #[test]
     fn own_work_is_counted_as_own() {

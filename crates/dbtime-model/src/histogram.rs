@@ -78,6 +78,32 @@ impl<C: Counter> Histogram<C> {
         Nanos(self.hdr.max())
     }
 
+    /// How many durations were longer than this.
+    pub fn count_above(&self, limit: Nanos) -> u64 {
+        self.above(limit).map(|(_, count)| count).sum()
+    }
+
+    /// By how much durations would have to be shorter, all together, for only so many to be longer
+    /// than this: those next to it come first. Unit: nanoseconds.
+    pub fn excess_ns(&self, limit: Nanos, allowed: u64) -> f64 {
+        let mut too_many = self.count_above(limit).saturating_sub(allowed);
+        let mut excess = 0.0;
+        for (value, count) in self.above(limit) {
+            let shortened = count.min(too_many);
+            excess += shortened as f64 * (value - limit.0) as f64;
+            too_many -= shortened;
+        }
+        excess
+    }
+
+    /// What is longer than this, shortest first, and how often it was counted.
+    fn above(&self, limit: Nanos) -> impl Iterator<Item = (u64, u64)> {
+        let steps = self.hdr.iter_recorded();
+        let counts =
+            steps.map(|step| (step.value_iterated_to(), step.count_since_last_iteration()));
+        counts.filter(move |(value, _)| *value > limit.0)
+    }
+
     /// Counts by power-of-two bucket: exclusive upper edge and count, empty buckets left out.
     pub fn powers_of_two(&self) -> Vec<(Nanos, u64)> {
         let mut buckets: Vec<(Nanos, u64)> = Vec::new();
@@ -171,6 +197,19 @@ mod tests {
         h.record(Nanos(u64::MAX));
         assert_eq!(h.count(), 1);
         assert!(h.max() >= MAX);
+    }
+
+    #[test]
+    fn what_is_too_long_is_shortened_from_the_shortest_on() {
+        let mut h = Histogram::<u64>::fine();
+        for ns in [100, 200, 300, 400] {
+            h.record(Nanos(ns));
+        }
+        assert_eq!((h.count_above(Nanos(200)), h.count_above(Nanos(400))), (2, 0));
+        // Of the two that are longer than 200 ns one may be: that of 400 ns.
+        assert_eq!(h.excess_ns(Nanos(200), 1), 100.0);
+        assert_eq!(h.excess_ns(Nanos(200), 0), 300.0);
+        assert_eq!(h.excess_ns(Nanos(200), 2), 0.0);
     }
 
     #[test]

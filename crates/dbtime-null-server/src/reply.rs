@@ -9,7 +9,8 @@ pub(crate) enum NullReply {
     Zero,
     /// One row: the server's version.
     Version,
-    /// Two columns and no rows: the server has no settings, and its catalogue is empty.
+    /// Two columns and no rows: the server has no settings, its catalogue is empty, and it knows
+    /// its sessions by no number.
     Empty,
     /// Success, in PostgreSQL's words.
     Done(&'static str),
@@ -50,6 +51,7 @@ impl NullReply {
             true if mentions(b"count(") => Self::Zero,
             true => Self::Empty,
             false if mentions(b"version()") => Self::Version,
+            false if mentions(b"connection_id()") => Self::Empty,
             false => Self::One,
         }
     }
@@ -85,8 +87,9 @@ mod tests {
 
     #[test]
     fn statements_are_known_by_their_first_word() {
-        let cases: [(&str, NullReply); 11] = [
+        let cases: [(&str, NullReply); 12] = [
             ("SELECT VERSION()", NullReply::Version),
+            ("SELECT CONNECTION_ID()", NullReply::Empty),
             ("SELECT 1", NullReply::One),
             ("  select c FROM sbtest1 WHERE id = ?", NullReply::One),
             ("(SELECT 1)", NullReply::One),

@@ -6,8 +6,8 @@ use crate::format::{
 use dbtime_model::BitRate;
 use dbtime_model::record::{
     BudgetCpuHolder, BudgetFileWait, BudgetLayer, BudgetLockHolder, BudgetMethod, Check,
-    CheckOutcome, CheckUnit, ConnectionCipher, CpuHolderKind, FileIo, LayerScope, LoadInfo,
-    LoadMode, OutsideHolder, RunRecord, ServerInfo, TargetInfo, WaitedFile,
+    CheckDoubt, CheckOutcome, CheckUnit, ConnectionCipher, CpuHolderKind, FileIo, LayerScope,
+    LoadInfo, LoadMode, OutsideHolder, RunRecord, ServerInfo, TargetInfo, WaitedFile,
 };
 
 /// One line of facts: what it is about, and what there is to say.
@@ -324,7 +324,8 @@ pub(crate) fn check_value(check: &Check, value: f64) -> String {
 /// What was measured, and what it would have been without lag where that decides.
 pub(crate) fn check_measured(check: &Check) -> String {
     let measured = check_value(check, check.measured);
-    match check.without_lag.filter(|_| check.undecided) {
+    let is_late = check.reason() == Some(CheckDoubt::Lateness);
+    match check.without_lag.filter(|_| is_late) {
         Some(without) => format!("{measured} ({} without lag)", check_value(check, without)),
         None => measured,
     }

@@ -5,8 +5,9 @@ use crate::format::{NONE, clean, count, counted, percent, rate, seconds, us};
 use crate::means::PartMeans;
 use crate::tail::TailSlice;
 use dbtime_model::record::{
-    ArrivalProcess, BacklogPolicy, Basis, CheckMetric, CheckOrigin, CheckOutcome, LoadInfo,
-    LoadMode, OperationSummary, RunRecord, ThinkSummary, Warning, WarningKind,
+    ArrivalProcess, BacklogPolicy, Basis, Check, CheckDoubt, CheckMetric, CheckOrigin,
+    CheckOutcome, LoadInfo, LoadMode, OperationSummary, RunRecord, ThinkSummary, Warning,
+    WarningKind,
 };
 use dbtime_model::{BitRate, Part};
 
@@ -193,9 +194,19 @@ pub(crate) fn invalid(record: &RunRecord) -> Option<String> {
     record.validity.reason().map(|reason| clean(&reason))
 }
 
+/// Why a run is in no verdict on several; `None`: it is.
+pub(crate) fn discount(record: &RunRecord) -> Option<String> {
+    record.discount().map(|reason| clean(&reason))
+}
+
 /// The warning that makes the figures doubtful.
 pub(crate) fn culprit(record: &RunRecord) -> Option<&Warning> {
     record.validity.culprit()
+}
+
+/// What a quiet machine would not have had, where nothing makes the figures wrong.
+pub(crate) fn noise(record: &RunRecord) -> Option<&Warning> {
+    record.validity.noise()
 }
 
 /// The warning that the target gave no service for some time.
@@ -203,9 +214,9 @@ pub(crate) fn stall(record: &RunRecord) -> Option<&Warning> {
     record.validity.warnings.iter().find(|warning| warning.kind == WarningKind::Stall)
 }
 
-/// The warnings beside these two.
+/// The warnings beside these.
 pub(crate) fn other_warnings(record: &RunRecord) -> impl Iterator<Item = &Warning> {
-    let shown = [culprit(record), stall(record)];
+    let shown = [culprit(record), noise(record), stall(record)];
     let is_shown = move |warning: &Warning| {
         shown.into_iter().flatten().any(|other| std::ptr::eq(other, warning))
     };
@@ -221,22 +232,30 @@ pub(crate) enum LimitResults {
     Passed,
     /// These were missed.
     Failed(MissedLimits),
-    /// These were missed, each perhaps for the driver's lateness alone.
+    /// Of these nobody knows ([`CheckDoubt`]).
     Undecided(MissedLimits),
 }
 
-/// How much was missed, by who required it.
+/// How much was missed or is undecided, by who required it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MissedLimits {
-    /// Limits that were missed.
+    /// Limits that are.
     limits: usize,
     /// Limits that were set.
     set: usize,
-    /// Missed checks of dbtime's own, on mix and think times.
+    /// Checks of dbtime's own that are, on mix and think times.
     own: usize,
 }
 
 impl MissedLimits {
+    /// Those of which this holds.
+    fn of(record: &RunRecord, is_counted: impl Fn(&Check) -> bool) -> Self {
+        let checks = record.checks().map(|(_, check)| check);
+        let counted: Vec<&Check> = checks.filter(|check| is_counted(check)).collect();
+        let limits = counted.iter().filter(|check| check.is_limit()).count();
+        Self { limits, set: set(record), own: counted.len() - limits }
+    }
+
     /// Both kinds, where there is any: `1 of 2 limits, 1 check on mix and think times`, with what
     /// is to stand behind limits and behind each.
     pub(crate) fn text(&self, behind_limits: &str, behind: &str) -> String {
@@ -252,11 +271,7 @@ impl MissedLimits {
 
 /// All limits together. What dbtime itself looks at is none, but where it was missed.
 pub(crate) fn limits(record: &RunRecord) -> LimitResults {
-    let missed = |outcome| {
-        let with = || record.checks().filter(move |(_, check)| check.outcome() == outcome);
-        let limits = with().filter(|(_, check)| check.is_limit()).count();
-        MissedLimits { limits, set: set(record), own: with().count() - limits }
-    };
+    let missed = |outcome| MissedLimits::of(record, |check| check.outcome() == outcome);
     match record.limits_outcome() {
         None => LimitResults::None,
         Some(CheckOutcome::Passed) => LimitResults::Passed,
@@ -311,10 +326,39 @@ pub(crate) fn limits_text(record: &RunRecord) -> String {
             format!("PASSED: {set} met{whose}{}", own_checks(record))
         }
         LimitResults::Failed(missed) => format!("FAILED: {}", missed.text(&whose, " missed")),
-        LimitResults::Undecided(missed) => format!(
-            "UNDECIDED: {}, and met without the driver's own lateness",
-            missed.text(&whose, " missed")
-        ),
+        LimitResults::Undecided(_) => undecided_text(record, &whose),
+    }
+}
+
+/// What is undecided, by the reasons for that.
+fn undecided_text(record: &RunRecord, whose: &str) -> String {
+    let reasons = [
+        (CheckDoubt::Lateness, "and met without the driver's own lateness"),
+        (CheckDoubt::Noise, "perhaps for what else the machine did"),
+        (CheckDoubt::EndedEarly, "for the run was ended early"),
+    ];
+    let of = |(doubt, why): (CheckDoubt, &str)| {
+        let open = MissedLimits::of(record, |check| check.reason() == Some(doubt));
+        let text = open.text(whose, behind(doubt));
+        (!text.is_empty()).then(|| format!("{text}, {why}"))
+    };
+    let texts: Vec<String> = reasons.into_iter().filter_map(of).collect();
+    format!("UNDECIDED: {}", texts.join("; "))
+}
+
+/// What is said behind each that is undecided for this.
+fn behind(doubt: CheckDoubt) -> &'static str {
+    match doubt {
+        CheckDoubt::Lateness | CheckDoubt::Noise => " missed",
+        CheckDoubt::EndedEarly => " open",
+    }
+}
+
+/// The undecided ones in a few words.
+pub(crate) fn undecided_note(record: &RunRecord, open: MissedLimits) -> String {
+    match record.doubt() {
+        None | Some(CheckDoubt::Lateness) => open.text("", " missed by lag"),
+        Some(doubt) => open.text("", behind(doubt)),
     }
 }
 

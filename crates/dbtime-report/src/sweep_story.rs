@@ -61,7 +61,8 @@ pub(crate) fn lost(run: &SweepRun) -> u64 {
     lost.into_iter().fold(0, u64::saturating_add)
 }
 
-/// Which runs missed a limit, and which limit: a sentence each. A search is made of such runs.
+/// Which runs met not every limit, and which they missed: a sentence each. A search is made of such
+/// runs.
 pub(crate) fn missed(sweep: &SweepRecord) -> Vec<String> {
     if sweep.found.is_some() {
         return Vec::new();
@@ -69,8 +70,11 @@ pub(crate) fn missed(sweep: &SweepRecord) -> Vec<String> {
     let is_missed = |run: &&SweepRun| run.limits.is_some_and(|how| how != CheckOutcome::Passed);
     let sentence = |run: &SweepRun| {
         let how = run.limits.map_or("", crate::facts::verdict);
-        let limits = clean(&run.missed.join("; "));
-        format!("{how}: run {} ({}) missed {limits}", clean(&run.folder), combination(run))
+        let what = match run.missed.is_empty() {
+            true => "was ended early".to_owned(),
+            false => format!("missed {}", clean(&run.missed.join("; "))),
+        };
+        format!("{how}: run {} ({}) {what}", clean(&run.folder), combination(run))
     };
     sweep.runs.iter().filter(is_missed).map(sentence).collect()
 }

@@ -9,12 +9,15 @@ mod run;
 mod study;
 mod top;
 mod trace;
+mod unit;
 mod usage;
 
 pub(crate) use compare::{CompareArgs, margin, metric};
 pub(crate) use parse::{complaint, parse, public_command};
 pub(crate) use ps::PsArgs;
 pub(crate) use run::RunArgs;
+#[cfg(test)]
+pub(crate) use run::describes_run;
 pub(crate) use study::{
     StudyAbArgs, StudyArgs, StudyCommand, StudyPackArgs, StudyPlanArgs, StudyReportArgs,
     StudyResumeArgs, StudyRunArgs, StudyShownArgs, StudyVerifyArgs,
@@ -30,14 +33,19 @@ use std::path::PathBuf;
 const EXIT_CODES: &str = "\
 Exit codes:
   0   fine; the report warns where a figure may be wrong
-  1   a limit or a comparison failed, even without the driver's own lateness
+  1   a limit or a comparison failed, even without the driver's own lateness and
+      whatever else the machine did
   2   wrong usage or configuration
   3   target, permission or environment; also most transactions failed, or the
       output could not be written
-  4   undecided: a limit failed, perhaps by the driver's own lateness alone, or
-      a comparison came to nothing; with --strict any measurement that is not
-      valid, and any trace that is not whole; a recording that ends early
-  70  a bug";
+  4   undecided: a limit failed, perhaps by the driver's own lateness alone or
+      by what else the machine did, or a comparison came to nothing; with
+      --strict any measurement that is not valid, and any trace that is not
+      whole; a recording that ends early
+  70  a bug
+  129, 130, 143
+      ended early by SIGHUP, SIGINT (Ctrl-C) or SIGTERM: what was measured until
+      then is reported, and no limit is met by it";
 
 /// Finds where database time goes, and proves how to get rid of it.
 #[derive(Debug, Parser)]

@@ -1,5 +1,6 @@
 //! How dbtime ends: one list of exit codes, and the errors that lead to them.
 
+use crate::interrupt::{self, EndingSignal};
 use crate::{cli, screen};
 use dbtime_lab::LabError;
 use std::process::ExitCode;
@@ -9,6 +10,9 @@ use std::process::ExitCode;
 pub(crate) enum ProcessExit {
     /// Fine, with warnings in the report where a figure may be wrong.
     Fine,
+    /// This signal ended the work early: what was measured until then is reported, and is no
+    /// verdict.
+    EndedEarly(EndingSignal),
     /// A limit or a comparison failed.
     Failed,
     /// Wrong usage or configuration.
@@ -30,6 +34,7 @@ impl ProcessExit {
     pub(crate) fn code(self) -> u8 {
         match self {
             Self::Fine => 0,
+            Self::EndedEarly(signal) => signal.code(),
             Self::Failed => 1,
             Self::Usage => 2,
             Self::Environment => 3,
@@ -42,14 +47,32 @@ impl ProcessExit {
     /// The meaning of what another process of dbtime ended with.
     pub(crate) fn of_process(code: u8) -> Self {
         let all = [Self::Fine, Self::Failed, Self::Usage, Self::Environment, Self::Undecided];
-        all.into_iter().find(|exit| exit.code() == code).unwrap_or(Self::Bug)
+        let early = EndingSignal::ALL.map(Self::EndedEarly);
+        all.into_iter().chain(early).find(|exit| exit.code() == code).unwrap_or(Self::Bug)
+    }
+
+    /// What it becomes of work that was ended before it was done, where a signal did that.
+    pub(crate) fn of_part(self) -> Self {
+        interrupt::signal().map_or(self, |signal| self.cut_short_by(signal))
+    }
+
+    /// A verdict that the rest could have changed is none.
+    fn cut_short_by(self, signal: EndingSignal) -> Self {
+        match self {
+            Self::Fine | Self::Undecided | Self::EndedEarly(_) => Self::EndedEarly(signal),
+            other => other,
+        }
     }
 
     /// What it becomes when the output or the record could not be written: no verdict is worth
     /// more than what explains it, but a failure that was told on stderr keeps its code.
     pub(crate) fn without_output(self) -> Self {
         match self {
-            Self::Fine | Self::Failed | Self::Undecided | Self::OfCommand(0) => Self::Environment,
+            Self::Fine
+            | Self::EndedEarly(_)
+            | Self::Failed
+            | Self::Undecided
+            | Self::OfCommand(0) => Self::Environment,
             Self::Usage | Self::Environment | Self::Bug | Self::OfCommand(_) => self,
         }
     }
@@ -153,5 +176,29 @@ impl From<dbtime_lab::counters::FileError> for CommandFailure {
 impl From<dbtime_lab::counters::DifferenceError> for CommandFailure {
     fn from(error: dbtime_lab::counters::DifferenceError) -> Self {
         Self::Usage(error.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_ended_early_is_no_pass_and_no_missed_limit_is_forgotten() {
+        let early = ProcessExit::EndedEarly(EndingSignal::Term);
+        assert_eq!((early.code(), ProcessExit::of_process(143)), (143, early));
+        assert_eq!(ProcessExit::of_process(130), ProcessExit::EndedEarly(EndingSignal::Int));
+        assert_eq!(ProcessExit::of_process(129), ProcessExit::EndedEarly(EndingSignal::Hup));
+        assert!(ProcessExit::Fine < early && early < ProcessExit::Failed, "the worst of several");
+        let part = |exit: ProcessExit| exit.cut_short_by(EndingSignal::Term);
+        // A process of the run hears of every signal as of Ctrl-C.
+        let of_child = ProcessExit::EndedEarly(EndingSignal::Int);
+        for undecided in [ProcessExit::Fine, ProcessExit::Undecided, of_child] {
+            assert_eq!(part(undecided), early);
+        }
+        for decided in [ProcessExit::Failed, ProcessExit::Environment, ProcessExit::OfCommand(2)] {
+            assert_eq!(part(decided), decided);
+        }
+        assert_eq!(early.without_output(), ProcessExit::Environment);
     }
 }

@@ -3,6 +3,11 @@
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::iterator::Signals;
+use std::io;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -15,6 +20,71 @@ const STUCK_WINDOW: Nanos = Nanos::from_millis(700);
 
 /// How often it is looked at meanwhile.
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
+
+/// A signal that ends what is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum EndingSignal {
+    Hup,
+    Int,
+    Term,
+}
+
+impl EndingSignal {
+    /// All of them.
+    pub(crate) const ALL: [Self; 3] = [Self::Hup, Self::Int, Self::Term];
+
+    fn number(self) -> i32 {
+        match self {
+            Self::Hup => SIGHUP,
+            Self::Int => SIGINT,
+            Self::Term => SIGTERM,
+        }
+    }
+
+    fn of(number: i32) -> Option<Self> {
+        Self::ALL.into_iter().find(|signal| signal.number() == number)
+    }
+
+    /// What a process ends with for its sake, as a shell has it.
+    pub(crate) fn code(self) -> u8 {
+        128 + self.number() as u8
+    }
+}
+
+/// The last signal that came, by its number; 0: none.
+static LAST_SIGNAL: AtomicI32 = AtomicI32::new(0);
+
+/// The last signal that came; `None`: none did.
+pub(crate) fn signal() -> Option<EndingSignal> {
+    EndingSignal::of(LAST_SIGNAL.load(Ordering::Relaxed))
+}
+
+/// Does this for each signal that comes from now on, on a thread of its own.
+///
+/// Errors: there can be no such thread; signals end the process then, as they did before.
+fn on_signals(mut handle: impl FnMut() + Send + 'static) -> io::Result<()> {
+    // The thread is there before anything is caught: what nobody takes would end nothing.
+    let (sender, caught) = channel::<Signals>();
+    let taken = move || {
+        let Ok(mut signals) = caught.recv() else { return };
+        for number in signals.forever() {
+            LAST_SIGNAL.store(number, Ordering::Relaxed);
+            handle();
+        }
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(taken)?;
+    let signals = Signals::new(EndingSignal::ALL.map(EndingSignal::number))?;
+    // It waits for them.
+    let _ = sender.send(signals);
+    Ok(())
+}
+
+/// Has a write beyond the limit on the size of files fail, as on a full disk, in place of ending
+/// the process without a word. What is started from here has the signal as it was.
+pub(crate) fn survive_file_limits() {
+    // Where it cannot be caught it is as it was.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
+}
 
 /// What a signal means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +145,7 @@ fn installed(note: fn(&str), left: String) -> Arc<RunStop> {
             end(crate::exit::ProcessExit::Environment.code());
         }
     };
-    if let Err(error) = ctrlc::set_handler(handler) {
+    if let Err(error) = on_signals(handler) {
         crate::screen::note(&format!("dbtime: Ctrl-C will end dbtime without a report: {error}"));
     }
     stop
@@ -105,7 +175,7 @@ fn end(code: u8) {
 
 /// For a command that has nothing to end early: the first signal ends it and leaves nothing behind.
 pub(crate) fn end_by_first() {
-    let set = ctrlc::set_handler(|| {
+    let set = on_signals(|| {
         crate::screen::note("\ndbtime: interrupted");
         end_at_once(crate::exit::ProcessExit::Environment.code());
     });
@@ -121,7 +191,7 @@ pub(crate) fn quietly() -> Arc<RunStop> {
     let signalled = Arc::clone(&stop);
     let mut first = None;
     // Without it a signal would leave the screen as it is.
-    let set = ctrlc::set_handler(move || {
+    let set = on_signals(move || {
         let is_over = match StopRequest::of(now(), first) {
             StopRequest::EndEarly => {
                 first = Some(now());

@@ -24,6 +24,7 @@ use exit::{CommandFailure, ProcessExit};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    interrupt::survive_file_limits();
     let outcome = std::panic::catch_unwind(|| {
         let cli = cli::parse(std::env::args_os())?;
         commands::dispatch(cli.command)

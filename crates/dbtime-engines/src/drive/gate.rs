@@ -88,6 +88,12 @@ impl<E> PhaseGate<E> {
         state.unwrap_or_else(PoisonError::into_inner).is_fine()
     }
 
+    /// The same for so long at most.
+    pub(crate) fn wait_at_most(&self, phase: RunPhase, limit: Duration) {
+        let pending = |state: &mut GateState<E>| state.is_fine() && state.phase < phase;
+        drop(self.changed.wait_timeout_while(lock(&self.state), limit, pending));
+    }
+
     /// The load fails: nobody waits any more.
     pub(crate) fn fail(&self, failure: E) {
         self.change(|state| state.failure = Some(failure));
@@ -135,6 +141,15 @@ mod tests {
         gate.fail("refused");
         assert!(!gate.gather(1, INTERVAL, || {}) && !gate.wait_for(RunPhase::Started));
         assert_eq!(gate.into_failure(), Some("refused"));
+    }
+
+    #[test]
+    fn a_phase_that_does_not_come_is_not_waited_for_for_ever() {
+        let gate = PhaseGate::<()>::new();
+        gate.wait_at_most(RunPhase::LoadEnded, INTERVAL);
+        gate.enter(RunPhase::LoadEnded);
+        // Else this would last for as long as the tests may.
+        gate.wait_at_most(RunPhase::LoadEnded, Duration::from_secs(100_000));
     }
 
     #[test]

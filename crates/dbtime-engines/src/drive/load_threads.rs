@@ -56,6 +56,12 @@ pub(crate) trait LoadThreads: Sync {
     /// Called again and again while the threads run.
     fn supervise(&self, _start: MonoNanos) {}
 
+    /// How long a thread that has done its part keeps its connections while others go on; `None`:
+    /// as long as these take.
+    fn patience(&self) -> Option<Duration> {
+        None
+    }
+
     /// Closes a thread's connections, on the thread itself.
     fn disconnect(&self, thread: u32, connected: Self::Connected);
 }
@@ -121,7 +127,12 @@ impl<T: LoadThreads> LoadLife<'_, T> {
         let (result, connected) = self.threads.run(thread, connected, start, sink);
         self.gate.arrive();
         // Observers of the server look at it once more while its sessions are there.
-        self.gate.wait_for(RunPhase::LoadEnded);
+        match self.threads.patience() {
+            Some(patience) => self.gate.wait_at_most(RunPhase::LoadEnded, patience),
+            None => {
+                self.gate.wait_for(RunPhase::LoadEnded);
+            }
+        }
         self.threads.disconnect(thread, connected);
         Some(result)
     }

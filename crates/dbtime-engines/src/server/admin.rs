@@ -33,6 +33,11 @@ pub trait AdminConnection {
     /// As [`Self::query`].
     fn build(&mut self, sql: &str) -> Result<u64, Box<DatabaseFailure>>;
 
+    /// The number that the connection was given when it was let in; `None`: none.
+    fn number(&self) -> Option<u32> {
+        None
+    }
+
     /// What the connection is encrypted by: `off`, or the version of TLS and the cipher suite.
     fn encryption(&self) -> String;
 
@@ -79,6 +84,10 @@ impl<P: RowLoader> AdminConnection for SocketClient<P> {
 
     fn build(&mut self, sql: &str) -> Result<u64, Box<DatabaseFailure>> {
         Self::build(self, sql)
+    }
+
+    fn number(&self) -> Option<u32> {
+        self.protocol().number()
     }
 
     fn encryption(&self) -> String {

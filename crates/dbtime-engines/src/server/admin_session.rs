@@ -31,6 +31,16 @@ impl AdminSession<'_> {
         }
     }
 
+    /// Whether the server knows this connection by another number than the one it was given:
+    /// whoever let it in is not the server. `sql` asks for that number.
+    pub(crate) fn is_pooled(&mut self, sql: &str) -> bool {
+        let given = self.admin.number();
+        let known = self.admin.query(sql).ok();
+        // MariaDB's greeting has the lower half of it.
+        let known = known.and_then(|(rows, _)| rows.value()?.parse::<u64>().ok());
+        given.zip(known).is_some_and(|(given, known)| given != known as u32)
+    }
+
     /// Executes a statement that builds or moves data, as long as it takes.
     ///
     /// # Errors

@@ -104,4 +104,6 @@ pub struct ServerFacts {
     pub tls: String,
     /// Statements that all connections together will have prepared.
     pub prepared_statements: Option<u64>,
+    /// Whether something in between hands out the server's connections, of which it may have few.
+    pub is_pooled: bool,
 }

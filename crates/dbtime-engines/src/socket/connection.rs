@@ -121,6 +121,9 @@ pub(super) struct SocketConnection<P> {
     pub(super) is_blocked: bool,
     /// Attempts that failed in a row.
     pub(super) failures: u32,
+    /// How many connections had been made when the last of them failed: it may be tried in its turn
+    /// when one more has been. `None`: none has failed.
+    pub(super) refused_at: Option<u64>,
     pub(super) pending: Option<PendingWork>,
     /// Statements under way.
     pub(super) unanswered: u32,
@@ -160,6 +163,7 @@ impl<P: Protocol> SocketConnection<P> {
             epoch: 0,
             is_blocked: false,
             failures: 0,
+            refused_at: None,
             pending: None,
             unanswered: 0,
             is_scripted: false,
@@ -271,6 +275,12 @@ impl<P: Protocol> SocketConnection<P> {
         (self.is_blocked, self.unanswered, self.deadline) = (false, 0, None);
         (self.passing, self.received, self.passed, self.arriving) = (0, 0, 0, None);
         self.epoch = self.epoch.wrapping_add(1);
+    }
+
+    /// An attempt has failed, with so many connections made before.
+    pub(super) fn refused(&mut self, made: u64) {
+        self.failures += 1;
+        self.refused_at = Some(made);
     }
 
     /// How long to pause before the next attempt: 10 ms after the first failure, then twice as long

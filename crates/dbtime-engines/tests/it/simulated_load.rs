@@ -8,6 +8,7 @@ use dbtime_engines::drive::shard::{
 };
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::connection_op::ConnectionOp;
+use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::program::SqlValue;
 use dbtime_load::queue::Backlog;
@@ -18,7 +19,7 @@ use dbtime_model::series::RunSecond;
 use dbtime_model::{MonoNanos, Nanos, Recorder, StatementId};
 use std::cell::Cell;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use std::sync::{Arc, Mutex};
 
 const MS: Nanos = Nanos::from_millis(1);
@@ -33,6 +34,13 @@ struct SimReactor {
     stall: Option<(MonoNanos, MonoNanos)>,
     stop: Option<(MonoNanos, MonoNanos)>,
     answering: BinaryHeap<Reverse<(MonoNanos, u32)>>,
+    /// Connections that are refused.
+    refused: Vec<u32>,
+    /// How many connections are served at once, as behind a pooler of sessions; the others wait
+    /// until one of them is let go.
+    places: Option<usize>,
+    served: Vec<u32>,
+    waiting: VecDeque<u32>,
     seen: Arc<Mutex<Vec<String>>>,
     results: ResultSets,
 }
@@ -76,6 +84,19 @@ impl StatementConnections for SimReactor {
         parameters: &[SqlValue],
         _: bool,
     ) -> Option<StatementResult> {
+        if self.refused.contains(&connection) {
+            let failure = DatabaseFailure::connection("refused", "too many connections");
+            return Some(StatementResult::unsent(failure));
+        }
+        if let Some(places) = self.places
+            && !self.served.contains(&connection)
+        {
+            if self.served.len() == places {
+                self.waiting.push_back(connection);
+                return None;
+            }
+            self.served.push(connection);
+        }
         self.seen.lock().unwrap().push(format!("{id:?} {parameters:?}"));
         let mut answers_at = self.clock.get() + self.service;
         if let Some((from, to)) = self.stall
@@ -112,6 +133,19 @@ impl ScriptConnections for SimReactor {
 impl Reactor for SimReactor {
     fn thread_use(&self) -> (Nanos, Option<Nanos>) {
         (Nanos::ZERO, None)
+    }
+
+    fn is_refused(&self, connection: u32) -> bool {
+        self.refused.contains(&connection)
+    }
+
+    fn let_go(&mut self, connection: u32) {
+        let Some(at) = self.served.iter().position(|served| *served == connection) else { return };
+        self.served.remove(at);
+        if let Some(next) = self.waiting.pop_front() {
+            self.served.push(next);
+            self.answering.push(Reverse((self.clock.get() + self.service, next)));
+        }
     }
 }
 
@@ -230,6 +264,50 @@ fn the_same_seed_gives_the_same_statements_whatever_the_shards() {
     assert_eq!(one, statements(2, 6));
     assert_eq!(one, statements(3, 9));
     assert_eq!(one, statements(5, 5));
+}
+
+/// As an application does not hand a request to a connection that its pool does not have.
+#[test]
+fn a_refused_connection_gets_nothing_while_another_is_idle() {
+    let steady = |per_s| LoadDemand::Open {
+        rate: Rate::Constant(per_s),
+        arrivals: Arrivals::Steady { jitter: None },
+    };
+    let refusing = |refused: &[u32]| {
+        let refused = refused.to_vec();
+        move || SimReactor { service: MS, refused: refused.clone(), ..SimReactor::default() }
+    };
+    for refused in [&[0u32][..], &[0, 1, 2, 3, 4], &[1, 3, 5]] {
+        let recorder = simulate(&plan(steady(500.0), 6), refusing(refused));
+        let counts = recorder.counts();
+        assert!(counts.add_up() && counts.completed >= 4999, "{refused:?}: {counts:?}");
+        assert_eq!(counts.failed, 0, "{refused:?}");
+        assert!(recorder.outages.is_empty(), "{:?}", recorder.outages);
+    }
+    // Where all others are busy, or refused too, it is tried.
+    let counts = simulate(&plan(steady(2000.0), 2), refusing(&[0])).counts();
+    assert!(counts.add_up() && counts.failed > 1000, "{counts:?}");
+    let counts = simulate(&plan(steady(100.0), 2), refusing(&[0, 1])).counts();
+    assert!(counts.add_up() && counts.completed == 0, "{counts:?}");
+}
+
+/// Behind a pooler of sessions who waits for a place has it when another client has finished, and
+/// the run ends although it waits for answers for as long as it takes.
+#[test]
+fn finished_clients_make_room_for_those_that_were_not_served() {
+    let pooled = || SimReactor { service: MS, places: Some(2), ..SimReactor::default() };
+    let patient = Nanos::from_secs(365 * 24 * 3600);
+    let demand = LoadDemand::Closed { clients: 7, think: None };
+    let timed = LoadPlan { rundown: patient, ..plan(demand.clone(), 7) };
+    let counts = simulate(&timed, pooled).counts();
+    assert!(counts.add_up() && counts.unfinished == 0, "{counts:?}");
+    // Two were served all the time, and each of the others once.
+    assert!((19_990..=20_010).contains(&counts.completed), "{counts:?}");
+    let counted = LoadPlan { measure: None, transactions: Some(50), ..plan(demand, 7) };
+    assert_eq!(simulate(&counted, pooled).counts().completed, 50);
+    let at_once = LoadDemand::Open { rate: Rate::Constant(1.0), arrivals: Arrivals::AtOnce };
+    let counted = LoadPlan { measure: None, transactions: Some(60), ..plan(at_once, 6) };
+    assert_eq!(simulate(&counted, pooled).counts().completed, 60);
 }
 
 #[test]

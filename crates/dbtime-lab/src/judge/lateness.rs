@@ -1,13 +1,14 @@
 //! Why the driver was late, as far as the figures of a run tell, and what helps against that.
 
-use super::{MAX_FOREIGN_PCT, MAX_TIMER_LATENESS};
+use super::MAX_TIMER_LATENESS;
+use super::noise::MAX_FOREIGN_PCT;
 use dbtime_model::record::{RunRecord, Warning, WarningKind};
 
 /// A cause explains lateness when it comes to this share of it.
 const MIN_EXPLAINED_SHARE: f64 = 0.5;
 
 /// A reader is told of standstills that come to this share of the window.
-const MIN_STANDSTILL_SHARE: f64 = 0.01;
+pub(super) const MIN_STANDSTILL_SHARE: f64 = 0.01;
 
 /// A driver thread that is busy for more than this share of the time sends late for that alone.
 const MIN_BUSY_SHARE: f64 = 0.6;
@@ -41,6 +42,11 @@ fn standstills(record: &RunRecord) -> Vec<f64> {
         .collect()
 }
 
+/// Which share of the window the driver stood still for.
+pub(super) fn standstill_share(record: &RunRecord) -> f64 {
+    standstills(record).iter().sum::<f64>() / record.window.measure_s.max(f64::MIN_POSITIVE)
+}
+
 fn in_words(lengths: &[f64]) -> String {
     let times = if lengths.len() == 1 { "once".into() } else { format!("{} times", lengths.len()) };
     format!("stood still {times} in the window, {:.2} s in all", lengths.iter().sum::<f64>())
@@ -53,9 +59,8 @@ const STANDSTILL_REMEDY: &str =
 /// sent then, whatever the percentiles are: a reader is told, if the lateness does not say so.
 pub(super) fn stood_still(record: &RunRecord) -> Option<Warning> {
     let lengths = standstills(record);
-    let share = lengths.iter().sum::<f64>() / record.window.measure_s.max(f64::MIN_POSITIVE);
     let is_named = super::lag(record).is_some_and(|lag| lag.remedy == STANDSTILL_REMEDY);
-    if share < MIN_STANDSTILL_SHARE || is_named {
+    if standstill_share(record) < MIN_STANDSTILL_SHARE || is_named {
         return None;
     }
     let text = format!("the driver {}", in_words(&lengths));

@@ -8,27 +8,32 @@ use dbtime_model::units::{count, human_ns};
 const MAX_LITTLE_GAP: f64 = 0.05;
 
 /// From here on the latencies are not those of the workload.
-const MAX_LITTLE_GAP_VALID: f64 = 0.20;
+pub(super) const MAX_LITTLE_GAP_VALID: f64 = 0.20;
 
 /// How far CPU times by the kernel's clock ticks may go past what there is.
 const CPU_SLACK: f64 = 1.02;
 
-/// Little's law (Little, A proof for the queuing formula L = λW, 1961): in a closed loop the
-/// throughput times response and think time is the number of clients. A response that began before
-/// the window is in no latency, though its client was at work: where responses take seconds, those
-/// left are too short.
-pub(super) fn little(record: &RunRecord) -> Option<Warning> {
+/// How many clients of a closed loop were at work on average, and which share of them all was in no
+/// response; `None` where the law says nothing.
+pub(super) fn little_gap(record: &RunRecord) -> Option<(f64, f64)> {
     let window_s = record.window.measure_s;
     let is_counted = (record.spec.as_ref()).is_some_and(|spec| spec.window.transactions.is_some());
     let is_lost = record.connections.as_ref().is_some_and(|made| made.lost + made.failed > 0);
     if record.load.mode != LoadMode::Closed || is_counted || is_lost || window_s <= 0.0 {
         return None;
     }
-    let clients = f64::from(record.load.connections);
     let ended = record.throughput_tps + record.counts.failed as f64 / window_s;
     let cycle_us = record.latency_us.response.mean + record.load.think_us.unwrap_or(0.0);
     let at_work = ended * cycle_us / 1e6;
-    let gap = 1.0 - at_work / clients;
+    Some((at_work, 1.0 - at_work / f64::from(record.load.connections)))
+}
+
+/// Little's law (Little, A proof for the queuing formula L = λW, 1961): in a closed loop the
+/// throughput times response and think time is the number of clients. A response that began before
+/// the window is in no latency, though its client was at work: where responses take seconds, those
+/// left are too short.
+pub(super) fn little(record: &RunRecord) -> Option<Warning> {
+    let (at_work, gap) = little_gap(record)?;
     if gap <= MAX_LITTLE_GAP {
         return None;
     }

@@ -6,12 +6,12 @@ use dbtime_model::record::{BudgetMethod, RunRecord, Warning, WarningKind};
 use dbtime_model::units::human_ns;
 
 /// The largest share of all response that may stay unexplained.
-const MAX_BUDGET_ERROR: f64 = 0.03;
+pub(super) const MAX_BUDGET_ERROR: f64 = 0.03;
 
 /// How far the mean of the measured transactions may be off that of all, in percent: a reader is
 /// told, and beyond the second the parts are those of other transactions.
 const MAX_MEAN_OFF_PCT: f64 = 3.0;
-const MAX_MEAN_WRONG_PCT: f64 = 10.0;
+pub(super) const MAX_MEAN_WRONG_PCT: f64 = 10.0;
 
 /// What measuring may add to a transaction, in percent of what that takes without.
 const MAX_MEASURING_PCT: f64 = 3.0;

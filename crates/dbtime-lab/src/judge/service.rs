@@ -24,14 +24,23 @@ pub(super) fn stall(record: &RunRecord) -> Option<Warning> {
 }
 
 /// How often the target gave no service in the window, for how long at the longest, and in all, in
-/// seconds.
+/// seconds. A stall that meets an outage is one time with it.
 pub(super) fn without_service(record: &RunRecord) -> Option<(usize, f64, f64)> {
     let (start_s, end_s) = window(record);
     let outages = record.connections.iter().flat_map(|info| &info.outages);
     let outages = outages.map(|o| (o.from_s, o.until_s.unwrap_or(end_s)));
     let stalls = record.stalls.iter().map(|stall| (stall.from_s, stall.until_s));
-    let lengths = stalls.chain(outages).map(|(from, until)| until.min(end_s) - from.max(start_s));
-    let lengths: Vec<f64> = lengths.filter(|length| *length > 0.0).collect();
+    let within = stalls.chain(outages).map(|(from, until)| (from.max(start_s), until.min(end_s)));
+    let mut times: Vec<(f64, f64)> = within.filter(|(from, until)| from < until).collect();
+    times.sort_by(|a, b| a.0.total_cmp(&b.0));
+    times.dedup_by(|next, time| {
+        let meets = next.0 <= time.1;
+        if meets {
+            time.1 = time.1.max(next.1);
+        }
+        meets
+    });
+    let lengths: Vec<f64> = times.iter().map(|(from, until)| until - from).collect();
     let longest = lengths.iter().copied().reduce(f64::max)?;
     Some((lengths.len(), longest, lengths.iter().sum()))
 }
@@ -68,7 +77,7 @@ pub(super) fn unserved(record: &RunRecord) -> Option<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbtime_model::record::{LoadMode, SpanInfo};
+    use dbtime_model::record::{ConnectionsInfo, LoadMode, OutageInfo, SpanInfo};
 
     /// A window from 1 s to 11 s, and a rundown of 5 s.
     fn stalled(from_s: f64, until_s: f64) -> RunRecord {
@@ -100,6 +109,22 @@ mod tests {
         assert_eq!(of(0.0, 16.0), Some((1, 10.0, 10.0)));
         assert_eq!(of(9.0, 16.0), Some((1, 2.0, 2.0)));
         assert_eq!(of(11.5, 16.0), None, "in the rundown");
+    }
+
+    #[test]
+    fn a_stall_that_meets_an_outage_is_counted_once() {
+        let with = |from_s, until_s, outages: &[(f64, Option<f64>)]| {
+            let mut record = stalled(from_s, until_s);
+            let outages = outages.iter();
+            let outages = outages.map(|&(from_s, until_s)| OutageInfo { from_s, until_s });
+            let outages = outages.collect();
+            record.connections = Some(ConnectionsInfo { outages, ..ConnectionsInfo::default() });
+            without_service(&record)
+        };
+        assert_eq!(with(3.0, 5.0, &[(4.0, Some(7.0))]), Some((1, 4.0, 4.0)));
+        assert_eq!(with(3.0, 7.0, &[(4.0, Some(5.0))]), Some((1, 4.0, 4.0)), "within it");
+        assert_eq!(with(3.0, 5.0, &[(5.0, None)]), Some((1, 8.0, 8.0)), "up to the end");
+        assert_eq!(with(3.0, 5.0, &[(6.0, Some(7.0))]), Some((2, 2.0, 3.0)));
     }
 
     #[test]

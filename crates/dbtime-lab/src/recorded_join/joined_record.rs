@@ -166,6 +166,7 @@ fn is_of_parts(kind: WarningKind) -> bool {
         | Kind::Counts
         | Kind::Stall
         | Kind::Standstill
+        | Kind::Throttled
         | Kind::Errors
         | Kind::MostlyFailed
         | Kind::Mix

@@ -51,7 +51,7 @@ pub(super) struct SharedProcesses {
 
 impl SharedProcesses {
     /// What a process uses: proc(5), `/proc/PID/maps` and, of what it is just making,
-    /// `/proc/PID/fd`. It is to stand still meanwhile.
+    /// `/proc/PID/fd`. To know all of it, it is to stand still meanwhile.
     pub(super) fn note(&mut self, pid: u32) {
         let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
         self.note_maps(&maps);
@@ -62,15 +62,25 @@ impl SharedProcesses {
         self.files.extend(open.filter(is_shared).filter(is_named));
     }
 
+    /// What the process shares that has the lock of a data folder and works there, as long as it is
+    /// there: where it crashes, whoever has started it may remove the lock file with all that the
+    /// folder holds.
+    pub(super) fn note_owner(&mut self, data: &Path) {
+        let lock = fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
+        let Some(pid) = lock.lines().next().and_then(owner) else { return };
+        // The number in an old file may be anybody's by now.
+        let home = fs::read_link(format!("/proc/{pid}/cwd"));
+        if home.is_ok_and(|home| data.canonicalize().is_ok_and(|data| home == data)) {
+            self.note(pid);
+        }
+    }
+
     /// What a process that has crashed has left in its data folder's lock file: its own number,
     /// below zero where it served a single user, stands first, and that of its segment at the end
     /// of the seventh line.
     pub(super) fn note_crashed(&mut self, pid: u32, data: &Path) {
         let lock = fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
-        let is_its = lock
-            .lines()
-            .next()
-            .is_some_and(|first| first.trim().trim_start_matches('-').parse() == Ok(pid));
+        let is_its = lock.lines().next().and_then(owner) == Some(pid);
         let segment = lock.lines().nth(6).and_then(|line| line.split_ascii_whitespace().nth(1));
         let segment = segment.filter(|_| is_its).and_then(|number| number.parse::<u32>().ok());
         self.segments.extend(segment);
@@ -100,6 +110,11 @@ impl SharedProcesses {
             let _ = ipcrm.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
         }
     }
+}
+
+/// Whose a lock file is, by its first line.
+fn owner(first: &str) -> Option<u32> {
+    first.trim().trim_start_matches('-').parse().ok()
 }
 
 /// Sends a signal; a process that is gone by now does not mind.
@@ -158,6 +173,31 @@ mod tests {
         assert_eq!(segments(4712), BTreeSet::new(), "that of another");
         fs::write(&lock, "4711\n").expect("written");
         assert_eq!(segments(4711), BTreeSet::new());
+    }
+
+    #[test]
+    fn what_the_owner_of_a_lock_file_shares_is_known_before_it_crashes() {
+        let data = tempfile::tempdir().expect("a folder");
+        let mut shared = SharedProcesses::default();
+        shared.note_owner(data.path());
+        assert_eq!(shared, SharedProcesses::default(), "nobody has it");
+        let name = format!("/dev/shm/PostgreSQL.dbtime-test-{}", std::process::id());
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "exec 3>\"$0\"; exec sleep 900", name.as_str()]);
+        let mut server = shell.current_dir(data.path()).spawn().expect("a shell");
+        while !Path::new(&name).exists() {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        let lock_file = data.path().join("postmaster.pid");
+        fs::write(&lock_file, format!("{}\n", std::process::id())).expect("written");
+        shared.note_owner(data.path());
+        assert_eq!(shared, SharedProcesses::default(), "somebody elsewhere");
+        fs::write(&lock_file, format!("-{}\n/data\n", server.id())).expect("written");
+        shared.note_owner(data.path());
+        server.kill().and_then(|()| server.wait()).expect("it was there");
+        assert_eq!(shared.files, BTreeSet::from([PathBuf::from(&name)]));
+        shared.remove();
+        assert!(!Path::new(&name).exists());
     }
 
     #[test]

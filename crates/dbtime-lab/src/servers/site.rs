@@ -163,11 +163,11 @@ impl ServerSite {
             Err(error) => return Err(self.no_data(&error.to_string())),
         };
         let mut child = self.watchdog.start("KILL", || program.start(input, &path))?;
-        let ended = self.wait(&mut child, stop);
+        let mut shared = SharedProcesses::default();
+        let ended = self.wait(&mut child, &mut shared, stop);
         match &ended {
             Ok(Some(status)) if status.success() => {}
             Ok(Some(_)) => {
-                let mut shared = SharedProcesses::default();
                 shared.note_crashed(child.id(), &self.folders.data());
                 shared.remove();
             }
@@ -184,10 +184,17 @@ impl ServerSite {
         Err(self.no_data(&format!("{why}; {}", log.quote())))
     }
 
-    /// How a program ended; `None` if it takes too long.
-    fn wait(&self, child: &mut Child, stop: &RunStop) -> Result<Option<ExitStatus>, LabError> {
-        let begun = Instant::now();
+    /// How a program ended; `None` if it takes too long. What servers share that it starts on the
+    /// data is noted meanwhile.
+    fn wait(
+        &self,
+        child: &mut Child,
+        shared: &mut SharedProcesses,
+        stop: &RunStop,
+    ) -> Result<Option<ExitStatus>, LabError> {
+        let (begun, data) = (Instant::now(), self.folders.data());
         while begun.elapsed() < PROGRAM_TIMEOUT {
+            shared.note_owner(&data);
             if let Some(status) = child.try_wait().map_err(|e| self.no_data(&e.to_string()))? {
                 return Ok(Some(status));
             }

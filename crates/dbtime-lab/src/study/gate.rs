@@ -70,10 +70,7 @@ pub(super) fn invalid(record: &TrialRecord, limits: &GateLimits) -> Option<Strin
 
 fn invalid_run(record: &RunRecord, limits: &GateLimits) -> Option<String> {
     let machine = &record.environment;
-    if record.window.ended_early {
-        return Some("it was ended early".to_owned());
-    }
-    if let Some(reason) = record.validity.reason() {
+    if let Some(reason) = record.discount() {
         return Some(reason);
     }
     let of_one_cpu = machine.foreign_cpu_pct * f64::from(machine_cpus());

@@ -15,6 +15,7 @@ use dbtime_model::Product;
 use dbtime_model::secret_text::{first_word, holds_secret};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// The database that is made for the workload.
 const DATABASE: &str = "dbtime";
@@ -94,7 +95,8 @@ impl TargetKind for PrivateTarget {
             }
         }
         let (options, url, detail) = (request.server, self.url.clone(), request.detail);
-        Ok(Box::new(ReadyServer { server, options, scale, private: Some(private), url, detail }))
+        let (private, is_pooled) = (Some(private), AtomicBool::new(false));
+        Ok(Box::new(ReadyServer { server, options, scale, private, url, detail, is_pooled }))
     }
 
     fn sampler(&self) -> Result<Box<dyn CounterSampler>, LabError> {

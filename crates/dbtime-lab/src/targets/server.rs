@@ -32,6 +32,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Connections that load at once.
 const LOADING_CONNECTIONS: usize = 4;
@@ -52,6 +53,8 @@ pub(super) struct ReadyServer {
     /// How it was named.
     pub(super) url: String,
     pub(super) detail: RecordDetail,
+    /// Whether a pooler hands out its connections: dbtime takes none of them from the load.
+    pub(super) is_pooled: AtomicBool,
 }
 
 impl ExistingServer {
@@ -79,7 +82,8 @@ impl TargetKind for ExistingServer {
         let (server, options) = (Arc::clone(&self.server), request.server);
         let url = self.server.url();
         let detail = request.detail;
-        Ok(Box::new(ReadyServer { server, options, scale, private: None, url, detail }))
+        let is_pooled = AtomicBool::new(false);
+        Ok(Box::new(ReadyServer { server, options, scale, private: None, url, detail, is_pooled }))
     }
 
     fn is_server(&self) -> bool {
@@ -250,7 +254,8 @@ impl PreparedTarget for ReadyServer {
             is_restored: self.private.as_ref().is_some_and(PrivateServer::is_restored),
             ..unread
         };
-        Ok(TargetFacts { target, warnings: Vec::new() })
+        self.is_pooled.store(facts.is_pooled, Ordering::Relaxed);
+        Ok(TargetFacts { target, warnings: facts.is_pooled.then(pooled).into_iter().collect() })
     }
 
     fn is_fresh(&self) -> bool {
@@ -266,7 +271,7 @@ impl PreparedTarget for ReadyServer {
     }
 
     fn sampler(&self) -> Option<Box<dyn CounterSampler>> {
-        if self.detail == RecordDetail::Load {
+        if self.detail == RecordDetail::Load || self.is_pooled.load(Ordering::Relaxed) {
             return None;
         }
         // Who may not look at the counters is driven without.
@@ -274,7 +279,7 @@ impl PreparedTarget for ReadyServer {
     }
 
     fn second_sampler(&self) -> Option<SecondSampler> {
-        if self.detail == RecordDetail::Load {
+        if self.detail == RecordDetail::Load || self.is_pooled.load(Ordering::Relaxed) {
             return None;
         }
         SecondSampler::of_server(&*self.server).ok().flatten()
@@ -312,6 +317,19 @@ impl PreparedTarget for ReadyServer {
             text: format!("the private server had ended before the run did: {ended}"),
             remedy: "see server.log in the record's folder (--no-record keeps none)".to_owned(),
         });
+    }
+}
+
+/// A warning that the server is not asked for its counters.
+fn pooled() -> Warning {
+    Warning {
+        kind: WarningKind::Target,
+        text:
+            "a pooler stands before the server: its counters are not sampled, for each connection \
+               that looks would take one from the load"
+                .to_owned(),
+        remedy: "for counters drive the server itself, or sample it meanwhile with dbtime counters"
+            .to_owned(),
     }
 }
 

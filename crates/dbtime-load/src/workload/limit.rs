@@ -83,6 +83,10 @@ impl WorkloadLimit {
             LimitMetric::Throughput => {
                 parse_rate(value).map_err(|_| refuse("a rate such as 500/s after `>=`"))?
             }
+            // What is meant by 5 is 5 ms, and what it would be is 5 s.
+            _ if plain_number(value.trim()).is_some_and(|number| number > 0.0) => {
+                return Err(refuse("a unit behind the time, such as `5ms` or `5s`"));
+            }
             _ => {
                 value.parse::<Nanos>().map_err(|_| refuse("a duration such as 5ms after `<=`"))?.0
                     as f64
@@ -235,6 +239,11 @@ mod tests {
         ] {
             assert!(WorkloadLimit::parse(bad).is_err(), "{bad}");
         }
+        for bare in ["p95<=5", "avg <= 2.5", "max <= 1"] {
+            let error = WorkloadLimit::parse(bare).expect_err(bare).to_string();
+            assert!(error.contains("`5ms` or `5s`"), "{error}");
+        }
+        assert_eq!(limit("max <= 0").required, 0.0, "in every unit");
         let error = WorkloadLimit::parse("p90 <= 5x").expect_err("no unit").to_string();
         assert!(error.contains("`p90 <= 5x`") && error.contains("5ms"), "{error}");
     }

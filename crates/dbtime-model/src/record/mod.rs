@@ -54,8 +54,8 @@ pub use spec::{LoadSpec, RunSpec, SpecDocument, SpecError, TargetSpec, WindowSpe
 pub use stacks::{StackSums, StacksInfo};
 pub use steadiness::{PercentileRange, TrendMetric, WindowTrend};
 pub use summary::{
-    Check, CheckOrigin, CheckOutcome, CheckUnit, HistogramBucket, LatencySet, LatencyUs,
-    OperationSummary, PercentilePoint, StatementSummary, ThinkSummary,
+    Check, CheckDoubt, CheckOrigin, CheckOutcome, CheckUnit, HistogramBucket, LatencySet,
+    LatencyUs, OperationSummary, PercentilePoint, StatementSummary, ThinkSummary,
 };
 pub use sweep::{
     FactorValue, FailedRun, FoundRate, SWEEP_SCHEMA, Sweep, SweepRecord, SweepRun,
@@ -63,7 +63,7 @@ pub use sweep::{
 };
 pub use sweep_csv::sweep_text;
 pub use trace::{JoinCounts, JoinedRecording, TraceInfo};
-pub use validity::{Validity, Warning, WarningKind};
+pub use validity::{GradeReason, Validity, ValidityGrade, Warning, WarningKind};
 pub use values::{
     ArrivalProcess, BacklogPolicy, CheckMetric, ConnectionCipher, ExemplarKind, LoadMode,
     SamplingOrigin, SeriesPhase,
@@ -238,6 +238,19 @@ impl RunRecord {
         let deciding = self.checks().map(|(_, check)| check).filter(|check| check.decides());
         deciding.map(Check::outcome).max()
     }
+
+    /// Why the run is in no verdict on several; `None`: it is.
+    pub fn discount(&self) -> Option<String> {
+        match self.window.ended_early {
+            true => Some("it was ended early".to_owned()),
+            false => self.validity.reason(),
+        }
+    }
+
+    /// Why the first of what is undecided is that; `None`: nothing is.
+    pub fn doubt(&self) -> Option<CheckDoubt> {
+        self.checks().find_map(|(_, check)| check.reason())
+    }
 }
 
 /// The machine, and how quiet it was during the measured window.
@@ -258,6 +271,9 @@ pub struct MachineEnvironment {
     pub steal_pct: f64,
     /// Share of all CPU time used by other processes, in percent.
     pub foreign_cpu_pct: f64,
+    /// Share of the window in which a CPU quota held the driver's control group back, in percent,
+    /// at most; `null` where the kernel does not count that.
+    pub throttled_pct: Option<f64>,
     /// Cost of one clock read, in nanoseconds.
     pub clock_read_ns: f64,
     /// How late the machine wakes a sleeper: median and 99th percentile of the self-test before
@@ -394,11 +410,14 @@ pub struct WindowInfo {
     pub warmup_s: f64,
     /// Length of the window, in seconds: as planned, or until an early end.
     pub measure_s: f64,
+    /// As it was planned, in seconds; `null` where a number of transactions ends it, and in records
+    /// of before.
+    pub planned_s: Option<f64>,
     /// Time after the window until the last transaction had ended, in seconds.
     pub rundown_s: f64,
     /// Transactions that ended but were due before or after the window.
     pub outside: u64,
-    /// Whether Ctrl-C ended the run before its time.
+    /// Whether a signal, or its own script, ended the run before its time.
     pub ended_early: bool,
 }
 

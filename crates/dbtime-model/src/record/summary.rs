@@ -179,8 +179,24 @@ pub struct Check {
     pub origin: CheckOrigin,
     /// Whether it held.
     pub passed: bool,
-    /// Whether it did not hold and would have without the driver's lateness: nobody knows.
+    /// Whether nobody knows if it holds; then it has not `passed`.
     pub undecided: bool,
+    /// Why; `null` where it is decided, and in records of before, where it is the driver's
+    /// lateness.
+    pub doubt: Option<CheckDoubt>,
+}
+
+/// Why nobody knows whether a requirement holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckDoubt {
+    /// It did not hold, and would have without the driver's lateness.
+    Lateness,
+    /// It did not hold, and would have without what else went on beside the run, if that was in the
+    /// way as far as it can have been.
+    Noise,
+    /// The run was ended early, and its rest could have changed it.
+    EndedEarly,
 }
 
 /// Who required something.
@@ -222,6 +238,17 @@ impl Check {
             (false, false) => CheckOutcome::Failed,
         }
     }
+
+    /// Whether what was measured does not meet it. What an early end leaves open may be met so far.
+    pub fn is_missed(&self) -> bool {
+        !self.passed && self.reason() != Some(CheckDoubt::EndedEarly)
+    }
+
+    /// Why it is undecided; `None`: it is not.
+    pub fn reason(&self) -> Option<CheckDoubt> {
+        let is_open = self.outcome() == CheckOutcome::Undecided;
+        is_open.then(|| self.doubt.unwrap_or(CheckDoubt::Lateness))
+    }
 }
 
 /// How a requirement came out; of several, the greatest is how all came out.
@@ -230,9 +257,10 @@ impl Check {
 pub enum CheckOutcome {
     /// It was met, with whatever lateness of the driver is in it.
     Passed,
-    /// It was missed, and the driver's lateness could have been the reason.
+    /// Nobody knows ([`CheckDoubt`]).
     Undecided,
-    /// It was missed, and would have been with a driver that is never late.
+    /// It was missed, and would have been with a driver that is never late, on a machine that has
+    /// nothing else to do, and in a run that goes on to its end.
     Failed,
 }
 

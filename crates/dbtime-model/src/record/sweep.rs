@@ -51,8 +51,8 @@ pub struct FoundRate {
     pub rate_tps: Option<f64>,
     /// The lowest rate that was seen to miss it; `null`: none. Unit: transactions per second.
     pub above_tps: Option<f64>,
-    /// Whether that rate was not seen to miss it: the driver itself was late there, so that nobody
-    /// knows.
+    /// Whether that rate was not seen to miss it, as in records of before: the driver itself was
+    /// late there, so that nobody knows.
     pub is_above_unjudged: bool,
     /// How many fresh runs confirmed it, all that were made for that.
     pub confirmed: u64,
@@ -143,7 +143,7 @@ impl SweepRun {
     /// What the record of a run says of it; its place in the sweep is the caller's to add.
     pub fn from_record(record: &RunRecord) -> Self {
         let server = record.server.as_ref();
-        let missed = record.checks().filter(|(_, check)| !check.passed);
+        let missed = record.checks().filter(|(_, check)| check.is_missed());
         Self {
             started_at: record.started_at.clone(),
             counts: record.counts,
@@ -224,7 +224,7 @@ pub fn read_sweep(folder: &Path) -> Result<Sweep, ReadError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Check, CheckOrigin, OperationSummary};
+    use crate::record::{Check, CheckDoubt, CheckOrigin, OperationSummary};
 
     #[test]
     fn limits_that_nobody_set_pass_nothing() {
@@ -238,6 +238,19 @@ mod tests {
         let given = Check { origin: CheckOrigin::Given, ..own.clone() };
         assert_eq!(of(&[own.clone(), given]), Some(CheckOutcome::Passed));
         assert_eq!(of(&[Check { passed: false, ..own }]), Some(CheckOutcome::Failed));
+    }
+
+    #[test]
+    fn what_an_early_end_leaves_open_was_not_missed() {
+        let open = Check {
+            origin: CheckOrigin::Given,
+            undecided: true,
+            doubt: Some(CheckDoubt::EndedEarly),
+            ..Check::default()
+        };
+        let record = RunRecord { limits: vec![open], ..RunRecord::default() };
+        let run = SweepRun::from_record(&record);
+        assert_eq!((run.limits, run.missed), (Some(CheckOutcome::Undecided), Vec::new()));
     }
 
     #[test]

@@ -6,12 +6,41 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Validity {
+    /// How far the figures can be trusted; `null` in records of before, whose warnings say so.
+    pub grade: Option<ValidityGrade>,
+    /// Why they are not sound, worst first; empty where they are, and in records of before.
+    pub reasons: Vec<GradeReason>,
     /// No warning is of a kind that makes the figures wrong.
     pub valid: bool,
     /// The driver's own lateness or CPU use could have made the result.
     pub client_limited: bool,
     /// What a reader should know, worst first.
     pub warnings: Vec<Warning>,
+}
+
+/// How far the figures of a run can be trusted; of several findings the greatest counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ValidityGrade {
+    /// Nothing was found that makes them wrong.
+    Sound,
+    /// They are what was measured, and a quiet machine could have given others: better ones, so
+    /// that what was met is met.
+    Noisy,
+    /// They may be wrong.
+    Invalid,
+}
+
+/// What keeps a run from being sound, and by how much.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GradeReason {
+    /// The kind of its warning.
+    pub kind: WarningKind,
+    /// The share of what it is about, in percent; `null` where any is too much.
+    pub share_pct: Option<f64>,
+    /// The largest share that changes no grade; `null` likewise.
+    pub threshold_pct: Option<f64>,
 }
 
 /// One thing a reader should know, with its remedy.
@@ -71,6 +100,8 @@ pub enum WarningKind {
     Stall,
     /// The driver stood still for some time of the window.
     Standstill,
+    /// A CPU quota held the driver back.
+    Throttled,
     /// Transactions failed.
     Errors,
     /// So many failed, or so few ended, that the latencies are not those of the workload.
@@ -90,21 +121,44 @@ pub enum WarningKind {
 }
 
 impl WarningKind {
+    /// What a warning of this kind makes of a run.
+    pub fn grade(self) -> ValidityGrade {
+        match self {
+            Self::ClientLimited
+            | Self::BudgetError
+            | Self::BudgetMeanWrong
+            | Self::Counts
+            | Self::LittleWrong
+            | Self::MostlyFailed => ValidityGrade::Invalid,
+            Self::ForeignCpu | Self::Steal | Self::Throttled | Self::Standstill => {
+                ValidityGrade::Noisy
+            }
+            _ => ValidityGrade::Sound,
+        }
+    }
+
     /// Whether figures of a run with this warning may be wrong.
     pub fn invalidates(self) -> bool {
-        matches!(
-            self,
-            Self::ClientLimited
-                | Self::BudgetError
-                | Self::BudgetMeanWrong
-                | Self::Counts
-                | Self::LittleWrong
-                | Self::MostlyFailed
-        )
+        self.grade() == ValidityGrade::Invalid
     }
 }
 
 impl Validity {
+    /// How far the figures can be trusted, of a record of before by its warnings.
+    pub fn grade(&self) -> ValidityGrade {
+        if !self.valid || self.client_limited {
+            return ValidityGrade::Invalid;
+        }
+        self.grade.unwrap_or_else(|| worst(&self.warnings))
+    }
+
+    /// The warning of what a quiet machine would not have had, where nothing worse was found.
+    pub fn noise(&self) -> Option<&Warning> {
+        let noisy = ValidityGrade::Noisy;
+        let first = self.warnings.iter().find(|one| one.kind.grade() == noisy);
+        first.filter(|_| self.grade() == noisy)
+    }
+
     /// The warning that makes the figures doubtful; `None` where none does.
     pub fn culprit(&self) -> Option<&Warning> {
         let about = self.warnings.iter().find(|warning| warning.kind.invalidates());
@@ -129,11 +183,50 @@ impl Validity {
 
     /// A verdict from its warnings.
     pub fn from_warnings(warnings: Vec<Warning>) -> Self {
-        let has = |test: fn(WarningKind) -> bool| warnings.iter().any(|w| test(w.kind));
+        let grade = worst(&warnings);
+        let is_late = |one: &Warning| one.kind == WarningKind::ClientLimited;
         Self {
-            valid: !has(WarningKind::invalidates),
-            client_limited: has(|kind| kind == WarningKind::ClientLimited),
+            grade: Some(grade),
+            reasons: Vec::new(),
+            valid: grade != ValidityGrade::Invalid,
+            client_limited: warnings.iter().any(is_late),
             warnings,
         }
+    }
+}
+
+/// What all warnings together make of a run.
+fn worst(warnings: &[Warning]) -> ValidityGrade {
+    warnings.iter().map(|one| one.kind.grade()).max().unwrap_or(ValidityGrade::Sound)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(kinds: &[WarningKind]) -> Validity {
+        let of = |kind: &WarningKind| Warning { kind: *kind, ..Warning::default() };
+        Validity::from_warnings(kinds.iter().map(of).collect())
+    }
+
+    #[test]
+    fn the_worst_finding_is_the_grade() {
+        use WarningKind as Kind;
+        let sound = with(&[Kind::Errors, Kind::Stall]);
+        assert_eq!((sound.grade(), sound.noise()), (ValidityGrade::Sound, None));
+        let noisy = with(&[Kind::Stall, Kind::ForeignCpu]);
+        assert_eq!((noisy.grade(), noisy.valid), (ValidityGrade::Noisy, true));
+        assert_eq!(noisy.noise().expect("why").kind, Kind::ForeignCpu);
+        let invalid = with(&[Kind::Steal, Kind::ClientLimited]);
+        assert_eq!((invalid.grade(), invalid.valid), (ValidityGrade::Invalid, false));
+        assert_eq!(invalid.noise(), None, "something worse is told");
+    }
+
+    #[test]
+    fn a_record_of_before_is_graded_by_its_warnings() {
+        let text = r#"{"valid":true,"warnings":[{"kind":"steal","text":"","remedy":""}]}"#;
+        let read: Validity = serde_json::from_str(text).expect("an old record");
+        assert_eq!((read.grade, read.grade()), (None, ValidityGrade::Noisy));
+        assert_eq!(Validity::default().grade(), ValidityGrade::Invalid, "it vouches for nothing");
     }
 }

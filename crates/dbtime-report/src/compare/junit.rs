@@ -38,7 +38,13 @@ pub fn study_junit(compared: &StudyComparison) -> String {
         let name = format!("{}: {} against {}", compared.name, one.cell, one.baseline);
         suite(&name, &one.verdict, one.outcome, &one.comparison)
     });
-    document(&suites.collect::<Vec<_>>())
+    // Verdicts on a part of it may come out otherwise in the end.
+    let unfinished = (!compared.is_finished).then(|| {
+        let text = compared.state.clone();
+        let case = JunitCase { name: "finished".to_owned(), result: CaseResult::Skipped, text };
+        suite_of(&compared.name, &[case])
+    });
+    document(&suites.chain(unfinished).collect::<Vec<_>>())
 }
 
 fn document(suites: &[String]) -> String {
@@ -64,6 +70,10 @@ fn suite(name: &str, verdict: &str, outcome: GroupOutcome, compared: &GroupCompa
         text: verdict.to_owned(),
     };
     let cases: Vec<JunitCase> = std::iter::once(first).chain(further.map(case)).collect();
+    suite_of(name, &cases)
+}
+
+fn suite_of(name: &str, cases: &[JunitCase]) -> String {
     let count = |of: CaseResult| cases.iter().filter(|case| case.result == of).count();
     let mut text = format!(
         "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\" errors=\"{}\">\n",
@@ -73,7 +83,7 @@ fn suite(name: &str, verdict: &str, outcome: GroupOutcome, compared: &GroupCompa
         count(CaseResult::Skipped),
         count(CaseResult::Broken)
     );
-    for case in &cases {
+    for case in cases {
         show(&mut text, name, case);
     }
     text + "  </testsuite>\n"

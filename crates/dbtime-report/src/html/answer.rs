@@ -8,7 +8,7 @@ use crate::format::{counted, percent, rate, us};
 use crate::means::PartMeans;
 use crate::story::{self, LimitResults, StoryAnswer};
 use crate::tail;
-use dbtime_model::record::{Run, RunRecord};
+use dbtime_model::record::{Run, RunRecord, ValidityGrade};
 use std::fmt::Write;
 
 pub(super) fn header(run: &Run, out: &mut String) {
@@ -30,6 +30,9 @@ pub(super) fn warnings(run: &Run, out: &mut String) {
     if let Some(why) = story::invalid(record) {
         let remedy = story::culprit(record).map_or("", |warning| &warning.remedy);
         callout(out, "invalid", "NOT VALID", &why, remedy);
+    }
+    if let Some(warning) = story::noise(record) {
+        callout(out, "warn", "NOISY", &warning.text, &warning.remedy);
     }
     if let Some(warning) = story::stall(record) {
         callout(out, "invalid", "STOOD STILL", &warning.text, &warning.remedy);
@@ -157,13 +160,14 @@ fn verdict_tiles(record: &RunRecord, out: &mut String) {
         LimitResults::None => ("none set", String::new(), "dim"),
         LimitResults::Passed => ("PASSED", "all met".to_owned(), "good"),
         LimitResults::Failed(missed) => ("FAILED", missed.text("", " missed"), "bad"),
-        LimitResults::Undecided(missed) => ("UNDECIDED", missed.text("", " missed by lag"), "bad"),
+        LimitResults::Undecided(open) => ("UNDECIDED", story::undecided_note(record, open), "bad"),
     };
     tile(out, "Limits", limits, &note, class);
-    let (valid, class) = match (record.validity.valid, record.validity.client_limited) {
-        (true, false) => ("valid", "good"),
-        (_, true) => ("client-limited", "bad"),
-        (false, false) => ("NOT VALID", "bad"),
+    let (valid, class) = match record.validity.grade() {
+        ValidityGrade::Sound => ("valid", "good"),
+        ValidityGrade::Noisy => ("noisy", "warned"),
+        ValidityGrade::Invalid if record.validity.client_limited => ("client-limited", "bad"),
+        ValidityGrade::Invalid => ("NOT VALID", "bad"),
     };
     let warned = counted(record.validity.warnings.len() as u64, "warning");
     tile(out, "Figures", valid, &warned, class);

@@ -4,7 +4,7 @@ use super::largest_parts;
 use super::style::{ReportPage, TextRole};
 use crate::format::{clean, rate};
 use crate::story::{self, LimitResults};
-use dbtime_model::record::{Run, RunRecord, Warning};
+use dbtime_model::record::{Run, RunRecord, ValidityGrade, Warning};
 
 pub(super) fn section(run: &Run, page: &mut ReportPage) {
     let record = &run.record;
@@ -57,10 +57,14 @@ fn invalid(record: &RunRecord, page: &mut ReportPage) {
             remedy(warning, page);
         }
     }
+    if let Some(warning) = story::noise(record) {
+        page.fact("NOISY", &clean(&warning.text), TextRole::Warn);
+        remedy(warning, page);
+    }
 }
 
 fn verdict(record: &RunRecord, page: &mut ReportPage) {
-    if story::invalid(record).is_none() {
+    if record.validity.grade() == ValidityGrade::Sound {
         page.fact("valid", "nothing found that makes these figures wrong", TextRole::Good);
     }
     let ink = match story::limits(record) {

@@ -31,6 +31,8 @@ pub struct RecordLine {
     /// Whether the figures can be trusted, of a sweep of all runs: not where there are
     /// none.
     pub valid: bool,
+    /// Whether a quiet machine could have given others; of a sweep its runs have that alone.
+    pub is_noisy: bool,
     /// Whether it is a study that will have no more runs; `null`: it is no study.
     pub is_finished_study: Option<bool>,
     /// Why the record cannot be read; `null` where it can.
@@ -99,6 +101,7 @@ fn cells(record: &RecordLine) -> Vec<TextCell> {
             _ if record.is_finished_study == Some(false) => {
                 TextCell::new("study, open", TextRole::Warn)
             }
+            true if record.is_noisy => TextCell::new("noisy", TextRole::Warn),
             true => TextCell::new("valid", TextRole::Good),
             false if record.runs == Some(0) => TextCell::new("no runs", TextRole::Bad),
             false => TextCell::new("NOT VALID", TextRole::Bad),
@@ -142,9 +145,18 @@ mod tests {
             throughput_tps: Some(123_456.0),
             p99_us: Some(123.4),
             valid: true,
+            is_noisy: false,
             is_finished_study: None,
             problem: None,
         }
+    }
+
+    #[test]
+    fn a_noisy_run_is_listed_as_one() {
+        let style = PageStyle { columns: 160, ..PageStyle::default() };
+        let of = |is_noisy| records_table(&[RecordLine { is_noisy, runs: None, ..sweep() }], style);
+        assert!(of(true).contains("noisy") && !of(true).contains("valid"), "{}", of(true));
+        assert!(!of(false).contains("noisy"), "{}", of(false));
     }
 
     #[test]

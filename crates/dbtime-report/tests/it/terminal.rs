@@ -2,7 +2,10 @@
 //! facts that must not be missing.
 
 use crate::fixtures;
-use dbtime_model::record::{AutoRate, FactorValue, Run, ServerInfo, Sweep, SweepRecord, SweepRun};
+use dbtime_model::record::{
+    AutoRate, FactorValue, Run, ServerInfo, Sweep, SweepRecord, SweepRun, Validity, Warning,
+    WarningKind,
+};
 use dbtime_report::compare::{self, RunComparison, SweepComparison};
 use dbtime_report::terminal::{Charset, PageStyle};
 use dbtime_report::{SweepRow, TerminalOptions, html, terminal};
@@ -442,6 +445,45 @@ fn a_missed_mix_is_no_missed_limit() {
         "UNDECIDED: 1 of 3 limits missed (3 of the workload), and met without",
         "UNDECIDED (1 of 3 limits)",
     );
+}
+
+#[test]
+fn a_limit_is_undecided_for_what_the_report_says() {
+    use dbtime_model::record::{Check, CheckDoubt, CheckMetric, CheckOrigin};
+    let mut run = fixtures::open();
+    run.record.operations.iter_mut().for_each(|operation| operation.limits.clear());
+    let open = |doubt| Check {
+        metric: CheckMetric::Percentile(90.0),
+        origin: CheckOrigin::Given,
+        undecided: true,
+        doubt: Some(doubt),
+        ..Check::default()
+    };
+    run.record.operations[0].limits = vec![open(CheckDoubt::EndedEarly)];
+    let said = |run: &Run| plain(run).split_whitespace().collect::<Vec<_>>().join(" ");
+    let early =
+        "UNDECIDED: 1 of 1 limits open (1 of the command line), for the run was ended early";
+    assert!(said(&run).contains(early), "{}", said(&run));
+    assert!(html::report(&run).contains("1 of 1 limits open"));
+    run.record.operations[0].limits.push(open(CheckDoubt::Noise));
+    let noise =
+        "1 of 2 limits missed (2 of the command line), perhaps for what else the machine did";
+    assert!(said(&run).contains(noise), "{}", said(&run));
+}
+
+#[test]
+fn a_noisy_run_is_not_called_valid() {
+    let mut run = fixtures::open();
+    run.record.validity = Validity::from_warnings(vec![Warning {
+        kind: WarningKind::ForeignCpu,
+        text: "other processes used 88 % of the machine's CPU during the window".to_owned(),
+        remedy: "stop them".to_owned(),
+    }]);
+    let text = plain(&run);
+    assert!(text.contains("NOISY") && text.contains("used 88 %"), "{text}");
+    assert!(!text.contains("nothing found") && !text.contains("! warning"), "{text}");
+    let page = html::report(&run);
+    assert!(page.contains("NOISY") && page.contains(">noisy<"), "{page}");
 }
 
 #[test]

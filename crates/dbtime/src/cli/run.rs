@@ -1,5 +1,6 @@
 //! Flags of `dbtime run`.
 
+use super::unit::with_unit;
 use clap::Args;
 use dbtime_engines::server::StatementProtocol;
 use dbtime_engines::socket::ReconnectPolicy;
@@ -73,6 +74,14 @@ const DESCRIBING: [&str; 36] = [
     "stacks",
 ];
 
+/// Whether a flag, by its long name, describes a run.
+#[cfg(test)]
+pub(crate) fn describes_run(flag: &str) -> bool {
+    // The only one whose field has another name.
+    let field = if flag == "limit" { "limits".to_owned() } else { flag.replace('-', "_") };
+    DESCRIBING.contains(&field.as_str())
+}
+
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXAMPLES, args_override_self = true)]
 pub(crate) struct RunArgs {
@@ -134,12 +143,12 @@ pub(crate) struct RunArgs {
 
     /// Width of the jitter around each due instant of steady arrivals [default: a tenth of the
     /// period].
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = with_unit::<Nanos>)]
     pub(crate) jitter: Option<Nanos>,
 
     /// Think time of a closed loop, between two transactions of a client: 10ms, exp:10ms,
     /// uniform:5ms..15ms. Replaces the workload's own.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = with_unit::<ThinkTime>)]
     pub(crate) think: Option<ThinkTime>,
 
     /// Length of the measured window [default: 20s, or until --transactions have ended].
@@ -179,11 +188,11 @@ pub(crate) struct RunArgs {
 
     /// Let the server cancel statements that take longer. Without an answer a second later the
     /// connection is closed.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = with_unit::<Nanos>)]
     pub(crate) statement_timeout: Option<Nanos>,
 
     /// Hold each request back for so long before it is sent, as the round trip of a network would.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = with_unit::<Nanos>)]
     pub(crate) network_delay: Option<Nanos>,
 
     /// Let no more pass to and from the server than a network of so many bits per second would:
@@ -213,7 +222,7 @@ pub(crate) struct RunArgs {
     pub(crate) server_data: Option<PathBuf>,
 
     /// Policy for a transaction without a free connection: wait, drop, deadline:50ms.
-    #[arg(long, value_name = "POLICY", default_value = "wait")]
+    #[arg(long, value_name = "POLICY", default_value = "wait", value_parser = with_unit::<Backlog>)]
     pub(crate) on_backlog: Backlog,
 
     /// Limit for every operation, besides the workload's own limits: 'p90<=5ms', 'avg<=2ms',

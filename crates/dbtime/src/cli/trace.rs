@@ -1,6 +1,7 @@
 //! Flags of `dbtime trace`.
 
 use super::login::LoginArgs;
+use super::unit::with_unit;
 use clap::{Args, ValueEnum};
 use dbtime_model::{Nanos, WireProtocol};
 use dbtime_observe::process::ProcessSelector;
@@ -14,7 +15,7 @@ fn length(text: &str) -> Result<Nanos, String> {
 
 /// Reads the width of a bucket: whole microseconds.
 fn step(text: &str) -> Result<Nanos, String> {
-    let step = length(text)?;
+    let step: Nanos = with_unit(text)?;
     match step.0 % 1000 == 0 && (1..=u64::from(u32::MAX)).contains(&(step.0 / 1000)) {
         true => Ok(step),
         false => Err("it takes whole microseconds, from 1us to 1h".to_owned()),
@@ -172,7 +173,7 @@ pub(crate) struct TraceArgs {
     pub(crate) database: Option<String>,
 
     /// Print only requests with a response of at least this time.
-    #[arg(long, conflicts_with = "sums", value_name = "TIME", value_parser = length)]
+    #[arg(long, conflicts_with = "sums", value_name = "TIME", value_parser = with_unit::<Nanos>)]
     pub(crate) slow: Option<Nanos>,
 
     /// Print only requests with these commands: QUERY, EXECUTE, PREPARE, ….
@@ -205,7 +206,7 @@ pub(crate) struct TraceArgs {
     pub(crate) max_cost: Option<f64>,
 
     /// Exit with 4 if any request was or may have been lost, or where responses went was not
-    /// measured.
+    /// measured, and with the signal's code if one came before --time or -n.
     #[arg(long)]
     pub(crate) strict: bool,
 }

@@ -8,7 +8,7 @@ use crate::run_events;
 use crate::spec::{self, DescribedRun, RunContext};
 use crate::{interrupt, screen, secrets, sweep};
 use dbtime_lab::{RunRequest, RunResult};
-use dbtime_model::record::{CheckOutcome, WarningKind};
+use dbtime_model::record::{CheckDoubt, CheckOutcome, WarningKind};
 use dbtime_report::terminal::{self, TerminalOptions};
 
 pub(crate) fn run(args: &RunArgs) -> Result<ProcessExit, CommandFailure> {
@@ -89,12 +89,6 @@ impl RunVerdict {
     }
 }
 
-impl From<ProcessExit> for RunVerdict {
-    fn from(exit: ProcessExit) -> Self {
-        Self { exit, reason: None }
-    }
-}
-
 /// How the process ends after this run.
 pub(crate) fn verdict(args: &RunArgs, finished: &RunResult) -> RunVerdict {
     let validity = &finished.run.record.validity;
@@ -120,14 +114,30 @@ pub(crate) fn verdict(args: &RunArgs, finished: &RunResult) -> RunVerdict {
     }
     // Counts that do not add up prove no limit; lag is in the limits' outcome.
     let is_miscounted = validity.warnings.iter().any(|w| w.kind == WarningKind::Counts);
-    match finished.limits {
-        CheckOutcome::Failed if is_miscounted => ProcessExit::Undecided.into(),
-        CheckOutcome::Failed => ProcessExit::Failed.into(),
-        CheckOutcome::Undecided => {
-            let reason = "undecided: a limit was missed, and would have been met without the \
-                          driver's own lateness";
-            RunVerdict { exit: ProcessExit::Undecided, reason: Some(reason.to_owned()) }
+    let exit = match finished.limits {
+        CheckOutcome::Failed if is_miscounted => ProcessExit::Undecided,
+        CheckOutcome::Failed => ProcessExit::Failed,
+        CheckOutcome::Undecided => ProcessExit::Undecided,
+        CheckOutcome::Passed => ProcessExit::Fine,
+    };
+    let record = &finished.run.record;
+    let reason = record.doubt().map(|doubt| format!("undecided: {}", undecided_for(doubt)));
+    let reason = reason.filter(|_| finished.limits == CheckOutcome::Undecided);
+    let exit = if record.window.ended_early { exit.of_part() } else { exit };
+    RunVerdict { exit, reason }
+}
+
+/// Why nobody knows how a limit came out.
+fn undecided_for(doubt: CheckDoubt) -> &'static str {
+    match doubt {
+        CheckDoubt::Lateness => {
+            "a limit was missed, and would have been met without the driver's own lateness"
         }
-        CheckOutcome::Passed => ProcessExit::Fine.into(),
+        CheckDoubt::Noise => {
+            "a limit was missed, and what the machine did beside the run may be the reason"
+        }
+        CheckDoubt::EndedEarly => {
+            "the run was ended early, and its rest could have changed how a limit comes out"
+        }
     }
 }

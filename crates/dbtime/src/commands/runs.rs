@@ -5,8 +5,8 @@ use crate::cli::RunsArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::screen;
 use dbtime_model::record::{
-    LoadMode, ReadError, RunRecord, SweepRecord, SweepRun, is_sweep, read_run_record,
-    read_sweep_record, record_folder,
+    LoadMode, ReadError, RunRecord, SweepRecord, SweepRun, ValidityGrade, is_sweep,
+    read_run_record, read_sweep_record, record_folder,
 };
 use dbtime_model::study::{StudyHistory, StudyReadError, is_study, read_plan};
 use dbtime_report::one_line;
@@ -95,6 +95,7 @@ fn of_run(record: &RunRecord) -> RecordLine {
         throughput_tps: Some(record.throughput_tps),
         p99_us: is_measured.then_some(record.latency_us.response.p99),
         valid: record.validity.valid,
+        is_noisy: record.validity.grade() == ValidityGrade::Noisy,
         ..RecordLine::default()
     }
 }
@@ -131,6 +132,7 @@ fn of_sweep(sweep: &SweepRecord, folder: &Path) -> RecordLine {
         throughput_tps: best.map(|run| run.throughput_tps),
         p99_us: best.map(|run| run.response_us.p99),
         valid: !sweep.runs.is_empty() && sweep.runs.iter().all(|run| run.valid),
+        is_noisy: false,
         ..first.as_ref().map(of_run).unwrap_or_default()
     }
 }

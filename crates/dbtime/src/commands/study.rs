@@ -122,7 +122,7 @@ fn finish(
             ProcessExit::Environment
         }
         Some(_) => ProcessExit::Fine,
-        None => ProcessExit::Undecided,
+        None => ProcessExit::Undecided.of_part(),
     })
 }
 
@@ -168,6 +168,8 @@ fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
     Ok(match args.gate {
         false => ProcessExit::Fine,
         true if has(GroupOutcome::Worse) => ProcessExit::Failed,
+        // What comes may decide otherwise.
+        true if !compared.is_finished => ProcessExit::Undecided,
         true if has(GroupOutcome::Undecided) || compared.comparisons.is_empty() => {
             ProcessExit::Undecided
         }

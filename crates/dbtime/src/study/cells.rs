@@ -12,21 +12,25 @@ use toml::Value;
 const MOST_CELLS: usize = 64;
 
 /// Flags that a study decides itself, or that belong to what is no part of it.
-const OWN_FLAGS: [&str; 14] = [
+const OWN_FLAGS: [&str; 18] = [
     "seed",
     "snapshots",
     "out",
     "no-record",
     "json",
     "events",
+    "flat-out-rate",
+    "parent",
     "quiet",
     "sweep",
+    "find-rate",
     "repeat",
     "strict",
     "spec",
     "print-spec",
     "histogram",
     "server-threads",
+    "password-file",
 ];
 
 /// One configuration before it is a run: its name, and the flags that make it this one.
@@ -190,6 +194,12 @@ pub(super) fn flags(words: &str) -> Result<Vec<(String, String)>, CommandFailure
 
 fn flag(name: &str, value: String) -> Result<(String, String), CommandFailure> {
     let name = name.trim_start_matches("--");
+    if name == "password-file" {
+        return Err(CommandFailure::usage(
+            "`password-file` is no flag of a configuration: a study takes the target's password \
+             from DBTIME_PASSWORD, each time it makes runs",
+        ));
+    }
     if name.is_empty() || OWN_FLAGS.contains(&name) {
         return Err(CommandFailure::usage(format!(
             "`{name}` is no flag of a configuration: a study has its own seeds, repetitions and \
@@ -240,6 +250,7 @@ pub(super) fn run_of(common: &str, cell: &CellFlags) -> Result<PlannedRun, Comma
 mod tests {
     use super::super::document;
     use super::*;
+    use crate::cli;
     use std::path::Path;
 
     fn of(text: &str) -> Result<Vec<CellFlags>, String> {
@@ -259,6 +270,18 @@ mod tests {
         assert_eq!(flags, ["workers=8", "server-set=a=1", "server-set=b=x y"]);
     }
 
+    /// Else a flag that a run's written form does not have would be ignored.
+    #[test]
+    fn every_flag_of_a_run_is_a_setting_of_it_or_refused() {
+        let run = cli::public_command();
+        let run = run.find_subcommand("run").expect("a command");
+        for flag in run.get_arguments().filter_map(clap::Arg::get_long) {
+            let is_general = ["help", "version"].contains(&flag);
+            let is_set = cli::describes_run(flag);
+            assert!(is_general || is_set != OWN_FLAGS.contains(&flag) || flag == "seed", "{flag}");
+        }
+    }
+
     #[test]
     fn what_compares_nothing_is_refused() {
         for (text, why) in [
@@ -266,6 +289,8 @@ mod tests {
             ("[factors]\nworkers = [8]\n", "is the only configuration"),
             ("[factors]\nworkers = [8, 8]\n", "two configurations are called `workers=8`"),
             ("[factors]\nseed = [1, 2]\n", "`seed` is no flag of a configuration"),
+            ("[factors]\nfind-rate = [\"p95<=5ms\", \"p95<=9ms\"]\n", "`find-rate` is no flag of"),
+            ("[factors]\npassword-file = [\"a\", \"b\"]\n", "from DBTIME_PASSWORD"),
             ("[factors]\nworkers = 3\n", "has neither values"),
             ("[factors]\nworkers = []\n", "has neither values"),
             ("[factors.x]\na = 3\n", "has neither values"),

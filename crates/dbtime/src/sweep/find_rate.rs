@@ -9,7 +9,7 @@ use crate::planned_run::{PlannedRun, RunControls};
 use crate::{interrupt, screen};
 use dbtime_lab::rate_search::{RateProbe, RateStep, next_rate};
 use dbtime_load::arrivals::Rate;
-use dbtime_model::record::{CheckOutcome, FoundRate, RunRecord, WarningKind};
+use dbtime_model::record::{CheckOutcome, FoundRate, RunRecord, ValidityGrade, WarningKind};
 
 /// Of the flat-out rate: where the search begins.
 const FIRST_SHARE: f64 = 0.5;
@@ -20,6 +20,9 @@ const MOST_RUNS: usize = 100;
 
 /// Runs at one rate of which nobody knows whether they met the limit.
 const MOST_UNKNOWN: usize = 3;
+
+/// Why a search has no answer that was ended.
+const ENDED: &str = "the search was ended";
 
 /// Searches.
 pub(super) fn run(
@@ -65,8 +68,37 @@ struct RateSearch<'a> {
     flat_out_tps: f64,
     probes: Vec<RateProbe>,
     /// Rates of which nobody knows whether they meet the limit.
-    unjudged: Vec<f64>,
+    unjudged: Vec<UnjudgedRate>,
     controls: RunControls<'a>,
+}
+
+/// A rate at which no run counted.
+struct UnjudgedRate {
+    rate_tps: f64,
+    /// Why the last of them did not.
+    why: String,
+}
+
+impl UnjudgedRate {
+    /// What a search has come to that depends on it.
+    fn text(&self) -> String {
+        let Self { rate_tps, why } = self;
+        format!(
+            "nothing was found on this machine now: of {MOST_UNKNOWN} runs at {rate_tps}/s none \
+             counts ({why})"
+        )
+    }
+}
+
+/// What a run says of its rate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum RateFinding {
+    /// It was carried, and all limits were met.
+    Met,
+    /// It was not, or one was missed.
+    Missed,
+    /// Nobody knows, for this.
+    Unknown(String),
 }
 
 impl RateSearch<'_> {
@@ -82,23 +114,25 @@ impl RateSearch<'_> {
                 RateStep::Confirm(rate) => (rate, true),
                 _ => break self.found(step),
             };
-            let met = self.probe(args, &of, rate_tps)?;
+            let finding = self.probe(args, &of, rate_tps, confirms)?;
             if self.controls.stop.is_set() || self.sweep.trouble.is_some() {
-                break self.unknown("the search was ended".to_owned());
+                break self.unknown(ENDED.to_owned());
             }
             if self.probes.len() >= MOST_RUNS {
                 break self.unknown(format!("{MOST_RUNS} runs did not settle it"));
             }
+            self.probes.push(RateProbe { rate_tps, met: finding == RateFinding::Met, confirms });
             // What nobody knows to meet the limit is not the answer.
-            self.unjudged.extend(met.is_none().then_some(rate_tps));
-            self.probes.push(RateProbe { rate_tps, met: met == Some(true), confirms });
+            if let RateFinding::Unknown(why) = finding {
+                self.unjudged.push(UnjudgedRate { rate_tps, why });
+            }
         };
         self.sweep.exit = match (found.rate_tps, &found.unknown) {
             (Some(_), _) => ProcessExit::Fine,
             (None, Some(_)) => ProcessExit::Undecided,
             (None, None) => ProcessExit::Failed,
         };
-        self.sweep.found(args, found)
+        self.sweep.found(args, found, self.controls.stop)
     }
 
     /// What the last step comes to.
@@ -111,22 +145,29 @@ impl RateSearch<'_> {
         match step {
             RateStep::Found { rate_tps, above_tps } => {
                 let confirming = |probe: &&RateProbe| probe.confirms && probe.rate_tps == rate_tps;
-                FoundRate {
-                    rate_tps: Some(rate_tps),
-                    above_tps: Some(above_tps),
-                    is_above_unjudged: self.unjudged.contains(&above_tps),
-                    confirmed: self.probes.iter().filter(confirming).count() as u64,
-                    ..found
+                match self.unjudged(above_tps) {
+                    // A higher one may meet it.
+                    Some(above) => self.unknown(format!("{}; {rate_tps}/s meets it", above.text())),
+                    None => FoundRate {
+                        rate_tps: Some(rate_tps),
+                        above_tps: Some(above_tps),
+                        confirmed: self.probes.iter().filter(confirming).count() as u64,
+                        ..found
+                    },
                 }
             }
-            RateStep::Nowhere(rate) if self.unjudged.is_empty() => {
-                FoundRate { above_tps: Some(rate), ..found }
-            }
+            RateStep::Nowhere(rate) => match self.unjudged(rate) {
+                Some(lowest) => self.unknown(lowest.text()),
+                None => FoundRate { above_tps: Some(rate), ..found },
+            },
             RateStep::Everywhere(rate) => self.unknown(format!("even {rate}/s meets it")),
-            _ => self.unknown(
-                "runs could not tell, for the driver itself was late: see their reports".to_owned(),
-            ),
+            // With these it would go on.
+            RateStep::Probe(_) | RateStep::Confirm(_) => self.unknown(ENDED.to_owned()),
         }
+    }
+
+    fn unjudged(&self, rate_tps: f64) -> Option<&UnjudgedRate> {
+        self.unjudged.iter().find(|unjudged| unjudged.rate_tps == rate_tps)
     }
 
     fn unknown(&self, why: String) -> FoundRate {
@@ -138,27 +179,31 @@ impl RateSearch<'_> {
         }
     }
 
-    /// Whether a rate meets all limits; `None`: nobody knows.
+    /// Whether a rate meets all limits.
     fn probe(
         &mut self,
         args: &RunArgs,
         of: &impl Fn(&str) -> Result<PlannedRun, CommandFailure>,
         rate_tps: f64,
-    ) -> Result<Option<bool>, CommandFailure> {
+        confirms: bool,
+    ) -> Result<RateFinding, CommandFailure> {
         let run = of(&Rate::Constant(rate_tps).to_string())?;
+        let mut last = "it was not made".to_owned();
         for _ in 0..MOST_UNKNOWN {
             let place = self.place(rate_tps);
             // With one seed the fresh runs would be the same arrivals again.
             let run = run.with_seed(args.seed + place.number as u64);
             let made = self.sweep.make(args, &run, place, self.controls);
             if self.controls.stop.is_set() || self.sweep.trouble.is_some() {
-                return Ok(None);
+                break;
             }
-            if let Some(met) = made.as_deref().and_then(|run| meets(&run.record)) {
-                return Ok(Some(met));
+            match made.map(|run| finding(&run.record, confirms)) {
+                Some(RateFinding::Unknown(why)) => last = why,
+                Some(known) => return Ok(known),
+                None => {}
             }
         }
-        Ok(None)
+        Ok(RateFinding::Unknown(last))
     }
 
     /// Where the next run stands: runs of one rate are repetitions.
@@ -175,23 +220,76 @@ impl RateSearch<'_> {
     }
 }
 
-/// Whether a run carried its rate and met all limits; `None`: the driver may have made it miss
-/// them, or its figures may be wrong.
-fn meets(record: &RunRecord) -> Option<bool> {
-    let is_short = record.validity.warnings.iter().any(|w| w.kind == WarningKind::RateMissed);
-    let is_wrong =
-        record.validity.culprit().is_some_and(|why| why.kind != WarningKind::ClientLimited);
+/// What a run says of its rate. One that is to confirm it counts as a run of a comparison does.
+fn finding(record: &RunRecord, confirms: bool) -> RateFinding {
+    let validity = &record.validity;
+    let is_short = validity.warnings.iter().any(|w| w.kind == WarningKind::RateMissed);
+    let is_wrong = validity.culprit().is_some_and(|why| why.kind != WarningKind::ClientLimited);
+    let unknown = || {
+        let noise = validity.noise().map(|warning| warning.text.clone());
+        let why = record.discount().or(noise);
+        RateFinding::Unknown(why.unwrap_or_else(|| "the driver itself was late".to_owned()))
+    };
     match record.limits_outcome() {
-        _ if is_wrong => None,
-        Some(CheckOutcome::Undecided) => None,
-        Some(CheckOutcome::Failed) => Some(false),
-        // A driver that is late makes no response shorter.
-        Some(CheckOutcome::Passed) | None if !is_short => Some(true),
-        Some(CheckOutcome::Passed) | None => (!record.validity.client_limited).then_some(false),
+        _ if is_wrong || record.window.ended_early => unknown(),
+        Some(CheckOutcome::Undecided) => unknown(),
+        Some(CheckOutcome::Failed) => RateFinding::Missed,
+        Some(CheckOutcome::Passed) | None if confirms && record.discount().is_some() => unknown(),
+        // A driver that is late, and a machine that is busy, make no response shorter.
+        Some(CheckOutcome::Passed) | None if !is_short => RateFinding::Met,
+        Some(CheckOutcome::Passed) | None if validity.grade() == ValidityGrade::Sound => {
+            RateFinding::Missed
+        }
+        Some(CheckOutcome::Passed) | None => unknown(),
     }
 }
 
 /// Prints the answer.
 pub(super) fn show(found: &FoundRate) {
     screen::result(&dbtime_report::terminal::found_rate(found, screen::style()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbtime_model::record::{Check, CheckOrigin, Validity, Warning};
+
+    /// A run with such a limit and such warnings.
+    fn run(outcome: CheckOutcome, kinds: &[WarningKind]) -> RunRecord {
+        let limit = Check {
+            origin: CheckOrigin::Given,
+            passed: outcome == CheckOutcome::Passed,
+            undecided: outcome == CheckOutcome::Undecided,
+            ..Check::default()
+        };
+        let warning = |kind: &WarningKind| Warning {
+            kind: *kind,
+            text: "why".to_owned(),
+            ..Warning::default()
+        };
+        RunRecord {
+            limits: vec![limit],
+            validity: Validity::from_warnings(kinds.iter().map(warning).collect()),
+            ..RunRecord::default()
+        }
+    }
+
+    #[test]
+    fn a_rate_is_confirmed_by_runs_that_count_alone() {
+        use CheckOutcome::{Failed, Passed, Undecided};
+        use WarningKind::{BudgetError, ClientLimited, ForeignCpu, RateMissed};
+        let probed = |outcome, kinds: &[_]| finding(&run(outcome, kinds), false);
+        let confirmed = |outcome, kinds: &[_]| finding(&run(outcome, kinds), true);
+        assert_eq!(probed(Passed, &[]), RateFinding::Met);
+        assert_eq!(probed(Passed, &[ClientLimited]), RateFinding::Met, "in a search for a bracket");
+        let late = RateFinding::Unknown("client-limited: why".to_owned());
+        assert_eq!(confirmed(Passed, &[ClientLimited]), late);
+        assert_eq!(confirmed(Passed, &[ForeignCpu]), RateFinding::Met, "met is met");
+        let noisy = RateFinding::Unknown("why".to_owned());
+        assert_eq!(probed(Undecided, &[ForeignCpu]), noisy);
+        assert_eq!(probed(Passed, &[RateMissed]), RateFinding::Missed, "it was not carried");
+        assert_eq!(probed(Passed, &[RateMissed, ForeignCpu]), noisy);
+        assert_eq!(probed(Failed, &[]), RateFinding::Missed);
+        assert_eq!(probed(Failed, &[BudgetError]), noisy, "its figures may be wrong");
+    }
 }

@@ -19,6 +19,7 @@ use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::{LiveProgress, ProgressAudience};
 use crate::planned_run::{self, PlannedRun, RunControls};
 use crate::{interrupt, screen, secrets};
+use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::store::{CreatedFolders, make_folder, remove_sweep};
 use dbtime_lab::study::StudyRunner;
 use dbtime_lab::{RecordedRun, RunOutcome};
@@ -78,7 +79,7 @@ pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<ProcessExit, C
             }
         }
     }
-    sweep.finish(args)
+    sweep.finish(args, &stop)
 }
 
 /// A sweep before its first run, with its folder. So many runs are planned; 0: nobody knows.
@@ -171,10 +172,10 @@ impl SweepCourse {
             }
             Err(failure) => failure,
         };
-        self.exit = self.exit.max(failure.exit());
         screen::error(&format!("run {number}: {}", failure.words()));
         // Ctrl-C is no failure of the run.
         if !controls.stop.is_set() {
+            self.exit = self.exit.max(failure.exit());
             self.add_failed(args, failure.words(), run, place);
         }
         None
@@ -225,24 +226,35 @@ impl SweepCourse {
     }
 
     /// Ends a search with what it found.
-    fn found(mut self, args: &RunArgs, found: FoundRate) -> Result<ProcessExit, CommandFailure> {
+    fn found(
+        mut self,
+        args: &RunArgs,
+        found: FoundRate,
+        stop: &RunStop,
+    ) -> Result<ProcessExit, CommandFailure> {
         let written = self.folder.found(found.clone());
         match args.json {
             true => self.print(&serde_json::json!({ "found": found })),
             false => find_rate::show(&found),
         }
         self.trouble = self.trouble.or(written.err());
-        self.finish(args)
+        self.finish(args, stop)
     }
 
     /// Prints the table with what did not go as planned, writes the page, and tells how the sweep
     /// ends.
-    fn finish(mut self, args: &RunArgs) -> Result<ProcessExit, CommandFailure> {
+    fn finish(mut self, args: &RunArgs, stop: &RunStop) -> Result<ProcessExit, CommandFailure> {
         // What was measured before an end is shown all the same.
         if !self.rows.is_empty() {
             self.show(args);
         }
-        self.trouble.map_or(Ok(self.exit), Err)
+        let exit = match stop.is_set() {
+            // As of a run that was ended before its window.
+            true if self.rows.is_empty() => ProcessExit::Environment,
+            true => self.exit.of_part(),
+            false => self.exit,
+        };
+        self.trouble.map_or(Ok(exit), Err)
     }
 
     fn show(&mut self, args: &RunArgs) {

@@ -180,7 +180,7 @@ pub(crate) fn resume(
     let stop = interrupt::install_with(left_by_interrupt(true));
     let made = make(runner, &mut course, planned, &args, &stop);
     course.trouble = course.trouble.or(made.err());
-    course.finish(&args)
+    course.finish(&args, &stop)
 }
 
 /// Refuses a sweep whose runs differ by what no record holds: they would all be the same now.

@@ -108,6 +108,40 @@ fn while_recording_the_report_is_printed() {
     assert!(left(&ran).is_empty(), "{ran:?}");
 }
 
+/// A write beyond it sends a signal that ends whoever does not catch it.
+#[test]
+fn a_limit_on_the_size_of_files_is_told_as_a_full_disk_is() {
+    let sandbox = Sandbox::new();
+    let script = "ulimit -f 8; exec \"$0\" run values1 --target null --transactions 500 --out r";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_dbtime")]);
+    sandbox.settle(&mut command);
+    let ran = Ran::new(script, &command.output().expect("a shell"));
+    ran.exits(3);
+    let ran = ran.stderr_has(&["dbtime: cannot write the record to r", "File too large"]);
+    ran.prints(&["values1 on null"]);
+    assert!(sandbox.left().is_empty(), "{:?}", sandbox.left());
+}
+
+/// The processes that initdb starts share memory, and what they crash with is removed with the data
+/// folder. Memory and its names are of namespaces of their own here.
+#[test]
+fn while_a_data_folder_is_made_nothing_stays_in_shared_memory() {
+    let sandbox = Sandbox::new();
+    sandbox.open_to_all();
+    let inner = "mount -t tmpfs shm /dev/shm; \
+                 \"$0\" run values1 --target postgres --server-data disk --time 1s --no-record; \
+                 code=$?; tail -n +2 /proc/sysvipc/shm; ls /dev/shm; exit $code";
+    for size in ["6m", "12m", "20m"] {
+        let script = format!("unshare -i sh -c '{inner}' \"$0\"");
+        let Some(ran) = on_a_disk_of(size, &sandbox, &script) else { return };
+        ran.exits(3);
+        let ran = ran.stderr_has(&["cannot make its data folder", "make room there"]);
+        assert_eq!(printed(&ran), "", "of {size}: {ran:?}");
+        assert!(left(&ran).is_empty(), "{ran:?}");
+    }
+}
+
 #[test]
 fn while_recording_the_document_is_printed() {
     let sandbox = Sandbox::new();

@@ -1,7 +1,7 @@
 //! Ctrl-C at every stage: what was measured is reported and recorded whole, or there is no record.
 
 use crate::sandbox::{Ran, Sandbox, counts_add_up};
-use dbtime_model::record::{Run, read_run};
+use dbtime_model::record::{CheckOutcome, Run, read_run};
 use rustix::process::Signal;
 use std::time::Duration;
 
@@ -21,9 +21,14 @@ fn nothing_measured(sandbox: &Sandbox, ran: Ran, stage: &str) {
     assert!(sandbox.left().is_empty(), "{:?}", sandbox.left());
 }
 
-/// Ended early: reported with exit code 0, and recorded whole.
+/// Ended early: reported, with the code of the signal, and recorded whole.
 fn ended_early(sandbox: &Sandbox, ran: Ran) -> Run {
-    ran.exits(0);
+    ran.exits(130);
+    is_whole(sandbox, ran)
+}
+
+/// What was measured until the end is reported and recorded.
+fn is_whole(sandbox: &Sandbox, ran: Ran) -> Run {
     assert!(ran.err.contains("ending"), "{ran:?}");
     let json = ran.json();
     counts_add_up(&json);
@@ -170,7 +175,57 @@ fn a_signal_that_comes_by_two_ways_is_one() {
     run.signal(Signal::TERM);
     run.signal(Signal::INT);
     run.signal(Signal::CONT);
-    ended_early(&sandbox, run.end());
+    let ran = run.end();
+    // Of two that are pending either may be taken first.
+    assert!([Some(130), Some(143)].contains(&ran.code), "{ran:?}");
+    is_whole(&sandbox, ran);
+}
+
+/// A gate that is cut short is not green, and not the target's failure.
+#[test]
+fn no_limit_is_met_by_a_part_of_a_run() {
+    let ended = |limit: &str, signal: Signal| {
+        let sandbox = Sandbox::new();
+        let line =
+            "run values1 --target 'null:?service=2ms' --connections 4 --warmup 0s --time 10m";
+        let run = sandbox.start(&format!("{line} --limit '{limit}' --out r"));
+        sandbox.wait_for(&[".r.partial-", "latency.hlog"]);
+        pause(BEGINNING_MS);
+        run.signal(signal);
+        let ran = run.end();
+        assert!(!ran.out.contains("PASSED"), "{ran:?}");
+        let record = read_run(&sandbox.path("r")).expect("a whole record").record;
+        assert_eq!(record.window.planned_s, Some(600.0));
+        sandbox.run("report r").fine();
+        let page = std::fs::read_to_string(sandbox.path("r/report.html")).expect("a page");
+        assert!(!page.contains("PASSED"), "{limit}");
+        (ran, record.limits_outcome())
+    };
+    let met = "p95<=1h";
+    for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129), (Signal::INT, 130)] {
+        let (ran, outcome) = ended(met, signal);
+        ran.exits(code);
+        let ran = ran.stderr_has(&["undecided: the run was ended early"]);
+        ran.prints(&["UNDECIDED", "of the 600 s of its window"]);
+        assert_eq!(outcome, Some(CheckOutcome::Undecided));
+    }
+    // The longest response stays the longest, however long the run goes on.
+    let (ran, outcome) = ended("max<=1ms", Signal::TERM);
+    ran.exits(1);
+    assert_eq!(outcome, Some(CheckOutcome::Failed));
+}
+
+#[test]
+fn a_search_for_a_rate_that_is_ended_has_found_nothing() {
+    let sandbox = Sandbox::new();
+    let line = "run values1 --target 'null:?service=1ms' --connections 2 --warmup 0s --time 20s";
+    let run = sandbox.start(&format!("{line} --find-rate 'p90<=1s' --out f --quiet"));
+    sandbox.wait_for(&["f", ".001.partial-", "latency.hlog"]);
+    pause(BEGINNING_MS);
+    run.signal(Signal::TERM);
+    let ran = run.end();
+    ran.exits(143);
+    ran.prints(&["not known, for the search was ended"]);
 }
 
 #[test]
@@ -203,7 +258,7 @@ fn a_sweep_shows_the_runs_it_has() {
     sandbox.wait_for(&["s", "002", "run.json"]);
     run.interrupt();
     let ran = run.end();
-    ran.exits(0);
+    ran.exits(130);
     let documents = ran.out.lines().count();
     assert!((2..9).contains(&documents), "{documents}");
     let mut records = crate::sandbox::names(&sandbox.path("s"));

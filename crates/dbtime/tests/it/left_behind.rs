@@ -76,7 +76,7 @@ fn what_is_in_use_stays() {
     assert_eq!(names(&sandbox.path("tmp")), before.0);
     assert!(names(&sandbox.path("a")).contains(&before.1[0]));
     run.interrupt();
-    run.end().exits(0);
+    run.end().exits(130);
     read_run(&sandbox.path("a/r")).expect("a whole record");
     assert_eq!(names(&sandbox.path("a")), ["other", "r"]);
 }

@@ -2,6 +2,7 @@
 
 use crate::sandbox::{Sandbox, number};
 use serde_json::Value;
+use std::process::{Child, Command};
 
 const QUIET: &str = "--warmup 0s --no-record";
 /// A second, of which a driver without a CPU does not take nine tenths.
@@ -75,6 +76,47 @@ fn nothing_measured_is_no_proof() {
     sandbox.run(line).with(3, &["SQLITE_CONSTRAINT_PRIMARYKEY"]);
     sandbox.run(&format!("{line} --limit 'p90<=1h'")).with(3, &["FAILED"]);
     sandbox.run(&format!("{line} --limit 'errors<=50%'")).with(3, &["FAILED"]);
+}
+
+/// Shells that leave nobody a CPU to himself.
+struct CpuHogs(Vec<Child>);
+
+impl CpuHogs {
+    fn start() -> Self {
+        let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get());
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "while :; do :; done"]);
+        Self((0..2 * cpus).map(|_| shell.spawn().expect("a shell")).collect())
+    }
+}
+
+impl Drop for CpuHogs {
+    /// Also where a test fails.
+    fn drop(&mut self) {
+        for hog in &mut self.0 {
+            let _ = hog.kill();
+            let _ = hog.wait();
+        }
+    }
+}
+
+#[test]
+fn a_limit_missed_for_what_else_the_machine_did_is_undecided() {
+    let sandbox = Sandbox::new();
+    let hogs = CpuHogs::start();
+    // A time slice is longer than this, and a statement much shorter.
+    let line = "run values1 --connections 2 --time 2s --warmup 0s --limit 'max<=500us' --json";
+    let ran = sandbox.run(&format!("{line} --no-record"));
+    drop(hogs);
+    ran.exits(4);
+    let ran = ran.stderr_has(&["undecided: a limit was missed"]);
+    let json = ran.json();
+    assert_ne!(json["validity"]["grade"], "sound", "{}", json["validity"]);
+    let reasons = json["validity"]["reasons"].as_array().expect("a list");
+    let foreign = reasons.iter().find(|reason| reason["kind"] == "foreign_cpu");
+    let foreign = foreign.unwrap_or_else(|| panic!("{reasons:?}"));
+    assert!(number(foreign, "/share_pct") > number(foreign, "/threshold_pct"), "{foreign}");
+    assert_eq!(json["operations"][0]["limits"][0]["passed"], Value::Bool(false));
 }
 
 #[test]

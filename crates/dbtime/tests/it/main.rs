@@ -24,6 +24,7 @@ mod own_workload;
 mod package;
 mod pgbench;
 mod pipelining;
+mod pooler;
 mod progress;
 mod ps;
 mod ps_exact;

@@ -288,6 +288,25 @@ fn a_hundred_transactions_show_what_they_cost_the_server() {
     }
 }
 
+/// A pool that got half of its connections works with those.
+#[test]
+fn refused_connections_get_nothing_while_others_are_idle() {
+    let given = GivenServer::start(Product::Mariadb, &[("max_connections", "10")]);
+    let line = format!(
+        "run values1 --target '{}' --connections 18 --rate 50/s --time 4s --warmup 0s --shards 1 \
+         --no-record --json",
+        given.target()
+    );
+    let ran = Sandbox::new().run(&line);
+    let json = ran.json();
+    counts_add_up(&json);
+    assert!(count(&json, "/connections/failed") >= 5, "{}", json["connections"]);
+    // In turn nearly a half would fail; on a busy machine some are due while all others are busy.
+    let [failed, offered] = ["failed", "offered"].map(|of| count(&json, &format!("/counts/{of}")));
+    assert!(failed < offered / 4, "{}", json["counts"]);
+    assert_eq!(json["connections"]["outages"].as_array().map(Vec::len), Some(0));
+}
+
 #[test]
 fn refused_connections_are_tried_again_while_others_are_busy() {
     let given = GivenServer::start(Product::Mariadb, &[("max_connections", "10")]);

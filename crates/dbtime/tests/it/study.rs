@@ -154,11 +154,15 @@ fn interrupted_it_says_how_to_go_on() {
     second.refused(3, &["another dbtime is at work on s"]);
     study.interrupt();
     let ran = study.end();
-    ran.exits(4);
+    ran.exits(130);
     assert!(ran.out.contains("go on with dbtime study resume"), "{ran:?}");
     let read = RecordedStudy::read(&sandbox.path("s")).expect("whole");
     assert_eq!(read.history.runs.len(), 1);
     assert_eq!(read.history.finished, None);
+    // No gate goes by a part of it.
+    sandbox.run("study report s --gate --junit s.xml").exits(4);
+    let junit = fs::read_to_string(sandbox.path("s.xml")).expect("a file");
+    assert!(junit.contains("skipped=\"1\"") && junit.contains("not finished"), "{junit}");
 }
 
 #[test]
@@ -168,6 +172,10 @@ fn what_is_wrong_is_refused_before_the_first_run() {
         ("run = \"values1\"\n", "nothing is compared"),
         ("run = \"values1\"\ndesing = 1\n", "line 2: unknown field `desing`"),
         ("run = \"values1\"\n[factors]\nworkres = [1, 2]\n", "workres=1: "),
+        (
+            "run = \"values1 --find-rate p95<=5ms\"\n[factors]\nworkers = [1, 2]\n",
+            "`find-rate` is no flag of a configuration",
+        ),
         ("run = \"valeus1\"\n[factors]\nworkers = [1, 2]\n", "workers=1: "),
         ("run = \"values1 --rate auto\"\n[factors]\nworkers = [1, 2]\n", "--rate auto measures"),
         ("run = \"values1 --out x\"\n[factors]\nworkers = [1, 2]\n", "`out` is no flag of"),

@@ -201,7 +201,7 @@ fn a_sweep_that_was_ended_shows_what_there_is() {
     std::thread::sleep(std::time::Duration::from_secs(2));
     running.interrupt();
     let ran = running.end();
-    ran.exits(0);
+    ran.exits(130);
     ran.prints(&[
         "ended early: 1 of 3 planned runs were made",
         "The other runs: dbtime study resume s\n",
@@ -280,7 +280,12 @@ fn the_highest_rate_that_meets_a_limit_is_found_and_confirmed() {
     let sandbox = Sandbox::new();
     let line = "run values1 --target 'null:?service=5ms' --connections 2 --time 1s --warmup 100ms";
     let ran = sandbox.run(&format!("{line} --find-rate 'p90<=25ms' --out f --json --quiet"));
-    // A run that was late for the driver's own sake is repeated, with a word on it.
+    // A run that was late for the driver's own sake is repeated, with a word on it; where all are,
+    // the machine is too busy for an answer, and that is the answer.
+    if ran.code == Some(4) {
+        assert!(ran.out.contains("nothing was found on this machine now"), "{ran:?}");
+        return;
+    }
     ran.exits(0);
     let documents: Vec<Value> = ran.out.lines().map(document).collect();
     let found = &documents.last().expect("an answer")["found"];

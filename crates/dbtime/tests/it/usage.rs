@@ -58,10 +58,27 @@ fn impossible_rates() {
 #[test]
 fn bare_numbers_are_seconds_and_rates_per_second() {
     let line = "run values1 --target null:?service=0.001 --rate 200 --warmup 0 --time 0.5 \
-                --limit p50<=1 --no-record --json";
+                --limit p50<=1s --no-record --json";
     let run = Sandbox::new().run(line).fine();
     assert_eq!(run.json()["load"]["rate_tps"], 200.0);
     assert_eq!(run.json()["window"]["measure_s"], 0.5);
+}
+
+/// By a bare number people mean milliseconds there.
+#[test]
+fn times_of_transactions_have_a_unit() {
+    are_refused(&[
+        ("run values1 --limit p95<=5", &["`p95<=5` is not a limit", "`5ms` or `5s`"]),
+        ("run values1 --find-rate p95<=5", &["`p95<=5` is not a limit", "`5ms` or `5s`"]),
+        ("run values1 --think exp:10", &["--think", "`10` has no unit: write 10ms or 10s"]),
+        ("run values1 --rate 9/s --jitter 2", &["--jitter", "write 2ms or 2s"]),
+        ("run values1 --rate 9/s --on-backlog deadline:50", &["--on-backlog", "50ms or 50s"]),
+        ("run values1 --statement-timeout 5", &["--statement-timeout", "5ms or 5s"]),
+        ("run values1 --network-delay 5", &["--network-delay", "5ms or 5s"]),
+        ("run values1 --sweep think=1ms,2", &["--think", "2ms or 2s"]),
+        ("trace -p 1 --slow 5", &["--slow", "5ms or 5s"]),
+        ("trace -p 1 --histogram --step 5", &["--step", "5ms or 5s"]),
+    ]);
 }
 
 #[test]

@@ -92,6 +92,7 @@ impl MysqlFactsReader<'_> {
             data_bytes: self.data_bytes(plan)?,
             tls: self.session.admin.encryption(),
             prepared_statements: (total > 0).then_some(total),
+            is_pooled: self.session.is_pooled("SELECT CONNECTION_ID()"),
         })
     }
 

@@ -69,6 +69,7 @@ impl PostgresFactsReader<'_> {
             data_bytes: self.data_bytes(plan)?,
             tls: self.session.admin.encryption(),
             prepared_statements: (total > 0).then_some(total),
+            is_pooled: self.session.is_pooled("SELECT pg_catalog.pg_backend_pid()"),
         })
     }
 
@@ -178,18 +179,25 @@ mod tests {
     use dbtime_model::{MonoNanos, OperationId};
     use std::ops::Range;
 
-    /// A server that counts parameters so, and takes everything.
+    /// A server that counts parameters so, and takes everything. It let its connections in as
+    /// number 7.
     struct CountingAdmin(Option<&'static str>);
 
     impl AdminConnection for CountingAdmin {
         fn query(&mut self, sql: &str) -> Result<(Rows, u64), Box<DatabaseFailure>> {
-            let counted = self.0.filter(|_| sql.contains("pg_prepared_statements"));
+            let is_known =
+                ["pg_prepared_statements", "pg_backend_pid"].map(|name| sql.contains(name));
+            let counted = self.0.filter(|_| is_known.contains(&true));
             let rows = counted.map(|text| vec![Some(text.to_owned())]).into_iter().collect();
             Ok((Rows { rows, ..Rows::default() }, 1))
         }
 
         fn build(&mut self, _sql: &str) -> Result<u64, Box<DatabaseFailure>> {
             Ok(0)
+        }
+
+        fn number(&self) -> Option<u32> {
+            Some(7)
         }
 
         fn encryption(&self) -> String {
@@ -224,6 +232,20 @@ mod tests {
             session: AdminSession { target: "postgres://h", admin: &mut CountingAdmin(counted) },
         };
         reader.check_statements(&[statement]).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_pooler_is_known_by_the_number_that_it_gives_out() {
+        let is_pooled = |number| {
+            let admin = &mut CountingAdmin(number);
+            let mut session = AdminSession { target: "postgres://h", admin };
+            session.is_pooled("SELECT pg_catalog.pg_backend_pid()")
+        };
+        // The lower half of 2^32 + 7 is 7.
+        assert_eq!(
+            [Some("7"), Some("4294967303"), Some("8"), None].map(is_pooled),
+            [false, false, true, false]
+        );
     }
 
     #[test]

@@ -41,6 +41,10 @@ const STOP_POLL_INTERVAL: Nanos = Nanos::from_millis(10);
 /// How long answers are still waited for when the run was ended from outside.
 const STOP_GRACE: Nanos = Nanos::from_secs(1);
 
+/// How long clients that have finished keep their connections while others are served: whoever
+/// looks at a server after its load finds its sessions there.
+pub(crate) const FINISHED_GRACE: Nanos = Nanos::from_millis(500);
+
 /// Which shard of a plan's, and when its load starts.
 #[derive(Clone, Copy, Debug)]
 pub struct ShardStart {
@@ -80,11 +84,15 @@ pub struct Shard<'a, R> {
     next: Option<ClaimedTicket>,
     connections: Vec<ShardConnection>,
     connection_map: ConnectionMap,
-    /// Connections without a transaction, longest first, and since when they would have been
-    /// without one had the driver never been late.
+    /// Connections without a transaction, longest first but for those that are refused, and since
+    /// when they would have been without one had the driver never been late.
     idle: VecDeque<(u32, MonoNanos)>,
     /// How many clients have quit: their connections are idle no more.
     quit: usize,
+    /// Who has quit and has its connection still, and since when.
+    leaving: VecDeque<(u32, MonoNanos)>,
+    /// Since when nothing comes any more for those that are idle.
+    finished_at: Option<MonoNanos>,
     /// Pauses inside transactions, soonest first.
     pauses: BinaryHeap<Reverse<(MonoNanos, u32)>>,
     thread_recorder: ThreadRecorder,
@@ -143,6 +151,8 @@ impl<'a, R: Reactor> Shard<'a, R> {
             connection_map,
             idle,
             quit: 0,
+            leaving: VecDeque::new(),
+            finished_at: None,
             pauses: BinaryHeap::new(),
             thread_recorder,
             end: window.end,
@@ -165,6 +175,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
             // In this order: whose transaction ends with a pause may have the next one at once.
             present = self.resume_paused(present);
             present = self.send_due(present);
+            self.let_finished_go(present);
             let Some((until, is_due)) = self.wake_at(present) else { break };
             self.pace.worked(present - woken);
             let standstill = self.watch.end(present, || self.reactor.thread_use().0);
@@ -230,7 +241,9 @@ impl<'a, R: Reactor> Shard<'a, R> {
             // Claimed ahead and not due before the run was ended.
             queue.given_up(&never_offered.ticket);
         }
-        while let Some(&(id, freed)) = self.idle.front() {
+        loop {
+            self.prefer_connected();
+            let Some(&(id, freed)) = self.idle.front() else { break };
             if self.next.is_none() {
                 self.next = self.claim(freed, present);
             }
@@ -254,6 +267,19 @@ impl<'a, R: Reactor> Shard<'a, R> {
             present = self.start(id, claimed, present);
         }
         present
+    }
+
+    /// Puts connections that are refused behind those that are there. Where each client has its own
+    /// that changes nothing.
+    #[inline]
+    fn prefer_connected(&mut self) {
+        // Where all of them are refused they are in their order again.
+        for _ in 0..self.idle.len() {
+            match self.idle.front() {
+                Some(&(id, _)) if self.reactor.is_refused(id) => self.idle.rotate_left(1),
+                _ => return,
+            }
+        }
     }
 
     /// Takes the connection that runs a transaction: the one that is idle longest, unless its
@@ -296,6 +322,38 @@ impl<'a, R: Reactor> Shard<'a, R> {
             present = self.advance(id, TransactionInput::Resumed(part));
         }
         present
+    }
+
+    /// Lets connections go whose clients have finished, where others are still being served: these
+    /// may wait for a place at the server that a finished one holds, behind a pooler of sessions
+    /// for as long as it does.
+    #[inline]
+    fn let_finished_go(&mut self, present: MonoNanos) {
+        while let Some(&(id, since)) = self.leaving.front() {
+            if present - since < FINISHED_GRACE {
+                break;
+            }
+            self.leaving.pop_front();
+            self.reactor.let_go(id);
+        }
+        if self.next.is_some() || !self.is_nothing_to_come() {
+            self.finished_at = None;
+            return;
+        }
+        let since = *self.finished_at.get_or_insert(present);
+        if present - since >= FINISHED_GRACE {
+            self.idle.iter().for_each(|&(id, _)| self.reactor.let_go(id));
+        }
+    }
+
+    /// Whether whoever is idle has finished.
+    fn is_nothing_to_come(&self) -> bool {
+        match self.queue {
+            ShardQueue::Over => true,
+            // Nobody thinks: whoever has not finished is being served.
+            ShardQueue::Closed(_) => !self.idle.is_empty() && self.next_ready_at.is_none(),
+            ShardQueue::Open(_) => false,
+        }
     }
 
     /// When the shard has something to do even if nothing answers, and whether a transaction is due
@@ -369,6 +427,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
         let present = self.end_transaction(id, &ticket, outcome);
         self.idle.pop_back();
         self.quit += 1;
+        self.leaving.push_back((id, present));
         if let ShardQueue::Closed(queue) = &mut self.queue {
             queue.leave(&ticket);
         }

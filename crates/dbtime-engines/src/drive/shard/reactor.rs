@@ -76,11 +76,21 @@ pub trait Reactor: StatementConnections + ScriptConnections {
         None
     }
 
+    /// Whether a connection could not be made when it was tried last, and none could be since: one
+    /// that is there serves better, as long as it has nothing else to do.
+    fn is_refused(&self, _connection: u32) -> bool {
+        false
+    }
+
     /// A connection's transaction has ended.
     fn transaction_ended(&mut self, _connection: u32) {}
 
     /// A connection's transaction is undone and will be tried again.
     fn transaction_restarts(&mut self, _connection: u32) {}
+
+    /// A connection's client has nothing to ask any more, and others may wait for its place at the
+    /// server.
+    fn let_go(&mut self, _connection: u32) {}
 
     /// Nobody waits for a connection's answer any more.
     fn abandon(&mut self, _connection: u32) {}

@@ -1,6 +1,6 @@
 //! Drives a plan over many shards, from their first connection to their last.
 
-use super::{Reactor, Shard, ShardClients, ShardStart, run_phase};
+use super::{FINISHED_GRACE, Reactor, Shard, ShardClients, ShardStart, run_phase};
 use crate::drive::gate::lock;
 use crate::drive::load_threads::{self, LoadThreads};
 use crate::drive::observer::{LoadObserver, LoadSink};
@@ -12,6 +12,7 @@ use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
 use std::io;
 use std::sync::Mutex;
+use std::time::Duration;
 
 /// Why nothing could be driven.
 #[derive(Debug, thiserror::Error)]
@@ -126,6 +127,11 @@ impl<R: Reactor, F: Fn(usize) -> Result<ConnectedShard<R>, DriveError> + Sync> L
     ) -> (ThreadResult, Self::Connected) {
         let start = ShardStart { shard: id, at: start };
         Shard::new(self.plan, start, connected, sink, self.stop).run()
+    }
+
+    /// Those of another shard may wait for a place at the server.
+    fn patience(&self) -> Option<Duration> {
+        Some(Duration::from_nanos(FINISHED_GRACE.0))
     }
 
     fn disconnect(&self, _: u32, mut clients: Self::Connected) {

@@ -46,6 +46,11 @@ impl<P: Protocol> SocketReactor<P> {
             self.completions.clear();
         }
         self.connections.opening = self.last_attempt_at - begun;
+        // Those that were made at the same time tell nothing of the ones that were not.
+        let made = self.connections.times.count();
+        for conn in self.conns.iter_mut().filter(|conn| conn.stage == ConnectionStage::Down) {
+            conn.refused_at = conn.refused_at.map(|_| made);
+        }
         let up = self.conns.iter().filter(|conn| conn.stage == ConnectionStage::Up).count();
         (up, self.first_failure.take())
     }
@@ -209,12 +214,13 @@ impl<P: Protocol> SocketReactor<P> {
     #[cold]
     pub(super) fn broken(&mut self, id: u32, failure: DatabaseFailure) {
         let conn = &mut self.conns[id as usize];
+        let made = self.connections.times.count();
         match conn.stage {
             ConnectionStage::Connecting(_) | ConnectionStage::Handshaking(_) => {
                 self.connecting -= 1;
                 self.last_attempt_at = now();
                 self.connections.failed += 1;
-                conn.failures += 1;
+                conn.refused(made);
             }
             ConnectionStage::Up => {
                 self.connections.lost += 1;
@@ -222,7 +228,7 @@ impl<P: Protocol> SocketReactor<P> {
             }
             ConnectionStage::Waiting { .. } => {
                 self.connections.failed += 1;
-                conn.failures += 1;
+                conn.refused(made);
             }
             ConnectionStage::Down => {}
         }

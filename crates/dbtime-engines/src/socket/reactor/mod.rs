@@ -387,6 +387,11 @@ impl<P: Protocol> ScriptConnections for SocketReactor<P> {
         if conn.stage == ConnectionStage::Up {
             return self.op(connection, op);
         }
+        if matches!(op, ConnectionOp::Close { .. }) && conn.stage == ConnectionStage::Down {
+            // What was prepared went with the connection.
+            self.results(connection).clear();
+            return Some(StatementResult::at_once());
+        }
         conn.pending = Some(PendingWork::Perform(op.to_owned()));
         if conn.stage == ConnectionStage::Down {
             self.connect(connection);
@@ -418,6 +423,13 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
     }
 
     #[inline]
+    fn is_refused(&self, connection: u32) -> bool {
+        let conn = &self.conns[connection as usize];
+        let is_down = conn.stage == ConnectionStage::Down;
+        is_down && conn.refused_at == Some(self.connections.times.count())
+    }
+
+    #[inline]
     fn transaction_ended(&mut self, connection: u32) {
         self.transaction_restarts(connection);
         if self.settings.reconnect == ReconnectPolicy::EveryTransaction {
@@ -431,6 +443,10 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
         if !conn.is_scripted {
             conn.lost = None;
         }
+    }
+
+    fn let_go(&mut self, connection: u32) {
+        self.terminate(connection);
     }
 
     fn abandon(&mut self, connection: u32) {

@@ -46,7 +46,7 @@ pub struct PlacedRun<'a> {
 impl PlacedRun<'_> {
     /// Why it is in no verdict.
     pub(crate) fn exclusion(&self) -> Option<String> {
-        self.excluded.map(clean).or_else(|| story::invalid(self.record.run()?))
+        self.excluded.map(clean).or_else(|| story::discount(self.record.run()?))
     }
 }
 

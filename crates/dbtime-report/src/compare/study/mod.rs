@@ -326,12 +326,21 @@ fn compared(study: &RecordedStudy, cell: usize, rule: VerdictRule) -> Option<Cel
     let comparison = GroupComparison::of(&a, &b, options);
     let (verdict, outcome) = (comparison.verdict.clone(), comparison.outcome);
     // Among several each verdict says which configuration it is of.
-    let verdict = match verdict.contains(name.as_str()) {
+    let verdict = match names_subject(&verdict, names) {
         true => verdict,
         false => format!("{name}: {verdict}"),
     };
     let baseline = names[0].to_owned();
     Some(CellComparison { cell: name.clone(), baseline, verdict, outcome, comparison })
+}
+
+/// Whether a verdict says itself which configuration it is of: `B faster than A`. That the name
+/// occurs somewhere in it says nothing.
+fn names_subject(verdict: &str, [baseline, name]: [&str; 2]) -> bool {
+    let compared = verdict.split_once(&format!(" than {baseline}"));
+    // Before that stands how they differ, in one word.
+    let subject = compared.and_then(|(before, _)| Some(before.rsplit_once(' ')?.0));
+    subject.is_some_and(|subject| subject == name || subject.ends_with(&format!(": {name}")))
 }
 
 /// That the baseline differs from itself, by the margin as far as is known.
@@ -424,7 +433,7 @@ fn geometric_mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
 
 fn lines(study: &RecordedStudy) -> Vec<StudyRunLine> {
     let line = |run: &StudyRun, record: &Option<TrialRecord>, excluded: Option<String>| {
-        let own = record.as_ref().and_then(|record| story::invalid(record.run()?));
+        let own = record.as_ref().and_then(|record| story::discount(record.run()?));
         // What a killed study left is no value of a run.
         let value = match run.outcome {
             Some(TrialOutcome::Valid | TrialOutcome::Invalid) => record.as_ref(),
@@ -445,4 +454,27 @@ fn lines(study: &RecordedStudy) -> Vec<StudyRunLine> {
     let exclusions = study.history.exclusions(&study.plan);
     let runs = study.history.runs.iter().zip(&study.records).zip(exclusions);
     runs.map(|((run, record), excluded)| line(run, record, excluded)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_occurs_in_a_verdict_by_chance_is_no_name() {
+        let named = |verdict: &str, names| names_subject(verdict, names);
+        assert!(named(
+            "lazy faster than durable: +3.2 % (95 % CI +1.9 .. +4.5), 6 pairs",
+            ["durable", "lazy"]
+        ));
+        assert!(named("4 slower than 1: −4.4 % (95 % CI −5 .. −4), 4 pairs", ["1", "4"]));
+        assert!(named("Real but small: r faster than 1 by less than 1 %: +0.4 %", ["1", "r"]));
+        for open in [
+            "Same within 1 %: +0.4 % (95 % CI −0.1 .. +0.4), 4 pairs",
+            "Undecided: +0.4 % (95 % CI −4 .. +4), 14 pairs; to settle 1 % run about 4 more pairs",
+            "Real but small: lazier faster than 1 by less than 1 %: +0.4 %",
+        ] {
+            assert!(!named(open, ["1", "4"]) && !named(open, ["1", "r"]), "{open}");
+        }
+    }
 }

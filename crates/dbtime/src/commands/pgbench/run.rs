@@ -64,7 +64,14 @@ pub(super) fn run(
         screen::to_stderr(report::ABORTED);
     }
     let kept = show(what, &finished)?;
-    let exit = kept.end(if is_incomplete { INCOMPLETE } else { ProcessExit::Fine });
+    let is_part = finished.run.record.window.ended_early;
+    let exit = match is_incomplete {
+        true => INCOMPLETE,
+        // As the shell sees a pgbench that a signal has ended.
+        false if is_part => ProcessExit::Fine.of_part(),
+        false => ProcessExit::Fine,
+    };
+    let exit = kept.end(exit);
     watch.map_or(Ok(()), |watch| watch.end())?;
     Ok(exit)
 }

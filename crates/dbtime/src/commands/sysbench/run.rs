@@ -55,6 +55,8 @@ pub(super) fn run(
     let exit = show(job, &finished)?.end(match end {
         SysbenchEnd::Forced => ProcessExit::OfCommand(2),
         SysbenchEnd::Own if script.fails_late() => ProcessExit::OfCommand(1),
+        // As the shell sees a sysbench that a signal has ended.
+        SysbenchEnd::Own if finished.run.record.window.ended_early => ProcessExit::Fine.of_part(),
         SysbenchEnd::Own => ProcessExit::Fine,
     });
     main.answer(MainTask::Function("done"))?;

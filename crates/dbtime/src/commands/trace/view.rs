@@ -30,7 +30,12 @@ impl<'a> TraceView<'a> {
 
     /// Whether all requests have been shown that are wanted, or nobody is left to see them.
     pub(super) fn is_done(&self) -> bool {
-        self.args.requests.is_some_and(|most| self.shown >= most) || screen::is_lost()
+        self.args.requests.is_some_and(|most| self.has(most)) || screen::is_lost()
+    }
+
+    /// Whether so many are shown.
+    pub(super) fn has(&self, most: u64) -> bool {
+        self.shown >= most
     }
 
     /// Whether requests are shown one by one.

@@ -187,7 +187,7 @@ fn connections_that_were_encrypted_before_are_followed() {
         let command = if product == Product::Postgres { "E:EXECUTE" } else { "17:EXECUTE" };
         tracer.until_printed(command, 200);
         running.interrupt();
-        running.end().exits(0);
+        running.end().exits(130);
         let seen = tracer.end();
         seen.adds_up();
         for trouble in ["tls", "unparsed", "resync", "pipelined_over", "unread"] {

@@ -320,3 +320,10 @@ fn errors_of_mariadb_are_seen_behind_columns_and_rows() {
     let (_, out) = tracer.printed();
     assert!(out.contains("; 2 answered with an error"), "{out}");
 }
+
+#[test]
+fn a_strict_trace_that_is_cut_short_is_not_fine() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict --time 10m") else { return };
+    assert_eq!(tracer.end().code, Some(130));
+}

@@ -1,0 +1,86 @@
+//! What keeps a run from being sound, in figures: the share of each reason, and the largest that
+//! would have changed no grade.
+
+use super::lateness::{MIN_STANDSTILL_SHARE, standstill_share};
+use super::laws::{MAX_LITTLE_GAP_VALID, little_gap};
+use super::noise::{MAX_FOREIGN_PCT, MAX_THROTTLED_PCT};
+use super::parts::{MAX_BUDGET_ERROR, MAX_MEAN_WRONG_PCT};
+use super::{MAX_BUSY_SHARE, MAX_FAILED_SHARE, MAX_LAG_SHARE, failed_share, late_percentile};
+use dbtime_model::record::{GradeReason, RunRecord, ValidityGrade, Warning, WarningKind};
+
+/// The reasons that these warnings are, in their order.
+pub(super) fn of_warnings(record: &RunRecord, warnings: &[Warning]) -> Vec<GradeReason> {
+    let kinds = warnings.iter().map(|warning| warning.kind);
+    kinds.filter(|kind| kind.grade() > ValidityGrade::Sound).map(|kind| of(record, kind)).collect()
+}
+
+fn of(record: &RunRecord, kind: WarningKind) -> GradeReason {
+    let (share_pct, threshold_pct) = shares(record, kind).unzip();
+    GradeReason { kind, share_pct, threshold_pct }
+}
+
+/// The share and the threshold, in percent; `None` for what has none.
+fn shares(record: &RunRecord, kind: WarningKind) -> Option<(f64, f64)> {
+    let machine = &record.environment;
+    match kind {
+        WarningKind::ForeignCpu => Some((machine.foreign_cpu_pct, MAX_FOREIGN_PCT)),
+        WarningKind::Steal => Some((machine.steal_pct, MAX_FOREIGN_PCT)),
+        WarningKind::Throttled => Some((machine.throttled_pct?, MAX_THROTTLED_PCT)),
+        WarningKind::Standstill => {
+            Some((100.0 * standstill_share(record), 100.0 * MIN_STANDSTILL_SHARE))
+        }
+        WarningKind::ClientLimited => Some(client_limited(record)),
+        WarningKind::BudgetError => Some((100.0 * record.budget_error?, 100.0 * MAX_BUDGET_ERROR)),
+        WarningKind::BudgetMeanWrong => {
+            Some((record.budget.as_ref()?.mean_off_pct?.abs(), MAX_MEAN_WRONG_PCT))
+        }
+        WarningKind::LittleWrong => {
+            Some((100.0 * little_gap(record)?.1, 100.0 * MAX_LITTLE_GAP_VALID))
+        }
+        // A target that was lost has no share.
+        WarningKind::MostlyFailed => Some((100.0 * failed_share(record), 100.0 * MAX_FAILED_SHARE))
+            .filter(|(share_pct, threshold_pct)| share_pct > threshold_pct),
+        _ => None,
+    }
+}
+
+/// What of a percentile is the driver's lateness, or else how busy the driver was.
+fn client_limited(record: &RunRecord) -> (f64, f64) {
+    match late_percentile(record) {
+        Some((_, with_us, without_us)) => {
+            (100.0 * (1.0 - without_us / with_us.max(f64::MIN_POSITIVE)), 100.0 * MAX_LAG_SHARE)
+        }
+        None => (100.0 * record.client.busy, 100.0 * MAX_BUSY_SHARE),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::judge;
+    use super::super::tests::quiet;
+    use super::*;
+
+    #[test]
+    fn every_reason_is_beyond_its_threshold() {
+        use WarningKind as Kind;
+        let mut record = quiet();
+        record.latency_us.without_lag.p99 = 1000.0;
+        record.environment.steal_pct = 12.0;
+        (record.counts.completed, record.counts.failed) = (4000, 1000);
+        record.budget_error = Some(0.08);
+        let validity = judge(&record);
+        let kinds: Vec<_> = validity.reasons.iter().map(|reason| reason.kind).collect();
+        assert_eq!(
+            kinds,
+            [Kind::MostlyFailed, Kind::ClientLimited, Kind::BudgetError, Kind::Steal]
+        );
+        for reason in &validity.reasons {
+            let (share, threshold) = (reason.share_pct, reason.threshold_pct);
+            assert!(share.expect("a share") > threshold.expect("a threshold"), "{reason:?}");
+        }
+        assert_eq!(validity.reasons[1].share_pct, Some(75.0), "of 4 ms 3 are lag");
+        record.counts.completed -= 1;
+        let counts = judge(&record).reasons[0];
+        assert_eq!((counts.kind, counts.share_pct), (Kind::Counts, None), "any is too much");
+    }
+}
