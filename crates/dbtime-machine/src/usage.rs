@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_quota_held_back_for_a_share_of_the_time() {
-        let at = |ms, throttled: Option<u64>| MachineSample {
+        let at = |ms: u64, throttled: Option<u64>| MachineSample {
             at: MonoNanos(ms * 1_000_000),
             throttled: throttled.map(Nanos::from_millis),
             ..MachineSample::default()

@@ -216,7 +216,7 @@ pub(crate) fn quietly() -> Arc<RunStop> {
 fn stands_still_for(length: Nanos) -> bool {
     let begin = now();
     while now() - begin < length {
-        if crate::screen::takes_output(std::io::stdout()) {
+        if crate::screen::takes_output(io::stdout()) {
             return false;
         }
         std::thread::sleep(LOOK_INTERVAL);

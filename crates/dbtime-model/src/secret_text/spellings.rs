@@ -126,7 +126,9 @@ fn literal_place(text: &str, at: usize) -> Option<Range<usize>> {
     if before.len() == at {
         return None;
     }
-    if !is(last, "password") && !(is_identified && words.any(|word| is(word, "identified"))) {
+    let is_told =
+        is(last, "password") || (is_identified && words.any(|word| is(word, "identified")));
+    if !is_told {
         return None;
     }
     let quote = text[at..].chars().next()?;

@@ -16,7 +16,7 @@ fn length(text: &str) -> Result<Nanos, String> {
 /// Reads the width of a bucket: whole microseconds.
 fn step(text: &str) -> Result<Nanos, String> {
     let step: Nanos = with_unit(text)?;
-    match step.0 % 1000 == 0 && (1..=u64::from(u32::MAX)).contains(&(step.0 / 1000)) {
+    match step.0.is_multiple_of(1000) && (1..=u64::from(u32::MAX)).contains(&(step.0 / 1000)) {
         true => Ok(step),
         false => Err("it takes whole microseconds, from 1us to 1h".to_owned()),
     }

@@ -254,7 +254,7 @@ fn no_password_leaves_the_command_line() {
         .fine();
     assert!(!ran.out.contains("secret"), "{}", ran.out);
     for name in crate::sandbox::names(&sandbox.path("r")) {
-        let text = std::fs::read(sandbox.path("r").join(&name)).expect("a file");
+        let text = fs::read(sandbox.path("r").join(&name)).expect("a file");
         assert!(!String::from_utf8_lossy(&text).contains("secret"), "{name}");
     }
     let swept = sandbox

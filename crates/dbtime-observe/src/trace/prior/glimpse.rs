@@ -135,6 +135,8 @@ mod tests {
             protocol: WireProtocol::Mysql,
             processes: vec![std::process::id()],
             ports: Vec::new(),
+            inner_process: None,
+            place: None,
         }
     }
 

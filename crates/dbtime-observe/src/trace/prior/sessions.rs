@@ -207,6 +207,8 @@ mod tests {
             protocol: WireProtocol::Mysql,
             processes: vec![7],
             ports: Vec::new(),
+            inner_process: None,
+            place: None,
         }
     }
 

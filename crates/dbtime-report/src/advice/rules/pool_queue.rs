@@ -55,18 +55,12 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     if behind.is_some() {
         advice.place = AdvicePlace::Behind;
     }
-    advice.because(match (behind, is_saturated, busy < BUSY_SHARE) {
-        (None, ..) if is_full => {
+    advice.because(match behind {
+        Some(part) => format!("transactions wait for one of {pool}, and these for {}", part.name()),
+        None if is_full => {
             format!("clients that never pause share {pool}: the others wait all the time")
         }
-        (Some(part), ..) => {
-            format!("transactions wait for one of {pool}, and these for {}", part.name())
-        }
-        (None, true, _) => format!("the server's CPUs are full: transactions wait for {pool}"),
-        (None, false, true) => {
-            format!("transactions wait for one of {pool} all at once, in bursts")
-        }
-        (None, false, false) => format!("the pool is small: transactions wait for one of {pool}"),
+        None => short_of(&pool, is_saturated, busy),
     });
     if missed {
         advice.step(
@@ -92,13 +86,29 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
         advice
             .figure("most were free on average: transactions queue while all are held up at once");
     }
-    let is_bursty =
-        !matches!(record.load.arrivals, ArrivalProcess::Steady | ArrivalProcess::Closed);
+    steady(case, busy, advice);
+}
+
+/// Where most were free on average: arrivals that do not meet in bursts.
+fn steady(case: &AdviceCase<'_>, busy: f64, advice: &mut BudgetAdvice) {
+    let arrivals = &case.record.load.arrivals;
+    let is_bursty = !matches!(arrivals, ArrivalProcess::Steady | ArrivalProcess::Closed);
     if busy < BUSY_SHARE && is_bursty {
         advice.step(format!(
             "try steady arrivals ({} now): these meet in bursts",
-            clean(&record.load.arrivals.to_string())
+            clean(&arrivals.to_string())
         ));
+    }
+}
+
+/// Why transactions wait for a pool that is busy for such a share of the time.
+fn short_of(pool: &str, is_saturated: bool, busy: f64) -> String {
+    if is_saturated {
+        format!("the server's CPUs are full: transactions wait for {pool}")
+    } else if busy < BUSY_SHARE {
+        format!("transactions wait for one of {pool} all at once, in bursts")
+    } else {
+        format!("the pool is small: transactions wait for one of {pool}")
     }
 }
 

@@ -185,7 +185,7 @@ fn what_stands_behind_the_end_is_told_and_not_read() {
 fn whoever_waits_for_a_pipe_says_so() {
     let sandbox = Sandbox::new();
     let pipe = sandbox.path("it.pipe");
-    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("coreutils");
+    let made = Command::new("mkfifo").arg(&pipe).status().expect("coreutils");
     assert!(made.success());
     for line in ["trace it.pipe", "run --spec it.pipe --print-spec", "study plan it.pipe"] {
         let mut running = sandbox.start(line);

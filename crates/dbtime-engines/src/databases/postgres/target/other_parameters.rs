@@ -73,7 +73,7 @@ fn check(name: &str, value: &str, (.., taken, why): &OtherParameter) -> Result<(
         true => Ok(()),
         false => Err(UrlError::Without {
             name: name.to_owned(),
-            why: *why,
+            why,
             taken: taken.iter().map(|value| format!(", or write {value}")).collect(),
         }),
     }
