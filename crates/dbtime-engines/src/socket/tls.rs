@@ -56,7 +56,8 @@ pub enum TlsRequirement {
     Must,
 }
 
-/// Whether a server has to prove that it has the key of its certificate, where nobody looks at that.
+/// Whether a server has to prove that it has the key of its certificate, where nobody looks at
+/// that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyProof {
     /// Where the certificate and the kind of its key are known here.

@@ -315,8 +315,8 @@ impl HolderWatch {
     }
 }
 
-/// Leaves, of what is known of connections and of the numbers in a picture, what can mean no session
-/// of another server than the one that was asked, which is one of those `alike`.
+/// Leaves, of what is known of connections and of the numbers in a picture, what can mean no
+/// session of another server than the one that was asked, which is one of those `alike`.
 fn keep_its_own(
     known: &mut Vec<KernelSession>,
     picture: &mut LockPicture,

@@ -1,5 +1,5 @@
-//! Ports and sockets on which watched servers listened that have ended: who restarts a server has it
-//! listen there again, under another process number.
+//! Ports and sockets on which watched servers listened that have ended: who restarts a server has
+//! it listen there again, under another process number.
 
 use dbtime_observe::process::ProcessSelector;
 use dbtime_observe::trace::TracedServer;

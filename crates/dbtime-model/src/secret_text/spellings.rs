@@ -126,9 +126,9 @@ fn literal_place(text: &str, at: usize) -> Option<Range<usize>> {
     if before.len() == at {
         return None;
     }
-    let is_told =
+    let is_password =
         is(last, "password") || (is_identified && words.any(|word| is(word, "identified")));
-    if !is_told {
+    if !is_password {
         return None;
     }
     let quote = text[at..].chars().next()?;

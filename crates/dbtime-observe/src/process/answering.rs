@@ -1,5 +1,5 @@
-//! The server that has one end of a connection, by where that server sees the other end: wherever on
-//! this machine it is, and whatever forwards to it.
+//! The server that has one end of a connection, by where that server sees the other end: wherever
+//! on this machine it is, and whatever forwards to it.
 
 use super::data_folder::is_server;
 use super::files::ProcFolder;

@@ -46,8 +46,8 @@ pub(crate) enum HelperRequest {
     /// Opens the TLS library that a process has loaded. Response: nothing, or why not; beside it
     /// the file, where there is one.
     TlsLibrary(u32),
-    /// Response: a process's threads, by their numbers in its own PID namespace with those that they
-    /// have here; nothing where these are the same.
+    /// Response: a process's threads, by their numbers in its own PID namespace with those that
+    /// they have here; nothing where these are the same.
     InnerThreads(u32),
     /// Response: the address of a process's program, or why it is not known.
     ProgramBase(u32),
