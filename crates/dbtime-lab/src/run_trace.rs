@@ -231,8 +231,8 @@ fn no_server_behind(error: LabError) -> LabError {
     let LabError::Trace(TraceError::NoServer { process }) = error else { return error };
     let name = ThreadOwner::of(process).map_or_else(String::new, |one| format!(" ({})", one.name));
     LabError::Target(format!(
-        "process {process}{name} listens where the load connects to, and is no server: the server \
-         that it forwards to was not found on this machine; {JOIN}"
+        "process {process}{name} listens where the load connects to, and is no server that dbtime \
+         knows; if it forwards to one, that was not found on this machine: {JOIN}"
     ))
 }
 

@@ -31,9 +31,16 @@ pub(super) fn traced_pid_of(server: &dyn Server) -> Option<u32> {
 /// How long a server is asked for what it has at hand.
 const ANSWER_TIMEOUT: Nanos = Nanos::from_secs(2);
 
-/// The server that answers: it has the other end of the connection by which it is asked. One that
-/// is asked by a Unix socket is known by its folder, which not every user may know.
+/// The server that answers, which two connections have to agree on: a client here of one may have
+/// the name by which another, elsewhere, sees the one that asks.
 fn answering(server: &dyn Server) -> Option<u32> {
+    let found = other_end(server)?;
+    (other_end(server) == Some(found)).then_some(found)
+}
+
+/// The server at the other end of the connection by which it is asked. One that is asked by a Unix
+/// socket is known by its folder, which not every user may know.
+fn other_end(server: &dyn Server) -> Option<u32> {
     let mut admin = server.connect(&ExchangeBound::within(ANSWER_TIMEOUT)).ok()?;
     let mut value = |query: &str| admin.query(query).ok()?.0.value().map(str::to_owned);
     let seen = value(server.dialect().client_address_query());

@@ -92,17 +92,30 @@ impl ContainedServer {
         });
         port
     }
+
+    /// Sends a signal to the first process of its namespace; whether there is one.
+    fn signal(&self, signal: Signal) -> bool {
+        let outside = self.outside.id();
+        let children = std::fs::read_to_string(format!("/proc/{outside}/task/{outside}/children"));
+        let children = children.unwrap_or_default();
+        let first = children.split_whitespace().find_map(|first| first.parse().ok());
+        first.and_then(Pid::from_raw).is_some_and(|first| kill_process(first, signal).is_ok())
+    }
 }
 
 impl Drop for ContainedServer {
-    /// Also where a test fails. With the first process of a namespace all others end.
+    /// Also where a test fails. One that ends by itself leaves nothing of what it shares in memory;
+    /// with the first process of a namespace all others end.
     fn drop(&mut self) {
-        let outside = self.outside.id();
-        let children = std::fs::read_to_string(format!("/proc/{outside}/task/{outside}/children"));
-        for first in children.unwrap_or_default().split_whitespace() {
-            if let Some(first) = first.parse().ok().and_then(Pid::from_raw) {
-                let _ = kill_process(first, Signal::KILL);
-            }
+        let begun = Instant::now();
+        let mut is_there = self.signal(Signal::QUIT);
+        while is_there && begun.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(20));
+            is_there = matches!(self.outside.try_wait(), Ok(None));
+        }
+        // Where it was waited for, its number may be another's.
+        if is_there {
+            self.signal(Signal::KILL);
         }
         let _ = self.outside.kill();
         let _ = self.outside.wait();
