@@ -17,8 +17,8 @@
 //!
 //! From the ground up: `privilege` (rights, and the process that keeps them), `kernel` (programs,
 //! tables and records of the kernel's side), `postgres_files` and `probes` (what servers' files
-//! say), `prior` (what sessions were at before the watching), `decode` (from records to requests), `stacks` (names of functions). `servers` finds
-//! processes, `capture` holds it all.
+//! say), `prior` (what sessions were at before the watching), `decode` (from records to requests),
+//! `stacks` (names of functions). `servers` finds processes, `capture` holds it all.
 
 mod capture;
 mod commands;
