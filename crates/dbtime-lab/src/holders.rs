@@ -145,6 +145,11 @@ impl HolderLogin {
         }
     }
 
+    /// Whether the login may see what sessions the server has, as far as was tried.
+    pub(crate) fn lists_sessions(&self) -> bool {
+        self.list.is_some()
+    }
+
     /// The list that has come since the last time, by [`go_on`](Self::go_on).
     pub(crate) fn take_list(&mut self) -> Option<Vec<ServerSession>> {
         self.listed.take()
@@ -188,7 +193,7 @@ impl HolderLogin {
             }
             Err(failure) if is_lost(&failure) => return Err(refused(&self.target, &failure)),
             Err(failure) if PASSING.contains(&failure.class) => {}
-            Err(_) => (self.list, self.listed) = (None, Some(Vec::new())),
+            Err(_) => self.list = None,
         }
         Ok(())
     }

@@ -30,7 +30,7 @@ const LIST_INTERVAL: Nanos = Nanos::from_secs(5);
 
 /// What the kernel knows of a connection.
 struct KernelSession {
-    /// What the server calls it, where that was seen.
+    /// What the server calls it, where that was seen, and it is known which server that is.
     id: Option<u64>,
     /// The thread that served it last.
     thread: u32,
@@ -130,7 +130,9 @@ impl HolderWatch {
         self.server = Some(process);
         match login.sessions() {
             Ok(sessions) => {
-                self.begin_prior(process, at, sessions.clone());
+                if login.lists_sessions() {
+                    self.begin_prior(process, at, sessions.clone());
+                }
                 match protocol {
                     WireProtocol::Mysql => session.list_sessions(process, at, sessions),
                     // Its processes are its sessions.
@@ -235,14 +237,19 @@ impl HolderWatch {
         }
         if let Some(mut sessions) = login.take_list() {
             self.show(&mut sessions);
-            if std::mem::take(&mut self.is_late) {
-                // What was said of its silence, which is over.
-                self.notes.remove(0);
-            }
             if let Some(prior) = &mut self.prior {
                 prior.update(begun.unwrap_or(now()), sessions);
             }
             has_changed = true;
+        }
+        if begun.is_some() && login.begun().is_none() && std::mem::take(&mut self.is_late) {
+            // What was said of its silence, which is over.
+            self.notes.remove(0);
+            has_changed = true;
+        }
+        if !login.lists_sessions() {
+            // An answer that is none does not say that nobody is left: guesses are all there is.
+            self.prior = None;
         }
         self.login = Some(login);
         Ok(has_changed)
@@ -256,12 +263,14 @@ impl HolderWatch {
         if !is_due {
             return self.picture.take().is_some();
         }
+        let (server, protocol) = (self.server, self.protocol);
         let known = |one: &LiveConnection| {
             let text = Arc::clone(&one.request.text);
-            let (id, thread) = (one.request.server_id(), one.request.thread);
+            // Of several servers each has a session of that number; threads are the machine's.
+            let id = one.request.server_id().filter(|_| server.is_some());
+            let thread = one.request.thread;
             KernelSession { id, thread, text, at: one.at, lock_wait: one.lock_wait() }
         };
-        let (server, protocol) = (self.server, self.protocol);
         let of_it = connections.iter().filter(|one| is_of(server, protocol, one));
         self.known = of_it.map(known).collect();
         if now() >= self.rests_until {

@@ -340,6 +340,20 @@ fn a_login_knows_the_sessions_of_its_own_server_alone() {
 }
 
 #[test]
+fn a_number_alone_is_nobody_s_where_several_servers_may_be_meant() {
+    let mut scene = scene();
+    scene.servers.push(server(5000, "mariadbd 5000 :3307"));
+    let mut picture = picture();
+    picture.sessions.iter_mut().for_each(|session| session.thread = None);
+    // So the connection is called that waits, maybe elsewhere.
+    picture.sessions[1].id = 4711;
+    scene.login = LoginScene { is_there: true, picture: Some(picture), ..LoginScene::default() };
+    let mut state = TopState { view: TopView::Blockers, ..TopState::default() };
+    let screen = shown(&scene, &mut state, 100);
+    assert_eq!(screen.matches("Now: 1 waits for locks").count(), 2, "{screen}");
+}
+
+#[test]
 fn the_first_line_counts_those_that_the_tree_of_a_login_has() {
     let from_before = |id| {
         let waiting = PriorActivity::Waiting("row lock".into());

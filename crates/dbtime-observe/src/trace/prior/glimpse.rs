@@ -69,9 +69,10 @@ fn pointed_to(memory: &File, variable: u64) -> Option<u32> {
     Some(u32::from_ne_bytes(wait))
 }
 
-/// Whether a number may be a wait: a class, and one of its few events.
+/// Whether a number may be a wait: none, or a class and one of its few events.
 fn is_wait(number: u32) -> bool {
-    number >> 24 <= LAST_CLASS && number & 0x00ff_0000 == 0
+    let has_class = (1..=LAST_CLASS).contains(&(number >> 24));
+    number == 0 || (has_class && number & 0x00ff_0000 == 0)
 }
 
 fn memory(process: u32) -> Option<File> {
@@ -190,7 +191,7 @@ mod tests {
     fn what_is_no_wait_is_handed_on_to_nobody() {
         let waits = [0, 0x0100_002a, 0x0300_0005, 0x0600_0000, 0x0a00_001f];
         assert!(waits.into_iter().all(is_wait));
-        let others = [0x6563_7265, 0x0c00_0000, 0x0001_0000, u32::MAX];
+        let others = [0x6563_7265, 0x7265, 0x0c00_0000, 0x0001_0000, u32::MAX];
         assert!(!others.into_iter().any(is_wait));
     }
 }

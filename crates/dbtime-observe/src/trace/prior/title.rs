@@ -33,11 +33,17 @@ pub(super) fn backend_title(title: &str) -> Option<BackendTitle<'_>> {
     });
     let (at, client) = words.filter(|(_, word)| is_client(word)).last()?;
     let before = title[..at].trim_end();
-    if before.starts_with("walsender ") {
+    if is_sender(before) {
         return None;
     }
     let activity = activity(title[at + client.len()..].trim_start());
     Some(BackendTitle { names: names(before), activity })
+}
+
+/// Whether what it serves is a standby, which asks for nothing more. Old versions call it otherwise.
+fn is_sender(before: &str) -> bool {
+    let own = before.split_once(": ").map_or(before, |(_, own)| own);
+    own.starts_with("walsender ") || own.starts_with("wal sender ")
 }
 
 /// `[local]`, or an address or a host with a port in parentheses.
@@ -101,6 +107,8 @@ mod tests {
             ("postgres: app shop [local] ", Some((app, Unknown))),
             ("postgres: an app shop [local] SELECT", Some((None, AtWork("SELECT")))),
             ("postgres: walsender app [local] START_REPLICATION", None),
+            ("postgres: 15/main: walsender app 10.0.0.7(5) START_REPLICATION", None),
+            ("postgres: wal sender process app 10.0.0.7(5) streaming 0/3000148", None),
             ("postgres: checkpointer ", None),
             ("postgres: autovacuum worker shop", None),
             ("/usr/lib/postgresql/15/bin/postgres -D /data", None),

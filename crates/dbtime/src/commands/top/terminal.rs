@@ -68,6 +68,8 @@ impl TopTerminal {
             self.own
                 .draw(|frame| draw(frame, scene, state))
                 .map_err(CommandFailure::environment)?;
+            // What it has not taken of this is sent when it can be.
+            self.has_changed = !self.output.send();
         }
         Ok(())
     }

@@ -34,7 +34,7 @@ fn who_waits_since_before_it_looked_is_counted_and_named_by_the_server_s_titles(
         screen.press("2");
         match product {
             Product::Postgres => screen.shows(&[
-                " 3 locked from before dbtime looked ",
+                " 3 locked from before dbtime looked",
                 "0 busy + 3 from before",
                 "transactionid",
                 "idle in trans",
@@ -57,7 +57,7 @@ fn a_login_says_what_it_is_that_goes_on_since_before() {
         screen.press("2");
         let lock = if product == Product::Postgres { "transactionid" } else { "row lock" };
         screen.shows(&[
-            " 3 locked from before dbtime looked ",
+            " 3 locked from before dbtime looked",
             "0 busy + 3 from before",
             lock,
             "idle in trans",
@@ -65,8 +65,7 @@ fn a_login_says_what_it_is_that_goes_on_since_before() {
         ]);
         // The tree has the same.
         screen.press("3");
-        screen
-            .shows(&["Now: 3 wait for locks, for up to ", " 3 locked from before dbtime looked "]);
+        screen.shows(&["Now: 3 wait for locks, for up to ", " 3 locked from before dbtime looked"]);
         is_over(screen, planted);
     }
 }
