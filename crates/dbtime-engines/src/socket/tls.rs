@@ -56,7 +56,7 @@ pub enum TlsRequirement {
     Must,
 }
 
-/// Whether a server has to prove that it has the key of its certificate, where nobody looks at that.
+/// Whether a server has to prove that it has the key of a certificate that nobody looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyProof {
     /// Where the certificate and the kind of its key are known here.
@@ -436,7 +436,8 @@ uW7f9rKQix+eQvVzksuD0iH26uRQm3eDXqahEIZiBhbdCw==
         // As they begin in a certificate: of P-521, of Ed448, of P-256, of Ed25519.
         let p_521 =
             b"\x30\x81\x9b\x30\x10\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x05\x2b\x81\x04\x00\x23";
-        let p_256 = b"\x30\x59\x30\x13\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07";
+        let p_256 = b"\x30\x59\x30\x13\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\
+                      \x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07";
         assert!(is_other_key(p_521) && is_other_key(b"\x30\x43\x30\x05\x06\x03\x2b\x65\x71"));
         assert!(!is_other_key(p_256) && !is_other_key(b"\x30\x2a\x30\x05\x06\x03\x2b\x65\x70"));
         let far = [&[0_u8; KEY_HEAD_BYTES][..], b"\x06\x03\x2b\x65\x71"].concat();
