@@ -1,7 +1,7 @@
 //! Secrets of a command line: in targets, in options of scripts and of other tools, and in
 //! variables for private servers.
 
-use dbtime_engines::server::url::{ServerUrl, without_login_secret, without_password};
+use dbtime_engines::server::url::{ServerUrl, is_keywords, without_login_secret, without_password};
 use dbtime_lab::TargetForm;
 use dbtime_model::secret_text::{
     MASK, is_secret_name, is_secret_option, is_secret_setting, is_secret_variable,
@@ -46,11 +46,8 @@ pub(crate) fn is_torn(flag: &str, values: &str) -> bool {
     let flag = dashed(flag);
     let mut values = values.split(',');
     let Some(is_secret) = rule_of_pairs(&flag) else {
-        let is_piece = |value: &str| match SCHEMES.iter().any(|scheme| value.starts_with(scheme)) {
-            true => !value.contains('@') && ServerUrl::parse(value).is_err(),
-            false => value.contains('@') && TargetForm::of(value).is_none(),
-        };
-        return matches!(flag.as_str(), "target" | "login") && values.any(is_piece);
+        let is_target = matches!(flag.as_str(), "target" | "login");
+        return is_target && values.clone().any(|value| is_piece_of_target(value, values.clone()));
     };
     let name = |value: &str| value.split_once('=').map(|(name, _)| name.to_owned());
     let secret = values.find_map(|value| {
@@ -59,6 +56,15 @@ pub(crate) fn is_torn(flag: &str, values: &str) -> bool {
     });
     // Another value of the same name is none.
     secret.is_some_and(|secret| values.any(|value| name(value).is_none_or(|name| name != secret)))
+}
+
+/// Whether a value among others is no target, but may be a piece of one with a password.
+fn is_piece_of_target<'a>(value: &str, mut all: impl Iterator<Item = &'a str>) -> bool {
+    if SCHEMES.iter().any(|scheme| value.starts_with(scheme)) {
+        return !value.contains('@') && ServerUrl::parse(value).is_err();
+    }
+    let has_password = |text: &str| is_keywords(text) && without_password(text) != text;
+    TargetForm::of(value).is_none() && (value.contains('@') || all.any(has_password))
 }
 
 /// `NAME=VALUE` without a value that is a secret.
@@ -296,6 +302,7 @@ mod tests {
             ("server-env=A_TOKEN=x;y z;seed=1", "server-env=A_TOKEN=***;*** ***;seed=1"),
             ("target=mysql://u:x,y@h/d,sqlite", "target=***"),
             ("target=mysql://u:12,y@h/d", "target=***"),
+            ("target=password=x,y", "target=***"),
         ] {
             assert_eq!(shown("sweep", torn), hidden);
         }

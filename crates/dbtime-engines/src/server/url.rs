@@ -90,14 +90,14 @@ pub enum UrlError {
         known: String,
     },
     /// A parameter of other clients, or its variable, which asks for what is not done here.
-    #[error("dbtime does nothing of `{name}`: {why}; leave it out{taken}")]
+    #[error("dbtime does not support this `{name}`: {why}; {remedy}")]
     Without {
         /// What was written.
         name: String,
         /// Why it is not done.
         why: &'static str,
-        /// The values that ask for nothing, in words.
-        taken: String,
+        /// What can be done about it.
+        remedy: String,
     },
     /// A value that the parameter does not take.
     #[error("`{value}` is no value for {name}: write {allowed}")]

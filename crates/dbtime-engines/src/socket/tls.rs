@@ -56,8 +56,7 @@ pub enum TlsRequirement {
     Must,
 }
 
-/// Whether a server has to prove that it has the key of its certificate, where nobody looks at
-/// that.
+/// Whether a server has to prove that it has the key of a certificate that nobody looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyProof {
     /// Where the certificate and the kind of its key are known here.
@@ -270,9 +269,22 @@ enum CertificateCheck {
     Full(Arc<WebPkiServerVerifier>),
 }
 
-/// Kinds of keys that are known to TLS and not here.
-const OTHER_KEYS: [SignatureScheme; 2] =
-    [SignatureScheme::ECDSA_NISTP521_SHA512, SignatureScheme::ED448];
+/// Kinds of keys that are known to TLS and not here, with what a certificate calls them: object
+/// identifiers in DER form (1.3.132.0.35 of RFC 5480, 1.3.101.113 of RFC 8410).
+const OTHER_KEYS: [(SignatureScheme, &[u8]); 2] = [
+    (SignatureScheme::ECDSA_NISTP521_SHA512, b"\x06\x05\x2b\x81\x04\x00\x23"),
+    (SignatureScheme::ED448, b"\x06\x03\x2b\x65\x71"),
+];
+
+/// Within so many bytes a public key has said of what kind it is.
+const KEY_HEAD_BYTES: usize = 32;
+
+/// Whether a public key, as a certificate has it, is of one of these kinds.
+fn is_other_key(key: &[u8]) -> bool {
+    let head = &key[..key.len().min(KEY_HEAD_BYTES)];
+    let has = |name: &[u8]| head.windows(name.len()).any(|part| part == name);
+    OTHER_KEYS.iter().any(|(_, name)| has(name))
+}
 
 /// Looks at a server's certificate as much as was asked for. That the server has its key is proved,
 /// but where nobody looks at the certificate and its form is none that is known here: whoever stood
@@ -292,11 +304,16 @@ impl CertificateVerifier {
         matches!(self.check, CertificateCheck::Nothing) && self.proof == KeyProof::WhereKnown
     }
 
-    /// Whether a proof cannot be looked at here, and need not be.
-    fn is_beyond(&self, certificate: &CertificateDer<'_>, scheme: SignatureScheme) -> bool {
-        // Such as one of version 1, from before there were extensions.
-        let is_unknown = || ParsedCertificate::try_from(certificate).is_err();
-        self.takes_any() && (OTHER_KEYS.contains(&scheme) || is_unknown())
+    /// Whether a proof cannot be looked at here, and need not be. The certificate alone decides:
+    /// the scheme of a proof is chosen by whoever sends it, and a login may be tied to this
+    /// certificate.
+    fn is_beyond(&self, certificate: &CertificateDer<'_>) -> bool {
+        let is_unknown = || match ParsedCertificate::try_from(certificate) {
+            Ok(parsed) => is_other_key(parsed.subject_public_key_info().as_ref()),
+            // Such as one of version 1, from before there were extensions.
+            Err(_) => true,
+        };
+        self.takes_any() && is_unknown()
     }
 }
 
@@ -344,7 +361,7 @@ impl ServerCertVerifier for CertificateVerifier {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        if self.is_beyond(cert, dss.scheme) {
+        if self.is_beyond(cert) {
             return Ok(HandshakeSignatureValid::assertion());
         }
         let algorithms = &self.provider.signature_verification_algorithms;
@@ -357,7 +374,7 @@ impl ServerCertVerifier for CertificateVerifier {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        if self.is_beyond(cert, dss.scheme) {
+        if self.is_beyond(cert) {
             return Ok(HandshakeSignatureValid::assertion());
         }
         let algorithms = &self.provider.signature_verification_algorithms;
@@ -367,7 +384,7 @@ impl ServerCertVerifier for CertificateVerifier {
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         let mut schemes = self.provider.signature_verification_algorithms.supported_schemes();
         if self.takes_any() {
-            schemes.extend(OTHER_KEYS);
+            schemes.extend(OTHER_KEYS.map(|(scheme, _)| scheme));
         }
         schemes
     }
@@ -384,18 +401,47 @@ mod tests {
             CertificateVerifier { check, own: Vec::new(), proof, provider }
         };
         let unreadable = CertificateDer::from(b"of version 1".to_vec());
-        let (known, other) = (SignatureScheme::ED25519, SignatureScheme::ED448);
         let lax = verifier(CertificateCheck::Nothing, KeyProof::WhereKnown);
-        assert!(lax.is_beyond(&unreadable, known) && lax.is_beyond(&unreadable, other));
-        assert!(lax.supported_verify_schemes().contains(&other));
+        assert!(lax.is_beyond(&unreadable) && !lax.is_beyond(&readable()));
+        assert!(lax.supported_verify_schemes().contains(&SignatureScheme::ED448));
         let roots = Arc::new(RootCertStore::empty());
         for strict in [
             verifier(CertificateCheck::Nothing, KeyProof::Always),
             verifier(CertificateCheck::Authority(roots), KeyProof::WhereKnown),
         ] {
-            assert!(!strict.is_beyond(&unreadable, known) && !strict.is_beyond(&unreadable, other));
-            assert!(!strict.supported_verify_schemes().contains(&other));
+            assert!(!strict.is_beyond(&unreadable) && !strict.is_beyond(&readable()));
+            assert!(!strict.supported_verify_schemes().contains(&SignatureScheme::ED448));
         }
+    }
+
+    /// A certificate of version 3 with a key of Ed25519.
+    fn readable() -> CertificateDer<'static> {
+        CertificateDer::from_pem_slice(READABLE.as_bytes()).expect("a certificate")
+    }
+
+    const READABLE: &str = "\
+-----BEGIN CERTIFICATE-----
+MIIBPjCB8aADAgECAhQ6eW2ldT5mHLH1wG/ktxonkxhKQzAFBgMrZXAwFDESMBAG
+A1UEAwwJMTI3LjAuMC4xMCAXDTI2MTEyOTE1NDYzMVoYDzIxMjYxMTA1MTU0NjMx
+WjAUMRIwEAYDVQQDDAkxMjcuMC4wLjEwKjAFBgMrZXADIQBvbBHu5ciopQPAG9+c
+yFfVmPYP39oIjHc+aQs8QQT+gKNTMFEwHQYDVR0OBBYEFPE+UolCoMo09hC3Q+6r
++Knvxz1qMB8GA1UdIwQYMBaAFPE+UolCoMo09hC3Q+6r+Knvxz1qMA8GA1UdEwEB
+/wQFMAMBAf8wBQYDK2VwA0EAZRip9nAVZc1i5c4gCzg/VSkt09hL/udRWlWGDbGj
+uW7f9rKQix+eQvVzksuD0iH26uRQm3eDXqahEIZiBhbdCw==
+-----END CERTIFICATE-----
+";
+
+    #[test]
+    fn kinds_of_keys_are_known_by_their_names() {
+        // As they begin in a certificate: of P-521, of Ed448, of P-256, of Ed25519.
+        let p_521 =
+            b"\x30\x81\x9b\x30\x10\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x05\x2b\x81\x04\x00\x23";
+        let p_256 = b"\x30\x59\x30\x13\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\
+                      \x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07";
+        assert!(is_other_key(p_521) && is_other_key(b"\x30\x43\x30\x05\x06\x03\x2b\x65\x71"));
+        assert!(!is_other_key(p_256) && !is_other_key(b"\x30\x2a\x30\x05\x06\x03\x2b\x65\x70"));
+        let far = [&[0_u8; KEY_HEAD_BYTES][..], b"\x06\x03\x2b\x65\x71"].concat();
+        assert!(!is_other_key(&far) && !is_other_key(b""), "what the key itself has by chance");
     }
 
     #[test]

@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn values_that_differ_in_a_secret_are_told_apart_without_it() {
-        let sweep = ["server-env=API_KEY=hush1,API_KEY=hush2,TZ=UTC workers=1,2".to_owned()];
+        let sweep = ["server-env=API_KEY=hush1,API_KEY=hush2 workers=1,2".to_owned()];
         let combinations = factors::combinations(&sweep).expect("a sweep");
         let whole = ["dbtime", "run", "values1", "--target", "mariadb"].map(str::to_owned);
         let planned = combinations.iter().map(|combination| of_combination(combination, &whole));
@@ -131,7 +131,6 @@ mod tests {
         let shown: Vec<_> = planned.iter().map(PlannedRun::combination).collect();
         assert_eq!(shown[0], "server-env=API_KEY=*** (1) workers=1");
         assert_eq!(shown[3], "server-env=API_KEY=*** (2) workers=2");
-        assert_eq!(shown[4], "server-env=TZ=UTC workers=1");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //!
 //! Source: `conninfo_parse` of libpq 15 (fe-connect.c).
 
+use super::shown_url::rewritten;
 use super::{PASSWORD, ServerUrl, UrlError};
 use crate::server::secret::ServerSecret;
 use dbtime_model::secret_text::{MASK, holds_secret, is_secret_name};
@@ -84,7 +85,8 @@ impl ServerUrl {
 pub(super) fn masked(text: &str) -> Option<String> {
     let pairs = Some(text).filter(|text| is_keywords(text)).map(keyword_pairs)?.ok()?;
     let is_secret = |(name, value): &(String, String)| {
-        !value.is_empty() && (is_secret_name(name) || holds_secret(value))
+        let holds_one = || holds_secret(value) || rewritten(value, Some(MASK)) != *value;
+        !value.is_empty() && (is_secret_name(name) || holds_one())
     };
     if !pairs.iter().any(is_secret) {
         return Some(text.to_owned());
@@ -154,6 +156,7 @@ mod tests {
         );
         assert_eq!(shown(r"password='a b\'c' sslpassword=z"), "password=*** sslpassword=***");
         assert_eq!(shown("host = h  user=x@y"), "host = h  user=x@y", "nothing is one");
+        assert_eq!(shown("target=mysql:hush@h"), "target=***", "also where it is no parameter");
         assert_eq!((masked("mysql://u:x@h"), masked("password='x")), (None, None));
     }
 }

@@ -25,7 +25,7 @@ pub fn without_login_secret(text: &str) -> String {
 }
 
 /// A text with something in the place of its password, or without it.
-fn rewritten(text: &str, mask: Option<&str>) -> String {
+pub(super) fn rewritten(text: &str, mask: Option<&str>) -> String {
     let shown = without_login(text, mask);
     let Some((place, query)) = shown.split_once('?') else { return shown };
     let kept = |pair: &str| match pair.split_once('=') {

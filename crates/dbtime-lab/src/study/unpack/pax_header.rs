@@ -78,7 +78,7 @@ impl PaxHeader {
     }
 }
 
-/// The length, the key and the value of the first record, `LENGTH KEY=VALUE⏎`; its length is that
+/// The length, the key and the value of the first record, `LENGTH KEY=VALUE⏎`; the length is that
 /// of all of it.
 fn record(bytes: &[u8]) -> Option<(usize, &[u8], &[u8])> {
     let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();

@@ -10,9 +10,11 @@ use dbtime_model::traced_files::{FileName, FileWait};
 use dbtime_model::traced_ledger::TraceLedger;
 use dbtime_model::traced_totals::{StatementName, StatementTotals, TraceTotals};
 use dbtime_model::{MonoNanos, Nanos, Part, Parts, WireProtocol};
+use rustix::fs::OFlags;
 use std::ffi::OsStr;
+use std::fs::OpenOptions;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 
 /// Records some statements with literals; `None` where the kernel permits no eBPF.
 fn recorded(sandbox: &Sandbox, server: &GivenServer, options: &str) -> Option<String> {
@@ -197,8 +199,24 @@ fn whoever_waits_for_a_pipe_says_so() {
     write_trace(&sandbox, &[], TraceLedger::default());
     let recording = std::fs::read(sandbox.path("it.trace")).expect("a file");
     let reading = sandbox.start("trace it.pipe");
-    std::fs::write(&pipe, recording).expect("somebody reads");
+    write_once_read(&pipe, &recording);
     reading.end().exits(0);
+}
+
+/// Writes into a pipe as soon as somebody reads it.
+fn write_once_read(pipe: &str, bytes: &[u8]) {
+    let mut options = OpenOptions::new();
+    // Waiting in the kernel would have no end if nobody came.
+    options.write(true).custom_flags(OFlags::NONBLOCK.bits() as i32);
+    let begun = Instant::now();
+    let mut file = loop {
+        match options.open(pipe) {
+            Ok(file) => break file,
+            Err(error) => assert!(begun.elapsed() < PATIENCE, "nobody reads {pipe}: {error}"),
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    file.write_all(bytes).expect("a pipe has room for it");
 }
 
 #[test]

@@ -195,11 +195,12 @@ fn what_other_clients_do_is_done_or_refused_by_name() {
         |text, variables: &[(&str, &str)]| with(text, variables).expect_err(text).to_string();
     let wrong = error("postgres://me@/?channel_binding=maybe", &[]);
     assert!(wrong.contains("`maybe` is no value for channel_binding"), "{wrong}");
-    target("postgres://me@/?gssencmode=prefer&target_session_attrs=any&keepalives=0");
+    let plain = target("postgres://me@/?gssencmode=prefer&target_session_attrs=any");
+    assert_eq!(plain.url(), target("postgres://me@/?keepalives=1&keepalives_idle=30").url());
     for (text, name) in [
         ("postgres://me@/?gssencmode=require", "`gssencmode`"),
         ("postgres://me@/?target_session_attrs=read-write", "`target_session_attrs`"),
-        ("postgres://me@/?keepalives_idle=60", "`keepalives_idle`"),
+        ("postgres://me@/?keepalives_idle=long", "keepalives_idle"),
         ("postgres://me@/?hostaddr=127.0.0.1", "`hostaddr`"),
     ] {
         assert!(error(text, &[]).contains(name), "{text}");
@@ -209,6 +210,9 @@ fn what_other_clients_do_is_done_or_refused_by_name() {
         assert!(error.contains(&format!("`{variable}`")), "{error}");
     }
     with("postgres://me@/", &[("PGGSSENCMODE", "disable")]).expect("a target");
+    let own = "postgres://me@/?target_session_attrs=any&hostaddr=";
+    let elsewhere = [("PGTARGETSESSIONATTRS", "primary"), ("PGHOSTADDR", "::1")];
+    with(own, &elsewhere).expect("a target has precedence over variables");
 }
 
 #[test]

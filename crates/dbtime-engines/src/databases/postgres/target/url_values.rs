@@ -35,6 +35,8 @@ pub(super) struct UrlValues {
     values: BTreeMap<&'static str, String>,
     /// Those that the environment has added.
     from_environment: Vec<&'static str>,
+    /// What is given of other parameters, which have no effect.
+    others: Vec<&'static str>,
 }
 
 impl UrlValues {
@@ -53,8 +55,11 @@ impl UrlValues {
             ("port", url.port.map_or(String::new(), |port| port.to_string())),
             ("dbname", url.database.unwrap_or_default()),
         ]);
+        let mut others = Vec::new();
         for (name, value) in url.parameters {
-            if check_other(&name, &value).map_err(PostgresTargetError::Parameter)? {
+            let other = check_other(&name, &value).map_err(PostgresTargetError::Parameter)?;
+            if let Some(other) = other {
+                others.push(other);
                 continue;
             }
             let name = known(&name).map_err(PostgresTargetError::Parameter)?;
@@ -63,7 +68,7 @@ impl UrlValues {
             }
         }
         values.retain(|_, value| !value.is_empty());
-        Ok(Self { values, from_environment: Vec::new() })
+        Ok(Self { values, from_environment: Vec::new(), others })
     }
 
     /// What the text says and a URL that is made of the target would otherwise lack: no password.
@@ -80,7 +85,7 @@ impl UrlValues {
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<(), PostgresTargetError> {
         self.serve(variable)?;
-        check_variables(variable).map_err(PostgresTargetError::Parameter)?;
+        check_variables(&self.others, variable).map_err(PostgresTargetError::Parameter)?;
         for (name, from) in PARAMETERS {
             if let (false, Some(value)) = (self.values.contains_key(name), variable(from))
                 && !value.is_empty()
@@ -104,7 +109,11 @@ impl UrlValues {
             PostgresTargetError::Service(format!("service \"{service}\": {error}"))
         };
         for (name, value) in found {
-            if check_other(&name, &value).map_err(wrong)? {
+            if self.others.iter().any(|given| *given == name) {
+                continue;
+            }
+            if let Some(other) = check_other(&name, &value).map_err(wrong)? {
+                self.others.push(other);
                 continue;
             }
             let known = known(&name).map_err(wrong)?;
