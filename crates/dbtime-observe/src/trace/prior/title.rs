@@ -40,8 +40,8 @@ pub(super) fn backend_title(title: &str) -> Option<BackendTitle<'_>> {
     Some(BackendTitle { names: names(before), activity })
 }
 
-/// Whether what it serves is a standby, which asks for nothing more. Old versions call it by another
-/// name.
+/// Whether what it serves is a standby, which asks for nothing more. Old versions call it by
+/// another name.
 fn is_sender(before: &str) -> bool {
     let own = before.split_once(": ").map_or(before, |(_, own)| own);
     own.starts_with("walsender ") || own.starts_with("wal sender ")

@@ -204,7 +204,7 @@ fn whoever_waits_for_a_pipe_says_so() {
 }
 
 /// Writes into a pipe as soon as somebody reads it.
-fn write_once_read(pipe: &str, bytes: &[u8]) {
+fn write_once_read(pipe: &Path, bytes: &[u8]) {
     let mut options = OpenOptions::new();
     // Waiting in the kernel would have no end if nobody came.
     options.write(true).custom_flags(OFlags::NONBLOCK.bits() as i32);
@@ -212,7 +212,7 @@ fn write_once_read(pipe: &str, bytes: &[u8]) {
     let mut file = loop {
         match options.open(pipe) {
             Ok(file) => break file,
-            Err(error) => assert!(begun.elapsed() < PATIENCE, "nobody reads {pipe}: {error}"),
+            Err(error) => assert!(begun.elapsed() < PATIENCE, "nobody reads {pipe:?}: {error}"),
         }
         std::thread::sleep(Duration::from_millis(5));
     };
