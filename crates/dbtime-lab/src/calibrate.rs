@@ -38,6 +38,10 @@ const SLICE_NUMBERS: u64 = 1 << 20;
 /// still fit 32 bits.
 const TRIAL_FIRST: u64 = 1 << 30;
 
+/// Only before a window of so much do the run's own clients have a trial: all of them change data,
+/// and a short run would be of few transactions beside theirs.
+const MIN_OWN_WINDOW: Nanos = Nanos::from_secs(5);
+
 /// The share of the service time that measuring may cost with [`BudgetChoice::Auto`].
 const PROBE_SHARE: f64 = 0.01;
 
@@ -148,7 +152,8 @@ pub(crate) fn alone(plan: &LoadPlan) -> LoadPlan {
     }
 }
 
-/// The run's own clients, for a trial; `None`: they have a rate, or pause between transactions.
+/// The run's own clients, for a trial; `None`: they have a rate, pause between transactions, or run
+/// for a short time only.
 pub(crate) fn flat_out_clients(plan: &LoadPlan) -> Option<LoadPlan> {
     let LoadDemand::Closed { think, .. } = plan.demand else { return None };
     let pauses = |think: Option<ThinkTime>| think.is_some_and(|think| think.mean() > Nanos::ZERO);
@@ -156,7 +161,8 @@ pub(crate) fn flat_out_clients(plan: &LoadPlan) -> Option<LoadPlan> {
         Some(_) => pauses(think),
         None => plan.workload.operations.iter().any(|operation| pauses(operation.think)),
     };
-    (!is_pausing).then(|| LoadPlan { first: TRIAL_FIRST / 2, ..plan.clone() })
+    let is_long = plan.measure.is_none_or(|length| length >= MIN_OWN_WINDOW);
+    (is_long && !is_pausing).then(|| LoadPlan { first: TRIAL_FIRST / 2, ..plan.clone() })
 }
 
 /// How many transactions the window will have, where one client alone makes `alone_tps`; `None`:
@@ -325,6 +331,7 @@ mod tests {
         let workload = Workload::from_sql("SELECT 1").expect("a statement");
         let mut request = RunRequest::new(workload, "null".parse().expect("a target"));
         request.load.connections = 8;
+        request.time = Some(MIN_OWN_WINDOW);
         let of = |request: &RunRequest| flat_out_clients(&new_plan(request, 1));
         assert_eq!(of(&request).map(|plan| plan.concurrency), Some(8));
         request.load.think = Some(NO_THINK);
@@ -336,6 +343,10 @@ mod tests {
         operations[0].think = Some(ThinkTime::Exponential(Nanos::from_millis(1)));
         assert!(of(&request).is_none());
         request.workload.operations[0].think = None;
+        request.time = Some(MIN_OWN_WINDOW - Nanos(1));
+        assert!(of(&request).is_none());
+        request.time = Some(MIN_OWN_WINDOW);
+        assert!(of(&request).is_some());
         request.load.rate = Some(RateChoice::Given(Rate::Constant(5.0)));
         assert!(of(&request).is_none());
     }

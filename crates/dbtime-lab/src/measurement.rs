@@ -177,6 +177,7 @@ impl RunMeasurement<'_> {
             mean_off_pct: is_known.then(|| 100.0 * (mean_measured / mean_all - 1.0)),
             cost: self.cost,
             partly_measured: sum.partly_measured().iter().collect(),
+            twice_us: (self.trace.is_some() && sum.count > 0).then(|| sum.mean_twice_us()),
         });
         if sum.count > 0 {
             record.budget_us = Some(BudgetUs::from_budget(sum));

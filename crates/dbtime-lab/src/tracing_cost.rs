@@ -1,7 +1,8 @@
 //! What watching a server costs: a load flat out before the run, watched and not in turn.
 //!
 //! Where the run's own clients are flat out, they make that load: what they lose is known of them
-//! alone, for where they fill the CPUs, watching takes its time from them. Else one client does.
+//! alone, for where they fill the CPUs, watching takes its time from them. Else one client does, and
+//! before a run shorter than the trial none.
 
 use crate::calibrate::{
     SLICE_PAIRS, alone, cost_of, flat_out_clients, may_try, observed_trial, throughput_cost_of,
@@ -27,6 +28,9 @@ const WARMUP: Nanos = Nanos::from_millis(100);
 const SLICES: u64 = 2 * SLICE_PAIRS as u64;
 const SLICE_TIME: Nanos = Nanos::from_millis(50);
 
+/// How long all slices take.
+const LENGTH: Nanos = Nanos(SLICES * SLICE_TIME.0);
+
 /// Whether the first slice of each pair is watched changes from pair to pair: what drifts does so
 /// for both.
 const fn is_watched(slice: u64) -> bool {
@@ -34,7 +38,8 @@ const fn is_watched(slice: u64) -> bool {
 }
 
 /// Tries it out. `watch` begins and ends the watching, and returns whether it did. `None` where
-/// nothing more may be done to the data, or a slice has no transaction.
+/// nothing more may be done to the data, the run is shorter than that, or a slice has no
+/// transaction.
 pub(crate) fn tracing_cost(
     request: &RunRequest,
     plan: &LoadPlan,
@@ -42,17 +47,17 @@ pub(crate) fn tracing_cost(
     mut watch: impl FnMut(bool) -> bool,
     stop: &RunStop,
 ) -> Result<Option<MeasuringCost>, LabError> {
-    if !may_try(request) {
+    let is_short = plan.measure.is_some_and(|length| length < WARMUP + LENGTH);
+    if is_short || !may_try(request) {
         return Ok(None);
     }
     let flat_out = flat_out_clients(plan);
     let is_flat_out = flat_out.is_some();
     let plan = flat_out.unwrap_or_else(|| alone(plan));
     let (observer, instants) = TrialObserver::new();
-    let length = Nanos(SLICES * SLICE_TIME.0);
     let drive = || -> Result<LoadResult, LabError> {
         let observer = observer;
-        observed_trial(&plan, prepared, (WARMUP, length), &observer, stop)
+        observed_trial(&plan, prepared, (WARMUP, LENGTH), &observer, stop)
     };
     std::thread::scope(|scope| {
         let driving = std::thread::Builder::new().name("tracing cost".to_owned());

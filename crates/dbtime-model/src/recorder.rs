@@ -309,23 +309,24 @@ impl<C: Counter> Recorder<C> {
     /// Adds the measured parts of a transaction that ended. `parts` must be closed.
     #[inline]
     pub fn record_parts(&mut self, sample: &Sample, parts: &Parts) {
-        self.record_traced(sample, parts, Vec::new);
+        self.record_traced(sample, parts, Nanos::ZERO, Vec::new);
     }
 
-    /// The same of a transaction that was traced. Its statements are made where it is one of those
-    /// that are kept whole.
+    /// The same of a transaction that was traced, with so much in two parts at once. Its statements
+    /// are made where it is one of those that are kept whole.
     #[inline]
     pub fn record_traced(
         &mut self,
         sample: &Sample,
         parts: &Parts,
+        twice: Nanos,
         statements: impl Fn() -> Vec<StatementExemplar>,
     ) {
         if !self.window.contains(sample.due) {
             return;
         }
         let operation = &mut self.operations[sample.operation.0 as usize];
-        operation.cells.add(sample.response(), parts);
+        operation.cells.add(sample.response(), parts, twice);
         operation.exemplars.add(sample, parts, statements);
     }
 
@@ -349,7 +350,19 @@ impl<C: Counter> Recorder<C> {
     /// window. `parts` must be closed.
     #[inline]
     pub fn statement_parts(&mut self, statement: StatementId, service: Nanos, parts: &Parts) {
-        self.of_statement(statement).budget.add(service, parts);
+        self.traced_statement_parts(statement, service, parts, Nanos::ZERO);
+    }
+
+    /// The same of one that was traced, with so much in two parts at once.
+    #[inline]
+    pub fn traced_statement_parts(
+        &mut self,
+        statement: StatementId,
+        service: Nanos,
+        parts: &Parts,
+        twice: Nanos,
+    ) {
+        self.of_statement(statement).budget.add_overlapping(service, parts, twice);
     }
 
     /// What is recorded of a statement. Scripts have more of them the longer they run.

@@ -109,7 +109,11 @@ fn partly_measured(record: &RunRecord) -> Option<String> {
 /// How well the parts add up on single transactions.
 pub(crate) fn budget_error(record: &RunRecord) -> Option<String> {
     let error = record.budget_error?;
-    Some(format!("budget error {} (Σ |unexplained| / Σ response)", percent(error * 100.0)))
+    let of = match twice_us(record) {
+        Some(_) => "Σ |unexplained| / Σ response, without what is known to count twice",
+        None => "Σ |unexplained| / Σ response",
+    };
+    Some(format!("budget error {} ({of})", percent(error * 100.0)))
 }
 
 /// The mean over all transactions, where the measured ones came out otherwise.
@@ -125,8 +129,30 @@ pub(crate) fn all_mean(record: &RunRecord) -> Option<String> {
     ))
 }
 
-/// What it means that the remainder is less than nothing, in the mean or in the slowest.
+/// What of a transaction is known to be in two parts at once, where that is worth a word. Unit:
+/// microseconds.
+fn twice_us(record: &RunRecord) -> Option<f64> {
+    let total = record.budget_us.as_ref()?.total;
+    let twice = record.budget.as_ref()?.twice_us?;
+    (100.0 * twice >= MIN_TWICE_PCT * total && twice > 0.0).then_some(twice)
+}
+
+/// What counts twice by a driver without a CPU, or what it means that the remainder is less than
+/// nothing, in the mean or in the slowest.
 fn counted_twice(record: &RunRecord) -> Option<String> {
+    twice_us(record).map(known_twice).or_else(|| below_zero(record))
+}
+
+fn known_twice(twice: f64) -> String {
+    format!(
+        "{} of a transaction are in two parts at once: in lag, as the driver had no CPU, and in the \
+         server's parts or wire, as the answer had not come yet; unexplained is less by as much, \
+         and the budget error leaves it out",
+        us(twice)
+    )
+}
+
+fn below_zero(record: &RunRecord) -> Option<String> {
     let mean = PartMeans::from(record.budget_us.as_ref()?);
     let slow = tail(&record.operations).map(|tail| tail.slow.means);
     let is_there = |means: &&PartMeans| {
@@ -168,6 +194,23 @@ mod tests {
         let told = of(-240.0).expect("a sentence");
         assert!(told.starts_with("unexplained is below zero: parts overlap by 240 µs or more"));
         assert_eq!((of(-4.0), of(240.0)), (None, None));
+    }
+
+    #[test]
+    fn time_that_is_known_to_count_twice_is_named() {
+        let of = |twice_us| {
+            let budget_us = BudgetUs { total: 1000.0, ..BudgetUs::default() };
+            let budget = BudgetInfo { twice_us, ..BudgetInfo::default() };
+            let (budget, budget_us) = (Some(budget), Some(budget_us));
+            RunRecord { budget, budget_us, budget_error: Some(0.01), ..RunRecord::default() }
+        };
+        let told = counted_twice(&of(Some(240.0))).expect("a sentence");
+        assert!(told.starts_with("240 µs of a transaction are in two parts at once"), "{told}");
+        let error = budget_error(&of(Some(240.0))).expect("a sentence");
+        assert!(error.contains("without what is known to count twice"), "{error}");
+        for twice in [None, Some(0.0), Some(4.0)] {
+            assert_eq!(counted_twice(&of(twice)), None);
+        }
     }
 
     #[test]

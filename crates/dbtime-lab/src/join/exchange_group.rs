@@ -8,6 +8,16 @@ use dbtime_model::exchange::StatementExchange;
 use dbtime_model::traced::AnswerTaking;
 use dbtime_model::{MonoNanos, Nanos, Part, Parts};
 
+/// What became of a group's statements together.
+pub(super) struct SplitGroup {
+    /// All parts of them, whose sum is what the group took.
+    pub parts: Parts,
+    /// How much of the driver's lateness is in other parts too.
+    pub twice: Nanos,
+    /// Whether they could be told apart.
+    pub is_split: bool,
+}
+
 /// Exchanges and the requests of the server that they contain.
 #[derive(Debug, Default)]
 pub(super) struct ExchangeGroup {
@@ -138,8 +148,7 @@ impl ExchangeGroup {
         self.requests.last().is_some_and(|last| last.answer_arrived.is_some())
     }
 
-    /// Adds its statements, where they can be told apart, and returns all parts of them together,
-    /// whose sum is what the group took; and whether they could be told apart.
+    /// Adds its statements, where they can be told apart, and returns all parts of them together.
     ///
     /// Each request's parts go to its own statement, or are split over its several ones
     /// ([`ServedRequest::split`]); its time in the server's queue to the first of these. Those of
@@ -151,31 +160,33 @@ impl ExchangeGroup {
         &self,
         slices: &mut Vec<Parts>,
         statements: &mut Vec<JoinedStatement>,
-    ) -> (Parts, bool) {
+    ) -> SplitGroup {
         let is_split = self.exchanges.len() == 1 || self.has_statement_slices();
         slices.clear();
         let server = self.add_slices(slices, is_split && self.exchanges.len() > 1);
-        self.outside(server).add_to(slices);
+        let outside = self.outside(server);
+        let twice = outside.twice;
+        let shares = outside.add_to(slices);
         let mut sum = Parts::default();
         slices.iter().for_each(|slice| sum.add_all(slice));
         match self.exchanges[..] {
             [only] => {
                 let answer = ServerAnswer::of_all(&self.requests);
                 let ways = (self.way_out(), self.client_runq());
-                statements.push(joined(&only, slices[0], ways, answer));
+                statements.push(joined(&only, (slices[0], twice), ways, answer));
             }
             _ if is_split => {
                 let executing = self.requests.iter().filter(|request| request.executions > 0);
                 let answers = executing.flat_map(ServerAnswer::of_each);
-                let slices = self.exchanges.iter().zip(&*slices).zip(answers);
-                let of_slice = |((exchange, parts), answer): ((&_, &_), _)| {
-                    joined(exchange, *parts, (None, None), answer)
-                };
-                statements.extend(slices.map(of_slice));
+                let shares = shares.into_iter().chain(std::iter::repeat(Nanos::ZERO));
+                let slices = self.exchanges.iter().zip(slices.iter().copied().zip(shares));
+                let of_slice =
+                    |((exchange, slice), answer)| joined(exchange, slice, (None, None), answer);
+                statements.extend(slices.zip(answers).map(of_slice));
             }
             _ => {}
         }
-        (sum, is_split)
+        SplitGroup { parts: sum, twice, is_split }
     }
 
     /// How long its first request was on its way to the server, where its arrival was seen.
@@ -251,16 +262,16 @@ pub(super) fn runq_within(parts: &Parts, runq: Nanos) -> Nanos {
     runq.min(parts.duration(Part::Client))
 }
 
-/// A statement with these parts.
+/// A statement with these parts, and so much in two of them at once.
 fn joined(
     exchange: &StatementExchange,
-    parts: Parts,
+    (parts, twice): (Parts, Nanos),
     (way_out, client_runq): (Option<i64>, Option<Nanos>),
     answer: ServerAnswer,
 ) -> JoinedStatement {
     let took = Nanos(parts.total().max(0).cast_unsigned());
     let client_runq = client_runq.map(|runq| runq_within(&parts, runq));
-    JoinedStatement { exchange: *exchange, took, parts, way_out, client_runq, answer }
+    JoinedStatement { exchange: *exchange, took, parts, way_out, client_runq, twice, answer }
 }
 
 /// What lies outside of the server.
@@ -282,15 +293,23 @@ struct OutsideTimes {
 
 impl OutsideTimes {
     /// Adds them to the statements' parts. What counts twice no part has too little of: it is what
-    /// the parts explain beyond the whole.
-    fn add_to(self, slices: &mut [Parts]) {
+    /// the parts explain beyond the whole. Returns how much of that each statement has, where there
+    /// is any.
+    fn add_to(self, slices: &mut [Parts]) -> Vec<Nanos> {
         if let (Some(client), Some(last)) = (self.client, slices.last_mut()) {
             last.add(Part::Client, client.signed());
         }
         spread(slices, Part::Wire, self.wire);
-        if self.twice > Nanos::ZERO {
-            spread(slices, Part::Unexplained, -self.twice.signed());
+        if self.twice == Nanos::ZERO {
+            return Vec::new();
         }
+        let unexplained = |slices: &[Parts]| -> Vec<i64> {
+            slices.iter().map(|slice| slice.get(Part::Unexplained)).collect()
+        };
+        let before = unexplained(slices);
+        spread(slices, Part::Unexplained, -self.twice.signed());
+        let less = before.into_iter().zip(unexplained(slices));
+        less.map(|(was, is)| Nanos(was.wrapping_sub(is).max(0).cast_unsigned())).collect()
     }
 }
 

@@ -27,6 +27,9 @@ pub struct JoinedTransaction {
     /// How long the driver's threads waited for a CPU while answers were in its sockets, beyond
     /// what is [`Part::Lag`](dbtime_model::Part::Lag); `None`: of some that was not seen.
     pub client_runq: Option<Nanos>,
+    /// The driver's lateness that is in other parts too: so much less is
+    /// [`Part::Unexplained`](dbtime_model::Part::Unexplained).
+    pub twice: Nanos,
 }
 
 /// A transaction with a statement that was not matched.
@@ -106,6 +109,8 @@ pub struct JoinedStatement {
     /// How long of [`Part::Client`](dbtime_model::Part::Client) the driver's thread waited for a
     /// CPU; `None`: it was under way with others, or that was not seen.
     pub client_runq: Option<Nanos>,
+    /// How much less is unexplained, for being the driver's lateness too.
+    pub twice: Nanos,
     /// What else is known of it on the server.
     pub answer: ServerAnswer,
 }
@@ -117,10 +122,10 @@ impl JoinedTransaction {
         if !recorder.window().contains(sample.due) {
             return;
         }
-        recorder.record_traced(sample, &self.parts, || self.exemplars());
-        for JoinedStatement { exchange, took, parts, .. } in &self.statements {
+        recorder.record_traced(sample, &self.parts, self.twice, || self.exemplars());
+        for JoinedStatement { exchange, took, parts, twice, .. } in &self.statements {
             if let Some(statement) = exchange.statement {
-                recorder.statement_parts(statement, *took, parts);
+                recorder.traced_statement_parts(statement, *took, parts, *twice);
             }
         }
     }

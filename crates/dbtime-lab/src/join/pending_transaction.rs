@@ -1,6 +1,6 @@
 //! A transaction with statements that are not decided yet.
 
-use super::exchange_group::{ExchangeGroup, runq_within};
+use super::exchange_group::{ExchangeGroup, SplitGroup, runq_within};
 use super::joined_transaction::{
     BareStatement, JoinedStatement, JoinedTransaction, JoinedWaits, LeftOutTransaction,
     StatementMatch,
@@ -31,6 +31,8 @@ pub(super) struct PendingTransaction {
     client_runq: Nanos,
     /// Whether that is not known of some group.
     lacks_client_runq: bool,
+    /// The driver's lateness that is in other parts too.
+    twice: Nanos,
     /// The connections that it used.
     keys: Vec<ConnectionKey>,
 }
@@ -63,7 +65,7 @@ impl PendingTransaction {
     /// A group of its statements is matched. Returns whether they could be told apart.
     pub(super) fn add_matched(&mut self, group: &ExchangeGroup, slices: &mut Vec<Parts>) -> bool {
         self.decided += group.exchanges().len() as u32;
-        let (parts, is_split) = group.split(slices, &mut self.statements);
+        let SplitGroup { parts, twice, is_split } = group.split(slices, &mut self.statements);
         if !is_split {
             let bare = |exchange: &StatementExchange| BareStatement {
                 exchange: *exchange,
@@ -75,6 +77,7 @@ impl PendingTransaction {
             return is_split;
         }
         self.waits.extend(group.waits());
+        self.twice += twice;
         match group.client_runq() {
             Some(runq) => self.client_runq += runq_within(&parts, runq),
             None => self.lacks_client_runq = true,
@@ -107,9 +110,9 @@ impl PendingTransaction {
             served.measure(WAY_PARTS);
         }
         let parts = replaced(&driven.parts, &served);
-        let (waits, lacks_client_runq) = (self.waits, self.lacks_client_runq);
-        let client_runq = (!lacks_client_runq).then_some(self.client_runq);
-        Some(Ok(JoinedTransaction { parts, driven, statements, bare, waits, client_runq }))
+        let (waits, twice) = (self.waits, self.twice);
+        let client_runq = (!self.lacks_client_runq).then_some(self.client_runq);
+        Some(Ok(JoinedTransaction { parts, driven, statements, bare, waits, client_runq, twice }))
     }
 }
 

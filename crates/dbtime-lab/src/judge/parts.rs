@@ -22,24 +22,14 @@ const MAX_TRACING_PCT: f64 = 5.0;
 /// The sum of the parts is checked on single transactions.
 pub(super) fn budget_error(record: &RunRecord) -> Option<Warning> {
     let error = record.budget_error.filter(|error| *error > MAX_BUDGET_ERROR)?;
-    let is_traced =
-        record.budget.as_ref().is_some_and(|budget| budget.method == BudgetMethod::Traced);
-    let is_below_zero =
-        record.budget_us.and_then(|budget| budget.unexplained).is_some_and(|us| us < 0.0);
-    let (how, remedy) = match is_traced && is_below_zero {
-        true => (
-            "in two parts at once, or unexplained",
-            "give the driver CPUs of its own (--client-cpus), or quieter ones: without a CPU it \
-             counts as its lateness (lag) also what the server still took",
-        ),
-        false => (
-            "unexplained",
-            "look for steal, page faults or mmap reads; a quieter machine explains more",
-        ),
-    };
     let limit = 100.0 * MAX_BUDGET_ERROR;
-    let text = format!("{:.1} % of the response is {how} (limit {limit:.0} %)", 100.0 * error);
-    warning(WarningKind::BudgetError, text, remedy)
+    let text =
+        format!("{:.1} % of the response is unexplained (limit {limit:.0} %)", 100.0 * error);
+    warning(
+        WarningKind::BudgetError,
+        text,
+        "look for steal, page faults or mmap reads; a quieter machine explains more",
+    )
 }
 
 /// The parts are means of the measured transactions: they explain all others only as far as these
@@ -101,7 +91,7 @@ mod tests {
     use super::super::judge;
     use super::super::tests::{kinds, quiet};
     use super::*;
-    use dbtime_model::record::{BudgetInfo, BudgetUs, MeasuringCost};
+    use dbtime_model::record::{BudgetInfo, MeasuringCost};
 
     #[test]
     fn parts_of_other_transactions_explain_nothing() {
@@ -125,24 +115,6 @@ mod tests {
         };
         assert!(remedy(BudgetMethod::Traced, 1).contains("the warning about the trace"));
         assert!(remedy(BudgetMethod::Traced, 16).contains("--budget-every"));
-    }
-
-    #[test]
-    fn parts_that_overlap_have_a_remedy_of_their_own() {
-        let of = |method, unexplained| {
-            let budget_us = BudgetUs { unexplained: Some(unexplained), ..BudgetUs::default() };
-            let budget = BudgetInfo { method, ..BudgetInfo::default() };
-            let (budget, budget_us) = (Some(budget), Some(budget_us));
-            let record = RunRecord { budget, budget_us, budget_error: Some(0.05), ..quiet() };
-            judge(&record).warnings.remove(0)
-        };
-        let overlapping = of(BudgetMethod::Traced, -50.0);
-        assert_eq!(overlapping.kind, WarningKind::BudgetError);
-        assert!(overlapping.text.contains("in two parts at once"), "{}", overlapping.text);
-        assert!(overlapping.remedy.contains("--client-cpus"), "{}", overlapping.remedy);
-        for (method, us) in [(BudgetMethod::Traced, 50.0), (BudgetMethod::Switches, -50.0)] {
-            assert!(of(method, us).remedy.contains("page faults"));
-        }
     }
 
     #[test]

@@ -99,6 +99,7 @@ fn budgets(record: &mut RunRecord, parts: &Recorder<u64>, names: &DrivenNames) {
         info.mean_off_pct = is_known.then(|| 100.0 * (mean / mean_all - 1.0));
         info.cost = None;
         info.partly_measured = all.partly_measured().iter().collect();
+        info.twice_us = (all.count > 0).then(|| all.mean_twice_us());
     }
 }
 

@@ -119,6 +119,11 @@ pub struct BudgetInfo {
     /// The parts that were measured on some of them and not on others: of the others they are among
     /// the remainder.
     pub partly_measured: Vec<Part>,
+    /// What of a transaction is in two parts at once, in the mean: the driver's lateness from
+    /// before an answer came, which the server or the way took too. Unexplained is less by as much,
+    /// and the budget error leaves it out. Unit: microseconds; `null`: not traced, or a record of
+    /// before, where it is an error.
+    pub twice_us: Option<f64>,
 }
 
 /// How the parts inside statements are told apart.

@@ -173,7 +173,8 @@ pub struct RunRecord {
     pub statements: Vec<StatementSummary>,
     /// Mean per transaction; the non-null parts add up to `total`. `null` with `--no-budget`.
     pub budget_us: Option<BudgetUs>,
-    /// Σ |unexplained| / Σ response over single transactions. `null` without a budget.
+    /// Σ |unexplained| / Σ response over single transactions, without what is known to count twice.
+    /// `null` without a budget.
     pub budget_error: Option<f64>,
     /// How the budget was measured.
     pub budget: Option<BudgetInfo>,

@@ -183,6 +183,8 @@ fn lateness_from_before_an_answer_came_counts_twice() {
         client.into_iter().for_each(|ns| expected.add(Part::Client, ns));
         assert_eq!(statement_parts(&joined), [expected]);
         assert_eq!(joined.statements[0].took, Nanos(70));
+        let known = Nanos(twice as u64);
+        assert_eq!((joined.twice, joined.statements[0].twice), (known, known));
         assert_eq!(joined.parts.get(Part::Client), joined.driven.parts.get(Part::Client));
         assert_eq!(joined.parts.total(), joined.driven.sample.response().signed());
     }
@@ -205,6 +207,8 @@ fn an_early_answer_of_a_pipeline_waits_while_the_server_is_at_the_next() {
     let mut sum = Parts::default();
     statement_parts(&joined).iter().for_each(|of_one| sum.add_all(of_one));
     assert_eq!(sum, whole);
+    let shares: Nanos = joined.statements.iter().map(|statement| statement.twice).sum();
+    assert_eq!((joined.twice, shares), (Nanos(40), Nanos(40)));
     assert_eq!(joined.parts.get(Part::Client), joined.driven.parts.get(Part::Client) + 30);
     assert_eq!(joined.parts.total(), joined.driven.sample.response().signed());
 }

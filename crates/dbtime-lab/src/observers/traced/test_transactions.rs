@@ -19,5 +19,6 @@ pub(super) fn waited(
     let driven = DrivenTransaction { transaction: 1, sample, parts, exchanges: 1 };
     let waits = vec![JoinedWaits { statement, start: at, end: at, waits: Arc::new(waits) }];
     let (statements, bare, client_runq) = (Vec::new(), Vec::new(), None);
-    JoinedTransaction { driven, parts, statements, bare, waits, client_runq }
+    let twice = Nanos::ZERO;
+    JoinedTransaction { driven, parts, statements, bare, waits, client_runq, twice }
 }

@@ -63,7 +63,7 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     }
     advice.figure("this is dbtime itself: nothing of it is the database's");
     if let (true, Some(limited_s)) = (is_limited(case), client.throttled_s) {
-        advice.figure(format!("it was held back for {} of the window", us(limited_s * 1e6)));
+        advice.figure(format!("the limit was used up for {}, over all CPUs", us(limited_s * 1e6)));
         advice.step(
             "raise the CPU limit of the control group that dbtime runs in (cpu.max; CPUQuota= of \
              its unit; the CPU limit of its container)",

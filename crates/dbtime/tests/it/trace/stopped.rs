@@ -7,7 +7,7 @@ use crate::raw_postgres::RawPostgres;
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// How long a server is kept from running.
 const STOP: Duration = Duration::from_secs(1);
@@ -25,7 +25,9 @@ pub(super) struct ControlGroup(PathBuf);
 impl ControlGroup {
     /// A new one below what is mounted there; `None` where nothing is, or none may be made.
     pub(super) fn new(mount: &str, file: &str) -> Option<Self> {
-        let group = PathBuf::from(mount).join(format!("dbtime-test-{}", std::process::id()));
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let (process, number) = (std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        let group = PathBuf::from(mount).join(format!("dbtime-test-{process}-{number}"));
         std::fs::create_dir(&group).ok()?;
         let group = Self(group);
         group.0.join(file).exists().then_some(group)

@@ -4,7 +4,6 @@ use super::super::stopped::{ControlGroup, children};
 use super::*;
 use crate::given_server::patient_bound;
 use rustix::process::{Pid, Signal, kill_process};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How long a server is stopped each time, and goes on behind that; and how often.
 const TURN: Duration = Duration::from_millis(250);
@@ -226,9 +225,8 @@ fn a_table_that_somebody_else_locks() {
             let is_over = AtomicBool::new(false);
             std::thread::scope(|scope| {
                 scope.spawn(|| hold_table(&server, statements, &is_over));
-                let run = ExplainedRun::of(&line);
-                is_over.store(true, Ordering::Relaxed);
-                run
+                let _over = EndSignal(&is_over);
+                ExplainedRun::of(&line)
             })
         });
     }

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::given_server::patient_bound;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Holds the row for `HOLD`, again and again.
 fn hold_row(server: &GivenServer, is_over: &AtomicBool) {
@@ -34,9 +33,8 @@ fn a_lock_that_another_session_holds_is_the_lock() {
             let is_over = AtomicBool::new(false);
             let with = std::thread::scope(|scope| {
                 scope.spawn(|| hold_row(&server, &is_over));
-                let with = ExplainedRun::of(&line);
-                is_over.store(true, Ordering::Relaxed);
-                with
+                let _over = EndSignal(&is_over);
+                ExplainedRun::of(&line)
             })?;
             let (found, planted) = growth(&without, &with, &["lock"]);
             assert!(found > 0.5 * HOLD.as_secs_f64() * 1e6, "{found}");

@@ -14,6 +14,7 @@ use super::*;
 use crate::given_server::PRODUCTS;
 use crate::sandbox::number;
 use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// How far what is found may be from what was planted.
@@ -108,6 +109,15 @@ const ATTEMPTS: usize = 4;
 
 /// Two at once would plant in each other's runs.
 static PLANTING: Mutex<()> = Mutex::new(());
+
+/// Sets it at the end, of a test that panics too: who goes by it would go on for ever.
+struct EndSignal<'a>(&'a AtomicBool);
+
+impl Drop for EndSignal<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
 
 /// What was found of something is what was planted, in one of some attempts.
 fn is_found(mut attempt: impl FnMut() -> Option<(f64, f64)>) {
