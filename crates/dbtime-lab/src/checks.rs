@@ -29,6 +29,8 @@ pub(crate) struct RunTotals<'a> {
     pub(crate) window_s: f64,
     /// What the machine did beside it.
     pub(crate) noise: NoiseBound,
+    /// Errors, of all operations, of which a wait can have been the reason.
+    pub(crate) errors_of_waits: u64,
     /// What there would have been more of; `None` where the run went on to its end.
     pub(crate) rest: Option<RunRest>,
 }
@@ -63,6 +65,7 @@ pub(crate) fn of_operation(
         share: summary.share,
         throughput_tps: recorded.completed_within as f64 / run.window_s.max(1e-9),
         noise: run.noise,
+        errors_of_waits: run.errors_of_waits,
         rest: run.rest,
     };
     let mut checks: Vec<Check> = limits.map(|(origin, limit)| seen.check(origin, limit)).collect();
@@ -127,6 +130,7 @@ pub(crate) fn of_run(
         share: 1.0,
         throughput_tps: run.completed_within as f64 / run.window_s.max(1e-9),
         noise: run.noise,
+        errors_of_waits: run.errors_of_waits,
         rest: run.rest,
     };
     let extra = extra.iter().filter(|limit| is_of_run(limit));
@@ -166,6 +170,7 @@ struct LimitInputs<'a> {
     share: f64,
     throughput_tps: f64,
     noise: NoiseBound,
+    errors_of_waits: u64,
     rest: Option<RunRest>,
 }
 
@@ -183,7 +188,7 @@ impl LimitInputs<'_> {
             LimitMetric::Mean => (response.mean_ns(), Some(without_lag.mean_ns())),
             LimitMetric::Max => (response.max().0 as f64, Some(without_lag.max().0 as f64)),
             LimitMetric::Share => (self.share, None),
-            LimitMetric::Errors => (counts.failed as f64 / counts.offered.max(1) as f64, None),
+            LimitMetric::Errors => (self.of_offered(counts.failed), None),
             LimitMetric::Throughput => (self.throughput_tps, Some(self.throughput_tps * speed_up)),
         };
         // Nothing measured is no proof that a response time holds.
@@ -219,6 +224,10 @@ impl LimitInputs<'_> {
         }
     }
 
+    fn of_offered(&self, count: u64) -> f64 {
+        count as f64 / self.counts.offered.max(1) as f64
+    }
+
     /// Whether a limit that was missed could have been met without what went on beside the run: it
     /// would have had to add as much to responses, and no more can it have added than its bound.
     fn noise_may_miss(&self, limit: &WorkloadLimit) -> bool {
@@ -247,8 +256,13 @@ impl LimitInputs<'_> {
                     self.throughput_tps * total_s / (total_s - idle_s).max(f64::MIN_POSITIVE);
                 idle_s > 0.0 && limit.passed(most)
             }
-            // A wait may have become a time limit's failure, and kept one operation from its turn.
-            LimitMetric::Errors | LimitMetric::Share => response_s > 0.0,
+            // A wait may have become a time limit's failure, but no constraint's.
+            LimitMetric::Errors => {
+                let others = self.counts.failed.saturating_sub(self.errors_of_waits);
+                response_s > 0.0 && limit.passed(self.of_offered(others))
+            }
+            // It may have kept one operation from its turn.
+            LimitMetric::Share => response_s > 0.0,
         }
     }
 
@@ -282,6 +296,8 @@ mod tests {
     #[derive(Clone, Copy, Default)]
     struct CheckedBeside {
         noise: NoiseBound,
+        failed: u64,
+        errors_of_waits: u64,
         rest: Option<RunRest>,
     }
 
@@ -304,7 +320,9 @@ mod tests {
             retries: 0,
         };
         (0..100).for_each(|_| latencies.record(&sample));
-        let counts = OutcomeCounts { offered: 100, completed: 100, ..OutcomeCounts::default() };
+        let (completed, failed) = (100, beside.failed);
+        let offered = completed + failed;
+        let counts = OutcomeCounts { offered, completed, failed, ..OutcomeCounts::default() };
         let limits = [WorkloadLimit::parse(limit).expect("a limit")];
         let run = RunTotals {
             latencies: &latencies,
@@ -312,6 +330,7 @@ mod tests {
             completed_within: 100,
             window_s: 1.0,
             noise: beside.noise,
+            errors_of_waits: beside.errors_of_waits,
             rest: beside.rest,
         };
         let checks = of_run(&limits, &[], &run);
@@ -340,7 +359,9 @@ mod tests {
     #[test]
     fn noise_decides_no_more_than_it_can_have_added() {
         let noise = NoiseBound { response_s: 0.2, idle_s: 0.5, least_left: 0.5 };
-        let of = |limit: &str| check(0, limit, CheckedBeside { noise, rest: None }).reason();
+        let of = |limit: &str| {
+            check(0, limit, CheckedBeside { noise, ..CheckedBeside::default() }).reason()
+        };
         // A hundred of 10 ms: 90 of them have to be shorter, by 2.2 ms each at most.
         assert_eq!(of("p90<=8ms"), Some(CheckDoubt::Noise));
         assert_eq!(of("p90<=7ms"), None, "missed whatever there was beside it");
@@ -352,8 +373,21 @@ mod tests {
         assert_eq!(check(0, "p90<=8ms", CheckedBeside::default()).outcome(), CheckOutcome::Failed);
         // However much it may have added: half of the CPU was left to the fastest.
         let noise = NoiseBound { response_s: 1e3, ..noise };
-        let of = |limit: &str| check(0, limit, CheckedBeside { noise, rest: None }).reason();
+        let of = |limit: &str| {
+            check(0, limit, CheckedBeside { noise, ..CheckedBeside::default() }).reason()
+        };
         assert_eq!([of("p99<=6ms"), of("p99<=4ms")], [Some(CheckDoubt::Noise), None]);
+    }
+
+    #[test]
+    fn no_noise_breaks_a_constraint() {
+        let noise = NoiseBound { response_s: 0.2, idle_s: 0.2, least_left: 0.5 };
+        let of = |errors_of_waits| {
+            let beside = CheckedBeside { noise, failed: 5, errors_of_waits, rest: None };
+            check(0, "errors<=2%", beside).reason()
+        };
+        // Of 105 two may fail.
+        assert_eq!([2, 3].map(of), [None, Some(CheckDoubt::Noise)]);
     }
 
     #[test]

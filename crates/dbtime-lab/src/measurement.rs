@@ -194,6 +194,7 @@ impl RunMeasurement<'_> {
             completed_within: driven.recorder.completed_within(),
             window_s: record.window.measure_s,
             noise: noise_bound(record),
+            errors_of_waits: errors_of_waits(&driven.recorder.errors),
             rest: record.window.ended_early.then(|| RunRest { planned: self.planned() }),
         };
         record.limits = checks::of_run(own, extra, &run);
@@ -233,8 +234,19 @@ impl RunMeasurement<'_> {
             planned_s: self.plan.measure.map(Nanos::as_secs),
             rundown_s: (driven.ended - end).as_secs(),
             outside: driven.recorder.outside,
-            ended_early: self.stop.is_set(),
+            ended_early: self.stop.is_set() && !self.is_whole(driven, counted),
         }
+    }
+
+    /// Whether a signal came behind all that was to be measured, and has taken nothing from it.
+    fn is_whole(&self, driven: &LoadResult, counted: bool) -> bool {
+        let is_all = match self.plan.transactions {
+            Some(all) => driven.recorder.counts().offered >= all,
+            None => !counted,
+        };
+        let end = self.plan.window(driven.start).end;
+        let last = if counted { driven.ended } else { end.max(driven.ended) };
+        is_all && self.stop.instant() > last
     }
 
     fn environment(&self, observed: &RunObservation) -> MachineEnvironment {
@@ -406,6 +418,12 @@ fn phase_time(instant: &PhaseInstant, start: MonoNanos) -> PhaseTime {
 fn statement_wall(driven: &LoadResult) -> Nanos {
     let of = |s: &StatementRecorder<u64>| s.service.mean_ns() * s.service.count() as f64;
     Nanos(driven.recorder.statements.iter().map(of).sum::<f64>() as u64)
+}
+
+/// How many errors may have had a wait as their reason.
+fn errors_of_waits(errors: &BTreeMap<String, ErrorCount>) -> u64 {
+    let of_waits = errors.values().filter(|error| error.class.may_follow_from_waits());
+    of_waits.map(|error| error.count).sum()
 }
 
 /// An example of what the database said to each error, where it said something.

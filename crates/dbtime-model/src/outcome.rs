@@ -79,4 +79,22 @@ impl ErrorClass {
             Self::Other => "other",
         }
     }
+
+    /// Whether a wait can have been the reason, so that less waiting could have spared the error.
+    pub fn may_follow_from_waits(self) -> bool {
+        match self {
+            Self::Busy
+            | Self::Conflict
+            | Self::Connection
+            | Self::Timeout
+            | Self::Interrupted
+            | Self::Other => true,
+            Self::Constraint
+            | Self::Full
+            | Self::Io
+            | Self::Corrupt
+            | Self::ReadOnly
+            | Self::Statement => false,
+        }
+    }
 }

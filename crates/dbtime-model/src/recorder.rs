@@ -189,10 +189,12 @@ impl<C: Counter> Default for StatementRecorder<C> {
 }
 
 /// How often an error occurred, and what the database said of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErrorCount {
     /// How often.
     pub count: u64,
+    /// The first one's class.
+    pub class: ErrorClass,
     /// The first one's message.
     pub message: String,
 }
@@ -381,7 +383,7 @@ impl<C: Counter> Recorder<C> {
         if self.window.contains(due) {
             let is_full = self.errors.len() >= MAX_ERROR_CODES && !self.errors.contains_key(code);
             let key = if code.is_empty() || is_full { class.name() } else { code };
-            let new = || ErrorCount { count: 0, message: message.to_owned() };
+            let new = || ErrorCount { count: 0, class, message: message.to_owned() };
             self.errors.entry(key.to_owned()).or_insert_with(new).count += 1;
         }
     }
@@ -461,7 +463,7 @@ impl Recorder<u64> {
             mine.budget.merge(&theirs.budget);
         }
         for (code, error) in &other.errors {
-            let new = || ErrorCount { count: 0, message: error.message.clone() };
+            let new = || ErrorCount { count: 0, ..error.clone() };
             self.errors.entry(code.clone()).or_insert_with(new).count += error.count;
         }
         self.warnings += other.warnings;

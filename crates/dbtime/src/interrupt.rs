@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM: the first ends the run early, the second ends dbtime.
+//! Ctrl-C, SIGTERM and SIGHUP: the first ends the run early, the second ends dbtime.
 
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::now;
@@ -73,7 +73,10 @@ fn on_signals(mut handle: impl FnMut() + Send + 'static) -> io::Result<()> {
         }
     };
     std::thread::Builder::new().name("signals".to_owned()).spawn(taken)?;
-    let signals = Signals::new(EndingSignal::ALL.map(EndingSignal::number))?;
+    // What `nohup` starts outlives its terminal.
+    let is_ours = |signal: &EndingSignal| *signal != EndingSignal::Hup || !is_ignored(SIGHUP);
+    let ours = EndingSignal::ALL.into_iter().filter(is_ours).map(EndingSignal::number);
+    let signals = Signals::new(ours)?;
     // It waits for them.
     let _ = sender.send(signals);
     Ok(())
@@ -82,8 +85,23 @@ fn on_signals(mut handle: impl FnMut() + Send + 'static) -> io::Result<()> {
 /// Has a write beyond the limit on the size of files fail, as on a full disk, in place of ending
 /// the process without a word. What is started from here has the signal as it was.
 pub(crate) fn survive_file_limits() {
-    // Where it cannot be caught it is as it was.
-    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
+    // A write fails already where it is ignored.
+    if !is_ignored(SIGXFSZ) {
+        // Where it cannot be caught it is as it was.
+        let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
+    }
+}
+
+/// Whether whoever started this process has it ignore a signal.
+fn is_ignored(signal: i32) -> bool {
+    std::fs::read_to_string("/proc/self/status").is_ok_and(|status| ignores(&status, signal))
+}
+
+/// Whether the process of such a `/proc/PID/status` ignores a signal: proc(5), `SigIgn`.
+fn ignores(status: &str, signal: i32) -> bool {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| (mask >> (signal - 1)) & 1 == 1)
 }
 
 /// What a signal means.
@@ -227,6 +245,14 @@ fn stands_still_for(length: Nanos) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_ignored_is_known() {
+        let status = "SigBlk:\t0000000000000000\nSigIgn:\t0000000001001001\n";
+        let of = |signal| ignores(status, signal);
+        assert_eq!([SIGHUP, SIGXFSZ, SIGINT, SIGTERM].map(of), [true, true, false, false]);
+        assert!(!ignores("Name:\tdbtime\n", SIGHUP));
+    }
 
     #[test]
     fn a_signal_that_comes_by_two_ways_is_one() {

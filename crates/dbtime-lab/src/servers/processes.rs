@@ -194,7 +194,8 @@ mod tests {
         assert_eq!(shared, SharedProcesses::default(), "somebody elsewhere");
         fs::write(&lock_file, format!("-{}\n/data\n", server.id())).expect("written");
         shared.note_owner(data.path());
-        server.kill().and_then(|()| server.wait()).expect("it was there");
+        server.kill().expect("it was there");
+        server.wait().expect("likewise");
         assert_eq!(shared.files, BTreeSet::from([PathBuf::from(&name)]));
         shared.remove();
         assert!(!Path::new(&name).exists());

@@ -1,8 +1,10 @@
 //! Ctrl-C at every stage: what was measured is reported and recorded whole, or there is no record.
 
-use crate::sandbox::{Ran, Sandbox, counts_add_up};
+use crate::sandbox::{Ran, Sandbox, counts_add_up, words};
+use crate::watched_run::WatchedRun;
 use dbtime_model::record::{CheckOutcome, Run, read_run};
 use rustix::process::Signal;
+use std::process::Command;
 use std::time::Duration;
 
 /// After so long the load has begun, also where the driver gets no CPU for a second.
@@ -213,6 +215,22 @@ fn no_limit_is_met_by_a_part_of_a_run() {
     let (ran, outcome) = ended("max<=1ms", Signal::TERM);
     ran.exits(1);
     assert_eq!(outcome, Some(CheckOutcome::Failed));
+}
+
+/// As under `nohup`: it outlives its terminal.
+#[test]
+fn a_signal_that_is_ignored_ends_nothing() {
+    let sandbox = Sandbox::new();
+    let line = "run values1 --target 'null:?service=2ms' --connections 4 --warmup 0s --time 2s \
+                --no-record --events";
+    let mut command = Command::new("sh");
+    let script = "trap '' HUP; exec \"$0\" \"$@\"";
+    command.args(["-c", script, env!("CARGO_BIN_EXE_dbtime")]).args(words(line));
+    sandbox.settle(&mut command);
+    let run = WatchedRun::of(command, line.to_owned());
+    run.signal(Signal::HUP);
+    let json = run.end().fine().json();
+    assert_eq!(json["window"]["ended_early"], false);
 }
 
 #[test]

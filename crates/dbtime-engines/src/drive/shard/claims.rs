@@ -65,7 +65,7 @@ impl<R: Reactor> Shard<'_, R> {
                 ClaimResult::Dropped(ticket) => {
                     let dropped = self.thread_recorder.dropped(&ticket, present);
                     // Whoever was free for it hears that it came too late.
-                    if let Some(&(id, _)) = self.idle.front() {
+                    if let Some((id, _)) = self.idle.first() {
                         self.connections[id as usize].session.ended(&dropped);
                     }
                 }

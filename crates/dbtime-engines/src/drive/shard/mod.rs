@@ -5,6 +5,7 @@
 
 mod claims;
 mod connection_map;
+mod idle;
 mod in_flight;
 mod phase;
 mod reactor;
@@ -29,6 +30,7 @@ use dbtime_load::pipelining::Pipelining;
 use dbtime_load::program::Ticket;
 use dbtime_load::session::Session;
 use dbtime_model::{MonoNanos, Nanos, Outcome, Part};
+use idle::IdleConnections;
 use in_flight::InFlight;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -84,9 +86,7 @@ pub struct Shard<'a, R> {
     next: Option<ClaimedTicket>,
     connections: Vec<ShardConnection>,
     connection_map: ConnectionMap,
-    /// Connections without a transaction, longest first but for those that are refused, and since
-    /// when they would have been without one had the driver never been late.
-    idle: VecDeque<(u32, MonoNanos)>,
+    idle: IdleConnections,
     /// How many clients have quit: their connections are idle no more.
     quit: usize,
     /// Who has quit and has its connection still, and since when.
@@ -136,7 +136,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
             is_busy: false,
         };
         let connections: Vec<ShardConnection> = sessions.into_iter().map(connection).collect();
-        let idle = (0..connections.len() as u32).map(|id| (id, start)).collect();
+        let idle = IdleConnections::new(connections.len() as u32, start);
         let thread_recorder =
             ThreadRecorder::new(plan.recorder(start, shard), plan.sampling(), start, sink);
         let window = plan.window(start);
@@ -242,8 +242,11 @@ impl<'a, R: Reactor> Shard<'a, R> {
             queue.given_up(&never_offered.ticket);
         }
         loop {
-            self.prefer_connected();
-            let Some(&(id, freed)) = self.idle.front() else { break };
+            // Where each client has its own that would change nothing.
+            if !self.is_tied {
+                self.idle.prefer_connected(|id| self.reactor.is_refused(id));
+            }
+            let Some((id, freed)) = self.idle.first() else { break };
             if self.next.is_none() {
                 self.next = self.claim(freed, present);
             }
@@ -269,30 +272,11 @@ impl<'a, R: Reactor> Shard<'a, R> {
         present
     }
 
-    /// Puts connections that are refused behind those that are there. Where each client has its own
-    /// that changes nothing.
-    #[inline]
-    fn prefer_connected(&mut self) {
-        // Where all of them are refused they are in their order again.
-        for _ in 0..self.idle.len() {
-            match self.idle.front() {
-                Some(&(id, _)) if self.reactor.is_refused(id) => self.idle.rotate_left(1),
-                _ => return,
-            }
-        }
-    }
-
     /// Takes the connection that runs a transaction: the one that is idle longest, unless its
     /// client has one of its own.
     #[inline]
     fn take_idle(&mut self, ticket: &Ticket) -> Option<u32> {
-        let own = ticket.client / self.plan.shards;
-        let at = if self.is_tied {
-            self.idle.iter().position(|&(id, _)| id == own).unwrap_or(0)
-        } else {
-            0
-        };
-        self.idle.remove(at).map(|(id, _)| id)
+        self.idle.take(self.is_tied.then(|| ticket.client / self.plan.shards))
     }
 
     fn start(&mut self, id: u32, claimed: ClaimedTicket, present: MonoNanos) -> MonoNanos {
@@ -342,7 +326,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
         }
         let since = *self.finished_at.get_or_insert(present);
         if present - since >= FINISHED_GRACE {
-            self.idle.iter().for_each(|&(id, _)| self.reactor.let_go(id));
+            self.idle.ids().for_each(|id| self.reactor.let_go(id));
         }
     }
 
@@ -425,7 +409,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
     fn quit(&mut self, id: u32, outcome: Outcome, all: bool) -> MonoNanos {
         let ticket = *self.connections[id as usize].session.ticket();
         let present = self.end_transaction(id, &ticket, outcome);
-        self.idle.pop_back();
+        self.idle.take_back();
         self.quit += 1;
         self.leaving.push_back((id, present));
         if let ShardQueue::Closed(queue) = &mut self.queue {
@@ -466,7 +450,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
         if let ShardQueue::Closed(queue) = &mut self.queue {
             queue.served(ticket, sample.done, freed);
         }
-        self.idle.push_back((id, freed));
+        self.idle.push(id, freed);
         self.pace.ended += 1;
         sample.done
     }

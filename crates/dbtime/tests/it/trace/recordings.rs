@@ -15,6 +15,7 @@ use std::ffi::OsStr;
 use std::fs::OpenOptions;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::Path;
 
 /// Records some statements with literals; `None` where the kernel permits no eBPF.
 fn recorded(sandbox: &Sandbox, server: &GivenServer, options: &str) -> Option<String> {
