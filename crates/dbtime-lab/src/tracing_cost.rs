@@ -1,8 +1,8 @@
 //! What watching a server costs: a load flat out before the run, watched and not in turn.
 //!
 //! Where the run's own clients are flat out, they make that load: what they lose is known of them
-//! alone, for where they fill the CPUs, watching takes its time from them. Else one client does, and
-//! before a run shorter than the trial none.
+//! alone, for where they fill the CPUs, watching takes its time from them. Else one client does,
+//! and before a run shorter than the trial none.
 
 use crate::calibrate::{
     SLICE_PAIRS, alone, cost_of, flat_out_clients, may_try, observed_trial, throughput_cost_of,

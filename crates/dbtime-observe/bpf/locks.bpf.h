@@ -89,14 +89,15 @@ static __always_inline void note_waker(struct thread *thread)
 	thread->release = RELEASE_SERVING;
 	thread->waker_number = 0;
 	waker = current_thread();
-	if (!waker || !(waker->connection | waker->prev_connection))
-		thread->waker_number = number_of_backend();
 	if (!waker) {
+		thread->waker_number = number_of_backend();
 		/* What an earlier wait has left here is another's. */
 		thread->waker_connection = 0;
 		thread->waker_start = 0;
 		return;
 	}
+	if (!(waker->connection | waker->prev_connection))
+		thread->waker_number = number_of_backend();
 	if (waker->connection) {
 		if (thread->woken_at - thread->off_cpu_at + thread->lock_wait.length >= MIN_LOCK_WAIT_NS)
 			waker->has_released = 1;

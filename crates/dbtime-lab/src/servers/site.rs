@@ -239,7 +239,14 @@ impl ServerSite {
         let (identity, data) = (&self.installed.identity, self.folders.data());
         let has = |words: &[&str]| words.iter().any(|word| why.contains(word));
         // Some servers only give the number of the error.
-        let remedy = if has(&["No space left", "out of disk space", "error 28", "rrcode: 28"]) {
+        let is_full = has(&[
+            "No space left",
+            "out of disk space",
+            "free disk space",
+            "error 28",
+            "rrcode: 28",
+        ]);
+        let remedy = if is_full {
             "\nmake room there, or choose another disk with --server-data".to_owned()
         } else if has(&["Permission denied", "rrcode: 13", "OS errno 13"]) {
             "\nif the folder's mode is not the cause, a security module such as AppArmor may keep \

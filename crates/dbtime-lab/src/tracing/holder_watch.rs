@@ -259,7 +259,11 @@ impl HolderWatch {
     fn consider(&mut self, login: &mut HolderLogin, connections: &[LiveConnection]) -> bool {
         let known = self.picture.as_ref();
         let goes_on = known.is_some_and(|picture| picture.has_waited(self.threshold));
-        let is_due = self.is_new || goes_on || waits(connections, login, self.threshold);
+        let waits_since_before = self.prior.as_ref().is_some_and(PriorListing::has_waiters);
+        let is_due = self.is_new
+            || goes_on
+            || waits_since_before
+            || waits(connections, login, self.threshold);
         if !is_due {
             return self.picture.take().is_some();
         }

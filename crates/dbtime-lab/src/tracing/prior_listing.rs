@@ -59,6 +59,11 @@ impl PriorListing {
         self.left.is_empty()
     }
 
+    /// Whether somebody who is left waits for a lock: the kernel has not seen that begin.
+    pub(super) fn has_waiters(&self) -> bool {
+        self.left.iter().any(|one| matches!(activity(one), Some(PriorActivity::Waiting(_))))
+    }
+
     /// Has those that are left, at some moment, in the place of what is guessed of them.
     pub(super) fn complete(
         &mut self,

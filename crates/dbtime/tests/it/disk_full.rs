@@ -124,10 +124,11 @@ fn a_limit_on_the_size_of_files_is_told_as_a_full_disk_is() {
 }
 
 /// The processes that initdb starts share memory, and what they crash with is removed with the data
-/// folder. Memory and its names are of namespaces of their own here.
+/// folder. Memory and its names are of namespaces of their own here, in which other tests' folders
+/// are not to be seen.
 #[test]
 fn while_a_data_folder_is_made_nothing_stays_in_shared_memory() {
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::on_disk();
     sandbox.open_to_all();
     let inner = "mount -t tmpfs shm /dev/shm; \
                  \"$0\" run values1 --target postgres --server-data disk --time 1s --no-record; \

@@ -126,7 +126,10 @@ mod traced {
             let pauses = of_rule(&all, "pauses");
             assert_eq!(pauses["parts"].to_string(), r#"["sleep"]"#);
             assert!(number(pauses, "/mean/at_most_us") > 9_500.0, "{pauses:#}");
-            assert_eq!(all["advice"][0]["rule"], "pauses", "{all:#}");
+            // Beside other tests these may come first, which is true.
+            let rules = all["advice"].as_array().expect("pieces").iter().map(|one| &one["rule"]);
+            let first = rules.filter(|rule| *rule != "foreign_cpu").next();
+            assert_eq!(first, Some(&"pauses".into()), "{all:#}");
         }
     }
 
