@@ -35,11 +35,22 @@ static __always_inline int ends_with_function_name(const __u8 *tail)
 	       tail[(i + 1) & (ERROR_TAIL - 1)] == 'R';
 }
 
+/* Whether that is the one by which a process tells that the server ends at once, for another has crashed
+ * or as it was told: a warning, behind which nothing comes. No SQL makes a message with this name. */
+static __always_inline int is_farewell(const __u8 *tail)
+{
+	const __u8 *name = tail + ERROR_TAIL - 10;
+
+	return name[-1] == 'R' && name[0] == 'q' && name[1] == 'u' && name[2] == 'i' && name[3] == 'c' &&
+	       name[4] == 'k' && name[5] == 'd' && name[6] == 'i' && name[7] == 'e';
+}
+
 /* Where the last message of a piece begins. */
 struct error_search {
 	__u64 from;		/* the piece */
 	__u64 end;
 	__u64 found;		/* 0: it is no error */
+	__u64 is_farewell;
 };
 
 static long error_begins_at(__u64 i, struct error_search *search)
@@ -53,27 +64,42 @@ static long error_begins_at(__u64 i, struct error_search *search)
 		return 0;
 	if (at + 1 + big_endian(head + 1) != search->end)
 		return 0;
-	search->found = head[0] == PG_FAILED ? at : 0;
+	search->found = head[0] == PG_FAILED || search->is_farewell ? at : 0;
 	return 1;
 }
 
-/* Whether a piece of an answer, whose last two bytes are zeros, ends with an error, and with which.
+/* The error that a piece of what PostgreSQL sends ends with, as `read_error` has it; 0: it ends with none.
  * Global: see `consume`. */
-__noinline int find_late_error(struct connection *connection, __u64 address, __u32 length)
+__noinline __u64 find_late_error(__u64 address, __u32 length)
 {
 	struct error_search search = { .from = address, .end = address + length };
 	__u8 tail[ERROR_TAIL] = {};
 
-	if (!connection || length < ERROR_TAIL)
+	if (length < ERROR_TAIL)
 		return 0;
 	if (bpf_probe_read_user(tail, sizeof(tail), (const char *)search.end - ERROR_TAIL) ||
-	    !ends_with_function_name(tail))
+	    tail[ERROR_TAIL - 1] || tail[ERROR_TAIL - 2] || !ends_with_function_name(tail))
 		return 0;
+	search.is_farewell = is_farewell(tail);
 	bpf_loop(LONGEST_ERROR, error_begins_at, &search, 0);
-	if (search.found)
-		read_error(connection, search.found);
-	connection->has_late_error = connection->request.error != 0;
-	return 0;
+	if (!search.found)
+		return 0;
+	return read_error(search.found) | (search.is_farewell ? LAST_WORD : 0);
+}
+
+/* A piece of an answer ends with an error. Of a request that has one already it is none: the connection ends
+ * with it, while the client is yet to say that the request is whole. */
+static __always_inline void note_late_error(struct connection *connection, __u64 error)
+{
+	if (!error)
+		return;
+	if (!connection->request.error) {
+		note_error(connection, error);
+		connection->has_late_error = 1;
+	} else if (error & LAST_WORD) {
+		count(COUNT_CONNECTION_ERRORS);
+		connection->has_last_word = 1;
+	}
 }
 
 struct mysql_error_search {
@@ -97,7 +123,7 @@ static long mysql_error_begins_at(__u64 i, struct mysql_error_search *search)
 	length = bytes[at] | (__u32)bytes[at + 1] << 8 | (__u32)bytes[at + 2] << 16;
 	if (at + HEADER + length != connection->answer_end_length)
 		return 0;
-	connection->request.error = bytes[at + HEADER + 1] | (__u32)bytes[at + HEADER + 2] << 8;
+	note_mysql_error(connection, bytes[at + HEADER + 1] | (__u32)bytes[at + HEADER + 2] << 8, 1);
 	return 1;
 }
 
@@ -145,7 +171,8 @@ __noinline int find_late_mysql_error(struct connection *connection, __u64 addres
 }
 
 /* More is sent behind what looked like an error. Of PostgreSQL that is its settings, what the client
- * listens for, and that it is ready; anything else says that it was none. Global: see `consume`. */
+ * listens for, that it is ready, and an error that ends the connection; anything else says that it was
+ * none. Global: see `consume`. */
 __noinline int doubt_late_error(struct connection *connection, __u64 address)
 {
 	__u8 tag = 0;
@@ -155,7 +182,8 @@ __noinline int doubt_late_error(struct connection *connection, __u64 address)
 	connection->has_late_error = 0;
 	if (connection->request.protocol == PROTOCOL_POSTGRES &&
 	    !bpf_probe_read_user(&tag, 1, (const char *)address) &&
-	    (tag == PG_READY || tag == PG_SETTING || tag == PG_NOTICE || tag == PG_NOTIFICATION))
+	    (tag == PG_READY || tag == PG_SETTING || tag == PG_NOTICE || tag == PG_NOTIFICATION ||
+	     tag == PG_FAILED))
 		return 0;
 	connection->request.error = 0;
 	return 0;

@@ -15,12 +15,21 @@ fn error_of(protocol: WireProtocol, turns: &[ConversationTurn]) -> Option<String
     seen.last().expect("a request").error.as_ref().map(ToString::to_string)
 }
 
-/// As PostgreSQL says it: with the function that reports it.
+/// As PostgreSQL says it: with its severity, and the function that reports it.
+pub(crate) fn told(tag: u8, [severity, state, text, function]: [&str; 4]) -> Vec<u8> {
+    let body =
+        format!("S{severity}\0V{severity}\0C{state}\0M{text}\0Fint.c\0L846\0R{function}\0\0");
+    message(tag, body.as_bytes())
+}
+
 fn report(tag: u8, state: &str, text: &str) -> Vec<u8> {
-    let code = format!("C{state}");
-    let text = format!("M{text}");
-    let fields = ["SERROR", "VERROR", &code, &text, "Fint.c", "L846", "Rint4div", "", ""];
-    message(tag, fields.join("\0").as_bytes())
+    told(tag, ["ERROR", state, text, "int4div"])
+}
+
+/// A row in which this is all there is.
+pub(crate) fn row_of(value: &[u8]) -> Vec<u8> {
+    let width = (value.len() as u32).to_be_bytes();
+    message(backend::DATA_ROW, &[&[0, 1], &width[..], value].concat())
 }
 
 /// The error with which a query of PostgreSQL's is answered, in these pieces.
@@ -55,11 +64,18 @@ fn an_error_of_postgresql_is_seen_wherever_it_stands() {
 fn an_error_that_fills_the_buffer_is_seen_behind_what_was_prepared() {
     let long = report(backend::ERROR, "P0001", &"x".repeat(9_000));
     // Others were closed before.
-    let prepared = [b'3', b'3', backend::PARSE_COMPLETE, backend::NO_DATA].map(done);
+    let closed = [b'3', b'3', backend::PARSE_COMPLETE, backend::NO_DATA].map(done).to_vec();
+    let [parsed, empty] = [backend::PARSE_COMPLETE, backend::NO_DATA].map(done);
+    let parameter = message(backend::PARAMETER_DESCRIPTION, &[0, 1, 0, 0, 0, 23]);
+    let described = vec![parsed.clone(), parameter.clone(), empty];
+    let with_columns = vec![parsed, parameter, description()];
     let bound = done(backend::BIND_COMPLETE);
     let (first, rest) = long.split_at(8_187);
-    let pieces = [&prepared[..], &[bound, first.to_vec()], &[rest.to_vec()], &[ready(b'I')]];
-    assert_eq!(postgres_error(&pieces).as_deref(), Some("P0001"));
+    for prepared in [closed, described, with_columns] {
+        let begins = [bound.clone(), first.to_vec()];
+        let pieces = [&prepared[..], &begins, &[rest.to_vec()], &[ready(b'I')]];
+        assert_eq!(postgres_error(&pieces).as_deref(), Some("P0001"), "{prepared:?}");
+    }
 }
 
 #[test]
@@ -69,15 +85,15 @@ fn what_only_looks_like_an_error_of_postgresql_is_none() {
     let notice = report(backend::NOTICE, "01000", "a notice");
     assert_eq!(postgres_error(&[&[description(), rows(3, 4), notice], &ended]), None);
     // A row ends so where the server's buffer was full.
-    let width = (failed.len() as u32).to_be_bytes();
-    let row = message(backend::DATA_ROW, &[&[0, 1], &width[..], &failed].concat());
+    let row = row_of(&failed);
     let more = [rows(2, 4), complete("SELECT 3"), ready(b'I')];
     assert_eq!(postgres_error(&[&[description(), row], &more]), None);
 }
 
-const COLUMN: &[u8] = b"\x03def\x00\x01t\x01t\x01a\x01a\x0c\x21\0\x0b\0\0\0\x03\0\0\0\0\0";
-const EOF: &[u8] = &[0xfe, 0, 0, 2, 0];
-const ROW: &[u8] = b"\x05value";
+pub(crate) const COLUMN: &[u8] =
+    b"\x03def\x00\x01t\x01t\x01a\x01a\x0c\x21\0\x0b\0\0\0\x03\0\0\0\0\0";
+pub(crate) const EOF: &[u8] = &[0xfe, 0, 0, 2, 0];
+pub(crate) const ROW: &[u8] = b"\x05value";
 const EXCEEDED: &[u8] = b"\xff\xb1\x07#70100Query execution was interrupted";
 
 /// A query of MySQL's that is answered in these pieces, each of so many packets.

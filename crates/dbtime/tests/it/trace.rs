@@ -11,6 +11,7 @@ mod encrypted;
 mod holders;
 mod hostile;
 mod joined;
+mod last_words;
 mod locks;
 mod logins;
 mod parts;
