@@ -211,7 +211,8 @@ static __always_inline void handle_send(struct sock *sk, int result, int flags,
 	}
 	/* Of what is encrypted the library was asked: see `on_tls_write`. */
 	at = is_encrypted(connection) ? 0 : (__u64)user_buffer();
-	if ((!connection->start || connection->is_ready) && handle_unasked(connection, at, result, now))
+	if ((!connection->start || (at && connection->is_ready)) &&
+	    handle_unasked(connection, at, result, now))
 		return;
 	if (!request->writes++)
 		request->first_sent = now;
