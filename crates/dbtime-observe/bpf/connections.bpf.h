@@ -141,7 +141,7 @@ struct connection {
 	__u32 portal_hash;	/* of the portal that was made last, of those with a name */
 	__u64 portal_shape;	/* of what it executes */
 	__u8 has_late_error;	/* the last piece of the answer ends with what looks like an error */
-	__u8 has_last_word;	/* the answer, or the last one, ends with an error that ends the connection */
+	__u8 has_last_word;	/* the latest answer ends with an error that ends the connection */
 	__u8 tail[16];		/* PostgreSQL: the last bytes of the answer, and room for as many again */
 	__u64 ahead;		/* PostgreSQL: what was read behind the request, and is still there */
 	__u64 ahead_rx_at;	/* when that had come */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  *
- * Errors that a request is answered with. In answers of PostgreSQL others may stand before one; each
- * message is a tag, a length and a body.
+ * Errors that a request is answered with. In answers of PostgreSQL other messages may stand before
+ * one. Each is a tag, a length and a body.
  *
  *   ParseComplete, BindComplete, RowDescription, ErrorResponse …        of the extended protocol
  *   NoticeResponse   ErrorResponse …                                   each sent by itself
@@ -16,9 +16,9 @@
 #define ANSWER_HEAD 64		/* bytes of an answer, of which an error has more */
 #define ERROR_HEAD 48		/* of these, from the error's first on */
 #define MAX_SKIPPED 4		/* longer messages before an error */
-#define LAST_WORD (1ull << 32)	/* beside an error's number: the server ends the connection with it */
+#define LAST_WORD (1ull << 32)	/* beside an error's number: the connection ends with it */
 
-/* A request is answered with an error. Behind the last word of a connection the server reads no more. */
+/* A request is answered with an error. Behind the last word of a connection nothing is read. */
 static __always_inline void note_error(struct connection *connection, __u64 error)
 {
 	connection->request.error = error;
@@ -26,7 +26,8 @@ static __always_inline void note_error(struct connection *connection, __u64 erro
 }
 
 /* The same of MySQL's, whose packet was sent to its end, or in part. */
-static __always_inline void note_mysql_error(struct connection *connection, __u32 number, int is_whole)
+static __always_inline void note_mysql_error(struct connection *connection, __u32 number,
+					     int is_whole)
 {
 	int is_last = is_whole && ends_mysql_connection(connection->request.command, number);
 
@@ -63,9 +64,11 @@ static __always_inline int may_precede_error(__u8 tag)
 	       tag == PG_COMPLETE;
 }
 
-/* The number of an error, whose message begins there: the five signs of its SQLSTATE, and LAST_WORD where
- * it is fatal or worse; 0: it has none. Fields end with zeros: the severity as the session has it, since
- * PostgreSQL 9.6 the severity in English, the code. Global: see `consume`. */
+/*
+ * The number of an error, whose message begins there: the five signs of its SQLSTATE, and LAST_WORD
+ * where it is fatal or worse; 0: it has none. Fields end with zeros: the severity in the session's
+ * language, since PostgreSQL 9.6 in English too, the code. Global: see `consume`.
+ */
 __noinline __u64 read_error(__u64 address)
 {
 	__u8 error[64] = {}, severity;

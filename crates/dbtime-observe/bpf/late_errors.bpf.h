@@ -35,14 +35,15 @@ static __always_inline int ends_with_function_name(const __u8 *tail)
 	       tail[(i + 1) & (ERROR_TAIL - 1)] == 'R';
 }
 
-/* Whether that is the one by which a process tells that the server ends at once, for another has crashed
- * or as it was told: a warning, behind which nothing comes. No SQL makes a message with this name. */
+/* Whether that is the one by which a process tells that the server ends at once, for another has
+ * crashed, or as it was told: a warning, behind which nothing comes. What SQL raises has another. */
 static __always_inline int is_farewell(const __u8 *tail)
 {
 	const __u8 *name = tail + ERROR_TAIL - 10;
 
-	return name[-1] == 'R' && name[0] == 'q' && name[1] == 'u' && name[2] == 'i' && name[3] == 'c' &&
-	       name[4] == 'k' && name[5] == 'd' && name[6] == 'i' && name[7] == 'e';
+	return name[-1] == 'R' && name[0] == 'q' && name[1] == 'u' && name[2] == 'i' &&
+	       name[3] == 'c' && name[4] == 'k' && name[5] == 'd' && name[6] == 'i' &&
+	       name[7] == 'e';
 }
 
 /* Where the last message of a piece begins. */
@@ -68,8 +69,8 @@ static long error_begins_at(__u64 i, struct error_search *search)
 	return 1;
 }
 
-/* The error that a piece of what PostgreSQL sends ends with, as `read_error` has it; 0: it ends with none.
- * Global: see `consume`. */
+/* The error that a piece of what PostgreSQL sends ends with, as `read_error` has it; 0: it ends with
+ * none. Global: see `consume`. */
 __noinline __u64 find_late_error(__u64 address, __u32 length)
 {
 	struct error_search search = { .from = address, .end = address + length };
@@ -87,8 +88,8 @@ __noinline __u64 find_late_error(__u64 address, __u32 length)
 	return read_error(search.found) | (search.is_farewell ? LAST_WORD : 0);
 }
 
-/* A piece of an answer ends with an error. Of a request that has one already it is none: the connection ends
- * with it, while the client is yet to say that the request is whole. */
+/* A piece of an answer ends with an error. Where the request has one already it is not the request's:
+ * the connection ends with it, while the client is yet to say that the request is whole. */
 static __always_inline void note_late_error(struct connection *connection, __u64 error)
 {
 	if (!error)
@@ -123,7 +124,8 @@ static long mysql_error_begins_at(__u64 i, struct mysql_error_search *search)
 	length = bytes[at] | (__u32)bytes[at + 1] << 8 | (__u32)bytes[at + 2] << 16;
 	if (at + HEADER + length != connection->answer_end_length)
 		return 0;
-	note_mysql_error(connection, bytes[at + HEADER + 1] | (__u32)bytes[at + HEADER + 2] << 8, 1);
+	note_mysql_error(connection,
+			 bytes[at + HEADER + 1] | (__u32)bytes[at + HEADER + 2] << 8, 1);
 	return 1;
 }
 
@@ -171,8 +173,8 @@ __noinline int find_late_mysql_error(struct connection *connection, __u64 addres
 }
 
 /* More is sent behind what looked like an error. Of PostgreSQL that is its settings, what the client
- * listens for, that it is ready, and an error that ends the connection; anything else says that it was
- * none. Global: see `consume`. */
+ * listens for, that it is ready, and an error that ends the connection; anything else says that it
+ * was none. Global: see `consume`. */
 __noinline int doubt_late_error(struct connection *connection, __u64 address)
 {
 	__u8 tag = 0;

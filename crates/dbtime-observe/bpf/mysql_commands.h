@@ -48,7 +48,8 @@ enum status {
 
 enum reply { REPLY_OK = 0x00, REPLY_FILE = 0xfb, REPLY_END = 0xfe, REPLY_ERROR = 0xff };
 
-/* Errors behind which a server ends the connection. Source: error message references of MySQL and MariaDB. */
+/* Errors behind which a server ends the connection. Source: error message references of MySQL and
+ * MariaDB. */
 enum last_error {
 	HANDSHAKE_ERROR = 1043,
 	SERVER_SHUTDOWN = 1053,
@@ -60,11 +61,12 @@ enum last_error {
 	CLIENT_INTERACTION_TIMEOUT = 4031,
 };
 
-/* Whether a server ends the connection behind this answer. Where it goes on all the same, it reads a command
- * next, as it does behind any error. */
+/* Whether a server ends the connection behind this answer. Where it goes on all the same, it reads a
+ * command next, as it does behind any error. */
 static __always_inline int ends_mysql_connection(__u8 command, __u32 number)
 {
-	return command == COM_CHANGE_USER || number == HANDSHAKE_ERROR || number == SERVER_SHUTDOWN ||
+	return command == COM_CHANGE_USER || number == HANDSHAKE_ERROR ||
+	       number == SERVER_SHUTDOWN ||
 	       (number >= ABORTING_CONNECTION && number <= NET_WRITE_INTERRUPTED) ||
 	       number == NEW_ABORTING_CONNECTION || number == CONNECTION_KILLED ||
 	       number == SESSION_WAS_KILLED || number == CLIENT_INTERACTION_TIMEOUT;

@@ -196,8 +196,8 @@ static __always_inline void abort_request(struct connection *connection)
 	close_request(connection, OUTCOME_ABORTED);
 }
 
-/* A piece of an answer was sent. Behind an error that ends the connection the server does not read again,
- * which would say that the request is over. Global: see `close_request`. */
+/* A piece of an answer was sent. Behind an error that ends the connection the server does not read
+ * again, which would say that the request is over. Global: see `close_request`. */
 __noinline int note_sent(struct connection *connection, __u64 now)
 {
 	if (!connection)

@@ -11,10 +11,11 @@
 
 #include "framing.bpf.h"
 
-/* Whether a packet of MySQL's is an error of its connection. Where it is not known whether a request is
- * under way it may be the answer to that, but in place of the greeting, or where it ends the connection. */
-static __always_inline int is_unasked_error(struct connection *connection, __u64 address, __u32 length,
-					    int is_first)
+/* Whether a packet of MySQL's is an error of its connection. Where it is not known whether a request
+ * is under way it may be the answer to that, unless it ends the connection, or stands in the place of
+ * the greeting. */
+static __always_inline int is_unasked_error(struct connection *connection, __u64 address,
+					    __u32 length, int is_first)
 {
 	__u8 h[8] = {};
 
@@ -27,9 +28,11 @@ static __always_inline int is_unasked_error(struct connection *connection, __u64
 }
 
 /* The first that is seen of a connection is sent by its server, and is no error. */
-static __always_inline void begin_with_answer(struct connection *connection, __u64 address, __u32 length)
+static __always_inline void begin_with_answer(struct connection *connection, __u64 address,
+					      __u32 length)
 {
-	if (connection->request.protocol == PROTOCOL_MYSQL && read_greeting(connection, address, length)) {
+	if (connection->request.protocol == PROTOCOL_MYSQL &&
+	    read_greeting(connection, address, length)) {
 		connection->framing = FRAMING_SYNCED;
 		return;
 	}
@@ -38,8 +41,9 @@ static __always_inline void begin_with_answer(struct connection *connection, __u
 }
 
 /*
- * Looks at what is sent while no request is under way, or behind what says that it was answered. Returns
- * whether it is none of an answer. `address` is 0 where it cannot be read. Global: see `consume`.
+ * Looks at what is sent while no request is under way, or behind what says that it was answered.
+ * Returns whether it belongs to no answer. `address` is 0 where it cannot be read. Global: see
+ * `consume`.
  */
 __noinline int handle_unasked(struct connection *connection, __u64 address, __u32 length, __u64 now)
 {
@@ -59,7 +63,7 @@ __noinline int handle_unasked(struct connection *connection, __u64 address, __u3
 		maybe_close(connection);
 		count(COUNT_CONNECTION_ERRORS);
 	} else if (address && connection->has_last_word) {
-		/* What looked like the end of the connection was none, and this is of the same answer. */
+		/* What looked like its end was none, and this is of the same answer. */
 		connection->has_last_word = 0;
 		lose_framing(connection);
 	} else if (is_first) {
