@@ -17,12 +17,13 @@
 #define ERROR_HEAD 48		/* of these, from the error's first on */
 #define MAX_SKIPPED 4		/* longer messages before an error */
 #define LAST_WORD (1ull << 32)	/* beside an error's number: the connection ends with it */
+#define CUT_IN_TWO (1ull << 33)	/* it begins in the piece before */
 
 /* A request is answered with an error. Behind the last word of a connection nothing is read. */
 static __always_inline void note_error(struct connection *connection, __u64 error)
 {
 	connection->request.error = error;
-	connection->has_last_word = error >> 32;
+	connection->has_last_word = (error & LAST_WORD) != 0;
 }
 
 /* The same of MySQL's, whose packet was sent to its end, or in part. */
@@ -65,16 +66,25 @@ static __always_inline int may_precede_error(__u8 tag)
 }
 
 /*
- * The number of an error, whose message begins there: the five signs of its SQLSTATE, and LAST_WORD
- * where it is fatal or worse; 0: it has none. Fields end with zeros: the severity in the session's
- * language, since PostgreSQL 9.6 in English too, the code. Global: see `consume`.
+ * The number of an error, whose message begins there, and after so many bytes goes on elsewhere: the
+ * five signs of its SQLSTATE, and LAST_WORD where it is fatal or worse; 0: it has none. Fields end
+ * with zeros: the severity in the session's language, since PostgreSQL 9.6 in English too, the code.
+ * Global: see `consume`.
  */
-__noinline __u64 read_error(__u64 address)
+__noinline __u64 read_error(struct connection *connection, __u64 address, __u64 left, __u64 rest)
 {
-	__u8 error[64] = {}, severity;
+	__u32 first = left < ERROR_HEAD ? left : ERROR_HEAD;
 	__u64 number = 0;
+	__u8 *error, severity;
 
-	if (bpf_probe_read_user(error, ERROR_HEAD, (const char *)address))
+	if (!connection)
+		return 0;
+	error = connection->answer_end;
+	first = masked(first, ANSWER_HEAD);
+	if (bpf_probe_read_user(error, first, (const char *)address))
+		return 0;
+	if (first < ERROR_HEAD &&
+	    bpf_probe_read_user(error + masked(first, ANSWER_HEAD), ERROR_HEAD, (const char *)rest))
 		return 0;
 	severity = error[TAGGED + 1];
 	for (int i = TAGGED; i < ERROR_HEAD - 6; i++) {
@@ -129,7 +139,7 @@ __noinline int read_tagged_answer_head(struct connection *connection, __u64 addr
 	if (h[from] != PG_FAILED || skipped + from + ERROR_HEAD > length)
 		return 0;
 	end = skipped + from + 1 + big_endian(h + from + 1);
-	error = read_error(address + skipped + from);
+	error = read_error(connection, address + skipped + from, ERROR_HEAD, 0);
 	note_error(connection, end == length ? error : (__u32)error);
 	return 0;
 }

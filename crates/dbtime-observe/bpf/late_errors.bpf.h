@@ -6,7 +6,13 @@
  *   PostgreSQL:  RowDescription, DataRow …, ErrorResponse    apart: ReadyForQuery
  *   MySQL:       columns, definitions, EOF, rows …, ERR
  *
- * Of one that is cut in two, for the server's buffer was full, nothing is found.
+ * One that is cut in two, for the server's buffer was full, begins in what is still there of the piece
+ * before. Of one that takes three pieces nothing is found.
+ *
+ *   rest of the error │ … what was sent before … │ ErrorResponse, and its first fields
+ *   └─ this piece ────┘                            the piece before ends here ────────┘
+ *
+ * Where the socket had no room for a piece, the next lies behind what was sent of it.
  */
 #ifndef DBTIME_LATE_ERRORS_H
 #define DBTIME_LATE_ERRORS_H
@@ -48,15 +54,17 @@ static __always_inline int is_farewell(const __u8 *tail)
 
 /* Where the last message of a piece begins. */
 struct error_search {
-	__u64 from;		/* the piece */
-	__u64 end;
-	__u64 found;		/* 0: it is no error */
-	__u64 is_farewell;
+	__u64 from;		/* what is looked through */
+	__u64 last;		/* where it may begin at the latest */
+	__u64 end;		/* where it ends, if it were in one piece */
+	__u64 found;		/* 0: it is no error, or does not begin here */
+	__u32 is_there;
+	__u32 is_farewell;
 };
 
 static long error_begins_at(__u64 i, struct error_search *search)
 {
-	__u64 at = search->end - ERROR_HEAD - i;
+	__u64 at = search->last - i;
 	__u8 head[8] = {};
 
 	if (at < search->from || bpf_probe_read_user(head, TAGGED, (const char *)at))
@@ -65,27 +73,61 @@ static long error_begins_at(__u64 i, struct error_search *search)
 		return 0;
 	if (at + 1 + big_endian(head + 1) != search->end)
 		return 0;
+	search->is_there = 1;
 	search->found = head[0] == PG_FAILED || search->is_farewell ? at : 0;
 	return 1;
 }
 
-/* The error that a piece of what PostgreSQL sends ends with, as `read_error` has it; 0: it ends with
- * none. Global: see `consume`. */
-__noinline __u64 find_late_error(__u64 address, __u32 length)
+/* Reads the end of what is sent, that of a short piece behind that of the one before. Returns whether
+ * it may be the end of an error. */
+static __always_inline int read_error_tail(struct connection *connection, __u64 address, __u32 length)
 {
-	struct error_search search = { .from = address, .end = address + length };
-	__u8 tail[ERROR_TAIL] = {};
+	__u8 *tail = connection->answer_end;
+	__u32 have, before;
 
-	if (length < ERROR_TAIL)
+	if (length >= ERROR_TAIL || connection->sent_until == address) {
+		if (bpf_probe_read_user(tail, ERROR_TAIL, (const char *)address + length - ERROR_TAIL))
+			return 0;
+	} else {
+		have = masked(length, ERROR_TAIL);
+		before = masked(ERROR_TAIL - have, 2 * ERROR_TAIL);
+		if (address + length + before > connection->sent_until ||
+		    bpf_probe_read_user(tail, before, (const char *)connection->sent_until - before) ||
+		    bpf_probe_read_user(tail + before, have, (const char *)address))
+			return 0;
+	}
+	return !tail[ERROR_TAIL - 1] && !tail[ERROR_TAIL - 2] && ends_with_function_name(tail);
+}
+
+/* The error that a piece of what PostgreSQL sends ends with, as `read_error` has it, and CUT_IN_TWO
+ * where it does not begin in it; 0: it ends with none. Global: see `consume`. */
+__noinline __u64 find_late_error(struct connection *connection, __u64 address, __u32 length)
+{
+	struct error_search search = {};
+	__u64 until, flags;
+
+	if (!connection || !read_error_tail(connection, address, length))
 		return 0;
-	if (bpf_probe_read_user(tail, sizeof(tail), (const char *)search.end - ERROR_TAIL) ||
-	    tail[ERROR_TAIL - 1] || tail[ERROR_TAIL - 2] || !ends_with_function_name(tail))
+	search.is_farewell = is_farewell(connection->answer_end);
+	search.from = connection->sent_until == address ? address - LONGEST_ERROR : address;
+	search.last = address + length - ERROR_HEAD;
+	search.end = address + length;
+	bpf_loop(LONGEST_ERROR, error_begins_at, &search, 0);
+	flags = search.is_farewell ? LAST_WORD : 0;
+	if (search.found && search.found < address)
+		flags |= CUT_IN_TWO;
+	if (search.found)
+		return read_error(connection, search.found, ERROR_HEAD, 0) | flags;
+	if (search.is_there)
 		return 0;
-	search.is_farewell = is_farewell(tail);
+	until = connection->sent_until;
+	search.from = address + length;
+	search.last = until - TAGGED;
+	search.end = until + length;
 	bpf_loop(LONGEST_ERROR, error_begins_at, &search, 0);
 	if (!search.found)
 		return 0;
-	return read_error(search.found) | (search.is_farewell ? LAST_WORD : 0);
+	return read_error(connection, search.found, until - search.found, address) | flags | CUT_IN_TWO;
 }
 
 /* A piece of an answer ends with an error. Where the request has one already it is not the request's:
@@ -98,7 +140,9 @@ static __always_inline void note_late_error(struct connection *connection, __u64
 		note_error(connection, error);
 		connection->has_late_error = 1;
 	} else if (error & LAST_WORD) {
-		count(COUNT_CONNECTION_ERRORS);
+		/* One that began in the piece before is that which is known. */
+		if (!(error & CUT_IN_TWO))
+			count(COUNT_CONNECTION_ERRORS);
 		connection->has_last_word = 1;
 	}
 }
@@ -150,21 +194,45 @@ static __always_inline int ends_with_rows_end(const char *end)
 	return is_old_end(tail) || is_new_end(tail);
 }
 
+/* Reads the end of the piece before, which is still there behind this one, as much as an error may have
+ * in it. Returns how many bytes that are. */
+static __always_inline __u32 read_piece_before(struct connection *connection, __u64 end, __u32 length)
+{
+	__u64 until = connection->sent_until, there = until - end;
+	__u32 before = LONGEST_MYSQL_ERROR - length;
+
+	if (until <= end)
+		return 0;
+	if (before > there)
+		before = there;
+	if (before >= ANSWER_END / 2)
+		before = ANSWER_END / 2 - 1;
+	before = masked(before, ANSWER_END / 2);
+	return bpf_probe_read_user(connection->answer_end, before, (const char *)until - before) ? 0 : before;
+}
+
 /* Whether a piece of an answer of MySQL's ends with an error, and with which. Global: see `consume`. */
 __noinline int find_late_mysql_error(struct connection *connection, __u64 address, __u32 length)
 {
 	struct mysql_error_search search = { connection };
-	__u32 looked = length;
+	__u32 looked = length, before = 0;
+	__u64 end = address + length;
 
-	if (!connection || length < MYSQL_ERROR_HEAD)
+	if (!connection)
 		return 0;
-	if (ends_with_rows_end((const char *)address + length))
+	if (length >= HEADER + END_LENGTH && ends_with_rows_end((const char *)end))
 		return 0;
-	if (looked > LONGEST_MYSQL_ERROR)
-		looked = LONGEST_MYSQL_ERROR;
-	looked = masked(looked, ANSWER_END);
-	if (bpf_probe_read_user(connection->answer_end, looked, (const char *)address + length - looked))
+	if (length < ANSWER_END / 2 && connection->sent_until != address) {
+		before = masked(read_piece_before(connection, end, length), ANSWER_END / 2);
+		looked = masked(looked, ANSWER_END / 2);
+	} else {
+		if (looked > LONGEST_MYSQL_ERROR || connection->sent_until == address)
+			looked = LONGEST_MYSQL_ERROR;
+		looked = masked(looked, ANSWER_END);
+	}
+	if (bpf_probe_read_user(connection->answer_end + before, looked, (const char *)end - looked))
 		return 0;
+	looked += before;
 	connection->answer_end_length = looked;
 	if (has_error_mark(connection->answer_end, looked))
 		bpf_loop(LONGEST_MYSQL_ERROR, mysql_error_begins_at, &search, 0);

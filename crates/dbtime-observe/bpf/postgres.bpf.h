@@ -450,7 +450,7 @@ static __always_inline void handle_tagged_answer(struct connection *connection, 
 	save_tail(connection, at, length);
 	/* One that this piece begins with is known. */
 	if (connection->request.error == error && !end[READY_LENGTH - 1] && !end[READY_LENGTH - 2])
-		note_late_error(connection, find_late_error((__u64)at, length));
+		note_late_error(connection, find_late_error(connection, (__u64)at, length));
 	connection->is_ready = end[0] == PG_READY && big_endian(end + 1) == TAGGED && connection->is_whole;
 	if (connection->is_ready)
 		connection->request.flags |= end[READY_LENGTH - 1] == IDLE ? REQUEST_NO_TRANSACTION : REQUEST_IN_TRANSACTION;

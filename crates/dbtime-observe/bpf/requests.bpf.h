@@ -363,6 +363,7 @@ __noinline int begin_request(struct connection *connection, __u64 now)
 	request->error = 0;
 	connection->has_late_error = 0;
 	connection->has_last_word = 0;
+	connection->sent_until = 0;
 	request->flags = connection->text_flags;
 	request->command = 0;
 	request->reply = 0;

@@ -51,12 +51,14 @@ __noinline int handle_unasked(struct connection *connection, __u64 address, __u3
 
 	if (!connection)
 		return 0;
+	/* What was sent before is of another answer. */
+	connection->sent_until = 0;
 	is_mysql = connection->request.protocol == PROTOCOL_MYSQL;
 	/* PostgreSQL's connections begin with reads of what is no request. */
 	is_first = connection->framing == FRAMING_LOST && !connection->request.end &&
 		   (is_mysql || !connection->has_read);
 	is_error = is_mysql ? is_unasked_error(connection, address, length, is_first)
-			    : (find_late_error(address, length) & LAST_WORD) != 0;
+			    : (find_late_error(connection, address, length) & LAST_WORD) != 0;
 	if (!is_error && connection->start)
 		return 0;
 	if (is_error) {

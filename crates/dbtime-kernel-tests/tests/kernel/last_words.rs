@@ -120,11 +120,24 @@ fn what_only_looks_like_the_end_of_a_connection_is_told_of() {
     let server = answered(&[&[description(), row], &[rows(2, 4), ready(b'I')]]);
     let ledger = server.ledger();
     assert_eq!((ledger.resync, ledger.is_whole()), (1, false));
-    // Of an error that is cut in two it is not known that it ends there.
+}
+
+#[test]
+fn a_fatal_error_that_is_cut_in_two_ends_its_request() {
+    const ROOM: usize = 8192;
     let ended = fatal("57P01");
-    let (first, rest) = ended.split_at(60);
-    let server = answered(&[&[first.to_vec()], &[rest.to_vec()]]);
-    assert_eq!(counts(&server.ledger()), [1, 0, 1, 0, 0]);
+    // Behind a row, and behind what may precede an error at the beginning of an answer.
+    let wide = |length: usize| message(backend::ROW_DESCRIPTION, &vec![b'c'; length]);
+    for first in [20, 60] {
+        let row = rows(1, ROOM - description().len() - rows(1, 0).len() - first);
+        let columns = wide(ROOM - wide(0).len() - first);
+        for before in [[description(), row].concat(), columns] {
+            let mut server = answered(&[]);
+            server.sends_buffered((ROOM, ROOM), &[&before[..], &ended].concat());
+            assert_eq!(errors(&mut server), [Some("57P01".to_owned())], "{first}");
+            assert_eq!(counts(&server.ledger()), [1, 1, 0, 0, 0], "{first}");
+        }
+    }
 }
 
 const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];

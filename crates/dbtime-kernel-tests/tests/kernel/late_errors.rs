@@ -2,7 +2,7 @@
 
 use super::conversation::{Conversation, ConversationTurn};
 use super::postgres::{asks, complete, description, done, message, query, ready, rows};
-use super::server::WatchedServer;
+use super::server::{WatchedServer, streamed};
 use super::{mysql, postgres};
 use dbtime_model::WireProtocol;
 use dbtime_observe::trace::CaptureConfig;
@@ -75,6 +75,67 @@ fn an_error_that_fills_the_buffer_is_seen_behind_what_was_prepared() {
         let begins = [bound.clone(), first.to_vec()];
         let pieces = [&prepared[..], &begins, &[rest.to_vec()], &[ready(b'I')]];
         assert_eq!(postgres_error(&pieces).as_deref(), Some("P0001"), "{prepared:?}");
+    }
+}
+
+/// The error of the only request behind these turns, which is answered by a buffer of so many bytes,
+/// and in pieces of so many.
+fn buffered_error(
+    conversation: &Conversation,
+    pieces: (usize, usize),
+    answer: &[u8],
+) -> Option<String> {
+    let mut server = WatchedServer::new(conversation.protocol, &streamed());
+    for turn in &conversation.turns {
+        match turn {
+            ConversationTurn::Client(bytes) => server.reads(bytes),
+            ConversationTurn::Server(bytes) => server.sends(bytes),
+        }
+    }
+    server.sends_buffered(pieces, answer);
+    if conversation.protocol == WireProtocol::Postgres {
+        server.sends(&ready(b'I'));
+    }
+    server.finds_nothing();
+    let (requests, ledger) = (server.requests(), server.ledger());
+    assert_eq!((ledger.started, ledger.ended, ledger.connection_errors), (1, 1, 0), "{ledger:?}");
+    requests.last().expect("a request").error.as_ref().map(ToString::to_string)
+}
+
+#[test]
+fn an_error_of_postgresql_that_is_cut_in_two_is_seen() {
+    const ROOM: usize = 8192;
+    const HEADER: usize = 5;
+    let mut turns = postgres::everything().turns[..2].to_vec();
+    turns.push(asks(&[query("SELECT a FROM t")]));
+    let conversation = Conversation { protocol: WireProtocol::Postgres, turns };
+    let failed = report(backend::ERROR, "22012", "division by zero");
+    let beside = description().len() + rows(1, 0).len();
+    for first in HEADER..=failed.len() {
+        let row = rows(1, ROOM - beside - first);
+        let answer = [description(), row, failed.clone()].concat();
+        let seen = buffered_error(&conversation, (ROOM, ROOM), &answer);
+        assert_eq!(seen.as_deref(), Some("22012"), "{first} bytes of it in the first piece");
+        // By a socket that has no room for all of it.
+        let seen = buffered_error(&conversation, (2 * ROOM, ROOM), &answer);
+        assert_eq!(seen.as_deref(), Some("22012"), "{first} bytes of it at first");
+    }
+}
+
+#[test]
+fn an_error_of_mysql_that_is_cut_in_two_is_seen() {
+    const ROOM: usize = 16_384;
+    let conversation = mysql_conversation(&[]);
+    let beside = mysql::packets(1, &[&[1], COLUMN, EOF, b"\xfc\0\0"]).len();
+    for first in 1..=mysql::packets(5, &[EXCEEDED]).len() {
+        let width = ROOM - beside - first;
+        let length = (width as u16).to_le_bytes();
+        let row = [&[0xfc][..], &length, &vec![b'w'; width]].concat();
+        let answer = mysql::packets(1, &[&[1], COLUMN, EOF, &row, EXCEEDED]);
+        for pieces in [(ROOM, ROOM), (2 * ROOM, ROOM)] {
+            let seen = buffered_error(&conversation, pieces, &answer);
+            assert_eq!(seen.as_deref(), Some("1969"), "{first} bytes of it first: {pieces:?}");
+        }
     }
 }
 
