@@ -6,6 +6,7 @@
 mod attaching;
 mod batches;
 mod cost;
+mod cut_errors;
 mod driven;
 mod encrypted;
 mod holders;
