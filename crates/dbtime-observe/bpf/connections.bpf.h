@@ -147,8 +147,9 @@ struct connection {
 	__u64 ahead_rx_at;	/* when that had come */
 	__u32 ahead_length;
 	__u32 answer_end_length;
-	__u64 sent_until;	/* where the last piece of the answer ended that was looked at; 0: there is none */
-	__u8 answer_end[ANSWER_END] __attribute__((aligned(8)));	/* the last bytes of what was sent, or an error's first */
+	__u64 sent_until;	/* where the last piece of the answer ended; 0: there is none */
+	/* The last bytes of what was sent, or an error's first. */
+	__u8 answer_end[ANSWER_END] __attribute__((aligned(8)));
 };
 
 /* With what the kernel has beside it it fits into 4096 bytes. */

@@ -80,19 +80,21 @@ static long error_begins_at(__u64 i, struct error_search *search)
 
 /* Reads the end of what is sent, that of a short piece behind that of the one before. Returns whether
  * it may be the end of an error. */
-static __always_inline int read_error_tail(struct connection *connection, __u64 address, __u32 length)
+static __always_inline int read_error_tail(struct connection *connection, __u64 address,
+					   __u32 length)
 {
+	__u64 until = connection->sent_until, end = address + length;
 	__u8 *tail = connection->answer_end;
 	__u32 have, before;
 
-	if (length >= ERROR_TAIL || connection->sent_until == address) {
-		if (bpf_probe_read_user(tail, ERROR_TAIL, (const char *)address + length - ERROR_TAIL))
+	if (length >= ERROR_TAIL || until == address) {
+		if (bpf_probe_read_user(tail, ERROR_TAIL, (const char *)(end - ERROR_TAIL)))
 			return 0;
 	} else {
 		have = masked(length, ERROR_TAIL);
 		before = masked(ERROR_TAIL - have, 2 * ERROR_TAIL);
-		if (address + length + before > connection->sent_until ||
-		    bpf_probe_read_user(tail, before, (const char *)connection->sent_until - before) ||
+		if (end + before > until ||
+		    bpf_probe_read_user(tail, before, (const char *)(until - before)) ||
 		    bpf_probe_read_user(tail + before, have, (const char *)address))
 			return 0;
 	}
@@ -127,7 +129,8 @@ __noinline __u64 find_late_error(struct connection *connection, __u64 address, _
 	bpf_loop(LONGEST_ERROR, error_begins_at, &search, 0);
 	if (!search.found)
 		return 0;
-	return read_error(connection, search.found, until - search.found, address) | flags | CUT_IN_TWO;
+	flags |= CUT_IN_TWO;
+	return read_error(connection, search.found, until - search.found, address) | flags;
 }
 
 /* A piece of an answer ends with an error. Where the request has one already it is not the request's:
@@ -196,7 +199,8 @@ static __always_inline int ends_with_rows_end(const char *end)
 
 /* Reads the end of the piece before, which is still there behind this one, as much as an error may have
  * in it. Returns how many bytes that are. */
-static __always_inline __u32 read_piece_before(struct connection *connection, __u64 end, __u32 length)
+static __always_inline __u32 read_piece_before(struct connection *connection, __u64 end,
+					       __u32 length)
 {
 	__u64 until = connection->sent_until, there = until - end;
 	__u32 before = LONGEST_MYSQL_ERROR - length;
@@ -208,7 +212,9 @@ static __always_inline __u32 read_piece_before(struct connection *connection, __
 	if (before >= ANSWER_END / 2)
 		before = ANSWER_END / 2 - 1;
 	before = masked(before, ANSWER_END / 2);
-	return bpf_probe_read_user(connection->answer_end, before, (const char *)until - before) ? 0 : before;
+	if (bpf_probe_read_user(connection->answer_end, before, (const char *)(until - before)))
+		return 0;
+	return before;
 }
 
 /* Whether a piece of an answer of MySQL's ends with an error, and with which. Global: see `consume`. */
@@ -230,7 +236,7 @@ __noinline int find_late_mysql_error(struct connection *connection, __u64 addres
 			looked = LONGEST_MYSQL_ERROR;
 		looked = masked(looked, ANSWER_END);
 	}
-	if (bpf_probe_read_user(connection->answer_end + before, looked, (const char *)end - looked))
+	if (bpf_probe_read_user(connection->answer_end + before, looked, (const char *)(end - looked)))
 		return 0;
 	looked += before;
 	connection->answer_end_length = looked;
