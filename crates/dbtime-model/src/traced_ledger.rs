@@ -95,6 +95,10 @@ pub struct TraceLedger {
     /// missing.
     #[serde(default)]
     pub missed_events: u64,
+    /// Errors that servers sent while no request of the connection was under way: a login was
+    /// refused, a client was idle for too long, somebody ended the connection.
+    #[serde(default)]
+    pub connection_errors: u64,
 }
 
 impl TraceLedger {

@@ -321,6 +321,7 @@ enum count {
 	COUNT_NOT_STREAMED,		/* not handed on, for that was to cost less: see enum depth */
 	COUNT_STACKS_LOST,	/* for which the table or the stream had no room */
 	COUNT_BOTH_TAKEN,	/* times that events may have found both programs for them taken */
+	COUNT_CONNECTION_ERRORS,	/* that were sent while no request was under way */
 	COUNTS,
 };
 

@@ -141,12 +141,15 @@ struct connection {
 	__u32 portal_hash;	/* of the portal that was made last, of those with a name */
 	__u64 portal_shape;	/* of what it executes */
 	__u8 has_late_error;	/* the last piece of the answer ends with what looks like an error */
+	__u8 has_last_word;	/* the latest answer ends with an error that ends the connection */
 	__u8 tail[16];		/* PostgreSQL: the last bytes of the answer, and room for as many again */
 	__u64 ahead;		/* PostgreSQL: what was read behind the request, and is still there */
 	__u64 ahead_rx_at;	/* when that had come */
 	__u32 ahead_length;
 	__u32 answer_end_length;
-	__u8 answer_end[ANSWER_END] __attribute__((aligned(8)));	/* MySQL: the last bytes of a piece of the answer */
+	__u64 sent_until;	/* where the last piece of the answer ended; 0: there is none */
+	/* The last bytes of what was sent, or an error's first. */
+	__u8 answer_end[ANSWER_END] __attribute__((aligned(8)));
 };
 
 /* With what the kernel has beside it it fits into 4096 bytes. */

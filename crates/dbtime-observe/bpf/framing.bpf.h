@@ -136,14 +136,15 @@ __noinline int handle_answer_bytes(struct connection *connection, __u64 address,
 		doubt_late_error(connection, (__u64)at);
 	if (connection->request.protocol == PROTOCOL_POSTGRES) {
 		handle_tagged_answer(connection, at, length);
-		return 0;
+	} else {
+		if (connection->expects_answer)
+			read_answer_head(connection, at, length);
+		if (connection->answer.stage != STAGE_OVER)
+			count_rows(connection, (__u64)at, length);
+		if (!connection->request.error && connection->request.rows == NOT_KNOWN)
+			find_late_mysql_error(connection, (__u64)at, length);
 	}
-	if (connection->expects_answer)
-		read_answer_head(connection, at, length);
-	if (connection->answer.stage != STAGE_OVER)
-		count_rows(connection, (__u64)at, length);
-	if (!connection->request.error && connection->request.rows == NOT_KNOWN)
-		find_late_mysql_error(connection, (__u64)at, length);
+	connection->sent_until = (__u64)at + length;
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #ifndef DBTIME_MYSQL_H
 #define DBTIME_MYSQL_H
 
+#include "failures.bpf.h"
 #include "logins.bpf.h"
 #include "requests.bpf.h"
 #include "rows.bpf.h"
@@ -236,7 +237,7 @@ static __always_inline void read_answer_head(struct connection *connection, cons
 		connection->expects_answer = 1;
 		answer->have = 0;
 	} else if (h[4] == REPLY_ERROR) {
-		request->error = h[5] | (__u16)h[6] << 8;
+		note_mysql_error(connection, h[5] | (__u32)h[6] << 8, before + length == whole);
 	} else if (h[4] == REPLY_FILE && request->command == COM_QUERY && h[3] == 1) {
 		connection->is_local_infile = 1;
 	} else if (h[4] == REPLY_OK && request->command == COM_STMT_PREPARE) {
@@ -248,16 +249,16 @@ static __always_inline void read_answer_head(struct connection *connection, cons
 }
 
 /* A server that speaks first greets a new client: packets begin here. Its version and a zero are followed
- * by the number that it gives the connection. */
-static __always_inline int read_greeting(struct connection *connection, __u32 length)
+ * by the number that it gives the connection. Global: see `consume`. */
+__noinline int read_greeting(struct connection *connection, __u64 address, __u32 length)
 {
-	const char *at = user_buffer();
+	const char *at = (const char *)address;
 	__u8 h[HEADER + 1] = {};
 	char version[NAME_ROOM];
 	__u32 id = 0;
 	long read;
 
-	if (!at || length < sizeof(h) || bpf_probe_read_user(h, sizeof(h), at))
+	if (!connection || length < sizeof(h) || bpf_probe_read_user(h, sizeof(h), at))
 		return 0;
 	if (h[3] != 0 || h[4] != 10)
 		return 0;

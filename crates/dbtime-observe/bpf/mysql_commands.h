@@ -48,6 +48,30 @@ enum status {
 
 enum reply { REPLY_OK = 0x00, REPLY_FILE = 0xfb, REPLY_END = 0xfe, REPLY_ERROR = 0xff };
 
+/* Errors behind which a server ends the connection. Source: error message references of MySQL and
+ * MariaDB. */
+enum last_error {
+	HANDSHAKE_ERROR = 1043,
+	SERVER_SHUTDOWN = 1053,
+	ABORTING_CONNECTION = 1152,	/* up to */
+	NET_WRITE_INTERRUPTED = 1161,
+	NEW_ABORTING_CONNECTION = 1184,
+	CONNECTION_KILLED = 1927,	/* of MariaDB */
+	SESSION_WAS_KILLED = 3169,	/* of MySQL, as is the next */
+	CLIENT_INTERACTION_TIMEOUT = 4031,
+};
+
+/* Whether a server ends the connection behind this answer. Where it goes on all the same, it reads a
+ * command next, as it does behind any error. */
+static __always_inline int ends_mysql_connection(__u8 command, __u32 number)
+{
+	return command == COM_CHANGE_USER || number == HANDSHAKE_ERROR ||
+	       number == SERVER_SHUTDOWN ||
+	       (number >= ABORTING_CONNECTION && number <= NET_WRITE_INTERRUPTED) ||
+	       number == NEW_ABORTING_CONNECTION || number == CONNECTION_KILLED ||
+	       number == SESSION_WAS_KILLED || number == CLIENT_INTERACTION_TIMEOUT;
+}
+
 static __always_inline int is_execute(__u8 command)
 {
 	return command == COM_STMT_EXECUTE || command == COM_STMT_BULK_EXECUTE;

@@ -436,6 +436,7 @@ static __always_inline int are_whole_messages(struct connection *connection, con
 static __always_inline void handle_tagged_answer(struct connection *connection, const char *at,
 					  __u32 length)
 {
+	__u32 error = connection->request.error;
 	__u8 *end = connection->tail;
 
 	if (connection->expects_answer && length >= 16) {
@@ -447,8 +448,9 @@ static __always_inline void handle_tagged_answer(struct connection *connection, 
 	if (connection->request.statements && connection->answer.stage != STAGE_OVER)
 		count_completions(connection, (__u64)at, length);
 	save_tail(connection, at, length);
-	if (!connection->request.error && !end[READY_LENGTH - 1] && !end[READY_LENGTH - 2])
-		find_late_error(connection, (__u64)at, length);
+	/* One that this piece begins with is known. */
+	if (connection->request.error == error && !end[READY_LENGTH - 1] && !end[READY_LENGTH - 2])
+		note_late_error(connection, find_late_error(connection, (__u64)at, length));
 	connection->is_ready = end[0] == PG_READY && big_endian(end + 1) == TAGGED && connection->is_whole;
 	if (connection->is_ready)
 		connection->request.flags |= end[READY_LENGTH - 1] == IDLE ? REQUEST_NO_TRANSACTION : REQUEST_IN_TRANSACTION;

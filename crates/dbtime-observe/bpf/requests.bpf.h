@@ -196,6 +196,18 @@ static __always_inline void abort_request(struct connection *connection)
 	close_request(connection, OUTCOME_ABORTED);
 }
 
+/* A piece of an answer was sent. Behind an error that ends the connection the server does not read
+ * again, which would say that the request is over. Global: see `close_request`. */
+__noinline int note_sent(struct connection *connection, __u64 now)
+{
+	if (!connection)
+		return 0;
+	note_progress(connection, now);
+	if (connection->has_last_word)
+		close_request(connection, OUTCOME_ENDED);
+	return 0;
+}
+
 /* The last request of a connection: QUIT or Terminate, which has no answer. */
 static __always_inline void close_at_quit(struct connection *connection)
 {
@@ -350,6 +362,8 @@ __noinline int begin_request(struct connection *connection, __u64 now)
 	request->statement = 0;
 	request->error = 0;
 	connection->has_late_error = 0;
+	connection->has_last_word = 0;
+	connection->sent_until = 0;
 	request->flags = connection->text_flags;
 	request->command = 0;
 	request->reply = 0;

@@ -11,7 +11,7 @@
 #ifndef DBTIME_TLS_H
 #define DBTIME_TLS_H
 
-#include "framing.bpf.h"
+#include "unasked.bpf.h"
 
 #define MAX_TLS_READ (1 << 30)	/* in one read; a greater length is something else */
 
@@ -113,13 +113,18 @@ ON_PROBE(on_tls_write)
 	if (!thread || length <= 0 || !is_watching())
 		return;
 	connection = connection_of_tls(thread, FIRST_ARGUMENT(context));
-	if (!connection || !connection->start)
+	if (!connection)
 		return;
 	before = written_before(connection, at, length);
 	if (before == (__u32)length)
 		return;
-	connection->request.sent_bytes += length - before;
-	handle_answer_bytes(connection, (__u64)at + before, length - before);
+	at += before;
+	length -= before;
+	if ((!connection->start || connection->is_ready) &&
+	    handle_unasked(connection, at, length, bpf_ktime_get_ns()))
+		return;
+	connection->request.sent_bytes += length;
+	handle_answer_bytes(connection, at, length);
 }
 
 /* What is kept of a connection that is encrypted does not go with its socket. Where a request is under

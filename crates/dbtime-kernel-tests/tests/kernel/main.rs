@@ -4,6 +4,7 @@ mod arrivals;
 mod conversation;
 mod driver;
 mod hostile;
+mod last_words;
 mod late_errors;
 mod lost_events;
 mod mysql;

@@ -21,14 +21,14 @@ pub(crate) fn packets(first: u8, payloads: &[&[u8]]) -> Vec<u8> {
     bytes
 }
 
-fn greeting() -> Vec<u8> {
+pub(crate) fn greeting() -> Vec<u8> {
     let mut payload = b"\x0a5.5.5-10.11-MariaDB\0".to_vec();
     payload.extend_from_slice(&77u32.to_le_bytes());
     payload.extend_from_slice(&[b'x'; 40]);
     packets(0, &[&payload])
 }
 
-fn login() -> Vec<u8> {
+pub(crate) fn login() -> Vec<u8> {
     let mut payload = CAPABILITIES.to_le_bytes().to_vec();
     payload.resize(32, 0);
     payload.extend_from_slice(b"app\0\x04\x01\x02\0\x03shop\0mysql_native_password\0");

@@ -86,6 +86,19 @@ impl WatchedServer {
         self.capture.send(&mut self.machine, (self.task, self.socket), bytes);
     }
 
+    /// It has sent these bytes by a buffer: as often as that is full, and what is left at the end.
+    /// Each time the socket takes so many bytes at once.
+    pub(crate) fn sends_buffered(&mut self, (room, at_once): (usize, usize), bytes: &[u8]) {
+        let mut buffer = vec![0; room];
+        for piece in bytes.chunks(room) {
+            buffer[..piece.len()].copy_from_slice(piece);
+            for from in (0..piece.len()).step_by(at_once) {
+                let (at, to) = ((self.task, self.socket), piece.len().min(from + at_once));
+                self.capture.send_from(&mut self.machine, at, &buffer, from..to);
+            }
+        }
+    }
+
     /// Time goes on. Unit: nanoseconds.
     pub(crate) fn passes(&mut self, time: u64) {
         let now = self.machine.clock();

@@ -127,7 +127,8 @@ mirrored_enums! {
         COUNT_NOT_STREAMED = 21,
         COUNT_STACKS_LOST = 22,
         COUNT_BOTH_TAKEN = 23,
-        COUNTS = 24,
+        COUNT_CONNECTION_ERRORS = 24,
+        COUNTS = 25,
     }
 
     "shape": u64 {

@@ -1,7 +1,7 @@
 //! Requests that a server served, a line each, and the ledger of all that was seen.
 
 use super::line::ReportLine;
-use crate::format::{clean, count, fit, percent, us};
+use crate::format::{clean, count, counted, fit, percent, us};
 use dbtime_model::traced::{Blocker, ErrorCode, RequestOutcome, TextState, TracedRequest};
 use dbtime_model::traced_ledger::{TraceCost, TraceLedger};
 use dbtime_model::units::three_digits;
@@ -199,6 +199,10 @@ pub fn ledger_lines(ledger: &TraceLedger) -> String {
     match ledger.connections.saturating_sub(ledger.logins) {
         0 => {}
         older => text.push_str(&format!(", {} of unknown users, from before", count(older))),
+    }
+    match ledger.connection_errors {
+        0 => {}
+        errors => text.push_str(&format!("; {} outside of requests", counted(errors, "error"))),
     }
     text.push('\n');
     for (trouble, what) in [
@@ -401,5 +405,7 @@ mod tests {
         assert!(text.contains("+ 1 whose connection was gone") && text.contains("! 1 dropped"));
         let older = ledger_lines(&TraceLedger { connections: 3, ..fine });
         assert!(older.contains("\nconnections  3 followed, 2 of unknown users, from before\n"));
+        let refused = ledger_lines(&TraceLedger { connection_errors: 2, ..fine });
+        assert!(refused.ends_with("\nconnections  1 followed; 2 errors outside of requests\n"));
     }
 }

@@ -6,11 +6,13 @@
 mod attaching;
 mod batches;
 mod cost;
+mod cut_errors;
 mod driven;
 mod encrypted;
 mod holders;
 mod hostile;
 mod joined;
+mod last_words;
 mod locks;
 mod logins;
 mod parts;

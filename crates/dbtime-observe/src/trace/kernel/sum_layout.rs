@@ -125,6 +125,7 @@ pub(crate) fn add_counts(ledger: &mut TraceLedger, row: &[u8]) {
         (COUNT_LOCKS_LOST, &mut ledger.locks_lost),
         (COUNT_NOT_STREAMED, &mut ledger.not_streamed),
         (COUNT_BOTH_TAKEN, &mut ledger.missed_events),
+        (COUNT_CONNECTION_ERRORS, &mut ledger.connection_errors),
     ];
     for (number, field) in fields {
         *field += count[number];
@@ -227,6 +228,6 @@ mod tests {
         assert_eq!((ledger.unresolved, ledger.unseen_arrivals), (34, 36));
         assert_eq!((ledger.logins, ledger.batches), (38, 40));
         assert_eq!((ledger.locks_lost, ledger.not_streamed), (42, 44));
-        assert_eq!(ledger.missed_events, 48);
+        assert_eq!((ledger.missed_events, ledger.connection_errors), (48, 50));
     }
 }
