@@ -3,7 +3,8 @@
  * How many rows statements of PostgreSQL have sent or changed, by the tags in their answers.
  *
  *   …, CommandComplete "UPDATE 3", ReadyForQuery:   the last bytes tell
- *   …, CommandComplete, …, CommandComplete, …:      of several statements each answer is looked at
+ *   …, PortalSuspended, ReadyForQuery:              as many as were asked for
+ *   …, CommandComplete, …, CommandComplete, …:      of several executions each answer is looked at
  */
 #ifndef DBTIME_COMPLETIONS_H
 #define DBTIME_COMPLETIONS_H
@@ -32,29 +33,32 @@ static __always_inline __u32 shortest_tag(__u8 last)
 	}
 }
 
-/* One of several statements was executed, and has had so many rows. */
-static __always_inline void complete_statement(struct connection *connection, __u64 rows)
+/*
+ * One of several executions is over, and has had so many rows. Answers come in the order of executions,
+ * and what is executed later may be read later: a statement's rows are known where it was answered as
+ * often as it was executed.
+ */
+static __always_inline void complete_execution(struct connection *connection, __u64 rows)
 {
+	__u32 statements = connection->request.statements;
+	struct answer *answer = &connection->answer;
 	struct executed *executed;
 
-	/* What was only prepared has no answer of this kind. */
 	for (int i = 0; i < MAX_EXECUTED; i++) {
 		executed = &connection->executed[connection->next_answer & (MAX_EXECUTED - 1)];
-		if (connection->next_answer >= connection->request.statements)
-			return;
-		if (executed->executes)
+		if (connection->next_answer + 1 >= statements || connection->answers_done < executed->executes)
 			break;
 		connection->next_answer++;
+		connection->answers_done = 0;
 	}
-	executed = &connection->executed[connection->next_answer & (MAX_EXECUTED - 1)];
 	if (!connection->answers_done++)
-		executed->rows = rows;
-	else if (executed->rows != NOT_KNOWN && rows != NOT_KNOWN)
-		executed->rows += rows;
-	if (connection->answers_done < executed->executes)
+		answer->rows = rows;
+	else if (answer->rows != NOT_KNOWN)
+		answer->rows = rows == NOT_KNOWN ? NOT_KNOWN : answer->rows + rows;
+	if (!statements)
 		return;
-	connection->answers_done = 0;
-	connection->next_answer++;
+	executed = &connection->executed[connection->next_answer & (MAX_EXECUTED - 1)];
+	executed->rows = connection->answers_done == executed->executes ? answer->rows : NOT_KNOWN;
 }
 
 /*
@@ -117,10 +121,10 @@ static long next_message(__u64 i, struct completion_walk *walk)
 		return 1;
 	}
 	if (head[0] == PG_COMPLETE)
-		complete_statement(connection,
+		complete_execution(connection,
 			  whole <= length ? rows_in_tag(rest->at + whole, whole) : NOT_KNOWN);
 	else if (head[0] == PG_EMPTY || head[0] == PG_SUSPENDED)
-		complete_statement(connection, NOT_KNOWN);
+		complete_execution(connection, NOT_KNOWN);
 	answer->packets++;
 	if (whole > length) {
 		answer->rest = whole - length;
@@ -131,7 +135,7 @@ static long next_message(__u64 i, struct completion_walk *walk)
 	return 0;
 }
 
-/* Goes through a piece of an answer to several statements. Global: see `consume`. */
+/* Goes through a piece of an answer to several executions. Global: see `consume`. */
 __noinline int count_completions(struct connection *connection, __u64 at, __u32 length)
 {
 	struct completion_walk walk = { connection };
@@ -152,6 +156,27 @@ __noinline int count_completions(struct connection *connection, __u64 at, __u32 
 	if (connection->unread.length)
 		answer->stage = STAGE_OVER;
 	return 0;
+}
+
+/* How many rows a request has had whose answer ends there, but for ReadyForQuery: of several statements
+ * those of the last. Global: see `consume`. */
+__noinline __u64 rows_of_request(struct connection *connection, __u64 end, __u32 length)
+{
+	__u8 head[8] = {};
+	__u64 rows;
+
+	if (!connection)
+		return NOT_KNOWN;
+	if (connection->request.executes > 1 && !connection->request.statements)
+		return connection->answer.stage != STAGE_OVER &&
+			       connection->answers_done == connection->request.executes ?
+			       connection->answer.rows : NOT_KNOWN;
+	rows = rows_in_tag(end, length);
+	if (rows != NOT_KNOWN || connection->request.executes != 1 || length < TAGGED ||
+	    bpf_probe_read_user(head, TAGGED, (const char *)end - TAGGED))
+		return rows;
+	rows = big_endian(connection->most_rows);
+	return head[0] == PG_SUSPENDED && big_endian(head + 1) == 4 && rows ? rows : NOT_KNOWN;
 }
 
 #endif

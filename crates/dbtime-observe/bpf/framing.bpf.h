@@ -112,9 +112,17 @@ static __always_inline void consume_all(struct connection *connection, __u64 at,
 static __always_inline void handle_request_bytes(struct connection *connection, const char *at, __u32 length)
 {
 	int is_tagged = connection->request.protocol == PROTOCOL_POSTGRES;
+	__u32 taken;
 
 	connection->has_read = 1;
 	connection->ahead_length = 0;
+	if (connection->opening != OPENING_OVER) {
+		taken = take_proxy_header(connection, (__u64)at, length);
+		if (taken >= length)
+			return;
+		at += taken;
+		length -= taken;
+	}
 	if (connection->framing == FRAMING_LOST) {
 		if (!at || !(is_tagged ? find_message(connection, at, length)
 				       : find_packet(connection, at, length)))
@@ -122,7 +130,7 @@ static __always_inline void handle_request_bytes(struct connection *connection, 
 	}
 	consume_all(connection, (__u64)at, length);
 	if (!is_tagged)
-		close_if_quit(connection);
+		close_if_last(connection);
 }
 
 /* Looks at a piece of an answer that is about to be sent, or was. Global: see `consume`. */
@@ -140,6 +148,8 @@ __noinline int handle_answer_bytes(struct connection *connection, __u64 address,
 	}
 	if (connection->expects_answer)
 		read_answer_head(connection, at, length);
+	else if (connection->answer.stage == STAGE_OVER && connection->request.rows != NOT_KNOWN)
+		doubt_end(connection);
 	if (connection->answer.stage != STAGE_OVER)
 		count_rows(connection, (__u64)at, length);
 	if (!connection->request.error && connection->request.rows == NOT_KNOWN)

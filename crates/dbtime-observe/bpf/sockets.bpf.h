@@ -18,6 +18,7 @@ static __always_inline void abort_connection(struct connection *connection)
 
 	maybe_close(connection);
 	abort_request(connection);
+	account_for_strange(connection);
 	reset_framing(connection);
 	thread = only_counts() ? NULL : current_thread_or_add();
 	if (thread) {
@@ -47,6 +48,16 @@ static __always_inline void finish_after_end(struct sock *sk, int is_read)
 	if (is_read)
 		maybe_close(connection);
 	count_in_flight(connection);
+}
+
+/* A socket is closed: of the server's own accord, as it may be where it has not understood its client. */
+static __always_inline void account_for_closed(struct sock *sk)
+{
+	struct connection *connection = phase == PHASE_BEFORE ? NULL : lookup(sk);
+
+	connection = connection ? state_of(connection) : NULL;
+	if (connection)
+		account_for_strange(connection);
 }
 
 /* A thread within one of the two programs. */
@@ -210,19 +221,7 @@ static __always_inline void handle_send(struct sock *sk, int result, int flags,
 		return;
 	}
 	if (!connection->start) {
-		/* PostgreSQL's connections begin with reads of what is no request. */
-		int is_first = request->protocol == PROTOCOL_MYSQL || !connection->has_read;
-
-		if (connection->framing == FRAMING_LOST && request->end == 0 && is_first) {
-			/* The first that is seen of it. */
-			request->end = now;
-			if (request->protocol == PROTOCOL_MYSQL && read_greeting(connection, result)) {
-				connection->framing = FRAMING_SYNCED;
-			} else {
-				count(COUNT_STARTED);
-				count(COUNT_PARTIAL);
-			}
-		}
+		read_unasked(connection, (__u64)user_buffer(), result, now);
 		return;
 	}
 	if (!request->writes++)

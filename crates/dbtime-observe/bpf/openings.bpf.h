@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ *
+ * How connections begin, before the first request: with the header of a proxy, a greeting, a wish for
+ * encryption, a startup packet; and which are no clients' of these protocols, or ask for no statements.
+ *
+ *   MySQL:       [header]  greeting ──► login …
+ *   PostgreSQL:  [header]  [wish for encryption ──► 'S', 'G' or 'N']  startup packet …
+ *
+ * Source of the headers: "The PROXY protocol, versions 1 & 2" (haproxy.org).
+ *
+ *   "PROXY TCP4 192.0.2.7 192.0.2.1 56324 3306\r\n"
+ *   12 bytes, version and command, family, length; both addresses, both ports, and more
+ */
+#ifndef DBTIME_OPENINGS_H
+#define DBTIME_OPENINGS_H
+
+#include "logins.bpf.h"
+#include "requests.bpf.h"
+#include "postgres_messages.h"
+
+#define PROXY_LINE 0x584f5250	/* "PROX", by which no packet and no message begins */
+#define PROXY_BINARY 0x0a0d0a0d	/* neither does any with these four of the twelve bytes */
+#define PROXY_DECIDED 4		/* so many bytes tell a header from all else */
+#define LONGEST_PROXY_LINE 107
+#define NO_WORD 128		/* a line has fewer, also behind that */
+#define PROXY_HEAD 16		/* bytes of the other header before the addresses */
+#define PROXY_NAMED 52		/* bytes of it up to the client's port, where addresses are longest */
+#define BLIND 7			/* turns of an encrypted connection: agreement, login, and an answer */
+#define SEES_PLAIN_BYTES 255
+#define X_GREETING 0x0b		/* the kind of a server's first message in MySQL's X protocol */
+#define PG_GSS_AGREED 'G'	/* how a server agrees to encrypt by GSS */
+
+/* What a startup packet asks for, or what stands in its place. */
+enum startup_code {
+	STARTUP_2 = 2,		/* the upper halves of a protocol's version */
+	STARTUP_3 = 3,
+	STARTUP_CANCELS = 1234 << 16 | 5678,	/* what another connection has asked for */
+	STARTUP_ASKS_TLS = 1234 << 16 | 5679,
+	STARTUP_ASKS_GSS = 1234 << 16 | 5680,
+};
+
+/* What is heard of it from here on is nobody's request, or cannot be read. Where one is under way, its
+ * answer is not seen. Global: see `consume`. */
+__noinline int set_aside(struct connection *connection, __u32 why)
+{
+	if (!connection)
+		return 0;
+	abort_request(connection);
+	connection->role = ROLE_IGNORED;
+	count(why);
+	return 0;
+}
+
+/* A connection or the watching ends: one that has said nothing that was understood is counted, once.
+ * Global: see `consume`. */
+__noinline int account_for_strange(struct connection *connection)
+{
+	__u8 strange;
+
+	if (!connection)
+		return 0;
+	strange = connection->strange;
+	connection->strange = STRANGE_NOT;
+	if (strange == STRANGE_NOT || connection->framing != FRAMING_LOST || connection->request.length)
+		return 0;
+	count(strange == STRANGE_STREAM ? COUNT_REPLICATION : COUNT_UNPARSED);
+	return 0;
+}
+
+/* The proxy says whose connection it is: not that of who is at the socket's other end. */
+static __always_inline void replace_client(struct login *login, __u16 family)
+{
+	__builtin_memset(login->address, 0, sizeof(login->address));
+	login->port = 0;
+	login->family = family;
+}
+
+/* A header is over. One without a port has told of no client. */
+static __always_inline void end_proxy_header(struct connection *connection)
+{
+	struct login *login = &connection->login;
+
+	connection->opening = OPENING_OVER;
+	if (!login->port && login->family != AF_UNIX)
+		replace_client(login, AF_UNSPEC);
+	stream_login(connection);
+}
+
+/* A byte of a line: words with a space between them. An address of IPv6 is not read. */
+static __always_inline void take_line_byte(struct connection *connection, __u8 byte)
+{
+	struct proxy_header *proxy = &connection->proxy;
+	struct login *login = &connection->login;
+	__u32 digit = (__u32)byte - '0', part = proxy->part & 3;
+
+	if (byte == '\n') {
+		end_proxy_header(connection);
+	} else if (byte == ' ') {
+		proxy->word++;
+		proxy->part = 0;
+	} else if (proxy->word == 1 && byte == 'T') {
+		replace_client(login, AF_UNSPEC);
+	} else if (proxy->word == 1 && byte == 'U') {
+		/* UNKNOWN: the client is who is at the socket's other end. */
+		proxy->word = NO_WORD;
+	} else if (proxy->word == 1 && byte == '4') {
+		login->family = AF_INET;
+	} else if (login->family != AF_INET) {
+		return;
+	} else if (proxy->word == 2 && byte == '.') {
+		proxy->part++;
+	} else if (proxy->word == 2 && digit < 10) {
+		login->address[part] = login->address[part] * 10 + digit;
+	} else if (proxy->word == 4 && digit < 10 && login->port <= 65535) {
+		login->port = login->port * 10 + digit;
+	}
+}
+
+/* A byte behind the first twelve of the other header, by its place. */
+static __always_inline void take_binary_byte(struct connection *connection, __u32 place, __u8 byte)
+{
+	struct proxy_header *proxy = &connection->proxy;
+	struct login *login = &connection->login;
+	__u32 behind = place - PROXY_HEAD, address = proxy->part;
+
+	switch (place) {
+	case 12:
+		/* Whether it is a client's connection, or the proxy's own. */
+		proxy->word = byte & 1;
+		return;
+	case 13:
+		proxy->part = 0;
+		if (!proxy->word || byte < 0x10)
+			return;
+		replace_client(login, AF_UNSPEC);
+		if (byte >> 4 == 1 || byte >> 4 == 2) {
+			login->family = byte >> 4 == 1 ? AF_INET : AF_INET6;
+			proxy->part = byte >> 4 == 1 ? 4 : 16;
+		}
+		return;
+	case 14:
+		proxy->rest = (__u32)byte << 8;
+		return;
+	case 15:
+		proxy->rest |= byte;
+		break;
+	default:
+		proxy->rest--;
+		if (behind < address)
+			login->address[behind & 15] = byte;
+		else if (address && (behind == 2 * address || behind == 2 * address + 1))
+			login->port = login->port << 8 | byte;
+	}
+	if (!proxy->rest)
+		end_proxy_header(connection);
+}
+
+/* A byte of what may be a header; whether it is one so far. */
+static __always_inline int take_proxy_byte(struct connection *connection, __u8 byte)
+{
+	struct proxy_header *proxy = &connection->proxy;
+	__u32 place = proxy->taken, begin;
+
+	if (!place)
+		connection->opening = byte == (PROXY_LINE & 0xff) ? OPENING_LINE : OPENING_BINARY;
+	begin = connection->opening == OPENING_LINE ? PROXY_LINE : PROXY_BINARY;
+	proxy->taken = place + 1;
+	if (place < PROXY_DECIDED) {
+		if (byte == (__u8)(begin >> 8 * place))
+			return 1;
+		proxy->taken = place;
+		return 0;
+	}
+	if (connection->opening == OPENING_BINARY) {
+		if (place >= 12)
+			take_binary_byte(connection, place, byte);
+		return 1;
+	}
+	take_line_byte(connection, byte);
+	return place + 1 < LONGEST_PROXY_LINE || byte == '\n';
+}
+
+/* What is left of bytes that were read. */
+struct proxy_walk {
+	struct connection *connection;
+	__u64 at;
+	__u32 length;
+	__u32 is_none;		/* they are no header */
+};
+
+static long next_proxy_byte(__u64 i, struct proxy_walk *walk)
+{
+	struct connection *connection = walk->connection;
+	__u8 byte = 0;
+
+	if (!walk->length || connection->opening == OPENING_OVER)
+		return 1;
+	/* What is behind the addresses is skipped at once. */
+	if (connection->opening == OPENING_BINARY && connection->proxy.taken >= PROXY_NAMED)
+		return 1;
+	if (bpf_probe_read_user(&byte, 1, (const void *)walk->at) || !take_proxy_byte(connection, byte)) {
+		walk->is_none = 1;
+		return 1;
+	}
+	walk->at++;
+	walk->length--;
+	return 0;
+}
+
+/* It does not begin with a header. Earlier reads may have had bytes that a header has as well: what they
+ * were is known. */
+static __always_inline void give_back(struct connection *connection, __u32 before)
+{
+	__u32 begin = connection->opening == OPENING_LINE ? PROXY_LINE : PROXY_BINARY;
+
+	connection->opening = OPENING_OVER;
+	if (before >= PROXY_DECIDED) {
+		/* It looked like one, and goes on as none does. */
+		reset_framing(connection);
+		connection->strange = STRANGE_BYTES;
+	} else if (before && connection->framing == FRAMING_SYNCED) {
+		connection->header[0] = begin;
+		connection->header[1] = begin >> 8;
+		connection->header[2] = begin >> 16;
+		connection->header_length = before;
+	}
+}
+
+/* Takes what belongs to the header of a proxy, which goes before all else and may come in pieces. Returns
+ * how many of the bytes that are. Global: see `consume`. */
+__noinline __u32 take_proxy_header(struct connection *connection, __u64 address, __u32 length)
+{
+	struct proxy_walk walk = { .connection = connection, .at = address, .length = length };
+	__u32 skipped, before;
+
+	if (!connection)
+		return 0;
+	before = connection->proxy.taken;
+	bpf_loop(LONGEST_PROXY_LINE, next_proxy_byte, &walk, 0);
+	if (walk.is_none) {
+		give_back(connection, connection->proxy.taken < PROXY_DECIDED ? before : PROXY_DECIDED);
+		return 0;
+	}
+	if (connection->opening == OPENING_BINARY && connection->proxy.taken >= PROXY_NAMED) {
+		skipped = connection->proxy.rest < walk.length ? connection->proxy.rest : walk.length;
+		connection->proxy.rest -= skipped;
+		walk.length -= skipped;
+		if (!connection->proxy.rest)
+			end_proxy_header(connection);
+	}
+	return length - walk.length;
+}
+
+/* PostgreSQL: a startup packet, or what stands in its place. Global: see `consume`. */
+__noinline int read_opening(struct connection *connection, __u64 address, __u32 length)
+{
+	__u8 h[8] = {};
+	__u32 whole, code;
+
+	if (!connection || length < sizeof(h) || bpf_probe_read_user(h, sizeof(h), (const void *)address))
+		return 0;
+	whole = big_endian(h);
+	code = big_endian(h + 4);
+	if (code == STARTUP_ASKS_TLS || code == STARTUP_ASKS_GSS) {
+		connection->strange = STRANGE_NOT;
+		connection->asks_gss = code == STARTUP_ASKS_GSS;
+	} else if (code == STARTUP_CANCELS) {
+		set_aside(connection, COUNT_CANCELS);
+	} else if (code >> 16 == STARTUP_2) {
+		set_aside(connection, COUNT_OTHER_PROTOCOL);
+	} else if (code >> 16 == STARTUP_3 && whole >= length) {
+		connection->strange = STRANGE_NOT;
+		connection->framing = FRAMING_SYNCED;
+		connection->rest = whole - length;
+		connection->header[0] = 0;
+		if (read_startup(connection, address + sizeof(h), length - sizeof(h)))
+			set_aside(connection, COUNT_REPLICATION);
+	}
+	return 0;
+}
+
+/*
+ * The server's library may be none of those that there are probes on, and give no plain bytes. That shows
+ * once both sides have spoken more often than it takes to agree and to log in: a turn is a read behind
+ * what was sent, or the other way round.
+ */
+static __always_inline void note_blind_read(struct connection *connection)
+{
+	if (connection->blind_turns < BLIND && connection->blind_turns & 1)
+		connection->blind_turns++;
+}
+
+static __always_inline void note_blind_send(struct connection *connection)
+{
+	if (connection->blind_turns >= BLIND || connection->blind_turns & 1)
+		return;
+	connection->blind_turns++;
+	if (connection->blind_turns == BLIND)
+		count(COUNT_TLS);
+}
+
+enum greeting { GREETING_NONE, GREETING_CLASSIC, GREETING_X };
+
+/* A server of MySQL's that speaks first greets a new client. Its version and a zero are followed by the
+ * number that it gives the connection. */
+static __always_inline enum greeting read_greeting(struct connection *connection, const char *at,
+						   __u32 length)
+{
+	__u8 h[HEADER + 1] = {};
+	char version[NAME_ROOM];
+	__u32 id = 0;
+	long read;
+
+	if (!at || length < sizeof(h) || bpf_probe_read_user(h, sizeof(h), at))
+		return GREETING_NONE;
+	/* There a length of four bytes and a kind begin a message. */
+	if (h[0] == length - HEADER && !h[1] && !h[2] && !h[3] && h[4] == X_GREETING)
+		return GREETING_X;
+	if (h[3] != 0 || h[4] != 10)
+		return GREETING_NONE;
+	read = read_user_string(version, sizeof(version), at + sizeof(h));
+	if (read <= 0 || read == sizeof(version) ||
+	    bpf_probe_read_user(&id, sizeof(id), at + sizeof(h) + read))
+		return GREETING_CLASSIC;
+	connection->login.id = id;
+	stream_login(connection);
+	return GREETING_CLASSIC;
+}
+
+/* A server sends what answers no request: at the beginning its greeting, or whether it encrypts.
+ * Global: see `consume`. */
+__noinline int read_unasked(struct connection *connection, __u64 address, __u32 length, __u64 now)
+{
+	struct request *request;
+	__u8 first = 0;
+
+	if (!connection)
+		return 0;
+	if (is_encrypted(connection))
+		note_blind_send(connection);
+	request = &connection->request;
+	if (connection->asks_gss) {
+		connection->asks_gss = 0;
+		if (length == 1 && !bpf_probe_read_user(&first, 1, (const void *)address) &&
+		    first == PG_GSS_AGREED)
+			set_aside(connection, COUNT_GSS);
+		return 0;
+	}
+	/* PostgreSQL's connections begin with reads of what is no request. */
+	if (connection->framing != FRAMING_LOST || request->end != 0 ||
+	    (request->protocol != PROTOCOL_MYSQL && connection->has_read))
+		return 0;
+	/* The first that is seen of it. */
+	request->end = now;
+	if (request->protocol == PROTOCOL_MYSQL) {
+		switch (read_greeting(connection, (const char *)address, length)) {
+		case GREETING_CLASSIC:
+			/* Packets begin here. */
+			connection->framing = FRAMING_SYNCED;
+			connection->is_greeted = 1;
+			return 0;
+		case GREETING_X:
+			set_aside(connection, COUNT_OTHER_PROTOCOL);
+			return 0;
+		case GREETING_NONE:
+			break;
+		}
+	}
+	count(COUNT_STARTED);
+	count(COUNT_PARTIAL);
+	return 0;
+}
+
+#endif
