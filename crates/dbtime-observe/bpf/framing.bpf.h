@@ -124,8 +124,8 @@ static __always_inline void handle_request_bytes(struct connection *connection, 
 		length -= taken;
 	}
 	if (connection->framing == FRAMING_LOST) {
-		if (!at || !(is_tagged ? find_message(connection, at, length)
-				       : find_packet(connection, at, length)))
+		if (!at || !(is_tagged ? find_message(connection, (__u64)at, length)
+				       : find_packet(connection, (__u64)at, length)))
 			return;
 	}
 	consume_all(connection, (__u64)at, length);

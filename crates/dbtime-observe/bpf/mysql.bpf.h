@@ -16,6 +16,8 @@ static __always_inline __u32 kept_length(__u8 command)
 {
 	switch (command) {
 	case COM_CHANGE_USER:
+	case COM_REGISTER_REPLICA:
+	case COM_REPLICA_HAS:
 		return 0;
 	case COM_STMT_EXECUTE:
 	case COM_STMT_SEND_LONG_DATA:
@@ -136,11 +138,14 @@ static __always_inline void read_login(struct connection *connection, const char
 	}
 }
 
-/* Without a step: is this the header of a command? Servers read it by itself. */
-static __always_inline int find_packet(struct connection *connection, const char *at, __u32 length)
+/* Without a step: is this the header of a command? Servers read it by itself. Global: see `consume`. */
+__noinline int find_packet(struct connection *connection, __u64 address, __u32 length)
 {
+	const char *at = (const char *)address;
 	__u8 h[TAGGED] = {};
 
+	if (!connection)
+		return 0;
 	connection->strange = STRANGE_BYTES;
 	if (length == TAGGED && !bpf_probe_read_user(h, TAGGED, at) && is_tls_record(h)) {
 		begin_tls(connection, FRAMING_LOST);

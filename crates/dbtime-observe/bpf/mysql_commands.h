@@ -14,6 +14,7 @@ enum command {
 	COM_QUERY = 0x03,
 	COM_CHANGE_USER = 0x11,
 	COM_BINLOG_DUMP = 0x12,
+	COM_REGISTER_REPLICA = 0x15,	/* with a user and a password */
 	COM_STMT_PREPARE = 0x16,
 	COM_STMT_EXECUTE = 0x17,
 	COM_STMT_SEND_LONG_DATA = 0x18,

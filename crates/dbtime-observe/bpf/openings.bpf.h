@@ -366,6 +366,8 @@ __noinline int read_unasked(struct connection *connection, __u64 address, __u32 
 			break;
 		}
 	}
+	/* What was read before was the rest of what this answers. */
+	connection->strange = STRANGE_NOT;
 	count(COUNT_STARTED);
 	count(COUNT_PARTIAL);
 	return 0;

@@ -397,13 +397,15 @@ static __always_inline int is_of_standby(const __u8 *h, __u32 message_length)
 }
 
 /* Without a step: a startup packet, TLS, or the first message that is seen. Returns whether a message
- * begins here. */
-static __always_inline int find_message(struct connection *connection, const char *at,
-					 __u32 length)
+ * begins here. Global: see `consume`. */
+__noinline int find_message(struct connection *connection, __u64 address, __u32 length)
 {
+	const char *at = (const char *)address;
 	__u8 h[8] = {};
 	__u32 message_length;
 
+	if (!connection)
+		return 0;
 	if (connection->strange != STRANGE_STREAM)
 		connection->strange = STRANGE_BYTES;
 	if (length < TAGGED ||
@@ -414,7 +416,7 @@ static __always_inline int find_message(struct connection *connection, const cha
 		return 0;
 	}
 	if (h[0] == 0) {
-		read_opening(connection, (__u64)at, length);
+		read_opening(connection, address, length);
 		return 0;
 	}
 	message_length = big_endian(h + 1);

@@ -75,7 +75,8 @@ fn what_only_looks_like_an_error_of_postgresql_is_none() {
     assert_eq!(postgres_error(&[&[description(), row], &more]), None);
 }
 
-const COLUMN: &[u8] = b"\x03def\x00\x01t\x01t\x01a\x01a\x0c\x21\0\x0b\0\0\0\x03\0\0\0\0\0";
+pub(crate) const COLUMN: &[u8] =
+    b"\x03def\x00\x01t\x01t\x01a\x01a\x0c\x21\0\x0b\0\0\0\x03\0\0\0\0\0";
 const EOF: &[u8] = &[0xfe, 0, 0, 2, 0];
 const ROW: &[u8] = b"\x05value";
 const EXCEEDED: &[u8] = b"\xff\xb1\x07#70100Query execution was interrupted";

@@ -127,7 +127,11 @@ mirrored_enums! {
         COUNT_NOT_STREAMED = 21,
         COUNT_STACKS_LOST = 22,
         COUNT_BOTH_TAKEN = 23,
-        COUNTS = 24,
+        COUNT_GSS = 24,
+        COUNT_OTHER_PROTOCOL = 25,
+        COUNT_REPLICATION = 26,
+        COUNT_CANCELS = 27,
+        COUNTS = 28,
     }
 
     "shape": u64 {

@@ -196,9 +196,14 @@ pub fn ledger_lines(ledger: &TraceLedger) -> String {
         text.push('\n');
     }
     text.push_str(&format!("connections  {} followed", count(ledger.connections)));
-    match ledger.connections.saturating_sub(ledger.logins) {
+    match ledger.unknown_users() {
         0 => {}
         older => text.push_str(&format!(", {} of unknown users, from before", count(older))),
+    }
+    let without_requests =
+        [(ledger.replication, "of replicas"), (ledger.cancels, "that only cancelled a request")];
+    for (connections, what) in without_requests.into_iter().filter(|(number, _)| *number > 0) {
+        text.push_str(&format!(", {} {what}", count(connections)));
     }
     text.push('\n');
     for (trouble, what) in [
@@ -216,9 +221,27 @@ pub fn ledger_lines(ledger: &TraceLedger) -> String {
             ledger.missed_events,
             "events, of any process, may have been missed: requests may be missing",
         ),
-        (ledger.tls, "connections spoke TLS and were not followed"),
-        (ledger.compressed, "connections were compressed and were not followed"),
-        (ledger.unparsed, "connections from before spoke what was not understood"),
+        (
+            ledger.tls,
+            "connections spoke TLS of a library that shows no plain text: their requests are missing",
+        ),
+        (
+            ledger.gss,
+            "connections were encrypted by GSS, which is not read: their requests are missing",
+        ),
+        (
+            ledger.compressed,
+            "connections were compressed, which is not read: their requests are missing",
+        ),
+        (
+            ledger.other_protocol,
+            "connections spoke another protocol, such as HTTP or MySQL's X protocol: their requests \
+             are missing",
+        ),
+        (
+            ledger.unparsed,
+            "connections spoke what was not understood: if they had requests, these are missing",
+        ),
         (
             ledger.unseen_arrivals,
             "times the kernel did not report that a thread got a CPU; its own record did",
@@ -401,5 +424,24 @@ mod tests {
         assert!(text.contains("+ 1 whose connection was gone") && text.contains("! 1 dropped"));
         let older = ledger_lines(&TraceLedger { connections: 3, ..fine });
         assert!(older.contains("\nconnections  3 followed, 2 of unknown users, from before\n"));
+        let quiet = TraceLedger { connections: 4, replication: 1, cancels: 2, ..fine };
+        let line = "\nconnections  4 followed, 1 of unknown users, from before, 1 of replicas, \
+                    2 that only cancelled a request\n";
+        assert!(ledger_lines(&quiet).ends_with(line), "{}", ledger_lines(&quiet));
+    }
+
+    #[test]
+    fn each_kind_of_connection_that_is_not_read_has_its_line() {
+        let none = TraceLedger::default();
+        for (ledger, reason) in [
+            (TraceLedger { tls: 2, ..none }, "! 2 connections spoke TLS"),
+            (TraceLedger { gss: 3, ..none }, "! 3 connections were encrypted by GSS"),
+            (TraceLedger { compressed: 4, ..none }, "! 4 connections were compressed"),
+            (TraceLedger { other_protocol: 5, ..none }, "! 5 connections spoke another protocol"),
+            (TraceLedger { unparsed: 6, ..none }, "! 6 connections spoke what was not understood"),
+        ] {
+            let text = ledger_lines(&ledger);
+            assert!(text.contains(reason) && text.ends_with("missing\n"), "{text}");
+        }
     }
 }

@@ -125,6 +125,10 @@ pub(crate) fn add_counts(ledger: &mut TraceLedger, row: &[u8]) {
         (COUNT_LOCKS_LOST, &mut ledger.locks_lost),
         (COUNT_NOT_STREAMED, &mut ledger.not_streamed),
         (COUNT_BOTH_TAKEN, &mut ledger.missed_events),
+        (COUNT_GSS, &mut ledger.gss),
+        (COUNT_OTHER_PROTOCOL, &mut ledger.other_protocol),
+        (COUNT_REPLICATION, &mut ledger.replication),
+        (COUNT_CANCELS, &mut ledger.cancels),
     ];
     for (number, field) in fields {
         *field += count[number];
@@ -227,6 +231,7 @@ mod tests {
         assert_eq!((ledger.unresolved, ledger.unseen_arrivals), (34, 36));
         assert_eq!((ledger.logins, ledger.batches), (38, 40));
         assert_eq!((ledger.locks_lost, ledger.not_streamed), (42, 44));
-        assert_eq!(ledger.missed_events, 48);
+        assert_eq!((ledger.missed_events, ledger.gss, ledger.other_protocol), (48, 50, 52));
+        assert_eq!((ledger.replication, ledger.cancels), (54, 56));
     }
 }
