@@ -153,6 +153,13 @@ static __always_inline void read_columns(struct piece *piece)
 		answer->columns = 0;
 }
 
+/* Whether a statement is executed with many parameters: MariaDB may answer with a row for each, which
+ * says how many it has changed. */
+static __always_inline int is_bulk(struct connection *connection)
+{
+	return connection->request.command == COM_STMT_BULK_EXECUTE;
+}
+
 static __always_inline void begin_result(struct piece *piece)
 {
 	switch (piece->first) {
@@ -164,7 +171,10 @@ static __always_inline void begin_result(struct piece *piece)
 		piece->connection->answer.stage = STAGE_OVER;
 		break;
 	default:
-		read_columns(piece);
+		if (is_bulk(piece->connection))
+			piece->connection->answer.stage = STAGE_OVER;
+		else
+			read_columns(piece);
 	}
 }
 
@@ -353,7 +363,7 @@ static __always_inline int read_short_answer(struct piece *piece)
 	} else {
 		return 0;
 	}
-	if (may_be_multi(connection))
+	if (may_be_multi(connection) || is_bulk(connection))
 		return 0;
 	number = (__u8)(last - head[3]) - is_old;
 	if (is_result) {

@@ -7,6 +7,7 @@ use super::postgres::{
 };
 use super::{late_errors, postgres};
 use dbtime_model::WireProtocol;
+use dbtime_wire::mysql::command;
 use dbtime_wire::postgres::{backend, frontend};
 
 /// Behind the login.
@@ -139,4 +140,17 @@ fn an_end_behind_which_more_comes_was_none() {
     let pieces =
         [asked, ConversationTurn::Server(first.into()), ConversationTurn::Server(second.into())];
     assert_eq!(rows_of(&conversation(WireProtocol::Mysql, &pieces)).0, None);
+}
+
+/// With a row for each of its parameters it says how many each has changed.
+#[test]
+fn a_bulk_execution_has_the_rows_of_its_ok_alone() {
+    let parameters = [&7u32.to_le_bytes()[..], &[0x80, 0, 8, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]].concat();
+    let asked = mysql::asks(command::STMT_BULK_EXECUTE, &parameters);
+    let ok = mysql::answers(&[&[0, 5, 0, 2, 0, 0, 0]]);
+    let units = mysql::answers(&[&[2], COLUMN, COLUMN, b"\x011\x012", END]);
+    for (answer, expected) in [(ok, Some(5)), (units, None)] {
+        let turns = [asked.clone(), answer];
+        assert_eq!(rows_of(&conversation(WireProtocol::Mysql, &turns)).0, expected);
+    }
 }

@@ -13,6 +13,7 @@ mod hostile;
 mod joined;
 mod locks;
 mod logins;
+mod openings;
 mod parts;
 #[cfg(feature = "planted")]
 mod planted;
