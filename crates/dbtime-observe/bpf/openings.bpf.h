@@ -18,9 +18,12 @@
 #include "requests.bpf.h"
 #include "postgres_messages.h"
 
-#define PROXY_LINE 0x584f5250	/* "PROX", by which no packet and no message begins */
-#define PROXY_BINARY 0x0a0d0a0d	/* neither does any with these four of the twelve bytes */
-#define PROXY_DECIDED 4		/* so many bytes tell a header from all else */
+#define PROXY_LINE 0x59584f5250ull	/* "PROXY" */
+#define PROXY_LINE_SIGNS 5
+#define PROXY_BINARY 0x510a0d000a0d0a0dull	/* eight of the twelve bytes, */
+#define PROXY_BINARY_END 0x0a544955ull		/* and the other four */
+#define PROXY_BINARY_SIGNS 12
+#define PROXY_DECIDED 4		/* with so many of these no packet and no message begins */
 #define LONGEST_PROXY_LINE 107
 #define NO_WORD 128		/* a line has fewer, also behind that */
 #define PROXY_HEAD 16		/* bytes of the other header before the addresses */
@@ -159,21 +162,22 @@ static __always_inline void take_binary_byte(struct connection *connection, __u3
 static __always_inline int take_proxy_byte(struct connection *connection, __u8 byte)
 {
 	struct proxy_header *proxy = &connection->proxy;
-	__u32 place = proxy->taken, begin;
+	__u32 place = proxy->taken, signs = PROXY_LINE_SIGNS;
+	__u64 begin = PROXY_LINE;
 
 	if (!place)
 		connection->opening = byte == (PROXY_LINE & 0xff) ? OPENING_LINE : OPENING_BINARY;
-	begin = connection->opening == OPENING_LINE ? PROXY_LINE : PROXY_BINARY;
-	proxy->taken = place + 1;
-	if (place < PROXY_DECIDED) {
-		if (byte == (__u8)(begin >> 8 * place))
-			return 1;
-		proxy->taken = place;
-		return 0;
-	}
 	if (connection->opening == OPENING_BINARY) {
-		if (place >= 12)
-			take_binary_byte(connection, place, byte);
+		begin = place < 8 ? PROXY_BINARY : PROXY_BINARY_END;
+		signs = PROXY_BINARY_SIGNS;
+	}
+	if (place < signs && byte != (__u8)(begin >> 8 * (place & 7)))
+		return 0;
+	proxy->taken = place + 1;
+	if (place < signs)
+		return 1;
+	if (connection->opening == OPENING_BINARY) {
+		take_binary_byte(connection, place, byte);
 		return 1;
 	}
 	take_line_byte(connection, byte);
@@ -211,7 +215,7 @@ static long next_proxy_byte(__u64 i, struct proxy_walk *walk)
  * were is known. */
 static __always_inline void give_back(struct connection *connection, __u32 before)
 {
-	__u32 begin = connection->opening == OPENING_LINE ? PROXY_LINE : PROXY_BINARY;
+	__u64 begin = connection->opening == OPENING_LINE ? PROXY_LINE : PROXY_BINARY;
 
 	connection->opening = OPENING_OVER;
 	if (before >= PROXY_DECIDED) {

@@ -123,10 +123,16 @@ fn what_begins_like_a_header_is_none() {
 }
 
 #[test]
-fn a_line_without_an_end_is_not_understood() {
-    let line = [&b"PROXY TCP4 "[..], &[b'1'; 100]].concat();
-    let ledger = ended(WireProtocol::Postgres, &[client(&line), server(b"E")]);
-    assert_eq!((ledger.unparsed, ledger.started), (1, 0), "{ledger:?}");
+fn what_goes_on_as_no_header_does_is_not_understood() {
+    let endless = [&b"PROXY TCP4 "[..], &[b'1'; 100]].concat();
+    for said in [&endless[..], b"PROXIED TCP4\r\n", b"\r\n\r\n\0\r\nQUIET\n\0\0\0\0\0"] {
+        for cut in [2, 4, said.len()] {
+            let (first, second) = said.split_at(cut);
+            let turns = [client(first), client(second), server(b"E")];
+            let ledger = ended(WireProtocol::Postgres, &turns);
+            assert_eq!((ledger.unparsed, ledger.started), (1, 0), "{said:?}: {ledger:?}");
+        }
+    }
 }
 
 /// What was counted of a connection over which this is said, until the watching ends.

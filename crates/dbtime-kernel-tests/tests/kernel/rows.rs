@@ -145,7 +145,8 @@ fn an_end_behind_which_more_comes_was_none() {
 /// With a row for each of its parameters it says how many each has changed.
 #[test]
 fn a_bulk_execution_has_the_rows_of_its_ok_alone() {
-    let parameters = [&7u32.to_le_bytes()[..], &[0x80, 0, 8, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]].concat();
+    let parameters =
+        [&7u32.to_le_bytes()[..], &[0x80, 0, 8, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]].concat();
     let asked = mysql::asks(command::STMT_BULK_EXECUTE, &parameters);
     let ok = mysql::answers(&[&[0, 5, 0, 2, 0, 0, 0]]);
     let units = mysql::answers(&[&[2], COLUMN, COLUMN, b"\x011\x012", END]);
