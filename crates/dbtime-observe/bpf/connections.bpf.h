@@ -176,7 +176,7 @@ struct connection {
 	__u64 ahead_rx_at;	/* when that had come */
 	__u32 ahead_length;
 	__u32 answer_end_length;
-	__u8 answer_end[ANSWER_END] __attribute__((aligned(8)));	/* MySQL: the last bytes of a piece of the answer */
+	__u8 answer_end[ANSWER_END] __attribute__((aligned(8)));	/* MySQL: the last bytes of a piece of the answer; PostgreSQL: the first of a message that is cut */
 };
 
 /* With what the kernel has beside it it fits into 4096 bytes. */

@@ -20,7 +20,6 @@
 #define LONGEST_MESSAGE (1 << 30)	/* the server refuses longer ones */
 #define MAX_TEXT (TEXT_ROOM - MAX_NAME)
 #define MAX_EXECUTES 65535	/* that are counted of one request */
-#define READY_LENGTH 6				/* bytes of ReadyForQuery */
 #define IDLE 'I'			/* its last, where no transaction is open */
 
 /* Messages that a request is made of. */
@@ -476,9 +475,8 @@ static __always_inline void handle_tagged_answer(struct connection *connection, 
 	connection->is_ready = end[0] == PG_READY && big_endian(end + 1) == TAGGED && connection->is_whole;
 	if (connection->is_ready)
 		connection->request.flags |= end[READY_LENGTH - 1] == IDLE ? REQUEST_NO_TRANSACTION : REQUEST_IN_TRANSACTION;
-	if (connection->is_ready && length > READY_LENGTH && settings.streams && depth == DEPTH_EVERYTHING)
-		connection->request.rows =
-			rows_of_request(connection, (__u64)(at + length - READY_LENGTH), length - READY_LENGTH);
+	if (connection->is_ready && settings.streams && depth == DEPTH_EVERYTHING)
+		connection->request.rows = rows_of_request(connection, (__u64)at, length);
 }
 
 #endif

@@ -29,9 +29,14 @@ fn rows_of(conversation: &Conversation) -> (Option<u64>, Vec<Option<u64>>) {
 
 /// The same of PostgreSQL; wherever a piece of the answer ends the rows are these, or not known.
 fn postgres_rows(turns: &[ConversationTurn]) -> (Option<u64>, Vec<Option<u64>>) {
+    cut_rows(turns, false)
+}
+
+/// Or where they are the same in any case, these.
+fn cut_rows(turns: &[ConversationTurn], are_same: bool) -> (Option<u64>, Vec<Option<u64>>) {
     let conversation = conversation(WireProtocol::Postgres, turns);
     let is_answer = |turn: &ConversationTurn| matches!(turn, ConversationTurn::Server(_));
-    let found = conversation.cut_everywhere(is_answer, |_, _| false);
+    let found = conversation.cut_everywhere(is_answer, |_, _| are_same);
     assert!(found.is_empty(), "{}", found.join("\n"));
     rows_of(&conversation)
 }
@@ -53,7 +58,7 @@ fn rows_of_all_executions_of_a_statement_are_added_up() {
     let parsed = done(backend::PARSE_COMPLETE);
     let [two, none, five] = ["INSERT 0 2", "INSERT 0 0", "INSERT 0 5"].map(executed);
     let whole = answers(&[parsed.clone(), two.clone(), none, five, ready(b'I')]);
-    assert_eq!(postgres_rows(&[asked.clone(), whole]), (Some(7), vec![]));
+    assert_eq!(cut_rows(&[asked.clone(), whole], true), (Some(7), vec![]));
     let failed = answers(&[parsed, two, failure("23505"), ready(b'I')]);
     assert_eq!(postgres_rows(&[asked, failed]), (None, vec![]));
 }
@@ -70,7 +75,25 @@ fn rows_of_executions_that_come_later_are_added_up_too() {
         asks(&[parse("", "DELETE FROM t"), executes(), sync()]),
         answers(&[parsed, executed("DELETE 6"), ready(b'T')]),
     ];
-    assert_eq!(postgres_rows(&turns).1, [None, Some(12), Some(6)]);
+    assert_eq!(cut_rows(&turns, true).1, [None, Some(12), Some(6)]);
+}
+
+/// Servers send when their buffer is full: a piece of such an answer has many messages, and ends
+/// within one.
+#[test]
+fn rows_of_many_executions_are_added_up_over_many_pieces() {
+    let asked = asks(&[parse("", INSERT), executes().repeat(900), sync()]);
+    let answers_to_all = executed("INSERT 0 1").repeat(900);
+    let whole = answers(&[done(backend::PARSE_COMPLETE), answers_to_all, ready(b'I')]);
+    let conversation = conversation(WireProtocol::Postgres, &[asked, whole]);
+    for width in [999, 1000, 1001, 1013] {
+        let (seen, ledger) = conversation.watched(|_, turn| match turn {
+            ConversationTurn::Server(bytes) => (width..bytes.len()).step_by(width).collect(),
+            ConversationTurn::Client(_) => Vec::new(),
+        });
+        assert_eq!((ledger.started, ledger.ended, seen[0].executes), (1, 1, 900));
+        assert_eq!(seen[0].rows, Some(900), "in pieces of {width} bytes");
+    }
 }
 
 /// Nobody has looked at the answer to the first: that of the second is not its.
