@@ -9,6 +9,7 @@
 #include "openings.bpf.h"
 #include "rows.bpf.h"
 
+#define LONGEST_LOGIN 9		/* the greatest number of its packets */
 #define FIRST_BYTES (HEADER + 5)	/* of an answer that are looked at */
 
 /* How much of a command is kept behind its first byte: never a password or a parameter. */
@@ -138,7 +139,8 @@ static __always_inline void read_login(struct connection *connection, const char
 	}
 }
 
-/* Without a step: is this the header of a command? Servers read it by itself. Global: see `consume`. */
+/* Without a step: is this the header of a command, or of a piece of a login, which is short and has a
+ * number? Servers read it by itself. Global: see `consume`. */
 __noinline int find_packet(struct connection *connection, __u64 address, __u32 length)
 {
 	const char *at = (const char *)address;
@@ -153,7 +155,7 @@ __noinline int find_packet(struct connection *connection, __u64 address, __u32 l
 	}
 	if (length != HEADER || bpf_probe_read_user(h, HEADER, at))
 		return 0;
-	if (h[3] != 0 || (h[0] | h[1] | h[2]) == 0)
+	if ((h[0] | h[1] | h[2]) == 0 || (h[3] != 0 && (h[2] || h[3] > LONGEST_LOGIN)))
 		return 0;
 	connection->framing = FRAMING_SYNCED;
 	return 1;

@@ -253,6 +253,16 @@ fn the_rest_of_a_request_from_before_is_nothing_strange() {
 }
 
 #[test]
+fn a_login_under_way_is_followed_as_the_watching_begins() {
+    let everything = earnest(WireProtocol::Mysql);
+    let (header, body) = everything.turns[1].bytes().split_at(4);
+    let turns = [&[client(header), client(body)][..], &everything.turns[2..]].concat();
+    let (seen, ledger) = Conversation { protocol: WireProtocol::Mysql, turns }.whole();
+    assert_eq!(seen, everything.whole().0);
+    assert_eq!((ledger.partial, ledger.unparsed, ledger.logins), (0, 0, 1), "{ledger:?}");
+}
+
+#[test]
 fn a_tls_library_that_shows_no_plain_text_is_found_out() {
     const TLS: u32 = 1 << 11;
     let mut watched = WatchedServer::new(WireProtocol::Mysql, &streamed());
