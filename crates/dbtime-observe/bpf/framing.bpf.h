@@ -133,7 +133,8 @@ static __always_inline void handle_request_bytes(struct connection *connection, 
 		close_if_last(connection);
 }
 
-/* Looks at a piece of an answer that is about to be sent, or was. Global: see `consume`. */
+/* Looks at a piece of an answer that is about to be sent, or was. Returns whether it is another protocol's.
+ * Global: see `consume`. */
 __noinline int handle_answer_bytes(struct connection *connection, __u64 address, __u32 length)
 {
 	const char *at = (const char *)address;
@@ -146,10 +147,12 @@ __noinline int handle_answer_bytes(struct connection *connection, __u64 address,
 		handle_tagged_answer(connection, at, length);
 		return 0;
 	}
-	if (connection->expects_answer)
-		read_answer_head(connection, at, length);
-	else if (connection->answer.stage == STAGE_OVER && connection->request.rows != NOT_KNOWN)
+	if (connection->expects_answer) {
+		if (read_answer_head(connection, at, length))
+			return 1;
+	} else if (connection->answer.stage == STAGE_OVER && connection->request.rows != NOT_KNOWN) {
 		doubt_end(connection);
+	}
 	if (connection->answer.stage != STAGE_OVER)
 		count_rows(connection, (__u64)at, length);
 	if (!connection->request.error && connection->request.rows == NOT_KNOWN)

@@ -220,9 +220,9 @@ __noinline int note_text_status(struct connection *connection)
 }
 
 /* What the first bytes of an answer say, which may come in pieces: they are kept until there are as many
- * as are looked at, or as there are of the first packet. */
-static __always_inline void read_answer_head(struct connection *connection, const char *at,
-					    __u32 length)
+ * as are looked at, or as there are of the first packet. Returns whether it is another protocol's. */
+static __always_inline int read_answer_head(struct connection *connection, const char *at,
+					   __u32 length)
 {
 	struct request *request = &connection->request;
 	struct answer *answer = &connection->answer;
@@ -243,19 +243,17 @@ static __always_inline void read_answer_head(struct connection *connection, cons
 	if (!more || bpf_probe_read_user(h + before, more, at)) {
 		connection->expects_answer = 0;
 		connection->text_flags = 0;
-		return;
+		return 0;
 	}
 	whole = HEADER + (h[0] | (__u32)h[1] << 8 | (__u32)h[2] << 16);
 	if (have <= HEADER || (have < FIRST_BYTES && have < whole)) {
 		answer->have = have;
-		return;
+		return 0;
 	}
 	connection->expects_answer = 0;
-	if (!h[3] && !request->reply && h[4] != REPLY_ERROR) {
-		/* The first packet of an answer is not the first of all: MySQL's X protocol is like that. */
-		set_aside(connection, COUNT_OTHER_PROTOCOL);
-		return;
-	}
+	/* The first packet of an answer is not the first of all; but it seems so in MySQL's X protocol. */
+	if (!h[3] && !request->reply && h[4] != REPLY_ERROR)
+		return 1;
 	request->reply = h[4];
 	begin_answer(connection, before);
 	note_text_status(connection);
@@ -273,6 +271,7 @@ static __always_inline void read_answer_head(struct connection *connection, cons
 		   (request->command == COM_INIT_DB || request->command == COM_QUERY)) {
 		use_database(connection);
 	}
+	return 0;
 }
 
 #endif

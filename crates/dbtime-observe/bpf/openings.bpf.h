@@ -42,15 +42,27 @@ enum startup_code {
 	STARTUP_ASKS_GSS = 1234 << 16 | 5680,
 };
 
-/* What is heard of it from here on is nobody's request, or cannot be read. Where one is under way, its
- * answer is not seen. Global: see `consume`. */
+/* What is heard of it from here on is nobody's request, or cannot be read; no request is under way.
+ * Global: see `consume`. */
+__noinline int leave_alone(struct connection *connection, __u32 why)
+{
+	if (!connection)
+		return 0;
+	connection->role = ROLE_IGNORED;
+	/* The check is to stay: the verifier does not know what it is called with. */
+	barrier_var(why);
+	if (why < COUNTS)
+		count(why);
+	return 0;
+}
+
+/* The same where a request may be under way, whose answer is not seen then. Global: see `consume`. */
 __noinline int set_aside(struct connection *connection, __u32 why)
 {
 	if (!connection)
 		return 0;
 	abort_request(connection);
-	connection->role = ROLE_IGNORED;
-	count(why);
+	leave_alone(connection, why);
 	return 0;
 }
 
@@ -66,7 +78,10 @@ __noinline int account_for_strange(struct connection *connection)
 	connection->strange = STRANGE_NOT;
 	if (strange == STRANGE_NOT || connection->framing != FRAMING_LOST || connection->request.length)
 		return 0;
-	count(strange == STRANGE_STREAM ? COUNT_REPLICATION : COUNT_UNPARSED);
+	if (strange == STRANGE_STREAM)
+		count(COUNT_REPLICATION);
+	else
+		count(COUNT_UNPARSED);
 	return 0;
 }
 
@@ -347,7 +362,7 @@ __noinline int read_unasked(struct connection *connection, __u64 address, __u32 
 		connection->asks_gss = 0;
 		if (length == 1 && !bpf_probe_read_user(&first, 1, (const void *)address) &&
 		    first == PG_GSS_AGREED)
-			set_aside(connection, COUNT_GSS);
+			leave_alone(connection, COUNT_GSS);
 		return 0;
 	}
 	/* PostgreSQL's connections begin with reads of what is no request. */
@@ -364,7 +379,7 @@ __noinline int read_unasked(struct connection *connection, __u64 address, __u32 
 			connection->is_greeted = 1;
 			return 0;
 		case GREETING_X:
-			set_aside(connection, COUNT_OTHER_PROTOCOL);
+			leave_alone(connection, COUNT_OTHER_PROTOCOL);
 			return 0;
 		case GREETING_NONE:
 			break;

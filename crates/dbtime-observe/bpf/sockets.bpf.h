@@ -230,7 +230,10 @@ static __always_inline void handle_send(struct sock *sk, int result, int flags,
 		connection->piece_from = request->end;
 	if (!is_encrypted(connection)) {
 		request->sent_bytes += result;
-		handle_answer_bytes(connection, (__u64)user_buffer(), result);
+		if (handle_answer_bytes(connection, (__u64)user_buffer(), result)) {
+			set_aside(connection, COUNT_OTHER_PROTOCOL);
+			return;
+		}
 	}
 	note_progress(connection, now);
 	if (connection->ahead_length)

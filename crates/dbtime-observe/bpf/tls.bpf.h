@@ -122,7 +122,8 @@ ON_PROBE(on_tls_write)
 	if (before == (__u32)length)
 		return;
 	connection->request.sent_bytes += length - before;
-	handle_answer_bytes(connection, (__u64)at + before, length - before);
+	if (handle_answer_bytes(connection, (__u64)at + before, length - before))
+		set_aside(connection, COUNT_OTHER_PROTOCOL);
 }
 
 /* What is kept of a connection that is encrypted does not go with its socket. Where a request is under
