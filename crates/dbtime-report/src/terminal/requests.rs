@@ -195,17 +195,7 @@ pub fn ledger_lines(ledger: &TraceLedger) -> String {
         }
         text.push('\n');
     }
-    text.push_str(&format!("connections  {} followed", count(ledger.connections)));
-    match ledger.unknown_users() {
-        0 => {}
-        older => text.push_str(&format!(", {} of unknown users, from before", count(older))),
-    }
-    let without_requests =
-        [(ledger.replication, "of replicas"), (ledger.cancels, "that only cancelled a request")];
-    for (connections, what) in without_requests.into_iter().filter(|(number, _)| *number > 0) {
-        text.push_str(&format!(", {} {what}", count(connections)));
-    }
-    text.push('\n');
+    text.push_str(&connections_line(ledger));
     for (trouble, what) in [
         (ledger.dropped, "dropped: they came faster than they were read; they are counted above"),
         (
@@ -221,6 +211,39 @@ pub fn ledger_lines(ledger: &TraceLedger) -> String {
             ledger.missed_events,
             "events, of any process, may have been missed: requests may be missing",
         ),
+        (
+            ledger.unseen_arrivals,
+            "times the kernel did not report that a thread got a CPU; its own record did",
+        ),
+    ]
+    .into_iter()
+    .chain(not_followed(ledger))
+    {
+        if trouble > 0 {
+            text.push_str(&format!("! {} {what}\n", count(trouble)));
+        }
+    }
+    text
+}
+
+/// How many connections there were, and which of them are known to have no requests, or whose user
+/// is not known.
+fn connections_line(ledger: &TraceLedger) -> String {
+    let mut line = format!("connections  {} followed", count(ledger.connections));
+    let kinds = [
+        (ledger.unknown_users(), "of unknown users, from before"),
+        (ledger.replication, "of replicas"),
+        (ledger.cancels, "that only cancelled a request"),
+    ];
+    for (connections, what) in kinds.into_iter().filter(|(number, _)| *number > 0) {
+        line.push_str(&format!(", {} {what}", count(connections)));
+    }
+    line + "\n"
+}
+
+/// Connections that were not followed, with what that means.
+fn not_followed(ledger: &TraceLedger) -> [(u64, &'static str); 5] {
+    [
         (
             ledger.tls,
             "connections spoke TLS of a library that shows no plain text: their requests are missing",
@@ -242,16 +265,7 @@ pub fn ledger_lines(ledger: &TraceLedger) -> String {
             ledger.unparsed,
             "connections spoke what was not understood: if they had requests, these are missing",
         ),
-        (
-            ledger.unseen_arrivals,
-            "times the kernel did not report that a thread got a CPU; its own record did",
-        ),
-    ] {
-        if trouble > 0 {
-            text.push_str(&format!("! {} {what}\n", count(trouble)));
-        }
-    }
-    text
+    ]
 }
 
 /// What watching took, of which `requests` have come in `length`.
