@@ -178,7 +178,7 @@ __noinline int read_startup(struct connection *connection, __u64 address, __u32 
 	const char *at = (const char *)address;
 	struct login *login;
 	__u32 from = 0, is_replica = 0;
-	char key[32];
+	char key[32] = {};
 
 	if (!connection)
 		return 0;
