@@ -311,7 +311,7 @@ enum count {
 	COUNT_RESYNC,	/* reads that fit no packet; followed again from the next one that does */
 	COUNT_TLS,		/* connections that turned to TLS, without probes on the TLS library */
 	COUNT_COMPRESSED,	/* that turned to compression */
-	COUNT_UNPARSED,	/* that were there before, and of which no request was found */
+	COUNT_UNPARSED,	/* that said what is no request, and none before */
 	COUNT_CONNECTIONS,
 	COUNT_UNRESOLVED,		/* statements, added up, whose text was not seen when they were prepared */
 	COUNT_UNSEEN_SWITCHES,		/* switches to a thread without an event */
@@ -322,6 +322,10 @@ enum count {
 	COUNT_STACKS_LOST,	/* for which the table or the stream had no room */
 	COUNT_BOTH_TAKEN,	/* times that events may have found both programs for them taken */
 	COUNT_CONNECTION_ERRORS,	/* that were sent while no request was under way */
+	COUNT_GSS,		/* connections that turned to GSS, */
+	COUNT_OTHER_PROTOCOL,	/* that spoke another protocol, */
+	COUNT_REPLICATION,	/* by which a replica takes changes, */
+	COUNT_CANCELS,		/* that cancelled what another had asked for */
 	COUNTS,
 };
 

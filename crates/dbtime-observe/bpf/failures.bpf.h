@@ -79,7 +79,7 @@ __noinline __u64 read_error(struct connection *connection, __u64 address, __u64 
 
 	if (!connection)
 		return 0;
-	error = connection->answer_end;
+	error = connection->error;
 	first = masked(first, ANSWER_HEAD);
 	if (bpf_probe_read_user(error, first, (const char *)address))
 		return 0;

@@ -84,7 +84,7 @@ static __always_inline int read_error_tail(struct connection *connection, __u64 
 					   __u32 length)
 {
 	__u64 until = connection->sent_until, end = address + length;
-	__u8 *tail = connection->answer_end;
+	__u8 *tail = connection->error;
 	__u32 have, before;
 
 	if (length >= ERROR_TAIL || until == address) {
@@ -110,7 +110,7 @@ __noinline __u64 find_late_error(struct connection *connection, __u64 address, _
 
 	if (!connection || !read_error_tail(connection, address, length))
 		return 0;
-	search.is_farewell = is_farewell(connection->answer_end);
+	search.is_farewell = is_farewell(connection->error);
 	search.from = connection->sent_until == address ? address - LONGEST_ERROR : address;
 	search.last = address + length - ERROR_HEAD;
 	search.end = address + length;

@@ -291,6 +291,7 @@ static __always_inline void begin_tls(struct connection *connection, enum framin
 	}
 	connection->role = ROLE_ENCRYPTED;
 	connection->framing = framing;
+	connection->strange = STRANGE_NOT;
 	connection->rest = 0;
 	connection->header_length = 0;
 	/* As in `add_example`. */

@@ -18,6 +18,7 @@ static __always_inline void abort_connection(struct connection *connection)
 
 	maybe_close(connection);
 	abort_request(connection);
+	account_for_strange(connection);
 	reset_framing(connection);
 	thread = only_counts() ? NULL : current_thread_or_add();
 	if (thread) {
@@ -47,6 +48,16 @@ static __always_inline void finish_after_end(struct sock *sk, int is_read)
 	if (is_read)
 		maybe_close(connection);
 	count_in_flight(connection);
+}
+
+/* A socket is closed: of the server's own accord, as it may be where it has not understood its client. */
+static __always_inline void account_for_closed(struct sock *sk)
+{
+	struct connection *connection = phase == PHASE_BEFORE ? NULL : lookup(sk);
+
+	connection = connection ? state_of(connection) : NULL;
+	if (connection)
+		account_for_strange(connection);
 }
 
 /* A thread within one of the two programs. */
@@ -220,7 +231,10 @@ static __always_inline void handle_send(struct sock *sk, int result, int flags,
 		connection->piece_from = request->end;
 	if (!is_encrypted(connection)) {
 		request->sent_bytes += result;
-		handle_answer_bytes(connection, at, result);
+		if (handle_answer_bytes(connection, at, result)) {
+			set_aside(connection, COUNT_OTHER_PROTOCOL);
+			return;
+		}
 	}
 	note_sent(connection, now);
 	if (connection->ahead_length)

@@ -20,6 +20,7 @@ static __always_inline void handle_tls_record(struct connection *connection, __u
 {
 	struct thread *thread;
 
+	note_blind_read(connection);
 	if (!connection->rest && !connection->header_length)
 		maybe_close(connection);
 	if (!connection->start && (length == TAGGED || !connection->read_at))
@@ -36,7 +37,7 @@ static __always_inline void handle_tls_record(struct connection *connection, __u
  * sessions with others, too. */
 static __always_inline struct connection *connection_of_tls(struct thread *thread, __u64 tls)
 {
-	struct connection *connection = bpf_map_lookup_elem(&encrypted, &thread->encrypted);
+	struct connection *connection = encrypted_connection(&thread->encrypted);
 
 	return connection && connection->tls == tls ? connection : NULL;
 }
@@ -83,8 +84,10 @@ ON_PROBE(on_tls_read_end)
 		length = (__u32)RETURNED(context);
 	else if (bpf_probe_read_user(&length, sizeof(length), (const void *)thread->tls_length))
 		lose_framing(connection);
-	if (length && length <= MAX_TLS_READ)
+	if (length && length <= MAX_TLS_READ) {
+		connection->blind_turns = SEES_PLAIN_BYTES;
 		handle_request_bytes(connection, (const char *)thread->tls_buffer, length);
+	}
 	connection->read_at = 0;
 }
 
@@ -124,7 +127,8 @@ ON_PROBE(on_tls_write)
 	    handle_unasked(connection, at, length, bpf_ktime_get_ns()))
 		return;
 	connection->request.sent_bytes += length;
-	handle_answer_bytes(connection, at, length);
+	if (handle_answer_bytes(connection, at, length))
+		set_aside(connection, COUNT_OTHER_PROTOCOL);
 }
 
 /* What is kept of a connection that is encrypted does not go with its socket. Where a request is under

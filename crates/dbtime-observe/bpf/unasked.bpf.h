@@ -2,7 +2,7 @@
  *
  * What a server sends while no request of its connection is under way:
  *
- *   its greeting, and what belongs to a login
+ *   its greeting, whether it encrypts, and what belongs to a login
  *   what is left of an answer to a request that had begun before it was followed
  *   an error: the login is refused, the client was idle for too long, somebody ends the connection
  */
@@ -27,17 +27,25 @@ static __always_inline int is_unasked_error(struct connection *connection, __u64
 	       ends_mysql_connection(0, h[5] | (__u32)h[6] << 8);
 }
 
-/* The first that is seen of a connection is sent by its server, and is no error. */
+/* The first that is seen of a connection is sent by its server, and is no error: a greeting, or what
+ * is left of an answer. */
 static __always_inline void begin_with_answer(struct connection *connection, __u64 address,
 					      __u32 length)
 {
-	if (connection->request.protocol == PROTOCOL_MYSQL &&
-	    read_greeting(connection, address, length)) {
+	int greeting = GREETING_NONE;
+
+	if (connection->request.protocol == PROTOCOL_MYSQL)
+		greeting = read_greeting(connection, address, length);
+	if (greeting == GREETING_X) {
+		leave_alone(connection, COUNT_OTHER_PROTOCOL);
+	} else if (greeting == GREETING_CLASSIC) {
+		/* Packets begin here. */
 		connection->framing = FRAMING_SYNCED;
-		return;
+		connection->is_greeted = 1;
+	} else {
+		count(COUNT_STARTED);
+		count(COUNT_PARTIAL);
 	}
-	count(COUNT_STARTED);
-	count(COUNT_PARTIAL);
 }
 
 /*
@@ -51,6 +59,10 @@ __noinline int handle_unasked(struct connection *connection, __u64 address, __u3
 
 	if (!connection)
 		return 0;
+	if (!address && is_encrypted(connection))
+		note_blind_send(connection);
+	if (is_gss_answer(connection, address, length))
+		return 1;
 	/* What was sent before is of another answer. */
 	connection->sent_until = 0;
 	is_mysql = connection->request.protocol == PROTOCOL_MYSQL;
@@ -71,8 +83,11 @@ __noinline int handle_unasked(struct connection *connection, __u64 address, __u3
 	} else if (is_first) {
 		begin_with_answer(connection, address, length);
 	}
-	if (is_first)
+	if (is_first) {
 		connection->request.end = now;
+		/* What was read before was the rest of what this answers. */
+		connection->strange = STRANGE_NOT;
+	}
 	return 1;
 }
 

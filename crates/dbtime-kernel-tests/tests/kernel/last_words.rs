@@ -109,6 +109,10 @@ fn an_error_that_nobody_asked_postgresql_for_is_the_connections() {
     let startup = postgres::everything().turns[0].clone();
     let refused = watched(WireProtocol::Postgres, &[startup, answers(&[let_in, fatal("3D000")])]);
     assert_eq!(counts(&refused.ledger()), [0, 0, 0, 1, 0]);
+    // Of a server that does not know what is asked for: encryption by GSS.
+    let asks_gss = ConversationTurn::Client(vec![0, 0, 0, 8, 4, 0xd2, 0x16, 0x30]);
+    let unknown = watched(WireProtocol::Postgres, &[asks_gss, answers(&[fatal("0A000")])]);
+    assert_eq!((counts(&unknown.ledger()), unknown.ledger().gss), ([0, 0, 0, 1, 0], 0));
     // The first that is seen of a connection from before.
     let before = watched(WireProtocol::Postgres, &[answers(&[fatal("57P05")])]);
     assert_eq!((counts(&before.ledger()), before.ledger().partial), ([0, 0, 0, 1, 0], 0));

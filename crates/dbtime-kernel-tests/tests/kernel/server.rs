@@ -8,7 +8,9 @@ use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_ledger::TraceLedger;
 use dbtime_model::traced_totals::TraceTotals;
 use dbtime_observe::trace::CaptureConfig;
-use dbtime_observe::trace::fuzzing::{ledger, requests, server_row, settings, statement};
+use dbtime_observe::trace::fuzzing::{
+    encrypting_server_row, ledger, requests, server_row, settings, statement,
+};
 use std::ops::Range;
 
 /// The server's process, and its only thread that is seen.
@@ -51,6 +53,17 @@ impl WatchedServer {
         machine.set_clock(super::timeline::BEGIN);
         machine.run(task, 0);
         Self { machine, capture, task, idle, socket, settings, records: Vec::new() }
+    }
+
+    /// There are probes on its TLS library, of which none has been hit.
+    pub(crate) fn has_tls_probes(&mut self, protocol: WireProtocol) {
+        let row = encrypting_server_row(protocol);
+        self.machine.put("servers", &PROCESS.to_ne_bytes(), &row);
+    }
+
+    /// The server closes the socket.
+    pub(crate) fn closes(&mut self) {
+        self.capture.closed(&mut self.machine, self.socket);
     }
 
     /// The server has read these bytes.

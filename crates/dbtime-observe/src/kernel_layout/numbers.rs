@@ -128,7 +128,11 @@ mirrored_enums! {
         COUNT_STACKS_LOST = 22,
         COUNT_BOTH_TAKEN = 23,
         COUNT_CONNECTION_ERRORS = 24,
-        COUNTS = 25,
+        COUNT_GSS = 25,
+        COUNT_OTHER_PROTOCOL = 26,
+        COUNT_REPLICATION = 27,
+        COUNT_CANCELS = 28,
+        COUNTS = 29,
     }
 
     "shape": u64 {

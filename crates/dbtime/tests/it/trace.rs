@@ -15,6 +15,7 @@ mod joined;
 mod last_words;
 mod locks;
 mod logins;
+mod openings;
 mod parts;
 #[cfg(feature = "planted")]
 mod planted;

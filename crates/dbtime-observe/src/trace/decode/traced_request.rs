@@ -53,19 +53,16 @@ pub(super) fn traced_request(
     }
 }
 
-/// PostgreSQL tells of the last command alone: of what may be several nobody knows all rows.
+/// Of a text PostgreSQL tells of the last command alone: of what may be several nobody knows all
+/// rows. Several executions the kernel's side has added up.
 fn rows(raw: &RawRequest<'_>) -> Option<u64> {
     let is_end = |byte: &u8| *byte == b';' || byte.is_ascii_whitespace();
-    let may_be_several = match (raw.protocol, raw.record.command) {
-        (WireProtocol::Mysql, _) => false,
-        (WireProtocol::Postgres, b'Q') => {
-            let end = raw.text.iter().rposition(|byte| !is_end(byte)).unwrap_or(0);
-            raw.has(REQUEST_CUT | REQUEST_UNREAD) || has_semicolon(&raw.text[..end])
-        }
-        // What each of several had is known apart.
-        (WireProtocol::Postgres, _) => raw.record.executes > 1 && raw.executed.is_empty(),
+    let may_be_several = || {
+        let end = raw.text.iter().rposition(|byte| !is_end(byte)).unwrap_or(0);
+        raw.has(REQUEST_CUT | REQUEST_UNREAD) || has_semicolon(&raw.text[..end])
     };
-    raw.rows().filter(|_| !may_be_several)
+    let is_text = raw.protocol == WireProtocol::Postgres && raw.record.command == b'Q';
+    raw.rows().filter(|_| !is_text || !may_be_several())
 }
 
 /// Whether there is one outside of literals and comments, or may be.

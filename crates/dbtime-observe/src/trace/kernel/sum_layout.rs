@@ -126,6 +126,10 @@ pub(crate) fn add_counts(ledger: &mut TraceLedger, row: &[u8]) {
         (COUNT_NOT_STREAMED, &mut ledger.not_streamed),
         (COUNT_BOTH_TAKEN, &mut ledger.missed_events),
         (COUNT_CONNECTION_ERRORS, &mut ledger.connection_errors),
+        (COUNT_GSS, &mut ledger.gss),
+        (COUNT_OTHER_PROTOCOL, &mut ledger.other_protocol),
+        (COUNT_REPLICATION, &mut ledger.replication),
+        (COUNT_CANCELS, &mut ledger.cancels),
     ];
     for (number, field) in fields {
         *field += count[number];
@@ -229,5 +233,7 @@ mod tests {
         assert_eq!((ledger.logins, ledger.batches), (38, 40));
         assert_eq!((ledger.locks_lost, ledger.not_streamed), (42, 44));
         assert_eq!((ledger.missed_events, ledger.connection_errors), (48, 50));
+        assert_eq!((ledger.gss, ledger.other_protocol), (52, 54));
+        assert_eq!((ledger.replication, ledger.cancels), (56, 58));
     }
 }
