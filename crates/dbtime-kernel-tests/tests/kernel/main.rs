@@ -3,6 +3,7 @@
 mod arrivals;
 mod conversation;
 mod driver;
+mod early_waits;
 mod hostile;
 mod late_errors;
 mod lost_events;

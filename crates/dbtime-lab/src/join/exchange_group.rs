@@ -181,7 +181,7 @@ impl ExchangeGroup {
     /// their sum.
     ///
     /// What lay in the socket while the server was at the request before it counts from the end of
-    /// that: no stretch counts twice. A request that only prepares is part of the statement that is
+    /// that: no stretch counts twice. Waits of the thread that then read it go to their own parts. A request that only prepares is part of the statement that is
     /// executed next.
     fn add_slices(&self, slices: &mut Vec<Parts>, is_split: bool) -> Nanos {
         let mut server = Nanos::ZERO;
@@ -205,7 +205,7 @@ impl ExchangeGroup {
             };
             let queue = request.start - request.arrival().max(free);
             if request.server_queue.is_some() {
-                slice.add(Part::ServerQueue, queue.signed());
+                request.add_queue(slice, queue);
                 server += queue;
             }
             server += request.response;

@@ -262,6 +262,14 @@ fn queue(all: &TraceTotals, page: &mut ReportPage) {
         };
         let queue = us(queue as f64 / 1e3);
         page.text(&format!("server_queue, before that: {queue} on average{of}"), TextRole::Plain);
+        let parts = all.queue_parts.named().into_iter().filter(|(_, length)| *length > Nanos::ZERO);
+        let mean = |length: Nanos| us(length.as_micros() / all.queued as f64);
+        let parts: Vec<_> =
+            parts.map(|(part, length)| format!("{} {}", part.name(), mean(length))).collect();
+        if !parts.is_empty() {
+            let text = format!("of which the thread waited: {}", parts.join(", "));
+            page.text(&text, TextRole::Plain);
+        }
     }
 }
 
@@ -292,8 +300,16 @@ fn bar_columns(counted: u64, all: u64) -> usize {
 }
 
 fn preemptors(totals: &TracedTotals, page: &mut ReportPage) {
-    let name = |row: &Preemption| vec![clean(row.name.as_deref().unwrap_or("(others)"))];
-    let rows = totals.preemptors.iter().map(|row| (name(row), row.count, row.length)).collect();
+    let rows = totals.preemptions();
+    let whole: Nanos = rows.iter().map(|row| row.length).sum();
+    let name = |row: &Preemption| match &row.name {
+        Some(name) => vec![clean(name)],
+        None => {
+            let share = 100.0 * row.length.0 as f64 / whole.0.max(1) as f64;
+            vec![format!("(not named, {})", percent(share))]
+        }
+    };
+    let rows = rows.iter().map(|row| (name(row), row.count, row.length)).collect();
     tallies("Pre-emptors", &["Thread's name"], rows, page);
 }
 
@@ -338,9 +354,9 @@ fn tallies(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbtime_model::Parts;
     use dbtime_model::traced_files::FileName;
     use dbtime_model::traced_totals::{ReplacedStatements, StatementName, StatementTotals};
+    use dbtime_model::{Parts, ServerQueueParts};
 
     fn row(name: &str, was_preempted: bool, count: u64, coarse: &[(u32, u64)]) -> StatementTotals {
         let mut totals = TraceTotals {
@@ -349,6 +365,10 @@ mod tests {
             longest: Nanos(200_000),
             queued: count,
             server_queue: Nanos(count * 3_000),
+            queue_parts: ServerQueueParts {
+                runq_woken: Nanos(count * 2_000),
+                ..ServerQueueParts::default()
+            },
             parts: Parts::of(&[
                 (Part::Cpu, Nanos(count * 75_000).signed()),
                 (Part::Lock, Nanos(count * 24_000).signed()),
@@ -419,7 +439,8 @@ mod tests {
     fn counts_and_times_of_a_stranger_have_a_place_in_every_line() {
         let mut odd = row("SELECT 1", true, 1, &[(6, u64::MAX), (7, 1_000_000_000_000)]);
         odd.totals.parts = Parts::of(&[(Part::Cpu, i64::MAX), (Part::Lock, i64::MAX)]);
-        let preemptor = Preemption { name: None, count: u64::MAX, length: Nanos(u64::MAX) };
+        let name = Some("sh".to_owned());
+        let preemptor = Preemption { name, count: u64::MAX, length: Nanos(u64::MAX) };
         let totals = TracedTotals {
             statements: vec![odd],
             preemptors: vec![preemptor; MAX_ROWS + 2],
