@@ -239,8 +239,8 @@ impl TracedTotals {
         self.of(|_| true)
     }
 
-    /// Who pre-empted them, longest first, and as the last what is left of `runq_preempted`: an idle
-    /// CPU, and those whose names are not known. All rows are that part, where it was measured;
+    /// Who pre-empted them, longest first, and as the last what is left of `runq_preempted`: idle
+    /// CPUs, and those whose names are not known. All rows are that part, where it was measured;
     /// requests that are under way or were aborted may already have added to those with names.
     pub fn preemptions(&self) -> Vec<Preemption> {
         let (mut rows, others): (Vec<_>, Vec<_>) =

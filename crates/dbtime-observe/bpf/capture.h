@@ -219,8 +219,8 @@ struct file_waits {
 	struct file_wait waits[FILE_WAITS];
 };
 
-/* The longest wait of a request for a lock, and for whom it waited longest for a CPU, longest first. Each
- * holds nothing where its length is 0. */
+/* The longest wait of a request for a lock, and for whom it waited longest for a CPU, longest first.
+ * Each holds nothing where its length is 0. */
 struct waits {
 	__u64 marker;		/* no request begins so */
 	struct blocker blocker;
@@ -265,7 +265,7 @@ struct request {
 	__u64 answer_arrived;	/* the last of its answer came to the client's socket; 0: not seen */
 	__u64 taken_of;		/* the same of the answer that the driver took before it sent this; 0: not seen */
 	__u64 taken_runq;	/* how long of the time since then the thread that took it had no CPU */
-	__u64 early[EARLY_PARTS];	/* of the time in the socket: by enum early_part, as far as it was seen */
+	__u64 early[EARLY_PARTS];	/* of the time in the socket, as far as it was seen */
 };
 
 /* One of several statements of a PostgreSQL request. Where there are several, the whole text and all of

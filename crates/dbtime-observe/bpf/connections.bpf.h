@@ -147,8 +147,10 @@ struct connection {
 	__u32 answer_end_length;
 	/* Each of one protocol alone. */
 	union {
-		__u8 answer_end[ANSWER_END] __attribute__((aligned(8)));	/* MySQL: the last bytes of a piece of the answer */
-		__u64 shapes[MAX_EXECUTED];	/* PostgreSQL: of several statements, where they are added up; 0: not known */
+		/* MySQL: the last bytes of a piece of the answer. */
+		__u8 answer_end[ANSWER_END] __attribute__((aligned(8)));
+		/* PostgreSQL: of several statements, where they are added up; 0: not known. */
+		__u64 shapes[MAX_EXECUTED];
 	};
 };
 

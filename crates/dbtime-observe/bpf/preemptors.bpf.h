@@ -42,8 +42,8 @@ __noinline int note_preemption(struct thread *thread, struct name *by, __u64 len
 	return 0;
 }
 
-/* Adds to what rivals of one name have had; who had less than this goes where there is no place, and is not
- * named. The first place is taken first. */
+/* Adds to what rivals of one name have had; who had less than this goes where there is no place, and is
+ * not named. The first place is taken first. */
 __noinline int add_rival(struct thread *thread, struct name *name, __u32 tid, __u64 length)
 {
 	struct preemptor *least;
@@ -102,7 +102,8 @@ struct stint_walk {
 };
 
 /* So long of a wait somebody had the CPU. */
-static __always_inline void add_holder(struct stint_walk *walk, struct name *name, __u32 tid, __u64 length)
+static __always_inline void add_holder(struct stint_walk *walk, struct name *name, __u32 tid,
+				       __u64 length)
 {
 	add_rival(walk->thread, name, tid, length);
 	if (walk->is_preempted)
@@ -142,8 +143,8 @@ static long next_span(__u32 i, struct stint_walk *walk)
 }
 
 /* A thread gets the CPU that runs this, for which it waited so long: those that had it meanwhile are
- * its rivals, the latest first; where it was taken off the CPU, they also count among all pre-emptors. Loops of
- * their own: unrolled, they take the kernel seconds to verify. */
+ * its rivals, the latest first; where it was taken off the CPU, they also count among all pre-emptors.
+ * Loops of their own: unrolled, they take the kernel seconds to verify. */
 static __always_inline void add_rivals(struct thread *thread, __u64 length, __u64 now, int is_preempted)
 {
 	struct stint_walk walk = {
@@ -168,8 +169,8 @@ static __always_inline void clear_rivals(struct thread *thread)
 		thread->rivals[i].length = 0;
 }
 
-/* The place of who had the CPU for longest, but for those that are taken already, a bit each. Global: see
- * `highest_bit`. */
+/* The place of who had the CPU for longest, but for those that are taken already, a bit each. Global:
+ * see `highest_bit`. */
 __noinline __u32 longest_rival(struct thread *thread, __u32 taken)
 {
 	__u64 length = 0;

@@ -9,8 +9,8 @@
  * Each is measured between two instants of its own, so that they add up to the time that was seen;
  * what was not seen is nobody's part.
  *
- * Of a thread without a request it is kept when it waited for a CPU or was stopped: what of that lies behind
- * the arrival of the request that it then reads is a share of the request's time in the socket
+ * Of a thread without a request it is kept when it waited for a CPU or was stopped: what of that lies
+ * behind the arrival of the request that it then reads is a share of the request's time in the socket
  * (`split_queue`).
  */
 #ifndef DBTIME_SCHEDULING_H
@@ -193,7 +193,7 @@ static __always_inline void classify_sleep(struct thread *thread, struct task_st
 		thread->release = RELEASE_NONE;
 }
 
-/* A thread without a request goes to sleep: who has the CPU once it is woken keeps its next one waiting. */
+/* A thread without a request goes to sleep: who has the CPU once it is woken keeps the next waiting. */
 static __always_inline void begin_rest(struct thread *thread, __u64 now)
 {
 	thread->cause = PARTS;
@@ -286,10 +286,10 @@ int BPF_PROG(on_waking, struct task_struct *task)
 }
 
 /*
- * For how long of a request's time in the socket the thread that reads it had no CPU, or was stopped: all
- * else of that it slept, was at something before, or was not yet the one to read it, as of a pool any
- * thread is. The throttled part of a wait is its beginning: see `add_rivals`. Returns how long it waited for
- * others.
+ * For how long of a request's time in the socket the thread that reads it had no CPU, or was stopped:
+ * all else of that it slept, was at something before, or was not yet the one to read it, as of a pool
+ * any thread is. The throttled part of a wait is its beginning: see `add_rivals`. Returns how long it
+ * waited for others.
  */
 static __always_inline __u64 split_queue(struct request *request, struct thread *thread, __u64 now)
 {
@@ -313,8 +313,8 @@ static __always_inline __u64 split_queue(struct request *request, struct thread 
 	return runq;
 }
 
-/* Who had the CPU while a thread waited to read a request stays among its rivals, where all of that wait is
- * the request's. */
+/* Who had the CPU while a thread waited to read a request stays among its rivals, where all of that wait
+ * is the request's. */
 static __always_inline void keep_early_rivals(struct thread *thread, __u64 runq)
 {
 	if (thread->connection || thread->rested_at <= thread->answered_at || thread->idle_runq != runq)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  *
- * Who had a CPU before the latest stints (`processors.bpf.h`): of those that follow each other it is kept
- * what each name had together. A wait beside threads that take turns every few microseconds lasts for
- * thousands of stints.
+ * Who had a CPU before the latest stints (`processors.bpf.h`): of those that follow each other it is
+ * kept what each name had together. A wait beside threads that take turns every few microseconds lasts
+ * for thousands of stints.
  *
  *   spans  ├──────── A 40, B 30 ────────┼──────── A 50, C 10 ────────┤
  *   stints                                                           ├A┼B┼A┼B┤ now
@@ -47,7 +47,8 @@ static __always_inline struct earlier *these_spans(void)
 	return bpf_map_lookup_elem(&earlier_stints, &zero);
 }
 
-/* Adds a stint to what its name has in a span. Returns whether there was a place; an idle CPU needs none. */
+/* Adds a stint to what its name has in a span. Returns whether there was a place, which an idle CPU does
+ * not need. */
 static __always_inline int add_to_holders(struct span *span, struct stint *stint, __u64 length)
 {
 	if (!stint->tid || !length)

@@ -27,7 +27,7 @@ struct lock_wait {
 struct cpu_wait {
 	__u64 from;
 	__u64 until;
-	__u64 throttled;	/* for how long of that from its beginning its control group was; of servers' alone */
+	__u64 throttled;	/* for how long from its beginning its control group was; of servers' alone */
 	__u64 part;		/* enum early_part; likewise */
 };
 
@@ -79,7 +79,7 @@ struct thread {
 	__u64 portal[MAX_PORTALS];	/* PostgreSQL: when the request's were made */
 	struct cpu_wait cpu_waits[CPU_WAITS];	/* the latest */
 	struct preemptor rivals[RIVALS];	/* of the request; without one, since it went to sleep */
-	__u64 answered_at;	/* the last piece of an answer that it has sent; what was waited for by then is a request's */
+	__u64 answered_at;	/* its last piece of an answer: waits before that are a request's */
 	__u64 rested_at;	/* it went to sleep without a request */
 	__u64 idle_runq;	/* how long it has waited for CPUs since then, without one */
 	struct blocker blocker;	/* of the longest wait for a lock */
@@ -99,7 +99,8 @@ struct {
 } threads SEC(".maps");
 
 /* How long two times have in common. */
-static __always_inline __u64 common_time(__u64 from, __u64 until, __u64 other_from, __u64 other_until)
+static __always_inline __u64 common_time(__u64 from, __u64 until, __u64 other_from,
+					 __u64 other_until)
 {
 	if (from < other_from)
 		from = other_from;

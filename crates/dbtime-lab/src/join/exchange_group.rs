@@ -181,8 +181,8 @@ impl ExchangeGroup {
     /// their sum.
     ///
     /// What lay in the socket while the server was at the request before it counts from the end of
-    /// that: no stretch counts twice. Waits of the thread that then read it go to their own parts. A request that only prepares is part of the statement that is
-    /// executed next.
+    /// that: no stretch counts twice. Waits of the thread that then read it go to their own parts. A
+    /// request that only prepares is part of the statement that is executed next.
     fn add_slices(&self, slices: &mut Vec<Parts>, is_split: bool) -> Nanos {
         let mut server = Nanos::ZERO;
         let mut free = MonoNanos(0);

@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use std::io;
 
 /// The version that is written. Since 2 a blocker may have no thread; since 3 a request has the
-/// form of `dbtime trace --json`; since 4 there are blocks; since 5 a block has what requests waited
+/// form of `dbtime trace --json`; since 4 there are blocks; since 5 these have what requests waited
 /// for in the server's socket.
 pub const VERSION: u32 = 5;
 

@@ -134,7 +134,8 @@ fn the_seeds_for_fuzzing_are_messages() {
 fn connections_and_sums_arrive_as_they_were() {
     let live = vec![LiveConnection {
         at: MonoNanos(5),
-        request: request(),
+        // Of what is under way nobody asks for them.
+        request: TracedRequest { queue_parts: None, ..request() },
         activity: ConnectionActivity::Waiting("transactionid".into()),
     }];
     let received: Option<Vec<LiveConnection>> = written(&live).receive().expect("a message");

@@ -52,8 +52,8 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     if unread > 0.5 * advice.mean.at_most_us {
         // Not "of it": where the wire is less than nothing this is more than both.
         advice.figure(format!(
-            "server_queue, {}: unread in the server's socket, for its thread was at another request, \
-             or not yet awake (its waits for a CPU are in runq)",
+            "server_queue, {}: unread in the server's socket, for its thread was at another \
+             request, or not yet awake (its waits for a CPU are in runq)",
             us(unread)
         ));
     }
