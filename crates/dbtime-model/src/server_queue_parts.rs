@@ -30,12 +30,12 @@ impl ServerQueueParts {
         ]
     }
 
-    /// Adds a time in the socket to parts: each of these to its own, and what is left to
-    /// `server_queue`. They may be longer together than what counts of that time: none of it is
-    /// there twice then.
-    pub fn add_to(&self, parts: &mut Parts, queue: Nanos) {
+    /// Adds a time in the socket to parts: each of these, where they are known, to its own, and what
+    /// is left to `server_queue`. They may be longer together than what counts of that time: none of
+    /// it is there twice then.
+    pub fn divide(known: Option<&Self>, queue: Nanos, parts: &mut Parts) {
         let mut rest = queue;
-        for (part, length) in self.named() {
+        for (part, length) in known.into_iter().flat_map(Self::named) {
             let share = length.min(rest);
             parts.add(part, share.signed());
             rest = rest - share;
@@ -84,7 +84,7 @@ mod tests {
     /// What a time in the socket is divided into.
     fn divided(queue: u64) -> Parts {
         let mut divided = Parts::only(Part::RunqWoken, 7);
-        parts().add_to(&mut divided, Nanos(queue));
+        ServerQueueParts::divide(Some(&parts()), Nanos(queue), &mut divided);
         assert_eq!(divided.total(), queue.cast_signed() + 7);
         divided
     }
@@ -105,6 +105,13 @@ mod tests {
     fn no_time_in_the_socket_counts_twice() {
         assert_eq!(divided(121).get(Part::Throttled), 100);
         assert_eq!((divided(121).get(Part::Stopped), divided(0).get(Part::ServerQueue)), (0, 0));
+    }
+
+    #[test]
+    fn of_a_time_in_the_socket_nothing_else_may_be_known() {
+        let mut divided = Parts::default();
+        ServerQueueParts::divide(None, Nanos(5), &mut divided);
+        assert_eq!(divided, Parts::only(Part::ServerQueue, 5));
     }
 
     #[test]

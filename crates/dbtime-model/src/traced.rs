@@ -312,6 +312,11 @@ impl TracedRequest {
         self.end - self.start
     }
 
+    /// When it came to the server's socket; where that is not known, when it was read.
+    pub fn arrival(&self) -> MonoNanos {
+        self.start - self.server_queue.unwrap_or(Nanos::ZERO)
+    }
+
     /// Whether clocks can have shown its instants; a file may say anything.
     pub(crate) fn is_possible(&self) -> bool {
         let taken = self.taken.as_ref();

@@ -98,14 +98,6 @@ impl ServedRequest {
         self.start + self.response
     }
 
-    /// Adds so much of its time in the server's socket to parts.
-    pub(super) fn add_queue(&self, parts: &mut Parts, queue: Nanos) {
-        match &self.queue_parts {
-            Some(queue_parts) => queue_parts.add_to(parts, queue),
-            None => parts.add(Part::ServerQueue, queue.signed()),
-        }
-    }
-
     /// How many slices [`ServedRequest::split`] makes.
     pub(super) fn slices(&self) -> usize {
         self.lengths.len().max(1)
