@@ -111,7 +111,7 @@ impl TraceTotals {
 pub struct Preemption {
     /// The thread's name; `None`: of these waits no name is known, or the table had no room.
     pub name: Option<String>,
-    /// How often.
+    /// How often; 0 where that is not counted.
     pub count: u64,
     /// For how long in all.
     #[serde(rename = "length_us")]
@@ -245,11 +245,11 @@ impl TracedTotals {
     pub fn preemptions(&self) -> Vec<Preemption> {
         let (mut rows, others): (Vec<_>, Vec<_>) =
             self.preemptors.iter().cloned().partition(|row| row.name.is_some());
-        let parts = self.all().parts;
-        let count = count_sum(others.iter().map(|row| row.count));
-        let length = match parts.measured_duration(Part::RunqPreempted) {
-            Some(whole) => whole - rows.iter().map(|row| row.length).sum::<Nanos>(),
-            None => others.iter().map(|row| row.length).sum(),
+        let sum = |rows: &[Preemption]| rows.iter().map(|row| row.length).sum::<Nanos>();
+        let (count, length) = match self.all().parts.measured_duration(Part::RunqPreempted) {
+            // How often it was is not counted.
+            Some(whole) => (0, whole - sum(&rows)),
+            None => (count_sum(others.iter().map(|row| row.count)), sum(&others)),
         };
         if length > Nanos::ZERO {
             rows.push(Preemption { name: None, count, length });
@@ -324,7 +324,8 @@ mod tests {
             };
             totals.preemptions()
         };
-        assert_eq!(of(vec![lost(2_000), lost(350)]), [&known[..], &[row(None, 2_000)]].concat());
+        let rest = Preemption { count: 0, ..row(None, 2_000) };
+        assert_eq!(of(vec![lost(2_000), lost(350)]), [&known[..], &[rest]].concat());
         // Some of those with names had it before a request that is under way.
         assert_eq!(of(vec![lost(320)]), known);
         assert_eq!(of(Vec::new()), [&known[..], &[row(None, 700)]].concat());

@@ -6,7 +6,7 @@ use super::style::{ReportPage, TextRole};
 use super::table::{ReportTable, TextCell, TextColumn};
 use super::{COLUMNS, PageStyle};
 use crate::files::{file_name, files_of, longest};
-use crate::format::{NONE, clean, count, percent, rate, us, wrap};
+use crate::format::{NONE, clean, count, if_any, percent, rate, us, wrap};
 use crate::replaced::what_rows_lack;
 use dbtime_model::traced::QueryCache;
 use dbtime_model::traced_file::TraceEnd;
@@ -300,7 +300,8 @@ fn bar_columns(counted: u64, all: u64) -> usize {
 }
 
 fn preemptors(totals: &TracedTotals, page: &mut ReportPage) {
-    let rows = totals.preemptions();
+    let mut rows = totals.preemptions();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.length));
     let whole: Nanos = rows.iter().map(|row| row.length).sum();
     let name = |row: &Preemption| match &row.name {
         Some(name) => vec![clean(name)],
@@ -336,9 +337,10 @@ fn tallies(
     let (shown, rest) = rows.split_at(rows.len().min(MAX_ROWS));
     let mut add = |names: &[String], times: u64, time: Nanos| {
         let mut cells: Vec<TextCell> = names.iter().map(|name| name.clone().into()).collect();
-        cells.push(count(times).into());
+        let times = (times > 0).then_some(times);
+        cells.push(if_any(times, count).into());
         cells.push(us(time.as_micros()).into());
-        cells.push(us(time.as_micros() / times.max(1) as f64).into());
+        cells.push(if_any(times, |times| us(time.as_micros() / times as f64)).into());
         table.row(cells);
     };
     shown.iter().for_each(|(names, times, time)| add(names, *times, *time));
@@ -450,6 +452,24 @@ mod tests {
         assert!(text.lines().all(|line| line.chars().count() < 2 * COLUMNS), "{text}");
         assert!(text.contains(&"@".repeat(40)) && !text.contains(&"@".repeat(41)), "{text}");
         assert_eq!([bar_columns(1, 0), bar_columns(1, 2), bar_columns(9, 2)], [0, 20, 40]);
+    }
+
+    #[test]
+    fn pre_emptors_without_a_name_have_a_row_with_their_share() {
+        let mut lost = row("SELECT 1", true, 1, &[(6, 1)]);
+        lost.totals.parts.add(Part::RunqPreempted, 100_000);
+        let sh = Preemption { name: Some("sh".to_owned()), count: 3, length: Nanos(75_000) };
+        let totals = TracedTotals {
+            statements: vec![lost],
+            preemptors: vec![sh],
+            ..TracedTotals::default()
+        };
+        let text = trace_summary(&report(&totals), false);
+        let (_, table) = text.split_once("Pre-emptors").expect("a table");
+        let rows: Vec<Vec<&str>> =
+            table.lines().skip(2).map(|line| line.split_whitespace().collect()).collect();
+        assert_eq!(rows[0], ["sh", "3", "75.0", "µs", "25.0", "µs"], "{text}");
+        assert_eq!(rows[1], ["(not", "named,", "25", "%)", NONE, "25.0", "µs", NONE], "{text}");
     }
 
     #[test]

@@ -384,7 +384,7 @@ pub(crate) mod tests {
     proptest! {
         #[test]
         fn no_bytes_are_too_odd(
-            mut bytes in proptest::collection::vec(any::<u8>(), 0..400),
+            mut bytes in proptest::collection::vec(any::<u8>(), 0..600),
             (protocol, outcome) in (0..3u8, 0..3u8),
         ) {
             // Most of what is random is refused at these two, and has no waits before it.
