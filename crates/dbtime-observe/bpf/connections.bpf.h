@@ -306,9 +306,6 @@ static __always_inline struct connection *lookup_or_add(struct sock *sk)
 		connection->login.connection = connection->request.connection;
 		find_client(&connection->login, sk);
 		stream_login(connection);
-		/* What the thread waits for before it reads the first request is kept from here on. */
-		if (!only_counts())
-			current_thread_or_add();
 	}
 	return connection;
 }
