@@ -53,7 +53,8 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
         // Not "of it": where the wire is less than nothing this is more than both.
         advice.figure(format!(
             "server_queue, {}: unread in the server's socket, for its thread was at another \
-             request, or not yet awake (its waits for a CPU are in runq)",
+             request or not yet awake, or a pool had none that was free (waits of the thread for \
+             a CPU are in runq)",
             us(unread)
         ));
     }
