@@ -53,7 +53,7 @@ static __always_inline void add_cpu_wait(struct thread *thread, struct task_stru
 	int is_preempted = thread->cause == PART_RUNQ_PREEMPTED;
 	__u64 throttled = throttled_for(thread, task, length);
 
-	if (is_seen)
+	if (is_seen && length)
 		keep_cpu_wait(thread, is_preempted ? EARLY_RUNQ_PREEMPTED : EARLY_RUNQ_WOKEN,
 			      now - length, throttled, now);
 	thread->parts[PART_THROTTLED] += throttled;

@@ -1,29 +1,31 @@
-//! What the thread that is to read a request waits for before it does, and who has the CPU
-//! meanwhile, in however many turns.
+//! What the thread that is to read a request waits for before it does.
 
-use super::parts::{ANSWER, QUERY};
+use super::parts::{ANSWER, QUERY, read_behind};
+use super::random_timeline::{Purpose, timelines};
 use super::server::{WatchedServer, streamed};
+use super::timeline::{ThreadState, UNIT};
 use dbtime_kernel_tests::HostTask;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::{Nanos, Part, ServerQueueParts, WireProtocol};
 use dbtime_observe::trace::CaptureConfig;
+use proptest::prelude::*;
 
 /// For what a thread leaves its CPU: `prev_state` of the kernel.
 const RUNNABLE: u32 = 0;
-const INTERRUPTIBLE: u32 = 1;
-const STOPPED: u32 = 4;
+pub(crate) const INTERRUPTIBLE: u32 = 1;
+pub(crate) const STOPPED: u32 = 4;
 
 /// A server whose thread has answered a request, and sleeps until the next one. Others have its
 /// CPU.
-struct RestingServer {
-    server: WatchedServer,
+pub(crate) struct RestingServer {
+    pub(crate) server: WatchedServer,
     /// Has the CPU now.
     on_cpu: HostTask,
-    hog: HostTask,
+    pub(crate) hog: HostTask,
 }
 
 impl RestingServer {
-    fn new(config: &CaptureConfig) -> Self {
+    pub(crate) fn new(config: &CaptureConfig) -> Self {
         let mut server = WatchedServer::new(WireProtocol::Postgres, config);
         let hog = server.machine.task(200, None, "hog");
         let on_cpu = server.task;
@@ -35,29 +37,29 @@ impl RestingServer {
     }
 
     /// Its thread reads a request, and answers it. The last it has read is all there was.
-    fn serves(&mut self) {
+    pub(crate) fn serves(&mut self) {
         self.server.machine.set_unread(self.server.socket, 0);
         self.server.reads(QUERY);
         self.answers();
     }
 
-    fn answers(&mut self) {
+    pub(crate) fn answers(&mut self) {
         self.server.passes(10);
         self.server.sends(ANSWER);
         self.server.finds_nothing();
         self.server.passes(10);
     }
 
-    fn arrives(&mut self) {
+    pub(crate) fn arrives(&mut self) {
         self.server.capture.data_ready(&mut self.server.machine, self.server.socket, 1);
     }
 
-    fn wakes(&mut self) {
+    pub(crate) fn wakes(&mut self) {
         self.server.capture.waking(&mut self.server.machine, self.server.task, false);
     }
 
     /// The CPU goes to another thread; that of before leaves it for this.
-    fn gives_cpu_to(&mut self, next: HostTask, state: u32) {
+    pub(crate) fn gives_cpu_to(&mut self, next: HostTask, state: u32) {
         let threads = (self.on_cpu, next);
         self.server.machine.run(self.on_cpu, 0);
         self.server.capture.switch(&mut self.server.machine, threads, state, state == RUNNABLE);
@@ -66,14 +68,14 @@ impl RestingServer {
     }
 
     /// So much later its thread has the CPU, which another leaves to it.
-    fn gets_cpu_after(&mut self, delay: u64) {
+    pub(crate) fn gets_cpu_after(&mut self, delay: u64) {
         self.server.passes(delay);
         let task = self.server.task;
         self.gives_cpu_to(task, RUNNABLE);
     }
 
     /// The others have the CPU by turns, so often, each for so long.
-    fn take_turns(&mut self, turns: usize, others: &[(HostTask, u64)]) {
+    pub(crate) fn take_turns(&mut self, turns: usize, others: &[(HostTask, u64)]) {
         for (task, length) in others.iter().copied().cycle().take(turns) {
             self.gives_cpu_to(task, RUNNABLE);
             self.server.passes(length);
@@ -81,13 +83,13 @@ impl RestingServer {
     }
 
     /// The last request.
-    fn last(&mut self) -> TracedRequest {
+    pub(crate) fn last(&mut self) -> TracedRequest {
         self.server.requests().pop().expect("it was answered")
     }
 }
 
 /// Their names, and how long they had the CPU.
-fn rivals(request: &TracedRequest) -> Vec<(&str, u64)> {
+pub(crate) fn rivals(request: &TracedRequest) -> Vec<(&str, u64)> {
     request.preemptors.iter().map(|one| (&*one.name, one.length.0)).collect()
 }
 
@@ -241,124 +243,54 @@ fn sums_have_what_requests_waited_for_before_they_were_read() {
     assert_eq!(totals.queue_parts, woken(100));
 }
 
-/// Of the wait for a CPU so much is to be named. Unit: thousandths.
-const NAMED: u64 = 970;
-
-/// What the rivals had is nearly all of the wait, and never more.
-fn are_named(request: &TracedRequest, wait: u64) {
-    let named: u64 = rivals(request).iter().map(|(_, length)| length).sum();
-    assert!(named <= wait && 1_000 * named >= NAMED * wait, "{named} of {wait}: {request:?}");
+/// How many waits for a CPU and stops there are in these letters.
+fn waits(letters: &[ThreadState]) -> usize {
+    let kind = |state: &ThreadState| match state {
+        ThreadState::Preempted | ThreadState::Woken | ThreadState::Throttled => 1,
+        ThreadState::Stopped | ThreadState::Frozen => 2,
+        _ => 0,
+    };
+    let kinds: Vec<u8> = letters.iter().map(kind).collect();
+    kinds.chunk_by(|one, other| one == other).filter(|chunk| chunk[0] > 0).count()
 }
 
-#[test]
-fn threads_that_have_the_cpu_by_thousands_of_short_turns_are_named_with_all_of_them() {
-    for turns in [10, 63, 64, 65, 700, 4_000] {
-        let mut resting = RestingServer::new(&CaptureConfig { adds_up: true, ..streamed() });
-        let [ping, pong] = [(300, "ping"), (301, "pong")]
-            .map(|(pid, name)| resting.server.machine.task(pid, None, name));
-        resting.wakes();
-        resting.gets_cpu_after(0);
-        resting.server.reads(QUERY);
-        resting.server.passes(5);
-        resting.take_turns(turns, &[(ping, 300), (pong, 100)]);
-        resting.gets_cpu_after(0);
-        resting.answers();
-        let request = resting.last();
-        let wait = 200 * turns as u64 + if turns % 2 == 1 { 100 } else { 0 };
-        assert_eq!(request.parts.get(Part::RunqPreempted), wait.cast_signed());
-        if turns < 64 {
-            assert_eq!(rivals(&request).iter().map(|(_, length)| length).sum::<u64>(), wait);
-        } else {
-            // A span that began before the wait has no names.
-            let lost = 1_000 * 32 * 200 / wait;
-            let named: u64 = rivals(&request).iter().map(|(_, length)| length).sum();
-            assert!(named <= wait && 1_000 * named >= (1_000 - lost.min(900)) * wait, "{named}");
-        }
-        assert_eq!(rivals(&request)[0].0, "ping");
-        // In the table of pre-emptors, too.
-        let rows = resting.server.machine.rows("preemptors", 0);
-        let length = |(_, row): &(Vec<u8>, Vec<u8>)| {
-            u64::from_ne_bytes(row[8..16].try_into().expect("a count and a length"))
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 500,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    /// As far as the thread's waits are kept: the latest four.
+    #[test]
+    fn what_is_waited_for_before_a_read_are_the_letters_behind_the_arrival(
+        timeline in timelines(Purpose::Request),
+        arrival: prop::sample::Index,
+    ) {
+        let arrival = arrival.index(timeline.length());
+        let behind = &timeline.rows[0][arrival..];
+        let request = read_behind(&timeline, arrival);
+        let whole = UNIT * behind.len() as u64;
+        prop_assert_eq!(request.server_queue, Some(Nanos(whole)), "{:?}", timeline);
+        let letters = |kinds: &[ThreadState]| {
+            Nanos(UNIT * behind.iter().filter(|state| kinds.contains(state)).count() as u64)
         };
-        let sum: u64 = rows.iter().map(length).sum();
-        assert_eq!(sum, rivals(&request).iter().map(|(_, length)| length).sum::<u64>());
-    }
-}
-
-#[test]
-fn in_a_storm_of_short_lived_processes_the_longest_are_named() {
-    let mut resting = RestingServer::new(&streamed());
-    let names = ["sh", "cc1", "as", "ld", "make", "true"];
-    let others: Vec<(HostTask, u64)> = (1..)
-        .zip(names)
-        .map(|(number, name)| {
-            (resting.server.machine.task(400 + number, None, name), 700 - 100 * u64::from(number))
-        })
-        .collect();
-    resting.wakes();
-    resting.gets_cpu_after(0);
-    resting.server.reads(QUERY);
-    resting.take_turns(480, &others);
-    resting.gets_cpu_after(0);
-    resting.answers();
-    let request = resting.last();
-    let [(first, most), (second, _), (third, _)] = rivals(&request)[..] else {
-        panic!("{request:?}")
-    };
-    assert_eq!([first, second, third], ["sh", "cc1", "as"]);
-    assert!(1_000 * most >= NAMED * 80 * 600 && most <= 80 * 600, "{most}");
-    assert_eq!(request.parts.get(Part::RunqPreempted), 80 * 2_100);
-}
-
-/// Waits that are planted in a row: by a hog, by two that take turns, by a quota, by a stop.
-#[test]
-fn two_hundred_planted_waits_have_their_parts_and_names() {
-    let mut resting = RestingServer::new(&streamed());
-    let hog = resting.hog;
-    let [ping, pong] = [(300, "ping"), (301, "pong")]
-        .map(|(pid, name)| resting.server.machine.task(pid, None, name));
-    let (mut planted, mut throttled) = ([0u64; 3], 0);
-    for number in 0..200 {
-        resting.arrives();
-        if number % 4 == 3 {
-            // It sleeps: the signal wakes it, and it is stopped at once.
-            resting.wakes();
-            resting.gets_cpu_after(0);
-            resting.gives_cpu_to(hog, STOPPED);
-            resting.server.passes(9_000);
-            planted[2] += 9_000;
+        let expected = ServerQueueParts {
+            runq_preempted: letters(&[ThreadState::Preempted]),
+            runq_woken: letters(&[ThreadState::Woken]),
+            throttled: letters(&[ThreadState::Throttled]),
+            stopped: letters(&[ThreadState::Stopped, ThreadState::Frozen]),
+        };
+        let found = request.queue_parts.expect("it was seen to come");
+        let runq = request.parts.get(Part::RunqPreempted) + request.parts.get(Part::RunqWoken);
+        let runq = found.runq_preempted + found.runq_woken + Nanos(runq.unsigned_abs());
+        let named: Nanos = request.preemptors.iter().map(|one| one.length).sum();
+        prop_assert!(named <= runq, "{:?} of {:?} in {:?}", request.preemptors, found, timeline);
+        if waits(behind) <= 4 {
+            prop_assert_eq!(found, expected, "{} of {:?}", arrival, timeline);
         }
-        resting.wakes();
-        match number % 4 {
-            0 => {
-                resting.gets_cpu_after(4_000);
-                planted[0] += 4_000;
-            }
-            1 => {
-                resting.take_turns(500, &[(ping, 6), (pong, 10)]);
-                resting.gets_cpu_after(0);
-                planted[0] += 4_000;
-            }
-            2 => {
-                throttled += 8_000;
-                resting.server.machine.set_throttled(&[throttled, 0, 0, 0, 0, 0, 0, 0]);
-                resting.gets_cpu_after(8_000);
-                planted[1] += 8_000;
-            }
-            _ => resting.gets_cpu_after(0),
+        for (found, expected) in found.named().into_iter().zip(expected.named()) {
+            prop_assert!(found.1 <= expected.1, "{:?} of {} of {:?}", found, arrival, timeline);
         }
-        resting.serves();
-        resting.gives_cpu_to(hog, INTERRUPTIBLE);
-        resting.server.passes(1_000);
     }
-    let requests = resting.server.requests();
-    let sum = |of: fn(&ServerQueueParts) -> Nanos| {
-        requests.iter().filter_map(|one| one.queue_parts.as_ref()).map(of).sum::<Nanos>().0
-    };
-    let found = [sum(|parts| parts.runq_woken), sum(|parts| parts.throttled)];
-    assert_eq!((found, sum(|parts| parts.stopped)), ([planted[0], planted[1]], planted[2]));
-    let named = requests.iter().flat_map(|one| &one.preemptors).map(|one| one.length);
-    let named = named.sum::<Nanos>().0;
-    assert!(named <= planted[0] && 1_000 * named >= NAMED * planted[0], "{named} {planted:?}");
-    are_named(&requests[1], 4_000);
 }

@@ -11,6 +11,7 @@ mod mysql;
 mod parts;
 mod postgres;
 mod random_timeline;
+mod rivals;
 mod scheduler;
 mod secrets;
 mod server;

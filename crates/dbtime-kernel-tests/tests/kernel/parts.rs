@@ -33,31 +33,71 @@ fn serve(
     timeline: &ThreadTimeline,
     events: &[TimelineEvent],
 ) -> TracedRequest {
-    const REGULAR: u32 = 0o100_000;
-    const CONNECTION: u32 = 0o140_000;
-    let names = timeline.names.iter().enumerate().skip(1);
-    let others = names.map(|(number, name)| server.machine.task(200 + number as u32, None, name));
-    let tasks: Vec<HostTask> = [server.task].into_iter().chain(others).collect();
-    server.machine.open_file(server.task, FILE, REGULAR, ("base", "ibdata1"));
-    server.machine.open_file(server.task, SOCKET, CONNECTION, ("", "socket"));
-    let ThreadState::On(cpu) = timeline.rows[0][0] else {
-        panic!("it begins on a CPU: {timeline:?}")
-    };
-    server.machine.set_clock(BEGIN);
-    server.machine.run(server.task, cpu);
+    let tasks = tasks_of(server, timeline);
+    begins(server, timeline, BEGIN);
     server.reads(QUERY);
     events.iter().for_each(|event| happens(server, &tasks, event));
-    let Some(ThreadState::On(cpu)) = timeline.rows[0].last() else { panic!("it ends on a CPU") };
-    let facts = timeline.last_facts();
-    tasks.iter().zip(&facts).for_each(|(task, facts)| server.machine.set_facts(*task, facts));
-    server.machine.set_clock(timeline.end());
-    server.machine.run(server.task, *cpu);
+    ends(server, timeline, &tasks);
     server.sends(ANSWER);
     server.finds_nothing();
     let request = server.requests().pop().expect("it was seen");
     assert_eq!((request.start.0, request.end.0), (BEGIN, timeline.end()));
     check_stacks(&request);
     request
+}
+
+/// Has the first row's thread read a request behind the last letter, which comes with the letter
+/// of this number. It has answered one before the first letter.
+pub(crate) fn read_behind(timeline: &ThreadTimeline, arrival: usize) -> TracedRequest {
+    let mut server = WatchedServer::new(WireProtocol::Postgres, &streamed());
+    let tasks = tasks_of(&mut server, timeline);
+    begins(&mut server, timeline, BEGIN - UNIT);
+    server.reads(QUERY);
+    server.sends(ANSWER);
+    server.finds_nothing();
+    let arrived = BEGIN + UNIT * arrival as u64;
+    let events = timeline.events();
+    let (before, behind) = events.split_at(events.partition_point(|event| event.at < arrived));
+    before.iter().for_each(|event| happens(&mut server, &tasks, event));
+    server.machine.set_clock(arrived);
+    server.capture.data_ready(&mut server.machine, server.socket, 1);
+    behind.iter().for_each(|event| happens(&mut server, &tasks, event));
+    ends(&mut server, timeline, &tasks);
+    server.machine.set_unread(server.socket, 0);
+    server.reads(QUERY);
+    server.sends(ANSWER);
+    server.finds_nothing();
+    server.requests().pop().expect("it was seen")
+}
+
+/// The threads of the rows, of which the server's is the first.
+fn tasks_of(server: &mut WatchedServer, timeline: &ThreadTimeline) -> Vec<HostTask> {
+    const REGULAR: u32 = 0o100_000;
+    const CONNECTION: u32 = 0o140_000;
+    let names = timeline.names.iter().enumerate().skip(1);
+    let others = names.map(|(number, name)| server.machine.task(200 + number as u32, None, name));
+    let tasks = [server.task].into_iter().chain(others).collect();
+    server.machine.open_file(server.task, FILE, REGULAR, ("base", "ibdata1"));
+    server.machine.open_file(server.task, SOCKET, CONNECTION, ("", "socket"));
+    tasks
+}
+
+/// The server's thread has the CPU of its first letter.
+fn begins(server: &mut WatchedServer, timeline: &ThreadTimeline, at: u64) {
+    let ThreadState::On(cpu) = timeline.rows[0][0] else {
+        panic!("it begins on a CPU: {timeline:?}")
+    };
+    server.machine.set_clock(at);
+    server.machine.run(server.task, cpu);
+}
+
+/// It has that of its last one.
+fn ends(server: &mut WatchedServer, timeline: &ThreadTimeline, tasks: &[HostTask]) {
+    let Some(ThreadState::On(cpu)) = timeline.rows[0].last() else { panic!("it ends on a CPU") };
+    let facts = timeline.last_facts();
+    tasks.iter().zip(&facts).for_each(|(task, facts)| server.machine.set_facts(*task, facts));
+    server.machine.set_clock(timeline.end());
+    server.machine.run(server.task, *cpu);
 }
 
 /// Where a thread waited is known for each part that is waiting, and all of it.
