@@ -55,12 +55,18 @@ impl ProductClient {
     }
 }
 
-/// The processes that serve clients.
+/// The processes that serve clients, which have asked for nothing at present.
 fn serving(product: Product, server: &GivenServer) -> Vec<u32> {
     let pid = server.server.pid();
+    let is_idle = |child: &String| {
+        // PostgreSQL's have a title: others of it come and go.
+        let title = std::fs::read_to_string(format!("/proc/{child}/cmdline"));
+        title.is_ok_and(|title| title.contains("idle"))
+    };
     match product {
         Product::Postgres => {
-            children(pid).iter().map(|child| child.parse().expect("a number")).collect()
+            let idle = children(pid).into_iter().filter(is_idle);
+            idle.map(|child| child.parse().expect("a number")).collect()
         }
         _ => vec![pid],
     }
