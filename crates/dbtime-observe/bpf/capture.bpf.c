@@ -111,6 +111,7 @@ struct {
 	enum request_flags request_flags;
 	enum protocol protocol;
 	enum part part;
+	enum early_part early_part;
 	enum release release;
 	enum wait wait;
 	enum wait_class wait_class;

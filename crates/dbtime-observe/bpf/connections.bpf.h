@@ -129,8 +129,8 @@ struct connection {
 	__u32 tls_length;
 	__u32 rest;		/* bytes of the packet that are still to come */
 	__u32 file_wait_count;	/* of the request: whether there is anything in `files` */
-	struct shaper shaper;
 	__u32 last_prepared;	/* number of the statement that was prepared last */
+	struct shaper shaper;
 	__u64 unnamed_shape;	/* PostgreSQL: of the statement without a name; 0: not known */
 	struct cached_shape cached_shapes[CACHED_SHAPES];	/* the latest of `prepared_shapes`, by their lowest bits */
 	__u8 header[8];
@@ -155,6 +155,9 @@ struct connection {
 	__u16 text_flags;	/* MySQL: how the session reads texts, in the flags of the next request */
 	__u32 seen[WAYS];	/* marks of the first program: see `was_seen_first` */
 	__u8 blind_turns;	/* encrypted: see `note_blind_read` */
+	__u8 opening;		/* enum opening */
+	__u8 strange;		/* enum strangeness */
+	__u8 is_greeted;	/* MySQL: it was greeted, and has said nothing yet */
 	__u64 wait_event;	/* as in struct server */
 	struct answer answer;
 	struct unread unread;
@@ -169,9 +172,6 @@ struct connection {
 	__u8 has_late_error;	/* the last piece of the answer ends with what looks like an error */
 	__u8 has_last_word;	/* the latest answer ends with an error that ends the connection */
 	__u8 tail[16];		/* PostgreSQL: the last bytes of the answer, and room for as many again */
-	__u8 opening;		/* enum opening */
-	__u8 strange;		/* enum strangeness */
-	__u8 is_greeted;	/* MySQL: it was greeted, and has said nothing yet */
 	struct proxy_header proxy;
 	__u8 most_rows[4];	/* PostgreSQL: that the last Execute asks for, as it says it; 0: all */
 	__u64 ahead;		/* PostgreSQL: what was read behind the request, and is still there */
@@ -179,10 +179,11 @@ struct connection {
 	__u32 ahead_length;
 	__u32 answer_end_length;
 	__u64 sent_until;	/* where the last piece of the answer ended; 0: there is none */
+	/* Each of one protocol alone. */
 	union {
 		/* MySQL: the last bytes of a piece of the answer. */
 		__u8 answer_end[ANSWER_END] __attribute__((aligned(8)));
-		/* PostgreSQL: none of these goes for another, for each is needed at a time of its own. */
+		/* PostgreSQL: each keeps its bytes while the others are written. */
 		struct {
 			__u64 shapes[MAX_EXECUTED];	/* of several statements, where they are added up; 0: not known */
 			__u8 cut_message[2 * CUT_ROOM];	/* the first bytes of one, and room for the rest */

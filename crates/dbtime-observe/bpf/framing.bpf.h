@@ -114,6 +114,9 @@ static __always_inline void handle_request_bytes(struct connection *connection, 
 	int is_tagged = connection->request.protocol == PROTOCOL_POSTGRES;
 	__u32 taken;
 
+	/* A login: what the thread waits for before it reads the first request is kept from here on. */
+	if (!connection->has_read && !only_counts())
+		current_thread_or_add();
 	connection->has_read = 1;
 	connection->ahead_length = 0;
 	if (connection->opening != OPENING_OVER) {

@@ -106,7 +106,7 @@ static __always_inline long stream_request(struct connection *connection, __u32 
 		return bpf_ringbuf_output(&stream, files, sizeof(*files) + sizeof(*waits) + length,
 					  BPF_RB_NO_WAKEUP);
 	}
-	if (waits->blocker.length || waits->preemptor.length)
+	if (waits->blocker.length || waits->preemptors[0].length)
 		return bpf_ringbuf_output(&stream, waits, sizeof(*waits) + length, BPF_RB_NO_WAKEUP);
 	return bpf_ringbuf_output(&stream, request, length, BPF_RB_NO_WAKEUP);
 }
@@ -247,24 +247,31 @@ static __always_inline void count_in_flight(struct connection *connection)
 		count(COUNT_IN_FLIGHT);
 }
 
-/* The first bytes of what may be a request were read. */
-static __always_inline void note_first_read(struct connection *connection, __u64 now)
+/* The first bytes of what may be a request were read. Global: see `close_request`. */
+__noinline int note_first_read(struct connection *connection, __u64 now)
 {
-	struct request *request = &connection->request;
-	__u64 rx_at = connection->rx_first_at;
+	struct request *request;
 	struct thread *thread;
+	__u64 rx_at;
 
+	if (!connection)
+		return 0;
+	request = &connection->request;
+	rx_at = connection->rx_first_at;
 	connection->read_at = now;
 	request->server_queue = rx_at && rx_at <= now ? now - rx_at : NOT_KNOWN;
+	__builtin_memset(request->early, 0, sizeof(request->early));
 	if (only_counts())
-		return;
+		return 0;
 	thread = current_thread_or_add();
 	if (!thread) {
 		count(COUNT_NO_STORAGE);
-		return;
+		return 0;
 	}
+	keep_early_rivals(thread, split_queue(request, thread, now));
 	assign(thread, request->connection, connection->wait_event, now);
 	thread->is_aggregated = settings.sums && !connection->is_filtered_out;
+	return 0;
 }
 
 /* Where a connection is copied to while others may go on with it. */
@@ -335,7 +342,8 @@ __noinline int begin_request(struct connection *connection, __u64 now)
 	/* Nothing of the request before stays. */
 	__builtin_memset(request->parts, 0, sizeof(request->parts));
 	connection->waits.blocker.length = 0;
-	connection->waits.preemptor.length = 0;
+	for (int i = 0; i < NAMED_RIVALS; i++)
+		connection->waits.preemptors[i].length = 0;
 	connection->file_wait_count = 0;
 	request->other_call = 0;
 	request->cache = CACHE_NOT_SEARCHED;

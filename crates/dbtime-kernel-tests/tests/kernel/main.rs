@@ -3,6 +3,7 @@
 mod arrivals;
 mod conversation;
 mod driver;
+mod early_waits;
 mod hostile;
 mod last_words;
 mod late_errors;
@@ -12,6 +13,7 @@ mod openings;
 mod parts;
 mod postgres;
 mod random_timeline;
+mod rivals;
 mod rows;
 mod scheduler;
 mod secrets;

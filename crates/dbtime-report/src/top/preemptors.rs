@@ -11,7 +11,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, span: &Span, state: &mut TopState) {
-    let name = |row: &Preemption| row.name.clone().unwrap_or_else(|| "(several)".to_owned());
+    let name = |row: &Preemption| row.name.clone().unwrap_or_else(|| "(not named)".to_owned());
     let rows: Vec<&Preemption> =
         span.preemptors.iter().filter(|row| state.matches_filter(&[&name(row)])).collect();
     let columns = usize::from(area.width);

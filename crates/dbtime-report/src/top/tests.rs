@@ -74,6 +74,7 @@ fn request(connection: u64, text: &str) -> TracedRequest {
         error: None,
         outcome: RequestOutcome::Ended,
         server_queue: None,
+        queue_parts: None,
         parts: parts(&[(Part::Cpu, 2), (Part::Lock, 210)]),
         other_call: None,
         blocker: Some(Blocker {
@@ -84,7 +85,7 @@ fn request(connection: u64, text: &str) -> TracedRequest {
             length: Nanos(210 * MS),
             ..Blocker::default()
         }),
-        preemptor: None,
+        preemptors: Vec::new(),
         files: Vec::new(),
         cache: QueryCache::NotAsked,
         is_match: false,

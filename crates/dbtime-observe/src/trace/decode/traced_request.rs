@@ -8,7 +8,7 @@ use dbtime_sql::LexicalRules;
 use std::sync::Arc;
 
 /// A request with its shown text, who made it, and what the kernel has recorded of it but its
-/// parts.
+/// parts, those of its queue included.
 pub(super) fn traced_request(
     raw: &RawRequest<'_>,
     login: Option<Arc<SessionLogin>>,
@@ -37,10 +37,11 @@ pub(super) fn traced_request(
         protocol: raw.protocol,
         outcome: raw.outcome,
         server_queue: raw.server_queue(),
+        queue_parts: None,
         parts: Parts::default(),
         other_call: raw.other_call(),
         blocker: raw.blocker.clone(),
-        preemptor: raw.preemptor.clone(),
+        preemptors: raw.preemptors.clone(),
         files: raw.files.clone(),
         cache: raw.cache(),
         is_match: false,

@@ -1,6 +1,6 @@
 //! Rows and keys of the tables in which the kernel's side adds up.
 
-use super::fields::{SumTally, query_cache, request_parts};
+use super::fields::{SumTally, query_cache, queue_parts, request_parts};
 use crate::kernel_layout::capture::{
     CostRow, CountsRow, FileRow, ShapeFileRow, StatementRow, TallyRow, ThreadName, TotalsRow,
 };
@@ -34,6 +34,7 @@ pub(crate) fn totals(row: &[u8]) -> Option<TraceTotals> {
         executes: row.executes,
         queued: row.queued,
         server_queue: Nanos(row.server_queue),
+        queue_parts: queue_parts(&row.early),
         parts: request_parts(&row.parts),
         files: Vec::new(),
         responses: row.fine.into_iter().collect(),
@@ -149,6 +150,7 @@ mod tests {
     fn totals_are_read_under_their_names() {
         let mut row = TotalsRow { length: 1, errors: 2, longest: 3, ..TotalsRow::default() };
         (row.executes, row.queued, row.server_queue) = (4, 5, 6);
+        row.early = [23, 24, 25, 26];
         (row.parts[PART_CPU], row.parts[PART_OTHER]) = (7, 16);
         (row.parts[PART_THROTTLED], row.parts[PART_STOPPED]) = (17, 18);
         (row.fine[0], row.fine[FINE - 1], row.coarse[0], row.coarse[COARSE - 1]) = (19, 20, 21, 22);
@@ -156,6 +158,8 @@ mod tests {
         assert_eq!((read.count, read.response, read.errors), (0, Nanos(1), 2));
         assert_eq!((read.longest, read.executes), (Nanos(3), 4));
         assert_eq!((read.queued, read.server_queue), (5, Nanos(6)));
+        let early = read.queue_parts.named().map(|(_, length)| length.0);
+        assert_eq!(early, [23, 24, 25, 26]);
         let part = |part| read.parts.get(part);
         assert_eq!((part(Part::Cpu), part(Part::Other)), (7, 16));
         assert_eq!((part(Part::Throttled), part(Part::Stopped)), (17, 18));

@@ -30,7 +30,7 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     for holder in holders.iter().take(MAX_HOLDERS) {
         advice.figure(format!(
             "{} had the CPU in {} of it",
-            clean(&facts::cpu_holder(holder)),
+            clean(&name(holder)),
             percent(holder.share_pct)
         ));
     }
@@ -44,12 +44,23 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     advice.step("`dbtime ps 10 --exact` during the load: it lists who has the CPUs, for how long");
 }
 
+/// Who had the CPU; of what has ended the thread's name is left.
+fn name(holder: &BudgetCpuHolder) -> String {
+    match (holder.kind, &holder.thread) {
+        (CpuHolderKind::Ended, Some(thread)) => format!("{thread} (ended)"),
+        _ => facts::cpu_holder(holder),
+    }
+}
+
 /// The processes that had the CPU for a good share, the longest first.
 fn holders(case: &AdviceCase<'_>) -> Vec<BudgetCpuHolder> {
     let mut sums: Vec<BudgetCpuHolder> = Vec::new();
     for row in case.record.cpu_holders.iter().flatten() {
-        let is_same =
-            |sum: &&mut BudgetCpuHolder| sum.kind == row.kind && sum.process == row.process;
+        // Threads of what has ended need not be of one process.
+        let is_same = |sum: &&mut BudgetCpuHolder| {
+            (sum.kind, &sum.process) == (row.kind, &row.process)
+                && (row.process.is_some() || sum.thread == row.thread)
+        };
         match sums.iter_mut().find(is_same) {
             Some(sum) => sum.share_pct += row.share_pct,
             None => sums.push(row.clone()),
@@ -163,8 +174,8 @@ fn woken(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     let [woken, preempted] = [Part::RunqWoken, Part::RunqPreempted].map(|part| case.sum(&[part]));
     if woken + preempted > 0.0 {
         advice.figure(format!(
-            "{} of it is runq_woken: what was waited for (a lock, a sync, a read) had come, and \
-             there was no CPU",
+            "{} of it is runq_woken: what was waited for (a request, a lock, a sync, a read) had \
+             come, and there was no CPU",
             percent(100.0 * woken / (woken + preempted)),
         ));
     }
