@@ -67,15 +67,15 @@ static __always_inline int may_precede_error(__u8 tag)
 
 /*
  * The number of an error, whose message begins there, and after so many bytes goes on elsewhere: the
- * five signs of its SQLSTATE, and LAST_WORD where it is fatal or worse; 0: it has none. Fields end
- * with zeros: the severity in the session's language, since PostgreSQL 9.6 in English too, the code.
- * Global: see `consume`.
+ * five signs of its SQLSTATE, and LAST_WORD where it is FATAL or a PANIC; 0: it has none. Fields end
+ * with zeros: the severity in the session's language (in German an ERROR is a FEHLER), since
+ * PostgreSQL 9.6 in English too, the code. Global: see `consume`.
  */
 __noinline __u64 read_error(struct connection *connection, __u64 address, __u64 left, __u64 rest)
 {
 	__u32 first = left < ERROR_HEAD ? left : ERROR_HEAD;
 	__u64 number = 0;
-	__u8 *error, severity;
+	__u8 *error, severity, second;
 
 	if (!connection)
 		return 0;
@@ -87,16 +87,21 @@ __noinline __u64 read_error(struct connection *connection, __u64 address, __u64 
 	    bpf_probe_read_user(error + masked(first, ANSWER_HEAD), ERROR_HEAD, (const char *)rest))
 		return 0;
 	severity = error[TAGGED + 1];
+	second = error[TAGGED + 2];
 	for (int i = TAGGED; i < ERROR_HEAD - 6; i++) {
 		if (error[i] != 0)
 			continue;
-		if (error[i + 1] == 'V')
+		if (error[i + 1] == 'V') {
 			severity = error[i + 2];
+			second = error[i + 3];
+		}
 		if (error[i + 1] != 'C')
 			continue;
 		for (int sign = 2; sign < 7; sign++)
 			number = number << 6 | ((error[(i + sign) & 63] - '0') & 63);
-		return severity == 'F' || severity == 'P' ? number | LAST_WORD : number;
+		if ((severity == 'F' || severity == 'P') && second == 'A')
+			number |= LAST_WORD;
+		return number;
 	}
 	return 0;
 }

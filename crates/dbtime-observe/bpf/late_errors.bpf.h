@@ -101,6 +101,26 @@ static __always_inline int read_error_tail(struct connection *connection, __u64 
 	return !tail[ERROR_TAIL - 1] && !tail[ERROR_TAIL - 2] && ends_with_function_name(tail);
 }
 
+/* Where an error begins of whose first five bytes only some are in the piece before; 0: none does. */
+static __always_inline __u64 begins_on_seam(struct connection *connection, __u64 address,
+					    __u32 length, int is_farewell)
+{
+	__u64 until = connection->sent_until;
+	__u8 head[8] = {};
+
+	if (until < address + length + TAGGED - 1 ||
+	    bpf_probe_read_user(head, TAGGED - 1, (const char *)(until - (TAGGED - 1))) ||
+	    bpf_probe_read_user(head + TAGGED - 1, TAGGED - 1, (const char *)address))
+		return 0;
+	for (__u32 i = 0; i < TAGGED - 1; i++) {
+		if (head[i] != PG_FAILED && !(head[i] == PG_NOTICE && is_farewell))
+			continue;
+		if (big_endian(head + i + 1) + 1 == TAGGED - 1 - i + length)
+			return until - (TAGGED - 1) + i;
+	}
+	return 0;
+}
+
 /* The error that a piece of what PostgreSQL sends ends with, as `read_error` has it, and CUT_IN_TWO
  * where it does not begin in it; 0: it ends with none. Global: see `consume`. */
 __noinline __u64 find_late_error(struct connection *connection, __u64 address, __u32 length)
@@ -126,7 +146,9 @@ __noinline __u64 find_late_error(struct connection *connection, __u64 address, _
 	search.from = address + length;
 	search.last = until - TAGGED;
 	search.end = until + length;
-	bpf_loop(LONGEST_ERROR, error_begins_at, &search, 0);
+	search.found = begins_on_seam(connection, address, length, search.is_farewell);
+	if (!search.found)
+		bpf_loop(LONGEST_ERROR, error_begins_at, &search, 0);
 	if (!search.found)
 		return 0;
 	flags |= CUT_IN_TWO;
@@ -224,7 +246,8 @@ __noinline int find_late_mysql_error(struct connection *connection, __u64 addres
 	__u32 looked = length, before = 0;
 	__u64 end = address + length;
 
-	if (!connection)
+	/* An OK is shorter than any error, and there is nothing before it. */
+	if (!connection || (length < MYSQL_ERROR_HEAD && !connection->sent_until))
 		return 0;
 	if (length >= HEADER + END_LENGTH && ends_with_rows_end((const char *)end))
 		return 0;
@@ -262,6 +285,7 @@ __noinline int doubt_late_error(struct connection *connection, __u64 address)
 	     tag == PG_FAILED))
 		return 0;
 	connection->request.error = 0;
+	connection->has_last_word = 0;
 	return 0;
 }
 

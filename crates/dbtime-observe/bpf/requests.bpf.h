@@ -327,6 +327,10 @@ __noinline int begin_request(struct connection *connection, __u64 now)
 		close_request(connection, OUTCOME_ABORTED);
 		connection->text_flags = 0;
 	}
+	/* PostgreSQL does not read on behind its last word. What looked like that was none, and what is
+	 * left of its answer is taken for that to this request. */
+	if (connection->has_last_word && request->protocol == PROTOCOL_POSTGRES)
+		count(COUNT_RESYNC);
 	if (!connection->read_at)
 		note_first_read(connection, now);
 	connection->start = connection->read_at;

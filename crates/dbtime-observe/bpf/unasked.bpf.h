@@ -13,7 +13,7 @@
 
 /* Whether a packet of MySQL's is an error of its connection. Where it is not known whether a request
  * is under way it may be the answer to that, unless it ends the connection, or stands in the place of
- * the greeting. */
+ * the greeting. Nor is it known behind what looked like the end of the connection. */
 static __always_inline int is_unasked_error(struct connection *connection, __u64 address,
 					    __u32 length, int is_first)
 {
@@ -23,7 +23,8 @@ static __always_inline int is_unasked_error(struct connection *connection, __u64
 		return 0;
 	if (h[4] != REPLY_ERROR || HEADER + (h[0] | (__u32)h[1] << 8 | (__u32)h[2] << 16) != length)
 		return 0;
-	return connection->framing == FRAMING_SYNCED || (is_first && !h[3]) ||
+	return (connection->framing == FRAMING_SYNCED && !connection->has_last_word) ||
+	       (is_first && !h[3]) ||
 	       ends_mysql_connection(0, h[5] | (__u32)h[6] << 8);
 }
 
@@ -69,8 +70,12 @@ __noinline int handle_unasked(struct connection *connection, __u64 address, __u3
 	/* PostgreSQL's connections begin with reads of what is no request. */
 	is_first = connection->framing == FRAMING_LOST && !connection->request.end &&
 		   (is_mysql || !connection->has_read);
-	is_error = is_mysql ? is_unasked_error(connection, address, length, is_first)
-			    : (find_late_error(connection, address, length) & LAST_WORD) != 0;
+	if (!address)
+		is_error = 0;
+	else if (is_mysql)
+		is_error = is_unasked_error(connection, address, length, is_first);
+	else
+		is_error = (find_late_error(connection, address, length) & LAST_WORD) != 0;
 	if (!is_error && connection->start)
 		return 0;
 	if (is_error) {

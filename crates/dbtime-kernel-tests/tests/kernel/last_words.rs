@@ -9,7 +9,7 @@ use super::{mysql, postgres};
 use dbtime_model::WireProtocol;
 use dbtime_model::traced_ledger::TraceLedger;
 use dbtime_wire::mysql::command;
-use dbtime_wire::postgres::backend;
+use dbtime_wire::postgres::{backend, frontend};
 
 /// What was said so far, and nothing since.
 fn watched(protocol: WireProtocol, turns: &[ConversationTurn]) -> WatchedServer {
@@ -126,6 +126,28 @@ fn what_only_looks_like_the_end_of_a_connection_is_told_of() {
     assert_eq!((ledger.resync, ledger.is_whole()), (1, false));
 }
 
+/// What the server sends of the rest comes behind the Sync that it reads first.
+#[test]
+fn postgresql_that_reads_on_had_not_said_its_last_word() {
+    let row = row_of(&fatal("57P01"));
+    let mut server = answered(&[&[description(), row]]);
+    server.reads(&message(frontend::SYNC, &[]));
+    server.sends(&[complete("SELECT 1"), ready(b'I')].concat());
+    let ledger = server.ledger();
+    assert_eq!((ledger.resync, ledger.is_whole()), (1, false));
+}
+
+/// Before PostgreSQL 9.6 the session's language is all there is.
+#[test]
+fn an_error_of_postgresql_in_german_is_not_its_last_word() {
+    let body = b"SFEHLER\0C22012\0MDivision durch Null\0Fint.c\0L846\0Rint4div\0\0";
+    let failed = message(backend::ERROR, body);
+    let mut server = answered(&[&[description(), rows(3, 4), failed], &[ready(b'I')]]);
+    server.finds_nothing();
+    assert_eq!(errors(&mut server), [Some("22012".to_owned())]);
+    assert_eq!(counts(&server.ledger()), [1, 1, 0, 0, 0]);
+}
+
 #[test]
 fn a_fatal_error_that_is_cut_in_two_ends_its_request() {
     const ROOM: usize = 8192;
@@ -181,6 +203,17 @@ fn a_connection_of_mysql_may_go_on_behind_such_an_error() {
     server.finds_nothing();
     assert_eq!(errors(&mut server), [Some("1927".to_owned()), None]);
     assert_eq!(counts(&server.ledger()), [2, 2, 0, 0, 0]);
+}
+
+/// What comes behind it is of the same answer, also where that is an error.
+#[test]
+fn what_only_looks_like_the_end_of_a_connection_of_mysql_is_told_of() {
+    let within = mysql::packets(9, &[KILLED]);
+    let row = [&[within.len() as u8][..], &within].concat();
+    let rows = mysql::answers(&[&[1], COLUMN, EOF, &row]);
+    let failed = ConversationTurn::Server(mysql::packets(5, &[SYNTAX]));
+    let server = behind_login(&[mysql::asks_query("SELECT a FROM t"), rows, failed]);
+    assert_eq!(counts(&server.ledger()), [1, 1, 0, 0, 1]);
 }
 
 #[test]

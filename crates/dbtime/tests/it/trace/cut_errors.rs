@@ -5,10 +5,10 @@ use super::*;
 use crate::raw_postgres::RawPostgres;
 use std::ops::Range;
 
-/// Widths of a row, some of which leave the buffer room for a part of the error behind it. The
-/// errors are longer than the step.
+/// Widths of a row, some of which leave the buffer room for a part of the error behind it. The step
+/// is shorter than the header of either protocol: some leave room for a part of that.
 fn widths(range: Range<usize>) -> impl Iterator<Item = usize> {
-    range.step_by(7)
+    range.step_by(3)
 }
 
 /// Each of these texts was answered with this error.
