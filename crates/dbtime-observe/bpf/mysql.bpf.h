@@ -93,8 +93,8 @@ static __always_inline void begin_packet(struct connection *connection)
 	connection->rest = length;
 	connection->expects_login = 0;
 	connection->text_continues = 0;
-	if (connection->is_greeted && h[3] > 1) {
-		/* What a client says first is its login, or a command. */
+	/* What a client says first is its login, or a command: neither has the 64 KB that TLS seems to have. */
+	if (connection->is_greeted && (h[3] > 1 || (h[2] && is_tls_record(h)))) {
 		set_aside(connection, COUNT_OTHER_PROTOCOL);
 		return;
 	}

@@ -178,6 +178,12 @@ fn connections_to_mysql_that_are_not_followed_have_their_reason() {
     }
     let http = client(b"GET / HTTP/1.1\r\nHost: db\r\n\r\n");
     check(&[greeting.clone(), http], [0, 0, 1, 0, 0, 0, 0]);
+    // TLS from the first byte on: its record's length begins where a packet has its number.
+    for length in [200u16, 0x0120, 0x0620] {
+        let rest = vec![0x2a; length.into()];
+        let hello = [&[0x16, 3, 1][..], &length.to_be_bytes(), &rest].concat();
+        check(&[greeting.clone(), client(&hello)], [0, 0, 1, 0, 0, 0, 0]);
+    }
     // The X protocol, with the server's notice at the beginning and without.
     let asks_x = [client(&[6, 0, 0, 0]), client(&[12, 1, 2, 3, 4, 5])];
     let answers_x = server(&[5, 0, 0, 0, 0x0c, 8, 7, 6, 5]);

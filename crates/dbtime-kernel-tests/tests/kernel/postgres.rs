@@ -19,7 +19,7 @@ pub(crate) fn message(tag: u8, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-pub(crate) fn startup() -> Vec<u8> {
+fn startup() -> Vec<u8> {
     let mut body = 196_608u32.to_be_bytes().to_vec();
     body.extend_from_slice(b"application_name\0psql\0user\0app\0database\0shop\0\0");
     [&(body.len() as u32 + 4).to_be_bytes()[..], &body].concat()
