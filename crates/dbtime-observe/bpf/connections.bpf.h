@@ -106,7 +106,6 @@ struct connection {
 	__u32 file_wait_count;	/* of the request: whether there is anything in `files` */
 	__u32 last_prepared;	/* number of the statement that was prepared last */
 	struct shaper shaper;
-	__u64 unnamed_shape;	/* PostgreSQL: of the statement without a name; 0: not known */
 	struct cached_shape cached_shapes[CACHED_SHAPES];	/* the latest of `prepared_shapes`, by their lowest bits */
 	__u8 header[8];
 	__u8 header_length;
@@ -134,23 +133,25 @@ struct connection {
 	struct unread unread;
 	struct login login;
 	__u8 next_answer;		/* of several statements the one whose answer comes next */
-	__u8 has_late_error;	/* the last piece of the answer ends with what looks like an error */
 	__u16 bind_count;		/* of the request, without a name for the portal */
 	__u32 text_used;	/* by all of them */
 	__u32 answers_done;	/* answers to the one at hand */
-	__u32 portal_hash;	/* of the portal that was made last, of those with a name */
-	__u64 portal_shape;	/* of what it executes */
+	__u8 has_late_error;	/* the last piece of the answer ends with what looks like an error */
 	__u8 tail[16];		/* PostgreSQL: the last bytes of the answer, and room for as many again */
 	__u64 ahead;		/* PostgreSQL: what was read behind the request, and is still there */
 	__u64 ahead_rx_at;	/* when that had come */
 	__u32 ahead_length;
 	__u32 answer_end_length;
-	/* Each of one protocol alone. */
 	union {
-		/* MySQL: the last bytes of a piece of the answer. */
-		__u8 answer_end[ANSWER_END] __attribute__((aligned(8)));
-		/* PostgreSQL: of several statements, where they are added up; 0: not known. */
-		__u64 shapes[MAX_EXECUTED];
+		__u8 answer_end[ANSWER_END] __attribute__((aligned(8)));	/* MySQL: the last bytes of a piece of the answer */
+		/* PostgreSQL, which needs no more than half of that room for its answers. */
+		struct {
+			__u8 answer_room[ANSWER_END / 2];
+			__u64 shapes[MAX_EXECUTED];	/* of several statements, where they are added up; 0: not known */
+			__u64 unnamed_shape;	/* of the statement without a name; 0: not known */
+			__u64 portal_shape;	/* of what the portal executes that was made last, of those with a name */
+			__u32 portal_hash;	/* of its name */
+		};
 	};
 };
 
