@@ -131,7 +131,6 @@ struct connection {
 	__u32 file_wait_count;	/* of the request: whether there is anything in `files` */
 	__u32 last_prepared;	/* number of the statement that was prepared last */
 	struct shaper shaper;
-	__u64 unnamed_shape;	/* PostgreSQL: of the statement without a name; 0: not known */
 	struct cached_shape cached_shapes[CACHED_SHAPES];	/* the latest of `prepared_shapes`, by their lowest bits */
 	__u8 header[8];
 	__u8 header_length;
@@ -167,8 +166,6 @@ struct connection {
 	__u16 bind_count;		/* of the request, without a name for the portal */
 	__u32 text_used;	/* by all of them */
 	__u32 answers_done;	/* answers to the one at hand */
-	__u32 portal_hash;	/* of the portal that was made last, of those with a name */
-	__u64 portal_shape;	/* of what it executes */
 	__u8 has_late_error;	/* the last piece of the answer ends with what looks like an error */
 	__u8 has_last_word;	/* the latest answer ends with an error that ends the connection */
 	__u8 tail[16];		/* PostgreSQL: the last bytes of the answer, and room for as many again */
@@ -179,15 +176,16 @@ struct connection {
 	__u32 ahead_length;
 	__u32 answer_end_length;
 	__u64 sent_until;	/* where the last piece of the answer ended; 0: there is none */
-	/* Each of one protocol alone. */
 	union {
-		/* MySQL: the last bytes of a piece of the answer. */
-		__u8 answer_end[ANSWER_END] __attribute__((aligned(8)));
-		/* PostgreSQL: each keeps its bytes while the others are written. */
+		__u8 answer_end[ANSWER_END] __attribute__((aligned(8)));	/* MySQL: the last bytes of a piece of the answer */
+		/* PostgreSQL, which needs less of that room: each keeps its bytes while others are written. */
 		struct {
-			__u64 shapes[MAX_EXECUTED];	/* of several statements, where they are added up; 0: not known */
 			__u8 cut_message[2 * CUT_ROOM];	/* the first bytes of one, and room for the rest */
 			__u8 error[ERROR_ROOM];		/* the last bytes of what was sent, or an error's first */
+			__u64 shapes[MAX_EXECUTED];	/* of several statements, where they are added up; 0: not known */
+			__u64 unnamed_shape;	/* of the statement without a name; 0: not known */
+			__u64 portal_shape;	/* of what the portal executes that was made last, of those with a name */
+			__u32 portal_hash;	/* of its name */
 		};
 	};
 };

@@ -85,10 +85,8 @@ static __always_inline void add_stint(struct task_struct *task, __u64 now)
 	stint->tid = task->pid;
 	if (stint->tid)
 		bpf_probe_read_kernel(&stint->name, sizeof(stint->name), task->comm);
-	/* The one that goes next: it is where the time begins of which each stint is known by itself. */
-	stint = &of->stints[of->stint_count & (STINTS - 1)];
-	if (stint->until)
-		add_to_span(stint);
+	if (!(of->stint_count & (FOLDED - 1)))
+		fold_stints();
 }
 
 /* A walk back through the stints of a CPU, and the spans before these. */
@@ -98,6 +96,7 @@ struct stint_walk {
 	struct earlier *earlier;
 	__u64 from;		/* since then */
 	__u64 until;		/* of what is after this it is known who had the CPU */
+	__u64 singly_from;	/* stints are looked at one by one until there */
 	__u64 is_preempted;
 };
 
@@ -123,7 +122,7 @@ static long next_stint(__u32 i, struct stint_walk *walk)
 			add_holder(walk, &stint->name, stint->tid, walk->until - begin);
 		walk->until = begin;
 	}
-	return walk->until <= walk->from;
+	return walk->until <= walk->singly_from;
 }
 
 /* Of a span that began before the wait nobody knows who had the CPU in the wait. */
@@ -155,9 +154,16 @@ static __always_inline void add_rivals(struct thread *thread, __u64 length, __u6
 		.until = now,
 		.is_preempted = is_preempted,
 	};
+	struct stint *oldest;
 
 	if (!walk.of || !walk.earlier)
 		return;
+	/* Of the oldest only the end counts, where the next begins. For what was before that there are the
+	 * spans, which end later: the latest has to be of this wait. */
+	oldest = &walk.of->stints[walk.of->stint_count & (STINTS - 1)];
+	walk.singly_from = walk.from;
+	if (oldest->until > walk.from && latest_span(walk.earlier)->from >= walk.from)
+		walk.singly_from = walk.earlier->until;
 	bpf_loop(STINTS - 1, next_stint, &walk, 0);
 	if (walk.until > walk.from)
 		bpf_loop(SPANS - 1, next_span, &walk, 0);

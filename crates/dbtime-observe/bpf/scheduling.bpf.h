@@ -377,8 +377,6 @@ static __always_inline void publish_parts(struct thread *thread, struct request 
 		request->parts[PART_CPU] += now - thread->on_cpu_at;
 	if (thread->blocker.length)
 		waits->blocker = thread->blocker;
-	if (thread->rivals[0].length)
-		publish_rivals(thread, waits);
 	request->other_call = thread->other_call;
 }
 

@@ -5,7 +5,7 @@
  * for thousands of stints.
  *
  *   spans  ├──────── A 40, B 30 ────────┼──────── A 50, C 10 ────────┤
- *   stints                                                           ├A┼B┼A┼B┤ now
+ *   stints                                               ├A┼C┼A┼…┼A┼C┼A┼B┼A┼B┤ now
  */
 #ifndef DBTIME_SPANS_H
 #define DBTIME_SPANS_H
@@ -14,7 +14,8 @@
 #include "tallies.bpf.h"
 
 #define SPANS 128		/* that are kept of a CPU; a power of two */
-#define SPAN_STINTS 32		/* in one, at most */
+#define FOLDED (STINTS / 2)	/* stints that go at once */
+#define SPAN_STINTS FOLDED	/* in one, at most */
 #define SPAN_NAMES 4		/* that had the CPU in one, at most */
 
 struct span {
@@ -47,6 +48,12 @@ static __always_inline struct earlier *these_spans(void)
 	return bpf_map_lookup_elem(&earlier_stints, &zero);
 }
 
+/* The one that is added to. */
+static __always_inline struct span *latest_span(struct earlier *earlier)
+{
+	return &earlier->spans[earlier->span_count & (SPANS - 1)];
+}
+
 /* Adds a stint to what its name has in a span. Returns whether there was a place, which an idle CPU does
  * not need. */
 static __always_inline int add_to_holders(struct span *span, struct stint *stint, __u64 length)
@@ -69,13 +76,12 @@ static __always_inline int add_to_holders(struct span *span, struct stint *stint
 }
 
 /* A stint goes, for there are later ones. Global: see `consume`. */
-__noinline int add_to_span(struct stint *stint)
+__noinline int add_to_span(struct earlier *earlier, struct stint *stint)
 {
-	struct earlier *earlier = these_spans();
 	struct span *span;
 	__u64 from, length;
 
-	if (!stint || !earlier)
+	if (!earlier || !stint)
 		return 0;
 	from = earlier->until;
 	earlier->until = stint->until;
@@ -83,16 +89,43 @@ __noinline int add_to_span(struct stint *stint)
 	if (!from || stint->until < from)
 		return 0;
 	length = stint->until - from;
-	span = &earlier->spans[earlier->span_count & (SPANS - 1)];
+	span = latest_span(earlier);
 	if (!span->until || span->until != from || span->stints >= SPAN_STINTS ||
 	    !add_to_holders(span, stint, length)) {
-		span = &earlier->spans[++earlier->span_count & (SPANS - 1)];
+		earlier->span_count++;
+		span = latest_span(earlier);
 		__builtin_memset(span, 0, sizeof(*span));
 		span->from = from;
 		add_to_holders(span, stint, length);
 	}
 	span->until = stint->until;
 	span->stints++;
+	return 0;
+}
+
+struct stint_fold {
+	struct processor *of;
+	struct earlier *earlier;
+};
+
+static long next_to_fold(__u32 i, struct stint_fold *fold)
+{
+	struct processor *of = fold->of;
+	struct stint *stint = &of->stints[(of->stint_count + i) & (STINTS - 1)];
+
+	if (stint->until)
+		add_to_span(fold->earlier, stint);
+	return 0;
+}
+
+/* The older half of the stints go, which the next ones take the places of: at once, and not one at each
+ * switch, for their caches are warm then. Global: see `consume`. */
+__noinline int fold_stints(void)
+{
+	struct stint_fold fold = { .of = this_processor(), .earlier = these_spans() };
+
+	if (fold.of && fold.earlier)
+		bpf_loop(FOLDED, next_to_fold, &fold, 0);
 	return 0;
 }
 

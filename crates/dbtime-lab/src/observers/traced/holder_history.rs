@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// More requests than this are not kept: 250 bytes each, two seconds of a very busy server.
+/// More requests than this are not kept: 300 bytes each, two seconds of a very busy server.
 const MAX_SPANS: usize = 50_000;
 
 /// Statements beyond this many are one: there are few without their literals.
@@ -59,15 +59,19 @@ pub(super) struct ChainWait {
     pub(super) length: Nanos,
 }
 
-/// A request that was served, with its time in the server's socket: what that waits for its client
-/// does not do.
+/// A request that was served.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ServedSpan {
+    /// When it lay in the server's socket alone; its start, where that is not known. From then on
+    /// nothing waits for its client.
+    pub(super) arrival: MonoNanos,
     pub(super) start: MonoNanos,
     pub(super) end: MonoNanos,
     pub(super) statement: TextNumber,
-    /// Closed against its response, and its time in the socket.
+    /// Closed against its response.
     pub(super) parts: Parts,
+    /// What its thread waited for from its arrival to its start.
+    pub(super) queue_parts: Option<ServerQueueParts>,
     pub(super) wait: Option<ChainWait>,
 }
 
@@ -87,14 +91,13 @@ impl HolderHistory {
         parts.close(request.response());
         let spans = self.connections.get(&request.connection);
         let free = spans.and_then(VecDeque::back).map_or(MonoNanos(0), |last| last.end);
-        let arrival = request.server_queue.map(|_| request.arrival().max(free));
-        let known = request.queue_parts.as_ref();
-        let (start, parts) = since_arrival(parts, arrival, request.start, known);
         let span = ServedSpan {
-            start,
+            arrival: request.arrival().max(free).min(request.start),
+            start: request.start,
             end: request.end,
             statement: self.texts.number(&request.text),
             parts,
+            queue_parts: request.queue_parts,
             wait: request.blocker.as_ref().map(|blocker| self.wait(blocker)),
         };
         self.keep(request.connection, span);
@@ -132,38 +135,5 @@ impl HolderHistory {
     /// What is kept of a connection, in the order of starts.
     pub(super) fn spans(&self, connection: u64) -> Option<&VecDeque<ServedSpan>> {
         self.connections.get(&connection)
-    }
-}
-
-/// From when the server had a request that it read at `start`, and the parts from there on; where
-/// that was not seen, those from the read.
-fn since_arrival(
-    mut parts: Parts,
-    arrival: Option<MonoNanos>,
-    start: MonoNanos,
-    known: Option<&ServerQueueParts>,
-) -> (MonoNanos, Parts) {
-    let Some(arrival) = arrival else { return (start, parts) };
-    let from = arrival.min(start);
-    ServerQueueParts::divide(known, start - from, &mut parts);
-    (from, parts)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use dbtime_model::Part;
-
-    /// Its client has done all that it could.
-    #[test]
-    fn a_request_counts_from_its_arrival_on() {
-        let cpu = Parts::only(Part::Cpu, 10);
-        let known = ServerQueueParts { throttled: Nanos(4), ..ServerQueueParts::default() };
-        let (from, parts) = since_arrival(cpu, Some(MonoNanos(93)), MonoNanos(100), Some(&known));
-        assert_eq!((from, parts.total()), (MonoNanos(93), 17));
-        assert_eq!((parts.get(Part::Throttled), parts.get(Part::ServerQueue)), (4, 3));
-        let (from, parts) = since_arrival(cpu, Some(MonoNanos(105)), MonoNanos(100), None);
-        assert_eq!((from, parts.total()), (MonoNanos(100), 10));
-        assert_eq!(since_arrival(cpu, None, MonoNanos(100), None), (MonoNanos(100), cpu));
     }
 }
