@@ -115,7 +115,7 @@ static long next_message(__u64 i, struct completion_walk *walk)
 	struct answer *answer = &connection->answer;
 	struct unread *rest = &connection->unread;
 	__u32 whole, length = rest->length;
-	__u8 head[8];
+	__u8 head[8], reply;
 
 	if (length < TAGGED || answer->stage == STAGE_OVER)
 		return 1;
@@ -123,7 +123,10 @@ static long next_message(__u64 i, struct completion_walk *walk)
 		return 1;
 	whole = big_endian(head + 1) + 1;
 	if (head[0] == PG_FAILED || whole < TAGGED) {
+		/* What the answer begins with says whether the statement was prepared. */
+		reply = connection->request.reply;
 		read_tagged_answer_head(connection, rest->at, length);
+		connection->request.reply = reply;
 		answer->stage = STAGE_OVER;
 		return 1;
 	}

@@ -80,6 +80,26 @@ fn rows_of_executions_that_come_later_are_added_up_too() {
     assert_eq!(cut_rows(&turns, true).1, [None, Some(12), Some(6)]);
 }
 
+/// Later requests name it.
+#[test]
+fn a_statement_whose_second_execution_fails_has_been_prepared_all_the_same() {
+    let named = [bind("", "s_1"), execute("")].concat();
+    let turns = [
+        asks(&[parse("s_1", INSERT), named.repeat(2), sync()]),
+        answers(&[
+            done(backend::PARSE_COMPLETE),
+            executed("INSERT 0 1"),
+            failure("23505"),
+            ready(b'I'),
+        ]),
+        asks(&[named, sync()]),
+        answers(&[executed("INSERT 0 1"), ready(b'I')]),
+    ];
+    let (seen, _) = conversation(WireProtocol::Postgres, &turns).whole();
+    let texts: Vec<_> = seen.iter().map(|request| &*request.text).collect();
+    assert_eq!(texts, [INSERT; 2]);
+}
+
 /// Servers send when their buffer is full: a piece of such an answer has many messages, and ends
 /// within one.
 #[test]
