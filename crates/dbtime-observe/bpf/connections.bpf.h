@@ -178,7 +178,7 @@ struct connection {
 	__u64 sent_until;	/* where the last piece of the answer ended; 0: there is none */
 	union {
 		__u8 answer_end[ANSWER_END] __attribute__((aligned(8)));	/* MySQL: the last bytes of a piece of the answer */
-		/* PostgreSQL, which needs less of that room: each keeps its bytes while others are written. */
+		/* PostgreSQL: each keeps its bytes while the others are written. */
 		struct {
 			__u8 cut_message[2 * CUT_ROOM];	/* the first bytes of one, and room for the rest */
 			__u8 error[ERROR_ROOM];		/* the last bytes of what was sent, or an error's first */
