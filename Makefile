@@ -19,7 +19,8 @@ help:
 	@echo 'make test    run every test (installs Chromium, servers and their like where missing)'
 	@echo 'make test-long    the same, with more kills, traces and simulated studies'
 	@echo 'make test-planted    plant causes in servers and look for them (minutes, on a quiet machine)'
-	@echo 'make test-versions   also try other versions of the servers (fetches about 500 MB once)'
+	@echo 'make test-versions   also try other versions of the servers, and drivers of other languages'
+	@echo '             (fetches about 600 MB once)'
 	@echo 'make test-sysbench   also try the tests of sysbench itself (fetches its source)'
 	@echo 'make test-kernels    run tests of the tracer on other kernels under qemu (an hour; the first time'
 	@echo '             it fetches 350 MB)'
@@ -77,8 +78,11 @@ test-planted: setup-test
 	$(CARGO) test -p dbtime --features planted --test it $(LOCKED) trace::planted -- --test-threads 1
 
 # Where scripts/versions.sh keeps them follows from who runs it; the last folder it names is there.
+# scripts/drivers.sh says which drivers cannot be had.
 test-versions: setup-test test-sysbench
 	folders=$$(sh scripts/versions.sh) && \
+	drivers=$$(sh scripts/drivers.sh) && \
+	DBTIME_DRIVERS="$$drivers" \
 	DBTIME_VERSIONS=$$(dirname "$${folders##* }") \
 	DBTIME_PGBENCH_TESTS=$$(sh scripts/pgbench-tests.sh || true) \
 		$(CARGO) test --package dbtime-lab --package dbtime \

@@ -21,6 +21,7 @@ void capture_begin(void)
 	HOST_TABLE(encrypted, "encrypted", HOST_HASH);
 	HOST_TABLE(ports, "ports", HOST_HASH);
 	HOST_TABLE(preemptors, "preemptors", HOST_HASH);
+	HOST_TABLE(earlier_stints, "earlier_stints", HOST_PERCPU);
 	HOST_TABLE(departures, "departures", HOST_ARRAY);
 	HOST_STORAGES(server_texts, "server_texts");
 	HOST_TABLE(totals, "totals", HOST_HASH);

@@ -95,9 +95,20 @@ impl CapturePrograms {
         (task, socket): (HostTask, HostSocket),
         bytes: &[u8],
     ) {
-        machine.set_memory(SENT_AT, bytes);
-        self.call(machine, (task, CALLS.1, SENT_AT), || {
-            ffi::capture_sent(socket.0, bytes.len() as i32);
+        self.send_from(machine, (task, socket), bytes, 0..bytes.len());
+    }
+
+    /// The thread that runs has sent bytes from a place in its buffer.
+    pub fn send_from(
+        &mut self,
+        machine: &mut HostMachine,
+        (task, socket): (HostTask, HostSocket),
+        buffer: &[u8],
+        sent: Range<usize>,
+    ) {
+        machine.set_memory(SENT_AT, buffer);
+        self.call(machine, (task, CALLS.1, SENT_AT + sent.start as u64), || {
+            ffi::capture_sent(socket.0, sent.len() as i32);
         });
     }
 

@@ -3,7 +3,7 @@
 use crate::exchange::ConnectionKey;
 use crate::traced_files::FileWait;
 use crate::traced_stacks::TracedStack;
-use crate::{MonoNanos, Nanos, Parts, WireProtocol};
+use crate::{MonoNanos, Nanos, Parts, ServerQueueParts, WireProtocol};
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
@@ -96,6 +96,11 @@ pub struct TracedRequest {
     /// response.
     #[serde(rename = "server_queue_us")]
     pub server_queue: Option<Nanos>,
+    /// What of that time its thread could not run; `None` where nothing is known of threads, or not
+    /// when the request came. A [`RequestBatch`](crate::traced_batch::RequestBatch) has it beside
+    /// the requests.
+    #[serde(skip)]
+    pub queue_parts: Option<ServerQueueParts>,
     /// Where the response went, each part measured on its own.
     ///
     /// Source: the scheduler's own events, and the system call that a thread was in when it lost
@@ -106,8 +111,10 @@ pub struct TracedRequest {
     pub other_call: Option<u16>,
     /// Its longest wait for a lock, and who let that go.
     pub blocker: Option<Blocker>,
-    /// Who had the CPU for longest while it could have run.
-    pub preemptor: Option<Preemptor>,
+    /// Who had the CPU while it could have run, before it was read too: those who had it for
+    /// longest, longest first, three at most. The first versions of recordings have one.
+    #[serde(default, rename = "preemptor", deserialize_with = "preemptors")]
+    pub preemptors: Vec<Preemptor>,
     /// The files that it waited for: those with the longest waits, eight at most, and what is left
     /// of each part.
     #[serde(default)]
@@ -245,8 +252,15 @@ pub struct BlockingTransaction {
     pub idle: Nanos,
 }
 
-/// Who had the CPU that a request got for longest, while the request could have run: threads of one
-/// name.
+/// Those who had the CPU: of JSON one at most.
+fn preemptors<'a, D: Deserializer<'a>>(from: D) -> Result<Vec<Preemptor>, D::Error> {
+    match from.is_human_readable() {
+        true => Ok(Option::<Preemptor>::deserialize(from)?.into_iter().collect()),
+        false => Vec::deserialize(from),
+    }
+}
+
+/// Who had the CPU that a request got, while the request could have run: threads of one name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Preemptor {
     /// One of the threads.
@@ -303,6 +317,11 @@ impl TracedRequest {
         self.end - self.start
     }
 
+    /// When it came to the server's socket; where that is not known, when it was read.
+    pub fn arrival(&self) -> MonoNanos {
+        self.start - self.server_queue.unwrap_or(Nanos::ZERO)
+    }
+
     /// Whether clocks can have shown its instants; a file may say anything.
     pub(crate) fn is_possible(&self) -> bool {
         let taken = self.taken.as_ref();
@@ -311,6 +330,7 @@ impl TracedRequest {
         let lengths = [self.server_queue, taken.map(|taken| taken.runq)];
         instants.all(MonoNanos::is_possible)
             && lengths.into_iter().flatten().all(Nanos::is_possible)
+            && self.queue_parts.is_none_or(|parts| parts.are_possible())
     }
 
     /// What no part explains; `None` where none was measured. Signed: negative where parts overlap.

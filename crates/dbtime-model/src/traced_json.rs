@@ -9,7 +9,7 @@ use crate::traced::{
 };
 use crate::traced_files::{FileName, FileWait};
 use crate::traced_ledger::TraceLedger;
-use crate::{MonoNanos, Nanos, WireProtocol};
+use crate::{MonoNanos, Nanos, ServerQueueParts, WireProtocol};
 use serde::de::{Error, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -44,10 +44,14 @@ pub(crate) struct RequestJson<'a> {
     unexplained_us: Option<f64>,
     other_call: Option<u16>,
     server_queue_us: Option<f64>,
+    #[serde(default)]
+    server_queue_parts_us: Option<ServerQueueParts>,
     #[serde(borrow)]
     blocker: Option<BlockerJson<'a>>,
     #[serde(borrow)]
     preemptor: Option<PreemptorJson<'a>>,
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    further_preemptors: Vec<PreemptorJson<'a>>,
     #[serde(borrow)]
     files: Vec<FileJson<'a>>,
     query_cache: QueryCache,
@@ -240,12 +244,10 @@ impl<'a> RequestJson<'a> {
             unexplained_us: request.unexplained_ns().map(|ns| ns as f64 / 1e3),
             other_call: request.other_call,
             server_queue_us: request.server_queue.map(Nanos::as_micros),
+            server_queue_parts_us: request.queue_parts,
             blocker: request.blocker.as_ref().map(BlockerJson::of),
-            preemptor: request.preemptor.as_ref().map(|preemptor| PreemptorJson {
-                thread: preemptor.thread,
-                name: Cow::Borrowed(&preemptor.name),
-                wait_us: preemptor.length.as_micros(),
-            }),
+            preemptor: request.preemptors.first().map(PreemptorJson::of),
+            further_preemptors: request.preemptors.iter().skip(1).map(PreemptorJson::of).collect(),
             files: request.files.iter().map(FileJson::of).collect(),
             query_cache: request.cache,
             protocol: request.protocol,
@@ -269,6 +271,7 @@ impl<'a> RequestJson<'a> {
             .ok_or_else(|| format!("`{}` is no command", self.command))?;
         let start = MonoNanos(since.0.saturating_add_signed((self.time_us * 1e3).round() as i64));
         let login = self.login();
+        let preemptors = self.preemptor.into_iter().chain(self.further_preemptors);
         Ok(TracedRequest {
             connection: self.connection,
             process: self.process,
@@ -294,14 +297,11 @@ impl<'a> RequestJson<'a> {
             error: self.error,
             outcome: self.outcome,
             server_queue: self.server_queue_us.map(micros),
+            queue_parts: self.server_queue_parts_us,
             parts: self.parts_us.0,
             other_call: self.other_call,
             blocker: self.blocker.map(BlockerJson::into_blocker),
-            preemptor: self.preemptor.map(|preemptor| Preemptor {
-                thread: preemptor.thread,
-                name: preemptor.name.into_owned(),
-                length: micros(preemptor.wait_us),
-            }),
+            preemptors: preemptors.map(PreemptorJson::into_preemptor).collect(),
             files: self.files.into_iter().map(FileJson::into_wait).collect(),
             cache: self.query_cache,
             is_match: false,
@@ -362,6 +362,21 @@ impl<'a> BlockerJson<'a> {
             statement: self.statement.map(Arc::from),
             length: micros(self.wait_us),
         }
+    }
+}
+
+impl<'a> PreemptorJson<'a> {
+    fn of(preemptor: &'a Preemptor) -> Self {
+        Self {
+            thread: preemptor.thread,
+            name: Cow::Borrowed(&preemptor.name),
+            wait_us: preemptor.length.as_micros(),
+        }
+    }
+
+    fn into_preemptor(self) -> Preemptor {
+        let Self { thread, name, wait_us } = self;
+        Preemptor { thread, name: name.into_owned(), length: micros(wait_us) }
     }
 }
 

@@ -60,14 +60,27 @@ pub struct TraceLedger {
     /// Connections that were lost track of, and followed again from the next request on.
     #[serde(alias = "out_of_step")]
     pub resync: u64,
-    /// Connections that turned to TLS and were not followed.
+    /// Connections that turned to TLS, whose library gave no plain text, and were not followed.
     pub tls: u64,
     /// Connections that turned to compression and were not followed.
     pub compressed: u64,
-    /// Connections that were there before, and spoke without a request that was understood: they
-    /// may be in TLS or compressed.
+    /// Connections that spoke without a request that was understood: those that were there before
+    /// may be compressed.
     #[serde(alias = "not_understood")]
     pub unparsed: u64,
+    /// Connections that turned to encryption by GSS and were not followed.
+    #[serde(default)]
+    pub gss: u64,
+    /// Connections that spoke another protocol, such as HTTP or MySQL's X protocol, and were not
+    /// followed.
+    #[serde(default)]
+    pub other_protocol: u64,
+    /// Connections by which a replica takes changes: what they carry are no requests.
+    #[serde(default)]
+    pub replication: u64,
+    /// Connections that only cancelled a request of another.
+    #[serde(default)]
+    pub cancels: u64,
     /// Connections that were followed.
     pub connections: u64,
     /// Statements that were prepared before that could be seen, among those that were added up.
@@ -95,6 +108,10 @@ pub struct TraceLedger {
     /// missing.
     #[serde(default)]
     pub missed_events: u64,
+    /// Errors that servers sent while no request of the connection was under way: a login was
+    /// refused, a client was idle for too long, somebody ended the connection.
+    #[serde(default)]
+    pub connection_errors: u64,
 }
 
 impl TraceLedger {
@@ -107,14 +124,29 @@ impl TraceLedger {
     }
 
     /// Whether every request is accounted for, everything that ended was handed on, but for what
-    /// `--max-cost` held back, and no event may have been missed.
+    /// `--max-cost` held back, no event may have been missed, and no connection with requests was
+    /// left out.
     pub fn is_whole(&self) -> bool {
-        self.vanished() == 0 && self.lost() == 0 && self.missed_events == 0
+        let is_complete = self.missed_events == 0 && self.unread_connections() == 0;
+        self.vanished() == 0 && self.lost() == 0 && is_complete
+    }
+
+    /// Connections whose requests, if they had any, are in no figure.
+    pub fn unread_connections(&self) -> u64 {
+        let encrypted = [self.tls, self.gss, self.compressed];
+        count_sum(encrypted.into_iter().chain([self.other_protocol, self.unparsed]))
     }
 
     /// Requests that were not followed to their end, or not handed on.
     pub(crate) fn lost(&self) -> u64 {
         count_sum([self.dropped, self.pipelined_over, self.no_storage, self.resync])
+    }
+
+    /// Connections whose user nobody has seen to log in, for they were there before.
+    pub fn unknown_users(&self) -> u64 {
+        let without_login =
+            [self.tls, self.gss, self.compressed, self.other_protocol, self.cancels];
+        self.connections.saturating_sub(self.logins).saturating_sub(count_sum(without_login))
     }
 
     /// Requests that were to be handed on one by one, whatever became of that.
@@ -148,6 +180,20 @@ mod tests {
         assert!(dropped.adds_up() && !dropped.is_whole());
         assert_eq!(dropped.lost(), 2);
         assert!(!TraceLedger { missed_events: 1, ..ledger }.is_whole());
+        for left_out in [
+            TraceLedger { tls: 1, ..ledger },
+            TraceLedger { gss: 1, ..ledger },
+            TraceLedger { compressed: 1, ..ledger },
+            TraceLedger { other_protocol: 1, ..ledger },
+            TraceLedger { unparsed: 1, ..ledger },
+        ] {
+            assert!(!left_out.is_whole() && left_out.adds_up(), "{left_out:?}");
+            assert_eq!(left_out.unread_connections(), 1);
+        }
+        let without_requests = TraceLedger { replication: 1, cancels: 1, ..ledger };
+        assert!(without_requests.is_whole());
+        let connected = TraceLedger { connections: 5, logins: 2, cancels: 1, gss: 1, ..ledger };
+        assert_eq!(connected.unknown_users(), 1);
         let vanished = TraceLedger { started: 11, ..ledger };
         assert_eq!(vanished.vanished(), 1);
         assert!(vanished.adds_up() && !vanished.is_whole());

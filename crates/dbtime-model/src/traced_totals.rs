@@ -2,7 +2,8 @@
 
 use crate::traced::QueryCache;
 use crate::traced_files::{FileWait, add_files, files_since};
-use crate::{Distribution, LogHistogram, Nanos, Parts, SparseCounts};
+use crate::units::count_sum;
+use crate::{Distribution, LogHistogram, Nanos, Part, Parts, ServerQueueParts, SparseCounts};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -32,6 +33,9 @@ pub struct TraceTotals {
     /// How long these did, together, before their responses.
     #[serde(default, rename = "server_queue_us")]
     pub server_queue: Nanos,
+    /// What of that their threads could not run.
+    #[serde(default, rename = "server_queue_parts_us")]
+    pub queue_parts: ServerQueueParts,
     /// Where their responses went.
     pub parts: Parts,
     /// The files that they waited for, in no order. Of statements that share a text but not how
@@ -61,6 +65,7 @@ impl TraceTotals {
         self.executes = self.executes.saturating_add(other.executes);
         self.queued = self.queued.saturating_add(other.queued);
         self.server_queue += other.server_queue;
+        self.queue_parts.add(&other.queue_parts);
         self.parts.add_all(&other.parts);
         add_files(&mut self.files, &other.files);
         self.responses.merge(&other.responses);
@@ -80,6 +85,7 @@ impl TraceTotals {
             executes: self.executes.saturating_sub(before.executes),
             queued: self.queued.saturating_sub(before.queued),
             server_queue: self.server_queue - before.server_queue,
+            queue_parts: self.queue_parts.since(&before.queue_parts),
             parts: self.parts.since(&before.parts),
             files: files_since(&self.files, &before.files),
             responses,
@@ -103,9 +109,9 @@ impl TraceTotals {
 /// Who had the CPU while statements could have run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Preemption {
-    /// The thread's name; `None`: all for whom the table had no room.
+    /// The thread's name; `None`: of these waits no name is known, or the table had no room.
     pub name: Option<String>,
-    /// How often.
+    /// How often; 0 where that is not counted.
     pub count: u64,
     /// For how long in all.
     #[serde(rename = "length_us")]
@@ -232,6 +238,24 @@ impl TracedTotals {
     pub fn all(&self) -> TraceTotals {
         self.of(|_| true)
     }
+
+    /// Who pre-empted them, longest first, and as the last what is left of `runq_preempted`: idle
+    /// CPUs, and those whose names are not known. All rows are that part, where it was measured;
+    /// requests that are under way or were aborted may already have added to those with names.
+    pub fn preemptions(&self) -> Vec<Preemption> {
+        let (mut rows, others): (Vec<_>, Vec<_>) =
+            self.preemptors.iter().cloned().partition(|row| row.name.is_some());
+        let sum = |rows: &[Preemption]| rows.iter().map(|row| row.length).sum::<Nanos>();
+        let (count, length) = match self.all().parts.measured_duration(Part::RunqPreempted) {
+            // How often it was is not counted.
+            Some(whole) => (0, whole - sum(&rows)),
+            None => (count_sum(others.iter().map(|row| row.count)), sum(&others)),
+        };
+        if length > Nanos::ZERO {
+            rows.push(Preemption { name: None, count, length });
+        }
+        rows
+    }
 }
 
 #[cfg(test)]
@@ -276,6 +300,35 @@ mod tests {
         assert_eq!(TraceTotals { longest: added.longest, ..since }, added);
         assert_eq!(after.since(&after).longest, Nanos::ZERO);
         assert_eq!(after.since(&TraceTotals::default()), after);
+    }
+
+    #[test]
+    fn who_had_the_cpu_and_what_has_no_name_are_the_part() {
+        let row = |name: Option<&str>, length| Preemption {
+            name: name.map(str::to_owned),
+            count: 2,
+            length: Nanos(length),
+        };
+        let lost = |ns| {
+            let parts = Parts::of(&[(Part::RunqPreempted, ns)]);
+            let totals = TraceTotals { parts, ..TraceTotals::default() };
+            StatementTotals { totals, ..StatementTotals::nothing_of(StatementName::Other) }
+        };
+        let preemptors = vec![row(None, 700), row(Some("sh"), 300), row(Some("ls"), 50)];
+        let known = [row(Some("sh"), 300), row(Some("ls"), 50)];
+        let of = |statements| {
+            let totals = TracedTotals {
+                statements,
+                preemptors: preemptors.clone(),
+                ..TracedTotals::default()
+            };
+            totals.preemptions()
+        };
+        let rest = Preemption { count: 0, ..row(None, 2_000) };
+        assert_eq!(of(vec![lost(2_000), lost(350)]), [&known[..], &[rest]].concat());
+        // Some of those with names had it before a request that is under way.
+        assert_eq!(of(vec![lost(320)]), known);
+        assert_eq!(of(Vec::new()), [&known[..], &[row(None, 700)]].concat());
     }
 
     #[test]

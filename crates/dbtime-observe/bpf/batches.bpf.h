@@ -18,6 +18,22 @@
 #define FIRST_TEXT 512			/* of the first, where there are further ones */
 #define LATER_FROM (TEXT_ROOM - LATER_TEXT - MAX_NAME)
 
+/* Answers are looked at from the first on, or not at all: the rows of those that nobody has looked at
+ * would be missing. */
+static __always_inline void follow_answers(struct connection *connection)
+{
+	struct answer *answer = &connection->answer;
+
+	if (answer->stage != STAGE_OVER || connection->request.writes || !settings.streams ||
+	    depth != DEPTH_EVERYTHING)
+		return;
+	answer->stage = STAGE_RESULT;
+	answer->packets = 0;
+	answer->rest = 0;
+	connection->next_answer = 0;
+	connection->answers_done = 0;
+}
+
 /* The first statement of a request turns out not to be the only one. */
 static __always_inline void begin_batch(struct connection *connection)
 {
@@ -27,18 +43,16 @@ static __always_inline void begin_batch(struct connection *connection)
 	__builtin_memset(connection->executed, 0, sizeof(connection->executed));
 	request->flags |= REQUEST_MULTI;
 	connection->request.statements = 1;
-	connection->next_answer = 0;
-	connection->answers_done = 0;
-	connection->answer.packets = 0;
-	connection->answer.rest = 0;
-	if (settings.streams && depth == DEPTH_EVERYTHING)
-		connection->answer.stage = STAGE_RESULT;
+	follow_answers(connection);
 	first->flags = request->flags & (REQUEST_NAMED | REQUEST_CUT | REQUEST_UNREAD);
 	first->text_length = request->text_length;
 	first->name_from = request->flags & REQUEST_NAMED ? 0 : request->text_length;
 	first->name_length = request->name_length;
 	first->executes = request->executes;
 	first->rows = NOT_KNOWN;
+	if (connection->answer.stage != STAGE_OVER && first->executes &&
+	    connection->answers_done == first->executes)
+		first->rows = connection->answer.rows;
 	connection->shapes[0] = 0;
 	if (settings.sums && !(first->flags & REQUEST_NAMED))
 		connection->shapes[0] = shape_of(connection);

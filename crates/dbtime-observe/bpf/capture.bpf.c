@@ -34,6 +34,7 @@ int BPF_PROG(on_state, struct sock *sk, int from, int to)
 
 	if (to == TCP_CLOSE) {
 		finish_after_end(sk, 0);
+		account_for_closed(sk);
 		remove_encrypted(sk);
 	}
 	if (settings.follows_new && to == TCP_LISTEN && bpf_map_lookup_elem(&servers, &tgid))
@@ -110,6 +111,7 @@ struct {
 	enum request_flags request_flags;
 	enum protocol protocol;
 	enum part part;
+	enum early_part early_part;
 	enum release release;
 	enum wait wait;
 	enum wait_class wait_class;

@@ -23,6 +23,7 @@ enum bound {
 	/* Where statements are added up, shorter waits for locks are not streamed; nanoseconds. */
 	MIN_LOCK_WAIT_NS = 1000000,
 	STACK_FRAMES = 127,	/* of a stack, from the innermost, that are kept */
+	NAMED_RIVALS = 3,	/* of those who had the CPU that a request waited for, that are handed on */
 };
 
 #define SERVER_TEXT_ROOM (TEXT_ROOM - SERVER_TEXT_AT)
@@ -116,6 +117,15 @@ enum part {
 	PARTS,
 };
 
+/* What the thread that read a request had waited for since that came to the socket. */
+enum early_part {
+	EARLY_RUNQ_PREEMPTED,
+	EARLY_RUNQ_WOKEN,
+	EARLY_THROTTLED,
+	EARLY_STOPPED,
+	EARLY_PARTS,		/* a power of two */
+};
+
 /* How who let a lock go was related to its connection. */
 enum release {
 	RELEASE_NONE,		/* nobody did: a timer or a signal ended the wait */
@@ -166,7 +176,7 @@ enum wait_class {
 	CLASS_IO = 10,
 };
 
-/* Who had the CPU for longest while a request could have run: threads of one name. */
+/* Who had the CPU while a request could have run: threads of one name. */
 struct preemptor {
 	__u64 length;		/* in all; 0: nobody had it */
 	struct name name;
@@ -209,12 +219,12 @@ struct file_waits {
 	struct file_wait waits[FILE_WAITS];
 };
 
-/* The longest wait of a request for a lock, and for whom it waited longest for a CPU. Each holds nothing
- * where its length is 0. */
+/* The longest wait of a request for a lock, and for whom it waited longest for a CPU, longest first.
+ * Each holds nothing where its length is 0. */
 struct waits {
 	__u64 marker;		/* no request begins so */
 	struct blocker blocker;
-	struct preemptor preemptor;
+	struct preemptor preemptors[NAMED_RIVALS];
 };
 
 #define NOT_KNOWN (~0ull)
@@ -255,6 +265,7 @@ struct request {
 	__u64 answer_arrived;	/* the last of its answer came to the client's socket; 0: not seen */
 	__u64 taken_of;		/* the same of the answer that the driver took before it sent this; 0: not seen */
 	__u64 taken_runq;	/* how long of the time since then the thread that took it had no CPU */
+	__u64 early[EARLY_PARTS];	/* of the time in the socket, as far as it was seen */
 };
 
 /* One of several statements of a PostgreSQL request. Where there are several, the whole text and all of
@@ -311,7 +322,7 @@ enum count {
 	COUNT_RESYNC,	/* reads that fit no packet; followed again from the next one that does */
 	COUNT_TLS,		/* connections that turned to TLS, without probes on the TLS library */
 	COUNT_COMPRESSED,	/* that turned to compression */
-	COUNT_UNPARSED,	/* that were there before, and of which no request was found */
+	COUNT_UNPARSED,	/* that said what is no request, and none before */
 	COUNT_CONNECTIONS,
 	COUNT_UNRESOLVED,		/* statements, added up, whose text was not seen when they were prepared */
 	COUNT_UNSEEN_SWITCHES,		/* switches to a thread without an event */
@@ -321,6 +332,11 @@ enum count {
 	COUNT_NOT_STREAMED,		/* not handed on, for that was to cost less: see enum depth */
 	COUNT_STACKS_LOST,	/* for which the table or the stream had no room */
 	COUNT_BOTH_TAKEN,	/* times that events may have found both programs for them taken */
+	COUNT_CONNECTION_ERRORS,	/* that were sent while no request was under way */
+	COUNT_GSS,		/* connections that turned to GSS, */
+	COUNT_OTHER_PROTOCOL,	/* that spoke another protocol, */
+	COUNT_REPLICATION,	/* by which a replica takes changes, */
+	COUNT_CANCELS,		/* that cancelled what another had asked for */
 	COUNTS,
 };
 
@@ -368,6 +384,7 @@ struct totals {
 	__u64 executes;
 	__u64 queued;		/* those of which it is known how long they lay in the socket */
 	__u64 server_queue;	/* how long these did, together */
+	__u64 early[EARLY_PARTS];	/* of that */
 	__u64 parts[PARTS];
 	__u64 fine[FINE];
 	__u64 coarse[COARSE];

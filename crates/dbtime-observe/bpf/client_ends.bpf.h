@@ -166,18 +166,10 @@ static __always_inline void note_arrival(struct sock *sk)
  * kept. */
 static __always_inline __u64 waited_for_cpu(struct thread *thread, __u64 from, __u64 until)
 {
-	__u64 length = 0, begin, end;
+	__u64 length = 0;
 
-	for (int i = 0; i < CPU_WAITS; i++) {
-		begin = thread->cpu_waits[i].from;
-		end = thread->cpu_waits[i].until;
-		if (begin < from)
-			begin = from;
-		if (end > until)
-			end = until;
-		if (end > begin)
-			length += end - begin;
-	}
+	for (int i = 0; i < CPU_WAITS; i++)
+		length += common_time(thread->cpu_waits[i].from, thread->cpu_waits[i].until, from, until);
 	return length;
 }
 

@@ -3,7 +3,8 @@
  * How many rows statements of PostgreSQL have sent or changed, by the tags in their answers.
  *
  *   …, CommandComplete "UPDATE 3", ReadyForQuery:   the last bytes tell
- *   …, CommandComplete, …, CommandComplete, …:      of several statements each answer is looked at
+ *   …, PortalSuspended, ReadyForQuery:              as many as were asked for
+ *   …, CommandComplete, …, CommandComplete, …:      of several executions each answer is looked at
  */
 #ifndef DBTIME_COMPLETIONS_H
 #define DBTIME_COMPLETIONS_H
@@ -12,6 +13,8 @@
 #include "failures.bpf.h"
 #include "postgres_messages.h"
 #include "rows.bpf.h"
+
+#define READY_LENGTH 6	/* bytes of ReadyForQuery */
 
 /* How long the tag of CommandComplete is before its number, and at most, by the last sign of that:
  * SELECT, COPY, FETCH, INSERT 0; MOVE, MERGE, UPDATE, DELETE. */
@@ -32,29 +35,37 @@ static __always_inline __u32 shortest_tag(__u8 last)
 	}
 }
 
-/* One of several statements was executed, and has had so many rows. */
-static __always_inline void complete_statement(struct connection *connection, __u64 rows)
+/*
+ * One of several executions is over, and has had so many rows. Answers come in the order of executions,
+ * and what is executed later may be read later: a statement's rows are known where it was answered as
+ * often as it was executed. Global: see `consume`.
+ */
+__noinline int complete_execution(struct connection *connection, __u64 rows)
 {
 	struct executed *executed;
+	struct answer *answer;
+	__u32 statements;
 
-	/* What was only prepared has no answer of this kind. */
+	if (!connection)
+		return 0;
+	answer = &connection->answer;
+	statements = connection->request.statements;
 	for (int i = 0; i < MAX_EXECUTED; i++) {
 		executed = &connection->executed[connection->next_answer & (MAX_EXECUTED - 1)];
-		if (connection->next_answer >= connection->request.statements)
-			return;
-		if (executed->executes)
+		if (connection->next_answer + 1 >= statements || connection->answers_done < executed->executes)
 			break;
 		connection->next_answer++;
+		connection->answers_done = 0;
 	}
-	executed = &connection->executed[connection->next_answer & (MAX_EXECUTED - 1)];
 	if (!connection->answers_done++)
-		executed->rows = rows;
-	else if (executed->rows != NOT_KNOWN && rows != NOT_KNOWN)
-		executed->rows += rows;
-	if (connection->answers_done < executed->executes)
-		return;
-	connection->answers_done = 0;
-	connection->next_answer++;
+		answer->rows = rows;
+	else if (answer->rows != NOT_KNOWN)
+		answer->rows = rows == NOT_KNOWN ? NOT_KNOWN : answer->rows + rows;
+	if (!statements)
+		return 0;
+	executed = &connection->executed[connection->next_answer & (MAX_EXECUTED - 1)];
+	executed->rows = connection->answers_done == executed->executes ? answer->rows : NOT_KNOWN;
+	return 0;
 }
 
 /*
@@ -104,7 +115,7 @@ static long next_message(__u64 i, struct completion_walk *walk)
 	struct answer *answer = &connection->answer;
 	struct unread *rest = &connection->unread;
 	__u32 whole, length = rest->length;
-	__u8 head[8];
+	__u8 head[8], reply;
 
 	if (length < TAGGED || answer->stage == STAGE_OVER)
 		return 1;
@@ -112,15 +123,21 @@ static long next_message(__u64 i, struct completion_walk *walk)
 		return 1;
 	whole = big_endian(head + 1) + 1;
 	if (head[0] == PG_FAILED || whole < TAGGED) {
+		/* What the answer begins with says whether the statement was prepared. */
+		reply = connection->request.reply;
 		read_tagged_answer_head(connection, rest->at, length);
+		connection->request.reply = reply;
 		answer->stage = STAGE_OVER;
 		return 1;
 	}
+	/* The rest of a short one comes with the next piece. */
+	if (whole > length && whole < CUT_ROOM)
+		return 1;
 	if (head[0] == PG_COMPLETE)
-		complete_statement(connection,
+		complete_execution(connection,
 			  whole <= length ? rows_in_tag(rest->at + whole, whole) : NOT_KNOWN);
 	else if (head[0] == PG_EMPTY || head[0] == PG_SUSPENDED)
-		complete_statement(connection, NOT_KNOWN);
+		complete_execution(connection, NOT_KNOWN);
 	answer->packets++;
 	if (whole > length) {
 		answer->rest = whole - length;
@@ -131,7 +148,119 @@ static long next_message(__u64 i, struct completion_walk *walk)
 	return 0;
 }
 
-/* Goes through a piece of an answer to several statements. Global: see `consume`. */
+/* The number that a tag ends with, sign by sign. */
+struct tag_reading {
+	struct connection *connection;
+	__u64 rows;
+	__u32 end;
+	__u32 digits;
+	__u32 is_number;	/* the word at hand has nothing but digits */
+};
+
+static long next_tag_sign(__u64 i, struct tag_reading *tag)
+{
+	__u32 at = TAGGED + i, digit;
+
+	if (at >= tag->end)
+		return 1;
+	digit = (__u32)tag->connection->cut_message[at & (2 * CUT_ROOM - 1)] - '0';
+	if (digit < 10) {
+		tag->rows = tag->rows * 10 + digit;
+		tag->digits++;
+	} else {
+		/* A number is a word behind a space. */
+		tag->is_number = digit == (__u32)(' ' - '0');
+		tag->rows = 0;
+		tag->digits = 0;
+	}
+	return 0;
+}
+
+/* A message that was cut in two is whole. Global: see `consume`. */
+__noinline int read_cut_message(struct connection *connection, __u32 whole)
+{
+	struct tag_reading tag = { .connection = connection, .end = whole - 1 };
+
+	if (!connection)
+		return 0;
+	switch (connection->cut_message[0]) {
+	case PG_COMPLETE:
+		bpf_loop(CUT_ROOM, next_tag_sign, &tag, 0);
+		complete_execution(connection, tag.is_number && tag.digits ? tag.rows : NOT_KNOWN);
+		break;
+	case PG_EMPTY:
+	case PG_SUSPENDED:
+		complete_execution(connection, NOT_KNOWN);
+		break;
+	case PG_FAILED:
+		connection->answer.stage = STAGE_OVER;
+		break;
+	}
+	return 0;
+}
+
+/* Servers send when their buffer is full, wherever that cuts a message: the piece at hand begins with the
+ * rest of one whose beginning was kept. Global: see `consume`. */
+__noinline int join_cut_message(struct connection *connection)
+{
+	__u32 have, more, whole, taken;
+	struct answer *answer;
+	struct unread *rest;
+	__u8 *message;
+
+	if (!connection)
+		return 0;
+	answer = &connection->answer;
+	rest = &connection->unread;
+	message = connection->cut_message;
+	have = answer->have & (CUT_ROOM - 1);
+	more = rest->length < CUT_ROOM ? rest->length : CUT_ROOM - 1;
+	more = masked(more, CUT_ROOM);
+	if (bpf_probe_read_user(message + have, more, (const void *)rest->at)) {
+		answer->stage = STAGE_OVER;
+		return 0;
+	}
+	whole = big_endian(message + 1) + 1;
+	if (have + more < TAGGED || (whole > have + more && whole < CUT_ROOM)) {
+		answer->have = have + more;
+		rest->length = 0;
+		return 0;
+	}
+	answer->have = 0;
+	if (whole < TAGGED || whole <= have) {
+		answer->stage = STAGE_OVER;
+		return 0;
+	}
+	if (whole < CUT_ROOM)
+		read_cut_message(connection, whole);
+	else if (message[0] == PG_FAILED)
+		answer->stage = STAGE_OVER;
+	answer->packets++;
+	taken = whole - have < rest->length ? whole - have : rest->length;
+	rest->at += taken;
+	rest->length -= taken;
+	answer->rest = whole - have - taken;
+	return 0;
+}
+
+/* Keeps what is left of a piece, the beginning of a message that is cut in two. More is left where going
+ * on would cost too much. */
+static __always_inline void keep_cut_message(struct connection *connection)
+{
+	struct answer *answer = &connection->answer;
+	__u32 length = connection->unread.length;
+
+	if (!length)
+		return;
+	if (length >= CUT_ROOM ||
+	    bpf_probe_read_user(connection->cut_message, masked(length, CUT_ROOM),
+				(const void *)connection->unread.at))
+		answer->stage = STAGE_OVER;
+	else
+		answer->have = length;
+}
+
+/* Goes through a piece of an answer to several executions. Global: see `consume`. */
 __noinline int count_completions(struct connection *connection, __u64 at, __u32 length)
 {
 	struct completion_walk walk = { connection };
@@ -148,10 +277,35 @@ __noinline int count_completions(struct connection *connection, __u64 at, __u32 
 	answer->rest -= skipped;
 	connection->unread.at = at + skipped;
 	connection->unread.length = length - skipped;
+	if (answer->have && connection->unread.length)
+		join_cut_message(connection);
 	bpf_loop(worth < MAX_PACKETS ? worth : MAX_PACKETS, next_message, &walk, 0);
-	if (connection->unread.length)
-		answer->stage = STAGE_OVER;
+	if (answer->stage != STAGE_OVER)
+		keep_cut_message(connection);
 	return 0;
+}
+
+/* How many rows a request has had whose answer this piece ends: of several statements those of the last.
+ * Global: see `consume`. */
+__noinline __u64 rows_of_request(struct connection *connection, __u64 address, __u32 length)
+{
+	__u64 rows, end = address + length - READY_LENGTH;
+	__u8 head[8] = {};
+
+	if (!connection)
+		return NOT_KNOWN;
+	if (connection->request.executes > 1 && !connection->request.statements)
+		return connection->answer.stage != STAGE_OVER &&
+			       connection->answers_done == connection->request.executes ?
+			       connection->answer.rows : NOT_KNOWN;
+	if (length < READY_LENGTH + TAGGED)
+		return NOT_KNOWN;
+	rows = rows_in_tag(end, length - READY_LENGTH);
+	if (rows != NOT_KNOWN || connection->request.executes != 1 ||
+	    bpf_probe_read_user(head, TAGGED, (const char *)end - TAGGED))
+		return rows;
+	rows = big_endian(connection->most_rows);
+	return head[0] == PG_SUSPENDED && big_endian(head + 1) == 4 && rows ? rows : NOT_KNOWN;
 }
 
 #endif

@@ -18,6 +18,21 @@ enum role {
 	ROLE_ENCRYPTED,		/* followed, and kept apart: see `encrypted` */
 };
 
+/* Whether a proxy's header goes before what the client says itself (`openings.bpf.h`). */
+enum opening {
+	OPENING_NEW,		/* nothing was read yet */
+	OPENING_LINE,		/* there is one, a line, of which the rest is to come, */
+	OPENING_BINARY,		/* or one that tells its length */
+	OPENING_OVER,
+};
+
+/* What was read while it was not known where packets begin, and was none. */
+enum strangeness {
+	STRANGE_NOT,
+	STRANGE_BYTES,
+	STRANGE_STREAM,		/* what PostgreSQL's replicas say, as it seems */
+};
+
 enum framing {
 	FRAMING_LOST,		/* it is not known where packets begin */
 	FRAMING_SYNCED,
@@ -77,7 +92,17 @@ struct unread {
 	__u32 length;
 };
 
+/* How far the header of a proxy was taken. */
+struct proxy_header {
+	__u32 rest;		/* bytes of it behind the first 16 that are still to come, where it tells its length */
+	__u16 taken;		/* bytes of it that were looked at */
+	__u8 word;		/* words of the line before the byte at hand; or whether it names a client */
+	__u8 part;		/* numbers before that in an address; or bytes that an address has */
+};
+
 #define ANSWER_END 1024		/* bytes of a piece of an answer: a power of two */
+#define CUT_ROOM 64		/* a message that is as long, and is cut in two, tells of no rows; a power of two */
+#define ERROR_ROOM 128		/* bytes of an error that are looked at, wherever it is cut in two */
 #define CACHED_SHAPES 4			/* a power of two */
 
 /* What a statement looks like that was prepared. */
@@ -104,9 +129,8 @@ struct connection {
 	__u32 tls_length;
 	__u32 rest;		/* bytes of the packet that are still to come */
 	__u32 file_wait_count;	/* of the request: whether there is anything in `files` */
-	struct shaper shaper;
 	__u32 last_prepared;	/* number of the statement that was prepared last */
-	__u64 unnamed_shape;	/* PostgreSQL: of the statement without a name; 0: not known */
+	struct shaper shaper;
 	struct cached_shape cached_shapes[CACHED_SHAPES];	/* the latest of `prepared_shapes`, by their lowest bits */
 	__u8 header[8];
 	__u8 header_length;
@@ -129,24 +153,41 @@ struct connection {
 	__u8 is_closed;		/* encrypted: its socket is, with a request under way */
 	__u16 text_flags;	/* MySQL: how the session reads texts, in the flags of the next request */
 	__u32 seen[WAYS];	/* marks of the first program: see `was_seen_first` */
+	__u8 blind_turns;	/* encrypted: see `note_blind_read` */
+	__u8 opening;		/* enum opening */
+	__u8 strange;		/* enum strangeness */
+	__u8 is_greeted;	/* MySQL: it was greeted, and has said nothing yet */
 	__u64 wait_event;	/* as in struct server */
 	struct answer answer;
 	struct unread unread;
 	struct login login;
-	__u64 shapes[MAX_EXECUTED];	/* of several statements, where they are added up; 0: not known */
-	__u8 next_answer;		/* of several statements the one whose answer comes next */
+	__u8 next_answer;		/* of several statements the one whose answer comes next, or came last */
+	__u8 asks_gss;		/* PostgreSQL: its client has asked whether to encrypt by GSS */
 	__u16 bind_count;		/* of the request, without a name for the portal */
 	__u32 text_used;	/* by all of them */
 	__u32 answers_done;	/* answers to the one at hand */
-	__u32 portal_hash;	/* of the portal that was made last, of those with a name */
-	__u64 portal_shape;	/* of what it executes */
 	__u8 has_late_error;	/* the last piece of the answer ends with what looks like an error */
+	__u8 has_last_word;	/* the latest answer ends with an error that ends the connection */
 	__u8 tail[16];		/* PostgreSQL: the last bytes of the answer, and room for as many again */
+	struct proxy_header proxy;
+	__u8 most_rows[4];	/* PostgreSQL: that the last Execute asks for, as it says it; 0: all */
 	__u64 ahead;		/* PostgreSQL: what was read behind the request, and is still there */
 	__u64 ahead_rx_at;	/* when that had come */
 	__u32 ahead_length;
 	__u32 answer_end_length;
-	__u8 answer_end[ANSWER_END] __attribute__((aligned(8)));	/* MySQL: the last bytes of a piece of the answer */
+	__u64 sent_until;	/* where the last piece of the answer ended; 0: there is none */
+	union {
+		__u8 answer_end[ANSWER_END] __attribute__((aligned(8)));	/* MySQL: the last bytes of a piece of the answer */
+		/* PostgreSQL: each keeps its bytes while the others are written. */
+		struct {
+			__u8 cut_message[2 * CUT_ROOM];	/* the first bytes of one, and room for the rest */
+			__u8 error[ERROR_ROOM];		/* the last bytes of what was sent, or an error's first */
+			__u64 shapes[MAX_EXECUTED];	/* of several statements, where they are added up; 0: not known */
+			__u64 unnamed_shape;	/* of the statement without a name; 0: not known */
+			__u64 portal_shape;	/* of what the portal executes that was made last, of those with a name */
+			__u32 portal_hash;	/* of its name */
+		};
+	};
 };
 
 /* With what the kernel has beside it it fits into 4096 bytes. */
@@ -318,6 +359,14 @@ static __always_inline int is_tls_record(const __u8 *at)
 	return at[0] >= 0x14 && at[0] <= 0x17 && at[1] == 3;
 }
 
+/* The state of an encrypted connection, by its number; NULL: it is not followed. */
+static __always_inline struct connection *encrypted_connection(__u64 *number)
+{
+	struct connection *connection = bpf_map_lookup_elem(&encrypted, number);
+
+	return connection && is_encrypted(connection) ? connection : NULL;
+}
+
 /* The state of a connection: in its socket or, encrypted, in a map; NULL: it is not followed. */
 static __always_inline struct connection *state_of(struct connection *connection)
 {
@@ -327,7 +376,7 @@ static __always_inline struct connection *state_of(struct connection *connection
 	case ROLE_FOLLOWED:
 		return connection;
 	case ROLE_ENCRYPTED:
-		return bpf_map_lookup_elem(&encrypted, &number);
+		return encrypted_connection(&number);
 	default:
 		return NULL;
 	}

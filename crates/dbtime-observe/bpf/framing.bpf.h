@@ -112,20 +112,32 @@ static __always_inline void consume_all(struct connection *connection, __u64 at,
 static __always_inline void handle_request_bytes(struct connection *connection, const char *at, __u32 length)
 {
 	int is_tagged = connection->request.protocol == PROTOCOL_POSTGRES;
+	__u32 taken;
 
+	/* A login: what the thread waits for before it reads the first request is kept from here on. */
+	if (!connection->has_read && !only_counts())
+		current_thread_or_add();
 	connection->has_read = 1;
 	connection->ahead_length = 0;
+	if (connection->opening != OPENING_OVER) {
+		taken = take_proxy_header(connection, (__u64)at, length);
+		if (taken >= length)
+			return;
+		at += taken;
+		length -= taken;
+	}
 	if (connection->framing == FRAMING_LOST) {
-		if (!at || !(is_tagged ? find_message(connection, at, length)
-				       : find_packet(connection, at, length)))
+		if (!at || !(is_tagged ? find_message(connection, (__u64)at, length)
+				       : find_packet(connection, (__u64)at, length)))
 			return;
 	}
 	consume_all(connection, (__u64)at, length);
 	if (!is_tagged)
-		close_if_quit(connection);
+		close_if_last(connection);
 }
 
-/* Looks at a piece of an answer that is about to be sent, or was. Global: see `consume`. */
+/* Looks at a piece of an answer that is about to be sent, or was. Returns whether it is another protocol's.
+ * Global: see `consume`. */
 __noinline int handle_answer_bytes(struct connection *connection, __u64 address, __u32 length)
 {
 	const char *at = (const char *)address;
@@ -136,14 +148,20 @@ __noinline int handle_answer_bytes(struct connection *connection, __u64 address,
 		doubt_late_error(connection, (__u64)at);
 	if (connection->request.protocol == PROTOCOL_POSTGRES) {
 		handle_tagged_answer(connection, at, length);
-		return 0;
+	} else {
+		if (connection->expects_answer) {
+			if (read_answer_head(connection, at, length))
+				return 1;
+		} else if (connection->answer.stage == STAGE_OVER &&
+			   connection->request.rows != NOT_KNOWN) {
+			doubt_end(connection);
+		}
+		if (connection->answer.stage != STAGE_OVER)
+			count_rows(connection, (__u64)at, length);
+		if (!connection->request.error && connection->request.rows == NOT_KNOWN)
+			find_late_mysql_error(connection, (__u64)at, length);
 	}
-	if (connection->expects_answer)
-		read_answer_head(connection, at, length);
-	if (connection->answer.stage != STAGE_OVER)
-		count_rows(connection, (__u64)at, length);
-	if (!connection->request.error && connection->request.rows == NOT_KNOWN)
-		find_late_mysql_error(connection, (__u64)at, length);
+	connection->sent_until = (__u64)at + length;
 	return 0;
 }
 

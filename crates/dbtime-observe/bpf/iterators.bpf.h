@@ -5,7 +5,7 @@
 #ifndef DBTIME_ITERATORS_H
 #define DBTIME_ITERATORS_H
 
-#include "requests.bpf.h"
+#include "openings.bpf.h"
 
 /*
  * What is kept of the connection that an iterator has come to. It goes over the open files of all
@@ -35,9 +35,7 @@ int iter_final(struct bpf_iter__task_file *context)
 
 	if (!connection)
 		return 0;
-	if (connection->framing == FRAMING_LOST && connection->has_read && !connection->request.length)
-		count(COUNT_UNPARSED);
-	connection->has_read = 0;
+	account_for_strange(connection);
 	maybe_close(connection);
 	count_in_flight(connection);
 	return 0;

@@ -10,6 +10,7 @@
 #include <linux/bpf.h>
 
 #define NULL ((void *)0)
+#define AF_UNSPEC 0
 #define AF_UNIX 1
 #define AF_INET 2
 #define AF_INET6 10

@@ -156,13 +156,29 @@ static __always_inline int is_database(const char *key)
 	       key[5] == 'a' && key[6] == 's' && key[7] == 'e' && !key[8];
 }
 
-/* PostgreSQL: names and values of settings, each with a zero, and another zero. Global: see above. */
+/* A replica's, of which the value is some way to say yes, or `database`. */
+static __always_inline int is_replication(const char *key)
+{
+	return key[0] == 'r' && key[1] == 'e' && key[2] == 'p' && key[3] == 'l' && key[4] == 'i' &&
+	       key[5] == 'c' && key[6] == 'a' && key[7] == 't' && key[8] == 'i' && key[9] == 'o' &&
+	       key[10] == 'n' && !key[11];
+}
+
+static __always_inline int is_no(const char *value)
+{
+	char first = value[0] | 32;
+
+	return first == 'f' || first == 'n' || value[0] == '0' || (first == 'o' && (value[1] | 32) == 'f');
+}
+
+/* PostgreSQL: names and values of settings, each with a zero, and another zero. Returns whether it is a
+ * replica that logs in. Global: see above. */
 __noinline int read_startup(struct connection *connection, __u64 address, __u32 length)
 {
 	const char *at = (const char *)address;
 	struct login *login;
-	char key[32];
-	__u32 from = 0;
+	__u32 from = 0, is_replica = 0;
+	char key[32] = {};
 
 	if (!connection)
 		return 0;
@@ -183,14 +199,16 @@ __noinline int read_startup(struct connection *connection, __u64 address, __u32 
 			read = read_string(connection->text.bytes, TEXT_ROOM, at + from, length - from);
 		if (read <= 0)
 			break;
+		if (is_replication(key))
+			is_replica = !is_no(connection->text.bytes);
 		from += read;
 	}
 	if (!login->user[0])
-		return 0;
+		return is_replica;
 	if (!login->database[0])
 		__builtin_memcpy(login->database, login->user, NAME_ROOM);
 	publish_login(connection);
-	return 0;
+	return is_replica;
 }
 
 #endif

@@ -6,10 +6,11 @@
 #ifndef DBTIME_MYSQL_H
 #define DBTIME_MYSQL_H
 
-#include "logins.bpf.h"
-#include "requests.bpf.h"
+#include "failures.bpf.h"
+#include "openings.bpf.h"
 #include "rows.bpf.h"
 
+#define LONGEST_LOGIN 9		/* the greatest number of its packets */
 #define FIRST_BYTES (HEADER + 5)	/* of an answer that are looked at */
 
 /* How much of a command is kept behind its first byte: never a password or a parameter. */
@@ -17,6 +18,8 @@ static __always_inline __u32 kept_length(__u8 command)
 {
 	switch (command) {
 	case COM_CHANGE_USER:
+	case COM_REGISTER_REPLICA:
+	case COM_REPLICA_HAS:
 		return 0;
 	case COM_STMT_EXECUTE:
 	case COM_STMT_SEND_LONG_DATA:
@@ -90,6 +93,12 @@ static __always_inline void begin_packet(struct connection *connection)
 	connection->rest = length;
 	connection->expects_login = 0;
 	connection->text_continues = 0;
+	/* What a client says first is its login, or a command: neither has the 64 KB that TLS seems to have. */
+	if (connection->is_greeted && (h[3] > 1 || (h[2] && is_tls_record(h)))) {
+		set_aside(connection, COUNT_OTHER_PROTOCOL);
+		return;
+	}
+	connection->is_greeted = 0;
 	if (connection->continues) {
 		connection->request.length += length;
 	} else if (h[3] == 0) {
@@ -116,30 +125,38 @@ static __always_inline void read_login(struct connection *connection, const char
 	connection->expects_login = 0;
 	if (!at || length < sizeof(capabilities) || bpf_probe_read_user(&capabilities, sizeof(capabilities), at))
 		return;
+	/* Where a client is that old, names stand elsewhere, and are left. */
+	if (!(capabilities & CLIENT_PROTOCOL_41))
+		capabilities &= 0xffff;
 	if (capabilities & CLIENT_SSL && length == SSL_REQUEST) {
 		begin_tls(connection, FRAMING_SYNCED);
 	} else if (capabilities & (CLIENT_COMPRESS | CLIENT_ZSTD)) {
 		count(COUNT_COMPRESSED);
 		connection->role = ROLE_IGNORED;
-	} else if (length > LOGIN_USER) {
+	} else if (capabilities & CLIENT_PROTOCOL_41 && length > LOGIN_USER) {
 		if (!(capabilities & (CLIENT_SHORT_PROOF | CLIENT_LONG_PROOF)))
 			capabilities &= ~CLIENT_DATABASE;
 		read_login_names(connection, (__u64)(at + LOGIN_USER), length - LOGIN_USER, capabilities);
 	}
 }
 
-/* Without a step: is this the header of a command? Servers read it by itself. */
-static __always_inline int find_packet(struct connection *connection, const char *at, __u32 length)
+/* Without a step: is this the header of a command, or of a piece of a login, which is short and has a
+ * number? Servers read it by itself. Global: see `consume`. */
+__noinline int find_packet(struct connection *connection, __u64 address, __u32 length)
 {
+	const char *at = (const char *)address;
 	__u8 h[TAGGED] = {};
 
+	if (!connection)
+		return 0;
+	connection->strange = STRANGE_BYTES;
 	if (length == TAGGED && !bpf_probe_read_user(h, TAGGED, at) && is_tls_record(h)) {
 		begin_tls(connection, FRAMING_LOST);
 		return 0;
 	}
 	if (length != HEADER || bpf_probe_read_user(h, HEADER, at))
 		return 0;
-	if (h[3] != 0 || (h[0] | h[1] | h[2]) == 0)
+	if ((h[0] | h[1] | h[2]) == 0 || (h[3] != 0 && (h[2] || h[3] > LONGEST_LOGIN)))
 		return 0;
 	connection->framing = FRAMING_SYNCED;
 	return 1;
@@ -158,13 +175,18 @@ static __always_inline void packet_piece(struct connection *connection, const ch
 	connection->rest -= length;
 }
 
-/* A QUIT that was read to its end: the server closes the socket without another read. */
-static __always_inline void close_if_quit(struct connection *connection)
+/* A command that was read to its end and is the connection's last: at QUIT the server closes the socket
+ * without another read, and what a replica takes is no answer. */
+static __always_inline void close_if_last(struct connection *connection)
 {
-	if (!connection->start || connection->request.command != COM_QUIT ||
-	    connection->expects_command || connection->rest)
+	if (!connection->start || connection->expects_command || connection->rest)
 		return;
-	close_at_quit(connection);
+	if (connection->request.command == COM_QUIT) {
+		close_at_quit(connection);
+	} else if (begins_replication(connection->request.command)) {
+		close_unanswered(connection);
+		set_aside(connection, COUNT_REPLICATION);
+	}
 }
 
 /* How the session reads texts from now on, as an OK says by its status, which lies within the bytes at
@@ -182,7 +204,9 @@ __noinline int note_text_status(struct connection *connection)
 	h = connection->answer.head;
 	low = h[FIRST_BYTES - 2];
 	high = h[FIRST_BYTES - 1];
-	is_ok = h[4] == REPLY_OK && h[5] < 0xfb && h[6] < 0xfb && !(low & STATUS_MORE_RESULTS);
+	/* One that is shorter is something else. */
+	is_ok = h[4] == REPLY_OK && (h[0] >= END_LENGTH || h[1] || h[2]) &&
+		h[5] < 0xfb && h[6] < 0xfb && !(low & STATUS_MORE_RESULTS);
 	if (command == COM_CHANGE_USER || command == COM_RESET_CONNECTION) {
 		connection->text_flags = 0;
 	} else if (is_ok && (command == COM_QUERY || is_execute(command))) {
@@ -197,9 +221,9 @@ __noinline int note_text_status(struct connection *connection)
 }
 
 /* What the first bytes of an answer say, which may come in pieces: they are kept until there are as many
- * as are looked at, or as there are of the first packet. */
-static __always_inline void read_answer_head(struct connection *connection, const char *at,
-					    __u32 length)
+ * as are looked at, or as there are of the first packet. Returns whether it is another protocol's. */
+static __always_inline int read_answer_head(struct connection *connection, const char *at,
+					   __u32 length)
 {
 	struct request *request = &connection->request;
 	struct answer *answer = &connection->answer;
@@ -220,14 +244,17 @@ static __always_inline void read_answer_head(struct connection *connection, cons
 	if (!more || bpf_probe_read_user(h + before, more, at)) {
 		connection->expects_answer = 0;
 		connection->text_flags = 0;
-		return;
+		return 0;
 	}
 	whole = HEADER + (h[0] | (__u32)h[1] << 8 | (__u32)h[2] << 16);
 	if (have <= HEADER || (have < FIRST_BYTES && have < whole)) {
 		answer->have = have;
-		return;
+		return 0;
 	}
 	connection->expects_answer = 0;
+	/* The first packet of an answer is not the first of all; but it seems so in MySQL's X protocol. */
+	if (!h[3] && !request->reply && h[4] != REPLY_ERROR)
+		return 1;
 	request->reply = h[4];
 	begin_answer(connection, before);
 	note_text_status(connection);
@@ -236,7 +263,7 @@ static __always_inline void read_answer_head(struct connection *connection, cons
 		connection->expects_answer = 1;
 		answer->have = 0;
 	} else if (h[4] == REPLY_ERROR) {
-		request->error = h[5] | (__u16)h[6] << 8;
+		note_mysql_error(connection, h[5] | (__u32)h[6] << 8, before + length == whole);
 	} else if (h[4] == REPLY_FILE && request->command == COM_QUERY && h[3] == 1) {
 		connection->is_local_infile = 1;
 	} else if (h[4] == REPLY_OK && request->command == COM_STMT_PREPARE) {
@@ -245,29 +272,7 @@ static __always_inline void read_answer_head(struct connection *connection, cons
 		   (request->command == COM_INIT_DB || request->command == COM_QUERY)) {
 		use_database(connection);
 	}
-}
-
-/* A server that speaks first greets a new client: packets begin here. Its version and a zero are followed
- * by the number that it gives the connection. */
-static __always_inline int read_greeting(struct connection *connection, __u32 length)
-{
-	const char *at = user_buffer();
-	__u8 h[HEADER + 1] = {};
-	char version[NAME_ROOM];
-	__u32 id = 0;
-	long read;
-
-	if (!at || length < sizeof(h) || bpf_probe_read_user(h, sizeof(h), at))
-		return 0;
-	if (h[3] != 0 || h[4] != 10)
-		return 0;
-	read = read_user_string(version, sizeof(version), at + sizeof(h));
-	if (read <= 0 || read == sizeof(version) ||
-	    bpf_probe_read_user(&id, sizeof(id), at + sizeof(h) + read))
-		return 1;
-	connection->login.id = id;
-	stream_login(connection);
-	return 1;
+	return 0;
 }
 
 #endif

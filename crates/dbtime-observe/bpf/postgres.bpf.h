@@ -13,17 +13,14 @@
 #ifndef DBTIME_POSTGRES_H
 #define DBTIME_POSTGRES_H
 
-#include "logins.bpf.h"
-#include "requests.bpf.h"
+#include "openings.bpf.h"
 #include "completions.bpf.h"
 #include "late_errors.bpf.h"
 
 #define LONGEST_MESSAGE (1 << 30)	/* the server refuses longer ones */
 #define MAX_TEXT (TEXT_ROOM - MAX_NAME)
 #define MAX_EXECUTES 65535	/* that are counted of one request */
-#define READY_LENGTH 6				/* bytes of ReadyForQuery */
 #define IDLE 'I'			/* its last, where no transaction is open */
-#define VERSION_3 3			/* the upper half of what a startup packet asks for */
 
 /* Messages that a request is made of. */
 static __always_inline int is_of_request(__u8 tag)
@@ -244,6 +241,17 @@ static __always_inline int has_statement(__u8 command)
 	       command == PG_EXECUTE;
 }
 
+/* How many rows an Execute asks for, where it was read at once: its last four bytes. */
+static __always_inline void read_most_rows(struct connection *connection, __u64 address, __u32 length)
+{
+	__u8 *rows = connection->most_rows;
+
+	if (length != connection->rest || length < sizeof(connection->most_rows) ||
+	    bpf_probe_read_user(rows, sizeof(connection->most_rows),
+				(const char *)address + length - sizeof(connection->most_rows)))
+		__builtin_memset(rows, 0, sizeof(connection->most_rows));
+}
+
 /* Reads the body of a message; never a password or a parameter. Global: see `consume`. */
 __noinline int read_message_body(struct connection *connection, __u64 address, __u32 length)
 {
@@ -296,8 +304,13 @@ __noinline int read_message_body(struct connection *connection, __u64 address, _
 		request->command = PG_EXECUTE;
 		if (request->executes < MAX_EXECUTES)
 			request->executes++;
-		if (connection->request.statements)
+		if (connection->request.statements) {
 			latest_executed(connection)->executes++;
+			latest_executed(connection)->rows = NOT_KNOWN;
+		} else if (request->executes == 2) {
+			follow_answers(connection);
+		}
+		read_most_rows(connection, address, length);
 		break;
 	default:
 		if (!request->command)
@@ -371,14 +384,29 @@ static __always_inline int is_request_message(const char *at)
 	return !bpf_probe_read_user(&tag, 1, at) && is_of_request(tag);
 }
 
-/* Without a step: a startup packet, TLS, or the first message that is seen. Returns whether a message
- * begins here. */
-static __always_inline int find_message(struct connection *connection, const char *at,
-					 __u32 length)
+/* Whether a message is what a standby says while changes are streamed to it, by the sizes of these: how
+ * far it is, what its oldest transaction is, or that it wants to know how far its server is. */
+static __always_inline int is_of_standby(const __u8 *h, __u32 message_length)
 {
+	if (h[0] != PG_COPY_DATA)
+		return 0;
+	return (h[TAGGED] == 'r' && message_length == 38) ||
+	       (h[TAGGED] == 'h' && (message_length == 21 || message_length == 29)) ||
+	       (h[TAGGED] == 'p' && message_length == 13);
+}
+
+/* Without a step: a startup packet, TLS, or the first message that is seen. Returns whether a message
+ * begins here. Global: see `consume`. */
+__noinline int find_message(struct connection *connection, __u64 address, __u32 length)
+{
+	const char *at = (const char *)address;
 	__u8 h[8] = {};
 	__u32 message_length;
 
+	if (!connection)
+		return 0;
+	if (connection->strange != STRANGE_STREAM)
+		connection->strange = STRANGE_BYTES;
 	if (length < TAGGED ||
 	    bpf_probe_read_user(h, length < sizeof(h) ? TAGGED : sizeof(h), at))
 		return 0;
@@ -387,17 +415,12 @@ static __always_inline int find_message(struct connection *connection, const cha
 		return 0;
 	}
 	if (h[0] == 0) {
-		message_length = big_endian(h);
-		/* Others ask for encryption, or cancel what another connection asked. */
-		if (length >= sizeof(h) && h[5] == VERSION_3 && message_length >= length) {
-			read_startup(connection, (__u64)(at + sizeof(h)), length - sizeof(h));
-			connection->framing = FRAMING_SYNCED;
-			connection->rest = message_length - length;
-			connection->header[0] = 0;
-		}
+		read_opening(connection, address, length);
 		return 0;
 	}
 	message_length = big_endian(h + 1);
+	if (is_of_standby(h, message_length))
+		connection->strange = STRANGE_STREAM;
 	if ((!is_of_request(h[0]) && h[0] != PG_PASSWORD) || message_length < 4 || message_length > LONGEST_MESSAGE)
 		return 0;
 	connection->framing = FRAMING_SYNCED;
@@ -436,6 +459,7 @@ static __always_inline int are_whole_messages(struct connection *connection, con
 static __always_inline void handle_tagged_answer(struct connection *connection, const char *at,
 					  __u32 length)
 {
+	__u32 error = connection->request.error;
 	__u8 *end = connection->tail;
 
 	if (connection->expects_answer && length >= 16) {
@@ -444,16 +468,17 @@ static __always_inline void handle_tagged_answer(struct connection *connection, 
 		/* What it begins with is not there any more once the rest comes. */
 		connection->expects_answer = 0;
 	}
-	if (connection->request.statements && connection->answer.stage != STAGE_OVER)
+	if (connection->answer.stage != STAGE_OVER)
 		count_completions(connection, (__u64)at, length);
 	save_tail(connection, at, length);
-	if (!connection->request.error && !end[READY_LENGTH - 1] && !end[READY_LENGTH - 2])
-		find_late_error(connection, (__u64)at, length);
+	/* One that this piece begins with is known. */
+	if (connection->request.error == error && !end[READY_LENGTH - 1] && !end[READY_LENGTH - 2])
+		note_late_error(connection, find_late_error(connection, (__u64)at, length));
 	connection->is_ready = end[0] == PG_READY && big_endian(end + 1) == TAGGED && connection->is_whole;
 	if (connection->is_ready)
 		connection->request.flags |= end[READY_LENGTH - 1] == IDLE ? REQUEST_NO_TRANSACTION : REQUEST_IN_TRANSACTION;
-	if (connection->is_ready && length > READY_LENGTH && settings.streams && depth == DEPTH_EVERYTHING)
-		connection->request.rows = rows_in_tag((__u64)(at + length - READY_LENGTH), length - READY_LENGTH);
+	if (connection->is_ready && settings.streams && depth == DEPTH_EVERYTHING)
+		connection->request.rows = rows_of_request(connection, (__u64)at, length);
 }
 
 #endif

@@ -6,6 +6,7 @@
 #ifndef DBTIME_PREEMPTORS_H
 #define DBTIME_PREEMPTORS_H
 
+#include "spans.bpf.h"
 #include "threads.bpf.h"
 
 struct {
@@ -41,18 +42,19 @@ __noinline int note_preemption(struct thread *thread, struct name *by, __u64 len
 	return 0;
 }
 
-/* Adds to what rivals of one name have had; who had less than this goes where there is no place. */
-__noinline int add_rival(struct thread *thread, struct stint *stint, __u64 length)
+/* Adds to what rivals of one name have had; who had less than this goes where there is no place, and is
+ * not named. The first place is taken first. */
+__noinline int add_rival(struct thread *thread, struct name *name, __u32 tid, __u64 length)
 {
 	struct preemptor *least;
 
-	if (!thread || !stint)
+	if (!thread || !name)
 		return 0;
 	least = &thread->rivals[0];
 	for (int i = 0; i < RIVALS; i++) {
 		struct preemptor *at = &thread->rivals[i];
 
-		if (at->length && is_same(&at->name, &stint->name, sizeof(struct name))) {
+		if (at->length && is_same(&at->name, name, sizeof(struct name))) {
 			at->length += length;
 			return 0;
 		}
@@ -61,8 +63,8 @@ __noinline int add_rival(struct thread *thread, struct stint *stint, __u64 lengt
 	}
 	if (length > least->length) {
 		least->length = length;
-		least->tid = stint->tid;
-		least->name = stint->name;
+		least->tid = tid;
+		least->name = *name;
 	}
 	return 0;
 }
@@ -83,16 +85,29 @@ static __always_inline void add_stint(struct task_struct *task, __u64 now)
 	stint->tid = task->pid;
 	if (stint->tid)
 		bpf_probe_read_kernel(&stint->name, sizeof(stint->name), task->comm);
+	if (!(of->stint_count & (FOLDED - 1)))
+		fold_stints();
 }
 
-/* A walk back through the stints of a CPU. */
+/* A walk back through the stints of a CPU, and the spans before these. */
 struct stint_walk {
 	struct thread *thread;	/* that waited */
 	struct processor *of;
+	struct earlier *earlier;
 	__u64 from;		/* since then */
 	__u64 until;		/* of what is after this it is known who had the CPU */
+	__u64 singly_from;	/* stints are looked at one by one until there */
 	__u64 is_preempted;
 };
+
+/* So long of a wait somebody had the CPU. */
+static __always_inline void add_holder(struct stint_walk *walk, struct name *name, __u32 tid,
+				       __u64 length)
+{
+	add_rival(walk->thread, name, tid, length);
+	if (walk->is_preempted)
+		note_preemption(walk->thread, name, length);
+}
 
 static long next_stint(__u32 i, struct stint_walk *walk)
 {
@@ -103,31 +118,55 @@ static long next_stint(__u32 i, struct stint_walk *walk)
 
 	if (begin < walk->until) {
 		/* An idle CPU is in nobody's way. */
-		if (stint->tid) {
-			add_rival(walk->thread, stint, walk->until - begin);
-			if (walk->is_preempted)
-				note_preemption(walk->thread, &stint->name, walk->until - begin);
-		}
+		if (stint->tid)
+			add_holder(walk, &stint->name, stint->tid, walk->until - begin);
 		walk->until = begin;
 	}
-	return walk->until <= walk->from;
+	return walk->until <= walk->singly_from;
+}
+
+/* Of a span that began before the wait nobody knows who had the CPU in the wait. */
+static long next_span(__u32 i, struct stint_walk *walk)
+{
+	struct earlier *earlier = walk->earlier;
+	struct span *span = &earlier->spans[(earlier->span_count - i) & (SPANS - 1)];
+
+	if (!span->until || span->from < walk->from || span->until > walk->until)
+		return 1;
+	for (int place = 0; place < SPAN_NAMES; place++)
+		if (span->holders[place].length)
+			add_holder(walk, &span->holders[place].name, span->holders[place].tid,
+				   span->holders[place].length);
+	walk->until = span->from;
+	return 0;
 }
 
 /* A thread gets the CPU that runs this, for which it waited so long: those that had it meanwhile are
- * its rivals, the latest first; where it was taken off the CPU, they also count among all pre-emptors. A loop of
- * its own: unrolled, it takes the kernel seconds to verify. */
+ * its rivals, the latest first; where it was taken off the CPU, they also count among all pre-emptors.
+ * Loops of their own: unrolled, they take the kernel seconds to verify. */
 static __always_inline void add_rivals(struct thread *thread, __u64 length, __u64 now, int is_preempted)
 {
 	struct stint_walk walk = {
 		.thread = thread,
 		.of = this_processor(),
+		.earlier = these_spans(),
 		.from = now - length,
 		.until = now,
 		.is_preempted = is_preempted,
 	};
+	struct stint *oldest;
 
-	if (walk.of)
-		bpf_loop(STINTS - 1, next_stint, &walk, 0);
+	if (!walk.of || !walk.earlier)
+		return;
+	/* Of the oldest only the end counts, where the next begins. For what was before that there are the
+	 * spans, which end later: the latest has to be of this wait. */
+	oldest = &walk.of->stints[walk.of->stint_count & (STINTS - 1)];
+	walk.singly_from = walk.from;
+	if (oldest->until > walk.from && latest_span(walk.earlier)->from >= walk.from)
+		walk.singly_from = walk.earlier->until;
+	bpf_loop(STINTS - 1, next_stint, &walk, 0);
+	if (walk.until > walk.from)
+		bpf_loop(SPANS - 1, next_span, &walk, 0);
 }
 
 static __always_inline void clear_rivals(struct thread *thread)
@@ -136,12 +175,42 @@ static __always_inline void clear_rivals(struct thread *thread)
 		thread->rivals[i].length = 0;
 }
 
-/* Who had the CPU for longest, if anybody. */
-static __always_inline void longest_rival(struct thread *thread, struct preemptor *greatest)
+/* The place of who had the CPU for longest, but for those that are taken already, a bit each. Global:
+ * see `highest_bit`. */
+__noinline __u32 longest_rival(struct thread *thread, __u32 taken)
 {
-	for (int i = 0; i < RIVALS; i++)
-		if (thread->rivals[i].length > greatest->length)
-			*greatest = thread->rivals[i];
+	__u64 length = 0;
+	__u32 longest = 0;
+
+	if (!thread)
+		return 0;
+	for (__u32 i = 0; i < RIVALS; i++)
+		if (!(taken >> i & 1) && thread->rivals[i].length > length) {
+			length = thread->rivals[i].length;
+			longest = i;
+		}
+	return longest;
+}
+
+/* Those that had the CPU for longest, which somebody had. Global: see `consume`. */
+__noinline int publish_rivals(struct thread *thread, struct waits *waits)
+{
+	__u32 place, taken = 0;
+
+	if (!thread || !waits)
+		return 0;
+	for (int i = 0; i < NAMED_RIVALS; i++) {
+		place = longest_rival(thread, taken);
+		/* The compiler knows more of it than the verifier: the mask is to stay. */
+		barrier_var(place);
+		place &= RIVALS - 1;
+		waits->preemptors[i] = thread->rivals[place];
+		/* There is none left. */
+		if (taken >> place & 1)
+			waits->preemptors[i].length = 0;
+		taken |= 1u << place;
+	}
+	return 0;
 }
 
 #define HAS_MEMBER(member) bpf_core_field_exists(((struct cfs_rq *)NULL)->member)

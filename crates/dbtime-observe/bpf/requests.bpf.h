@@ -65,6 +65,9 @@ __noinline int note_progress(struct connection *connection, __u64 now)
 		if (thread->on_cpu_at > now)
 			connection->request.end = now = bpf_ktime_get_ns();
 		publish_progress(connection, thread, now);
+		/* From here, and not from there: calls of functions are at most eight deep. */
+		if (thread->rivals[0].length)
+			publish_rivals(thread, &connection->waits);
 		if (thread->on_cpu_at <= now)
 			break;
 	}
@@ -106,7 +109,7 @@ static __always_inline long stream_request(struct connection *connection, __u32 
 		return bpf_ringbuf_output(&stream, files, sizeof(*files) + sizeof(*waits) + length,
 					  BPF_RB_NO_WAKEUP);
 	}
-	if (waits->blocker.length || waits->preemptor.length)
+	if (waits->blocker.length || waits->preemptors[0].length)
 		return bpf_ringbuf_output(&stream, waits, sizeof(*waits) + length, BPF_RB_NO_WAKEUP);
 	return bpf_ringbuf_output(&stream, request, length, BPF_RB_NO_WAKEUP);
 }
@@ -196,6 +199,18 @@ static __always_inline void abort_request(struct connection *connection)
 	close_request(connection, OUTCOME_ABORTED);
 }
 
+/* A piece of an answer was sent. Behind an error that ends the connection the server does not read
+ * again, which would say that the request is over. Global: see `close_request`. */
+__noinline int note_sent(struct connection *connection, __u64 now)
+{
+	if (!connection)
+		return 0;
+	note_progress(connection, now);
+	if (connection->has_last_word)
+		close_request(connection, OUTCOME_ENDED);
+	return 0;
+}
+
 /* The last request of a connection: QUIT or Terminate, which has no answer. */
 static __always_inline void close_at_quit(struct connection *connection)
 {
@@ -235,24 +250,31 @@ static __always_inline void count_in_flight(struct connection *connection)
 		count(COUNT_IN_FLIGHT);
 }
 
-/* The first bytes of what may be a request were read. */
-static __always_inline void note_first_read(struct connection *connection, __u64 now)
+/* The first bytes of what may be a request were read. Global: see `close_request`. */
+__noinline int note_first_read(struct connection *connection, __u64 now)
 {
-	struct request *request = &connection->request;
-	__u64 rx_at = connection->rx_first_at;
+	struct request *request;
 	struct thread *thread;
+	__u64 rx_at;
 
+	if (!connection)
+		return 0;
+	request = &connection->request;
+	rx_at = connection->rx_first_at;
 	connection->read_at = now;
 	request->server_queue = rx_at && rx_at <= now ? now - rx_at : NOT_KNOWN;
+	__builtin_memset(request->early, 0, sizeof(request->early));
 	if (only_counts())
-		return;
+		return 0;
 	thread = current_thread_or_add();
 	if (!thread) {
 		count(COUNT_NO_STORAGE);
-		return;
+		return 0;
 	}
+	keep_early_rivals(thread, split_queue(request, thread, now));
 	assign(thread, request->connection, connection->wait_event, now);
 	thread->is_aggregated = settings.sums && !connection->is_filtered_out;
+	return 0;
 }
 
 /* Where a connection is copied to while others may go on with it. */
@@ -279,6 +301,7 @@ static __always_inline void begin_tls(struct connection *connection, enum framin
 	}
 	connection->role = ROLE_ENCRYPTED;
 	connection->framing = framing;
+	connection->strange = STRANGE_NOT;
 	connection->rest = 0;
 	connection->header_length = 0;
 	/* As in `add_example`. */
@@ -307,6 +330,10 @@ __noinline int begin_request(struct connection *connection, __u64 now)
 		close_request(connection, OUTCOME_ABORTED);
 		connection->text_flags = 0;
 	}
+	/* PostgreSQL does not read on behind its last word. What looked like that was none, and what is
+	 * left of its answer is taken for that to this request. */
+	if (connection->has_last_word && request->protocol == PROTOCOL_POSTGRES)
+		count(COUNT_RESYNC);
 	if (!connection->read_at)
 		note_first_read(connection, now);
 	connection->start = connection->read_at;
@@ -322,7 +349,8 @@ __noinline int begin_request(struct connection *connection, __u64 now)
 	/* Nothing of the request before stays. */
 	__builtin_memset(request->parts, 0, sizeof(request->parts));
 	connection->waits.blocker.length = 0;
-	connection->waits.preemptor.length = 0;
+	for (int i = 0; i < NAMED_RIVALS; i++)
+		connection->waits.preemptors[i].length = 0;
 	connection->file_wait_count = 0;
 	request->other_call = 0;
 	request->cache = CACHE_NOT_SEARCHED;
@@ -350,6 +378,8 @@ __noinline int begin_request(struct connection *connection, __u64 now)
 	request->statement = 0;
 	request->error = 0;
 	connection->has_late_error = 0;
+	connection->has_last_word = 0;
+	connection->sent_until = 0;
 	request->flags = connection->text_flags;
 	request->command = 0;
 	request->reply = 0;

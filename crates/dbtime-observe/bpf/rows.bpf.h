@@ -67,6 +67,13 @@ static __always_inline void end_result(struct connection *connection, __u8 statu
 	connection->request.flags |= status & IN_TRANSACTION ? REQUEST_IN_TRANSACTION : REQUEST_NO_TRANSACTION;
 }
 
+/* More comes behind what seemed to end an answer: it was none, and nothing is known of what it said. */
+static __always_inline void doubt_end(struct connection *connection)
+{
+	connection->request.rows = NOT_KNOWN;
+	connection->request.flags &= ~(REQUEST_IN_TRANSACTION | REQUEST_NO_TRANSACTION);
+}
+
 /* What is at hand of an answer. */
 struct piece {
 	struct connection *connection;
@@ -122,8 +129,8 @@ static __always_inline void read_ok(struct piece *piece)
 	end_result(connection, bytes[second & 31]);
 }
 
-/* The number of columns, and behind it whether their definitions follow, to clients that can do
- * without. */
+/* The number of columns, and to clients that can do without their definitions whether these follow: of
+ * MariaDB behind the number, of MySQL before it. */
 static __always_inline void read_columns(struct piece *piece)
 {
 	struct answer *answer = &piece->connection->answer;
@@ -138,8 +145,19 @@ static __always_inline void read_columns(struct piece *piece)
 		answer->stage = STAGE_OVER;
 	else if (piece->first == 0xfc)
 		answer->columns = behind == 3 && !bytes[2] ? 0 : bytes[0] | (__u32)bytes[1] << 8;
+	else if (piece->first == 1 && bytes[0] == 0xfc)
+		answer->columns = bytes[1] | (__u32)bytes[2] << 8;
+	else if (piece->first == 1 && bytes[0] > 1)
+		answer->columns = bytes[0];
 	else if (!bytes[0])
 		answer->columns = 0;
+}
+
+/* Whether a statement is executed with many parameters: MariaDB may answer with a row for each, which
+ * says how many it has changed. */
+static __always_inline int is_bulk(struct connection *connection)
+{
+	return connection->request.command == COM_STMT_BULK_EXECUTE;
 }
 
 static __always_inline void begin_result(struct piece *piece)
@@ -153,7 +171,10 @@ static __always_inline void begin_result(struct piece *piece)
 		piece->connection->answer.stage = STAGE_OVER;
 		break;
 	default:
-		read_columns(piece);
+		if (is_bulk(piece->connection))
+			piece->connection->answer.stage = STAGE_OVER;
+		else
+			read_columns(piece);
 	}
 }
 
@@ -165,7 +186,8 @@ static __always_inline void read_end(struct piece *piece)
 	__u8 bytes[4] = {};
 
 	answer->stage = STAGE_OVER;
-	if (!read_payload(piece, bytes, sizeof(bytes)))
+	/* To clients from before 4.1 it is a byte alone. */
+	if (piece->payload < EOF_LENGTH || !read_payload(piece, bytes, sizeof(bytes)))
 		return;
 	if (piece->payload == EOF_LENGTH && !answer->has_columns && !(bytes[2] & CURSOR_EXISTS)) {
 		answer->stage = STAGE_ROWS;
@@ -301,6 +323,18 @@ static __always_inline int is_new_end(const __u8 *tail)
 	return tail[0] == END_LENGTH && !tail[1] && !tail[2] && tail[4] == REPLY_END;
 }
 
+/* How many definitions of columns follow the first packet of a result, which has one byte or two. */
+static __always_inline __u32 definitions_behind(const __u8 *head)
+{
+	__u8 first = head[HEADER], second = head[HEADER + 1];
+
+	if (head[0] == 1)
+		return first;
+	if (first == 1 && second > 1)
+		return second;
+	return second ? first : 0;
+}
+
 /*
  * A short answer with rows of one statement: the number of its last packet gives their count.
  * Returns whether that is so.
@@ -329,15 +363,14 @@ static __always_inline int read_short_answer(struct piece *piece)
 	} else {
 		return 0;
 	}
-	if (may_be_multi(connection))
+	if (may_be_multi(connection) || is_bulk(connection))
 		return 0;
 	number = (__u8)(last - head[3]) - is_old;
 	if (is_result) {
 		if (!head[0] || head[0] > 2 || head[1] || head[2] || !head[HEADER] ||
 		    head[HEADER] >= REPLY_FILE)
 			return 0;
-		/* A second byte is set where definitions follow, to clients that can do without. */
-		number -= head[0] == 2 && !head[HEADER + 1] ? 1 : 1 + head[HEADER];
+		number -= 1 + definitions_behind(head);
 	}
 	/* There are none yet where the columns end and rows are to be fetched. */
 	if (is_result && status & CURSOR_EXISTS)
@@ -367,6 +400,8 @@ __noinline int count_rows(struct connection *connection, __u64 at, __u32 length)
 	bpf_loop(worth < MAX_PACKETS ? worth : MAX_PACKETS, next_packet, &piece, 0);
 	if (piece.length > HEADER || answer->stage == STAGE_OVER) {
 		answer->stage = STAGE_OVER;
+		if (piece.length)
+			doubt_end(connection);
 	} else if (piece.length) {
 		answer->have = piece.length;
 		if (bpf_probe_read_user(answer->head, piece.length, (const void *)piece.at))

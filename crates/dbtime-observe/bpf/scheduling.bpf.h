@@ -8,6 +8,10 @@
  *
  * Each is measured between two instants of its own, so that they add up to the time that was seen;
  * what was not seen is nobody's part.
+ *
+ * Of a thread without a request it is kept when it waited for a CPU or was stopped: what of that lies
+ * behind the arrival of the request that it then reads is a share of the request's time in the socket
+ * (`split_queue`).
  */
 #ifndef DBTIME_SCHEDULING_H
 #define DBTIME_SCHEDULING_H
@@ -30,6 +34,18 @@ static __always_inline void add_file_wait(struct thread *thread, __u32 part, __u
 	add_request_file(&thread->files, &row, length);
 }
 
+/* A thread could not run until now. */
+static __always_inline void keep_cpu_wait(struct thread *thread, enum early_part part, __u64 from,
+					  __u64 throttled, __u64 now)
+{
+	struct cpu_wait *wait = &thread->cpu_waits[thread->cpu_wait_count++ & (CPU_WAITS - 1)];
+
+	wait->from = from;
+	wait->until = now;
+	wait->throttled = throttled;
+	wait->part = part;
+}
+
 /* A wait for a CPU is over; `is_seen`: the CPU that runs this is the one that was waited for. */
 static __always_inline void add_cpu_wait(struct thread *thread, struct task_struct *task,
 					   __u64 length, __u64 now, int is_seen)
@@ -37,11 +53,18 @@ static __always_inline void add_cpu_wait(struct thread *thread, struct task_stru
 	int is_preempted = thread->cause == PART_RUNQ_PREEMPTED;
 	__u64 throttled = throttled_for(thread, task, length);
 
+	if (is_seen && length)
+		keep_cpu_wait(thread, is_preempted ? EARLY_RUNQ_PREEMPTED : EARLY_RUNQ_WOKEN,
+			      now - length, throttled, now);
 	thread->parts[PART_THROTTLED] += throttled;
 	length -= throttled;
 	thread->parts[is_preempted ? PART_RUNQ_PREEMPTED : PART_RUNQ_WOKEN] += length;
-	if (is_seen && length)
-		add_rivals(thread, length, now, is_preempted && settings.sums && thread->is_aggregated);
+	if (!is_seen || !length)
+		return;
+	if (!thread->connection)
+		thread->idle_runq += length;
+	add_rivals(thread, length, now,
+		   is_preempted && settings.sums && thread->is_aggregated && thread->connection);
 }
 
 /*
@@ -101,7 +124,7 @@ static __always_inline void switch_in(struct thread *thread, struct task_struct 
 		now = last;
 	thread->on_cpu_at = now;
 	thread->off_cpu_at = 0;
-	if (!thread->connection || !off_cpu_at)
+	if (!off_cpu_at || (!thread->connection && (!is_seen || thread->is_drivers)))
 		return;
 	if (cause == PART_RUNQ_PREEMPTED) {
 		add_cpu_wait(thread, task, now - off_cpu_at, now, is_seen);
@@ -115,7 +138,9 @@ static __always_inline void switch_in(struct thread *thread, struct task_struct 
 		woken_at = off_cpu_at;
 	if (cause < PARTS)
 		thread->parts[cause] += woken_at - off_cpu_at;
-	if (settings.stacks && cause < PARTS)
+	if (is_seen && cause == PART_STOPPED)
+		keep_cpu_wait(thread, EARLY_STOPPED, off_cpu_at, 0, woken_at);
+	if (settings.stacks && cause < PARTS && thread->connection)
 		stream_wait_stacks(thread, off_cpu_at, woken_at - off_cpu_at);
 	add_cpu_wait(thread, task, now - woken_at, now, is_seen);
 	if (is_for_file(cause))
@@ -168,6 +193,15 @@ static __always_inline void classify_sleep(struct thread *thread, struct task_st
 		thread->release = RELEASE_NONE;
 }
 
+/* A thread without a request goes to sleep: who has the CPU once it is woken keeps the next waiting. */
+static __always_inline void begin_rest(struct thread *thread, __u64 now)
+{
+	thread->cause = PARTS;
+	thread->rested_at = now;
+	thread->idle_runq = 0;
+	clear_rivals(thread);
+}
+
 /* A thread leaves its CPU. */
 static __always_inline void switch_out(struct thread *thread, struct task_struct *task,
 				     unsigned int state, __u64 now)
@@ -185,15 +219,14 @@ static __always_inline void switch_out(struct thread *thread, struct task_struct
 	thread->woken_at = 0;
 	if (bpf_core_field_exists(task->sched_info))
 		thread->run_delay = task->sched_info.run_delay;
-	if (settings.driver && thread->is_drivers)
-		thread->cause = state ? PARTS : PART_RUNQ_PREEMPTED;
-	if (!thread->connection)
-		return;
 	if (state && is_stopped(task, state)) {
 		thread->cause = PART_STOPPED;
 	} else if (state & (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE)) {
 		/* Further bits (freezable, killable) say how it sleeps, not whether. */
-		classify_sleep(thread, task);
+		if (thread->connection)
+			classify_sleep(thread, task);
+		else
+			begin_rest(thread, now);
 	} else {
 		thread->cause = PART_RUNQ_PREEMPTED;
 		note_enqueue(thread, task);
@@ -234,10 +267,8 @@ static __always_inline void wakeup(struct task_struct *task)
 	if (!thread || !thread->off_cpu_at || thread->woken_at)
 		return;
 	thread->woken_at = bpf_ktime_get_ns();
-	if (!thread->connection)
-		return;
 	note_enqueue(thread, task);
-	if (thread->cause == PART_LOCK)
+	if (thread->connection && thread->cause == PART_LOCK)
 		note_waker(thread);
 }
 
@@ -252,6 +283,42 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	wakeup(task);
 	end_run(run);
 	return 0;
+}
+
+/*
+ * For how long of a request's time in the socket the thread that reads it had no CPU, or was stopped:
+ * all else of that it slept, was at something before, or was not yet the one to read it, as of a pool
+ * any thread is. The throttled part of a wait is its beginning: see `add_rivals`. Returns how long it
+ * waited for others.
+ */
+static __always_inline __u64 split_queue(struct request *request, struct thread *thread, __u64 now)
+{
+	__u64 runq = 0, since = now - request->server_queue;
+
+	if (request->server_queue == NOT_KNOWN)
+		return 0;
+	/* Up to there it was at another request, whose parts have it. */
+	if (since < thread->answered_at)
+		since = thread->answered_at;
+	for (int i = 0; i < CPU_WAITS; i++) {
+		struct cpu_wait *wait = &thread->cpu_waits[i];
+		__u64 free_at = wait->from + wait->throttled;
+		__u64 length = common_time(free_at, wait->until, since, now);
+
+		request->early[wait->part & (EARLY_PARTS - 1)] += length;
+		request->early[EARLY_THROTTLED] += common_time(wait->from, free_at, since, now);
+		if (wait->part != EARLY_STOPPED)
+			runq += length;
+	}
+	return runq;
+}
+
+/* Who had the CPU while a thread waited to read a request stays among its rivals, where all of that wait
+ * is the request's. */
+static __always_inline void keep_early_rivals(struct thread *thread, __u64 runq)
+{
+	if (thread->connection || thread->rested_at <= thread->answered_at || thread->idle_runq != runq)
+		clear_rivals(thread);
 }
 
 /* Assigns a request to the thread that runs. */
@@ -269,7 +336,6 @@ static __always_inline void assign(struct thread *thread, __u64 connection, __u6
 	thread->wait = 0;
 	thread->blocker.length = 0;
 	thread->lock_wait.length = 0;
-	clear_rivals(thread);
 	thread->file_wait_count = 0;
 	thread->cache = CACHE_NOT_SEARCHED;
 	thread->is_client_gone = 0;
@@ -296,6 +362,7 @@ static __always_inline void publish_parts(struct thread *thread, struct request 
 				 struct waits *waits, __u64 now)
 {
 	request->cache = thread->cache;
+	thread->answered_at = now;
 	if (!settings.follows_threads)
 		return;
 	if (thread->off_cpu_at)
@@ -310,7 +377,6 @@ static __always_inline void publish_parts(struct thread *thread, struct request 
 		request->parts[PART_CPU] += now - thread->on_cpu_at;
 	if (thread->blocker.length)
 		waits->blocker = thread->blocker;
-	longest_rival(thread, &waits->preemptor);
 	request->other_call = thread->other_call;
 }
 

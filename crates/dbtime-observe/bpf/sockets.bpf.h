@@ -18,6 +18,7 @@ static __always_inline void abort_connection(struct connection *connection)
 
 	maybe_close(connection);
 	abort_request(connection);
+	account_for_strange(connection);
 	reset_framing(connection);
 	thread = only_counts() ? NULL : current_thread_or_add();
 	if (thread) {
@@ -47,6 +48,16 @@ static __always_inline void finish_after_end(struct sock *sk, int is_read)
 	if (is_read)
 		maybe_close(connection);
 	count_in_flight(connection);
+}
+
+/* A socket is closed: of the server's own accord, as it may be where it has not understood its client. */
+static __always_inline void account_for_closed(struct sock *sk)
+{
+	struct connection *connection = phase == PHASE_BEFORE ? NULL : lookup(sk);
+
+	connection = connection ? state_of(connection) : NULL;
+	if (connection)
+		account_for_strange(connection);
 }
 
 /* A thread within one of the two programs. */
@@ -189,7 +200,7 @@ static __always_inline void handle_send(struct sock *sk, int result, int flags,
 {
 	struct connection *connection;
 	struct request *request;
-	__u64 now;
+	__u64 now, at;
 
 	if (is_driver())
 		return;
@@ -209,31 +220,23 @@ static __always_inline void handle_send(struct sock *sk, int result, int flags,
 			connection->retries_write = 1;
 		return;
 	}
-	if (!connection->start) {
-		/* PostgreSQL's connections begin with reads of what is no request. */
-		int is_first = request->protocol == PROTOCOL_MYSQL || !connection->has_read;
-
-		if (connection->framing == FRAMING_LOST && request->end == 0 && is_first) {
-			/* The first that is seen of it. */
-			request->end = now;
-			if (request->protocol == PROTOCOL_MYSQL && read_greeting(connection, result)) {
-				connection->framing = FRAMING_SYNCED;
-			} else {
-				count(COUNT_STARTED);
-				count(COUNT_PARTIAL);
-			}
-		}
+	/* Of what is encrypted the library was asked: see `on_tls_write`. */
+	at = is_encrypted(connection) ? 0 : (__u64)user_buffer();
+	if ((!connection->start || (at && connection->is_ready)) &&
+	    handle_unasked(connection, at, result, now))
 		return;
-	}
 	if (!request->writes++)
 		request->first_sent = now;
 	else
 		connection->piece_from = request->end;
 	if (!is_encrypted(connection)) {
 		request->sent_bytes += result;
-		handle_answer_bytes(connection, (__u64)user_buffer(), result);
+		if (handle_answer_bytes(connection, at, result)) {
+			set_aside(connection, COUNT_OTHER_PROTOCOL);
+			return;
+		}
 	}
-	note_progress(connection, now);
+	note_sent(connection, now);
 	if (connection->ahead_length)
 		resume_ahead(connection);
 }

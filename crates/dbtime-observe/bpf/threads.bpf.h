@@ -23,15 +23,17 @@ struct lock_wait {
 	__u32 name;		/* what the server calls it */
 };
 
-/* A time without a CPU. */
+/* A time without a CPU, or in which it was stopped. */
 struct cpu_wait {
 	__u64 from;
 	__u64 until;
+	__u64 throttled;	/* for how long from its beginning its control group was; of servers' alone */
+	__u64 part;		/* enum early_part; likewise */
 };
 
-#define CPU_WAITS 4		/* of a thread of the driver, that are kept; a power of two */
+#define CPU_WAITS 4		/* of a thread, that are kept; a power of two */
 #define MAX_PORTALS 16		/* that are kept; a power of two */
-#define RIVALS 4		/* of a request, that had the CPU in its stead */
+#define RIVALS 8		/* of a request, that had the CPU in its stead; a power of two */
 
 struct thread {
 	__u64 connection;	/* whose request it serves; 0: nobody's */
@@ -76,8 +78,11 @@ struct thread {
 	__u32 waker_number;	/* as in struct blocker */
 	__u32 portals;		/* how many were */
 	__u64 portal[MAX_PORTALS];	/* PostgreSQL: when the request's were made */
-	struct cpu_wait cpu_waits[CPU_WAITS];	/* the latest of a thread of the driver */
-	struct preemptor rivals[RIVALS];
+	struct cpu_wait cpu_waits[CPU_WAITS];	/* the latest */
+	struct preemptor rivals[RIVALS];	/* of the request; without one, since it went to sleep */
+	__u64 answered_at;	/* its last piece of an answer: waits before that are a request's */
+	__u64 rested_at;	/* it went to sleep without a request */
+	__u64 idle_runq;	/* how long it has waited for CPUs since then, without one */
 	struct blocker blocker;	/* of the longest wait for a lock */
 	struct lock_wait lock_wait;
 	struct file_waits files;
@@ -93,6 +98,17 @@ struct {
 	__type(key, int);
 	__type(value, struct thread);
 } threads SEC(".maps");
+
+/* How long two times have in common. */
+static __always_inline __u64 common_time(__u64 from, __u64 until, __u64 other_from,
+					 __u64 other_until)
+{
+	if (from < other_from)
+		from = other_from;
+	if (until > other_until)
+		until = other_until;
+	return until > from ? until - from : 0;
+}
 
 /* What is kept of a thread; NULL: nothing, which is true of most. */
 static __always_inline struct thread *thread_of(struct task_struct *task)

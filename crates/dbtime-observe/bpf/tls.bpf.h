@@ -11,7 +11,7 @@
 #ifndef DBTIME_TLS_H
 #define DBTIME_TLS_H
 
-#include "framing.bpf.h"
+#include "unasked.bpf.h"
 
 #define MAX_TLS_READ (1 << 30)	/* in one read; a greater length is something else */
 
@@ -20,6 +20,7 @@ static __always_inline void handle_tls_record(struct connection *connection, __u
 {
 	struct thread *thread;
 
+	note_blind_read(connection);
 	if (!connection->rest && !connection->header_length)
 		maybe_close(connection);
 	if (!connection->start && (length == TAGGED || !connection->read_at))
@@ -36,7 +37,7 @@ static __always_inline void handle_tls_record(struct connection *connection, __u
  * sessions with others, too. */
 static __always_inline struct connection *connection_of_tls(struct thread *thread, __u64 tls)
 {
-	struct connection *connection = bpf_map_lookup_elem(&encrypted, &thread->encrypted);
+	struct connection *connection = encrypted_connection(&thread->encrypted);
 
 	return connection && connection->tls == tls ? connection : NULL;
 }
@@ -83,8 +84,10 @@ ON_PROBE(on_tls_read_end)
 		length = (__u32)RETURNED(context);
 	else if (bpf_probe_read_user(&length, sizeof(length), (const void *)thread->tls_length))
 		lose_framing(connection);
-	if (length && length <= MAX_TLS_READ)
+	if (length && length <= MAX_TLS_READ) {
+		connection->blind_turns = SEES_PLAIN_BYTES;
 		handle_request_bytes(connection, (const char *)thread->tls_buffer, length);
+	}
 	connection->read_at = 0;
 }
 
@@ -113,13 +116,19 @@ ON_PROBE(on_tls_write)
 	if (!thread || length <= 0 || !is_watching())
 		return;
 	connection = connection_of_tls(thread, FIRST_ARGUMENT(context));
-	if (!connection || !connection->start)
+	if (!connection)
 		return;
 	before = written_before(connection, at, length);
 	if (before == (__u32)length)
 		return;
-	connection->request.sent_bytes += length - before;
-	handle_answer_bytes(connection, (__u64)at + before, length - before);
+	at += before;
+	length -= before;
+	if ((!connection->start || connection->is_ready) &&
+	    handle_unasked(connection, at, length, bpf_ktime_get_ns()))
+		return;
+	connection->request.sent_bytes += length;
+	if (handle_answer_bytes(connection, at, length))
+		set_aside(connection, COUNT_OTHER_PROTOCOL);
 }
 
 /* What is kept of a connection that is encrypted does not go with its socket. Where a request is under

@@ -107,6 +107,9 @@ static __always_inline void add_request(struct totals *sums, struct request *req
 	if (request->server_queue != NOT_KNOWN) {
 		__sync_fetch_and_add(&sums->queued, 1);
 		__sync_fetch_and_add(&sums->server_queue, request->server_queue);
+		for (int part = 0; part < EARLY_PARTS; part++)
+			if (request->early[part])
+				__sync_fetch_and_add(&sums->early[part], request->early[part]);
 	}
 	/* A few at the same instant on one CPU may lose one of them. */
 	if (length > sums->longest)

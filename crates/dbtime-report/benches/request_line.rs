@@ -1,7 +1,7 @@
 //! What the line of a traced request costs. Budget: 1 µs. `cargo bench -p dbtime-report`
 
 use dbtime_model::traced::{Preemptor, QueryCache, RequestOutcome, TextState, TracedRequest};
-use dbtime_model::{MonoNanos, Nanos, Part, Parts, WireProtocol};
+use dbtime_model::{MonoNanos, Nanos, Part, Parts, ServerQueueParts, WireProtocol};
 use dbtime_report::terminal::request_line;
 use divan::{Bencher, black_box};
 
@@ -32,10 +32,11 @@ fn request() -> TracedRequest {
         error: None,
         outcome: RequestOutcome::Ended,
         server_queue: Some(Nanos(7_000)),
+        queue_parts: Some(ServerQueueParts { runq_woken: Nanos(5_000), ..Default::default() }),
         parts,
         other_call: None,
         blocker: None,
-        preemptor: Some(Preemptor { thread: 7, name: "sh".to_owned(), length: Nanos(12_456) }),
+        preemptors: vec![Preemptor { thread: 7, name: "sh".to_owned(), length: Nanos(12_456) }],
         files: Vec::new(),
         cache: QueryCache::NotAsked,
         is_match: false,

@@ -49,11 +49,15 @@ fn traced(record: &RunRecord) -> Option<String> {
         0 => String::new(),
         some => format!(", {} lost", counted(some, "request")),
     };
+    let unread = match ledger.as_ref().map_or(0, |ledger| ledger.unread_connections()) {
+        0 => String::new(),
+        some => format!(", {} to the server not read", counted(some, "connection")),
+    };
     let took = ledger.as_ref().zip(cost.as_ref()).map(|(ledger, cost)| {
         let each = Nanos(cost.all().0 / ledger.started.max(1));
         format!("; watching took {each} of CPU a request")
     });
-    Some(format!("{matched}{left_out}{lost}{}", took.unwrap_or_default()))
+    Some(format!("{matched}{left_out}{lost}{unread}{}", took.unwrap_or_default()))
 }
 
 /// How far the instants of a recording are those of the driver.
@@ -216,7 +220,7 @@ mod tests {
     #[test]
     fn a_tracer_that_left_no_counts_has_lost_and_taken_nothing_known() {
         let join = JoinCounts { matched: 60, unmatched: 40, left_out: 20, ..JoinCounts::default() };
-        let ledger = TraceLedger { started: 100, dropped: 3, ..TraceLedger::default() };
+        let ledger = TraceLedger { started: 100, dropped: 3, tls: 2, ..TraceLedger::default() };
         let cost = TraceCost { own: Nanos::from_micros(200), ..TraceCost::default() };
         let known = TraceInfo { ledger: Some(ledger), cost: Some(cost), ..TraceInfo::default() };
         let story = |info: TraceInfo| {
@@ -226,7 +230,8 @@ mod tests {
         let matched = "60.00 % of 100 statements, warm-up included, were matched, \
                        20 transactions left out";
         assert_eq!(story(TraceInfo::default()), matched);
-        let whole = format!("{matched}, 3 requests lost; watching took 2.00 µs of CPU a request");
+        let lost = "3 requests lost, 2 connections to the server not read";
+        let whole = format!("{matched}, {lost}; watching took 2.00 µs of CPU a request");
         assert_eq!(story(known), whole);
     }
 }

@@ -421,7 +421,7 @@ pub(crate) fn outside_connection(outside: &OutsideHolder) -> String {
 
 /// What stands below waits for a CPU without a name.
 pub(crate) const NOT_NAMED_CPU: &str = "not named: idle CPUs taking up the work, and those that \
-    had the CPU for less of a request than the one that is named";
+    had the CPU for less of a request than those that are named";
 
 /// Who had a CPU.
 pub(crate) fn cpu_holder(row: &BudgetCpuHolder) -> String {

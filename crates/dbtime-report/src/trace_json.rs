@@ -2,11 +2,11 @@
 //! literals.
 
 use crate::terminal::{LockRelease, StatementLocks, TracedReport};
-use dbtime_model::Nanos;
 use dbtime_model::traced_file::TraceEnd;
 use dbtime_model::traced_json::{FileJson, LedgerJson, PartsJson};
 use dbtime_model::traced_ledger::TraceCost;
 use dbtime_model::traced_totals::{Preemption, ReplacedStatements, TraceTotals};
+use dbtime_model::{Nanos, ServerQueueParts};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -16,7 +16,7 @@ struct SummaryJson<'a> {
     all: TotalsJson<'a>,
     statements: Vec<SummaryStatementJson<'a>>,
     lock_waits: Vec<LockWaitJson<'a>>,
-    preemptors: &'a [Preemption],
+    preemptors: Vec<Preemption>,
     replaced: Option<&'a ReplacedStatements>,
     ledger: LedgerJson<'a>,
     cost: Option<TraceCost>,
@@ -43,6 +43,7 @@ struct TotalsJson<'a> {
     max_us: f64,
     parts_us: PartsJson,
     server_queue_us: f64,
+    server_queue_parts_us: ServerQueueParts,
     server_queue_known_of: u64,
     files: Vec<FileJson<'a>>,
 }
@@ -77,7 +78,7 @@ pub fn trace_json(report: &TracedReport<'_>, end: &TraceEnd) -> serde_json::Resu
             .map(|(text, row)| SummaryStatementJson { text, totals: totals(row) })
             .collect(),
         lock_waits: report.locks.iter().map(lock_wait).collect(),
-        preemptors: &report.totals.preemptors,
+        preemptors: report.totals.preemptions(),
         replaced: report.totals.replaced.as_ref(),
         ledger: LedgerJson::of(&end.ledger),
         cost: end.cost,
@@ -99,6 +100,7 @@ fn totals(row: &TraceTotals) -> TotalsJson<'_> {
         max_us: row.longest.as_micros(),
         parts_us: PartsJson(row.parts),
         server_queue_us: row.server_queue.as_micros(),
+        server_queue_parts_us: row.queue_parts,
         server_queue_known_of: row.queued,
         files: row.files.iter().map(FileJson::of).collect(),
     }

@@ -9,8 +9,11 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 /// What a client wants: the protocol of 4.1, a short proof, a database.
-const CAPABILITIES: u32 = 1 << 9 | 1 << 15 | 1 << 3;
-const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
+pub(crate) const CAPABILITIES: u32 = 1 << 9 | 1 << 15 | 1 << 3;
+pub(crate) const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
+
+/// A replica says who it is, with a password.
+const REGISTER_REPLICA: u8 = 0x15;
 
 /// Packets of a payload each, numbered from `first`.
 pub(crate) fn packets(first: u8, payloads: &[&[u8]]) -> Vec<u8> {
@@ -21,14 +24,14 @@ pub(crate) fn packets(first: u8, payloads: &[&[u8]]) -> Vec<u8> {
     bytes
 }
 
-fn greeting() -> Vec<u8> {
+pub(crate) fn greeting() -> Vec<u8> {
     let mut payload = b"\x0a5.5.5-10.11-MariaDB\0".to_vec();
     payload.extend_from_slice(&77u32.to_le_bytes());
     payload.extend_from_slice(&[b'x'; 40]);
     packets(0, &[&payload])
 }
 
-fn login() -> Vec<u8> {
+pub(crate) fn login() -> Vec<u8> {
     let mut payload = CAPABILITIES.to_le_bytes().to_vec();
     payload.resize(32, 0);
     payload.extend_from_slice(b"app\0\x04\x01\x02\0\x03shop\0mysql_native_password\0");
@@ -77,6 +80,7 @@ pub(crate) fn with_secrets() -> Conversation {
     let execute = [&7u32.to_le_bytes()[..], &[0, 1, 0, 0, 0, 0, 1, 0xfe, 0, 9], parameter].concat();
     let long = [&7u32.to_le_bytes()[..], &[0, 0], parameter].concat();
     let row = [&[value.len() as u8][..], value].concat();
+    let replica = [b"\x07\0\0\0\x04host\x04repl", &proof(password)[..], &[0; 10]].concat();
     let turns = [
         ConversationTurn::Server(greeting()),
         ConversationTurn::Client(packets(1, &[&login])),
@@ -88,6 +92,8 @@ pub(crate) fn with_secrets() -> Conversation {
         asks(command::STMT_SEND_LONG_DATA, &long),
         asks(command::STMT_EXECUTE, &execute),
         rows(&[&row, &row], 2),
+        asks(REGISTER_REPLICA, &replica),
+        answers(&[OK]),
         asks(command::CHANGE_USER, &change),
         ConversationTurn::Server(packets(1, &[b"\xfemysql_clear_password\0"])),
         ConversationTurn::Client(packets(2, &[password])),

@@ -34,31 +34,71 @@ fn serve(
     timeline: &ThreadTimeline,
     events: &[TimelineEvent],
 ) -> TracedRequest {
-    const REGULAR: u32 = 0o100_000;
-    const CONNECTION: u32 = 0o140_000;
-    let names = timeline.names.iter().enumerate().skip(1);
-    let others = names.map(|(number, name)| server.machine.task(200 + number as u32, None, name));
-    let tasks: Vec<HostTask> = [server.task].into_iter().chain(others).collect();
-    server.machine.open_file(server.task, FILE, REGULAR, ("base", "ibdata1"));
-    server.machine.open_file(server.task, SOCKET, CONNECTION, ("", "socket"));
-    let ThreadState::On(cpu) = timeline.rows[0][0] else {
-        panic!("it begins on a CPU: {timeline:?}")
-    };
-    server.machine.set_clock(BEGIN);
-    server.machine.run(server.task, cpu);
+    let tasks = tasks_of(server, timeline);
+    begins(server, timeline, BEGIN);
     server.reads(QUERY);
     events.iter().for_each(|event| happens(server, &tasks, event));
-    let Some(ThreadState::On(cpu)) = timeline.rows[0].last() else { panic!("it ends on a CPU") };
-    let facts = timeline.last_facts();
-    tasks.iter().zip(&facts).for_each(|(task, facts)| server.machine.set_facts(*task, facts));
-    server.machine.set_clock(timeline.end());
-    server.machine.run(server.task, *cpu);
+    ends(server, timeline, &tasks);
     server.sends(ANSWER);
     server.finds_nothing();
     let request = server.requests().pop().expect("it was seen");
     assert_eq!((request.start.0, request.end.0), (BEGIN, timeline.end()));
     check_stacks(&request);
     request
+}
+
+/// Has the first row's thread read a request behind the last letter, which comes with the letter
+/// of this number. It has answered one before the first letter.
+pub(crate) fn read_behind(timeline: &ThreadTimeline, arrival: usize) -> TracedRequest {
+    let mut server = WatchedServer::new(WireProtocol::Postgres, &streamed());
+    let tasks = tasks_of(&mut server, timeline);
+    begins(&mut server, timeline, BEGIN - UNIT);
+    server.reads(QUERY);
+    server.sends(ANSWER);
+    server.finds_nothing();
+    let arrived = BEGIN + UNIT * arrival as u64;
+    let events = timeline.events();
+    let (before, behind) = events.split_at(events.partition_point(|event| event.at < arrived));
+    before.iter().for_each(|event| happens(&mut server, &tasks, event));
+    server.machine.set_clock(arrived);
+    server.capture.data_ready(&mut server.machine, server.socket, 1);
+    behind.iter().for_each(|event| happens(&mut server, &tasks, event));
+    ends(&mut server, timeline, &tasks);
+    server.machine.set_unread(server.socket, 0);
+    server.reads(QUERY);
+    server.sends(ANSWER);
+    server.finds_nothing();
+    server.requests().pop().expect("it was seen")
+}
+
+/// The threads of the rows, of which the server's is the first.
+fn tasks_of(server: &mut WatchedServer, timeline: &ThreadTimeline) -> Vec<HostTask> {
+    const REGULAR: u32 = 0o100_000;
+    const CONNECTION: u32 = 0o140_000;
+    let names = timeline.names.iter().enumerate().skip(1);
+    let others = names.map(|(number, name)| server.machine.task(200 + number as u32, None, name));
+    let tasks = [server.task].into_iter().chain(others).collect();
+    server.machine.open_file(server.task, FILE, REGULAR, ("base", "ibdata1"));
+    server.machine.open_file(server.task, SOCKET, CONNECTION, ("", "socket"));
+    tasks
+}
+
+/// The server's thread has the CPU of its first letter.
+fn begins(server: &mut WatchedServer, timeline: &ThreadTimeline, at: u64) {
+    let ThreadState::On(cpu) = timeline.rows[0][0] else {
+        panic!("it begins on a CPU: {timeline:?}")
+    };
+    server.machine.set_clock(at);
+    server.machine.run(server.task, cpu);
+}
+
+/// It has that of its last one.
+fn ends(server: &mut WatchedServer, timeline: &ThreadTimeline, tasks: &[HostTask]) {
+    let Some(ThreadState::On(cpu)) = timeline.rows[0].last() else { panic!("it ends on a CPU") };
+    let facts = timeline.last_facts();
+    tasks.iter().zip(&facts).for_each(|(task, facts)| server.machine.set_facts(*task, facts));
+    server.machine.set_clock(timeline.end());
+    server.machine.run(server.task, *cpu);
 }
 
 /// Where a thread waited is known for each part that is waiting, and all of it.
@@ -116,6 +156,11 @@ fn shown(parts: &Parts) -> String {
     some.collect::<Vec<_>>().join(", ")
 }
 
+/// Who had the CPU while it could have run, and for how many letters.
+fn rivals(request: &TracedRequest) -> Vec<(&str, u64)> {
+    request.preemptors.iter().map(|one| (&*one.name, one.length.0 / UNIT)).collect()
+}
+
 #[test]
 fn a_thread_that_keeps_its_cpu_has_all_its_time_there() {
     assert_eq!(parts_of("A 000000"), "cpu 6");
@@ -130,8 +175,7 @@ fn whoever_has_the_cpu_instead_is_a_pre_emptor() {
     );
     let (_, request) = served(&timeline, &timeline.events());
     assert_eq!(shown(&request.parts), "cpu 7, runq_preempted 5");
-    let preemptor = request.preemptor.expect("two had its CPU");
-    assert_eq!((&*preemptor.name, preemptor.length.0), ("B", 3 * UNIT));
+    assert_eq!(rivals(&request), [("B", 3), ("C", 2)]);
 }
 
 #[test]
@@ -150,8 +194,7 @@ fn what_was_woken_waits_for_a_cpu() {
     );
     let (_, request) = served(&timeline, &timeline.events());
     assert_eq!(shown(&request.parts), "cpu 3, runq_woken 3, lock 2");
-    let preemptor = request.preemptor.expect("B leaves the CPU to it");
-    assert_eq!((&*preemptor.name, preemptor.length.0), ("B", 3 * UNIT));
+    assert_eq!(rivals(&request), [("B", 3)]);
 }
 
 #[test]
@@ -164,8 +207,7 @@ fn a_wait_is_for_each_that_had_the_cpu_in_it() {
     );
     let (_, request) = served(&timeline, &timeline.events());
     assert_eq!(shown(&request.parts), "cpu 3, runq_preempted 7");
-    let preemptor = request.preemptor.expect("three had its CPU");
-    assert_eq!((&*preemptor.name, preemptor.length.0), ("C", 4 * UNIT));
+    assert_eq!(rivals(&request), [("C", 4), ("B", 2), ("D", 1)]);
 }
 
 #[test]
@@ -173,7 +215,7 @@ fn an_idle_cpu_is_in_nobody_s_way() {
     let timeline = ThreadTimeline::of("A  00llwww0");
     let (_, request) = served(&timeline, &timeline.events());
     assert_eq!(shown(&request.parts), "cpu 3, runq_woken 3, lock 2");
-    assert_eq!(request.preemptor, None);
+    assert!(rivals(&request).is_empty(), "{request:?}");
 }
 
 #[test]
@@ -198,7 +240,7 @@ fn a_control_group_that_has_used_up_its_share_is_nobodys_fault() {
     let timeline = ThreadTimeline::of("A 00tttp00");
     let (_, request) = served(&timeline, &timeline.events());
     assert_eq!(shown(&request.parts), "cpu 4, runq_preempted 1, throttled 3");
-    assert_eq!(request.preemptor, None);
+    assert!(rivals(&request).is_empty(), "{request:?}");
     assert_eq!(parts_of("A 00llttw0"), "cpu 3, runq_woken 1, lock 2, throttled 2");
 }
 

@@ -29,22 +29,22 @@ pub(crate) fn query(text: &str) -> Vec<u8> {
     message(frontend::QUERY, &[text.as_bytes(), b"\0"].concat())
 }
 
-fn parse(name: &str, text: &str) -> Vec<u8> {
+pub(crate) fn parse(name: &str, text: &str) -> Vec<u8> {
     let body = [name.as_bytes(), b"\0", text.as_bytes(), b"\0\0\0"].concat();
     message(frontend::PARSE, &body)
 }
 
-fn bind(portal: &str, statement: &str) -> Vec<u8> {
+pub(crate) fn bind(portal: &str, statement: &str) -> Vec<u8> {
     let parameters = b"\0\0\0\x01\0\0\0\x0242\0\0";
     let body = [portal.as_bytes(), b"\0", statement.as_bytes(), b"\0", parameters].concat();
     message(frontend::BIND, &body)
 }
 
-fn execute(portal: &str) -> Vec<u8> {
+pub(crate) fn execute(portal: &str) -> Vec<u8> {
     message(frontend::EXECUTE, &[portal.as_bytes(), b"\0\0\0\0\0"].concat())
 }
 
-fn sync() -> Vec<u8> {
+pub(crate) fn sync() -> Vec<u8> {
     message(frontend::SYNC, &[])
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn description() -> Vec<u8> {
     message(backend::ROW_DESCRIPTION, b"\0\x01a\0\0\0\0\0\0\0\0\0\0\x17\0\x04\xff\xff\xff\xff\0\0")
 }
 
-fn failure(state: &str) -> Vec<u8> {
+pub(crate) fn failure(state: &str) -> Vec<u8> {
     let body = format!("SERROR\0VERROR\0C{state}\0Msyntax error at or near \"SELEC\"\0P1\0\0");
     message(backend::ERROR, body.as_bytes())
 }

@@ -8,7 +8,9 @@ use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_ledger::TraceLedger;
 use dbtime_model::traced_totals::TraceTotals;
 use dbtime_observe::trace::CaptureConfig;
-use dbtime_observe::trace::fuzzing::{ledger, requests, server_row, settings, statement};
+use dbtime_observe::trace::fuzzing::{
+    encrypting_server_row, ledger, requests, server_row, settings, statement,
+};
 use std::ops::Range;
 
 /// The server's process, and its only thread that is seen.
@@ -53,6 +55,17 @@ impl WatchedServer {
         Self { machine, capture, task, idle, socket, settings, records: Vec::new() }
     }
 
+    /// There are probes on its TLS library, of which none has been hit.
+    pub(crate) fn has_tls_probes(&mut self, protocol: WireProtocol) {
+        let row = encrypting_server_row(protocol);
+        self.machine.put("servers", &PROCESS.to_ne_bytes(), &row);
+    }
+
+    /// The server closes the socket.
+    pub(crate) fn closes(&mut self) {
+        self.capture.closed(&mut self.machine, self.socket);
+    }
+
     /// The server has read these bytes.
     pub(crate) fn reads(&mut self, bytes: &[u8]) {
         self.capture.read(&mut self.machine, (self.task, self.socket), bytes);
@@ -84,6 +97,19 @@ impl WatchedServer {
     /// It has sent these bytes.
     pub(crate) fn sends(&mut self, bytes: &[u8]) {
         self.capture.send(&mut self.machine, (self.task, self.socket), bytes);
+    }
+
+    /// It has sent these bytes by a buffer: as often as that is full, and what is left at the end.
+    /// Each time the socket takes so many bytes at once.
+    pub(crate) fn sends_buffered(&mut self, (room, at_once): (usize, usize), bytes: &[u8]) {
+        let mut buffer = vec![0; room];
+        for piece in bytes.chunks(room) {
+            buffer[..piece.len()].copy_from_slice(piece);
+            for from in (0..piece.len()).step_by(at_once) {
+                let (at, to) = ((self.task, self.socket), piece.len().min(from + at_once));
+                self.capture.send_from(&mut self.machine, at, &buffer, from..to);
+            }
+        }
     }
 
     /// Time goes on. Unit: nanoseconds.

@@ -6,7 +6,7 @@ use super::served_request::ServedRequest;
 use super::server_answer::ServerAnswer;
 use dbtime_model::exchange::StatementExchange;
 use dbtime_model::traced::AnswerTaking;
-use dbtime_model::{MonoNanos, Nanos, Part, Parts};
+use dbtime_model::{MonoNanos, Nanos, Part, Parts, ServerQueueParts};
 
 /// What became of a group's statements together.
 pub(super) struct SplitGroup {
@@ -222,8 +222,8 @@ impl ExchangeGroup {
     /// their sum.
     ///
     /// What lay in the socket while the server was at the request before it counts from the end of
-    /// that: no stretch counts twice. A request that only prepares is part of the statement that is
-    /// executed next.
+    /// that: no stretch counts twice. Waits of the thread that then read it go to their own parts.
+    /// A request that only prepares is part of the statement that is executed next.
     fn add_slices(&self, slices: &mut Vec<Parts>, is_split: bool) -> Nanos {
         let mut server = Nanos::ZERO;
         let mut free = MonoNanos(0);
@@ -246,7 +246,7 @@ impl ExchangeGroup {
             };
             let queue = request.start - request.arrival().max(free);
             if request.server_queue.is_some() {
-                slice.add(Part::ServerQueue, queue.signed());
+                ServerQueueParts::divide(request.queue_parts.as_ref(), queue, slice);
                 server += queue;
             }
             server += request.response;

@@ -16,6 +16,8 @@
 //! - The way back goes from `end` to the arrival of the answer in the driver's socket, and what
 //!   lies between that and `read` is the driver's. Where the arrival was not seen, the way back
 //!   goes on until `read`.
+//! - What the thread that read a request waited for a CPU since its arrival, was throttled or
+//!   stopped, is among those parts; the rest of the time until its start is `server_queue`.
 //! - `end` may be later than both: the kernel's instant is that after the send, and the client may
 //!   have read, and even sent the next statement, before the server's thread goes on. The way back
 //!   is negative then. It is signed, never clamped, and what the server's thread waited is among

@@ -10,8 +10,8 @@ use std::sync::Arc;
 pub struct RequestWaits {
     /// Its longest wait for a lock.
     pub blocker: Option<Arc<Blocker>>,
-    /// Who had the CPU for longest while it could have run.
-    pub preemptor: Option<Preemptor>,
+    /// Who had the CPU while it could have run, those first who had it for longest.
+    pub preemptors: Vec<Preemptor>,
     /// The files.
     pub files: Vec<FileWait>,
     /// Where its thread was.
@@ -21,12 +21,12 @@ pub struct RequestWaits {
 impl RequestWaits {
     /// Those of a request; `None`: nothing is known of that.
     pub(super) fn of(request: &TracedRequest) -> Option<Arc<Self>> {
-        let TracedRequest { blocker, preemptor, files, stacks, .. } = request;
-        let has_waited = blocker.is_some() || preemptor.is_some() || !files.is_empty();
+        let TracedRequest { blocker, preemptors, files, stacks, .. } = request;
+        let has_waited = blocker.is_some() || !preemptors.is_empty() || !files.is_empty();
         let has_any = has_waited || !stacks.is_empty();
         let waits = || Self {
             blocker: blocker.clone().map(Arc::new),
-            preemptor: preemptor.clone(),
+            preemptors: preemptors.clone(),
             files: files.clone(),
             stacks: stacks.clone(),
         };

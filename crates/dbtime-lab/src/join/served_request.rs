@@ -2,7 +2,7 @@
 
 use super::request_waits::RequestWaits;
 use dbtime_model::traced::{AnswerTaking, ErrorCode, RequestOutcome, TracedRequest};
-use dbtime_model::{MonoNanos, Nanos, Part, Parts, WireProtocol};
+use dbtime_model::{MonoNanos, Nanos, Part, Parts, ServerQueueParts, WireProtocol};
 use dbtime_wire::mysql::command;
 use std::sync::Arc;
 
@@ -31,6 +31,8 @@ pub(super) struct ServedRequest {
     pub(super) response: Nanos,
     /// How long it lay unread, where that is known.
     pub(super) server_queue: Option<Nanos>,
+    /// What of that its thread could not run, where that is known.
+    pub(super) queue_parts: Option<ServerQueueParts>,
     /// Its parts, closed against its response; where they are not known all of it is one.
     pub(super) parts: Parts,
     /// How many statements it executes, as far as they are known; 0: it prepares. One that the
@@ -71,6 +73,7 @@ impl ServedRequest {
             start: request.start,
             response: request.response(),
             server_queue: request.server_queue,
+            queue_parts: request.queue_parts,
             parts,
             executions,
             is_preparation: executions == 0 && prepares(request),

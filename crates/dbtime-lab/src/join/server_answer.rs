@@ -29,7 +29,7 @@ impl ServerAnswer {
     pub(super) fn of_all(requests: &[ServedRequest]) -> Self {
         let waits = requests.iter().filter_map(|request| request.waits.as_deref());
         let blockers = waits.clone().filter_map(|waits| waits.blocker.clone());
-        let preemptors = waits.filter_map(|waits| waits.preemptor.as_ref());
+        let preemptors = waits.filter_map(|waits| waits.preemptors.first());
         let longest = preemptors.max_by_key(|preemptor| preemptor.length);
         Self {
             server_id: requests.iter().rev().find_map(|request| request.server_id),

@@ -19,7 +19,8 @@ pub enum Part {
     Backoff,
     /// Request and response on their way.
     Wire,
-    /// The request lay in the server's socket unread.
+    /// The request lay in the server's socket unread, and the thread that then read it slept, was
+    /// at another one, or was not yet the one to read it.
     ServerQueue,
     /// On a CPU in the database.
     Cpu,

@@ -21,7 +21,7 @@ pub enum CpuHolderKind {
     /// All threads for which there was no row.
     Others,
     /// What has no name: waits for an idle CPU to take up work, and those for whoever had the CPU
-    /// for less long than the one that is named.
+    /// for less long than those that are named, three of a request.
     #[default]
     NotNamed,
 }
@@ -36,7 +36,7 @@ pub struct BudgetCpuHolder {
     pub process: Option<String>,
     /// The thread's own name; `null` for `others` and `not_named`.
     pub thread: Option<String>,
-    /// In how many requests it was this thread that had the CPU for longest; `null` for
+    /// In how many requests it was among those that had the CPU for longest; `null` for
     /// `not_named`.
     pub count: Option<u64>,
     /// For how long it had it while they could have run, in seconds. All rows together are the

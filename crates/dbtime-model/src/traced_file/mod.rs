@@ -2,7 +2,7 @@
 //! all.
 //!
 //! ```text
-//!   {"begin":{"version":4,…}}⏎
+//!   {"begin":{"version":5,…}}⏎
 //!   block of kind 1: requests (postcard)        as often as there are some
 //!   block of kind 2: {"ledger":…,"totals":…}    the end (JSON)
 //! ```
@@ -30,8 +30,12 @@ use serde::{Deserialize, Serialize, Serializer};
 use std::io;
 
 /// The version that is written. Since 2 a blocker may have no thread; since 3 a request has the
-/// form of `dbtime trace --json`; since 4 there are blocks.
-pub const VERSION: u32 = 4;
+/// form of `dbtime trace --json`; since 4 there are blocks; since 5 these have what requests waited
+/// for in the server's socket.
+pub const VERSION: u32 = 5;
+
+/// The first version of blocks.
+const FIRST_BLOCK_VERSION: u32 = 4;
 
 /// The version of lines.
 const LINE_VERSION: u32 = 3;

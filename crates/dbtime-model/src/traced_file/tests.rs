@@ -6,7 +6,7 @@ use crate::traced_files::{FileName, FileWait};
 use crate::traced_totals::{
     Preemption, ReplacedStatements, StatementName, StatementTotals, TraceTotals,
 };
-use crate::{Part, Parts, WireProtocol};
+use crate::{Part, Parts, ServerQueueParts, WireProtocol};
 use proptest::prelude::*;
 
 fn begin() -> TraceBegin {
@@ -42,7 +42,8 @@ fn request(text: &str, nanos: u64) -> TracedRequest {
         rows: None,
         error: Some(ErrorCode::SqlState("42601".to_owned())),
         outcome: RequestOutcome::Ended,
-        server_queue: None,
+        server_queue: Some(Nanos(3)),
+        queue_parts: Some(ServerQueueParts { runq_woken: Nanos(2), ..Default::default() }),
         parts: Parts::traced(|index| Nanos(u64::from(index == 3))),
         other_call: None,
         blocker: Some(Blocker {
@@ -52,7 +53,7 @@ fn request(text: &str, nanos: u64) -> TracedRequest {
             length: Nanos(1),
             ..Blocker::default()
         }),
-        preemptor: Some(Preemptor { thread: 5, name: "sh".to_owned(), length: Nanos(7) }),
+        preemptors: vec![preemptor(5, "sh", 7), preemptor(6, "ls", 3)],
         files: vec![mapped()],
         cache: QueryCache::Hit,
         is_match: false,
@@ -60,6 +61,10 @@ fn request(text: &str, nanos: u64) -> TracedRequest {
         taken: None,
         stacks: Vec::new(),
     }
+}
+
+fn preemptor(thread: u32, name: &str, length: u64) -> Preemptor {
+    Preemptor { thread, name: name.to_owned(), length: Nanos(length) }
 }
 
 fn mapped() -> FileWait {
@@ -202,10 +207,28 @@ fn recordings_of_the_first_version_are_read() {
     assert_eq!(timer.thread, None);
 }
 
+/// They know nothing of what requests waited for in the socket, and of one pre-emptor.
+#[test]
+fn recordings_of_the_fourth_version_are_read() {
+    let old = include_bytes!("../../../../fuzz/seeds/trace/recording_4");
+    let (parts, is_cut) = read(old).expect("as it was written");
+    let [RecordedPart::Requests(requests), RecordedPart::End(last)] = &parts[..] else {
+        panic!("{parts:?}")
+    };
+    let of_then = |text: &str, nanos| TracedRequest {
+        server_queue: None,
+        queue_parts: None,
+        preemptors: vec![preemptor(5, "sh", 7)],
+        ..request(text, nanos)
+    };
+    assert_eq!(requests[..], [of_then("SELECT", 5), of_then("COMMIT", 9)]);
+    assert_eq!((&**last, is_cut), (&end(), false));
+}
+
 /// Requests in a block have no names: another layout is another version.
 #[test]
 fn the_seed_for_fuzzing_is_a_recording_of_this_version() {
-    let seed = include_bytes!("../../../../fuzz/seeds/trace/recording_4");
+    let seed = include_bytes!("../../../../fuzz/seeds/trace/recording_5");
     let bytes = blocks(&[request("SELECT", 5), request("COMMIT", 9)]).bytes;
     assert!(seed[..] == bytes, "count VERSION up, and write the seed anew");
 }

@@ -2,14 +2,15 @@
 
 use super::trace_lines::{LineEnd, TraceLineReader, read_line};
 use super::{
-    BLOCK_REQUESTS, END_KIND, OLDEST_VERSION, REQUESTS_KIND, RecordedPart, RecordingHeading,
-    TraceBegin, TraceFileError, VERSION, possible,
+    BLOCK_REQUESTS, END_KIND, FIRST_BLOCK_VERSION, OLDEST_VERSION, REQUESTS_KIND, RecordedPart,
+    RecordingHeading, TraceBegin, TraceFileError, VERSION, possible,
 };
 use crate::block_file::{BlockError, BlockReader};
 use crate::traced::TracedRequest;
 use crate::traced_batch::RequestBatch;
 use crate::units::IMPOSSIBLE;
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::io::BufRead;
 
 /// Reads a recording.
@@ -23,7 +24,8 @@ pub struct TraceReader<R> {
 enum RecordingBody<R> {
     /// Of the versions 1 to 3.
     Lines(TraceLineReader<R>),
-    Blocks(BlockReader<R>),
+    /// And their version.
+    Blocks(BlockReader<R>, u32),
 }
 
 impl<R: BufRead> TraceReader<R> {
@@ -38,7 +40,9 @@ impl<R: BufRead> TraceReader<R> {
         }
         let begin = heading(&line)?;
         let body = match begin.version {
-            VERSION => RecordingBody::Blocks(BlockReader::new(from)),
+            version @ FIRST_BLOCK_VERSION.. => {
+                RecordingBody::Blocks(BlockReader::new(from), version)
+            }
             _ => RecordingBody::Lines(TraceLineReader::new(from, &begin)),
         };
         Ok((begin, Self { body }))
@@ -53,7 +57,7 @@ impl<R: BufRead> TraceReader<R> {
     pub fn next(&mut self) -> Result<Option<RecordedPart>, TraceFileError> {
         match &mut self.body {
             RecordingBody::Lines(lines) => lines.next(),
-            RecordingBody::Blocks(blocks) => next_block(blocks),
+            RecordingBody::Blocks(blocks, version) => next_block(blocks, *version),
         }
     }
 
@@ -61,7 +65,7 @@ impl<R: BufRead> TraceReader<R> {
     pub fn is_cut(&self) -> bool {
         match &self.body {
             RecordingBody::Lines(lines) => lines.is_cut(),
-            RecordingBody::Blocks(blocks) => blocks.is_cut(),
+            RecordingBody::Blocks(blocks, _) => blocks.is_cut(),
         }
     }
 }
@@ -92,6 +96,7 @@ fn heading(line: &[u8]) -> Result<TraceBegin, TraceFileError> {
 
 fn next_block<R: BufRead>(
     blocks: &mut BlockReader<R>,
+    version: u32,
 ) -> Result<Option<RecordedPart>, TraceFileError> {
     let block = blocks.next().map_err(|error| match error {
         BlockError::Io(error) => error.into(),
@@ -99,7 +104,7 @@ fn next_block<R: BufRead>(
     });
     let Some((kind, payload)) = block? else { return Ok(None) };
     let read = match kind {
-        REQUESTS_KIND => requests(payload).map(RecordedPart::Requests),
+        REQUESTS_KIND => requests(payload, version).map(RecordedPart::Requests),
         END_KIND => {
             serde_json::from_slice(payload).map(RecordedPart::End).map_err(|e| e.to_string())
         }
@@ -113,8 +118,13 @@ fn next_block<R: BufRead>(
 /// What is wrong with a block that has another check sum.
 const CHANGED: &str = "it is not what was written";
 
-fn requests(payload: &[u8]) -> Result<Vec<TracedRequest>, String> {
-    let batch: Result<RequestBatch<Vec<TracedRequest>>, _> = postcard::from_bytes(payload);
+fn requests(payload: &[u8], version: u32) -> Result<Vec<TracedRequest>, String> {
+    let mut bytes = Cow::Borrowed(payload);
+    // What was added to the end of a batch since is a list, and nothing was in it.
+    if version < VERSION {
+        bytes.to_mut().push(0);
+    }
+    let batch: Result<RequestBatch<Vec<TracedRequest>>, _> = postcard::from_bytes(&bytes);
     let requests = batch.map(RequestBatch::into_requests).map_err(|error| error.to_string())?;
     match requests.len() {
         0..=BLOCK_REQUESTS => Ok(requests),

@@ -28,7 +28,7 @@ impl<W: Write> TraceWriter<W> {
         Ok(Self { blocks })
     }
 
-    /// Adds requests, which lose their logins, texts and stacks.
+    /// Adds requests, which lose their logins, texts, stacks and parts of their queues.
     ///
     /// # Errors
     /// As writing.

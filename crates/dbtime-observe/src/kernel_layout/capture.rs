@@ -1,6 +1,8 @@
 //! Mirrors the structs of `bpf/capture.h`. Unit of all times: nanoseconds of CLOCK_MONOTONIC.
 
-use super::numbers::{COUNTS, FILE_WAITS, MAX_EXECUTED, PARTS, STACK_FRAMES, TEXT_ROOM};
+use super::numbers::{
+    COUNTS, EARLY_PARTS, FILE_WAITS, MAX_EXECUTED, NAMED_RIVALS, PARTS, STACK_FRAMES, TEXT_ROOM,
+};
 
 /// Buckets of the fine distribution of responses: `FINE`.
 pub(crate) const FINE: usize = 368;
@@ -97,7 +99,7 @@ mirrored_structs! {
         text: [u8; 16],
     }
 
-    /// Who had the CPU for longest while a request could have run.
+    /// Who had the CPU while a request could have run.
     struct PreemptorRecord = "preemptor" {
         /// In all; 0: nobody had it.
         length: u64,
@@ -141,7 +143,8 @@ mirrored_structs! {
         /// No request begins so.
         marker: u64,
         blocker: BlockerRecord,
-        preemptor: PreemptorRecord,
+        /// Longest first.
+        preemptors: [PreemptorRecord; NAMED_RIVALS],
     }
 
     /// A request that is over, or under way behind a `SnapshotRecord`. Its text and names follow.
@@ -205,6 +208,8 @@ mirrored_structs! {
         taken_of: u64,
         /// For how long of the time since then the thread that took it had no CPU.
         taken_runq: u64,
+        /// Of `server_queue`, by `enum early_part`.
+        early: [u64; EARLY_PARTS],
     }
 
     /// One of several statements of a PostgreSQL request.
@@ -279,6 +284,8 @@ mirrored_structs! {
         queued: u64,
         /// How long these did, together.
         server_queue: u64,
+        /// Of that, by `enum early_part`.
+        early: [u64; EARLY_PARTS],
         /// By `enum part`.
         parts: [u64; PARTS],
         fine: [u64; FINE],

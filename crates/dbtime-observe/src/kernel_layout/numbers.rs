@@ -17,6 +17,8 @@ mirrored_enums! {
         MIN_LOCK_WAIT_NS = 1_000_000,
         /// Frames of a stack that are kept.
         STACK_FRAMES = 127,
+        /// Of those who had the CPU that a request waited for, that are handed on.
+        NAMED_RIVALS = 3,
     }
 
     "outcome": u8 {
@@ -70,6 +72,14 @@ mirrored_enums! {
         PART_THROTTLED = 10,
         PART_STOPPED = 11,
         PARTS = 12,
+    }
+
+    "early_part": usize {
+        EARLY_RUNQ_PREEMPTED = 0,
+        EARLY_RUNQ_WOKEN = 1,
+        EARLY_THROTTLED = 2,
+        EARLY_STOPPED = 3,
+        EARLY_PARTS = 4,
     }
 
     "release": u32 {
@@ -127,7 +137,12 @@ mirrored_enums! {
         COUNT_NOT_STREAMED = 21,
         COUNT_STACKS_LOST = 22,
         COUNT_BOTH_TAKEN = 23,
-        COUNTS = 24,
+        COUNT_CONNECTION_ERRORS = 24,
+        COUNT_GSS = 25,
+        COUNT_OTHER_PROTOCOL = 26,
+        COUNT_REPLICATION = 27,
+        COUNT_CANCELS = 28,
+        COUNTS = 29,
     }
 
     "shape": u64 {

@@ -92,7 +92,8 @@ fn parts_are_in_the_order_of_the_model() {
 #[test]
 fn every_count_and_every_part_is_mirrored() {
     let types = ObjectTypes::of("capture.x86_64");
-    for whole in ["count", "part", "cache", "emptied", "protocol", "outcome", "depth"] {
+    for whole in ["count", "part", "early_part", "cache", "emptied", "protocol", "outcome", "depth"]
+    {
         let mirrored = numbers::ENUMS.iter().find(|one| one.name == whole).expect("it is mirrored");
         assert_eq!(types.numbers(whole).len(), mirrored.numbers.len(), "enum {whole}");
     }

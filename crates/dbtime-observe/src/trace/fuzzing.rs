@@ -87,6 +87,11 @@ pub fn server_row(protocol: WireProtocol) -> Vec<u8> {
     server(protocol, 0, false, false).as_bytes().to_vec()
 }
 
+/// The same of a server whose TLS library has probes.
+pub fn encrypting_server_row(protocol: WireProtocol) -> Vec<u8> {
+    server(protocol, 0, true, false).as_bytes().to_vec()
+}
+
 /// What one processor has counted.
 pub fn ledger(row: &[u8]) -> TraceLedger {
     let mut ledger = TraceLedger::default();

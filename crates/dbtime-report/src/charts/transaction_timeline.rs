@@ -140,8 +140,11 @@ impl TransactionTimeline<'_> {
         let note = if arrived.is_none() { "and the server’s queue" } else { "there" };
         self.part(wire, Part::Wire, from, arrived.unwrap_or(began), note);
         self.part(wire, Part::Wire, ended, to - of.late_us - taking(of), "back");
+        // What its thread waited for before it read is among the parts.
+        let queued = of.budget.get(Part::ServerQueue).unwrap_or(0.0);
+        let parts_from = arrived.map_or(began, |arrived| (arrived + queued).min(began));
         if let Some(arrived) = arrived {
-            self.part(server, Part::ServerQueue, arrived, began, "");
+            self.part(server, Part::ServerQueue, arrived, parts_from, "");
         }
         let by = match (of.connection, of.thread) {
             (Some(connection), Some(thread)) => {
@@ -150,7 +153,7 @@ impl TransactionTimeline<'_> {
             _ => String::new(),
         };
         self.block(server, "served", (began, ended), [&by, ""]);
-        self.stack(server, &means, &OUTSIDE, began, ended);
+        self.stack(server, &means, &OUTSIDE, parts_from, ended);
     }
 
     /// Who let go the lock that a statement waited for. When that was within it is not known.

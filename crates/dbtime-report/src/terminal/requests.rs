@@ -1,7 +1,7 @@
 //! Requests that a server served, a line each, and the ledger of all that was seen.
 
 use super::line::ReportLine;
-use crate::format::{clean, count, fit, percent, us};
+use crate::format::{clean, count, counted, fit, percent, us};
 use dbtime_model::traced::{Blocker, ErrorCode, RequestOutcome, TextState, TracedRequest};
 use dbtime_model::traced_ledger::{TraceCost, TraceLedger};
 use dbtime_model::units::three_digits;
@@ -199,12 +199,7 @@ pub fn ledger_lines(ledger: &TraceLedger) -> String {
         }
         text.push('\n');
     }
-    text.push_str(&format!("connections  {} followed", count(ledger.connections)));
-    match ledger.connections.saturating_sub(ledger.logins) {
-        0 => {}
-        older => text.push_str(&format!(", {} of unknown users, from before", count(older))),
-    }
-    text.push('\n');
+    text.push_str(&connections_line(ledger));
     for (trouble, what) in [
         (ledger.dropped, "dropped: they came faster than they were read; they are counted above"),
         (
@@ -220,19 +215,65 @@ pub fn ledger_lines(ledger: &TraceLedger) -> String {
             ledger.missed_events,
             "events, of any process, may have been missed: requests may be missing",
         ),
-        (ledger.tls, "connections spoke TLS and were not followed"),
-        (ledger.compressed, "connections were compressed and were not followed"),
-        (ledger.unparsed, "connections from before spoke what was not understood"),
         (
             ledger.unseen_arrivals,
             "times the kernel did not report that a thread got a CPU; its own record did",
         ),
-    ] {
+    ]
+    .into_iter()
+    .chain(not_followed(ledger))
+    {
         if trouble > 0 {
             text.push_str(&format!("! {} {what}\n", count(trouble)));
         }
     }
     text
+}
+
+/// How many connections there were, which of them are known to have no requests, or whose user is
+/// not known, and how many errors were sent on them that answered none.
+fn connections_line(ledger: &TraceLedger) -> String {
+    let mut line = format!("connections  {} followed", count(ledger.connections));
+    let kinds = [
+        (ledger.unknown_users(), "of unknown users, from before"),
+        (ledger.replication, "of replicas"),
+        (ledger.cancels, "that only cancelled a request"),
+    ];
+    for (connections, what) in kinds.into_iter().filter(|(number, _)| *number > 0) {
+        line.push_str(&format!(", {} {what}", count(connections)));
+    }
+    match ledger.connection_errors {
+        0 => {}
+        errors => line.push_str(&format!("; {} outside of requests", counted(errors, "error"))),
+    }
+    line + "\n"
+}
+
+/// Connections that were not followed, with what that means.
+fn not_followed(ledger: &TraceLedger) -> [(u64, &'static str); 5] {
+    [
+        (
+            ledger.tls,
+            "connections spoke TLS of a library that shows no plain text: their requests are missing",
+        ),
+        (
+            ledger.gss,
+            "connections were encrypted by GSS, which is not read: their requests are missing",
+        ),
+        (
+            ledger.compressed,
+            "connections were compressed, which is not read: their requests are missing",
+        ),
+        (
+            ledger.other_protocol,
+            "connections spoke another protocol, such as HTTP or MySQL's X protocol: their requests \
+             are missing",
+        ),
+        (
+            ledger.unparsed,
+            "connections spoke what was not understood: if they had requests, these are missing",
+        ),
+    ]
 }
 
 /// What watching took, of which `requests` have come in `length`.
@@ -281,10 +322,11 @@ mod tests {
             error: Some(ErrorCode::Number(1146)),
             outcome: RequestOutcome::Ended,
             server_queue: None,
+            queue_parts: None,
             parts: Parts::of(&[(Part::Cpu, 30_000), (Part::Lock, 20_000)]),
             other_call: None,
             blocker: None,
-            preemptor: None,
+            preemptors: Vec::new(),
             files: Vec::new(),
             cache: QueryCache::NotAsked,
             is_match: false,
@@ -408,5 +450,26 @@ mod tests {
         assert!(text.contains("+ 1 whose connection was gone") && text.contains("! 1 dropped"));
         let older = ledger_lines(&TraceLedger { connections: 3, ..fine });
         assert!(older.contains("\nconnections  3 followed, 2 of unknown users, from before\n"));
+        let refused = ledger_lines(&TraceLedger { connection_errors: 2, ..fine });
+        assert!(refused.ends_with("\nconnections  1 followed; 2 errors outside of requests\n"));
+        let quiet = TraceLedger { connections: 4, replication: 1, cancels: 2, ..fine };
+        let line = "\nconnections  4 followed, 1 of unknown users, from before, 1 of replicas, \
+                    2 that only cancelled a request\n";
+        assert!(ledger_lines(&quiet).ends_with(line), "{}", ledger_lines(&quiet));
+    }
+
+    #[test]
+    fn each_kind_of_connection_that_is_not_read_has_its_line() {
+        let none = TraceLedger::default();
+        for (ledger, reason) in [
+            (TraceLedger { tls: 2, ..none }, "! 2 connections spoke TLS"),
+            (TraceLedger { gss: 3, ..none }, "! 3 connections were encrypted by GSS"),
+            (TraceLedger { compressed: 4, ..none }, "! 4 connections were compressed"),
+            (TraceLedger { other_protocol: 5, ..none }, "! 5 connections spoke another protocol"),
+            (TraceLedger { unparsed: 6, ..none }, "! 6 connections spoke what was not understood"),
+        ] {
+            let text = ledger_lines(&ledger);
+            assert!(text.contains(reason) && text.ends_with("missing\n"), "{text}");
+        }
     }
 }

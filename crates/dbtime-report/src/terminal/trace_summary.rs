@@ -6,7 +6,7 @@ use super::style::{ReportPage, TextRole};
 use super::table::{ReportTable, TextCell, TextColumn};
 use super::{COLUMNS, PageStyle};
 use crate::files::{file_name, files_of, longest};
-use crate::format::{NONE, clean, count, percent, rate, us, wrap};
+use crate::format::{NONE, clean, count, if_any, percent, rate, us, wrap};
 use crate::replaced::what_rows_lack;
 use dbtime_model::traced::QueryCache;
 use dbtime_model::traced_file::TraceEnd;
@@ -262,6 +262,14 @@ fn queue(all: &TraceTotals, page: &mut ReportPage) {
         };
         let queue = us(queue as f64 / 1e3);
         page.text(&format!("server_queue, before that: {queue} on average{of}"), TextRole::Plain);
+        let parts = all.queue_parts.named().into_iter().filter(|(_, length)| *length > Nanos::ZERO);
+        let mean = |length: Nanos| us(length.as_micros() / all.queued as f64);
+        let parts: Vec<_> =
+            parts.map(|(part, length)| format!("{} {}", part.name(), mean(length))).collect();
+        if !parts.is_empty() {
+            let text = format!("of which the thread waited: {}", parts.join(", "));
+            page.text(&text, TextRole::Plain);
+        }
     }
 }
 
@@ -292,8 +300,17 @@ fn bar_columns(counted: u64, all: u64) -> usize {
 }
 
 fn preemptors(totals: &TracedTotals, page: &mut ReportPage) {
-    let name = |row: &Preemption| vec![clean(row.name.as_deref().unwrap_or("(others)"))];
-    let rows = totals.preemptors.iter().map(|row| (name(row), row.count, row.length)).collect();
+    let mut rows = totals.preemptions();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.length));
+    let whole: Nanos = rows.iter().map(|row| row.length).sum();
+    let name = |row: &Preemption| match &row.name {
+        Some(name) => vec![clean(name)],
+        None => {
+            let share = 100.0 * row.length.0 as f64 / whole.0.max(1) as f64;
+            vec![format!("(not named, {})", percent(share))]
+        }
+    };
+    let rows = rows.iter().map(|row| (name(row), row.count, row.length)).collect();
     tallies("Pre-emptors", &["Thread's name"], rows, page);
 }
 
@@ -320,9 +337,10 @@ fn tallies(
     let (shown, rest) = rows.split_at(rows.len().min(MAX_ROWS));
     let mut add = |names: &[String], times: u64, time: Nanos| {
         let mut cells: Vec<TextCell> = names.iter().map(|name| name.clone().into()).collect();
-        cells.push(count(times).into());
+        let times = (times > 0).then_some(times);
+        cells.push(if_any(times, count).into());
         cells.push(us(time.as_micros()).into());
-        cells.push(us(time.as_micros() / times.max(1) as f64).into());
+        cells.push(if_any(times, |times| us(time.as_micros() / times as f64)).into());
         table.row(cells);
     };
     shown.iter().for_each(|(names, times, time)| add(names, *times, *time));
@@ -338,9 +356,9 @@ fn tallies(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbtime_model::Parts;
     use dbtime_model::traced_files::FileName;
     use dbtime_model::traced_totals::{ReplacedStatements, StatementName, StatementTotals};
+    use dbtime_model::{Parts, ServerQueueParts};
 
     fn row(name: &str, was_preempted: bool, count: u64, coarse: &[(u32, u64)]) -> StatementTotals {
         let mut totals = TraceTotals {
@@ -349,6 +367,10 @@ mod tests {
             longest: Nanos(200_000),
             queued: count,
             server_queue: Nanos(count * 3_000),
+            queue_parts: ServerQueueParts {
+                runq_woken: Nanos(count * 2_000),
+                ..ServerQueueParts::default()
+            },
             parts: Parts::of(&[
                 (Part::Cpu, Nanos(count * 75_000).signed()),
                 (Part::Lock, Nanos(count * 24_000).signed()),
@@ -419,7 +441,8 @@ mod tests {
     fn counts_and_times_of_a_stranger_have_a_place_in_every_line() {
         let mut odd = row("SELECT 1", true, 1, &[(6, u64::MAX), (7, 1_000_000_000_000)]);
         odd.totals.parts = Parts::of(&[(Part::Cpu, i64::MAX), (Part::Lock, i64::MAX)]);
-        let preemptor = Preemption { name: None, count: u64::MAX, length: Nanos(u64::MAX) };
+        let name = Some("sh".to_owned());
+        let preemptor = Preemption { name, count: u64::MAX, length: Nanos(u64::MAX) };
         let totals = TracedTotals {
             statements: vec![odd],
             preemptors: vec![preemptor; MAX_ROWS + 2],
@@ -429,6 +452,24 @@ mod tests {
         assert!(text.lines().all(|line| line.chars().count() < 2 * COLUMNS), "{text}");
         assert!(text.contains(&"@".repeat(40)) && !text.contains(&"@".repeat(41)), "{text}");
         assert_eq!([bar_columns(1, 0), bar_columns(1, 2), bar_columns(9, 2)], [0, 20, 40]);
+    }
+
+    #[test]
+    fn pre_emptors_without_a_name_have_a_row_with_their_share() {
+        let mut lost = row("SELECT 1", true, 1, &[(6, 1)]);
+        lost.totals.parts.add(Part::RunqPreempted, 100_000);
+        let sh = Preemption { name: Some("sh".to_owned()), count: 3, length: Nanos(75_000) };
+        let totals = TracedTotals {
+            statements: vec![lost],
+            preemptors: vec![sh],
+            ..TracedTotals::default()
+        };
+        let text = trace_summary(&report(&totals), false);
+        let (_, table) = text.split_once("Pre-emptors").expect("a table");
+        let rows: Vec<Vec<&str>> =
+            table.lines().skip(2).map(|line| line.split_whitespace().collect()).collect();
+        assert_eq!(rows[0], ["sh", "3", "75.0", "µs", "25.0", "µs"], "{text}");
+        assert_eq!(rows[1], ["(not", "named,", "25", "%)", NONE, "25.0", "µs", NONE], "{text}");
     }
 
     #[test]

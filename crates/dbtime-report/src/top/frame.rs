@@ -117,7 +117,10 @@ fn trouble(scene: &TopScene) -> String {
     let kinds = [
         (ledger.dropped, "requests were too many to be listed one by one"),
         (ledger.tls, "encrypted connections cannot be followed"),
+        (ledger.gss, "connections encrypted by GSS cannot be followed"),
         (ledger.compressed, "compressed connections cannot be followed"),
+        (ledger.other_protocol, "connections of another protocol cannot be followed"),
+        (ledger.unparsed, "connections were not understood"),
         (ledger.no_storage, "reads and writes had no room in the kernel"),
         (ledger.missed_events, "events may have been missed"),
     ];

@@ -11,7 +11,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, span: &Span, state: &mut TopState) {
-    let name = |row: &Preemption| row.name.clone().unwrap_or_else(|| "(several)".to_owned());
+    let name = |row: &Preemption| row.name.clone().unwrap_or_else(|| "(not named)".to_owned());
     let rows: Vec<&Preemption> =
         span.preemptors.iter().filter(|row| state.matches_filter(&[&name(row)])).collect();
     let columns = usize::from(area.width);
@@ -25,12 +25,13 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, span: &Span, state: &mut T
     );
     table(frame, area, state, heading(left(&head, columns)), &rows, |row| {
         let each = row.length.0.checked_div(row.count).map(Nanos);
+        let times = (row.count > 0).then_some(row.count);
         let share = 100.0 * row.length.0 as f64 / span.all.response.0.max(1) as f64;
         let share = if span.all.response.0 > 0 { percent(share) } else { NONE.to_owned() };
         let text = format!(
             "{} {} {} {} {}",
             left(&crate::format::clean(&name(row)), 20),
-            right(&count(row.count), 12),
+            right(&if_any(times, count), 12),
             right(&us(row.length.as_micros()), 10),
             right(&if_any(each, |each| us(each.as_micros())), 10),
             right(&share, 18),

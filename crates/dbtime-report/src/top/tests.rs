@@ -12,7 +12,9 @@ use dbtime_model::traced_prior::{
     PriorActivity, PriorClients, PriorSession, PriorSource, PriorWork,
 };
 use dbtime_model::traced_totals::{Preemption, TraceTotals};
-use dbtime_model::{LogHistogram, MonoNanos, Nanos, Part, Parts, SparseCounts, WireProtocol};
+use dbtime_model::{
+    LogHistogram, MonoNanos, Nanos, Part, Parts, ServerQueueParts, SparseCounts, WireProtocol,
+};
 use proptest::prelude::*;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -37,6 +39,7 @@ fn totals(count: u64, response: u64, parts: Parts) -> TraceTotals {
         executes: 0,
         queued: 0,
         server_queue: Nanos::ZERO,
+        queue_parts: ServerQueueParts::default(),
         files: vec![read],
         parts,
         responses: LogHistogram::default(),
@@ -77,6 +80,7 @@ fn request(connection: u64, text: &str) -> TracedRequest {
         error: None,
         outcome: RequestOutcome::Ended,
         server_queue: None,
+        queue_parts: None,
         parts: parts(&[(Part::Cpu, 2), (Part::Lock, 210)]),
         other_call: None,
         blocker: Some(Blocker {
@@ -87,7 +91,7 @@ fn request(connection: u64, text: &str) -> TracedRequest {
             length: Nanos(210 * MS),
             ..Blocker::default()
         }),
-        preemptor: None,
+        preemptors: Vec::new(),
         files: Vec::new(),
         cache: QueryCache::NotAsked,
         is_match: false,
@@ -114,11 +118,10 @@ fn scene() -> TopScene {
     ];
     let mut all = TraceTotals::default();
     statements.iter().for_each(|(_, totals)| all.add(totals));
-    let preemptors = vec![Preemption {
-        name: Some("sysbench\u{1b}[2J".into()),
-        count: 30,
-        length: Nanos(7 * MS),
-    }];
+    let preemptors = vec![
+        Preemption { name: Some("sysbench\u{1b}[2J".into()), count: 30, length: Nanos(7 * MS) },
+        Preemption { name: None, count: 0, length: Nanos(3 * MS) },
+    ];
     let span = Span { length: Nanos(2000 * MS), statements, all, preemptors, replaced: None };
     let at = MonoNanos(1_212 * MS);
     let live = |connection, text: &str, activity| LiveConnection {

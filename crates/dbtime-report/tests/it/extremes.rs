@@ -15,7 +15,7 @@ use dbtime_model::traced_totals::{
     LockWaitTotals, Preemption, ReplacedStatements, StatementName, StatementTotals, TraceTotals,
     TracedLockHolder, TracedTotals,
 };
-use dbtime_model::{MonoNanos, Nanos, Part, Parts, WireProtocol};
+use dbtime_model::{MonoNanos, Nanos, Part, Parts, ServerQueueParts, WireProtocol};
 use dbtime_report::{html, terminal};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -84,6 +84,7 @@ fn request(text: &str) -> TracedRequest {
         error: Some(ErrorCode::Number(1146)),
         outcome: RequestOutcome::Ended,
         server_queue: Some(Nanos(9_000)),
+        queue_parts: Some(queue_parts(1)),
         parts: Parts::of(&[(Part::Cpu, 20_000), (Part::Lock, 30_000), (Part::Sync, 1_000)]),
         other_call: Some(1),
         blocker: Some(Blocker {
@@ -96,13 +97,25 @@ fn request(text: &str) -> TracedRequest {
             statement: Some("COMMIT".into()),
             length: Nanos(20_000),
         }),
-        preemptor: Some(Preemptor { thread: 5, name: "sh".to_owned(), length: Nanos(700) }),
+        preemptors: ["sh", "ls"]
+            .map(|name| Preemptor { thread: 5, name: name.to_owned(), length: Nanos(700) })
+            .to_vec(),
         files: vec![file_wait(1), file_wait(2)],
         cache: QueryCache::Miss,
         is_match: false,
         answer_arrived: None,
         taken: None,
         stacks: Vec::new(),
+    }
+}
+
+/// What so many requests waited for in the socket.
+fn queue_parts(requests: u64) -> ServerQueueParts {
+    ServerQueueParts {
+        runq_preempted: Nanos(100 * requests),
+        runq_woken: Nanos(200 * requests),
+        throttled: Nanos(300 * requests),
+        stopped: Nanos(400 * requests),
     }
 }
 
@@ -115,6 +128,7 @@ fn statement(name: &str, cache: QueryCache, files: u64) -> StatementTotals {
         executes: 12,
         queued: 7,
         server_queue: Nanos(27_000),
+        queue_parts: queue_parts(7),
         parts: Parts::of(&[(Part::Cpu, 500_000), (Part::Lock, 300_000)]),
         files: (0..files).map(file_wait).collect(),
         ..TraceTotals::default()
@@ -239,13 +253,13 @@ fn as_lines(blocks: &[u8]) -> Vec<u8> {
 /// The documents of each recording: a line each.
 fn recordings() -> Vec<Vec<Value>> {
     let first = include_bytes!("../../../../fuzz/seeds/trace/recording").to_vec();
-    let fourth = as_lines(include_bytes!("../../../../fuzz/seeds/trace/recording_4"));
+    let fifth = as_lines(include_bytes!("../../../../fuzz/seeds/trace/recording_5"));
     let parse = |line: &[u8]| serde_json::from_slice::<Value>(line).expect("JSON");
     let of_lines = |lines: Vec<u8>| {
         let lines = lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         lines.map(parse).collect::<Vec<_>>()
     };
-    [first, fourth, rich_lines()].map(of_lines).to_vec()
+    [first, fifth, rich_lines()].map(of_lines).to_vec()
 }
 
 fn recording(documents: &[Value]) -> Vec<u8> {

@@ -127,9 +127,9 @@ mod traced {
             assert_eq!(pauses["parts"].to_string(), r#"["sleep"]"#);
             assert!(number(pauses, "/mean/at_most_us") > 9_500.0, "{pauses:#}");
             // Beside other tests these may come first, which is true.
-            let rules = all["advice"].as_array().expect("pieces").iter().map(|one| &one["rule"]);
-            let first = rules.filter(|rule| *rule != "foreign_cpu").next();
-            assert_eq!(first, Some(&"pauses".into()), "{all:#}");
+            let mut pieces = all["advice"].as_array().expect("pieces").iter();
+            let first = pieces.find(|one| one["rule"] != "foreign_cpu");
+            assert_eq!(first.map(|one| &one["rule"]), Some(&"pauses".into()), "{all:#}");
         }
     }
 

@@ -22,7 +22,13 @@ pub(crate) struct RawClient {
 impl RawClient {
     /// Logs in.
     pub(crate) fn connect(server: &GivenServer) -> Self {
-        let stream = UnixStream::connect(server.server.socket()).expect("it listens");
+        Self::behind_a_proxy(server, b"")
+    }
+
+    /// The same through a proxy that says so by this header.
+    pub(crate) fn behind_a_proxy(server: &GivenServer, header: &[u8]) -> Self {
+        let mut stream = UnixStream::connect(server.server.socket()).expect("it listens");
+        stream.write_all(header).expect("it reads");
         let mut client = Self { stream, id: 0 };
         let greeting = client.packet();
         // Behind the protocol's version and the server's, which ends with a zero.

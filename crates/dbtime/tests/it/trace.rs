@@ -6,14 +6,18 @@
 mod attaching;
 mod batches;
 mod cost;
+mod cut_errors;
 mod driven;
+mod early_waits;
 mod encrypted;
 mod holders;
 mod hostile;
 mod joined;
+mod last_words;
 mod locks;
 mod logins;
 mod namespaces;
+mod openings;
 mod parts;
 #[cfg(feature = "planted")]
 mod planted;
@@ -365,6 +369,22 @@ fn parts_add_up(requests: &[Value]) {
     };
     let off: Vec<&Value> = requests.iter().filter(is_off).collect();
     assert!(off.is_empty(), "{off:?}");
+    requests.iter().for_each(waits_are_within_their_parts);
+}
+
+/// What kept a thread from reading a request is no longer than that lay in the socket, and nobody
+/// had the CPU for longer than it was waited for, before the read and behind it.
+fn waits_are_within_their_parts(request: &Value) {
+    let us = |of: &Value, name: &str| of[name].as_f64().unwrap_or_default();
+    let early = &request["server_queue_parts_us"];
+    let parts = early.as_object().into_iter().flat_map(|parts| parts.values());
+    let sum: f64 = parts.filter_map(Value::as_f64).sum();
+    assert!(sum <= us(request, "server_queue_us") + 0.01, "{request}");
+    let further = request["further_preemptors"].as_array().into_iter().flatten();
+    let named: f64 = further.chain([&request["preemptor"]]).map(|one| us(one, "wait_us")).sum();
+    let runq = ["runq_preempted", "runq_woken"]
+        .map(|part| us(&request["parts_us"], part) + us(early, part));
+    assert!(named <= runq.iter().sum::<f64>() + 0.01, "{request}");
 }
 
 /// A counter of the server's own.

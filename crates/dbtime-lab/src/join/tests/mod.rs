@@ -13,7 +13,7 @@ use dbtime_model::exemplar::ServedTimes;
 use dbtime_model::record::JoinCounts;
 use dbtime_model::recorder::{Recorder, Window};
 use dbtime_model::traced::{AnswerTaking, Blocker, RequestOutcome, TracedRequest};
-use dbtime_model::{MonoNanos, Nanos, Part, Parts, StatementId};
+use dbtime_model::{MonoNanos, Nanos, Part, Parts, ServerQueueParts, StatementId};
 use fixtures::{driven, exchange, several, traced};
 
 /// Joins one transaction of these exchanges with these requests.
@@ -390,6 +390,39 @@ fn an_unknown_queue_is_on_the_wire_and_not_measured() {
     let joined = joined.expect("it is matched");
     assert_eq!(statement_parts(&joined), [parts(20 + 20, None, 50, 10)]);
     assert!(!is_measured(&joined.parts, Part::ServerQueue));
+}
+
+/// What a thread waited for before it read a request: woken so long, throttled so long.
+fn waited_for(runq_woken: u64, throttled: u64) -> Option<ServerQueueParts> {
+    let (runq_woken, throttled) = (Nanos(runq_woken), Nanos(throttled));
+    Some(ServerQueueParts { runq_woken, throttled, ..ServerQueueParts::default() })
+}
+
+#[test]
+fn what_the_thread_waited_for_before_it_read_is_no_queue() {
+    let request =
+        TracedRequest { queue_parts: waited_for(3, 10), ..traced(1, (120, 180), Some(15), 50) };
+    let (joined, _) = join(&[exchange(1, 100, 200)], &[request]);
+    let joined = joined.expect("it is matched");
+    let mut expected = parts(5 + 20, Some(2), 50, 10);
+    expected.add(Part::RunqWoken, 3);
+    expected.add(Part::Throttled, 10);
+    assert_eq!(statement_parts(&joined), [expected]);
+    assert_eq!(joined.parts.total(), joined.driven.sample.response().signed());
+    assert_eq!(joined.statements[0].answer.served, Some(times(Some(105), 120, 180)));
+}
+
+/// The second lies there while the first is served, by another thread of a pool.
+#[test]
+fn waits_while_another_request_was_served_are_no_part_of_the_next() {
+    let sent = [exchange(1, 100, 160), exchange(1, 100, 200)];
+    let second =
+        TracedRequest { queue_parts: waited_for(40, 0), ..traced(1, (154, 190), Some(49), 20) };
+    let (joined, _) = join(&sent, &[traced(1, (110, 150), Some(5), 20), second]);
+    let joined = joined.expect("both are matched");
+    assert_eq!(joined.parts.get(Part::RunqWoken), 4);
+    assert_eq!(joined.parts.get(Part::ServerQueue), 5);
+    assert_eq!(joined.parts.total(), joined.driven.sample.response().signed());
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::true_timelines::{SideEvent, Timelines, connections};
 use dbtime_model::exchange::{DrivenTransaction, StatementExchange};
 use dbtime_model::record::JoinCounts;
 use dbtime_model::traced::TracedRequest;
-use dbtime_model::{MonoNanos, Nanos, Part, Parts};
+use dbtime_model::{MonoNanos, Nanos, Part, Parts, ServerQueueParts};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -134,6 +134,11 @@ proptest! {
             let times = (start, end.max(start));
             joiner.request(&TracedRequest {
                 answer_arrived: arrived.map(|at| MonoNanos(at.into())),
+                queue_parts: queue.map(|length| ServerQueueParts {
+                    runq_woken: Nanos(cpu),
+                    throttled: Nanos(length.into()),
+                    ..ServerQueueParts::default()
+                }),
                 ..traced(connection, times, queue.map(u64::from), cpu)
             });
             if index == settled.1 {

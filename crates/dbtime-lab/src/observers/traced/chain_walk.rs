@@ -14,7 +14,7 @@
 use super::holder_history::{ChainWait, HolderHistory, ServedSpan, TextNumber};
 use super::own_connections::OwnConnections;
 use dbtime_model::record::{ChainCause, MAX_CHAIN_DEPTH};
-use dbtime_model::{MonoNanos, Nanos, Part};
+use dbtime_model::{MonoNanos, Nanos, Part, Parts, ServerQueueParts};
 use std::collections::VecDeque;
 
 /// Less than this share of a wait is not followed to further holders.
@@ -102,7 +102,7 @@ impl ChainWalk<'_> {
             if until <= from {
                 break;
             }
-            if span.start < until {
+            if span.arrival < until {
                 let end = span.end.min(until).max(from);
                 // Behind the latest that has come there may be one under way.
                 let between = match is_latest {
@@ -113,7 +113,9 @@ impl ChainWalk<'_> {
                 let start = span.start.max(from).min(end);
                 let within = TimeStretch { from: start, until: end };
                 self.split_span(holder, span, within, share(end - start));
-                until = start;
+                let arrival = span.arrival.max(from).min(start);
+                self.split_queue(holder, span, share(start - arrival));
+                until = arrival;
             }
             is_latest = false;
         }
@@ -142,6 +144,18 @@ impl ChainWalk<'_> {
             }
             let cause = ChainCause::Part(part.whole().unwrap_or(part));
             self.push_at(statement, cause, share(length - followed));
+        }
+    }
+
+    /// Splits `ns` in proportion to what a request waited for in the server's socket.
+    fn split_queue(&mut self, holder: u64, span: &ServedSpan, ns: f64) {
+        let mut parts = Parts::default();
+        let whole = span.start - span.arrival;
+        ServerQueueParts::divide(span.queue_parts.as_ref(), whole, &mut parts);
+        for part in parts.measured().iter() {
+            let share = ns * parts.get(part) as f64 / whole.0.max(1) as f64;
+            let cause = ChainCause::Part(part.whole().unwrap_or(part));
+            self.push_at(self.executed(holder, span), cause, share);
         }
     }
 
@@ -218,7 +232,6 @@ fn place(wait: &ChainWait, request: TimeStretch, release: Option<&ServedSpan>) -
 mod tests {
     use super::super::holder_history::StatementTexts;
     use super::*;
-    use dbtime_model::Parts;
     use std::sync::Arc;
 
     /// A history with texts.
@@ -248,7 +261,30 @@ mod tests {
             let mut parts = Parts::of(parts);
             parts.add(Part::Cpu, (end - start).cast_signed() - parts.total());
             let (start, end) = (MonoNanos(start), MonoNanos(end));
-            self.history.keep(connection, ServedSpan { start, end, statement, parts, wait });
+            let (arrival, queue_parts) = (start, None);
+            let span = ServedSpan { arrival, start, end, statement, parts, queue_parts, wait };
+            self.history.keep(connection, span);
+        }
+
+        /// A request that lay in the socket before it was read, and was throttled so long there.
+        fn queued(
+            &mut self,
+            connection: u64,
+            text: &str,
+            [arrival, start, end]: [u64; 3],
+            throttled: u64,
+        ) {
+            let throttled = Nanos(throttled);
+            let span = ServedSpan {
+                arrival: MonoNanos(arrival),
+                start: MonoNanos(start),
+                end: MonoNanos(end),
+                statement: self.text(text),
+                parts: Parts::only(Part::Cpu, (end - start).cast_signed()),
+                queue_parts: Some(ServerQueueParts { throttled, ..ServerQueueParts::default() }),
+                wait: None,
+            };
+            self.history.keep(connection, span);
         }
 
         fn wait(&mut self, holder: u64, text: &str, length: u64, transaction: u64) -> ChainWait {
@@ -295,6 +331,26 @@ mod tests {
             ("update < cpu".to_owned(), 500.0),
         ];
         assert_eq!(scene.pieces(&wait, (1_400, 9_200)), expected);
+    }
+
+    /// Its client has done all that it could.
+    #[test]
+    fn while_the_next_request_of_the_holder_lies_in_the_socket_it_is_not_its_client() {
+        let mut scene = ChainScene::new();
+        scene.served(1, "update", (1_000, 2_000), &[], None);
+        scene.queued(1, "commit", [2_500, 4_000, 5_000], 600);
+        let wait = scene.wait(1, "commit", 4_000, 8_000);
+        let expected = [
+            ("commit < cpu".to_owned(), 1_000.0),
+            ("update < cpu".to_owned(), 1_000.0),
+            ("commit < server_queue".to_owned(), 900.0),
+            ("commit < throttled".to_owned(), 600.0),
+            ("update < client".to_owned(), 500.0),
+        ];
+        assert_eq!(scene.pieces(&wait, (1_000, 5_000)), expected);
+        // What it has locked itself it has locked since it was read.
+        let alone = ChainWait { transaction: None, length: Nanos(800), ..wait };
+        assert_eq!(scene.pieces(&alone, (4_100, 5_000)), [("commit < cpu".to_owned(), 800.0)]);
     }
 
     #[test]

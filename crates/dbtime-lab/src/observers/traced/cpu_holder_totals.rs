@@ -29,12 +29,11 @@ impl CpuHolderTotals {
     pub(super) fn add(&mut self, transaction: &JoinedTransaction, owners: &CpuOwners) {
         // Parts and lengths of a recording may be anything.
         self.runq_ns = self.runq_ns.saturating_add(runq_ns(&transaction.parts));
-        for preemptor in transaction.waits.iter().filter_map(|wait| wait.waits.preemptor.as_ref()) {
-            let sum = match owners.get(preemptor) {
-                Some(owner) if self.rows.contains_key(owner) || self.rows.len() < MAX_ROWS => {
-                    self.rows.entry(owner.clone()).or_default()
-                }
-                _ => &mut self.others,
+        for preemptor in transaction.waits.iter().flat_map(|wait| &wait.waits.preemptors) {
+            let owner = owners.of(preemptor);
+            let sum = match self.rows.contains_key(&owner) || self.rows.len() < MAX_ROWS {
+                true => self.rows.entry(owner).or_default(),
+                false => &mut self.others,
             };
             sum.count += 1;
             sum.length += preemptor.length;
@@ -91,12 +90,12 @@ mod tests {
     use crate::join::RequestWaits;
     use dbtime_model::traced::Preemptor;
 
-    fn waited(preempted: i64, woken: i64, preemptor: Option<Preemptor>) -> JoinedTransaction {
+    fn waited(preempted: i64, woken: i64, preemptors: &[Preemptor]) -> JoinedTransaction {
         let parts = Parts::of(&[(Part::RunqPreempted, preempted), (Part::RunqWoken, woken)]);
         test_transactions::waited(
             None,
             parts,
-            RequestWaits { preemptor, ..RequestWaits::default() },
+            RequestWaits { preemptors: preemptors.to_vec(), ..RequestWaits::default() },
         )
     }
 
@@ -110,11 +109,16 @@ mod tests {
         let mut totals = CpuHolderTotals::default();
         for preemptor in [own("load", 900), own("load", 50), own("reports", 600)] {
             owners.note(&preemptor);
-            totals.add(&waited(1_000, 500, Some(preemptor)), &owners);
+            totals.add(&waited(1_000, 500, &[preemptor]), &owners);
         }
-        totals.add(&waited(0, 7, None), &owners);
-        let nowhere = Preemptor { thread: 2, name: "far".to_owned(), length: Nanos(1) };
-        totals.add(&waited(1, 0, Some(nowhere)), &owners);
+        totals.add(&waited(0, 7, &[]), &owners);
+        // Of others nobody knows more than the name.
+        let [far, gone] = ["far", "gone"].map(|name| Preemptor {
+            thread: 2,
+            name: name.to_owned(),
+            length: Nanos(1),
+        });
+        totals.add(&waited(2, 0, &[far, gone]), &owners);
         let rows = totals.records();
         let of = |row: &BudgetCpuHolder| (row.kind, row.thread.clone(), row.count);
         let driver =
@@ -122,12 +126,13 @@ mod tests {
         let expected = [
             driver("load", 2),
             driver("reports", 1),
-            (CpuHolderKind::Others, None, Some(1)),
+            (CpuHolderKind::Ended, Some("far".to_owned()), Some(1)),
+            (CpuHolderKind::Ended, Some("gone".to_owned()), Some(1)),
             (CpuHolderKind::NotNamed, None, None),
         ];
         assert_eq!(rows.iter().map(of).collect::<Vec<_>>(), expected);
         let sum = |of: fn(&BudgetCpuHolder) -> f64| rows.iter().map(of).sum::<f64>();
-        assert!((sum(|row| row.wait_s) - 4_508e-9).abs() < 1e-15, "{rows:?}");
+        assert!((sum(|row| row.wait_s) - 4_509e-9).abs() < 1e-15, "{rows:?}");
         assert!((sum(|row| row.share_pct) - 100.0).abs() < 1e-9, "{rows:?}");
     }
 
@@ -137,7 +142,7 @@ mod tests {
         let mut totals = CpuHolderTotals::default();
         for _ in 0..2 {
             let far = Preemptor { thread: 2, name: "far".to_owned(), length: Nanos(u64::MAX) };
-            totals.add(&waited(i64::MAX, i64::MAX, Some(far)), &owners);
+            totals.add(&waited(i64::MAX, i64::MAX, &[far]), &owners);
         }
         let rows = totals.records();
         assert_eq!(rows.len(), 1, "{rows:?}");

@@ -44,12 +44,10 @@ impl CpuOwners {
         Self { is_live: false, ..Self::new(0) }
     }
 
-    /// Looks up whose the thread is that a request waited for, if it is new. To be called soon:
-    /// threads end.
+    /// Looks up whose the threads are that a request waited for, as far as they are new. To be
+    /// called soon: threads end.
     pub(super) fn request(&mut self, request: &TracedRequest) {
-        if let Some(preemptor) = &request.preemptor {
-            self.note(preemptor);
-        }
+        request.preemptors.iter().for_each(|preemptor| self.note(preemptor));
         self.serves(request.thread);
     }
 
@@ -74,9 +72,12 @@ impl CpuOwners {
         }
     }
 
-    /// Whose a thread is; `None` where there was no room to know, or another thread has its number.
-    pub(super) fn get(&self, preemptor: &Preemptor) -> Option<&CpuOwner> {
-        self.known.get(&preemptor.thread).filter(|owner| *owner.thread == *preemptor.name)
+    /// Whose a thread is. One that has ended before it was looked up, whose number another has by
+    /// now, or for which there was no room, has its name alone.
+    pub(super) fn of(&self, preemptor: &Preemptor) -> CpuOwner {
+        let known = self.known.get(&preemptor.thread);
+        let known = known.filter(|owner| *owner.thread == *preemptor.name);
+        known.cloned().unwrap_or_else(|| self.owner(None, &preemptor.name))
     }
 
     fn owner(&self, owner: Option<&ThreadOwner>, thread: &str) -> CpuOwner {
@@ -125,7 +126,7 @@ mod tests {
     fn of_a_recording_threads_that_served_are_the_servers() {
         let own = std::process::id();
         let mut owners = CpuOwners::recorded();
-        let kind = |owners: &CpuOwners| owners.get(&preemptor(own, "one")).expect("known").kind;
+        let kind = |owners: &CpuOwners| owners.of(&preemptor(own, "one")).kind;
         owners.note(&preemptor(own, "one"));
         assert_eq!(kind(&owners), CpuHolderKind::Ended, "nobody is looked up");
         owners.serves(own);
@@ -138,12 +139,15 @@ mod tests {
         let mut owners = CpuOwners::new(1);
         for name in ["one", "two"] {
             owners.note(&preemptor(own, name));
-            let owner = owners.get(&preemptor(own, name)).expect("it is there");
+            let owner = owners.of(&preemptor(own, name));
             assert_eq!((owner.kind, &*owner.thread), (CpuHolderKind::Driver, name));
             assert!(owner.process.is_some());
         }
         owners.note(&preemptor(u32::MAX / 2, "gone"));
-        let gone = owners.get(&preemptor(u32::MAX / 2, "gone")).expect("a row");
+        let gone = owners.of(&preemptor(u32::MAX / 2, "gone"));
         assert_eq!((gone.kind, &gone.process), (CpuHolderKind::Ended, &None));
+        // Its number is another's by now.
+        let before = owners.of(&preemptor(own, "one"));
+        assert_eq!((before.kind, &*before.thread), (CpuHolderKind::Ended, "one"));
     }
 }

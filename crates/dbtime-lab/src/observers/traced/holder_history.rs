@@ -1,12 +1,12 @@
 //! What each connection of the server did lately: whoever waits for its lock waits for that.
 
 use dbtime_model::traced::{Blocker, TracedRequest};
-use dbtime_model::{MonoNanos, Nanos, Parts};
+use dbtime_model::{MonoNanos, Nanos, Parts, ServerQueueParts};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// More requests than this are not kept: 250 bytes each, two seconds of a very busy server.
+/// More requests than this are not kept: 300 bytes each, two seconds of a very busy server.
 const MAX_SPANS: usize = 50_000;
 
 /// Statements beyond this many are one: there are few without their literals.
@@ -76,11 +76,16 @@ pub(super) struct ChainWait {
 /// A request that was served.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ServedSpan {
+    /// When it lay in the server's socket alone; its start, where that is not known. From then on
+    /// nothing waits for its client.
+    pub(super) arrival: MonoNanos,
     pub(super) start: MonoNanos,
     pub(super) end: MonoNanos,
     pub(super) statement: TextNumber,
     /// Closed against its response.
     pub(super) parts: Parts,
+    /// What its thread waited for from its arrival to its start.
+    pub(super) queue_parts: Option<ServerQueueParts>,
     pub(super) wait: Option<ChainWait>,
 }
 
@@ -98,11 +103,15 @@ impl HolderHistory {
     pub(super) fn add(&mut self, request: &TracedRequest) {
         let mut parts = request.parts;
         parts.close(request.response());
+        let spans = self.connections.get(&request.connection);
+        let free = spans.and_then(VecDeque::back).map_or(MonoNanos(0), |last| last.end);
         let span = ServedSpan {
+            arrival: request.arrival().max(free).min(request.start),
             start: request.start,
             end: request.end,
             statement: self.texts.number(&request.text),
             parts,
+            queue_parts: request.queue_parts,
             wait: request.blocker.as_ref().map(|blocker| self.wait(blocker)),
         };
         self.keep(request.connection, span);

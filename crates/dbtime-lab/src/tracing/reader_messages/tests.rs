@@ -10,7 +10,7 @@ use dbtime_model::traced_files::{FileName, FileWait};
 use dbtime_model::traced_live::{ConnectionActivity, LiveConnection};
 use dbtime_model::traced_stacks::TracedStack;
 use dbtime_model::traced_totals::{StatementName, StatementTotals};
-use dbtime_model::{Part, Parts, WireProtocol};
+use dbtime_model::{Part, Parts, ServerQueueParts, WireProtocol};
 use proptest::prelude::*;
 use std::io::Cursor;
 use std::num::NonZeroU64;
@@ -84,10 +84,11 @@ fn request() -> TracedRequest {
         error: Some(ErrorCode::SqlState("40001".to_owned())),
         outcome: RequestOutcome::Ended,
         server_queue: Some(Nanos(1)),
+        queue_parts: Some(ServerQueueParts { stopped: Nanos(1), ..Default::default() }),
         parts: Parts::of(&[(Part::Cpu, 4_000_000), (Part::Other, -3)]),
         other_call: Some(23),
         blocker: Some(blocker),
-        preemptor: Some(Preemptor { thread: 9, name: "kworker".to_owned(), length: Nanos(8) }),
+        preemptors: vec![Preemptor { thread: 9, name: "kworker".to_owned(), length: Nanos(8) }],
         files: vec![FileWait {
             file: FileName::Named("ibdata1".to_owned()),
             part: Part::Sync,
@@ -134,7 +135,8 @@ fn connections_and_sums_arrive_as_they_were() {
     let live = vec![LiveConnection {
         at: MonoNanos(5),
         server: Some(4711),
-        request: request(),
+        // Of what is under way nobody asks for them.
+        request: TracedRequest { queue_parts: None, ..request() },
         activity: ConnectionActivity::Waiting("transactionid".into()),
     }];
     let received: Option<Vec<LiveConnection>> = written(&live).receive().expect("a message");

@@ -138,10 +138,14 @@ impl TracedSessions {
         text_state: TextState,
     ) -> TracedRequest {
         let is_match = self.literals.is_match(text);
-        let parts = if self.lacks_parts { Parts::default() } else { raw.parts() };
+        let (parts, queue_parts) = match self.lacks_parts {
+            true => (Parts::default(), None),
+            false => (raw.parts(), raw.queue_parts()),
+        };
         TracedRequest {
             is_match,
             parts,
+            queue_parts,
             ..traced_request(raw, login, self.literals.open(text), text_state)
         }
     }

@@ -8,7 +8,7 @@ use dbtime_sql::LexicalRules;
 use std::sync::Arc;
 
 /// A request with its shown text, who made it, and what the kernel has recorded of it but its
-/// parts.
+/// parts, those of its queue included.
 pub(super) fn traced_request(
     raw: &RawRequest<'_>,
     login: Option<Arc<SessionLogin>>,
@@ -37,10 +37,11 @@ pub(super) fn traced_request(
         protocol: raw.protocol,
         outcome: raw.outcome,
         server_queue: raw.server_queue(),
+        queue_parts: None,
         parts: Parts::default(),
         other_call: raw.other_call(),
         blocker: raw.blocker.clone(),
-        preemptor: raw.preemptor.clone(),
+        preemptors: raw.preemptors.clone(),
         files: raw.files.clone(),
         cache: raw.cache(),
         is_match: false,
@@ -53,19 +54,16 @@ pub(super) fn traced_request(
     }
 }
 
-/// PostgreSQL tells of the last command alone: of what may be several nobody knows all rows.
+/// Of a text PostgreSQL tells of the last command alone: of what may be several nobody knows all
+/// rows. Several executions the kernel's side has added up.
 fn rows(raw: &RawRequest<'_>) -> Option<u64> {
     let is_end = |byte: &u8| *byte == b';' || byte.is_ascii_whitespace();
-    let may_be_several = match (raw.protocol, raw.record.command) {
-        (WireProtocol::Mysql, _) => false,
-        (WireProtocol::Postgres, b'Q') => {
-            let end = raw.text.iter().rposition(|byte| !is_end(byte)).unwrap_or(0);
-            raw.has(REQUEST_CUT | REQUEST_UNREAD) || has_semicolon(&raw.text[..end])
-        }
-        // What each of several had is known apart.
-        (WireProtocol::Postgres, _) => raw.record.executes > 1 && raw.executed.is_empty(),
+    let may_be_several = || {
+        let end = raw.text.iter().rposition(|byte| !is_end(byte)).unwrap_or(0);
+        raw.has(REQUEST_CUT | REQUEST_UNREAD) || has_semicolon(&raw.text[..end])
     };
-    raw.rows().filter(|_| !may_be_several)
+    let is_text = raw.protocol == WireProtocol::Postgres && raw.record.command == b'Q';
+    raw.rows().filter(|_| !is_text || !may_be_several())
 }
 
 /// Whether there is one outside of literals and comments, or may be.

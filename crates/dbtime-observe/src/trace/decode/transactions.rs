@@ -45,14 +45,14 @@ impl TransactionTracker {
         let connection = request.connection;
         if matches!(meaning(raw), RequestMeaning::Leaves) {
             let ended = self.open.remove(&connection)?;
-            return Some(Arc::new(ended.until(request.start, request.start, 0)));
+            return Some(Arc::new(ended.until(request.arrival(), request.start, 0)));
         }
         if !is_statement(request.protocol, request.command) {
             return None;
         }
         if raw.has(REQUEST_NO_TRANSACTION) {
             let ended = self.open.remove(&connection)?;
-            return Some(Arc::new(ended.until(request.start, request.end, 1)));
+            return Some(Arc::new(ended.until(request.arrival(), request.end, 1)));
         }
         match self.open.get_mut(&connection) {
             Some(open) => open.add(request),
@@ -88,7 +88,7 @@ impl OpenTransaction {
 
     fn add(&mut self, request: &TracedRequest) {
         self.statements += u64::from(request.executes.max(1));
-        self.idle += request.start - self.end;
+        self.idle += request.arrival() - self.end;
         self.end = request.end;
         self.latest.truncate(MAX_LATEST - 1);
         self.latest.push_front(Arc::clone(&request.text));
@@ -115,11 +115,22 @@ mod tests {
     fn request(
         transactions: &mut TransactionTracker,
         text: &str,
-        (start, end): (u64, u64),
+        times: (u64, u64),
         flags: u16,
+    ) -> Option<Arc<BlockingTransaction>> {
+        queued(transactions, text, times, (0, flags))
+    }
+
+    /// The same of one that lay in the socket before.
+    fn queued(
+        transactions: &mut TransactionTracker,
+        text: &str,
+        (start, end): (u64, u64),
+        (queue, flags): (u64, u16),
     ) -> Option<Arc<BlockingTransaction>> {
         let bytes = written(7, 3, text.as_bytes(), |record| {
             (record.start, record.end, record.flags) = (start, end, flags);
+            record.server_queue = queue;
         });
         let raw = RawRequest::read(&bytes).expect("a request");
         transactions.take(&raw, &TracedSessions::keeping_literals().take(&raw))
@@ -142,6 +153,19 @@ mod tests {
         assert_eq!((ended.statements, ended.length, ended.idle), (6, Nanos(52), Nanos(45)));
         assert_eq!(ended.latest, ["UPDATE t", "UPDATE t", "UPDATE t", "UPDATE t"].map(Arc::from));
         assert_eq!(transactions.open(7, MonoNanos(70)), None);
+    }
+
+    /// What comes while the server cannot read it is not late.
+    #[test]
+    fn a_client_whose_request_lies_in_the_socket_is_not_idle() {
+        let mut transactions = TransactionTracker::default();
+        request(&mut transactions, "BEGIN", (10, 11), REQUEST_IN_TRANSACTION);
+        queued(&mut transactions, "UPDATE t", (20, 21), (6, REQUEST_IN_TRANSACTION));
+        // Sent ahead.
+        queued(&mut transactions, "UPDATE t", (22, 23), (9, REQUEST_IN_TRANSACTION));
+        let ended = queued(&mut transactions, "COMMIT", (60, 62), (30, REQUEST_NO_TRANSACTION))
+            .expect("one");
+        assert_eq!((ended.statements, ended.length, ended.idle), (4, Nanos(52), Nanos(3 + 7)));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::kernel_layout::numbers::*;
 use crate::kernel_layout::text_until_zero;
 use dbtime_model::traced::QueryCache;
 use dbtime_model::traced_files::{FileName, FileWait};
-use dbtime_model::{Nanos, Part, Parts};
+use dbtime_model::{Nanos, Part, Parts, ServerQueueParts};
 
 /// A number, where it was seen.
 pub(crate) fn known(number: u64) -> Option<u64> {
@@ -49,6 +49,16 @@ pub(super) fn request_parts(amounts: &[u64; PARTS]) -> Parts {
         parts.add(part, Nanos(amounts[number]).signed());
     }
     parts
+}
+
+/// By `enum early_part`. Unit: nanoseconds.
+pub(super) fn queue_parts(early: &[u64; EARLY_PARTS]) -> ServerQueueParts {
+    ServerQueueParts {
+        runq_preempted: Nanos(early[EARLY_RUNQ_PREEMPTED]),
+        runq_woken: Nanos(early[EARLY_RUNQ_WOKEN]),
+        throttled: Nanos(early[EARLY_THROTTLED]),
+        stopped: Nanos(early[EARLY_STOPPED]),
+    }
 }
 
 /// How often, and how long in all.

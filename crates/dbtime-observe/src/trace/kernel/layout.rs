@@ -1,7 +1,7 @@
 //! Requests as the kernel's side hands them over: a record, what stands before it and behind it.
 
 use super::executed::{RawExecuted, executed, length_behind, portal};
-use super::fields::{file_wait, known, query_cache, request_parts};
+use super::fields::{file_wait, known, query_cache, queue_parts, request_parts};
 use crate::kernel_layout::capture::{
     BlockerRecord, FileWaitsRecord, NOT_KNOWN, PreemptorRecord, RequestRecord, ServerRow,
     SnapshotRecord, WaitsRecord,
@@ -10,7 +10,7 @@ use crate::kernel_layout::numbers::*;
 use crate::kernel_layout::{split_record, text_until_zero};
 use dbtime_model::traced::{Blocker, ErrorCode, Preemptor, QueryCache, RequestOutcome};
 use dbtime_model::traced_files::FileWait;
-use dbtime_model::{Nanos, Parts, WireProtocol};
+use dbtime_model::{Nanos, Parts, ServerQueueParts, WireProtocol};
 
 /// A request as the kernel's side tells of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +25,8 @@ pub(crate) struct RawRequest<'a> {
     pub(crate) blocker_start: u64,
     /// What the server says of that wait, as a number.
     pub(crate) blocker_wait: u32,
-    pub(crate) preemptor: Option<Preemptor>,
+    /// Longest first.
+    pub(crate) preemptors: Vec<Preemptor>,
     pub(crate) files: Vec<FileWait>,
     /// Behind the command's first byte; of PostgreSQL's the text alone.
     pub(crate) text: &'a [u8],
@@ -58,7 +59,7 @@ impl<'a> RawRequest<'a> {
             blocker: blocker(&waits.blocker),
             blocker_start: waits.blocker.start,
             blocker_wait: waits.blocker.wait,
-            preemptor: preemptor(&waits.preemptor),
+            preemptors: waits.preemptors.iter().filter_map(preemptor).collect(),
             files: files.map_or_else(Vec::new, |files| file_waits(&files)),
             text: rest.get(..record.text_length as usize)?,
             name: name(&record, rest)?,
@@ -111,6 +112,11 @@ impl<'a> RawRequest<'a> {
     /// How long it was there before it was read.
     pub(crate) fn server_queue(&self) -> Option<Nanos> {
         known(self.record.server_queue).map(Nanos)
+    }
+
+    /// What of that its thread could not run.
+    pub(crate) fn queue_parts(&self) -> Option<ServerQueueParts> {
+        self.server_queue().map(|_| queue_parts(&self.record.early))
     }
 
     /// How many it sent or changed; of PostgreSQL's those of the last command.
@@ -283,9 +289,11 @@ pub(crate) mod tests {
         let (length, connection, start) = (300, 7, 11);
         let blocker =
             BlockerRecord { length, connection, start, tid: 12, wait: 3, release: 1, number: 0 };
-        let mut preemptor = PreemptorRecord { length: 5, tid: 99, ..PreemptorRecord::default() };
-        preemptor.name.text = padded("cron");
-        let waits = WaitsRecord { marker: 0, blocker, preemptor };
+        let mut waits = WaitsRecord { blocker, ..WaitsRecord::default() };
+        for (place, name, length) in [(0, "cron", 5), (1, "sh", 3)] {
+            let of = &mut waits.preemptors[place];
+            (of.length, of.tid, of.name.text) = (length, 99, padded(name));
+        }
         let (one, other) = (written(4, 3, b"DO 1", |_| {}), written(5, 3, b"DO 2", |_| {}));
         let (files, waits) = (synced(2, 8), waits.as_bytes());
         let all = [files.as_bytes(), waits, &one, waits, &one, &other].concat();
@@ -295,8 +303,12 @@ pub(crate) mod tests {
         assert_eq!((blocker.length, blocker.connection), (Nanos(300), Some(7)));
         assert_eq!((request.blocker_wait, request.blocker_start), (3, 11));
         assert!(blocker.thread == Some(12) && !blocker.has_left);
-        let name = "cron".to_owned();
-        assert_eq!(request.preemptor, Some(Preemptor { thread: 99, name, length: Nanos(5) }));
+        let named = |name: &str, length| Preemptor {
+            thread: 99,
+            name: name.to_owned(),
+            length: Nanos(length),
+        };
+        assert_eq!(request.preemptors, [named("cron", 5), named("sh", 3)]);
         let [file] = &request.files[..] else { panic!("{request:?}") };
         let named = dbtime_model::traced_files::FileName::Named("f".to_owned());
         assert_eq!((&file.file, file.part), (&named, Part::Sync));
@@ -323,6 +335,19 @@ pub(crate) mod tests {
         assert_eq!((request.rows(), request.other_call()), (Some(5), Some(219)));
         let silent = written(7, 3, b"", |record| record.rows = NOT_KNOWN);
         assert_eq!(RawRequest::read(&silent).and_then(|request| request.rows()), None);
+    }
+
+    #[test]
+    fn what_a_request_waited_for_in_the_socket_is_known_where_its_arrival_is() {
+        let queue = |server_queue| {
+            let bytes = written(7, 3, b"", |record| {
+                (record.server_queue, record.early) = (server_queue, [1, 2, 3, 4]);
+            });
+            RawRequest::read(&bytes).expect("a request").queue_parts()
+        };
+        let parts = queue(11).expect("it was seen to come");
+        assert_eq!(parts.named().map(|(_, length)| length.0), [1, 2, 3, 4]);
+        assert_eq!(queue(NOT_KNOWN), None);
     }
 
     #[test]
@@ -360,7 +385,7 @@ pub(crate) mod tests {
     proptest! {
         #[test]
         fn no_bytes_are_too_odd(
-            mut bytes in proptest::collection::vec(any::<u8>(), 0..400),
+            mut bytes in proptest::collection::vec(any::<u8>(), 0..600),
             (protocol, outcome) in (0..3u8, 0..3u8),
         ) {
             // Most of what is random is refused at these two, and has no waits before it.

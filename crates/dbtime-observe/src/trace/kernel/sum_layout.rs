@@ -1,6 +1,6 @@
 //! Rows and keys of the tables in which the kernel's side adds up.
 
-use super::fields::{SumTally, query_cache, request_parts};
+use super::fields::{SumTally, query_cache, queue_parts, request_parts};
 use crate::kernel_layout::capture::{
     CostRow, CountsRow, FileRow, ShapeFileRow, StatementRow, TallyRow, ThreadName, TotalsRow,
 };
@@ -34,6 +34,7 @@ pub(crate) fn totals(row: &[u8]) -> Option<TraceTotals> {
         executes: row.executes,
         queued: row.queued,
         server_queue: Nanos(row.server_queue),
+        queue_parts: queue_parts(&row.early),
         parts: request_parts(&row.parts),
         files: Vec::new(),
         responses: row.fine.into_iter().collect(),
@@ -125,6 +126,11 @@ pub(crate) fn add_counts(ledger: &mut TraceLedger, row: &[u8]) {
         (COUNT_LOCKS_LOST, &mut ledger.locks_lost),
         (COUNT_NOT_STREAMED, &mut ledger.not_streamed),
         (COUNT_BOTH_TAKEN, &mut ledger.missed_events),
+        (COUNT_CONNECTION_ERRORS, &mut ledger.connection_errors),
+        (COUNT_GSS, &mut ledger.gss),
+        (COUNT_OTHER_PROTOCOL, &mut ledger.other_protocol),
+        (COUNT_REPLICATION, &mut ledger.replication),
+        (COUNT_CANCELS, &mut ledger.cancels),
     ];
     for (number, field) in fields {
         *field += count[number];
@@ -144,6 +150,7 @@ mod tests {
     fn totals_are_read_under_their_names() {
         let mut row = TotalsRow { length: 1, errors: 2, longest: 3, ..TotalsRow::default() };
         (row.executes, row.queued, row.server_queue) = (4, 5, 6);
+        row.early = [23, 24, 25, 26];
         (row.parts[PART_CPU], row.parts[PART_OTHER]) = (7, 16);
         (row.parts[PART_THROTTLED], row.parts[PART_STOPPED]) = (17, 18);
         (row.fine[0], row.fine[FINE - 1], row.coarse[0], row.coarse[COARSE - 1]) = (19, 20, 21, 22);
@@ -151,6 +158,8 @@ mod tests {
         assert_eq!((read.count, read.response, read.errors), (0, Nanos(1), 2));
         assert_eq!((read.longest, read.executes), (Nanos(3), 4));
         assert_eq!((read.queued, read.server_queue), (5, Nanos(6)));
+        let early = read.queue_parts.named().map(|(_, length)| length.0);
+        assert_eq!(early, [23, 24, 25, 26]);
         let part = |part| read.parts.get(part);
         assert_eq!((part(Part::Cpu), part(Part::Other)), (7, 16));
         assert_eq!((part(Part::Throttled), part(Part::Stopped)), (17, 18));
@@ -227,6 +236,8 @@ mod tests {
         assert_eq!((ledger.unresolved, ledger.unseen_arrivals), (34, 36));
         assert_eq!((ledger.logins, ledger.batches), (38, 40));
         assert_eq!((ledger.locks_lost, ledger.not_streamed), (42, 44));
-        assert_eq!(ledger.missed_events, 48);
+        assert_eq!((ledger.missed_events, ledger.connection_errors), (48, 50));
+        assert_eq!((ledger.gss, ledger.other_protocol), (52, 54));
+        assert_eq!((ledger.replication, ledger.cancels), (56, 58));
     }
 }

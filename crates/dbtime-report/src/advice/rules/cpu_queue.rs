@@ -52,7 +52,7 @@ fn cause(case: &AdviceCase<'_>, first: Option<&BudgetCpuHolder>) -> String {
         }
         Some(_) => format!(
             "{} had the CPUs that were waited for",
-            clean(&first.map(facts::cpu_holder).unwrap_or_default())
+            clean(&first.map(name).unwrap_or_default())
         ),
         None if !case.is_server() => {
             "the driver's threads, with the database in them, waited for a CPU".to_owned()
@@ -64,16 +64,27 @@ fn cause(case: &AdviceCase<'_>, first: Option<&BudgetCpuHolder>) -> String {
 
 /// Who had the CPU, and in how much of the waits.
 pub(super) fn had_the_cpu(holder: &BudgetCpuHolder) -> String {
-    let (who, share) = (clean(&facts::cpu_holder(holder)), percent(holder.share_pct));
+    let (who, share) = (clean(&name(holder)), percent(holder.share_pct));
     format!("{who} had the CPU in {share} of it")
+}
+
+/// Who had the CPU; of what has ended the thread's name is left.
+fn name(holder: &BudgetCpuHolder) -> String {
+    match (holder.kind, &holder.thread) {
+        (CpuHolderKind::Ended, Some(thread)) => format!("{thread} (ended)"),
+        _ => facts::cpu_holder(holder),
+    }
 }
 
 /// The processes that had the CPU for a good share, the longest first.
 pub(super) fn holders(case: &AdviceCase<'_>) -> Vec<BudgetCpuHolder> {
     let mut sums: Vec<BudgetCpuHolder> = Vec::new();
     for row in case.record.cpu_holders.iter().flatten() {
-        let is_same =
-            |sum: &&mut BudgetCpuHolder| sum.kind == row.kind && sum.process == row.process;
+        // Threads of what has ended need not be of one process.
+        let is_same = |sum: &&mut BudgetCpuHolder| {
+            (sum.kind, &sum.process) == (row.kind, &row.process)
+                && (row.process.is_some() || sum.thread == row.thread)
+        };
         match sums.iter_mut().find(is_same) {
             Some(sum) => sum.share_pct += row.share_pct,
             None => sums.push(row.clone()),
@@ -187,8 +198,8 @@ fn woken(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     let [woken, preempted] = [Part::RunqWoken, Part::RunqPreempted].map(|part| case.sum(&[part]));
     if woken + preempted > 0.0 {
         advice.figure(format!(
-            "{} of it is runq_woken: what was waited for (a lock, a sync, a read) had come, and \
-             there was no CPU",
+            "{} of it is runq_woken: what was waited for (a request, a lock, a sync, a read) had \
+             come, and there was no CPU",
             percent(100.0 * woken / (woken + preempted)),
         ));
     }

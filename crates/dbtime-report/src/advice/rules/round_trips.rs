@@ -82,7 +82,9 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     if unread > 0.5 * advice.mean.at_most_us {
         // Not "of it": where the wire is less than nothing this is more than both.
         advice.figure(format!(
-            "server_queue, {}: unread in the server's socket until its thread is awake and has a CPU",
+            "server_queue, {}: unread in the server's socket, for its thread was at another \
+             request or not yet awake, or a pool had none that was free (waits of the thread for \
+             a CPU are in runq)",
             us(unread)
         ));
     }

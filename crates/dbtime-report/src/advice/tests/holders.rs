@@ -39,6 +39,17 @@ fn threads_of_one_process_had_the_cpu_together() {
 }
 
 #[test]
+fn what_has_ended_keeps_its_own_name() {
+    let ended = |thread: &str, share_pct| BudgetCpuHolder {
+        process: None,
+        ..holder(CpuHolderKind::Ended, "", thread, share_pct)
+    };
+    let record = queued(vec![ended("cc1", 40.0), ended("sh", 30.0)]);
+    let these = ["cc1 (ended) had the CPU in 40 % of it", "sh (ended) had the CPU in 30 % of it"];
+    says(&record, "cpu_queue", &these, &["70 %"]);
+}
+
+#[test]
 fn a_process_that_has_nothing_to_do_with_the_run_is_named() {
     let record = queued(vec![
         holder(CpuHolderKind::Other, "backup", "backup", 60.0),

@@ -37,7 +37,7 @@ impl TraceSnapshot {
         let mut statements: Vec<(String, TraceTotals)> = by_fingerprint(&since);
         statements.retain(|(_, totals)| totals.count > 0);
         let all = since.all();
-        let TracedTotals { preemptors, replaced, .. } = since;
+        let (preemptors, replaced) = (since.preemptions(), since.replaced);
         Span { length: self.at - before.at, statements, all, preemptors, replaced }
     }
 }

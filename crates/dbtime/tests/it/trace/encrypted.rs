@@ -17,7 +17,7 @@ pub(super) fn start(product: Product) -> (Certificates, GivenServer) {
 }
 
 /// As `--target` takes it, with connections encrypted or not.
-fn target(product: Product, server: &GivenServer, is_encrypted: bool) -> String {
+pub(super) fn target(product: Product, server: &GivenServer, is_encrypted: bool) -> String {
     format!("{}?{}", server.target_tcp(), mode(product, is_encrypted))
 }
 

@@ -157,6 +157,7 @@ fn what_lies_in_the_socket_before_it_is_read_is_the_queue_and_no_part_of_the_res
         busy.iter_mut().for_each(RawClient::answered);
         let seen = tracer.end();
         seen.is_clean();
+        seen.requests.iter().for_each(waits_are_within_their_parts);
         let queue = |request: &Value| request["server_queue_us"].as_f64().expect("it was seen");
         let of = |text| seen.requests.iter().filter(move |one| one["text"] == text);
         for (before, request) in of("DO 1, SLEEP(0.02)").enumerate() {
@@ -176,10 +177,10 @@ fn what_lies_in_the_socket_before_it_is_read_is_the_queue_and_no_part_of_the_res
 }
 
 /// A process that wants a CPU, until this goes, also with a test that fails.
-struct Hog(Child);
+pub(super) struct Hog(pub(super) Child);
 
 impl Hog {
-    fn start() -> Self {
+    pub(super) fn start() -> Self {
         let mut shell = Command::new("sh");
         shell.args(["-c", "while :; do :; done"]);
         Self(shell.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a shell"))

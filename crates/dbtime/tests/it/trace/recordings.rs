@@ -289,6 +289,7 @@ fn full_of(text: &str) -> TracedRequest {
         error: Some(ErrorCode::SqlState(text.to_owned())),
         outcome: RequestOutcome::Ended,
         server_queue: None,
+        queue_parts: None,
         parts: Parts::traced(|_| Nanos::ZERO),
         other_call: None,
         blocker: Some(Blocker {
@@ -298,7 +299,7 @@ fn full_of(text: &str) -> TracedRequest {
             length,
             ..Blocker::default()
         }),
-        preemptor: Some(Preemptor { thread: 5, name: text.to_owned(), length }),
+        preemptors: vec![Preemptor { thread: 5, name: text.to_owned(), length }; 2],
         files: vec![FileWait { file, part: Part::Sync, count: 1, length }],
         cache: QueryCache::NotAsked,
         is_match: false,
@@ -330,6 +331,7 @@ fn no_text_drives_the_terminal() {
         "/blocker/lock",
         "/blocker/statement",
         "/preemptor/name",
+        "/further_preemptors/0/name",
         "/files/0/name",
     ] {
         let place = format!("/request{place}");

@@ -216,5 +216,5 @@ pub(super) fn of_commands(server: &GivenServer) {
         assert_eq!(rows(&seen, "Q:QUERY", text), [expected], "{text}");
     }
     assert_eq!(rows(&seen, "E:EXECUTE", "SELECT 6"), [Some(1)]);
-    assert_eq!(rows(&seen, "E:EXECUTE", "SELECT 7"), [None]);
+    assert_eq!(rows(&seen, "E:EXECUTE", "SELECT 7"), [Some(7)]);
 }

@@ -1,5 +1,7 @@
 //! The same of other versions of the servers (`make test-versions`).
 
+mod drivers;
+
 use super::*;
 use crate::tls::Certificates;
 use crate::versions::{Version, speaking_mysql};

@@ -1,0 +1,124 @@
+//! What a request waited for in the server's socket, as far as that was seen.
+
+use crate::{Nanos, Part, Parts};
+use serde::{Deserialize, Serialize};
+
+/// For how long of a request's time in the server's socket the thread that then read it could not
+/// run. In the rest of that time it slept, was at an earlier request, or, as of a pool any thread
+/// is, was not yet the one to read it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerQueueParts {
+    /// Runnable, but another thread had taken the CPU. Unit of the file: microseconds, as below.
+    pub runq_preempted: Nanos,
+    /// Woken, and not yet on a CPU.
+    pub runq_woken: Nanos,
+    /// Runnable, but its control group had used up its share.
+    pub throttled: Nanos,
+    /// Stopped by a signal, a debugger or a freezer.
+    pub stopped: Nanos,
+}
+
+impl ServerQueueParts {
+    /// Each with its part.
+    pub fn named(&self) -> [(Part, Nanos); 4] {
+        let Self { runq_preempted, runq_woken, throttled, stopped } = *self;
+        [
+            (Part::RunqPreempted, runq_preempted),
+            (Part::RunqWoken, runq_woken),
+            (Part::Throttled, throttled),
+            (Part::Stopped, stopped),
+        ]
+    }
+
+    /// Adds a time in the socket to parts: each of these, where they are known, to its own, and
+    /// what is left to `server_queue`. They may be longer together than what counts of that time:
+    /// none of it is there twice then.
+    pub fn divide(known: Option<&Self>, queue: Nanos, parts: &mut Parts) {
+        let mut rest = queue;
+        for (part, length) in known.into_iter().flat_map(Self::named) {
+            let share = length.min(rest);
+            parts.add(part, share.signed());
+            rest = rest - share;
+        }
+        parts.add(Part::ServerQueue, rest.signed());
+    }
+
+    /// Adds what others have waited for.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.runq_preempted += other.runq_preempted;
+        self.runq_woken += other.runq_woken;
+        self.throttled += other.throttled;
+        self.stopped += other.stopped;
+    }
+
+    /// What has come since they were `before`.
+    #[must_use]
+    pub(crate) fn since(&self, before: &Self) -> Self {
+        Self {
+            runq_preempted: self.runq_preempted - before.runq_preempted,
+            runq_woken: self.runq_woken - before.runq_woken,
+            throttled: self.throttled - before.throttled,
+            stopped: self.stopped - before.stopped,
+        }
+    }
+
+    /// Whether clocks can have shown them; a file may say anything.
+    pub(crate) fn are_possible(&self) -> bool {
+        self.named().iter().all(|(_, length)| length.is_possible())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts() -> ServerQueueParts {
+        ServerQueueParts {
+            runq_preempted: Nanos(1),
+            runq_woken: Nanos(20),
+            throttled: Nanos(300),
+            stopped: Nanos(4_000),
+        }
+    }
+
+    /// What a time in the socket is divided into.
+    fn divided(queue: u64) -> Parts {
+        let mut divided = Parts::only(Part::RunqWoken, 7);
+        ServerQueueParts::divide(Some(&parts()), Nanos(queue), &mut divided);
+        assert_eq!(divided.total(), queue.cast_signed() + 7);
+        divided
+    }
+
+    #[test]
+    fn what_is_left_of_the_time_in_the_socket_is_the_queue() {
+        let amounts = [
+            (Part::RunqPreempted, 1),
+            (Part::RunqWoken, 27),
+            (Part::Throttled, 300),
+            (Part::Stopped, 4_000),
+            (Part::ServerQueue, 679),
+        ];
+        assert_eq!(divided(5_000), Parts::of(&amounts));
+    }
+
+    #[test]
+    fn no_time_in_the_socket_counts_twice() {
+        assert_eq!(divided(121).get(Part::Throttled), 100);
+        assert_eq!((divided(121).get(Part::Stopped), divided(0).get(Part::ServerQueue)), (0, 0));
+    }
+
+    #[test]
+    fn of_a_time_in_the_socket_nothing_else_may_be_known() {
+        let mut divided = Parts::default();
+        ServerQueueParts::divide(None, Nanos(5), &mut divided);
+        assert_eq!(divided, Parts::only(Part::ServerQueue, 5));
+    }
+
+    #[test]
+    fn sums_and_differences_are_those_of_each() {
+        let mut sum = parts();
+        sum.add(&parts());
+        assert_eq!(sum.since(&parts()), parts());
+        assert_eq!(parts().since(&sum), ServerQueueParts::default());
+    }
+}

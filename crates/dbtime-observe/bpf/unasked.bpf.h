@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ *
+ * What a server sends while no request of its connection is under way:
+ *
+ *   its greeting, whether it encrypts, and what belongs to a login
+ *   what is left of an answer to a request that had begun before it was followed
+ *   an error: the login is refused, the client was idle for too long, somebody ends the connection
+ */
+#ifndef DBTIME_UNASKED_H
+#define DBTIME_UNASKED_H
+
+#include "framing.bpf.h"
+
+/* Whether a packet of MySQL's is an error of its connection. Where it is not known whether a request
+ * is under way it may be the answer to that, unless it ends the connection, or stands in the place of
+ * the greeting. Nor is it known behind what looked like the end of the connection. */
+static __always_inline int is_unasked_error(struct connection *connection, __u64 address,
+					    __u32 length, int is_first)
+{
+	__u8 h[8] = {};
+
+	if (length < HEADER + 3 || bpf_probe_read_user(h, HEADER + 3, (const char *)address))
+		return 0;
+	if (h[4] != REPLY_ERROR || HEADER + (h[0] | (__u32)h[1] << 8 | (__u32)h[2] << 16) != length)
+		return 0;
+	return (connection->framing == FRAMING_SYNCED && !connection->has_last_word) ||
+	       (is_first && !h[3]) ||
+	       ends_mysql_connection(0, h[5] | (__u32)h[6] << 8);
+}
+
+/* The first that is seen of a connection is sent by its server, and is no error: a greeting, or what
+ * is left of an answer. */
+static __always_inline void begin_with_answer(struct connection *connection, __u64 address,
+					      __u32 length)
+{
+	int greeting = GREETING_NONE;
+
+	if (connection->request.protocol == PROTOCOL_MYSQL)
+		greeting = read_greeting(connection, address, length);
+	if (greeting == GREETING_X) {
+		leave_alone(connection, COUNT_OTHER_PROTOCOL);
+	} else if (greeting == GREETING_CLASSIC) {
+		/* Packets begin here. */
+		connection->framing = FRAMING_SYNCED;
+		connection->is_greeted = 1;
+	} else {
+		count(COUNT_STARTED);
+		count(COUNT_PARTIAL);
+	}
+}
+
+/*
+ * Looks at what is sent while no request is under way, or behind what says that it was answered.
+ * Returns whether it belongs to no answer. `address` is 0 where it cannot be read. Global: see
+ * `consume`.
+ */
+__noinline int handle_unasked(struct connection *connection, __u64 address, __u32 length, __u64 now)
+{
+	int is_mysql, is_first, is_error;
+
+	if (!connection)
+		return 0;
+	if (!address && is_encrypted(connection))
+		note_blind_send(connection);
+	if (is_gss_answer(connection, address, length))
+		return 1;
+	/* What was sent before is of another answer. */
+	connection->sent_until = 0;
+	is_mysql = connection->request.protocol == PROTOCOL_MYSQL;
+	/* PostgreSQL's connections begin with reads of what is no request. */
+	is_first = connection->framing == FRAMING_LOST && !connection->request.end &&
+		   (is_mysql || !connection->has_read);
+	if (!address)
+		is_error = 0;
+	else if (is_mysql)
+		is_error = is_unasked_error(connection, address, length, is_first);
+	else
+		is_error = (find_late_error(connection, address, length) & LAST_WORD) != 0;
+	if (!is_error && connection->start)
+		return 0;
+	if (is_error) {
+		maybe_close(connection);
+		count(COUNT_CONNECTION_ERRORS);
+	} else if (address && connection->has_last_word) {
+		/* What looked like its end was none, and this is of the same answer. */
+		connection->has_last_word = 0;
+		lose_framing(connection);
+	} else if (is_first) {
+		begin_with_answer(connection, address, length);
+	}
+	if (is_first) {
+		connection->request.end = now;
+		/* What was read before was the rest of what this answers. */
+		connection->strange = STRANGE_NOT;
+	}
+	return 1;
+}
+
+#endif
