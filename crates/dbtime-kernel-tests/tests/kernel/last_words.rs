@@ -57,7 +57,7 @@ fn a_fatal_error_of_postgresql_is_its_requests_and_ends_it() {
         &[std::slice::from_ref(&ended)],
         &[&[description(), ended.clone()]],
         &[&[description(), few.clone(), ended.clone()]],
-        &[&[description(), few], &[ended]],
+        &[&[description(), few], std::slice::from_ref(&ended)],
     ];
     for pieces in whole {
         let mut server = answered(pieces);
