@@ -1,10 +1,16 @@
 //! The simulated machine: its clock, CPUs, threads, a process' memory, tables.
 
 use crate::ffi::{self, TaskFacts};
+use std::cell::Cell;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The programs have one state: one machine at a time.
 static ONE: Mutex<()> = Mutex::new(());
+
+thread_local! {
+    /// Whether this test has one, for which it would wait for ever.
+    static HAS_ONE: Cell<bool> = const { Cell::new(false) };
+}
 
 /// A machine with nothing on it.
 pub struct HostMachine {
@@ -38,7 +44,11 @@ pub const CPUS: u32 = 8;
 
 impl HostMachine {
     /// Waits until no other test has one.
+    ///
+    /// # Panics
+    /// This test has one.
     pub fn boot() -> Self {
+        assert!(!HAS_ONE.replace(true), "drop the machine before another is booted");
         // A test that failed leaves nothing behind: all is reset.
         let only = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         ffi::host_reset();
@@ -184,6 +194,7 @@ impl HostMachine {
 
 impl Drop for HostMachine {
     fn drop(&mut self) {
+        HAS_ONE.set(false);
         // What is left would be found as lost by a checker of memory.
         ffi::host_reset();
     }

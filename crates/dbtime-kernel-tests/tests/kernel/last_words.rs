@@ -74,8 +74,10 @@ fn a_server_that_ends_at_once_says_so_in_a_warning() {
     let mut server = answered(&[&[description(), rows(3, 4), warning("quickdie")]]);
     assert_eq!(errors(&mut server), [Some("57P02".to_owned())]);
     assert_eq!(counts(&server.ledger()), [1, 1, 0, 0, 0]);
+    drop(server);
     let mut server = answered(&[&[warning("quickdie")]]);
     assert_eq!(errors(&mut server), [Some("57P02".to_owned())]);
+    drop(server);
     // What SQL raises is of another function.
     let server = answered(&[&[warning("exec_stmt_raise")]]);
     assert_eq!(counts(&server.ledger()), [1, 0, 1, 0, 0]);
@@ -87,6 +89,7 @@ fn behind_an_error_of_the_request_the_last_is_the_connections() {
     for first in [vec![failed.clone()], vec![description(), rows(3, 4), failed]] {
         let server = answered(&[&first]);
         assert_eq!(counts(&server.ledger()), [1, 0, 1, 0, 0], "it goes on");
+        drop(server);
         let mut server = answered(&[&first, &[fatal("57P01")]]);
         assert_eq!(errors(&mut server), [Some("22012".to_owned())]);
         assert_eq!(counts(&server.ledger()), [1, 1, 0, 1, 0]);
@@ -107,15 +110,16 @@ fn an_error_that_nobody_asked_postgresql_for_is_the_connections() {
     }
     let let_in = message(backend::AUTHENTICATION, &[0, 0, 0, 0]);
     let startup = postgres::everything().turns[0].clone();
-    let refused = watched(WireProtocol::Postgres, &[startup, answers(&[let_in, fatal("3D000")])]);
-    assert_eq!(counts(&refused.ledger()), [0, 0, 0, 1, 0]);
+    let said = |turns: &[ConversationTurn]| watched(WireProtocol::Postgres, turns).ledger();
+    let refused = said(&[startup, answers(&[let_in, fatal("3D000")])]);
+    assert_eq!(counts(&refused), [0, 0, 0, 1, 0]);
     // Of a server that does not know what is asked for: encryption by GSS.
     let asks_gss = ConversationTurn::Client(vec![0, 0, 0, 8, 4, 0xd2, 0x16, 0x30]);
-    let unknown = watched(WireProtocol::Postgres, &[asks_gss, answers(&[fatal("0A000")])]);
-    assert_eq!((counts(&unknown.ledger()), unknown.ledger().gss), ([0, 0, 0, 1, 0], 0));
+    let unknown = said(&[asks_gss, answers(&[fatal("0A000")])]);
+    assert_eq!((counts(&unknown), unknown.gss), ([0, 0, 0, 1, 0], 0));
     // The first that is seen of a connection from before.
-    let before = watched(WireProtocol::Postgres, &[answers(&[fatal("57P05")])]);
-    assert_eq!((counts(&before.ledger()), before.ledger().partial), ([0, 0, 0, 1, 0], 0));
+    let before = said(&[answers(&[fatal("57P05")])]);
+    assert_eq!((counts(&before), before.partial), ([0, 0, 0, 1, 0], 0));
 }
 
 #[test]
@@ -190,6 +194,7 @@ fn an_error_of_mysql_that_ends_the_connection_ends_its_request() {
     let changes = mysql::asks(command::CHANGE_USER, b"root\0\0shop\0");
     let mut server = behind_login(&[changes, mysql::answers(&[DENIED])]);
     assert_eq!(errors(&mut server), [Some("1045".to_owned())]);
+    drop(server);
     let server = behind_login(&[asks_rows, mysql::answers(&[SYNTAX])]);
     assert_eq!(counts(&server.ledger()), [1, 0, 1, 0, 0], "it goes on");
 }
@@ -223,6 +228,7 @@ fn an_error_that_nobody_asked_mysql_for_is_the_connections() {
     server.sends(&mysql::packets(0, &[IDLE]));
     assert_eq!(errors(&mut server), [None]);
     assert_eq!(counts(&server.ledger()), [1, 1, 0, 1, 0]);
+    drop(server);
     let said = |turns: &[(bool, Vec<u8>)]| {
         let turn = |(is_server, bytes): &(bool, Vec<u8>)| match is_server {
             true => ConversationTurn::Server(bytes.clone()),

@@ -76,10 +76,7 @@ fn is_full(case: &AdviceCase<'_>) -> bool {
 }
 
 fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
-    // In the slowest alone it is one cause of several.
-    if case.is_most_of_service(advice.mean.at_most_us) {
-        advice.place = AdvicePlace::Crowded;
-    }
+    advice.comes_first(case, AdvicePlace::Crowded);
     let holders = holders(case);
     let is_other = |holder: &&BudgetCpuHolder| holder.kind == CpuHolderKind::Other;
     let other = holders.iter().find(is_other).and_then(|holder| holder.process.as_deref());

@@ -46,7 +46,7 @@ fn what_has_ended_keeps_its_own_name() {
     };
     let record = queued(vec![ended("cc1", 40.0), ended("sh", 30.0)]);
     let these = ["cc1 (ended) had the CPU in 40 % of it", "sh (ended) had the CPU in 30 % of it"];
-    says(&record, "cpu_queue", &these, &["70 %"]);
+    says(&record, "foreign_cpu", &these, &["70 %"]);
 }
 
 #[test]
