@@ -33,11 +33,11 @@ impl PriorListing {
         at: MonoNanos,
         mut sessions: Vec<ServerSession>,
     ) -> Option<Self> {
-        // Without the right to see it, or where PostgreSQL does not keep account of it.
-        if sessions.iter().any(|one| matches!(one.state.as_str(), "" | "disabled")) {
+        let in_all = keep_visible(&mut sessions);
+        // Without the right to see any, or where PostgreSQL does not keep account of it.
+        if in_all == 0 || sessions.iter().any(|one| one.state == "disabled") {
             return None;
         }
-        let in_all = sessions.len();
         sessions.retain(|one| activity(one).is_some());
         Some(Self { server, first: at, last: at, left: sessions, in_all, is_whole: false })
     }
@@ -46,7 +46,7 @@ impl PriorListing {
     pub(super) fn update(&mut self, at: MonoNanos, mut sessions: Vec<ServerSession>) {
         let known: HashSet<u64> = self.left.iter().map(|one| one.id).collect();
         let watched_for = at - self.first;
-        self.in_all = sessions.len();
+        self.in_all = keep_visible(&mut sessions);
         sessions.retain(|one| {
             let is_old = length(one).is_none_or(|length| length + TOLERANCE >= watched_for);
             known.contains(&one.id) && is_old && activity(one).is_some()
@@ -103,6 +103,13 @@ impl PriorListing {
             source: PriorSource::List,
         })
     }
+}
+
+/// Leaves those of which it is seen what they are at, and says how many they are: a login may not
+/// see all, and who comes or goes has no state.
+fn keep_visible(sessions: &mut Vec<ServerSession>) -> usize {
+    sessions.retain(|one| !one.state.is_empty());
+    sessions.len()
 }
 
 /// How long a session has been at what it is at, or in its transaction.
@@ -172,6 +179,10 @@ mod tests {
         ];
         assert_eq!(activities(&listing), expected);
         assert!(PriorListing::begin(7, BEGIN, vec![session(1, "", 5)]).is_none());
+        // Somebody who connects just then takes nothing away.
+        let sessions = vec![session(1, "", 0), session(2, "active", 5)];
+        let listing = PriorListing::begin(7, BEGIN, sessions).expect("it says what one is at");
+        assert_eq!(activities(&listing), [(2, at_work("active"))]);
     }
 
     #[test]

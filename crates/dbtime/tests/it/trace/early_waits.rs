@@ -146,9 +146,11 @@ fn a_request_that_comes_to_a_throttled_server_waits_for_its_share() {
         group.write("cpu.cfs_period_us", "100000");
         group.write("cpu.cfs_quota_us", "10000");
         pids.iter().for_each(|pid| group.write("cgroup.procs", &pid.to_string()));
-        for _ in 0..50 {
+        // They come at any time of several periods, in most of which the share is used up.
+        for _ in 0..60 {
             client.ask(2);
             client.answered();
+            std::thread::sleep(Duration::from_millis(7));
         }
         group.write("cpu.cfs_quota_us", "-1");
         drop(hog);

@@ -73,21 +73,6 @@ fn who_is_ended_at_work_has_an_error_and_who_is_idle_is_counted() {
 }
 
 #[test]
-fn who_is_killed_at_work_has_the_error_that_the_client_was_sent() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
-    let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
-    let mut busy = RawClient::connect(&server);
-    busy.ask("DO SLEEP(4711)");
-    until_at_rest(server.server.pid());
-    server.sql(&format!("KILL {}", busy.id));
-    let packet = busy.packet();
-    assert_eq!(packet[0], 0xff, "{packet:?}");
-    let seen = ends_well(tracer);
-    let error = u16::from_le_bytes([packet[1], packet[2]]);
-    assert_eq!(errors(&seen, "DO SLEEP(4711)"), [&Value::from(error)]);
-}
-
-#[test]
 fn logins_that_are_refused_are_counted() {
     for product in PRODUCTS {
         let (sandbox, server) = (Sandbox::new(), GivenServer::start(product, &[]));

@@ -36,7 +36,9 @@ impl ContainedServer {
         }
         let given = GivenServer::start(product, &[]);
         let line = std::fs::read(format!("/proc/{}/cmdline", given.server.pid())).expect("it runs");
-        let line = line.split(|byte| *byte == 0).filter(|word| !word.is_empty());
+        // What it executed when it was first started is not there any more.
+        let is_kept = |word: &&[u8]| !word.is_empty() && !word.starts_with(b"--init-file=");
+        let line = line.split(|byte| *byte == 0).filter(is_kept);
         let line: Vec<OsString> = line.map(|word| OsString::from_vec(word.to_vec())).collect();
         given.server.kill();
         let outside = Self::enter(&given, &line);
