@@ -248,6 +248,11 @@ impl<'a> AdviceCase<'a> {
         (pct >= MIN_FOREIGN_PCT).then(used)
     }
 
+    /// Whether answers or requests were held back as by a network.
+    pub(super) fn has_simulated_network(&self) -> bool {
+        self.record.load.network_delay_us.is_some() || facts::network(self.record).is_some()
+    }
+
     /// What a simulated network added, and what its being full suggests.
     pub(super) fn simulated_network(&self, advice: &mut BudgetAdvice) {
         let delays = self.record.load.network_delay_us.zip(self.round_trips());

@@ -43,7 +43,8 @@ fn claims(case: &AdviceCase<'_>) -> PartSet {
     let mut parts = Vec::new();
     if case.is_here() {
         parts.extend([Part::ServerQueue, Part::Runq, Part::RunqPreempted, Part::RunqWoken]);
-        if is_full(case) {
+        // What a simulated network takes is in it too, and of that more is known.
+        if is_full(case) && !case.has_simulated_network() {
             parts.push(Part::ServerAndWire);
         }
     }

@@ -345,6 +345,17 @@ fn what_changes_all_else_comes_first_in_its_own_order() {
     assert!(first_line(&few).starts_with("syncs are waited for"));
 }
 
+/// Of what a simulated network takes it is known that it is not theirs.
+#[test]
+fn a_crowd_has_no_part_in_what_a_simulated_network_may_take() {
+    let mut record = on(mariadb, &[(Part::ServerAndWire, 900.0)]);
+    record.environment.foreign_cpu_pct = 89.0;
+    let first = |record: &RunRecord| RunAdvice::of(record).advice[0].rule;
+    assert_eq!(first(&record), "foreign_cpu");
+    record.load.network_delay_us = Some(400.0);
+    assert_eq!(first(&record), "untraced");
+}
+
 /// A queue is the pool's doing only where more connections would not wait for the same.
 #[test]
 fn a_queue_stands_behind_what_makes_it() {
