@@ -112,10 +112,9 @@ class Pymysql:
 class MysqlConnector:
     """A connection may have rows left behind an error among them: each statement has its own."""
 
-    def __init__(self, login, is_encrypted, is_binary):
+    def __init__(self, login, is_encrypted, _is_binary):
         self.login = login
         self.is_encrypted = is_encrypted
-        self.is_binary = is_binary
         self.before = []
 
     def set_up(self, sql):
@@ -136,7 +135,7 @@ class MysqlConnector:
         try:
             for statement in self.before:
                 connection.cursor().execute(statement)
-            cursor = connection.cursor(prepared=self.is_binary)
+            cursor = connection.cursor()
             cursor.execute(sql)
             if cursor.description:
                 cursor.fetchall()
