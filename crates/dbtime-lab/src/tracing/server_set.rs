@@ -22,6 +22,8 @@ pub(super) struct ServerSet {
     may_lack: bool,
     /// Where servers listened that have ended.
     vacant: VacantPlaces,
+    /// When it was looked last who is there.
+    looked_at: Instant,
 }
 
 impl ServerSet {
@@ -29,7 +31,8 @@ impl ServerSet {
     pub(super) fn find(filter: ServerFilter) -> Result<Self, LabError> {
         let servers = servers(&filter)?;
         let vacant = VacantPlaces::default();
-        Ok(Self { filter, servers, young: Vec::new(), noted: 0, may_lack: true, vacant })
+        let looked_at = Instant::now();
+        Ok(Self { filter, servers, young: Vec::new(), noted: 0, may_lack: true, vacant, looked_at })
     }
 
     pub(super) fn servers(&self) -> &[TracedServer] {
@@ -63,6 +66,7 @@ impl ServerSet {
         let (here, gone): (Vec<_>, Vec<_>) =
             self.servers.drain(..).partition(TracedServer::is_here);
         self.servers = here;
+        let was_here = std::mem::replace(&mut self.looked_at, Instant::now());
         for server in gone {
             capture.forget(&server);
             let TracedServer { program, process, place, .. } = server;
@@ -71,7 +75,7 @@ impl ServerSet {
                 None => String::new(),
             };
             notes.push(format!("{program}, process {process}, has ended{waits}"));
-            self.vacant.extend(place);
+            self.vacant.extend(place, was_here);
         }
         notes.extend(self.fill_places(capture, zone)?);
         for server in self.started(capture)? {
@@ -109,7 +113,7 @@ impl ServerSet {
             capture.servers(&ServerFilter { processes, ..self.filter.clone() }).unwrap_or_default()
         });
         let mut notes = Vec::new();
-        for (server, vacancy) in found {
+        for (server, since) in found {
             if self.servers.iter().any(|known| known.process == server.process) {
                 continue;
             }
@@ -117,11 +121,11 @@ impl ServerSet {
             let server = TracedServer { place, ..capture.add_started_server(&server)? };
             notes.push(format!(
                 "{}: watching {}, process {}, which listens there now; what it served in the \
-                 {:.1} s since the end of the one before may be missing",
+                 {:.1} s since the one before was last seen may be missing",
                 wall_clock(zone),
                 server.program,
                 server.process,
-                vacancy.as_secs_f64()
+                since.elapsed().as_secs_f64()
             ));
             self.young.push((server.clone(), Instant::now()));
             self.servers.push(server);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// So often it is looked who listens there, while nobody does: a look goes through all processes.
 const SEARCH_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A place, and since when nobody is there.
+/// A place, and since when nobody may be there.
 #[derive(Debug)]
 struct VacantPlace {
     place: ProcessSelector,
@@ -29,18 +29,17 @@ impl VacantPlaces {
         self.places.is_empty()
     }
 
-    /// A server has ended that was sought by this place, if by any.
-    pub(super) fn extend(&mut self, place: Option<ProcessSelector>) {
-        let since = Instant::now();
+    /// A server has ended that was sought by this place, if by any, and was there at this moment.
+    pub(super) fn extend(&mut self, place: Option<ProcessSelector>, since: Instant) {
         self.places.extend(place.map(|place| VacantPlace { place, since }));
     }
 
     /// Looks with `find` who is at each place, where that was not done a moment ago. Returns those
-    /// who are, and how long nobody was; their places are vacant no more.
+    /// who are, and since when nobody may have been; their places are vacant no more.
     pub(super) fn search(
         &mut self,
         mut find: impl FnMut(&ProcessSelector) -> Vec<TracedServer>,
-    ) -> Vec<(TracedServer, Duration)> {
+    ) -> Vec<(TracedServer, Instant)> {
         let is_due = self.searched_at.is_none_or(|at| at.elapsed() >= SEARCH_INTERVAL);
         if self.places.is_empty() || !is_due {
             return Vec::new();
@@ -50,7 +49,7 @@ impl VacantPlaces {
         self.places.retain(|VacantPlace { place, since }| {
             let servers = find(place);
             let is_vacant = servers.is_empty();
-            found.extend(servers.into_iter().map(|server| (server, since.elapsed())));
+            found.extend(servers.into_iter().map(|server| (server, *since)));
             is_vacant
         });
         found
@@ -77,24 +76,22 @@ mod tests {
     #[test]
     fn a_place_is_vacant_until_somebody_listens_there() {
         let mut vacant = VacantPlaces::default();
-        vacant.extend(None);
+        let since = Instant::now();
+        vacant.extend(None, since);
         assert!(vacant.is_empty() && vacant.search(|_| panic!("nothing is sought")).is_empty());
         let port = ProcessSelector::Port(5432);
-        vacant.extend(Some(port.clone()));
+        vacant.extend(Some(port.clone()), since);
         assert!(!vacant.is_empty() && vacant.search(|_| Vec::new()).is_empty());
         vacant.searched_at = None;
         let found = vacant.search(|place| vec![server(7, place)]);
         assert!(vacant.is_empty(), "it is not sought any more");
-        assert_eq!(
-            found.into_iter().map(|(server, _)| server).collect::<Vec<_>>(),
-            [server(7, &port)]
-        );
+        assert_eq!(found, [(server(7, &port), since)], "as long as it may have been");
     }
 
     #[test]
     fn a_place_is_not_looked_at_all_the_time() {
         let mut vacant = VacantPlaces::default();
-        vacant.extend(Some(ProcessSelector::Port(5432)));
+        vacant.extend(Some(ProcessSelector::Port(5432)), Instant::now());
         vacant.searched_at = Some(Instant::now() + SEARCH_INTERVAL);
         assert!(vacant.search(|_| panic!("a moment ago")).is_empty());
         assert!(!vacant.is_empty());

@@ -40,6 +40,18 @@ fn init_never_drops_a_table_it_did_not_make() {
 }
 
 #[test]
+fn init_takes_no_pipe_s_or_socket_s_place() {
+    let sandbox = Sandbox::new();
+    let socket = sandbox.path("socket");
+    let _bound = std::os::unix::net::UnixListener::bind(&socket).expect("a socket");
+    let told = ["no regular file"];
+    sandbox.run("init tpcb --target sqlite:socket").refused(3, &told);
+    sandbox.run("init tpcb --target sqlite:socket --replace").refused(3, &[]);
+    let kind = fs::metadata(&socket).expect("still there").file_type();
+    assert!(std::os::unix::fs::FileTypeExt::is_socket(&kind));
+}
+
+#[test]
 fn init_is_not_misled_by_the_log_of_a_database_that_is_gone() {
     let sandbox = Sandbox::new();
     sandbox.run("init atm --target sqlite:w.db").fine();

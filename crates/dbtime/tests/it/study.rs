@@ -323,12 +323,13 @@ fn an_external_program_is_compared_by_what_it_prints() {
 #[test]
 fn a_program_that_fails_or_hangs_ends_with_all_that_it_started() {
     let sandbox = Sandbox::new();
-    let failing = PROGRAM.replace("sleep $SERVICE;", "echo no such host >&2; exit 7;");
+    let fails = "K=$(echo hush); echo no such host, password=$K >&2; exit 7;";
+    let failing = PROGRAM.replace("sleep $SERVICE;", fails);
     sandbox.write("failing.toml", &failing);
     let ran = sandbox.run("study run failing.toml --out f --quiet");
     ran.exits(3);
     let journal = fs::read_to_string(sandbox.path("f/journal.jsonl")).expect("a journal");
-    assert!(journal.contains("exit code 7: no such host"), "{journal}");
+    assert!(journal.contains("exit code 7: no such host, password=***"), "{journal}");
     // It leaves a process behind that ignores what it may clean up at.
     let hanging = PROGRAM.replace("sleep $SERVICE;", "(trap '' TERM; sleep 71.25) & sleep 71.25;");
     sandbox.write("hanging.toml", &format!("timeout = \"300ms\"\n{hanging}"));

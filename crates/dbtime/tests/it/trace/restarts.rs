@@ -27,7 +27,7 @@ fn a_server_that_is_watched_by_its_port_or_its_socket_may_be_restarted() {
         assert!(second != first && is_server(second));
         let told = lines_until(&mut tracer, "which listens there now", PATIENCE).concat();
         assert!(told.contains(&format!("process {second},")), "{told}");
-        assert!(told.contains("s since the end of the one before may be missing"), "{told}");
+        assert!(told.contains("s since the one before was last seen may be missing"), "{told}");
         given.sql("SELECT 'after'");
         tracer.server = second;
         let seen = tracer.end();
