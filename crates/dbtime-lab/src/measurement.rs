@@ -267,7 +267,6 @@ impl RunMeasurement<'_> {
         MachineEnvironment {
             steal_pct: used.steal_pct,
             foreign_cpu_pct: used.foreign_pct / f64::from(machine_cpus()),
-            throttled_pct: used.throttled_pct,
             clock_read_ns: self.timers.clock_read_ns,
             timer_late_p50_us: self.timers.late_p50.as_micros(),
             timer_late_p99_us: self.timers.late_p99.as_micros(),

@@ -73,7 +73,6 @@ impl MachineSample {
             foreign_pct: pct((self.busy_s - earlier.busy_s - process_s).max(0.0)),
             steal_pct: pct((self.steal_s - earlier.steal_s).max(0.0)) / f64::from(machine_cpus()),
             throttled,
-            throttled_pct: throttled.map(|held| pct(held.as_secs()).clamp(0.0, 100.0)),
         }
     }
 }
@@ -95,9 +94,6 @@ pub struct MachineUse {
     pub steal_pct: f64,
     /// How long CPU limits held this process back, over all CPUs; `None`: nothing counts that.
     pub throttled: Option<Nanos>,
-    /// For how long a CPU quota held this process back, in percent of the time: at most that, for
-    /// CPUs are counted side by side. `None` where that is not counted.
-    pub throttled_pct: Option<f64>,
 }
 
 #[cfg(test)]
@@ -105,15 +101,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_quota_held_back_for_a_share_of_the_time() {
+    fn what_a_quota_held_back_is_known_where_both_samples_count_it() {
         let at = |ms: u64, throttled: Option<u64>| MachineSample {
             at: MonoNanos(ms * 1_000_000),
             throttled: throttled.map(Nanos::from_millis),
             ..MachineSample::default()
         };
-        let of = |before, after| at(2_000, after).since(&at(1_000, before)).throttled_pct;
-        assert_eq!(of(Some(500), Some(750)), Some(25.0));
-        assert_eq!(of(Some(500), Some(3_500)), Some(100.0), "several CPUs");
+        let of = |before, after| at(2_000, after).since(&at(1_000, before)).throttled;
+        assert_eq!(of(Some(500), Some(750)), Some(Nanos::from_millis(250)));
         assert_eq!(of(None, Some(750)), None);
     }
 

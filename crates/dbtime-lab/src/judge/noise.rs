@@ -37,8 +37,15 @@ pub(super) fn steal(record: &RunRecord) -> Option<Warning> {
     )
 }
 
+/// The share of the window in which the driver's CPU quota was used up: at most that, for CPUs are
+/// counted side by side. `None`: nothing counts that.
+pub(super) fn throttled_pct(record: &RunRecord) -> Option<f64> {
+    let window_s = record.window.measure_s.max(1e-9);
+    record.client.throttled_s.map(|held_s| (100.0 * held_s / window_s).min(100.0))
+}
+
 pub(super) fn throttled(record: &RunRecord) -> Option<Warning> {
-    let pct = record.environment.throttled_pct.filter(|pct| *pct > MAX_THROTTLED_PCT)?;
+    let pct = throttled_pct(record).filter(|pct| *pct > MAX_THROTTLED_PCT)?;
     warning(
         WarningKind::Throttled,
         format!("a CPU quota held the driver's control group back for {pct:.0} % of the window"),
@@ -75,12 +82,12 @@ pub(crate) fn noise_bound(record: &RunRecord) -> NoiseBound {
         cpu_waits_s(record).map_or(used_s, |waited_s| used_s.min(waited_s))
     });
     let stolen_s = steal(record).map(|_| cpus * of_window(machine.steal_pct));
-    let held_s = throttled(record).and(machine.throttled_pct).map(of_window);
+    let held_s = throttled(record).and(throttled_pct(record)).map(of_window);
     let waits_s: f64 = [others_s, stolen_s, held_s].into_iter().flatten().sum();
     let stood_still = Some(standstill_share(record)).filter(|share| *share >= MIN_STANDSTILL_SHARE);
     let stood_still_s = stood_still.map_or(0.0, |share| share * window_s);
     let response_s = at_once * waits_s;
-    let quota_pct = machine.throttled_pct.unwrap_or_default();
+    let quota_pct = throttled_pct(record).unwrap_or_default();
     let taken_pct = machine.foreign_cpu_pct + machine.steal_pct + quota_pct;
     let least_left = (1.0 - taken_pct / 100.0).max(LEAST_LEFT);
     // What a driver that had no CPU left would have asked for is not known.
@@ -119,6 +126,16 @@ mod tests {
     }
 
     #[test]
+    fn a_quota_held_back_for_a_share_of_the_window() {
+        let mut record = beside(0.0);
+        assert_eq!(throttled_pct(&record), None);
+        for (windows, pct) in [(0.25, 25.0), (3.0, 100.0)] {
+            record.client.throttled_s = Some(windows * record.window.measure_s);
+            assert_eq!(throttled_pct(&record), Some(pct), "CPUs side by side count too");
+        }
+    }
+
+    #[test]
     fn what_others_took_makes_a_run_noisy() {
         assert_eq!(judge(&beside(2.9)).grade(), ValidityGrade::Sound);
         let noisy = judge(&beside(88.0));
@@ -127,9 +144,9 @@ mod tests {
         assert_eq!((reason.kind, reason.share_pct), (WarningKind::ForeignCpu, Some(88.0)));
         assert_eq!(reason.threshold_pct, Some(3.0));
         let mut record = beside(0.0);
-        record.environment.throttled_pct = Some(40.0);
+        record.client.throttled_s = Some(0.4 * record.window.measure_s);
         assert_eq!(judge(&record).grade(), ValidityGrade::Noisy);
-        record.environment.throttled_pct = Some(0.5);
+        record.client.throttled_s = Some(0.005 * record.window.measure_s);
         assert_eq!(judge(&record).grade(), ValidityGrade::Sound);
     }
 

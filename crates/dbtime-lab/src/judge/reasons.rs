@@ -3,7 +3,7 @@
 
 use super::lateness::{MIN_STANDSTILL_SHARE, standstill_share};
 use super::laws::{MAX_LITTLE_GAP_VALID, little_gap};
-use super::noise::{MAX_FOREIGN_PCT, MAX_THROTTLED_PCT};
+use super::noise::{MAX_FOREIGN_PCT, MAX_THROTTLED_PCT, throttled_pct};
 use super::parts::{MAX_BUDGET_ERROR, MAX_MEAN_WRONG_PCT};
 use super::{MAX_BUSY_SHARE, MAX_FAILED_SHARE, MAX_LAG_SHARE, failed_share, late_percentile};
 use dbtime_model::record::{GradeReason, RunRecord, ValidityGrade, Warning, WarningKind};
@@ -25,7 +25,7 @@ fn shares(record: &RunRecord, kind: WarningKind) -> Option<(f64, f64)> {
     match kind {
         WarningKind::ForeignCpu => Some((machine.foreign_cpu_pct, MAX_FOREIGN_PCT)),
         WarningKind::Steal => Some((machine.steal_pct, MAX_FOREIGN_PCT)),
-        WarningKind::Throttled => Some((machine.throttled_pct?, MAX_THROTTLED_PCT)),
+        WarningKind::Throttled => Some((throttled_pct(record)?, MAX_THROTTLED_PCT)),
         WarningKind::Standstill => {
             Some((100.0 * standstill_share(record), 100.0 * MIN_STANDSTILL_SHARE))
         }

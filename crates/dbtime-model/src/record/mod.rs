@@ -272,9 +272,6 @@ pub struct MachineEnvironment {
     pub steal_pct: f64,
     /// Share of all CPU time used by other processes, in percent.
     pub foreign_cpu_pct: f64,
-    /// Share of the window in which a CPU quota held the driver's control group back, in percent,
-    /// at most; `null` where the kernel does not count that.
-    pub throttled_pct: Option<f64>,
     /// Cost of one clock read, in nanoseconds.
     pub clock_read_ns: f64,
     /// How late the machine wakes a sleeper: median and 99th percentile of the self-test before
