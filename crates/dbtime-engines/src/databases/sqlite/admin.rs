@@ -249,10 +249,7 @@ fn stand_in(target: &SqliteTarget) -> Result<SqliteTarget, SqliteError> {
     };
     // What is renamed onto a device or a pipe would take its place.
     if std::fs::metadata(&target.path).is_ok_and(|found| !found.is_file()) {
-        return Err(refuse(io::Error::other(format!(
-            "{} is there, and is no regular file",
-            target.path.display()
-        ))));
+        return Err(SqliteError::NoRegularFile { path: target.path.clone() });
     }
     if path.exists() {
         std::fs::remove_file(&path).map_err(refuse)?;

@@ -37,6 +37,12 @@ pub enum SqliteError {
         /// SQLite's words.
         message: String,
     },
+    /// A device, a pipe or a socket is there, whose place a database would take.
+    #[error("{} is no regular file; name another file", path.display())]
+    NoRegularFile {
+        /// The name.
+        path: PathBuf,
+    },
     /// The file is something else.
     #[error("{} is not an SQLite database (or it is encrypted); name another file, or remove it and run `dbtime init`", path.display())]
     NotADatabase {
