@@ -11,14 +11,16 @@ fn a_private_server_is_started_loaded_driven_and_gone() {
     for product in PRODUCTS {
         for protocol in ["prepared", "text"] {
             let sandbox = Sandbox::new();
+            sandbox.write("few.toml", &small("point-select"));
             let word = product.name();
             let json = sandbox
                 .run(&format!(
-                    "run point-select --target {word} --protocol {protocol} --connections 4 \
-                     --time 1s --warmup 300ms --out r --json"
+                    "run few.toml --target {word} --protocol {protocol} --connections 4 \
+                     --transactions 2000 --out r --json"
                 ))
                 .fine()
                 .json();
+            assert_eq!(json["counts"]["completed"], 2000, "{}", json["counts"]);
             counts_add_up(&json);
             assert_eq!(json["counts"]["failed"], 0, "{}", json["errors"]);
             assert_eq!(json["target"]["protocol"], protocol);
@@ -36,17 +38,19 @@ fn a_private_server_is_started_loaded_driven_and_gone() {
             assert_eq!(count(&json, "/connections/failed"), 0);
             let log = fs::read_to_string(sandbox.path("r/server.log")).expect("its log");
             assert!(!log.is_empty());
-            assert_eq!(sandbox.left(), ["r"], "nothing else is left");
+            assert_eq!(sandbox.left(), ["few.toml", "r"], "nothing else is left");
         }
     }
 }
 
 /// The shipped workload with a fiftieth of its rows, which is a file's: what others load whole is
 /// loaded in a fiftieth of the time.
-fn small(workload: &str) -> String {
+pub(crate) fn small(workload: &str) -> String {
     let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads");
     let text = fs::read_to_string(shipped.join(format!("{workload}.toml"))).expect("it is shipped");
-    text.replace("rows_per_scale = 100_000", "rows_per_scale = 2_000")
+    let few = text.replace("rows_per_scale = 100_000", "rows_per_scale = 2_000");
+    // A branch has its accounts still.
+    few.replace("10000", "200")
 }
 
 #[test]
@@ -114,6 +118,10 @@ fn data_is_looked_for_before_it_is_used() {
     for product in PRODUCTS {
         let given = GivenServer::start(product, &[]);
         let (sandbox, target) = (Sandbox::new(), given.target());
+        // Those of few rows have the names of the shipped ones, and so do their loads.
+        for workload in ["tpcb", "point-select", "oltp-read-only"] {
+            sandbox.write(&format!("{workload}.toml"), &small(workload));
+        }
         let run = |more: &str| {
             sandbox
                 .run(&format!("run tpcb --target '{target}' --transactions 5 --no-record {more}"))
@@ -128,7 +136,7 @@ fn data_is_looked_for_before_it_is_used() {
             assert_eq!(json["errors"], serde_json::json!({"08P01": 1}));
             assert_eq!(count(&json, "/connections/lost"), 0, "{}", json["connections"]);
         }
-        sandbox.run(&format!("init tpcb --target '{target}'")).fine();
+        sandbox.run(&format!("init tpcb.toml --target '{target}'")).fine();
         run("").fine();
         run("--scale 2").refused(3, &["loaded at scale 1, not 2"]);
         given.sql("DROP TABLE pgbench_history");
@@ -136,14 +144,14 @@ fn data_is_looked_for_before_it_is_used() {
         given.sql("CREATE TABLE sbtest1 (id INT)");
         let ran = sandbox.run(&format!("init point-select --target '{target}'"));
         ran.refused(3, &["nothing was changed", "sysbench prepare", "--replace"]);
-        let other = format!("init tpcb --scale 2 --target '{target}'");
+        let other = format!("init tpcb.toml --scale 2 --target '{target}'");
         let told = ["holds workload tpcb at scale 1", "add --replace to load it at scale 2"];
         sandbox.run(&other).refused(3, &told);
         let again = sandbox.run(&format!("{other} --replace")).fine();
-        again.prints(&["200,022 rows loaded into", "in the place of its data at scale 1"]);
+        again.prints(&["4,022 rows loaded into", "in the place of its data at scale 1"]);
         // What others have loaded into tables of the same names does not count any more.
         let replace = |workload: &str| {
-            let line = format!("init {workload} --target '{target}' --replace");
+            let line = format!("init {workload}.toml --target '{target}' --replace");
             sandbox.run(&line).fine().prints(&["in the place of tables that were not made for it"])
         };
         replace("point-select");
@@ -163,8 +171,8 @@ fn too_many_connections_are_counted_and_explained() {
         let (sandbox, target) = (Sandbox::new(), given.target());
         let json = sandbox
             .run(&format!(
-                "run values1 --target '{target}' --connections 20 --time 3s --warmup 0s \
-                 --no-record --json"
+                "run values1 --target '{target}' --connections 20 --transactions 3000 --no-record \
+                 --json"
             ))
             .fine()
             .json();
@@ -321,9 +329,11 @@ fn refused_connections_get_nothing_while_others_are_idle() {
 #[test]
 fn refused_connections_are_tried_again_while_others_are_busy() {
     let given = GivenServer::start(Product::Mariadb, &[("max_connections", "10")]);
+    // Busy without a CPU.
     let json = Sandbox::new()
         .run(&format!(
-            "run values1 --target '{}' --connections 20 --time 6s --warmup 0s --no-record --json",
+            "run --query 'SELECT SLEEP(0.01)' --target '{}' --connections 20 --time 6s --warmup 0s \
+             --no-record --json",
             given.target()
         ))
         .fine()
