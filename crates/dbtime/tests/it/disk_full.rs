@@ -3,9 +3,12 @@
 //! The disk is a small tmpfs in a mount namespace of its own, which takes root. Without it nothing
 //! here is tested; that is said on the terminal, and fails where CI is set.
 
+use crate::given_server::GivenServer;
 use crate::sandbox::{Ran, Sandbox};
+use dbtime_model::Product;
 use std::io::Write;
 use std::process::Command;
+use std::time::Duration;
 
 /// Runs lines of `dbtime` in a folder `disk` of this size, then lists what is left there on stdout
 /// after a line `left:`. `None` when no such disk can be made.
@@ -192,18 +195,18 @@ fn while_the_html_is_written_the_rest_is_kept() {
     assert_eq!(left(&ran), wanted.map(|file| format!("./r/{file}")), "{ran:?}");
 }
 
-/// Records a trace in a file `t.trace` on a disk of this size, while a client asks `ask` what has
-/// a number again and again; checks what is told, and shows what is in the file. `None` where no
-/// disk can be made or eBPF is not permitted.
+/// Records a trace of a server in a file `t.trace` on a disk of this size, while a client asks
+/// `ask` what has a number again and again; checks what is told, and shows what is in the file.
+/// `None` where no disk can be made or eBPF is not permitted.
 fn recorded_on_a_disk_of(
     size: &str,
+    server: &GivenServer,
     options: &str,
     ask: impl Fn(&mut crate::raw_client::RawClient, usize) + Sync,
 ) -> Option<(Ran, Ran)> {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     let (sandbox, is_over) = (Sandbox::new(), AtomicBool::new(false));
-    let server = crate::given_server::GivenServer::start(dbtime_model::Product::Mariadb, &[]);
     let line = format!(
         "dbtime trace -p {} --record disk/t.trace {options}; code=$?; \
          cp disk/t.trace kept.trace; (exit $code)",
@@ -211,7 +214,7 @@ fn recorded_on_a_disk_of(
     );
     let ran = std::thread::scope(|scope| {
         scope.spawn(|| {
-            let mut client = crate::raw_client::RawClient::connect(&server);
+            let mut client = crate::raw_client::RawClient::connect(server);
             (0..).take_while(|_| !is_over.load(Ordering::Relaxed)).for_each(|number| {
                 ask(&mut client, number);
             });
@@ -236,11 +239,18 @@ fn recorded_on_a_disk_of(
 
 #[test]
 fn while_recording_a_trace_the_ledger_is_printed() {
+    let server = GivenServer::start(Product::Mariadb, &[]);
     for (options, sums) in
         [("", ""), (" --summary", "By statement, the longest"), (" --histogram", "Distribution")]
     {
-        let options = format!("--time 30s{options}");
-        let traced = recorded_on_a_disk_of("256k", &options, |client, _| client.query("DO 1"));
+        let options = format!("--time 100s{options}");
+        let traced = recorded_on_a_disk_of("256k", &server, &options, |client, number| {
+            client.query("DO 1");
+            // It has no need of a whole CPU until it is watched.
+            if number.is_multiple_of(20) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        });
         let Some((ran, kept)) = traced else { return };
         let printed = printed(&ran);
         for wanted in [" started = ", "\ncost ", sums] {
@@ -256,9 +266,10 @@ fn while_recording_a_trace_the_ledger_is_printed() {
 fn where_a_trace_has_no_room_for_its_end_the_ledger_is_printed() {
     // Less than what is written at once comes before the end, and more than there is room for
     // with it.
-    let traced = recorded_on_a_disk_of("4k", "--time 1s --summary", |client, number| {
+    let server = GivenServer::start(Product::Mariadb, &[]);
+    let traced = recorded_on_a_disk_of("4k", &server, "--time 1s --summary", |client, number| {
         client.query(&format!("DO 1{}", "+1".repeat(number % 9)));
-        std::thread::sleep(std::time::Duration::from_millis(150));
+        std::thread::sleep(Duration::from_millis(150));
     });
     let Some((ran, kept)) = traced else { return };
     let printed = printed(&ran);

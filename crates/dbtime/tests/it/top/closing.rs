@@ -10,8 +10,8 @@ use std::ops::RangeInclusive;
 const PLACES: [(&str, &str); 4] =
     [("", "Statements"), ("?", "any key closes"), ("/", "filter:"), ("2", "Thread")];
 
-/// How often a window closes, in each of two tests.
-const TIMES: usize = 10;
+/// How often a window closes, in each of two tests: at every place, and while it attaches.
+const TIMES: usize = if cfg!(feature = "long") { 20 } else { PLACES.len() + 1 };
 
 /// A window: nobody else has the other end of its terminal.
 struct TopWindow {
