@@ -94,6 +94,7 @@ fn reports_have_the_same_lines() {
                   SELECT 'big';\n\\else\nSELECT 'small';\n\\endif\n";
     stage.sandbox.write("flow.sql", script);
     stage.sandbox.write("bad.sql", "SELECT 1/0;\n");
+    stage.sandbox.write("pause.sql", "\\sleep 2ms\nSELECT 1;\n");
     let conflict = "BEGIN ISOLATION LEVEL SERIALIZABLE;\n\
                     SELECT sum(abalance) FROM pgbench_accounts WHERE aid < 4;\n\
                     UPDATE pgbench_accounts SET abalance = abalance + 1 WHERE aid = 1;\nEND;\n";
@@ -108,7 +109,7 @@ fn reports_have_the_same_lines() {
         "-n -f flow.sql -t 5 -D a=3 -M extended -L 1000 -r --max-tries=0",
         "-n -f bad.sql -t 5",
         "-n -f conflict.sql -c 4 -t 40 --failures-detailed --max-tries=2 -r",
-        "-n -S -T 2 -P 1 -c 2",
+        "-n -f pause.sql -T 2 -P 1 -c 2",
         "-n -S -T 2 -R 200 -P 1 --progress-timestamp",
     ] {
         let Some(original) = stage.original(line) else { return };
@@ -152,8 +153,7 @@ fn statements(log: &str) -> Vec<Vec<String>> {
 
 #[test]
 fn the_same_seed_makes_the_same_statements() {
-    let stage = Stage::new(&[("log_statement", "all"), ("log_line_prefix", "%p ")]);
-    stage.run("-i -q").exits(0);
+    let stage = Stage::laid_out(&[("log_statement", "all"), ("log_line_prefix", "%p ")]);
     let script = "\\set u random(1, 1000)\n\\set e random_exponential(1, 1000, 2.5)\n\
                   \\set g random_gaussian(1, 1000, 3.5)\n\\set z random_zipfian(1, 1000, 1.2)\n\
                   \\set h hash(:u)\n\\set f hash_fnv1a(:u)\n\\set p permute(:u, 1000)\n\
@@ -183,7 +183,7 @@ fn the_same_seed_makes_the_same_statements() {
 
 #[test]
 fn seeds_are_told_where_the_command_line_has_them() {
-    let stage = Stage::filled();
+    let stage = Stage::laid_out(&[]);
     stage.sandbox.write("bad.sql", "\\set a random(\n");
     for line in [
         "-n -S -t 1 --rand=7",
@@ -199,7 +199,7 @@ fn seeds_are_told_where_the_command_line_has_them() {
 
 #[test]
 fn errors_point_into_the_statement() {
-    let stage = Stage::filled();
+    let stage = Stage::laid_out(&[]);
     let wide = "x, ".repeat(40);
     let inside = "DO $$ BEGIN PERFORM 1; PERFORM 1 + nothing_of_that_name; END $$";
     let long = format!("SELECT 1,\n  {wide} 2,\n 3;\n");
