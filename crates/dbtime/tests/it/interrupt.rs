@@ -97,8 +97,13 @@ fn during_the_warm_up() {
 
 #[test]
 fn during_the_window() {
-    for load in ["--target null", "--target null --rate 1000/s", "--connections 2", "--rate 500/s"]
-    {
+    // Closed loops and open ones, which do not take a CPU each for as long as they are let run.
+    for load in [
+        "--target null:?service=1ms",
+        "--target null --rate 1000/s",
+        "--connections 2 --think 1ms",
+        "--rate 500/s",
+    ] {
         let sandbox = Sandbox::new();
         let line = format!("run values1 {load} --warmup 0s --time 1m --budget-every 1");
         let run = sandbox.start(&format!("{line} --json --out r"));

@@ -105,7 +105,7 @@ fn a_limit_missed_for_what_else_the_machine_did_is_undecided() {
     let sandbox = Sandbox::new();
     let hogs = CpuHogs::start();
     // A time slice is longer than this, and a statement much shorter.
-    let line = "run values1 --connections 2 --time 2s --warmup 0s --limit 'max<=500us' --json";
+    let line = "run values1 --connections 2 --time 1s --warmup 0s --limit 'max<=500us' --json";
     let ran = sandbox.run(&format!("{line} --no-record"));
     drop(hogs);
     ran.exits(4);
