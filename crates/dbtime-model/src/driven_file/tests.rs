@@ -111,6 +111,9 @@ fn the_seed_for_fuzzing_is_a_file_of_this_version() {
 }
 
 proptest! {
+    // Of some thousand rows each, as a block has.
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn what_is_written_is_read(
         sent in prop::collection::vec(0..1u64 << 60, 0..3_000), at: prop::sample::Index

@@ -385,6 +385,9 @@ fn what_is_missing_is_said_on_every_view() {
 }
 
 proptest! {
+    // Each draws up to nine screens of thousands of cells.
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
     #[test]
     fn no_screen_is_too_small(columns in 1u16..200, rows in 1u16..60, keys in "[1-4sSwf?jk/\n a]{0,9}",
                               is_empty: bool) {

@@ -303,9 +303,11 @@ fn put_into(documents: &mut [Value], place: &str, extreme: &str) {
 
 #[test]
 fn any_number_of_a_recording_is_shown_in_bounds() {
-    for documents in recordings() {
+    let mut tried = BTreeSet::new();
+    // The last has most of them; what the others have too is tried there, and together with more.
+    for documents in recordings().into_iter().rev() {
         assert!(every_view::show(&recording(&documents)), "it is whole");
-        for name in names_of(&documents) {
+        for name in names_of(&documents).into_iter().filter(|name| tried.insert(name.clone())) {
             for extreme in EXTREMES {
                 let mut documents = documents.clone();
                 put_into(&mut documents, &name, extreme);
