@@ -97,7 +97,7 @@ fn during_the_warm_up() {
 
 #[test]
 fn during_the_window() {
-    // Closed loops and open ones, which do not take a CPU each for as long as they are let run.
+    // Closed loops and open ones, none of which takes a whole CPU for as long as it is let run.
     for load in [
         "--target null:?service=1ms",
         "--target null --rate 1000/s",

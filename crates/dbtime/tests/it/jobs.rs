@@ -344,6 +344,7 @@ fn not_tested(cause: &str) {
 fn start_load(sandbox: &Sandbox, command: &PageCommand) -> (Running, String) {
     let line = command.line.strip_prefix("dbtime ").expect("a command of dbtime");
     let line = line.strip_suffix(" &").expect("it goes on beside the others");
+    // Half of the load has slow requests too.
     let load = sandbox.start(&line.replace("--think exp:10ms", "--think exp:20ms"));
     // The server writes it as the last thing before it lets anybody in.
     sandbox.wait_for(&["tmp", "dbtime-", "pid"]);

@@ -49,7 +49,7 @@ pub(crate) fn small(workload: &str) -> String {
     let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads");
     let text = fs::read_to_string(shipped.join(format!("{workload}.toml"))).expect("it is shipped");
     let few = text.replace("rows_per_scale = 100_000", "rows_per_scale = 2_000");
-    // A branch has its accounts still.
+    // A branch still has accounts of its own.
     few.replace("10000", "200")
 }
 
@@ -118,7 +118,7 @@ fn data_is_looked_for_before_it_is_used() {
     for product in PRODUCTS {
         let given = GivenServer::start(product, &[]);
         let (sandbox, target) = (Sandbox::new(), given.target());
-        // Those of few rows have the names of the shipped ones, and so do their loads.
+        // These have few rows and the names of the shipped ones, and so do their loads.
         for workload in ["tpcb", "point-select", "oltp-read-only"] {
             sandbox.write(&format!("{workload}.toml"), &small(workload));
         }
@@ -329,15 +329,16 @@ fn refused_connections_get_nothing_while_others_are_idle() {
 #[test]
 fn refused_connections_are_tried_again_while_others_are_busy() {
     let given = GivenServer::start(Product::Mariadb, &[("max_connections", "10")]);
-    // Busy without a CPU.
-    let json = Sandbox::new()
-        .run(&format!(
-            "run --query 'SELECT SLEEP(0.01)' --target '{}' --connections 20 --time 6s --warmup 0s \
-             --no-record --json",
-            given.target()
-        ))
-        .fine()
-        .json();
+    // The others are busy all the time, and take hardly any CPU.
+    let line = format!(
+        "run --query 'SELECT SLEEP(0.002)' --target '{}' --connections 20 --time 6s --warmup 0s \
+         --no-record --json",
+        given.target()
+    );
+    let ran = Sandbox::new().run(&line);
+    // On a busy machine they answer so seldom that more than a tenth of all fails.
+    assert!(matches!(ran.code, Some(0 | 3)), "{ran:?}");
+    let json = ran.json();
     counts_add_up(&json);
     // Nine clients pause for 200 ms at most, which is 270 attempts. Were it a second, it were 54.
     assert!(count(&json, "/counts/failed") >= 90, "{}", json["counts"]);

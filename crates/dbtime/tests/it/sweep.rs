@@ -301,7 +301,7 @@ fn the_highest_rate_that_meets_a_limit_is_found_and_confirmed() {
     assert!(seeds.len() > 5, "fresh runs have seeds of their own: {seeds:?}");
     let shown = sandbox.run("report f --text").fine();
     shown.prints(&["highest rate with p90<=25ms", "by 5 of 5 fresh runs", "above it"]);
-    // A response is never shorter than the service, of which even the lowest rate has some.
+    // No response is shorter than the service, and even the lowest rate has a few.
     let quick = line.replace("5ms", "1ms").replace("--time 1s", "--time 400ms");
     let none = sandbox.run(&format!("{quick} --find-rate 'p50<=100us' --no-record --quiet"));
     none.exits(1);
