@@ -9,7 +9,7 @@ use std::net::Ipv4Addr;
 
 /// A server that lets its clients encrypt, and wait for locks as long as it takes.
 pub(super) fn start(product: Product) -> (Certificates, GivenServer) {
-    let certificates = Certificates::new(&GivenServer::start(product, &[]));
+    let certificates = Certificates::of(product);
     let server = certificates.server_by(product, |settings| {
         GivenServer::start(product, &[settings, patient(product)].concat())
     });
