@@ -4,6 +4,7 @@ use super::statement_file::{adds_up, number, rows_of};
 use super::*;
 use crate::given_server::PRODUCTS;
 use crate::relay::relay;
+use crate::small_workloads::write_small;
 use crate::written_trace::TestRecording;
 use dbtime_model::driven_file::{DrivenNames, DrivenReader, DrivenWriter};
 use dbtime_model::exchange::ExchangeBatch;
@@ -23,10 +24,12 @@ fn recorded(sandbox: &Sandbox, server: &GivenServer) -> Option<()> {
 
 /// The same, driven at another address.
 fn recorded_at(sandbox: &Sandbox, server: &GivenServer, target: &str) -> Option<()> {
-    sandbox.run(&format!("init tpcb --target '{}'", server.target())).exits(0);
+    let workload = write_small(sandbox, "tpcb");
+    sandbox.run(&format!("init {workload} --target '{}'", server.target())).exits(0);
     let tracer = Tracer::start(sandbox, server, "--record it.trace")?;
     let load = "--connections 4 --rate 200/s --arrivals poisson --warmup 300ms --time 2s";
-    let ran = sandbox.run(&format!("run tpcb --target '{target}' {load} --statements --out r"));
+    let line = format!("run {workload} --target '{target}' {load} --statements --out r");
+    let ran = sandbox.run(&line);
     assert!(ran.out.contains("server_and_wire"), "{ran:?}");
     tracer.interrupt();
     assert_eq!(tracer.printed().0, Some(0));
@@ -202,13 +205,13 @@ fn what_cannot_be_joined_says_why() {
     sandbox.run("join r it.trace --force").exits(0);
     sandbox.run("join r nowhere.trace --force").refused(3, &["nowhere.trace", "No such file"]);
     sandbox.run("join nowhere it.trace").refused(3, &["nowhere"]);
-    let bare = "run values1 --target mariadb --transactions 20 --out bare";
-    sandbox.run(bare).exits(0);
+    let target = server.target_tcp();
+    let bare = format!("run values1 --target '{target}' --transactions 20 --out bare");
+    sandbox.run(&bare).exits(0);
     sandbox
         .run("join bare it.trace")
         .refused(2, &["driven.blocks", "run it again with --statements"]);
 
-    let target = server.target_tcp();
     let later = format!("run --query 'DO 1' --target '{target}' --transactions 20 --statements");
     sandbox.run(&format!("{later} --out later")).exits(0);
     // A port may have come again, and the clock knows better.
