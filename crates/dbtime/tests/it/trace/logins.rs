@@ -1,6 +1,6 @@
 //! Whose requests are.
 
-use super::encrypted::{mode, start};
+use super::encrypted::{EACH, mode, start};
 use super::sums::calls;
 use super::*;
 use crate::given_server::PRODUCTS;
@@ -27,45 +27,43 @@ fn requests_say_whose_they_are_encrypted_or_not() {
         if product != Product::Postgres {
             server.sql("GRANT ALL ON d.* TO app");
         }
-        let sandbox = Sandbox::new();
         let root = server.server.user();
-        let run = |user: &str, login: &str, is_encrypted: bool| {
-            let target = server.target_tcp_as(user, login);
-            sandbox
-                .run(&format!(
-                    "run --query 'SELECT 4711' --transactions {MANY} --connections 3 \
+        // All at once: the clients have to come but once.
+        let [all, of_one, summed] = [(); 3].map(|()| Sandbox::new());
+        let Some(tracer) = Tracer::attach(&all, &server, "") else { return };
+        let filter = Tracer::attach(&of_one, &server, "--user app --db d").expect("as before");
+        let sums = Tracer::start(&summed, &server, "--summary --user app").expect("as before");
+        for is_encrypted in [true, false] {
+            for (user, login) in [("app", ":secret"), (root, "")] {
+                let target = server.target_tcp_as(user, login);
+                let line = format!(
+                    "run --query 'SELECT 4711' --transactions {EACH} --connections 3 \
                      --protocol text --target '{target}?{}' --no-record",
                     mode(product, is_encrypted)
-                ))
-                .exits(0);
-        };
-        for (options, of_root) in [("", 2 * MANY), ("--user app --db d", 0)] {
-            let Some(tracer) = Tracer::attach(&sandbox, &server, options) else { return };
-            for is_encrypted in [true, false] {
-                run("app", ":secret", is_encrypted);
-                run(root, "", is_encrypted);
+                );
+                all.run(&line).exits(0);
             }
+        }
+        for (tracer, of_root) in [(tracer, 2 * EACH), (filter, 0)] {
             let seen = tracer.end();
             let of = |user| count(&seen, Some(user), Some("d"), "SELECT 4711");
-            assert_eq!((of("app"), of(root)), (2 * MANY, of_root), "{product:?} {options}");
-            assert_eq!(seen.counted("logins"), seen.counted("connections"));
+            assert_eq!((of("app"), of(root)), (2 * EACH, of_root), "{product:?}");
+            assert_eq!(seen.counted("logins"), seen.counted("connections"), "{product:?}");
         }
-        let Some(tracer) = Tracer::start(&sandbox, &server, "--summary --user app") else { return };
-        for is_encrypted in [true, false] {
-            run("app", ":secret", is_encrypted);
-            run(root, "", is_encrypted);
-        }
-        tracer.interrupt();
-        let (_, out) = tracer.printed();
-        assert_eq!(calls(&out, "SELECT ?"), 2 * MANY, "{product:?}: {out}");
+        let (_, out) = sums.interrupted();
+        assert_eq!(calls(&out, "SELECT ?"), 2 * EACH, "{product:?}: {out}");
     }
 }
 
-/// What the server lists, once it does.
-fn until_listed(server: &GivenServer, listed: &str) -> Vec<Option<String>> {
+/// What the server lists as a row.
+type ListedRow = Vec<Option<String>>;
+
+/// What the server lists, once it does, and has not been seen there before.
+fn until_listed(server: &GivenServer, listed: &str, known: &[ListedRow]) -> ListedRow {
     let begun = Instant::now();
     loop {
-        if let Some(row) = server.sql(listed).rows.pop() {
+        let rows = server.sql(listed).rows;
+        if let Some(row) = rows.into_iter().find(|row| !known.contains(row)) {
             return row;
         }
         assert!(begun.elapsed() < PATIENCE, "it never came");
@@ -90,18 +88,22 @@ fn connections_have_the_servers_number_and_their_clients_address() {
                  FROM information_schema.processlist WHERE info LIKE 'SELECT SLEEP(2)%'",
             ),
         };
+        let sandbox = Sandbox::new();
+        let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+        let mut rows: Vec<ListedRow> = Vec::new();
         for is_encrypted in [true, false] {
-            let sandbox = Sandbox::new();
-            let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
             let client = sandbox.start(&format!(
                 "run --query '{sleep}' --transactions 1 --connections 1 --protocol text \
                  --warmup 0s --target '{}?{}' --no-record",
                 server.target_tcp(),
                 mode(product, is_encrypted)
             ));
-            let row = until_listed(&server, listed);
+            let row = until_listed(&server, listed, &rows);
             client.end();
-            let seen = tracer.end();
+            rows.push(row);
+        }
+        let seen = tracer.end();
+        for row in &rows {
             let cell = |index: usize| row[index].clone().expect("a value");
             let client = format!("127.0.0.1:{}", cell(1));
             let id: u64 = cell(0).parse().expect("a number");
