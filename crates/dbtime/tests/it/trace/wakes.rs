@@ -6,7 +6,7 @@ use crate::lock_client::LockClient;
 use std::thread;
 
 const CLIENTS: usize = 50;
-const SLEEPS: usize = 100;
+const SLEEPS: usize = 50;
 
 /// Timers wake sleepers from idle CPUs, where kernels have been met that leave events out of three
 /// wake-ups in a thousand: a sleep is none the less no wait for a CPU.
