@@ -289,7 +289,7 @@ fn a_login_that_is_refused_is_spoken_of_before_the_watching() {
 }
 
 /// CPU time of all threads of a process.
-fn cpu(process: u32) -> Duration {
+pub(super) fn cpu(process: u32) -> Duration {
     let threads = std::fs::read_dir(format!("/proc/{process}/task")).expect("it is there");
     let of = |path: std::path::PathBuf| -> Option<u64> {
         std::fs::read_to_string(path.join("schedstat")).ok()?.split(' ').next()?.parse().ok()

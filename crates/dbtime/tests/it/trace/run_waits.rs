@@ -2,27 +2,29 @@
 
 use super::*;
 use crate::small_workloads::write_small;
+use crate::watched_run::WatchedRun;
+use rustix::process::Signal;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-/// The record of a run with these options; `None` without eBPF.
-fn traced(line: &str) -> Option<Value> {
-    traced_in(&Sandbox::on_disk(), line)
-}
-
-/// The same of the small `tpcb`.
+/// The record of a run of the small `tpcb` with these options, on a disk; `None` without eBPF.
 pub(super) fn traced_tpcb(options: &str) -> Option<Value> {
     let sandbox = Sandbox::on_disk();
     let workload = write_small(&sandbox, "tpcb");
     traced_in(&sandbox, &format!("{workload} {options}"))
 }
 
-/// The same as what is run in this sandbox.
+/// The same of any run, in this sandbox.
 pub(super) fn traced_in(sandbox: &Sandbox, line: &str) -> Option<Value> {
     let ran = sandbox.run(&format!("run {line} --trace --json"));
-    let record: Value = serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {ran:?}"));
+    let record = serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {ran:?}"));
+    if_traced(record)
+}
+
+/// The record of a run that was traced; `None` without eBPF.
+fn if_traced(record: Value) -> Option<Value> {
     if record["trace"].is_null() {
         not_tested(&record["validity"].to_string());
         return None;
@@ -56,7 +58,6 @@ impl NamedHog {
         (0..3).map(|_| Self::start(&program, cpu)).collect()
     }
 
-    #[cfg_attr(not(feature = "planted"), expect(dead_code, reason = "of planted causes alone"))]
     pub(super) fn pid(&self) -> u32 {
         self.0.id()
     }
@@ -103,15 +104,25 @@ fn who_had_the_cpu_of_a_run_s_server_is_named_first() {
     let cpu = first_cpu();
     for product in [Product::Mariadb, Product::Postgres] {
         let sandbox = Sandbox::new();
-        let hogs = NamedHog::start_some(&sandbox, cpu);
-        let Some(record) = traced(&format!(
-            "--query \"{}\" --target {} --connections 1 --transactions 8 --server-cpus {cpu}",
+        let line = format!(
+            "run --query \"{}\" --target {} --connections 1 --time 300s --warmup 0s --trace \
+             --no-record --server-cpus {cpu}",
             busy_query(product),
             product.name(),
-        )) else {
-            return;
-        };
+        );
+        // The server has not to start against them.
+        let running = WatchedRun::start(&sandbox, &line);
+        let hogs = NamedHog::start_some(&sandbox, cpu);
+        let had = || hogs.iter().map(|hog| holders::cpu(hog.pid())).sum::<Duration>();
+        let begun = Instant::now();
+        while had() < Duration::from_millis(1500) {
+            assert!(begun.elapsed() < PATIENCE, "they have no CPU");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        running.signal(Signal::INT);
+        let record = running.end().json();
         drop(hogs);
+        let Some(record) = if_traced(record) else { return };
         let rows = cpu_holders(&record);
         let first = rows.first().unwrap_or_else(|| panic!("{}", record["budget_us"]));
         assert_eq!(
