@@ -195,15 +195,13 @@ fn ways_are_known_where_they_are_longer_than_that(sandbox: &Sandbox, there: &Val
     assert!(text.contains("another clock"), "{text}");
 }
 
-#[test]
-fn what_cannot_be_joined_says_why() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
-    let Some(()) = recorded(&sandbox, &server) else { return };
-    copied(&sandbox, "r", "other");
-    sandbox.run("join r it.trace").exits(0);
-    sandbox.run("join r it.trace").refused(2, &["is joined already", "--force"]);
-    sandbox.run("join r it.trace --force").exits(0);
-    sandbox.run("join r nowhere.trace --force").refused(3, &["nowhere.trace", "No such file"]);
+/// Of a run `first` and its recording, by that server, and of others.
+fn what_cannot_be_joined_says_why(sandbox: &Sandbox, server: &GivenServer) {
+    copied(sandbox, "first", "other");
+    sandbox.run("join first it.trace").exits(0);
+    sandbox.run("join first it.trace").refused(2, &["is joined already", "--force"]);
+    sandbox.run("join first it.trace --force").exits(0);
+    sandbox.run("join first nowhere.trace --force").refused(3, &["nowhere.trace", "No such file"]);
     sandbox.run("join nowhere it.trace").refused(3, &["nowhere"]);
     let target = server.target_tcp();
     let bare = format!("run values1 --target '{target}' --transactions 20 --out bare");
@@ -268,9 +266,16 @@ fn put_late(sandbox: &Sandbox, to: &Path) {
 }
 
 #[test]
-fn what_a_side_lacks_is_refused_or_named() {
+fn what_a_side_lacks_or_does_not_fit_is_refused_or_named() {
     let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     let Some(()) = recorded(&sandbox, &server) else { return };
+    copied(&sandbox, "r", "first");
+    what_a_side_lacks_is_refused_or_named(&sandbox);
+    what_cannot_be_joined_says_why(&sandbox, &server);
+}
+
+/// Of the run `r` and its recording.
+fn what_a_side_lacks_is_refused_or_named(sandbox: &Sandbox) {
     let before = std::fs::read_dir(sandbox.path("r")).expect("a folder").count();
     let refused = |words: &[&str]| {
         sandbox.run("join changed it.trace").refused(3, words);
@@ -280,7 +285,7 @@ fn what_a_side_lacks_is_refused_or_named() {
     };
     let driven = std::fs::read(sandbox.path("r/driven.blocks")).expect("a file");
     let with_bytes = |bytes: &[u8]| {
-        copied(&sandbox, "r", "changed");
+        copied(sandbox, "r", "changed");
         std::fs::write(sandbox.path("changed/driven.blocks"), bytes).expect("written");
     };
     with_bytes(&driven[..driven.len() - 9]);
@@ -291,11 +296,11 @@ fn what_a_side_lacks_is_refused_or_named() {
     bytes[driven.len() / 2] ^= 1;
     with_bytes(&bytes);
     refused(&["driven.blocks: block ", "not what was written", "restore it from a copy"]);
-    rewritten(&sandbox, |_, names| names.operations.clear());
+    rewritten(sandbox, |_, names| names.operations.clear());
     refused(&["does not name operation 0", "restore it from a copy"]);
 
     // Half of the transactions, and all of the statements.
-    rewritten(&sandbox, |batch, _| {
+    rewritten(sandbox, |batch, _| {
         let mut number = 0;
         batch.transactions.retain(|_| {
             number += 1;
@@ -316,8 +321,8 @@ fn what_a_side_lacks_is_refused_or_named() {
     short.write(&sandbox.path("short.trace"));
     let ran = sandbox.run("join r short.trace");
     ran.refused(3, &["no whole transaction of the run's window", "it ended"]);
-    put_late(&sandbox, &sandbox.path("late.trace"));
-    let joined = joined(&sandbox, "join r late.trace --json");
+    put_late(sandbox, &sandbox.path("late.trace"));
+    let joined = joined(sandbox, "join r late.trace --json");
     let warnings = joined["validity"]["warnings"].as_array().expect("a list");
     let unmatched = warnings.iter().find(|warning| warning["kind"] == "unmatched");
     let text = unmatched.expect("some have no request")["text"].to_string();

@@ -174,8 +174,8 @@ fn rows_of<'a>(record: &'a Value, part: &str) -> (Vec<&'a Value>, f64) {
     (rows, sum)
 }
 
-/// Each part of waiting for files is what its rows say, and a transaction waits for the log that its
-/// commit syncs.
+/// Each part of waiting for files is what its rows say, and most of what syncs is the log, by the
+/// commits.
 pub(super) fn syncs_are_those_of_the_log(record: &Value, log: &str) {
     for part in ["io_read", "io_write", "sync"] {
         let (rows, sum) = rows_of(record, part);
