@@ -14,7 +14,7 @@ fn each_of_ten_thousand_statements_is_matched_and_explained() {
         let target = server.target();
         for (workload, transactions) in WORKLOADS {
             let sandbox = Sandbox::new();
-            // On fewer rows than it has, two of the other would often replace the same one.
+            // Of few rows two transactions of the other would often replace the same one.
             let workload = match workload {
                 "tpcb" => write_small(&sandbox, workload),
                 _ => workload.to_owned(),
