@@ -3,8 +3,9 @@
 use super::*;
 use crate::running::Running;
 
-/// A second of it, once watching was reduced step by step.
-const STATEMENTS: u64 = 500;
+/// Two seconds of it, once watching was reduced step by step: what it takes is judged each second,
+/// and the last step has to stay the last.
+const STATEMENTS: u64 = 1000;
 
 /// The last step.
 const LAST: &str = "no more than it has to";

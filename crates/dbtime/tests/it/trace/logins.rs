@@ -55,19 +55,36 @@ fn requests_say_whose_they_are_encrypted_or_not() {
     }
 }
 
-/// What the server lists as a row.
-type ListedRow = Vec<Option<String>>;
-
-/// What the server lists, once it does, and has not been seen there before.
-fn until_listed(server: &GivenServer, listed: &str, known: &[ListedRow]) -> ListedRow {
+/// What the server lists, once it does.
+fn until_listed(server: &GivenServer, listed: &str) -> Vec<Option<String>> {
     let begun = Instant::now();
     loop {
-        let rows = server.sql(listed).rows;
-        if let Some(row) = rows.into_iter().find(|row| !known.contains(row)) {
+        if let Some(row) = server.sql(listed).rows.pop() {
             return row;
         }
         assert!(begun.elapsed() < PATIENCE, "it never came");
         std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// A statement that takes so many seconds, and one that lists who executes it: by the server's own
+/// number, and the client's port.
+fn sleep_and_listing(product: Product, seconds: &str) -> [String; 2] {
+    match product {
+        Product::Postgres => [
+            format!("SELECT pg_sleep({seconds})"),
+            format!(
+                "SELECT pid, client_port FROM pg_stat_activity \
+                 WHERE query LIKE 'SELECT pg_sleep({seconds})%'"
+            ),
+        ],
+        _ => [
+            format!("SELECT SLEEP({seconds})"),
+            format!(
+                "SELECT id, SUBSTRING_INDEX(host, ':', -1) FROM information_schema.processlist \
+                 WHERE info LIKE 'SELECT SLEEP({seconds})%'"
+            ),
+        ],
     }
 }
 
@@ -76,34 +93,23 @@ fn until_listed(server: &GivenServer, listed: &str, known: &[ListedRow]) -> List
 fn connections_have_the_servers_number_and_their_clients_address() {
     for product in PRODUCTS {
         let (_certificates, server) = start(product);
-        let (sleep, listed) = match product {
-            Product::Postgres => (
-                "SELECT pg_sleep(2)",
-                "SELECT pid, client_port FROM pg_stat_activity \
-                 WHERE query LIKE 'SELECT pg_sleep(2)%'",
-            ),
-            _ => (
-                "SELECT SLEEP(2)",
-                "SELECT id, SUBSTRING_INDEX(host, ':', -1) \
-                 FROM information_schema.processlist WHERE info LIKE 'SELECT SLEEP(2)%'",
-            ),
-        };
         let sandbox = Sandbox::new();
         let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
-        let mut rows: Vec<ListedRow> = Vec::new();
-        for is_encrypted in [true, false] {
+        // Each has a text of its own: whoever is left of the first is not taken for the second.
+        let slept = [(true, "2"), (false, "2.0")].map(|(is_encrypted, seconds)| {
+            let [sleep, listing] = sleep_and_listing(product, seconds);
             let client = sandbox.start(&format!(
                 "run --query '{sleep}' --transactions 1 --connections 1 --protocol text \
                  --warmup 0s --target '{}?{}' --no-record",
                 server.target_tcp(),
                 mode(product, is_encrypted)
             ));
-            let row = until_listed(&server, listed, &rows);
+            let row = until_listed(&server, &listing);
             client.end();
-            rows.push(row);
-        }
+            (sleep, row)
+        });
         let seen = tracer.end();
-        for row in &rows {
+        for (sleep, row) in slept {
             let cell = |index: usize| row[index].clone().expect("a value");
             let client = format!("127.0.0.1:{}", cell(1));
             let id: u64 = cell(0).parse().expect("a number");
