@@ -63,7 +63,7 @@ fn noise() -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// Each byte by a strategy of its own would take longer than all that is done with them: these come
-/// of one number, by a congruential generator (Knuth's MMIX).
+/// from one number, by a congruential generator (Knuth's MMIX).
 fn long_noise(seed: u64, length: usize) -> Vec<u8> {
     const BYTES: [u8; 8] = [0xff, 0, 1, b'P', b'B', b'Q', b'Z', 0x7f];
     let mut state = seed;

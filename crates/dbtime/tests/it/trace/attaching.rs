@@ -10,7 +10,7 @@ use crate::tls::Certificates;
 const TRACES: usize = if cfg!(feature = "long") { 5 } else { 1 };
 
 const STEADY: &str = "--connections 8 --rate 1000/s";
-/// As fast as it goes: they keep all CPUs busy, and more would but keep those waiting who attach.
+/// As fast as it goes: more clients would only delay what attaches.
 const FLAT_OUT: &str = "--connections 3";
 
 /// Clients of a server, encrypted or not.

@@ -212,7 +212,7 @@ fn who_has_the_cpu_is_named() {
     let mut client = RawClient::connect(&server);
     let Some(lines) = Tracer::attach(&sandbox, &server, "") else { return };
     let sums = Tracer::start(&other, &server, "--summary").expect("as before");
-    // Behind that: neither has to share a CPU with it.
+    // Behind that: neither tracer need attach beside it.
     let hog = Hog::start();
     let pid = rustix::process::Pid::from_child(&hog.0);
     rustix::thread::sched_setaffinity(Some(pid), &set).expect("it is ours");

@@ -110,7 +110,7 @@ fn who_had_the_cpu_of_a_run_s_server_is_named_first() {
             busy_query(product),
             product.name(),
         );
-        // The server has not to start against them.
+        // Behind that: the server need not start beside them.
         let running = WatchedRun::start(&sandbox, &line);
         let hogs = NamedHog::start_some(&sandbox, cpu);
         let had = || hogs.iter().map(|hog| holders::cpu(hog.pid())).sum::<Duration>();
