@@ -42,6 +42,7 @@ mod secrets;
 mod server_faults;
 mod servers;
 mod simulated_network;
+mod small_workloads;
 mod snapshots;
 mod spec;
 mod stdout;

@@ -69,7 +69,7 @@ fn answers_pass_at_the_rate_of_the_network() {
 #[test]
 fn encrypted_answers_pass_at_the_rate_of_the_network() {
     for product in PRODUCTS {
-        let certificates = Certificates::new(&GivenServer::start(product, &[]));
+        let certificates = Certificates::of(product);
         let given = certificates.server(product);
         let mode =
             if product == Product::Postgres { "sslmode=require" } else { "ssl-mode=required" };

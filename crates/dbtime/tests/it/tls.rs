@@ -18,15 +18,26 @@ pub(crate) struct Certificates {
 impl Certificates {
     /// For a server like this one: the user that it runs as alone may read the key.
     pub(crate) fn new(probe: &GivenServer) -> Self {
+        let owner = std::fs::metadata(probe.server.data()).expect("its data");
+        Self::owned_by(Some((owner.uid(), owner.gid())))
+    }
+
+    /// The same for private servers of this product, of which none has to run for it.
+    pub(crate) fn of(product: Product) -> Self {
+        Self::owned_by(server_account(product))
+    }
+
+    /// The same for a user and a group; `None`: for whoever runs the tests.
+    fn owned_by(account: Option<(u32, u32)>) -> Self {
         // The servers' user must get at them.
         let folder = tempfile::tempdir_in("/tmp").expect("a folder");
         std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).expect("a mode");
         write_certificates(folder.path());
-        let owner = std::fs::metadata(probe.server.data()).expect("its data");
+        let (user, group) = account.unzip();
         for name in ["server.pem", "server.key"] {
             let path = folder.path().join(name);
             std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).expect("a mode");
-            chown(&path, Some(owner.uid()), Some(owner.gid())).expect("an owner");
+            chown(&path, user, group).expect("an owner");
         }
         let authority = folder.path().join("ca.pem").display().to_string();
         Self { folder, authority }
@@ -63,6 +74,23 @@ impl Certificates {
     pub(crate) fn path(&self, name: &str) -> String {
         self.folder.path().join(name).display().to_string()
     }
+}
+
+/// User and group of private servers of a product that root starts: those that its packages made,
+/// or nobody's. Whoever else starts one lends it his own.
+fn server_account(product: Product) -> Option<(u32, u32)> {
+    if !rustix::process::geteuid().is_root() {
+        return None;
+    }
+    let users = std::fs::read_to_string("/etc/passwd").expect("users");
+    let account = |name: &&str| -> Option<(u32, u32)> {
+        let mut lines = users.lines().map(|line| line.split(':'));
+        let mut fields = lines.find_map(|mut of| (of.next() == Some(*name)).then_some(of))?;
+        // Behind a name stands a password.
+        Some((fields.nth(1)?.parse().ok()?, fields.next()?.parse().ok()?))
+    };
+    let own = if product == Product::Postgres { "postgres" } else { "mysql" };
+    [own, "nobody"].iter().find_map(account)
 }
 
 fn write_certificates(folder: &Path) {
@@ -149,7 +177,6 @@ const ODD_CERTIFICATES: [(&str, bool, [&str; 2]); 3] = [
 #[test]
 fn the_form_of_a_certificate_that_nobody_checks_does_not_matter() {
     for product in PRODUCTS {
-        let probe = GivenServer::start(product, &[]);
         let is_postgres = product == Product::Postgres;
         let (name, modes) = match is_postgres {
             true => ("sslmode", ["prefer", "require"]),
@@ -159,7 +186,7 @@ fn the_form_of_a_certificate_that_nobody_checks_does_not_matter() {
             if !is_for_all && !is_postgres {
                 continue;
             }
-            let own = Certificates::new(&probe);
+            let own = Certificates::of(product);
             own.replace_server(certificate, key);
             let given = own.server(product);
             let sandbox = Sandbox::new();
@@ -188,8 +215,7 @@ fn the_form_of_a_certificate_that_nobody_checks_does_not_matter() {
 
 #[test]
 fn a_login_is_tied_to_its_connection_where_that_is_wanted() {
-    let probe = GivenServer::start(Product::Postgres, &[]);
-    let own = Certificates::new(&probe);
+    let own = Certificates::of(Product::Postgres);
     let given = own.server(Product::Postgres);
     let sandbox = Sandbox::new();
     let run = |more: &str| {
@@ -215,8 +241,7 @@ hostssl all app 127.0.0.1/32 cert
 #[test]
 fn clients_show_a_certificate_where_the_server_wants_one() {
     for product in PRODUCTS {
-        let probe = GivenServer::start(product, &[]);
-        let (own, other) = (Certificates::new(&probe), Certificates::new(&probe));
+        let (own, other) = (Certificates::of(product), Certificates::of(product));
         let rules = own.path("hba.conf");
         std::fs::write(&rules, BY_CERTIFICATE).expect("written");
         let given = own.server_by(product, |settings| {

@@ -3,8 +3,9 @@
 use super::*;
 use crate::running::Running;
 
-/// Some seconds of it, once watching was reduced step by step.
-const STATEMENTS: u64 = 2000;
+/// Two seconds of it, once watching was reduced step by step: what it takes is judged each second,
+/// and the last step has to stay the last.
+const STATEMENTS: u64 = 1000;
 
 /// The last step.
 const LAST: &str = "no more than it has to";
@@ -20,7 +21,7 @@ fn load(sandbox: &Sandbox, server: &GivenServer) -> Running {
     let begun = Instant::now();
     while status(server, "Com_do") <= before + 50 {
         assert!(begun.elapsed() < PATIENCE, "the load does not begin");
-        std::thread::sleep(Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(100));
     }
     running
 }
@@ -30,7 +31,7 @@ fn end_after(statements: u64, before: u64, running: Running, server: &GivenServe
     let begun = Instant::now();
     while status(server, "Com_do") < before + statements {
         assert!(begun.elapsed() < PATIENCE, "the load does not go on");
-        std::thread::sleep(Duration::from_millis(50));
+        std::thread::sleep(Duration::from_millis(200));
     }
     running.interrupt();
     running.end();

@@ -3,6 +3,7 @@
 use super::rights::{folder, pid, status};
 use super::*;
 use crate::given_server::PRODUCTS;
+use crate::small_workloads::write_small;
 use dbtime_model::record::{ExemplarKind, TransactionStatement, read_run};
 use rustix::process::{Signal, kill_process};
 
@@ -55,9 +56,9 @@ const ATTEMPTS: usize = 4;
 fn statements_are_matched_by_socket_and_by_port() {
     for product in PRODUCTS {
         let server = GivenServer::start(product, &[]);
+        let closed = "--connections 4 --transactions 2000 --warmup 0s";
         let rate = "--connections 4 --rate 500/s --protocol text";
-        for (target, options) in [(server.target(), "--connections 4"), (server.target_tcp(), rate)]
-        {
+        for (target, options) in [(server.target(), closed), (server.target_tcp(), rate)] {
             let mut budgets = Vec::new();
             loop {
                 let Some(record) = traced(&target, options) else { return };
@@ -232,46 +233,15 @@ fn descendant(of: u32, name: &str) -> Option<u32> {
     numbers.find(|process| status(&folder(*process), "Name") == name && is_below(*process))
 }
 
-/// The longest waits of requests for locks are part of all waits for locks, and who let go is named
-/// as the workload names it.
-#[test]
-fn who_let_a_lock_go_is_named() {
-    for product in PRODUCTS {
-        let sandbox = Sandbox::new();
-        let ran = sandbox.run(&format!(
-            "run tpcb --target {} --connections 8 --time 2s --warmup 200ms --trace --json",
-            product.name()
-        ));
-        let record: Value =
-            serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {ran:?}"));
-        if record["trace"].is_null() {
-            return not_tested(&record["validity"].to_string());
-        }
-        let rows = record["lock_holders"].as_array().expect("a list");
-        let sum = |rows: &mut dyn Iterator<Item = &Value>| -> f64 {
-            rows.filter_map(|row| row["wait_s"].as_f64()).sum()
-        };
-        let all = sum(&mut rows.iter());
-        // A scale of 1 has one branch: all transactions wait for the one that has its row until it
-        // commits, or for the first of those that wait.
-        assert_eq!(rows[0]["holder"].as_str(), Some("tpcb: commit"), "{rows:#?}");
-        let by_commit = |row: &&Value| row["holder"].as_str() == Some("tpcb: commit");
-        assert!(sum(&mut rows.iter().filter(by_commit)) > 0.5 * all, "{rows:#?}");
-        assert!(all > 0.5, "{rows:#?}");
-        let sampled = record["budget"]["sampled"].as_f64().expect("a count");
-        let part = record["budget_us"]["lock"].as_f64().expect("measured") * sampled / 1e6;
-        assert!(all <= part * 1.001, "{all} of {part}: {rows:#?}");
-    }
-}
-
 /// Single transactions of a traced run have each statement's instants on both sides, in their
 /// order, and the page shows them; the server's counters were sampled meanwhile.
 #[test]
 fn single_transactions_have_their_statements() {
     for product in PRODUCTS {
         let sandbox = Sandbox::new();
+        let workload = write_small(&sandbox, "tpcb");
         let load = "--connections 4 --rate 200/s --warmup 200ms --time 3s --trace --out r";
-        let ran = sandbox.run(&format!("run tpcb --target {} {load}", product.name()));
+        let ran = sandbox.run(&format!("run {workload} --target {} {load}", product.name()));
         if ran.out.contains("not traced") {
             return not_tested(&ran.out);
         }

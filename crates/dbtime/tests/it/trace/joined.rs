@@ -4,6 +4,7 @@ use super::statement_file::{adds_up, number, rows_of};
 use super::*;
 use crate::given_server::PRODUCTS;
 use crate::relay::relay;
+use crate::small_workloads::write_small;
 use crate::written_trace::TestRecording;
 use dbtime_model::driven_file::{DrivenNames, DrivenReader, DrivenWriter};
 use dbtime_model::exchange::ExchangeBatch;
@@ -23,10 +24,12 @@ fn recorded(sandbox: &Sandbox, server: &GivenServer) -> Option<()> {
 
 /// The same, driven at another address.
 fn recorded_at(sandbox: &Sandbox, server: &GivenServer, target: &str) -> Option<()> {
-    sandbox.run(&format!("init tpcb --target '{}'", server.target())).exits(0);
+    let workload = write_small(sandbox, "tpcb");
+    sandbox.run(&format!("init {workload} --target '{}'", server.target())).exits(0);
     let tracer = Tracer::start(sandbox, server, "--record it.trace")?;
     let load = "--connections 4 --rate 200/s --arrivals poisson --warmup 300ms --time 2s";
-    let ran = sandbox.run(&format!("run tpcb --target '{target}' {load} --statements --out r"));
+    let line = format!("run {workload} --target '{target}' {load} --statements --out r");
+    let ran = sandbox.run(&line);
     assert!(ran.out.contains("server_and_wire"), "{ran:?}");
     tracer.interrupt();
     assert_eq!(tracer.printed().0, Some(0));
@@ -192,23 +195,21 @@ fn ways_are_known_where_they_are_longer_than_that(sandbox: &Sandbox, there: &Val
     assert!(text.contains("another clock"), "{text}");
 }
 
-#[test]
-fn what_cannot_be_joined_says_why() {
-    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
-    let Some(()) = recorded(&sandbox, &server) else { return };
-    copied(&sandbox, "r", "other");
-    sandbox.run("join r it.trace").exits(0);
-    sandbox.run("join r it.trace").refused(2, &["is joined already", "--force"]);
-    sandbox.run("join r it.trace --force").exits(0);
-    sandbox.run("join r nowhere.trace --force").refused(3, &["nowhere.trace", "No such file"]);
+/// Of a run `first` and its recording, by that server, and of others.
+fn what_cannot_be_joined_says_why(sandbox: &Sandbox, server: &GivenServer) {
+    copied(sandbox, "first", "other");
+    sandbox.run("join first it.trace").exits(0);
+    sandbox.run("join first it.trace").refused(2, &["is joined already", "--force"]);
+    sandbox.run("join first it.trace --force").exits(0);
+    sandbox.run("join first nowhere.trace --force").refused(3, &["nowhere.trace", "No such file"]);
     sandbox.run("join nowhere it.trace").refused(3, &["nowhere"]);
-    let bare = "run values1 --target mariadb --transactions 20 --out bare";
-    sandbox.run(bare).exits(0);
+    let target = server.target_tcp();
+    let bare = format!("run values1 --target '{target}' --transactions 20 --out bare");
+    sandbox.run(&bare).exits(0);
     sandbox
         .run("join bare it.trace")
         .refused(2, &["driven.blocks", "run it again with --statements"]);
 
-    let target = server.target_tcp();
     let later = format!("run --query 'DO 1' --target '{target}' --transactions 20 --statements");
     sandbox.run(&format!("{later} --out later")).exits(0);
     // A port may have come again, and the clock knows better.
@@ -265,9 +266,16 @@ fn put_late(sandbox: &Sandbox, to: &Path) {
 }
 
 #[test]
-fn what_a_side_lacks_is_refused_or_named() {
+fn what_a_side_lacks_or_does_not_fit_is_refused_or_named() {
     let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     let Some(()) = recorded(&sandbox, &server) else { return };
+    copied(&sandbox, "r", "first");
+    what_a_side_lacks_is_refused_or_named(&sandbox);
+    what_cannot_be_joined_says_why(&sandbox, &server);
+}
+
+/// Of the run `r` and its recording.
+fn what_a_side_lacks_is_refused_or_named(sandbox: &Sandbox) {
     let before = std::fs::read_dir(sandbox.path("r")).expect("a folder").count();
     let refused = |words: &[&str]| {
         sandbox.run("join changed it.trace").refused(3, words);
@@ -277,7 +285,7 @@ fn what_a_side_lacks_is_refused_or_named() {
     };
     let driven = std::fs::read(sandbox.path("r/driven.blocks")).expect("a file");
     let with_bytes = |bytes: &[u8]| {
-        copied(&sandbox, "r", "changed");
+        copied(sandbox, "r", "changed");
         std::fs::write(sandbox.path("changed/driven.blocks"), bytes).expect("written");
     };
     with_bytes(&driven[..driven.len() - 9]);
@@ -288,11 +296,11 @@ fn what_a_side_lacks_is_refused_or_named() {
     bytes[driven.len() / 2] ^= 1;
     with_bytes(&bytes);
     refused(&["driven.blocks: block ", "not what was written", "restore it from a copy"]);
-    rewritten(&sandbox, |_, names| names.operations.clear());
+    rewritten(sandbox, |_, names| names.operations.clear());
     refused(&["does not name operation 0", "restore it from a copy"]);
 
     // Half of the transactions, and all of the statements.
-    rewritten(&sandbox, |batch, _| {
+    rewritten(sandbox, |batch, _| {
         let mut number = 0;
         batch.transactions.retain(|_| {
             number += 1;
@@ -313,8 +321,8 @@ fn what_a_side_lacks_is_refused_or_named() {
     short.write(&sandbox.path("short.trace"));
     let ran = sandbox.run("join r short.trace");
     ran.refused(3, &["no whole transaction of the run's window", "it ended"]);
-    put_late(&sandbox, &sandbox.path("late.trace"));
-    let joined = joined(&sandbox, "join r late.trace --json");
+    put_late(sandbox, &sandbox.path("late.trace"));
+    let joined = joined(sandbox, "join r late.trace --json");
     let warnings = joined["validity"]["warnings"].as_array().expect("a list");
     let unmatched = warnings.iter().find(|warning| warning["kind"] == "unmatched");
     let text = unmatched.expect("some have no request")["text"].to_string();

@@ -23,25 +23,31 @@ fn ends_well(tracer: Tracer<'_>) -> Seen {
 fn who_ends_the_own_connection_is_told_so_in_a_line() {
     for product in PRODUCTS {
         let (_certificates, server) = encrypted::start(product);
-        let (sql, error) = match product {
-            Product::Postgres => {
-                ("SELECT pg_terminate_backend(pg_backend_pid())", Value::from("57P01"))
-            }
-            _ => ("KILL CONNECTION_ID()", Value::from(1927)),
+        let (texts, error) = match product {
+            Product::Postgres => (
+                [
+                    "SELECT pg_terminate_backend(pg_backend_pid())",
+                    "SELECT pg_terminate_backend(pg_backend_pid()) AS plain",
+                ],
+                Value::from("57P01"),
+            ),
+            _ => (["KILL CONNECTION_ID()", "KILL CONNECTION CONNECTION_ID()"], Value::from(1927)),
         };
-        for is_encrypted in [true, false] {
-            let sandbox = Sandbox::new();
-            let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
+        let sandbox = Sandbox::new();
+        let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
+        for (sql, is_encrypted) in texts.into_iter().zip([true, false]) {
             let line = format!(
                 "run --query '{sql}' --transactions 3 --connections 1 --protocol text \
                  --target '{}' --no-record",
                 encrypted::target(product, &server, is_encrypted)
             );
             sandbox.run(&line);
-            let seen = ends_well(tracer);
+        }
+        let seen = ends_well(tracer);
+        for sql in texts {
             let found = errors(&seen, sql);
-            assert!(!found.is_empty(), "{product:?}: {:?}", seen.requests);
-            assert!(found.iter().all(|found| **found == error), "{product:?}: {found:?}");
+            assert!(!found.is_empty(), "{sql}: {:?}", seen.requests);
+            assert!(found.iter().all(|found| **found == error), "{sql}: {found:?}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Whose requests are.
 
-use super::encrypted::{mode, start};
+use super::encrypted::{EACH, mode, start};
 use super::sums::calls;
 use super::*;
 use crate::given_server::PRODUCTS;
@@ -27,37 +27,31 @@ fn requests_say_whose_they_are_encrypted_or_not() {
         if product != Product::Postgres {
             server.sql("GRANT ALL ON d.* TO app");
         }
-        let sandbox = Sandbox::new();
         let root = server.server.user();
-        let run = |user: &str, login: &str, is_encrypted: bool| {
-            let target = server.target_tcp_as(user, login);
-            sandbox
-                .run(&format!(
-                    "run --query 'SELECT 4711' --transactions {MANY} --connections 3 \
+        // All at once: the clients have to come but once.
+        let [all, of_one, summed] = [(); 3].map(|()| Sandbox::new());
+        let Some(tracer) = Tracer::attach(&all, &server, "") else { return };
+        let filter = Tracer::attach(&of_one, &server, "--user app --db d").expect("as before");
+        let sums = Tracer::start(&summed, &server, "--summary --user app").expect("as before");
+        for is_encrypted in [true, false] {
+            for (user, login) in [("app", ":secret"), (root, "")] {
+                let target = server.target_tcp_as(user, login);
+                let line = format!(
+                    "run --query 'SELECT 4711' --transactions {EACH} --connections 3 \
                      --protocol text --target '{target}?{}' --no-record",
                     mode(product, is_encrypted)
-                ))
-                .exits(0);
-        };
-        for (options, of_root) in [("", 2 * MANY), ("--user app --db d", 0)] {
-            let Some(tracer) = Tracer::attach(&sandbox, &server, options) else { return };
-            for is_encrypted in [true, false] {
-                run("app", ":secret", is_encrypted);
-                run(root, "", is_encrypted);
+                );
+                all.run(&line).exits(0);
             }
+        }
+        for (tracer, of_root) in [(tracer, 2 * EACH), (filter, 0)] {
             let seen = tracer.end();
             let of = |user| count(&seen, Some(user), Some("d"), "SELECT 4711");
-            assert_eq!((of("app"), of(root)), (2 * MANY, of_root), "{product:?} {options}");
-            assert_eq!(seen.counted("logins"), seen.counted("connections"));
+            assert_eq!((of("app"), of(root)), (2 * EACH, of_root), "{product:?}");
+            assert_eq!(seen.counted("logins"), seen.counted("connections"), "{product:?}");
         }
-        let Some(tracer) = Tracer::start(&sandbox, &server, "--summary --user app") else { return };
-        for is_encrypted in [true, false] {
-            run("app", ":secret", is_encrypted);
-            run(root, "", is_encrypted);
-        }
-        tracer.interrupt();
-        let (_, out) = tracer.printed();
-        assert_eq!(calls(&out, "SELECT ?"), 2 * MANY, "{product:?}: {out}");
+        let (_, out) = sums.interrupted();
+        assert_eq!(calls(&out, "SELECT ?"), 2 * EACH, "{product:?}: {out}");
     }
 }
 
@@ -73,35 +67,49 @@ fn until_listed(server: &GivenServer, listed: &str) -> Vec<Option<String>> {
     }
 }
 
+/// A statement that takes so many seconds, and one that lists who executes it: by the server's own
+/// number, and the client's port.
+fn sleep_and_listing(product: Product, seconds: &str) -> [String; 2] {
+    match product {
+        Product::Postgres => [
+            format!("SELECT pg_sleep({seconds})"),
+            format!(
+                "SELECT pid, client_port FROM pg_stat_activity \
+                 WHERE query LIKE 'SELECT pg_sleep({seconds})%'"
+            ),
+        ],
+        _ => [
+            format!("SELECT SLEEP({seconds})"),
+            format!(
+                "SELECT id, SUBSTRING_INDEX(host, ':', -1) FROM information_schema.processlist \
+                 WHERE info LIKE 'SELECT SLEEP({seconds})%'"
+            ),
+        ],
+    }
+}
+
 /// By the server's own number, and the client's port, as the server lists them.
 #[test]
 fn connections_have_the_servers_number_and_their_clients_address() {
     for product in PRODUCTS {
         let (_certificates, server) = start(product);
-        let (sleep, listed) = match product {
-            Product::Postgres => (
-                "SELECT pg_sleep(2)",
-                "SELECT pid, client_port FROM pg_stat_activity \
-                 WHERE query LIKE 'SELECT pg_sleep(2)%'",
-            ),
-            _ => (
-                "SELECT SLEEP(2)",
-                "SELECT id, SUBSTRING_INDEX(host, ':', -1) \
-                 FROM information_schema.processlist WHERE info LIKE 'SELECT SLEEP(2)%'",
-            ),
-        };
-        for is_encrypted in [true, false] {
-            let sandbox = Sandbox::new();
-            let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+        let sandbox = Sandbox::new();
+        let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+        // Each has a text of its own: whoever is left of the first is not taken for the second.
+        let slept = [(true, "2"), (false, "2.0")].map(|(is_encrypted, seconds)| {
+            let [sleep, listing] = sleep_and_listing(product, seconds);
             let client = sandbox.start(&format!(
                 "run --query '{sleep}' --transactions 1 --connections 1 --protocol text \
                  --warmup 0s --target '{}?{}' --no-record",
                 server.target_tcp(),
                 mode(product, is_encrypted)
             ));
-            let row = until_listed(&server, listed);
+            let row = until_listed(&server, &listing);
             client.end();
-            let seen = tracer.end();
+            (sleep, row)
+        });
+        let seen = tracer.end();
+        for (sleep, row) in slept {
             let cell = |index: usize| row[index].clone().expect("a value");
             let client = format!("127.0.0.1:{}", cell(1));
             let id: u64 = cell(0).parse().expect("a number");

@@ -186,7 +186,8 @@ fn a_run_is_traced_whose_target_is_a_port_that_is_forwarded_to_a_container() {
         let Some(server) = ContainedServer::start(product) else { return };
         let at = format!("127.0.0.1:{}", server.publish());
         let target = server.given.target_at(server.given.server.user(), "", at);
-        let Some(record) = traced(&target, "--connections 2") else { return };
+        let load = "--connections 2 --transactions 1000 --warmup 0s";
+        let Some(record) = traced(&target, load) else { return };
         is_explained(&record);
         // Whose ends these are nobody can know.
         assert_eq!(record["trace"]["join"]["arrived"], 0, "{}", record["trace"]);

@@ -83,7 +83,7 @@ pub(super) fn waits_for_commits_have_names(server: &GivenServer) {
     let line = format!(
         "run --query 'INSERT INTO c VALUES (1)' --connections 8 --transactions {} --target '{}' \
          --no-record",
-        4 * MANY,
+        2 * MANY,
         server.target()
     );
     sandbox.run(&line).exits(0);
@@ -196,7 +196,7 @@ impl Drop for Hog {
 
 #[test]
 fn who_has_the_cpu_is_named() {
-    let sandbox = Sandbox::new();
+    let (sandbox, other) = (Sandbox::new(), Sandbox::new());
     let server = GivenServer::start(Product::Mariadb, &[]);
     let cpu = rustix::thread::sched_getaffinity(None).expect("CPUs");
     let only = (0..1024).find(|cpu_number| cpu.is_set(*cpu_number)).expect("a CPU");
@@ -209,23 +209,20 @@ fn who_has_the_cpu_is_named() {
         // Some of them have ended meanwhile.
         let _ = rustix::thread::sched_setaffinity(id, &set);
     }
+    let mut client = RawClient::connect(&server);
+    let Some(lines) = Tracer::attach(&sandbox, &server, "") else { return };
+    let sums = Tracer::start(&other, &server, "--summary").expect("as before");
+    // Behind that: neither tracer need attach beside it.
     let hog = Hog::start();
     let pid = rustix::process::Pid::from_child(&hog.0);
     rustix::thread::sched_setaffinity(Some(pid), &set).expect("it is ours");
-    let mut client = RawClient::connect(&server);
     // Several tens of slices.
     let work = "DO BENCHMARK(3000000, MD5('a'))";
-    let lines = Tracer::attach(&sandbox, &server, "").map(|tracer| {
-        client.query(work);
-        tracer.end()
-    });
-    let sums = Tracer::start(&sandbox, &server, "--summary").map(|tracer| {
-        client.query(work);
-        tracer.interrupt();
-        tracer.printed().1
-    });
+    client.query(work);
     drop(hog);
-    let Some((lines, sums)) = lines.zip(sums) else { return };
+    let lines = lines.end();
+    sums.interrupt();
+    let (_, sums) = sums.printed();
     parts_add_up(&lines.requests);
     let busy = lines.one(work);
     assert!(runq_ms(busy) > 0.2 * part_ms(busy, "cpu"), "{busy}");

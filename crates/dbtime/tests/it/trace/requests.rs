@@ -63,7 +63,7 @@ fn many_connections_by_socket_and_tcp_are_seen_to_the_last_request() {
         let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, settings));
         let run = |target: &str, protocol: &str| {
             let line = format!(
-                "run --query 'SELECT 4711' --connections 16 --transactions 5003 \
+                "run --query 'SELECT 4711' --connections 16 --transactions {MANY} \
                  --protocol {protocol} --target '{target}' --no-record"
             );
             sandbox.run(&line).exits(0);
@@ -86,7 +86,7 @@ fn many_connections_by_socket_and_tcp_are_seen_to_the_last_request() {
             seen.requests.iter().filter(|request| request["command"] == "17:EXECUTE").count();
         // The first request for a counter is not among its differences, the last two are.
         assert_eq!(executed as u64, after[1] - before[1], "{settings:?}");
-        assert!(seen.count("03:QUERY", "SELECT 4711") >= 5003, "{settings:?}");
+        assert!(seen.count("03:QUERY", "SELECT 4711") >= MANY, "{settings:?}");
         assert!(selects >= after[0] - before[0] && selects <= after[0] - before[0] + 4);
     }
 }

@@ -1,6 +1,6 @@
 //! The layers of a traced run, which agree with everything else that its record has.
 
-use super::run_waits::{part_s, traced};
+use super::run_waits::{part_s, syncs_are_those_of_the_log, traced_tpcb};
 use super::*;
 
 /// What a layer has under a name that ends so.
@@ -117,11 +117,14 @@ fn the_layers_of_a_server_agree_with_the_rest_of_its_record() {
     let innodb = "Innodb_buffer_pool_read_requests";
     let mariadb: [&[&str]; 2] = [&[innodb], &["Innodb_buffer_pool_reads"]];
     let postgres: [&[&str]; 2] = [&["blks_hit", "blks_read"], &["blks_read"]];
-    for (product, counters) in [(Product::Mariadb, mariadb), (Product::Postgres, postgres)] {
+    for (product, log, counters) in
+        [(Product::Mariadb, "ib_logfile0", mariadb), (Product::Postgres, "pg_wal", postgres)]
+    {
         let load = "--connections 2 --time 3s --warmup 200ms";
-        let Some(record) = traced(&format!("tpcb --target {} {load}", product.name())) else {
+        let Some(record) = traced_tpcb(&format!("--target {} {load}", product.name())) else {
             return;
         };
+        syncs_are_those_of_the_log(&record, log);
         assert_eq!(record["budget"]["sampled"], record["budget"]["of"], "{}", record["trace"]);
         the_load_is_that_of_the_tables(&record);
         the_waits_are_those_of_the_files(&record);
@@ -137,7 +140,7 @@ fn data_in_memory_has_no_device() {
     let Ok(memory) = tempfile::tempdir_in("/dev/shm") else { return };
     let load = "--connections 2 --time 1s --warmup 200ms";
     let folder = memory.path().display();
-    let Some(record) = traced(&format!("tpcb --target postgres --server-data {folder} {load}"))
+    let Some(record) = traced_tpcb(&format!("--target postgres --server-data {folder} {load}"))
     else {
         return;
     };

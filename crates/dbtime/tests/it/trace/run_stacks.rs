@@ -3,6 +3,7 @@
 use super::run_waits::part_s;
 use super::*;
 use crate::sandbox::names;
+use crate::small_workloads::write_small;
 use dbtime_model::record::{FoldedStack, Run, read_run};
 use std::collections::BTreeMap;
 
@@ -33,8 +34,9 @@ fn by_frame(stacks: &[FoldedStack], place: usize) -> BTreeMap<&str, u64> {
 fn stacks_come_to_what_the_parts_are() {
     for product in [Product::Mariadb, Product::Postgres] {
         let sandbox = Sandbox::on_disk();
+        let workload = write_small(&sandbox, "tpcb");
         let load = "--connections 2 --time 3s --warmup 200ms";
-        let line = format!("tpcb --target {} {load}", product.name());
+        let line = format!("{workload} --target {} {load}", product.name());
         let Some((run, record)) = with_stacks(&sandbox, &line) else { return };
         let info = &record["trace"]["stacks"];
         assert_eq!(info["lost"], 0, "{info}");

@@ -1,15 +1,30 @@
 //! Whom and what the transactions of a traced run waited for.
 
 use super::*;
+use crate::small_workloads::write_small;
+use crate::watched_run::WatchedRun;
+use rustix::process::Signal;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-/// The record of a run with these options; `None` without eBPF.
-pub(super) fn traced(line: &str) -> Option<Value> {
-    let ran = Sandbox::on_disk().run(&format!("run {line} --trace --json"));
-    let record: Value = serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {ran:?}"));
+/// The record of a run of the small `tpcb` with these options, on a disk; `None` without eBPF.
+pub(super) fn traced_tpcb(options: &str) -> Option<Value> {
+    let sandbox = Sandbox::on_disk();
+    let workload = write_small(&sandbox, "tpcb");
+    traced_in(&sandbox, &format!("{workload} {options}"))
+}
+
+/// The same of any run, in this sandbox.
+pub(super) fn traced_in(sandbox: &Sandbox, line: &str) -> Option<Value> {
+    let ran = sandbox.run(&format!("run {line} --trace --json"));
+    let record = serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {ran:?}"));
+    if_traced(record)
+}
+
+/// The record of a run that was traced; `None` without eBPF.
+fn if_traced(record: Value) -> Option<Value> {
     if record["trace"].is_null() {
         not_tested(&record["validity"].to_string());
         return None;
@@ -43,7 +58,6 @@ impl NamedHog {
         (0..3).map(|_| Self::start(&program, cpu)).collect()
     }
 
-    #[cfg_attr(not(feature = "planted"), expect(dead_code, reason = "of planted causes alone"))]
     pub(super) fn pid(&self) -> u32 {
         self.0.id()
     }
@@ -90,15 +104,25 @@ fn who_had_the_cpu_of_a_run_s_server_is_named_first() {
     let cpu = first_cpu();
     for product in [Product::Mariadb, Product::Postgres] {
         let sandbox = Sandbox::new();
-        let hogs = NamedHog::start_some(&sandbox, cpu);
-        let Some(record) = traced(&format!(
-            "--query \"{}\" --target {} --connections 1 --time 3s --warmup 100ms --server-cpus {cpu}",
+        let line = format!(
+            "run --query \"{}\" --target {} --connections 1 --time 300s --warmup 0s --trace \
+             --no-record --server-cpus {cpu}",
             busy_query(product),
             product.name(),
-        )) else {
-            return;
-        };
+        );
+        // Behind that: the server need not start beside them.
+        let running = WatchedRun::start(&sandbox, &line);
+        let hogs = NamedHog::start_some(&sandbox, cpu);
+        let had = || hogs.iter().map(|hog| holders::cpu(hog.pid())).sum::<Duration>();
+        let begun = Instant::now();
+        while had() < Duration::from_millis(1500) {
+            assert!(begun.elapsed() < PATIENCE, "they have no CPU");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        running.signal(Signal::INT);
+        let record = running.end().json();
         drop(hogs);
+        let Some(record) = if_traced(record) else { return };
         let rows = cpu_holders(&record);
         let first = rows.first().unwrap_or_else(|| panic!("{}", record["budget_us"]));
         assert_eq!(
@@ -115,8 +139,8 @@ fn a_driver_that_takes_the_server_s_cpu_is_named() {
     let _alone = FIRST_CPU.lock().unwrap_or_else(PoisonError::into_inner);
     let cpu = first_cpu();
     for product in [Product::Mariadb, Product::Postgres] {
-        let Some(record) = traced(&format!(
-            "tpcb --target {} --connections 8 --time 1s --warmup 100ms \
+        let Some(record) = traced_tpcb(&format!(
+            "--target {} --connections 8 --transactions 200 \
              --server-cpus {cpu} --client-cpus {cpu}",
             product.name(),
         )) else {
@@ -150,26 +174,19 @@ fn rows_of<'a>(record: &'a Value, part: &str) -> (Vec<&'a Value>, f64) {
     (rows, sum)
 }
 
-#[test]
-fn a_commit_s_sync_is_that_of_the_log() {
-    for (product, log) in [(Product::Mariadb, "ib_logfile0"), (Product::Postgres, "pg_wal")] {
-        let Some(record) = traced(&format!(
-            "tpcb --target {} --connections 2 --time 2s --warmup 200ms",
-            product.name()
-        )) else {
-            return;
-        };
-        for part in ["io_read", "io_write", "sync"] {
-            let (rows, sum) = rows_of(&record, part);
-            let all = part_s(&record, part);
-            assert!((sum - all).abs() <= 1e-6 * all.max(1.0), "{part} {sum} of {all}: {rows:#?}");
-        }
-        let (rows, sum) = rows_of(&record, "sync");
-        let first = rows.first().expect("each commit syncs");
-        assert_eq!((&first["waiter"], &first["file"]), (&"tpcb: commit".into(), &log.into()));
-        assert!(first["wait_s"].as_f64() > Some(0.5 * sum), "{rows:#?}");
-        assert!(first["count"].as_u64() > Some(10), "{rows:#?}");
+/// Each part of waiting for files is what its rows say, and most of what syncs is the log, by the
+/// commits.
+pub(super) fn syncs_are_those_of_the_log(record: &Value, log: &str) {
+    for part in ["io_read", "io_write", "sync"] {
+        let (rows, sum) = rows_of(record, part);
+        let all = part_s(record, part);
+        assert!((sum - all).abs() <= 1e-6 * all.max(1.0), "{part} {sum} of {all}: {rows:#?}");
     }
+    let (rows, sum) = rows_of(record, "sync");
+    let first = rows.first().expect("each commit syncs");
+    assert_eq!((&first["waiter"], &first["file"]), (&"tpcb: commit".into(), &log.into()));
+    assert!(first["wait_s"].as_f64() > Some(0.5 * sum), "{rows:#?}");
+    assert!(first["count"].as_u64() > Some(10), "{rows:#?}");
 }
 
 /// All calls are timed from within, and nothing is outside of the window.

@@ -3,6 +3,7 @@
 use super::not_tested;
 use crate::given_server::PRODUCTS;
 use crate::sandbox::Sandbox;
+use crate::small_workloads::write_small;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 use serde_json::Value;
@@ -68,8 +69,9 @@ pub(super) fn rows_of(path: &Path) -> Vec<Row> {
 fn each_statement_of_a_traced_run_is_a_row_whose_parts_add_up() {
     for (product, options) in PRODUCTS.into_iter().zip(["--protocol text", "--protocol prepared"]) {
         let sandbox = Sandbox::new();
+        let workload = write_small(&sandbox, "tpcb");
         let ran = sandbox.run(&format!(
-            "run tpcb --target {} --connections 4 --time 1s --warmup 200ms --trace --json --out r \
+            "run {workload} --target {} --connections 4 --transactions 300 --trace --json --out r \
              {options}",
             product.name()
         ));

@@ -1,6 +1,7 @@
 //! What is added up in the kernel.
 
 use super::*;
+use crate::small_workloads::write_small;
 
 #[test]
 fn a_summary_counts_every_statement_and_a_histogram_too() {
@@ -52,11 +53,12 @@ fn waits_for_files_are_added_up_and_are_the_parts_of_the_statements() {
     let Some(tracer) = Tracer::start(&sandbox, &server, "--record it.trace --summary") else {
         return;
     };
-    let mut client = RawClient::connect(&server);
     // Each is another one: the tables of the kernel are emptied meanwhile, more than once.
-    one_by_one(&mut client, LIGHT, |id| format!("REPLACE d.f SELECT {id} AS a{id}, 2"));
+    let mut clients = [(); 2].map(|()| RawClient::connect(&server));
+    one_by_one(&mut clients, LIGHT, |id| format!("REPLACE d.f SELECT {id} AS a{id}, 2"));
+    let [mut client, other] = clients;
     (0..800).for_each(|id| client.query(&format!("REPLACE d.f VALUES ({id}, 1)")));
-    drop(client);
+    drop((client, other));
     tracer.interrupt();
     let (_, out) = tracer.printed();
     let end = recorded_end(&sandbox);
@@ -145,7 +147,8 @@ fn what_becomes_heavy_behind_thousands_of_others_has_a_row_of_its_own() {
     let options = "--record it.trace --summary";
     let Some(tracer) = Tracer::start(&sandbox, &server, options) else { return };
     let prepared = client.prepare("DO ?+3");
-    one_by_one(&mut client, LIGHT, |number| format!("SET @n{number} = 1"));
+    let one = std::slice::from_mut(&mut client);
+    one_by_one(one, LIGHT, |number| format!("SET @n{number} = 1"));
     (0..HEAVY).for_each(|number| client.query(&format!("DO {number}*2")));
     // Its text came before all of that.
     (0..HEAVY).for_each(|number| client.execute(prepared, number));
@@ -173,14 +176,21 @@ fn what_becomes_heavy_behind_thousands_of_others_has_a_row_of_its_own() {
 
 /// Statements that are all different, not faster than dbtime takes them in where it was not
 /// optimised and the machine is at work with other things: the kernel has room for those of three
-/// seconds.
-fn one_by_one(client: &mut RawClient, count: u64, statement: impl Fn(u64) -> String) {
-    for number in 0..count {
-        client.query(&statement(number));
-        if number % 200 == 0 {
-            std::thread::sleep(Duration::from_millis(150));
+/// seconds. Several clients wait for the disk together, and are no faster than one may be.
+fn one_by_one(clients: &mut [RawClient], count: u64, statement: impl Fn(u64) -> String + Sync) {
+    let (all, statement) = (clients.len(), &statement);
+    std::thread::scope(|threads| {
+        for (first, client) in (0..).zip(clients) {
+            threads.spawn(move || {
+                for (nth, number) in (first..count).step_by(all).enumerate() {
+                    client.query(&statement(number));
+                    if nth % (200 / all) == 0 {
+                        std::thread::sleep(Duration::from_millis(150));
+                    }
+                }
+            });
         }
-    }
+    });
 }
 
 /// The end of what was recorded.
@@ -260,9 +270,10 @@ fn a_run_and_a_trace_have_the_same_fingerprints() {
     for product in [Product::Mariadb, Product::Postgres] {
         let (sandbox, server) = (Sandbox::new(), GivenServer::start(product, &[]));
         let target = server.target();
-        sandbox.run(&format!("init oltp-read-write --target '{target}'")).fine();
+        let workload = write_small(&sandbox, "oltp-read-write");
+        sandbox.run(&format!("init {workload} --target '{target}'")).fine();
         let Some(tracer) = Tracer::start(&sandbox, &server, "--summary --json") else { return };
-        let line = format!("run oltp-read-write --target '{target}' --transactions 20 --warmup 0s");
+        let line = format!("run {workload} --target '{target}' --transactions 20 --warmup 0s");
         let json = sandbox.run(&format!("{line} --no-record --json")).fine().json();
         tracer.interrupt();
         let (_, out) = tracer.printed();
