@@ -4,7 +4,7 @@
 use crate::given_server::GivenServer;
 use crate::running::Running;
 use crate::sandbox::{PATIENCE, Ran, Sandbox, words};
-use crate::servers::small;
+use crate::small_workloads::write_small;
 use dbtime_model::Product;
 use std::fmt::Write as _;
 use std::fs;
@@ -279,7 +279,7 @@ fn runs(name: &str, adapt: impl Fn(&mut Vec<String>)) {
     let page = page(name);
     let sandbox = Sandbox::on_disk();
     for workload in WITH_FEW_ROWS {
-        sandbox.write(&format!("{workload}.toml"), &small(workload));
+        write_small(&sandbox, workload);
     }
     for (file, text) in &page.files {
         sandbox.write(file, &patient(text));

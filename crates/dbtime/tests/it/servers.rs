@@ -2,20 +2,20 @@
 
 use crate::given_server::{GivenServer, PRODUCTS};
 use crate::sandbox::{Sandbox, count, counts_add_up, number};
+use crate::small_workloads::write_small;
 use dbtime_model::Product;
 use std::fs;
-use std::path::Path;
 
 #[test]
 fn a_private_server_is_started_loaded_driven_and_gone() {
     for product in PRODUCTS {
         for protocol in ["prepared", "text"] {
             let sandbox = Sandbox::new();
-            sandbox.write("few.toml", &small("point-select"));
+            let workload = write_small(&sandbox, "point-select");
             let word = product.name();
             let json = sandbox
                 .run(&format!(
-                    "run few.toml --target {word} --protocol {protocol} --connections 4 \
+                    "run {workload} --target {word} --protocol {protocol} --connections 4 \
                      --transactions 2000 --out r --json"
                 ))
                 .fine()
@@ -38,19 +38,9 @@ fn a_private_server_is_started_loaded_driven_and_gone() {
             assert_eq!(count(&json, "/connections/failed"), 0);
             let log = fs::read_to_string(sandbox.path("r/server.log")).expect("its log");
             assert!(!log.is_empty());
-            assert_eq!(sandbox.left(), ["few.toml", "r"], "nothing else is left");
+            assert_eq!(sandbox.left(), ["point-select.toml", "r"], "nothing else is left");
         }
     }
-}
-
-/// The shipped workload with a fiftieth of its rows, which is a file's: what others load whole is
-/// loaded in a fiftieth of the time.
-pub(crate) fn small(workload: &str) -> String {
-    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads");
-    let text = fs::read_to_string(shipped.join(format!("{workload}.toml"))).expect("it is shipped");
-    let few = text.replace("rows_per_scale = 100_000", "rows_per_scale = 2_000");
-    // A branch still has accounts of its own.
-    few.replace("10000", "200")
 }
 
 #[test]
@@ -67,7 +57,7 @@ fn every_shipped_workload_runs_on_every_server() {
             "tpcb",
             "values1",
         ] {
-            sandbox.write(&format!("{workload}.toml"), &small(workload));
+            write_small(&sandbox, workload);
             // Tables of one name belong to one workload.
             if ["oltp-read-write", "point-select"].contains(&workload) {
                 given.sql("DROP TABLE sbtest1");
@@ -120,7 +110,7 @@ fn data_is_looked_for_before_it_is_used() {
         let (sandbox, target) = (Sandbox::new(), given.target());
         // These have few rows and the names of the shipped ones, and so do their loads.
         for workload in ["tpcb", "point-select", "oltp-read-only"] {
-            sandbox.write(&format!("{workload}.toml"), &small(workload));
+            write_small(&sandbox, workload);
         }
         let run = |more: &str| {
             sandbox

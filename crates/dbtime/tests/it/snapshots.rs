@@ -2,7 +2,7 @@
 
 use crate::disk_full::{left, on_a_disk_of};
 use crate::sandbox::{Sandbox, names};
-use crate::servers::small;
+use crate::small_workloads::write_small;
 use serde_json::Value;
 use std::fs;
 use std::time::Duration;
@@ -20,10 +20,10 @@ fn is_restored(record: &Value) -> bool {
 fn what_one_run_loads_others_restore() {
     for product in PRODUCTS {
         let sandbox = Sandbox::new();
-        sandbox.write("few.toml", &small("tpcb"));
+        let workload = write_small(&sandbox, "tpcb");
         let line = |more: &str| {
             format!(
-                "run few.toml --target {product} --transactions 20 --data-seed 5 --no-record \
+                "run {workload} --target {product} --transactions 20 --data-seed 5 --no-record \
                  --json {more}"
             )
         };
@@ -39,7 +39,7 @@ fn what_one_run_loads_others_restore() {
         let other = line("--snapshots kept/all").replace("--data-seed 5", "--data-seed 6");
         assert!(!is_restored(&sandbox.run(&other).fine().json()), "{product}");
         assert_eq!(names(&sandbox.path("kept/all")).len(), 2, "{product}");
-        assert_eq!(sandbox.left(), ["few.toml", "kept"]);
+        assert_eq!(sandbox.left(), ["kept", "tpcb.toml"]);
     }
 }
 
