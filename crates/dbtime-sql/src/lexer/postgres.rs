@@ -17,7 +17,7 @@ pub(super) fn token(rules: KnownRules, text: &[u8], at: usize) -> SqlToken {
             let end = super::skip(text, at + 1, |class| class == FirstByte::Digit);
             SqlToken::new(TokenKind::Parameter, end)
         }
-        (b'$', _) => dollar_quoted(text, at),
+        (b'$', _) => dollar_quoted(rules, text, at),
         (b'.', Some(b'0'..=b'9')) | (b'0'..=b'9', _) => {
             SqlToken::new(TokenKind::Literal, number_end(text, at))
         }
@@ -85,8 +85,8 @@ fn nested_comment_end(text: &[u8], from: usize) -> usize {
 }
 
 /// `$$…$$`, or with a name between the dollar signs; a dollar sign alone is none.
-fn dollar_quoted(text: &[u8], at: usize) -> SqlToken {
-    let named = super::word_end(text, at + 1);
+fn dollar_quoted(rules: KnownRules, text: &[u8], at: usize) -> SqlToken {
+    let named = super::word_end(text, at + 1, rules.charset);
     if text.get(named) != Some(&b'$') {
         return SqlToken::new(TokenKind::Symbol, at + 1);
     }
@@ -98,7 +98,7 @@ fn dollar_quoted(text: &[u8], at: usize) -> SqlToken {
 
 /// A keyword or a name; a letter before a quote belongs to the string.
 fn word(rules: KnownRules, text: &[u8], at: usize) -> SqlToken {
-    let end = dollar_word_end(text, at);
+    let end = dollar_word_end(text, at, rules.charset);
     let is_quoted = text.get(end) == Some(&b'\'');
     match &text[at..end] {
         b"e" | b"E" if is_quoted => string(rules, text, end + 1, true),
