@@ -96,7 +96,7 @@ impl PostgresLogin {
         request: &Authentication<'_>,
         allowed: &LoginMethods,
     ) -> Result<(), DatabaseFailure> {
-        let (method, asked) = match request {
+        let (method, described) = match request {
             // What was begun is looked at by itself.
             Authentication::Ok if self.has_sent_password || self.scram.is_some() => return Ok(()),
             Authentication::Ok => ("none", "no login at all"),
@@ -111,7 +111,7 @@ impl PostgresLogin {
         match allowed.allow(method) {
             true => Ok(()),
             false => Err(refused(&format!(
-                "the server asks for {asked}, which require_auth={allowed} does not allow: let \
+                "the server asks for {described}, which require_auth={allowed} does not allow: let \
                  this user in by another method in pg_hba.conf, or change require_auth"
             ))),
         }

@@ -63,10 +63,9 @@ impl PgbenchPlace {
         // Of two values the target takes the later one.
         let own = [("host", host), ("port", port), ("user", user)];
         // To libpq an option that is empty is none, in contrast to a parameter of a URL.
-        let is_said = |value: &String| !value.is_empty();
-        let own = own
-            .into_iter()
-            .filter_map(|(name, value)| Some((name, value.clone().filter(is_said)?)));
+        let is_set = |value: &String| !value.is_empty();
+        let own =
+            own.into_iter().filter_map(|(name, value)| Some((name, value.clone().filter(is_set)?)));
         let own = own.map(|(name, value)| (name.to_owned(), value));
         let is_in_url = |name: &str| match name {
             "host" => url.host.is_some(),
