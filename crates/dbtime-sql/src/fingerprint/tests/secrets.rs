@@ -79,7 +79,8 @@ fn quoted(session: SessionKind, choice: Index, bodies: &[Index]) -> Vec<u8> {
         _ if session.quotes_names => {}
         _ => forms.push(("\"", "\"", session.has_escapes)),
     }
-    let (begin, quote, has_escapes) = *choice.get(&forms);
+    // Where this is called for, `choice` is small.
+    let (begin, quote, has_escapes) = *bodies.last().unwrap_or(&choice).get(&forms);
     let names = [&[&b""[..]; 4][..], wide(session.charset)].concat();
     let name = *bodies.first().unwrap_or(&choice).get(&names);
     // A letter behind it is of the name as well.
@@ -91,8 +92,8 @@ fn quoted(session: SessionKind, choice: Index, bodies: &[Index]) -> Vec<u8> {
 }
 
 /// Wide characters outside of quotes: names, and a secret between dollar signs.
-fn of_wide(session: SessionKind, choice: Index) -> Vec<u8> {
-    let character = *choice.get(wide(session.charset));
+fn of_wide(session: SessionKind, character: Index, choice: Index) -> Vec<u8> {
+    let character = *character.get(wide(session.charset));
     let quote: &[u8] = if session.dialect == Postgres { b"\"" } else { b"`" };
     let name = [quote, character, quote].concat();
     let tag = [&b"$"[..], character, b"$"].concat();
@@ -150,7 +151,7 @@ fn statement(session: SessionKind, pieces: &[(Index, Vec<Index>)]) -> (Vec<u8>, 
                 text.extend(other.as_bytes());
                 names.extend(name);
             }
-            None if bodies.len() == 5 => text.extend(of_wide(session, bodies[0])),
+            None if bodies.len() == 5 => text.extend(of_wide(session, bodies[0], bodies[1])),
             None => text.extend(quoted(session, *choice, bodies)),
         }
     }
