@@ -106,8 +106,9 @@ impl LexicalRules {
 /// one that is a quote or a dollar sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum TextCharset {
-    /// No character has: UTF-8, and all that have one byte for each. Those of UHC and EUC-KR have
-    /// letters, which are of a name by themselves too; PostgreSQL takes no others of JOHAB.
+    /// No character has: UTF-8, and all that have one byte for each. One of UHC or EUC-KR may have
+    /// a letter, which is of a name by itself too; PostgreSQL takes none of JOHAB with a byte of
+    /// ASCII.
     Plain,
     /// GBK and GB 18030.
     Gbk,
