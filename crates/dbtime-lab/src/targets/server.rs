@@ -339,8 +339,8 @@ fn weakly_hashed(iterations: u64) -> Warning {
     Warning {
         kind: WarningKind::Target,
         text: format!(
-            "the server has the password hashed {iterations} times in place of 4096 (SCRAM): who \
-             listens in, or is in the server's place, can guess it that much faster"
+            "the login is by SCRAM with {iterations} in place of 4096 iterations: who listens in, \
+             or is in the server's place, can guess the password that much faster"
         ),
         remedy:
             "make sure of the server by sslmode=verify-full, or set scram_iterations there and \

@@ -39,7 +39,7 @@ fn asked(require_auth: &str, request: &'static [u8]) -> (Vec<u8>, String) {
         });
         let target = databases::server(Product::Postgres, &url, &|_| None).expect("a URL");
         let Err(ServerError::Connect { failure, .. }) = target.connect(&patient_bound()) else {
-            panic!("nobody was let in by {require_auth}")
+            panic!("somebody was let in by {require_auth}")
         };
         (server.join().expect("no panic"), failure.message)
     })
