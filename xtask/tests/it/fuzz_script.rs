@@ -72,13 +72,13 @@ fn a_target_that_fails_is_named_with_its_input_and_how_to_run_it_again() {
     let [table, said] = [&*texts[0], &*texts[1]];
     assert_eq!(all.status.code(), Some(1), "{table}{said}");
     assert!(said.starts_with("fuzz: targets: 2, of 90 s each: 3 minutes in all;"), "{said}");
-    let clean = table.lines().last().expect("the last one's row");
+    let clean = table.lines().next_back().expect("the last one's row");
     let clean: Vec<_> = clean.split_whitespace().collect();
     assert_eq!(clean, ["good_text", "clean", "3", "s", "70", "inputs"]);
     assert!(table.contains("bad_text                 FAILED"), "{table}");
     let again = "fuzz: error: bad_text fails on fuzz/artifacts/bad_text/crash-1; again: \
                  target/fuzz/somewhere-linux/release/bad_text fuzz/artifacts/bad_text/crash-1";
-    assert_eq!(said.lines().last(), Some(again), "{said}");
+    assert_eq!(said.lines().next_back(), Some(again), "{said}");
     let told = fs::read_to_string(folder.path().join("told")).expect("cargo was called");
     for part in [
         "-Cpasses=sancov-module",
