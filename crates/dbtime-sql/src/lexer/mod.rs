@@ -149,9 +149,14 @@ fn skip(text: &[u8], from: usize, is_skipped: impl Fn(FirstByte) -> bool) -> usi
 /// a byte that is none of a name.
 #[inline]
 fn word_end(text: &[u8], from: usize, charset: TextCharset) -> usize {
+    let is_of_word = |class: FirstByte| matches!(class, FirstByte::Word | FirstByte::Digit);
+    // Nearly all texts are read this way alone.
+    if charset == TextCharset::Plain {
+        return skip(text, from, is_of_word);
+    }
     let mut end = from;
     while let Some(&byte) = text.get(end)
-        && matches!(class_of(byte), FirstByte::Word | FirstByte::Digit)
+        && is_of_word(class_of(byte))
     {
         end += if byte < 0x80 { 1 } else { charset.width(&text[end..]) };
     }

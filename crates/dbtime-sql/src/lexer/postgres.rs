@@ -5,6 +5,7 @@ use super::quotes::{EscapedUnit, quoted_end, quoted_name};
 use super::{
     FirstByte, KnownRules, SqlToken, TokenKind, class_of, dollar_word_end, line_end, number_end,
 };
+use crate::lexical_rules::TextCharset;
 
 pub(super) fn token(rules: KnownRules, text: &[u8], at: usize) -> SqlToken {
     let next = text.get(at + 1).copied();
@@ -91,6 +92,10 @@ fn dollar_quoted(rules: KnownRules, text: &[u8], at: usize) -> SqlToken {
         return SqlToken::new(TokenKind::Symbol, at + 1);
     }
     let mark = &text[at..=named];
+    // Marks that were different may be alike now.
+    if rules.charset == TextCharset::Replaced && rules.charset.may_be_of(mark) {
+        return SqlToken::new(TokenKind::Unclear, text.len());
+    }
     let rest = &text[named + 1..];
     let length = memchr::memmem::find(rest, mark).map_or(rest.len(), |at| at + mark.len());
     SqlToken::new(TokenKind::Literal, named + 1 + length)

@@ -113,6 +113,10 @@ fn what_was_replaced_may_have_had_the_next_byte() {
     let lossy = String::from_utf8_lossy(b"SELECT E'\xe4\xb8\xe4\\', 'SECRET', a");
     assert_eq!(by(&unknown, &*lossy), "SELECT ?");
     assert_eq!(by(&unknown, r"SELECT E'\ä\'s', ä FROM t"), "SELECT ?, ä FROM t");
+    // Of the two marks of a session in LATIN1 the text has one.
+    let lossy = String::from_utf8_lossy(b"SELECT $\xe4$ $\xf6$ SECRET $\xe4$");
+    assert_eq!(by(&unknown, &*lossy), "SELECT ?");
+    assert_eq!(by(&unknown, "SELECT $ä$ $ö$ SECRET $ä$, a"), "SELECT ?, a");
 }
 
 #[test]

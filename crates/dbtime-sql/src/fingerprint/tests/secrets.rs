@@ -79,7 +79,7 @@ fn quoted(session: SessionKind, choice: Index, bodies: &[Index]) -> Vec<u8> {
         _ if session.quotes_names => {}
         _ => forms.push(("\"", "\"", session.has_escapes)),
     }
-    // Where this is called for, `choice` is small.
+    // `choice` has led here by being small: it would take the first forms alone.
     let (begin, quote, has_escapes) = *bodies.last().unwrap_or(&choice).get(&forms);
     let names = [&[&b""[..]; 4][..], wide(session.charset)].concat();
     let name = *bodies.first().unwrap_or(&choice).get(&names);

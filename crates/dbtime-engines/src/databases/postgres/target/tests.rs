@@ -115,6 +115,7 @@ fn a_service_says_what_a_target_leaves_out_before_the_environment_does() {
     let named = with("postgres:///?service=shop", &variables("none")).expect("a target");
     // What else the service says is kept by its name.
     assert_eq!(named.url(), "postgres://clerk@127.0.0.3:5999/goods?service=shop");
+    with("postgres://me@/?service=", &variables("none")).expect("an empty name is none");
     let error = |service| with("postgres://", &variables(service)).expect_err("no").to_string();
     assert!(error("none").starts_with("definition of service \"none\" not found"));
     assert!(error("odd").contains("hostaddr"), "{}", error("odd"));

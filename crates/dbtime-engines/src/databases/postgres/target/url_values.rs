@@ -110,7 +110,9 @@ impl UrlValues {
         &mut self,
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<(), PostgresTargetError> {
-        let named = self.values.get("service").cloned().or_else(|| variable("PGSERVICE"));
+        let is_empty = self.others.contains(&"service");
+        let elsewhere = || variable("PGSERVICE").filter(|_| !is_empty);
+        let named = self.values.get("service").cloned().or_else(elsewhere);
         let Some(service) = named.filter(|name| !name.is_empty()) else { return Ok(()) };
         let found =
             service_file::look_up(&service, variable).map_err(PostgresTargetError::Service)?;
