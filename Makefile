@@ -26,7 +26,7 @@ help:
 	@echo '             it fetches 350 MB)'
 	@echo 'make lint    formatting, clippy and the rules of the workspace'
 	@echo 'make bench   benchmarks of the hot paths'
-	@echo 'make fuzz    fuzz the readers, $(FUZZ_SECONDS) s each (needs nightly Rust and cargo-fuzz)'
+	@echo 'make fuzz    fuzz the readers, $(FUZZ_SECONDS) s each (installs a C++ compiler where there is none)'
 
 # A C compiler builds the embedded SQLite, LuaJIT and libbpf, which is linked to the system's libelf
 # and zlib; everything else is Rust.
@@ -101,5 +101,7 @@ lint: setup
 bench: setup
 	$(CARGO) bench --workspace --benches $(LOCKED)
 
-fuzz:
-	@sh scripts/fuzz.sh $(FUZZ_SECONDS)
+# libFuzzer is C++.
+fuzz: setup
+	@command -v c++ >/dev/null 2>&1 || sh scripts/setup-debian.sh g++
+	@CARGO="$(CARGO)" LOCKED="$(LOCKED)" sh scripts/fuzz.sh $(FUZZ_SECONDS)

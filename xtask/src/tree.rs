@@ -6,15 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Folders that hold results, not sources; the same as in `.gitignore`.
-const NOT_SOURCES: [&str; 7] = [
-    ".git",
-    "target",
-    "dbtime-demo",
-    "dbtime-runs",
-    "fuzz/artifacts",
-    "fuzz/corpus",
-    "fuzz/target",
-];
+const NOT_SOURCES: [&str; 6] =
+    [".git", "target", "dbtime-demo", "dbtime-runs", "fuzz/artifacts", "fuzz/corpus"];
 
 /// Files that are read as text, by the end of their name.
 const TEXT: [&str; 15] = [

@@ -4,9 +4,9 @@
 use crate::lexer::{KnownRules, SqlLexer, SqlToken, TokenKind};
 use crate::lexical_rules::LexicalRules;
 
-/// In the dialects of two protocols: four charsets, with escapes and without, double quotes around
+/// Five charsets, with escapes and without: of PostgreSQL, and of MySQL with double quotes around
 /// names or around strings.
-const MAX_WAYS: usize = 24;
+const MAX_WAYS: usize = 30;
 
 /// Reads a text token by token, in one way or in several.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ impl<'a> JointLexer<'a> {
         let usual = KnownRules::usual(rules.dialects().0);
         let mut lexers = [SqlLexer::new(usual); MAX_WAYS];
         let mut ways = 0;
-        for (lexer, rules) in lexers.iter_mut().zip(KnownRules::all(rules.narrowed_to(text))) {
+        for (lexer, rules) in lexers.iter_mut().zip(KnownRules::all(rules, text)) {
             *lexer = SqlLexer::new(rules);
             ways += 1;
         }

@@ -2,6 +2,9 @@
 
 use dbtime_model::{SqlDialect, WireProtocol};
 
+/// U+FFFD in UTF-8.
+const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
+
 /// How a text is divided into tokens. What is not known (`None`) may be either, and a text is read
 /// both ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -99,10 +102,13 @@ impl LexicalRules {
     }
 }
 
-/// Charsets, by which of their characters have a byte that is a backslash, or a backtick.
+/// Charsets, by which of their characters have a byte that is a backslash, or a backtick. None has
+/// one that is a quote or a dollar sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum TextCharset {
-    /// No character has: UTF-8, and all that have one byte for each.
+    /// No character has: UTF-8, and all that have one byte for each. One of UHC or EUC-KR may have
+    /// a letter, which is of a name by itself too; PostgreSQL takes none of JOHAB with a byte of
+    /// ASCII.
     Plain,
     /// GBK and GB 18030.
     Gbk,
@@ -110,10 +116,21 @@ pub(crate) enum TextCharset {
     Big5,
     /// Shift JIS and cp932.
     Sjis,
+    /// Any, of a text in which U+FFFD stands for what was no UTF-8: which bytes were a character's
+    /// is lost with it, and each behind one of another character may have been.
+    Replaced,
 }
 
 impl TextCharset {
-    pub(crate) const ALL: [Self; 4] = [Self::Plain, Self::Gbk, Self::Big5, Self::Sjis];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Plain, Self::Gbk, Self::Big5, Self::Sjis, Self::Replaced];
+
+    /// Whether a text can be read as if it were in this one.
+    pub(crate) fn may_be_of(self, text: &[u8]) -> bool {
+        // A byte that few texts have is looked for at less cost than three.
+        let mut leads = memchr::memchr_iter(REPLACEMENT[0], text);
+        self != Self::Replaced || leads.any(|at| text[at..].starts_with(REPLACEMENT))
+    }
 
     /// How many bytes the character that begins there has.
     pub(crate) fn width(self, bytes: &[u8]) -> usize {
@@ -126,6 +143,7 @@ impl TextCharset {
             Self::Sjis => {
                 matches!(lead, 0x81..=0x9f | 0xe0..=0xfc) && (low || matches!(trail, 0x80..=0xfc))
             }
+            Self::Replaced => lead >= 0x80 && low,
         };
         1 + usize::from(is_wide)
     }

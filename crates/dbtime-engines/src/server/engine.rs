@@ -106,4 +106,7 @@ pub struct ServerFacts {
     pub prepared_statements: Option<u64>,
     /// Whether something in between hands out the server's connections, of which it may have few.
     pub is_pooled: bool,
+    /// How often the password is hashed to log in by SCRAM, where that makes it easy to guess for
+    /// who listens in, or is in the server's place.
+    pub weak_scram: Option<u64>,
 }

@@ -1,5 +1,6 @@
 //! Where a server listens, and sockets that never block.
 
+use super::keepalive::TcpKeepalive;
 use super::protocol::Transport;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -76,7 +77,7 @@ impl ServerAddress {
     }
 
     /// Opens a socket and starts to connect it to the host's `nth` address. Comes back at once.
-    pub(super) fn open(&self, nth: usize) -> Result<OwnedFd, Errno> {
+    pub(super) fn open(&self, nth: usize, keepalive: &TcpKeepalive) -> Result<OwnedFd, Errno> {
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
         let socket = |family| socket_with(family, SocketType::STREAM, flags, None);
         match self {
@@ -93,6 +94,7 @@ impl ServerAddress {
                 let family = if at.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
                 let socket = socket(family)?;
                 sockopt::set_tcp_nodelay(&socket, true)?;
+                keepalive.apply(&socket)?;
                 match connect(&socket, at) {
                     Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
                     Err(error) => Err(error),

@@ -1,6 +1,7 @@
 //! How a server is reached.
 
 use super::address::ServerAddress;
+use super::keepalive::TcpKeepalive;
 use super::tls::TlsSettings;
 use dbtime_model::{BitRate, Nanos};
 use std::fmt;
@@ -57,6 +58,8 @@ pub struct SimulatedNetwork {
 pub struct SocketSettings {
     /// Where it listens.
     pub address: ServerAddress,
+    /// What the kernel does about a server that says nothing.
+    pub keepalive: TcpKeepalive,
     /// How long making a connection may take.
     pub connect_timeout: Nanos,
     /// How long a statement may take before its connection is given up.

@@ -255,7 +255,8 @@ impl PreparedTarget for ReadyServer {
             ..unread
         };
         self.is_pooled.store(facts.is_pooled, Ordering::Relaxed);
-        Ok(TargetFacts { target, warnings: facts.is_pooled.then(pooled).into_iter().collect() })
+        let warnings = [facts.is_pooled.then(pooled), facts.weak_scram.map(weakly_hashed)];
+        Ok(TargetFacts { target, warnings: warnings.into_iter().flatten().collect() })
     }
 
     fn is_fresh(&self) -> bool {
@@ -330,6 +331,21 @@ fn pooled() -> Warning {
                 .to_owned(),
         remedy: "for counters drive the server itself, or sample it meanwhile with dbtime counters"
             .to_owned(),
+    }
+}
+
+/// A warning that the password may be guessed from what the login sends.
+fn weakly_hashed(iterations: u64) -> Warning {
+    Warning {
+        kind: WarningKind::Target,
+        text: format!(
+            "the login is by SCRAM with {iterations} in place of 4096 iterations: who listens in, \
+             or is in the server's place, can guess the password that much faster"
+        ),
+        remedy:
+            "make sure of the server by sslmode=verify-full, or set scram_iterations there and \
+                 the user's password anew"
+                .to_owned(),
     }
 }
 

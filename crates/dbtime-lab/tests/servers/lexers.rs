@@ -25,7 +25,7 @@ struct SessionKind {
 const POSTGRES: LexicalRules = LexicalRules::defaults(SqlDialect::Postgres);
 const MYSQL: LexicalRules = LexicalRules::defaults(SqlDialect::Mysql);
 
-const SESSIONS: [SessionKind; 10] = [
+const SESSIONS: [SessionKind; 14] = [
     SessionKind { target: "postgres", setup: &[], rules: Some(POSTGRES) },
     SessionKind {
         target: "postgres",
@@ -34,6 +34,9 @@ const SESSIONS: [SessionKind; 10] = [
     },
     SessionKind { target: "postgres", setup: &["SET client_encoding = 'GBK'"], rules: None },
     SessionKind { target: "postgres", setup: &["SET client_encoding = 'SJIS'"], rules: None },
+    SessionKind { target: "postgres", setup: &["SET client_encoding = 'BIG5'"], rules: None },
+    SessionKind { target: "postgres", setup: &["SET client_encoding = 'GB18030'"], rules: None },
+    SessionKind { target: "postgres", setup: &["SET client_encoding = 'UHC'"], rules: None },
     SessionKind { target: "mariadb", setup: &[], rules: Some(MYSQL) },
     SessionKind {
         target: "mariadb",
@@ -48,13 +51,14 @@ const SESSIONS: [SessionKind; 10] = [
     SessionKind { target: "mariadb", setup: &["SET sql_mode = 'MSSQL'"], rules: None },
     SessionKind { target: "mariadb", setup: &["SET NAMES gbk"], rules: None },
     SessionKind { target: "mariadb", setup: &["SET NAMES sjis"], rules: None },
+    SessionKind { target: "mariadb", setup: &["SET NAMES big5"], rules: None },
 ];
 
 /// Servers cut longer names.
 const CUT_NAME_BYTES: usize = 60;
 
 /// What begins an item, and what ends it.
-const QUOTES: [(&str, &str); 20] = [
+const QUOTES: [(&str, &str); 21] = [
     ("'", "'"),
     ("'", "'"),
     ("\"", "\""),
@@ -67,6 +71,7 @@ const QUOTES: [(&str, &str); 20] = [
     ("$$", "$$"),
     ("$a$", "$a$"),
     ("$ä$", "$ä$"),
+    ("$中\\$", "$中\\$"),
     ("1 AS `", "`"),
     ("1 AS [", "]"),
     ("1 AS \"", "\""),

@@ -67,14 +67,16 @@ impl KnownRules {
         }
     }
 
-    /// Every way that these rules leave open, the most likely first.
-    pub(crate) fn all(rules: LexicalRules) -> impl Iterator<Item = Self> {
+    /// Every way that these rules leave open for a text, the most likely first.
+    pub(crate) fn all(rules: &LexicalRules, text: &[u8]) -> impl Iterator<Item = Self> {
+        let rules = rules.narrowed_to(text);
         let (one, other) = rules.dialects();
-        [Some(one), other].into_iter().flatten().flat_map(move |dialect| Self::of(dialect, rules))
+        let dialects = [Some(one), other].into_iter().flatten();
+        dialects.flat_map(move |dialect| Self::of(dialect, rules, text))
     }
 
     /// Every way of a dialect.
-    fn of(dialect: SqlDialect, rules: LexicalRules) -> impl Iterator<Item = Self> {
+    fn of(dialect: SqlDialect, rules: LexicalRules, text: &[u8]) -> impl Iterator<Item = Self> {
         let LexicalRules { has_escapes, quotes_names, charset, .. } = rules;
         let usual = Self::usual(dialect);
         // The others' quotes are what they are.
@@ -84,7 +86,7 @@ impl KnownRules {
         };
         TextCharset::ALL
             .into_iter()
-            .filter(move |one| charset.is_none_or(|known| known == *one))
+            .filter(move |one| charset.map_or_else(|| one.may_be_of(text), |known| known == *one))
             .flat_map(move |charset| {
                 both(has_escapes, usual.has_escapes).flat_map(move |has_escapes| {
                     both(quotes_names, usual.quotes_names).map(move |quotes_names| Self {
@@ -143,18 +145,30 @@ fn skip(text: &[u8], from: usize, is_skipped: impl Fn(FirstByte) -> bool) -> usi
     from + length.unwrap_or(rest.len())
 }
 
-/// Where a word ends, of which every byte may be of a name.
+/// Where a word ends, of which every character may be of a name. Some charsets have characters with
+/// a byte that is none of a name.
 #[inline]
-fn word_end(text: &[u8], from: usize) -> usize {
-    skip(text, from, |class| matches!(class, FirstByte::Word | FirstByte::Digit))
+fn word_end(text: &[u8], from: usize, charset: TextCharset) -> usize {
+    let is_of_word = |class: FirstByte| matches!(class, FirstByte::Word | FirstByte::Digit);
+    // Nearly all texts are read this way alone.
+    if charset == TextCharset::Plain {
+        return skip(text, from, is_of_word);
+    }
+    let mut end = from;
+    while let Some(&byte) = text.get(end)
+        && is_of_word(class_of(byte))
+    {
+        end += if byte < 0x80 { 1 } else { charset.width(&text[end..]) };
+    }
+    end
 }
 
 /// Where a word ends whose name may have a dollar sign.
 #[inline]
-fn dollar_word_end(text: &[u8], from: usize) -> usize {
-    let mut end = word_end(text, from);
+fn dollar_word_end(text: &[u8], from: usize, charset: TextCharset) -> usize {
+    let mut end = word_end(text, from, charset);
     while text.get(end) == Some(&b'$') {
-        end = word_end(text, end + 1);
+        end = word_end(text, end + 1, charset);
     }
     end
 }

@@ -2,7 +2,9 @@
 //! Source: MySQL 8.4's manual, "Language Structure"; MariaDB's, "Comment Syntax".
 
 use super::quotes::{EscapedUnit, quoted_end, quoted_name};
-use super::{FirstByte, SqlLexer, SqlToken, TokenKind, class_of, comment_end, line_end};
+use super::{
+    FirstByte, SqlLexer, SqlToken, TokenKind, class_of, comment_end, dollar_word_end, line_end,
+};
 
 /// Texts of conditional comments for an older server than this are executed by every server there
 /// is.
@@ -50,7 +52,7 @@ impl SqlLexer {
 
     /// A keyword or a name; a letter before a quote belongs to the string.
     fn word(&self, text: &[u8], at: usize) -> SqlToken {
-        let end = self.name_end(text, at);
+        let end = dollar_word_end(text, at, self.rules.charset);
         match (&text[at..end], text.get(end)) {
             (b"n" | b"N" | b"x" | b"X" | b"b" | b"B", Some(b'\'')) => {
                 self.string(text, end + 1, b'\'')
@@ -63,26 +65,11 @@ impl SqlLexer {
         }
     }
 
-    /// Where a name without quotes ends. Some charsets have characters with a byte that is none of
-    /// a name.
-    fn name_end(&self, text: &[u8], at: usize) -> usize {
-        let mut end = at;
-        while let Some(&byte) = text.get(end) {
-            let is_of_name =
-                byte == b'$' || matches!(class_of(byte), FirstByte::Word | FirstByte::Digit);
-            if !is_of_name {
-                break;
-            }
-            end += if byte < 0x80 { 1 } else { self.rules.charset.width(&text[end..]) };
-        }
-        end
-    }
-
     /// A number, or a name that begins with digits.
     fn digits(&mut self, text: &[u8], at: usize) -> SqlToken {
         // Behind a dot it is a part of a name: a number has taken its own.
         let is_part = at > 0 && text[at - 1] == b'.';
-        let end = self.name_end(text, at);
+        let end = dollar_word_end(text, at, self.rules.charset);
         let run = &text[at..end];
         match run {
             _ if is_part => SqlToken::new(TokenKind::Word, end),

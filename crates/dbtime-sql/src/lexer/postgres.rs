@@ -5,6 +5,7 @@ use super::quotes::{EscapedUnit, quoted_end, quoted_name};
 use super::{
     FirstByte, KnownRules, SqlToken, TokenKind, class_of, dollar_word_end, line_end, number_end,
 };
+use crate::lexical_rules::TextCharset;
 
 pub(super) fn token(rules: KnownRules, text: &[u8], at: usize) -> SqlToken {
     let next = text.get(at + 1).copied();
@@ -17,7 +18,7 @@ pub(super) fn token(rules: KnownRules, text: &[u8], at: usize) -> SqlToken {
             let end = super::skip(text, at + 1, |class| class == FirstByte::Digit);
             SqlToken::new(TokenKind::Parameter, end)
         }
-        (b'$', _) => dollar_quoted(text, at),
+        (b'$', _) => dollar_quoted(rules, text, at),
         (b'.', Some(b'0'..=b'9')) | (b'0'..=b'9', _) => {
             SqlToken::new(TokenKind::Literal, number_end(text, at))
         }
@@ -85,12 +86,16 @@ fn nested_comment_end(text: &[u8], from: usize) -> usize {
 }
 
 /// `$$…$$`, or with a name between the dollar signs; a dollar sign alone is none.
-fn dollar_quoted(text: &[u8], at: usize) -> SqlToken {
-    let named = super::word_end(text, at + 1);
+fn dollar_quoted(rules: KnownRules, text: &[u8], at: usize) -> SqlToken {
+    let named = super::word_end(text, at + 1, rules.charset);
     if text.get(named) != Some(&b'$') {
         return SqlToken::new(TokenKind::Symbol, at + 1);
     }
     let mark = &text[at..=named];
+    // Marks that were different may be alike now.
+    if rules.charset == TextCharset::Replaced && rules.charset.may_be_of(mark) {
+        return SqlToken::new(TokenKind::Unclear, text.len());
+    }
     let rest = &text[named + 1..];
     let length = memchr::memmem::find(rest, mark).map_or(rest.len(), |at| at + mark.len());
     SqlToken::new(TokenKind::Literal, named + 1 + length)
@@ -98,7 +103,7 @@ fn dollar_quoted(text: &[u8], at: usize) -> SqlToken {
 
 /// A keyword or a name; a letter before a quote belongs to the string.
 fn word(rules: KnownRules, text: &[u8], at: usize) -> SqlToken {
-    let end = dollar_word_end(text, at);
+    let end = dollar_word_end(text, at, rules.charset);
     let is_quoted = text.get(end) == Some(&b'\'');
     match &text[at..end] {
         b"e" | b"E" if is_quoted => string(rules, text, end + 1, true),

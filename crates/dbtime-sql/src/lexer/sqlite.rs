@@ -23,13 +23,13 @@ pub(super) fn token(text: &[u8], at: usize) -> SqlToken {
             SqlToken::new(TokenKind::Space, comment_end(text, at + 2).unwrap_or(text.len()))
         }
         (b'$', Some(b'0'..=b'9')) => {
-            SqlToken::new(TokenKind::Parameter, dollar_word_end(text, at + 1))
+            SqlToken::new(TokenKind::Parameter, dollar_word_end(text, at + 1, TextCharset::Plain))
         }
         (b'.', Some(b'0'..=b'9')) | (b'0'..=b'9', _) => {
             SqlToken::new(TokenKind::Literal, number_end(text, at))
         }
         (byte, _) if class_of(byte) == FirstByte::Word => {
-            let end = dollar_word_end(text, at);
+            let end = dollar_word_end(text, at, TextCharset::Plain);
             match (&text[at..end], text.get(end)) {
                 (b"x" | b"X", Some(b'\'')) => {
                     SqlToken::new(TokenKind::Literal, quoted(end + 1, b'\''))

@@ -87,6 +87,38 @@ fn what_nothing_closes_and_what_may_be_something_else_is_not_shown() {
     assert_eq!(by(&gbk, b"SELECT '\\\xbf\xd6\\', 'SECRET'"), "SELECT ?, ?");
 }
 
+/// A dollar sign may be next to them, but is in none.
+#[test]
+fn characters_of_two_bytes_are_letters_whatever_the_second_is() {
+    let gbk = LexicalRules::defaults(Postgres).with_charset(Some(TextCharset::Gbk));
+    let strings = b"SELECT $\xbf\\$ SECRET $\xbf\\$, a";
+    assert_eq!(by(&gbk, strings), "SELECT ?, a");
+    assert_eq!(by(&LexicalRules::unknown(Postgres), strings), "SELECT ?");
+    // A name before a string, no prefix of one that has escapes.
+    let named = b"SELECT \xbf\\E'\\', 'SECRET', a";
+    assert_eq!(by(&gbk, named), "SELECT \u{fffd}\\E?, ?, a");
+    for (charset, lead) in
+        TextCharset::ALL.into_iter().flat_map(|one| (0x80..=0xff_u8).map(move |lead| (one, lead)))
+    {
+        for byte in *b"'\"$/*-#\n" {
+            assert_eq!(charset.width(&[lead, byte]), 1, "{charset:?}: {lead:x} {byte:x}");
+        }
+    }
+}
+
+#[test]
+fn what_was_replaced_may_have_had_the_next_byte() {
+    let unknown = LexicalRules::unknown(Postgres);
+    // Two characters of GBK, of which UTF-8 leaves three bytes for the first.
+    let lossy = String::from_utf8_lossy(b"SELECT E'\xe4\xb8\xe4\\', 'SECRET', a");
+    assert_eq!(by(&unknown, &*lossy), "SELECT ?");
+    assert_eq!(by(&unknown, r"SELECT E'\ä\'s', ä FROM t"), "SELECT ?, ä FROM t");
+    // Of the two marks of a session in LATIN1 the text has one.
+    let lossy = String::from_utf8_lossy(b"SELECT $\xe4$ $\xf6$ SECRET $\xe4$");
+    assert_eq!(by(&unknown, &*lossy), "SELECT ?");
+    assert_eq!(by(&unknown, "SELECT $ä$ $ö$ SECRET $ä$, a"), "SELECT ?, a");
+}
+
 #[test]
 fn rules_of_a_session_decide_where_a_string_ends() {
     let plain = LexicalRules::defaults(Mysql);

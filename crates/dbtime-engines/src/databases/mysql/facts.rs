@@ -93,6 +93,7 @@ impl MysqlFactsReader<'_> {
             tls: self.session.admin.encryption(),
             prepared_statements: (total > 0).then_some(total),
             is_pooled: self.session.is_pooled("SELECT CONNECTION_ID()"),
+            weak_scram: None,
         })
     }
 

@@ -9,7 +9,7 @@ use crate::server::secret::ServerSecret;
 use crate::server::url::{ServerUrl, UrlError, without_password};
 use crate::socket::{
     AddressError, KeyProof, ReconnectPolicy, ServerAddress, SimulatedNetwork, SocketSettings,
-    TlsError, TlsFiles, TlsMode, TlsSettings,
+    TcpKeepalive, TlsError, TlsFiles, TlsMode, TlsSettings,
 };
 use dbtime_load::statement::Statement;
 use dbtime_model::Nanos;
@@ -145,6 +145,7 @@ impl MysqlTarget {
         Ok(SocketSettings {
             tls: TlsSettings::new(self.tls, &self.tls_files, &self.address, KeyProof::WhereKnown)?,
             address: self.address.clone(),
+            keepalive: TcpKeepalive::default(),
             connect_timeout: self.connect_timeout,
             statement_timeout,
             reconnect,

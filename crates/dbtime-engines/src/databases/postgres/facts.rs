@@ -48,6 +48,8 @@ const SETTINGS: &[&str] = &[
 /// A look at a server.
 pub(super) struct PostgresFactsReader<'a> {
     pub(super) session: AdminSession<'a>,
+    /// As [`ServerFacts`] has it.
+    pub(super) weak_scram: Option<u64>,
 }
 
 impl PostgresFactsReader<'_> {
@@ -70,6 +72,7 @@ impl PostgresFactsReader<'_> {
             tls: self.session.admin.encryption(),
             prepared_statements: (total > 0).then_some(total),
             is_pooled: self.session.is_pooled("SELECT pg_catalog.pg_backend_pid()"),
+            weak_scram: self.weak_scram,
         })
     }
 
@@ -230,6 +233,7 @@ mod tests {
         let statement = Statement { operation: OperationId(0), name: "fetch".to_owned(), kind };
         let mut reader = PostgresFactsReader {
             session: AdminSession { target: "postgres://h", admin: &mut CountingAdmin(counted) },
+            weak_scram: None,
         };
         reader.check_statements(&[statement]).map_err(|error| error.to_string())
     }

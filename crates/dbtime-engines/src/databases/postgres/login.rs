@@ -1,6 +1,7 @@
 //! Logging in: what the server asks before it lets anybody in, and what is answered.
 
 use super::failure::malformed;
+use super::login_methods::LoginMethods;
 use super::shared::{BindingMode, PostgresIdentity};
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_model::plain_text::legible;
@@ -24,6 +25,10 @@ pub(super) struct PostgresLogin {
     is_proved: bool,
     /// Whether the proof is tied to the connection.
     is_bound: bool,
+    /// Whether the password was sent, as it is or hashed.
+    has_sent_password: bool,
+    /// How often the server had the password hashed for its proof.
+    pub(super) iterations: Option<u64>,
 }
 
 impl PostgresLogin {
@@ -41,6 +46,7 @@ impl PostgresLogin {
         if identity.binding == BindingMode::Must && !self.may_be_bound(&request) {
             return Err(unbound());
         }
+        self.check_method(&request, &identity.methods)?;
         match request {
             Authentication::Ok if self.scram.is_some() && !self.is_proved => {
                 Err(refused("the server let us in without proving that it knows the password"))
@@ -48,18 +54,20 @@ impl PostgresLogin {
             Authentication::Ok => Ok(()),
             Authentication::Cleartext => {
                 send(password(identity)?.as_bytes(), out);
+                self.has_sent_password = true;
                 Ok(())
             }
             Authentication::Md5(salt) => {
                 let user = identity.user.as_bytes();
                 let password = password(identity)?.as_bytes();
                 send(md5_hash(user, password, salt).as_bytes(), out);
+                self.has_sent_password = true;
                 Ok(())
             }
             Authentication::Sasl(mechanisms) => self.begin(&mechanisms, identity, out),
             Authentication::SaslContinue(message) => {
                 let scram = self.scram.as_mut().ok_or_else(out_of_turn)?;
-                check_iterations(message)?;
+                self.iterations = iterations(message)?;
                 scram.update(message).map_err(|error| refused(&format!("SCRAM: {error}")))?;
                 let begun = begin_message(frontend::PASSWORD, out);
                 out.extend_from_slice(scram.message());
@@ -78,6 +86,33 @@ impl PostgresLogin {
             Authentication::Other(method) => Err(refused(&format!(
                 "the server asks for {method}, which dbtime does not speak: let this user in by \
                  scram-sha-256, md5 or password in pg_hba.conf"
+            ))),
+        }
+    }
+
+    /// Refuses a login that the server may not ask for, before anything of it is sent.
+    fn check_method(
+        &self,
+        request: &Authentication<'_>,
+        allowed: &LoginMethods,
+    ) -> Result<(), DatabaseFailure> {
+        let (method, described) = match request {
+            // What was begun is looked at by itself.
+            Authentication::Ok if self.has_sent_password || self.scram.is_some() => return Ok(()),
+            Authentication::Ok => ("none", "no login at all"),
+            Authentication::Cleartext => ("password", "the password in clear text"),
+            Authentication::Md5(_) => ("md5", "the password hashed by MD5"),
+            Authentication::Sasl(_)
+            | Authentication::SaslContinue(_)
+            | Authentication::SaslFinal(_) => ("scram-sha-256", "a login by SCRAM"),
+            // It has no answer, whoever allows it.
+            Authentication::Other(_) => return Ok(()),
+        };
+        match allowed.allow(method) {
+            true => Ok(()),
+            false => Err(refused(&format!(
+                "the server asks for {described}, which require_auth={allowed} does not allow: let \
+                 this user in by another method in pg_hba.conf, or change require_auth"
             ))),
         }
     }
@@ -138,15 +173,15 @@ impl PostgresLogin {
     }
 }
 
-/// Refuses a count of iterations that proves nothing, or takes a server no time to ask for and us
-/// much to do.
-fn check_iterations(message: &[u8]) -> Result<(), DatabaseFailure> {
+/// How often the server has the password hashed; `None`: it does not say. Refuses a count that
+/// proves nothing, or takes a server no time to ask for and us much to do.
+fn iterations(message: &[u8]) -> Result<Option<u64>, DatabaseFailure> {
     let count = message.split(|byte| *byte == b',').find_map(|part| part.strip_prefix(b"i="));
     let count = count.filter(|count| count.iter().all(u8::is_ascii_digit) && !count.is_empty());
     // What is no count is refused as such by whoever reads the message.
-    let Some(count) = count.map(String::from_utf8_lossy) else { return Ok(()) };
+    let Some(count) = count.map(String::from_utf8_lossy) else { return Ok(None) };
     match count.parse() {
-        Ok(1..=MOST_ITERATIONS) => Ok(()),
+        Ok(number @ 1..=MOST_ITERATIONS) => Ok(Some(number)),
         _ => Err(refused(&format!(
             "the server wants {} iterations of SCRAM, and dbtime makes 1 to {MOST_ITERATIONS}: set \
              scram_iterations there, and the user's password anew, if it is your server",
@@ -265,6 +300,53 @@ mod tests {
         assert!(out[5..].starts_with(b"SCRAM-SHA-256\0"), "{out:?}");
         let said = out.windows(3).any(|word| word == b"n,,");
         assert!(said, "it could not, as far as the server knows");
+    }
+
+    #[test]
+    fn a_login_that_the_server_may_not_ask_for_is_refused_before_anything_is_sent() {
+        let answer = |methods: &str, requests: &[&[u8]]| {
+            let methods = LoginMethods::read(methods).expect(methods);
+            let identity = PostgresIdentity { methods, ..identity("password") };
+            let (mut login, mut out) = (PostgresLogin::default(), Vec::new());
+            let mut all = requests.iter();
+            let failed = all.find_map(|one| login.answer(one, &identity, &mut out).err());
+            failed.map(|failure| (failure.message, out))
+        };
+        let (none, clear): (&[u8], &[u8]) = (b"\0\0\0\0", b"\0\0\0\x03");
+        let (hashed, scram): (&[u8], &[u8]) =
+            (b"\0\0\0\x05\x2a\x3d\x8f\xe0", b"\0\0\0\x0aSCRAM-SHA-256\0\0");
+        for (methods, request, asked) in [
+            ("scram-sha-256", clear, "the password in clear text"),
+            ("scram-sha-256,none", hashed, "the password hashed by MD5"),
+            ("password,md5", none, "no login at all"),
+            ("!scram-sha-256", scram, "a login by SCRAM"),
+            ("!none", none, "no login at all"),
+            ("gss", none, "no login at all"),
+        ] {
+            let (message, sent) = answer(methods, &[request]).expect(methods);
+            let start = format!("the server asks for {asked}, which require_auth={methods} does");
+            assert!(message.starts_with(&start), "{message}");
+            assert!(sent.is_empty(), "{methods}");
+        }
+        let allowed: [(&str, &[&[u8]]); 4] = [
+            ("password,none", &[clear, none]),
+            ("!none", &[hashed, none]),
+            ("!password,!md5", &[none]),
+            ("scram-sha-256", &[scram]),
+        ];
+        for (methods, requests) in allowed {
+            assert_eq!(answer(methods, requests), None, "{methods}");
+        }
+        let (message, _) = answer("scram-sha-256", &[scram, none]).expect("it has proved nothing");
+        assert!(message.contains("without proving"), "{message}");
+    }
+
+    #[test]
+    fn how_often_the_password_is_hashed_is_known() {
+        let mut login = PostgresLogin::default();
+        respond(&mut login, b"\0\0\0\x0aSCRAM-SHA-256\0\0", "x").expect("begun");
+        respond(&mut login, b"\0\0\0\x0br=x,s=eA==,i=12", "x").expect_err("no nonce of ours");
+        assert_eq!(login.iterations, Some(12));
     }
 
     #[test]

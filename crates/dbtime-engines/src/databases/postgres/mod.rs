@@ -6,6 +6,7 @@ mod certificate;
 mod facts;
 mod failure;
 mod login;
+mod login_methods;
 mod password_file;
 mod protocol;
 mod request;
@@ -15,6 +16,7 @@ mod service_file;
 mod shared;
 mod target;
 
+pub use login_methods::LoginMethods;
 pub use protocol::PostgresProtocol;
 pub use server::PostgresServer;
 pub use shared::{BindingMode, PostgresIdentity, PostgresShared};

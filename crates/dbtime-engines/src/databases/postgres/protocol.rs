@@ -106,6 +106,12 @@ impl PostgresProtocol {
         self.server.pid
     }
 
+    /// How often the server had the password hashed to let this connection in by SCRAM; `None`: it
+    /// did so otherwise.
+    pub(super) fn scram_iterations(&self) -> Option<u64> {
+        self.login.iterations
+    }
+
     /// Binds values to a prepared statement and executes it, having it prepared where it is not.
     #[inline]
     fn execute_prepared(

@@ -12,11 +12,16 @@ use crate::server::{
     self, AdminConnection, AdminSession, Server, ServerDialect, ServerError, ServerFacts,
     ServerOptions,
 };
-use crate::socket::{self, ExchangeBound, ReconnectPolicy, ServerAddress, SocketSettings};
+use crate::socket::{
+    self, ExchangeBound, ReconnectPolicy, ServerAddress, SocketClient, SocketSettings, TlsMode,
+};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_model::WireProtocol;
 use std::fmt;
 use std::sync::Arc;
+
+/// How often PostgreSQL has a password hashed by default.
+const USUAL_ITERATIONS: u64 = 4096;
 
 /// PostgreSQL.
 #[derive(Clone, Debug)]
@@ -28,6 +33,26 @@ impl PostgresServer {
     /// The server of a target.
     pub fn new(target: PostgresTarget) -> Self {
         Self { target }
+    }
+
+    fn client(&self, bound: &ExchangeBound) -> Result<SocketClient<PostgresProtocol>, ServerError> {
+        let shared = PostgresShared::new(self.target.identity.clone());
+        let sockets = self.target.sockets(ReconnectPolicy::WhenLost, None);
+        let mut made = server::client::<PostgresProtocol>(self.to_string(), shared, sockets, bound);
+        if let (Err(ServerError::Connect { failure, .. }), Some(note)) =
+            (&mut made, &self.target.password_note)
+        {
+            failure.message += &format!("; {note}");
+        }
+        made
+    }
+
+    /// How often the server has the password hashed, where that is seldom and somebody may listen
+    /// in or be in its place: not on this machine, nor where the certificate is looked at.
+    fn weak_scram(&self, iterations: Option<u64>) -> Option<u64> {
+        let is_sure = self.target.address.is_local()
+            || matches!(self.target.ssl_mode, TlsMode::VerifyCa | TlsMode::VerifyFull);
+        iterations.filter(|count| *count < USUAL_ITERATIONS && !is_sure)
     }
 }
 
@@ -63,15 +88,7 @@ impl Server for PostgresServer {
     }
 
     fn connect(&self, bound: &ExchangeBound) -> Result<Box<dyn AdminConnection>, ServerError> {
-        let shared = PostgresShared::new(self.target.identity.clone());
-        let sockets = self.target.sockets(ReconnectPolicy::WhenLost, None);
-        let mut made = server::client::<PostgresProtocol>(self.to_string(), shared, sockets, bound);
-        if let (Err(ServerError::Connect { failure, .. }), Some(note)) =
-            (&mut made, &self.target.password_note)
-        {
-            failure.message += &format!("; {note}");
-        }
-        Ok(Box::new(made?))
+        Ok(Box::new(self.client(bound)?))
     }
 
     fn facts(
@@ -80,11 +97,13 @@ impl Server for PostgresServer {
         options: &ServerOptions,
         bound: &ExchangeBound,
     ) -> Result<ServerFacts, ServerError> {
-        let mut admin = self.connect(bound)?;
+        let mut admin = self.client(bound)?;
+        let weak_scram = self.weak_scram(admin.protocol().scram_iterations());
         let shared = self.target.shared(&plan.workload.statements, options.protocol, None);
         let target = self.to_string();
-        let session = AdminSession { target: &target, admin: &mut *admin };
-        PostgresFactsReader { session }.facts(plan, shared.prepared_per_connection() as u64)
+        let session = AdminSession { target: &target, admin: &mut admin };
+        let prepared = shared.prepared_per_connection() as u64;
+        PostgresFactsReader { session, weak_scram }.facts(plan, prepared)
     }
 
     fn drive(
@@ -104,5 +123,26 @@ impl Server for PostgresServer {
         let driven = socket::drive::<PostgresProtocol>(plan, &shared, &sockets, observer, stop)?;
         server::end_statements(self, &driven, |pid| format!("SELECT pg_terminate_backend({pid})"));
         Ok(driven)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_iterations_are_weak_where_the_server_may_be_another() {
+        let weak = |text: &str, iterations| {
+            let target = PostgresTarget::parse(text, &|_| None).expect(text);
+            PostgresServer::new(target).weak_scram(iterations)
+        };
+        let far = "postgres://me@192.0.2.1/";
+        assert_eq!([Some(1), Some(4095)].map(|count| weak(far, count)), [Some(1), Some(4095)]);
+        assert_eq!([Some(4096), None].map(|count| weak(far, count)), [None, None]);
+        assert_eq!(weak("postgres://me@192.0.2.1/?sslmode=require", Some(1)), Some(1));
+        for sure in ["postgres://me@127.0.0.1/", "postgres://me@[::1]/", "postgres://me@/"] {
+            assert_eq!(weak(sure, Some(1)), None, "{sure}");
+        }
+        assert_eq!(weak("postgres://me@192.0.2.1/?sslmode=verify-full", Some(1)), None);
     }
 }

@@ -1,5 +1,6 @@
 //! What all connections of a run share: who logs in, and what is executed.
 
+use super::login_methods::LoginMethods;
 use super::request::{self, StatementPiece};
 use crate::server::StatementProtocol;
 use crate::server::secret::ServerSecret;
@@ -33,6 +34,8 @@ pub struct PostgresIdentity {
     pub settings: Vec<(String, String)>,
     /// Whether the login is tied to the connection.
     pub binding: BindingMode,
+    /// Which logins the server may ask for.
+    pub methods: LoginMethods,
 }
 
 /// What all connections of a run share.

@@ -3,11 +3,13 @@
 //! What the target leaves out comes from the environment as for PostgreSQL's own clients, then from
 //! their defaults. Source: PostgreSQL manual, "Connection Strings", "Environment Variables".
 
+mod keepalive;
 mod other_parameters;
 mod session;
 mod url_values;
 
 use self::url_values::UrlValues;
+use super::login_methods::LoginMethods;
 use super::password_file;
 use super::shared::{BindingMode, PostgresIdentity, PostgresShared};
 use crate::server::secret::ServerSecret;
@@ -15,7 +17,7 @@ use crate::server::url::{ServerUrl, UrlError};
 use crate::server::{STATEMENT_GRACE, StatementProtocol};
 use crate::socket::{
     AddressError, KeyProof, ReconnectPolicy, ServerAddress, SimulatedNetwork, SocketSettings,
-    TlsError, TlsFiles, TlsMode, TlsSettings,
+    TcpKeepalive, TlsError, TlsFiles, TlsMode, TlsSettings,
 };
 use dbtime_load::statement::Statement;
 use dbtime_model::Nanos;
@@ -38,6 +40,8 @@ pub struct PostgresTarget {
     pub tls_files: TlsFiles,
     /// How long making a connection may take.
     pub connect_timeout: Nanos,
+    /// What the kernel does about a server that says nothing.
+    pub keepalive: TcpKeepalive,
     /// Why the password file was not used, if it was not.
     pub password_note: Option<String>,
     /// Parameters as they were given, without what [`Self::url`] has from elsewhere.
@@ -122,7 +126,7 @@ impl PostgresTarget {
         let password = ServerSecret::new(password);
         let settings = session::settings(&mut given, variable);
         let (tls_files, usual) = tls_files(&mut given, ssl_mode)?;
-        let binding = binding(&given)?;
+        let (binding, methods) = (binding(&given)?, methods(&given)?);
         let usual = usual.unwrap_or(TlsMode::default_for(&address, &tls_files));
         let ssl_mode = match ssl_mode {
             // As libpq has it: whoever names authorities has them looked at.
@@ -131,7 +135,8 @@ impl PostgresTarget {
         };
         Ok(Self {
             connect_timeout: connect_timeout(&given)?,
-            identity: PostgresIdentity { user, password, database, settings, binding },
+            keepalive: keepalive::keepalive(&given)?,
+            identity: PostgresIdentity { user, password, database, settings, binding, methods },
             ssl_mode: ssl_mode.unwrap_or(usual),
             address,
             tls_files,
@@ -167,6 +172,7 @@ impl PostgresTarget {
         Ok(SocketSettings {
             tls: TlsSettings::new(self.ssl_mode, &self.tls_files, &self.address, proof)?,
             address: self.address.clone(),
+            keepalive: self.keepalive,
             connect_timeout: self.connect_timeout,
             statement_timeout: statement_timeout.map(grace),
             reconnect,
@@ -201,11 +207,12 @@ impl PostgresTarget {
                 password,
                 database: database.to_owned(),
                 settings,
-                binding: BindingMode::default(),
+                ..PostgresIdentity::default()
             },
             ssl_mode: TlsMode::Disabled,
             tls_files: TlsFiles::default(),
             connect_timeout: CONNECT_TIMEOUT,
+            keepalive: TcpKeepalive::default(),
             password_note: None,
             parameters: Vec::new(),
         }
@@ -285,6 +292,13 @@ fn binding(given: &UrlValues) -> Result<BindingMode, PostgresTargetError> {
     let Some(value) = given.get("channel_binding") else { return Ok(BindingMode::default()) };
     let found = BINDING_MODES.iter().find(|(name, _)| *name == value).map(|(_, mode)| *mode);
     found.ok_or_else(|| no_value("channel_binding", value, "disable, prefer or require"))
+}
+
+/// Which logins the server may ask for.
+fn methods(given: &UrlValues) -> Result<LoginMethods, PostgresTargetError> {
+    let Some(value) = given.get("require_auth") else { return Ok(LoginMethods::default()) };
+    let refuse = || no_value("require_auth", value, LoginMethods::WRITTEN);
+    LoginMethods::read(value).ok_or_else(refuse)
 }
 
 /// The files of certificates, and the mode that goes with them where none is given.

@@ -79,7 +79,7 @@ impl<P: Protocol> SocketReactor<P> {
         let since = since.unwrap_or_else(now);
         let attempt = ConnectionAttempt { since, address_index: self.address_index };
         let conn = &mut self.conns[id as usize];
-        match self.settings.address.open(self.address_index) {
+        match self.settings.address.open(self.address_index, &self.settings.keepalive) {
             Ok(socket) => {
                 conn.stage = ConnectionStage::Connecting(attempt);
                 self.connecting += 1;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::databases::postgres::{PostgresIdentity, PostgresProtocol, PostgresShared};
 use crate::server::StatementProtocol;
-use crate::socket::ServerAddress;
+use crate::socket::{ServerAddress, TcpKeepalive};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
@@ -22,6 +22,7 @@ fn reactor_within(
         PostgresShared::of_workload(PostgresIdentity::default(), &[], StatementProtocol::Text);
     let settings = SocketSettings {
         address: ServerAddress::unix(path).expect("a path"),
+        keepalive: TcpKeepalive::default(),
         connect_timeout: Nanos::from_secs(5),
         statement_timeout,
         network: SimulatedNetwork::default(),

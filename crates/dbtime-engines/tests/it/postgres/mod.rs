@@ -8,5 +8,6 @@ mod failures;
 mod login;
 mod outages;
 mod private;
+mod required_login;
 mod rows;
 mod select;

@@ -5,6 +5,7 @@ use dbtime_engines::databases::postgres::{
 };
 use dbtime_engines::socket::{
     ExchangeBound, ReconnectPolicy, ServerAddress, SimulatedNetwork, SocketClient, SocketSettings,
+    TcpKeepalive,
 };
 use dbtime_model::Nanos;
 use rustix::process::{Pid, Signal, kill_process};
@@ -285,6 +286,7 @@ pub(crate) fn settings(address: ServerAddress) -> SocketSettings {
     SocketSettings {
         tls: None,
         address,
+        keepalive: TcpKeepalive::default(),
         connect_timeout: Nanos::from_secs(20),
         statement_timeout: None,
         network: SimulatedNetwork::default(),

@@ -1,5 +1,5 @@
 //! Statements with a secret in each literal and comment, for sessions of all kinds: none is shown,
-//! wherever the text was cut, and names are kept.
+//! wherever the text was cut and also where it has lost what was no UTF-8, and names are kept.
 
 use super::by;
 use crate::lexical_rules::{LexicalRules, TextCharset};
@@ -28,7 +28,8 @@ impl SessionKind {
 }
 
 fn session() -> impl Strategy<Value = SessionKind> {
-    let charsets = select(vec![TextCharset::Plain, TextCharset::Gbk]);
+    let charsets =
+        select(vec![TextCharset::Plain, TextCharset::Gbk, TextCharset::Big5, TextCharset::Sjis]);
     let kind = (select(vec![Mysql, Postgres]), any::<bool>(), any::<bool>(), charsets);
     kind.prop_map(|(dialect, has_escapes, quotes_names, charset)| SessionKind {
         dialect,
@@ -38,9 +39,20 @@ fn session() -> impl Strategy<Value = SessionKind> {
     })
 }
 
+/// Characters that are a letter of a name, with bytes that are something else by themselves. A
+/// `Plain` session sends UTF-8, UHC or EUC-KR.
+fn wide(charset: TextCharset) -> &'static [&'static [u8]] {
+    match charset {
+        TextCharset::Gbk => &[b"\xbf\\", b"\xe4\x5c", b"\x81`", b"\xbfE", b"\x81\x30\x84\x31"],
+        TextCharset::Big5 => &[b"\xa5\\", b"\xe4\x5c", b"\xa4`", b"\xa5E", b"\xa4\xa4"],
+        TextCharset::Sjis => &[b"\x83\\", b"\xe4\x5c", b"\x83`", b"\x83E", b"\xb1"],
+        _ => &[b"\xe4\xb8\xad", b"\xc3\xa4", b"\xb0E", b"\xb0N"],
+    }
+}
+
 /// What may stand in quotes, with the quote doubled.
 fn within(session: SessionKind, has_escapes: bool, quote: &'static str) -> Vec<Vec<u8>> {
-    let plain = ["SECRET", "/*", "*/", "--", "-- ", "#", "$$", ";", "\n", "(", "中", "ä", "!", "a"];
+    let plain = ["SECRET", "/*", "*/", "--", "-- ", "#", "$$", ";", "\n", "(", "!", "a"];
     let mut bodies: Vec<Vec<u8>> = plain.iter().map(|text| text.as_bytes().to_vec()).collect();
     bodies.push(quote.repeat(2).into_bytes());
     bodies.extend(
@@ -52,16 +64,12 @@ fn within(session: SessionKind, has_escapes: bool, quote: &'static str) -> Vec<V
         }
         false => bodies.push(b"\\".to_vec()),
     }
-    if session.charset == TextCharset::Gbk {
-        // UTF-8 is something else there.
-        bodies.retain(|body| body.is_ascii());
-        bodies.push(b"\xbf\\".to_vec());
-        bodies.push(b"\xd6\xd0".to_vec());
-    }
+    bodies.extend(wide(session.charset).iter().map(|character| character.to_vec()));
     bodies
 }
 
-/// A literal in quotes, with a secret at its beginning.
+/// A literal in quotes, with a secret at its beginning, and in front of it or not a name whose last
+/// character is wide.
 fn quoted(session: SessionKind, choice: Index, bodies: &[Index]) -> Vec<u8> {
     let mut forms = vec![("'", "'", session.has_escapes), ("N'", "'", session.has_escapes)];
     match session.dialect {
@@ -71,11 +79,28 @@ fn quoted(session: SessionKind, choice: Index, bodies: &[Index]) -> Vec<u8> {
         _ if session.quotes_names => {}
         _ => forms.push(("\"", "\"", session.has_escapes)),
     }
-    let (begin, quote, has_escapes) = *choice.get(&forms);
+    // `choice` has led here by being small: it would take the first forms alone.
+    let (begin, quote, has_escapes) = *bodies.last().unwrap_or(&choice).get(&forms);
+    let names = [&[&b""[..]; 4][..], wide(session.charset)].concat();
+    let name = *bodies.first().unwrap_or(&choice).get(&names);
+    // A letter behind it is of the name as well.
+    let has_escapes = if name.is_empty() { has_escapes } else { session.has_escapes };
     let bodies =
         bodies.iter().flat_map(|body| body.get(&within(session, has_escapes, quote)).clone());
     let bodies: Vec<u8> = bodies.collect();
-    [begin.as_bytes(), SECRET.as_bytes(), &bodies, quote.as_bytes()].concat()
+    [name, begin.as_bytes(), SECRET.as_bytes(), &bodies, quote.as_bytes()].concat()
+}
+
+/// Wide characters outside of quotes: names, and a secret between dollar signs.
+fn of_wide(session: SessionKind, character: Index, choice: Index) -> Vec<u8> {
+    let character = *character.get(wide(session.charset));
+    let quote: &[u8] = if session.dialect == Postgres { b"\"" } else { b"`" };
+    let name = [quote, character, quote].concat();
+    let tag = [&b"$"[..], character, b"$"].concat();
+    let strings = [&tag[..], b" SECRET ' ", &tag].concat();
+    let mut all = vec![character.to_vec(), [&b"t.a"[..], character].concat(), name];
+    all.extend((session.dialect == Postgres).then_some(strings));
+    choice.get(&all).clone()
 }
 
 /// What is no literal in quotes, with the name that is in it.
@@ -126,6 +151,7 @@ fn statement(session: SessionKind, pieces: &[(Index, Vec<Index>)]) -> (Vec<u8>, 
                 text.extend(other.as_bytes());
                 names.extend(name);
             }
+            None if bodies.len() == 5 => text.extend(of_wide(session, bodies[0], bodies[1])),
             None => text.extend(quoted(session, *choice, bodies)),
         }
     }
@@ -151,6 +177,11 @@ proptest! {
                 let of = text[..end].escape_ascii();
                 prop_assert!(!shown.contains(SECRET), "{rules:?}: {shown} of {of}");
             }
+        }
+        for rules in [unknown, LexicalRules::of_protocol(None)] {
+            let lossy = String::from_utf8_lossy(&text).into_owned();
+            let shown = by(&rules, &lossy);
+            prop_assert!(!shown.contains(SECRET), "{rules:?}: {shown} of {lossy}");
         }
     }
 }

@@ -62,7 +62,10 @@ impl PgbenchPlace {
         url.scheme = "postgres".to_owned();
         // Of two values the target takes the later one.
         let own = [("host", host), ("port", port), ("user", user)];
-        let own = own.into_iter().filter_map(|(name, value)| Some((name, value.clone()?)));
+        // To libpq an option that is empty is none, in contrast to a parameter of a URL.
+        let is_set = |value: &String| !value.is_empty();
+        let own =
+            own.into_iter().filter_map(|(name, value)| Some((name, value.clone().filter(is_set)?)));
         let own = own.map(|(name, value)| (name.to_owned(), value));
         let is_in_url = |name: &str| match name {
             "host" => url.host.is_some(),
@@ -135,6 +138,10 @@ mod tests {
         assert_eq!(
             target(&["-U", "u", "postgres://b/d?password=x"]),
             "postgres://:x@b/d?user=u&fallback_application_name=pgbench"
+        );
+        assert_eq!(
+            target(&["-h", "", "-U", "", "d"]),
+            "postgres:///?dbname=d&fallback_application_name=pgbench"
         );
         assert!(of(&["-p", "x"]).expect_err("no port").contains("invalid port number"));
     }

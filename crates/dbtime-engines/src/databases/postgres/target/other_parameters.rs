@@ -12,13 +12,12 @@ const REVOKED: &str = "lists of revoked certificates are not looked at";
 const VERSIONS: &str = "TLS 1.2 and 1.3 are spoken, whichever the server prefers";
 
 /// By the manual of PostgreSQL 18, "Parameter Key Words" and "Environment Variables".
-const OTHERS: [OtherParameter; 16] = [
+const OTHERS: [OtherParameter; 15] = [
     ("gssencmode", "PGGSSENCMODE", &["disable", "prefer"], "GSSAPI is not spoken"),
     ("target_session_attrs", "PGTARGETSESSIONATTRS", &["any", "prefer-standby"], ONE_SERVER),
     // Of one server each address is that server.
     ("load_balance_hosts", "PGLOADBALANCEHOSTS", &["disable", "random"], ONE_SERVER),
     ("hostaddr", "PGHOSTADDR", &[], "write the address as `host`"),
-    ("require_auth", "PGREQUIREAUTH", &[], "the server's pg_hba.conf chooses the login"),
     ("requirepeer", "PGREQUIREPEER", &[], "who runs a server is not looked at"),
     ("sslcrl", "PGSSLCRL", &[], REVOKED),
     ("sslcrldir", "PGSSLCRLDIR", &[], REVOKED),
@@ -38,31 +37,11 @@ const OTHERS: [OtherParameter; 16] = [
     ("min_protocol_version", "PGMINPROTOCOLVERSION", &["3.0"], "protocol 3.0 is spoken"),
 ];
 
-/// How long the kernel bears a silent connection: numbers, each of which is taken. Connections are
-/// busy here, and `--statement-timeout` sees what no longer answers.
-const KEPT_ALIVE: [&str; 5] = [
-    "keepalives",
-    "keepalives_idle",
-    "keepalives_interval",
-    "keepalives_count",
-    "tcp_user_timeout",
-];
-
 /// The parameter of this name, if it is one of them and its value is taken.
 ///
 /// # Errors
 /// It is one of them, and asks for something that is not done.
 pub(super) fn check_other(name: &str, value: &str) -> Result<Option<&'static str>, UrlError> {
-    if let Some(known) = KEPT_ALIVE.into_iter().find(|known| *known == name) {
-        return match value.is_empty() || value.trim().parse::<i32>().is_ok() {
-            true => Ok(Some(known)),
-            false => Err(UrlError::Value {
-                name: name.to_owned(),
-                value: value.to_owned(),
-                allowed: "a number",
-            }),
-        };
-    }
     let Some(other) = OTHERS.iter().find(|(known, ..)| *known == name) else { return Ok(None) };
     match is_taken(value, other) {
         true => Ok(Some(other.0)),
@@ -124,21 +103,12 @@ mod tests {
     }
 
     #[test]
-    fn how_long_silence_is_borne_makes_no_difference() {
-        for (name, value) in [("keepalives", "1"), ("keepalives_idle", "30"), ("keepalives", "")] {
-            assert_eq!(check_other(name, value), Ok(Some(name)));
-        }
-        let error = check_other("tcp_user_timeout", "long").expect_err("refused").to_string();
-        assert!(error.contains("`long` is no value for tcp_user_timeout"), "{error}");
-    }
-
-    #[test]
     fn a_variable_is_refused_unless_the_target_says_otherwise() {
-        let set = |name: &str| (name == "PGREQUIREAUTH").then(|| "none".to_owned());
+        let set = |name: &str| (name == "PGREQUIREPEER").then(|| "postgres".to_owned());
         let error = check_variables(&[], &set).expect_err("refused").to_string();
-        let remedy = "unset it, or write require_auth= into the target";
-        assert!(error.contains("`PGREQUIREAUTH`") && error.ends_with(remedy), "{error}");
-        assert_eq!(check_variables(&["require_auth"], &set), Ok(()));
+        let remedy = "unset it, or write requirepeer= into the target";
+        assert!(error.contains("`PGREQUIREPEER`") && error.ends_with(remedy), "{error}");
+        assert_eq!(check_variables(&["requirepeer"], &set), Ok(()));
         let set = |name: &str| (name == "PGTARGETSESSIONATTRS").then(|| "any".to_owned());
         assert_eq!(check_variables(&[], &set), Ok(()));
     }

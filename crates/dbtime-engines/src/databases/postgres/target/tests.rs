@@ -115,6 +115,7 @@ fn a_service_says_what_a_target_leaves_out_before_the_environment_does() {
     let named = with("postgres:///?service=shop", &variables("none")).expect("a target");
     // What else the service says is kept by its name.
     assert_eq!(named.url(), "postgres://clerk@127.0.0.3:5999/goods?service=shop");
+    with("postgres://me@/?service=", &variables("none")).expect("an empty name is none");
     let error = |service| with("postgres://", &variables(service)).expect_err("no").to_string();
     assert!(error("none").starts_with("definition of service \"none\" not found"));
     assert!(error("odd").contains("hostaddr"), "{}", error("odd"));
@@ -196,11 +197,13 @@ fn what_other_clients_do_is_done_or_refused_by_name() {
     let wrong = error("postgres://me@/?channel_binding=maybe", &[]);
     assert!(wrong.contains("`maybe` is no value for channel_binding"), "{wrong}");
     let plain = target("postgres://me@/?gssencmode=prefer&target_session_attrs=any");
-    assert_eq!(plain.url(), target("postgres://me@/?keepalives=1&keepalives_idle=30").url());
+    assert_eq!(plain.url(), target("postgres://me@/").url());
     for (text, name) in [
         ("postgres://me@/?gssencmode=require", "`gssencmode`"),
         ("postgres://me@/?target_session_attrs=read-write", "`target_session_attrs`"),
-        ("postgres://me@/?keepalives_idle=long", "keepalives_idle"),
+        ("postgres://me@/?keepalives_idle=long", "`long` is no value for keepalives_idle"),
+        ("postgres://me@/?keepalives_count=128", "write a number up to 127"),
+        ("postgres://me@/?require_auth=scram", "`scram` is no value for require_auth"),
         ("postgres://me@/?hostaddr=127.0.0.1", "`hostaddr`"),
     ] {
         assert!(error(text, &[]).contains(name), "{text}");
@@ -213,6 +216,44 @@ fn what_other_clients_do_is_done_or_refused_by_name() {
     let own = "postgres://me@/?target_session_attrs=any&hostaddr=";
     let elsewhere = [("PGTARGETSESSIONATTRS", "primary"), ("PGHOSTADDR", "::1")];
     with(own, &elsewhere).expect("a target has precedence over variables");
+}
+
+#[test]
+fn a_target_says_which_logins_the_server_may_ask_for() {
+    let asked = |text: &str, variables: &[(&str, &str)]| {
+        with(text, variables).expect(text).identity.methods.to_string()
+    };
+    let set = [("PGREQUIREAUTH", "!password,!md5")];
+    assert_eq!(asked("postgres://me@/", &set), "!password,!md5");
+    assert_eq!(asked("postgres://me@/?require_auth=scram-sha-256", &set), "scram-sha-256");
+    assert_eq!(asked("user=me require_auth=none,md5", &[]), "none,md5");
+    // As for libpq: it is given, and asks for nothing.
+    assert_eq!(asked("postgres://me@/?require_auth=", &set), "");
+    let kept = target("postgres://me@127.0.0.1/?require_auth=scram-sha-256");
+    assert!(kept.url().ends_with("?require_auth=scram-sha-256"), "{}", kept.url());
+}
+
+#[test]
+fn a_target_says_how_long_silence_is_borne() {
+    let of = |text: &str| {
+        let sockets = target(text).sockets(ReconnectPolicy::WhenLost, None);
+        sockets.expect("no TLS is asked for").keepalive
+    };
+    assert_eq!(of("postgres://me@127.0.0.1/"), TcpKeepalive::default());
+    assert!(TcpKeepalive::default().is_on, "as for libpq");
+    let text = "postgres://me@127.0.0.1/?keepalives_idle=30&keepalives_interval=5\
+                &keepalives_count=3&tcp_user_timeout=9000";
+    let asked = TcpKeepalive {
+        is_on: true,
+        idle_s: Some(30),
+        interval_s: Some(5),
+        count: Some(3),
+        user_timeout_ms: Some(9000),
+    };
+    assert_eq!(of(text), asked);
+    assert_eq!(of(&target(text).url()), asked, "records have it too");
+    let off = of("host=127.0.0.1 user=me keepalives=0 keepalives_idle=0 tcp_user_timeout=-1");
+    assert_eq!(off, TcpKeepalive { is_on: false, ..TcpKeepalive::default() });
 }
 
 #[test]

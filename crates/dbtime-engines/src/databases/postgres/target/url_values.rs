@@ -7,7 +7,7 @@ use crate::server::url::{ServerUrl, UrlError, is_keywords};
 use std::collections::BTreeMap;
 
 /// Parameters, and the variables they come from where a target leaves them out; empty: from none.
-const PARAMETERS: [(&str, &str); 17] = [
+const PARAMETERS: [(&str, &str); 23] = [
     ("host", "PGHOST"),
     ("port", "PGPORT"),
     ("dbname", "PGDATABASE"),
@@ -19,7 +19,13 @@ const PARAMETERS: [(&str, &str); 17] = [
     ("sslcert", "PGSSLCERT"),
     ("sslkey", "PGSSLKEY"),
     ("channel_binding", "PGCHANNELBINDING"),
+    ("require_auth", "PGREQUIREAUTH"),
     ("connect_timeout", "PGCONNECT_TIMEOUT"),
+    ("keepalives", ""),
+    ("keepalives_idle", ""),
+    ("keepalives_interval", ""),
+    ("keepalives_count", ""),
+    ("tcp_user_timeout", ""),
     ("application_name", "PGAPPNAME"),
     ("options", "PGOPTIONS"),
     ("client_encoding", "PGCLIENTENCODING"),
@@ -35,7 +41,8 @@ pub(super) struct UrlValues {
     values: BTreeMap<&'static str, String>,
     /// Those that the environment has added.
     from_environment: Vec<&'static str>,
-    /// What is given of other parameters, which have no effect.
+    /// What else is given and has no effect, but that nothing else is looked for: other parameters,
+    /// and empty ones.
     others: Vec<&'static str>,
 }
 
@@ -63,8 +70,9 @@ impl UrlValues {
                 continue;
             }
             let name = known(&name).map_err(PostgresTargetError::Parameter)?;
-            if !value.is_empty() {
-                values.insert(name, value);
+            match value.is_empty() {
+                true => others.push(name),
+                false => drop(values.insert(name, value)),
             }
         }
         values.retain(|_, value| !value.is_empty());
@@ -87,7 +95,8 @@ impl UrlValues {
         self.serve(variable)?;
         check_variables(&self.others, variable).map_err(PostgresTargetError::Parameter)?;
         for (name, from) in PARAMETERS {
-            if let (false, Some(value)) = (self.values.contains_key(name), variable(from))
+            let is_given = self.values.contains_key(name) || self.others.contains(&name);
+            if let (false, Some(value)) = (is_given, variable(from))
                 && !value.is_empty()
             {
                 self.values.insert(name, value);
@@ -101,7 +110,9 @@ impl UrlValues {
         &mut self,
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<(), PostgresTargetError> {
-        let named = self.values.get("service").cloned().or_else(|| variable("PGSERVICE"));
+        let is_empty = self.others.contains(&"service");
+        let elsewhere = || variable("PGSERVICE").filter(|_| !is_empty);
+        let named = self.values.get("service").cloned().or_else(elsewhere);
         let Some(service) = named.filter(|name| !name.is_empty()) else { return Ok(()) };
         let found =
             service_file::look_up(&service, variable).map_err(PostgresTargetError::Service)?;
