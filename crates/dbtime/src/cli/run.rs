@@ -235,7 +235,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FACTORS")]
     pub(crate) sweep: Vec<String>,
 
-    /// Find the highest rate that meets a limit, such as 'p99<=10ms', and confirm it by five runs.
+    /// Find the highest rate that meets a limit, such as 'p99<=10ms', and confirm it by five runs;
+    /// give up after 100, or where three rates cannot be judged on this machine.
     #[arg(
         long,
         value_name = "LIMIT",
