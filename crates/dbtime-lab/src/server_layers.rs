@@ -51,7 +51,7 @@ fn measured<T>(figure: T) -> LayerCell<T> {
 }
 
 fn transactions(record: &RunRecord, info: &BudgetInfo) -> BudgetLayer {
-    let time_s = record.latency_us.response.mean * info.of as f64 / 1e6;
+    let time_s = record.budgeted_mean_us() * info.of as f64 / 1e6;
     let (time, operations) = (measured(time_s), measured(info.of));
     BudgetLayer::new("transactions, all layers", LayerScope::Load, time, operations)
 }

@@ -90,7 +90,7 @@ fn budgets(record: &mut RunRecord, parts: &Recorder<u64>, names: &DrivenNames) {
         }
     }
     (record.budget_us, record.budget_error) = budget_us(&all);
-    let mean_all = record.latency_us.response.mean;
+    let mean_all = record.budgeted_mean_us();
     if let Some(info) = &mut record.budget {
         let mean = all.response_ns as f64 / 1e3 / all.count.max(1) as f64;
         let is_known = all.count > 0 && mean_all > 0.0;
@@ -168,6 +168,9 @@ fn is_of_parts(kind: WarningKind) -> bool {
         | Kind::Stall
         | Kind::Standstill
         | Kind::Throttled
+        | Kind::Outstanding
+        | Kind::OutstandingWrong
+        | Kind::FewConnections
         | Kind::Errors
         | Kind::MostlyFailed
         | Kind::Mix

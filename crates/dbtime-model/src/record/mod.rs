@@ -225,6 +225,20 @@ impl RunRecord {
         whole.chain(of_operation)
     }
 
+    /// The mean response of the transactions that may be in the budget, in microseconds: of those
+    /// that are outstanding no part is known.
+    pub fn budgeted_mean_us(&self) -> f64 {
+        let (counts, mean_us) = (&self.counts, self.latency_us.response.mean);
+        let budgeted = [counts.completed, counts.failed, counts.unfinished];
+        let budgeted: f64 = budgeted.iter().map(|n| *n as f64).sum();
+        if counts.outstanding == 0 || budgeted == 0.0 {
+            return mean_us;
+        }
+        let outstanding = counts.outstanding as f64;
+        let sum_us = mean_us * (budgeted + outstanding);
+        ((sum_us - 1e6 * self.window.measure_s * outstanding) / budgeted).max(0.0)
+    }
+
     /// How late all transactions together were for the driver's waits for a CPU, in seconds: what
     /// was due in such a wait was late with it, half of it on average, and at least one. `None`
     /// where these waits are not known.
@@ -453,6 +467,9 @@ pub struct CountsInfo {
     pub dropped: u64,
     /// Still under way or waiting at the end.
     pub unfinished: u64,
+    /// Sent before the window and not over at its end: in no other count, and in the responses with
+    /// the window's length, which they took at least.
+    pub outstanding: u64,
     /// Attempts beyond the first.
     pub retries: u64,
 }
@@ -465,9 +482,10 @@ impl From<crate::recorder::OutcomeCounts> for CountsInfo {
             failed,
             dropped,
             unfinished,
+            outstanding,
             retries,
         } = counts;
-        Self { offered, completed, failed, dropped, unfinished, retries }
+        Self { offered, completed, failed, dropped, unfinished, outstanding, retries }
     }
 }
 
@@ -481,6 +499,8 @@ pub struct ConnectionsInfo {
     pub failed: u64,
     /// Connections that broke after they had been made.
     pub lost: u64,
+    /// Connections that the load was to have and that could not be made, not once.
+    pub never_made: u64,
     /// From the first attempt until all that the load began with had been made or refused, in
     /// seconds.
     pub opening_s: f64,
