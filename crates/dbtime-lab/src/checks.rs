@@ -50,6 +50,15 @@ pub(crate) struct CheckedDemand {
     pub(crate) unserved: u64,
 }
 
+/// The largest throughput of so many clients, each of which pauses for so long at least between two
+/// transactions, over such a window; `None`: they need not pause.
+pub(crate) fn most_with_pauses(clients: u32, pause: Nanos, window: Nanos) -> Option<f64> {
+    (pause > Nanos::ZERO).then(|| {
+        let each = 1.0 + window.as_secs() / pause.as_secs();
+        f64::from(clients) * each / window.as_secs()
+    })
+}
+
 /// What a run that was ended early has not measured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunRest {
@@ -445,6 +454,13 @@ mod tests {
         assert_eq!(check(0, "share 50% ± 2", noisy).outcome(), CheckOutcome::Undecided);
         let open = CheckedBeside { demand, ..noisy };
         assert_eq!(check(0, "share 50% ± 2", open).outcome(), CheckOutcome::Failed);
+    }
+
+    #[test]
+    fn clients_that_pause_ask_no_more_often_than_that() {
+        let second = Nanos::from_secs(1);
+        assert_eq!(most_with_pauses(2, Nanos::from_millis(250), second), Some(10.0));
+        assert_eq!(most_with_pauses(2, Nanos::ZERO, second), None);
     }
 
     #[test]

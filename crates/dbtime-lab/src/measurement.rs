@@ -213,21 +213,25 @@ impl RunMeasurement<'_> {
         let never_made = connections.map_or(0, |made| made.never_made);
         CheckedDemand {
             is_open,
-            most_tps: self.most_tps(driven, &record.window).filter(|_| is_open),
+            most_tps: self.most_tps(driven, &record.window),
             unserved: recorder.counts().outstanding + recorder.held + never_made,
         }
     }
 
-    /// The throughput of all that was due in the window and all that was left from before it;
-    /// `None` where the window goes on until so many have ended.
+    /// The largest throughput that the load asks for; `None` where nothing bounds it, or the window
+    /// goes on until so many have ended.
     fn most_tps(&self, driven: &LoadResult, window: &WindowInfo) -> Option<f64> {
-        let length = self.plan.measure.filter(|_| self.plan.transactions.is_none())?;
-        let carried_in = driven.recorder.carried_in as f64;
-        if window.ended_early {
-            return Some((self.planned()? + carried_in) / length.as_secs());
+        let is_timed = self.plan.transactions.is_none() && !driven.has_quit;
+        let length = self.plan.measure.filter(|_| is_timed)?;
+        if let LoadDemand::Closed { clients, think } = &self.plan.demand {
+            return checks::most_with_pauses(*clients, think.as_ref()?.least(), length);
         }
-        let offered = driven.recorder.counts().offered as f64;
-        (!driven.has_quit).then(|| (offered + carried_in) / window.measure_s.max(1e-9))
+        // What was due in the window, and what was left from before it.
+        let offered = match window.ended_early {
+            true => self.planned()?,
+            false => driven.recorder.counts().offered as f64,
+        };
+        Some((offered + driven.recorder.carried_in as f64) / length.as_secs())
     }
 
     /// How many transactions the whole window was to have at most; `None` in a closed loop of a

@@ -40,7 +40,9 @@ fn connections_that_could_not_be_made_are_counted_once() {
     if !is_there() {
         return;
     }
-    let server = Server::start(&["max_connections=6"]);
+    let settings_of_six =
+        ["max_connections=6", "superuser_reserved_connections=0", "max_wal_senders=0"];
+    let server = Server::start(&settings_of_six);
     let plan = plan(Workload::find("values1").expect("shipped"), 10, 2000);
     let driven = run(&plan, settings(server.unix()), StatementProtocol::Prepared);
     let connections = &driven.recorder.connections;
