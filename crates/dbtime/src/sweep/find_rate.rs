@@ -9,7 +9,9 @@ use crate::live::{LiveProgress, ProgressAudience};
 use crate::planned_run::{PlannedRun, RunControls};
 use crate::{interrupt, screen};
 use dbtime_load::arrivals::Rate;
-use dbtime_model::record::{CheckOutcome, FoundRate, RunRecord, ValidityGrade, WarningKind};
+use dbtime_model::record::{
+    CheckDoubt, CheckOutcome, FoundRate, RunRecord, ValidityGrade, WarningKind,
+};
 use std::ops::ControlFlow;
 
 /// Searches.
@@ -130,7 +132,9 @@ fn finding(record: &RunRecord, confirms: bool) -> RateFinding {
     let is_wrong = validity.culprit().is_some_and(|why| why.kind != WarningKind::ClientLimited);
     let unknown = || {
         let noise = validity.noise().map(|warning| warning.text.clone());
-        let why = record.discount().or(noise);
+        let unserved = record.doubt().filter(|doubt| *doubt == CheckDoubt::Unserved);
+        let unserved = unserved.map(|_| "some clients finished nothing in the window".to_owned());
+        let why = record.discount().or(noise).or(unserved);
         RateFinding::Unknown(why.unwrap_or_else(|| "the driver itself was late".to_owned()))
     };
     match record.limits_outcome() {
@@ -194,5 +198,9 @@ mod tests {
         assert_eq!(probed(Passed, &[RateMissed, ForeignCpu]), noisy);
         assert_eq!(probed(Failed, &[]), RateFinding::Missed);
         assert_eq!(probed(Failed, &[BudgetError]), noisy, "its figures may be wrong");
+        let mut served = run(Undecided, &[]);
+        served.limits[0].doubt = Some(CheckDoubt::Unserved);
+        let why = "some clients finished nothing in the window".to_owned();
+        assert_eq!(finding(&served, false), RateFinding::Unknown(why));
     }
 }
