@@ -159,7 +159,7 @@ impl RunMeasurement<'_> {
         let (counts, sum) = (&record.counts, &summary.budget);
         let mean_all = record.budgeted_mean_us();
         let mean_measured = sum.response_ns as f64 / 1e3 / sum.count.max(1) as f64;
-        let is_known = sum.count > 0 && mean_all > 0.0;
+        let known = mean_all.filter(|all_us| sum.count > 0 && *all_us > 0.0);
         let chosen = if self.request.budget == BudgetChoice::Auto {
             SamplingOrigin::Auto
         } else {
@@ -174,7 +174,7 @@ impl RunMeasurement<'_> {
                 true => BudgetMethod::Traced,
                 false => self.prepared.budget_method(),
             },
-            mean_off_pct: is_known.then(|| 100.0 * (mean_measured / mean_all - 1.0)),
+            mean_off_pct: known.map(|all_us| 100.0 * (mean_measured / all_us - 1.0)),
             cost: self.cost,
             partly_measured: sum.partly_measured().iter().collect(),
             twice_us: (self.trace.is_some() && sum.count > 0).then(|| sum.mean_twice_us()),

@@ -124,7 +124,7 @@ pub(crate) fn budget_error(record: &RunRecord) -> Option<String> {
 
 /// The mean over all transactions, where the measured ones came out otherwise.
 pub(crate) fn all_mean(record: &RunRecord) -> Option<String> {
-    let (measured, all) = (record.budget_us.as_ref()?.total, record.budgeted_mean_us());
+    let (measured, all) = (record.budget_us.as_ref()?.total, record.budgeted_mean_us()?);
     // Sampling alone explains a percent or two.
     let off_pct = Some(100.0 * (measured / all - 1.0)).filter(|pct| pct.abs() > 3.0)?;
     let all = Some(us(all)).filter(|_| measured > 0.0 && off_pct.is_finite())?;
