@@ -125,6 +125,9 @@ impl RateSearch<'_> {
     }
 }
 
+/// Why a limit that is met is not met by all.
+const UNSERVED: &str = "some clients had no answer in the window";
+
 /// What a run says of its rate. One that is to confirm it counts as a run of a comparison does.
 fn finding(record: &RunRecord, confirms: bool) -> RateFinding {
     let validity = &record.validity;
@@ -133,7 +136,7 @@ fn finding(record: &RunRecord, confirms: bool) -> RateFinding {
     let unknown = || {
         let noise = validity.noise().map(|warning| warning.text.clone());
         let unserved = record.doubt().filter(|doubt| *doubt == CheckDoubt::Unserved);
-        let unserved = unserved.map(|_| "some clients finished nothing in the window".to_owned());
+        let unserved = unserved.map(|_| UNSERVED.to_owned());
         let why = record.discount().or(noise).or(unserved);
         RateFinding::Unknown(why.unwrap_or_else(|| "the driver itself was late".to_owned()))
     };
@@ -200,7 +203,6 @@ mod tests {
         assert_eq!(probed(Failed, &[BudgetError]), noisy, "its figures may be wrong");
         let mut served = run(Undecided, &[]);
         served.limits[0].doubt = Some(CheckDoubt::Unserved);
-        let why = "some clients finished nothing in the window".to_owned();
-        assert_eq!(finding(&served, false), RateFinding::Unknown(why));
+        assert_eq!(finding(&served, false), RateFinding::Unknown(UNSERVED.to_owned()));
     }
 }
