@@ -45,8 +45,7 @@ pub(crate) struct CheckedDemand {
     /// The largest throughput that was asked for; `None`: no bound is known. Unit: transactions per
     /// second.
     pub(crate) most_tps: Option<f64>,
-    /// How many clients finished nothing in the window, for they waited in it for one answer, or
-    /// had no connection.
+    /// How many clients waited for one answer in all of the window, or had no connection.
     pub(crate) unserved: u64,
 }
 

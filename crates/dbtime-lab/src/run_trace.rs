@@ -277,18 +277,16 @@ fn missed(ledger: &TraceLedger) -> Option<Warning> {
 /// The parts are the load's own, whatever was watched: no transaction was matched.
 fn unsplit(join: &JoinCounts) -> Option<Warning> {
     let pct = join.matched_pct().filter(|pct| *pct < MIN_MATCHED_PCT)?;
-    Some(Warning {
-        kind: WarningKind::Untraced,
-        text: format!(
-            "not split by the trace: {pct:.2} % of the statements were matched with requests that \
-             the tracer saw, and no transaction of the window with all of its statements"
-        ),
-        remedy:
-            "what the server did stays one number, `server_and_wire`; a pooler between load and \
-                 server has connections of its own: trace a run without it, or the server alone \
-                 (dbtime trace)"
-                .to_owned(),
-    })
+    let whole = without_parts(format!(
+        "not split by the trace: {pct:.2} % of the statements were matched with requests that the \
+         tracer saw, and no transaction of the window with all of its statements"
+    ));
+    let remedy = format!(
+        "{}; a pooler between load and server has connections of its own: trace a run without it, \
+         or the server alone (dbtime trace)",
+        whole.remedy
+    );
+    Some(Warning { remedy, ..whole })
 }
 
 pub(crate) fn unmatched(join: &JoinCounts) -> Option<Warning> {

@@ -336,7 +336,7 @@ fn undecided_text(record: &RunRecord, whose: &str) -> String {
         (CheckDoubt::Lateness, "and met without the driver's own lateness"),
         (CheckDoubt::Noise, "perhaps for what else the machine did"),
         (CheckDoubt::EndedEarly, "for the run was ended early"),
-        (CheckDoubt::Unserved, "for some clients finished nothing in the window"),
+        (CheckDoubt::Unserved, "for some clients had no connection, or no answer in the window"),
     ];
     let of = |(doubt, why): (CheckDoubt, &str)| {
         let open = MissedLimits::of(record, |check| check.reason() == Some(doubt));

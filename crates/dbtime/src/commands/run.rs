@@ -141,8 +141,8 @@ fn undecided_for(doubt: CheckDoubt) -> &'static str {
             "the run was ended early, and its rest could have changed how a limit comes out"
         }
         CheckDoubt::Unserved => {
-            "limits were met for the clients that were served, and some finished nothing in the \
-             window"
+            "limits were met for the clients that were served, and some had no connection, or no \
+             answer in the window"
         }
     }
 }

@@ -137,7 +137,7 @@ fn clients_that_a_pooler_does_not_serve_are_told_and_no_limit_is_met_without_the
     );
     let ran = Sandbox::new().run(&line);
     ran.exits(4);
-    assert!(ran.err.contains("some finished nothing in the window"), "{ran:?}");
+    assert!(ran.err.contains("no answer in the window"), "{ran:?}");
     let json = ran.json();
     counts_add_up(&json);
     assert_eq!(count(&json, "/counts/outstanding"), 4, "{}", json["counts"]);

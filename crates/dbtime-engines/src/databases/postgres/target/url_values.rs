@@ -71,8 +71,8 @@ impl UrlValues {
             }
         }
         values.retain(|_, value| !value.is_empty());
-        let (from_environment, from_service) = Default::default();
-        Ok(Self { values, from_environment, from_service, others })
+        let from_service = (Vec::new(), String::new());
+        Ok(Self { values, from_environment: Vec::new(), from_service, others })
     }
 
     /// What the text says and a URL that is made of the target would otherwise lack: no password.
