@@ -204,7 +204,7 @@ pub(crate) fn culprit(record: &RunRecord) -> Option<&Warning> {
     record.validity.culprit()
 }
 
-/// What a quiet machine would not have had, where nothing makes the figures wrong.
+/// What makes a run noisy, where nothing makes the figures wrong.
 pub(crate) fn noise(record: &RunRecord) -> Option<&Warning> {
     record.validity.noise()
 }
