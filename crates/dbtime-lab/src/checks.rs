@@ -33,6 +33,29 @@ pub(crate) struct RunTotals<'a> {
     pub(crate) errors_of_waits: u64,
     /// What there would have been more of; `None` where the run went on to its end.
     pub(crate) rest: Option<RunRest>,
+    /// How much of what was asked for was there to be served.
+    pub(crate) demand: CheckedDemand,
+}
+
+/// What of a load bounds what can be said of it, on whatever machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CheckedDemand {
+    /// Whether transactions were due at instants of their own, each of a given operation.
+    pub(crate) is_open: bool,
+    /// The largest throughput that was asked for; `None`: no bound is known. Unit: transactions per
+    /// second.
+    pub(crate) most_tps: Option<f64>,
+    /// How many clients waited for one answer in all of the window, or had no connection.
+    pub(crate) unserved: u64,
+}
+
+/// The largest throughput of so many clients, each of which pauses for so long at least between two
+/// transactions, over such a window; `None`: they need not pause.
+pub(crate) fn most_with_pauses(clients: u32, pause: Nanos, window: Nanos) -> Option<f64> {
+    (pause > Nanos::ZERO).then(|| {
+        let each = 1.0 + window.as_secs() / pause.as_secs();
+        f64::from(clients) * each / window.as_secs()
+    })
 }
 
 /// What a run that was ended early has not measured.
@@ -67,6 +90,7 @@ pub(crate) fn of_operation(
         noise: run.noise,
         errors_of_waits: run.errors_of_waits,
         rest: run.rest,
+        demand: run.demand,
     };
     let mut checks: Vec<Check> = limits.map(|(origin, limit)| seen.check(origin, limit)).collect();
     let has_share = operation.limits.iter().any(|limit| limit.metric == LimitMetric::Share);
@@ -132,6 +156,7 @@ pub(crate) fn of_run(
         noise: run.noise,
         errors_of_waits: run.errors_of_waits,
         rest: run.rest,
+        demand: run.demand,
     };
     let extra = extra.iter().filter(|limit| is_of_run(limit));
     by_origin(limits, extra).map(|(origin, limit)| seen.check(origin, limit)).collect()
@@ -172,6 +197,7 @@ struct LimitInputs<'a> {
     noise: NoiseBound,
     errors_of_waits: u64,
     rest: Option<RunRest>,
+    demand: CheckedDemand,
 }
 
 impl LimitInputs<'_> {
@@ -189,7 +215,9 @@ impl LimitInputs<'_> {
             LimitMetric::Max => (response.max().0 as f64, Some(without_lag.max().0 as f64)),
             LimitMetric::Share => (self.share, None),
             LimitMetric::Errors => (self.of_offered(counts.failed), None),
-            LimitMetric::Throughput => (self.throughput_tps, Some(self.throughput_tps * speed_up)),
+            LimitMetric::Throughput => {
+                (self.throughput_tps, Some(self.of_demand(self.throughput_tps * speed_up)))
+            }
         };
         // Nothing measured is no proof that a response time holds.
         let shown = counts.completed > 0
@@ -204,7 +232,8 @@ impl LimitInputs<'_> {
         let holds = shown && limit.passed(measured);
         let is_late = shown && best.is_some_and(|best| limit.passed(best));
         let doubt = match (holds, self.rest) {
-            (true, rest) => rest.map(|_| CheckDoubt::EndedEarly),
+            (true, Some(_)) => Some(CheckDoubt::EndedEarly),
+            (true, None) => self.may_be_of_the_served(limit).then_some(CheckDoubt::Unserved),
             (false, _) if is_late => Some(CheckDoubt::Lateness),
             (false, _) if shown && self.noise_may_miss(limit) => Some(CheckDoubt::Noise),
             (false, Some(rest)) if self.may_be_mended(limit, rest) => Some(CheckDoubt::EndedEarly),
@@ -222,6 +251,17 @@ impl LimitInputs<'_> {
             undecided: doubt.is_some(),
             doubt,
         }
+    }
+
+    /// Whether a limit that is met may be met for those alone that were served.
+    fn may_be_of_the_served(&self, limit: &WorkloadLimit) -> bool {
+        let is_of_all = matches!(limit.metric, LimitMetric::Share | LimitMetric::Throughput);
+        self.demand.unserved > 0 && !is_of_all
+    }
+
+    /// This throughput, or as much of it as was asked for.
+    fn of_demand(&self, tps: f64) -> f64 {
+        self.demand.most_tps.map_or(tps, |most_tps| tps.min(most_tps))
     }
 
     fn of_offered(&self, count: u64) -> f64 {
@@ -254,15 +294,15 @@ impl LimitInputs<'_> {
                 let total_s = self.latencies.response.mean_ns() * n as f64 / 1e9;
                 let most =
                     self.throughput_tps * total_s / (total_s - idle_s).max(f64::MIN_POSITIVE);
-                idle_s > 0.0 && limit.passed(most)
+                idle_s > 0.0 && limit.passed(self.of_demand(most))
             }
             // A wait may have become a time limit's failure, but no constraint's.
             LimitMetric::Errors => {
                 let others = self.counts.failed.saturating_sub(self.errors_of_waits);
                 response_s > 0.0 && limit.passed(self.of_offered(others))
             }
-            // It may have kept one operation from its turn.
-            LimitMetric::Share => response_s > 0.0,
+            // It may have kept one operation from its turn, where that is no instant.
+            LimitMetric::Share => response_s > 0.0 && !self.demand.is_open,
         }
     }
 
@@ -281,7 +321,8 @@ impl LimitInputs<'_> {
             // Where none may fail the number of transactions says nothing.
             LimitMetric::Errors if limit.required == 0.0 => self.counts.failed == 0,
             LimitMetric::Errors => self.counts.failed as f64 <= rest.allowed(limit.required),
-            LimitMetric::Share | LimitMetric::Throughput => true,
+            LimitMetric::Throughput => limit.passed(self.of_demand(f64::INFINITY)),
+            LimitMetric::Share => true,
         }
     }
 }
@@ -299,6 +340,7 @@ mod tests {
         failed: u64,
         errors_of_waits: u64,
         rest: Option<RunRest>,
+        demand: CheckedDemand,
     }
 
     fn of(lag_ms: u64, limit: &str) -> CheckOutcome {
@@ -332,6 +374,7 @@ mod tests {
             noise: beside.noise,
             errors_of_waits: beside.errors_of_waits,
             rest: beside.rest,
+            demand: beside.demand,
         };
         let checks = of_run(&limits, &[], &run);
         checks.into_iter().next().expect("one check")
@@ -383,11 +426,56 @@ mod tests {
     fn no_noise_breaks_a_constraint() {
         let noise = NoiseBound { response_s: 0.2, idle_s: 0.2, least_left: 0.5 };
         let of = |errors_of_waits| {
-            let beside = CheckedBeside { noise, failed: 5, errors_of_waits, rest: None };
+            let beside =
+                CheckedBeside { noise, failed: 5, errors_of_waits, ..CheckedBeside::default() };
             check(0, "errors<=2%", beside).reason()
         };
         // Of 105 two may fail.
         assert_eq!([2, 3].map(of), [None, Some(CheckDoubt::Noise)]);
+    }
+
+    #[test]
+    fn no_machine_completes_more_than_was_asked_for() {
+        let noise = NoiseBound { response_s: 0.2, idle_s: 0.9, least_left: 0.5 };
+        let demand = CheckedDemand { is_open: true, most_tps: Some(104.0), unserved: 0 };
+        let of = |lag_ms, limit: &str, rest| {
+            let beside = CheckedBeside { noise, rest, demand, ..CheckedBeside::default() };
+            check(lag_ms, limit, beside).outcome()
+        };
+        // A hundred were completed in a second.
+        assert_eq!(of(0, "throughput>=104/s", None), CheckOutcome::Undecided, "but for the noise");
+        assert_eq!(of(0, "throughput>=105/s", None), CheckOutcome::Failed);
+        assert_eq!(of(20, "throughput>=200/s", None), CheckOutcome::Failed, "nor a timely driver");
+        let rest = Some(RunRest { planned: Some(1000.0) });
+        assert_eq!(of(0, "throughput>=105/s", rest), CheckOutcome::Failed, "nor the rest of it");
+        // The share of an operation is that of the schedule.
+        let noisy = CheckedBeside { noise, ..CheckedBeside::default() };
+        assert_eq!(check(0, "share 50% ± 2", noisy).outcome(), CheckOutcome::Undecided);
+        let open = CheckedBeside { demand, ..noisy };
+        assert_eq!(check(0, "share 50% ± 2", open).outcome(), CheckOutcome::Failed);
+    }
+
+    #[test]
+    fn clients_that_pause_ask_no_more_often_than_that() {
+        let second = Nanos::from_secs(1);
+        assert_eq!(most_with_pauses(2, Nanos::from_millis(250), second), Some(10.0));
+        assert_eq!(most_with_pauses(2, Nanos::ZERO, second), None);
+    }
+
+    #[test]
+    fn what_the_served_meet_is_not_met_by_all() {
+        let demand = CheckedDemand { unserved: 6, ..CheckedDemand::default() };
+        let of = |limit: &str| {
+            let beside = CheckedBeside { demand, ..CheckedBeside::default() };
+            let check = check(0, limit, beside);
+            (check.outcome(), check.reason(), check.is_missed())
+        };
+        let open = (CheckOutcome::Undecided, Some(CheckDoubt::Unserved), false);
+        for limit in ["p90<=15ms", "avg<=15ms", "max<=1s", "errors<=1%"] {
+            assert_eq!(of(limit), open, "{limit}");
+        }
+        assert_eq!(of("p90<=9ms"), (CheckOutcome::Failed, None, true), "missed by the served");
+        assert_eq!(of("throughput>=50/s"), (CheckOutcome::Passed, None, false), "it was completed");
     }
 
     #[test]

@@ -63,13 +63,31 @@ pub enum LabError {
     #[error("{0} exists already: a record is never overwritten; name another --out or remove it")]
     OutExists(PathBuf),
     /// The record cannot be written.
-    #[error("cannot write the record to {path}: {source}; nothing half-written was left behind")]
+    #[error(
+        "cannot write the record to {path}: {source}{}; nothing half-written was left behind",
+        remedy_behind(source)
+    )]
     Record {
         /// Where it should go.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
     },
+}
+
+/// What helps where a file cannot be written for want of room; `None`: that is not the reason.
+pub fn want_of_room(error: &io::Error) -> Option<&'static str> {
+    match error.kind() {
+        io::ErrorKind::StorageFull => Some("free space on its file system"),
+        io::ErrorKind::QuotaExceeded => Some("free space, or raise the quota"),
+        io::ErrorKind::FileTooLarge => Some("raise the limit on the size of files (ulimit -f)"),
+        _ => None,
+    }
+}
+
+/// The same behind what the system said.
+fn remedy_behind(error: &io::Error) -> String {
+    want_of_room(error).map_or_else(String::new, |remedy| format!("; {remedy}"))
 }
 
 impl LabError {
@@ -112,6 +130,19 @@ impl From<ServerUrlError> for LabError {
 mod tests {
     use super::*;
     use std::error::Error;
+
+    #[test]
+    fn what_helps_against_a_full_disk_helps_not_against_a_limit_on_files() {
+        let told = |kind: io::ErrorKind| {
+            LabError::Record { path: "r".into(), source: kind.into() }.to_string()
+        };
+        let full = told(io::ErrorKind::StorageFull);
+        assert!(full.contains("; free space on its file system; nothing"), "{full}");
+        let limited = told(io::ErrorKind::FileTooLarge);
+        assert!(limited.contains("(ulimit -f)") && !limited.contains("free space"), "{limited}");
+        let other = told(io::ErrorKind::PermissionDenied);
+        assert!(other.ends_with("denied; nothing half-written was left behind"), "{other}");
+    }
 
     #[test]
     fn what_failed_stays_with_the_error() {

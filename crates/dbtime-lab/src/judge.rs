@@ -23,7 +23,7 @@ use dbtime_model::units::{count, human_ns};
 pub(crate) use noise::{NoiseBound, noise_bound};
 use noise::{foreign, steal, throttled};
 use parts::{budget_error, budget_mean, measuring};
-use service::{stall, unserved, without_service};
+use service::{few_connections, outstanding, stall, unserved, without_service};
 pub(crate) use steadiness::fill_steadiness;
 
 /// Lag below this cannot matter to anybody: it is what a good machine's timer does.
@@ -46,9 +46,11 @@ const MAX_TIMER_LATENESS: Nanos = Nanos::from_micros(100);
 
 /// The verdict on a record that is complete but for it.
 pub(crate) fn judge(record: &RunRecord) -> Validity {
-    let rules: [fn(&RunRecord) -> Option<Warning>; 23] = [
+    let rules: [fn(&RunRecord) -> Option<Warning>; 25] = [
         counts,
         mostly_failed,
+        outstanding,
+        few_connections,
         lag,
         lateness::stood_still,
         busy,

@@ -46,7 +46,7 @@ mod workload_names;
 
 pub use abandon::abandon;
 pub use data_snapshot::SnapshotRequest;
-pub use error::LabError;
+pub use error::{LabError, want_of_room};
 pub use join::{
     BareStatement, JoinedStatement, JoinedTransaction, LeftOutTransaction, ServerAnswer,
     StatementJoiner, StatementMatch,

@@ -1,6 +1,6 @@
 //! From what was driven and watched to the run's record.
 
-use crate::checks::{self, RunRest, RunTotals};
+use crate::checks::{self, CheckedDemand, RunRest, RunTotals};
 use crate::counters;
 use crate::judge::{fill_steadiness, judge, noise_bound};
 use crate::observers::RunObservation;
@@ -95,11 +95,11 @@ impl RunMeasurement<'_> {
             summary.statements.iter().map(|statement| statement.round_trips).sum();
         record.round_trips_per_tx = counts.each(statements as f64);
         record.basis = self.basis();
+        record.window = window;
         if self.plan.budget_every > 0 {
             self.budget(&summary, &mut record);
         }
         record.trace.clone_from(&self.trace);
-        record.window = window;
         record.phases =
             observed.phases.iter().map(|phase| phase_time(phase, driven.start)).collect();
         record.stalls = summary::spans(&driven, &summary::stalls(&driven, &observed.series));
@@ -157,9 +157,9 @@ impl RunMeasurement<'_> {
     /// What is known of the parts: where nothing was measured nothing, not even that it is zero.
     fn budget(&self, summary: &RunSummary, record: &mut RunRecord) {
         let (counts, sum) = (&record.counts, &summary.budget);
-        let mean_all = record.latency_us.response.mean;
+        let mean_all = record.budgeted_mean_us();
         let mean_measured = sum.response_ns as f64 / 1e3 / sum.count.max(1) as f64;
-        let is_known = sum.count > 0 && mean_all > 0.0;
+        let known = mean_all.filter(|all_us| sum.count > 0 && *all_us > 0.0);
         let chosen = if self.request.budget == BudgetChoice::Auto {
             SamplingOrigin::Auto
         } else {
@@ -174,7 +174,7 @@ impl RunMeasurement<'_> {
                 true => BudgetMethod::Traced,
                 false => self.prepared.budget_method(),
             },
-            mean_off_pct: is_known.then(|| 100.0 * (mean_measured / mean_all - 1.0)),
+            mean_off_pct: known.map(|all_us| 100.0 * (mean_measured / all_us - 1.0)),
             cost: self.cost,
             partly_measured: sum.partly_measured().iter().collect(),
             twice_us: (self.trace.is_some() && sum.count > 0).then(|| sum.mean_twice_us()),
@@ -196,12 +196,42 @@ impl RunMeasurement<'_> {
             noise: noise_bound(record),
             errors_of_waits: errors_of_waits(&driven.recorder.errors),
             rest: record.window.ended_early.then(|| RunRest { planned: self.planned() }),
+            demand: self.checked_demand(driven, record),
         };
         record.limits = checks::of_run(own, extra, &run);
         let described = self.request.workload.operations.iter().zip(&driven.recorder.operations);
         for (summary, (operation, recorded)) in record.operations.iter_mut().zip(described) {
             summary.limits = checks::of_operation(operation, extra, recorded, summary, &run);
         }
+    }
+
+    fn checked_demand(&self, driven: &LoadResult, record: &RunRecord) -> CheckedDemand {
+        let recorder = &driven.recorder;
+        let is_open = matches!(self.plan.demand, LoadDemand::Open { .. });
+        // At a rate the others have all of it.
+        let connections = record.connections.as_ref().filter(|_| !is_open);
+        let never_made = connections.map_or(0, |made| made.never_made);
+        CheckedDemand {
+            is_open,
+            most_tps: self.most_tps(driven, &record.window),
+            unserved: recorder.counts().outstanding + recorder.held + never_made,
+        }
+    }
+
+    /// The largest throughput that the load asks for; `None` where nothing bounds it, or the window
+    /// goes on until so many have ended.
+    fn most_tps(&self, driven: &LoadResult, window: &WindowInfo) -> Option<f64> {
+        let is_timed = self.plan.transactions.is_none() && !driven.has_quit;
+        let length = self.plan.measure.filter(|_| is_timed)?;
+        if let LoadDemand::Closed { clients, think } = &self.plan.demand {
+            return checks::most_with_pauses(*clients, think.as_ref()?.least(), length);
+        }
+        // What was due in the window, and what was left from before it.
+        let offered = match window.ended_early {
+            true => self.planned()?,
+            false => driven.recorder.counts().offered as f64,
+        };
+        Some((offered + driven.recorder.carried_in as f64) / length.as_secs())
     }
 
     /// How many transactions the whole window was to have at most; `None` in a closed loop of a

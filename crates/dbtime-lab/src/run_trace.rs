@@ -170,7 +170,8 @@ impl RunTrace {
         }
         warnings.extend(match &failure {
             Some(failure) => Some(ended_early(failure, &info.join, has_parts)),
-            None => unmatched(&info.join),
+            None if has_parts => unmatched(&info.join),
+            None => unsplit(&info.join),
         });
         warnings.extend(info.ledger.as_ref().and_then(missed));
         TraceResult { info: Some(info), has_parts, tables, warnings }
@@ -273,6 +274,21 @@ fn missed(ledger: &TraceLedger) -> Option<Warning> {
     })
 }
 
+/// The parts are the load's own, whatever was watched: no transaction was matched.
+fn unsplit(join: &JoinCounts) -> Option<Warning> {
+    let pct = join.matched_pct().filter(|pct| *pct < MIN_MATCHED_PCT)?;
+    let whole = without_parts(format!(
+        "not split by the trace: {pct:.2} % of the statements were matched with requests that the \
+         tracer saw, and no transaction of the window with all of its statements"
+    ));
+    let remedy = format!(
+        "{}; a pooler between load and server has connections of its own: trace a run without it, \
+         or the server alone (dbtime trace)",
+        whole.remedy
+    );
+    Some(Warning { remedy, ..whole })
+}
+
 pub(crate) fn unmatched(join: &JoinCounts) -> Option<Warning> {
     let pct = join.matched_pct().filter(|pct| *pct < MIN_MATCHED_PCT)?;
     Some(Warning {
@@ -333,6 +349,26 @@ mod tests {
             warnings: Vec::new(),
         };
         RunTrace { tracer: Some(Box::new(EndedTracer(observation))), ..RunTrace::default() }
+    }
+
+    /// As behind a pooler: no statement was matched.
+    #[test]
+    fn a_trace_that_matches_no_transaction_says_that_the_parts_are_not_its() {
+        let join = JoinCounts { unmatched: 40, left_out: 10, ..JoinCounts::default() };
+        let observation = TraceObservation {
+            recorder: Some(Recorder::new(WINDOW, 1, 0, 1)),
+            tables: TracedTables::default(),
+            info: TraceInfo { join, ..TraceInfo::default() },
+            failure: None,
+            warnings: Vec::new(),
+        };
+        let tracer: Box<dyn ServerTracer> = Box::new(EndedTracer(observation));
+        let (result, _) = finish(RunTrace { tracer: Some(tracer), ..RunTrace::default() });
+        assert!(!result.has_parts);
+        let [warning] = &result.warnings[..] else { panic!("{:?}", result.warnings) };
+        assert_eq!(warning.kind, WarningKind::Untraced);
+        assert!(warning.text.contains("0.00 % of the statements were matched"), "{}", warning.text);
+        assert!(!warning.text.contains("in the parts"), "{}", warning.text);
     }
 
     fn finish(trace: RunTrace) -> (TraceResult, u64) {

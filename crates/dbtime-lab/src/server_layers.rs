@@ -51,8 +51,8 @@ fn measured<T>(figure: T) -> LayerCell<T> {
 }
 
 fn transactions(record: &RunRecord, info: &BudgetInfo) -> BudgetLayer {
-    let time_s = record.latency_us.response.mean * info.of as f64 / 1e6;
-    let (time, operations) = (measured(time_s), measured(info.of));
+    let time = record.budgeted_mean_us().and_then(|us| measured(us * info.of as f64 / 1e6));
+    let operations = measured(info.of);
     BudgetLayer::new("transactions, all layers", LayerScope::Load, time, operations)
 }
 

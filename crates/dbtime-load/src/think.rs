@@ -31,6 +31,14 @@ impl ThinkTime {
         }
     }
 
+    /// What no pause is shorter than.
+    pub fn least(self) -> Nanos {
+        match self {
+            Self::Fixed(pause) | Self::Uniform(pause, _) => pause,
+            Self::Exponential(_) => Nanos::ZERO,
+        }
+    }
+
     /// The mean of the distribution, the cut included.
     pub fn mean(self) -> Nanos {
         match self {
@@ -87,6 +95,14 @@ impl fmt::Display for ThinkTime {
 mod tests {
     use super::*;
     use crate::random::{RandomStream, draw};
+
+    #[test]
+    fn no_pause_is_shorter_than_the_least() {
+        for (text, least_ms) in [("10ms", 10), ("uniform:5ms..15ms", 5), ("exp:10ms", 0)] {
+            let think: ThinkTime = text.parse().expect(text);
+            assert_eq!(think.least(), Nanos::from_millis(least_ms), "{text}");
+        }
+    }
 
     #[test]
     fn means_are_those_of_the_distribution() {

@@ -48,7 +48,9 @@ pub struct OutcomeCounts {
     pub dropped: u64,
     /// Still under way, or still waiting, when the run ended.
     pub unfinished: u64,
-    /// Attempts beyond the first, over all of them.
+    /// Sent before the window and not over at its end: due before it, they are in no other count.
+    pub outstanding: u64,
+    /// Attempts beyond the first, over all but those.
     pub retries: u64,
 }
 
@@ -60,6 +62,7 @@ impl OutcomeCounts {
         self.failed += other.failed;
         self.dropped += other.dropped;
         self.unfinished += other.unfinished;
+        self.outstanding += other.outstanding;
         self.retries += other.retries;
     }
 
@@ -118,6 +121,12 @@ impl<C: Counter> Latencies<C> {
     pub(crate) fn record_unfinished(&mut self, sample: &Sample) {
         self.response.record(sample.response());
         self.without_lag.record(sample.response() - sample.lag());
+    }
+
+    /// Counts one of which is known that it took at least so long.
+    fn record_at_least(&mut self, response: Nanos) {
+        self.response.record(response);
+        self.without_lag.record(response);
     }
 }
 
@@ -238,7 +247,17 @@ pub struct Recorder<C: Counter = u32> {
     pub waiting: Vec<TimeSpan>,
     /// Transactions that ended but were due before or after the window.
     pub outside: u64,
+    /// Those of them that were due before it and not over when it began.
+    pub carried_in: u64,
+    /// Transactions of the window that were sent as it began and had no answer when the load ended:
+    /// as those that are outstanding they kept a client from every other one.
+    pub held: u64,
 }
+
+/// What is sent within the first twentieth of the window, and within its first second, is the first
+/// that its client asks in it.
+const FIRST_SHARE: u64 = 20;
+const FIRST_TIME: Nanos = Nanos::from_secs(1);
 
 impl<C: Counter> Recorder<C> {
     /// An empty recorder. `seed` decides the random choice of transactions kept whole.
@@ -263,6 +282,8 @@ impl<C: Counter> Recorder<C> {
             quiet: None,
             waiting: Vec::new(),
             outside: 0,
+            carried_in: 0,
+            held: 0,
         }
     }
 
@@ -287,7 +308,11 @@ impl<C: Counter> Recorder<C> {
         }
         if !self.window.contains(sample.due) {
             self.outside += 1;
+            self.reaches_in(sample);
             return;
+        }
+        if sample.outcome == Outcome::Unfinished && sample.sent <= self.first_until() {
+            self.held += 1;
         }
         let operation = &mut self.operations[sample.operation.0 as usize];
         operation.counts.retries += u64::from(sample.retries);
@@ -306,6 +331,33 @@ impl<C: Counter> Recorder<C> {
             }
         }
         operation.latencies.record(sample);
+    }
+
+    /// Whether a transaction was not over when the window ended.
+    fn is_over_too_late(&self, sample: &Sample) -> bool {
+        let is_late = sample.done >= self.window.end || sample.outcome == Outcome::Unfinished;
+        is_late && sample.outcome != Outcome::Dropped
+    }
+
+    /// Until when a window has just begun.
+    fn first_until(&self) -> MonoNanos {
+        let Window { start, end } = self.window;
+        start + Nanos((end - start).0 / FIRST_SHARE).min(FIRST_TIME)
+    }
+
+    /// Counts what a transaction that was due before or after the window has to do with it.
+    fn reaches_in(&mut self, sample: &Sample) {
+        let Window { start, end } = self.window;
+        if sample.due >= start || sample.done < start {
+            return;
+        }
+        self.carried_in += 1;
+        if self.is_over_too_late(sample) && sample.sent < start {
+            let operation = &mut self.operations[sample.operation.0 as usize];
+            operation.counts.outstanding += 1;
+            // In the window it took all of that; how long it takes nobody has seen.
+            operation.latencies.record_at_least(sample.done.min(end) - start);
+        }
     }
 
     /// Adds the measured parts of a transaction that ended. `parts` must be closed.
@@ -478,6 +530,8 @@ impl Recorder<u64> {
             });
         }
         self.outside += other.outside;
+        self.carried_in += other.carried_in;
+        self.held += other.held;
     }
 }
 
@@ -491,6 +545,68 @@ mod tests {
         assert_eq!(of(4).each(10.0), Some(2.5));
         assert_eq!(of(0).each(10.0), None);
         assert_eq!(of(0).each(0.0), None);
+    }
+
+    /// What a recorder of a window from 10 s to 20 s has of a transaction of these seconds.
+    fn recorded(due_s: u64, done_s: u64, outcome: Outcome) -> Recorder<u64> {
+        let at = |seconds: u64| MonoNanos(Nanos::from_secs(seconds).0);
+        let mut recorder = Recorder::new(Window { start: at(10), end: at(20) }, 1, 0, 1);
+        let operation = OperationId(0);
+        recorder.offered(operation, at(due_s));
+        let (due, done) = (at(due_s), at(done_s));
+        let late = Nanos::ZERO;
+        recorder.record(&Sample {
+            operation,
+            outcome,
+            due,
+            ready: due,
+            sent: due,
+            done,
+            late,
+            retries: 0,
+        });
+        assert!(recorder.counts().add_up(), "{:?}", recorder.counts());
+        recorder
+    }
+
+    #[test]
+    fn what_is_outstanding_through_the_window_has_its_length_as_its_least_response() {
+        use Outcome::{Completed, Dropped, Unfinished};
+        for outcome in [Completed, Unfinished, Outcome::Failed(ErrorClass::Timeout)] {
+            let recorder = recorded(7, 24, outcome);
+            let counts = recorder.counts();
+            assert_eq!((counts.outstanding, counts.offered, recorder.carried_in), (1, 0, 1));
+            let response = &recorder.operations[0].latencies.response;
+            let length = response.max().as_secs();
+            assert!(response.count() == 1 && (length - 10.0).abs() < 0.02, "{length}");
+        }
+        for (due_s, done_s, outcome, carried_in) in [
+            (7, 8, Completed, 0),
+            (7, 12, Completed, 1),
+            (7, 24, Dropped, 1),
+            (21, 30, Unfinished, 0),
+        ] {
+            let recorder = recorded(due_s, done_s, outcome);
+            assert_eq!((recorder.counts().outstanding, recorder.held), (0, 0), "{due_s}");
+            assert_eq!(recorder.operations[0].latencies.response.count(), 0, "{due_s}");
+            assert_eq!(recorder.carried_in, carried_in, "{due_s}");
+        }
+    }
+
+    #[test]
+    fn a_client_is_held_whose_first_transaction_of_the_window_outlasts_it() {
+        let held = |due_s, done_s, outcome| {
+            let recorder = recorded(due_s, done_s, outcome);
+            assert_eq!(recorder.counts().outstanding, 0);
+            recorder.held
+        };
+        assert_eq!(held(10, 25, Outcome::Unfinished), 1);
+        assert_eq!(held(10, 21, Outcome::Completed), 0, "it finished one");
+        assert_eq!(held(12, 25, Outcome::Unfinished), 0, "it may have been served before");
+        // Of a number of transactions the window has no end before the last of them.
+        let window = Window { start: MonoNanos(0), end: MonoNanos(u64::MAX) };
+        let recorder = Recorder::<u64>::new(window, 1, 0, 1);
+        assert_eq!(recorder.first_until(), MonoNanos(FIRST_TIME.0));
     }
 
     #[test]

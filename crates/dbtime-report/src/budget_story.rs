@@ -82,6 +82,8 @@ pub(crate) fn sampling(record: &RunRecord) -> Option<String> {
     let how = match info.method {
         BudgetMethod::Probes => ", by probes, which disturb them",
         BudgetMethod::Traced => ", traced in the kernel",
+        // What was traced has the parts of no transaction: these are another's.
+        _ if record.trace.is_some() => ", by the driver alone: none is of the trace",
         BudgetMethod::Instants | BudgetMethod::Switches => "",
     };
     Some(match info.every {
@@ -122,7 +124,7 @@ pub(crate) fn budget_error(record: &RunRecord) -> Option<String> {
 
 /// The mean over all transactions, where the measured ones came out otherwise.
 pub(crate) fn all_mean(record: &RunRecord) -> Option<String> {
-    let (measured, all) = (record.budget_us.as_ref()?.total, record.latency_us.response.mean);
+    let (measured, all) = (record.budget_us.as_ref()?.total, record.budgeted_mean_us()?);
     // Sampling alone explains a percent or two.
     let off_pct = Some(100.0 * (measured / all - 1.0)).filter(|pct| pct.abs() > 3.0)?;
     let all = Some(us(all)).filter(|_| measured > 0.0 && off_pct.is_finite())?;
@@ -215,6 +217,21 @@ mod tests {
         for twice in [None, Some(0.0), Some(4.0)] {
             assert_eq!(counted_twice(&of(twice)), None);
         }
+    }
+
+    #[test]
+    fn parts_that_are_not_of_the_trace_are_told_apart_from_it() {
+        let of = |method, trace| {
+            let budget = BudgetInfo { every: 1, sampled: 9, of: 9, method, ..Default::default() };
+            let told = sampling(&RunRecord { budget: Some(budget), trace, ..RunRecord::default() });
+            told.expect("a sentence")
+        };
+        let (all, trace) = ("parts measured on all 9 transactions", Some(TraceInfo::default()));
+        assert_eq!(of(BudgetMethod::Instants, None), all);
+        let traced = format!("{all}, traced in the kernel");
+        assert_eq!(of(BudgetMethod::Traced, trace.clone()), traced);
+        let alone = format!("{all}, by the driver alone: none is of the trace");
+        assert_eq!(of(BudgetMethod::Instants, trace), alone);
     }
 
     #[test]

@@ -228,6 +228,9 @@ fn connections(record: &RunRecord) -> Vec<FactLine> {
         text += &format!(" in {} on average, at most {}", us(times.mean), us(times.max));
     }
     text += &format!("; {} attempts failed, {} lost", count(info.failed), count(info.lost));
+    if info.never_made > 0 {
+        text += &format!("; {} of those asked for never made", count(info.never_made));
+    }
     let mut facts = vec![("connections", text)];
     for outage in info.outages.iter().take(MAX_SHOWN_OUTAGES) {
         let text = match outage.until_s {

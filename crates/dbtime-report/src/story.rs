@@ -118,12 +118,12 @@ pub(crate) fn basis(record: &RunRecord) -> &'static str {
     }
 }
 
-/// Of which transactions these latencies are, where some are unfinished: those have no end, so that
-/// their age is in the response alone.
+/// Of which transactions these latencies are, where some are unfinished or outstanding: those have
+/// no end, so that their age, or the window's length, is in the response alone.
 pub(crate) fn of_ended(record: &RunRecord) -> Option<String> {
     let ended = record.counts.completed.saturating_add(record.counts.failed);
     let sentence = || format!("service, queue and lag: of the {} that ended", count(ended));
-    (record.counts.unfinished > 0).then(sentence)
+    (record.counts.unfinished > 0 || record.counts.outstanding > 0).then(sentence)
 }
 
 /// Where the time of a group of transactions went, largest part first.
@@ -204,7 +204,7 @@ pub(crate) fn culprit(record: &RunRecord) -> Option<&Warning> {
     record.validity.culprit()
 }
 
-/// What a quiet machine would not have had, where nothing makes the figures wrong.
+/// What makes a run noisy, where nothing makes the figures wrong.
 pub(crate) fn noise(record: &RunRecord) -> Option<&Warning> {
     record.validity.noise()
 }
@@ -336,6 +336,7 @@ fn undecided_text(record: &RunRecord, whose: &str) -> String {
         (CheckDoubt::Lateness, "and met without the driver's own lateness"),
         (CheckDoubt::Noise, "perhaps for what else the machine did"),
         (CheckDoubt::EndedEarly, "for the run was ended early"),
+        (CheckDoubt::Unserved, "for some clients had no connection, or no answer in the window"),
     ];
     let of = |(doubt, why): (CheckDoubt, &str)| {
         let open = MissedLimits::of(record, |check| check.reason() == Some(doubt));
@@ -350,7 +351,7 @@ fn undecided_text(record: &RunRecord, whose: &str) -> String {
 fn behind(doubt: CheckDoubt) -> &'static str {
     match doubt {
         CheckDoubt::Lateness | CheckDoubt::Noise => " missed",
-        CheckDoubt::EndedEarly => " open",
+        CheckDoubt::EndedEarly | CheckDoubt::Unserved => " open",
     }
 }
 
@@ -362,11 +363,12 @@ pub(crate) fn undecided_note(record: &RunRecord, open: MissedLimits) -> String {
     }
 }
 
-/// What did not end well, with its share of all offered; `None` when everything did.
+/// What did not end well, with its share of all offered, and what was outstanding beside; `None`
+/// when everything did.
 pub(crate) fn lost(record: &RunRecord) -> Option<String> {
     let c = &record.counts;
     let kinds = [(c.failed, "failed"), (c.dropped, "dropped"), (c.unfinished, "unfinished")];
-    let shown: Vec<String> = kinds
+    let mut shown: Vec<String> = kinds
         .into_iter()
         .filter(|(n, _)| *n > 0)
         .map(|(n, what)| {
@@ -374,6 +376,8 @@ pub(crate) fn lost(record: &RunRecord) -> Option<String> {
             format!("{} of {} {what} ({})", count(n), count(c.offered), percent(share))
         })
         .collect();
+    let outstanding = Some(c.outstanding).filter(|n| *n > 0);
+    shown.extend(outstanding.map(|n| format!("{} outstanding through the window", count(n))));
     (!shown.is_empty()).then(|| shown.join(", "))
 }
 

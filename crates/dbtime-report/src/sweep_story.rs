@@ -71,7 +71,8 @@ pub(crate) fn missed(sweep: &SweepRecord) -> Vec<String> {
     let sentence = |run: &SweepRun| {
         let how = run.limits.map_or("", crate::facts::verdict);
         let what = match run.missed.is_empty() {
-            true => "was ended early".to_owned(),
+            // What was met so far is open in these.
+            true => "was ended early, or did not serve all clients".to_owned(),
             false => format!("missed {}", clean(&run.missed.join("; "))),
         };
         format!("{how}: run {} ({}) {what}", clean(&run.folder), combination(run))

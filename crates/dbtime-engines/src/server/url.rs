@@ -15,6 +15,12 @@ use std::path::PathBuf;
 /// The parameter that is the password, beside the place before the host.
 const PASSWORD: &str = "password";
 
+/// What is wrong with a port that is none.
+pub(crate) const NO_PORT: &str = "is no number from 1 to 65535";
+
+/// What is wrong with a host that is several.
+pub(crate) const MANY_HOSTS: &str = "names several hosts, and dbtime drives one server";
+
 /// What such a text says; what it leaves out is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerUrl {
@@ -55,6 +61,15 @@ pub enum UrlError {
     /// The port is no number from 1 to 65535. Not repeated: without a host it is a password.
     #[error("the port is no number from 1 to 65535; write user:password@host:port")]
     Port,
+    /// What the target leaves out is said elsewhere, and cannot be. Not repeated: what stands in a
+    /// wrong place may be a secret.
+    #[error("{place} {problem}: mend it there, or leave it out and say it in the target")]
+    Elsewhere {
+        /// The variable, or the name and its file or service.
+        place: String,
+        /// What is wrong with the value.
+        problem: &'static str,
+    },
     /// Several hosts.
     #[error("the target names several hosts; dbtime drives one server: name one")]
     ManyHosts,

@@ -121,6 +121,8 @@ pub(super) struct SocketConnection<P> {
     pub(super) is_blocked: bool,
     /// Attempts that failed in a row.
     pub(super) failures: u32,
+    /// Whether any attempt has not.
+    pub(super) was_made: bool,
     /// How many connections had been made when the last of them failed: it may be tried in its turn
     /// when one more has been. `None`: none has failed.
     pub(super) refused_at: Option<u64>,
@@ -163,6 +165,7 @@ impl<P: Protocol> SocketConnection<P> {
             epoch: 0,
             is_blocked: false,
             failures: 0,
+            was_made: false,
             refused_at: None,
             pending: None,
             unanswered: 0,

@@ -22,7 +22,8 @@ pub(super) fn little_gap(record: &RunRecord) -> Option<(f64, f64)> {
     if record.load.mode != LoadMode::Closed || is_counted || is_lost || window_s <= 0.0 {
         return None;
     }
-    let ended = record.throughput_tps + record.counts.failed as f64 / window_s;
+    let others = (record.counts.failed as f64 + record.counts.outstanding as f64) / window_s;
+    let ended = record.throughput_tps + others;
     let cycle_us = record.latency_us.response.mean + record.load.think_us.unwrap_or(0.0);
     let at_work = ended * cycle_us / 1e6;
     Some((at_work, 1.0 - at_work / f64::from(record.load.connections)))

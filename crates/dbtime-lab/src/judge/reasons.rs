@@ -5,6 +5,7 @@ use super::lateness::{MIN_STANDSTILL_SHARE, standstill_share};
 use super::laws::{MAX_LITTLE_GAP_VALID, little_gap};
 use super::noise::{MAX_FOREIGN_PCT, MAX_THROTTLED_PCT, throttled_pct};
 use super::parts::{MAX_BUDGET_ERROR, MAX_MEAN_WRONG_PCT};
+use super::service::{MAX_MISSING_SHARE, MAX_OUTSTANDING_SHARE, missing_share, outstanding_share};
 use super::{MAX_BUSY_SHARE, MAX_FAILED_SHARE, MAX_LAG_SHARE, failed_share, late_percentile};
 use dbtime_model::record::{GradeReason, RunRecord, ValidityGrade, Warning, WarningKind};
 
@@ -37,9 +38,18 @@ fn shares(record: &RunRecord, kind: WarningKind) -> Option<(f64, f64)> {
         WarningKind::LittleWrong => {
             Some((100.0 * little_gap(record)?.1, 100.0 * MAX_LITTLE_GAP_VALID))
         }
+        WarningKind::Outstanding => Some((100.0 * outstanding_share(record), 0.0)),
+        WarningKind::OutstandingWrong => {
+            Some((100.0 * outstanding_share(record), 100.0 * MAX_OUTSTANDING_SHARE))
+        }
+        WarningKind::FewConnections => Some((100.0 * missing_share(record), 0.0)),
         // A target that was lost has no share.
-        WarningKind::MostlyFailed => Some((100.0 * failed_share(record), 100.0 * MAX_FAILED_SHARE))
-            .filter(|(share_pct, threshold_pct)| share_pct > threshold_pct),
+        WarningKind::MostlyFailed => {
+            let failed = (failed_share(record), MAX_FAILED_SHARE);
+            let missing = (missing_share(record), MAX_MISSING_SHARE);
+            let found = [failed, missing].into_iter().find(|(share, threshold)| share > threshold);
+            found.map(|(share, threshold)| (100.0 * share, 100.0 * threshold))
+        }
         _ => None,
     }
 }

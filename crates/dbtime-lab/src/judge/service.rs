@@ -2,6 +2,7 @@
 
 use super::warning;
 use dbtime_model::record::{RunRecord, Warning, WarningKind};
+use dbtime_model::units::count;
 
 /// A span that ends so shortly before the load lasts to its end, in seconds.
 const END_S: f64 = 0.01;
@@ -51,33 +52,150 @@ fn window(record: &RunRecord) -> (f64, f64) {
     (start_s, start_s + record.window.measure_s)
 }
 
-/// Connections that could not be made, and a target that did not come back: most of what was asked
-/// did not happen.
+/// The codes of a login that was not answered in its time, and of a statement whose connection was
+/// given up for that.
+const UNANSWERED_LOGIN: &str = "connect timeout";
+const UNANSWERED_STATEMENT: &str = "timeout";
+
+/// Connections that could not be made, and a target that served nobody to the end: most of what was
+/// asked did not happen.
 pub(super) fn unserved(record: &RunRecord) -> Option<Warning> {
     let load_end_s = window(record).1 + record.window.rundown_s;
-    let info = record.connections.as_ref();
-    let outage = info.and_then(|info| info.outages.iter().find(|outage| outage.until_s.is_none()));
+    let mut outages = record.connections.iter().flat_map(|info| &info.outages);
+    if let Some(outage) = outages.find(|outage| outage.until_s.is_none()) {
+        return out_of_reach(record, outage.from_s);
+    }
     let stall = record.stalls.iter().find(|stall| stall.until_s >= load_end_s - END_S);
-    let stall = stall.filter(|_| record.counts.unfinished > 0);
-    if let Some(from_s) = outage.map(|o| o.from_s).or(stall.map(|stall| stall.from_s)) {
+    if let Some(stall) = stall.filter(|_| record.counts.unfinished > 0) {
+        return unanswered(record, stall.from_s, load_end_s);
+    }
+    let (there, expected) = connections_there(record)?;
+    (there < u64::div_ceil(expected, 2)).then(|| Warning {
+        kind: WarningKind::MostlyFailed,
+        text: format!("only {there} of {expected} connections could be made"),
+        remedy: MORE_CONNECTIONS.to_owned(),
+    })
+}
+
+/// Connections failed to the end of the load: they ended or were refused, or nobody was let in.
+fn out_of_reach(record: &RunRecord, from_s: f64) -> Option<Warning> {
+    let has = |code: &str| record.errors.contains_key(code);
+    let gave_up = has(UNANSWERED_STATEMENT);
+    let is_lost = !gave_up && record.connections.as_ref().is_some_and(|info| info.lost > 0);
+    let others = record.errors.len() - usize::from(gave_up);
+    if !is_lost && others == 1 && has(UNANSWERED_LOGIN) {
         return warning(
             WarningKind::MostlyFailed,
-            format!("the target was lost {from_s:.2} s after the start and did not come back"),
-            "see its log; figures cover what was measured until then",
+            format!("from {from_s:.2} s after the start to the end no login was answered in time"),
+            "see what logins wait for (a pooler without a free place, a server that is busy); a \
+             target's connect-timeout says how long they may take",
         );
     }
-    let (info, expected) = (info?, record.load.workers.unwrap_or(record.load.connections).into());
-    (info.made < u64::div_ceil(expected, 2)).then(|| Warning {
-        kind: WarningKind::MostlyFailed,
-        text: format!("only {} of {expected} connections could be made", info.made),
-        remedy: "let the server admit more, or use fewer connections".to_owned(),
-    })
+    warning(
+        WarningKind::MostlyFailed,
+        format!("the target was lost {from_s:.2} s after the start and did not come back"),
+        "see its log; figures cover what was measured until then",
+    )
+}
+
+/// The connections stood, and what was sent over them had no answer.
+fn unanswered(record: &RunRecord, from_s: f64, load_end_s: f64) -> Option<Warning> {
+    warning(
+        WarningKind::MostlyFailed,
+        format!(
+            "nothing was answered from {from_s:.2} s after the start to the end of the load, within \
+             {:.2} s; unfinished: {}",
+            load_end_s - from_s,
+            count(record.counts.unfinished)
+        ),
+        "see what the statements wait for: a lock, a pooler without a free place, a server that \
+         stands still; or run for longer than they take",
+    )
+}
+
+/// Whoever waits through the whole window for one answer is in no figure but this.
+pub(super) fn outstanding(record: &RunRecord) -> Option<Warning> {
+    let outstanding = record.counts.outstanding;
+    if outstanding == 0 {
+        return None;
+    }
+    let kind = match outstanding_share(record) > MAX_OUTSTANDING_SHARE {
+        true => WarningKind::OutstandingWrong,
+        false => WarningKind::Outstanding,
+    };
+    warning(
+        kind,
+        format!(
+            "{} of what was sent before the window had no answer at its end: whoever sent it \
+             finished nothing in the window ({}: {})",
+            count(outstanding),
+            if record.load.workers.is_some() { "workers" } else { "connections" },
+            count(asked_for(record))
+        ),
+        "see what it waits for (a lock, a pooler with fewer places than clients), or run for many \
+         times as long as it takes; in the responses it has the window's length, and no limit on \
+         them or on errors is met",
+    )
+}
+
+/// The largest share of the clients that may have finished nothing: as of those whose time is in no
+/// response.
+pub(super) const MAX_OUTSTANDING_SHARE: f64 = super::laws::MAX_LITTLE_GAP_VALID;
+
+/// Which share of the connections, or workers, was busy with one transaction through the window.
+pub(super) fn outstanding_share(record: &RunRecord) -> f64 {
+    (record.counts.outstanding as f64 / asked_for(record).max(1) as f64).min(1.0)
+}
+
+/// With fewer connections than were asked for the load is another.
+pub(super) fn few_connections(record: &RunRecord) -> Option<Warning> {
+    let (there, expected) = connections_there(record)?;
+    if there >= expected || there < u64::div_ceil(expected, 2) {
+        return None;
+    }
+    warning(
+        WarningKind::FewConnections,
+        format!("{} of {expected} connections could not be made", expected - there),
+        MORE_CONNECTIONS,
+    )
+}
+
+const MORE_CONNECTIONS: &str = "let the server admit more, or use fewer connections";
+
+/// The largest share of the connections that may be missing before most of what was asked did not
+/// happen.
+pub(super) const MAX_MISSING_SHARE: f64 = 0.5;
+
+/// Which share of the connections that were asked for could not be made.
+pub(super) fn missing_share(record: &RunRecord) -> f64 {
+    let share = |(there, expected): (u64, u64)| {
+        expected.saturating_sub(there) as f64 / expected.max(1) as f64
+    };
+    connections_there(record).map_or(0.0, share)
+}
+
+/// How many of the connections that were asked for could be made, and how many they were; `None`
+/// without a server.
+fn connections_there(record: &RunRecord) -> Option<(u64, u64)> {
+    let (info, expected) = (record.connections.as_ref()?, asked_for(record));
+    let refused = expected.saturating_sub(info.never_made);
+    // None is among those that were never made that nobody needed, nor in records of before.
+    let there =
+        if info.made.saturating_mul(2) < expected { info.made.min(refused) } else { refused };
+    Some((there, expected))
+}
+
+/// How many connections, or workers, the load was to have.
+fn asked_for(record: &RunRecord) -> u64 {
+    record.load.workers.unwrap_or(record.load.connections).into()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::judge;
+    use super::super::tests::quiet;
     use super::*;
-    use dbtime_model::record::{ConnectionsInfo, LoadMode, OutageInfo, SpanInfo};
+    use dbtime_model::record::{ConnectionsInfo, LoadMode, OutageInfo, SpanInfo, ValidityGrade};
 
     /// A window from 1 s to 11 s, and a rundown of 5 s.
     fn stalled(from_s: f64, until_s: f64) -> RunRecord {
@@ -96,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_target_that_stood_still_is_not_told_to_get_less() {
-        let warnings = super::super::judge(&stalled(3.0, 7.0)).warnings;
+        let warnings = judge(&stalled(3.0, 7.0)).warnings;
         let kinds: Vec<_> = warnings.iter().map(|w| w.kind).collect();
         assert_eq!(kinds, [WarningKind::Stall, WarningKind::RateMissed]);
         assert!(warnings[0].text.contains("4.00 s"), "{}", warnings[0].text);
@@ -128,9 +246,70 @@ mod tests {
     }
 
     #[test]
-    fn a_target_is_lost_when_nothing_is_completed_to_the_end_of_the_load() {
-        assert!(unserved(&stalled(9.0, 16.0)).expect("lost").text.contains("lost 9.00 s after"));
+    fn a_target_that_answers_nothing_to_the_end_is_not_lost() {
+        let found = unserved(&stalled(9.0, 16.0)).expect("nothing was answered");
+        assert!(found.text.starts_with("nothing was answered from 9.00 s after"), "{}", found.text);
+        assert!(found.text.ends_with("within 7.00 s; unfinished: 2,000"), "{}", found.text);
         let overloaded = unserved(&stalled(9.0, 12.0));
         assert_eq!(overloaded, None, "it went on in the rundown");
+    }
+
+    #[test]
+    fn a_target_is_lost_where_connections_end_or_are_refused() {
+        let of = |lost, codes: &[&str]| {
+            let mut record = stalled(9.0, 16.0);
+            record.errors.extend(codes.iter().map(|code| ((*code).to_owned(), 7)));
+            let outages = vec![OutageInfo { from_s: 9.0, until_s: None }];
+            record.load.connections = 4;
+            record.connections =
+                Some(ConnectionsInfo { made: 4, lost, outages, ..ConnectionsInfo::default() });
+            unserved(&record).expect("it has an outage").text
+        };
+        let (lost, silent) =
+            ("the target was lost 9.00 s", "from 9.00 s after the start to the end");
+        assert!(of(0, &["ECONNREFUSED"]).starts_with(lost));
+        assert!(of(4, &[UNANSWERED_LOGIN]).starts_with(lost));
+        assert!(of(0, &[UNANSWERED_LOGIN]).starts_with(silent));
+        // It was dbtime that ended these connections.
+        let slow = of(4, &[UNANSWERED_LOGIN, UNANSWERED_STATEMENT]);
+        assert!(slow.starts_with(silent), "{slow}");
+    }
+
+    /// A run over ten connections, of which so many could not be made.
+    fn lacking(never_made: u64, made: u64) -> RunRecord {
+        let mut record = quiet();
+        record.load.connections = 10;
+        record.connections = Some(ConnectionsInfo { made, never_made, ..Default::default() });
+        record
+    }
+
+    #[test]
+    fn a_run_that_lacks_connections_is_noisy_and_one_that_lacks_most_is_not_valid() {
+        let of = |never_made, made| {
+            let validity = judge(&lacking(never_made, made));
+            let reason = validity.reasons.first();
+            (validity.grade(), reason.map(|reason| (reason.kind, reason.share_pct)))
+        };
+        assert_eq!(of(0, 10), (ValidityGrade::Sound, None));
+        let few = |pct| Some((WarningKind::FewConnections, Some(pct)));
+        assert_eq!(of(1, 9), (ValidityGrade::Noisy, few(10.0)));
+        assert_eq!(of(5, 40), (ValidityGrade::Noisy, few(50.0)), "the others were made again");
+        let most = |pct| Some((WarningKind::MostlyFailed, Some(pct)));
+        assert_eq!(of(7, 3), (ValidityGrade::Invalid, most(70.0)));
+        assert_eq!(of(0, 3), (ValidityGrade::Invalid, most(70.0)), "of a record of before");
+        assert_eq!(of(0, 7), (ValidityGrade::Sound, None), "nobody needed the others");
+    }
+
+    #[test]
+    fn what_is_outstanding_through_the_window_is_told_with_its_share() {
+        let of = |outstanding| {
+            let mut record = lacking(0, 10);
+            record.counts.outstanding = outstanding;
+            let validity = judge(&record);
+            (validity.grade(), validity.reasons.first().map(|reason| reason.kind))
+        };
+        assert_eq!(of(0), (ValidityGrade::Sound, None));
+        assert_eq!(of(2), (ValidityGrade::Noisy, Some(WarningKind::Outstanding)));
+        assert_eq!(of(6), (ValidityGrade::Invalid, Some(WarningKind::OutstandingWrong)));
     }
 }

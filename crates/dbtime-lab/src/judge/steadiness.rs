@@ -54,7 +54,9 @@ fn effective(record: &RunRecord, seconds: &[&SeriesRow]) -> Option<f64> {
     let ended = (record.counts.completed + record.counts.failed) as f64;
     let means: Vec<f64> =
         seconds.iter().filter(|row| row.completed > 0).map(|row| row.response_mean_us).collect();
-    if means.len() < FEWEST_SECONDS || ended <= 0.0 {
+    // What is outstanding makes single responses vary, and is in no second.
+    let is_known = ended > 0.0 && record.counts.outstanding == 0;
+    if means.len() < FEWEST_SECONDS || !is_known {
         return None;
     }
     let mean = means.iter().sum::<f64>() / means.len() as f64;

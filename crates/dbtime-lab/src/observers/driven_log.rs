@@ -1,6 +1,7 @@
 //! The driver's side of an untraced run on its way to its file, for a join with a recording later.
 
 use super::RunObserver;
+use crate::error::want_of_room;
 use crate::workload_names::driven_names;
 use dbtime_engines::drive::plan::LoadPlan;
 use dbtime_model::driven_file::{DrivenBegin, DrivenWriter, VERSION};
@@ -70,8 +71,10 @@ pub(crate) fn unwritten(error: &io::Error) -> Warning {
     Warning {
         kind: WarningKind::StatementsLost,
         text: format!("{} could not be written: {error}", file::DRIVEN),
-        remedy: "the run cannot be joined with a trace; with free space for the record, run again"
-            .to_owned(),
+        remedy: format!(
+            "the run cannot be joined with a trace; {}, and run again",
+            want_of_room(error).unwrap_or("mend that")
+        ),
     }
 }
 

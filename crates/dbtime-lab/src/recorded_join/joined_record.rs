@@ -90,13 +90,13 @@ fn budgets(record: &mut RunRecord, parts: &Recorder<u64>, names: &DrivenNames) {
         }
     }
     (record.budget_us, record.budget_error) = budget_us(&all);
-    let mean_all = record.latency_us.response.mean;
+    let mean_all = record.budgeted_mean_us();
     if let Some(info) = &mut record.budget {
         let mean = all.response_ns as f64 / 1e3 / all.count.max(1) as f64;
-        let is_known = all.count > 0 && mean_all > 0.0;
+        let known = mean_all.filter(|all_us| all.count > 0 && *all_us > 0.0);
         info.sampled = all.count;
         info.method = BudgetMethod::Traced;
-        info.mean_off_pct = is_known.then(|| 100.0 * (mean / mean_all - 1.0));
+        info.mean_off_pct = known.map(|all_us| 100.0 * (mean / all_us - 1.0));
         info.cost = None;
         info.partly_measured = all.partly_measured().iter().collect();
         info.twice_us = (all.count > 0).then(|| all.mean_twice_us());
@@ -168,6 +168,9 @@ fn is_of_parts(kind: WarningKind) -> bool {
         | Kind::Stall
         | Kind::Standstill
         | Kind::Throttled
+        | Kind::Outstanding
+        | Kind::OutstandingWrong
+        | Kind::FewConnections
         | Kind::Errors
         | Kind::MostlyFailed
         | Kind::Mix

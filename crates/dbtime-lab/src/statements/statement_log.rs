@@ -4,6 +4,7 @@ use super::execution_row::ExecutionRow;
 use super::row_group_writer::RowGroupWriter;
 use super::statement_names::StatementNames;
 use super::waiting_groups::WaitingGroups;
+use crate::error::want_of_room;
 use crate::join::{BareStatement, JoinedStatement};
 use crate::recorded_join::ClockMapping;
 use dbtime_load::workload::Workload;
@@ -192,8 +193,10 @@ pub(crate) fn unwritten(error: &io::Error) -> Warning {
     Warning {
         kind: WarningKind::StatementsLost,
         text: format!("{} could not be written: {error}", file::STATEMENTS),
-        remedy: "all else is recorded; with free space for the record, repeat the command"
-            .to_owned(),
+        remedy: format!(
+            "all else is recorded; {}, and repeat the command",
+            want_of_room(error).unwrap_or("mend that")
+        ),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Whether the figures of a run's record follow from its other files.
 
-use dbtime_model::record::{RunRecord, SeriesPhase, SeriesRow, file, read_run};
+use dbtime_model::record::{CountsInfo, RunRecord, SeriesPhase, SeriesRow, file, read_run};
 use dbtime_model::study::{RecordedStudy, TrialRecord};
 use dbtime_model::units::count_sum;
 use std::path::Path;
@@ -62,7 +62,8 @@ fn throughput(record: &RunRecord, series: &[SeriesRow]) -> Option<String> {
 
 fn counts(record: &RunRecord) -> Option<String> {
     let counts = &record.counts;
-    let ended = count_sum([counts.completed, counts.failed, counts.unfinished]);
+    let CountsInfo { completed, failed, unfinished, outstanding, .. } = *counts;
+    let ended = count_sum([completed, failed, unfinished, outstanding]);
     let counted = count_sum(record.histogram.iter().map(|bucket| bucket.count));
     (counted != ended)
         .then(|| format!("{counted} responses are in the histogram of {ended} transactions"))
@@ -143,6 +144,7 @@ mod tests {
         };
         assert!(found(|r| r.throughput_tps = 55.0).contains("throughput_tps is 55.000/s"));
         assert!(found(|r| r.counts.completed = 101).contains("histogram of 101"));
+        assert!(found(|r| r.counts.outstanding = 1).contains("histogram of 101"));
         assert!(found(|r| r.latency_us.response.p99 = 900.0).contains("the p99 is 900"));
         let parts = found(|r| r.budget_us.as_mut().expect("parts").cpu = Some(200.0));
         assert!(parts.contains("add up to 700.000 µs"), "{parts}");

@@ -1,6 +1,6 @@
 //! A recording of a trace: everything that is seen, for later.
 
-use crate::error::LabError;
+use crate::error::{LabError, want_of_room};
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::{TraceBegin, TraceEnd, TraceWriter};
 use std::fs::{File, OpenOptions};
@@ -70,14 +70,14 @@ impl TraceRecording {
 }
 
 fn failed(file: &Path, error: &io::Error) -> LabError {
-    use io::ErrorKind::{AlreadyExists, FileTooLarge, QuotaExceeded, StorageFull};
-    let remedy = match error.kind() {
-        AlreadyExists => "; name a file that is not there",
-        StorageFull | QuotaExceeded | FileTooLarge => {
-            "; free space, or name a file where there is some; \
-             what is in this one can be read up to there"
+    let remedy = match want_of_room(error) {
+        Some(remedy) => format!(
+            "; {remedy}, or name a file elsewhere; what is in this one can be read up to there"
+        ),
+        None if error.kind() == io::ErrorKind::AlreadyExists => {
+            "; name a file that is not there".to_owned()
         }
-        _ => "",
+        None => String::new(),
     };
     LabError::Target(format!("recording in {}: {error}{remedy}", file.display()))
 }

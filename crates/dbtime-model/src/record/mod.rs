@@ -69,7 +69,7 @@ pub use values::{
     SamplingOrigin, SeriesPhase,
 };
 
-use crate::RunPhase;
+use crate::{Histogram, Nanos, RunPhase};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -223,6 +223,28 @@ impl RunRecord {
             operation.limits.iter().map(|check| (operation.name.as_str(), check))
         });
         whole.chain(of_operation)
+    }
+
+    /// The mean response of the transactions that may be in the budget, in microseconds: of those
+    /// that are outstanding no part is known. `None` where nobody knows what these took at least:
+    /// the window of a run that is ended early ends before the load does.
+    pub fn budgeted_mean_us(&self) -> Option<f64> {
+        let (counts, mean_us) = (&self.counts, self.latency_us.response.mean);
+        let budgeted = [counts.completed, counts.failed, counts.unfinished];
+        let budgeted: f64 = budgeted.iter().map(|n| *n as f64).sum();
+        if counts.outstanding == 0 || budgeted == 0.0 {
+            return Some(mean_us);
+        }
+        if self.window.ended_early {
+            return None;
+        }
+        // The mean has the window's length as its histogram has it: many short ones weigh less than
+        // what that is off.
+        let mut length = Histogram::<u64>::fine();
+        length.record(Nanos::from_secs_f64(self.window.measure_s));
+        let outstanding = counts.outstanding as f64;
+        let sum_us = mean_us * (budgeted + outstanding) - length.mean_ns() / 1e3 * outstanding;
+        Some((sum_us / budgeted).max(0.0))
     }
 
     /// How late all transactions together were for the driver's waits for a CPU, in seconds: what
@@ -453,6 +475,9 @@ pub struct CountsInfo {
     pub dropped: u64,
     /// Still under way or waiting at the end.
     pub unfinished: u64,
+    /// Sent before the window and not over at its end: in no other count, and in the responses with
+    /// the window's length, which they took at least.
+    pub outstanding: u64,
     /// Attempts beyond the first.
     pub retries: u64,
 }
@@ -465,9 +490,10 @@ impl From<crate::recorder::OutcomeCounts> for CountsInfo {
             failed,
             dropped,
             unfinished,
+            outstanding,
             retries,
         } = counts;
-        Self { offered, completed, failed, dropped, unfinished, retries }
+        Self { offered, completed, failed, dropped, unfinished, outstanding, retries }
     }
 }
 
@@ -481,6 +507,8 @@ pub struct ConnectionsInfo {
     pub failed: u64,
     /// Connections that broke after they had been made.
     pub lost: u64,
+    /// Connections that the load was to have and that could not be made, not once.
+    pub never_made: u64,
     /// From the first attempt until all that the load began with had been made or refused, in
     /// seconds.
     pub opening_s: f64,
@@ -506,4 +534,29 @@ pub struct SpanInfo {
     pub from_s: f64,
     /// Its end, likewise.
     pub until_s: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A thousand transactions of 100 µs, and one that is outstanding for all of 30 s.
+    #[test]
+    fn what_is_outstanding_is_in_no_mean_of_the_budget() {
+        let (short, length) = (Nanos::from_micros(100), Nanos::from_secs(30));
+        let mut response = Histogram::<u64>::fine();
+        (0..1000).for_each(|_| response.record(short));
+        response.record(length);
+        let mut record = RunRecord::default();
+        record.counts.completed = 1000;
+        record.counts.outstanding = 1;
+        record.window.measure_s = length.as_secs();
+        record.latency_us.response.mean = response.mean_ns() / 1e3;
+        let mean_us = record.budgeted_mean_us().expect("known");
+        assert!((mean_us - 100.0).abs() < 0.1, "{mean_us}");
+        record.window.ended_early = true;
+        assert_eq!(record.budgeted_mean_us(), None, "its length is another");
+        record.counts.outstanding = 0;
+        assert_eq!(record.budgeted_mean_us(), Some(record.latency_us.response.mean));
+    }
 }

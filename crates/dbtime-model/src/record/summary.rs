@@ -197,6 +197,8 @@ pub enum CheckDoubt {
     Noise,
     /// The run was ended early, and its rest could have changed it.
     EndedEarly,
+    /// It held for those that were served, and some clients were not, in all of the window.
+    Unserved,
 }
 
 /// Who required something.
@@ -239,9 +241,11 @@ impl Check {
         }
     }
 
-    /// Whether what was measured does not meet it. What an early end leaves open may be met so far.
+    /// Whether what was measured does not meet it. What an early end leaves open, or a client that
+    /// was not served, may be met so far.
     pub fn is_missed(&self) -> bool {
-        !self.passed && self.reason() != Some(CheckDoubt::EndedEarly)
+        let is_open = |doubt| matches!(doubt, CheckDoubt::EndedEarly | CheckDoubt::Unserved);
+        !self.passed && !self.reason().is_some_and(is_open)
     }
 
     /// Why it is undecided; `None`: it is not.

@@ -24,8 +24,8 @@ pub struct Validity {
 pub enum ValidityGrade {
     /// Nothing was found that makes them wrong.
     Sound,
-    /// They are what was measured, and a quiet machine could have given others: better ones, so
-    /// that what was met is met.
+    /// They are what was measured, and a quiet machine, or one that serves all clients, could have
+    /// given others. What a machine that is not quiet meets is met.
     Noisy,
     /// They may be wrong.
     Invalid,
@@ -102,6 +102,12 @@ pub enum WarningKind {
     Standstill,
     /// A CPU quota held the driver back.
     Throttled,
+    /// Transactions were outstanding through the whole window.
+    Outstanding,
+    /// So many that the latencies are not those of the workload.
+    OutstandingWrong,
+    /// Connections that the load was to have could not be made.
+    FewConnections,
     /// Transactions failed.
     Errors,
     /// So many failed, or so few ended, that the latencies are not those of the workload.
@@ -129,10 +135,14 @@ impl WarningKind {
             | Self::BudgetMeanWrong
             | Self::Counts
             | Self::LittleWrong
-            | Self::MostlyFailed => ValidityGrade::Invalid,
-            Self::ForeignCpu | Self::Steal | Self::Throttled | Self::Standstill => {
-                ValidityGrade::Noisy
-            }
+            | Self::MostlyFailed
+            | Self::OutstandingWrong => ValidityGrade::Invalid,
+            Self::ForeignCpu
+            | Self::Steal
+            | Self::Throttled
+            | Self::Standstill
+            | Self::Outstanding
+            | Self::FewConnections => ValidityGrade::Noisy,
             _ => ValidityGrade::Sound,
         }
     }
@@ -152,7 +162,7 @@ impl Validity {
         self.grade.unwrap_or_else(|| worst(&self.warnings))
     }
 
-    /// The warning of what a quiet machine would not have had, where nothing worse was found.
+    /// The first warning that makes the run noisy, where nothing worse was found.
     pub fn noise(&self) -> Option<&Warning> {
         let noisy = ValidityGrade::Noisy;
         let first = self.warnings.iter().find(|one| one.kind.grade() == noisy);

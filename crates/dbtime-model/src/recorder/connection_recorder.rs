@@ -12,6 +12,8 @@ pub struct ConnectionRecorder {
     pub failed: u64,
     /// Those that broke after they had been made.
     pub lost: u64,
+    /// Those that were tried and could not be made, not once.
+    pub never_made: u64,
     /// The server's numbers of those whose statement nobody waited for any more.
     pub abandoned: Vec<u32>,
     /// From the first attempt until each of the first ones had been made or refused.
@@ -24,6 +26,7 @@ impl Default for ConnectionRecorder {
             times: Histogram::coarse(),
             failed: 0,
             lost: 0,
+            never_made: 0,
             abandoned: Vec::new(),
             opening: Nanos::ZERO,
         }
@@ -36,6 +39,7 @@ impl ConnectionRecorder {
         self.times.merge(&other.times);
         self.failed += other.failed;
         self.lost += other.lost;
+        self.never_made += other.never_made;
         self.abandoned.extend(&other.abandoned);
         self.opening = self.opening.max(other.opening);
     }

@@ -5,7 +5,7 @@ use super::axis::{AxisScale, time_tick};
 use super::svg::{Svg, TextAnchor};
 use crate::format::us;
 use crate::story;
-use dbtime_model::record::{PercentilePoint, Run, RunRecord};
+use dbtime_model::record::{CountsInfo, PercentilePoint, Run, RunRecord};
 
 /// See the file.
 pub(super) const CHART: Chart = Chart {
@@ -72,8 +72,9 @@ fn described(record: &RunRecord) -> String {
 
 /// The points with their number of nines; the maximum stands where one in all of them lies.
 fn placed(run: &Run) -> Option<Vec<(f64, &PercentilePoint)>> {
-    let all = run.record.counts;
-    let all = (all.completed as f64 + all.failed as f64 + all.unfinished as f64).max(2.0);
+    let CountsInfo { completed, failed, unfinished, outstanding, .. } = run.record.counts;
+    let all = [completed, failed, unfinished, outstanding].map(|n| n as f64);
+    let all = all.iter().sum::<f64>().max(2.0);
     let nines = |p: &PercentilePoint| {
         let beyond = (1.0 - p.percentile / 100.0).clamp(0.0, 1.0).max(1.0 / all);
         -beyond.log10()

@@ -151,6 +151,8 @@ fn figures(a: &RunRecord, b: &RunRecord) -> Vec<FigurePair> {
         count("unfinished", |r| r.counts.unfinished),
         count("retries", |r| r.counts.retries),
     ]);
+    let is_any_outstanding = a.counts.outstanding > 0 || b.counts.outstanding > 0;
+    all.extend(is_any_outstanding.then(|| count("outstanding", |r| r.counts.outstanding)));
     all
 }
 

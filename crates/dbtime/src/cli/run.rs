@@ -108,7 +108,7 @@ pub(crate) struct RunArgs {
 
     /// Variable of a pgbench script (its -D) or option of a sysbench script; NAME alone takes the
     /// value of dbtime's own variable. Repeatable.
-    #[arg(long, value_name = "NAME[=VALUE]", value_parser = parse_variable, requires = "script")]
+    #[arg(long, value_name = "NAME[=VALUE]", value_parser = parse_variable)]
     pub(crate) script_set: Vec<String>,
 
     /// Database to drive: sqlite (temporary) or sqlite:PATH?setting=value&...; a private server for
@@ -235,7 +235,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FACTORS")]
     pub(crate) sweep: Vec<String>,
 
-    /// Find the highest rate that meets a limit, such as 'p99<=10ms', and confirm it by five runs.
+    /// Find the highest rate that meets a limit, such as 'p99<=10ms', and confirm it by five runs;
+    /// give up after 100, or where three rates cannot be judged on this machine.
     #[arg(
         long,
         value_name = "LIMIT",

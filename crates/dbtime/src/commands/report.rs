@@ -70,10 +70,8 @@ pub(crate) fn write_into_record(path: &Path, text: &str) -> Result<(), CommandFa
 }
 
 fn unwritten(path: &Path, error: &io::Error) -> CommandFailure {
-    let remedy = match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free some space",
-        _ => "name a file in a folder that is there and can be written",
-    };
+    let remedy = dbtime_lab::want_of_room(error)
+        .unwrap_or("name a file in a folder that is there and can be written");
     CommandFailure::environment(format!("cannot write {}: {error}; {remedy}", path.display()))
 }
 

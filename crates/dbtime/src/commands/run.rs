@@ -140,5 +140,9 @@ fn undecided_for(doubt: CheckDoubt) -> &'static str {
         CheckDoubt::EndedEarly => {
             "the run was ended early, and its rest could have changed how a limit comes out"
         }
+        CheckDoubt::Unserved => {
+            "limits were met for the clients that were served, and some had no connection, or no \
+             answer in the window"
+        }
     }
 }

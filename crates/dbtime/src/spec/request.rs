@@ -272,6 +272,12 @@ fn workload(
             "a workload has one of name, query and script: leave out the others",
         ));
     }
+    if what.script.is_none() && !what.script_set.is_empty() {
+        return Err(CommandFailure::usage(
+            "--script-set is for scripts, and no script is run: name one by --script FILE in the \
+             place of a workload or a --query, or leave --script-set out",
+        ));
+    }
     if let Some(sql) = &what.query {
         return Ok((Workload::from_sql(sql).map_err(CommandFailure::usage)?, None));
     }

@@ -1,28 +1,18 @@
 //! `--find-rate`: the highest rate that meets a limit, by runs whose rate is chosen as they go.
 
 use super::folder::SweepPlace;
+use super::rate_trials::{self, ENDED, FIRST_SHARE, MOST_UNKNOWN, RateFinding, RateTrials};
 use super::{SweepCourse, begun, factors, planned};
 use crate::cli::RunArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::{LiveProgress, ProgressAudience};
 use crate::planned_run::{PlannedRun, RunControls};
 use crate::{interrupt, screen};
-use dbtime_lab::rate_search::{RateProbe, RateStep, next_rate};
 use dbtime_load::arrivals::Rate;
-use dbtime_model::record::{CheckOutcome, FoundRate, RunRecord, ValidityGrade, WarningKind};
-
-/// Of the flat-out rate: where the search begins.
-const FIRST_SHARE: f64 = 0.5;
-
-/// How many runs there are at most that a search may take: a bracket, its halves, and some rates
-/// that were not confirmed.
-const MOST_RUNS: usize = 100;
-
-/// Runs at one rate of which nobody knows whether they met the limit.
-const MOST_UNKNOWN: usize = 3;
-
-/// Why a search has no answer that was ended.
-const ENDED: &str = "the search was ended";
+use dbtime_model::record::{
+    CheckDoubt, CheckOutcome, FoundRate, RunRecord, ValidityGrade, WarningKind,
+};
+use std::ops::ControlFlow;
 
 /// Searches.
 pub(super) fn run(
@@ -40,6 +30,9 @@ pub(super) fn run(
     reference[0].factors.clear();
     let sweep = begun(args, arguments, &reference[0], vec!["rate".to_owned()], 0)?;
     let audience = ProgressAudience::of(args.quiet);
+    if audience == ProgressAudience::Terminal {
+        screen::note(&rate_trials::plan());
+    }
     let stop = interrupt::install();
     planned::hold_rate(&mut reference, audience, &stop)?;
     let flat_out = reference[0].spec.load.flat_out.clone();
@@ -50,10 +43,7 @@ pub(super) fn run(
     let live = LiveProgress::of_search(audience);
     let search = RateSearch {
         sweep,
-        limit,
-        flat_out_tps,
-        probes: Vec::new(),
-        unjudged: Vec::new(),
+        trials: RateTrials::new(limit, flat_out_tps),
         controls: RunControls { live: &live, stop: &stop },
     };
     let ended = search.go(args, of);
@@ -64,41 +54,8 @@ pub(super) fn run(
 /// A search under way.
 struct RateSearch<'a> {
     sweep: SweepCourse,
-    limit: &'a str,
-    flat_out_tps: f64,
-    probes: Vec<RateProbe>,
-    /// Rates of which nobody knows whether they meet the limit.
-    unjudged: Vec<UnjudgedRate>,
+    trials: RateTrials<'a>,
     controls: RunControls<'a>,
-}
-
-/// A rate at which no run counted.
-struct UnjudgedRate {
-    rate_tps: f64,
-    /// Why the last of them did not.
-    why: String,
-}
-
-impl UnjudgedRate {
-    /// What a search has come to that depends on it.
-    fn text(&self) -> String {
-        let Self { rate_tps, why } = self;
-        format!(
-            "nothing was found on this machine now: of {MOST_UNKNOWN} runs at {rate_tps}/s none \
-             counts ({why})"
-        )
-    }
-}
-
-/// What a run says of its rate.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum RateFinding {
-    /// It was carried, and all limits were met.
-    Met,
-    /// It was not, or one was missed.
-    Missed,
-    /// Nobody knows, for this.
-    Unknown(String),
 }
 
 impl RateSearch<'_> {
@@ -108,24 +65,16 @@ impl RateSearch<'_> {
         of: impl Fn(&str) -> Result<PlannedRun, CommandFailure>,
     ) -> Result<ProcessExit, CommandFailure> {
         let found = loop {
-            let step = next_rate(self.flat_out_tps * FIRST_SHARE, &self.probes);
-            let (rate_tps, confirms) = match step {
-                RateStep::Probe(rate) => (rate, false),
-                RateStep::Confirm(rate) => (rate, true),
-                _ => break self.found(step),
+            let (rate_tps, confirms) = match self.trials.next() {
+                ControlFlow::Continue(next) => next,
+                ControlFlow::Break(found) => break found,
             };
+            let before = self.sweep.next_number();
             let finding = self.probe(args, &of, rate_tps, confirms)?;
             if self.controls.stop.is_set() || self.sweep.trouble.is_some() {
-                break self.unknown(ENDED.to_owned());
+                break self.trials.unknown(ENDED.to_owned());
             }
-            if self.probes.len() >= MOST_RUNS {
-                break self.unknown(format!("{MOST_RUNS} runs did not settle it"));
-            }
-            self.probes.push(RateProbe { rate_tps, met: finding == RateFinding::Met, confirms });
-            // What nobody knows to meet the limit is not the answer.
-            if let RateFinding::Unknown(why) = finding {
-                self.unjudged.push(UnjudgedRate { rate_tps, why });
-            }
+            self.trials.add(rate_tps, confirms, finding, self.sweep.next_number() - before);
         };
         self.sweep.exit = match (found.rate_tps, &found.unknown) {
             (Some(_), _) => ProcessExit::Fine,
@@ -133,50 +82,6 @@ impl RateSearch<'_> {
             (None, None) => ProcessExit::Failed,
         };
         self.sweep.found(args, found, self.controls.stop)
-    }
-
-    /// What the last step comes to.
-    fn found(&self, step: RateStep) -> FoundRate {
-        let found = FoundRate {
-            limit: self.limit.to_owned(),
-            flat_out_tps: self.flat_out_tps,
-            ..FoundRate::default()
-        };
-        match step {
-            RateStep::Found { rate_tps, above_tps } => {
-                let confirming = |probe: &&RateProbe| probe.confirms && probe.rate_tps == rate_tps;
-                match self.unjudged(above_tps) {
-                    // A higher one may meet it.
-                    Some(above) => self.unknown(format!("{}; {rate_tps}/s meets it", above.text())),
-                    None => FoundRate {
-                        rate_tps: Some(rate_tps),
-                        above_tps: Some(above_tps),
-                        confirmed: self.probes.iter().filter(confirming).count() as u64,
-                        ..found
-                    },
-                }
-            }
-            RateStep::Nowhere(rate) => match self.unjudged(rate) {
-                Some(lowest) => self.unknown(lowest.text()),
-                None => FoundRate { above_tps: Some(rate), ..found },
-            },
-            RateStep::Everywhere(rate) => self.unknown(format!("even {rate}/s meets it")),
-            // With these it would go on.
-            RateStep::Probe(_) | RateStep::Confirm(_) => self.unknown(ENDED.to_owned()),
-        }
-    }
-
-    fn unjudged(&self, rate_tps: f64) -> Option<&UnjudgedRate> {
-        self.unjudged.iter().find(|unjudged| unjudged.rate_tps == rate_tps)
-    }
-
-    fn unknown(&self, why: String) -> FoundRate {
-        FoundRate {
-            limit: self.limit.to_owned(),
-            flat_out_tps: self.flat_out_tps,
-            unknown: Some(why),
-            ..FoundRate::default()
-        }
     }
 
     /// Whether a rate meets all limits.
@@ -209,16 +114,19 @@ impl RateSearch<'_> {
     /// Where the next run stands: runs of one rate are repetitions.
     fn place(&self, rate_tps: f64) -> SweepPlace {
         let mut rates: Vec<f64> = Vec::new();
-        for probe in &self.probes {
+        for probe in &self.trials.probes {
             if !rates.contains(&probe.rate_tps) {
                 rates.push(probe.rate_tps);
             }
         }
         let combination = rates.iter().position(|rate| *rate == rate_tps).unwrap_or(rates.len());
-        let round = self.probes.iter().filter(|probe| probe.rate_tps == rate_tps).count();
+        let round = self.trials.probes.iter().filter(|probe| probe.rate_tps == rate_tps).count();
         SweepPlace { number: self.sweep.next_number(), round, combination }
     }
 }
+
+/// Why a limit that is met is not met by all.
+const UNSERVED: &str = "some clients had no answer in the window";
 
 /// What a run says of its rate. One that is to confirm it counts as a run of a comparison does.
 fn finding(record: &RunRecord, confirms: bool) -> RateFinding {
@@ -227,7 +135,9 @@ fn finding(record: &RunRecord, confirms: bool) -> RateFinding {
     let is_wrong = validity.culprit().is_some_and(|why| why.kind != WarningKind::ClientLimited);
     let unknown = || {
         let noise = validity.noise().map(|warning| warning.text.clone());
-        let why = record.discount().or(noise);
+        let unserved = record.doubt().filter(|doubt| *doubt == CheckDoubt::Unserved);
+        let unserved = unserved.map(|_| UNSERVED.to_owned());
+        let why = record.discount().or(noise).or(unserved);
         RateFinding::Unknown(why.unwrap_or_else(|| "the driver itself was late".to_owned()))
     };
     match record.limits_outcome() {
@@ -291,5 +201,8 @@ mod tests {
         assert_eq!(probed(Passed, &[RateMissed, ForeignCpu]), noisy);
         assert_eq!(probed(Failed, &[]), RateFinding::Missed);
         assert_eq!(probed(Failed, &[BudgetError]), noisy, "its figures may be wrong");
+        let mut served = run(Undecided, &[]);
+        served.limits[0].doubt = Some(CheckDoubt::Unserved);
+        assert_eq!(finding(&served, false), RateFinding::Unknown(UNSERVED.to_owned()));
     }
 }

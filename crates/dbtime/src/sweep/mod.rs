@@ -9,6 +9,7 @@ mod factors;
 mod find_rate;
 mod folder;
 mod planned;
+mod rate_trials;
 mod rounds;
 
 pub(crate) use rounds::resume;

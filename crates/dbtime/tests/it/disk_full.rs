@@ -121,9 +121,36 @@ fn a_limit_on_the_size_of_files_is_told_as_a_full_disk_is() {
     sandbox.settle(&mut command);
     let ran = Ran::new(script, &command.output().expect("a shell"));
     ran.exits(3);
-    let ran = ran.stderr_has(&["dbtime: cannot write the record to r", "File too large"]);
+    let ran =
+        ran.stderr_has(&["dbtime: cannot write the record to r", "File too large", "ulimit -f"]);
     ran.prints(&["values1 on null"]);
     assert!(sandbox.left().is_empty(), "{:?}", sandbox.left());
+    // A page that is made later has the same remedy.
+    sandbox.run("run values1 --target null --transactions 500 --out r").fine();
+    let script = "ulimit -f 8; exec \"$0\" report r --html page.html";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_dbtime")]);
+    sandbox.settle(&mut command);
+    let ran = Ran::new(script, &command.output().expect("a shell"));
+    ran.exits(3);
+    ran.stderr_has(&["cannot write page.html: File too large", "ulimit -f"]);
+    assert_eq!(sandbox.left(), ["r"]);
+}
+
+/// SQLite has an index of the write-ahead log in memory that processes share: a file beside the
+/// database, whose name is in no message of its.
+#[test]
+fn without_room_for_an_index_of_the_log_its_file_is_named() {
+    let sandbox = Sandbox::loaded();
+    let target = "sqlite:disk/t.db?journal_mode=wal";
+    let script = format!(
+        "dbtime init small.toml --target '{target}' >&2; cat /dev/zero >disk/others 2>/dev/null; \
+         dbtime run small.toml --target '{target}' --time 300ms --no-record; code=$?; \
+         rm -f disk/others; (exit $code)"
+    );
+    let Some(ran) = on_a_disk_of("4m", &sandbox, &script) else { return };
+    ran.exits(3);
+    ran.stderr_has(&["no room left for disk/t.db-shm", "free space on its file system"]);
 }
 
 /// The processes that initdb starts share memory, and what they crash with is removed with the data

@@ -45,7 +45,8 @@ fn documented() -> Value {
         "window": {"warmup_s": 5.0, "measure_s": 30.0},
         "basis": "",
         "counts": {
-            "offered": 0, "completed": 0, "failed": 0, "dropped": 0, "unfinished": 0, "retries": 0
+            "offered": 0, "completed": 0, "failed": 0, "dropped": 0, "unfinished": 0,
+            "outstanding": 0, "retries": 0
         },
         "errors": {},
         "throughput_tps": 0.0,

@@ -119,6 +119,22 @@ fn a_limit_missed_for_what_else_the_machine_did_is_undecided() {
     assert_eq!(json["operations"][0]["limits"][0]["passed"], Value::Bool(false));
 }
 
+/// At a rate no more can be completed than is due, and of clients that pause no more than they ask.
+#[test]
+fn a_throughput_that_is_not_asked_for_is_missed_whatever_else_the_machine_did() {
+    let sandbox = Sandbox::new();
+    let hogs = CpuHogs::start();
+    let of = |load: &str| {
+        let line = format!("run values1 --connections 2 {load} --time 1s {QUIET}");
+        sandbox.run(&format!("{line} --limit 'throughput>=200/s'"))
+    };
+    let runs = [of("--rate 50/s"), of("--think 50ms")];
+    drop(hogs);
+    for ran in runs {
+        ran.with(1, &["FAILED: 1 of 1 limits missed"]);
+    }
+}
+
 #[test]
 fn strict_refuses_an_invalid_measurement_with_4() {
     let sandbox = Sandbox::new();

@@ -127,6 +127,28 @@ fn pgbench_ends_although_its_clients_are_more_than_are_served() {
     }
 }
 
+/// Whoever waits for a place through the whole window is in no figure of a transaction.
+#[test]
+fn clients_that_a_pooler_does_not_serve_are_told_and_no_limit_is_met_without_them() {
+    let (_given, target) = pooled(2);
+    let line = format!(
+        "run --query 'SELECT 1' --target '{target}' --connections 6 --warmup 1s --time 2s \
+         --limit 'p50<=1h' --no-record --json"
+    );
+    let ran = Sandbox::new().run(&line);
+    ran.exits(4);
+    assert!(ran.err.contains("no answer in the window"), "{ran:?}");
+    let json = ran.json();
+    counts_add_up(&json);
+    assert_eq!(count(&json, "/counts/outstanding"), 4, "{}", json["counts"]);
+    // They waited for the window at least.
+    let longest_us = json["latency_us"]["response"]["max"].as_f64().expect("a time");
+    assert!(longest_us > 1.99e6, "{longest_us}");
+    let reasons = json["validity"]["reasons"].as_array().expect("a list");
+    assert!(reasons.iter().any(|reason| reason["kind"] == "outstanding_wrong"), "{reasons:?}");
+    assert_eq!(json["operations"][0]["limits"][0]["doubt"], "unserved");
+}
+
 /// The only place is the load's, and not that of a connection that looks at counters.
 #[test]
 fn no_connection_that_looks_takes_the_place_of_the_load() {

@@ -274,38 +274,47 @@ fn two_sweeps_are_compared_by_their_combinations() {
     assert_eq!(records[0]["p99_us"].as_f64(), Some(best.response_us.p99));
 }
 
-/// A constant service of 5 ms by two workers: 400/s at most, and below no queue.
+/// A constant service of 5 ms by two connections: 400/s at most, and below no queue.
 #[test]
 fn the_highest_rate_that_meets_a_limit_is_found_and_confirmed() {
     let sandbox = Sandbox::new();
-    let line = "run values1 --target 'null:?service=5ms' --connections 2 --time 1s --warmup 100ms";
-    let ran = sandbox.run(&format!("{line} --find-rate 'p90<=25ms' --out f --json --quiet"));
-    // A run that was late for the driver's own sake is repeated, with a word on it; where all are,
-    // the machine is too busy for an answer, and that is the answer.
-    if ran.code == Some(4) {
-        assert!(ran.out.contains("nothing was found on this machine now"), "{ran:?}");
+    let line = "run values1 --target 'null:?service=5ms' --connections 2 --time 500ms --warmup 0s";
+    let ran = sandbox.run(&format!("{line} --find-rate 'p90<=15ms' --out f --json --quiet"));
+    let documents: Vec<Value> = ran.out.lines().map(document).collect();
+    let found = &documents.last().expect("an answer")["found"];
+    let recorded = read_sweep_record(&sandbox.path("f")).expect("a sweep");
+    assert!(recorded.complete && recorded.runs.len() + 1 == documents.len(), "{recorded:?}");
+    // Beside work of others runs do not count: then the search has no answer, says why, and has
+    // not gone on for long.
+    if let Some(why) = found["unknown"].as_str() {
+        ran.exits(4);
+        assert!(why.starts_with("nothing was found on this machine now: "), "{found}");
+        assert!(found["rate_tps"].is_null() && recorded.runs.len() <= 110, "{found}");
         return;
     }
     ran.exits(0);
-    let documents: Vec<Value> = ran.out.lines().map(document).collect();
-    let found = &documents.last().expect("an answer")["found"];
     let rate = found["rate_tps"].as_f64().expect("a rate");
-    // On a noisy machine less meets the limit than could be carried.
-    assert!((150.0..410.0).contains(&rate), "{found}");
+    // Where responses are longer for what else the machine does, less meets the limit than could be
+    // carried.
+    assert!(rate > 0.0 && rate < 430.0, "{found}");
     assert!(found["above_tps"].as_f64().expect("one that misses it") > rate, "{found}");
     assert_eq!(found["confirmed"], 5);
-    let recorded = read_sweep_record(&sandbox.path("f")).expect("a sweep");
-    assert!(recorded.complete && recorded.runs.len() + 1 == documents.len(), "{recorded:?}");
     let at_it = documents.iter().filter(|run| run["load"]["rate_tps"] == rate);
     let seeds: std::collections::BTreeSet<_> = at_it.map(|run| count(run, "/load/seed")).collect();
     assert!(seeds.len() > 5, "fresh runs have seeds of their own: {seeds:?}");
     let shown = sandbox.run("report f --text").fine();
-    shown.prints(&["highest rate with p90<=25ms", "by 5 of 5 fresh runs", "above it"]);
-    // No response is shorter than the service, and even the lowest rate has a few.
-    let quick = line.replace("5ms", "1ms").replace("--time 1s", "--time 400ms");
-    let none = sandbox.run(&format!("{quick} --find-rate 'p50<=100us' --no-record --quiet"));
+    shown.prints(&["highest rate with p90<=15ms", "by 5 of 5 fresh runs", "above it"]);
+}
+
+#[test]
+fn a_limit_that_no_rate_meets_has_none() {
+    let sandbox = Sandbox::new();
+    let line = "run values1 --target 'null:?service=1ms' --connections 2 --time 1s --warmup 0s";
+    // A response is never shorter than the service, and no machine that shares its CPUs makes one
+    // out of twenty of it.
+    let none = sandbox.run(&format!("{line} --find-rate 'p50<=20us' --no-record --quiet"));
     none.exits(1);
-    none.prints(&["no rate has p50<=100us"]);
+    none.prints(&["no rate has p50<=20us"]);
     sandbox
         .run(&format!("{line} --rate 5/s --find-rate 'p99<=1ms'"))
         .refused(2, &["--find-rate", "--rate"]);

@@ -82,6 +82,17 @@ fn times_of_transactions_have_a_unit() {
 }
 
 #[test]
+fn what_is_for_scripts_wants_one() {
+    let told: &[&str] =
+        &["--script-set is for scripts", "--script FILE in the place of a workload"];
+    are_refused(&[
+        ("run values1 --script-set x=1", told),
+        ("run --script-set x=1", told),
+        ("run --query VALUES(1) --script-set x=1", told),
+    ]);
+}
+
+#[test]
 fn values_of_no_known_unit_or_out_of_range() {
     are_refused(&[
         ("run values1 --time 5x", &["--time", "`5x` is no duration: `x` is no unit"]),

@@ -6,7 +6,7 @@ use super::public_key::{PublicKeyError, ServerPublicKey};
 use super::shared::{MysqlIdentity, MysqlShared, PasswordExchange};
 use crate::server::StatementProtocol;
 use crate::server::secret::ServerSecret;
-use crate::server::url::{ServerUrl, UrlError, without_password};
+use crate::server::url::{MANY_HOSTS, NO_PORT, ServerUrl, UrlError, without_password};
 use crate::socket::{
     AddressError, KeyProof, ReconnectPolicy, ServerAddress, SimulatedNetwork, SocketSettings,
     TcpKeepalive, TlsError, TlsFiles, TlsMode, TlsSettings,
@@ -206,7 +206,11 @@ impl OptionSources<'_> {
             }
         };
         if host.contains(',') {
-            return Err(UrlError::ManyHosts.into());
+            let error = match self.url.host {
+                Some(_) => UrlError::ManyHosts,
+                None => self.refused("host", "MYSQL_HOST", MANY_HOSTS),
+            };
+            return Err(error.into());
         }
         Ok(ServerAddress::tcp(&host, self.port()?)?)
     }
@@ -239,9 +243,22 @@ impl OptionSources<'_> {
     fn port(&self) -> Result<u16, UrlError> {
         match (self.url.port, self.around("port", "MYSQL_TCP_PORT")) {
             (Some(port), _) => Ok(port),
-            (None, Some(text)) => text.parse().map_err(|_| UrlError::Port),
+            (None, Some(text)) => {
+                let number = text.parse::<u16>().ok().filter(|port| *port > 0);
+                number.ok_or_else(|| self.refused("port", "MYSQL_TCP_PORT", NO_PORT))
+            }
             (None, None) => Ok(DEFAULT_PORT),
         }
+    }
+
+    /// That what the environment, or else the file, says cannot be.
+    fn refused(&self, name: &str, variable: &str, problem: &'static str) -> UrlError {
+        let is_set = (self.environment)(variable).is_some_and(|value| !value.is_empty());
+        let place = match is_set {
+            true => variable.to_owned(),
+            false => format!("`{name}` in the file of options (defaults-file, else ~/.my.cnf)"),
+        };
+        UrlError::Elsewhere { place, problem }
     }
 
     fn identity(&self) -> MysqlIdentity {
@@ -373,6 +390,31 @@ mod tests {
             ("me", "mysql://me:***@127.0.0.3:1")
         );
         assert!(!format!("{given:?}").contains("pw"));
+    }
+
+    #[test]
+    fn what_the_environment_or_the_file_says_is_refused_by_its_name() {
+        let dir = tempfile::tempdir().expect("a folder");
+        std::fs::write(dir.path().join(".my.cnf"), "[client]\nport=hush\n").expect("written");
+        let home = dir.path().to_string_lossy().into_owned();
+        let error = |text: &str, variable: &str, value: &str| {
+            let around = |name: &str| match name {
+                "HOME" => Some(home.clone()),
+                name if name == variable => Some(value.to_owned()),
+                _ => None,
+            };
+            let told = MysqlTarget::parse(text, around).expect_err("refused").to_string();
+            assert!(!told.contains("hush"), "{told}");
+            told
+        };
+        let port = error("mysql://me@127.0.0.1/", "MYSQL_TCP_PORT", "hush,");
+        assert!(port.starts_with("MYSQL_TCP_PORT is no number from 1 to 65535: "), "{port}");
+        let filed = error("mysql://me@127.0.0.1/", "", "");
+        assert!(filed.starts_with("`port` in the file of options "), "{filed}");
+        let hosts = error("mysql://me@/", "MYSQL_HOST", "a,b");
+        assert!(hosts.starts_with("MYSQL_HOST names several hosts"), "{hosts}");
+        let both = error("mysql://a%2Cb/", "MYSQL_HOST", "c");
+        assert!(both.starts_with("the target names several hosts"), "{both}");
     }
 
     #[test]

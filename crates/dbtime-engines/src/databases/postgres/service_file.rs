@@ -23,10 +23,14 @@ pub(super) fn look_up(
     let own = set("PGSERVICEFILE").map(PathBuf::from).or_else(usual);
     let folder = set("PGSYSCONFDIR").unwrap_or_else(|| SYSTEM_FOLDER.to_owned());
     let all = Path::new(&folder).join("pg_service.conf");
+    let mut looked = Vec::new();
     for file in own.iter().chain([&all]) {
         let text = match written_bytes(file) {
             Ok(text) => text,
-            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                looked.push(format!("there is no file {}", file.display()));
+                continue;
+            }
             Err(error) => return Err(format!("{} cannot be read: {error}", file.display())),
         };
         let found = section(&String::from_utf8_lossy(&text), service)
@@ -34,10 +38,10 @@ pub(super) fn look_up(
         if let Some(parameters) = found {
             return Ok(parameters);
         }
+        looked.push(format!("{} has no section [{service}]", file.display()));
     }
-    let files = own.iter().chain([&all]).map(|file| file.display().to_string());
-    let files = files.collect::<Vec<_>>().join(" and ");
-    Err(format!("definition of service \"{service}\" not found (looked for in {files})"))
+    let looked = looked.join(", ");
+    Err(format!("definition of service \"{service}\" not found: {looked}"))
 }
 
 /// The parameters of a section; the error is the number of a line that makes no sense.
@@ -100,6 +104,9 @@ mod tests {
         let port = |service: &str, named: &str| look(service, named).expect("found").remove(0).1;
         assert_eq!([port("a", ""), port("b", ""), port("a", "/none")], ["3", "2", "1"]);
         let error = look("c", "").expect_err("nowhere");
-        assert!(error.starts_with("definition of service \"c\" not found"), "{error}");
+        assert!(error.starts_with("definition of service \"c\" not found: "), "{error}");
+        assert_eq!(error.matches("has no section [c]").count(), 2, "{error}");
+        let error = look("c", "/none").expect_err("nowhere");
+        assert!(error.contains("not found: there is no file /none, "), "{error}");
     }
 }

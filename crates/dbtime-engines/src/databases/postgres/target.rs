@@ -13,7 +13,7 @@ use super::login_methods::LoginMethods;
 use super::password_file;
 use super::shared::{BindingMode, PostgresIdentity, PostgresShared};
 use crate::server::secret::ServerSecret;
-use crate::server::url::{ServerUrl, UrlError};
+use crate::server::url::{MANY_HOSTS, NO_PORT, ServerUrl, UrlError};
 use crate::server::{STATEMENT_GRACE, StatementProtocol};
 use crate::socket::{
     AddressError, KeyProof, ReconnectPolicy, ServerAddress, SimulatedNetwork, SocketSettings,
@@ -64,8 +64,13 @@ pub enum PostgresTargetError {
     #[error(transparent)]
     Parameter(UrlError),
     /// A connection service that is not there, or makes no sense.
-    #[error("{0}; name the server itself, or leave PGSERVICE out")]
-    Service(String),
+    #[error("{problem}; mend that, or name the server itself and {otherwise}")]
+    Service {
+        /// What is wrong with it.
+        problem: String,
+        /// How to do without.
+        otherwise: &'static str,
+    },
     /// There is no such address.
     #[error(transparent)]
     Address(#[from] AddressError),
@@ -116,8 +121,9 @@ impl PostgresTarget {
         }
         let database = given.take("dbname").unwrap_or_else(|| user.clone());
         let port = given.take("port").unwrap_or_else(|| "5432".to_owned());
-        let number = port.parse().ok().filter(|port| *port > 0);
-        let (host, address) = address(&given, number.ok_or_else(|| malformed("port"))?)?;
+        let number = port.parse::<u16>().ok().filter(|port| *port > 0);
+        let number = number.ok_or_else(|| given.refused("port", NO_PORT, malformed("port")))?;
+        let (host, address) = address(&given, number)?;
         let login = [&*host, &port, &database, &user];
         let (password, password_note) = match password(&given, login, variable) {
             Ok(password) => (password.unwrap_or_default(), None),
@@ -284,14 +290,14 @@ fn ssl_mode(given: &UrlValues) -> Result<Option<TlsMode>, PostgresTargetError> {
     let Some(value) = given.get("sslmode") else { return Ok(None) };
     let found = SSL_MODES.iter().find(|(name, _)| *name == value);
     let allowed = "disable, allow, prefer, require, verify-ca or verify-full";
-    found.map(|(_, mode)| Some(*mode)).ok_or_else(|| no_value("sslmode", value, allowed))
+    found.map(|(_, mode)| Some(*mode)).ok_or_else(|| given.no_value("sslmode", value, allowed))
 }
 
 /// How a login is tied to its connection.
 fn binding(given: &UrlValues) -> Result<BindingMode, PostgresTargetError> {
     let Some(value) = given.get("channel_binding") else { return Ok(BindingMode::default()) };
     let found = BINDING_MODES.iter().find(|(name, _)| *name == value).map(|(_, mode)| *mode);
-    found.ok_or_else(|| no_value("channel_binding", value, "disable, prefer or require"))
+    found.ok_or_else(|| given.no_value("channel_binding", value, "disable, prefer or require"))
 }
 
 /// Which logins the server may ask for.
@@ -323,22 +329,16 @@ fn tls_files(
     // Anybody can have a certificate by some of them.
     if ssl_mode.is_some_and(|mode| mode != TlsMode::VerifyFull) {
         let allowed = "the name of a file, or sslmode=verify-full beside it";
-        return Err(no_value("sslrootcert", SYSTEM_AUTHORITIES, allowed));
+        return Err(given.no_value("sslrootcert", SYSTEM_AUTHORITIES, allowed));
     }
     Ok((TlsFiles { authorities: None, client }, Some(TlsMode::VerifyFull)))
-}
-
-fn no_value(name: &str, value: &str, allowed: &'static str) -> PostgresTargetError {
-    let name = name.to_owned();
-    let value = value.to_owned();
-    PostgresTargetError::Parameter(UrlError::Value { name, value, allowed })
 }
 
 /// Seconds as for libpq, or with a unit. Nothing positive: as long as it takes.
 fn connect_timeout(given: &UrlValues) -> Result<Nanos, PostgresTargetError> {
     let Some(value) = given.get("connect_timeout") else { return Ok(CONNECT_TIMEOUT) };
     let allowed = "seconds (10), or a duration (500ms)";
-    let refuse = || no_value("connect_timeout", value, allowed);
+    let refuse = || given.no_value("connect_timeout", value, allowed);
     match value.trim().parse::<i64>() {
         Ok(..=0) => Ok(Nanos(u64::MAX)),
         _ => value.parse().map_err(|_| refuse()),
@@ -360,9 +360,12 @@ fn address(given: &UrlValues, port: u16) -> Result<(String, ServerAddress), Post
             Ok((name.to_owned(), ServerAddress::unix(&socket(folder))?))
         }
         Some(hosts) if hosts.contains(',') => {
-            Err(PostgresTargetError::Parameter(UrlError::ManyHosts))
+            let in_target = PostgresTargetError::Parameter(UrlError::ManyHosts);
+            Err(given.refused("host", MANY_HOSTS, in_target))
         }
-        Some(host) if host.starts_with('@') => Err(malformed("host")),
+        Some(host) if host.starts_with('@') => {
+            Err(given.refused("host", "is no name of a host", malformed("host")))
+        }
         Some(host) => Ok((host.to_owned(), ServerAddress::tcp(host, port)?)),
     }
 }

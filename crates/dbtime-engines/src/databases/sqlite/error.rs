@@ -65,6 +65,18 @@ pub enum SqliteError {
         /// SQLite's words.
         message: String,
     },
+    /// No room left for the memory that processes share, in a file beside the database.
+    #[error(
+        "no room left for {}-shm, which SQLite has beside a database in WAL mode ({message}); free \
+         space on its file system, or raise the limit on the size of files (ulimit -f)",
+        path.display()
+    )]
+    NoSharedMemory {
+        /// The database.
+        path: PathBuf,
+        /// SQLite's words.
+        message: String,
+    },
     /// Somebody else has it.
     #[error("{} is locked by {holder}; end it, or raise busy_timeout", path.display())]
     Locked {
@@ -133,6 +145,9 @@ impl SqliteError {
         let message = failure.message.clone();
         match failure.class {
             ErrorClass::Busy => Self::Locked { holder: holder(&path), path },
+            ErrorClass::Full if failure.code == "SQLITE_IOERR_SHMSIZE" => {
+                Self::NoSharedMemory { path, message }
+            }
             ErrorClass::Full => Self::Full { path, message },
             ErrorClass::Corrupt if failure.code.starts_with("SQLITE_NOTADB") => {
                 Self::NotADatabase { path }
@@ -183,5 +198,24 @@ fn holder(path: &Path) -> String {
     match file_locks::holder(path, true) {
         Some(LockHolder::Unknown) | None => "another connection".to_owned(),
         Some(holder) => holder.describe(|_| String::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_without_room_is_told_by_the_file_that_has_none() {
+        let target: SqliteTarget = "sqlite:t.db".parse().expect("a target");
+        let told = |code: &str| {
+            let failure = DatabaseFailure::connection(code, "disk I/O error");
+            let failure = DatabaseFailure { class: ErrorClass::Full, ..failure };
+            SqliteError::from_failure("opening it", &target, failure).to_string()
+        };
+        let shared = told("SQLITE_IOERR_SHMSIZE");
+        assert!(shared.starts_with("no room left for t.db-shm, which SQLite has"), "{shared}");
+        assert!(!shared.contains("max_page_count"), "{shared}");
+        assert!(told("SQLITE_FULL").starts_with("no room left for t.db (disk"), "of itself");
     }
 }

@@ -14,7 +14,8 @@ pub(super) fn class(extended: c_int) -> ErrorClass {
         (ffi::SQLITE_BUSY_SNAPSHOT, _) => ErrorClass::Conflict,
         (_, ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED | ffi::SQLITE_PROTOCOL) => ErrorClass::Busy,
         (_, ffi::SQLITE_CONSTRAINT) => ErrorClass::Constraint,
-        (_, ffi::SQLITE_FULL) => ErrorClass::Full,
+        // The file of shared memory could not be made longer.
+        (ffi::SQLITE_IOERR_SHMSIZE, _) | (_, ffi::SQLITE_FULL) => ErrorClass::Full,
         (_, ffi::SQLITE_IOERR) => ErrorClass::Io,
         (_, ffi::SQLITE_CORRUPT | ffi::SQLITE_NOTADB | ffi::SQLITE_FORMAT) => ErrorClass::Corrupt,
         (_, ffi::SQLITE_READONLY | ffi::SQLITE_PERM) => ErrorClass::ReadOnly,
@@ -86,6 +87,7 @@ mod tests {
         assert_eq!(class(ffi::SQLITE_BUSY_SNAPSHOT), ErrorClass::Conflict);
         assert_eq!(class(ffi::SQLITE_BUSY_RECOVERY), ErrorClass::Busy);
         assert_eq!(class(ffi::SQLITE_IOERR_FSYNC), ErrorClass::Io);
+        assert_eq!(class(ffi::SQLITE_IOERR_SHMSIZE), ErrorClass::Full);
         assert_eq!(class(ffi::SQLITE_NOTADB), ErrorClass::Corrupt);
         assert_eq!(class(ffi::SQLITE_NOMEM), ErrorClass::Other);
     }

@@ -466,7 +466,9 @@ impl<P: Protocol> Reactor for SocketReactor<P> {
     }
 
     fn connections(&mut self) -> ConnectionRecorder {
-        std::mem::take(&mut self.connections)
+        let is_missing = |conn: &&SocketConnection<P>| conn.failures > 0 && !conn.was_made;
+        let never_made = self.conns.iter().filter(is_missing).count() as u64;
+        ConnectionRecorder { never_made, ..std::mem::take(&mut self.connections) }
     }
 }
 

@@ -150,6 +150,7 @@ impl<P: Protocol> SocketReactor<P> {
                 let since = conn.stage.since().unwrap_or(at);
                 conn.stage = ConnectionStage::Up;
                 conn.failures = 0;
+                conn.was_made = true;
                 self.connecting -= 1;
                 self.last_attempt_at = at;
                 self.connections.times.record(at - since);

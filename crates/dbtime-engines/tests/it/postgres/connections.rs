@@ -9,6 +9,7 @@ use dbtime_engines::socket::{ReconnectPolicy, SocketReactor, SocketSettings};
 use dbtime_load::workload::Workload;
 use dbtime_machine::now;
 use dbtime_model::Nanos;
+use dbtime_model::recorder::ConnectionRecorder;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -31,6 +32,22 @@ fn five_hundred_connections_work_at_once() {
     // Each is made in its own time: of 250 on a shard 64 are at once, the others wait unmeasured.
     let mean = connections.times.mean_ns();
     assert!(mean < 0.45 * connections.opening.0 as f64, "{mean} of {:?}", connections.opening);
+}
+
+/// One of the six places may still be that of a connection that looked whether the server is there.
+#[test]
+fn connections_that_could_not_be_made_are_counted_once() {
+    if !is_there() {
+        return;
+    }
+    let settings_of_six =
+        ["max_connections=6", "superuser_reserved_connections=0", "max_wal_senders=0"];
+    let server = Server::start(&settings_of_six);
+    let plan = plan(Workload::find("values1").expect("shipped"), 10, 2000);
+    let driven = run(&plan, settings(server.unix()), StatementProtocol::Prepared);
+    let connections = &driven.recorder.connections;
+    assert!((4..=5).contains(&connections.never_made), "{connections:?}");
+    assert!(connections.times.count() >= 5, "{connections:?}");
 }
 
 #[test]
@@ -88,8 +105,9 @@ fn a_server_that_lets_nobody_in_is_given_up_before_everybody_has_tried() {
     let mut reactor = SocketReactor::<PostgresProtocol>::new(shared, sockets, 1000).expect("epoll");
     let (up, failure) = reactor.connect_all(|| false);
     assert_eq!((up, failure.expect("why").code.as_str()), (0, "connect timeout"));
-    let failed = reactor.connections().failed;
+    let ConnectionRecorder { failed, never_made, .. } = reactor.connections();
     assert!((64..200).contains(&failed), "{failed} of 1000 were tried");
+    assert_eq!(never_made, failed);
 }
 
 #[test]

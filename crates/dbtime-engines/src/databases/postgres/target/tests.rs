@@ -119,6 +119,39 @@ fn a_service_says_what_a_target_leaves_out_before_the_environment_does() {
     let error = |service| with("postgres://", &variables(service)).expect_err("no").to_string();
     assert!(error("none").starts_with("definition of service \"none\" not found"));
     assert!(error("odd").contains("hostaddr"), "{}", error("odd"));
+    assert!(error("none").ends_with("and unset PGSERVICE"), "{}", error("none"));
+    let named = with("postgres:///?service=none", &variables("shop")).expect_err("no").to_string();
+    assert!(named.ends_with("and leave `service` out of the target"), "{named}");
+}
+
+#[test]
+fn what_a_variable_or_a_service_says_is_refused_by_its_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("services");
+    std::fs::write(&file, "[odd]\nport=hush\nsslmode=no\n").expect("a file");
+    let file = file.display().to_string();
+    let error = |text: &str, variables: &[(&str, &str)]| {
+        let told = with(text, variables).expect_err(text).to_string();
+        assert!(!told.contains("hush") && !told.contains("%3A"), "{told}");
+        told
+    };
+    let own = "postgres://me@127.0.0.1/";
+    let port = error(own, &[("PGPORT", "hush")]);
+    assert!(port.starts_with("PGPORT is no number from 1 to 65535: "), "{port}");
+    let zero = error(own, &[("PGPORT", "0")]);
+    assert!(zero.starts_with("PGPORT is no number"), "{zero}");
+    with("postgres://me@127.0.0.1:1/", &[("PGPORT", "hush")]).expect("the target says it");
+    let hosts = error("postgres://me@/", &[("PGHOST", "a,b")]);
+    assert!(hosts.starts_with("PGHOST names several hosts"), "{hosts}");
+    for (variable, value) in [("PGSSLMODE", "on"), ("PGCONNECT_TIMEOUT", "soon")] {
+        let told = error(own, &[(variable, value)]);
+        assert!(told.starts_with(&format!("`{value}` is no value for {variable}: ")), "{told}");
+    }
+    let of = |text: &str| error(text, &[("PGSERVICEFILE", &*file), ("PGSERVICE", "odd")]);
+    let port = of("postgres://me@127.0.0.1/?sslmode=disable");
+    assert!(port.starts_with("`port` of service \"odd\" is no number"), "{port}");
+    let mode = of("postgres://me@127.0.0.1:1/");
+    assert!(mode.starts_with("`no` is no value for `sslmode` of service \"odd\": "), "{mode}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use super::{PostgresTargetError, malformed};
 use crate::databases::postgres::service_file;
 use crate::server::url::{ServerUrl, UrlError, is_keywords};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// Parameters, and the variables they come from where a target leaves them out; empty: from none.
 const PARAMETERS: [(&str, &str); 23] = [
@@ -41,6 +42,8 @@ pub(super) struct UrlValues {
     values: BTreeMap<&'static str, String>,
     /// Those that the environment has added.
     from_environment: Vec<&'static str>,
+    /// Those that a connection service has added, and its name.
+    from_service: (Vec<&'static str>, String),
     /// What else is given and has no effect, but that nothing else is looked for: other parameters,
     /// and empty ones.
     others: Vec<&'static str>,
@@ -76,7 +79,8 @@ impl UrlValues {
             }
         }
         values.retain(|_, value| !value.is_empty());
-        Ok(Self { values, from_environment: Vec::new(), others })
+        let from_service = (Vec::new(), String::new());
+        Ok(Self { values, from_environment: Vec::new(), from_service, others })
     }
 
     /// What the text says and a URL that is made of the target would otherwise lack: no password.
@@ -111,14 +115,16 @@ impl UrlValues {
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<(), PostgresTargetError> {
         let is_empty = self.others.contains(&"service");
+        let otherwise = match self.values.contains_key("service") {
+            true => "leave `service` out of the target",
+            false => "unset PGSERVICE",
+        };
         let elsewhere = || variable("PGSERVICE").filter(|_| !is_empty);
         let named = self.values.get("service").cloned().or_else(elsewhere);
         let Some(service) = named.filter(|name| !name.is_empty()) else { return Ok(()) };
-        let found =
-            service_file::look_up(&service, variable).map_err(PostgresTargetError::Service)?;
-        let wrong = |error: UrlError| {
-            PostgresTargetError::Service(format!("service \"{service}\": {error}"))
-        };
+        let refuse = |problem| PostgresTargetError::Service { problem, otherwise };
+        let found = service_file::look_up(&service, variable).map_err(refuse)?;
+        let wrong = |error: UrlError| refuse(format!("service \"{service}\": {error}"));
         for (name, value) in found {
             if self.others.iter().any(|given| *given == name) {
                 continue;
@@ -128,9 +134,13 @@ impl UrlValues {
                 continue;
             }
             let known = known(&name).map_err(wrong)?;
-            self.values.entry(known).or_insert(value);
+            if let Entry::Vacant(entry) = self.values.entry(known) {
+                entry.insert(value);
+                self.from_service.0.push(known);
+            }
         }
         self.values.retain(|_, value| !value.is_empty());
+        self.from_service.1 = service;
         Ok(())
     }
 
@@ -140,6 +150,40 @@ impl UrlValues {
 
     pub(super) fn take(&mut self, name: &str) -> Option<String> {
         self.values.remove(name)
+    }
+
+    /// Who says what a parameter is, where the target does not.
+    fn place(&self, name: &str) -> Option<String> {
+        let variable = PARAMETERS.iter().find(|(known, _)| *known == name).map(|(_, from)| *from);
+        let (served, service) = &self.from_service;
+        match self.is_from_environment(name) {
+            true => variable.map(str::to_owned),
+            false if served.contains(&name) => Some(format!("`{name}` of service \"{service}\"")),
+            false => None,
+        }
+    }
+
+    /// That the value of a parameter cannot be, by where it stands; `in_target`: in the target.
+    pub(super) fn refused(
+        &self,
+        name: &str,
+        problem: &'static str,
+        in_target: PostgresTargetError,
+    ) -> PostgresTargetError {
+        let elsewhere = |place| UrlError::Elsewhere { place, problem };
+        self.place(name).map_or(in_target, |it| PostgresTargetError::Parameter(elsewhere(it)))
+    }
+
+    /// That a parameter takes no such value, by where that stands.
+    pub(super) fn no_value(
+        &self,
+        name: &str,
+        value: &str,
+        allowed: &'static str,
+    ) -> PostgresTargetError {
+        let name = self.place(name).unwrap_or_else(|| name.to_owned());
+        let value = value.to_owned();
+        PostgresTargetError::Parameter(UrlError::Value { name, value, allowed })
     }
 
     /// Whether a parameter has its value from a variable.

@@ -1,0 +1,230 @@
+//! What a search for a rate has tried, which rate is next, and when it gives up.
+
+use dbtime_lab::rate_search::{RateProbe, RateStep, next_rate};
+use dbtime_model::record::FoundRate;
+use std::ops::ControlFlow;
+
+/// Of the flat-out rate: where the search begins.
+pub(super) const FIRST_SHARE: f64 = 0.5;
+
+/// How many runs a search may take, those that do not count too: a bracket, its halves, and some
+/// rates that were not confirmed.
+const MOST_RUNS: usize = 100;
+
+/// Runs at one rate of which nobody knows whether they met the limit.
+pub(super) const MOST_UNKNOWN: usize = 3;
+
+/// Rates that could not be judged: a machine on which there are so many of them is too busy for the
+/// next ones too.
+const MOST_UNJUDGED: usize = 3;
+
+/// Why a search has no answer that was ended.
+pub(super) const ENDED: &str = "the search was ended";
+
+/// How a search that gives up begins to say why.
+const NOTHING_FOUND: &str = "nothing was found on this machine now";
+
+/// How far a search goes before it gives up.
+pub(super) fn plan() -> String {
+    format!(
+        "the search takes {MOST_RUNS} runs at most, and gives up where {MOST_UNJUDGED} rates cannot \
+         be judged by {MOST_UNKNOWN} runs each"
+    )
+}
+
+/// What a search has tried, and what that comes to.
+pub(super) struct RateTrials<'a> {
+    limit: &'a str,
+    flat_out_tps: f64,
+    pub(super) probes: Vec<RateProbe>,
+    /// Rates of which nobody knows whether they meet the limit.
+    unjudged: Vec<UnjudgedRate>,
+    /// How many runs were made, those that do not count too.
+    runs: usize,
+}
+
+/// A rate at which no run counted.
+struct UnjudgedRate {
+    rate_tps: f64,
+    /// Why the last of them did not.
+    why: String,
+}
+
+impl UnjudgedRate {
+    /// What a search has come to that depends on it.
+    fn text(&self) -> String {
+        let Self { rate_tps, why } = self;
+        format!("{NOTHING_FOUND}: of {MOST_UNKNOWN} runs at {rate_tps}/s none counts ({why})")
+    }
+}
+
+/// What a run says of its rate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum RateFinding {
+    /// It was carried, and all limits were met.
+    Met,
+    /// It was not, or one was missed.
+    Missed,
+    /// Nobody knows, for this.
+    Unknown(String),
+}
+
+impl<'a> RateTrials<'a> {
+    pub(super) fn new(limit: &'a str, flat_out_tps: f64) -> Self {
+        Self { limit, flat_out_tps, probes: Vec::new(), unjudged: Vec::new(), runs: 0 }
+    }
+
+    /// Which rate is next, and whether that is to confirm it; or what the search has come to.
+    pub(super) fn next(&self) -> ControlFlow<FoundRate, (f64, bool)> {
+        let step = next_rate(self.flat_out_tps * FIRST_SHARE, &self.probes);
+        let (rate_tps, confirms) = match step {
+            RateStep::Probe(rate) => (rate, false),
+            RateStep::Confirm(rate) => (rate, true),
+            RateStep::Found { .. } | RateStep::Nowhere(_) | RateStep::Everywhere(_) => {
+                return ControlFlow::Break(self.found(step));
+            }
+        };
+        match self.gives_up() {
+            Some(why) => ControlFlow::Break(self.unknown(why)),
+            None => ControlFlow::Continue((rate_tps, confirms)),
+        }
+    }
+
+    /// Takes what so many runs at a rate have come to.
+    pub(super) fn add(&mut self, rate_tps: f64, confirms: bool, finding: RateFinding, runs: usize) {
+        self.runs += runs;
+        self.probes.push(RateProbe { rate_tps, met: finding == RateFinding::Met, confirms });
+        // What nobody knows to meet the limit is not the answer.
+        if let RateFinding::Unknown(why) = finding {
+            self.unjudged.push(UnjudgedRate { rate_tps, why });
+        }
+    }
+
+    /// Why it does not go on: more runs on this machine would settle it no better.
+    fn gives_up(&self) -> Option<String> {
+        let why = match &self.unjudged[..] {
+            rates if rates.len() >= MOST_UNJUDGED => {
+                let rate = |rate: &UnjudgedRate| format!("{}/s ({})", rate.rate_tps, rate.why);
+                let rates: Vec<String> = rates.iter().map(rate).collect();
+                format!(
+                    "of {MOST_UNKNOWN} runs at each of these rates none counts: {}",
+                    rates.join(", ")
+                )
+            }
+            // The next rate may take as many.
+            _ if self.runs + MOST_UNKNOWN > MOST_RUNS => {
+                format!("{} runs did not settle it", self.runs)
+            }
+            _ => return None,
+        };
+        let met = self.probes.iter().filter(|probe| probe.met).map(|probe| probe.rate_tps);
+        let met = met
+            .reduce(f64::max)
+            .map_or(String::new(), |rate| format!("; a run at {rate}/s met it"));
+        Some(format!("{NOTHING_FOUND}: {why}{met}"))
+    }
+
+    /// What the last step comes to.
+    fn found(&self, step: RateStep) -> FoundRate {
+        let found = FoundRate {
+            limit: self.limit.to_owned(),
+            flat_out_tps: self.flat_out_tps,
+            ..FoundRate::default()
+        };
+        match step {
+            RateStep::Found { rate_tps, above_tps } => {
+                let confirming = |probe: &&RateProbe| probe.confirms && probe.rate_tps == rate_tps;
+                match self.unjudged(above_tps) {
+                    // A higher one may meet it.
+                    Some(above) => self.unknown(format!("{}; {rate_tps}/s meets it", above.text())),
+                    None => FoundRate {
+                        rate_tps: Some(rate_tps),
+                        above_tps: Some(above_tps),
+                        confirmed: self.probes.iter().filter(confirming).count() as u64,
+                        ..found
+                    },
+                }
+            }
+            RateStep::Nowhere(rate) => match self.unjudged(rate) {
+                Some(lowest) => self.unknown(lowest.text()),
+                None => FoundRate { above_tps: Some(rate), ..found },
+            },
+            RateStep::Everywhere(rate) => self.unknown(format!("even {rate}/s meets it")),
+            // With these it would go on.
+            RateStep::Probe(_) | RateStep::Confirm(_) => self.unknown(ENDED.to_owned()),
+        }
+    }
+
+    fn unjudged(&self, rate_tps: f64) -> Option<&UnjudgedRate> {
+        self.unjudged.iter().find(|unjudged| unjudged.rate_tps == rate_tps)
+    }
+
+    pub(super) fn unknown(&self, why: String) -> FoundRate {
+        FoundRate {
+            limit: self.limit.to_owned(),
+            flat_out_tps: self.flat_out_tps,
+            unknown: Some(why),
+            ..FoundRate::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a search comes to whose rates, of which 1000/s is flat out, are judged so, and how many
+    /// rates it tried.
+    fn search(judged: impl Fn(f64) -> RateFinding) -> (FoundRate, usize) {
+        let mut trials = RateTrials::new("p90<=1ms", 1000.0);
+        loop {
+            let (rate_tps, confirms) = match trials.next() {
+                ControlFlow::Continue(next) => next,
+                ControlFlow::Break(found) => return (found, trials.probes.len()),
+            };
+            let finding = judged(rate_tps);
+            let runs = if let RateFinding::Unknown(_) = finding { MOST_UNKNOWN } else { 1 };
+            trials.add(rate_tps, confirms, finding, runs);
+        }
+    }
+
+    fn noisy() -> RateFinding {
+        RateFinding::Unknown("too busy".to_owned())
+    }
+
+    #[test]
+    fn a_search_on_a_machine_where_no_run_counts_gives_up() {
+        let (found, tried) = search(|_| noisy());
+        assert_eq!((found.rate_tps, tried), (None, MOST_UNJUDGED));
+        let why = found.unknown.expect("nobody knows");
+        assert!(
+            why.starts_with("nothing was found on this machine now: of 3 runs at each"),
+            "{why}"
+        );
+        assert!(why.ends_with("500/s (too busy), 250/s (too busy), 125/s (too busy)"), "{why}");
+    }
+
+    #[test]
+    fn a_rate_above_which_all_were_judged_is_found_though_some_were_not() {
+        let meets = |rate: f64| if rate <= 300.0 { RateFinding::Met } else { RateFinding::Missed };
+        let (found, _) = search(|rate| if rate == 500.0 { noisy() } else { meets(rate) });
+        let rate = found.rate_tps.expect("found");
+        assert!((280.0..=300.0).contains(&rate), "{rate}");
+        // Where it depends on one of them, it is told what met it all the same.
+        let (found, tried) = search(|rate| if rate > 300.0 { noisy() } else { meets(rate) });
+        let why = found.unknown.expect("nobody knows");
+        assert!(why.ends_with("; a run at 297/s met it"), "{why}");
+        assert!(tried < 10, "{tried}");
+    }
+
+    #[test]
+    fn runs_are_bounded_that_settle_nothing() {
+        let mut trials = RateTrials::new("p90<=1ms", 1000.0);
+        for _ in 0..2 {
+            trials.add(500.0, false, RateFinding::Met, MOST_RUNS / 2);
+        }
+        let ControlFlow::Break(found) = trials.next() else { panic!("it would go on") };
+        let why = found.unknown.expect("nobody knows");
+        assert!(why.ends_with("100 runs did not settle it; a run at 500/s met it"), "{why}");
+    }
+}
