@@ -21,7 +21,8 @@ use dbtime_model::traced_batch::RequestBatch;
 use dbtime_model::traced_file::{TraceBegin, TraceEnd, VERSION};
 use dbtime_observe::process::boot_id;
 use dbtime_observe::trace::{
-    AttachedPrograms, Capture, CaptureResult, HeldSignals, MessageChannel, TraceError, TracedServer,
+    AttachedPrograms, Capture, CaptureResult, HeldSignals, MessageChannel, TraceError,
+    TracedServer, go_on_without_parent,
 };
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -39,6 +40,7 @@ pub fn serve_reader() -> Result<(), LabError> {
         LabError::from(TraceError::Reader(format!("is not started by dbtime: {error}")))
     };
     let channel = MessageChannel::inherited().map_err(failed)?;
+    go_on_without_parent().map_err(|error| failed(error.into()))?;
     // Ctrl-C is for all processes of a terminal; the session ends this one.
     let _held = HeldSignals::hold();
     // It gives way to the servers that it watches.
@@ -219,7 +221,7 @@ impl CaptureReader {
         let (zone, is_recorded) = (self.zone, self.recording.is_some());
         let added_up = self.limiter.as_ref().and_then(CostLimiter::added_up);
         let recording = self.recording.take();
-        let CaptureResult { mut requests, ledger, cost, totals, attached } =
+        let CaptureResult { mut requests, ledger, cost, totals, helper_stop, attached } =
             self.capture.detach()?;
         let clock = wall_clock(&zone);
         let end = TraceEnd { length, added_up, clock, ledger, cost: Some(cost), totals };
@@ -229,7 +231,8 @@ impl CaptureReader {
             Err(error) => (None, Some(error)),
         };
         let requests = if is_recorded { Vec::new() } else { requests };
-        let outcome = ReaderOutcome::new(end, unrecorded, note.into_iter().collect());
+        let notes = note.into_iter().chain(helper_stop).collect();
+        let outcome = ReaderOutcome::new(end, unrecorded, notes);
         Ok((requests, outcome, attached))
     }
 }

@@ -11,6 +11,7 @@
 //!                                 (no rights, seccomp)
 //! ```
 
+mod attended_stream;
 mod capture_reader;
 mod cost_limiter;
 mod holder_watch;

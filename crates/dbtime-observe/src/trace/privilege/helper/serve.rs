@@ -2,6 +2,7 @@
 
 use super::super::signals::HeldSignals;
 use super::super::terminal::LentTerminal;
+use super::super::waited_child::go_on_without_parent;
 use super::super::{helper_sandbox, rights};
 use super::channel::MessageChannel;
 use super::messages::HelperRequest;
@@ -39,6 +40,7 @@ pub fn serve() -> Result<(), TraceError> {
     let failed =
         |error: io::Error| TraceError::Helper(format!("was not started by dbtime: {error}"));
     let channel = MessageChannel::inherited().map_err(failed)?;
+    go_on_without_parent().map_err(|error| failed(error.into()))?;
     // Ctrl-C is for all processes of a terminal, but the reader still has to take its leave.
     let _held = HeldSignals::hold();
     // Instead of that of the link it was started by.
