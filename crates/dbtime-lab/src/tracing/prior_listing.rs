@@ -85,9 +85,13 @@ impl PriorListing {
     }
 
     fn is_same(&self, one: &ServerSession, other: &LiveConnection) -> bool {
-        let is_its = other.server.is_none_or(|server| server == self.server);
         let (id, thread) = (other.request.server_id(), other.request.thread);
-        is_its && (id == Some(one.id) || (id.is_none() && one.thread == Some(thread)))
+        // A number is one of its server's own; threads are the machine's.
+        match other.server {
+            Some(server) if server != self.server => false,
+            Some(_) => id == Some(one.id) || (id.is_none() && one.thread == Some(thread)),
+            None => one.thread == Some(thread),
+        }
     }
 
     fn session(&self, one: &ServerSession, at: MonoNanos) -> Option<PriorSession> {

@@ -4,6 +4,7 @@ use super::encrypted::{mode, start};
 use super::sums::calls;
 use super::*;
 use crate::given_server::PRODUCTS;
+use crate::raw_postgres::RawPostgres;
 
 /// Requests of a user in a database with this text.
 fn count(seen: &Seen, user: Option<&str>, database: Option<&str>, text: &str) -> u64 {
@@ -211,6 +212,42 @@ pub(super) fn those_from_before_are_known(server: &GivenServer) {
             let one = found(id);
             assert_eq!(one["server_id"].as_u64(), is_known.then_some(id), "{one}");
             assert_eq!(one["user"].as_str(), is_known.then_some(user), "{one}");
+        }
+    }
+}
+
+/// Their numbers are known without a login: each is a process.
+#[test]
+fn sessions_of_postgresql_from_before_have_a_user_and_a_database_where_there_is_a_login() {
+    let server = GivenServer::start(Product::Postgres, &[]);
+    those_of_postgresql_are_known(&server, server.server.pid());
+}
+
+pub(super) fn those_of_postgresql_are_known(server: &GivenServer, pid: u32) {
+    let sandbox = Sandbox::new();
+    let mut before = [0, 1].map(|_| RawPostgres::connect(server));
+    let user = server.server.user();
+    let login = format!("--login '{}'", server.target_as(user, "", "postgres"));
+    for (options, is_known) in [("", false), (login.as_str(), true)] {
+        let options = format!("--json --raw-sql {options}");
+        let Some((tracer, _)) = Tracer::start_of(&sandbox, pid, &options) else { return };
+        let mut after = RawPostgres::connect(server);
+        after.query("SELECT 'after'");
+        let text = |number: usize| format!("SELECT 'number {number}'");
+        for (number, client) in before.iter_mut().enumerate() {
+            client.query(&text(number));
+        }
+        drop(after);
+        let seen = tracer.end();
+        let whose =
+            |one: &Value| ["user", "database"].map(|name| one[name].as_str().map(str::to_owned));
+        let known = [user, "postgres"].map(|name| Some(name.to_owned()));
+        assert_eq!(whose(seen.one("SELECT 'after'")), known);
+        for number in 0..before.len() {
+            let one = seen.one(&text(number));
+            let expected = if is_known { known.clone() } else { [None, None] };
+            assert_eq!(whose(one), expected, "{one}");
+            assert!(one["server_id"].is_u64(), "{one}");
         }
     }
 }
