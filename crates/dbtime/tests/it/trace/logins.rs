@@ -216,6 +216,27 @@ pub(super) fn those_from_before_are_known(server: &GivenServer) {
     }
 }
 
+/// Each has connections of these numbers.
+#[test]
+fn a_login_names_the_connections_of_its_own_server_alone() {
+    let servers = [0, 1].map(|_| GivenServer::start(Product::Mariadb, &[]));
+    let mut before = servers.each_ref().map(RawClient::connect);
+    let (sandbox, [one, other]) = (Sandbox::new(), &servers);
+    let login = one.target_as(one.server.user(), "", "d");
+    let options = format!("-p {} --json --raw-sql --login '{login}'", other.server.pid());
+    let Some((tracer, _)) = Tracer::start_of(&sandbox, one.server.pid(), &options) else { return };
+    for (client, text) in before.iter_mut().zip(["DO 1", "DO 2"]) {
+        client.query(text);
+    }
+    let seen = tracer.end();
+    assert_eq!(seen.one("DO 1")["server_id"], before[0].id, "{}", seen.one("DO 1"));
+    assert!(seen.one("DO 2")["server_id"].is_null(), "{}", seen.one("DO 2"));
+    let elsewhere = format!("trace -p {} --time 300ms --login '{login}'", other.server.pid());
+    let ran = sandbox.run(&elsewhere);
+    ran.exits(0);
+    ran.stderr_has(&["which --login names, is none of the servers that are watched"]);
+}
+
 /// Their numbers are known without a login: each is a process.
 #[test]
 fn sessions_of_postgresql_from_before_have_a_user_and_a_database_where_there_is_a_login() {
