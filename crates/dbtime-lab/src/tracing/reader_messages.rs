@@ -266,4 +266,4 @@ fn malformed(why: impl ToString) -> io::Error {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
