@@ -37,8 +37,8 @@ impl WaitedChild {
 
     /// Has it go on where somebody has stopped it; whether that was so.
     pub fn wake(self) -> bool {
-        let is_stopped = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        let found = waitid(WaitId::Pid(self.0), is_stopped);
+        let look = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let found = waitid(WaitId::Pid(self.0), look);
         matches!(found, Ok(Some(_))) && kill_process(self.0, WAKING).is_ok()
     }
 }
@@ -77,8 +77,8 @@ mod tests {
         let mut child = Command::new("sleep").arg("600").spawn().expect("it starts");
         let pid = Pid::from_child(&child);
         kill_process(pid, Signal::STOP).expect("it is there");
-        let is_stopped = WaitIdOptions::STOPPED | WaitIdOptions::NOWAIT;
-        waitid(WaitId::Pid(pid), is_stopped).expect("it is ours").expect("it stops");
+        let stops = WaitIdOptions::STOPPED | WaitIdOptions::NOWAIT;
+        waitid(WaitId::Pid(pid), stops).expect("it is ours").expect("it stops");
         assert_eq!(child.try_wait().expect("it is ours"), None);
         child
     }

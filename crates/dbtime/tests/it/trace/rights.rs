@@ -114,7 +114,7 @@ fn a_recording_has_its_end_whoever_is_killed_beside_the_reader() {
     wait_for_the_end_of(reader);
     let mut err = String::new();
     tracer.told.read_to_string(&mut err).expect("text");
-    assert!(!err.contains("reader of what"), "{err}");
+    assert!(!err.contains("reader of what comes from clients (process"), "{err}");
     sandbox.run("trace it.trace").prints(&["DO ?", "requests"]);
 }
 

@@ -65,7 +65,14 @@ impl ControlGroup {
 }
 
 impl Drop for ControlGroup {
+    /// Also where a test fails: what is frozen in it goes on.
     fn drop(&mut self) {
+        for (_, file, [_, thaw]) in FREEZERS {
+            // Each group has one of them.
+            if self.0.join(file).exists() {
+                let _ = std::fs::write(self.0.join(file), thaw);
+            }
+        }
         let _ = std::fs::remove_dir(&self.0);
     }
 }
