@@ -6,7 +6,7 @@
 use crate::error::LabError;
 use crate::targets::{server_of, traced_pid_of};
 use dbtime_engines::server::{AdminConnection, Server};
-use dbtime_engines::socket::{ExchangeBound, QueryTable, ServerAddress};
+use dbtime_engines::socket::{ExchangeBound, QueryTable};
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_machine::now;
 use dbtime_model::Product;
@@ -47,13 +47,9 @@ pub(crate) enum LoginPlace {
 impl LoginPlace {
     /// To be found with the rights that looking at others' processes takes.
     fn of(server: &dyn Server) -> Self {
-        let is_here = match server.address() {
-            ServerAddress::Unix(_) => true,
-            address @ ServerAddress::Tcp { .. } => address.is_local(),
-        };
         match traced_pid_of(server) {
             Some(process) => Self::Process(process),
-            None if is_here => Self::Here,
+            None if server.address().is_local() => Self::Here,
             None => Self::Elsewhere,
         }
     }
