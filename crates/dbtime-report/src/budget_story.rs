@@ -65,19 +65,20 @@ fn traced(record: &RunRecord) -> Option<String> {
 fn sessions_before(record: &RunRecord) -> Option<String> {
     let SessionsBefore { at_work, in_transaction, clients_at_most, clients_unknown } =
         record.trace.as_ref()?.before?;
+    // With a pool of threads, the driver's are among the last.
     let kinds = [
         (at_work, "", " at work"),
         (in_transaction, "", " idle in a transaction"),
         (clients_at_most, "up to ", " at work"),
-        (clients_unknown, "", " of which that is not known"),
+        (clients_unknown, "up to ", " at something that is not known"),
     ];
     let present = kinds.into_iter().filter(|(sessions, ..)| *sessions > 0);
     let present: Vec<String> =
         present.map(|(sessions, most, what)| format!("{most}{}{what}", count(sessions))).collect();
     (!present.is_empty()).then(|| {
         format!(
-            "sessions of others from before the tracer looked: {}; what they do, and who waits for \
-             them, has their names from their next requests on",
+            "sessions of others from before the tracer looked: {}; what they do and what they hold \
+             has no name until they send their next request",
             present.join(", ")
         )
     })
@@ -252,7 +253,8 @@ mod tests {
         assert!(told.contains("looked: 2 at work, 1 idle in a transaction; "), "{told}");
         let vague = SessionsBefore { clients_at_most: 3, clients_unknown: 4, ..known };
         let told = story(Some(vague)).expect("a sentence");
-        assert!(told.contains(", up to 3 at work, 4 of which that is not known; "), "{told}");
+        let both = ", up to 3 at work, up to 4 at something that is not known; ";
+        assert!(told.contains(both), "{told}");
     }
 
     #[test]

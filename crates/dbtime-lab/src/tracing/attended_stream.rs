@@ -78,11 +78,11 @@ mod tests {
         let mut answer = [0; 4];
         stream.write_all(b"word").expect("it is there");
         stream.read_exact(&mut answer).expect("it answers");
-        assert!(&answer == b"word" && !stream.take_stop());
+        assert!(answer == *b"word" && !stream.take_stop());
         kill_process(Pid::from_child(&child), Signal::STOP).expect("it is there");
         stream.write_all(b"more").expect("it is there");
         stream.read_exact(&mut answer).expect("it answers");
-        assert!(&answer == b"more" && stream.take_stop() && !stream.take_stop());
+        assert!(answer == *b"more" && stream.take_stop() && !stream.take_stop());
         child.kill().expect("it is there");
         child.wait().expect("it ends");
     }

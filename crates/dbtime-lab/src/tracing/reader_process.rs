@@ -72,9 +72,9 @@ impl ReaderProcess {
         let was_stopped = self.stream.as_mut().is_some_and(|stream| stream.get_mut().take_stop());
         was_stopped.then(|| {
             format!(
-                "the reader of what comes from clients, process {}, was stopped by somebody; dbtime \
-                 has had it go on, and what there was no room for meanwhile is `dropped` in the \
-                 ledger",
+                "the reader of what comes from clients, process {}, was stopped by somebody; \
+                 dbtime has had it go on, and what there was no room for meanwhile is `dropped` in \
+                 the ledger",
                 self.child.id()
             )
         })

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 /// So long after its start a server is looked at again, until its TLS library is there.
 const NEW_SERVER_WINDOW: Duration = Duration::from_secs(2);
 
-/// How often it is looked for servers that have ended, and that nobody has asked how they did: these
-/// still have their number.
+/// How often it is looked for servers that have ended, and that nobody has asked how they did:
+/// these still have their number.
 const END_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The servers that are watched.

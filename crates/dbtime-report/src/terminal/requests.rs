@@ -236,7 +236,7 @@ fn restarts(ledger: &TraceLedger) -> String {
         return String::new();
     }
     format!(
-        "! {} of servers: what they served before they were found, {}, is missing\n",
+        "! {} of servers: what they served in the {} before they were found may be missing\n",
         counted(ledger.restarts, "restart"),
         us(ledger.unwatched.as_micros())
     )
@@ -465,8 +465,8 @@ mod tests {
         let refused = ledger_lines(&TraceLedger { connection_errors: 2, ..fine });
         assert!(refused.ends_with("\nconnections  1 followed; 2 errors outside of requests\n"));
         let restarted = TraceLedger { restarts: 2, unwatched: Nanos(52_100_000), ..fine };
-        let line = "\n! 2 restarts of servers: what they served before they were found, 52.1 ms, is \
-                    missing\n";
+        let line = "\n! 2 restarts of servers: what they served in the 52.1 ms before they were \
+                    found may be missing\n";
         assert!(ledger_lines(&restarted).ends_with(line), "{}", ledger_lines(&restarted));
         let quiet = TraceLedger { connections: 4, replication: 1, cancels: 2, ..fine };
         let line = "\nconnections  4 followed, 1 of unknown users, from before, 1 of replicas, \

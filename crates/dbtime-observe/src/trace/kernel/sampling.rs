@@ -15,8 +15,8 @@ use std::os::fd::IntoRawFd;
 /// cost less than 1 % of it.
 const SAMPLES_PER_SECOND: u32 = 199;
 
-/// The highest of the system's levels (`kernel.perf_event_paranoid`) at which CAP_PERFMON is enough:
-/// kernels of Debian and Ubuntu have one above it, where it takes CAP_SYS_ADMIN.
+/// The highest of the system's levels (`kernel.perf_event_paranoid`) at which CAP_PERFMON is
+/// enough: kernels of Debian and Ubuntu have one above it, where it takes CAP_SYS_ADMIN.
 const GUARDED_ABOVE: i32 = 2;
 
 /// What samples are made by.

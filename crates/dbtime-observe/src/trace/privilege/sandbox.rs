@@ -150,8 +150,9 @@ pub(super) fn program(
 
 /// Only this process is signalled, and only to go on.
 fn wakes(child: WaitedChild) -> Result<SeccompRule, TraceError> {
-    let is = |argument, value: u32| {
-        condition(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value.into())
+    let is = |argument: u8, value: u32| {
+        let (length, equals) = (SeccompCmpArgLen::Dword, SeccompCmpOp::Eq);
+        SeccompCondition::new(argument, length, equals, value.into()).map_err(failed)
     };
     let conditions = vec![is(0, child.process())?, is(1, WAKING.as_raw().cast_unsigned())?];
     SeccompRule::new(conditions).map_err(failed)
