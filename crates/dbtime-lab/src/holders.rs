@@ -4,7 +4,7 @@
 //! is made once and for all: whoever watches a server gives up the right to open another one.
 
 use crate::error::LabError;
-use crate::targets::server_of;
+use crate::targets::{server_of, traced_pid_of};
 use dbtime_engines::server::{AdminConnection, Server};
 use dbtime_engines::socket::{ExchangeBound, QueryTable};
 use dbtime_load::failure::DatabaseFailure;
@@ -33,10 +33,33 @@ const GIVEN_UP: &str = "timeout";
 /// Classes of failure after which a statement may succeed the next time.
 const PASSING: [ErrorClass; 3] = [ErrorClass::Timeout, ErrorClass::Busy, ErrorClass::Conflict];
 
+/// Where the server of a login is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LoginPlace {
+    /// It is this process.
+    Process(u32),
+    /// On this machine, as far as its address says; which process it is was not found.
+    Here,
+    /// On another one, as far as can be seen.
+    Elsewhere,
+}
+
+impl LoginPlace {
+    /// To be found with the rights that looking at others' processes takes.
+    fn of(server: &dyn Server) -> Self {
+        match traced_pid_of(server) {
+            Some(process) => Self::Process(process),
+            None if server.address().is_local() => Self::Here,
+            None => Self::Elsewhere,
+        }
+    }
+}
+
 /// A connection that is asked who holds what others wait for.
 pub struct HolderLogin {
     admin: Box<dyn AdminConnection>,
     target: String,
+    place: LoginPlace,
     product: Product,
     version: ServerVersion,
     survey: LockSurvey,
@@ -78,6 +101,7 @@ impl HolderLogin {
         Ok(Self {
             admin,
             target,
+            place: LoginPlace::of(&*server),
             product,
             version,
             survey,
@@ -86,6 +110,16 @@ impl HolderLogin {
             is_listing: false,
             listed,
         })
+    }
+
+    /// Where the server is.
+    pub(crate) fn place(&self) -> LoginPlace {
+        self.place
+    }
+
+    /// The server, as `--target` takes it, without password.
+    pub(crate) fn target(&self) -> &str {
+        &self.target
     }
 
     /// What its clients speak.

@@ -112,6 +112,13 @@ pub struct TraceLedger {
     /// refused, a client was idle for too long, somebody ended the connection.
     #[serde(default)]
     pub connection_errors: u64,
+    /// Servers that were found where another, meant by its port or socket, had ended: what they
+    /// served by then is missing.
+    #[serde(default)]
+    pub restarts: u64,
+    /// How long these may have been there by then, all together.
+    #[serde(default, rename = "unwatched_us")]
+    pub unwatched: Nanos,
 }
 
 impl TraceLedger {
@@ -124,10 +131,11 @@ impl TraceLedger {
     }
 
     /// Whether every request is accounted for, everything that ended was handed on, but for what
-    /// `--max-cost` held back, no event may have been missed, and no connection with requests was
-    /// left out.
+    /// `--max-cost` held back, no event may have been missed, no connection with requests was left
+    /// out, and every server was watched from its beginning on.
     pub fn is_whole(&self) -> bool {
-        let is_complete = self.missed_events == 0 && self.unread_connections() == 0;
+        let not_seen = [self.missed_events, self.unread_connections(), self.restarts];
+        let is_complete = not_seen == [0; 3];
         self.vanished() == 0 && self.lost() == 0 && is_complete
     }
 
@@ -180,6 +188,7 @@ mod tests {
         assert!(dropped.adds_up() && !dropped.is_whole());
         assert_eq!(dropped.lost(), 2);
         assert!(!TraceLedger { missed_events: 1, ..ledger }.is_whole());
+        assert!(!TraceLedger { restarts: 1, ..ledger }.is_whole());
         for left_out in [
             TraceLedger { tls: 1, ..ledger },
             TraceLedger { gss: 1, ..ledger },

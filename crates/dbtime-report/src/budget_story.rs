@@ -4,7 +4,7 @@ use crate::cost_story::{measuring_cost, throughput_cost};
 use crate::format::{count, counted, percent, us};
 use crate::means::PartMeans;
 use crate::tail::tail;
-use dbtime_model::record::{BudgetMethod, RunRecord, SamplingOrigin, TraceInfo};
+use dbtime_model::record::{BudgetMethod, RunRecord, SamplingOrigin, SessionsBefore, TraceInfo};
 use dbtime_model::{Nanos, Part};
 
 /// Parts that overlap by less than this are not worth a sentence. Unit: percent of the response.
@@ -16,6 +16,7 @@ pub(crate) fn notes(record: &RunRecord) -> impl Iterator<Item = String> {
         sampling,
         client_runq,
         traced,
+        sessions_before,
         recording,
         partly_measured,
         budget_error,
@@ -58,6 +59,29 @@ fn traced(record: &RunRecord) -> Option<String> {
         format!("; watching took {each} of CPU a request")
     });
     Some(format!("{matched}{left_out}{lost}{unread}{}", took.unwrap_or_default()))
+}
+
+/// What others were at before the tracer looked: of that it has no names.
+fn sessions_before(record: &RunRecord) -> Option<String> {
+    let SessionsBefore { at_work, in_transaction, clients_at_most, clients_unknown } =
+        record.trace.as_ref()?.before?;
+    // With a pool of threads, the driver's are among the last.
+    let kinds = [
+        (at_work, "", " at work"),
+        (in_transaction, "", " idle in a transaction"),
+        (clients_at_most, "up to ", " at work"),
+        (clients_unknown, "up to ", " at something that is not known"),
+    ];
+    let present = kinds.into_iter().filter(|(sessions, ..)| *sessions > 0);
+    let present: Vec<String> =
+        present.map(|(sessions, most, what)| format!("{most}{}{what}", count(sessions))).collect();
+    (!present.is_empty()).then(|| {
+        format!(
+            "sessions of others from before the tracer looked: {}; what they do and what they hold \
+             has no name until they send their next request",
+            present.join(", ")
+        )
+    })
 }
 
 /// How far the instants of a recording are those of the driver.
@@ -232,6 +256,22 @@ mod tests {
         assert_eq!(of(BudgetMethod::Traced, trace.clone()), traced);
         let alone = format!("{all}, by the driver alone: none is of the trace");
         assert_eq!(of(BudgetMethod::Instants, trace), alone);
+    }
+
+    #[test]
+    fn what_others_were_at_before_is_said_where_there_are_any() {
+        let story = |before| {
+            let trace = Some(TraceInfo { before, ..TraceInfo::default() });
+            sessions_before(&RunRecord { trace, ..RunRecord::default() })
+        };
+        assert_eq!((story(None), story(Some(SessionsBefore::default()))), (None, None));
+        let known = SessionsBefore { at_work: 2, in_transaction: 1, ..SessionsBefore::default() };
+        let told = story(Some(known)).expect("a sentence");
+        assert!(told.contains("looked: 2 at work, 1 idle in a transaction; "), "{told}");
+        let vague = SessionsBefore { clients_at_most: 3, clients_unknown: 4, ..known };
+        let told = story(Some(vague)).expect("a sentence");
+        let both = ", up to 3 at work, up to 4 at something that is not known; ";
+        assert!(told.contains(both), "{told}");
     }
 
     #[test]

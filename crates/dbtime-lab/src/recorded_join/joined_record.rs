@@ -54,6 +54,7 @@ pub(super) fn apply(
         stacks: None,
         length: end.map_or(Nanos::ZERO, |end| end.length),
         notes: notes(end.is_none(), &recording),
+        before: None,
         recording: Some(recording),
     });
     let is_kept = |kind| !is_of_parts(kind);

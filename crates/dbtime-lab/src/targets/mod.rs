@@ -11,6 +11,7 @@ mod target_form;
 
 use crate::counters::CounterSampler;
 pub(crate) use server::server_of;
+pub(crate) use server_process::traced_pid_of;
 pub use target_form::TargetForm;
 
 use crate::data_snapshot::make_place;

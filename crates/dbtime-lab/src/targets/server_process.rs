@@ -22,7 +22,7 @@ pub(super) fn pid_of(server: &dyn Server) -> Option<u32> {
 /// The same of a server to be traced. Where something else listens, or nobody who can be seen here
 /// (a relay, a container whose port is forwarded), it is the server that answers, wherever on this
 /// machine.
-pub(super) fn traced_pid_of(server: &dyn Server) -> Option<u32> {
+pub(crate) fn traced_pid_of(server: &dyn Server) -> Option<u32> {
     let listener = pid_of(server);
     let is_it = listener.is_some_and(process::is_server);
     if is_it { listener } else { answering(server).or(listener) }

@@ -19,9 +19,11 @@ use dbtime_model::Nanos;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_batch::RequestBatch;
 use dbtime_model::traced_file::{TraceBegin, TraceEnd, VERSION};
+use dbtime_model::traced_ledger::TraceLedger;
 use dbtime_observe::process::boot_id;
 use dbtime_observe::trace::{
-    AttachedPrograms, Capture, CaptureResult, HeldSignals, MessageChannel, TraceError, TracedServer,
+    AttachedPrograms, Capture, CaptureResult, HeldSignals, MessageChannel, TraceError,
+    TracedServer, go_on_without_parent,
 };
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -39,6 +41,7 @@ pub fn serve_reader() -> Result<(), LabError> {
         LabError::from(TraceError::Reader(format!("is not started by dbtime: {error}")))
     };
     let channel = MessageChannel::inherited().map_err(failed)?;
+    go_on_without_parent().map_err(|error| failed(error.into()))?;
     // Ctrl-C is for all processes of a terminal; the session ends this one.
     let _held = HeldSignals::hold();
     // It gives way to the servers that it watches.
@@ -146,9 +149,7 @@ impl CaptureReader {
                 ReaderCommand::Stacks => {
                     reply(stream, self.capture.stacks().map_err(LabError::from))
                 }
-                ReaderCommand::Ledger => {
-                    reply(stream, self.capture.ledger().map_err(LabError::from))
-                }
+                ReaderCommand::Ledger => reply(stream, self.ledger()),
                 ReaderCommand::ListSessions { process, at, sessions } => {
                     let listed = self.capture.list_sessions(process, at, sessions);
                     reply(stream, listed.map_err(LabError::from))
@@ -194,6 +195,13 @@ impl CaptureReader {
         Ok((requests, ReaderProgress { notes, servers, is_over }))
     }
 
+    /// What was counted so far.
+    fn ledger(&self) -> Result<TraceLedger, LabError> {
+        let mut ledger = self.capture.ledger()?;
+        self.servers.account(&mut ledger);
+        Ok(ledger)
+    }
+
     /// How many statements have ended; `None` where requests are only counted.
     fn statements(&self) -> Result<Option<u64>, LabError> {
         match self.limiter.as_ref().and_then(CostLimiter::added_up) {
@@ -219,8 +227,9 @@ impl CaptureReader {
         let (zone, is_recorded) = (self.zone, self.recording.is_some());
         let added_up = self.limiter.as_ref().and_then(CostLimiter::added_up);
         let recording = self.recording.take();
-        let CaptureResult { mut requests, ledger, cost, totals, attached } =
+        let CaptureResult { mut requests, mut ledger, cost, totals, helper_stop, attached } =
             self.capture.detach()?;
+        self.servers.account(&mut ledger);
         let clock = wall_clock(&zone);
         let end = TraceEnd { length, added_up, clock, ledger, cost: Some(cost), totals };
         let written = recording.map(|recording| recording.finish(&mut requests, &end)).transpose();
@@ -229,7 +238,8 @@ impl CaptureReader {
             Err(error) => (None, Some(error)),
         };
         let requests = if is_recorded { Vec::new() } else { requests };
-        let outcome = ReaderOutcome::new(end, unrecorded, note.into_iter().collect());
+        let notes = note.into_iter().chain(helper_stop).collect();
+        let outcome = ReaderOutcome::new(end, unrecorded, notes);
         Ok((requests, outcome, attached))
     }
 }

@@ -4,7 +4,7 @@
 use super::prior_listing::PriorListing;
 use super::trace_session::TraceSession;
 use crate::error::LabError;
-use crate::holders::HolderLogin;
+use crate::holders::{HolderLogin, LoginPlace};
 use dbtime_engines::server::secret::ServerSecret;
 use dbtime_machine::now;
 use dbtime_model::lock_picture::{LockPicture, ServerSession};
@@ -61,6 +61,8 @@ pub struct HolderWatch {
     has_login: bool,
     picture: Option<LockPicture>,
     notes: Vec<String>,
+    /// That the login is to a server that is not watched.
+    apart_note: Option<String>,
     /// How long somebody has to wait before the server is asked.
     threshold: Nanos,
     keeps_literals: bool,
@@ -98,6 +100,7 @@ impl HolderWatch {
             has_login: login.is_some(),
             picture: None,
             notes: Vec::new(),
+            apart_note: None,
             login,
             threshold: options.threshold,
             keeps_literals: options.keeps_literals,
@@ -124,20 +127,28 @@ impl HolderWatch {
         let Some(login) = &mut self.login else { return Ok(()) };
         let protocol = login.protocol();
         self.protocol = Some(protocol);
-        let mut alike = session.servers().iter().filter(|server| server.protocol == protocol);
-        let (Some(server), None) = (alike.next(), alike.next()) else { return Ok(()) };
-        let (process, at) = (server.process, now());
-        self.server = Some(process);
+        let alike = session.servers().iter().filter(|server| server.protocol == protocol);
+        let alike: Vec<u32> = alike.map(|server| server.process).collect();
+        self.server = server_of_login(login.place(), &alike);
+        if is_not_watched(login.place(), &alike) {
+            let target = login.target();
+            let note = format!(
+                "{target}, which --login names, is none of the servers that are watched: who holds \
+                 locks there is not said of those whose requests are shown"
+            );
+            self.notes.push(note.clone());
+            self.apart_note = Some(note);
+        }
+        let Some(process) = self.server.filter(|server| alike.contains(server)) else {
+            return Ok(());
+        };
+        let at = now();
         match login.sessions() {
             Ok(sessions) => {
                 if login.lists_sessions() {
                     self.begin_prior(process, at, sessions.clone());
                 }
-                match protocol {
-                    WireProtocol::Mysql => session.list_sessions(process, at, sessions),
-                    // Its processes are its sessions.
-                    WireProtocol::Postgres => Ok(()),
-                }
+                session.list_sessions(process, at, sessions)
             }
             Err(error) => {
                 self.login = None;
@@ -192,6 +203,11 @@ impl HolderWatch {
         self.has_login
     }
 
+    /// Whether that is a server that is not watched.
+    pub fn is_elsewhere(&self) -> bool {
+        self.apart_note.is_some()
+    }
+
     /// Who waits for whom, where somebody has waited long enough.
     pub fn picture(&self) -> Option<&LockPicture> {
         self.picture.as_ref()
@@ -223,8 +239,11 @@ impl HolderWatch {
         match login.go_on() {
             Ok(Some(mut picture)) => {
                 let servers = session.servers().iter();
-                let alike: Vec<_> =
-                    servers.filter(|server| server.protocol == login.protocol()).collect();
+                let may_be = |server: &&TracedServer| match self.server {
+                    Some(known) => server.process == known,
+                    None => server.protocol == login.protocol(),
+                };
+                let alike: Vec<_> = servers.filter(may_be).collect();
                 keep_its_own(&mut self.known, &mut picture, &alike);
                 self.take(picture, now() - begun.unwrap_or(now()), login.protocol());
                 has_changed = true;
@@ -270,12 +289,13 @@ impl HolderWatch {
         let (server, protocol) = (self.server, self.protocol);
         let known = |one: &LiveConnection| {
             let text = Arc::clone(&one.request.text);
-            // Of several servers each has a session of that number; threads are the machine's.
-            let id = one.request.server_id().filter(|_| server.is_some());
+            // Each server has a session of that number; threads are the machine's.
+            let id = one.request.server_id().filter(|_| server.is_some() && one.server == server);
             let thread = one.request.thread;
             KernelSession { id, thread, text, at: one.at, lock_wait: one.lock_wait() }
         };
-        let of_it = connections.iter().filter(|one| is_of(server, protocol, one));
+        let is_watched = !self.is_elsewhere();
+        let of_it = connections.iter().filter(|one| is_watched && is_of(server, protocol, one));
         self.known = of_it.map(known).collect();
         if now() >= self.rests_until {
             login.begin();
@@ -303,7 +323,7 @@ impl HolderWatch {
                 claims.for_each(|claim| claim.length = Some(*length + (now() - *at)));
             }
         }
-        self.notes = std::mem::take(&mut picture.notes);
+        self.notes = self.apart_note.iter().cloned().chain(picture.notes.drain(..)).collect();
         self.picture = Some(picture).filter(|picture| picture.has_waited(self.threshold));
     }
 
@@ -325,6 +345,25 @@ impl HolderWatch {
             "the login is lost, and who holds locks is not known any more: {why}; while dbtime \
              watches it may make no other: start it again"
         )];
+    }
+}
+
+/// Which server was logged in to, of those that are watched and speak as it does; `None`: it may be
+/// several.
+fn server_of_login(place: LoginPlace, alike: &[u32]) -> Option<u32> {
+    match (place, alike) {
+        (LoginPlace::Process(process), _) => Some(process),
+        (LoginPlace::Here, [only]) => Some(*only),
+        (LoginPlace::Here | LoginPlace::Elsewhere, _) => None,
+    }
+}
+
+/// Whether it is none of these.
+fn is_not_watched(place: LoginPlace, alike: &[u32]) -> bool {
+    match place {
+        LoginPlace::Process(process) => !alike.contains(&process),
+        LoginPlace::Here => alike.is_empty(),
+        LoginPlace::Elsewhere => true,
     }
 }
 
@@ -418,6 +457,17 @@ mod tests {
         keep_its_own(&mut known, &mut picture, &servers.iter().collect::<Vec<_>>());
         let text = |one: &ServerSession| known_of(&known, one).map(|known| known.text.to_string());
         picture.sessions.iter().map(|one| (one.thread, text(one))).collect()
+    }
+
+    #[test]
+    fn a_login_is_to_the_server_that_it_is_made_to_and_to_no_other() {
+        let of =
+            |place, alike: &[u32]| (server_of_login(place, alike), is_not_watched(place, alike));
+        assert_eq!(of(LoginPlace::Process(7), &[5, 7]), (Some(7), false));
+        assert_eq!(of(LoginPlace::Process(7), &[5]), (Some(7), true));
+        assert_eq!(of(LoginPlace::Here, &[5]), (Some(5), false));
+        assert_eq!(of(LoginPlace::Here, &[5, 7]), (None, false));
+        assert_eq!(of(LoginPlace::Elsewhere, &[5]), (None, true));
     }
 
     #[test]

@@ -11,6 +11,7 @@
 //!                                 (no rights, seccomp)
 //! ```
 
+mod attended_stream;
 mod capture_reader;
 mod cost_limiter;
 mod holder_watch;
@@ -29,8 +30,12 @@ pub use reader_process::READER;
 pub use trace_options::TraceOptions;
 pub use trace_session::{DetachingReader, TraceOutcome, TraceProgress, TraceSession};
 
+use dbtime_model::Nanos;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+
+/// Who has been at work for so long, since before the watching began, is spoken of.
+pub const PRIOR_AGE: Nanos = Nanos::from_secs(1);
 
 /// The time of day, where this machine is.
 fn wall_clock(zone: &TimeZone) -> String {

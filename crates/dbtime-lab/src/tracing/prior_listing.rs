@@ -85,9 +85,13 @@ impl PriorListing {
     }
 
     fn is_same(&self, one: &ServerSession, other: &LiveConnection) -> bool {
-        let is_its = other.server.is_none_or(|server| server == self.server);
         let (id, thread) = (other.request.server_id(), other.request.thread);
-        is_its && (id == Some(one.id) || (id.is_none() && one.thread == Some(thread)))
+        // A number is one of its server's own; threads are the machine's.
+        match other.server {
+            Some(server) if server != self.server => false,
+            Some(_) => id == Some(one.id) || (id.is_none() && one.thread == Some(thread)),
+            None => one.thread == Some(thread),
+        }
     }
 
     fn session(&self, one: &ServerSession, at: MonoNanos) -> Option<PriorSession> {
@@ -137,7 +141,10 @@ fn activity(session: &ServerSession) -> Option<PriorActivity> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::reader_messages::tests::request;
     use super::*;
+    use dbtime_model::traced::TracedRequest;
+    use dbtime_model::traced_live::ConnectionActivity;
     use dbtime_model::traced_prior::PriorClients;
 
     const BEGIN: MonoNanos = MonoNanos(50_000_000_000);
@@ -198,6 +205,22 @@ mod tests {
         assert_eq!(completed(5, 3), (1, Some(2)));
         assert_eq!(completed(2, 1), (1, None));
         assert_eq!(completed(6, 4), (1, None), "those have come since");
+    }
+
+    #[test]
+    fn the_same_number_at_another_server_is_somebody_else() {
+        let (id, listed) = (request().server_id().expect("it has one"), request().thread);
+        let session = ServerSession { thread: Some(listed), ..session(id, "active", 5) };
+        let listing = PriorListing::begin(7, BEGIN, vec![session]).expect("it says it");
+        let is_seen = |server, thread| {
+            let (activity, request) = (ConnectionActivity::Idle, request());
+            let request = TracedRequest { thread, ..request };
+            let one = LiveConnection { at: BEGIN, server, request, activity };
+            listing.sessions(BEGIN, &[one]).is_empty()
+        };
+        assert!(is_seen(Some(7), listed + 1) && !is_seen(Some(8), listed));
+        // Which server it is of is not known yet: threads are the machine's.
+        assert!(is_seen(None, listed) && !is_seen(None, listed + 1));
     }
 
     #[test]

@@ -203,6 +203,11 @@ impl<S: Read + Write> FrameStream<S> {
         Self { stream, unsent: Vec::new(), received: Vec::new() }
     }
 
+    /// What carries the messages.
+    pub(super) fn get_mut(&mut self) -> &mut S {
+        self.stream.get_mut()
+    }
+
     /// Sends a message, with the next [`FrameStream::flush`] at the latest.
     ///
     /// # Errors
@@ -261,4 +266,4 @@ fn malformed(why: impl ToString) -> io::Error {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -1,10 +1,13 @@
 //! The reader's process, as its session has it.
 
+use super::attended_stream::AttendedStream;
 use super::reader_messages::{FrameStream, ReaderBegin, ReaderCommand, ReaderError, ReaderStart};
 use crate::error::LabError;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_batch::RequestBatch;
-use dbtime_observe::trace::{BorrowedTerminal, MessageChannel, TraceError};
+use dbtime_observe::trace::{
+    BorrowedTerminal, MessageChannel, TraceError, WaitedChild, wait_for_end,
+};
 use serde::de::DeserializeOwned;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -15,11 +18,12 @@ use std::process::{Child, Command, Stdio};
 /// The first argument that makes this program a reader.
 pub const READER: &str = "trace-reader";
 
-/// A reader. It ends when this is dropped, which waits for that: what is attached goes with it.
+/// A reader. It ends when this is dropped, which waits for that: what is attached goes with it. One
+/// that somebody has stopped is had to go on where it is waited for.
 #[derive(Debug)]
 pub(super) struct ReaderProcess {
     /// `None` once it is to end, or has ended.
-    stream: Option<FrameStream<UnixStream>>,
+    stream: Option<FrameStream<AttendedStream>>,
     child: Child,
 }
 
@@ -43,7 +47,7 @@ impl ReaderProcess {
             .stderr(stderr)
             .spawn()
             .map_err(failed)?;
-        let mut reader = Self { stream: Some(FrameStream::new(stream)), child };
+        let mut reader = Self { stream: None, child };
         let mut files: Vec<BorrowedFd<'_>> = vec![far.as_fd()];
         files.extend(lent.iter().flatten().map(AsFd::as_fd));
         let sent = channel.send(start, &files);
@@ -52,8 +56,28 @@ impl ReaderProcess {
         if let Err(error) = sent {
             return Err(reader_error(format!("cannot be given its options: {error}")));
         }
+        let stream = AttendedStream::new(stream, reader.waited()).map_err(failed)?;
+        reader.stream = Some(FrameStream::new(stream));
         let begin = reader.reply()?;
         Ok((reader, begin, terminal))
+    }
+
+    /// As whoever waits for it has it.
+    pub(super) fn waited(&self) -> WaitedChild {
+        WaitedChild::of(&self.child)
+    }
+
+    /// That it was stopped since the last time, and had to be made to go on, for people.
+    pub(super) fn take_stop(&mut self) -> Option<String> {
+        let was_stopped = self.stream.as_mut().is_some_and(|stream| stream.get_mut().take_stop());
+        was_stopped.then(|| {
+            format!(
+                "the reader of what comes from clients, process {}, was stopped by somebody; \
+                 dbtime has had it go on, and what there was no room for meanwhile is `dropped` in \
+                 the ledger",
+                self.child.id()
+            )
+        })
     }
 
     /// The reply to a command.
@@ -84,7 +108,7 @@ impl ReaderProcess {
     }
 
     fn send(&mut self, command: &ReaderCommand) -> Result<(), LabError> {
-        let send = |stream: &mut FrameStream<UnixStream>| {
+        let send = |stream: &mut FrameStream<AttendedStream>| {
             stream.send(command)?;
             stream.flush()
         };
@@ -114,7 +138,7 @@ impl ReaderProcess {
     #[cold]
     fn ended(&mut self) -> LabError {
         self.stream = None;
-        let status = self.child.wait().ok();
+        let status = wait_for_end(&mut self.child).ok();
         let how = match status.map(|status| (status.signal(), status.code())) {
             Some((Some(signal), _)) => format!("was ended by signal {signal}"),
             Some((_, Some(code))) => format!(
@@ -132,7 +156,7 @@ impl Drop for ReaderProcess {
         // It ends when the other end of its stream is closed.
         self.stream = None;
         // One that is not waited for is only not taken out of the system's list.
-        let _ = self.child.wait();
+        let _ = wait_for_end(&mut self.child);
     }
 }
 

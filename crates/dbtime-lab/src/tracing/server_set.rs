@@ -3,12 +3,18 @@
 use super::vacant_places::VacantPlaces;
 use super::wall_clock;
 use crate::error::LabError;
+use dbtime_model::Nanos;
+use dbtime_model::traced_ledger::TraceLedger;
 use dbtime_observe::trace::{Capture, ServerFilter, TracedServer, servers};
 use jiff::tz::TimeZone;
 use std::time::{Duration, Instant};
 
 /// So long after its start a server is looked at again, until its TLS library is there.
 const NEW_SERVER_WINDOW: Duration = Duration::from_secs(2);
+
+/// How often it is looked for servers that have ended, and that nobody has asked how they did:
+/// these still have their number.
+const END_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The servers that are watched.
 pub(super) struct ServerSet {
@@ -22,8 +28,12 @@ pub(super) struct ServerSet {
     may_lack: bool,
     /// Where servers listened that have ended.
     vacant: VacantPlaces,
-    /// When it was looked last who is there.
+    /// When the helper looked last who is there.
     looked_at: Instant,
+    /// How often somebody was found where another had ended, and how long he may have been there by
+    /// then, all together.
+    restarts: u64,
+    unwatched: Nanos,
 }
 
 impl ServerSet {
@@ -31,8 +41,17 @@ impl ServerSet {
     pub(super) fn find(filter: ServerFilter) -> Result<Self, LabError> {
         let servers = servers(&filter)?;
         let vacant = VacantPlaces::default();
-        let looked_at = Instant::now();
-        Ok(Self { filter, servers, young: Vec::new(), noted: 0, may_lack: true, vacant, looked_at })
+        Ok(Self {
+            filter,
+            servers,
+            young: Vec::new(),
+            noted: 0,
+            may_lack: true,
+            vacant,
+            looked_at: Instant::now(),
+            restarts: 0,
+            unwatched: Nanos::ZERO,
+        })
     }
 
     pub(super) fn servers(&self) -> &[TracedServer] {
@@ -46,6 +65,11 @@ impl ServerSet {
     /// Whether there is none any more, and none to come.
     pub(super) fn is_over(&self) -> bool {
         self.servers.is_empty() && !self.follows_new() && self.vacant.is_empty()
+    }
+
+    /// Accounts for the time in which a server was there and not watched.
+    pub(super) fn account(&self, ledger: &mut TraceLedger) {
+        (ledger.restarts, ledger.unwatched) = (self.restarts, self.unwatched);
     }
 
     /// What is not measured, as far as it was not noted before.
@@ -63,10 +87,15 @@ impl ServerSet {
         zone: &TimeZone,
     ) -> Result<Vec<String>, LabError> {
         let mut notes = Vec::new();
-        let (here, gone): (Vec<_>, Vec<_>) =
-            self.servers.drain(..).partition(TracedServer::is_here);
+        let was_here = self.looked_at;
+        let looks = was_here.elapsed() >= END_INTERVAL;
+        if looks {
+            self.looked_at = Instant::now();
+        }
+        let is_here =
+            |server: &TracedServer| server.is_here() && !(looks && capture.has_ended(server));
+        let (here, gone): (Vec<_>, Vec<_>) = self.servers.drain(..).partition(is_here);
         self.servers = here;
-        let was_here = std::mem::replace(&mut self.looked_at, Instant::now());
         for server in gone {
             capture.forget(&server);
             let TracedServer { program, process, place, .. } = server;
@@ -109,8 +138,7 @@ impl ServerSet {
     ) -> Result<Vec<String>, LabError> {
         let found = self.vacant.search(|place| {
             let processes = vec![place.clone()];
-            // Where nobody is, or nobody who is meant, it is looked again.
-            capture.servers(&ServerFilter { processes, ..self.filter.clone() }).unwrap_or_default()
+            capture.servers(&ServerFilter { processes, ..self.filter.clone() })
         });
         let mut notes = Vec::new();
         for (server, since) in found {
@@ -119,13 +147,15 @@ impl ServerSet {
             }
             let place = server.place.clone();
             let server = TracedServer { place, ..capture.add_started_server(&server)? };
+            let unwatched = Nanos(since.elapsed().as_nanos() as u64);
+            self.restarts += 1;
+            self.unwatched += unwatched;
             notes.push(format!(
                 "{}: watching {}, process {}, which listens there now; what it served in the \
-                 {:.1} s since the one before was last seen may be missing",
+                 {unwatched} before may be missing",
                 wall_clock(zone),
                 server.program,
                 server.process,
-                since.elapsed().as_secs_f64()
             ));
             self.young.push((server.clone(), Instant::now()));
             self.servers.push(server);

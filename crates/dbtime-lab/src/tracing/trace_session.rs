@@ -132,7 +132,7 @@ impl TraceSession {
     /// # Errors
     /// The kernel has no such filters.
     pub fn confine(&self) -> Result<(), LabError> {
-        Ok(confine()?)
+        Ok(confine(self.reader.waited())?)
     }
 
     /// The terminal that was lent with [`TraceOptions::borrows_terminal`]; `None` once taken.
@@ -181,7 +181,8 @@ impl TraceSession {
     /// Nothing can be watched any more, or recorded; what was seen so far is still to be had.
     pub fn poll(&mut self) -> Result<TraceProgress, LabError> {
         let (requests, progress) = self.reader.call_with_requests(&ReaderCommand::Poll)?;
-        let ReaderProgress { notes, servers, is_over } = progress;
+        let ReaderProgress { mut notes, servers, is_over } = progress;
+        notes.extend(self.reader.take_stop());
         if let Some(servers) = servers {
             self.servers = servers;
         }
@@ -269,7 +270,8 @@ impl TraceSession {
     pub fn finish(mut self) -> Result<TraceOutcome, LabError> {
         let (requests, mut outcome) =
             self.reader.call_with_requests::<ReaderOutcome>(&ReaderCommand::Finish)?;
-        let notes = std::mem::take(&mut outcome.notes);
+        let mut notes = std::mem::take(&mut outcome.notes);
+        notes.extend(self.reader.take_stop());
         let unrecorded = outcome.unrecorded.take().map(LabError::from);
         let (end, reader) = (outcome.into_end(), DetachingReader(self.reader));
         Ok(TraceOutcome { requests, end, unrecorded, notes, reader })

@@ -62,7 +62,7 @@ pub use sweep::{
     combination_text, is_sweep, read_sweep, read_sweep_record, record_folder,
 };
 pub use sweep_csv::sweep_text;
-pub use trace::{JoinCounts, JoinedRecording, TraceInfo};
+pub use trace::{JoinCounts, JoinedRecording, SessionsBefore, TraceInfo};
 pub use validity::{GradeReason, Validity, ValidityGrade, Warning, WarningKind};
 pub use values::{
     ArrivalProcess, BacklogPolicy, CheckMetric, ConnectionCipher, ExemplarKind, LoadMode,

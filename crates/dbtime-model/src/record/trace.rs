@@ -3,6 +3,7 @@
 use super::StacksInfo;
 use crate::Nanos;
 use crate::traced_ledger::{TraceCost, TraceLedger};
+use crate::traced_prior::{PriorActivity, PriorSession, PriorWork};
 use serde::{Deserialize, Serialize};
 
 /// How far statements of the driver were matched with requests of the server. A request belongs to
@@ -66,8 +67,46 @@ pub struct TraceInfo {
     pub length: Nanos,
     /// What was not measured, and what happened to the watching.
     pub notes: Vec<String>,
+    /// What others were at before it looked; `None`: that was not seen.
+    pub before: Option<SessionsBefore>,
     /// The recording that was joined with the run afterwards; `None`: the tracer was beside it.
     pub recording: Option<JoinedRecording>,
+}
+
+/// What sessions of others were at before the tracer looked, and still were when the load was under
+/// way: what they wait for and hold has no name until they send their next request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SessionsBefore {
+    /// Sessions at work, where they are known one by one.
+    pub at_work: u64,
+    /// Of these that did nothing, in a transaction that may hold locks.
+    pub in_transaction: u64,
+    /// Clients at work where they are not known one by one: so many at most.
+    pub clients_at_most: u64,
+    /// Clients of servers of which nobody knows how many were at work: so many at most, for with a
+    /// pool of threads those of the driver are among them.
+    pub clients_unknown: u64,
+}
+
+impl SessionsBefore {
+    /// Of these.
+    pub fn of(work: &PriorWork) -> Self {
+        let is_idle = |one: &&PriorSession| one.activity == PriorActivity::InTransaction;
+        let in_transaction = work.sessions.iter().filter(is_idle).count() as u64;
+        let mut before = Self {
+            at_work: work.sessions.len() as u64 - in_transaction,
+            in_transaction,
+            ..Self::default()
+        };
+        for clients in &work.clients {
+            match clients.at_work {
+                Some(most) => before.clients_at_most += most as u64,
+                None => before.clients_unknown += clients.connected as u64,
+            }
+        }
+        before
+    }
 }
 
 impl TraceInfo {

@@ -158,8 +158,8 @@ fn possible(part: RecordedPart) -> Result<RecordedPart, &'static str> {
     let (is_possible, file_waits) = match &part {
         RecordedPart::Requests(requests) => (requests.iter().all(TracedRequest::is_possible), 0),
         RecordedPart::End(end) => {
-            let is_possible =
-                end.length.is_possible() && end.added_up.is_none_or(Nanos::is_possible);
+            let lengths = [Some(end.length), end.added_up, Some(end.ledger.unwatched)];
+            let is_possible = lengths.into_iter().flatten().all(Nanos::is_possible);
             let rows = end.totals.statements.iter();
             (is_possible, rows.map(|row| row.totals.files.len()).sum::<usize>())
         }

@@ -43,6 +43,9 @@ use std::time::{Duration, Instant};
 /// Requests whose end has no event of its own are closed so often.
 const CLOSE_INTERVAL: Duration = Duration::from_millis(100);
 
+/// What a helper that was stopped has not done in time.
+const MEANWHILE: &str = "what began while the helper stood still, as far as probes tell of it";
+
 /// `enum phase`.
 #[derive(Clone, Copy, Debug)]
 enum CapturePhase {
@@ -113,6 +116,8 @@ pub struct CaptureResult {
     pub cost: TraceCost,
     /// What statements came to.
     pub totals: TracedTotals,
+    /// That the helper stood still at the end, for people.
+    pub helper_stop: Option<String>,
     /// What has counted nothing since.
     pub attached: AttachedPrograms,
 }
@@ -212,7 +217,7 @@ impl Capture {
     pub fn confine(&self) -> Result<(), TraceError> {
         // The library reads how many processors there may be from a file, once.
         libbpf_rs::num_possible_cpus().map_err(kernel_error)?;
-        sandbox::enter()
+        sandbox::enter(self.helper.waited())
     }
 
     /// Has a terminal restored where this process ends, however that ends, before whoever has lent
@@ -255,6 +260,9 @@ impl Capture {
     /// The counts cannot be read, or nothing is watched any more.
     pub fn poll(&mut self) -> Result<(), TraceError> {
         self.helper.check()?;
+        if let Some(why) = self.helper.take_stop() {
+            self.probes.unavailable.push((MEANWHILE, why));
+        }
         let ledger = self.ledger()?;
         let unresolved = ledger.unresolved + self.decoder.borrow().sessions.unresolved();
         self.poll_probes(unresolved, ledger.batches)?;
@@ -377,6 +385,7 @@ impl Capture {
             ledger,
             cost,
             totals,
+            helper_stop: self.helper.take_stop(),
             attached: AttachedPrograms(self.helper),
         })
     }

@@ -53,8 +53,9 @@ pub enum TraceError {
     /// This process is in a container.
     #[error(
         "dbtime runs in a PID namespace of its own, as in a container, where processes have other \
-         numbers than those that the kernel tells of: run it on the host, or start its container \
-         with --pid=host (in Kubernetes: hostPID: true)"
+         numbers than those that the kernel tells of, and cannot learn these: run it on the host, \
+         or start its container with --pid=host (in Kubernetes: hostPID: true); a distribution of \
+         WSL 2 is in one too, and a virtual machine is not"
     )]
     OtherNumbers,
     /// A process was not found.

@@ -47,6 +47,7 @@ pub use kernel::stream::{CaptureConfig, CaptureDepth};
 pub use privilege::helper::{COMMAND as HELPER, MessageChannel, serve as help};
 pub use privilege::signals::HeldSignals;
 pub use privilege::terminal::BorrowedTerminal;
+pub use privilege::waited_child::{WAKE_INTERVAL, WaitedChild, go_on_without_parent, wait_for_end};
 pub use servers::{ServerFilter, TracedServer, servers};
 pub use stacks::{NamedStack, StackNames};
 
@@ -80,13 +81,13 @@ pub fn give_up_rights() -> Result<(), TraceError> {
     privilege::rights::give_up(|| true)
 }
 
-/// Leaves this process with the system calls that it takes to read and write what is open: all
-/// threads are there.
+/// Leaves this process with the system calls that it takes to read and write what is open, and to
+/// wait for its reader: all threads are there.
 ///
 /// # Errors
 /// The kernel has no such filters.
-pub fn confine() -> Result<(), TraceError> {
-    privilege::sandbox::enter()
+pub fn confine(reader: WaitedChild) -> Result<(), TraceError> {
+    privilege::sandbox::enter(reader)
 }
 
 /// What a PostgreSQL server calls one of its files, such as `5/16384`, as far as this process

@@ -227,7 +227,19 @@ pub fn ledger_lines(ledger: &TraceLedger) -> String {
             text.push_str(&format!("! {} {what}\n", count(trouble)));
         }
     }
-    text
+    text + &restarts(ledger)
+}
+
+/// Servers that were not watched from their beginning on.
+fn restarts(ledger: &TraceLedger) -> String {
+    if ledger.restarts == 0 {
+        return String::new();
+    }
+    format!(
+        "! {} of servers: what they served in the {} before they were found may be missing\n",
+        counted(ledger.restarts, "restart"),
+        us(ledger.unwatched.as_micros())
+    )
 }
 
 /// How many connections there were, which of them are known to have no requests, or whose user is
@@ -452,6 +464,10 @@ mod tests {
         assert!(older.contains("\nconnections  3 followed, 2 of unknown users, from before\n"));
         let refused = ledger_lines(&TraceLedger { connection_errors: 2, ..fine });
         assert!(refused.ends_with("\nconnections  1 followed; 2 errors outside of requests\n"));
+        let restarted = TraceLedger { restarts: 2, unwatched: Nanos(52_100_000), ..fine };
+        let line = "\n! 2 restarts of servers: what they served in the 52.1 ms before they were \
+                    found may be missing\n";
+        assert!(ledger_lines(&restarted).ends_with(line), "{}", ledger_lines(&restarted));
         let quiet = TraceLedger { connections: 4, replication: 1, cancels: 2, ..fine };
         let line = "\nconnections  4 followed, 1 of unknown users, from before, 1 of replicas, \
                     2 that only cancelled a request\n";

@@ -123,6 +123,7 @@ fn trouble(scene: &TopScene) -> String {
         (ledger.unparsed, "connections were not understood"),
         (ledger.no_storage, "reads and writes had no room in the kernel"),
         (ledger.missed_events, "events may have been missed"),
+        (ledger.restarts, "servers that were restarted were found a moment late"),
     ];
     let present = kinds.iter().filter(|(times, _)| *times > 0);
     present.map(|(times, what)| format!("{} {what}", count(*times))).collect::<Vec<_>>().join("; ")

@@ -95,6 +95,8 @@ pub struct LoginScene {
     pub is_there: bool,
     /// The process of the server that it was made to, where it is known which one that is.
     pub server: Option<u32>,
+    /// Whether it was made to one that is not watched.
+    pub is_elsewhere: bool,
     /// What that server speaks.
     pub protocol: Option<WireProtocol>,
     /// Who waits for whom, where somebody has waited long enough; texts as they may be shown.

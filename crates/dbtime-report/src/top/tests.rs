@@ -357,6 +357,29 @@ fn a_number_alone_is_nobody_s_where_several_servers_may_be_meant() {
 }
 
 #[test]
+fn the_same_number_at_another_server_is_somebody_else() {
+    let mut scene = scene();
+    let mut picture = picture();
+    picture.sessions.iter_mut().for_each(|session| session.thread = None);
+    picture.sessions[1].id = 4711;
+    let times = |scene: &TopScene, server, is_elsewhere| {
+        let picture = Some(picture.clone());
+        let login =
+            LoginScene { is_there: true, picture, server, is_elsewhere, ..LoginScene::default() };
+        let mut state = TopState { view: TopView::Blockers, ..TopState::default() };
+        let screen = shown(&TopScene { login, ..scene.clone() }, &mut state, 100);
+        screen.matches("Now: 1 waits for locks").count()
+    };
+    assert_eq!(times(&scene, Some(4711), false), 1);
+    assert_eq!(times(&scene, None, true), 2, "the login is to one that is not watched");
+    scene.servers.push(server(5000, "postgres 5000 :5432"));
+    assert_eq!(times(&scene, Some(4711), false), 1);
+    // Which server it is of is not known yet.
+    scene.connections[1].server = None;
+    assert_eq!(times(&scene, Some(4711), false), 2);
+}
+
+#[test]
 fn the_first_line_counts_those_that_the_tree_of_a_login_has() {
     let from_before = |id| {
         let waiting = PriorActivity::Waiting("row lock".into());

@@ -51,21 +51,28 @@ pub(super) fn rows(scene: &TopScene, state: &TopState) -> Vec<BlockerRow> {
     rows
 }
 
-/// Those that the picture of a login does not have: it is a second old, or of another server.
+/// Those that the picture of a login does not have: it is a second old, or of another server. A
+/// connection is known by its server and the number that it has there, or by its thread.
 fn others(scene: &TopScene) -> Vec<&LiveConnection> {
     let sessions: Vec<&ServerSession> =
         scene.login.picture.iter().flat_map(|picture| &picture.sessions).collect();
-    // Of several servers each has a session of that number; threads are the machine's.
-    let is_alone = scene.servers.len() < 2 || scene.login.server.is_some();
+    // Each server has a session of that number; threads are the machine's.
+    let is_its = |one: &LiveConnection| match scene.login.server {
+        Some(server) => one.server == Some(server),
+        None => scene.servers.len() < 2,
+    };
     let is_same = |one: &LiveConnection, session: &ServerSession| {
         let (id, thread) = (one.request.server_id(), one.request.thread);
-        (is_alone && id == Some(session.id)) || session.thread == Some(thread)
+        (is_its(one) && id == Some(session.id)) || session.thread == Some(thread)
     };
     // Without a word of threads nobody knows who is who: the picture has them all.
     let is_vague = sessions.iter().all(|session| session.thread.is_none());
-    let is_vague = scene.login.picture.is_some() && is_alone && is_vague;
-    let is_known = |one: &LiveConnection| is_vague || sessions.iter().any(|s| is_same(one, s));
-    let is_other = |one: &&LiveConnection| !scene.login.is_of_it(one) || !is_known(one);
+    let is_vague = scene.login.picture.is_some() && is_vague;
+    let is_known = |one: &LiveConnection| {
+        (is_vague && is_its(one)) || sessions.iter().any(|session| is_same(one, session))
+    };
+    let is_of_it = |one: &LiveConnection| !scene.login.is_elsewhere && scene.login.is_of_it(one);
+    let is_other = |one: &&LiveConnection| !is_of_it(one) || !is_known(one);
     let waiting = scene.connections.iter().filter(|one| one.waits_for_lock());
     let mut others: Vec<&LiveConnection> = waiting.filter(is_other).collect();
     others.sort_by_key(|one| Reverse(one.lock_wait()));

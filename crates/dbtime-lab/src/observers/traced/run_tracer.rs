@@ -7,12 +7,12 @@ use crate::error::LabError;
 use crate::observers::RunObserver;
 use crate::run_trace::{ServerTracer, TraceFailure, TraceObservation, TracedTables, without_parts};
 use crate::statements::StatementLog;
-use crate::tracing::{TraceOptions, TraceOutcome, TraceSession};
+use crate::tracing::{PRIOR_AGE, TraceOptions, TraceOutcome, TraceSession};
 use crate::workload_names::WorkloadNames;
 use dbtime_engines::drive::plan::LoadPlan;
 use dbtime_machine::{BatchThread, now};
 use dbtime_model::exchange::ExchangeBatch;
-use dbtime_model::record::{TraceInfo, Warning};
+use dbtime_model::record::{SessionsBefore, TraceInfo, Warning};
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::TraceEnd;
 use dbtime_model::{MonoNanos, Nanos, RunPhase};
@@ -50,6 +50,9 @@ pub(crate) struct RunTracer {
     stacks: Option<FoundStacks>,
     next_poll: MonoNanos,
     next_settling: MonoNanos,
+    /// When it is looked what others are at since before the watching; `None`: it was.
+    before_due: Option<MonoNanos>,
+    before: Option<SessionsBefore>,
     /// Why nothing more comes of the tracer.
     failure: Option<(MonoNanos, LabError)>,
     notes: Vec<String>,
@@ -78,8 +81,11 @@ impl RunTracer {
         };
         let session = TraceSession::beside_run(&options)?;
         let notes = session.unavailable().to_vec();
+        let before_due = Some(session.since() + PRIOR_AGE);
         Ok(Self {
             session,
+            before_due,
+            before: None,
             join: RunJoin::new(server),
             started: None,
             batch: None,
@@ -110,6 +116,17 @@ impl RunTracer {
         match self.session.stacks() {
             Ok(table) => self.stacks = Some(FoundStacks::of(&table, server, &self.plan.workload)),
             Err(error) => self.notes.push(format!("not measured: stacks ({error})")),
+        }
+    }
+
+    /// Looks, once, what others are at since before the watching began.
+    fn look_before(&mut self) {
+        if self.before_due.take().is_none() || self.failure.is_some() {
+            return;
+        }
+        match self.session.connections().and_then(|_| self.session.prior()) {
+            Ok(work) => self.before = Some(SessionsBefore::of(&work)),
+            Err(error) => self.failure = Some((now(), error)),
         }
     }
 
@@ -149,7 +166,16 @@ impl ServerTracer for RunTracer {
 
     fn finish(self: Box<Self>) -> TraceObservation {
         let Self {
-            session, mut join, started, plan, rules, stacks, mut failure, mut notes, ..
+            session,
+            mut join,
+            started,
+            plan,
+            rules,
+            stacks,
+            mut failure,
+            mut notes,
+            before,
+            ..
         } = *self;
         let (since, lacks_parts) = (session.since(), session.lacks_parts());
         // Without its helper the reader still has what was seen before.
@@ -187,6 +213,7 @@ impl ServerTracer for RunTracer {
             stacks,
             length,
             notes,
+            before,
             recording: None,
         };
         let failure = failure.map(|(at, error)| {
@@ -206,6 +233,7 @@ impl RunObserver for RunTracer {
             self.batch = BatchThread::begin().ok();
         }
         if phase == RunPhase::LoadEnded {
+            self.look_before();
             self.find_stacks();
         }
     }
@@ -217,6 +245,9 @@ impl RunObserver for RunTracer {
     fn tick(&mut self, present: MonoNanos) {
         let requests = self.poll();
         self.join.requests(&requests, present);
+        if self.before_due.is_some_and(|due| present >= due) {
+            self.look_before();
+        }
         if present >= self.next_settling {
             self.join.settle(MonoNanos(present.0.saturating_sub(SETTLED_AFTER.0)));
             self.next_settling = present + SETTLE_INTERVAL;

@@ -31,7 +31,7 @@ fn stack() -> TracedStack {
 }
 
 /// A request of which nothing is left out.
-fn request() -> TracedRequest {
+pub(in crate::tracing) fn request() -> TracedRequest {
     let statement = ExecutedStatement {
         text: "COMMIT".into(),
         text_state: TextState::Whole,

@@ -98,6 +98,12 @@ impl Capture {
         requested_at: MonoNanos,
         mut sessions: Vec<ServerSession>,
     ) -> Result<(), TraceError> {
+        let is_postgres = self.decoder.borrow().naming.origins.servers().contains(&process);
+        if is_postgres {
+            let listed = ListedSessions::of_processes(process, requested_at, sessions);
+            self.decoder.borrow_mut().sessions.list(listed);
+            return Ok(());
+        }
         // The list has the numbers that threads have for the server.
         if let Some(threads) = self.helper.inner_threads(process)? {
             for session in &mut sessions {

@@ -80,6 +80,11 @@ impl Capture {
         Ok(known.has_tls_probes)
     }
 
+    /// Whether a server has ended, also where nobody has asked yet how it did.
+    pub fn has_ended(&mut self, server: &TracedServer) -> bool {
+        matches!(self.helper.program(server.process), Ok(None))
+    }
+
     /// Forgets a server that has ended.
     pub fn forget(&mut self, server: &TracedServer) {
         self.decoder.borrow_mut().naming.forget(server.process);

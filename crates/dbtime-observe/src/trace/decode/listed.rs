@@ -1,5 +1,5 @@
 //! Connections from before the watching, by the list of its sessions that a server gave: the
-//! greetings with their ids had been sent before.
+//! greetings with their ids had been sent before, and clients had said who they are.
 
 use crate::trace::kernel::layout::RawRequest;
 use dbtime_model::MonoNanos;
@@ -19,6 +19,8 @@ pub(crate) struct ListedSessions {
     by_thread: FxHashMap<u32, ServerSession>,
     /// By the client's port; `None`: of several hosts.
     by_port: FxHashMap<u16, Option<ServerSession>>,
+    /// By what the server calls it, where that is always seen.
+    by_id: FxHashMap<u64, ServerSession>,
 }
 
 impl ListedSessions {
@@ -36,28 +38,41 @@ impl ListedSessions {
         listed
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.by_thread.is_empty() && self.by_port.is_empty()
+    /// The same of PostgreSQL, whose sessions are its processes.
+    pub(crate) fn of_processes(
+        process: u32,
+        listed_at: MonoNanos,
+        sessions: Vec<ServerSession>,
+    ) -> Self {
+        let by_id = sessions.into_iter().map(|session| (session.id, session)).collect();
+        Self { process, listed_at: listed_at.0, by_id, ..Self::default() }
     }
 
-    /// Whose a connection is that was there when the list was made: of a request that was over
-    /// before, only where the connection `is_there` still, for its thread may have been another's
-    /// by then. `known` is what was seen of it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_thread.is_empty() && self.by_port.is_empty() && self.by_id.is_empty()
+    }
+
+    /// Whose a connection of a `server` is that was there when the list was made: of a request that
+    /// was over before, only where the connection `is_there` still, for its thread may have been
+    /// another's by then. `known` is what was seen of it.
     pub(crate) fn find(
         &mut self,
         raw: &RawRequest<'_>,
+        server: Option<u32>,
         is_there: bool,
         known: Option<&Arc<SessionLogin>>,
     ) -> Option<SessionLogin> {
-        let is_its = raw.record.tgid == self.process;
-        if known.is_some_and(|known| known.id.is_some()) {
-            // The one in the list has left its thread to this one.
-            if is_its && let Some(session) = self.by_thread.get(&raw.record.tid).cloned() {
-                self.forget(&session);
-            }
+        if server != Some(self.process) {
             return None;
         }
-        if !is_its || !(is_there || raw.record.end >= self.listed_at) {
+        if let Some(known) = known.filter(|known| known.id.is_some()) {
+            // The one in the list has left its thread to this one.
+            if let Some(session) = self.by_thread.get(&raw.record.tid).cloned() {
+                self.forget(&session);
+            }
+            return self.named(known);
+        }
+        if !(is_there || raw.record.end >= self.listed_at) {
             return None;
         }
         let client = known.and_then(|known| known.client);
@@ -70,6 +85,13 @@ impl ListedSessions {
         });
         let client_cookie = known.and_then(|known| known.client_cookie);
         Some(SessionLogin { user, database, id: Some(session.id), client, client_cookie })
+    }
+
+    /// Whose a connection is with a known number, unless its client has said so since: then the one
+    /// in the list has left that number to it.
+    fn named(&mut self, known: &SessionLogin) -> Option<SessionLogin> {
+        let ServerSession { user, database, .. } = self.by_id.remove(&known.id?)?;
+        known.user.is_empty().then(|| SessionLogin { user, database, ..known.clone() })
     }
 
     /// Its thread and its port may be another's from now on.
@@ -104,7 +126,8 @@ mod tests {
         let raw = RawRequest::read(&bytes).expect("a request");
         let process = raw.record.tgid;
         listed.process = if listed.process == 0 { process } else { listed.process };
-        listed.find(&raw, false, known.map(Arc::new).as_ref()).and_then(|login| login.id)
+        let known = known.map(Arc::new);
+        listed.find(&raw, Some(process), false, known.as_ref()).and_then(|login| login.id)
     }
 
     fn login(id: Option<u64>, client: Option<&str>) -> SessionLogin {
@@ -143,6 +166,32 @@ mod tests {
         assert_eq!(find(&mut listed, 99, Some(of_port)), None, "its port may be another's by now");
         assert_eq!(find(&mut listed, 12, Some(login(Some(8), None))), None);
         assert!(listed.is_empty());
+    }
+
+    #[test]
+    fn a_number_that_is_seen_has_the_user_and_the_database_of_the_list_once() {
+        let listed_as = |id, user: &str, database: &str| ServerSession {
+            user: user.to_owned(),
+            database: database.to_owned(),
+            ..session(id, "local", Some(11))
+        };
+        let sessions = (11..15).map(|id| listed_as(id, "app", "shop")).collect();
+        let mut listed = ListedSessions::of_processes(7, MonoNanos(9), sessions);
+        let bytes = written(7, 3, b"SELECT 1", |record| record.tid = 11);
+        let raw = RawRequest::read(&bytes).expect("a request");
+        let mut of = |server, id, user: &str| {
+            let seen = SessionLogin { user: user.to_owned(), ..login(Some(id), None) };
+            let found = listed.find(&raw, Some(server), false, Some(&Arc::new(seen)));
+            found.map(|login| (login.user, login.database, login.id))
+        };
+        let app = ("app".to_owned(), "shop".to_owned(), Some(11));
+        assert_eq!(of(8, 11, ""), None, "another server has a process of that number");
+        assert_eq!(of(7, 11, ""), Some(app));
+        assert_eq!(of(7, 11, ""), None, "it is another one by now");
+        assert_eq!(of(7, 12, "other"), None, "its client has said who it is");
+        assert_eq!(of(7, 12, ""), None, "the one in the list had gone");
+        assert_eq!(of(7, 99, ""), None);
+        assert!(!listed.is_empty());
     }
 
     #[test]

@@ -44,7 +44,7 @@ impl RequestDecoder {
             return;
         };
         self.naming.name(&mut raw);
-        self.sessions.identify(&raw, false);
+        self.sessions.identify(&raw, &mut self.naming, false);
         let request = if raw.has(REQUEST_LOCKS) {
             self.sessions.decode_unfinished(&raw)
         } else {

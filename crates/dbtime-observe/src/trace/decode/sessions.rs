@@ -8,6 +8,7 @@
 use super::listed::ListedSessions;
 use super::literals::{LiteralFilter, RawSql};
 use super::meaning::{RequestContent, RequestMeaning, StatementReference, content, meaning};
+use super::naming::ServerNaming;
 use super::traced_request::traced_request;
 use crate::kernel_layout::numbers::{
     REQUEST_CUT, REQUEST_ESCAPES, REQUEST_FETCHES, REQUEST_MULTI, REQUEST_NO_ESCAPES,
@@ -97,15 +98,21 @@ impl TracedSessions {
         self.listed = listed;
     }
 
-    /// Looks for the connection of a request among those that the server has listed; `is_there`:
-    /// it is there in this moment.
-    pub(super) fn identify(&mut self, raw: &RawRequest<'_>, is_there: bool) {
+    /// Looks for the connection of a request among those that its server, which `naming` knows, has
+    /// listed; `is_there`: it is there in this moment.
+    pub(super) fn identify(
+        &mut self,
+        raw: &RawRequest<'_>,
+        naming: &mut ServerNaming,
+        is_there: bool,
+    ) {
         if self.listed.is_empty() {
             return;
         }
+        let server = naming.server(raw);
         let known =
             self.sessions.get(&raw.record.connection).and_then(|session| session.login.as_ref());
-        if let Some(login) = self.listed.find(raw, is_there, known) {
+        if let Some(login) = self.listed.find(raw, server, is_there, known) {
             self.logged_in(raw.record.connection, login);
         }
     }

@@ -24,7 +24,7 @@ pub(crate) fn connections(
             continue;
         }
         naming.name(&mut raw);
-        sessions.identify(&raw, true);
+        sessions.identify(&raw, naming, true);
         found.push(LiveConnection {
             at: MonoNanos(snapshot.now),
             server: naming.server(&raw),

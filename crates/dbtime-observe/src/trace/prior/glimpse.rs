@@ -1,7 +1,9 @@
 //! A look at what sessions are at. Names that clients have chosen are handed on as they are.
 
 use super::thread_call::{ThreadCall, thread_call};
+use crate::process::inner_number;
 use crate::trace::servers::{TracedServer, is_postgres};
+use procfs::process::Process;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -24,6 +26,8 @@ const MAX_THREADS: usize = 4096;
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BackendGlimpse {
     pub(crate) title: String,
+    /// The number that it has in its own PID namespace, where that is another.
+    pub(crate) inner: Option<u32>,
     /// What it waits for, where it writes that down.
     pub(crate) wait: Option<u32>,
 }
@@ -47,7 +51,9 @@ pub(crate) fn backends(processes: &[u32], wait_variable: u64) -> Vec<Option<Back
         file.take(MAX_TITLE_BYTES).read_to_end(&mut title).ok()?;
         let title = title.split(|byte| *byte == 0).next().filter(|title| !title.is_empty())?;
         let title = String::from_utf8_lossy(title).into_owned();
-        Some(BackendGlimpse { title, wait: wait_event(*process, wait_variable) })
+        let status = Process::new(process.cast_signed()).and_then(|files| files.status());
+        let inner = status.ok().as_ref().and_then(inner_number);
+        Some(BackendGlimpse { title, inner, wait: wait_event(*process, wait_variable) })
     };
     processes.iter().take(MAX_BACKENDS).map(backend).collect()
 }
@@ -184,6 +190,7 @@ mod tests {
         let seen = backends(&[own, 4_194_305], place);
         let first = seen[0].as_ref().expect("it is there");
         assert!(!first.title.is_empty() && first.wait.is_none(), "{first:?}");
+        assert_eq!(first.inner, None, "it is in that of whoever looks");
         assert_eq!(seen[1], None);
     }
 

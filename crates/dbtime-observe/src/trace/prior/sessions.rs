@@ -58,7 +58,9 @@ impl PriorSessions {
             match activity(&title.activity, glimpse.wait, &lock) {
                 Some(Some(activity)) => {
                     left.push(process);
-                    sessions.push(session(server, process, &title, activity));
+                    let id = glimpse.inner.unwrap_or(process);
+                    let found = session(server, process, &title, activity);
+                    sessions.push(PriorSession { id: id.into(), ..found });
                 }
                 Some(None) => {}
                 None => {
@@ -158,7 +160,8 @@ mod tests {
     const LOCK: u32 = 0x0300_0005;
 
     fn glimpse(activity: &str, wait: Option<u32>) -> Option<BackendGlimpse> {
-        Some(BackendGlimpse { title: format!("postgres: app shop [local] {activity}"), wait })
+        let title = format!("postgres: app shop [local] {activity}");
+        Some(BackendGlimpse { title, inner: None, wait })
     }
 
     /// What becomes of one process with this title and this wait.
@@ -185,6 +188,16 @@ mod tests {
         assert_eq!(seen(idle, Some(CLIENT_READ)).0, [PriorActivity::InTransaction]);
         let unknown = PriorClients { server: 7, connected: 1, at_work: None };
         assert_eq!(seen("", None), (Vec::new(), Some(unknown)));
+    }
+
+    #[test]
+    fn a_session_in_a_container_has_the_number_that_its_server_calls_it() {
+        let outside = glimpse("SELECT", None).expect("one");
+        let inside = BackendGlimpse { inner: Some(57), ..glimpse("SELECT", None).expect("one") };
+        let seen = [(11, Some(outside)), (4711, Some(inside))];
+        let (sessions, _) = PriorSessions::default().take_backends(7, seen, |_| None);
+        let numbers: Vec<_> = sessions.iter().map(|one| (one.id, one.thread)).collect();
+        assert_eq!(numbers, [(11, Some(11)), (57, Some(4711))]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::trace::error::TraceError;
 use nix::unistd::{Gid, Uid, geteuid, setgroups, setresgid, setresuid};
+use rustix::process::{parent_process_death_signal, set_parent_process_death_signal};
 use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_keep_capabilities,
     set_no_new_privs,
@@ -87,6 +88,7 @@ fn all_of(rights: &[ProcessRight]) -> CapabilitySet {
 
 /// Is nobody from here on, with these of the capabilities that it had.
 fn keep(had: &CapabilitySets, kept: CapabilitySet) -> Result<(), TraceError> {
+    let at_parents_end = parent_process_death_signal().map_err(failed)?;
     if geteuid().is_root() && had.effective.contains(CapabilitySet::SETUID | CapabilitySet::SETGID)
     {
         set_keep_capabilities(true).map_err(failed)?;
@@ -96,6 +98,8 @@ fn keep(had: &CapabilitySets, kept: CapabilitySet) -> Result<(), TraceError> {
     let inheritable = CapabilitySet::empty();
     let kept = CapabilitySets { effective: kept, permitted: kept, inheritable };
     set_capabilities(None, kept).map_err(failed)?;
+    // With another user and its rights the kernel forgets it.
+    set_parent_process_death_signal(at_parents_end).map_err(failed)?;
     set_no_new_privs(true).map_err(failed)
 }
 

@@ -1,8 +1,10 @@
 //! The system calls that are left to a reader of what comes from clients: enough to read, to look
 //! into tables, to ask its helper and to write where it writes already. It opens nothing, starts
-//! nothing and talks to nobody new. The helper has more (`helper_sandbox`).
+//! nothing, talks to nobody new and ends nobody; the process that it waits for it may have go on.
+//! The helper has more (`helper_sandbox`).
 
 use super::rights::failed;
+use super::waited_child::{WAKING, WaitedChild};
 use crate::trace::error::TraceError;
 use libc::c_long;
 use rustix::io::Errno;
@@ -82,16 +84,20 @@ pub(super) const TERMINAL_COMMANDS: [u64; 8] = [
     libc::FIONBIO,
 ];
 
-/// Leaves all threads of this process with these calls alone; others are refused (EPERM).
+/// Leaves all threads of this process, which waits for a child, with these calls alone; others are
+/// refused (EPERM).
 ///
 /// # Errors
 /// The kernel has no such filters.
-pub(crate) fn enter() -> Result<(), TraceError> {
-    apply_filter_all_threads(&filter()?).map_err(failed)
+pub(crate) fn enter(child: WaitedChild) -> Result<(), TraceError> {
+    apply_filter_all_threads(&filter(child)?).map_err(failed)
 }
 
-fn filter() -> Result<BpfProgram, TraceError> {
+fn filter(child: WaitedChild) -> Result<BpfProgram, TraceError> {
     let mut rules = common_rules()?;
+    // Whether the child is stopped, and to have it go on.
+    rules.insert(libc::SYS_waitid, Vec::new());
+    rules.entry(libc::SYS_kill).or_default().push(wakes(child)?);
     rules.insert(libc::SYS_bpf, one_of(0, &TABLE_COMMANDS)?);
     rules.insert(libc::SYS_ioctl, one_of(1, &TERMINAL_COMMANDS)?);
     allow_only(rules)
@@ -142,6 +148,16 @@ pub(super) fn program(
     filter.and_then(BpfProgram::try_from).map_err(failed)
 }
 
+/// Only this process is signalled, and only to go on.
+fn wakes(child: WaitedChild) -> Result<SeccompRule, TraceError> {
+    let is = |argument: u8, value: u32| {
+        let (length, equals) = (SeccompCmpArgLen::Dword, SeccompCmpOp::Eq);
+        SeccompCondition::new(argument, length, equals, value.into()).map_err(failed)
+    };
+    let conditions = vec![is(0, child.process())?, is(1, WAKING.as_raw().cast_unsigned())?];
+    SeccompRule::new(conditions).map_err(failed)
+}
+
 /// Rules for a call of which one argument is one of these. Only its lower half counts, as with the
 /// kernel.
 pub(super) fn one_of(argument: u8, values: &[u64]) -> Result<Vec<SeccompRule>, TraceError> {
@@ -170,17 +186,57 @@ fn condition(
 mod tests {
     use super::*;
     use rustix::fs::{Mode, OFlags};
+    use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
     use rustix::thread::membarrier;
     use std::io::{Read, Write};
+    use std::process::Child;
 
     /// In a thread of its own: nothing takes a filter away again.
     fn inside<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> T {
-        let thread = std::thread::spawn(|| {
-            let filter = filter().expect("it fits");
+        let mut child = sleeping();
+        let result = inside_beside(&child, act);
+        child.kill().expect("it is there");
+        child.wait().expect("it ends");
+        result
+    }
+
+    /// The same where the process waits for this one.
+    fn inside_beside<T: Send + 'static>(
+        child: &Child,
+        act: impl FnOnce() -> T + Send + 'static,
+    ) -> T {
+        let waited = WaitedChild::of(child);
+        let thread = std::thread::spawn(move || {
+            let filter = filter(waited).expect("it fits");
             seccompiler::apply_filter(&filter).expect("the kernel has filters");
             act()
         });
         thread.join().expect("it did not panic")
+    }
+
+    fn sleeping() -> Child {
+        std::process::Command::new("sleep").arg("600").spawn().expect("it starts")
+    }
+
+    #[test]
+    fn a_child_that_is_stopped_is_had_to_go_on_and_not_ended() {
+        let mut children = [sleeping(), sleeping()];
+        let pids = children.each_ref().map(Pid::from_child);
+        for pid in pids {
+            kill_process(pid, Signal::STOP).expect("it is there");
+            let until = WaitIdOptions::STOPPED | WaitIdOptions::NOWAIT;
+            waitid(WaitId::Pid(pid), until).expect("it is ours");
+        }
+        let waited = children.each_ref().map(WaitedChild::of);
+        let seen = inside_beside(&children[0], move || {
+            let woken = waited.map(WaitedChild::wake);
+            (woken, kill_process(pids[0], Signal::KILL), kill_process(pids[0], Signal::STOP))
+        });
+        assert_eq!(seen, ([true, false], Err(Errno::PERM), Err(Errno::PERM)));
+        for child in &mut children {
+            child.kill().expect("it is there");
+            child.wait().expect("it ends");
+        }
     }
 
     #[test]
@@ -220,7 +276,7 @@ mod tests {
             let started = std::process::Command::new("/bin/true").spawn();
             let own = rustix::process::getpid();
             let asked = rustix::process::test_kill_process(own);
-            let ended = rustix::process::kill_process(own, rustix::process::Signal::CONT);
+            let ended = kill_process(own, Signal::CONT);
             let told = rustix::net::send(&one, b"x", rustix::net::SendFlags::empty());
             drop(other);
             (started.map(drop).map_err(|error| error.raw_os_error()), asked, ended, told)

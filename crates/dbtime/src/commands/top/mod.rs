@@ -95,6 +95,7 @@ fn login_scene(holders: &HolderWatch) -> LoginScene {
     LoginScene {
         is_there: holders.has_login(),
         server: holders.server(),
+        is_elsewhere: holders.is_elsewhere(),
         protocol: holders.protocol(),
         picture: holders.picture().cloned(),
         notes: holders.notes().to_vec(),

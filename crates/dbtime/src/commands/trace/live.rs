@@ -6,7 +6,7 @@ use crate::cli::TraceArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::{interrupt, screen};
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_lab::tracing::{TraceOptions, TraceOutcome, TraceSession};
+use dbtime_lab::tracing::{PRIOR_AGE, TraceOptions, TraceOutcome, TraceSession};
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_report::top::prior_notes;
@@ -15,9 +15,6 @@ use std::time::Duration;
 
 /// How often the stream is read.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
-
-/// Who has been at work for so long, since before the watching began, is spoken of.
-const PRIOR_AGE: Nanos = Nanos::from_secs(1);
 
 pub(super) fn run(args: &TraceArgs) -> Result<ProcessExit, CommandFailure> {
     let login = args.login.options(args.raw_sql);

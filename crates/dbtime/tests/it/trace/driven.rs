@@ -3,6 +3,7 @@
 use super::rights::{folder, pid, status};
 use super::*;
 use crate::given_server::PRODUCTS;
+use crate::raw_postgres::RawPostgres;
 use crate::small_workloads::write_small;
 use dbtime_model::record::{ExemplarKind, TransactionStatement, read_run};
 use rustix::process::{Signal, kill_process};
@@ -288,4 +289,15 @@ fn is_in_order(statement: &TransactionStatement) {
     assert!(statement.thread.is_some() && statement.connection.is_some(), "{statement:#?}");
     let is_lock = statement.lock.is_empty() || statement.lock.parse::<f64>().is_err();
     assert!(is_lock && statement.lock_wait_us.is_some() != statement.holder.is_empty());
+}
+
+/// What they hold has no name until they say something.
+#[test]
+fn sessions_from_before_a_run_are_counted_in_its_record() {
+    let server = GivenServer::start(Product::Postgres, &[]);
+    let mut holder = RawPostgres::connect(&server);
+    holder.query("BEGIN");
+    holder.query("SELECT 1");
+    let Some(record) = traced(&server.target(), "") else { return };
+    assert_eq!(record["trace"]["before"]["in_transaction"], 1, "{}", record["trace"]);
 }

@@ -4,6 +4,7 @@ use super::encrypted::{EACH, mode, start};
 use super::sums::calls;
 use super::*;
 use crate::given_server::PRODUCTS;
+use crate::raw_postgres::RawPostgres;
 
 /// Requests of a user in a database with this text.
 fn count(seen: &Seen, user: Option<&str>, database: Option<&str>, text: &str) -> u64 {
@@ -219,6 +220,63 @@ pub(super) fn those_from_before_are_known(server: &GivenServer) {
             let one = found(id);
             assert_eq!(one["server_id"].as_u64(), is_known.then_some(id), "{one}");
             assert_eq!(one["user"].as_str(), is_known.then_some(user), "{one}");
+        }
+    }
+}
+
+/// Each has connections of these numbers.
+#[test]
+fn a_login_names_the_connections_of_its_own_server_alone() {
+    let servers = [0, 1].map(|_| GivenServer::start(Product::Mariadb, &[]));
+    let mut before = servers.each_ref().map(RawClient::connect);
+    let (sandbox, [one, other]) = (Sandbox::new(), &servers);
+    let login = one.target_as(one.server.user(), "", "d");
+    let options = format!("-p {} --json --raw-sql --login '{login}'", other.server.pid());
+    let Some((tracer, _)) = Tracer::start_of(&sandbox, one.server.pid(), &options) else { return };
+    for (client, text) in before.iter_mut().zip(["DO 1", "DO 2"]) {
+        client.query(text);
+    }
+    let seen = tracer.end();
+    assert_eq!(seen.one("DO 1")["server_id"], before[0].id, "{}", seen.one("DO 1"));
+    assert!(seen.one("DO 2")["server_id"].is_null(), "{}", seen.one("DO 2"));
+    let elsewhere = format!("trace -p {} --time 300ms --login '{login}'", other.server.pid());
+    let ran = sandbox.run(&elsewhere);
+    ran.exits(0);
+    ran.stderr_has(&["which --login names, is none of the servers that are watched"]);
+}
+
+/// Their numbers are known without a login: each is a process.
+#[test]
+fn sessions_of_postgresql_from_before_have_a_user_and_a_database_where_there_is_a_login() {
+    let server = GivenServer::start(Product::Postgres, &[]);
+    those_of_postgresql_are_known(&server, server.server.pid());
+}
+
+pub(super) fn those_of_postgresql_are_known(server: &GivenServer, pid: u32) {
+    let sandbox = Sandbox::new();
+    let mut before = [0, 1].map(|_| RawPostgres::connect(server));
+    let user = server.server.user();
+    let login = format!("--login '{}'", server.target_as(user, "", "postgres"));
+    for (options, is_known) in [("", false), (login.as_str(), true)] {
+        let options = format!("--json --raw-sql {options}");
+        let Some((tracer, _)) = Tracer::start_of(&sandbox, pid, &options) else { return };
+        let mut after = RawPostgres::connect(server);
+        after.query("SELECT 'after'");
+        let text = |number: usize| format!("SELECT 'number {number}'");
+        for (number, client) in before.iter_mut().enumerate() {
+            client.query(&text(number));
+        }
+        drop(after);
+        let seen = tracer.end();
+        let whose =
+            |one: &Value| ["user", "database"].map(|name| one[name].as_str().map(str::to_owned));
+        let known = [user, "postgres"].map(|name| Some(name.to_owned()));
+        assert_eq!(whose(seen.one("SELECT 'after'")), known);
+        for number in 0..before.len() {
+            let one = seen.one(&text(number));
+            let expected = if is_known { known.clone() } else { [None, None] };
+            assert_eq!(whose(one), expected, "{one}");
+            assert!(one["server_id"].is_u64(), "{one}");
         }
     }
 }

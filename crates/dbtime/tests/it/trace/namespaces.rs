@@ -2,6 +2,7 @@
 //! call their connections.
 
 use super::driven::{is_explained, traced};
+use super::logins::those_of_postgresql_are_known;
 use super::*;
 use crate::given_server::patient_bound;
 use crate::raw_postgres::RawPostgres;
@@ -177,6 +178,13 @@ fn connections_from_before_are_known_by_their_threads_in_a_container_too() {
         let one = seen.one(&format!("DO 'number {id}'"));
         assert_eq!(one["server_id"], id, "{one}");
     }
+}
+
+/// It is by that number that a list has them.
+#[test]
+fn sessions_from_before_of_a_postgresql_in_a_container_are_known_by_its_list() {
+    let Some(server) = ContainedServer::start(Product::Postgres) else { return };
+    those_of_postgresql_are_known(&server.given, server.pid);
 }
 
 /// As docker-proxy and the like do; nobody but the server itself tells which it is.

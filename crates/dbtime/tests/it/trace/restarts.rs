@@ -1,9 +1,11 @@
 //! Servers that end and come back while they are watched.
 
+use super::rights::pid;
 use super::*;
 use crate::given_server::PRODUCTS;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_observe::process::{ProcessSelector, is_server, only};
+use rustix::process::{Signal, kill_process};
 
 /// Whoever is meant by a place is whoever listens there, also after a restart.
 #[test]
@@ -16,7 +18,7 @@ fn a_server_that_is_watched_by_its_port_or_its_socket_may_be_restarted() {
             Product::Postgres => socket.display().to_string(),
             _ => format!(":{}", given.server.port()),
         };
-        let command = sandbox.command(&format!("trace -p {place} --json --raw-sql"));
+        let command = sandbox.command(&format!("trace -p {place} --json --raw-sql --strict"));
         let Some((mut tracer, _)) = Tracer::of(&sandbox, first, command) else { return };
         given.sql("SELECT 'before'");
         given.server.kill();
@@ -27,15 +29,26 @@ fn a_server_that_is_watched_by_its_port_or_its_socket_may_be_restarted() {
         assert!(second != first && is_server(second));
         let told = lines_until(&mut tracer, "which listens there now", PATIENCE).concat();
         assert!(told.contains(&format!("process {second},")), "{told}");
-        assert!(told.contains("s since the one before was last seen may be missing"), "{told}");
+        assert!(told.contains("what it served in the") && told.contains("missing"), "{told}");
         given.sql("SELECT 'after'");
         tracer.server = second;
         let seen = tracer.end();
-        assert_eq!(seen.code, Some(0));
+        // What a client may have asked of it before it was found nobody knows.
+        assert_eq!((seen.code, seen.counted("restarts")), (Some(4), 1), "{}", seen.ledger);
+        assert!(seen.ledger["unwatched_us"].as_f64().is_some_and(|gap| gap > 0.0));
         for text in ["SELECT 'before'", "SELECT 'after'"] {
             seen.one(text);
         }
     }
+}
+
+/// Its number is still there: it is another's once somebody has.
+#[test]
+fn one_whose_end_nobody_has_asked_for_has_ended() {
+    let (sandbox, given) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
+    let Some(tracer) = Tracer::attach(&sandbox, &given, "") else { return };
+    kill_process(pid(given.server.pid()), Signal::KILL).expect("it is there");
+    assert_eq!(tracer.ended().code, Some(0));
 }
 
 /// One that is meant by its number is not there any more: there is none to wait for.

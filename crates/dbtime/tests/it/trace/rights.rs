@@ -1,5 +1,6 @@
 //! Who may watch, and what they may do while they read what comes from clients.
 
+use super::stopped::{self, ControlGroup, FREEZERS};
 use super::*;
 use crate::running::{HAS_HEARD, ends_by_one_more};
 use rustix::process::{Pid, Signal, geteuid, kill_process, test_kill_process};
@@ -110,26 +111,81 @@ fn a_recording_has_its_end_whoever_is_killed_beside_the_reader() {
     std::thread::sleep(Duration::from_millis(200));
     tracer.child.kill().expect("it is there");
     tracer.child.wait().expect("it has ended");
-    kill_process(pid(reader), Signal::CONT).expect("it is there");
     wait_for_the_end_of(reader);
     let mut err = String::new();
     tracer.told.read_to_string(&mut err).expect("text");
-    assert!(!err.contains("reader of what"), "{err}");
+    assert!(!err.contains("reader of what comes from clients (process"), "{err}");
     sandbox.run("trace it.trace").prints(&["DO ?", "requests"]);
+}
+
+/// Whoever of the tracer is stopped, and whatever of it is killed then, ends with the rest of it.
+#[test]
+fn what_is_stopped_does_not_outlive_whoever_has_started_it() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
+    for stops in [[true, false], [false, true], [true, true]] {
+        let Some(mut tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+        let all = [reader(tracer.child.id()), helper(tracer.child.id())];
+        let stopped = all.into_iter().zip(stops).filter(|(_, stops)| *stops);
+        stopped.for_each(|(one, _)| kill_process(pid(one), Signal::STOP).expect("it is there"));
+        tracer.child.kill().expect("it is there");
+        tracer.child.wait().expect("it has ended");
+        all.into_iter().for_each(wait_for_the_end_of);
+    }
+    let Some(mut tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+    let (reader, helper) = (reader(tracer.child.id()), helper(tracer.child.id()));
+    kill_process(pid(helper), Signal::STOP).expect("it is there");
+    kill_process(pid(reader), Signal::KILL).expect("it is there");
+    assert_eq!(tracer.child.wait().expect("it ends").code(), Some(3));
+    wait_for_the_end_of(helper);
+}
+
+/// Neither the time nor a Ctrl-C would end it else, and what it has seen is there.
+#[test]
+fn what_is_stopped_and_waited_for_goes_on_and_that_is_said() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
+    for (is_reader, says) in [(true, "the reader of what comes"), (false, "the helper, process")] {
+        let Some(mut tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+        RawClient::connect(&server).query("DO 1");
+        let session = tracer.child.id();
+        let stopped = if is_reader { reader(session) } else { helper(session) };
+        kill_process(pid(stopped), Signal::STOP).expect("it is there");
+        tracer.interrupt();
+        let told = lines_until(&mut tracer, "has had it go on", PATIENCE).concat();
+        assert!(told.contains(says) && told.contains(&stopped.to_string()), "{told}");
+        let seen = tracer.ended();
+        seen.adds_up();
+        seen.one("DO 1");
+        assert_eq!(seen.code, Some(0), "{}", seen.ledger);
+    }
+}
+
+/// A control group that can be frozen, the file that does that, and what is written for it and to
+/// let go.
+fn freezer() -> Option<(ControlGroup, &'static str, [&'static str; 2])> {
+    let made = |(mount, file, words): &(&str, &'static str, [&'static str; 2])| {
+        ControlGroup::new(mount, file).map(|group| (group, *file, *words))
+    };
+    FREEZERS.iter().find_map(made)
 }
 
 #[test]
 fn a_second_ctrl_c_names_the_recording_that_is_there() {
     let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
+    let Some((group, file, [freeze, thaw])) = freezer() else {
+        return stopped::not_tested("no control group can be frozen here");
+    };
     let Some(mut tracer) = Tracer::start(&sandbox, &server, "--record it.trace") else { return };
     let reader = reader(tracer.child.id());
     RawClient::connect(&server).query("DO 1");
-    // The first Ctrl-C has the tracer wait for the end of the recording.
-    kill_process(pid(reader), Signal::STOP).expect("it is there");
+    // The first Ctrl-C has the tracer wait for the end of the recording. One that was stopped by a
+    // signal would be had to go on.
+    group.write("cgroup.procs", &reader.to_string());
+    group.write(file, freeze);
     tracer.interrupt();
     lines_until(&mut tracer, HAS_HEARD, PATIENCE);
-    assert_eq!(ends_by_one_more(&mut tracer.child), Some(3));
-    kill_process(pid(reader), Signal::CONT).expect("it is there");
+    let code = ends_by_one_more(&mut tracer.child);
+    group.write(file, thaw);
+    assert_eq!(code, Some(3));
     wait_for_the_end_of(reader);
     let mut err = String::new();
     tracer.told.read_to_string(&mut err).expect("text");

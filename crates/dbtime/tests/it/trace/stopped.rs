@@ -19,6 +19,14 @@ const BUSY: &str = "DO BENCHMARK(150000000, 1 + 1)";
 const TURN: Duration = Duration::from_millis(70);
 const MOST_TURNS: usize = 500;
 
+/// Where control groups can be frozen: where they are mounted, the file that does that, and what is
+/// written for it and to let go.
+pub(super) const FREEZERS: [(&str, &str, [&str; 2]); 3] = [
+    ("/sys/fs/cgroup/freezer", "freezer.state", ["FROZEN", "THAWED"]),
+    ("/sys/fs/cgroup/unified", "cgroup.freeze", ["1", "0"]),
+    ("/sys/fs/cgroup", "cgroup.freeze", ["1", "0"]),
+];
+
 /// A control group of the tests' own that goes with this.
 pub(super) struct ControlGroup(PathBuf);
 
@@ -57,7 +65,14 @@ impl ControlGroup {
 }
 
 impl Drop for ControlGroup {
+    /// Also where a test fails: what is frozen in it goes on.
     fn drop(&mut self) {
+        for (_, file, [_, thaw]) in FREEZERS {
+            // Each group has one of them.
+            if self.0.join(file).exists() {
+                let _ = std::fs::write(self.0.join(file), thaw);
+            }
+        }
         let _ = std::fs::remove_dir(&self.0);
     }
 }
@@ -125,13 +140,8 @@ fn a_server_that_a_signal_stops_is_stopped_and_not_pre_empted() {
 
 #[test]
 fn a_server_that_is_frozen_is_stopped_and_not_pre_empted() {
-    let ways = [
-        ("/sys/fs/cgroup/freezer", "freezer.state", ["FROZEN", "THAWED"]),
-        ("/sys/fs/cgroup/unified", "cgroup.freeze", ["1", "0"]),
-        ("/sys/fs/cgroup", "cgroup.freeze", ["1", "0"]),
-    ];
     let mut tried = 0;
-    for (mount, file, [freeze, thaw]) in ways {
+    for (mount, file, [freeze, thaw]) in FREEZERS {
         let Some(group) = ControlGroup::new(mount, file) else { continue };
         let server = GivenServer::start(Product::Mariadb, &[]);
         group.takes(&server);

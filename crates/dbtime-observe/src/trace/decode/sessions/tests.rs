@@ -128,7 +128,7 @@ fn what_a_list_said_stays_where_an_address_comes_later() {
         ..ServerSession::default()
     };
     sessions.list(ListedSessions::new(raw.record.tgid, MonoNanos(0), vec![listed]));
-    sessions.identify(&raw, true);
+    sessions.identify(&raw, &mut ServerNaming::default(), true);
     let client = Some("127.0.0.1:4000".parse().expect("an address"));
     sessions.found(1, SessionLogin { client, ..SessionLogin::default() });
     let login = sessions.take(&raw).login.expect("it is known");

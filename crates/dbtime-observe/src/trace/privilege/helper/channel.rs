@@ -16,6 +16,7 @@ use std::io;
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
 /// What a message may have. Unit: bytes. A socket takes 208 KiB where nobody has set it otherwise
 /// (`net.core.wmem_default`), and keeps some of it for itself.
@@ -106,6 +107,15 @@ impl MessageChannel {
         Ok(Some((serde_json::from_slice(&words[..received.bytes])?, files)))
     }
 
+    /// Waits so long for a message, or for whoever is at the other end to leave it; whether either
+    /// has come.
+    pub(super) fn has_come(&self, patience: Duration) -> bool {
+        let Ok(patience) = Timespec::try_from(patience) else { return true };
+        let mut ends = [PollFd::from_borrowed_fd(self.0.as_fd(), PollFlags::IN)];
+        // Whatever else fails, the receiving says.
+        !matches!(poll(&mut ends, Some(&patience)), Ok(0) | Err(Errno::INTR))
+    }
+
     /// Whether nobody is at the other end any more.
     pub fn is_over(&self) -> bool {
         let mut ends = [PollFd::from_borrowed_fd(self.0.as_fd(), PollFlags::empty())];
@@ -127,6 +137,7 @@ mod tests {
         let (reader, mut writer) = io::pipe().expect("files are free");
         one.send(&("first", 1), &[reader.as_fd()]).expect("sent");
         one.send(&("second", 2), &[]).expect("sent");
+        assert!(other.has_come(Duration::ZERO) && !one.has_come(Duration::ZERO));
         drop(reader);
         let (words, mut files) =
             other.receive::<(String, u32)>().expect("whole").expect("somebody is there");
@@ -139,7 +150,7 @@ mod tests {
         assert_eq!(other.receive::<(String, u32)>().expect("whole").expect("there").1.len(), 0);
         assert!(!other.is_over());
         drop(one);
-        assert!(other.is_over());
+        assert!(other.is_over() && other.has_come(Duration::ZERO));
         assert!(other.receive::<u32>().expect("nothing is wrong").is_none());
         assert!(other.send(&1, &[]).is_err());
     }

@@ -9,8 +9,9 @@
 //!                                    ◄── files ─────  loads, attaches, walks
 //! ```
 //!
-//! This program again, started with [`COMMAND`], is the helper. It goes when the reader goes, and
-//! all that is attached goes with it. A terminal that the reader leaves behind it restores first.
+//! This program again, started with [`COMMAND`], is the helper. It goes when the reader goes, also
+//! where somebody has stopped it, and all that is attached goes with it. A terminal that the reader
+//! leaves behind it restores first.
 
 mod channel;
 mod messages;
@@ -26,6 +27,7 @@ use crate::trace::kernel::sampling::CpuSampling;
 use crate::trace::kernel::stream::CaptureConfig;
 use crate::trace::postgres_files::catalogs::CatalogFile;
 use crate::trace::prior::glimpse::{BackendGlimpse, ClientThreads, MAX_BACKENDS};
+use crate::trace::privilege::waited_child::{WAKE_INTERVAL, WaitedChild, wait_for_end};
 use crate::trace::servers::{ServerFilter, TracedServer};
 use dbtime_model::Nanos;
 use messages::HelperRequest;
@@ -46,6 +48,8 @@ pub(crate) struct HelperProcess {
     /// `None` once it has been told to go.
     channel: Option<MessageChannel>,
     child: Child,
+    /// Whether it was found stopped where it was waited for, and nobody has been told.
+    was_stopped: bool,
 }
 
 /// Why something cannot be had, for people; or that there is no helper.
@@ -65,7 +69,22 @@ impl HelperProcess {
             .stdin(Stdio::from(other.into_file()))
             .stdout(Stdio::null())
             .spawn();
-        Ok(Self { channel: Some(channel), child: child.map_err(failed)? })
+        Ok(Self { channel: Some(channel), child: child.map_err(failed)?, was_stopped: false })
+    }
+
+    /// As whoever waits for it has it.
+    pub(crate) fn waited(&self) -> WaitedChild {
+        WaitedChild::of(&self.child)
+    }
+
+    /// That it was stopped since the last time, and had to be made to go on, for people.
+    pub(crate) fn take_stop(&mut self) -> Option<String> {
+        std::mem::take(&mut self.was_stopped).then(|| {
+            format!(
+                "the helper, process {}, was stopped by somebody; dbtime has had it go on",
+                self.child.id()
+            )
+        })
     }
 
     /// CPU time that it has used.
@@ -317,7 +336,12 @@ impl HelperProcess {
         files: &[BorrowedFd<'_>],
     ) -> Result<(T, Vec<OwnedFd>), TraceError> {
         let Some(channel) = &self.channel else { return Err(self.ended()) };
-        let response = channel.send(request, files).and_then(|()| channel.receive());
+        let child = WaitedChild::of(&self.child);
+        let sent = channel.send(request, files);
+        while sent.is_ok() && !channel.has_come(WAKE_INTERVAL) {
+            self.was_stopped |= child.wake();
+        }
+        let response = sent.and_then(|()| channel.receive());
         match response {
             Ok(Some(response)) => Ok(response),
             Ok(None) => Err(self.ended()),
@@ -330,7 +354,7 @@ impl HelperProcess {
     #[cold]
     fn ended(&mut self) -> TraceError {
         self.channel = None;
-        let how = self.child.wait().ok().and_then(|status| status.signal());
+        let how = wait_for_end(&mut self.child).ok().and_then(|status| status.signal());
         let how = how.map_or_else(String::new, |signal| format!(" by signal {signal}"));
         TraceError::Helper(format!("(process {}) was ended{how}", self.child.id()))
     }
@@ -341,6 +365,6 @@ impl Drop for HelperProcess {
         // It ends with the other end of its channel.
         self.channel = None;
         // One that is not waited for is only not taken out of the system's list.
-        let _ = self.child.wait();
+        let _ = wait_for_end(&mut self.child);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::super::signals::HeldSignals;
 use super::super::terminal::LentTerminal;
+use super::super::waited_child::go_on_without_parent;
 use super::super::{helper_sandbox, rights};
 use super::channel::MessageChannel;
 use super::messages::HelperRequest;
@@ -14,7 +15,7 @@ use crate::trace::kernel::loading::{LoadRefusal, SAMPLER, attach, load, walk};
 use crate::trace::kernel::missed_events::missed_events;
 use crate::trace::kernel::probe_links::attach_places;
 use crate::trace::kernel::probe_sites::{ProbeGroup, ProbeSites};
-use crate::trace::kernel::sampling::{CpuSampling, sample_cpus};
+use crate::trace::kernel::sampling::{CpuSampling, guards_events, sample_cpus};
 use crate::trace::kernel::stream::CaptureConfig;
 use crate::trace::postgres_files::catalogs::open_catalog;
 use crate::trace::prior::glimpse::{backends, client_threads};
@@ -39,6 +40,7 @@ pub fn serve() -> Result<(), TraceError> {
     let failed =
         |error: io::Error| TraceError::Helper(format!("was not started by dbtime: {error}"));
     let channel = MessageChannel::inherited().map_err(failed)?;
+    go_on_without_parent().map_err(|error| failed(error.into()))?;
     // Ctrl-C is for all processes of a terminal, but the reader still has to take its leave.
     let _held = HeldSignals::hold();
     // Instead of that of the link it was started by.
@@ -70,12 +72,6 @@ fn give_up_rights() -> Result<(), TraceError> {
     procfs::ticks_per_second();
     rights::keep_for_helper(attaches_one_by_one || guards_events())?;
     helper_sandbox::enter()
-}
-
-/// Whether the system lets nobody sample CPUs without CAP_SYS_ADMIN, as those of Debian and Ubuntu.
-fn guards_events() -> bool {
-    let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
-    level.is_ok_and(|level| level.trim().parse::<i32>().is_ok_and(|level| level > 2))
 }
 
 /// A probe is a file or two where the kernel attaches them one by one.

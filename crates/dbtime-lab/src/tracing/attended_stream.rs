@@ -1,0 +1,89 @@
+//! The stream to a process that this one has started, which is had to go on where somebody has
+//! stopped it and it is waited for.
+
+use dbtime_observe::trace::{WAKE_INTERVAL, WaitedChild};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::net::UnixStream;
+
+/// The stream.
+#[derive(Debug)]
+pub(super) struct AttendedStream {
+    stream: UnixStream,
+    child: WaitedChild,
+    /// Whether it was found stopped, and nobody has been told.
+    was_stopped: bool,
+}
+
+impl AttendedStream {
+    /// Over this one, whose other end is the child's.
+    ///
+    /// # Errors
+    /// The system has no such waits.
+    pub(super) fn new(stream: UnixStream, child: WaitedChild) -> io::Result<Self> {
+        stream.set_read_timeout(Some(WAKE_INTERVAL))?;
+        stream.set_write_timeout(Some(WAKE_INTERVAL))?;
+        Ok(Self { stream, child, was_stopped: false })
+    }
+
+    /// Whether it was found stopped since the last time.
+    pub(super) fn take_stop(&mut self) -> bool {
+        std::mem::take(&mut self.was_stopped)
+    }
+
+    /// Does it, however long it takes.
+    fn attend<T>(
+        &mut self,
+        mut act: impl FnMut(&mut UnixStream) -> io::Result<T>,
+    ) -> io::Result<T> {
+        loop {
+            match act(&mut self.stream) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    self.was_stopped |= self.child.wake();
+                }
+                done => return done,
+            }
+        }
+    }
+}
+
+impl Read for AttendedStream {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        self.attend(|stream| stream.read(to))
+    }
+}
+
+impl Write for AttendedStream {
+    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+        self.attend(|stream| stream.write(from))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::process::{Pid, Signal, kill_process};
+    use std::os::fd::OwnedFd;
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn who_is_stopped_answers_all_the_same_and_that_is_told_once() {
+        let (own, far) = UnixStream::pair().expect("files are free");
+        let far = || Stdio::from(OwnedFd::from(far.try_clone().expect("a copy")));
+        let mut child = Command::new("cat").stdin(far()).stdout(far()).spawn().expect("it starts");
+        let mut stream = AttendedStream::new(own, WaitedChild::of(&child)).expect("a stream");
+        let mut answer = [0; 4];
+        stream.write_all(b"word").expect("it is there");
+        stream.read_exact(&mut answer).expect("it answers");
+        assert!(answer == *b"word" && !stream.take_stop());
+        kill_process(Pid::from_child(&child), Signal::STOP).expect("it is there");
+        stream.write_all(b"more").expect("it is there");
+        stream.read_exact(&mut answer).expect("it answers");
+        assert!(answer == *b"more" && stream.take_stop() && !stream.take_stop());
+        child.kill().expect("it is there");
+        child.wait().expect("it ends");
+    }
+}
