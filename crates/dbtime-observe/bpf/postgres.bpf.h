@@ -477,8 +477,8 @@ static __always_inline void handle_tagged_answer(struct connection *connection, 
 	connection->is_ready = end[0] == PG_READY && big_endian(end + 1) == TAGGED && connection->is_whole;
 	if (connection->is_ready)
 		connection->request.flags |= end[READY_LENGTH - 1] == IDLE ? REQUEST_NO_TRANSACTION : REQUEST_IN_TRANSACTION;
-	if (connection->is_ready && settings.streams && depth == DEPTH_EVERYTHING)
-		connection->request.rows = rows_of_request(connection, (__u64)at, length);
+	if (settings.streams && depth == DEPTH_EVERYTHING)
+		note_tagged_rows(connection, (__u64)at, length);
 }
 
 #endif

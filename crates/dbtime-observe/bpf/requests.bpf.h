@@ -374,6 +374,7 @@ __noinline int begin_request(struct connection *connection, __u64 now)
 	request->rows = NOT_KNOWN;
 	connection->answer.stage = STAGE_OVER;
 	connection->answer.have = 0;
+	connection->answer.rows = NOT_KNOWN;
 	__builtin_memset(connection->tail, 0, sizeof(connection->tail));
 	request->statement = 0;
 	request->error = 0;
