@@ -9,14 +9,25 @@
 
 #include "tls.bpf.h"
 
-/* The client has gone, or what was sent cannot reach it. What locks it held the thread that has found
+/* Whether a server of MySQL's that sends, and does not read, is at what it was asked for: it is, unless what
+ * was sent has ended the answer. */
+static __always_inline int is_answering(struct connection *connection)
+{
+	struct request *request = &connection->request;
+
+	return request->protocol == PROTOCOL_MYSQL && request->writes && !request->error &&
+	       request->rows == NOT_KNOWN;
+}
+
+/* The client has gone, or what is sent cannot reach it. What locks it held the thread that has found
  * out will let go of. */
-static __always_inline void abort_connection(struct connection *connection)
+static __always_inline void abort_connection(struct connection *connection, int is_sending)
 {
 	__u64 number = connection->request.connection;
 	struct thread *thread;
 
-	maybe_close(connection);
+	if (!is_sending || !is_answering(connection))
+		maybe_close(connection);
 	abort_request(connection);
 	account_for_strange(connection);
 	reset_framing(connection);
@@ -156,7 +167,7 @@ static __always_inline void handle_receive(struct sock *sk, int result, int flag
 			handle_request_bytes(connection, user_buffer(), result);
 		note_left_over(connection, sk);
 	} else if (!is_transient(result)) {
-		abort_connection(connection);
+		abort_connection(connection, 0);
 	} else if (!connection->rest && !connection->header_length) {
 		maybe_close(connection);
 	}
@@ -215,7 +226,7 @@ static __always_inline void handle_send(struct sock *sk, int result, int flags,
 	request = &connection->request;
 	if (result <= 0) {
 		if (!is_transient(result))
-			abort_connection(connection);
+			abort_connection(connection, 1);
 		else if (is_encrypted(connection))
 			connection->retries_write = 1;
 		return;

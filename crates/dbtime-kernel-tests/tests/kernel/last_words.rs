@@ -43,7 +43,7 @@ fn fatal(state: &str) -> Vec<u8> {
 }
 
 /// PostgreSQL's answer to a query, in these pieces.
-fn answered(pieces: &[&[Vec<u8>]]) -> WatchedServer {
+pub(crate) fn answered(pieces: &[&[Vec<u8>]]) -> WatchedServer {
     let login = &postgres::everything().turns[..2];
     let pieces: Vec<_> = pieces.iter().map(|piece| answers(piece)).collect();
     let turns = [login, &[asks(&[query("SELECT a FROM t")])], &pieces].concat();
@@ -174,10 +174,10 @@ const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
 const KILLED: &[u8] = b"\xff\x87\x07#70100Connection was killed";
 const IDLE: &[u8] = b"\xff\xbf\x0f#HY000The client was disconnected because of inactivity";
 const DENIED: &[u8] = b"\xff\x15\x04#28000Access denied for user";
-const SYNTAX: &[u8] = b"\xff\x28\x04#42000You have an error";
+pub(crate) const SYNTAX: &[u8] = b"\xff\x28\x04#42000You have an error";
 
 /// What a server of MySQL's protocol says behind a login.
-fn behind_login(turns: &[ConversationTurn]) -> WatchedServer {
+pub(crate) fn behind_login(turns: &[ConversationTurn]) -> WatchedServer {
     let login = &mysql::everything().turns[..3];
     watched(WireProtocol::Mysql, &[login, turns].concat())
 }

@@ -7,6 +7,7 @@ mod early_waits;
 mod hostile;
 mod last_words;
 mod late_errors;
+mod leaving;
 mod lost_events;
 mod mysql;
 mod openings;
