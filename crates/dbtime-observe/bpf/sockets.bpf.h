@@ -206,12 +206,35 @@ int BPF_PROG(on_bytes, struct sock *sk)
 	return 0;
 }
 
+/* A piece was sent: of an answer, or of what nobody has asked for. */
+static __always_inline void take_sent(struct connection *connection, __u32 length, __u64 now)
+{
+	struct request *request = &connection->request;
+	/* Of what is encrypted the library was asked: see `on_tls_write`. */
+	__u64 at = is_encrypted(connection) ? 0 : (__u64)user_buffer();
+
+	if ((!connection->start || (at && connection->is_ready)) &&
+	    handle_unasked(connection, at, length, now))
+		return;
+	if (!request->writes++)
+		request->first_sent = now;
+	else
+		connection->piece_from = request->end;
+	if (!is_encrypted(connection)) {
+		request->sent_bytes += length;
+		if (handle_answer_bytes(connection, at, length)) {
+			set_aside(connection, COUNT_OTHER_PROTOCOL);
+			return;
+		}
+	}
+	note_sent(connection, now);
+}
+
 static __always_inline void handle_send(struct sock *sk, int result, int flags,
 					struct turn_run *run)
 {
 	struct connection *connection;
-	struct request *request;
-	__u64 now, at;
+	__u64 now;
 
 	if (is_driver())
 		return;
@@ -223,7 +246,6 @@ static __always_inline void handle_send(struct sock *sk, int result, int flags,
 	if (!connection || was_seen_first(connection, run))
 		return;
 	now = bpf_ktime_get_ns();
-	request = &connection->request;
 	if (result <= 0) {
 		if (!is_transient(result))
 			abort_connection(connection, 1);
@@ -231,23 +253,7 @@ static __always_inline void handle_send(struct sock *sk, int result, int flags,
 			connection->retries_write = 1;
 		return;
 	}
-	/* Of what is encrypted the library was asked: see `on_tls_write`. */
-	at = is_encrypted(connection) ? 0 : (__u64)user_buffer();
-	if ((!connection->start || (at && connection->is_ready)) &&
-	    handle_unasked(connection, at, result, now))
-		return;
-	if (!request->writes++)
-		request->first_sent = now;
-	else
-		connection->piece_from = request->end;
-	if (!is_encrypted(connection)) {
-		request->sent_bytes += result;
-		if (handle_answer_bytes(connection, at, result)) {
-			set_aside(connection, COUNT_OTHER_PROTOCOL);
-			return;
-		}
-	}
-	note_sent(connection, now);
+	take_sent(connection, result, now);
 	if (connection->ahead_length)
 		resume_ahead(connection);
 }

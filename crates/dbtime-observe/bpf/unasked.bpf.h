@@ -5,6 +5,7 @@
  *   its greeting, whether it encrypts, and what belongs to a login
  *   what is left of an answer to a request that had begun before it was followed
  *   an error: the login is refused, the client was idle for too long, somebody ends the connection
+ *   that it is ready, behind a login and what is left of an answer
  */
 #ifndef DBTIME_UNASKED_H
 #define DBTIME_UNASKED_H
@@ -87,6 +88,8 @@ __noinline int handle_unasked(struct connection *connection, __u64 address, __u3
 		lose_framing(connection);
 	} else if (is_first) {
 		begin_with_answer(connection, address, length);
+	} else if (address) {
+		note_unasked_ready(connection, address, length);
 	}
 	if (is_first) {
 		connection->request.end = now;

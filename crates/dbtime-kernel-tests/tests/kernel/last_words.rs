@@ -12,7 +12,7 @@ use dbtime_wire::mysql::command;
 use dbtime_wire::postgres::{backend, frontend};
 
 /// What was said so far, and nothing since.
-fn watched(protocol: WireProtocol, turns: &[ConversationTurn]) -> WatchedServer {
+pub(crate) fn watched(protocol: WireProtocol, turns: &[ConversationTurn]) -> WatchedServer {
     let mut server = WatchedServer::new(protocol, &streamed());
     for turn in turns {
         server.passes(PAUSE);
@@ -38,7 +38,7 @@ fn counts(ledger: &TraceLedger) -> [i64; 5] {
     [started, ended, ledger.vanished(), of(ledger.connection_errors), of(ledger.resync)]
 }
 
-fn fatal(state: &str) -> Vec<u8> {
+pub(crate) fn fatal(state: &str) -> Vec<u8> {
     told(backend::ERROR, ["FATAL", state, "terminating connection", "ProcessInterrupts"])
 }
 

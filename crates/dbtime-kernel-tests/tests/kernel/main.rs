@@ -21,5 +21,6 @@ mod secrets;
 mod server;
 mod shapes;
 mod stacks;
+mod startups;
 mod timeline;
 mod walks;
