@@ -16,6 +16,7 @@ enum role {
 	ROLE_IGNORED,
 	ROLE_FOLLOWED,
 	ROLE_ENCRYPTED,		/* followed, and kept apart: see `encrypted` */
+	ROLE_ASIDE,		/* ignored, but for an error that its client gets */
 };
 
 /* Whether a proxy's header goes before what the client says itself (`openings.bpf.h`). */
@@ -416,16 +417,22 @@ static __always_inline struct connection *lookup(struct sock *sk)
 	return sk->sk_bpf_storage ? bpf_sk_storage_get(&connections, sk, 0, 0) : NULL;
 }
 
-/* The connection, if it is one of a server with a client. */
-static __always_inline struct connection *followed_connection(struct sock *sk)
+/* What is kept of a socket, if it is one of a server. */
+static __always_inline struct connection *connection_of(struct sock *sk)
 {
 	struct connection *connection;
 
 	if (!sk)
 		return NULL;
 	connection = lookup(sk);
-	if (!connection)
-		connection = lookup_or_add(sk);
+	return connection ? connection : lookup_or_add(sk);
+}
+
+/* The connection, if it is one of a server with a client. */
+static __always_inline struct connection *followed_connection(struct sock *sk)
+{
+	struct connection *connection = connection_of(sk);
+
 	return connection ? state_of(connection) : NULL;
 }
 

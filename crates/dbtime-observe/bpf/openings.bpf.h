@@ -37,7 +37,8 @@ __noinline int leave_alone(struct connection *connection, __u32 why)
 {
 	if (!connection)
 		return 0;
-	connection->role = ROLE_IGNORED;
+	/* What is encrypted is not read any more. */
+	connection->role = why == COUNT_GSS ? ROLE_IGNORED : ROLE_ASIDE;
 	/* The check is to stay: the verifier does not know what it is called with. */
 	barrier_var(why);
 	if (why < COUNTS)

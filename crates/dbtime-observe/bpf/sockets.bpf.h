@@ -242,7 +242,13 @@ static __always_inline void handle_send(struct sock *sk, int result, int flags,
 		finish_after_end(sk, 0);
 		return;
 	}
-	connection = followed_connection(sk);
+	connection = connection_of(sk);
+	if (connection && connection->role == ROLE_ASIDE) {
+		if (result > 0 && !was_seen_first(connection, run))
+			note_aside(connection, result);
+		return;
+	}
+	connection = connection ? state_of(connection) : NULL;
 	if (!connection || was_seen_first(connection, run))
 		return;
 	now = bpf_ktime_get_ns();

@@ -14,6 +14,7 @@ mod openings;
 mod parts;
 mod postgres;
 mod random_timeline;
+mod refusals;
 mod rivals;
 mod rows;
 mod scheduler;

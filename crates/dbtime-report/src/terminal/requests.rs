@@ -238,6 +238,7 @@ fn connections_line(ledger: &TraceLedger) -> String {
         (ledger.unknown_users(), "of unknown users, from before"),
         (ledger.replication, "of replicas"),
         (ledger.cancels, "that only cancelled a request"),
+        (ledger.refused, "of clients that were refused before they had said who they are"),
     ];
     for (connections, what) in kinds.into_iter().filter(|(number, _)| *number > 0) {
         line.push_str(&format!(", {} {what}", count(connections)));
@@ -452,6 +453,10 @@ mod tests {
         assert!(older.contains("\nconnections  3 followed, 2 of unknown users, from before\n"));
         let refused = ledger_lines(&TraceLedger { connection_errors: 2, ..fine });
         assert!(refused.ends_with("\nconnections  1 followed; 2 errors outside of requests\n"));
+        let turned_away = TraceLedger { connections: 2, refused: 1, connection_errors: 1, ..fine };
+        let line = "\nconnections  2 followed, 1 of clients that were refused before they had said \
+                    who they are; 1 error outside of requests\n";
+        assert!(ledger_lines(&turned_away).ends_with(line), "{}", ledger_lines(&turned_away));
         let quiet = TraceLedger { connections: 4, replication: 1, cancels: 2, ..fine };
         let line = "\nconnections  4 followed, 1 of unknown users, from before, 1 of replicas, \
                     2 that only cancelled a request\n";

@@ -131,6 +131,7 @@ pub(crate) fn add_counts(ledger: &mut TraceLedger, row: &[u8]) {
         (COUNT_OTHER_PROTOCOL, &mut ledger.other_protocol),
         (COUNT_REPLICATION, &mut ledger.replication),
         (COUNT_CANCELS, &mut ledger.cancels),
+        (COUNT_REFUSED, &mut ledger.refused),
     ];
     for (number, field) in fields {
         *field += count[number];
