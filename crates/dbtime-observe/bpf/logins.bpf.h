@@ -42,14 +42,22 @@ __noinline int read_login_name(struct connection *connection, __u64 address, __u
 	return 0;
 }
 
-/* MySQL: the user and a zero; what proves it, behind its length; the database and a zero. Global, so
- * that the verifier looks at it once. */
+/* Whether more of a login is to come than was read of it, behind its first bytes: those of a request, which
+ * asks for another user, are its command. */
+static __always_inline int is_login_cut(struct connection *connection, __u32 length)
+{
+	return connection->rest > length + (connection->start ? 1 : LOGIN_USER);
+}
+
+/* MySQL: the user and a zero; what proves it, behind its length; the database and a zero. Without the
+ * database, where that is still to come, nobody knows whose it is. Global, so that the verifier looks at
+ * it once. */
 __noinline int read_login_names(struct connection *connection, __u64 address, __u32 length, __u32 capabilities)
 {
 	const char *at = (const char *)address;
 	struct login *login;
 	__u8 proof_length[2] = {};
-	__u32 from, named;
+	__u32 from, named, is_whole;
 
 	if (!connection)
 		return 0;
@@ -57,14 +65,11 @@ __noinline int read_login_names(struct connection *connection, __u64 address, __
 	__builtin_memset(login->user, 0, sizeof(login->user));
 	__builtin_memset(login->database, 0, sizeof(login->database));
 	named = read_login_name(connection, address, length, 1);
-	if (!named) {
-		/* It is another's now, whoever that is. */
-		if (connection->has_login)
-			publish_login(connection);
-		return 0;
-	}
+	/* Behind a name that is longer than what is kept of it the rest is not found. */
+	is_whole = !(capabilities & CLIENT_DATABASE) ||
+		   (named < NAME_ROOM && !is_login_cut(connection, length));
 	from = named;
-	if (capabilities & CLIENT_DATABASE && named < NAME_ROOM && from < length &&
+	if (capabilities & CLIENT_DATABASE && named && named < NAME_ROOM && from < length &&
 	    !bpf_probe_read_user(proof_length, 1, at + from++)) {
 		__u32 proof = proof_length[0];
 
@@ -72,10 +77,17 @@ __noinline int read_login_names(struct connection *connection, __u64 address, __
 		    !bpf_probe_read_user(proof_length, 2, at + from))
 			proof = 2 + (proof_length[0] | (__u32)proof_length[1] << 8);
 		from += proof;
-		if (from < length)
-			read_login_name(connection, (__u64)(at + from), length - from, 0);
+		if (from < length && read_login_name(connection, (__u64)(at + from), length - from, 0))
+			is_whole = 1;
 	}
-	publish_login(connection);
+	if (named && is_whole) {
+		publish_login(connection);
+		return 0;
+	}
+	__builtin_memset(login->user, 0, sizeof(login->user));
+	/* It is another's now, whoever that is. */
+	if (connection->has_login)
+		publish_login(connection);
 	return 0;
 }
 
