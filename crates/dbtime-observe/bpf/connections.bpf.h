@@ -116,6 +116,7 @@ enum startup_word {
 	WORD_DATABASE,
 	WORD_REPLICATION,
 	WORD_NONE,		/* there are no more words */
+	WORD_REFUSED,		/* there are bytes behind that, which servers refuse */
 	WORD_UNREAD,		/* it was not in memory: what follows is not known */
 };
 

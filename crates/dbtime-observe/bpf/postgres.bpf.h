@@ -466,6 +466,8 @@ __noinline int note_unasked_ready(struct connection *connection, __u64 address, 
 		return 0;
 	connection->is_ready = 1;
 	connection->is_logging_in = 0;
+	/* What seemed to be a startup packet, and has not ended, was none. */
+	connection->startup.rest = 0;
 	if (connection->strange == STRANGE_BYTES && connection->framing == FRAMING_LOST &&
 	    !connection->request.length && first != PG_LET_IN) {
 		count(COUNT_STARTED);

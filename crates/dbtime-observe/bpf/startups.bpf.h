@@ -14,7 +14,7 @@
 #include "postgres_messages.h"
 
 #define OPENING_HEAD 8		/* bytes of a length and of what is wanted */
-#define LONGEST_STARTUP 10000	/* bytes of a startup packet: servers refuse longer ones */
+#define LONGEST_STARTUP 10004	/* bytes of a startup packet with its length: servers refuse longer ones */
 #define PG_GSS_AGREED 'G'	/* how a server agrees to encrypt by GSS */
 
 /* What a startup packet asks for, or what stands in its place. */
@@ -112,32 +112,39 @@ static long next_startup_byte(__u64 i, struct startup_walk *walk)
 	struct connection *connection = walk->connection;
 	__u8 byte = 0;
 
-	if (i >= walk->length || connection->startup.word >= WORD_NONE)
+	if (i >= walk->length || connection->startup.word > WORD_NONE)
 		return 1;
-	if (bpf_probe_read_user(&byte, 1, (const void *)(walk->at + i)))
+	if (connection->startup.word == WORD_NONE)
+		connection->startup.word = WORD_REFUSED;
+	else if (bpf_probe_read_user(&byte, 1, (const void *)(walk->at + i)))
 		connection->startup.word = WORD_UNREAD;
 	else
 		take_startup_byte(connection, byte);
 	return 0;
 }
 
-/* A startup packet is whole. What lies behind it waits until the server is ready. */
+/* What may be a startup packet is whole. What lies behind it waits until the server is ready. Where words do
+ * not end with it servers refuse it, or it is something else: a COPY from before may have values that begin
+ * as startup packets do. Then nothing was understood. */
 static __always_inline void end_startup(struct connection *connection, __u64 behind, __u32 left)
 {
 	struct login *login = &connection->login;
+	__u8 word = connection->startup.word;
 
+	if (word != WORD_NONE) {
+		__builtin_memset(login->user, 0, sizeof(login->user));
+		__builtin_memset(login->database, 0, sizeof(login->database));
+	}
+	if (word != WORD_NONE && word != WORD_UNREAD)
+		return;
 	connection->strange = STRANGE_NOT;
 	connection->framing = FRAMING_SYNCED;
 	connection->is_logging_in = 1;
 	connection->ahead = behind;
 	connection->ahead_rx_at = connection->rx_first_at;
 	connection->ahead_length = left;
-	if (connection->startup.word != WORD_NONE) {
-		/* It ends within a word, which servers refuse, or was not in memory. */
-		__builtin_memset(login->user, 0, sizeof(login->user));
-		__builtin_memset(login->database, 0, sizeof(login->database));
+	if (word != WORD_NONE)
 		return;
-	}
 	if (login->user[0]) {
 		if (!login->database[0])
 			__builtin_memcpy(login->database, login->user, NAME_ROOM);

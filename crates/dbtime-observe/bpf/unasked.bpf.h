@@ -37,13 +37,14 @@ static __always_inline int is_unasked_error(struct connection *connection, __u64
 }
 
 /* Whether a client is refused that has not said yet who it is: MySQL's error stands in the place of the
- * greeting; of PostgreSQL's the client has asked for no more than encryption, or has named nobody. */
+ * greeting; of PostgreSQL's the client has asked for no more than encryption, or has named nobody. A server
+ * that has been ready had let it in. */
 static __always_inline int is_refusal(struct connection *connection, __u64 address, int is_first)
 {
 	__u8 h[8] = {};
 
 	if (connection->request.protocol == PROTOCOL_POSTGRES)
-		return !connection->has_login &&
+		return !connection->has_login && !connection->is_ready &&
 		       (connection->is_logging_in ||
 			(connection->has_read && connection->framing == FRAMING_LOST &&
 			 connection->strange == STRANGE_NOT && !connection->request.length));

@@ -53,6 +53,10 @@ fn a_client_that_is_refused_before_it_says_who_it_is_is_no_unknown_user() {
     // Who has said who it is has a login; of who was there before nothing is known.
     assert_eq!(found(&[client(&postgres::startup()), error("3D000")]), [1, 0, 0]);
     assert_eq!(found(&[error("57P05")]), [1, 0, 1]);
+    // Nor where the rest of its request was seen.
+    let rest = client(b"ECT a FROM t WHERE b = 1\0");
+    let done = postgres::answers(&[postgres::complete("SELECT 3"), postgres::ready(b'I')]);
+    assert_eq!(found(&[rest, done, error("57P05")]), [1, 0, 1]);
 }
 
 /// The rest of a COPY, or of a long statement, is answered like any request of which the beginning
@@ -83,4 +87,21 @@ fn the_rest_of_a_request_of_postgresql_from_before_is_partial() {
     let let_in = postgres::everything().turns[1].clone();
     let ledger = watched(WireProtocol::Postgres, &[rest, let_in]).ledger();
     assert_eq!(counts(&ledger), [0, 0, 0], "{ledger:?}");
+}
+
+/// Values of a COPY in binary may begin as a startup packet does: an instant, a number, bytes that
+/// go on behind what was read.
+#[test]
+fn what_only_begins_as_a_startup_packet_does_is_none() {
+    let instant = [0, 0, 0, 8, 0, 3, 4, 0x25, 9, 9, 9, 9];
+    let number = [0, 0, 0, 14, 0, 3, 0, 1, 0, 0, 0, 2, 0, 12, 0x0d, 0x80, 0x1e, 0x78];
+    let bytes = [&[0, 0, 0x0f, 0, 0, 3, 1, 1][..], &[b'x'; 100]].concat();
+    let done = |tag| postgres::answers(&[postgres::complete(tag), postgres::ready(b'I')]);
+    for value in [&instant[..], &number, &bytes] {
+        let asks = postgres::asks(&[postgres::query("SELECT 2")]);
+        let turns = [client(value), done("COPY 1"), asks, done("SELECT 1")];
+        let ledger = ended(WireProtocol::Postgres, &turns);
+        let counts = [ledger.started, ledger.ended, ledger.partial, ledger.logins];
+        assert_eq!((counts, ledger.is_whole()), ([2, 1, 1, 0], true), "{value:?}: {ledger:?}");
+    }
 }
