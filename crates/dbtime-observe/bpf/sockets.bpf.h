@@ -10,7 +10,8 @@
 #include "tls.bpf.h"
 
 /* Whether a server of MySQL's that sends, and does not read, is at what it was asked for: it is, unless what
- * was sent has ended the answer. */
+ * was sent has ended the answer. Where rows are not counted that is not known; but a server that has answered
+ * reads on, or tries to, before it sends anything else. */
 static __always_inline int is_answering(struct connection *connection)
 {
 	struct request *request = &connection->request;

@@ -293,8 +293,8 @@ fn an_answer_may_fill_the_servers_buffer_up_to_its_last_bytes() {
 }
 
 /// What a client sends ahead of answers, or with its startup packet, lies in the server's buffer
-/// until it comes to that: it reads on where a request is not whole, behind what is left, which it moves to the buffer's
-/// beginning.
+/// until it comes to that: it reads on where a request is not whole, behind what is left, which it
+/// moves to the buffer's beginning.
 fn watched_ahead(conversation: &Conversation, reads: &mut dyn Iterator<Item = usize>) -> Seen {
     let mut server = WatchedServer::new(WireProtocol::Postgres, &streamed());
     let turns = conversation.turns.iter();

@@ -239,6 +239,6 @@ mod tests {
         assert_eq!((ledger.locks_lost, ledger.not_streamed), (42, 44));
         assert_eq!((ledger.missed_events, ledger.connection_errors), (48, 50));
         assert_eq!((ledger.gss, ledger.other_protocol), (52, 54));
-        assert_eq!((ledger.replication, ledger.cancels), (56, 58));
+        assert_eq!((ledger.replication, ledger.cancels, ledger.refused), (56, 58, 60));
     }
 }
