@@ -1,5 +1,5 @@
-//! Connections that are refused or set aside, and what is left of requests from before: what is said
-//! of those whose requests are not followed.
+//! Connections that are refused or set aside, and what is left of requests from before: what is
+//! said of those whose requests are not followed.
 
 use super::conversation::ConversationTurn;
 use super::last_words::{fatal, watched};
