@@ -112,6 +112,16 @@ impl CapturePrograms {
         });
     }
 
+    /// It has tried to, and got an error.
+    pub fn send_nothing(
+        &mut self,
+        machine: &mut HostMachine,
+        (task, socket): (HostTask, HostSocket),
+        result: i32,
+    ) {
+        self.call(machine, (task, CALLS.1, SENT_AT), || ffi::capture_sent(socket.0, result));
+    }
+
     fn call(
         &mut self,
         machine: &mut HostMachine,

@@ -81,6 +81,9 @@ pub struct TraceLedger {
     /// Connections that only cancelled a request of another.
     #[serde(default)]
     pub cancels: u64,
+    /// Connections whose clients their servers refused before they had said who they are.
+    #[serde(default)]
+    pub refused: u64,
     /// Connections that were followed.
     pub connections: u64,
     /// Statements that were prepared before that could be seen, among those that were added up.
@@ -152,9 +155,10 @@ impl TraceLedger {
 
     /// Connections whose user nobody has seen to log in, for they were there before.
     pub fn unknown_users(&self) -> u64 {
-        let without_login =
-            [self.tls, self.gss, self.compressed, self.other_protocol, self.cancels];
-        self.connections.saturating_sub(self.logins).saturating_sub(count_sum(without_login))
+        let encrypted = [self.tls, self.gss, self.compressed];
+        let without_login = [self.other_protocol, self.cancels, self.refused];
+        let known = count_sum(encrypted.into_iter().chain(without_login));
+        self.connections.saturating_sub(self.logins).saturating_sub(known)
     }
 
     /// Requests that were to be handed on one by one, whatever became of that.
@@ -203,6 +207,7 @@ mod tests {
         assert!(without_requests.is_whole());
         let connected = TraceLedger { connections: 5, logins: 2, cancels: 1, gss: 1, ..ledger };
         assert_eq!(connected.unknown_users(), 1);
+        assert_eq!(TraceLedger { refused: 1, ..connected }.unknown_users(), 0);
         let vanished = TraceLedger { started: 11, ..ledger };
         assert_eq!(vanished.vanished(), 1);
         assert!(vanished.adds_up() && !vanished.is_whole());

@@ -336,7 +336,8 @@ enum count {
 	COUNT_GSS,		/* connections that turned to GSS, */
 	COUNT_OTHER_PROTOCOL,	/* that spoke another protocol, */
 	COUNT_REPLICATION,	/* by which a replica takes changes, */
-	COUNT_CANCELS,		/* that cancelled what another had asked for */
+	COUNT_CANCELS,		/* that cancelled what another had asked for, */
+	COUNT_REFUSED,		/* or were refused before they had said whose they are */
 	COUNTS,
 };
 

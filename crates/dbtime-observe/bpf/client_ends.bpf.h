@@ -163,11 +163,13 @@ static __always_inline void note_arrival(struct sock *sk)
 }
 
 /* How long a thread of the driver waited for CPUs between two instants, as far as its latest waits are
- * kept. */
-static __always_inline __u64 waited_for_cpu(struct thread *thread, __u64 from, __u64 until)
+ * kept. A function of its own: requests of servers need the stack that it takes. */
+__noinline __u64 waited_for_cpu(struct thread *thread, __u64 from, __u64 until)
 {
 	__u64 length = 0;
 
+	if (!thread)
+		return 0;
 	for (int i = 0; i < CPU_WAITS; i++)
 		length += common_time(thread->cpu_waits[i].from, thread->cpu_waits[i].until, from, until);
 	return length;

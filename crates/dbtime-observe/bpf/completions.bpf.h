@@ -15,6 +15,7 @@
 #include "rows.bpf.h"
 
 #define READY_LENGTH 6	/* bytes of ReadyForQuery */
+#define MAX_CLOSED 2	/* what an execution is of that its client closes at once: a portal and a statement */
 
 /* How long the tag of CommandComplete is before its number, and at most, by the last sign of that:
  * SELECT, COPY, FETCH, INSERT 0; MOVE, MERGE, UPDATE, DELETE. */
@@ -285,27 +286,68 @@ __noinline int count_completions(struct connection *connection, __u64 at, __u32 
 	return 0;
 }
 
-/* How many rows a request has had whose answer this piece ends: of several statements those of the last.
- * Global: see `consume`. */
-__noinline __u64 rows_of_request(struct connection *connection, __u64 address, __u32 length)
+/* Whether a request executes one thing, of which rows are kept until it is answered to its end. */
+static __always_inline int is_single(struct connection *connection)
 {
-	__u64 rows, end = address + length - READY_LENGTH;
+	return connection->request.executes == 1 && !connection->request.statements;
+}
+
+/*
+ * How many rows were told of before an address, as far as so many bytes reach: of several statements those
+ * of the last. Where a Flush came before the Sync, nothing else may be there, or what closes the statement
+ * and its portal. Global: see `consume`.
+ */
+__noinline __u64 rows_before(struct connection *connection, __u64 end, __u32 length)
+{
 	__u8 head[8] = {};
+	__u64 rows;
 
 	if (!connection)
 		return NOT_KNOWN;
-	if (connection->request.executes > 1 && !connection->request.statements)
-		return connection->answer.stage != STAGE_OVER &&
-			       connection->answers_done == connection->request.executes ?
-			       connection->answer.rows : NOT_KNOWN;
-	if (length < READY_LENGTH + TAGGED)
+	for (int i = 0; i < MAX_CLOSED; i++) {
+		if (length < TAGGED || bpf_probe_read_user(head, TAGGED, (const char *)end - TAGGED) ||
+		    head[0] != PG_CLOSED || big_endian(head + 1) != 4)
+			break;
+		end -= TAGGED;
+		length -= TAGGED;
+	}
+	if (!length)
+		return is_single(connection) ? connection->answer.rows : NOT_KNOWN;
+	if (length < TAGGED)
 		return NOT_KNOWN;
-	rows = rows_in_tag(end, length - READY_LENGTH);
+	rows = rows_in_tag(end, length);
 	if (rows != NOT_KNOWN || connection->request.executes != 1 ||
 	    bpf_probe_read_user(head, TAGGED, (const char *)end - TAGGED))
 		return rows;
 	rows = big_endian(connection->most_rows);
 	return head[0] == PG_SUSPENDED && big_endian(head + 1) == 4 && rows ? rows : NOT_KNOWN;
+}
+
+/* What a piece of an answer tells of the rows of the request, or may tell, where that is not over yet.
+ * Global: see `consume`. */
+__noinline int note_tagged_rows(struct connection *connection, __u64 address, __u32 length)
+{
+	struct request *request;
+	struct answer *answer;
+
+	if (!connection)
+		return 0;
+	request = &connection->request;
+	answer = &connection->answer;
+	if (!connection->is_ready) {
+		if (is_single(connection))
+			answer->rows = rows_before(connection, address + length, length);
+	} else if (request->executes > 1 && !request->statements) {
+		request->rows = NOT_KNOWN;
+		if (answer->stage != STAGE_OVER && connection->answers_done == request->executes)
+			request->rows = answer->rows;
+	} else if (length >= READY_LENGTH) {
+		length -= READY_LENGTH;
+		request->rows = rows_before(connection, address + length, length);
+	} else {
+		request->rows = NOT_KNOWN;
+	}
+	return 0;
 }
 
 #endif

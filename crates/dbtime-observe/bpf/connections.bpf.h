@@ -16,6 +16,7 @@ enum role {
 	ROLE_IGNORED,
 	ROLE_FOLLOWED,
 	ROLE_ENCRYPTED,		/* followed, and kept apart: see `encrypted` */
+	ROLE_ASIDE,		/* ignored, but for an error that its client gets */
 };
 
 /* Whether a proxy's header goes before what the client says itself (`openings.bpf.h`). */
@@ -31,6 +32,13 @@ enum strangeness {
 	STRANGE_NOT,
 	STRANGE_BYTES,
 	STRANGE_STREAM,		/* what PostgreSQL's replicas say, as it seems */
+};
+
+/* Whether a client of PostgreSQL's wants to encrypt by GSS. */
+enum gss_wish {
+	GSS_NOT_ASKED,		/* or its server does not agree */
+	GSS_ASKED,
+	GSS_AGREED,		/* nothing was said since */
 };
 
 enum framing {
@@ -100,6 +108,25 @@ struct proxy_header {
 	__u8 part;		/* numbers before that in an address; or bytes that an address has */
 };
 
+/* The word of a startup packet that is at hand: names of settings and their values take turns. */
+enum startup_word {
+	WORD_NAME,
+	WORD_VALUE,		/* of a setting that does not matter */
+	WORD_USER,		/* the values of those that do */
+	WORD_DATABASE,
+	WORD_REPLICATION,
+	WORD_NONE,		/* there are no more words */
+	WORD_REFUSED,		/* there are bytes behind that, which servers refuse */
+	WORD_UNREAD,		/* it was not in memory: what follows is not known */
+};
+
+/* How far a startup packet was taken. */
+struct startup_reading {
+	__u16 rest;		/* bytes of it that are still to come */
+	__u8 length;		/* of the word at hand, so far */
+	__u8 word;		/* enum startup_word */
+};
+
 #define ANSWER_END 1024		/* bytes of a piece of an answer: a power of two */
 #define CUT_ROOM 64		/* a message that is as long, and is cut in two, tells of no rows; a power of two */
 #define ERROR_ROOM 128		/* bytes of an error that are looked at, wherever it is cut in two */
@@ -162,15 +189,18 @@ struct connection {
 	struct unread unread;
 	struct login login;
 	__u8 next_answer;		/* of several statements the one whose answer comes next, or came last */
-	__u8 asks_gss;		/* PostgreSQL: its client has asked whether to encrypt by GSS */
+	__u8 gss;		/* PostgreSQL: enum gss_wish */
 	__u16 bind_count;		/* of the request, without a name for the portal */
 	__u32 text_used;	/* by all of them */
 	__u32 answers_done;	/* answers to the one at hand */
 	__u8 has_late_error;	/* the last piece of the answer ends with what looks like an error */
 	__u8 has_last_word;	/* the latest answer ends with an error that ends the connection */
 	__u8 tail[16];		/* PostgreSQL: the last bytes of the answer, and room for as many again */
+	__u8 is_logging_in;	/* PostgreSQL: its startup packet was read, and ReadyForQuery was not sent yet */
+	__u8 is_replica;	/* PostgreSQL: as its startup packet says */
 	struct proxy_header proxy;
 	__u8 most_rows[4];	/* PostgreSQL: that the last Execute asks for, as it says it; 0: all */
+	struct startup_reading startup;		/* PostgreSQL */
 	__u64 ahead;		/* PostgreSQL: what was read behind the request, and is still there */
 	__u64 ahead_rx_at;	/* when that had come */
 	__u32 ahead_length;
@@ -388,16 +418,22 @@ static __always_inline struct connection *lookup(struct sock *sk)
 	return sk->sk_bpf_storage ? bpf_sk_storage_get(&connections, sk, 0, 0) : NULL;
 }
 
-/* The connection, if it is one of a server with a client. */
-static __always_inline struct connection *followed_connection(struct sock *sk)
+/* What is kept of a socket, if it is one of a server. */
+static __always_inline struct connection *connection_of(struct sock *sk)
 {
 	struct connection *connection;
 
 	if (!sk)
 		return NULL;
 	connection = lookup(sk);
-	if (!connection)
-		connection = lookup_or_add(sk);
+	return connection ? connection : lookup_or_add(sk);
+}
+
+/* The connection, if it is one of a server with a client. */
+static __always_inline struct connection *followed_connection(struct sock *sk)
+{
+	struct connection *connection = connection_of(sk);
+
 	return connection ? state_of(connection) : NULL;
 }
 

@@ -64,11 +64,14 @@ struct reading {
 	__u32 role;
 };
 
-/* PostgreSQL answers before it looks at what is behind. */
+/* PostgreSQL answers before it looks at what is behind, as it does a login. */
 static __always_inline int is_ahead(struct connection *connection, __u64 at)
 {
-	return connection->is_whole && connection->start && !connection->is_ready &&
-	       !connection->rest && is_request_message((const char *)at);
+	if (!connection->is_logging_in &&
+	    (!connection->is_whole || !connection->start || connection->is_ready))
+		return 0;
+	return !connection->rest && !connection->header_length &&
+	       is_request_message((const char *)at);
 }
 
 static long next_piece(__u64 i, struct reading *reading)
@@ -118,6 +121,8 @@ static __always_inline void handle_request_bytes(struct connection *connection, 
 	if (!connection->has_read && !only_counts())
 		current_thread_or_add();
 	connection->has_read = 1;
+	if (connection->is_logging_in)
+		note_read_at_login(connection, (__u64)at);
 	connection->ahead_length = 0;
 	if (connection->opening != OPENING_OVER) {
 		taken = take_proxy_header(connection, (__u64)at, length);

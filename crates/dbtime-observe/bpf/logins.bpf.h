@@ -9,7 +9,6 @@
 #include "connections.bpf.h"
 
 #define TWO_BYTE_LENGTH 0xfc	/* a length of two bytes follows */
-#define MAX_SETTINGS 8		/* of a startup packet that are looked at; clients send these first */
 
 /* The user or the database is another now. */
 static __always_inline void publish_login(struct connection *connection)
@@ -43,14 +42,22 @@ __noinline int read_login_name(struct connection *connection, __u64 address, __u
 	return 0;
 }
 
-/* MySQL: the user and a zero; what proves it, behind its length; the database and a zero. Global, so
- * that the verifier looks at it once. */
+/* Whether more of a login is to come than was read of it, behind its first bytes: those of a request, which
+ * asks for another user, are its command. */
+static __always_inline int is_login_cut(struct connection *connection, __u32 length)
+{
+	return connection->rest > length + (connection->start ? 1 : LOGIN_USER);
+}
+
+/* MySQL: the user and a zero; what proves it, behind its length; the database and a zero. Without the
+ * database, where that is still to come, nobody knows whose it is. Global, so that the verifier looks at
+ * it once. */
 __noinline int read_login_names(struct connection *connection, __u64 address, __u32 length, __u32 capabilities)
 {
 	const char *at = (const char *)address;
 	struct login *login;
 	__u8 proof_length[2] = {};
-	__u32 from, named;
+	__u32 from, named, is_whole;
 
 	if (!connection)
 		return 0;
@@ -58,14 +65,11 @@ __noinline int read_login_names(struct connection *connection, __u64 address, __
 	__builtin_memset(login->user, 0, sizeof(login->user));
 	__builtin_memset(login->database, 0, sizeof(login->database));
 	named = read_login_name(connection, address, length, 1);
-	if (!named) {
-		/* It is another's now, whoever that is. */
-		if (connection->has_login)
-			publish_login(connection);
-		return 0;
-	}
+	/* Behind a name that is longer than what is kept of it the rest is not found. */
+	is_whole = !(capabilities & CLIENT_DATABASE) ||
+		   (named < NAME_ROOM && !is_login_cut(connection, length));
 	from = named;
-	if (capabilities & CLIENT_DATABASE && named < NAME_ROOM && from < length &&
+	if (capabilities & CLIENT_DATABASE && named && named < NAME_ROOM && from < length &&
 	    !bpf_probe_read_user(proof_length, 1, at + from++)) {
 		__u32 proof = proof_length[0];
 
@@ -73,10 +77,17 @@ __noinline int read_login_names(struct connection *connection, __u64 address, __
 		    !bpf_probe_read_user(proof_length, 2, at + from))
 			proof = 2 + (proof_length[0] | (__u32)proof_length[1] << 8);
 		from += proof;
-		if (from < length)
-			read_login_name(connection, (__u64)(at + from), length - from, 0);
+		if (from < length && read_login_name(connection, (__u64)(at + from), length - from, 0))
+			is_whole = 1;
 	}
-	publish_login(connection);
+	if (named && is_whole) {
+		publish_login(connection);
+		return 0;
+	}
+	__builtin_memset(login->user, 0, sizeof(login->user));
+	/* It is another's now, whoever that is. */
+	if (connection->has_login)
+		publish_login(connection);
 	return 0;
 }
 
@@ -143,72 +154,6 @@ __noinline int use_database(struct connection *connection)
 		bpf_loop(2 * NAME_ROOM, next_name_sign, &naming, 0);
 	publish_login(connection);
 	return 0;
-}
-
-static __always_inline int is_user(const char *key)
-{
-	return key[0] == 'u' && key[1] == 's' && key[2] == 'e' && key[3] == 'r' && !key[4];
-}
-
-static __always_inline int is_database(const char *key)
-{
-	return key[0] == 'd' && key[1] == 'a' && key[2] == 't' && key[3] == 'a' && key[4] == 'b' &&
-	       key[5] == 'a' && key[6] == 's' && key[7] == 'e' && !key[8];
-}
-
-/* A replica's, of which the value is some way to say yes, or `database`. */
-static __always_inline int is_replication(const char *key)
-{
-	return key[0] == 'r' && key[1] == 'e' && key[2] == 'p' && key[3] == 'l' && key[4] == 'i' &&
-	       key[5] == 'c' && key[6] == 'a' && key[7] == 't' && key[8] == 'i' && key[9] == 'o' &&
-	       key[10] == 'n' && !key[11];
-}
-
-static __always_inline int is_no(const char *value)
-{
-	char first = value[0] | 32;
-
-	return first == 'f' || first == 'n' || value[0] == '0' || (first == 'o' && (value[1] | 32) == 'f');
-}
-
-/* PostgreSQL: names and values of settings, each with a zero, and another zero. Returns whether it is a
- * replica that logs in. Global: see above. */
-__noinline int read_startup(struct connection *connection, __u64 address, __u32 length)
-{
-	const char *at = (const char *)address;
-	struct login *login;
-	__u32 from = 0, is_replica = 0;
-	char key[32] = {};
-
-	if (!connection)
-		return 0;
-	login = &connection->login;
-	__builtin_memset(login->user, 0, sizeof(login->user));
-	__builtin_memset(login->database, 0, sizeof(login->database));
-	for (int i = 0; i < MAX_SETTINGS && from < length; i++) {
-		long read = read_string(key, sizeof(key), at + from, length - from);
-
-		if (read <= 1 || read >= length - from)
-			break;
-		from += read;
-		if (is_user(key))
-			read = read_login_name(connection, (__u64)(at + from), length - from, 1);
-		else if (is_database(key))
-			read = read_login_name(connection, (__u64)(at + from), length - from, 0);
-		else
-			read = read_string(connection->text.bytes, TEXT_ROOM, at + from, length - from);
-		if (read <= 0)
-			break;
-		if (is_replication(key))
-			is_replica = !is_no(connection->text.bytes);
-		from += read;
-	}
-	if (!login->user[0])
-		return is_replica;
-	if (!login->database[0])
-		__builtin_memcpy(login->database, login->user, NAME_ROOM);
-	publish_login(connection);
-	return is_replica;
 }
 
 #endif

@@ -129,7 +129,7 @@ static __always_inline void read_login(struct connection *connection, const char
 	if (!(capabilities & CLIENT_PROTOCOL_41))
 		capabilities &= 0xffff;
 	if (capabilities & CLIENT_SSL && length == SSL_REQUEST) {
-		begin_tls(connection, FRAMING_SYNCED);
+		begin_tls(connection, FRAMING_SYNCED, STRANGE_NOT);
 	} else if (capabilities & (CLIENT_COMPRESS | CLIENT_ZSTD)) {
 		count(COUNT_COMPRESSED);
 		connection->role = ROLE_IGNORED;
@@ -151,7 +151,7 @@ __noinline int find_packet(struct connection *connection, __u64 address, __u32 l
 		return 0;
 	connection->strange = STRANGE_BYTES;
 	if (length == TAGGED && !bpf_probe_read_user(h, TAGGED, at) && is_tls_record(h)) {
-		begin_tls(connection, FRAMING_LOST);
+		begin_tls(connection, FRAMING_LOST, STRANGE_NOT);
 		return 0;
 	}
 	if (length != HEADER || bpf_probe_read_user(h, HEADER, at))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  *
- * How connections begin, before the first request: with the header of a proxy, a greeting, a wish for
- * encryption, a startup packet; and which are no clients' of these protocols, or ask for no statements.
+ * How connections begin, before the first request: with the header of a proxy, a greeting; and which are
+ * no clients' of these protocols, or ask for no statements.
  *
  *   MySQL:       [header]  greeting ──► login …
- *   PostgreSQL:  [header]  [wish for encryption ──► 'S', 'G' or 'N']  startup packet …
+ *   PostgreSQL:  [header]  see `startups.bpf.h`
  *
  * Source of the headers: "The PROXY protocol, versions 1 & 2" (haproxy.org).
  *
@@ -16,7 +16,6 @@
 
 #include "logins.bpf.h"
 #include "requests.bpf.h"
-#include "postgres_messages.h"
 
 #define PROXY_LINE 0x59584f5250ull	/* "PROXY" */
 #define PROXY_LINE_SIGNS 5
@@ -31,16 +30,6 @@
 #define BLIND 7			/* turns of an encrypted connection: agreement, login, and an answer */
 #define SEES_PLAIN_BYTES 255
 #define X_GREETING 0x0b		/* the kind of a server's first message in MySQL's X protocol */
-#define PG_GSS_AGREED 'G'	/* how a server agrees to encrypt by GSS */
-
-/* What a startup packet asks for, or what stands in its place. */
-enum startup_code {
-	STARTUP_2 = 2,		/* the upper halves of a protocol's version */
-	STARTUP_3 = 3,
-	STARTUP_CANCELS = 1234 << 16 | 5678,	/* what another connection has asked for */
-	STARTUP_ASKS_TLS = 1234 << 16 | 5679,
-	STARTUP_ASKS_GSS = 1234 << 16 | 5680,
-};
 
 /* What is heard of it from here on is nobody's request, or cannot be read; no request is under way.
  * Global: see `consume`. */
@@ -48,7 +37,8 @@ __noinline int leave_alone(struct connection *connection, __u32 why)
 {
 	if (!connection)
 		return 0;
-	connection->role = ROLE_IGNORED;
+	/* What is encrypted is not read any more. */
+	connection->role = why == COUNT_GSS ? ROLE_IGNORED : ROLE_ASIDE;
 	/* The check is to stay: the verifier does not know what it is called with. */
 	barrier_var(why);
 	if (why < COUNTS)
@@ -267,35 +257,10 @@ __noinline __u32 take_proxy_header(struct connection *connection, __u64 address,
 		if (!connection->proxy.rest)
 			end_proxy_header(connection);
 	}
+	/* By itself it is nothing that a server of PostgreSQL's understands. */
+	if (connection->request.protocol == PROTOCOL_POSTGRES)
+		connection->strange = STRANGE_BYTES;
 	return length - walk.length;
-}
-
-/* PostgreSQL: a startup packet, or what stands in its place. Global: see `consume`. */
-__noinline int read_opening(struct connection *connection, __u64 address, __u32 length)
-{
-	__u8 h[8] = {};
-	__u32 whole, code;
-
-	if (!connection || length < sizeof(h) || bpf_probe_read_user(h, sizeof(h), (const void *)address))
-		return 0;
-	whole = big_endian(h);
-	code = big_endian(h + 4);
-	if (code == STARTUP_ASKS_TLS || code == STARTUP_ASKS_GSS) {
-		connection->strange = STRANGE_NOT;
-		connection->asks_gss = code == STARTUP_ASKS_GSS;
-	} else if (code == STARTUP_CANCELS) {
-		set_aside(connection, COUNT_CANCELS);
-	} else if (code >> 16 == STARTUP_2) {
-		set_aside(connection, COUNT_OTHER_PROTOCOL);
-	} else if (code >> 16 == STARTUP_3 && whole >= length) {
-		connection->strange = STRANGE_NOT;
-		connection->framing = FRAMING_SYNCED;
-		connection->rest = whole - length;
-		connection->header[0] = 0;
-		if (read_startup(connection, address + sizeof(h), length - sizeof(h)))
-			set_aside(connection, COUNT_REPLICATION);
-	}
-	return 0;
 }
 
 /*
@@ -314,6 +279,8 @@ static __always_inline void note_blind_send(struct connection *connection)
 	if (connection->blind_turns >= BLIND || connection->blind_turns & 1)
 		return;
 	connection->blind_turns++;
+	/* It has understood that its client encrypts. */
+	connection->strange = STRANGE_NOT;
 	if (connection->blind_turns == BLIND)
 		count(COUNT_TLS);
 }
@@ -345,23 +312,6 @@ __noinline int read_greeting(struct connection *connection, __u64 address, __u32
 	connection->login.id = id;
 	stream_login(connection);
 	return GREETING_CLASSIC;
-}
-
-/* Whether a server answers its client's wish for GSS. Where it agrees nothing can be read any more. */
-static __always_inline int is_gss_answer(struct connection *connection, __u64 address,
-					 __u32 length)
-{
-	__u8 first = 0;
-
-	if (!connection->asks_gss)
-		return 0;
-	connection->asks_gss = 0;
-	/* An error is longer. */
-	if (length != 1)
-		return 0;
-	if (!bpf_probe_read_user(&first, 1, (const void *)address) && first == PG_GSS_AGREED)
-		leave_alone(connection, COUNT_GSS);
-	return 1;
 }
 
 #endif

@@ -13,7 +13,7 @@
 #ifndef DBTIME_POSTGRES_H
 #define DBTIME_POSTGRES_H
 
-#include "openings.bpf.h"
+#include "startups.bpf.h"
 #include "completions.bpf.h"
 #include "late_errors.bpf.h"
 
@@ -396,7 +396,8 @@ static __always_inline int is_of_standby(const __u8 *h, __u32 message_length)
 }
 
 /* Without a step: a startup packet, TLS, or the first message that is seen. Returns whether a message
- * begins here. Global: see `consume`. */
+ * begins here. Of TLS that was agreed on the server reads the header of a record by itself; what begins
+ * with TLS it may refuse. Global: see `consume`. */
 __noinline int find_message(struct connection *connection, __u64 address, __u32 length)
 {
 	const char *at = (const char *)address;
@@ -405,17 +406,17 @@ __noinline int find_message(struct connection *connection, __u64 address, __u32 
 
 	if (!connection)
 		return 0;
+	if (connection->gss == GSS_AGREED && !connection->start) {
+		leave_alone(connection, COUNT_GSS);
+		return 0;
+	}
 	if (connection->strange != STRANGE_STREAM)
 		connection->strange = STRANGE_BYTES;
-	if (length < TAGGED ||
+	if (read_opening(connection, address, length) || length < TAGGED ||
 	    bpf_probe_read_user(h, length < sizeof(h) ? TAGGED : sizeof(h), at))
 		return 0;
 	if (is_tls_record(h)) {
-		begin_tls(connection, FRAMING_LOST);
-		return 0;
-	}
-	if (h[0] == 0) {
-		read_opening(connection, address, length);
+		begin_tls(connection, FRAMING_LOST, length == TAGGED ? STRANGE_NOT : STRANGE_BYTES);
 		return 0;
 	}
 	message_length = big_endian(h + 1);
@@ -439,6 +440,54 @@ static __always_inline void save_tail(struct connection *connection, const char 
 		__builtin_memset(tail, 0, sizeof(connection->tail));
 	for (int i = 0; i < READY_LENGTH; i++)
 		tail[i] = tail[(more + i) & 15];
+}
+
+/* Whether that is ReadyForQuery. */
+static __always_inline int ends_with_ready(struct connection *connection)
+{
+	const __u8 *end = connection->tail;
+
+	return end[0] == PG_READY && big_endian(end + 1) == TAGGED;
+}
+
+/*
+ * What a server of PostgreSQL's sends while it was asked for nothing. Where it says that it is ready it goes
+ * on with what it has read behind a login. What it has read that was no login, and was not understood, was
+ * the rest of a request from before. Global: see `consume`.
+ */
+__noinline int note_unasked_ready(struct connection *connection, __u64 address, __u32 length)
+{
+	__u8 first = 0;
+
+	if (!connection || connection->request.protocol != PROTOCOL_POSTGRES)
+		return 0;
+	save_tail(connection, (const char *)address, length);
+	if (!ends_with_ready(connection) || bpf_probe_read_user(&first, 1, (const void *)address))
+		return 0;
+	connection->is_ready = 1;
+	connection->is_logging_in = 0;
+	/* What seemed to be a startup packet, and has not ended, was none. */
+	connection->startup.rest = 0;
+	if (connection->strange == STRANGE_BYTES && connection->framing == FRAMING_LOST &&
+	    !connection->request.length && first != PG_LET_IN) {
+		count(COUNT_STARTED);
+		count(COUNT_PARTIAL);
+	}
+	connection->strange = STRANGE_NOT;
+	return 0;
+}
+
+/* The server reads on at a message while a login was under way, as it seems. Where it has read a request
+ * before, and was not seen to be ready for that, that is lost. Global: see `consume`. */
+__noinline int note_read_at_login(struct connection *connection, __u64 address)
+{
+	if (!connection || connection->rest || connection->header_length ||
+	    !is_request_message((const char *)address))
+		return 0;
+	connection->is_logging_in = 0;
+	if (connection->ahead_length)
+		count(COUNT_RESYNC);
+	return 0;
 }
 
 /* Whether a piece of an answer, of less than 16 bytes, ends where a message does. */
@@ -474,11 +523,11 @@ static __always_inline void handle_tagged_answer(struct connection *connection, 
 	/* One that this piece begins with is known. */
 	if (connection->request.error == error && !end[READY_LENGTH - 1] && !end[READY_LENGTH - 2])
 		note_late_error(connection, find_late_error(connection, (__u64)at, length));
-	connection->is_ready = end[0] == PG_READY && big_endian(end + 1) == TAGGED && connection->is_whole;
+	connection->is_ready = ends_with_ready(connection) && connection->is_whole;
 	if (connection->is_ready)
 		connection->request.flags |= end[READY_LENGTH - 1] == IDLE ? REQUEST_NO_TRANSACTION : REQUEST_IN_TRANSACTION;
-	if (connection->is_ready && settings.streams && depth == DEPTH_EVERYTHING)
-		connection->request.rows = rows_of_request(connection, (__u64)at, length);
+	if (settings.streams && depth == DEPTH_EVERYTHING)
+		note_tagged_rows(connection, (__u64)at, length);
 }
 
 #endif

@@ -22,7 +22,8 @@ enum message {
 	PG_PASSWORD = 'p',
 };
 
-#define PG_COMPLETE 'C'		/* a server's CommandComplete, */
+#define PG_LET_IN 'R'		/* a server's Authentication, by which a login is answered, */
+#define PG_COMPLETE 'C'		/* CommandComplete, */
 #define PG_EMPTY 'I'		/* EmptyQueryResponse, */
 #define PG_SUSPENDED 's'	/* PortalSuspended */
 #define PG_FAILED 'E'		/* ErrorResponse, */

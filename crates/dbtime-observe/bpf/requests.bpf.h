@@ -287,7 +287,8 @@ struct {
 
 /* The connection turns to TLS: its state moves to a map that probes can reach. Where its framing had
  * been lost, a request may be under way, whose answer is not seen any more. */
-static __always_inline void begin_tls(struct connection *connection, enum framing framing)
+static __always_inline void begin_tls(struct connection *connection, enum framing framing,
+				      enum strangeness strange)
 {
 	__u64 number = connection->request.connection;
 	struct connection *copy;
@@ -301,7 +302,7 @@ static __always_inline void begin_tls(struct connection *connection, enum framin
 	}
 	connection->role = ROLE_ENCRYPTED;
 	connection->framing = framing;
-	connection->strange = STRANGE_NOT;
+	connection->strange = strange;
 	connection->rest = 0;
 	connection->header_length = 0;
 	/* As in `add_example`. */
@@ -374,6 +375,7 @@ __noinline int begin_request(struct connection *connection, __u64 now)
 	request->rows = NOT_KNOWN;
 	connection->answer.stage = STAGE_OVER;
 	connection->answer.have = 0;
+	connection->answer.rows = NOT_KNOWN;
 	__builtin_memset(connection->tail, 0, sizeof(connection->tail));
 	request->statement = 0;
 	request->error = 0;

@@ -9,14 +9,26 @@
 
 #include "tls.bpf.h"
 
-/* The client has gone, or what was sent cannot reach it. What locks it held the thread that has found
+/* Whether a server of MySQL's that sends, and does not read, is at what it was asked for: it is, unless what
+ * was sent has ended the answer. Where rows are not counted that is not known; but a server that has answered
+ * reads on, or tries to, before it sends anything else. */
+static __always_inline int is_answering(struct connection *connection)
+{
+	struct request *request = &connection->request;
+
+	return request->protocol == PROTOCOL_MYSQL && request->writes && !request->error &&
+	       request->rows == NOT_KNOWN;
+}
+
+/* The client has gone, or what is sent cannot reach it. What locks it held the thread that has found
  * out will let go of. */
-static __always_inline void abort_connection(struct connection *connection)
+static __always_inline void abort_connection(struct connection *connection, int is_sending)
 {
 	__u64 number = connection->request.connection;
 	struct thread *thread;
 
-	maybe_close(connection);
+	if (!is_sending || !is_answering(connection))
+		maybe_close(connection);
 	abort_request(connection);
 	account_for_strange(connection);
 	reset_framing(connection);
@@ -156,7 +168,7 @@ static __always_inline void handle_receive(struct sock *sk, int result, int flag
 			handle_request_bytes(connection, user_buffer(), result);
 		note_left_over(connection, sk);
 	} else if (!is_transient(result)) {
-		abort_connection(connection);
+		abort_connection(connection, 0);
 	} else if (!connection->rest && !connection->header_length) {
 		maybe_close(connection);
 	}
@@ -195,12 +207,35 @@ int BPF_PROG(on_bytes, struct sock *sk)
 	return 0;
 }
 
+/* A piece was sent: of an answer, or of what nobody has asked for. */
+static __always_inline void take_sent(struct connection *connection, __u32 length, __u64 now)
+{
+	struct request *request = &connection->request;
+	/* Of what is encrypted the library was asked: see `on_tls_write`. */
+	__u64 at = is_encrypted(connection) ? 0 : (__u64)user_buffer();
+
+	if ((!connection->start || (at && connection->is_ready)) &&
+	    handle_unasked(connection, at, length, now))
+		return;
+	if (!request->writes++)
+		request->first_sent = now;
+	else
+		connection->piece_from = request->end;
+	if (!is_encrypted(connection)) {
+		request->sent_bytes += length;
+		if (handle_answer_bytes(connection, at, length)) {
+			set_aside(connection, COUNT_OTHER_PROTOCOL);
+			return;
+		}
+	}
+	note_sent(connection, now);
+}
+
 static __always_inline void handle_send(struct sock *sk, int result, int flags,
 					struct turn_run *run)
 {
 	struct connection *connection;
-	struct request *request;
-	__u64 now, at;
+	__u64 now;
 
 	if (is_driver())
 		return;
@@ -208,35 +243,24 @@ static __always_inline void handle_send(struct sock *sk, int result, int flags,
 		finish_after_end(sk, 0);
 		return;
 	}
-	connection = followed_connection(sk);
+	connection = connection_of(sk);
+	if (connection && connection->role == ROLE_ASIDE) {
+		if (result > 0 && !was_seen_first(connection, run))
+			note_aside(connection, result);
+		return;
+	}
+	connection = connection ? state_of(connection) : NULL;
 	if (!connection || was_seen_first(connection, run))
 		return;
 	now = bpf_ktime_get_ns();
-	request = &connection->request;
 	if (result <= 0) {
 		if (!is_transient(result))
-			abort_connection(connection);
+			abort_connection(connection, 1);
 		else if (is_encrypted(connection))
 			connection->retries_write = 1;
 		return;
 	}
-	/* Of what is encrypted the library was asked: see `on_tls_write`. */
-	at = is_encrypted(connection) ? 0 : (__u64)user_buffer();
-	if ((!connection->start || (at && connection->is_ready)) &&
-	    handle_unasked(connection, at, result, now))
-		return;
-	if (!request->writes++)
-		request->first_sent = now;
-	else
-		connection->piece_from = request->end;
-	if (!is_encrypted(connection)) {
-		request->sent_bytes += result;
-		if (handle_answer_bytes(connection, at, result)) {
-			set_aside(connection, COUNT_OTHER_PROTOCOL);
-			return;
-		}
-	}
-	note_sent(connection, now);
+	take_sent(connection, result, now);
 	if (connection->ahead_length)
 		resume_ahead(connection);
 }

@@ -4,12 +4,22 @@
  *
  *   its greeting, whether it encrypts, and what belongs to a login
  *   what is left of an answer to a request that had begun before it was followed
- *   an error: the login is refused, the client was idle for too long, somebody ends the connection
+ *   an error: the login is refused, the client was idle for too long, somebody ends the connection,
+ *   also one that was set aside
+ *   that it is ready, behind a login and what is left of an answer
  */
 #ifndef DBTIME_UNASKED_H
 #define DBTIME_UNASKED_H
 
 #include "framing.bpf.h"
+
+/* Whether what is sent is a packet of MySQL's with an error, of which the first bytes are read. */
+static __always_inline int is_mysql_error(__u8 *h, __u64 address, __u32 length)
+{
+	return length >= HEADER + 3 && !bpf_probe_read_user(h, HEADER + 3, (const char *)address) &&
+	       h[4] == REPLY_ERROR &&
+	       HEADER + (h[0] | (__u32)h[1] << 8 | (__u32)h[2] << 16) == length;
+}
 
 /* Whether a packet of MySQL's is an error of its connection. Where it is not known whether a request
  * is under way it may be the answer to that, unless it ends the connection, or stands in the place of
@@ -19,13 +29,61 @@ static __always_inline int is_unasked_error(struct connection *connection, __u64
 {
 	__u8 h[8] = {};
 
-	if (length < HEADER + 3 || bpf_probe_read_user(h, HEADER + 3, (const char *)address))
-		return 0;
-	if (h[4] != REPLY_ERROR || HEADER + (h[0] | (__u32)h[1] << 8 | (__u32)h[2] << 16) != length)
+	if (!is_mysql_error(h, address, length))
 		return 0;
 	return (connection->framing == FRAMING_SYNCED && !connection->has_last_word) ||
 	       (is_first && !h[3]) ||
 	       ends_mysql_connection(0, h[5] | (__u32)h[6] << 8);
+}
+
+/* Whether a client is refused that has not said yet who it is: MySQL's error stands in the place of the
+ * greeting; of PostgreSQL's the client has asked for no more than encryption, or has named nobody. A server
+ * that has been ready had let it in. */
+static __always_inline int is_refusal(struct connection *connection, __u64 address, int is_first)
+{
+	__u8 h[8] = {};
+
+	if (connection->request.protocol == PROTOCOL_POSTGRES)
+		return !connection->has_login && !connection->is_ready &&
+		       (connection->is_logging_in ||
+			(connection->has_read && connection->framing == FRAMING_LOST &&
+			 connection->strange == STRANGE_NOT && !connection->request.length));
+	return is_first && !bpf_probe_read_user(h, HEADER + 3, (const void *)address) && !h[3] &&
+	       !ends_mysql_connection(0, h[5] | (__u32)h[6] << 8);
+}
+
+/* A server has sent an error while no request was under way. Global: see `consume`. */
+__noinline int count_unasked_error(struct connection *connection, __u64 address, int is_first)
+{
+	if (!connection)
+		return 0;
+	count(COUNT_CONNECTION_ERRORS);
+	if (is_refusal(connection, address, is_first))
+		count(COUNT_REFUSED);
+	return 0;
+}
+
+/* What is sent over a connection that was set aside: of that the error alone counts with which it ends.
+ * Global: see `consume`. */
+__noinline int note_aside(struct connection *connection, __u32 length)
+{
+	__u8 h[8] = {};
+	__u64 address;
+	int is_error;
+
+	if (!connection)
+		return 0;
+	address = (__u64)user_buffer();
+	connection->sent_until = 0;
+	if (!address)
+		return 0;
+	if (connection->request.protocol == PROTOCOL_POSTGRES)
+		is_error = (find_late_error(connection, address, length) & LAST_WORD) != 0;
+	else
+		is_error = is_mysql_error(h, address, length);
+	if (is_error)
+		count(COUNT_CONNECTION_ERRORS);
+	return 0;
 }
 
 /* The first that is seen of a connection is sent by its server, and is no error: a greeting, or what
@@ -80,13 +138,15 @@ __noinline int handle_unasked(struct connection *connection, __u64 address, __u3
 		return 0;
 	if (is_error) {
 		maybe_close(connection);
-		count(COUNT_CONNECTION_ERRORS);
+		count_unasked_error(connection, address, is_first);
 	} else if (address && connection->has_last_word) {
 		/* What looked like its end was none, and this is of the same answer. */
 		connection->has_last_word = 0;
 		lose_framing(connection);
 	} else if (is_first) {
 		begin_with_answer(connection, address, length);
+	} else if (address) {
+		note_unasked_ready(connection, address, length);
 	}
 	if (is_first) {
 		connection->request.end = now;

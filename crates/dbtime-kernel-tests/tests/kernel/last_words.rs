@@ -12,7 +12,7 @@ use dbtime_wire::mysql::command;
 use dbtime_wire::postgres::{backend, frontend};
 
 /// What was said so far, and nothing since.
-fn watched(protocol: WireProtocol, turns: &[ConversationTurn]) -> WatchedServer {
+pub(crate) fn watched(protocol: WireProtocol, turns: &[ConversationTurn]) -> WatchedServer {
     let mut server = WatchedServer::new(protocol, &streamed());
     for turn in turns {
         server.passes(PAUSE);
@@ -38,12 +38,12 @@ fn counts(ledger: &TraceLedger) -> [i64; 5] {
     [started, ended, ledger.vanished(), of(ledger.connection_errors), of(ledger.resync)]
 }
 
-fn fatal(state: &str) -> Vec<u8> {
+pub(crate) fn fatal(state: &str) -> Vec<u8> {
     told(backend::ERROR, ["FATAL", state, "terminating connection", "ProcessInterrupts"])
 }
 
 /// PostgreSQL's answer to a query, in these pieces.
-fn answered(pieces: &[&[Vec<u8>]]) -> WatchedServer {
+pub(crate) fn answered(pieces: &[&[Vec<u8>]]) -> WatchedServer {
     let login = &postgres::everything().turns[..2];
     let pieces: Vec<_> = pieces.iter().map(|piece| answers(piece)).collect();
     let turns = [login, &[asks(&[query("SELECT a FROM t")])], &pieces].concat();
@@ -174,10 +174,10 @@ const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
 const KILLED: &[u8] = b"\xff\x87\x07#70100Connection was killed";
 const IDLE: &[u8] = b"\xff\xbf\x0f#HY000The client was disconnected because of inactivity";
 const DENIED: &[u8] = b"\xff\x15\x04#28000Access denied for user";
-const SYNTAX: &[u8] = b"\xff\x28\x04#42000You have an error";
+pub(crate) const SYNTAX: &[u8] = b"\xff\x28\x04#42000You have an error";
 
 /// What a server of MySQL's protocol says behind a login.
-fn behind_login(turns: &[ConversationTurn]) -> WatchedServer {
+pub(crate) fn behind_login(turns: &[ConversationTurn]) -> WatchedServer {
     let login = &mysql::everything().turns[..3];
     watched(WireProtocol::Mysql, &[login, turns].concat())
 }

@@ -187,6 +187,26 @@ fn requests_are_the_same_wherever_a_read_ends() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
+/// Nobody is in no database because that was not read.
+#[test]
+fn a_login_is_known_with_its_database_or_not_at_all() {
+    let conversation = everything();
+    let (_, ledger) = conversation.whole();
+    assert_eq!((ledger.logins, ledger.unknown_users()), (1, 0));
+    let mut unknown = 0;
+    for end in 1..login().len() {
+        let (seen, ledger) = conversation.watched(|number, _| match number {
+            1 => vec![end],
+            _ => Vec::new(),
+        });
+        let first = (seen[0].user.as_deref(), seen[0].database.as_deref());
+        let expected = if ledger.logins > 0 { (Some("app"), Some("shop")) } else { (None, None) };
+        assert_eq!(first, expected, "{end}");
+        unknown += ledger.unknown_users();
+    }
+    assert!(unknown > 0);
+}
+
 #[test]
 fn requests_are_the_same_wherever_a_write_ends() {
     // The greeting is looked at as it is sent.

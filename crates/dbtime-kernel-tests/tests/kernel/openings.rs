@@ -43,11 +43,11 @@ fn headers() -> Vec<(Vec<u8>, Option<&'static str>)> {
     ]
 }
 
-fn client(bytes: &[u8]) -> ConversationTurn {
+pub(crate) fn client(bytes: &[u8]) -> ConversationTurn {
     ConversationTurn::Client(bytes.to_vec())
 }
 
-fn server(bytes: &[u8]) -> ConversationTurn {
+pub(crate) fn server(bytes: &[u8]) -> ConversationTurn {
     ConversationTurn::Server(bytes.to_vec())
 }
 
@@ -136,7 +136,7 @@ fn what_goes_on_as_no_header_does_is_not_understood() {
 }
 
 /// What was counted of a connection over which this is said, until the watching ends.
-fn ended(protocol: WireProtocol, turns: &[ConversationTurn]) -> TraceLedger {
+pub(crate) fn ended(protocol: WireProtocol, turns: &[ConversationTurn]) -> TraceLedger {
     let mut watched = WatchedServer::new(protocol, &streamed());
     let conversation = Conversation { protocol, turns: turns.to_vec() };
     conversation.play(&mut watched, &mut |_, _| Vec::new());
@@ -205,7 +205,7 @@ fn connections_to_mysql_that_are_not_followed_have_their_reason() {
 }
 
 /// What may stand in the place of a startup packet.
-fn opening(code: [u16; 2], rest: &[u8]) -> ConversationTurn {
+pub(crate) fn opening(code: [u16; 2], rest: &[u8]) -> ConversationTurn {
     let length = (rest.len() as u32 + 8).to_be_bytes();
     let [upper, lower] = code.map(u16::to_be_bytes);
     ConversationTurn::Client([&length[..], &upper, &lower, rest].concat())
@@ -219,6 +219,8 @@ fn connections_to_postgresql_that_are_not_followed_have_their_reason() {
     let (gss, tls) = (opening([1234, 5680], b""), opening([1234, 5679], b""));
     let sealed = client(&[0, 0, 0, 12, 0x60, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
     check(&[gss.clone(), server(b"G"), sealed], [0, 1, 0, 0, 0, 0, 0]);
+    // Whoever leaves then has said nothing that is missing.
+    check(&[gss.clone(), server(b"G")], [0; 7]);
     check(&[opening([2, 0], &[b'x'; 288])], [0, 0, 1, 0, 0, 0, 0]);
     check(&[opening([1234, 5678], &[0; 8])], [0, 0, 0, 0, 1, 0, 0]);
     // Whoever wants encryption and gets none leaves, or goes on without.

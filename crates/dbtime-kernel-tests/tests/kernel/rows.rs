@@ -166,6 +166,43 @@ fn a_statement_has_no_rows_of_one_that_was_answered_before() {
     assert_eq!(postgres_rows(&again), (None, vec![]));
 }
 
+/// As pg8000 does it: what is to be executed is described first, and each step is flushed.
+#[test]
+fn rows_are_those_of_the_execution_where_each_step_is_flushed() {
+    let (parsed, bound) = (done(backend::PARSE_COMPLETE), done(backend::BIND_COMPLETE));
+    let flush = message(b'H', b"");
+    let describe = message(frontend::DESCRIBE, b"Ss_1\0");
+    let selected = [bound.clone(), postgres::rows(3, 4), complete("SELECT 3")];
+    let begins = [
+        asks(&[parse("s_1", "SELECT a FROM t"), describe, flush.clone()]),
+        answers(&[parsed, postgres::description()]),
+        asks(&[bind("", "s_1"), execute(""), flush.clone()]),
+        answers(&selected),
+    ];
+    let closes = asks(&[message(frontend::CLOSE, b"Ss_1\0"), sync()]);
+    let closed = answers(&[done(backend::CLOSE_COMPLETE), ready(b'I')]);
+    let ends: [(&[ConversationTurn], Option<u64>); 4] = [
+        (&[asks(&[sync()]), answers(&[ready(b'I')])], Some(3)),
+        (&[closes, closed], Some(3)),
+        // What fails at the end has no rows; nor is it known how many two executions have.
+        (&[asks(&[sync()]), answers(&[failure("23503"), ready(b'I')])], None),
+        (
+            &[
+                asks(&[bind("", "s_1"), execute(""), flush, sync()]),
+                answers(&[bound.clone(), complete("SELECT 3"), ready(b'I')]),
+            ],
+            None,
+        ),
+    ];
+    for (end, expected) in ends {
+        let turns = [&begins[..], end].concat();
+        assert_eq!(postgres_rows(&turns), (expected, vec![]), "{end:?}");
+    }
+    let at_once = asks(&[bind("", "s_1"), execute(""), message(frontend::CLOSE, b"P\0"), sync()]);
+    let changed = [bound, complete("UPDATE 4"), done(backend::CLOSE_COMPLETE), ready(b'I')];
+    assert_eq!(postgres_rows(&[at_once, answers(&changed)]), (Some(4), vec![]));
+}
+
 #[test]
 fn a_portal_that_is_not_at_its_end_has_as_many_rows_as_were_asked_for() {
     let fetch = |rows: u32| {
@@ -174,6 +211,8 @@ fn a_portal_that_is_not_at_its_end_has_as_many_rows_as_were_asked_for() {
     };
     let part = [postgres::rows(2, 4), done(b's'), ready(b'T')];
     assert_eq!(postgres_rows(&[fetch(2), answers(&part)]), (Some(2), vec![]));
+    let pieces = [fetch(2), answers(&part[..2]), answers(&part[2..])];
+    assert_eq!(postgres_rows(&pieces), (Some(2), vec![]));
     let last = [postgres::rows(1, 4), complete("SELECT 1"), ready(b'T')];
     assert_eq!(postgres_rows(&[fetch(2), answers(&last)]), (Some(1), vec![]));
 }

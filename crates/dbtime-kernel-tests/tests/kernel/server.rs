@@ -94,6 +94,12 @@ impl WatchedServer {
         self.capture.read_nothing(&mut self.machine, (self.task, self.socket), 0);
     }
 
+    /// It finds, as it sends, that the client has gone.
+    pub(crate) fn cannot_send(&mut self) {
+        const BROKEN_PIPE: i32 = -32;
+        self.capture.send_nothing(&mut self.machine, (self.task, self.socket), BROKEN_PIPE);
+    }
+
     /// It has sent these bytes.
     pub(crate) fn sends(&mut self, bytes: &[u8]) {
         self.capture.send(&mut self.machine, (self.task, self.socket), bytes);

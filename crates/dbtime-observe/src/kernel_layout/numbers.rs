@@ -142,7 +142,8 @@ mirrored_enums! {
         COUNT_OTHER_PROTOCOL = 26,
         COUNT_REPLICATION = 27,
         COUNT_CANCELS = 28,
-        COUNTS = 29,
+        COUNT_REFUSED = 29,
+        COUNTS = 30,
     }
 
     "shape": u64 {

@@ -250,6 +250,7 @@ fn connections_line(ledger: &TraceLedger) -> String {
         (ledger.unknown_users(), "of unknown users, from before"),
         (ledger.replication, "of replicas"),
         (ledger.cancels, "that only cancelled a request"),
+        (ledger.refused, "of clients that were refused before they had said who they are"),
     ];
     for (connections, what) in kinds.into_iter().filter(|(number, _)| *number > 0) {
         line.push_str(&format!(", {} {what}", count(connections)));
@@ -468,6 +469,10 @@ mod tests {
         let line = "\n! 2 restarts of servers: what they served in the 52.1 ms before they were \
                     found may be missing\n";
         assert!(ledger_lines(&restarted).ends_with(line), "{}", ledger_lines(&restarted));
+        let turned_away = TraceLedger { connections: 2, refused: 1, connection_errors: 1, ..fine };
+        let line = "\nconnections  2 followed, 1 of clients that were refused before they had said \
+                    who they are; 1 error outside of requests\n";
+        assert!(ledger_lines(&turned_away).ends_with(line), "{}", ledger_lines(&turned_away));
         let quiet = TraceLedger { connections: 4, replication: 1, cancels: 2, ..fine };
         let line = "\nconnections  4 followed, 1 of unknown users, from before, 1 of replicas, \
                     2 that only cancelled a request\n";

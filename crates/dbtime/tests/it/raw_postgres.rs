@@ -36,22 +36,35 @@ fn query(sql: &str) -> Vec<u8> {
 impl RawPostgres {
     /// Logs in to the database `postgres`.
     pub(crate) fn connect(server: &GivenServer) -> Self {
+        Self::connect_ahead(server, &[])
+    }
+
+    /// The same, and sends a text together with the proof, which it does not wait for.
+    pub(crate) fn connect_asking(server: &GivenServer, sql: &str) -> Self {
+        let mut client = Self::connect_ahead(server, &query(sql));
+        client.answered();
+        client
+    }
+
+    /// Logs in; `ahead`: what it sends together with the proof.
+    fn connect_ahead(server: &GivenServer, ahead: &[u8]) -> Self {
         let stream = UnixStream::connect(server.server.socket()).expect("it listens");
         let mut client = Self { stream };
         let body = format!("user\0{}\0database\0postgres\0\0", server.server.user());
         let length = (body.len() as u32 + 8).to_be_bytes();
         client.send(&[&length[..], &VERSION.to_be_bytes(), body.as_bytes()].concat());
-        client.prove(server.server.user(), server.server.password().reveal());
+        client.prove(server.server.user(), server.server.password().reveal(), ahead);
         client.answered();
         client
     }
 
-    /// Proves that it knows the password: by SCRAM, or before PostgreSQL 10 by MD5.
-    fn prove(&mut self, user: &str, password: &str) {
+    /// Proves that it knows the password: by SCRAM, or before PostgreSQL 10 by MD5. `ahead`: what
+    /// it sends together with the proof.
+    fn prove(&mut self, user: &str, password: &str, ahead: &[u8]) {
         if let [0, 0, 0, 5, salt @ ..] = &self.message().1[..] {
             let salt = *salt.first_chunk().expect("four bytes");
             let proof = md5_hash(user.as_bytes(), password.as_bytes(), salt);
-            self.send(&message(b'p', format!("{proof}\0").as_bytes()));
+            self.send(&[&message(b'p', format!("{proof}\0").as_bytes())[..], ahead].concat());
             return;
         }
         let mut scram = ScramSha256::new(password.as_bytes(), ChannelBinding::unsupported());
@@ -60,7 +73,7 @@ impl RawPostgres {
         self.send(&message(b'p', &[b"SCRAM-SHA-256\0", &length[..], first].concat()));
         // What is said stands behind the kind of request.
         scram.update(&self.message().1[4..]).expect("its part");
-        self.send(&message(b'p', scram.message()));
+        self.send(&[&message(b'p', scram.message())[..], ahead].concat());
         scram.finish(&self.message().1[4..]).expect("its proof");
     }
 

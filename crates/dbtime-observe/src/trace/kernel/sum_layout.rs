@@ -131,6 +131,7 @@ pub(crate) fn add_counts(ledger: &mut TraceLedger, row: &[u8]) {
         (COUNT_OTHER_PROTOCOL, &mut ledger.other_protocol),
         (COUNT_REPLICATION, &mut ledger.replication),
         (COUNT_CANCELS, &mut ledger.cancels),
+        (COUNT_REFUSED, &mut ledger.refused),
     ];
     for (number, field) in fields {
         *field += count[number];
@@ -238,6 +239,6 @@ mod tests {
         assert_eq!((ledger.locks_lost, ledger.not_streamed), (42, 44));
         assert_eq!((ledger.missed_events, ledger.connection_errors), (48, 50));
         assert_eq!((ledger.gss, ledger.other_protocol), (52, 54));
-        assert_eq!((ledger.replication, ledger.cancels), (56, 58));
+        assert_eq!((ledger.replication, ledger.cancels, ledger.refused), (56, 58, 60));
     }
 }

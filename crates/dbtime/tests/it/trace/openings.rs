@@ -1,6 +1,7 @@
 //! Connections behind a proxy, and such as hide their requests or have none.
 
 use super::*;
+use crate::raw_postgres::RawPostgres;
 use std::io::Read;
 use std::net::TcpStream;
 
@@ -43,6 +44,18 @@ fn a_connection_that_is_not_understood_is_counted_and_makes_a_trace_incomplete()
         seen.is_clean();
         assert_eq!((seen.code, seen.counted(reason)), (Some(4), 1), "{}", seen.ledger);
     }
+}
+
+#[test]
+fn a_request_that_comes_together_with_the_end_of_a_login_is_seen() {
+    let server = GivenServer::start(Product::Postgres, &[]);
+    let sandbox = Sandbox::new();
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
+    drop(RawPostgres::connect_asking(&server, "SELECT 4711"));
+    let seen = tracer.end();
+    seen.is_clean();
+    assert_eq!(seen.code, Some(0), "{}", seen.ledger);
+    assert_eq!(seen.one("SELECT 4711")["rows"], 1);
 }
 
 #[test]

@@ -177,6 +177,23 @@ fn a_client_that_does_not_wait_leaves_an_aborted_request() {
 }
 
 #[test]
+fn a_client_that_leaves_amid_an_answer_leaves_an_aborted_request() {
+    // More than any socket has room for.
+    const SQL: &str = "SELECT REPEAT('x', 15000000)";
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
+    let Some(tracer) = Tracer::attach(&sandbox, &server, "") else { return };
+    let mut client = RawClient::connect(&server);
+    client.ask(SQL);
+    client.packet();
+    client.hang_up();
+    tracer.until_printed(SQL, 1);
+    let seen = tracer.end();
+    seen.adds_up();
+    assert_eq!(seen.counted("aborted"), 1, "{}", seen.ledger);
+    assert_eq!(seen.one(SQL)["outcome"], "aborted");
+}
+
+#[test]
 fn clients_that_go_without_a_word_are_no_trouble_and_those_of_other_sockets_are_not_seen() {
     let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
     let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };

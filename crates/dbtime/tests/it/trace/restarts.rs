@@ -21,6 +21,8 @@ fn a_server_that_is_watched_by_its_port_or_its_socket_may_be_restarted() {
         let command = sandbox.command(&format!("trace -p {place} --json --raw-sql --strict"));
         let Some((mut tracer, _)) = Tracer::of(&sandbox, first, command) else { return };
         given.sql("SELECT 'before'");
+        // A request is over when its server reads on, which one that is killed before does not.
+        tracer.until_printed("SELECT 'before'", 1);
         given.server.kill();
         let waits = format!("process {first}, has ended; dbtime waits for the next on {place}");
         lines_until(&mut tracer, &waits, PATIENCE);
