@@ -303,7 +303,7 @@ fn binding(given: &UrlValues) -> Result<BindingMode, PostgresTargetError> {
 /// Which logins the server may ask for.
 fn methods(given: &UrlValues) -> Result<LoginMethods, PostgresTargetError> {
     let Some(value) = given.get("require_auth") else { return Ok(LoginMethods::default()) };
-    let refuse = || no_value("require_auth", value, LoginMethods::WRITTEN);
+    let refuse = || given.no_value("require_auth", value, LoginMethods::WRITTEN);
     LoginMethods::read(value).ok_or_else(refuse)
 }
 

@@ -1,7 +1,7 @@
 //! What a target says of servers that say nothing.
 
 use super::url_values::UrlValues;
-use super::{PostgresTargetError, no_value};
+use super::PostgresTargetError;
 use crate::socket::TcpKeepalive;
 
 /// What Linux takes at the most (`MAX_TCP_KEEPIDLE` and its like): seconds, and questions.
@@ -33,5 +33,5 @@ fn number(
 ) -> Result<Option<i32>, PostgresTargetError> {
     let Some(value) = given.get(name) else { return Ok(None) };
     let number = value.trim().parse::<i32>().ok().filter(|number| *number <= most);
-    number.map(Some).ok_or_else(|| no_value(name, value, allowed))
+    number.map(Some).ok_or_else(|| given.no_value(name, value, allowed))
 }
