@@ -42,7 +42,7 @@ impl LoginMethods {
 
     /// Whether a server may ask for a login by the method of this name; `none`: for none.
     pub(super) fn allow(&self, method: &str) -> bool {
-        self.named.iter().any(|named| *named == method) != self.is_negated
+        self.named.contains(&method) != self.is_negated
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a target says of servers that say nothing.
 
-use super::url_values::UrlValues;
 use super::PostgresTargetError;
+use super::url_values::UrlValues;
 use crate::socket::TcpKeepalive;
 
 /// What Linux takes at the most (`MAX_TCP_KEEPIDLE` and its like): seconds, and questions.
