@@ -115,7 +115,16 @@ fn refuse_secrets_of_prose(document: &StudyDocument, text: &str) -> Result<(), C
     let comments = comments.map(|comment| ("a comment", comment));
     let fields = [("`name`", name), ("`question`", question)];
     let fields = fields.into_iter().filter_map(|(key, text)| Some((key, text.as_deref()?)));
-    match fields.chain(comments).find(|(_, text)| script_holds_secret(text)) {
+    let cells = document.cell.iter().map(|cell| ("the name of a cell", cell.name.as_str()));
+    let levels = document.factors.values().filter_map(toml::Value::as_table);
+    let levels = levels.flat_map(|levels| levels.keys());
+    let levels = levels.map(|level| ("the name of a level", level.as_str()));
+    match fields
+        .chain(comments)
+        .chain(cells)
+        .chain(levels)
+        .find(|(_, text)| script_holds_secret(text))
+    {
         None => Ok(()),
         Some((place, _)) => Err(CommandFailure::usage(format!(
             "a password stands in {place} of the study's file, which is kept with the results: \
