@@ -7,6 +7,7 @@ mod cli;
 mod commands;
 mod exit;
 mod foreign;
+mod given_secrets;
 mod group_records;
 mod interrupt;
 mod live;

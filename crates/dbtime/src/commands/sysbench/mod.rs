@@ -9,7 +9,7 @@ mod target;
 
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::report_overdue_script;
-use crate::{interrupt, screen};
+use crate::{given_secrets, interrupt, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::{LabError, RunRequest};
 use dbtime_model::bounded_file;
@@ -46,7 +46,7 @@ fn report_failure(failure: CommandFailure, is_json: bool, is_classic: bool) {
         None => (text.as_str(), ""),
     };
     match fatal.starts_with("FATAL: ") && !is_json {
-        true => screen::result(&format!("{}\n", plain_lines(fatal))),
+        true => screen::result(&format!("{}\n", plain_lines(&given_secrets::hidden(fatal)))),
         false => screen::note(fatal),
     }
     // Sysbench shows no traceback.
