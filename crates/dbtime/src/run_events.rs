@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 
 /// Makes the run. What is printed of it are its events; the last is its outcome.
 pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> ProcessExit {
-    let stop = interrupt::install_silently();
+    let stop = interrupt::install_silently(args.parent);
     let outcome = follow_parent(args.parent, &stop).and_then(|()| made(args, arguments, &stop));
     let (outcome, exit) = outcome.unwrap_or_else(|failure| {
         let exit = failure.exit();
