@@ -224,8 +224,8 @@ fn masked_where(text: &str, is_secret: fn(&str) -> bool) -> Cow<'_, str> {
         let value = &value[blanks..];
         let length = value_length(before, value);
         let length = spellings::behind_scheme(name, value, length);
-        let said = spellings::without_scheme(name, &value[..length]);
-        if !EMPTY.contains(&said) && !is_masked(said) {
+        let credential = spellings::without_scheme(name, &value[..length]);
+        if !EMPTY.contains(&credential) && !is_masked(credential) {
             shown.to_mut().replace_range(begin..at + 1 + blanks + length, &format!("={MASK}"));
         }
     }

@@ -50,8 +50,8 @@ impl GivenSecrets {
             rest.push(' ');
             before = word;
         }
-        let told = found.into_iter().flat_map(spellings);
-        given.alone = told.filter(|secret| is_own(secret, &rest)).collect();
+        let spelled = found.into_iter().flat_map(spellings);
+        given.alone = spelled.filter(|secret| is_own(secret, &rest)).collect();
         given.alone.sort_by(|one, other| other.len().cmp(&one.len()).then(one.cmp(other)));
         given.alone.dedup();
         given

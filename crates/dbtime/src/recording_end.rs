@@ -13,7 +13,7 @@ pub(crate) fn judged(
     is_strict: bool,
     exit: ProcessExit,
 ) -> ProcessExit {
-    end.told_of(file).iter().for_each(|text| screen::note(text));
+    end.notice_of(file).iter().for_each(|text| screen::note(text));
     let is_whole = end == RecordingEnd::Whole;
     match end.is_early() || (is_strict && !is_whole) {
         true => exit.max(ProcessExit::Undecided),

@@ -75,7 +75,7 @@ impl RecordingEnd {
     }
 
     /// What is told of a file that ends so; `None`: nothing.
-    pub fn told_of(self, file: &Path) -> Option<String> {
+    pub fn notice_of(self, file: &Path) -> Option<String> {
         let file = file.display();
         let early = |how: &str| Some(format!("{file} ends {how}: what came behind is not known"));
         match self {
