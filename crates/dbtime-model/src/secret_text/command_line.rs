@@ -54,6 +54,9 @@ const WRAPPERS: [(&str, &str); 9] = [
     ("command", "p"),
 ];
 
+/// What ends the flags of any program.
+const END_OF_FLAGS: &str = "--";
+
 /// Runs a program too, behind a password.
 const SSHPASS: &str = "sshpass";
 
@@ -127,8 +130,11 @@ impl<'a> CommandMasker<'a> {
         self.program == Some(SSHPASS) && !word.starts_with('-') && !self.announces()
     }
 
-    /// Whether the word before is a flag of a program that runs another, and has no value.
+    /// Whether the word before is a flag without a value, of a program that runs another.
     fn is_bare_flag(&self) -> bool {
+        if self.before == END_OF_FLAGS {
+            return true;
+        }
         let program = self.program.unwrap_or("");
         let letters = WRAPPERS.iter().find(|(name, _)| *name == program);
         let flags = self.before.strip_prefix('-').unwrap_or("");
@@ -333,6 +339,7 @@ mod tests {
             (&["sshpass", "-p", "x", "ssh", "-p", "22", "h"], "sshpass -p *** ssh -p 22 h"),
             (&["sudo", "-nE", "sshpass", "-p", "x", "ssh"], "sudo -nE sshpass -p *** ssh"),
             (&["env", "-i", "redis-cli", "-a", "x"], "env -i redis-cli -a ***"),
+            (&["sudo", "--", "sshpass", "-p", "x"], "sudo -- sshpass -p ***"),
             (&["curl", "-sku", "joe:x", "h"], "curl -sku *** h"),
             (&["curl", "--proxy-user", "u:p", "h"], "curl --proxy-user *** h"),
             (&["curl", "-HX-Api-Key:x", "h"], "curl -HX-Api-Key:*** h"),

@@ -222,7 +222,7 @@ fn no_limit_is_met_by_a_part_of_a_run() {
 fn ignoring(sandbox: &Sandbox, signals: &str, line: &str) -> Command {
     let mut command = Command::new("sh");
     let script = format!("trap '' {signals}; exec \"$0\" \"$@\"");
-    command.args(["-c", &script, env!("CARGO_BIN_EXE_dbtime")]).args(words(line));
+    command.args(["-c", script.as_str(), env!("CARGO_BIN_EXE_dbtime")]).args(words(line));
     sandbox.settle(&mut command);
     command
 }
