@@ -4,6 +4,7 @@
 //! its own: here is what all words go through. What holds no secret of the command line stays as it
 //! is, such as a remedy that shows where a password belongs.
 
+use crate::spec::QUERY;
 use dbtime_engines::server::url::without_password;
 use dbtime_model::secret_text::{MASK, is_secret_name, without_secrets};
 use dbtime_model::{Product, percent};
@@ -17,11 +18,12 @@ const SHORTEST_CHARS: usize = 4;
 /// What stands between a secret and its name, or the user.
 const BETWEEN: [char; 5] = [':', '=', ' ', '\'', '"'];
 
-/// A text without the secrets of this process's arguments.
+/// A text without the secrets of this process's arguments, and of the statement that one of them
+/// leaves to the environment.
 pub(crate) fn hidden(text: &str) -> Cow<'_, str> {
     static GIVEN: OnceLock<GivenSecrets> = OnceLock::new();
     let given = GIVEN.get_or_init(|| {
-        let words = std::env::args_os().skip(1);
+        let words = std::env::args_os().skip(1).chain(std::env::var_os(QUERY));
         let words = words.map(|word| word.to_string_lossy().into_owned());
         GivenSecrets::of(&words.collect::<Vec<_>>())
     });

@@ -4,7 +4,7 @@ use crate::artifacts::RunArtifacts;
 use crate::cli::RunArgs;
 use crate::commands::run::{RunVerdict, described, verdict};
 use crate::exit::{CommandFailure, ProcessExit};
-use crate::{interrupt, screen};
+use crate::{given_secrets, interrupt, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::{RecordedRun, RunEvent, RunOutcome, RunProgress};
 use dbtime_machine::now;
@@ -16,7 +16,8 @@ pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> ProcessExit {
     let outcome = follow_parent(args.parent, &stop).and_then(|()| made(args, arguments, &stop));
     let (outcome, exit) = outcome.unwrap_or_else(|failure| {
         let exit = failure.exit();
-        (RunOutcome::Failure { exit_code: exit.code(), text: failure.words() }, exit)
+        let text = given_secrets::hidden(&failure.words()).into_owned();
+        (RunOutcome::Failure { exit_code: exit.code(), text }, exit)
     });
     print(&RunEvent::Outcome(outcome));
     exit

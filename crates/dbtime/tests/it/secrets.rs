@@ -59,7 +59,7 @@ const COMMANDS: [&str; 18] = [
 ];
 
 /// Commands in which something else is wanted than a target.
-const MISPLACED: [&str; 33] = [
+const MISPLACED: [&str; 34] = [
     "run --time 'TARGET'",
     "run --time='TARGET'",
     "run --rate 'TARGET'",
@@ -70,6 +70,7 @@ const MISPLACED: [&str; 33] = [
     "run --connections 'TARGET'",
     "run --client-cpus 'TARGET'",
     "run --spec 'TARGET'",
+    "run --events --spec 'TARGET'",
     "run --script 'TARGET.lua'",
     "run --script 'TARGET.sql'",
     "run --password-file 'TARGET'",
@@ -190,6 +191,19 @@ fn the_password_of_a_statement_is_in_no_record() {
     sandbox.run("run --spec r --no-record").refused(2, &["DBTIME_QUERY", "is not set"]);
     let ran = sandbox.run(&format!("run --query \"{statement}\" {load} --repeat 2 --out s"));
     ran.exits(0);
+    keeps(&sandbox, &ran, MARK);
+}
+
+/// It repeats what it could not read.
+#[test]
+fn a_server_that_refuses_a_password_is_quoted_without_it() {
+    let sandbox = Sandbox::new();
+    let ran = sandbox.run(&format!(
+        "run --query \"ALTER ROLE r PASSWORD '{}'\" --target mariadb --connections 1 \
+         --transactions 5 --warmup 0s --out r",
+        secret(0)
+    ));
+    assert!(ran.code.is_some_and(|code| (1..70).contains(&code)), "{ran:?}");
     keeps(&sandbox, &ran, MARK);
 }
 
