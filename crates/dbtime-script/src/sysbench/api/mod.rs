@@ -1,7 +1,7 @@
 //! What Lua may call: the functions of the table `host`, which only our own Lua sees.
 //!
-//! None of them blocks but that of [`shell`]. Those of [`sql`] put a request into the host; the Lua that called them
-//! yields then, and the request goes to the engine.
+//! None of them blocks but that of [`shell`]. Those of [`sql`] put a request into the host; the Lua
+//! that called them yields then, and the request goes to the engine.
 
 mod histogram;
 mod output;
