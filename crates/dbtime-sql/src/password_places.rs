@@ -34,12 +34,14 @@ pub fn without_passwords(sql: &str) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8_lossy(&shown).into_owned())
 }
 
-/// Whether a mask stands in a statement where its password was.
+/// Whether a mask stands in a statement where its password was. A literal that is nothing else may
+/// have been one, wherever it stands.
 pub fn lacks_password(sql: &str) -> bool {
-    password_places(sql.as_bytes()).iter().any(|place| {
+    let is_masked = |place: &PasswordPlace| {
         let text = place.text(sql);
         text.contains(MASK) && place.masked(sql) == text
-    })
+    };
+    sql.contains(&format!("'{MASK}'")) || password_places(sql.as_bytes()).iter().any(is_masked)
 }
 
 /// Where a password stands.
@@ -65,13 +67,28 @@ impl PasswordPlace {
 
     /// The literal without it.
     fn masked(&self, sql: &str) -> String {
-        match self.extent {
-            PasswordExtent::Whole => format!("'{MASK}'"),
-            PasswordExtent::Named => {
-                format!("'{}'", without_secrets(self.text(sql).trim_matches(QUOTES)))
-            }
+        if self.extent == PasswordExtent::Whole {
+            return format!("'{MASK}'");
         }
+        let text = self.text(sql);
+        let inner = inner_of(&text);
+        let shown = without_secrets(&text[inner.clone()]);
+        format!("{}{shown}{}", &text[..inner.start], &text[inner.end..])
     }
+}
+
+/// Where the text of a literal stands between its quotes.
+fn inner_of(literal: &str) -> Range<usize> {
+    let (begin, mark) = match (literal.strip_prefix('$'), literal.find(QUOTES)) {
+        (Some(rest), _) => {
+            let begin = rest.find('$').map_or(0, |at| at + 2);
+            (begin, &literal[..begin])
+        }
+        (None, Some(at)) => (at + 1, &literal[at..=at]),
+        (None, None) => (0, ""),
+    };
+    let inner = literal[begin..].strip_suffix(mark).unwrap_or(&literal[begin..]);
+    begin..begin + inner.len()
 }
 
 /// Where passwords stand, in the order of the text.
@@ -136,19 +153,21 @@ impl PasswordReader {
     fn take(&mut self, token: &TextToken<'_>) -> Option<PasswordExtent> {
         use PasswordExtent::{Named, Whole};
         let text = String::from_utf8_lossy(token.bytes);
-        let bare = text.trim_matches(QUOTES);
         let is_awaited = self.awaited == AwaitedLiteral::Password;
         match token.kind {
             TokenKind::Space => {}
-            TokenKind::Word | TokenKind::QuotedName => self.awaited = self.behind_word(bare),
+            TokenKind::Word | TokenKind::QuotedName => {
+                self.awaited = self.behind_word(text.trim_matches(QUOTES));
+            }
             TokenKind::Symbol => self.pass_symbol(token.bytes),
             TokenKind::Parameter => self.awaited = AwaitedLiteral::Other,
             TokenKind::Literal => {
+                let inner = &text[inner_of(&text)];
                 // Where double quotes are around names it is one; another literal may follow.
-                if is_password_word(bare) {
+                if is_password_word(inner) {
                     self.awaited = AwaitedLiteral::Password;
                 }
-                return is_awaited.then_some(Whole).or(names_secret(bare).then_some(Named));
+                return is_awaited.then_some(Whole).or(names_secret(inner).then_some(Named));
             }
             TokenKind::Unclear => {
                 let may_be = self.awaited != AwaitedLiteral::Other || self.is_identified;
@@ -231,6 +250,11 @@ mod tests {
                 "CREATE SUBSCRIPTION s CONNECTION 'host=h password=x' PUBLICATION p",
                 "CREATE SUBSCRIPTION s CONNECTION 'host=h password=***' PUBLICATION p",
             ),
+            (
+                "SELECT dblink_connect(E'host=h password=x'), 'y'",
+                "SELECT dblink_connect(E'host=h password=***'), 'y'",
+            ),
+            ("SELECT dblink_connect($a$password=x$a$)", "SELECT dblink_connect('***'"),
             ("SELECT 'ä'; ALTER ROLE r PASSWORD 'x'", "SELECT 'ä'; ALTER ROLE r PASSWORD '***'"),
         ] {
             assert_eq!(without_passwords(sql), shown);
@@ -247,7 +271,6 @@ mod tests {
             "SELECT `password` FROM `t` WHERE id = 'x'",
             "SET GLOBAL validate_password.length = 8",
             "ALTER USER u PASSWORD EXPIRE INTERVAL 90 DAY",
-            "SELECT '***'",
             r#"SELECT "a" FROM t WHERE b = 'it\'s' AND c = "d""#,
             "",
         ] {
