@@ -430,6 +430,7 @@ mod tests {
             ),
             ("ALTER ROLE u PASSWORD E'it''s x' LOGIN", "ALTER ROLE u PASSWORD E'***' LOGIN"),
             ("SET PASSWORD FOR u = 'x'", "SET PASSWORD FOR u = '***'"),
+            ("near 'PASSWORD 'x'' at", "near 'PASSWORD '***'' at"),
             ("IDENTIFIED BY 'x' REPLACE 'y'", "IDENTIFIED BY '***' REPLACE '***'"),
         ] {
             assert_eq!(without_secrets(text), shown);

@@ -202,7 +202,8 @@ fn literal_place(text: &str, at: usize) -> Option<Range<usize>> {
     }
     let quote = text[at..].chars().next()?;
     let inner = &text[at + 1..];
-    let length = literal_length(inner, quote)?;
+    // Of a text that was cut the first quote may be the last.
+    let length = literal_length(inner, quote).or_else(|| inner.find(quote))?;
     (!is_harmless(&inner[..length])).then(|| at + 1..at + 1 + length)
 }
 
