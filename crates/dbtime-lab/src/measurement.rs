@@ -35,6 +35,9 @@ use std::time::SystemTime;
 /// nothing.
 const MIN_MACHINE_S: f64 = 0.5;
 
+/// What servers put before words of a statement that they repeat, in the languages they have.
+const QUOTES: [char; 9] = ['\'', '"', '`', '«', '»', '„', '“', '‘', '「'];
+
 /// What a run measured, on its way to the record.
 pub(crate) struct RunMeasurement<'a> {
     pub(crate) request: &'a RunRequest,
@@ -434,7 +437,7 @@ fn messages(
     may_have_password: bool,
 ) -> BTreeMap<String, String> {
     let explained = errors.iter().filter(|(_, error)| !error.message.is_empty());
-    let shown = |message: &str| match message.find(['\'', '"']).filter(|_| may_have_password) {
+    let shown = |message: &str| match message.find(QUOTES).filter(|_| may_have_password) {
         Some(quote) => format!("{}{MASK}", &message[..quote]),
         None => message.to_owned(),
     };
@@ -488,6 +491,10 @@ mod tests {
         let errors = BTreeMap::from([("1064".to_owned(), error)]);
         assert_eq!(messages(&errors, true)["1064"], "near ***");
         assert_eq!(messages(&errors, false)["1064"], errors["1064"].message);
+        let message = "Syntaxfehler bei »hush«".to_owned();
+        let error = ErrorCount { count: 1, class: ErrorClass::Statement, message };
+        let errors = BTreeMap::from([("42601".to_owned(), error)]);
+        assert_eq!(messages(&errors, true)["42601"], "Syntaxfehler bei ***");
         let workload = |sql: &str| Workload::from_sql(sql).expect("a statement");
         assert!(may_set_password(&workload("ALTER ROLE r PASSWORD 'hush'")));
         assert!(!may_set_password(&workload("SELECT 1")));

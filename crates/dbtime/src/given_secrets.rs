@@ -6,7 +6,7 @@
 
 use crate::spec::QUERY;
 use dbtime_engines::server::url::without_password;
-use dbtime_model::secret_text::{MASK, is_secret_name, without_secrets};
+use dbtime_model::secret_text::{MASK, holds_secret, is_secret_name, without_secrets};
 use dbtime_model::{Product, percent};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,6 +14,9 @@ use std::sync::OnceLock;
 
 /// A shorter secret could be a piece of any word: it is one where it stands as it was given.
 const SHORTEST_CHARS: usize = 4;
+
+/// The flag of a server's settings, of which many are called after passwords, and few are one.
+const SETTING: &str = "--server-set";
 
 /// What stands between a secret and its name, or the user.
 const BETWEEN: [char; 5] = [':', '=', ' ', '\'', '"'];
@@ -42,7 +45,8 @@ struct GivenSecrets {
 impl GivenSecrets {
     fn of(words: &[String]) -> Self {
         let mut given = Self::default();
-        let (mut found, mut rest, mut before) = (Vec::new(), String::new(), "");
+        let mut found: Vec<&str> = Vec::new();
+        let (mut rest, mut before) = (String::new(), "");
         for word in words {
             let places = secret_places(before, word);
             given.in_place.extend(places.iter().filter_map(|place| with_place(word, place)));
@@ -80,15 +84,22 @@ fn announces(word: &str) -> bool {
     word.starts_with("--") && !word.contains('=') && is_secret_name(word)
 }
 
+fn is_setting(before: &str, word: &str) -> bool {
+    before == SETTING || word.strip_prefix(SETTING).is_some_and(|rest| rest.starts_with('='))
+}
+
 /// Where secrets stand in a word, given the one before it.
 fn secret_places(before: &str, word: &str) -> Vec<Range<usize>> {
+    if is_setting(before, word) && !holds_secret(word) {
+        return Vec::new();
+    }
     let value = match word.split_once('=') {
         _ if announces(before) && !word.starts_with('-') => Some(0),
         Some((name, _)) if announces(name) => Some(name.len() + 1),
         _ => None,
     };
-    let mut places = match value {
-        Some(begin) => vec![begin..word.len()],
+    let mut places: Vec<Range<usize>> = match value {
+        Some(begin) => std::iter::once(begin..word.len()).collect(),
         // A word with several URLs has several, which as one target it has not.
         None => [without_password(word), without_secrets(word).into_owned()]
             .iter()
@@ -238,6 +249,8 @@ mod tests {
             (&["ps", "postgres://u:password@h"], "give the password in DBTIME_PASSWORD"),
             (&["ps", "mysql://u:abc@h"], "abc"),
             (&["run", "atm", "--time", "1s"], "1s"),
+            (&["run", "--server-set", "password_encryption=scram"], "no value `scram`"),
+            (&["run", "--server-set=password_encryption=scram"], "no value `scram`"),
             (&[], "x"),
         ] {
             let given = given(words);

@@ -209,7 +209,7 @@ fn flag(name: &str, value: String) -> Result<(String, String), CommandFailure> {
     if secrets::shown(name, &value) != value && name == "query" {
         return Err(CommandFailure::usage(
             "a password stands in `query` of the study's file, which is kept with the results: \
-             write *** in its place, and set DBTIME_QUERY to the whole statement",
+             write '***' in its place, and set DBTIME_QUERY to the whole statement",
         ));
     }
     if secrets::shown(name, &value) != value {

@@ -63,10 +63,11 @@ pub(crate) fn plan(
     let mut document = document::read(text, path)?;
     document.design.blocks = given.blocks.or(document.design.blocks);
     document.gate = document.gate.with(given.allow)?;
+    // Errors name configurations.
+    refuse_secrets_of_prose(&document, text)?;
     let given = cells(&document)?;
     let order = baseline_first(&document, given)?;
     let (program, mut cells) = planned_cells(&document, &order)?;
-    refuse_secrets_of_prose(&document, text)?;
     if document.design.control.unwrap_or(true) {
         let name = format!("{} again", cells[0].name);
         if cells.iter().any(|cell| cell.name == name) {
