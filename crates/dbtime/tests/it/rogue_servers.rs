@@ -211,6 +211,18 @@ fn one_interrupt_ends_the_wait_for_a_silent_server() {
     }
 }
 
+/// As the shell has it of the original.
+#[test]
+fn an_interrupt_of_pgbench_is_no_failure_of_its_own() {
+    for product in PRODUCTS {
+        let (sandbox, server) = (Sandbox::new(), RogueServer::silent(product));
+        let running = sandbox.start(&format!("pgbench -n -t 1 '--target={}'", server.target()));
+        server.asked.recv_timeout(PATIENCE).expect("it asks");
+        running.signal(Signal::INT);
+        running.end().exits(130);
+    }
+}
+
 /// What a server says that would be told as words of others, and drive the terminal.
 const FORGED: &str = "no\npgbench: error: forged\u{1b}[2J";
 
