@@ -14,7 +14,8 @@ begin_tracer() {
 }
 
 end_tracer() {
-    kill -INT "$tracer"
+    # A script's job ignores Ctrl-C.
+    kill -TERM "$tracer"
     wait "$tracer" || true
 }
 

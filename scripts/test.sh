@@ -79,8 +79,9 @@ if [ -w "$groups" ] && [ "$(cat "$groups")" = 1 ] && echo 0 2>/dev/null >"$group
     had_groups=1
 fi
 
+# What a script starts beside it ignores Ctrl-C, which the tests send to what they start.
 run() {
-    setsid "$@" &
+    setsid env --default-signal=INT "$@" &
     running=$!
     code=0
     wait "$running" || code=$?

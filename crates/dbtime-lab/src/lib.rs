@@ -53,7 +53,7 @@ pub use join::{
 };
 pub use one_shot::{command, operation};
 pub use progress::RunProgress;
-pub use recorded_join::{JoinError, join_recording};
+pub use recorded_join::{JoinError, JoinedRun, join_recording};
 pub use reported_run::{LoadMoment, ReportedResult, ReportedRun};
 pub use request::{
     AUTO_SHARE_PCT, BudgetChoice, LoadRequest, PrivateOptions, RateChoice, RecordDetail, RunRequest,

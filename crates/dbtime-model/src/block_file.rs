@@ -117,6 +117,11 @@ impl<R: BufRead> BlockReader<R> {
         Self { from, number: 0, is_cut: false, block: Vec::new() }
     }
 
+    /// What it reads from.
+    pub(crate) fn source(&self) -> &R {
+        &self.from
+    }
+
     /// The number of the present block, from 1.
     pub(crate) fn number(&self) -> u64 {
         self.number

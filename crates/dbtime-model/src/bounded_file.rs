@@ -35,17 +35,26 @@ pub fn text_from(from: impl Read) -> io::Result<String> {
     text(bytes_from(from, WRITTEN_BYTES)?)
 }
 
+/// Opens a file of a record, or one that is read several times.
+///
+/// # Errors
+/// It cannot be opened, or is a pipe or a device.
+pub fn recorded_file(path: &Path) -> io::Result<File> {
+    let found = path.metadata()?;
+    // Opening a pipe would block, and a device may never end.
+    if !found.is_file() && !found.is_dir() {
+        let text = "it is no regular file: copy what it holds into one";
+        return Err(io::Error::new(ErrorKind::InvalidInput, text));
+    }
+    File::open(path)
+}
+
 /// The bytes of a file of a record.
 ///
 /// # Errors
-/// It cannot be read, is a pipe or a device, or is larger than 1 GiB.
+/// As those of [`recorded_file`], or it is larger than 1 GiB.
 pub fn recorded_bytes(path: &Path) -> io::Result<Vec<u8>> {
-    let found = path.metadata()?;
-    // Reading a pipe would block, and a device may never end.
-    if !found.is_file() && !found.is_dir() {
-        return Err(io::Error::new(ErrorKind::InvalidInput, "it is no regular file"));
-    }
-    recorded_from(File::open(path)?)
+    recorded_from(recorded_file(path)?)
 }
 
 /// As [`recorded_bytes`], of a file that is open.

@@ -27,26 +27,19 @@ const LINE_CHARS: usize = 512;
 /// What somebody else says, as people read it: on one line, without such signs, and cut where it is
 /// long, with how much is left out.
 pub fn legible(text: &str) -> String {
-    let (shown, rest) = cut(text.trim(), LINE_CHARS);
-    let lines: Vec<&str> = shown.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    with_rest(lines.join(" ").replace('\t', " ").replace(is_treacherous, "\u{fffd}"), rest)
+    legible_within(text, LINE_CHARS)
 }
 
-/// A text of several lines cut behind so many characters, with how much is left out.
-pub fn shortened(text: &str, most_chars: usize) -> String {
-    let (shown, rest) = cut(text, most_chars);
-    with_rest(shown.to_owned(), rest)
-}
-
-fn cut(text: &str, most_chars: usize) -> (&str, &str) {
+/// The same, cut behind so many characters.
+pub fn legible_within(text: &str, most_chars: usize) -> String {
+    let text = text.trim();
     let end = text.char_indices().nth(most_chars).map_or(text.len(), |(at, _)| at);
-    text.split_at(end)
-}
-
-fn with_rest(shown: String, rest: &str) -> String {
+    let (shown, rest) = text.split_at(end);
+    let lines: Vec<&str> = shown.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let line = lines.join(" ").replace('\t', " ").replace(is_treacherous, "\u{fffd}");
     match rest.len() {
-        0 => shown,
-        bytes => format!("{shown}… ({bytes} more bytes read)"),
+        0 => line,
+        bytes => format!("{line}… ({bytes} more bytes read)"),
     }
 }
 
@@ -70,7 +63,7 @@ mod tests {
         assert_eq!(legible(&"x".repeat(LINE_CHARS)), "x".repeat(LINE_CHARS));
         let long = legible(&format!("{}ää", "é".repeat(LINE_CHARS)));
         assert_eq!(long, format!("{}… (4 more bytes read)", "é".repeat(LINE_CHARS)));
-        assert_eq!(shortened("a\nbc", 3), "a\nb… (1 more bytes read)");
-        assert_eq!((legible("\n \n"), shortened("a", 1)), (String::new(), "a".to_owned()));
+        assert_eq!(legible_within("a\nbc", 3), "a b… (1 more bytes read)");
+        assert_eq!((legible("\n \n"), legible_within("a", 1)), (String::new(), "a".to_owned()));
     }
 }

@@ -21,7 +21,7 @@ pub const MASK: &str = "***";
 const UNSHOWN: &str = "…";
 
 /// Parts of names whose value is a secret.
-const SECRET_NAMES: [&str; 13] = [
+const SECRET_NAMES: [&str; 18] = [
     "password",
     "passwd",
     "passphrase",
@@ -33,17 +33,48 @@ const SECRET_NAMES: [&str; 13] = [
     "api-key",
     "apikey",
     "access-key",
+    "accesskey",
+    "account-key",
+    "accountkey",
+    "auth-key",
+    "authkey",
     "private-key",
     "credential",
 ];
 
 /// Names that are one as a whole, or behind a dash.
-const WHOLE_NAMES: [&str; 4] = ["pass", "sshpass", "authorization", "cookie"];
+const WHOLE_NAMES: [&str; 10] = [
+    "pass",
+    "passcode",
+    "sshpass",
+    "pw",
+    "cred",
+    "creds",
+    "authorization",
+    "bearer",
+    "jwt",
+    "cookie",
+];
+
+/// What a variable ends in that is one, such as `REDISCLI_AUTH`. In small letters the word says how
+/// somebody is known, not by what.
+const AUTH_END: &str = "AUTH";
 
 /// Ends of names that say where a secret lies, or something about it, and hold none.
-const HARMLESS_ENDS: [&str; 11] = [
-    "-file", "-path", "-dir", "-type", "-length", "-expires", "-plugin", "-count", "-size",
-    "-bytes", "-limit",
+const HARMLESS_ENDS: [&str; 13] = [
+    "-file",
+    "-path",
+    "-dir",
+    "-directory",
+    "-stdin",
+    "-type",
+    "-length",
+    "-expires",
+    "-plugin",
+    "-count",
+    "-size",
+    "-bytes",
+    "-limit",
 ];
 
 /// What else says so in the name of a variable of the environment, where few names have it by
@@ -55,7 +86,7 @@ const VARIABLE_PLACES: [&str; 3] = ["file", "path", "dir"];
 
 /// Ends of a setting's name that say so. Servers have many settings about passwords and keys, such
 /// as `password_encryption`, of which only these are one.
-const SETTING_ENDS: [&str; 14] = [
+const SETTING_ENDS: [&str; 21] = [
     "password",
     "passwd",
     "passphrase",
@@ -70,16 +101,35 @@ const SETTING_ENDS: [&str; 14] = [
     "apikey",
     "api-key",
     "access-key",
+    "accesskey",
+    "account-key",
+    "accountkey",
+    "auth-key",
+    "authkey",
+    "credential",
+    "credentials",
 ];
+
+/// Ends of words of statements behind which a password stands.
+const PASSWORD_WORDS: [&str; 3] = ["password", "passwd", "passphrase"];
 
 /// What the value of a setting begins with that names a file in place of a secret.
 const FILE_MARK: &str = "FILE:";
 
 /// Whether a value of this name, of a flag, an option or a parameter, is a secret.
 pub fn is_secret_name(name: &str) -> bool {
+    if is_auth_variable(name) {
+        return true;
+    }
     let name = plain(name);
     let is_secret = SECRET_NAMES.iter().any(|part| name.contains(part)) || is_whole(&name);
     is_secret && !is_place(&name) && !HARMLESS_ENDS.iter().any(|end| name.ends_with(end))
+}
+
+fn is_auth_variable(name: &str) -> bool {
+    let before = name.strip_suffix(AUTH_END);
+    before.is_some_and(|before| before.is_empty() || before.ends_with('_'))
+        && !name.bytes().any(|byte| byte.is_ascii_lowercase())
 }
 
 fn is_whole(name: &str) -> bool {
@@ -87,9 +137,10 @@ fn is_whole(name: &str) -> bool {
     WHOLE_NAMES.iter().any(|whole| name == *whole || ends(whole))
 }
 
-/// Whether a variable says where the shell stands, or where it stood.
+/// Whether a variable says where something is: where the shell stands, where it stood, and where
+/// Google's programs find what they know themselves by.
 fn is_place(name: &str) -> bool {
-    name == "pwd" || name == "oldpwd"
+    matches!(name, "pwd" | "oldpwd" | "google-application-credentials")
 }
 
 /// Whether a variable of the environment is a secret, by its name or by what its value says.
@@ -114,9 +165,10 @@ pub fn is_secret_setting(name: &str, value: &str) -> bool {
 }
 
 fn ends_in_secret(name: &str) -> bool {
+    let is_variable = is_auth_variable(name);
     let name = plain(name);
     let is_named = SETTING_ENDS.iter().any(|end| name.ends_with(end)) || is_whole(&name);
-    is_named && !is_place(&name)
+    is_variable || (is_named && !is_place(&name))
 }
 
 /// Whether a value is one of few that a setting can have, and so none that nobody may know. Of
@@ -126,6 +178,18 @@ fn is_switch(value: &str) -> bool {
         ["on", "off", "true", "false", "yes", "no", "force", "force_plus_permanent"];
     let is_digit = value.len() < 2 && value.bytes().all(|byte| byte.is_ascii_digit());
     is_digit || WORDS.contains(&value.to_ascii_lowercase().as_str())
+}
+
+/// Whether behind this word of a statement stands a password: `PASSWORD`, `MASTER_PASSWORD`.
+pub fn is_password_word(word: &str) -> bool {
+    let word = word.to_ascii_lowercase();
+    PASSWORD_WORDS.iter().any(|end| word.ends_with(end))
+}
+
+/// Whether a statement, or a piece of one, may have a password in it.
+pub fn speaks_of_passwords(sql: &str) -> bool {
+    let sql = sql.to_ascii_lowercase();
+    PASSWORD_WORDS.iter().any(|word| sql.contains(word)) || sql.contains("identified")
 }
 
 /// Whether a text names a secret and says it. What only speaks of secrets is none.
@@ -159,7 +223,9 @@ fn masked_where(text: &str, is_secret: fn(&str) -> bool) -> Cow<'_, str> {
         let blanks = if is_spaced { value.len() - value.trim_start().len() } else { 0 };
         let value = &value[blanks..];
         let length = value_length(before, value);
-        if !EMPTY.contains(&&value[..length]) && !is_masked(&value[..length]) {
+        let length = spellings::behind_scheme(name, value, length);
+        let credential = spellings::without_scheme(name, &value[..length]);
+        if !EMPTY.contains(&credential) && !is_masked(credential) {
             shown.to_mut().replace_range(begin..at + 1 + blanks + length, &format!("={MASK}"));
         }
     }
@@ -243,14 +309,20 @@ mod tests {
     fn names_speak_of_secrets() {
         for name in ["password", "--mysql_password", "sslpassword", "p%61ssword", "API_TOKEN"]
             .into_iter()
-            .chain(["DB_PASS", "SSHPASS", "Proxy-Authorization"])
+            .chain(["DB_PASS", "SSHPASS", "Proxy-Authorization", "--pw", "REDISCLI_AUTH", "AUTH"])
+            .chain(["--credentials", "AWS_SECRET_ACCESS_KEY", "AccountKey", "X-Auth-Key", "--jwt"])
         {
             assert!(is_secret_name(name), "{name}");
         }
         for name in
             ["PWD", "passfile", "password-file", "ssl-key", "primary-key", "100%", "token_count"]
                 .into_iter()
-                .chain(["bypass", "authorization-mode"])
+                .chain(["bypass", "authorization-mode", "auth", "HOST_AUTH_METHOD", "OAuth"])
+                .chain([
+                    "GOOGLE_APPLICATION_CREDENTIALS",
+                    "password-stdin",
+                    "CREDENTIALS_DIRECTORY",
+                ])
         {
             assert!(!is_secret_name(name), "{name}");
         }
@@ -340,11 +412,26 @@ mod tests {
             ("password: 'x y'", "password: '***'"),
             ("Authorization: Bearer x.y", "Authorization: Bearer ***"),
             ("X-Api-Key: x", "X-Api-Key: ***"),
+            ("X-Api-Key:x Y:z", "X-Api-Key:*** Y:z"),
+            ("-HAuthorization: Bearer x.y", "-HAuthorization: Bearer ***"),
+            ("Authorization:Bearer x.y z", "Authorization:Bearer *** z"),
+            ("Authorization:'Bearer x y'", "Authorization:'Bearer ***'"),
+            (r#"{"Authorization": "Bearer x"}"#, r#"{"Authorization": "***"}"#),
+            (r#"["Authorization: Bearer x"]"#, r#"["Authorization: Bearer ***"]"#),
+            ("HTTP_AUTHORIZATION=Bearer x.y z", "HTTP_AUTHORIZATION=*** z"),
+            ("HTTP_AUTHORIZATION=\"Bearer x.y\" z", "HTTP_AUTHORIZATION=*** z"),
+            ("REDISCLI_AUTH=x redis-cli", "REDISCLI_AUTH=*** redis-cli"),
+            ("pw=x credentials=y", "pw=*** credentials=***"),
+            ("AccountName=a;AccountKey=x;B=c", "AccountName=a;AccountKey=***;B=c"),
             ("ALTER ROLE u PASSWORD 'x y' LOGIN", "ALTER ROLE u PASSWORD '***' LOGIN"),
             (
                 "create user u identified with p by \"x\"",
                 "create user u identified with p by \"***\"",
             ),
+            ("ALTER ROLE u PASSWORD E'it''s x' LOGIN", "ALTER ROLE u PASSWORD E'***' LOGIN"),
+            ("SET PASSWORD FOR u = 'x'", "SET PASSWORD FOR u = '***'"),
+            ("near 'PASSWORD 'x'' at", "near 'PASSWORD '***'' at"),
+            ("IDENTIFIED BY 'x' REPLACE 'y'", "IDENTIFIED BY '***' REPLACE '***'"),
         ] {
             assert_eq!(without_secrets(text), shown);
             assert!(holds_secret(text), "{text}");
@@ -355,7 +442,8 @@ mod tests {
             .chain(["x --password='' --token=\"\" y", "PWD=/x", "password=***", "u:***@tcp(h)/d"])
             .chain([r#"{"password": ""}"#, r#"{"password": null}"#, "a \"token\"::text", "a:b@c"])
             .chain(["Authorization: Bearer ***", "my password 'is lost", "ORDER BY 'x'"])
-            .chain(["the password: see there", "read -p 'Password: ' x"])
+            .chain(["the password: see there", "read -p 'Password: ' x", "my-token:latest"])
+            .chain(["X-Api-Key:*** http://h", "HTTP_AUTHORIZATION=\"Bearer ***\"", "Cookie:"])
         {
             assert!(!holds_secret(text), "{text}");
         }

@@ -1,5 +1,5 @@
-//! SQL as text: what is left of a statement without its literals, and how servers divide a text
-//! into tokens. Knows no grammar, so that cut and hostile text is as welcome as any.
+//! SQL as text: what is left of a statement without its literals or its passwords, and how servers
+//! divide a text into tokens. Knows no grammar, so that cut and hostile text is as welcome as any.
 #![forbid(unsafe_code)]
 
 mod fingerprint;
@@ -7,9 +7,11 @@ mod joint_lexer;
 mod lexer;
 mod lexical_rules;
 mod made_up_names;
+mod password_places;
 mod statement_count;
 mod value_lists;
 
 pub use fingerprint::fingerprint;
 pub use lexical_rules::LexicalRules;
+pub use password_places::{lacks_password, without_passwords};
 pub use statement_count::may_have_several;

@@ -59,10 +59,27 @@ pub(crate) fn signal() -> Option<EndingSignal> {
     EndingSignal::of(LAST_SIGNAL.load(Ordering::Relaxed))
 }
 
-/// Does this for each signal that comes from now on, on a thread of its own.
+/// Which signals are caught.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CaughtSignals {
+    /// All that this process was not started to ignore, as by `nohup`, or as a shell without job
+    /// control starts what goes on beside it.
+    NotIgnored,
+    /// Also SIGINT and SIGTERM where these are: it is another process of dbtime that sends them.
+    OfParent,
+}
+
+impl CaughtSignals {
+    fn has(self, signal: EndingSignal) -> bool {
+        let is_parents = self == Self::OfParent && signal != EndingSignal::Hup;
+        is_parents || !is_ignored(signal.number())
+    }
+}
+
+/// Does this for each of these signals that comes from now on, on a thread of its own.
 ///
 /// Errors: there can be no such thread; signals end the process then, as they did before.
-fn on_signals(mut handle: impl FnMut() + Send + 'static) -> io::Result<()> {
+fn on_signals(which: CaughtSignals, mut handle: impl FnMut() + Send + 'static) -> io::Result<()> {
     // The thread is there before anything is caught: what nobody takes would end nothing.
     let (sender, caught) = channel::<Signals>();
     let taken = move || {
@@ -73,10 +90,8 @@ fn on_signals(mut handle: impl FnMut() + Send + 'static) -> io::Result<()> {
         }
     };
     std::thread::Builder::new().name("signals".to_owned()).spawn(taken)?;
-    // What `nohup` starts outlives its terminal.
-    let is_ours = |signal: &EndingSignal| *signal != EndingSignal::Hup || !is_ignored(SIGHUP);
-    let ours = EndingSignal::ALL.into_iter().filter(is_ours).map(EndingSignal::number);
-    let signals = Signals::new(ours)?;
+    let ours = EndingSignal::ALL.into_iter().filter(|signal| which.has(*signal));
+    let signals = Signals::new(ours.map(EndingSignal::number))?;
     // It waits for them.
     let _ = sender.send(signals);
     Ok(())
@@ -138,15 +153,16 @@ pub(crate) fn install() -> Arc<RunStop> {
 
 /// The same where this is what a second signal leaves.
 pub(crate) fn install_with(left: String) -> Arc<RunStop> {
-    installed(crate::screen::note, left)
+    installed(CaughtSignals::NotIgnored, crate::screen::note, left)
 }
 
-/// The same where another program shows what happens.
-pub(crate) fn install_silently() -> Arc<RunStop> {
-    installed(|_| (), String::new())
+/// The same where another program shows what happens, or the parent, another process of dbtime.
+pub(crate) fn install_silently(parent: Option<i32>) -> Arc<RunStop> {
+    let which = parent.map_or(CaughtSignals::NotIgnored, |_| CaughtSignals::OfParent);
+    installed(which, |_| (), String::new())
 }
 
-fn installed(note: fn(&str), left: String) -> Arc<RunStop> {
+fn installed(which: CaughtSignals, note: fn(&str), left: String) -> Arc<RunStop> {
     let stop = Arc::new(RunStop::default());
     *present() = Some(Arc::clone(&stop));
     let mut first = None;
@@ -163,7 +179,7 @@ fn installed(note: fn(&str), left: String) -> Arc<RunStop> {
             end(crate::exit::ProcessExit::Environment.code());
         }
     };
-    if let Err(error) = on_signals(handler) {
+    if let Err(error) = on_signals(which, handler) {
         crate::screen::note(&format!("dbtime: Ctrl-C will end dbtime without a report: {error}"));
     }
     stop
@@ -193,7 +209,7 @@ fn end(code: u8) {
 
 /// For a command that has nothing to end early: the first signal ends it and leaves nothing behind.
 pub(crate) fn end_by_first() {
-    let set = on_signals(|| {
+    let set = on_signals(CaughtSignals::NotIgnored, || {
         crate::screen::note("\ndbtime: interrupted");
         end_at_once(crate::exit::ProcessExit::Environment.code());
     });
@@ -209,7 +225,7 @@ pub(crate) fn quietly() -> Arc<RunStop> {
     let signalled = Arc::clone(&stop);
     let mut first = None;
     // Without it a signal would leave the screen as it is.
-    let set = on_signals(move || {
+    let set = on_signals(CaughtSignals::NotIgnored, move || {
         let is_over = match StopRequest::of(now(), first) {
             StopRequest::EndEarly => {
                 first = Some(now());

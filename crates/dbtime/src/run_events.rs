@@ -4,7 +4,7 @@ use crate::artifacts::RunArtifacts;
 use crate::cli::RunArgs;
 use crate::commands::run::{RunVerdict, described, verdict};
 use crate::exit::{CommandFailure, ProcessExit};
-use crate::{interrupt, screen};
+use crate::{given_secrets, interrupt, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::{RecordedRun, RunEvent, RunOutcome, RunProgress};
 use dbtime_machine::now;
@@ -12,11 +12,12 @@ use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 
 /// Makes the run. What is printed of it are its events; the last is its outcome.
 pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> ProcessExit {
-    let stop = interrupt::install_silently();
+    let stop = interrupt::install_silently(args.parent);
     let outcome = follow_parent(args.parent, &stop).and_then(|()| made(args, arguments, &stop));
     let (outcome, exit) = outcome.unwrap_or_else(|failure| {
         let exit = failure.exit();
-        (RunOutcome::Failure { exit_code: exit.code(), text: failure.words() }, exit)
+        let text = given_secrets::hidden(&failure.words()).into_owned();
+        (RunOutcome::Failure { exit_code: exit.code(), text }, exit)
     });
     print(&RunEvent::Outcome(outcome));
     exit

@@ -1,5 +1,6 @@
 //! The only place that prints: results to stdout, everything else to stderr.
 
+use crate::given_secrets;
 use dbtime_model::plain_text::plain_lines;
 use dbtime_report::terminal::{Charset, PageStyle};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -99,12 +100,13 @@ pub(crate) fn error(text: &str) {
 }
 
 /// Prints a note that is not part of the result. That nobody reads it is no failure either. What
-/// servers and files put into it does not drive the terminal.
+/// servers and files put into it does not drive the terminal, and secrets of the command line are
+/// not repeated.
 pub(crate) fn note(text: &str) {
     let mut err = io::stderr().lock();
     // In the place of what is written over anyway.
     let erase = if HAS_STATUS.swap(false, Ordering::Relaxed) { ERASE } else { "" };
-    let _ = writeln!(err, "{erase}{}", plain_lines(text));
+    let _ = writeln!(err, "{erase}{}", plain_lines(&given_secrets::hidden(text)));
 }
 
 /// Prints a line of progress where it cannot be written over. One that nobody takes is left out:
@@ -116,8 +118,10 @@ pub(crate) fn progress(text: &str) {
     note(&format!("progress: {}", charset().spelled(text)));
 }
 
-/// Prints a report beside the output of a command, which has stdout to itself.
+/// Prints a report beside the output of a command, which has stdout to itself, or what another
+/// tool's command says, as it is but for secrets of the command line.
 pub(crate) fn to_stderr(text: &str) {
+    let text = given_secrets::hidden(text);
     let mut err = io::stderr().lock();
     let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }

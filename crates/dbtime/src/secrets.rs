@@ -1,16 +1,26 @@
 //! Secrets of a command line: in targets, in options of scripts and of other tools, and in
 //! variables for private servers.
 
+use crate::spec::QUERY;
 use dbtime_engines::server::url::{ServerUrl, is_keywords, without_login_secret, without_password};
 use dbtime_lab::TargetForm;
 use dbtime_model::secret_text::{
     MASK, is_secret_name, is_secret_option, is_secret_setting, is_secret_variable,
 };
 use dbtime_model::shell;
+use dbtime_sql::without_passwords;
 
 /// Flags whose values may hold one, wherever it stands in them.
-const FLAGS: [&str; 7] =
-    ["target", "login", "server-env", "script-set", "mysql-password", "pgsql-password", "sweep"];
+const FLAGS: [&str; 8] = [
+    "target",
+    "login",
+    "query",
+    "server-env",
+    "script-set",
+    "mysql-password",
+    "pgsql-password",
+    "sweep",
+];
 
 /// What the URL of a server begins with.
 const SCHEMES: [&str; 4] = ["mysql://", "mariadb://", "postgres://", "postgresql://"];
@@ -22,6 +32,7 @@ const PASSWORD: &str = "password";
 pub(crate) fn shown(flag: &str, value: &str) -> String {
     match dashed(flag).as_str() {
         "target" | "login" => without_password(value),
+        "query" => without_passwords(value).into_owned(),
         "sweep" => factors(value, shown),
         name => match rule_of_pairs(name) {
             Some(is_secret) => pair(value, is_secret),
@@ -217,6 +228,10 @@ fn dashed(flag: &str) -> String {
 fn repeatable(flag: &str, value: &str) -> String {
     let kept = kept(flag, value);
     match (dashed(flag).as_str(), kept.split_once('=')) {
+        // Also where an older command has left it to the environment.
+        ("query", _) if shown(flag, value) != value || value.strip_prefix('$') == Some(QUERY) => {
+            format!("\"${QUERY}\"")
+        }
         _ if shown(flag, value) == value => shell::quoted(value).into_owned(),
         ("server-env", Some((name, _))) => format!("{}=\"${name}\"", shell::quoted(name)),
         ("script-set", Some((name, _))) => {
@@ -335,6 +350,17 @@ mod tests {
             line(&["sysbench", "--api-token=x", "--password-file=/x", "--mysql-ssl-key=/k"]),
             "dbtime sysbench --api-token=\"$API_TOKEN\" --password-file=/x --mysql-ssl-key=/k"
         );
+    }
+
+    #[test]
+    fn the_password_of_a_statement_is_left_to_the_environment() {
+        for sql in ["ALTER ROLE r PASSWORD 'hush'", "$DBTIME_QUERY"] {
+            let repeated = "dbtime run --query \"$DBTIME_QUERY\" --seed 2";
+            assert_eq!(line(&["run", "--query", sql, "--seed", "2"]), repeated);
+            let repeated = "dbtime run --query=\"$DBTIME_QUERY\"";
+            assert_eq!(line(&["run", &format!("--query={sql}")]), repeated);
+        }
+        assert_eq!(shown("query", "SET PASSWORD = 'hush'"), "SET PASSWORD = '***'");
     }
 
     #[test]

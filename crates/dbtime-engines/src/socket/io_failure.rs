@@ -2,6 +2,7 @@
 
 use super::address::ServerAddress;
 use dbtime_load::failure::DatabaseFailure;
+use dbtime_model::plain_text::legible;
 use dbtime_model::{ErrorClass, Nanos};
 use rustix::io::Errno;
 use rustls::{AlertDescription, CertificateError, Error, PeerIncompatible};
@@ -112,8 +113,9 @@ fn refused(why: &CertificateError, address: &ServerAddress) -> String {
     let more = match why {
         Why::ExpiredContext { .. }
         | Why::NotValidYetContext { .. }
-        | Why::NotValidForNameContext { .. } => format!(" ({why})"),
-        Why::Other(other) => format!(" ({other})"),
+        // The names that a certificate is made out to are its own words.
+        | Why::NotValidForNameContext { .. } => format!(" ({})", legible(&why.to_string())),
+        Why::Other(other) => format!(" ({})", legible(&other.to_string())),
         _ => String::new(),
     };
     format!(

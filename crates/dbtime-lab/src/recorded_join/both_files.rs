@@ -7,11 +7,12 @@ use super::read_ahead::ReadAhead;
 use super::recorded_sides::{RecordedSides, RecordedSpan};
 use crate::observers::{RunJoin, RunJoinEnd};
 use crate::statements::{StatementLog, StatementNames, unwritten};
+use dbtime_model::bounded_file::recorded_file;
 use dbtime_model::driven_file::{DrivenBegin, DrivenFileError, DrivenReader};
 use dbtime_model::exchange::ExchangeBatch;
 use dbtime_model::record::Warning;
 use dbtime_model::traced::TracedRequest;
-use dbtime_model::traced_file::{RecordedPart, TraceBegin, TraceFileError, TraceReader};
+use dbtime_model::traced_file::{RecordedPart, RecordingFile, TraceBegin, TraceFileError};
 use dbtime_model::{MonoNanos, Nanos, Recorder};
 use dbtime_observe::trace::LiteralFilter;
 use std::fs::File;
@@ -46,18 +47,15 @@ pub(super) struct JoinedFiles {
 impl BothFiles {
     /// The driver's side from its beginning.
     pub(super) fn driven(&self) -> Result<(DrivenBegin, DrivenReader<BufReader<File>>), JoinError> {
-        let opened = File::open(&self.driven).map_err(|error| self.bad_driven(error.into()))?;
+        let opened = recorded_file(&self.driven).map_err(|error| self.bad_driven(error.into()))?;
         DrivenReader::begin(BufReader::with_capacity(READ_BYTES, opened))
             .map_err(|error| self.bad_driven(error))
     }
 
     /// The recording from its beginning.
-    pub(super) fn recording(
-        &self,
-    ) -> Result<(TraceBegin, TraceReader<BufReader<File>>), JoinError> {
-        let opened = File::open(&self.recording).map_err(|e| self.bad_recording(e.into()))?;
-        TraceReader::begin(BufReader::with_capacity(READ_BYTES, opened))
-            .map_err(|error| self.bad_recording(error))
+    pub(super) fn recording(&self) -> Result<(TraceBegin, RecordingFile), JoinError> {
+        let opened = recorded_file(&self.recording).map_err(|e| self.bad_recording(e.into()))?;
+        RecordingFile::begin(opened).map_err(|error| self.bad_recording(error))
     }
 
     pub(super) fn bad_driven(&self, source: DrivenFileError) -> JoinError {
@@ -115,19 +113,26 @@ impl BothFiles {
     ) -> Result<impl FnMut() -> Result<Option<ServedPart>, JoinError>, JoinError> {
         let (begin, mut from) = self.recording()?;
         let mut literals = begin.raw_sql.then(LiteralFilter::default);
+        let mut is_over = false;
         Ok(move || {
+            if is_over {
+                return Ok(None);
+            }
             let part = from.next().map_err(|error| self.bad_recording(error))?;
-            Ok(part.map(|part| match part {
-                RecordedPart::Requests(mut requests) => {
+            let end = match part {
+                Some(RecordedPart::Requests(mut requests)) => {
                     for request in &mut requests {
                         literals.iter_mut().for_each(|filter| filter.request(request));
                     }
-                    ServedPart::of(requests, clock, sides)
+                    return Ok(Some(ServedPart::of(requests, clock, sides)));
                 }
-                RecordedPart::End(end) => {
-                    ServedPart { requests: Vec::new(), span: RecordedSpan::ending(*end) }
-                }
-            }))
+                Some(RecordedPart::End(end)) => Some(*end),
+                None => None,
+            };
+            is_over = true;
+            let file_end = from.end().map_err(|error| self.bad_recording(error.into()))?;
+            let span = RecordedSpan::ending(end, file_end);
+            Ok(Some(ServedPart { requests: Vec::new(), span }))
         })
     }
 }

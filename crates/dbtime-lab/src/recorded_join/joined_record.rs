@@ -14,6 +14,7 @@ use dbtime_model::record::{
     BudgetMethod, CountsInfo, JoinedRecording, Run, RunRecord, TraceInfo, Warning, WarningKind,
     file,
 };
+use dbtime_model::traced_file::RecordingEnd;
 use dbtime_model::units::count;
 use dbtime_model::{Budget, MonoNanos, Nanos, Recorder};
 
@@ -53,7 +54,7 @@ pub(super) fn apply(
         cost: end.and_then(|end| end.cost),
         stacks: None,
         length: end.map_or(Nanos::ZERO, |end| end.length),
-        notes: notes(end.is_none(), &recording),
+        notes: notes(recorded.file_end, &recording),
         before: None,
         recording: Some(recording),
     });
@@ -104,10 +105,17 @@ fn budgets(record: &mut RunRecord, parts: &Recorder<u64>, names: &DrivenNames) {
     }
 }
 
-fn notes(is_cut: bool, recording: &JoinedRecording) -> Vec<String> {
+fn notes(file_end: Option<RecordingEnd>, recording: &JoinedRecording) -> Vec<String> {
     let mut notes = Vec::new();
-    if is_cut {
-        notes.push("the recording was cut short: what was lost is not known".to_owned());
+    match file_end {
+        Some(end) if end.is_early() => {
+            notes.push("the recording was cut short: what was lost is not known".to_owned());
+        }
+        Some(RecordingEnd::Continued(bytes)) => {
+            let text = format!("{bytes} bytes behind the end of the recording were not read");
+            notes.push(text);
+        }
+        _ => {}
     }
     if !recording.is_same_clock {
         let text = "the server's instants are mapped from another clock, to ±";

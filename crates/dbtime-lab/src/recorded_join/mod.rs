@@ -30,14 +30,28 @@ use crate::store::RecordRevision;
 use both_files::{BothFiles, JoinedFiles};
 use clock_search::{NoOffset, TwoSides};
 use dbtime_model::record::{JoinedRecording, Run, file, read_run};
+use dbtime_model::traced_file::RecordingEnd;
 use recorded_sides::RecordedSides;
 use std::path::Path;
+
+/// A run that was joined with a recording.
+#[derive(Clone, Debug)]
+pub struct JoinedRun {
+    /// As it stands in its folder now.
+    pub run: Run,
+    /// How the file of the recording ends.
+    pub recording_end: RecordingEnd,
+}
 
 /// Joins the run in `folder` with a recording of its server, and writes what comes of it into the
 /// run's record. Blocks: both files are read, twice where they have two clocks.
 ///
 /// Errors: [`JoinError`], and what cannot be read or written; then the record is as it was.
-pub fn join_recording(folder: &Path, recording: &Path, replaces: bool) -> Result<Run, LabError> {
+pub fn join_recording(
+    folder: &Path,
+    recording: &Path,
+    replaces: bool,
+) -> Result<JoinedRun, LabError> {
     let failed = |error: JoinError| LabError::from(error);
     let mut run = read_run(folder).map_err(|error| failed(JoinError::Record(error)))?;
     refuse(folder, &run, replaces)?;
@@ -64,9 +78,11 @@ pub fn join_recording(folder: &Path, recording: &Path, replaces: bool) -> Result
         uncertainty_us: clock.worst_uncertainty() as f64 / 1e3,
         drift_ppm,
     };
+    // It was read up to there.
+    let recording_end = joined.recorded.file_end.unwrap_or(RecordingEnd::Unfinished);
     joined_record::apply(&mut run, joined, &sides, &clock, recording);
     revision.commit(&run)?;
-    Ok(run)
+    Ok(JoinedRun { run, recording_end })
 }
 
 /// Whether there is something to join.

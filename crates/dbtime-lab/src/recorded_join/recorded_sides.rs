@@ -7,7 +7,7 @@ use crate::join::executes;
 use dbtime_model::driven_file::{DrivenBegin, DrivenEnd};
 use dbtime_model::exchange::ConnectionKey;
 use dbtime_model::traced::TracedRequest;
-use dbtime_model::traced_file::{TraceBegin, TraceEnd};
+use dbtime_model::traced_file::{RecordingEnd, TraceBegin, TraceEnd};
 use dbtime_model::{MonoNanos, Nanos};
 
 /// The beginnings of both files, and the end of the driver's.
@@ -61,14 +61,16 @@ pub(super) struct RecordedSpan {
     served: Option<(MonoNanos, MonoNanos)>,
     /// `None`: the recording was cut short.
     pub(super) end: Option<TraceEnd>,
+    /// How its file ends; `None`: it was not read up to there.
+    pub(super) file_end: Option<RecordingEnd>,
     /// Whether of no statement it is known where its response went.
     pub(super) lacks_parts: bool,
 }
 
 impl RecordedSpan {
     /// That of this end alone.
-    pub(super) fn ending(end: TraceEnd) -> Self {
-        Self { end: Some(end), ..Self::default() }
+    pub(super) fn ending(end: Option<TraceEnd>, file_end: RecordingEnd) -> Self {
+        Self { end, file_end: Some(file_end), ..Self::default() }
     }
 
     /// Takes a request, which is on the driver's clock.
@@ -88,6 +90,7 @@ impl RecordedSpan {
             (one, other) => one.or(other),
         };
         self.end = later.end.or_else(|| self.end.take());
+        self.file_end = later.file_end.or(self.file_end);
         self.lacks_parts |= later.lacks_parts;
     }
 

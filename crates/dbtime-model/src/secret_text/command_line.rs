@@ -1,8 +1,8 @@
 //! Command lines without their passwords: which programs take one in which word.
 
 use super::{
-    EMPTY, MASK, QUOTES, ends_in_secret, is_masked, is_of_name, is_secret_name, masked_where,
-    scripts,
+    EMPTY, MASK, QUOTES, ends_in_secret, is_masked, is_of_name, is_secret_name, is_secret_variable,
+    masked_where, scripts,
 };
 
 /// Programs that take a password right behind `-p`.
@@ -10,11 +10,11 @@ const MYSQL_FAMILY: [&str; 8] =
     ["mysql", "mariadb", "mytop", "innotop", "xtrabackup", "mariabackup", "mydumper", "myloader"];
 
 /// Programs and the flags whose next word is a password, or the rest of this one.
-static SECRET_FLAGS: [(&str, &[&str]); 11] = [
+static SECRET_FLAGS: [(&str, &[&str]); 25] = [
     ("redis-cli", &["-a", "--pass"]),
     ("valkey-cli", &["-a", "--pass"]),
     ("mongo", &["-p"]),
-    ("sshpass", &["-p"]),
+    (SSHPASS, &["-p"]),
     ("ldap", &["-w"]),
     ("sqlcmd", &["-P"]),
     ("isql", &["-P"]),
@@ -22,7 +22,46 @@ static SECRET_FLAGS: [(&str, &[&str]); 11] = [
     ("curl", &["-u", "--user", "-U", "--proxy-user", "--oauth2-bearer"]),
     ("keytool", &["-storepass", "-keypass"]),
     ("cqlsh", &["-p"]),
+    ("cypher-shell", &["-p"]),
+    ("beeline", &["-p"]),
+    ("hdbsql", &["-p"]),
+    ("cbq", &["-p"]),
+    ("rabbitmqadmin", &["-p"]),
+    ("vsql", &["-w"]),
+    ("gsql", &["-W"]),
+    ("bcp", &["-P"]),
+    ("tsql", &["-P"]),
+    ("zip", &["-P"]),
+    ("unzip", &["-P"]),
+    ("plink", &["-pw"]),
+    ("pscp", &["-pw"]),
+    ("http", &["-a", "--auth"]),
 ];
+
+/// Of these alone, and not of those whose names begin so.
+const WHOLE_PROGRAMS: [&str; 3] = ["ab", "http", "zip"];
+
+/// Programs that run the one behind their flags, and of these the letters without a value.
+const WRAPPERS: [(&str, &str); 9] = [
+    ("sudo", "AbEHiknPSs"),
+    ("doas", "n"),
+    ("env", "i0v"),
+    ("time", "pv"),
+    ("timeout", "v"),
+    ("xargs", "0prtx"),
+    ("setsid", "cfw"),
+    ("exec", "cl"),
+    ("command", "p"),
+];
+
+/// What ends the flags of any program.
+const END_OF_FLAGS: &str = "--";
+
+/// Runs a program too, behind a password.
+const SSHPASS: &str = "sshpass";
+
+/// The command of many programs that log in, with a password behind `-p`: `docker login`.
+const LOGIN: &str = "login";
 
 /// What openssl has before a password.
 const PASS_MARK: &str = "pass:";
@@ -63,11 +102,13 @@ pub(super) struct CommandMasker<'a> {
     program: Option<&'a str>,
     /// The word before.
     before: &'a str,
+    /// Whether what it runs logs in.
+    is_login: bool,
 }
 
 impl<'a> CommandMasker<'a> {
     pub(super) fn new(rules: MaskRules) -> Self {
-        Self { rules, program: None, before: "" }
+        Self { rules, program: None, before: "", is_login: false }
     }
 
     /// The next word as it may be shown.
@@ -75,17 +116,34 @@ impl<'a> CommandMasker<'a> {
         let shown = self.shown(word);
         let is_free = self.program.is_none() && !word.contains('=');
         // `sudo mysql`, `docker exec name mysql`; behind a flag it is that one's value.
-        let is_inner = !self.before.starts_with('-') && is_known(base(word));
-        if is_free || is_inner {
+        let is_value = self.before.starts_with('-') && !self.is_bare_flag();
+        self.is_login |= self.program.is_some() && !is_value && word == LOGIN;
+        if is_free || self.is_run_by_sshpass(word) || (!is_value && is_known(base(word))) {
             self.program = Some(base(word));
         }
         self.before = word;
         shown
     }
 
+    /// Whether a word is what `sshpass` runs, whose flags are others.
+    fn is_run_by_sshpass(&self, word: &str) -> bool {
+        self.program == Some(SSHPASS) && !word.starts_with('-') && !self.announces()
+    }
+
+    /// Whether the word before is a flag without a value, of a program that runs another.
+    fn is_bare_flag(&self) -> bool {
+        if self.before == END_OF_FLAGS {
+            return true;
+        }
+        let program = self.program.unwrap_or("");
+        let letters = WRAPPERS.iter().find(|(name, _)| *name == program);
+        let flags = self.before.strip_prefix('-').unwrap_or("");
+        letters.is_some_and(|(_, letters)| flags.chars().all(|flag| letters.contains(flag)))
+    }
+
     /// The next word begins another command.
     pub(super) fn end_command(&mut self) {
-        (self.program, self.before) = (None, "");
+        (self.program, self.before, self.is_login) = (None, "", false);
     }
 
     fn shown(&self, word: &str) -> String {
@@ -117,7 +175,8 @@ impl<'a> CommandMasker<'a> {
     /// Whether the next word is a password.
     fn announces(&self) -> bool {
         let word = self.before;
-        let is_own = self.own_flags().any(|flag| flag == word);
+        let is_own = self.own_flags().any(|flag| flag == word || ends_group(word, flag));
+        let is_own = is_own || (self.is_login && word == "-p");
         let is_off = word.starts_with("--no-") || word.starts_with("--skip-");
         // Also with one dash, as Java's programs have them, if it is no `-p` with its value.
         let is_long = word.starts_with("--") || (word.starts_with('-') && !word.starts_with("-p"));
@@ -130,6 +189,14 @@ impl<'a> CommandMasker<'a> {
         let program = self.program.unwrap_or("");
         let own = SECRET_FLAGS.iter().filter(move |(name, _)| is_program(program, name));
         own.flat_map(|(_, flags)| flags.iter().copied())
+    }
+
+    /// Whether a variable may be one whose name says so by chance too.
+    fn may_be_variable(&self, name: &str, value: &str) -> bool {
+        let is_variable = name.starts_with(|c: char| c.is_ascii_uppercase())
+            && !name.bytes().any(|byte| byte.is_ascii_lowercase());
+        let is_number = value.parse::<f64>().is_ok();
+        self.rules.in_doubt && is_variable && !is_number && is_secret_variable(name, "")
     }
 
     /// One word, which may have a flag and its value.
@@ -150,7 +217,10 @@ impl<'a> CommandMasker<'a> {
     fn without_value(&self, word: &str) -> Option<String> {
         let program = self.program.unwrap_or("");
         let short = word.strip_prefix("-p").filter(|value| {
-            is_password_of_family(program, value) || (self.rules.in_doubt && may_be_password(value))
+            let is_sure = is_password_of_family(program, value);
+            is_sure
+                || (self.is_login && !value.is_empty())
+                || (self.rules.in_doubt && may_be_password(value))
         });
         let attached = || {
             let flags = self.own_flags().filter(|flag| flag.len() == 2);
@@ -158,7 +228,8 @@ impl<'a> CommandMasker<'a> {
         };
         let named = || {
             let (name, value) = word.split_once('=')?;
-            let is_named = name.chars().all(is_of_name) && (self.rules.is_secret)(name);
+            let is_secret = (self.rules.is_secret)(name) || self.may_be_variable(name, value);
+            let is_named = name.chars().all(is_of_name) && is_secret;
             // The value is the rest of the word, whatever it holds.
             (is_named && !value.is_empty()).then_some(value)
         };
@@ -168,6 +239,13 @@ impl<'a> CommandMasker<'a> {
         let shown = announced(value);
         (shown != value).then(|| format!("{flag}{shown}"))
     }
+}
+
+/// Whether a word is a group of short flags that ends in this one: `-sku` of curl.
+fn ends_group(word: &str, flag: &str) -> bool {
+    let letters = word.strip_prefix('-').unwrap_or("");
+    let is_group = letters.len() > 1 && letters.bytes().all(|byte| byte.is_ascii_alphabetic());
+    is_group && flag.len() == 2 && letters.ends_with(&flag[1..])
 }
 
 /// What stands where a password was announced; a name may stand before it.
@@ -189,7 +267,7 @@ fn is_of_mysql(program: &str) -> bool {
 
 /// Whether a program is the one of this name, or one of its family: `mongosh`, `ldapsearch`.
 fn is_program(program: &str, name: &str) -> bool {
-    program == name || (name != "ab" && program.starts_with(name))
+    program == name || (!WHOLE_PROGRAMS.contains(&name) && program.starts_with(name))
 }
 
 /// Whether a word is a command of its own, as `ssh host 'mysql -p…'` has one.
@@ -212,7 +290,7 @@ fn base(program: &str) -> &str {
 
 /// Whether what stands right behind `-p` is a password, as with MySQL's programs always.
 fn is_password_of_family(program: &str, value: &str) -> bool {
-    !value.is_empty() && (is_of_mysql(program) || program == "sshpass")
+    !value.is_empty() && (is_of_mysql(program) || program == SSHPASS)
 }
 
 /// Whether it may be one with others: unless it is a number (a port, a process), a path, or letters
@@ -255,6 +333,22 @@ mod tests {
             (&["app", "-password", "geheim"], "app -password ***"),
             (&["sudo", "mysql", "-pabc"], "sudo mysql -p***"),
             (&["openssl", "rsa", "-passin", "pass:geheim"], "openssl rsa -passin pass:***"),
+            (&["app", "--credentials", "x", "--pw", "y"], "app --credentials *** --pw ***"),
+            (&["docker", "login", "-u", "joe", "-p", "x", "h"], "docker login -u joe -p *** h"),
+            (&["sudo", "-n", "podman", "login", "-px", "h"], "sudo -n podman login -p*** h"),
+            (&["sshpass", "-p", "x", "ssh", "-p", "22", "h"], "sshpass -p *** ssh -p 22 h"),
+            (&["sudo", "-nE", "sshpass", "-p", "x", "ssh"], "sudo -nE sshpass -p *** ssh"),
+            (&["env", "-i", "redis-cli", "-a", "x"], "env -i redis-cli -a ***"),
+            (&["sudo", "--", "sshpass", "-p", "x"], "sudo -- sshpass -p ***"),
+            (&["curl", "-sku", "joe:x", "h"], "curl -sku *** h"),
+            (&["curl", "--proxy-user", "u:p", "h"], "curl --proxy-user *** h"),
+            (&["curl", "-HX-Api-Key:x", "h"], "curl -HX-Api-Key:*** h"),
+            (
+                &["curl", "--header=Authorization: Basic x"],
+                "curl --header=Authorization: Basic ***",
+            ),
+            (&["http", "-a", "joe:x", "h", "X-Auth-Token:x"], "http -a *** h X-Auth-Token:***"),
+            (&["plink", "-pw", "x", "h"], "plink -pw *** h"),
         ] {
             assert_eq!(shown(line), wanted);
         }
@@ -277,6 +371,7 @@ mod tests {
             (&["a", "Server=h;Password=a&b;Port=1"], "a Server=h;Password=***;Port=1"),
             (&["a", "http://x/y:z@w"], "a http://x/y:z@w"),
             (&["a", "redis://:geheim@h"], "a redis://:***@h"),
+            (&["a", "amqps://u:x@h/v", "s3://i:x@b"], "a amqps://u:***@h/v s3://i:***@b"),
         ] {
             assert_eq!(shown(line), wanted);
         }
@@ -286,6 +381,9 @@ mod tests {
     fn passwords_of_the_environment_are_masked() {
         for (line, wanted) in [
             (&["env", "PGPASSWORD=x", "psql"][..], "env PGPASSWORD=*** psql"),
+            (&["env", "AWS_SECRET_ACCESS_KEY=x", "a"], "env AWS_SECRET_ACCESS_KEY=*** a"),
+            (&["sh", "-c", "REDISCLI_AUTH=x redis-cli"], "sh -c REDISCLI_AUTH=*** redis-cli"),
+            (&["docker", "run", "-e", "STRIPE_KEY=x"], "docker run -e STRIPE_KEY=***"),
             (&["sh", "-c", "MYSQL_PWD=x mysql -uroot"], "sh -c MYSQL_PWD=*** mysql -uroot"),
             (&["sh", "-c", "mysql -uroot -pgeheim <x.sql"], "sh -c mysql -uroot -p*** <x.sql"),
             (&["sh", "-c", "A=1 mysql  --password geheim"], "sh -c A=1 mysql  --password ***"),
@@ -314,6 +412,11 @@ mod tests {
             &["ab", "-c", "1", "-n", "100"],
             &["psql", "--no-password", "shop"],
             &["curl", "-u", "joe:***", "x"],
+            &["docker", "login", "--password-stdin", "h"],
+            &["docker", "run", "--name", "login", "-p", "80:80"],
+            &["sudo", "-u", "mysql", "cp", "-pr", "a", "b"],
+            &["httpd", "-a", "x"],
+            &["make", "KEYS=1000"],
         ] {
             assert_eq!(shown(line), line.join(" "));
         }

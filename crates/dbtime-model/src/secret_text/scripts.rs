@@ -157,6 +157,16 @@ mod tests {
             "mysql -p\"$A\"geheim",
             "echo $(mysql -pgeheim)",
             "echo `mysql -pgeheim`",
+            "REDISCLI_AUTH=geheim redis-cli",
+            "./bench --credentials geheim",
+            "./bench --pw=geheim",
+            "docker login -u joe -p geheim h",
+            "docker login -pgeheim h",
+            "sudo -n sshpass -p geheim ssh h",
+            "curl -sku joe:geheim http://h/",
+            "curl -H X-Api-Key:geheim http://h/",
+            "http http://h/ Authorization:'Bearer geheim'",
+            "Authorization: Bearer geheim",
         ] {
             assert!(script_holds_secret(script), "{script}");
         }
@@ -179,6 +189,14 @@ mod tests {
             "psql -p5432 --no-password shop -c 'select 1'",
             "PWD=/x make -j2 MAX_TOKENS=5 KEYS=1000",
             "sysbench oltp_read_only --mysql-password= --tables=4 run",
+            "REDISCLI_AUTH=$A redis-cli",
+            "docker login -u joe -p \"$A\" h && docker run -p 80:80 x",
+            "echo $A | docker login --password-stdin h",
+            "curl -H X-Api-Key:$A http://h/",
+            "curl -H \"Authorization:Bearer $A\" http://h/",
+            "ssh -l login -p 22 h",
+            "sshpass -p \"$A\" ssh -p 22 h",
+            "GOOGLE_APPLICATION_CREDENTIALS=/etc/key.json ./bench",
         ] {
             assert!(!script_holds_secret(script), "{script}");
         }

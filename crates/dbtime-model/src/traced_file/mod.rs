@@ -10,12 +10,14 @@
 //! Blocks are those of `block_file`. Recordings of the versions 1 to 3 are lines of JSON, which
 //! `dbtime trace --json` still prints: [`TraceLineWriter`].
 
+mod recording_file;
 #[cfg(test)]
 mod tests;
 mod trace_lines;
 mod trace_reader;
 mod trace_writer;
 
+pub use recording_file::{RecordingEnd, RecordingFile};
 pub use trace_lines::TraceLineWriter;
 pub use trace_reader::TraceReader;
 pub use trace_writer::TraceWriter;

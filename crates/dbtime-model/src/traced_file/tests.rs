@@ -272,6 +272,8 @@ proptest! {
                 RecordedPart::End(Box::new(end())),
             ];
             prop_assert_eq!((&parts[..], is_cut), (&expected[..], false));
+            let behind = [&bytes[..], text.as_bytes()].concat();
+            prop_assert_eq!(read(&behind).expect("as it was written").0, expected.clone());
             let length = at.index(bytes.len());
             if let Ok((parts, is_cut)) = read(&bytes[..length]) {
                 prop_assert!(expected.starts_with(&parts));

@@ -97,6 +97,11 @@ impl<R: BufRead> TraceLineReader<R> {
         Self { from, version, since, number: 1, is_cut: false, line: Vec::new() }
     }
 
+    /// What it reads from.
+    pub(super) fn source(&self) -> &R {
+        &self.from
+    }
+
     /// Whether the last line was cut in two.
     pub(super) fn is_cut(&self) -> bool {
         self.is_cut

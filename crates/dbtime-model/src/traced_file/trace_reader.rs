@@ -17,6 +17,8 @@ use std::io::BufRead;
 #[derive(Debug)]
 pub struct TraceReader<R> {
     body: RecordingBody<R>,
+    /// Whether the end was read, behind which nothing belongs to the recording.
+    is_over: bool,
 }
 
 /// What lies behind the heading.
@@ -45,19 +47,32 @@ impl<R: BufRead> TraceReader<R> {
             }
             _ => RecordingBody::Lines(TraceLineReader::new(from, &begin)),
         };
-        Ok((begin, Self { body }))
+        Ok((begin, Self { body, is_over: false }))
     }
 
-    /// What comes next behind the beginning; `None` at the end of the file, also where that cuts a
-    /// block or a line in two.
+    /// What comes next behind the beginning; `None` behind the end of the recording, whatever
+    /// follows, and at the end of the file, also where that cuts a block or a line in two.
     ///
     /// # Errors
     /// It is none, or cannot be read.
     #[expect(clippy::should_implement_trait, reason = "an iterator would go on behind an error")]
     pub fn next(&mut self) -> Result<Option<RecordedPart>, TraceFileError> {
-        match &mut self.body {
-            RecordingBody::Lines(lines) => lines.next(),
-            RecordingBody::Blocks(blocks, version) => next_block(blocks, *version),
+        if self.is_over {
+            return Ok(None);
+        }
+        let part = match &mut self.body {
+            RecordingBody::Lines(lines) => lines.next()?,
+            RecordingBody::Blocks(blocks, version) => next_block(blocks, *version)?,
+        };
+        self.is_over = matches!(part, Some(RecordedPart::End(_)));
+        Ok(part)
+    }
+
+    /// What it reads from.
+    pub(super) fn source(&self) -> &R {
+        match &self.body {
+            RecordingBody::Lines(lines) => lines.source(),
+            RecordingBody::Blocks(blocks, _) => blocks.source(),
         }
     }
 

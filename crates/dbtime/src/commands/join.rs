@@ -3,14 +3,15 @@
 use crate::artifacts::RunArtifacts;
 use crate::cli::JoinArgs;
 use crate::exit::{CommandFailure, ProcessExit};
-use crate::screen;
-use dbtime_lab::join_recording;
+use crate::{interrupt, recording_end, screen};
+use dbtime_lab::{JoinedRun, join_recording};
 use dbtime_model::record::record_folder;
 use dbtime_report::terminal::{TerminalOptions, run_report};
 
 pub(crate) fn run(args: &JoinArgs) -> Result<ProcessExit, CommandFailure> {
+    interrupt::end_by_first();
     let folder = record_folder(&args.run);
-    let run = join_recording(&folder, &args.recording, args.force)?;
+    let JoinedRun { run, recording_end } = join_recording(&folder, &args.recording, args.force)?;
     let kept = RunArtifacts::recorded(&run, &folder);
     if args.json {
         let json = serde_json::to_string_pretty(&run.record);
@@ -21,5 +22,6 @@ pub(crate) fn run(args: &JoinArgs) -> Result<ProcessExit, CommandFailure> {
         screen::result(&run_report(&run, &options));
         screen::result(&kept.lines);
     }
-    Ok(kept.end(ProcessExit::Fine))
+    let exit = recording_end::judged(&args.recording, recording_end, false, ProcessExit::Fine);
+    Ok(kept.end(exit))
 }

@@ -59,7 +59,7 @@ fn run_command(
     // Ctrl-C reaches the command too: dbtime waits for it and reports.
     let stop = match args.parent {
         None => interrupt::install(),
-        Some(_) => interrupt::install_silently(),
+        Some(_) => interrupt::install_silently(args.parent),
     };
     follow_parent(args.parent, &stop)?;
     let mut command = Command::new(program);

@@ -37,7 +37,7 @@ fn workload(args: &RunArgs, secrets: &mut RunSecrets) -> Result<WorkloadSpec, Co
     let options = args.script_set.iter();
     Ok(WorkloadSpec {
         name: args.workload.clone(),
-        query: args.query.clone(),
+        query: args.query.as_deref().map(|sql| secrets.take_from_query(sql)),
         script: args.script.as_deref().map(path_text).transpose()?,
         script_set: options.map(|pair| secrets.take_from_option(pair)).collect(),
         scale: args.scale,

@@ -5,7 +5,7 @@ mod request;
 mod secrets;
 
 pub(crate) use request::{RunContext, for_server, request};
-pub(crate) use secrets::RunSecrets;
+pub(crate) use secrets::{QUERY, RunSecrets};
 
 use crate::cli::RunArgs;
 use crate::exit::CommandFailure;
@@ -74,7 +74,11 @@ mod tests {
             without_secrets(old.to_owned()),
             "dbtime run --target postgres://u@h/d --server-env API_KEY=\"$API_KEY\""
         );
-        let own = "dbtime run --query 'SELECT 1' --server-env API_KEY=\"$API_KEY\" --seed=7";
-        assert_eq!(without_secrets(own.to_owned()), own);
+        for own in [
+            "dbtime run --query 'SELECT 1' --server-env API_KEY=\"$API_KEY\" --seed=7",
+            "dbtime run --query \"$DBTIME_QUERY\" --seed=7",
+        ] {
+            assert_eq!(without_secrets(own.to_owned()), own);
+        }
     }
 }

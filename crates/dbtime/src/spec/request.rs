@@ -279,7 +279,8 @@ fn workload(
         ));
     }
     if let Some(sql) = &what.query {
-        return Ok((Workload::from_sql(sql).map_err(CommandFailure::usage)?, None));
+        let sql = secrets.query(sql)?;
+        return Ok((Workload::from_sql(&sql).map_err(CommandFailure::usage)?, None));
     }
     let (workload, text) = match &what.script {
         Some(path) => {

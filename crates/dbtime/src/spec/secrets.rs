@@ -9,17 +9,23 @@ use dbtime_lab::TargetForm;
 use dbtime_model::bounded_file;
 use dbtime_model::record::RunSpec;
 use dbtime_model::secret_text::{is_secret_option, is_secret_variable};
+use dbtime_sql::{lacks_password, without_passwords};
 use std::ffi::OsString;
 use std::path::Path;
 
 /// The password of the target, where its URL has none.
 pub(crate) const PASSWORD: &str = "DBTIME_PASSWORD";
 
+/// The statement of `--query`, where its written form lacks a password.
+pub(crate) const QUERY: &str = "DBTIME_QUERY";
+
 /// Passwords of one run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunSecrets {
     /// Of the target; `None`: from where its clients look.
     password: Option<ServerSecret>,
+    /// The statement of `--query`, where that has a password in it.
+    query: Option<ServerSecret>,
     /// Variables of the private server's environment, and options of a script.
     variables: Vec<NamedSecret>,
 }
@@ -95,9 +101,21 @@ impl RunSecrets {
         }
     }
 
+    /// Takes the passwords out of the statement of `--query`.
+    pub(crate) fn take_from_query(&mut self, sql: &str) -> String {
+        let written = without_passwords(sql).into_owned();
+        if written != sql {
+            self.query = Some(ServerSecret::new(sql));
+        }
+        written
+    }
+
     /// Takes what is secret out of the written form of a run.
     pub(crate) fn take_from_spec(&mut self, spec: &mut RunSpec) {
         spec.target.url = self.take_from_url(&spec.target.url);
+        if let Some(query) = &mut spec.workload.query {
+            *query = self.take_from_query(query);
+        }
         for pair in &mut spec.target.server_env {
             *pair = self.take_from_variable(pair);
         }
@@ -144,6 +162,25 @@ impl RunSecrets {
         })
     }
 
+    /// The statement of `--query` with its passwords.
+    ///
+    /// Errors: it lacks them, and this process has no variable with the same statement.
+    pub(crate) fn query(&self, written: &str) -> Result<String, CommandFailure> {
+        if !lacks_password(written) {
+            return Ok(written.to_owned());
+        }
+        let given = self.query.as_ref().map(|query| query.reveal().to_owned());
+        let why = match given.or_else(|| std::env::var(QUERY).ok()) {
+            Some(whole) if without_passwords(&whole) == written => return Ok(whole),
+            Some(_) => "has another one",
+            None => "is not set",
+        };
+        Err(CommandFailure::usage(format!(
+            "the statement of --query has *** where a password was, and the variable {QUERY}, of \
+             which it is taken, {why}: set it to the whole statement, or write that as --query"
+        )))
+    }
+
     fn value(
         &self,
         flag: &str,
@@ -170,9 +207,14 @@ impl RunSecrets {
     /// The variables that hand all of them to another process of dbtime.
     pub(crate) fn environment(&self) -> Vec<(OsString, OsString)> {
         let password = self.password.iter().map(|password| (PASSWORD, password.reveal()));
+        let query = self.query.iter().map(|query| (QUERY, query.reveal()));
         let given = self.variables.iter();
         let variables = given.map(|given| (given.variable.as_str(), given.value.reveal()));
-        password.chain(variables).map(|(name, value)| (name.into(), value.into())).collect()
+        password
+            .chain(query)
+            .chain(variables)
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect()
     }
 }
 
@@ -256,11 +298,27 @@ mod tests {
     }
 
     #[test]
+    fn the_password_of_a_statement_leaves_it_and_comes_back() {
+        let mut secrets = RunSecrets::default();
+        assert_eq!(secrets.take_from_query("SELECT 1"), "SELECT 1");
+        assert_eq!(secrets.query("SELECT 1").expect("whole"), "SELECT 1");
+        assert!(secrets.environment().is_empty());
+        let whole = "ALTER ROLE r PASSWORD 'hush'";
+        let written = secrets.take_from_query(whole);
+        assert_eq!(written, "ALTER ROLE r PASSWORD '***'");
+        assert_eq!(secrets.query(&written).expect("kept"), whole);
+        assert_eq!(secrets.environment(), [(OsString::from(QUERY), OsString::from(whole))]);
+        let other = secrets.query("ALTER ROLE s PASSWORD '***'").expect_err("another one");
+        assert!(other.words().contains("DBTIME_QUERY") && !other.words().contains("hush"));
+    }
+
+    #[test]
     fn a_spec_that_somebody_wrote_keeps_no_secret() {
         let mut spec = RunSpec::default();
         spec.target.url = "postgres://u:hush@h/d".to_owned();
         spec.target.server_env = vec!["API_KEY=hush".to_owned(), "TZ=UTC".to_owned()];
         spec.workload.script_set = vec!["password=hush".to_owned()];
+        spec.workload.query = Some("ALTER ROLE r PASSWORD 'hush'".to_owned());
         let mut secrets = RunSecrets::default();
         secrets.take_from_spec(&mut spec);
         assert!(!format!("{spec:?} {secrets:?}").contains("hush"), "{spec:?}");

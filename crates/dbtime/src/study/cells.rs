@@ -206,6 +206,12 @@ fn flag(name: &str, value: String) -> Result<(String, String), CommandFailure> {
              records"
         )));
     }
+    if secrets::shown(name, &value) != value && name == "query" {
+        return Err(CommandFailure::usage(
+            "a password stands in `query` of the study's file, which is kept with the results: \
+             write '***' in its place, and set DBTIME_QUERY to the whole statement",
+        ));
+    }
     if secrets::shown(name, &value) != value {
         return Err(CommandFailure::usage(format!(
             "a password stands in `{name}` of the study's file, which is kept with the results: \
@@ -297,6 +303,7 @@ mod tests {
             ("[factors.x]\na = \"'\"\n", "a quote that does not end"),
             ("[factors]\ntarget = [\"mysql://u:pw@h/d\", \"sqlite\"]\n", "a password stands in"),
             ("[factors]\nserver-env = [\"API_KEY=pw\", \"API_KEY=x\"]\n", "stands in `server-env`"),
+            ("[factors]\nquery = [\"SET PASSWORD = 'pw'\", \"SELECT 1\"]\n", "set DBTIME_QUERY"),
             ("[factors]\nworkers = [1, 2]\n[[cell]]\nname = \"x\"\n", "both [factors] and"),
         ] {
             let found = of(text).expect_err(text);

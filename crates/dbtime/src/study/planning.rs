@@ -63,10 +63,11 @@ pub(crate) fn plan(
     let mut document = document::read(text, path)?;
     document.design.blocks = given.blocks.or(document.design.blocks);
     document.gate = document.gate.with(given.allow)?;
+    // Errors name configurations.
+    refuse_secrets_of_prose(&document, text)?;
     let given = cells(&document)?;
     let order = baseline_first(&document, given)?;
     let (program, mut cells) = planned_cells(&document, &order)?;
-    refuse_secrets_of_prose(&document, text)?;
     if document.design.control.unwrap_or(true) {
         let name = format!("{} again", cells[0].name);
         if cells.iter().any(|cell| cell.name == name) {
@@ -115,7 +116,16 @@ fn refuse_secrets_of_prose(document: &StudyDocument, text: &str) -> Result<(), C
     let comments = comments.map(|comment| ("a comment", comment));
     let fields = [("`name`", name), ("`question`", question)];
     let fields = fields.into_iter().filter_map(|(key, text)| Some((key, text.as_deref()?)));
-    match fields.chain(comments).find(|(_, text)| script_holds_secret(text)) {
+    let cells = document.cell.iter().map(|cell| ("the name of a cell", cell.name.as_str()));
+    let levels = document.factors.values().filter_map(toml::Value::as_table);
+    let levels = levels.flat_map(|levels| levels.keys());
+    let levels = levels.map(|level| ("the name of a level", level.as_str()));
+    match fields
+        .chain(comments)
+        .chain(cells)
+        .chain(levels)
+        .find(|(_, text)| script_holds_secret(text))
+    {
         None => Ok(()),
         Some((place, _)) => Err(CommandFailure::usage(format!(
             "a password stands in {place} of the study's file, which is kept with the results: \

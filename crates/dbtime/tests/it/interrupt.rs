@@ -1,5 +1,6 @@
 //! Ctrl-C at every stage: what was measured is reported and recorded whole, or there is no record.
 
+use crate::running::Running;
 use crate::sandbox::{Ran, Sandbox, counts_add_up, words};
 use crate::watched_run::WatchedRun;
 use dbtime_model::record::{CheckOutcome, Run, read_run};
@@ -222,20 +223,38 @@ fn no_limit_is_met_by_a_part_of_a_run() {
     assert_eq!(outcome, Some(CheckOutcome::Failed));
 }
 
-/// As under `nohup`: it outlives its terminal.
+/// A command whose process ignores these signals from the start.
+fn ignoring(sandbox: &Sandbox, signals: &str, line: &str) -> Command {
+    let mut command = Command::new("sh");
+    let script = format!("trap '' {signals}; exec \"$0\" \"$@\"");
+    command.args(["-c", script.as_str(), env!("CARGO_BIN_EXE_dbtime")]).args(words(line));
+    sandbox.settle(&mut command);
+    command
+}
+
+/// As under `nohup`: it outlives its terminal. So does what a script starts with `&`, of Ctrl-C.
 #[test]
 fn a_signal_that_is_ignored_ends_nothing() {
     let sandbox = Sandbox::new();
     let line = "run values1 --target 'null:?service=2ms' --connections 4 --warmup 0s --time 2s \
                 --no-record --events";
-    let mut command = Command::new("sh");
-    let script = "trap '' HUP; exec \"$0\" \"$@\"";
-    command.args(["-c", script, env!("CARGO_BIN_EXE_dbtime")]).args(words(line));
-    sandbox.settle(&mut command);
-    let run = WatchedRun::of(command, line.to_owned());
-    run.signal(Signal::HUP);
+    let run = WatchedRun::of(ignoring(&sandbox, "HUP INT TERM", line), line.to_owned());
+    [Signal::HUP, Signal::INT, Signal::TERM].into_iter().for_each(|signal| run.signal(signal));
     let json = run.end().fine().json();
     assert_eq!(json["window"]["ended_early"], false);
+}
+
+/// Its parent sends it the one that both ignore.
+#[test]
+fn a_run_of_its_own_process_ends_with_its_parent_whatever_that_ignores() {
+    let sandbox = Sandbox::new();
+    let line = "run values1 --target null --connections 1 --warmup 0s --time 10m --quiet \
+                --repeat 2 --out s";
+    let run = Running::start(line, ignoring(&sandbox, "INT", line));
+    sandbox.wait_for(&["s", ".001.partial-", "latency.hlog"]);
+    run.signal(Signal::INT);
+    run.signal(Signal::TERM);
+    run.end().exits(143);
 }
 
 #[test]

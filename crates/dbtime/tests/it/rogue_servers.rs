@@ -211,6 +211,57 @@ fn one_interrupt_ends_the_wait_for_a_silent_server() {
     }
 }
 
+/// As the shell has it of the original.
+#[test]
+fn an_interrupt_of_pgbench_is_no_failure_of_its_own() {
+    for product in PRODUCTS {
+        let (sandbox, server) = (Sandbox::new(), RogueServer::silent(product));
+        let running = sandbox.start(&format!("pgbench -n -t 1 '--target={}'", server.target()));
+        server.asked.recv_timeout(PATIENCE).expect("it asks");
+        running.signal(Signal::INT);
+        running.end().exits(130);
+    }
+}
+
+/// What a server says that would be told as words of others, and drive the terminal.
+const FORGED: &str = "no\npgbench: error: forged\u{1b}[2J";
+
+/// An error, as the answer to all questions.
+fn error(product: Product) -> RogueWords {
+    let head = match product {
+        Product::Postgres => {
+            let fields = format!("SERROR\0C\n\u{1b}[2J\0M{FORGED}\0D{FORGED}\0W{FORGED}\0\0");
+            [message(b'E', fields.as_bytes()), message(b'Z', b"I")].concat()
+        }
+        _ => packet(1, &[&b"\xff\x28\x04#\n\x1b[2J"[..], FORGED.as_bytes()].concat()),
+    };
+    RogueWords { product, head, flood: Vec::new() }
+}
+
+#[test]
+fn what_a_server_says_is_told_by_other_tools_commands_on_one_line_too() {
+    for product in PRODUCTS {
+        let (sandbox, server) = (Sandbox::new(), RogueServer::start(error(product)));
+        let script = "function thread_init()
+              con = sysbench.sql.driver():connect()
+            end
+            function event() con:query('SELECT 1') end";
+        sandbox.write("one.lua", script);
+        let target = server.target();
+        for line in [
+            format!("pgbench -n -t 1 '--target={target}'"),
+            format!("sysbench one.lua --events=1 '--target={target}' run"),
+        ] {
+            let ran = sandbox.run(&line);
+            assert!(ran.code.is_some_and(|code| (1..70).contains(&code)), "{ran:?}");
+            let told = format!("{}{}", ran.out, ran.err);
+            assert!(told.contains("no pgbench: error: forged"), "{ran:?}");
+            assert!(!told.contains('\u{1b}'), "{ran:?}");
+            assert!(!told.lines().any(|line| line.starts_with("pgbench: error: forged")));
+        }
+    }
+}
+
 #[test]
 fn what_never_ends_takes_little_memory() {
     std::thread::scope(|scope| {

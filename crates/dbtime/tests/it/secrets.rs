@@ -58,6 +58,44 @@ const COMMANDS: [&str; 18] = [
     "'TARGET'",
 ];
 
+/// Commands in which something else is wanted than a target.
+const MISPLACED: [&str; 34] = [
+    "run --time 'TARGET'",
+    "run --time='TARGET'",
+    "run --rate 'TARGET'",
+    "run --limit 'TARGET'",
+    "run --limit 'p99<=TARGET'",
+    "run --seed 'TARGET'",
+    "run --think 'TARGET'",
+    "run --connections 'TARGET'",
+    "run --client-cpus 'TARGET'",
+    "run --spec 'TARGET'",
+    "run --events --spec 'TARGET'",
+    "run --script 'TARGET.lua'",
+    "run --script 'TARGET.sql'",
+    "run --password-file 'TARGET'",
+    "run --target null --find-rate 'TARGET'",
+    "init 'TARGET' --target null",
+    "counters 'TARGET' 'TARGET'",
+    "report 'TARGET'",
+    "explain 'TARGET'",
+    "join 'TARGET' 'TARGET'",
+    "compare 'TARGET' 'TARGET'",
+    "runs 'TARGET'",
+    "workloads 'TARGET'",
+    "study run 'TARGET'",
+    "study resume 'TARGET'",
+    "study ab values1 --a connections=1 --b connections=2 --for 'TARGET'",
+    "ps 'TARGET'",
+    "ps 100ms 'TARGET'",
+    "usage -p 'TARGET'",
+    "usage --since 'TARGET'",
+    "trace 'TARGET'",
+    "trace --time 100ms -p 'TARGET'",
+    "pgbench -n -c 'TARGET' -f 'TARGET'",
+    "sysbench oltp_point_select --threads='TARGET' run",
+];
+
 /// A secret, another one for each place.
 fn secret(place: usize) -> String {
     format!("P{MARK}{place}")
@@ -115,6 +153,58 @@ fn no_command_repeats_the_secret_of_its_target() {
         let target = form.replace("SECRET", &secret(place));
         COMMANDS.iter().for_each(|command| keeps_planted(&command.replace("TARGET", &target)));
     }
+}
+
+#[test]
+fn no_error_repeats_the_secret_of_a_target_in_the_wrong_place() {
+    for (place, form) in FORMS.iter().enumerate().take(FORMS_FOR_ALL) {
+        let target = form.replace("SECRET", &secret(place));
+        MISPLACED.iter().for_each(|command| keeps_planted(&command.replace("TARGET", &target)));
+    }
+    let sandbox = Sandbox::new();
+    let ran = sandbox.run("report mysql://u:l4nt3d@h/d");
+    ran.refused(3, &["mysql:", "u:***@h"]);
+}
+
+/// A record can be repeated by whoever knows the password.
+#[test]
+fn the_password_of_a_statement_is_in_no_record() {
+    let sandbox = Sandbox::new();
+    let statement = format!("ALTER ROLE r PASSWORD '{}'", secret(0));
+    let load = "--target null --connections 1 --transactions 5 --warmup 0s --no-budget";
+    let ran = sandbox.run(&format!("run --query \"{statement}\" {load} --out r"));
+    ran.exits(0);
+    keeps(&sandbox, &ran, MARK);
+    let record = fs::read_to_string(sandbox.path("r/run.json")).expect("a record");
+    let record: Value = serde_json::from_str(&record).expect("JSON");
+    assert_eq!(record["spec"]["workload"]["query"], "ALTER ROLE r PASSWORD '***'");
+    let command = record["command"].as_str().expect("a command");
+    assert!(command.contains("--query \"$DBTIME_QUERY\""), "{command}");
+    let repeated = |statement: &str| {
+        let mut command = sandbox.command("run --spec r --no-record --quiet");
+        command.env("DBTIME_QUERY", statement);
+        Ran::new("run --spec r", &command.output().expect("dbtime starts"))
+    };
+    repeated(&statement).exits(0);
+    let other = repeated("ALTER ROLE s PASSWORD 'x'");
+    other.refused(2, &["DBTIME_QUERY", "has another one"]);
+    sandbox.run("run --spec r --no-record").refused(2, &["DBTIME_QUERY", "is not set"]);
+    let ran = sandbox.run(&format!("run --query \"{statement}\" {load} --repeat 2 --out s"));
+    ran.exits(0);
+    keeps(&sandbox, &ran, MARK);
+}
+
+/// It repeats what it could not read.
+#[test]
+fn a_server_that_refuses_a_password_is_quoted_without_it() {
+    let sandbox = Sandbox::new();
+    let ran = sandbox.run(&format!(
+        "run --query \"ALTER ROLE r PASSWORD '{}'\" --target mariadb --connections 1 \
+         --transactions 5 --warmup 0s --out r",
+        secret(0)
+    ));
+    assert!(ran.code.is_some_and(|code| (1..70).contains(&code)), "{ran:?}");
+    keeps(&sandbox, &ran, MARK);
 }
 
 #[test]

@@ -192,6 +192,15 @@ fn what_is_wrong_is_refused_before_the_first_run() {
              workers = [1, 2]\n",
             "a password stands in `question`",
         ),
+        (
+            "command = \"true\"\nparser = \"time\"\n[factors.key]\n\
+             \"Authorization: Bearer pw\" = \"A=1\"\nnone = \"A=2\"\n",
+            "a password stands in the name of a level",
+        ),
+        (
+            "run = \"values1\"\n[factors]\nquery = [\"SET PASSWORD = 'pw'\", \"SELECT 1\"]\n",
+            "a password stands in `query`",
+        ),
         ("margin = \"x\"\nrun = \"values1\"\n[factors]\nworkers = [1, 2]\n", "margin = \"x\""),
         (
             "run = \"values1\"\n[factors]\nworkers = [1, 2]\n[design]\nstop = \"looks:9\"\n",

@@ -5,6 +5,7 @@
 
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_model::ErrorClass;
+use dbtime_model::plain_text::legible;
 use dbtime_wire::MalformedMessage;
 use dbtime_wire::mysql::MysqlError;
 
@@ -78,7 +79,7 @@ pub(super) fn failure(error: &MysqlError) -> DatabaseFailure {
     // innodb_rollback_on_timeout says so, and then one more ROLLBACK does no harm.
     let undone = error.code == 1213 || class == ErrorClass::Connection;
     let code = error.code.to_string();
-    let state = error.state.clone();
+    let state = legible(&error.state);
     DatabaseFailure {
         class,
         code,
@@ -108,6 +109,8 @@ mod tests {
         assert_eq!((&*full.message, full.own_words()), (message, "no"));
         let long = MysqlError { message: "a\nb".repeat(1 << 14), ..error(1040) };
         assert!(failure(&long).message.len() < 700, "what a person reads");
+        let forged = MysqlError { state: "a\n\u{1b}[2".to_owned(), ..error(1) };
+        assert_eq!(failure(&forged).state, "a \u{fffd}[2");
         let cut = MysqlError { message: String::new(), ..error(1) };
         assert!(failure(&cut).message.contains("was cut"));
     }

@@ -5,6 +5,7 @@ use super::public_key::ServerPublicKey;
 use super::shared::MysqlIdentity;
 use crate::socket::{TlsRequirement, Transport};
 use dbtime_load::failure::DatabaseFailure;
+use dbtime_model::plain_text::legible_within;
 use mysql_common::auth::plugins::{AuthProc, ChallengeResponsePlugin, Context, Response};
 use mysql_common::constants::CapabilityFlags;
 use mysql_common::io::ParseBuf;
@@ -303,8 +304,7 @@ impl MysqlLogin {
 }
 
 fn unsupported(plugin: &AuthPlugin<'_>) -> DatabaseFailure {
-    let name: String =
-        String::from_utf8_lossy(plugin.as_bytes()).chars().take(SHOWN_NAME).collect();
+    let name = legible_within(&String::from_utf8_lossy(plugin.as_bytes()), SHOWN_NAME);
     failed(&format!(
         "the server wants the authentication plugin {name}, which dbtime does not speak; give the \
          user mysql_native_password, caching_sha2_password, ed25519 or unix_socket"
@@ -395,6 +395,9 @@ mod tests {
         let refused = login.more(&[4], &strict).err().expect("refused").message;
         let named = ["TLS", "ssl-mode", "server-public-key-path", "get-server-public-key"];
         assert!(named.iter().all(|name| refused.contains(name)), "{refused}");
+        let forged = at_tcp().switch(&switch_to("evil\n\u{1b}[2J"), &strict).err();
+        let forged = forged.expect("refused").message;
+        assert!(forged.contains("plugin evil \u{fffd}[2J, which"), "{forged}");
         let refused = at_tcp().switch(&switch_to("sha256_password"), &strict).err();
         assert!(refused.is_some_and(|refused| refused.message.contains("TLS")));
         // One that is given is used at once, and nothing is taken after it.

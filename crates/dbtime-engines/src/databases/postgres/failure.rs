@@ -6,7 +6,7 @@ use crate::socket::ServerAddress;
 use dbtime_load::excerpt::excerpt;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_model::ErrorClass;
-use dbtime_model::plain_text::{legible, shortened};
+use dbtime_model::plain_text::{legible, legible_within};
 use dbtime_wire::MalformedMessage;
 use dbtime_wire::postgres::PostgresError;
 
@@ -80,17 +80,18 @@ pub(super) fn failure(error: &PostgresError, undone: bool) -> DatabaseFailure {
     }
     let class = class(&error.code, error.is_fatal());
     let undone = undone || error.is_fatal();
-    let code = error.code.clone();
-    let state = error.code.clone();
+    let code = legible(&error.code);
+    let state = code.clone();
     let report = report(error).into();
     let position = error.position;
     DatabaseFailure { class, code, state, message, own_length, report, position, undone }
 }
 
 /// An error as PostgreSQL's own client shows it, but for the place in the statement, whose text is
-/// the caller's.
+/// the caller's. Each of its texts is one line: a server must not make up others.
 fn report(error: &PostgresError) -> String {
-    let (severity, message) = (legible(&error.severity), shortened(&error.message, REPORT_CHARS));
+    let severity = legible(&error.severity);
+    let message = legible_within(&error.message, REPORT_CHARS);
     let mut report = format!("{severity}:  {message}");
     if let Some(lines) = excerpt(&error.internal_query, error.internal_position as usize) {
         report = format!("{report}\n{lines}");
@@ -102,7 +103,7 @@ fn report(error: &PostgresError) -> String {
         ("CONTEXT", &error.context),
     ];
     for (label, text) in more.into_iter().filter(|(_, text)| !text.is_empty()) {
-        report += &format!("\n{label}:  {}", shortened(text, REPORT_CHARS));
+        report += &format!("\n{label}:  {}", legible_within(text, REPORT_CHARS));
     }
     report
 }
@@ -242,6 +243,14 @@ mod tests {
         let long = failure(&long, false);
         assert!(long.message.len() < 1500 && !long.message.contains('\n'), "{}", long.message);
         assert!(long.message.contains(" more bytes read); x x") && long.report.len() < 8000);
+        let forged = PostgresError {
+            message: "no\npgbench: error: more\u{1b}[2J".to_owned(),
+            context: "a\nerror: b".to_owned(),
+            ..error("ERROR", "\n\u{1b}[2J")
+        };
+        let forged = failure(&forged, false);
+        let told = "ERROR:  no pgbench: error: more\u{fffd}[2J\nHINT:  ask\nCONTEXT:  a error: b";
+        assert_eq!((&*forged.report, &*forged.code), (told, "\u{fffd}[2J"));
         let cut = PostgresError { message: String::new(), ..error("ERROR", "42P01") };
         assert!(failure(&cut, false).message.starts_with("the server's error was cut"));
         assert!(full.undone, "nothing outlives its connection");

@@ -1,11 +1,12 @@
 //! What Lua may call: the functions of the table `host`, which only our own Lua sees.
 //!
-//! None of them blocks. Those of [`sql`] put a request into the host; the Lua that called them
-//! yields then, and the request goes to the engine.
+//! None of them blocks but that of [`shell`]. Those of [`sql`] put a request into the host; the Lua
+//! that called them yields then, and the request goes to the engine.
 
 mod histogram;
 mod output;
 mod random;
+mod shell;
 mod sql;
 mod tasks;
 
@@ -21,6 +22,7 @@ pub(super) fn install(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result
     sql::install(lua, host, lua_host)?;
     output::install(lua, host, lua_host)?;
     tasks::install(lua, host, lua_host)?;
+    shell::install(lua, host)?;
     histogram::install(lua, host)
 }
 

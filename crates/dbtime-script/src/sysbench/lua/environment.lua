@@ -48,11 +48,14 @@ function lib_os.exit(status)
 end
 
 function lib_os.execute(command)
-  local seconds = type(command) == "string" and command:match("^%s*sleep%s+([%d.]+)%s*$")
+  if type(command) ~= "string" then
+    return os.execute(command)
+  end
+  local seconds = command:match("^%s*sleep%s+([%d.]+)%s*$")
   if seconds then
     return rt.sleep(seconds * 1000000)
   end
-  return os.execute(command)
+  return host.execute(command)
 end
 
 local lib_io = copy(io)

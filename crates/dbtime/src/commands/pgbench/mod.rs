@@ -29,7 +29,8 @@ use target::PgbenchPlace;
 /// A client has given up: pgbench's exit code for a run that is incomplete.
 const INCOMPLETE: ProcessExit = ProcessExit::OfCommand(2);
 
-/// Does what a command line says that is not dbtime's. Every failure ends in 1, as pgbench's does.
+/// Does what a command line says that is not dbtime's. Every failure ends in 1, as pgbench's does,
+/// but one behind a signal, which ends it as the shell sees a pgbench that the signal has ended.
 pub(crate) fn run(words: &[String]) -> ProcessExit {
     let command = match options::read(words.iter().cloned()) {
         Ok(command) => command,
@@ -49,7 +50,7 @@ pub(crate) fn run(words: &[String]) -> ProcessExit {
     done.unwrap_or_else(|failure| {
         let (CommandFailure::Usage(error) | CommandFailure::Environment(error)) = failure;
         screen::to_stderr(&as_error(&error.to_string()));
-        ProcessExit::OfCommand(1)
+        interrupt::signal().map_or(ProcessExit::OfCommand(1), ProcessExit::EndedEarly)
     })
 }
 

@@ -7,6 +7,7 @@ use crate::screen;
 use dbtime_load::failure::DatabaseFailure as Refusal;
 use dbtime_load::results::ResultSets;
 use dbtime_model::SqlDialect;
+use dbtime_model::plain_text::legible;
 use dbtime_script::pgbench::options::{
     BenchmarkOptions, PartitionMethod, PartitionOptions, ScriptSource, VacuumChoice,
 };
@@ -47,6 +48,7 @@ pub(super) fn database_facts(
         ))
     })?;
     let version = replies.first().and_then(|reply| cell(reply.as_ref().ok()?, 0));
+    let version = version.map(|version| legible(&version));
     greet(version.as_deref());
     let scale = replies.get(1).map(|reply| branches(job, reply)).transpose()?;
     let partitions = replies.get(2).and_then(|reply| partitions(reply.as_ref().ok()?));

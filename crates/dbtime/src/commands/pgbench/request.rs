@@ -11,6 +11,7 @@ use dbtime_lab::{RateChoice, RunRequest, operation};
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::queue::Backlog;
 use dbtime_load::workload::Operation;
+use dbtime_model::plain_text::plain_lines;
 use dbtime_model::{Nanos, bounded_file};
 use dbtime_script::pgbench::options::{
     BenchmarkOptions, QueryProtocol, RunLength, ScriptChoice, ScriptSource, SeedChoice,
@@ -175,8 +176,8 @@ fn limit(what: &BenchmarkOptions) -> Option<Nanos> {
 fn print_notice(notice: PgbenchNotice) {
     screen::to_stderr(&match notice {
         PgbenchNotice::Error(text) => super::as_error(&text),
-        PgbenchNotice::Info(text) => format!("pgbench: {text}\n"),
-        PgbenchNotice::Line(text) => text + "\n",
+        PgbenchNotice::Info(text) => format!("pgbench: {}\n", plain_lines(&text)),
+        PgbenchNotice::Line(text) => format!("{}\n", plain_lines(&text)),
     });
 }
 

@@ -9,7 +9,7 @@ mod target;
 
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::report_overdue_script;
-use crate::{interrupt, screen};
+use crate::{given_secrets, interrupt, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::{LabError, RunRequest};
 use dbtime_model::bounded_file;
@@ -25,14 +25,15 @@ use std::path::Path;
 use std::sync::Arc;
 use target::LazyTarget;
 
-/// Does what a command line says that is not dbtime's. Every failure ends in 1, as sysbench's does.
+/// Does what a command line says that is not dbtime's. Every failure ends in 1, as sysbench's does,
+/// but one behind a signal, which ends it as the shell sees a sysbench that the signal has ended.
 pub(crate) fn run(words: &[String]) -> ProcessExit {
     match obey(words) {
         Ok(exit) => exit,
         Err(failure) => {
             let has = |option: &str| words.iter().any(|word| word == option);
             report_failure(failure, has("--json"), has("--classic"));
-            ProcessExit::OfCommand(1)
+            interrupt::signal().map_or(ProcessExit::OfCommand(1), ProcessExit::EndedEarly)
         }
     }
 }
@@ -46,7 +47,7 @@ fn report_failure(failure: CommandFailure, is_json: bool, is_classic: bool) {
         None => (text.as_str(), ""),
     };
     match fatal.starts_with("FATAL: ") && !is_json {
-        true => screen::result(&format!("{}\n", plain_lines(fatal))),
+        true => screen::result(&format!("{}\n", plain_lines(&given_secrets::hidden(fatal)))),
         false => screen::note(fatal),
     }
     // Sysbench shows no traceback.
@@ -156,7 +157,7 @@ impl SysbenchJob {
         self.declared = std::mem::take(&mut main.declared);
         if self.command.is_none() || self.script.source.is_some() {
             // A script on stdin is no more than its body.
-            return Ok(ProcessExit::Fine);
+            return Ok(ProcessExit::Fine.of_part());
         }
         let declared = self.declared.options.as_deref();
         let options = arguments.options(declared).map_err(CommandFailure::usage)?;
@@ -240,7 +241,8 @@ impl SysbenchJob {
             "run" => return run::run(self, main),
             _ => return Err(CommandFailure::usage(format!("Unknown command: {name}"))),
         }
-        Ok(ProcessExit::Fine)
+        // What ends it may have come while the script was at something else.
+        Ok(ProcessExit::Fine.of_part())
     }
 
     fn command(&self, main: &mut StateThread, name: &str) -> Result<(), CommandFailure> {

@@ -1,6 +1,5 @@
 //! `dbtime trace`: what running servers are asked, and how long each answer took.
 
-mod counted_file;
 mod holder_notes;
 mod live;
 mod replay;

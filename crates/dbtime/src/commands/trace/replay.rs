@@ -1,25 +1,26 @@
 //! `dbtime trace FILE`: a recording, in any view.
 
-use super::counted_file::CountedFile;
 use super::view::TraceView;
 use crate::cli::TraceArgs;
 use crate::exit::{CommandFailure, ProcessExit};
-use crate::{pipes, screen};
+use crate::{pipes, recording_end, screen};
 use dbtime_model::Nanos;
 use dbtime_model::traced::TracedRequest;
-use dbtime_model::traced_file::{RecordedPart, TraceBegin, TraceEnd, TraceFileError, TraceReader};
+use dbtime_model::traced_file::{
+    RecordedPart, RecordingFile, TraceBegin, TraceEnd, TraceFileError,
+};
 use dbtime_observe::trace::{LiteralFilter, is_statement};
 use dbtime_report::terminal::ThroughputTicks;
+use std::fs::File;
 use std::path::Path;
 
 pub(super) fn run(args: &TraceArgs, file: &Path) -> Result<ProcessExit, CommandFailure> {
     let failed =
         |error: TraceFileError| CommandFailure::environment(format!("{}: {error}", file.display()));
     let begun = pipes::awaited(file, || -> Result<_, TraceFileError> {
-        let (opened, rest) = CountedFile::open(file)?;
-        Ok((TraceReader::begin(opened)?, rest))
+        RecordingFile::begin(File::open(file)?)
     });
-    let ((begin, mut reader), rest) = begun.map_err(failed)?;
+    let (begin, mut reader) = begun.map_err(failed)?;
     refuse_what_was_not_recorded(args, &begin)?;
     let mut view = TraceView::new(args, begin.since);
     begin.servers.iter().for_each(|name| screen::note(&format!("watched {name}")));
@@ -42,17 +43,13 @@ pub(super) fn run(args: &TraceArgs, file: &Path) -> Result<ProcessExit, CommandF
             RecordedPart::End(mut end) => {
                 literals.totals(&mut end.totals);
                 let exit = finish(args, view, &end, begin.step)?;
-                let behind = rest.bytes().map_err(|error| failed(error.into()))?;
-                return Ok(match behind {
-                    0 => exit,
-                    _ => with_rest(args, file, behind, exit),
-                });
+                let file_end = reader.end().map_err(|error| failed(error.into()))?;
+                return Ok(recording_end::judged(file, file_end, args.strict, exit));
             }
         }
     }
-    let how = if reader.is_cut() { "in the middle" } else { "without its ledger" };
-    screen::note(&format!("{} ends {how}: what came behind is not known", file.display()));
-    Ok(ProcessExit::Undecided)
+    let file_end = reader.end().map_err(|error| failed(error.into()))?;
+    Ok(recording_end::judged(file, file_end, args.strict, ProcessExit::Fine))
 }
 
 fn finish(
@@ -64,14 +61,6 @@ fn finish(
     view.end(end, step)?;
     let is_whole = end.ledger.is_whole() && !end.totals.all().lack_parts();
     Ok(if args.strict && !is_whole { ProcessExit::Undecided } else { ProcessExit::Fine })
-}
-
-/// Something stands behind the end, which nobody has read: what that is may be told by whoever made
-/// the file.
-fn with_rest(args: &TraceArgs, file: &Path, bytes: u64, exit: ProcessExit) -> ProcessExit {
-    let file = file.display();
-    screen::note(&format!("{file}: {bytes} bytes behind the end of the recording, not read"));
-    if args.strict { exit.max(ProcessExit::Undecided) } else { exit }
 }
 
 fn refuse_what_was_not_recorded(

@@ -1,6 +1,7 @@
 //! What scripts and their readers notice of a run, beside sysbench itself.
 
 use super::{figures, options, original, start, words};
+use crate::running::HAS_HEARD;
 use crate::sandbox::{Ran, Sandbox, count};
 use dbtime_model::Product;
 use std::time::{Duration, Instant};
@@ -150,8 +151,35 @@ fn an_interrupt_ends_init_too() {
     let ran = running.end();
     // Else it takes a minute.
     assert!(begun.elapsed() < Duration::from_secs(30), "{ran:?}");
-    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert_eq!(ran.code, Some(130), "{ran:?}");
     assert!(!ran.out.contains("Threads started!"), "{ran:?}");
+}
+
+/// The C library's own way has nobody hear of it.
+#[test]
+fn an_interrupt_is_heard_while_a_script_waits_for_a_program() {
+    let sandbox = Sandbox::new();
+    let wait = "touch begun; for i in $(seq 1000); do [ -e go ] && break; sleep 0.1; done";
+    let script = format!("function prepare() os.execute('{wait}') end\nfunction event() end");
+    sandbox.write("waits.lua", &script);
+    let mut running = sandbox.start("sysbench waits.lua prepare");
+    sandbox.wait_for(&["begun"]);
+    running.interrupt();
+    running.hear(HAS_HEARD);
+    sandbox.write("go", "");
+    running.end().exits(130);
+}
+
+#[test]
+fn a_script_has_the_status_of_a_program_as_the_c_library_gives_it() {
+    let sandbox = Sandbox::new();
+    let script = "function prepare()
+          print(os.execute('exit 3'), os.execute('kill -9 $$'), os.execute('true'))
+        end
+        function event() end";
+    sandbox.write("status.lua", script);
+    let ours = sandbox.run("sysbench status.lua --classic prepare");
+    assert!(ours.out.contains("768\t9\t0"), "{ours:?}");
 }
 
 #[test]

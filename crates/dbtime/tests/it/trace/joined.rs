@@ -330,6 +330,40 @@ fn what_a_side_lacks_is_refused_or_named(sandbox: &Sandbox) {
 }
 
 #[test]
+fn a_recording_that_is_cut_or_goes_on_is_judged_as_where_it_is_shown() {
+    let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
+    let Some(()) = recorded(&sandbox, &server) else { return };
+    let whole = std::fs::read(sandbox.path("it.trace")).expect("a file");
+    // Such as a second recording, which somebody has appended.
+    std::fs::write(sandbox.path("more.trace"), [&whole[..], &whole].concat()).expect("written");
+    std::fs::write(sandbox.path("cut.trace"), &whole[..whole.len() - 1]).expect("written");
+    let behind = format!("more.trace: {} bytes behind the end", whole.len());
+    for (name, code, told) in
+        [("more.trace", 0, &behind[..]), ("cut.trace", 4, "cut.trace ends in the middle")]
+    {
+        let shown = sandbox.run(&format!("trace {name} --summary"));
+        let joined = sandbox.run(&format!("join r {name} --force"));
+        for ran in [shown, joined] {
+            ran.exits(code);
+            ran.stderr_has(&[told]);
+        }
+    }
+}
+
+/// It is read several times, and nobody may ever write into it.
+#[test]
+fn a_pipe_in_the_place_of_a_recording_is_refused() {
+    let sandbox = Sandbox::new();
+    let load = "--connections 1 --transactions 20 --warmup 0s";
+    sandbox.run(&format!("run values1 --target mariadb {load} --statements --out r")).exits(0);
+    let pipe = sandbox.path("it.pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("coreutils");
+    assert!(made.success());
+    let ran = sandbox.run("join r it.pipe");
+    ran.refused(3, &["it.pipe: it is no regular file: copy what it holds into one"]);
+}
+
+#[test]
 fn the_drivers_side_is_recorded_of_servers_and_without_a_tracer() {
     let sandbox = Sandbox::new();
     let refused = sandbox.run("run values1 --target sqlite --transactions 1 --statements");
