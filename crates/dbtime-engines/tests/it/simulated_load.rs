@@ -41,6 +41,9 @@ struct SimReactor {
     places: Option<usize>,
     served: Vec<u32>,
     waiting: VecDeque<u32>,
+    /// A connection on which each statement takes a second.
+    slow: Option<u32>,
+    let_go: Arc<Mutex<Vec<u32>>>,
     seen: Arc<Mutex<Vec<String>>>,
     results: ResultSets,
 }
@@ -98,7 +101,8 @@ impl StatementConnections for SimReactor {
             self.served.push(connection);
         }
         self.seen.lock().unwrap().push(format!("{id:?} {parameters:?}"));
-        let mut answers_at = self.clock.get() + self.service;
+        let service = if self.slow == Some(connection) { SECOND } else { self.service };
+        let mut answers_at = self.clock.get() + service;
         if let Some((from, to)) = self.stall
             && answers_at > from
             && self.clock.get() < to
@@ -140,6 +144,7 @@ impl Reactor for SimReactor {
     }
 
     fn let_go(&mut self, connection: u32) {
+        self.let_go.lock().unwrap().push(connection);
         let Some(at) = self.served.iter().position(|served| *served == connection) else { return };
         self.served.remove(at);
         if let Some(next) = self.waiting.pop_front() {
@@ -308,6 +313,24 @@ fn finished_clients_make_room_for_those_that_were_not_served() {
     let at_once = LoadDemand::Open { rate: Rate::Constant(1.0), arrivals: Arrivals::AtOnce };
     let counted = LoadPlan { measure: None, transactions: Some(60), ..plan(at_once, 6) };
     assert_eq!(simulate(&counted, pooled).counts().completed, 60);
+}
+
+/// The last client goes on with the connection that it has: one that was let go would have to be
+/// made anew for each of its transactions.
+#[test]
+fn what_was_let_go_is_not_made_again_while_another_is_there() {
+    let let_go: Arc<Mutex<Vec<u32>>> = Arc::default();
+    let uneven = || SimReactor {
+        service: MS,
+        slow: Some(2),
+        let_go: Arc::clone(&let_go),
+        ..SimReactor::default()
+    };
+    let demand = LoadDemand::Closed { clients: 3, think: None };
+    let counted = LoadPlan { measure: None, transactions: Some(60), ..plan(demand, 3) };
+    assert_eq!(simulate(&counted, uneven).counts().completed, 60);
+    // Each once, and the one in use when all is over.
+    assert_eq!(*let_go.lock().unwrap(), [0, 1, 2]);
 }
 
 #[test]

@@ -130,7 +130,7 @@ pub(super) fn outstanding(record: &RunRecord) -> Option<Warning> {
              finished nothing in the window ({}: {})",
             count(outstanding),
             if record.load.workers.is_some() { "workers" } else { "connections" },
-            count(asked_for(record))
+            count(expected_connections(record))
         ),
         "see what it waits for (a lock, a pooler with fewer places than clients), or run for many \
          times as long as it takes; in the responses it has the window's length, and no limit on \
@@ -144,7 +144,7 @@ pub(super) const MAX_OUTSTANDING_SHARE: f64 = super::laws::MAX_LITTLE_GAP_VALID;
 
 /// Which share of the connections, or workers, was busy with one transaction through the window.
 pub(super) fn outstanding_share(record: &RunRecord) -> f64 {
-    (record.counts.outstanding as f64 / asked_for(record).max(1) as f64).min(1.0)
+    (record.counts.outstanding as f64 / expected_connections(record).max(1) as f64).min(1.0)
 }
 
 /// With fewer connections than were asked for the load is another.
@@ -177,7 +177,7 @@ pub(super) fn missing_share(record: &RunRecord) -> f64 {
 /// How many of the connections that were asked for could be made, and how many they were; `None`
 /// without a server.
 fn connections_there(record: &RunRecord) -> Option<(u64, u64)> {
-    let (info, expected) = (record.connections.as_ref()?, asked_for(record));
+    let (info, expected) = (record.connections.as_ref()?, expected_connections(record));
     let refused = expected.saturating_sub(info.never_made);
     // None is among those that were never made that nobody needed, nor in records of before.
     let there =
@@ -186,7 +186,7 @@ fn connections_there(record: &RunRecord) -> Option<(u64, u64)> {
 }
 
 /// How many connections, or workers, the load was to have.
-fn asked_for(record: &RunRecord) -> u64 {
+fn expected_connections(record: &RunRecord) -> u64 {
     record.load.workers.unwrap_or(record.load.connections).into()
 }
 

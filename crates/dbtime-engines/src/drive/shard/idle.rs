@@ -4,7 +4,8 @@ use dbtime_model::MonoNanos;
 use std::collections::VecDeque;
 
 /// Connections without a transaction, longest first, and since when they would have been without
-/// one had the driver never been late. Those that are refused stand behind the others.
+/// one had the driver never been late. Those that are refused, or were let go, stand behind the
+/// others.
 pub(super) struct IdleConnections {
     queue: VecDeque<(u32, MonoNanos)>,
     /// How many are at the end for being refused: nobody looks at them again for each transaction.

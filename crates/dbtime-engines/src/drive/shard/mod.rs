@@ -114,6 +114,8 @@ struct ShardConnection {
     pausing: Option<Part>,
     /// Whether it has a transaction.
     is_busy: bool,
+    /// Whether it was let go since it had one: the server may have given its place away.
+    is_let_go: bool,
 }
 
 impl<'a, R: Reactor> Shard<'a, R> {
@@ -134,6 +136,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
             pause: Part::Think,
             pausing: None,
             is_busy: false,
+            is_let_go: false,
         };
         let connections: Vec<ShardConnection> = sessions.into_iter().map(connection).collect();
         let idle = IdleConnections::new(connections.len() as u32, start);
@@ -244,7 +247,9 @@ impl<'a, R: Reactor> Shard<'a, R> {
         loop {
             // Where each client has its own that would change nothing.
             if !self.is_tied {
-                self.idle.prefer_connected(|id| self.reactor.is_refused(id));
+                let Self { idle, reactor, connections, .. } = self;
+                let is_gone = |id: u32| connections[id as usize].is_let_go;
+                idle.prefer_connected(|id| is_gone(id) || reactor.is_refused(id));
             }
             let Some((id, freed)) = self.idle.first() else { break };
             if self.next.is_none() {
@@ -290,7 +295,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
         let sampled = self.plan.sampling().includes(ticket.index);
         let connection = &mut self.connections[id as usize];
         connection.in_flight.begin(ready, sampled);
-        connection.is_busy = true;
+        (connection.is_busy, connection.is_let_go) = (true, false);
         self.advance(id, TransactionInput::Start(ticket))
     }
 
@@ -326,7 +331,13 @@ impl<'a, R: Reactor> Shard<'a, R> {
         }
         let since = *self.finished_at.get_or_insert(present);
         if present - since >= FINISHED_GRACE {
-            self.idle.ids().for_each(|id| self.reactor.let_go(id));
+            for id in self.idle.ids() {
+                // Once: whoever still has transactions is to have the others' connections.
+                let connection = &mut self.connections[id as usize];
+                if !std::mem::replace(&mut connection.is_let_go, true) {
+                    self.reactor.let_go(id);
+                }
+            }
         }
     }
 

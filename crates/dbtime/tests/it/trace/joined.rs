@@ -357,7 +357,7 @@ fn a_pipe_in_the_place_of_a_recording_is_refused() {
     let load = "--connections 1 --transactions 20 --warmup 0s";
     sandbox.run(&format!("run values1 --target mariadb {load} --statements --out r")).exits(0);
     let pipe = sandbox.path("it.pipe");
-    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("coreutils");
+    let made = Command::new("mkfifo").arg(&pipe).status().expect("coreutils");
     assert!(made.success());
     let ran = sandbox.run("join r it.pipe");
     ran.refused(3, &["it.pipe: it is no regular file: copy what it holds into one"]);
