@@ -177,11 +177,12 @@ impl<'a> CommandMasker<'a> {
         let word = self.before;
         let is_own = self.own_flags().any(|flag| flag == word || ends_group(word, flag));
         let is_own = is_own || (self.is_login && word == "-p");
+        let has_value = word.contains(['=', ':']);
         let is_off = word.starts_with("--no-") || word.starts_with("--skip-");
         // Also with one dash, as Java's programs have them, if it is no `-p` with its value.
         let is_long = word.starts_with("--") || (word.starts_with('-') && !word.starts_with("-p"));
         let is_long = is_long || word == "-password";
-        is_own || (is_long && !is_off && !word.contains('=') && (self.rules.is_secret)(word))
+        is_own || (is_long && !is_off && !has_value && (self.rules.is_secret)(word))
     }
 
     /// The flags of the program that take a password.

@@ -13,10 +13,10 @@ use std::process::Command;
 const NOT_STARTED: i32 = -1;
 
 pub(super) fn install(lua: &Lua, host: &Table) -> Result<()> {
-    let execute = lua.create_function(|_, command: LuaString| {
+    let run = lua.create_function(|_, command: LuaString| {
         let command = command.as_bytes();
         let status = Command::new("/bin/sh").arg("-c").arg(OsStr::from_bytes(&command)).status();
         Ok(status.map_or(NOT_STARTED, ExitStatusExt::into_raw))
     })?;
-    host.set("execute", execute)
+    host.set("run_program", run)
 }

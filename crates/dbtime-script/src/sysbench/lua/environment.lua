@@ -55,7 +55,7 @@ function lib_os.execute(command)
   if seconds then
     return rt.sleep(seconds * 1000000)
   end
-  return host.execute(command)
+  return host.run_program(command)
 end
 
 local lib_io = copy(io)
