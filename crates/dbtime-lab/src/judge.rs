@@ -46,7 +46,7 @@ const MAX_TIMER_LATENESS: Nanos = Nanos::from_micros(100);
 
 /// The verdict on a record that is complete but for it.
 pub(crate) fn judge(record: &RunRecord) -> Validity {
-    let rules: [fn(&RunRecord) -> Option<Warning>; 25] = [
+    let rules: [fn(&RunRecord) -> Option<Warning>; 26] = [
         counts,
         mostly_failed,
         outstanding,
@@ -58,6 +58,7 @@ pub(crate) fn judge(record: &RunRecord) -> Validity {
         budget_mean,
         measuring,
         laws::little,
+        laws::few_at_work,
         laws::utilisation,
         stall,
         rate_missed,
@@ -104,16 +105,28 @@ fn counts(record: &RunRecord) -> Option<Warning> {
 
 /// A percentile that the driver's lateness has made another: its name, what it is, and what it
 /// would be without, in microseconds.
+///
+/// Where responses lie apart in clusters, a few late ones move a percentile from one to the next:
+/// of the difference no more counts than the lag of all but a few transactions.
 fn late_percentile(record: &RunRecord) -> Option<(&'static str, f64, f64)> {
     let set = &record.latency_us;
     let (with, without) = (&set.response, &set.without_lag);
-    let figures = [("median", with.p50, without.p50), ("99th percentile", with.p99, without.p99)];
     // Of few transactions the tail is a single one, such as the first.
     let ended = record.counts.completed + record.counts.failed;
     let known = if ended < MIN_SAMPLES_FOR_P99 { 1 } else { 2 };
+    // The lag of what is unfinished is in the difference alone.
+    let most = |lag_us, few: f64| match record.counts.unfinished as f64 > few * ended as f64 {
+        true => f64::INFINITY,
+        false => lag_us,
+    };
+    let figures = [
+        ("median", with.p50, without.p50, most(set.lag.p99, 0.01)),
+        ("99th percentile", with.p99, without.p99, most(set.lag.p999, 0.001)),
+    ];
     figures
         .into_iter()
         .take(known)
+        .map(|(name, with, without, most)| (name, with, without.max(with - most)))
         .find(|(_, with, without)| with - without > LAG_FLOOR.as_micros().max(MAX_LAG_SHARE * with))
 }
 
@@ -341,13 +354,32 @@ mod tests {
     #[test]
     fn lag_is_judged_by_what_it_adds_to_a_percentile() {
         let mut record = quiet();
-        record.latency_us.lag.p99 = 3000.0;
+        (record.latency_us.lag.p99, record.latency_us.lag.p999) = (3000.0, 3500.0);
         assert_eq!(kinds(&record), [], "the late ones are not the slow ones");
         record.latency_us.without_lag.p99 = 3590.0;
         assert!(judge(&record).client_limited);
         record.latency_us.without_lag.p99 = 3610.0;
         assert_eq!(kinds(&record), []);
         record.latency_us.without_lag.p50 = 899.0;
+        assert!(judge(&record).client_limited);
+    }
+
+    #[test]
+    fn a_gap_between_two_clusters_is_no_lag() {
+        let mut record = quiet();
+        let set = &mut record.latency_us;
+        (set.response.p50, set.without_lag.p50) = (15_200.0, 13_400.0);
+        (set.response.p99, set.without_lag.p99) = (33_000.0, 29_000.0);
+        (set.lag.p99, set.lag.p999, set.lag.max) = (220.0, 1_700.0, 1_840.0);
+        assert_eq!(kinds(&record), [], "the lag explains less than a tenth of either");
+        record.latency_us.lag.p99 = 1_700.0;
+        let late = judge(&record);
+        assert!(late.client_limited);
+        let text = &late.warnings[0].text;
+        assert!(text.ends_with("response is 15.2 ms, without its lag 13.5 ms"), "{text}");
+        // What is unfinished has its lag in the difference alone.
+        record.latency_us.lag.p99 = 0.0;
+        (record.counts.completed, record.counts.unfinished) = (4_000, 1_000);
         assert!(judge(&record).client_limited);
     }
 
@@ -366,7 +398,7 @@ mod tests {
         (record.counts.completed, record.counts.failed) = (1000, 4000);
         record.throughput_tps = 100.0;
         record.errors.insert("SQLITE_FULL".to_owned(), 4000);
-        record.latency_us.without_lag.p99 = 0.0;
+        (record.latency_us.without_lag.p99, record.latency_us.lag.p999) = (0.0, 4000.0);
         record.stalls = vec![SpanInfo { from_s: 3.0, until_s: 7.0 }];
         let warnings = judge(&record).warnings;
         assert_eq!(warnings[0].kind, WarningKind::MostlyFailed);
@@ -392,7 +424,7 @@ mod tests {
         let missed = judge(&record).warnings.remove(1);
         assert!(missed.remedy.contains("does not carry"), "{}", missed.remedy);
         // It is named once, where it made the lateness.
-        record.latency_us.without_lag.p99 = 1000.0;
+        (record.latency_us.without_lag.p99, record.latency_us.lag.p999) = (1000.0, 3500.0);
         record.latency_us.lag.mean = 50_000.0;
         assert!(!kinds(&record).contains(&WarningKind::Standstill));
         assert!(judge(&record).warnings[0].text.contains("stood still once"));

@@ -26,7 +26,7 @@ use dbtime_model::record::{
 use dbtime_model::recorder::{ErrorCount, Latencies, OutcomeCounts, StatementRecorder};
 use dbtime_model::secret_text::{MASK, speaks_of_passwords};
 use dbtime_model::spans::union;
-use dbtime_model::{MonoNanos, Nanos, PhaseInstant};
+use dbtime_model::{MonoNanos, Nanos, PhaseInstant, TimeSpan};
 use dbtime_observe::process::{by_thread_name, cpus_of};
 use std::collections::BTreeMap;
 use std::time::SystemTime;
@@ -107,7 +107,8 @@ impl RunMeasurement<'_> {
         record.trace.clone_from(&self.trace);
         record.phases =
             observed.phases.iter().map(|phase| phase_time(phase, driven.start)).collect();
-        record.stalls = summary::spans(&driven, &summary::stalls(&driven, &observed.series));
+        let stalls = summary::stalls(&driven, self.measured(&driven), &observed.series);
+        record.stalls = summary::spans(&driven, &stalls);
         record.operations = summary.operations;
         record.statements = summary.statements;
         record.validity.warnings = facts.warnings;
@@ -211,7 +212,7 @@ impl RunMeasurement<'_> {
     }
 
     fn checked_demand(&self, driven: &LoadResult, record: &RunRecord) -> CheckedDemand {
-        let recorder = &driven.recorder;
+        let counts = driven.recorder.counts();
         let is_open = matches!(self.plan.demand, LoadDemand::Open { .. });
         // At a rate the others have all of it.
         let connections = record.connections.as_ref().filter(|_| !is_open);
@@ -219,7 +220,7 @@ impl RunMeasurement<'_> {
         CheckedDemand {
             is_open,
             most_tps: self.most_tps(driven, &record.window),
-            unserved: recorder.counts().outstanding + recorder.held + never_made,
+            unserved: counts.outstanding + counts.held + never_made,
         }
     }
 
@@ -257,24 +258,32 @@ impl RunMeasurement<'_> {
     }
 
     fn window(&self, driven: &LoadResult) -> WindowInfo {
-        let window = self.plan.window(driven.start);
-        // A number of transactions, or an early end, closes the window with what ended last.
-        let counted =
-            self.plan.transactions.is_some() || self.plan.measure.is_none() || driven.has_quit;
-        let last = if counted { driven.ended } else { window.end };
-        let end = window.end.min(last).min(self.stop.instant());
+        let measured = self.measured(driven);
         WindowInfo {
             warmup_s: self.plan.warmup.as_secs(),
-            measure_s: (end - window.start).as_secs(),
+            measure_s: measured.length().as_secs(),
             planned_s: self.plan.measure.map(Nanos::as_secs),
-            rundown_s: (driven.ended - end).as_secs(),
+            rundown_s: (driven.ended - measured.until).as_secs(),
             outside: driven.recorder.outside,
-            ended_early: self.stop.is_set() && !self.is_whole(driven, counted),
+            ended_early: self.stop.is_set() && !self.is_whole(driven),
         }
     }
 
+    /// The window, as far as it was measured.
+    fn measured(&self, driven: &LoadResult) -> TimeSpan {
+        let window = self.plan.window(driven.start);
+        let last = if self.is_counted(driven) { driven.ended } else { window.end };
+        TimeSpan { from: window.start, until: window.end.min(last).min(self.stop.instant()) }
+    }
+
+    /// Whether a number of transactions, or an early end, closes the window with what ended last.
+    fn is_counted(&self, driven: &LoadResult) -> bool {
+        self.plan.transactions.is_some() || self.plan.measure.is_none() || driven.has_quit
+    }
+
     /// Whether a signal came behind all that was to be measured, and has taken nothing from it.
-    fn is_whole(&self, driven: &LoadResult, counted: bool) -> bool {
+    fn is_whole(&self, driven: &LoadResult) -> bool {
+        let counted = self.is_counted(driven);
         let is_all = match self.plan.transactions {
             Some(all) => driven.recorder.counts().offered >= all,
             None => !counted,

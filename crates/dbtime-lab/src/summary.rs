@@ -201,9 +201,14 @@ pub(crate) fn spans(driven: &LoadResult, spans: &[TimeSpan]) -> Vec<SpanInfo> {
     spans.iter().map(|s| SpanInfo { from_s: since(s.from), until_s: since(s.until) }).collect()
 }
 
-/// Times in which transactions were due and none was completed, for more than ten times what the
-/// slowest of an ordinary second take. The driver's own standstills and outages are none of them.
-pub(crate) fn stalls(driven: &LoadResult, series: &[SeriesRow]) -> Vec<TimeSpan> {
+/// Times in which transactions were due and none was completed, of the window for more than ten
+/// times what the slowest of an ordinary second take. The driver's own standstills and outages are
+/// none of them.
+pub(crate) fn stalls(
+    driven: &LoadResult,
+    measured: TimeSpan,
+    series: &[SeriesRow],
+) -> Vec<TimeSpan> {
     let recorder = &driven.recorder;
     let quiet = recorder.quiet.as_deref().unwrap_or_default();
     let without_service = intersection(quiet, &union(recorder.waiting.clone()));
@@ -219,8 +224,9 @@ pub(crate) fn stalls(driven: &LoadResult, series: &[SeriesRow]) -> Vec<TimeSpan>
         intersection(&[*span], &others).iter().map(|common| common.length().0).sum()
     };
     let is_stall = |span: &TimeSpan| {
-        let own = recorder.window().start <= span.until;
-        own && span.length() >= least && explained(span) < span.length().0 / 2
+        // What is left of one beyond the window's edge is as short as any pause.
+        let own = intersection(&[*span], &[measured]);
+        own.iter().any(|own| own.length() >= least) && explained(span) < span.length().0 / 2
     };
     without_service.into_iter().filter(is_stall).collect()
 }
@@ -317,12 +323,27 @@ mod tests {
                 recorder.waiting.clone_from(&waiting);
                 recorder.standstills.extend(standstill);
             });
-            stalls(&driven, &[second(p99_ms), second(p99_ms), second(5000.0)])
+            let seconds = [second(p99_ms), second(p99_ms), second(5000.0)];
+            stalls(&driven, span(0, 10_000), &seconds)
         };
         assert_eq!(found(1.0, &[]), [span(1050, 1900), span(3000, 4000)]);
         assert_eq!(found(90.0, &[]), [span(3000, 4000)], "slow is not stalled");
         // The driver was stopped.
         assert_eq!(found(1.0, &[span(3000, 3900)]), [span(1050, 1900)]);
+    }
+
+    #[test]
+    fn a_stall_of_which_the_window_has_a_moment_is_none() {
+        let driven = driven(|recorder| {
+            recorder.quiet = Some(vec![span(0, 1300), span(5000, 9000)]);
+            recorder.waiting = vec![span(0, 9000)];
+        });
+        let found = |measured, p99_ms| stalls(&driven, measured, &[second(p99_ms)]);
+        assert_eq!(found(span(1290, 5010), 1.0), [], "10 ms at either edge");
+        let first = [span(0, 1300)];
+        assert_eq!(found(span(1000, 5090), 1.0), first, "300 ms");
+        assert_eq!(found(span(1000, 5090), 40.0), [], "an ordinary second has 40 ms");
+        assert_eq!(found(span(1300, 5000), 1.0), [], "beside it");
     }
 
     #[test]

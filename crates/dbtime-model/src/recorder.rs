@@ -50,7 +50,10 @@ pub struct OutcomeCounts {
     pub unfinished: u64,
     /// Sent before the window and not over at its end: due before it, they are in no other count.
     pub outstanding: u64,
-    /// Attempts beyond the first, over all but those.
+    /// Sent as the window began and not over at its end: as those that are outstanding they kept a
+    /// client from every other one, and they are in the other counts too.
+    pub held: u64,
+    /// Attempts beyond the first, over all but those that are outstanding.
     pub retries: u64,
 }
 
@@ -63,6 +66,7 @@ impl OutcomeCounts {
         self.dropped += other.dropped;
         self.unfinished += other.unfinished;
         self.outstanding += other.outstanding;
+        self.held += other.held;
         self.retries += other.retries;
     }
 
@@ -249,9 +253,6 @@ pub struct Recorder<C: Counter = u32> {
     pub outside: u64,
     /// Those of them that were due before it and not over when it began.
     pub carried_in: u64,
-    /// Transactions of the window that were sent as it began and had no answer when the load ended:
-    /// as those that are outstanding they kept a client from every other one.
-    pub held: u64,
 }
 
 /// What is sent within the first twentieth of the window, and within its first second, is the first
@@ -283,7 +284,6 @@ impl<C: Counter> Recorder<C> {
             waiting: Vec::new(),
             outside: 0,
             carried_in: 0,
-            held: 0,
         }
     }
 
@@ -311,10 +311,9 @@ impl<C: Counter> Recorder<C> {
             self.reaches_in(sample);
             return;
         }
-        if sample.outcome == Outcome::Unfinished && sample.sent <= self.first_until() {
-            self.held += 1;
-        }
+        let is_held = self.is_over_too_late(sample) && sample.sent <= self.first_until();
         let operation = &mut self.operations[sample.operation.0 as usize];
+        operation.counts.held += u64::from(is_held);
         operation.counts.retries += u64::from(sample.retries);
         match sample.outcome {
             Outcome::Completed => operation.counts.completed += 1,
@@ -476,6 +475,18 @@ impl<C: Counter> Recorder<C> {
         self.operations.iter().for_each(|operation| total.merge(&operation.counts));
         total
     }
+
+    /// A thread that has ended completes nothing until the others have: what only they had to wait
+    /// through would be no time without service.
+    pub fn stays_quiet(threads: &mut [&mut Self]) {
+        let last = |thread: &&mut Self| Some(thread.quiet.as_ref()?.last()?.until);
+        let Some(over) = threads.iter().filter_map(last).max() else { return };
+        for thread in threads {
+            if let Some(span) = thread.quiet.as_mut().and_then(|quiet| quiet.last_mut()) {
+                span.until = over;
+            }
+        }
+    }
 }
 
 impl Recorder<u64> {
@@ -531,7 +542,6 @@ impl Recorder<u64> {
         }
         self.outside += other.outside;
         self.carried_in += other.carried_in;
-        self.held += other.held;
     }
 }
 
@@ -587,7 +597,7 @@ mod tests {
             (21, 30, Unfinished, 0),
         ] {
             let recorder = recorded(due_s, done_s, outcome);
-            assert_eq!((recorder.counts().outstanding, recorder.held), (0, 0), "{due_s}");
+            assert_eq!((recorder.counts().outstanding, recorder.counts().held), (0, 0), "{due_s}");
             assert_eq!(recorder.operations[0].latencies.response.count(), 0, "{due_s}");
             assert_eq!(recorder.carried_in, carried_in, "{due_s}");
         }
@@ -598,15 +608,35 @@ mod tests {
         let held = |due_s, done_s, outcome| {
             let recorder = recorded(due_s, done_s, outcome);
             assert_eq!(recorder.counts().outstanding, 0);
-            recorder.held
+            recorder.counts().held
         };
         assert_eq!(held(10, 25, Outcome::Unfinished), 1);
-        assert_eq!(held(10, 21, Outcome::Completed), 0, "it finished one");
+        assert_eq!(held(10, 21, Outcome::Completed), 1, "as one that is outstanding may have");
+        assert_eq!(held(10, 19, Outcome::Completed), 0, "it finished one");
         assert_eq!(held(12, 25, Outcome::Unfinished), 0, "it may have been served before");
         // Of a number of transactions the window has no end before the last of them.
         let window = Window { start: MonoNanos(0), end: MonoNanos(u64::MAX) };
         let recorder = Recorder::<u64>::new(window, 1, 0, 1);
         assert_eq!(recorder.first_until(), MonoNanos(FIRST_TIME.0));
+    }
+
+    #[test]
+    fn a_thread_that_has_ended_completes_nothing_while_others_wait() {
+        let at = |second: u64| MonoNanos(Nanos::from_secs(second).0);
+        let span = |from, until| TimeSpan { from: at(from), until: at(until) };
+        let window = Window { start: at(0), end: at(20) };
+        let thread = |quiet: &[TimeSpan]| {
+            let mut recorder = Recorder::<u32>::new(window, 0, 0, 1);
+            recorder.quiet = Some(quiet.to_vec());
+            recorder
+        };
+        let mut ended = thread(&[span(1, 2), span(5, 6)]);
+        let mut waits = thread(&[span(4, 16)]);
+        Recorder::stays_quiet(&mut [&mut ended, &mut waits]);
+        let mut both = Recorder::<u64>::new(window, 0, 0, 1);
+        both.merge(&ended);
+        both.merge(&waits);
+        assert_eq!(both.quiet, Some(vec![span(5, 16)]));
     }
 
     #[test]

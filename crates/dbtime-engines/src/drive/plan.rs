@@ -255,10 +255,12 @@ pub struct LoadThreadUse {
 
 impl LoadResult {
     /// All threads together.
-    pub fn gather(plan: &LoadPlan, start: MonoNanos, threads: Vec<ThreadResult>) -> Self {
+    pub fn gather(plan: &LoadPlan, start: MonoNanos, mut threads: Vec<ThreadResult>) -> Self {
         let operations = plan.workload.operations.len();
         let statements = plan.workload.statements.len();
         let mut recorder = Recorder::new(plan.window(start), operations, statements, plan.seed);
+        let mut recorders: Vec<_> = threads.iter_mut().map(|each| &mut each.recorder).collect();
+        Recorder::stays_quiet(&mut recorders);
         threads.iter().for_each(|thread| recorder.merge(&thread.recorder));
         let ended = threads.iter().map(|thread| thread.ended).max().unwrap_or(start);
         let used = |t: &ThreadResult| LoadThreadUse { cpu: t.cpu, runq: t.runq, driver: t.driver };

@@ -2,7 +2,7 @@
 //! would have changed no grade.
 
 use super::lateness::{MIN_STANDSTILL_SHARE, standstill_share};
-use super::laws::{MAX_LITTLE_GAP_VALID, little_gap};
+use super::laws::{MAX_LITTLE_GAP_VALID, idle_share, little_gap};
 use super::noise::{MAX_FOREIGN_PCT, MAX_THROTTLED_PCT, throttled_pct};
 use super::parts::{MAX_BUDGET_ERROR, MAX_MEAN_WRONG_PCT};
 use super::service::{MAX_MISSING_SHARE, MAX_OUTSTANDING_SHARE, missing_share, outstanding_share};
@@ -37,6 +37,9 @@ fn shares(record: &RunRecord, kind: WarningKind) -> Option<(f64, f64)> {
         }
         WarningKind::LittleWrong => {
             Some((100.0 * little_gap(record)?.1, 100.0 * MAX_LITTLE_GAP_VALID))
+        }
+        WarningKind::FewAtWork => {
+            Some((100.0 * idle_share(record)?.1, 100.0 * MAX_LITTLE_GAP_VALID))
         }
         WarningKind::Outstanding => Some((100.0 * outstanding_share(record), 0.0)),
         WarningKind::OutstandingWrong => {
@@ -74,7 +77,7 @@ mod tests {
     fn every_reason_is_beyond_its_threshold() {
         use WarningKind as Kind;
         let mut record = quiet();
-        record.latency_us.without_lag.p99 = 1000.0;
+        (record.latency_us.without_lag.p99, record.latency_us.lag.p999) = (1000.0, 3500.0);
         record.environment.steal_pct = 12.0;
         (record.counts.completed, record.counts.failed) = (4000, 1000);
         record.budget_error = Some(0.08);

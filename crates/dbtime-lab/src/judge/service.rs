@@ -24,6 +24,9 @@ pub(super) fn stall(record: &RunRecord) -> Option<Warning> {
     )
 }
 
+/// The shortest stall and the shortest outage, in seconds: what the window has less of is none.
+const MIN_TIME_S: f64 = 0.1;
+
 /// How often the target gave no service in the window, for how long at the longest, and in all, in
 /// seconds. A stall that meets an outage is one time with it.
 pub(super) fn without_service(record: &RunRecord) -> Option<(usize, f64, f64)> {
@@ -41,7 +44,8 @@ pub(super) fn without_service(record: &RunRecord) -> Option<(usize, f64, f64)> {
         }
         meets
     });
-    let lengths: Vec<f64> = times.iter().map(|(from, until)| until - from).collect();
+    let lengths = times.iter().map(|(from, until)| until - from);
+    let lengths: Vec<f64> = lengths.filter(|length| *length >= MIN_TIME_S).collect();
     let longest = lengths.iter().copied().reduce(f64::max)?;
     Some((lengths.len(), longest, lengths.iter().sum()))
 }
@@ -115,10 +119,15 @@ fn unanswered(record: &RunRecord, from_s: f64, load_end_s: f64) -> Option<Warnin
 
 /// Whoever waits through the whole window for one answer is in no figure but this.
 pub(super) fn outstanding(record: &RunRecord) -> Option<Warning> {
-    let outstanding = record.counts.outstanding;
+    let outstanding = through_window(record);
     if outstanding == 0 {
         return None;
     }
+    let when = match (record.counts.outstanding, outstanding - record.counts.outstanding) {
+        (_, 0) => "before the window",
+        (0, _) => "as the window began",
+        _ => "before the window, or as it began,",
+    };
     let kind = match outstanding_share(record) > MAX_OUTSTANDING_SHARE {
         true => WarningKind::OutstandingWrong,
         false => WarningKind::Outstanding,
@@ -126,17 +135,29 @@ pub(super) fn outstanding(record: &RunRecord) -> Option<Warning> {
     warning(
         kind,
         format!(
-            "{} of what was sent before the window had no answer at its end: whoever sent it \
-             finished nothing in the window ({}: {})",
+            "{} of what was sent {when} had no answer at its end: whoever sent it finished nothing \
+             in the window ({}: {})",
             count(outstanding),
             if record.load.workers.is_some() { "workers" } else { "connections" },
             count(expected_connections(record))
         ),
         "see what it waits for (a lock, a pooler with fewer places than clients), or run for many \
-         times as long as it takes; in the responses it has the window's length, and no limit on \
-         them or on errors is met",
+         times as long as it takes; in the responses it has no more than what was seen of it, and \
+         no limit on them or on errors is met",
     )
 }
+
+/// How many transactions were under way through the whole window, whether they were sent before it
+/// or as it began. In a run that was ended before its time what began then may be as short as any.
+fn through_window(record: &RunRecord) -> u64 {
+    let (counts, window) = (&record.counts, &record.window);
+    let is_short = window.ended_early && window.measure_s < LONG_S;
+    let held = Some(counts.held).filter(|_| !is_short);
+    counts.outstanding.saturating_add(held.unwrap_or(0))
+}
+
+/// What was sent in the first second of so long a window and not answered took nearly all of it.
+const LONG_S: f64 = 20.0;
 
 /// The largest share of the clients that may have finished nothing: as of those whose time is in no
 /// response.
@@ -144,7 +165,7 @@ pub(super) const MAX_OUTSTANDING_SHARE: f64 = super::laws::MAX_LITTLE_GAP_VALID;
 
 /// Which share of the connections, or workers, was busy with one transaction through the window.
 pub(super) fn outstanding_share(record: &RunRecord) -> f64 {
-    (record.counts.outstanding as f64 / expected_connections(record).max(1) as f64).min(1.0)
+    (through_window(record) as f64 / expected_connections(record).max(1) as f64).min(1.0)
 }
 
 /// With fewer connections than were asked for the load is another.
@@ -302,14 +323,37 @@ mod tests {
 
     #[test]
     fn what_is_outstanding_through_the_window_is_told_with_its_share() {
-        let of = |outstanding| {
+        let of = |outstanding, held| {
             let mut record = lacking(0, 10);
-            record.counts.outstanding = outstanding;
+            (record.counts.outstanding, record.counts.held) = (outstanding, held);
             let validity = judge(&record);
             (validity.grade(), validity.reasons.first().map(|reason| reason.kind))
         };
-        assert_eq!(of(0), (ValidityGrade::Sound, None));
-        assert_eq!(of(2), (ValidityGrade::Noisy, Some(WarningKind::Outstanding)));
-        assert_eq!(of(6), (ValidityGrade::Invalid, Some(WarningKind::OutstandingWrong)));
+        let noisy = (ValidityGrade::Noisy, Some(WarningKind::Outstanding));
+        let invalid = (ValidityGrade::Invalid, Some(WarningKind::OutstandingWrong));
+        assert_eq!(of(0, 0), (ValidityGrade::Sound, None));
+        assert_eq!([of(2, 0), of(0, 2), of(1, 1)], [noisy; 3], "with and without a warm-up");
+        assert_eq!([of(6, 0), of(0, 6), of(2, 1)], [invalid; 3]);
+    }
+
+    #[test]
+    fn what_a_signal_left_of_a_run_was_not_under_way_through_all_of_it() {
+        let of = |measure_s| {
+            let mut record = lacking(0, 10);
+            record.counts.held = 10;
+            (record.window.ended_early, record.window.measure_s) = (true, measure_s);
+            through_window(&record)
+        };
+        assert_eq!([of(0.5), of(19.0), of(21.0)], [0, 0, 10]);
+    }
+
+    #[test]
+    fn a_moment_at_the_edge_of_the_window_is_no_stall() {
+        let of = |from_s, until_s| without_service(&stalled(from_s, until_s));
+        assert_eq!([of(0.0, 1.01), of(10.99, 16.0)], [None; 2]);
+        let mut record = stalled(0.0, 0.5);
+        let outages = vec![OutageInfo { from_s: 0.5, until_s: Some(1.05) }];
+        record.connections = Some(ConnectionsInfo { outages, ..ConnectionsInfo::default() });
+        assert_eq!(without_service(&record), None);
     }
 }

@@ -173,6 +173,7 @@ fn is_of_parts(kind: WarningKind) -> bool {
         | Kind::NotSteady
         | Kind::Little
         | Kind::LittleWrong
+        | Kind::FewAtWork
         | Kind::Counts
         | Kind::Stall
         | Kind::Standstill

@@ -478,6 +478,9 @@ pub struct CountsInfo {
     /// Sent before the window and not over at its end: in no other count, and in the responses with
     /// the window's length, which they took at least.
     pub outstanding: u64,
+    /// Sent as the window began and not over at its end: in the other counts too, and in the
+    /// responses as they are there.
+    pub held: u64,
     /// Attempts beyond the first.
     pub retries: u64,
 }
@@ -491,9 +494,10 @@ impl From<crate::recorder::OutcomeCounts> for CountsInfo {
             dropped,
             unfinished,
             outstanding,
+            held,
             retries,
         } = counts;
-        Self { offered, completed, failed, dropped, unfinished, outstanding, retries }
+        Self { offered, completed, failed, dropped, unfinished, outstanding, held, retries }
     }
 }
 

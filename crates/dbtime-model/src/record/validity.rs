@@ -94,6 +94,9 @@ pub enum WarningKind {
     Little,
     /// It is off by more than 20 %.
     LittleWrong,
+    /// A number of transactions ends the run, and clients had none left for more than 20 % of their
+    /// time.
+    FewAtWork,
     /// The counts do not add up: a bug.
     Counts,
     /// The target stood still, or could not be reached, for some time.
@@ -142,7 +145,8 @@ impl WarningKind {
             | Self::Throttled
             | Self::Standstill
             | Self::Outstanding
-            | Self::FewConnections => ValidityGrade::Noisy,
+            | Self::FewConnections
+            | Self::FewAtWork => ValidityGrade::Noisy,
             _ => ValidityGrade::Sound,
         }
     }
@@ -180,15 +184,26 @@ impl Validity {
         if self.valid && !self.client_limited {
             return None;
         }
-        let why = self.culprit().map(|warning| &warning.text);
-        Some(match (self.client_limited, why) {
-            (true, Some(why)) => format!("client-limited: {why}"),
-            (true, None) => {
-                "client-limited: the driver, not the database, may have made the result".to_owned()
-            }
-            (false, Some(why)) => why.clone(),
-            (false, None) => "the record does not vouch for its figures".to_owned(),
+        let why = self.culprit().map_or_else(|| self.without_warning(), |one| one.text.as_str());
+        Some(if self.is_of_the_driver() {
+            format!("client-limited: {why}")
+        } else {
+            why.to_owned()
         })
+    }
+
+    /// Whether it is the driver that makes the figures doubtful, and nothing worse.
+    pub fn is_of_the_driver(&self) -> bool {
+        let culprit = self.culprit().map(|warning| warning.kind);
+        self.client_limited && culprit.is_none_or(|kind| kind == WarningKind::ClientLimited)
+    }
+
+    /// What a record says that has no warning for it.
+    fn without_warning(&self) -> &'static str {
+        match self.client_limited {
+            true => "the driver, not the database, may have made the result",
+            false => "the record does not vouch for its figures",
+        }
     }
 
     /// A verdict from its warnings.
@@ -230,6 +245,27 @@ mod tests {
         let invalid = with(&[Kind::Steal, Kind::ClientLimited]);
         assert_eq!((invalid.grade(), invalid.valid), (ValidityGrade::Invalid, false));
         assert_eq!(invalid.noise(), None, "something worse is told");
+    }
+
+    #[test]
+    fn the_label_is_that_of_the_warning_whose_text_follows() {
+        use WarningKind as Kind;
+        let of = |kinds: &[Kind]| {
+            let mut validity = with(kinds);
+            for warning in &mut validity.warnings {
+                warning.text = format!("{:?}", warning.kind);
+            }
+            (validity.reason(), validity.is_of_the_driver())
+        };
+        let label = |text: &str| Some(text.to_owned());
+        let late = label("client-limited: ClientLimited");
+        assert_eq!(of(&[Kind::ClientLimited, Kind::LittleWrong]), (late, true));
+        let served = of(&[Kind::OutstandingWrong, Kind::ClientLimited]);
+        assert_eq!(served, (label("OutstandingWrong"), false));
+        assert_eq!(of(&[Kind::Steal]), (None, false));
+        let bare = Validity { client_limited: true, ..Validity::default() };
+        let reason = bare.reason().expect("a record of before may have no warning");
+        assert!(reason.starts_with("client-limited: the driver, not"), "{reason}");
     }
 
     #[test]

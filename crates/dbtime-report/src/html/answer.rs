@@ -166,7 +166,7 @@ fn verdict_tiles(record: &RunRecord, out: &mut String) {
     let (valid, class) = match record.validity.grade() {
         ValidityGrade::Sound => ("valid", "good"),
         ValidityGrade::Noisy => ("noisy", "warned"),
-        ValidityGrade::Invalid if record.validity.client_limited => ("client-limited", "bad"),
+        ValidityGrade::Invalid if record.validity.is_of_the_driver() => ("client-limited", "bad"),
         ValidityGrade::Invalid => ("NOT VALID", "bad"),
     };
     let warned = counted(record.validity.warnings.len() as u64, "warning");
