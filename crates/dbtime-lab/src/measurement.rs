@@ -393,6 +393,7 @@ impl RunMeasurement<'_> {
                 answers_pct: 100.0 * link.answers,
             }),
             standstills: summary::spans(driven, &union(driven.recorder.standstills.clone())),
+            quit: driven.recorder.quit,
         }
     }
 

@@ -253,6 +253,8 @@ pub struct Recorder<C: Counter = u32> {
     pub outside: u64,
     /// Those of them that were due before it and not over when it began.
     pub carried_in: u64,
+    /// Clients that ended before the load did, as one whose script fails does.
+    pub quit: u64,
 }
 
 /// What is sent within the first twentieth of the window, and within its first second, is the first
@@ -284,6 +286,7 @@ impl<C: Counter> Recorder<C> {
             waiting: Vec::new(),
             outside: 0,
             carried_in: 0,
+            quit: 0,
         }
     }
 
@@ -542,6 +545,7 @@ impl Recorder<u64> {
         }
         self.outside += other.outside;
         self.carried_in += other.carried_in;
+        self.quit += other.quit;
     }
 }
 

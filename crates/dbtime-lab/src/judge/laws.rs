@@ -54,7 +54,9 @@ fn is_counted(record: &RunRecord) -> bool {
 fn at_work(record: &RunRecord) -> Option<(f64, f64)> {
     let window_s = record.window.measure_s;
     let is_lost = record.connections.as_ref().is_some_and(|made| made.lost + made.failed > 0);
-    if record.load.mode != LoadMode::Closed || is_lost || window_s <= 0.0 {
+    // Nor does the law know when a client has ended.
+    let all_stay = !is_lost && record.client.quit == 0;
+    if record.load.mode != LoadMode::Closed || !all_stay || window_s <= 0.0 {
         return None;
     }
     let counts = &record.counts;
@@ -223,6 +225,9 @@ mod tests {
         let lost = ConnectionsInfo { made: 100, lost: 1, ..ConnectionsInfo::default() };
         record.connections = Some(lost);
         assert_eq!(kinds(&record), [], "clients without a connection are in no response");
+        record.connections = Some(ConnectionsInfo { made: 100, ..ConnectionsInfo::default() });
+        record.client.quit = 3;
+        assert_eq!(kinds(&record), [], "nor are clients that ended with an error");
     }
 
     #[test]

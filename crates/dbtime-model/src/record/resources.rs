@@ -31,6 +31,8 @@ pub struct ClientInfo {
     /// When a thread of the driver stood still for at least a tenth of a second, though it had
     /// something to do: stopped, or without a CPU. From the start of the load; threads together.
     pub standstills: Vec<SpanInfo>,
+    /// Clients that ended before the load did, as one whose script fails does.
+    pub quit: u64,
 }
 
 /// How long a simulated network was busy, over the measured window.

@@ -235,6 +235,7 @@ impl<'a> PoolWorker<'a> {
     /// The client has quit with this transaction: others go on, unless nobody is left.
     #[cold]
     fn leave(&mut self, ticket: &Ticket) {
+        self.thread_recorder.recorder.quit += 1;
         let Some(shared) = self.shared else { return };
         if let PoolQueue::Closed(queue) = &mut *lock(&shared.queue) {
             queue.leave(ticket);

@@ -422,6 +422,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
         let present = self.end_transaction(id, &ticket, outcome);
         self.idle.take_back();
         self.quit += 1;
+        self.thread_recorder.recorder.quit += 1;
         self.leaving.push_back((id, present));
         if let ShardQueue::Closed(queue) = &mut self.queue {
             queue.leave(&ticket);
