@@ -127,6 +127,17 @@ struct startup_reading {
 	__u8 word;		/* enum startup_word */
 };
 
+/* How far a COPY from the client has come, of PostgreSQL's (`copies.bpf.h`). */
+struct copy {
+	__u16 ends;		/* of data that were read before the server was seen to ask for them, */
+	__u16 later_ends;	/* and behind what seemed to be the end of the request */
+	__u8 is_under_way;	/* the server takes data */
+	__u8 has_data;		/* some were read */
+	__u8 may_be_ready;	/* a Sync was read: an error before the data may be answered to it */
+	__u8 is_in_doubt;	/* whether a Sync was passed over, if the data fail */
+	__u8 has_begun;		/* what was read ahead is to be looked at once more */
+};
+
 #define ANSWER_END 1024		/* bytes of a piece of an answer: a power of two */
 #define CUT_ROOM 64		/* a message that is as long, and is cut in two, tells of no rows; a power of two */
 #define ERROR_ROOM 128		/* bytes of an error that are looked at, wherever it is cut in two */
@@ -201,6 +212,7 @@ struct connection {
 	struct proxy_header proxy;
 	__u8 most_rows[4];	/* PostgreSQL: that the last Execute asks for, as it says it; 0: all */
 	struct startup_reading startup;		/* PostgreSQL */
+	struct copy copy;
 	__u64 ahead;		/* PostgreSQL: what was read behind the request, and is still there */
 	__u64 ahead_rx_at;	/* when that had come */
 	__u32 ahead_length;

@@ -141,6 +141,31 @@ static __always_inline void handle_request_bytes(struct connection *connection, 
 		close_if_last(connection);
 }
 
+/* Whether a Sync is alone, another request was read behind it, and the answer is to that: the Sync
+ * was passed over by a COPY that was not seen to begin. */
+static __always_inline int is_answer_behind_sync(struct connection *connection, const char *at)
+{
+	__u8 tag = 0;
+
+	if (!connection->expects_answer || !connection->ahead_length ||
+	    connection->request.command != PG_SYNC || bpf_probe_read_user(&tag, 1, at))
+		return 0;
+	return tag != PG_READY && tag != PG_FAILED && tag != PG_NOTICE && tag != PG_NOTIFICATION &&
+	       tag != PG_SETTING;
+}
+
+/* A Sync that was passed over is no request, and the one that is answered has begun unseen. Global: see
+ * `consume`. */
+__noinline int give_sync_up(struct connection *connection)
+{
+	if (!connection)
+		return 0;
+	connection->ahead_length = 0;
+	abort_request(connection);
+	lose_framing(connection);
+	return 0;
+}
+
 /* Looks at a piece of an answer that is about to be sent, or was. Returns whether it is another protocol's.
  * Global: see `consume`. */
 __noinline int handle_answer_bytes(struct connection *connection, __u64 address, __u32 length)
@@ -152,6 +177,8 @@ __noinline int handle_answer_bytes(struct connection *connection, __u64 address,
 	if (connection->has_late_error)
 		doubt_late_error(connection, (__u64)at);
 	if (connection->request.protocol == PROTOCOL_POSTGRES) {
+		if (is_answer_behind_sync(connection, at))
+			return give_sync_up(connection);
 		handle_tagged_answer(connection, at, length);
 	} else {
 		if (connection->expects_answer) {
@@ -170,13 +197,14 @@ __noinline int handle_answer_bytes(struct connection *connection, __u64 address,
 	return 0;
 }
 
-/* What was read ahead of an answer: once the server is ready for the next request, that begins. */
+/* What was read ahead of an answer: once the server is ready for the next request, that begins, or
+ * it was of a COPY. */
 static __always_inline void resume_ahead(struct connection *connection)
 {
 	__u32 length = connection->ahead_length;
 	__u64 later = connection->rx_first_at;
 
-	if (!connection->is_ready)
+	if (!connection->is_ready && !is_ahead_of_copy(connection))
 		return;
 	connection->ahead_length = 0;
 	connection->rx_first_at = connection->ahead_rx_at;

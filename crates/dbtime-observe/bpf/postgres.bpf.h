@@ -15,6 +15,7 @@
 
 #include "startups.bpf.h"
 #include "completions.bpf.h"
+#include "copies.bpf.h"
 #include "late_errors.bpf.h"
 
 #define LONGEST_MESSAGE (1 << 30)	/* the server refuses longer ones */
@@ -326,7 +327,11 @@ static __always_inline void end_message(struct connection *connection)
 
 	if (!connection->start)
 		return;
-	if (tag == PG_SYNC || tag == PG_QUERY || tag == PG_FUNCTION) {
+	if (tag == PG_COPY_DONE || tag == PG_COPY_FAIL) {
+		note_copy_end(connection);
+	} else if (tag == PG_SYNC && connection->copy.is_under_way) {
+		pass_over_sync(connection);
+	} else if (tag == PG_SYNC || tag == PG_QUERY || tag == PG_FUNCTION) {
 		connection->is_whole = 1;
 	} else if (tag == PG_TERMINATE) {
 		/* It has no answer. */
@@ -344,6 +349,8 @@ static __always_inline int begin_message(struct connection *connection)
 	if (length < 4 || length > LONGEST_MESSAGE)
 		return 0;
 	connection->rest = length - 4;
+	if (tag == PG_COPY_DATA)
+		connection->copy.has_data = 1;
 	if (is_of_request(tag) && (!connection->start || connection->is_whole)) {
 		maybe_close(connection);
 		begin_request(connection, bpf_ktime_get_ns());
@@ -523,9 +530,18 @@ static __always_inline void handle_tagged_answer(struct connection *connection, 
 	/* One that this piece begins with is known. */
 	if (connection->request.error == error && !end[READY_LENGTH - 1] && !end[READY_LENGTH - 2])
 		note_late_error(connection, find_late_error(connection, (__u64)at, length));
-	connection->is_ready = ends_with_ready(connection) && connection->is_whole;
-	if (connection->is_ready)
+	/* What the client goes on to send the server passes over, but for the Sync. */
+	if (connection->request.error && connection->copy.is_under_way)
+		end_copy(connection);
+	connection->is_ready = ends_with_ready(connection) &&
+			       (connection->is_whole || connection->copy.may_be_ready);
+	if (connection->is_ready) {
 		connection->request.flags |= end[READY_LENGTH - 1] == IDLE ? REQUEST_NO_TRANSACTION : REQUEST_IN_TRANSACTION;
+		end_copies(connection);
+	} else if (!end[READY_LENGTH - 2] && end[READY_LENGTH - 1] < 2 &&
+		   ends_with_copy(connection, (__u64)at, length)) {
+		begin_copy(connection);
+	}
 	if (settings.streams && depth == DEPTH_EVERYTHING)
 		note_tagged_rows(connection, (__u64)at, length);
 }

@@ -35,8 +35,9 @@ enum message {
 #define PG_COLUMNS 'T'		/* RowDescription, */
 #define PG_PARAMETERS 't'	/* ParameterDescription, */
 #define PG_NOTICE 'N'		/* NoticeResponse, */
-#define PG_NOTIFICATION 'A'	/* NotificationResponse */
-#define PG_SETTING 'S'		/* and ParameterStatus */
+#define PG_NOTIFICATION 'A'	/* NotificationResponse, */
+#define PG_SETTING 'S'		/* ParameterStatus, */
+#define PG_COPY_IN 'G'		/* and CopyInResponse */
 
 static __always_inline __u32 big_endian(const __u8 *at)
 {

@@ -347,6 +347,7 @@ __noinline int begin_request(struct connection *connection, __u64 now)
 	connection->names_left = 0;
 	connection->continues = 0;
 	connection->is_ready = 0;
+	__builtin_memset(&connection->copy, 0, sizeof(connection->copy));
 	/* Nothing of the request before stays. */
 	__builtin_memset(request->parts, 0, sizeof(request->parts));
 	connection->waits.blocker.length = 0;

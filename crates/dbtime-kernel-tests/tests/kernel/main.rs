@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod conversation;
+mod copies;
 mod driver;
 mod early_waits;
 mod hostile;
