@@ -5,7 +5,7 @@ use crate::drive::{BEFORE_WINDOW, NO_THINK, shards};
 use crate::error::LabError;
 use crate::progress::RunProgress;
 use crate::request::{BudgetChoice, RateChoice, RunRequest};
-use crate::script_watchdog::with_watchdog;
+use crate::script_watchdog::{ScriptUse, ScriptWatchdog};
 use crate::targets::PreparedTarget;
 use dbtime_engines::drive::observer::{LoadObserver, NoObserver};
 use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, LoadResult, RunStop, probe_every};
@@ -294,7 +294,9 @@ pub(crate) fn observed_trial(
         first: TRIAL_FIRST + plan.first,
         ..plan.clone()
     };
-    let driven = with_watchdog(&trial, &|_| {}, || prepared.drive(&trial, observer, stop))?;
+    let (script_use, progress) = (ScriptUse::Load, &|_| {});
+    let watchdog = ScriptWatchdog { plan: &trial, script_use, stop, progress };
+    let driven = watchdog.during(|| prepared.drive(&trial, observer, stop))?;
     if let Some(trouble) = trial.script_error() {
         return Err(LabError::Script(trouble));
     }

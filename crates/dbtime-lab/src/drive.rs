@@ -6,7 +6,7 @@ use crate::observers::{
 };
 use crate::progress::RunProgress;
 use crate::request::{LoadRequest, RateChoice, RunRequest};
-use crate::script_watchdog::with_watchdog;
+use crate::script_watchdog::{ScriptUse, ScriptWatchdog};
 use crate::servers::check_online;
 use crate::targets::PreparedTarget;
 use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, LoadResult, RunStop};
@@ -142,7 +142,9 @@ fn drive_under<'o>(
         // The load has the other thread: connections of observers stay on the one that made them.
         let load = move || {
             let handle = handle;
-            with_watchdog(plan, progress, || prepared.drive(plan, &handle, stop))
+            let script_use = ScriptUse::Load;
+            let watchdog = ScriptWatchdog { plan, script_use, stop, progress };
+            watchdog.during(|| prepared.drive(plan, &handle, stop))
         };
         let builder = std::thread::Builder::new().name("load".to_owned());
         let load = builder.spawn_scoped(scope, load).map_err(no_thread)?;

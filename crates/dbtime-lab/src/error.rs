@@ -62,6 +62,12 @@ pub enum LabError {
     /// The record's folder is there already.
     #[error("{0} exists already: a record is never overwritten; name another --out or remove it")]
     OutExists(PathBuf),
+    /// A database was named as the place of a record. Without its password.
+    #[error(
+        "{0} is a URL, and a record is kept in a folder of this machine: name that with --out, and \
+         a database with --target"
+    )]
+    OutIsUrl(String),
     /// The record cannot be written.
     #[error(
         "cannot write the record to {path}: {source}{}; nothing half-written was left behind",
@@ -94,7 +100,7 @@ impl LabError {
     /// Whether the request itself is at fault: the same again would fail on any machine.
     pub fn is_usage(&self) -> bool {
         match self {
-            Self::Usage(_) | Self::Script(_) | Self::OutExists(_) => true,
+            Self::Usage(_) | Self::Script(_) | Self::OutExists(_) | Self::OutIsUrl(_) => true,
             Self::Server(error) => {
                 matches!(**error, ServerError::NoDatabase { .. } | ServerError::Unsuited { .. })
             }

@@ -3,7 +3,7 @@
 use crate::drive::{keep_to, new_plan};
 use crate::error::LabError;
 use crate::request::RunRequest;
-use crate::script_watchdog::with_watchdog;
+use crate::script_watchdog::{ScriptUse, ScriptWatchdog};
 use crate::targets::{PreparedTarget, ProgressListener};
 use dbtime_engines::drive::observer::NoObserver;
 use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, RunStop};
@@ -25,7 +25,10 @@ pub fn command(
     let _pinned = request.client_cpus.as_ref().map(keep_to).transpose()?;
     let prepared = request.target.prepare(request, progress, stop)?;
     let plan = new_plan(request, prepared.scale());
-    run_once(&plan, request.load.connections, &*prepared, progress, stop)
+    let clients = request.load.connections;
+    let plan = once(&plan, clients);
+    let script_use = ScriptUse::Command { clients };
+    run_once(&ScriptWatchdog { plan: &plan, script_use, stop, progress }, &*prepared)
 }
 
 /// Makes and fills the tables of a script on a target that has none.
@@ -45,7 +48,9 @@ pub(crate) fn prepare(
     let name = request.workload.name.clone();
     let workload = Arc::new(Workload::from_script(name, operations, script));
     let plan = LoadPlan { workload, ..new_plan(request, prepared.scale()) };
-    run_once(&plan, clients, prepared, progress, stop)
+    let plan = once(&plan, clients);
+    let script_use = ScriptUse::Preparation;
+    run_once(&ScriptWatchdog { plan: &plan, script_use, stop, progress }, prepared)
 }
 
 /// An operation without anything special to it.
@@ -59,14 +64,9 @@ pub fn operation(name: &str) -> Operation {
     }
 }
 
-fn run_once(
-    plan: &LoadPlan,
-    clients: u32,
-    prepared: &dyn PreparedTarget,
-    progress: ProgressListener<'_>,
-    stop: &RunStop,
-) -> Result<(), LabError> {
-    let plan = LoadPlan {
+/// The plan by which each of so many clients has one transaction.
+fn once(plan: &LoadPlan, clients: u32) -> LoadPlan {
+    LoadPlan {
         demand: LoadDemand::Closed { clients, think: None },
         concurrency: clients,
         shards: plan.shards.min(clients),
@@ -75,8 +75,12 @@ fn run_once(
         transactions: Some(clients.into()),
         budget_every: 0,
         ..plan.clone()
-    };
-    with_watchdog(&plan, progress, || prepared.drive(&plan, &NoObserver, stop))?;
+    }
+}
+
+fn run_once(watchdog: &ScriptWatchdog<'_>, prepared: &dyn PreparedTarget) -> Result<(), LabError> {
+    let ScriptWatchdog { plan, stop, .. } = *watchdog;
+    watchdog.during(|| prepared.drive(plan, &NoObserver, stop))?;
     match plan.script_error() {
         Some(error) => Err(LabError::Script(error)),
         None if stop.is_set() => Err(LabError::Interrupted("while a script was at work")),

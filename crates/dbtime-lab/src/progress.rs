@@ -54,12 +54,14 @@ pub enum RunProgress {
     Phase(PhaseInstant),
     /// A client's script has not come back for so long: it computes, loops or blocks.
     ScriptOverdue {
-        /// The client's number.
-        client: u32,
+        /// The client's number; `None`: there is but one, of a command.
+        client: Option<u32>,
         /// For how long.
         #[serde(rename = "length_us")]
         length: Nanos,
     },
+    /// A command is to end, and its script does not come back: the process has to end with it.
+    ScriptDeaf,
     /// A second of load has passed.
     Second(SecondSeen),
 }

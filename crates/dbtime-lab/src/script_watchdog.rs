@@ -2,7 +2,8 @@
 //! nobody can take it out again.
 
 use crate::progress::RunProgress;
-use dbtime_engines::drive::plan::LoadPlan;
+use dbtime_engines::drive::plan::{LoadPlan, RunStop};
+use dbtime_load::script::{EndWish, ScriptVisit};
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
 use std::collections::HashMap;
@@ -15,31 +16,81 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// A script that has not come back for so long is reported, and again each time that has doubled.
 const REPORT_AFTER: Nanos = Nanos::from_secs(3);
 
-/// Does something with a plan, and meanwhile tells of clients whose script does not come back.
-pub(crate) fn with_watchdog<T>(
-    plan: &LoadPlan,
-    progress: &(dyn Fn(RunProgress) + Sync),
-    work: impl FnOnce() -> T,
-) -> T {
-    let Some(script) = plan.workload.script.clone() else { return work() };
-    std::thread::scope(|scope| {
-        let (done, is_done) = channel::<()>();
-        let watch = move || {
-            let mut seen = HashMap::new();
-            while is_done.recv_timeout(CHECK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
-                for (client, overdue) in overdue_scripts(&mut seen, &script.inside(), now()) {
-                    progress(RunProgress::ScriptOverdue { client, length: overdue });
+/// So long a script of a command may compute on when it is to end.
+const END_PATIENCE: Nanos = Nanos::from_secs(1);
+
+/// What a script is run for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ScriptUse {
+    /// A load: what was under way when it was to end has a moment to come to its end.
+    Load,
+    /// To make tables for a run.
+    Preparation,
+    /// By itself, by so many clients: whoever ends it waits for nothing else.
+    Command { clients: u32 },
+}
+
+impl ScriptUse {
+    /// When a script starts no more programs.
+    fn end_wish(self, stop: &RunStop) -> EndWish {
+        let stop = stop.clone();
+        match self {
+            Self::Load => EndWish::new(move || stop.is_late(now())),
+            Self::Preparation | Self::Command { .. } => EndWish::new(move || stop.is_set()),
+        }
+    }
+
+    fn is_command(self) -> bool {
+        matches!(self, Self::Command { .. })
+    }
+}
+
+/// Watches the script of a plan, where it has one.
+pub(crate) struct ScriptWatchdog<'a> {
+    /// What is driven.
+    pub(crate) plan: &'a LoadPlan,
+    /// What for.
+    pub(crate) script_use: ScriptUse,
+    /// Ends it.
+    pub(crate) stop: &'a RunStop,
+    /// Is told of clients whose script does not come back.
+    pub(crate) progress: &'a (dyn Fn(RunProgress) + Sync),
+}
+
+impl ScriptWatchdog<'_> {
+    /// Does something with the plan, and watches meanwhile.
+    pub(crate) fn during<T>(&self, work: impl FnOnce() -> T) -> T {
+        let Some(script) = self.plan.workload.script.clone() else { return work() };
+        script.heed(self.script_use.end_wish(self.stop));
+        std::thread::scope(|scope| {
+            let (done, is_done) = channel::<()>();
+            let watch = move || {
+                let (mut seen, mut deaf) = (HashMap::new(), HashMap::new());
+                while is_done.recv_timeout(CHECK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                    let (inside, present) = (script.inside(), now());
+                    for (client, length) in overdue_scripts(&mut seen, &inside, present) {
+                        (self.progress)(self.overdue(client, length));
+                    }
+                    let is_ending = self.script_use.is_command() && self.stop.is_set();
+                    if is_ending && is_deaf(&mut deaf, &inside, present) {
+                        (self.progress)(RunProgress::ScriptDeaf);
+                    }
                 }
-            }
-        };
-        let watcher = std::thread::Builder::new().name("script watch".to_owned());
-        // Without a thread for it nobody watches, and the work goes on.
-        let watcher = watcher.spawn_scoped(scope, watch);
-        let result = work();
-        drop(done);
-        drop(watcher);
-        result
-    })
+            };
+            let watcher = std::thread::Builder::new().name("script watch".to_owned());
+            // Without a thread for it nobody watches, and the work goes on.
+            let watcher = watcher.spawn_scoped(scope, watch);
+            let result = work();
+            drop(done);
+            drop(watcher);
+            result
+        })
+    }
+
+    fn overdue(&self, client: u32, length: Nanos) -> RunProgress {
+        let is_alone = self.script_use == ScriptUse::Command { clients: 1 };
+        RunProgress::ScriptOverdue { client: (!is_alone).then_some(client), length }
+    }
 }
 
 /// Since when a client is inside, the number it went in with, and when to tell of it next.
@@ -47,12 +98,13 @@ type ClientVisit = (MonoNanos, u64, Nanos);
 
 fn overdue_scripts(
     seen: &mut HashMap<u32, ClientVisit>,
-    inside: &[(u32, u64)],
+    inside: &[ScriptVisit],
     present: MonoNanos,
 ) -> Vec<(u32, Nanos)> {
-    seen.retain(|client, (_, number, _)| inside.contains(&(*client, *number)));
+    let is_inside = |of: u32, nth: u64| inside.iter().any(|at| (at.client, at.number) == (of, nth));
+    seen.retain(|client, (_, number, _)| is_inside(*client, *number));
     let mut overdue = Vec::new();
-    for &(client, number) in inside {
+    for &ScriptVisit { client, number, .. } in inside {
         let (since, _, report_at) = seen.entry(client).or_insert((present, number, REPORT_AFTER));
         let length = present - *since;
         if length >= *report_at {
@@ -63,23 +115,74 @@ fn overdue_scripts(
     overdue
 }
 
+/// Whether a script that is to end has not come back for too long, since when it was seen first, by
+/// client. One that waits for a program is waited for.
+fn is_deaf(
+    since: &mut HashMap<u32, (ScriptVisit, MonoNanos)>,
+    inside: &[ScriptVisit],
+    present: MonoNanos,
+) -> bool {
+    since.retain(|_, (visit, _)| inside.contains(visit));
+    inside.iter().filter(|visit| !visit.awaits_program).any(|visit| {
+        let (_, first) = *since.entry(visit.client).or_insert((*visit, present));
+        present - first >= END_PATIENCE
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn visit((client, number): (u32, u64)) -> ScriptVisit {
+        ScriptVisit { client, number, awaits_program: false }
+    }
+
+    #[test]
+    fn a_script_that_is_to_end_may_wait_for_a_program_and_not_compute_for_ever() {
+        let mut since = HashMap::new();
+        let at = |ms: u64| MonoNanos(ms * 1_000_000);
+        let computes = [visit((0, 1))];
+        let waits = [ScriptVisit { awaits_program: true, ..computes[0] }];
+        assert!(!is_deaf(&mut since, &waits, at(0)));
+        assert!(!is_deaf(&mut since, &waits, at(9_000)));
+        assert!(!is_deaf(&mut since, &computes, at(9_500)), "from here on it is waited for");
+        assert!(!is_deaf(&mut since, &waits, at(10_000)), "another program");
+        assert!(!is_deaf(&mut since, &computes, at(10_500)));
+        assert!(!is_deaf(&mut since, &[visit((0, 2))], at(11_500)), "it came back meanwhile");
+        assert!(!is_deaf(&mut since, &[visit((0, 2))], at(12_000)));
+        assert!(is_deaf(&mut since, &[visit((1, 1)), visit((0, 2))], at(12_500)));
+    }
+
+    #[test]
+    fn a_load_has_a_moment_after_its_end_and_a_command_has_none() {
+        let stop = RunStop::default();
+        let uses = [ScriptUse::Load, ScriptUse::Preparation, ScriptUse::Command { clients: 1 }];
+        let wanted = |stop: &RunStop| uses.map(|of| of.end_wish(stop).is_wanted());
+        assert_eq!(wanted(&stop), [false; 3]);
+        // So soon that the moment cannot be over, however busy the machine is.
+        stop.at(now() + Nanos::from_secs(3600));
+        assert_eq!(wanted(&stop), [false, true, true]);
+        stop.at(MonoNanos(0));
+        assert_eq!(wanted(&stop), [true; 3]);
+    }
 
     #[test]
     fn whoever_comes_back_is_not_stuck() {
         let mut seen = HashMap::new();
         let at = |s: u64| MonoNanos(s * 1_000_000_000);
         let secs = Nanos::from_secs;
-        assert_eq!(overdue_scripts(&mut seen, &[(0, 1), (1, 1)], at(1)), []);
-        assert_eq!(overdue_scripts(&mut seen, &[(0, 1), (1, 2)], at(4)), [(0, secs(3))]);
-        assert_eq!(overdue_scripts(&mut seen, &[(0, 1), (1, 2)], at(5)), [], "told before");
+        assert_eq!(overdue_scripts(&mut seen, &[(0, 1), (1, 1)].map(visit), at(1)), []);
+        assert_eq!(overdue_scripts(&mut seen, &[(0, 1), (1, 2)].map(visit), at(4)), [(0, secs(3))]);
         assert_eq!(
-            overdue_scripts(&mut seen, &[(0, 1), (1, 2)], at(7)),
+            overdue_scripts(&mut seen, &[(0, 1), (1, 2)].map(visit), at(5)),
+            [],
+            "told before"
+        );
+        assert_eq!(
+            overdue_scripts(&mut seen, &[(0, 1), (1, 2)].map(visit), at(7)),
             [(0, secs(6)), (1, secs(3))]
         );
         assert_eq!(overdue_scripts(&mut seen, &[], at(8)), []);
-        assert_eq!(overdue_scripts(&mut seen, &[(0, 1)], at(99)), [], "went in anew");
+        assert_eq!(overdue_scripts(&mut seen, &[(0, 1)].map(visit), at(99)), [], "went in anew");
     }
 }

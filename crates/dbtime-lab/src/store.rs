@@ -9,6 +9,7 @@ use dbtime_model::counters::CounterDocument;
 use dbtime_model::record::{
     FoldedStacks, Run, SweepRecord, csv, file, folded_text, server_seconds, sweep_text,
 };
+use dbtime_model::secret_text::without_secrets;
 use dbtime_model::study::study_file;
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -25,6 +26,20 @@ pub(crate) const NOFOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed
 
 /// What follows the name of a run folder in the making, before the number of its process.
 const PARTIAL: &str = ".partial-";
+
+/// Whether something new can have this place, for all that its name says.
+///
+/// Errors: [`LabError::OutExists`], [`LabError::OutIsUrl`].
+pub fn check_place(out: &Path) -> Result<(), LabError> {
+    let name = out.to_string_lossy();
+    if name.contains("://") {
+        return Err(LabError::OutIsUrl(without_secrets(&name).into_owned()));
+    }
+    match out.symlink_metadata() {
+        Ok(_) => Err(LabError::OutExists(out.to_owned())),
+        Err(_) => Ok(()),
+    }
+}
 
 /// A run folder in the making. Dropped before [`RunStore::commit`], it leaves nothing behind.
 #[derive(Debug)]
@@ -130,11 +145,9 @@ fn run_files(run: &Run) -> io::Result<Vec<(&'static str, String)>> {
 impl RunStore {
     /// Reserves `out`, so that a folder that cannot be written is known before the run.
     ///
-    /// Errors: [`LabError::OutExists`], [`LabError::Record`].
+    /// Errors: those of [`check_place`], [`LabError::Record`].
     pub fn create(out: &Path) -> Result<Self, LabError> {
-        if out.symlink_metadata().is_ok() {
-            return Err(LabError::OutExists(out.to_owned()));
-        }
+        check_place(out)?;
         let name = out.file_name().map_or_else(|| "run".into(), |name| name.to_string_lossy());
         let parent = match out.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -315,6 +328,19 @@ mod tests {
         let store = RunStore::create(&out).expect("free");
         fs::create_dir(&out).expect("taken");
         assert_eq!(store.commit(&Run::default()).expect("committed"), dir.path().join("run-2"));
+    }
+
+    #[test]
+    fn a_url_is_no_folder_of_a_record_and_its_password_is_not_repeated() {
+        for (out, shown) in [
+            ("postgres://app:S3CRETx5@host/db", "postgres://app:***@host/db is a URL"),
+            ("mysql://host/db?password=S3CRETx5", "mysql://host/db?password=*** is a URL"),
+            ("runs/sqlite://t.db", "runs/sqlite://t.db is a URL"),
+        ] {
+            let error = RunStore::create(Path::new(out)).expect_err(out);
+            assert!(error.is_usage() && error.to_string().starts_with(shown), "{error}");
+        }
+        assert!(check_place(Path::new("no/such: folder")).is_ok());
     }
 
     #[test]

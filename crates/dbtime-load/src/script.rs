@@ -31,15 +31,65 @@ pub trait Script: fmt::Debug + Send + Sync {
         None
     }
 
-    /// The clients inside their script at this moment, each with a number that changes whenever one
-    /// goes in: one that stays the same says that the script does not come back.
-    fn inside(&self) -> Vec<(u32, u64)> {
+    /// The clients inside their script at this moment.
+    fn inside(&self) -> Vec<ScriptVisit> {
         Vec::new()
+    }
+
+    /// Who runs it from here on may want it to end. Where it does something that no engine sees, it
+    /// asks before.
+    fn heed(&self, _wish: EndWish) {}
+
+    /// How its statements go to the server, as a record names it, where that is not as the run has
+    /// it.
+    fn protocol(&self) -> Option<&'static str> {
+        None
     }
 
     /// Whether the script makes its connections itself. Else they are made before the load.
     fn connects(&self) -> bool {
         false
+    }
+}
+
+/// A client inside its script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScriptVisit {
+    /// The client.
+    pub client: u32,
+    /// It changes whenever one goes in: one that stays the same says that the script does not come
+    /// back.
+    pub number: u64,
+    /// Whether the script waits for a program that it has started.
+    pub awaits_program: bool,
+}
+
+/// Whether whoever runs a script wants it to end.
+#[derive(Clone)]
+pub struct EndWish(Arc<dyn Fn() -> bool + Send + Sync>);
+
+impl EndWish {
+    /// Asks by a function, on whatever thread the script is.
+    pub fn new(is_wanted: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(is_wanted))
+    }
+
+    /// Whether it is to end now.
+    pub fn is_wanted(&self) -> bool {
+        (self.0)()
+    }
+}
+
+impl Default for EndWish {
+    /// Nobody wants that.
+    fn default() -> Self {
+        Self::new(|| false)
+    }
+}
+
+impl fmt::Debug for EndWish {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("EndWish").field(&self.is_wanted()).finish()
     }
 }
 

@@ -1,8 +1,10 @@
 //! Statements without their passwords, as a record keeps them.
 //!
 //! It reads no grammar. A literal counts that stands behind `PASSWORD`, `IDENTIFIED … BY` and their
-//! like, and one that has a secret in it, as in `CONNECTION 'host=h password=x'`. A statement is
-//! read as each server reads it, and what is not clear counts where it may be a password.
+//! like, and one that has a secret in it, as in `dblink_connect('host=h password=x')`. In statements
+//! about logins all strings count: the word that says which one is the password may be misspelt. A
+//! statement is read as each server reads it, and what is not clear counts where it may be a
+//! password.
 
 use crate::joint_lexer::{JointLexer, TextToken};
 use crate::lexer::TokenKind;
@@ -140,12 +142,57 @@ enum AwaitedLiteral {
     AssignedPassword,
 }
 
+/// What a statement is about, by its first words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum StatementSubject {
+    /// None of them was met.
+    #[default]
+    Unsaid,
+    /// `CREATE` and its like: of what, follows.
+    Defined,
+    /// `SET`.
+    Set,
+    /// `START`.
+    Started,
+    /// Logins, here or on other servers.
+    Logins,
+    Other,
+}
+
+impl StatementSubject {
+    /// With the next word.
+    fn after(self, word: &str) -> Self {
+        use StatementSubject::{Defined, Logins, Other, Set, Started, Unsaid};
+        let word = word.to_ascii_lowercase();
+        match (self, word.as_str()) {
+            (Unsaid, "create" | "alter" | "drop") => Defined,
+            (Unsaid, "set") => Set,
+            (Unsaid, "start") => Started,
+            (Unsaid, "grant" | "change") => Logins,
+            (Defined, "or" | "replace") => Defined,
+            (Defined, "user" | "role" | "group" | "login" | "server" | "subscription") => Logins,
+            (Set, "default" | "local" | "session" | "global") => Set,
+            // Also misspelt.
+            (Set, word) if word == "role" || word.starts_with("pas") => Logins,
+            (Started, "replica" | "slave" | "group_replication") => Logins,
+            (Logins, _) => Logins,
+            (Unsaid | Defined | Set | Started | Other, _) => Other,
+        }
+    }
+}
+
+/// Whether a literal is a string, and no number.
+fn is_string(literal: &str) -> bool {
+    literal.starts_with('$') || literal.contains(QUOTES)
+}
+
 /// Goes over the tokens of a text.
 #[derive(Debug, Default)]
 struct PasswordReader {
     awaited: AwaitedLiteral,
     /// Whether `IDENTIFIED` was met.
     is_identified: bool,
+    subject: StatementSubject,
 }
 
 impl PasswordReader {
@@ -157,7 +204,9 @@ impl PasswordReader {
         match token.kind {
             TokenKind::Space => {}
             TokenKind::Word | TokenKind::QuotedName => {
-                self.awaited = self.behind_word(text.trim_matches(QUOTES));
+                let word = text.trim_matches(QUOTES);
+                self.awaited = self.behind_word(word);
+                self.subject = self.subject.after(word);
             }
             TokenKind::Symbol => self.pass_symbol(token.bytes),
             TokenKind::Parameter => self.awaited = AwaitedLiteral::Other,
@@ -167,10 +216,14 @@ impl PasswordReader {
                 if is_password_word(inner) {
                     self.awaited = AwaitedLiteral::Password;
                 }
-                return is_awaited.then_some(Whole).or(names_secret(inner).then_some(Named));
+                let is_whole =
+                    is_awaited || (self.subject == StatementSubject::Logins && is_string(&text));
+                return is_whole.then_some(Whole).or(names_secret(inner).then_some(Named));
             }
             TokenKind::Unclear => {
-                let may_be = self.awaited != AwaitedLiteral::Other || self.is_identified;
+                let may_be = self.awaited != AwaitedLiteral::Other
+                    || self.is_identified
+                    || self.subject == StatementSubject::Logins;
                 return (may_be || speaks_of_passwords(&text)).then_some(Whole);
             }
         }
@@ -200,6 +253,7 @@ impl PasswordReader {
         self.awaited = match (self.awaited, symbol) {
             (_, b";") => {
                 self.is_identified = false;
+                self.subject = StatementSubject::Unsaid;
                 Other
             }
             (Password, b"=" | b":" | b"(") | (AssignedPassword, b"=") => Password,
@@ -219,36 +273,36 @@ mod tests {
             ("ALTER ROLE r PASSWORD 'x'", "ALTER ROLE r PASSWORD '***'"),
             (
                 "create role r login password 'it''s x' valid until '2030-01-01'",
-                "create role r login password '***' valid until '2030-01-01'",
+                "create role r login password '***' valid until '***'",
             ),
             ("ALTER ROLE r PASSWORD E'x'", "ALTER ROLE r PASSWORD '***'"),
             ("ALTER ROLE r PASSWORD $$x$$", "ALTER ROLE r PASSWORD '***'"),
             (r"ALTER ROLE r PASSWORD 'a\'b'", "ALTER ROLE r PASSWORD '***'"),
             (
                 "CREATE USER 'u'@'h' IDENTIFIED BY 'x' REPLACE 'y' ACCOUNT LOCK",
-                "CREATE USER 'u'@'h' IDENTIFIED BY '***' REPLACE '***' ACCOUNT LOCK",
+                "CREATE USER '***'@'***' IDENTIFIED BY '***' REPLACE '***' ACCOUNT LOCK",
             ),
             (
                 "ALTER USER u IDENTIFIED WITH 'caching_sha2_password' AS '$A$x'",
-                "ALTER USER u IDENTIFIED WITH 'caching_sha2_password' AS '***'",
+                "ALTER USER u IDENTIFIED WITH '***' AS '***'",
             ),
             (
                 "ALTER USER u IDENTIFIED VIA ed25519 USING PASSWORD ( \"x\" )",
                 "ALTER USER u IDENTIFIED VIA ed25519 USING PASSWORD ( '***' )",
             ),
-            ("SET PASSWORD FOR 'u'@'h' = 'x'", "SET PASSWORD FOR 'u'@'h' = '***'"),
+            ("SET PASSWORD FOR 'u'@'h' = 'x'", "SET PASSWORD FOR '***'@'***' = '***'"),
             ("SET PASSWORD = PASSWORD('x')", "SET PASSWORD = PASSWORD('***')"),
             (
                 "CHANGE MASTER TO MASTER_USER='u', MASTER_PASSWORD = _utf8'x', MASTER_PORT=1",
-                "CHANGE MASTER TO MASTER_USER='u', MASTER_PASSWORD = _utf8'***', MASTER_PORT=1",
+                "CHANGE MASTER TO MASTER_USER='***', MASTER_PASSWORD = _utf8'***', MASTER_PORT=1",
             ),
             (
                 "CREATE USER MAPPING FOR u SERVER s OPTIONS (user 'u', \"password\" 'x')",
-                "CREATE USER MAPPING FOR u SERVER s OPTIONS (user 'u', \"password\" '***')",
+                "CREATE USER MAPPING FOR u SERVER s OPTIONS (user '***', '***' '***')",
             ),
             (
                 "CREATE SUBSCRIPTION s CONNECTION 'host=h password=x' PUBLICATION p",
-                "CREATE SUBSCRIPTION s CONNECTION 'host=h password=***' PUBLICATION p",
+                "CREATE SUBSCRIPTION s CONNECTION '***' PUBLICATION p",
             ),
             (
                 "SELECT dblink_connect(E'host=h password=x'), 'y'",
@@ -264,8 +318,38 @@ mod tests {
     }
 
     #[test]
+    fn statements_about_logins_keep_no_string_however_their_words_are_spelt() {
+        for sql in [
+            "ALTER ROLE nopw PASSSWORD 'S3CRETx5'",
+            "/* 1 */ create user u identifeid by 'S3CRETx5'",
+            "CREATE OR REPLACE USER u IDENTIFED BY \"S3CRETx5\"",
+            "ALTER GROUP g PASSWRD $x$S3CRETx5$x$",
+            "SET PASSWROD = 'S3CRETx5'",
+            "SET DEFAULT ROLE 'S3CRETx5'",
+            "GRANT SELECT ON *.* TO u IDENTIFED BY 'S3CRETx5'",
+            "CREATE SERVER s FOREIGN DATA WRAPPER mysql OPTIONS (PASSWRD 'S3CRETx5')",
+            "ALTER USER MAPPING FOR u SERVER s OPTIONS (SET passwd_ E'S3CRETx5')",
+            "ALTER SUBSCRIPTION s CONNECTION 'host=h passwrd=S3CRETx5'",
+            "CHANGE REPLICATION SOURCE TO SOURCE_PASSWRD = 'S3CRETx5'",
+            "START REPLICA USER = u PASSWRD = 'S3CRETx5'",
+            "SELECT 'x'; DROP USER 'S3CRETx5'",
+            "ALTER ROLE r PASSSWORD 'S3CRETx5",
+        ] {
+            let shown = without_passwords(sql);
+            assert!(!shown.contains("S3CRETx5") && lacks_password(&shown), "{shown}");
+            assert_eq!(without_passwords(&shown), shown, "it stays what it is");
+        }
+    }
+
+    #[test]
     fn other_statements_are_whole() {
         for sql in [
+            "UPDATE users SET role = 'x', passport = 'y' WHERE login = 'z'",
+            "CREATE TABLE user (role TEXT DEFAULT 'x')",
+            "ALTER TABLE t ADD COLUMN login TEXT DEFAULT 'x'",
+            "SET search_path = 'x'",
+            "START TRANSACTION; SELECT 'x'",
+            "ALTER ROLE r CONNECTION LIMIT 5; SELECT 'x'",
             "SELECT id FROM t WHERE token = 'x'",
             "SELECT password FROM t WHERE id = 5 AND name = 'x'",
             "SELECT `password` FROM `t` WHERE id = 'x'",

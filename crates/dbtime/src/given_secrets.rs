@@ -8,6 +8,7 @@ use crate::spec::QUERY;
 use dbtime_engines::server::url::without_password;
 use dbtime_model::secret_text::{MASK, holds_secret, is_secret_name, without_secrets};
 use dbtime_model::{Product, percent};
+use dbtime_sql::without_passwords;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -101,10 +102,14 @@ fn secret_places(before: &str, word: &str) -> Vec<Range<usize>> {
     let mut places: Vec<Range<usize>> = match value {
         Some(begin) => std::iter::once(begin..word.len()).collect(),
         // A word with several URLs has several, which as one target it has not.
-        None => [without_password(word), without_secrets(word).into_owned()]
-            .iter()
-            .flat_map(|shown| masked_places(word, shown))
-            .collect(),
+        None => [
+            without_password(word),
+            without_secrets(word).into_owned(),
+            without_passwords(word).into_owned(),
+        ]
+        .iter()
+        .flat_map(|shown| masked_places(word, shown))
+        .collect(),
     };
     places.iter_mut().for_each(|place| *place = trimmed(word, place));
     places.retain(|place| !place.is_empty() && word[place.clone()] != *MASK);
@@ -234,6 +239,11 @@ mod tests {
             (&["ps", "password=x user=u"], "no password=x user=u", "no password=*** user=u"),
             (&["ps", "mysql://u@h?p%61ssword=hush"], "p%61ssword=hush", "p%61ssword=***"),
             (&["x", "--mysql-password", "hush"], "no hush, but hushed", "no ***, but hushed"),
+            (
+                &["run", "--query", "ALTER ROLE r PASSSWORD 'hush'"],
+                "near 'PASSSWORD 'hush'' at line 1",
+                "near 'PASSSWORD '***'' at line 1",
+            ),
             (&["x", "--mysql-password=hu sh"], "--mysql-password=hu sh", "--mysql-password=***"),
             (&["x", "--target=a://u:hush@h,b://v:hash@h"], "hash or hush", "*** or ***"),
         ] {

@@ -196,6 +196,11 @@ pub(crate) fn from_here(before: &RunStop) -> Arc<RunStop> {
     stop
 }
 
+/// What Ctrl-C sets from here on is again what it was before [`from_here`].
+pub(crate) fn back_to(before: &Arc<RunStop>) {
+    *present() = Some(Arc::clone(before));
+}
+
 /// Ends the process from a thread that cannot return through main, and leaves nothing behind.
 pub(crate) fn end_at_once(code: u8) {
     dbtime_lab::abandon();

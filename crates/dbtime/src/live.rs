@@ -1,8 +1,9 @@
 //! Progress on stderr: on a terminal one line that is written over, elsewhere a line every ten
 //! seconds.
 
+use crate::exit::ProcessExit;
 use crate::live_phase::ProgressPhase;
-use crate::screen;
+use crate::{interrupt, screen};
 use dbtime_lab::RunProgress;
 use dbtime_machine::now;
 use dbtime_model::units::human_ns;
@@ -85,8 +86,7 @@ impl LiveProgress {
 
     /// Shows one thing.
     pub(crate) fn show(&self, progress: &RunProgress) {
-        if let RunProgress::ScriptOverdue { client, length } = progress {
-            screen::note(&overdue_script(*client, *length));
+        if tell_of_script(progress) {
             return;
         }
         let mut course = locked(&self.course);
@@ -203,17 +203,40 @@ pub(crate) fn rough(length: Nanos) -> String {
 
 /// Tells everybody, a terminal or not, of a script that does not come back, and nothing else.
 pub(crate) fn report_overdue_script(progress: RunProgress) {
-    if let RunProgress::ScriptOverdue { client, length } = progress {
-        screen::note(&overdue_script(client, length));
-    }
+    tell_of_script(&progress);
 }
 
-fn overdue_script(client: u32, length: Nanos) -> String {
-    format!(
-        "dbtime: no progress: the script of client {client} has not come back for {}; it computes, \
-         loops for ever or blocks, and holds up all clients of its thread (Ctrl-C twice ends dbtime)",
-        human_ns(length.0 as f64)
-    )
+/// Whether this was of such a script.
+fn tell_of_script(progress: &RunProgress) -> bool {
+    match progress {
+        RunProgress::ScriptOverdue { client, length } => {
+            screen::note(&overdue_script(*client, *length));
+        }
+        RunProgress::ScriptDeaf => {
+            screen::note("dbtime: the script does not come back: it was ended where it was");
+            let exit = interrupt::signal();
+            let exit = exit.map_or(ProcessExit::Environment, ProcessExit::EndedEarly);
+            interrupt::end_at_once(exit.code());
+        }
+        _ => return false,
+    }
+    true
+}
+
+fn overdue_script(client: Option<u32>, length: Nanos) -> String {
+    let length = human_ns(length.0 as f64);
+    match client {
+        Some(client) => format!(
+            "dbtime: no progress: the script of client {client} has not come back for {length}; it \
+             computes, loops for ever or blocks, and holds up all clients of its thread (Ctrl-C \
+             twice ends dbtime)"
+        ),
+        None => format!(
+            "dbtime: no progress: the script has not come back for {length}; it computes, loops \
+             for ever, or waits for a program (Ctrl-C ends it, behind its program; Ctrl-C twice \
+             ends dbtime at once)"
+        ),
+    }
 }
 
 #[cfg(test)]
@@ -259,6 +282,13 @@ mod tests {
         let (wake, thread) = ticker(Duration::from_secs(3600), || ()).expect("a thread");
         drop(wake);
         thread.join().expect("it does not wait for its hour");
+    }
+
+    #[test]
+    fn a_command_has_no_other_clients() {
+        let of = |client| overdue_script(client, Nanos::from_secs(3));
+        assert!(of(Some(2)).contains("client 2 has not come back for 3"), "{}", of(Some(2)));
+        assert!(!of(None).contains("client") && of(None).contains("Ctrl-C ends it"));
     }
 
     #[test]

@@ -98,9 +98,9 @@ impl ProgressPhase {
                 three_digits(*offered_tps)
             ),
             Some(RunProgress::Planned { .. }) => format!("connecting, {}", seconds(elapsed)),
-            Some(RunProgress::Phase(_) | RunProgress::ScriptOverdue { .. }) => {
-                format!("driving, {}", seconds(elapsed))
-            }
+            Some(
+                RunProgress::Phase(_) | RunProgress::ScriptOverdue { .. } | RunProgress::ScriptDeaf,
+            ) => format!("driving, {}", seconds(elapsed)),
             Some(RunProgress::Second(seen)) => self.second(seen, with_bar, elapsed),
         }
     }

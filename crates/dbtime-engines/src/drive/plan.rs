@@ -271,6 +271,9 @@ impl LoadResult {
     }
 }
 
+/// How long what is under way when a run is ended from outside may take.
+const STOP_GRACE: Nanos = Nanos::from_secs(1);
+
 /// Says from outside that the run shall end now. Shared by all threads of a run; a clone is the
 /// same one, for whoever outlives a borrow.
 #[derive(Clone, Debug)]
@@ -297,5 +300,10 @@ impl RunStop {
     /// Whether the run was ended.
     pub fn is_set(&self) -> bool {
         self.instant() < MonoNanos(u64::MAX)
+    }
+
+    /// Whether nobody waits any more for what was under way when the run was ended.
+    pub fn is_late(&self, present: MonoNanos) -> bool {
+        self.is_set() && present >= self.instant() + STOP_GRACE
     }
 }

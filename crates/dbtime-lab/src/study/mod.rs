@@ -26,7 +26,7 @@ mod unpack;
 mod verification;
 
 use crate::error::LabError;
-use crate::store::{make_folder, write_file};
+use crate::store::{check_place, make_folder, write_file};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_model::study::{
     JournalEvent, RecordedStudy, RunOrder, StudyCell, StudyHistory, StudyPlan, StudyReadError,
@@ -97,11 +97,9 @@ pub struct StudyRunner {
 impl StudyRunner {
     /// Makes the folder of a new study: its plan, and the text that it was planned from.
     ///
-    /// Errors: the folder is there, or cannot be written.
+    /// Errors: those of [`check_place`], or the folder cannot be written.
     pub fn create(folder: &Path, plan: &StudyPlan, source: &str) -> Result<Self, LabError> {
-        if folder.symlink_metadata().is_ok() {
-            return Err(LabError::OutExists(folder.to_owned()));
-        }
+        check_place(folder)?;
         let _made = make_folder(folder)?;
         write_file(folder, study_file::SOURCE, source)?;
         Self::begin(folder, plan)

@@ -3,7 +3,7 @@
 use super::problem_list::ProblemList;
 use crate::digest::digest_of;
 use crate::error::LabError;
-use crate::store::{is_partial, write_file};
+use crate::store::{check_place, is_partial, write_file};
 use dbtime_model::bounded_file::recorded_text;
 use dbtime_model::study::{MANIFEST_SCHEMA, PackedFile, StudyManifest, study_file};
 use flate2::Compression;
@@ -19,9 +19,7 @@ use std::path::{Path, PathBuf};
 /// The archive exists, or something cannot be read or written; then no archive is left.
 pub fn pack_study(folder: &Path, archive: &Path) -> Result<StudyManifest, LabError> {
     let failed = |source| LabError::Record { path: archive.to_owned(), source };
-    if archive.symlink_metadata().is_ok() {
-        return Err(LabError::OutExists(archive.to_owned()));
-    }
+    check_place(archive)?;
     let folder = folder.canonicalize().map_err(failed)?;
     let manifest = StudyManifest {
         schema: MANIFEST_SCHEMA,

@@ -202,6 +202,14 @@ pub(super) fn fill(
     }
 }
 
+impl ReadyServer {
+    /// How statements go to the server, for the record.
+    fn protocol(&self, plan: &LoadPlan) -> String {
+        let own = plan.workload.script.as_ref().and_then(|script| script.protocol());
+        own.map_or_else(|| self.options.to_string(), str::to_owned)
+    }
+}
+
 impl PreparedTarget for ReadyServer {
     fn scale(&self) -> u64 {
         self.scale
@@ -233,7 +241,7 @@ impl PreparedTarget for ReadyServer {
             engine: self.server.wire_protocol().name().to_owned(),
             url: self.url.clone(),
             // Such a script decides for each statement.
-            protocol: plan.connects_first().then(|| self.options.to_string()),
+            protocol: plan.connects_first().then(|| self.protocol(plan)),
             ..TargetInfo::default()
         };
         let bound = ExchangeBound::until(stop);

@@ -22,3 +22,10 @@ pub enum QueryMode {
     /// Prepared once per connection.
     Prepared,
 }
+
+impl QueryMode {
+    /// What a record calls it, where dbtime's own statements never go so.
+    pub(super) fn protocol(self) -> Option<&'static str> {
+        (self == Self::Extended).then_some("text with parameters")
+    }
+}

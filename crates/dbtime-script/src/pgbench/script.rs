@@ -64,6 +64,10 @@ impl Script for PgbenchScript {
         lock(&self.0.stop_reason).clone()
     }
 
+    fn protocol(&self) -> Option<&'static str> {
+        self.0.settings.mode.protocol()
+    }
+
     fn connects(&self) -> bool {
         self.0.settings.reconnects
     }

@@ -1,6 +1,7 @@
 //! Which client is inside Lua, for whoever watches that it comes back.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use dbtime_load::script::ScriptVisit;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// How often the clients of a thread have gone into Lua. One thread writes, any may read.
 #[derive(Debug, Default)]
@@ -8,13 +9,19 @@ pub(super) struct LuaVisits {
     count: AtomicU64,
     /// The client inside plus one; zero: none is.
     inside: AtomicU32,
+    /// Whether it waits for a program that it has started.
+    awaits_program: AtomicBool,
 }
 
 impl LuaVisits {
-    /// The client that is inside at this moment, and the number of its visit.
-    pub(super) fn inside(&self) -> Option<(u32, u64)> {
+    /// The client that is inside at this moment.
+    pub(super) fn inside(&self) -> Option<ScriptVisit> {
         let client = self.inside.load(Ordering::Relaxed).checked_sub(1)?;
-        Some((client, self.count.load(Ordering::Relaxed)))
+        Some(ScriptVisit {
+            client,
+            number: self.count.load(Ordering::Relaxed),
+            awaits_program: self.awaits_program.load(Ordering::Relaxed),
+        })
     }
 
     /// A client goes in.
@@ -30,6 +37,14 @@ impl LuaVisits {
     pub(super) fn leave(&self) {
         self.inside.store(0, Ordering::Relaxed);
     }
+
+    /// The client inside waits for a program, which `run` runs.
+    pub(super) fn await_program<T>(&self, run: impl FnOnce() -> T) -> T {
+        self.awaits_program.store(true, Ordering::Relaxed);
+        let ended = run();
+        self.awaits_program.store(false, Ordering::Relaxed);
+        ended
+    }
 }
 
 #[cfg(test)]
@@ -38,12 +53,16 @@ mod tests {
 
     #[test]
     fn a_visit_lasts_until_its_client_comes_back() {
+        let visit = |client, number| Some(ScriptVisit { client, number, awaits_program: false });
         let visits = LuaVisits::default();
         assert_eq!(visits.inside(), None);
         visits.enter(0);
-        assert_eq!(visits.inside(), Some((0, 1)));
+        assert_eq!(visits.inside(), visit(0, 1));
         visits.leave();
         visits.enter(7);
-        assert_eq!(visits.inside(), Some((7, 2)));
+        assert_eq!(visits.inside(), visit(7, 2));
+        let awaited = visits.await_program(|| visits.inside());
+        assert!(awaited.is_some_and(|visit| visit.awaits_program));
+        assert_eq!(visits.inside(), visit(7, 2));
     }
 }

@@ -20,7 +20,8 @@ use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::Ticket;
 use dbtime_load::results::ResultSets;
 use dbtime_load::script::{
-    ProgramFactory, ProgramPhase, Script, ScriptEvent, ScriptProgram, ScriptProgramStep,
+    EndWish, ProgramFactory, ProgramPhase, Script, ScriptEvent, ScriptProgram, ScriptProgramStep,
+    ScriptVisit,
 };
 use dbtime_load::statement::Statement;
 use dbtime_model::ErrorClass;
@@ -149,8 +150,12 @@ impl Script for MainScript {
         self.setup.stop_reason()
     }
 
-    fn inside(&self) -> Vec<(u32, u64)> {
+    fn inside(&self) -> Vec<ScriptVisit> {
         self.visits.inside().into_iter().collect()
+    }
+
+    fn heed(&self, wish: EndWish) {
+        self.setup.heed(wish);
     }
 
     fn connects(&self) -> bool {

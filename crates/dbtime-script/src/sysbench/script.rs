@@ -12,12 +12,12 @@ use super::settings::SysbenchSettings;
 use super::stats::SysbenchStats;
 use super::unique::UniqueNumbers;
 use crate::statement_registry::StatementRegistry;
-use dbtime_load::script::{PreparationScript, ProgramFactory, Script};
+use dbtime_load::script::{EndWish, PreparationScript, ProgramFactory, Script, ScriptVisit};
 use dbtime_load::statement::Statement;
 use dbtime_model::bounded_file::written_bytes;
 use dbtime_model::secret_text::without_secrets;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Why a script cannot be run. The texts are sysbench's.
@@ -53,6 +53,8 @@ pub(super) struct SysbenchSetup {
     pub(super) stop_reason: Mutex<Option<String>>,
     /// Whether a `thread_done` has failed, when all had been counted.
     fails_late: AtomicBool,
+    /// Whether who runs it wants it to end.
+    end_wish: Mutex<EndWish>,
 }
 
 impl SysbenchSetup {
@@ -81,6 +83,7 @@ impl SysbenchSetup {
             uses_sql: AtomicBool::new(false),
             stop_reason: Mutex::new(None),
             fails_late: AtomicBool::new(false),
+            end_wish: Mutex::default(),
             settings,
         })
     }
@@ -112,6 +115,19 @@ impl SysbenchSetup {
 
     pub(super) fn stop_reason(&self) -> Option<String> {
         self.stop_reason.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn end_wish(&self) -> MutexGuard<'_, EndWish> {
+        self.end_wish.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn heed(&self, wish: EndWish) {
+        *self.end_wish() = wish;
+    }
+
+    /// Whether the script is to end now.
+    pub(super) fn is_to_end(&self) -> bool {
+        self.end_wish().is_wanted()
     }
 }
 
@@ -201,9 +217,13 @@ impl Script for SysbenchScript {
         self.preparation.clone()
     }
 
-    fn inside(&self) -> Vec<(u32, u64)> {
+    fn inside(&self) -> Vec<ScriptVisit> {
         let visits_by_thread = self.visits_by_thread.lock().unwrap_or_else(PoisonError::into_inner);
         visits_by_thread.iter().filter_map(|visits| visits.inside()).collect()
+    }
+
+    fn heed(&self, wish: EndWish) {
+        self.setup.heed(wish);
     }
 
     fn connects(&self) -> bool {

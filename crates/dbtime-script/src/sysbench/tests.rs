@@ -6,6 +6,7 @@ mod callbacks;
 mod database;
 mod errors;
 mod main_state;
+mod programs;
 mod stock;
 
 use super::options::CompatMode;

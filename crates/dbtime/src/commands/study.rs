@@ -12,6 +12,7 @@ use crate::study::{PlanOverrides, PlannedStudy, make_runs, pilot_runs, plan};
 use crate::sweep;
 use crate::{interrupt, pipes, screen};
 use dbtime_engines::drive::plan::RunStop;
+use dbtime_lab::store::check_place;
 use dbtime_lab::study::{StudyRunner, planned_orders, write_table};
 use dbtime_model::bounded_file;
 use dbtime_model::study::{RecordedStudy, RunOrder, is_study, study_file};
@@ -57,7 +58,7 @@ fn begun(args: &StudyRunArgs) -> Result<ProcessExit, CommandFailure> {
     keep_for_json(&args.shown)?;
     let given = PlanOverrides { blocks: args.blocks, allow: &args.allow };
     let mut study = read_file(&args.file, given)?;
-    refuse_existing(args.out.as_deref())?;
+    refuse_taken(args.out.as_deref())?;
     let stop = stop();
     if let Some(runs) = args.pilot {
         let audience = ProgressAudience::of(args.shown.quiet);
@@ -66,12 +67,10 @@ fn begun(args: &StudyRunArgs) -> Result<ProcessExit, CommandFailure> {
     make(&study, args.out.clone(), &args.shown, &stop)
 }
 
-/// A folder that is there is known before anything is measured.
-pub(super) fn refuse_existing(out: Option<&Path>) -> Result<(), CommandFailure> {
-    match out.filter(|out| out.symlink_metadata().is_ok()) {
-        Some(out) => Err(dbtime_lab::LabError::OutExists(out.to_owned()).into()),
-        None => Ok(()),
-    }
+/// A place that cannot be taken is known before anything is measured.
+pub(super) fn refuse_taken(out: Option<&Path>) -> Result<(), CommandFailure> {
+    out.map(check_place).transpose()?;
+    Ok(())
 }
 
 /// Makes the runs of a study that was planned, in a new folder, and shows what came of it.
@@ -218,10 +217,8 @@ fn free_folder(name: &str) -> Result<PathBuf, CommandFailure> {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' };
     let name: String = name.chars().map(plain).take(40).collect();
     let folder = Path::new(RECORDS).join(format!("{time}-{name}"));
-    match folder.symlink_metadata() {
-        Err(_) => Ok(folder),
-        Ok(_) => Err(dbtime_lab::LabError::OutExists(folder).into()),
-    }
+    check_place(&folder)?;
+    Ok(folder)
 }
 
 /// The folder of a study by its name, or by the file that it was planned from.

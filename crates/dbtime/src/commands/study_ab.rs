@@ -1,7 +1,7 @@
 //! `dbtime study ab`: two settings compared in one line, without a file.
 
 use super::report::write_whole;
-use super::study::{make, refuse_existing, stop};
+use super::study::{make, refuse_taken, stop};
 use crate::cli::{StudyAbArgs, StudyShownArgs};
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::ProgressAudience;
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &StudyAbArgs) -> Result<ProcessExit, CommandFailure> {
     let mut text = document(args, FEWEST_BLOCKS)?;
     // Everything that can be refused is refused before the first run.
     let mut study = plan(&text, name, PlanOverrides::default())?;
-    refuse_existing(args.run.out.as_deref())?;
+    refuse_taken(args.run.out.as_deref())?;
     let stop = stop();
     let audience = ProgressAudience::of(args.run.quiet);
     let pilot = pilot_runs(&study, PILOT_RUNS, audience, &stop)?;

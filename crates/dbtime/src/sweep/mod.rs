@@ -21,7 +21,7 @@ use crate::live::{LiveProgress, ProgressAudience};
 use crate::planned_run::{self, PlannedRun, RunControls};
 use crate::{interrupt, screen, secrets};
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_lab::store::{CreatedFolders, make_folder, remove_sweep};
+use dbtime_lab::store::{CreatedFolders, check_place, make_folder, remove_sweep};
 use dbtime_lab::study::StudyRunner;
 use dbtime_lab::{RecordedRun, RunOutcome};
 use dbtime_model::record::{FailedRun, FoundRate};
@@ -94,9 +94,7 @@ fn begun(
     planned: usize,
 ) -> Result<SweepCourse, CommandFailure> {
     let out = folder(args, &first.spec.workload)?;
-    if let Some(out) = out.as_deref().filter(|out| out.symlink_metadata().is_ok()) {
-        return Err(dbtime_lab::LabError::OutExists(out.to_owned()).into());
-    }
+    out.as_deref().map(check_place).transpose()?;
     // A place that cannot be written is known before anything is loaded.
     let made = out.as_deref().map(make_folder).transpose()?;
     let folder = SweepFolder::new(out, secrets::command_line(arguments), factors, planned);

@@ -120,9 +120,6 @@ enum PoolQueue {
     Closed(ClosedQueue),
 }
 
-/// How long a statement may take after an early end.
-const STOP_GRACE: Nanos = Nanos::from_secs(1);
-
 /// How long a worker sleeps at most before it looks whether the run was ended.
 const STOP_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -285,7 +282,7 @@ impl<D: PoolDatabase> LoadThreads for WorkerThreads<'_, D> {
     fn supervise(&self, start: MonoNanos) {
         let present = now();
         let late = self.plan.window(start).end + self.plan.rundown;
-        if present > late || present > self.stop.instant() + STOP_GRACE {
+        if present > late || self.stop.is_late(present) {
             self.database.interrupt();
         }
     }

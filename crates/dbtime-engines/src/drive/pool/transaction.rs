@@ -1,7 +1,7 @@
 //! A transaction on a worker's connection, from its first statement to its last.
 
+use super::PoolConnection;
 use super::call::PoolCall;
-use super::{PoolConnection, STOP_GRACE};
 use crate::drive::plan::RunStop;
 use crate::drive::timing::{ThreadRecorder, TransactionTiming};
 use dbtime_load::failure::DatabaseFailure;
@@ -118,7 +118,7 @@ impl<C: PoolConnection> PoolTransaction<'_, C> {
         let until = (from + length).min(self.last);
         let to = wait_until(until, |at| at >= self.stop.instant());
         self.timing.pause(part, from, to);
-        to < self.last && to < self.stop.instant() + STOP_GRACE
+        to < self.last && !self.stop.is_late(to)
     }
 }
 

@@ -40,9 +40,6 @@ use usage::{ShardUsage, WorkPace, WorkWatch};
 /// How often a waiting shard looks at the stop flag.
 const STOP_POLL_INTERVAL: Nanos = Nanos::from_millis(10);
 
-/// How long answers are still waited for when the run was ended from outside.
-const STOP_GRACE: Nanos = Nanos::from_secs(1);
-
 /// How long clients that have finished keep their connections while others are served: whoever
 /// looks at a server after its load finds its sessions there.
 pub(crate) const FINISHED_GRACE: Nanos = Nanos::from_millis(500);
@@ -212,7 +209,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
     /// Whether nobody waits for answers any more.
     fn is_over(&self, present: MonoNanos) -> bool {
         let late = self.plan.measure.is_some() && present >= self.end + self.plan.rundown;
-        late || self.stop.is_set() && present >= self.stop.instant() + STOP_GRACE
+        late || self.stop.is_late(present)
     }
 
     /// Counts whatever is still under way as unfinished.

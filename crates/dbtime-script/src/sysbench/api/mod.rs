@@ -22,7 +22,7 @@ pub(super) fn install(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result
     sql::install(lua, host, lua_host)?;
     output::install(lua, host, lua_host)?;
     tasks::install(lua, host, lua_host)?;
-    shell::install(lua, host)?;
+    shell::install(lua, host, lua_host)?;
     histogram::install(lua, host)
 }
 

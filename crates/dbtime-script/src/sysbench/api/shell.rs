@@ -3,20 +3,28 @@
 //! The C library's own way ignores Ctrl-C in this process as long as the program runs: nobody would
 //! hear that the script is to end.
 
+use crate::sysbench::lua_host::LuaHost;
 use mlua::{Lua, LuaString, Result, Table};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
+use std::rc::Rc;
 
 /// What is told of a program that could not be started.
 const NOT_STARTED: i32 = -1;
 
-pub(super) fn install(lua: &Lua, host: &Table) -> Result<()> {
-    let run = lua.create_function(|_, command: LuaString| {
+pub(super) fn install(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result<()> {
+    let on = Rc::clone(lua_host);
+    let run = lua.create_function(move |_, command: LuaString| {
         let command = command.as_bytes();
-        let status = Command::new("/bin/sh").arg("-c").arg(OsStr::from_bytes(&command)).status();
+        let mut shell = Command::new("/bin/sh");
+        shell.arg("-c").arg(OsStr::from_bytes(&command));
+        let status = on.visits.await_program(|| shell.status());
         Ok(status.map_or(NOT_STARTED, ExitStatusExt::into_raw))
     })?;
-    host.set("run_program", run)
+    host.set("run_program", run)?;
+    let on = Rc::clone(lua_host);
+    let is_to_end = lua.create_function(move |_, ()| Ok(on.setup.is_to_end()))?;
+    host.set("is_to_end", is_to_end)
 }

@@ -47,6 +47,14 @@ function lib_os.exit(status)
   error("os.exit(" .. status .. ") was called; a script ends with an error", 2)
 end
 
+-- Before a program is started: a script that is to end comes no further, as at a call of its
+-- database. What comes behind a run is still done.
+local function wait_for_end()
+  while rt.running.stage ~= "thread_done" and host.is_to_end() do
+    rt.sleep(1000000)
+  end
+end
+
 function lib_os.execute(command)
   if type(command) ~= "string" then
     return os.execute(command)
@@ -55,10 +63,16 @@ function lib_os.execute(command)
   if seconds then
     return rt.sleep(seconds * 1000000)
   end
+  wait_for_end()
   return host.run_program(command)
 end
 
 local lib_io = copy(io)
+
+function lib_io.popen(...)
+  wait_for_end()
+  return io.popen(...)
+end
 
 local function print(...)
   local texts = { ... }

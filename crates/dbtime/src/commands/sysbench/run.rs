@@ -43,7 +43,10 @@ pub(super) fn run(
     let hooks = ReportHooks::new(job, main)?;
     print(report::WORKERS);
     let clock = ReportClock { job, script: &script, print: &print };
-    let (finished, end) = match drive(&clock, hooks, store, &request) {
+    let driven = drive(&clock, hooks, store, &request);
+    // One of the run does not end `done()`; one that comes from here on does.
+    interrupt::back_to(&job.stop);
+    let (finished, end) = match driven {
         Ok(driven) => driven,
         Err(SysbenchAbort { failure, has_begun: false }) => return Err(failure),
         Err(SysbenchAbort { failure, has_begun: true }) => {

@@ -4,6 +4,7 @@ use super::{figures, options, original, start, words};
 use crate::running::HAS_HEARD;
 use crate::sandbox::{Ran, Sandbox, count};
 use dbtime_model::Product;
+use rustix::process::Signal;
 use std::time::{Duration, Instant};
 
 const PAUSE: &str = "local ffi = require('ffi') ffi.cdef 'int usleep(unsigned int);'\n\
@@ -168,6 +169,45 @@ fn an_interrupt_is_heard_while_a_script_waits_for_a_program() {
     running.hear(HAS_HEARD);
     sandbox.write("go", "");
     running.end().exits(130);
+}
+
+#[test]
+fn a_command_that_is_to_end_starts_no_further_program() {
+    let sandbox = Sandbox::new();
+    let wait = "touch begun; for i in $(seq 1000); do [ -e go ] && break; sleep 0.1; done";
+    let script = format!(
+        "function prepare()
+          os.execute('{wait}; touch whole') os.execute('touch second') io.popen('touch third')
+        end
+        function event() end"
+    );
+    sandbox.write("several.lua", &script);
+    let mut running = sandbox.start("sysbench several.lua prepare");
+    sandbox.wait_for(&["begun"]);
+    running.signal(Signal::TERM);
+    running.hear(HAS_HEARD);
+    sandbox.write("go", "");
+    running.end().exits(143);
+    assert_eq!(sandbox.left(), ["begun", "go", "several.lua", "whole"]);
+}
+
+#[test]
+fn a_command_that_computes_for_ever_ends_by_one_signal() {
+    let sandbox = Sandbox::new();
+    let compute = "io.open('begun', 'w'):close() for i = 1, 1e12 do local x = i * i end";
+    for (name, function) in [("prepare", "prepare"), ("cleanup", "cleanup"), ("run", "init")] {
+        let script = format!("function {function}() {compute} end function event() end");
+        sandbox.write("computes.lua", &script);
+        let running = sandbox.start(&format!("sysbench computes.lua {name}"));
+        sandbox.wait_for(&["begun"]);
+        running.signal(Signal::TERM);
+        // Else it takes hours.
+        let ran = running.end();
+        ran.exits(143);
+        assert!(ran.err.contains("does not come back"), "{ran:?}");
+        assert!(!ran.err.contains("client"), "{ran:?}");
+        std::fs::remove_file(sandbox.path("begun")).expect("it began");
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@ const MAX_QUESTIONS: i32 = 127;
 /// What the kernel is to do about them. As for libpq, zero and less stand for the system's default.
 pub(super) fn keepalive(given: &UrlValues) -> Result<TcpKeepalive, PostgresTargetError> {
     let seconds = "a number of seconds up to 32767";
+    let milliseconds = "a number of milliseconds up to 2147483647";
     let positive = |name, most, allowed| -> Result<Option<u32>, PostgresTargetError> {
         let number = number(given, name, most, allowed)?;
         let positive = number.and_then(|number| u32::try_from(number).ok());
@@ -21,7 +22,7 @@ pub(super) fn keepalive(given: &UrlValues) -> Result<TcpKeepalive, PostgresTarge
         idle_s: positive("keepalives_idle", MAX_SECONDS, seconds)?,
         interval_s: positive("keepalives_interval", MAX_SECONDS, seconds)?,
         count: positive("keepalives_count", MAX_QUESTIONS, "a number up to 127")?,
-        user_timeout_ms: positive("tcp_user_timeout", i32::MAX, "a number of milliseconds")?,
+        user_timeout_ms: positive("tcp_user_timeout", i32::MAX, milliseconds)?,
     })
 }
 

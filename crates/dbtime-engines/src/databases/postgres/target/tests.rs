@@ -236,6 +236,7 @@ fn what_other_clients_do_is_done_or_refused_by_name() {
         ("postgres://me@/?target_session_attrs=read-write", "`target_session_attrs`"),
         ("postgres://me@/?keepalives_idle=long", "`long` is no value for keepalives_idle"),
         ("postgres://me@/?keepalives_count=128", "write a number up to 127"),
+        ("postgres://me@/?tcp_user_timeout=3000000000", "milliseconds up to 2147483647"),
         ("postgres://me@/?require_auth=scram", "`scram` is no value for require_auth"),
         ("postgres://me@/?hostaddr=127.0.0.1", "`hostaddr`"),
     ] {

@@ -20,6 +20,16 @@ fn values_are_filled_in_or_sent_along() {
 }
 
 #[test]
+fn a_record_says_how_statements_go_where_only_a_script_sends_them_so() {
+    let protocol = |mode| {
+        let settings = PgbenchSettings { mode, ..PgbenchSettings::default() };
+        Stage::new("SELECT 1;", settings).script.protocol()
+    };
+    assert_eq!(protocol(QueryMode::Extended), Some("text with parameters"));
+    assert_eq!([QueryMode::Simple, QueryMode::Prepared].map(protocol), [None; 2]);
+}
+
+#[test]
 fn rows_are_kept_where_a_script_wants_them() {
     let text = "SELECT 1 AS a \\gset p_\nSELECT 2 AS a;\nSELECT :p_a;";
     let settings = PgbenchSettings { mode: QueryMode::Prepared, ..PgbenchSettings::default() };
