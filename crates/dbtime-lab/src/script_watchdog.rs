@@ -3,7 +3,7 @@
 
 use crate::progress::RunProgress;
 use dbtime_engines::drive::plan::{LoadPlan, RunStop};
-use dbtime_load::script::{EndWish, ScriptVisit};
+use dbtime_load::script::{EndCondition, ScriptVisit};
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
 use std::collections::HashMap;
@@ -32,11 +32,11 @@ pub(crate) enum ScriptUse {
 
 impl ScriptUse {
     /// When a script starts no more programs.
-    fn end_wish(self, stop: &RunStop) -> EndWish {
+    fn end_condition(self, stop: &RunStop) -> EndCondition {
         let stop = stop.clone();
         match self {
-            Self::Load => EndWish::new(move || stop.is_late(now())),
-            Self::Preparation | Self::Command { .. } => EndWish::new(move || stop.is_set()),
+            Self::Load => EndCondition::new(move || stop.is_late(now())),
+            Self::Preparation | Self::Command { .. } => EndCondition::new(move || stop.is_set()),
         }
     }
 
@@ -61,7 +61,7 @@ impl ScriptWatchdog<'_> {
     /// Does something with the plan, and watches meanwhile.
     pub(crate) fn during<T>(&self, work: impl FnOnce() -> T) -> T {
         let Some(script) = self.plan.workload.script.clone() else { return work() };
-        script.heed(self.script_use.end_wish(self.stop));
+        script.heed(self.script_use.end_condition(self.stop));
         std::thread::scope(|scope| {
             let (done, is_done) = channel::<()>();
             let watch = move || {
@@ -157,7 +157,7 @@ mod tests {
     fn a_load_has_a_moment_after_its_end_and_a_command_has_none() {
         let stop = RunStop::default();
         let uses = [ScriptUse::Load, ScriptUse::Preparation, ScriptUse::Command { clients: 1 }];
-        let wanted = |stop: &RunStop| uses.map(|of| of.end_wish(stop).is_wanted());
+        let wanted = |stop: &RunStop| uses.map(|of| of.end_condition(stop).is_met());
         assert_eq!(wanted(&stop), [false; 3]);
         // So soon that the moment cannot be over, however busy the machine is.
         stop.at(now() + Nanos::from_secs(3600));

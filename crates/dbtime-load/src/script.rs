@@ -38,7 +38,7 @@ pub trait Script: fmt::Debug + Send + Sync {
 
     /// Who runs it from here on may want it to end. Where it does something that no engine sees, it
     /// asks before.
-    fn heed(&self, _wish: EndWish) {}
+    fn heed(&self, _condition: EndCondition) {}
 
     /// How its statements go to the server, as a record names it, where that is not as the run has
     /// it.
@@ -66,30 +66,30 @@ pub struct ScriptVisit {
 
 /// Whether whoever runs a script wants it to end.
 #[derive(Clone)]
-pub struct EndWish(Arc<dyn Fn() -> bool + Send + Sync>);
+pub struct EndCondition(Arc<dyn Fn() -> bool + Send + Sync>);
 
-impl EndWish {
+impl EndCondition {
     /// Asks by a function, on whatever thread the script is.
-    pub fn new(is_wanted: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        Self(Arc::new(is_wanted))
+    pub fn new(is_met: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(is_met))
     }
 
     /// Whether it is to end now.
-    pub fn is_wanted(&self) -> bool {
+    pub fn is_met(&self) -> bool {
         (self.0)()
     }
 }
 
-impl Default for EndWish {
+impl Default for EndCondition {
     /// Nobody wants that.
     fn default() -> Self {
         Self::new(|| false)
     }
 }
 
-impl fmt::Debug for EndWish {
+impl fmt::Debug for EndCondition {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_tuple("EndWish").field(&self.is_wanted()).finish()
+        formatter.debug_tuple("EndCondition").field(&self.is_met()).finish()
     }
 }
 

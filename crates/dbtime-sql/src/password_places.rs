@@ -1,10 +1,10 @@
 //! Statements without their passwords, as a record keeps them.
 //!
 //! It reads no grammar. A literal counts that stands behind `PASSWORD`, `IDENTIFIED … BY` and their
-//! like, and one that has a secret in it, as in `dblink_connect('host=h password=x')`. In statements
-//! about logins all strings count: the word that says which one is the password may be misspelt. A
-//! statement is read as each server reads it, and what is not clear counts where it may be a
-//! password.
+//! like, and one that has a secret in it, as in `dblink_connect('host=h password=x')`. In
+//! statements about logins all strings count: the word that says which one is the password may be
+//! misspelt. A statement is read as each server reads it, and what is not clear counts where it may
+//! be a password.
 
 use crate::joint_lexer::{JointLexer, TextToken};
 use crate::lexer::TokenKind;

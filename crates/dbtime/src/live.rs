@@ -86,7 +86,7 @@ impl LiveProgress {
 
     /// Shows one thing.
     pub(crate) fn show(&self, progress: &RunProgress) {
-        if tell_of_script(progress) {
+        if show_script_state(progress) {
             return;
         }
         let mut course = locked(&self.course);
@@ -203,11 +203,11 @@ pub(crate) fn rough(length: Nanos) -> String {
 
 /// Tells everybody, a terminal or not, of a script that does not come back, and nothing else.
 pub(crate) fn report_overdue_script(progress: RunProgress) {
-    tell_of_script(&progress);
+    show_script_state(&progress);
 }
 
 /// Whether this was of such a script.
-fn tell_of_script(progress: &RunProgress) -> bool {
+fn show_script_state(progress: &RunProgress) -> bool {
     match progress {
         RunProgress::ScriptOverdue { client, length } => {
             screen::note(&overdue_script(*client, *length));

@@ -63,8 +63,8 @@ fn conversation(turns: &[ConversationTurn]) -> Conversation {
     Conversation { protocol: WireProtocol::Postgres, turns }
 }
 
-/// Each request by its text, or without one by its command; its rows and its error. Behind: how often
-/// it was not known where one begins.
+/// Each request by its text, or without one by its command; its rows and its error. Behind: how
+/// often it was not known where one begins.
 fn seen(turns: &[ConversationTurn]) -> (Vec<String>, u64) {
     let (seen, ledger) = conversation(turns).whole();
     assert!(seen.iter().all(|one| one.outcome == RequestOutcome::Ended), "{seen:?}");
@@ -133,8 +133,8 @@ fn a_copy_is_the_same_wherever_a_read_ends() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// What it sends before fills its buffer at any place of the message that says so, or the socket has
-/// no room for that at once.
+/// What it sends before fills its buffer at any place of the message that says so, or the socket
+/// has no room for that at once.
 #[test]
 fn a_server_may_say_in_pieces_that_it_takes_data() {
     const ROOM: usize = 8192;
@@ -185,8 +185,8 @@ fn a_copy_that_fails_is_answered_once() {
     }
 }
 
-/// Of a view it takes no data though it asks for them: it has not come to the first Sync by then, and
-/// answers both.
+/// Of a view it takes no data though it asks for them: it has not come to the first Sync by then,
+/// and answers both.
 #[test]
 fn a_copy_that_fails_before_its_data_is_answered_at_the_first_sync() {
     let turns = [
@@ -257,8 +257,8 @@ fn what_a_query_copies_may_have_syncs_in_it() {
     assert_eq!(seen(&turns), (vec![both, "SELECT 7 1".to_owned()], 0));
 }
 
-/// Where data fail that a Sync stands amid or before, which were sent at once, nobody sees whether the
-/// server had come to that.
+/// Where data fail that a Sync stands amid or before, which were sent at once, nobody sees whether
+/// the server had come to that.
 #[test]
 fn a_sync_that_may_have_been_passed_over_is_counted() {
     let ahead = asks(&[prepared(), sync(), data(3), end(), sync()]);
@@ -270,8 +270,8 @@ fn a_sync_that_may_have_been_passed_over_is_counted() {
     assert_eq!(seen(&[&turns[..], &select].concat()).1, 1);
 }
 
-/// The server says so in pieces of which the first is gone by then: the Sync behind the data seems to
-/// be a request, until it is answered with what the next one asks for.
+/// The server says so in pieces of which the first is gone by then: the Sync behind the data seems
+/// to be a request, until it is answered with what the next one asks for.
 #[test]
 fn a_copy_that_was_not_seen_to_begin_makes_the_trace_incomplete_and_no_more() {
     let says = [done(backend::BIND_COMPLETE), copy_in(0, 1)].concat();

@@ -34,8 +34,8 @@ pub(super) fn idle_share(record: &RunRecord) -> Option<(f64, f64)> {
     at_work(record).filter(|_| is_known && is_counted(record))
 }
 
-/// Whether a number of transactions ended the window. One that ends before its time without a signal
-/// had no more to do.
+/// Whether a number of transactions ended the window. One that ends before its time without a
+/// signal had no more to do.
 fn is_counted(record: &RunRecord) -> bool {
     let (window, spec) = (&record.window, record.spec.as_ref().map(|spec| &spec.window));
     if spec.is_some_and(|spec| spec.transactions.is_some()) {
@@ -106,8 +106,8 @@ fn in_no_response(record: &RunRecord, at_work: f64, gap: f64) -> String {
     )
 }
 
-/// The throughput of a run that a number of transactions ends is over all of it, however few clients
-/// were still at work.
+/// The throughput of a run that a number of transactions ends is over all of it, however few
+/// clients were still at work.
 pub(super) fn few_at_work(record: &RunRecord) -> Option<Warning> {
     let (at_work, gap) = idle_share(record).filter(|(_, gap)| *gap > MAX_LITTLE_GAP_VALID)?;
     warning(

@@ -20,8 +20,8 @@ use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::Ticket;
 use dbtime_load::results::ResultSets;
 use dbtime_load::script::{
-    EndWish, ProgramFactory, ProgramPhase, Script, ScriptEvent, ScriptProgram, ScriptProgramStep,
-    ScriptVisit,
+    EndCondition, ProgramFactory, ProgramPhase, Script, ScriptEvent, ScriptProgram,
+    ScriptProgramStep, ScriptVisit,
 };
 use dbtime_load::statement::Statement;
 use dbtime_model::ErrorClass;
@@ -154,8 +154,8 @@ impl Script for MainScript {
         self.visits.inside().into_iter().collect()
     }
 
-    fn heed(&self, wish: EndWish) {
-        self.setup.heed(wish);
+    fn heed(&self, condition: EndCondition) {
+        self.setup.heed(condition);
     }
 
     fn connects(&self) -> bool {

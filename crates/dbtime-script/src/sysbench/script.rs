@@ -12,7 +12,7 @@ use super::settings::SysbenchSettings;
 use super::stats::SysbenchStats;
 use super::unique::UniqueNumbers;
 use crate::statement_registry::StatementRegistry;
-use dbtime_load::script::{EndWish, PreparationScript, ProgramFactory, Script, ScriptVisit};
+use dbtime_load::script::{EndCondition, PreparationScript, ProgramFactory, Script, ScriptVisit};
 use dbtime_load::statement::Statement;
 use dbtime_model::bounded_file::written_bytes;
 use dbtime_model::secret_text::without_secrets;
@@ -54,7 +54,7 @@ pub(super) struct SysbenchSetup {
     /// Whether a `thread_done` has failed, when all had been counted.
     fails_late: AtomicBool,
     /// Whether who runs it wants it to end.
-    end_wish: Mutex<EndWish>,
+    end_condition: Mutex<EndCondition>,
 }
 
 impl SysbenchSetup {
@@ -83,7 +83,7 @@ impl SysbenchSetup {
             uses_sql: AtomicBool::new(false),
             stop_reason: Mutex::new(None),
             fails_late: AtomicBool::new(false),
-            end_wish: Mutex::default(),
+            end_condition: Mutex::default(),
             settings,
         })
     }
@@ -117,17 +117,17 @@ impl SysbenchSetup {
         self.stop_reason.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn end_wish(&self) -> MutexGuard<'_, EndWish> {
-        self.end_wish.lock().unwrap_or_else(PoisonError::into_inner)
+    fn end_condition(&self) -> MutexGuard<'_, EndCondition> {
+        self.end_condition.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn heed(&self, wish: EndWish) {
-        *self.end_wish() = wish;
+    pub(super) fn heed(&self, condition: EndCondition) {
+        *self.end_condition() = condition;
     }
 
     /// Whether the script is to end now.
     pub(super) fn is_to_end(&self) -> bool {
-        self.end_wish().is_wanted()
+        self.end_condition().is_met()
     }
 }
 
@@ -222,8 +222,8 @@ impl Script for SysbenchScript {
         visits_by_thread.iter().filter_map(|visits| visits.inside()).collect()
     }
 
-    fn heed(&self, wish: EndWish) {
-        self.setup.heed(wish);
+    fn heed(&self, condition: EndCondition) {
+        self.setup.heed(condition);
     }
 
     fn connects(&self) -> bool {

@@ -1,7 +1,7 @@
 //! Programs that a script starts.
 
 use super::*;
-use dbtime_load::script::EndWish;
+use dbtime_load::script::EndCondition;
 use std::path::PathBuf;
 
 /// A folder for the files that the programs of a test make.
@@ -16,7 +16,7 @@ fn event_ended_by(file: PathBuf, source: &str) -> (Stage, Client) {
     let source = Some(source.replace("FOLDER", &file.with_file_name("").to_string_lossy()).into());
     let settings = SysbenchSettings { source, ..SysbenchSettings::new("-", SqlDialect::Mysql) };
     let stage = Stage::new(settings);
-    stage.script.heed(EndWish::new(move || file.exists()));
+    stage.script.heed(EndCondition::new(move || file.exists()));
     let mut client = stage.client();
     assert_eq!(client.phase(ProgramPhase::Open), Some(Rest::Done));
     let (operation, due) = (OperationId(0), MonoNanos(0));
