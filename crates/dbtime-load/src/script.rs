@@ -36,8 +36,8 @@ pub trait Script: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Who runs it from here on may want it to end. Where it does something that no engine sees, it
-    /// asks before.
+    /// Gives it the condition under which it is to end: it asks before it does anything that no
+    /// engine sees. The latest condition counts.
     fn heed(&self, _condition: EndCondition) {}
 
     /// How its statements go to the server, as a record names it, where that is not as the run has
@@ -69,7 +69,7 @@ pub struct ScriptVisit {
 pub struct EndCondition(Arc<dyn Fn() -> bool + Send + Sync>);
 
 impl EndCondition {
-    /// Asks by a function, on whatever thread the script is.
+    /// Asks this function, on whichever thread the script runs.
     pub fn new(is_met: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(is_met))
     }

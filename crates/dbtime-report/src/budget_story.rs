@@ -153,8 +153,9 @@ pub(crate) fn all_mean(record: &RunRecord) -> Option<String> {
     let off_pct = Some(100.0 * (measured / all - 1.0)).filter(|pct| pct.abs() > 3.0)?;
     let all = Some(us(all)).filter(|_| measured > 0.0 && off_pct.is_finite())?;
     let way = if off_pct > 0.0 { "above" } else { "below" };
+    let whose = if record.counts.outstanding > 0 { "all but the outstanding" } else { "all" };
     Some(format!(
-        "these are the measured ones, {} {way} the mean of all, {all}",
+        "these are the measured ones, {} {way} the mean of {whose}, {all}",
         percent(off_pct.abs())
     ))
 }

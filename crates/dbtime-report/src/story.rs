@@ -450,8 +450,9 @@ fn pauses(record: &RunRecord) -> bool {
     record.operations.iter().any(between) || within.is_some_and(|us| us > 0.0)
 }
 
-/// A latency, or a dash when no transaction ended.
+/// A latency, or a dash where there is no response of any transaction.
 pub(crate) fn latency(record: &RunRecord, value_us: f64) -> String {
-    let ended = record.counts.completed | record.counts.failed | record.counts.unfinished;
-    if ended == 0 { NONE.to_owned() } else { us(value_us) }
+    let counts = &record.counts;
+    let recorded = counts.completed | counts.failed | counts.unfinished | counts.outstanding;
+    if recorded == 0 { NONE.to_owned() } else { us(value_us) }
 }

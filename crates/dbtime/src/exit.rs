@@ -56,6 +56,11 @@ impl ProcessExit {
         interrupt::signal().map_or(self, |signal| self.cut_short_by(signal))
     }
 
+    /// What it becomes of a command that has failed: behind a signal, what the signal has ended.
+    pub(crate) fn or_by_signal(self) -> Self {
+        interrupt::signal().map_or(self, Self::EndedEarly)
+    }
+
     /// A verdict that the rest could have changed is none.
     fn cut_short_by(self, signal: EndingSignal) -> Self {
         match self {

@@ -201,12 +201,14 @@ pub(crate) fn rough(length: Nanos) -> String {
     }
 }
 
-/// Tells everybody, a terminal or not, of a script that does not come back, and nothing else.
+/// Tells everybody, a terminal or not, of a script that does not come back, and of nothing else;
+/// one that is to end and does not ends the process.
 pub(crate) fn report_overdue_script(progress: RunProgress) {
     show_script_state(&progress);
 }
 
-/// Whether this was of such a script.
+/// Tells of such a script, and ends the process with one that is to end and does not. Whether this
+/// was of one.
 fn show_script_state(progress: &RunProgress) -> bool {
     match progress {
         RunProgress::ScriptOverdue { client, length } => {
@@ -214,9 +216,7 @@ fn show_script_state(progress: &RunProgress) -> bool {
         }
         RunProgress::ScriptDeaf => {
             screen::note("dbtime: the script does not come back: it was ended where it was");
-            let exit = interrupt::signal();
-            let exit = exit.map_or(ProcessExit::Environment, ProcessExit::EndedEarly);
-            interrupt::end_at_once(exit.code());
+            interrupt::end_at_once(ProcessExit::Environment.or_by_signal().code());
         }
         _ => return false,
     }

@@ -59,7 +59,7 @@ pub enum UrlError {
     #[error("of secrets a target has only `{PASSWORD}`: leave out `{0}`")]
     Secret(String),
     /// The port is no number from 1 to 65535. Not repeated: without a host it is a password.
-    #[error("the port is no number from 1 to 65535; write user:password@host:port")]
+    #[error("the port {NO_PORT}; write user:password@host:port")]
     Port,
     /// What the target leaves out is said elsewhere, and cannot be. Not repeated: what stands in a
     /// wrong place may be a secret.

@@ -55,7 +55,7 @@ fn effective(record: &RunRecord, seconds: &[&SeriesRow]) -> Option<f64> {
     let means: Vec<f64> =
         seconds.iter().filter(|row| row.completed > 0).map(|row| row.response_mean_us).collect();
     // What is under way all the time makes single responses vary, and is in no second.
-    let is_known = ended > 0.0 && record.counts.outstanding + record.counts.held == 0;
+    let is_known = ended > 0.0 && record.counts.outstanding == 0 && record.counts.held == 0;
     if means.len() < FEWEST_SECONDS || !is_known {
         return None;
     }

@@ -1,4 +1,4 @@
-//! The stream to a process that this one has started, which is had to go on where somebody has
+//! The stream to a process that this one has started, which is made to go on where somebody has
 //! stopped it and it is waited for.
 
 use dbtime_observe::trace::{WAKE_INTERVAL, WaitedChild};

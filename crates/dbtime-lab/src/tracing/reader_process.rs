@@ -19,7 +19,7 @@ use std::process::{Child, Command, Stdio};
 pub const READER: &str = "trace-reader";
 
 /// A reader. It ends when this is dropped, which waits for that: what is attached goes with it. One
-/// that somebody has stopped is had to go on where it is waited for.
+/// that somebody has stopped is made to go on where it is waited for.
 #[derive(Debug)]
 pub(super) struct ReaderProcess {
     /// `None` once it is to end, or has ended.

@@ -69,7 +69,9 @@ impl VacantPlaces {
                 }
                 // Whoever is none that is meant may hand on, or be about to become it.
                 Err(error) => {
-                    *since = if is_nobody(&error) { looked } else { *since };
+                    if is_nobody(&error) {
+                        *since = looked;
+                    }
                     true
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::{RecordedPart, TraceBegin, TraceFileError, TraceReader};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufReader, Seek};
 use std::path::Path;
 
 /// Unit: bytes; some blocks.
@@ -11,9 +11,7 @@ const READ_BYTES: usize = 256 << 10;
 /// A recording that is read from its beginning.
 #[derive(Debug)]
 pub struct RecordingFile {
-    reader: TraceReader<CountedFile>,
-    /// Whether its end was read.
-    has_end: bool,
+    reader: TraceReader<BufReader<File>>,
 }
 
 /// How the file of a recording ends.
@@ -36,9 +34,8 @@ impl RecordingFile {
     /// # Errors
     /// The file cannot be read, or is no recording of this version or an earlier one.
     pub fn begin(file: File) -> Result<(TraceBegin, Self), TraceFileError> {
-        let from = BufReader::with_capacity(READ_BYTES, file);
-        let (begin, reader) = TraceReader::begin(CountedFile { from, taken: 0 })?;
-        Ok((begin, Self { reader, has_end: false }))
+        let (begin, reader) = TraceReader::begin(BufReader::with_capacity(READ_BYTES, file))?;
+        Ok((begin, Self { reader }))
     }
 
     /// As [`TraceReader::next`].
@@ -47,9 +44,7 @@ impl RecordingFile {
     /// As there.
     #[expect(clippy::should_implement_trait, reason = "an iterator would go on behind an error")]
     pub fn next(&mut self) -> Result<Option<RecordedPart>, TraceFileError> {
-        let part = self.reader.next()?;
-        self.has_end |= matches!(part, Some(RecordedPart::End(_)));
-        Ok(part)
+        self.reader.next()
     }
 
     /// How it ends, once it was read up to there.
@@ -57,8 +52,8 @@ impl RecordingFile {
     /// # Errors
     /// The file cannot be looked at.
     pub fn end(&self) -> io::Result<RecordingEnd> {
-        Ok(match (self.has_end, self.reader.is_cut()) {
-            (true, _) => match self.reader.source().rest()? {
+        Ok(match (self.reader.is_over(), self.reader.is_cut()) {
+            (true, _) => match rest(self.reader.source())? {
                 0 => RecordingEnd::Whole,
                 bytes => RecordingEnd::Continued(bytes),
             },
@@ -89,63 +84,36 @@ impl RecordingEnd {
     }
 }
 
-/// A file of which it is known how far it was read.
-#[derive(Debug)]
-struct CountedFile {
-    from: BufReader<File>,
-    /// Unit: bytes.
-    taken: u64,
-}
-
-impl CountedFile {
-    /// How many bytes have not been read; none of a pipe, whose end nobody knows.
-    fn rest(&self) -> io::Result<u64> {
-        let found = self.from.get_ref().metadata()?;
-        let length = if found.is_file() { found.len() } else { 0 };
-        Ok(length.saturating_sub(self.taken))
+/// How many bytes have not been read; none of a pipe, whose end nobody knows.
+fn rest(from: &BufReader<File>) -> io::Result<u64> {
+    let mut file = from.get_ref();
+    let found = file.metadata()?;
+    if !found.is_file() {
+        return Ok(0);
     }
-}
-
-impl Read for CountedFile {
-    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        let length = self.from.read(to)?;
-        self.taken += length as u64;
-        Ok(length)
-    }
-}
-
-impl BufRead for CountedFile {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        self.from.fill_buf()
-    }
-
-    fn consume(&mut self, length: usize) {
-        self.taken += length as u64;
-        self.from.consume(length);
-    }
+    let taken = file.stream_position()?.saturating_sub(from.buffer().len() as u64);
+    Ok(found.len().saturating_sub(taken))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{BufRead, Read};
 
     #[test]
     fn the_rest_is_what_was_not_taken_and_not_what_was_not_buffered() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("it");
         std::fs::write(&path, "a line\nand more").expect("written");
-        let open = |path: &Path| CountedFile {
-            from: BufReader::new(File::open(path).expect("opened")),
-            taken: 0,
-        };
+        let open = |path: &Path| BufReader::new(File::open(path).expect("opened"));
         let mut file = open(&path);
-        assert_eq!(file.rest().expect("a file"), 15);
+        assert_eq!(rest(&file).expect("a file"), 15);
         let mut line = String::new();
         file.read_line(&mut line).expect("a line");
-        assert_eq!(file.rest().expect("a file"), 8);
+        assert_eq!(rest(&file).expect("a file"), 8);
         let mut word = [0; 3];
         file.read_exact(&mut word).expect("a word");
-        assert_eq!((&word, file.rest().expect("a file")), (b"and", 5));
-        assert_eq!(open(Path::new("/dev/zero")).rest().expect("a device"), 0);
+        assert_eq!((&word, rest(&file).expect("a file")), (b"and", 5));
+        assert_eq!(rest(&open(Path::new("/dev/zero"))).expect("a device"), 0);
     }
 }

@@ -68,6 +68,11 @@ impl<R: BufRead> TraceReader<R> {
         Ok(part)
     }
 
+    /// Whether the end of the recording was read.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
     /// What it reads from.
     pub(super) fn source(&self) -> &R {
         match &self.body {

@@ -144,6 +144,7 @@ impl LoginScene {
     pub(super) fn is_of_it(&self, one: &LiveConnection) -> bool {
         let is_same = |server: u32| one.server.is_none_or(|other| other == server);
         let speaks_so = |protocol: WireProtocol| one.request.protocol == protocol;
-        self.server.is_none_or(is_same) && self.protocol.is_none_or(speaks_so)
+        let may_be = self.server.is_none_or(is_same) && self.protocol.is_none_or(speaks_so);
+        may_be && !self.is_elsewhere
     }
 }

@@ -71,8 +71,7 @@ fn others(scene: &TopScene) -> Vec<&LiveConnection> {
     let is_known = |one: &LiveConnection| {
         (is_vague && is_its(one)) || sessions.iter().any(|session| is_same(one, session))
     };
-    let is_of_it = |one: &LiveConnection| !scene.login.is_elsewhere && scene.login.is_of_it(one);
-    let is_other = |one: &&LiveConnection| !is_of_it(one) || !is_known(one);
+    let is_other = |one: &&LiveConnection| !scene.login.is_of_it(one) || !is_known(one);
     let waiting = scene.connections.iter().filter(|one| one.waits_for_lock());
     let mut others: Vec<&LiveConnection> = waiting.filter(is_other).collect();
     others.sort_by_key(|one| Reverse(one.lock_wait()));

@@ -206,17 +206,17 @@ fn flag(name: &str, value: String) -> Result<(String, String), CommandFailure> {
              records"
         )));
     }
-    if secrets::shown(name, &value) != value && name == "query" {
-        return Err(CommandFailure::usage(
-            "a password stands in `query` of the study's file, which is kept with the results: \
-             write '***' in its place, and set DBTIME_QUERY to the whole statement",
-        ));
-    }
     if secrets::shown(name, &value) != value {
+        let remedy = match name {
+            "query" => "write '***' in its place, and set DBTIME_QUERY to the whole statement",
+            _ => {
+                "give that of a target in DBTIME_PASSWORD, and other secrets by their names alone, \
+                 which take dbtime's own variables, such as server-env=NAME"
+            }
+        };
         return Err(CommandFailure::usage(format!(
             "a password stands in `{name}` of the study's file, which is kept with the results: \
-             give that of a target in DBTIME_PASSWORD, and other secrets by their names alone, \
-             which take dbtime's own variables, such as server-env=NAME"
+             {remedy}"
         )));
     }
     Ok((name.to_owned(), value))

@@ -1,7 +1,7 @@
 //! `--find-rate`: the highest rate that meets a limit, by runs whose rate is chosen as they go.
 
 use super::folder::SweepPlace;
-use super::rate_trials::{self, ENDED, FIRST_SHARE, MOST_UNKNOWN, RateFinding, RateTrials};
+use super::rate_trials::{self, FIRST_SHARE, MOST_UNKNOWN, RateFinding, RateTrials};
 use super::{SweepCourse, begun, factors, planned};
 use crate::cli::RunArgs;
 use crate::exit::{CommandFailure, ProcessExit};
@@ -13,6 +13,9 @@ use dbtime_model::record::{
     CheckDoubt, CheckOutcome, FoundRate, RunRecord, ValidityGrade, WarningKind,
 };
 use std::ops::ControlFlow;
+
+/// Why a search has no answer that was ended.
+const ENDED: &str = "the search was ended";
 
 /// Searches.
 pub(super) fn run(

@@ -18,9 +18,6 @@ pub(super) const MOST_UNKNOWN: usize = 3;
 /// next ones too.
 const MOST_UNJUDGED: usize = 3;
 
-/// Why a search has no answer that was ended.
-pub(super) const ENDED: &str = "the search was ended";
-
 /// How a search that gives up begins to say why.
 const NOTHING_FOUND: &str = "nothing was found on this machine now";
 
@@ -80,8 +77,12 @@ impl<'a> RateTrials<'a> {
         let (rate_tps, confirms) = match step {
             RateStep::Probe(rate) => (rate, false),
             RateStep::Confirm(rate) => (rate, true),
-            RateStep::Found { .. } | RateStep::Nowhere(_) | RateStep::Everywhere(_) => {
-                return ControlFlow::Break(self.found(step));
+            RateStep::Found { rate_tps, above_tps } => {
+                return ControlFlow::Break(self.found(rate_tps, above_tps));
+            }
+            RateStep::Nowhere(rate) => return ControlFlow::Break(self.nowhere(rate)),
+            RateStep::Everywhere(rate) => {
+                return ControlFlow::Break(self.unknown(format!("even {rate}/s meets it")));
             }
         };
         match self.gives_up() {
@@ -124,34 +125,26 @@ impl<'a> RateTrials<'a> {
         Some(format!("{NOTHING_FOUND}: {why}{met}"))
     }
 
-    /// What the last step comes to.
-    fn found(&self, step: RateStep) -> FoundRate {
-        let found = FoundRate {
-            limit: self.limit.to_owned(),
-            flat_out_tps: self.flat_out_tps,
-            ..FoundRate::default()
-        };
-        match step {
-            RateStep::Found { rate_tps, above_tps } => {
-                let confirming = |probe: &&RateProbe| probe.confirms && probe.rate_tps == rate_tps;
-                match self.unjudged(above_tps) {
-                    // A higher one may meet it.
-                    Some(above) => self.unknown(format!("{}; {rate_tps}/s meets it", above.text())),
-                    None => FoundRate {
-                        rate_tps: Some(rate_tps),
-                        above_tps: Some(above_tps),
-                        confirmed: self.probes.iter().filter(confirming).count() as u64,
-                        ..found
-                    },
-                }
-            }
-            RateStep::Nowhere(rate) => match self.unjudged(rate) {
-                Some(lowest) => self.unknown(lowest.text()),
-                None => FoundRate { above_tps: Some(rate), ..found },
-            },
-            RateStep::Everywhere(rate) => self.unknown(format!("even {rate}/s meets it")),
-            // With these it would go on.
-            RateStep::Probe(_) | RateStep::Confirm(_) => self.unknown(ENDED.to_owned()),
+    /// A rate was confirmed, and this one above it was not seen to meet the limit.
+    fn found(&self, rate_tps: f64, above_tps: f64) -> FoundRate {
+        // A higher one may meet it.
+        if let Some(above) = self.unjudged(above_tps) {
+            return self.unknown(format!("{}; {rate_tps}/s meets it", above.text()));
+        }
+        let confirming = |probe: &&RateProbe| probe.confirms && probe.rate_tps == rate_tps;
+        FoundRate {
+            rate_tps: Some(rate_tps),
+            above_tps: Some(above_tps),
+            confirmed: self.probes.iter().filter(confirming).count() as u64,
+            ..self.nothing()
+        }
+    }
+
+    /// Not even the lowest rate was seen to meet the limit.
+    fn nowhere(&self, rate_tps: f64) -> FoundRate {
+        match self.unjudged(rate_tps) {
+            Some(lowest) => self.unknown(lowest.text()),
+            None => FoundRate { above_tps: Some(rate_tps), ..self.nothing() },
         }
     }
 
@@ -160,10 +153,14 @@ impl<'a> RateTrials<'a> {
     }
 
     pub(super) fn unknown(&self, why: String) -> FoundRate {
+        FoundRate { unknown: Some(why), ..self.nothing() }
+    }
+
+    /// What was sought, and no answer.
+    fn nothing(&self) -> FoundRate {
         FoundRate {
             limit: self.limit.to_owned(),
             flat_out_tps: self.flat_out_tps,
-            unknown: Some(why),
             ..FoundRate::default()
         }
     }

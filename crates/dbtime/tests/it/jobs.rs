@@ -345,7 +345,9 @@ fn start_load(sandbox: &Sandbox, command: &PageCommand) -> (Running, String) {
     let line = command.line.strip_prefix("dbtime ").expect("a command of dbtime");
     let line = line.strip_suffix(" &").expect("it goes on beside the others");
     // Half of the load has slow requests too.
-    let load = sandbox.start(&line.replace("--think exp:10ms", "--think exp:20ms"));
+    let half = line.replace("--think exp:10ms", "--think exp:20ms");
+    assert_ne!(half, line, "its think time is another one");
+    let load = sandbox.start(&half);
     // The server writes it as the last thing before it lets anybody in.
     sandbox.wait_for(&["tmp", "dbtime-", "pid"]);
     let folder = crate::sandbox::names(&sandbox.path("tmp"));

@@ -9,13 +9,14 @@ const GAP: Duration = Duration::from_millis(600);
 
 /// Which signals, and how long after the data folder of a server is begun: while it is made, while
 /// the server starts, and while it is filled.
-const ENDS: [(&[Signal], u64); 7] = [
+const ENDS: [(&[Signal], u64); 8] = [
     (&[Signal::INT], 0),
-    (&[Signal::INT], 2000),
+    (&[Signal::INT], 2500),
     (&[Signal::INT, Signal::INT], 0),
     (&[Signal::INT, Signal::INT], 300),
-    (&[Signal::INT, Signal::INT, Signal::INT], 1200),
-    (&[Signal::TERM, Signal::TERM], 2000),
+    (&[Signal::INT, Signal::INT], 2500),
+    (&[Signal::INT, Signal::INT, Signal::INT], 1500),
+    (&[Signal::TERM, Signal::TERM], 1500),
     (&[Signal::HUP, Signal::HUP], 700),
 ];
 

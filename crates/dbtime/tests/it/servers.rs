@@ -326,12 +326,14 @@ fn refused_connections_are_tried_again_while_others_are_busy() {
         given.target()
     );
     let ran = Sandbox::new().run(&line);
-    // On a busy machine they answer so seldom that more than a tenth of all fails.
-    assert!(matches!(ran.code, Some(0 | 3)), "{ran:?}");
     let json = ran.json();
     counts_add_up(&json);
+    let of = |name: &str| count(&json, &format!("/counts/{name}"));
+    let (failed, completed) = (of("failed"), of("completed"));
+    // On a busy machine they answer so seldom that more than a tenth of all fails.
+    ran.exits(if 10 * failed > failed + completed { 3 } else { 0 });
     // Nine clients pause for 200 ms at most, which is 270 attempts. Were it a second, it were 54.
-    assert!(count(&json, "/counts/failed") >= 90, "{}", json["counts"]);
+    assert!(failed >= 90, "{}", json["counts"]);
     assert_eq!(json["connections"]["outages"].as_array().map(Vec::len), Some(0));
     let statement = &json["statements"][0];
     assert!(number(statement, "/latency_us/p50") < 100e3, "{statement}");

@@ -296,8 +296,9 @@ fn the_highest_rate_that_meets_a_limit_is_found_and_confirmed() {
     let rate = found["rate_tps"].as_f64().expect("a rate");
     // Where responses are longer for what else the machine does, less meets the limit than could be
     // carried.
-    assert!(rate > 0.0 && rate < 430.0, "{found}");
-    assert!(found["above_tps"].as_f64().expect("one that misses it") > rate, "{found}");
+    assert!(rate > 0.0 && rate < 415.0, "{found}");
+    let above = found["above_tps"].as_f64().expect("one that misses it");
+    assert!(above > rate && above < 1.06 * rate, "{found}");
     assert_eq!(found["confirmed"], 5);
     let at_it = documents.iter().filter(|run| run["load"]["rate_tps"] == rate);
     let seeds: std::collections::BTreeSet<_> = at_it.map(|run| count(run, "/load/seed")).collect();
@@ -310,8 +311,8 @@ fn the_highest_rate_that_meets_a_limit_is_found_and_confirmed() {
 fn a_limit_that_no_rate_meets_has_none() {
     let sandbox = Sandbox::new();
     let line = "run values1 --target 'null:?service=1ms' --connections 2 --time 1s --warmup 0s";
-    // A response is never shorter than the service, and no machine that shares its CPUs makes one
-    // out of twenty of it.
+    // A response is never shorter than the service, which is fifty times as long as the limit: no
+    // machine that shares its CPUs is to blame for that.
     let none = sandbox.run(&format!("{line} --find-rate 'p50<=20us' --no-record --quiet"));
     none.exits(1);
     none.prints(&["no rate has p50<=20us"]);

@@ -179,10 +179,14 @@ struct OptionSources<'a> {
 }
 
 impl OptionSources<'_> {
+    /// What the environment says; an empty text is nothing.
+    fn variable(&self, name: &str) -> Option<String> {
+        (self.environment)(name).filter(|value| !value.is_empty())
+    }
+
     /// What the environment says, then the file.
     fn around(&self, name: &str, variable: &str) -> Option<String> {
-        let value = (self.environment)(variable).filter(|value| !value.is_empty());
-        value.or_else(|| self.file.get(name))
+        self.variable(variable).or_else(|| self.file.get(name))
     }
 
     fn in_url_or_file(&self, parameter: &str) -> Option<String> {
@@ -253,8 +257,7 @@ impl OptionSources<'_> {
 
     /// That what the environment, or else the file, says cannot be.
     fn refused(&self, name: &str, variable: &str, problem: &'static str) -> UrlError {
-        let is_set = (self.environment)(variable).is_some_and(|value| !value.is_empty());
-        let place = match is_set {
+        let place = match self.variable(variable).is_some() {
             true => variable.to_owned(),
             false => format!("`{name}` in the file of options (defaults-file, else ~/.my.cnf)"),
         };

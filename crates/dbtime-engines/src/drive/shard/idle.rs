@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 /// others.
 pub(super) struct IdleConnections {
     queue: VecDeque<(u32, MonoNanos)>,
-    /// How many are at the end for being refused: nobody looks at them again for each transaction.
+    /// How many of these are at the end: nobody looks at them again for each transaction.
     refused: usize,
 }
 
@@ -37,7 +37,7 @@ impl IdleConnections {
         self.queue.front().copied()
     }
 
-    /// Puts those that are refused behind those that are there.
+    /// Puts those that are refused, or were let go, behind those that are there.
     #[inline]
     pub(super) fn prefer_connected(&mut self, is_refused: impl Fn(u32) -> bool) {
         if self.refused > 0 && self.queue.back().is_some_and(|&(id, _)| !is_refused(id)) {

@@ -1,5 +1,5 @@
 //! A process that this one has started and waits for. One that somebody has stopped would be waited
-//! for in vain, and is had to go on; where whoever waits for it is gone, the kernel does that.
+//! for in vain, and is made to go on; where whoever waits for it is gone, the kernel does that.
 //!
 //! To go on does no harm to one that was not stopped, or is no more: nobody has to be sure.
 
@@ -11,13 +11,13 @@ use std::process::{Child, ExitStatus};
 use std::thread;
 use std::time::Duration;
 
-/// So long something is waited for before it is looked whether the one that owes it is stopped.
+/// Something is waited for so long before a look whether the one that owes it is stopped.
 pub const WAKE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// How often it is looked whether one has ended.
 const END_INTERVAL: Duration = Duration::from_millis(5);
 
-/// What a stopped process is had to go on by.
+/// What makes a stopped process go on.
 pub(super) const WAKING: Signal = Signal::CONT;
 
 /// A process that this one has started and waits for.

@@ -50,7 +50,7 @@ pub(crate) fn run(words: &[String]) -> ProcessExit {
     done.unwrap_or_else(|failure| {
         let (CommandFailure::Usage(error) | CommandFailure::Environment(error)) = failure;
         screen::to_stderr(&as_error(&error.to_string()));
-        interrupt::signal().map_or(ProcessExit::OfCommand(1), ProcessExit::EndedEarly)
+        ProcessExit::OfCommand(1).or_by_signal()
     })
 }
 

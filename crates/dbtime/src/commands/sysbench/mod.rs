@@ -33,7 +33,7 @@ pub(crate) fn run(words: &[String]) -> ProcessExit {
         Err(failure) => {
             let has = |option: &str| words.iter().any(|word| word == option);
             report_failure(failure, has("--json"), has("--classic"));
-            interrupt::signal().map_or(ProcessExit::OfCommand(1), ProcessExit::EndedEarly)
+            ProcessExit::OfCommand(1).or_by_signal()
         }
     }
 }

@@ -178,7 +178,7 @@ fn a_second_ctrl_c_names_the_recording_that_is_there() {
     let reader = reader(tracer.child.id());
     RawClient::connect(&server).query("DO 1");
     // The first Ctrl-C has the tracer wait for the end of the recording. One that was stopped by a
-    // signal would be had to go on.
+    // signal would be made to go on.
     group.write("cgroup.procs", &reader.to_string());
     group.write(file, freeze);
     tracer.interrupt();

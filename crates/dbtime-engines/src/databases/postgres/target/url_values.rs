@@ -40,11 +40,9 @@ const SCHEMES: [&str; 2] = ["postgres", "postgresql"];
 /// Values by the name of their parameter; an empty one is none.
 pub(super) struct UrlValues {
     values: BTreeMap<&'static str, String>,
-    /// Those that the environment has added.
-    from_environment: Vec<&'static str>,
-    /// Those that a connection service has added, and its name.
-    from_service: (Vec<&'static str>, String),
-    /// What else is given and has no effect, but that nothing else is looked for: other parameters,
+    /// Where those stand that the target leaves out: a variable, or a name in a connection service.
+    places: BTreeMap<&'static str, String>,
+    /// What else is given, which only keeps it from being looked for elsewhere: other parameters,
     /// and empty ones.
     others: Vec<&'static str>,
 }
@@ -79,8 +77,7 @@ impl UrlValues {
             }
         }
         values.retain(|_, value| !value.is_empty());
-        let from_service = (Vec::new(), String::new());
-        Ok(Self { values, from_environment: Vec::new(), from_service, others })
+        Ok(Self { values, places: BTreeMap::new(), others })
     }
 
     /// What the text says and a URL that is made of the target would otherwise lack: no password.
@@ -104,7 +101,7 @@ impl UrlValues {
                 && !value.is_empty()
             {
                 self.values.insert(name, value);
-                self.from_environment.push(name);
+                self.places.insert(name, from.to_owned());
             }
         }
         Ok(())
@@ -114,13 +111,12 @@ impl UrlValues {
         &mut self,
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<(), PostgresTargetError> {
-        let is_empty = self.others.contains(&"service");
-        let otherwise = match self.values.contains_key("service") {
-            true => "leave `service` out of the target",
-            false => "unset PGSERVICE",
+        let (named, otherwise) = match self.values.get("service") {
+            Some(own) => (Some(own.clone()), "leave `service` out of the target"),
+            // It is given, and asks for none.
+            None if self.others.contains(&"service") => return Ok(()),
+            None => (variable("PGSERVICE"), "unset PGSERVICE"),
         };
-        let elsewhere = || variable("PGSERVICE").filter(|_| !is_empty);
-        let named = self.values.get("service").cloned().or_else(elsewhere);
         let Some(service) = named.filter(|name| !name.is_empty()) else { return Ok(()) };
         let refuse = |problem| PostgresTargetError::Service { problem, otherwise };
         let found = service_file::look_up(&service, variable).map_err(refuse)?;
@@ -136,11 +132,10 @@ impl UrlValues {
             let known = known(&name).map_err(wrong)?;
             if let Entry::Vacant(entry) = self.values.entry(known) {
                 entry.insert(value);
-                self.from_service.0.push(known);
+                self.places.insert(known, format!("`{known}` of service \"{service}\""));
             }
         }
         self.values.retain(|_, value| !value.is_empty());
-        self.from_service.1 = service;
         Ok(())
     }
 
@@ -152,17 +147,6 @@ impl UrlValues {
         self.values.remove(name)
     }
 
-    /// Who says what a parameter is, where the target does not.
-    fn place(&self, name: &str) -> Option<String> {
-        let variable = PARAMETERS.iter().find(|(known, _)| *known == name).map(|(_, from)| *from);
-        let (served, service) = &self.from_service;
-        match self.is_from_environment(name) {
-            true => variable.map(str::to_owned),
-            false if served.contains(&name) => Some(format!("`{name}` of service \"{service}\"")),
-            false => None,
-        }
-    }
-
     /// That the value of a parameter cannot be, by where it stands; `in_target`: in the target.
     pub(super) fn refused(
         &self,
@@ -171,7 +155,8 @@ impl UrlValues {
         in_target: PostgresTargetError,
     ) -> PostgresTargetError {
         let elsewhere = |place| UrlError::Elsewhere { place, problem };
-        self.place(name).map_or(in_target, |it| PostgresTargetError::Parameter(elsewhere(it)))
+        let place = self.places.get(name).cloned();
+        place.map_or(in_target, |it| PostgresTargetError::Parameter(elsewhere(it)))
     }
 
     /// That a parameter takes no such value, by where that stands.
@@ -181,14 +166,15 @@ impl UrlValues {
         value: &str,
         allowed: &'static str,
     ) -> PostgresTargetError {
-        let name = self.place(name).unwrap_or_else(|| name.to_owned());
+        let name = self.places.get(name).map_or(name, String::as_str).to_owned();
         let value = value.to_owned();
         PostgresTargetError::Parameter(UrlError::Value { name, value, allowed })
     }
 
     /// Whether a parameter has its value from a variable.
     pub(super) fn is_from_environment(&self, name: &str) -> bool {
-        self.from_environment.contains(&name)
+        let place = self.places.get(name);
+        place.is_some_and(|place| PARAMETERS.iter().any(|(_, variable)| variable == place))
     }
 }
 
