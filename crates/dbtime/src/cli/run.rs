@@ -124,7 +124,7 @@ pub(crate) struct RunArgs {
     pub(crate) password_file: Option<PathBuf>,
 
     /// Clients of a closed loop, connections of an open loop [default: as --workers; otherwise 1,
-    /// in an open loop 8].
+    /// in an open loop 8; of an embedded database no more than there are CPUs].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) connections: Option<u32>,
 
