@@ -98,8 +98,8 @@ impl AdminSession<'_> {
     }
 }
 
-/// What is said of a statement that a server refuses, and the failure: the text of one that may have
-/// a password without quotes is left out, and so is what the server repeats of it.
+/// What is said of a statement that a server refuses, and the failure: the text of one that may
+/// have a password without quotes is left out, and so is what the server repeats of it.
 fn refusal(
     name: &str,
     sql: &str,

@@ -185,8 +185,8 @@ fn doing(one: &LiveConnection) -> String {
     match &one.activity {
         ConnectionActivity::Idle => "idle".to_owned(),
         ConnectionActivity::In(Part::Cpu) => "on a CPU".to_owned(),
-        ConnectionActivity::In(Part::RunqPreempted) => "pre-empted".to_owned(),
-        ConnectionActivity::In(Part::RunqWoken) => "waits for CPU".to_owned(),
+        // Whether the limit of its control group is the reason shows once it has a CPU.
+        ConnectionActivity::In(Part::RunqPreempted | Part::RunqWoken) => "waits for CPU".to_owned(),
         ConnectionActivity::In(part) => part.name().to_owned(),
         ConnectionActivity::Waiting(lock) => lock.to_string(),
         ConnectionActivity::AtWork => "at work".to_owned(),

@@ -5,6 +5,7 @@ use super::scene::{Span, TopScene};
 use super::state::{SORTS, TopState, TopView, VIEWS};
 use super::{blockers, connections, detail, preemptors, prior, statements};
 use crate::format::{count, counted, fit, if_any, rate, us, width};
+use crate::terminal::NO_PARTS;
 use dbtime_model::traced_live::LiveConnection;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -125,8 +126,10 @@ fn trouble(scene: &TopScene) -> String {
         (ledger.missed_events, "events may have been missed"),
         (ledger.restarts, "servers that were restarted were found a moment late"),
     ];
+    let unmeasured = scene.whole.all.lack_parts().then(|| NO_PARTS.to_owned());
     let present = kinds.iter().filter(|(times, _)| *times > 0);
-    present.map(|(times, what)| format!("{} {what}", count(*times))).collect::<Vec<_>>().join("; ")
+    let present = present.map(|(times, what)| format!("{} {what}", count(*times)));
+    unmeasured.into_iter().chain(present).collect::<Vec<_>>().join("; ")
 }
 
 fn tab_line(state: &TopState) -> Line<'static> {

@@ -407,6 +407,48 @@ fn what_is_missing_is_said_on_every_view() {
     assert!(screen.contains("1,500 requests were too many"), "{screen}");
 }
 
+#[test]
+fn a_view_says_that_where_responses_went_was_not_measured() {
+    let mut scene = scene();
+    for span in [&mut scene.lately, &mut scene.whole] {
+        let (parts, preemptors) = (Parts::default(), Vec::new());
+        let all = TraceTotals { parts, ..span.all.clone() };
+        *span = Span { all, preemptors, statements: Vec::new(), ..span.clone() };
+    }
+    (scene.lock_waits, scene.connections) = (Vec::new(), Vec::new());
+    for (view, is_unknown) in [
+        (TopView::Statements, false),
+        (TopView::Connections, false),
+        (TopView::Blockers, true),
+        (TopView::Preemptors, true),
+    ] {
+        let mut state = TopState { view, ..TopState::default() };
+        let screen = shown(&scene, &mut state, 100);
+        assert!(screen.contains("not measured: where responses went"), "{screen}");
+        assert_eq!(screen.contains("nothing yet"), !is_unknown, "{screen}");
+    }
+}
+
+#[test]
+fn who_could_run_waits_for_a_cpu_whatever_the_reason() {
+    let mut scene = scene();
+    let mut state = TopState { view: TopView::Connections, ..TopState::default() };
+    for part in [Part::RunqPreempted, Part::RunqWoken] {
+        scene.connections[2].activity = ConnectionActivity::In(part);
+        let screen = shown(&scene, &mut state, 100);
+        assert!(screen.contains(" waits for CPU "), "{screen}");
+    }
+}
+
+#[test]
+fn statements_that_have_not_ended_have_no_longest_response() {
+    let mut scene = scene();
+    scene.lately.statements = vec![("SELECT 1".to_owned(), TraceTotals::default())];
+    let screen = shown(&scene, &mut TopState::default(), 120);
+    let row = screen.lines().find(|line| line.contains("SELECT 1")).expect("a row");
+    assert!(!row.contains("0 ns"), "{row}");
+}
+
 proptest! {
     // Each draws up to nine screens of thousands of cells.
     #![proptest_config(ProptestConfig::with_cases(96))]
