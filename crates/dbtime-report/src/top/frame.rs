@@ -173,8 +173,8 @@ const HELP: &str = " 1 2 3 4, Tab    statements, connections, blockers, pre-empt
  q, Ctrl-C       quit
 
  A bar is a response: each letter has the share of its part.
- C on a CPU     P pre-empted    R woken, waiting for a CPU
- L lock         I read, W write, S sync of files
+ C on a CPU     P pre-empted    R woken, waiting for a CPU T throttled
+ L lock         I read, W write, S sync of files           X stopped
  N the client   Z sleep         O other         ? unexplained";
 
 fn help(frame: &mut Frame<'_>) {
@@ -195,4 +195,17 @@ fn help(frame: &mut Frame<'_>) {
 pub(super) fn rank(one: &LiveConnection) -> (bool, std::cmp::Reverse<u64>, u64) {
     let length = if one.is_at_work() { one.at.0.saturating_sub(one.request.start.0) } else { 0 };
     (!one.is_at_work(), std::cmp::Reverse(length), one.request.connection)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::top::bars::letter_of;
+    use dbtime_model::Part;
+
+    #[test]
+    fn the_help_explains_every_letter() {
+        let is_explained = |part: &Part| HELP.contains(&format!(" {} ", letter_of(*part)));
+        assert!(Part::TRACED.iter().all(is_explained));
+    }
 }
