@@ -13,6 +13,7 @@ use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, LoadResult, RunStop};
 use dbtime_engines::socket::ReconnectPolicy;
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::queue::Backlog;
+use dbtime_load::workload::Workload;
 use dbtime_machine::cpus::machine_cpus;
 use dbtime_machine::environment::{environment, rss_peak_bytes};
 use dbtime_machine::wait::TimerTest;
@@ -26,7 +27,7 @@ use dbtime_model::recorder::{ErrorCount, Latencies, OutcomeCounts, StatementReco
 use dbtime_model::spans::union;
 use dbtime_model::{MonoNanos, Nanos, PhaseInstant, TimeSpan};
 use dbtime_observe::process::{by_thread_name, cpus_of};
-use dbtime_sql::StatementShapes;
+use dbtime_sql::{LexicalRules, StatementShapes};
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
@@ -64,9 +65,7 @@ impl RunMeasurement<'_> {
         let window = self.window(&driven);
         let counts = driven.recorder.counts();
         let errors = &driven.recorder.errors;
-        let statements = self.plan.workload.executed_statements();
-        let texts = statements.iter().map(|statement| statement.kind.text());
-        let messages = messages(errors, &StatementShapes::of(texts, &rules));
+        let messages = messages(errors, &self.plan.workload, &rules);
         let mut latency_us = summary.latency_us();
         latency_us.connect = summary::connect_us(&driven);
         let mut record = RunRecord {
@@ -472,8 +471,12 @@ fn errors_of_waits(errors: &BTreeMap<String, ErrorCount>) -> u64 {
 /// repeats of the statements.
 fn messages(
     errors: &BTreeMap<String, ErrorCount>,
-    shapes: &StatementShapes,
+    workload: &Workload,
+    rules: &LexicalRules,
 ) -> BTreeMap<String, String> {
+    let statements = workload.executed_statements();
+    let texts = statements.iter().map(|statement| statement.kind.text());
+    let shapes = StatementShapes::of(texts, rules);
     let explained = errors.iter().filter(|(_, error)| !error.message.is_empty());
     let shown = |code: &str, message: &str| shapes.without_repeated(code, message).into_owned();
     explained.map(|(code, error)| (code.clone(), shown(code, &error.message))).collect()
@@ -513,15 +516,15 @@ fn recorded_backlog(backlog: Backlog) -> BacklogPolicy {
 mod tests {
     use super::*;
     use dbtime_model::{ErrorClass, SqlDialect};
-    use dbtime_sql::LexicalRules;
 
     #[test]
     fn what_a_server_repeats_of_a_password_is_in_no_message() {
         let told = |sql: &str, code: &str, message: &str| {
             let message = message.to_owned();
             let error = ErrorCount { count: 1, class: ErrorClass::Statement, message };
-            let shapes = StatementShapes::of([sql], &LexicalRules::unknown(SqlDialect::Mysql));
-            messages(&BTreeMap::from([(code.to_owned(), error)]), &shapes)[code].clone()
+            let errors = BTreeMap::from([(code.to_owned(), error)]);
+            let workload = Workload::from_sql(sql).expect("a statement");
+            messages(&errors, &workload, &LexicalRules::unknown(SqlDialect::Mysql))[code].clone()
         };
         let about_login = "ALTER ROLE r PASSWORD 'hush'";
         let near = "near 'PASSWORD 'hush'' at line 1";
