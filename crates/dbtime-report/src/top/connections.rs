@@ -40,6 +40,11 @@ enum ConnectionRow<'a> {
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: &TopScene, state: &mut TopState) {
     let rows = rows(scene, state);
     let columns = usize::from(area.width);
+    if scene.lacks_connections && rows.is_empty() {
+        state.scroll(0, 0);
+        let text = format!("not measured: {}", LiveConnection::ACTIVITIES);
+        return frame.render_widget(Line::raw(left(&text, columns)), area);
+    }
     let owners = match columns >= MIN_COLUMNS_FOR_OWNERS {
         true => format!("{} {} ", left("User", OWNER_COLUMNS), left("Database", OWNER_COLUMNS)),
         false => String::new(),

@@ -42,7 +42,8 @@ fn header(frame: &mut Frame<'_>, area: Rect, scene: &TopScene, span: &Span, stat
     let title = format!("{}   {}", servers.join(", "), scene.clock);
     let all = &span.all;
     let per_second = all.count as f64 / span.length.as_secs().max(1e-9);
-    let at_work = scene.connections.iter().filter(|one| one.is_at_work()).count() as u64;
+    let at_work = || scene.connections.iter().filter(|one| one.is_at_work()).count() as u64;
+    let at_work = if scene.lacks_connections { "?".to_owned() } else { count(at_work()) };
     let seconds = span.length.as_secs();
     let when = if state.is_whole { "since the start" } else { "lately" };
     let figures = format!(
@@ -51,7 +52,7 @@ fn header(frame: &mut Frame<'_>, area: Rect, scene: &TopScene, span: &Span, stat
         if_any(all.mean(), |mean| us(mean.as_micros())),
         if_any(all.quantile(0.99), |p99| us(p99.as_micros())),
         counted(all.errors, "error"),
-        count(at_work),
+        at_work,
         prior::busy(&scene.prior),
     );
     let bar = stacked(&all.parts, all.response, columns, state.in_color);

@@ -141,6 +141,7 @@ fn scene() -> TopScene {
             live(2, "UPDATE t SET n = n + ?", ConnectionActivity::Waiting("row lock".into())),
             live(3, "SELECT\n\tc\u{1b}[31m", ConnectionActivity::In(Part::Cpu)),
         ],
+        lacks_connections: false,
         prior: PriorWork::default(),
         watched_for: Nanos(5_200 * MS),
         lock_waits: vec![LockWait {
@@ -427,6 +428,16 @@ fn a_view_says_that_where_responses_went_was_not_measured() {
         assert!(screen.contains("not measured: where responses went"), "{screen}");
         assert_eq!(screen.contains("nothing yet"), !is_unknown, "{screen}");
     }
+}
+
+#[test]
+fn what_connections_are_at_is_no_zero_where_it_is_not_known() {
+    let scene = TopScene { lacks_connections: true, connections: Vec::new(), ..scene() };
+    let mut state = TopState { view: TopView::Connections, ..TopState::default() };
+    let screen = shown(&scene, &mut state, 100);
+    assert!(screen.contains("  ? busy"), "{screen}");
+    assert!(screen.contains("not measured: what connections are at"), "{screen}");
+    assert!(!screen.contains("nothing yet"), "{screen}");
 }
 
 #[test]
