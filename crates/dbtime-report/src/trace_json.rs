@@ -88,7 +88,7 @@ pub fn trace_json(report: &TracedReport<'_>, end: &TraceEnd) -> serde_json::Resu
 
 fn totals(row: &TraceTotals) -> TotalsJson<'_> {
     let micros = |time: Option<Nanos>| time.map(|time| time.as_micros());
-    let has_queue = row.queued > 0;
+    let (has_queue, has_parts) = (row.queued > 0, !row.lack_parts());
     TotalsJson {
         count: row.count,
         errors: row.errors,
@@ -102,9 +102,9 @@ fn totals(row: &TraceTotals) -> TotalsJson<'_> {
         max_us: micros(row.max()),
         parts_us: PartsJson(row.parts),
         server_queue_us: has_queue.then(|| row.server_queue.as_micros()),
-        server_queue_parts_us: has_queue.then_some(row.queue_parts),
+        server_queue_parts_us: (has_queue && has_parts).then_some(row.queue_parts),
         server_queue_known_of: row.queued,
-        files: (!row.lack_parts()).then(|| row.files.iter().map(FileJson::of).collect()),
+        files: has_parts.then(|| row.files.iter().map(FileJson::of).collect()),
     }
 }
 
@@ -139,14 +139,16 @@ mod tests {
         let nothing = told(&TraceTotals::default());
         let unmeasured = TraceTotals { count: 2, longest: Nanos(9_000), ..TraceTotals::default() };
         let lacking = told(&unmeasured);
-        let parts = Parts::only(Part::Cpu, 1);
-        let measured = told(&TraceTotals { parts, queued: 2, ..unmeasured });
-        for name in ["mean_us", "max_us"] {
+        let seen = TraceTotals { queued: 2, ..unmeasured };
+        let queued = told(&seen);
+        let measured = told(&TraceTotals { parts: Parts::only(Part::Cpu, 1), ..seen });
+        for name in ["mean_us", "max_us", "server_queue_us"] {
             assert_eq!(nothing[name], Value::Null, "{name}");
         }
-        assert_eq!(lacking["max_us"], json!(9.0));
-        for name in ["server_queue_us", "server_queue_parts_us", "parts_us", "files"] {
-            assert_eq!(lacking[name], Value::Null, "{name}");
+        assert_eq!((&lacking["max_us"], &lacking["server_queue_us"]), (&json!(9.0), &Value::Null));
+        assert_eq!(queued["server_queue_us"], json!(0.0));
+        for name in ["server_queue_parts_us", "parts_us", "files"] {
+            assert_eq!(queued[name], Value::Null, "{name}");
             assert_ne!(measured[name], Value::Null, "{name}");
         }
     }
