@@ -6,7 +6,7 @@
 
 use crate::fingerprint::fingerprint;
 use crate::lexical_rules::LexicalRules;
-use crate::password_places::may_hold_password;
+use crate::password_places::{may_hold_password, without_passwords};
 use dbtime_model::plain_text::CUT_MARK;
 use dbtime_model::secret_text::MASK;
 use std::borrow::Cow;
@@ -43,7 +43,7 @@ pub struct StatementShapes {
 }
 
 impl StatementShapes {
-    /// Those of statements that are read by these rules.
+    /// The shapes of statements that are read by these rules.
     pub fn of<'a>(statements: impl IntoIterator<Item = &'a str>, rules: &LexicalRules) -> Self {
         let mut shapes = Self { words: HashSet::new(), may_hold_password: false, rules: *rules };
         let mut shape = String::new();
@@ -60,9 +60,13 @@ impl StatementShapes {
         Self::of(std::iter::empty(), &LexicalRules::of_protocol(None))
     }
 
-    /// Whether one of them may have a password in it, which may lack its quotes.
-    pub fn may_hold_password(&self) -> bool {
-        self.may_hold_password
+    /// One of the statements in parentheses, as a message has it, without its passwords; nothing
+    /// where a password may lack its quotes.
+    pub fn in_parentheses(&self, sql: &str) -> String {
+        match self.may_hold_password {
+            true => String::new(),
+            false => format!(" ({})", without_passwords(sql)),
+        }
     }
 
     /// A server's message of this code, without what may be a literal or a password. Where one of
@@ -178,6 +182,8 @@ mod tests {
             "CREATE USER u IDENTIFIED BY hush",
             "SELECT 1; GRANT a ON *.* TO u IDENTIFED BY hush",
         ] {
+            let shapes = StatementShapes::of([sql], &LexicalRules::of_protocol(None));
+            assert_eq!(shapes.in_parentheses(sql), "");
             for (code, message, expected) in [
                 ("42601", "at or near \"hush\"", "at or near ***"),
                 ("1064", "near 'hush' at line 1", "near ***"),

@@ -8,7 +8,7 @@ use crate::socket::{
 };
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::workload::WorkloadTable;
-use dbtime_sql::{LexicalRules, StatementShapes, without_passwords};
+use dbtime_sql::{LexicalRules, StatementShapes};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -106,10 +106,7 @@ fn refusal(
     mut failure: Box<DatabaseFailure>,
 ) -> (String, Box<DatabaseFailure>) {
     let shapes = StatementShapes::of([sql], &LexicalRules::of_protocol(None));
-    let text = match shapes.may_hold_password() {
-        true => String::new(),
-        false => format!(" ({})", without_passwords(sql)),
-    };
+    let text = shapes.in_parentheses(sql);
     let verdict = if is_lost(&failure) { "could not be checked" } else { "is refused" };
     failure.message = shapes.without_repeated(&failure.code, &failure.message).into_owned();
     (format!("statement `{name}`{text} {verdict}"), failure)
@@ -138,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refused_statement_is_told_without_passwords_and_literals() {
+    fn a_server_s_words_on_a_refused_statement_have_no_passwords_and_literals() {
         let told = |sql: &str, message: &str| {
             let failure = DatabaseFailure::statement("1064", "42000", message);
             let (what, failure) = refusal("s", sql, failure.into());

@@ -230,7 +230,7 @@ impl PrivateServer {
     /// Copies what it has printed, without what it repeats of statements.
     ///
     /// # Errors
-    /// One of the two files.
+    /// The log cannot be read, or the copy cannot be written.
     pub fn keep_log(&self, copy: &Path) -> io::Result<()> {
         log::keep(&self.log, copy)
     }

@@ -29,7 +29,7 @@ use dbtime_model::record::{
     BudgetFileWait, BudgetMethod, RunRecord, TargetInfo, WaitedFile, Warning, WarningKind,
 };
 use dbtime_model::{Nanos, SqlDialect};
-use dbtime_sql::{LexicalRules, StatementShapes, without_passwords};
+use dbtime_sql::{LexicalRules, StatementShapes};
 use std::fs::{self, File};
 use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
@@ -316,10 +316,10 @@ impl PreparedTarget for ReadySqlite {
             let sql = statement.kind.text();
             let shapes = StatementShapes::of([sql], &self.lexical_rules());
             LabError::Target(format!(
-                "{} refuses statement `{}` ({}): {}",
+                "{} refuses statement `{}`{}: {}",
                 target,
                 statement.name,
-                without_passwords(sql),
+                shapes.in_parentheses(sql),
                 shapes.without_repeated(&failure.code, &failure.message)
             ))
         })?;

@@ -136,7 +136,7 @@ fn held_back(totals: &TracedTotals) -> Option<String> {
     (throttled > Nanos::ZERO).then(|| {
         format!(
             "pre-empted includes those that were throttled first ({} of its time): a wait for a \
-             CPU behind that counts as pre-empted",
+             CPU after that counts as pre-empted",
             percent(share)
         )
     })

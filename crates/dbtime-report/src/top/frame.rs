@@ -130,7 +130,7 @@ fn trouble(scene: &TopScene) -> String {
     let unmeasured = scene.whole.all.lack_parts().then(|| NO_PARTS.to_owned());
     let present = kinds.iter().filter(|(times, _)| *times > 0);
     let present = present.map(|(times, what)| format!("{} {what}", count(*times)));
-    unmeasured.into_iter().chain(present).collect::<Vec<_>>().join("; ")
+    present.chain(unmeasured).collect::<Vec<_>>().join("; ")
 }
 
 fn tab_line(state: &TopState) -> Line<'static> {
