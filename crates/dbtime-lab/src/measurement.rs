@@ -24,19 +24,16 @@ use dbtime_model::record::{
     WindowInfo, WorkloadInfo,
 };
 use dbtime_model::recorder::{ErrorCount, Latencies, OutcomeCounts, StatementRecorder};
-use dbtime_model::secret_text::{MASK, speaks_of_passwords};
 use dbtime_model::spans::union;
 use dbtime_model::{MonoNanos, Nanos, PhaseInstant, TimeSpan};
 use dbtime_observe::process::{by_thread_name, cpus_of};
+use dbtime_sql::{LexicalRules, StatementShapes};
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 /// The machine's counters tick a hundred times a second: over less than this, in seconds, they say
 /// nothing.
 const MIN_MACHINE_S: f64 = 0.5;
-
-/// What servers put before words of a statement that they repeat, in the languages they have.
-const QUOTES: [char; 9] = ['\'', '"', '`', '«', '»', '„', '“', '‘', '「'];
 
 /// What a run measured, on its way to the record.
 pub(crate) struct RunMeasurement<'a> {
@@ -68,7 +65,7 @@ impl RunMeasurement<'_> {
         let window = self.window(&driven);
         let counts = driven.recorder.counts();
         let errors = &driven.recorder.errors;
-        let messages = messages(errors, may_set_password(&self.plan.workload));
+        let messages = messages(errors, &self.plan.workload, &rules);
         let mut latency_us = summary.latency_us();
         latency_us.connect = summary::connect_us(&driven);
         let mut record = RunRecord {
@@ -470,23 +467,19 @@ fn errors_of_waits(errors: &BTreeMap<String, ErrorCount>) -> u64 {
     of_waits.map(|error| error.count).sum()
 }
 
-/// An example of what the database said to each error, where it said something. Of a load that may
-/// set a password none goes on behind a quote, where a server repeats what it was sent.
+/// An example of what the database said to each error, where it said something, without what it
+/// repeats of the statements.
 fn messages(
     errors: &BTreeMap<String, ErrorCount>,
-    may_have_password: bool,
+    workload: &Workload,
+    rules: &LexicalRules,
 ) -> BTreeMap<String, String> {
-    let explained = errors.iter().filter(|(_, error)| !error.message.is_empty());
-    let shown = |message: &str| match message.find(QUOTES).filter(|_| may_have_password) {
-        Some(quote) => format!("{}{MASK}", &message[..quote]),
-        None => message.to_owned(),
-    };
-    explained.map(|(code, error)| (code.clone(), shown(&error.message))).collect()
-}
-
-fn may_set_password(workload: &Workload) -> bool {
     let statements = workload.executed_statements();
-    statements.iter().any(|statement| speaks_of_passwords(statement.kind.text()))
+    let texts = statements.iter().map(|statement| statement.kind.text());
+    let shapes = StatementShapes::of(texts, rules);
+    let explained = errors.iter().filter(|(_, error)| !error.message.is_empty());
+    let shown = |code: &str, message: &str| shapes.without_repeated(code, message).into_owned();
+    explained.map(|(code, error)| (code.clone(), shown(code, &error.message))).collect()
 }
 
 /// UTC, RFC 3339, to the millisecond.
@@ -522,21 +515,22 @@ fn recorded_backlog(backlog: Backlog) -> BacklogPolicy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbtime_model::ErrorClass;
+    use dbtime_model::{ErrorClass, SqlDialect};
 
     #[test]
     fn what_a_server_repeats_of_a_password_is_in_no_message() {
-        let message = "near 'PASSWORD 'hush'' at line 1".to_owned();
-        let error = ErrorCount { count: 1, class: ErrorClass::Statement, message };
-        let errors = BTreeMap::from([("1064".to_owned(), error)]);
-        assert_eq!(messages(&errors, true)["1064"], "near ***");
-        assert_eq!(messages(&errors, false)["1064"], errors["1064"].message);
-        let message = "Syntaxfehler bei »hush«".to_owned();
-        let error = ErrorCount { count: 1, class: ErrorClass::Statement, message };
-        let errors = BTreeMap::from([("42601".to_owned(), error)]);
-        assert_eq!(messages(&errors, true)["42601"], "Syntaxfehler bei ***");
-        let workload = |sql: &str| Workload::from_sql(sql).expect("a statement");
-        assert!(may_set_password(&workload("ALTER ROLE r PASSWORD 'hush'")));
-        assert!(!may_set_password(&workload("SELECT 1")));
+        let told = |sql: &str, code: &str, message: &str| {
+            let message = message.to_owned();
+            let error = ErrorCount { count: 1, class: ErrorClass::Statement, message };
+            let errors = BTreeMap::from([(code.to_owned(), error)]);
+            let workload = Workload::from_sql(sql).expect("a statement");
+            messages(&errors, &workload, &LexicalRules::unknown(SqlDialect::Mysql))[code].clone()
+        };
+        let about_login = "ALTER ROLE r PASSWORD 'hush'";
+        let near = "near 'PASSWORD 'hush'' at line 1";
+        assert_eq!(told(about_login, "1064", near), "near ***");
+        assert_eq!(told("SELECT 1", "1064", near), "near '***' at line 1");
+        assert_eq!(told(about_login, "42601", "Syntaxfehler bei »hush«"), "Syntaxfehler bei ***");
+        assert_eq!(told("SELECT 1", "1062", "Duplicate entry '5'"), "Duplicate entry '5'");
     }
 }

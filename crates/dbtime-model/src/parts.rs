@@ -128,9 +128,14 @@ impl Parts {
         self.add(Part::Unexplained, rest);
     }
 
-    /// The longest part of a traced request that is not CPU, if there is any.
+    /// The longest part of a traced request that is not CPU, if there is any. Kinds of a part count
+    /// as one.
     pub fn longest_wait(&self) -> Option<(Part, i64)> {
-        let waits = Part::TRACED.into_iter().skip(1).map(|part| (part, self.get(part)));
+        let mut wholes = Self::default();
+        let whole = |part: Part| part.whole().unwrap_or(part);
+        let waits = Part::TRACED.into_iter().skip(1);
+        waits.clone().for_each(|part| wholes.add(whole(part), self.get(part)));
+        let waits = waits.map(|part| (whole(part), wholes.get(whole(part))));
         // Of equals the one that reports show last.
         waits.max_by_key(|(_, ns)| *ns).filter(|(_, ns)| *ns > 0)
     }
@@ -181,6 +186,8 @@ mod tests {
         let parts = Parts::of(&[(Part::Cpu, 9), (Part::Lock, 3), (Part::Sync, 4)]);
         assert_eq!(parts.longest_wait(), Some((Part::Sync, 4)));
         assert_eq!(Parts::only(Part::Cpu, 9).longest_wait(), None);
+        let runq = [(Part::RunqPreempted, 3), (Part::RunqWoken, 2), (Part::Lock, 4)];
+        assert_eq!(Parts::of(&runq).longest_wait(), Some((Part::Runq, 5)));
     }
 
     #[test]

@@ -24,6 +24,9 @@ pub fn plain_lines(text: &str) -> Cow<'_, str> {
 /// Characters of what somebody else says that are shown on a line; MySQL's servers never say more.
 const LINE_CHARS: usize = 512;
 
+/// What stands where such a text is cut, before how much is left out.
+pub const CUT_MARK: &str = "… (";
+
 /// What somebody else says, as people read it: on one line, without such signs, and cut where it is
 /// long, with how much is left out.
 pub fn legible(text: &str) -> String {
@@ -39,7 +42,7 @@ pub fn legible_within(text: &str, most_chars: usize) -> String {
     let line = lines.join(" ").replace('\t', " ").replace(is_treacherous, "\u{fffd}");
     match rest.len() {
         0 => line,
-        bytes => format!("{line}… ({bytes} more bytes read)"),
+        bytes => format!("{line}{CUT_MARK}{bytes} more bytes read)"),
     }
 }
 

@@ -33,6 +33,9 @@ pub enum ConnectionActivity {
 }
 
 impl LiveConnection {
+    /// What a note says that was not measured where nothing is known of any.
+    pub const ACTIVITIES: &str = "what connections are at";
+
     /// Whether a request is under way.
     pub fn is_at_work(&self) -> bool {
         self.activity != ConnectionActivity::Idle

@@ -98,6 +98,11 @@ impl TraceTotals {
         self.response.0.checked_div(self.count).map(Nanos)
     }
 
+    /// The longest response; `None` where there is none.
+    pub fn max(&self) -> Option<Nanos> {
+        (self.count > 0).then_some(self.longest)
+    }
+
     /// The response that a share of all stay at or below: the upper end of its bucket, at most
     /// 12.5 % above, and never above the longest. `None` where there is none.
     pub fn quantile(&self, share: f64) -> Option<Nanos> {
@@ -287,6 +292,7 @@ mod tests {
         assert_eq!(totals.mean(), Some(Nanos(500_500)));
         assert_eq!(TraceTotals::default().quantile(0.5), None);
         assert_eq!(TraceTotals::default().mean(), None);
+        assert_eq!((totals.max(), TraceTotals::default().max()), (Some(Nanos(1_000_000)), None));
     }
 
     #[test]

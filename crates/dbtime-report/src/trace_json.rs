@@ -1,5 +1,5 @@
 //! The sums of a trace as one JSON document. Times are microseconds; statements are without their
-//! literals.
+//! literals. What was not measured is `null`.
 
 use crate::terminal::{LockRelease, StatementLocks, TracedReport};
 use dbtime_model::traced_file::TraceEnd;
@@ -15,8 +15,8 @@ struct SummaryJson<'a> {
     only_counted_us: f64,
     all: TotalsJson<'a>,
     statements: Vec<SummaryStatementJson<'a>>,
-    lock_waits: Vec<LockWaitJson<'a>>,
-    preemptors: Vec<Preemption>,
+    lock_waits: Option<Vec<LockWaitJson<'a>>>,
+    preemptors: Option<Vec<Preemption>>,
     replaced: Option<&'a ReplacedStatements>,
     ledger: LedgerJson<'a>,
     cost: Option<TraceCost>,
@@ -40,12 +40,12 @@ struct TotalsJson<'a> {
     p90_us: Option<f64>,
     p99_us: Option<f64>,
     p999_us: Option<f64>,
-    max_us: f64,
+    max_us: Option<f64>,
     parts_us: PartsJson,
-    server_queue_us: f64,
-    server_queue_parts_us: ServerQueueParts,
+    server_queue_us: Option<f64>,
+    server_queue_parts_us: Option<ServerQueueParts>,
     server_queue_known_of: u64,
-    files: Vec<FileJson<'a>>,
+    files: Option<Vec<FileJson<'a>>>,
 }
 
 /// `holder` is how the lock was let go: `statement`, `client_left`, `unknown` or `nobody`.
@@ -69,6 +69,7 @@ pub fn trace_json(report: &TracedReport<'_>, end: &TraceEnd) -> serde_json::Resu
     let mut rows: Vec<_> = report.statements.iter().filter(|(_, row)| row.count > 0).collect();
     rows.sort_by_key(|(_, row)| std::cmp::Reverse(row.response));
     let all = report.totals.all();
+    let has_parts = !all.lack_parts();
     serde_json::to_string(&SummaryJson {
         length_us: report.length.as_micros(),
         only_counted_us: report.only_counted.as_micros(),
@@ -77,8 +78,8 @@ pub fn trace_json(report: &TracedReport<'_>, end: &TraceEnd) -> serde_json::Resu
             .iter()
             .map(|(text, row)| SummaryStatementJson { text, totals: totals(row) })
             .collect(),
-        lock_waits: report.locks.iter().map(lock_wait).collect(),
-        preemptors: report.totals.preemptions(),
+        lock_waits: has_parts.then(|| report.locks.iter().map(lock_wait).collect()),
+        preemptors: has_parts.then(|| report.totals.preemptions()),
         replaced: report.totals.replaced.as_ref(),
         ledger: LedgerJson::of(&end.ledger),
         cost: end.cost,
@@ -87,6 +88,7 @@ pub fn trace_json(report: &TracedReport<'_>, end: &TraceEnd) -> serde_json::Resu
 
 fn totals(row: &TraceTotals) -> TotalsJson<'_> {
     let micros = |time: Option<Nanos>| time.map(|time| time.as_micros());
+    let (has_queue, has_parts) = (row.queued > 0, !row.lack_parts());
     TotalsJson {
         count: row.count,
         errors: row.errors,
@@ -97,12 +99,12 @@ fn totals(row: &TraceTotals) -> TotalsJson<'_> {
         p90_us: micros(row.quantile(0.9)),
         p99_us: micros(row.quantile(0.99)),
         p999_us: micros(row.quantile(0.999)),
-        max_us: row.longest.as_micros(),
+        max_us: micros(row.max()),
         parts_us: PartsJson(row.parts),
-        server_queue_us: row.server_queue.as_micros(),
-        server_queue_parts_us: row.queue_parts,
+        server_queue_us: has_queue.then(|| row.server_queue.as_micros()),
+        server_queue_parts_us: (has_queue && has_parts).then_some(row.queue_parts),
         server_queue_known_of: row.queued,
-        files: row.files.iter().map(FileJson::of).collect(),
+        files: has_parts.then(|| row.files.iter().map(FileJson::of).collect()),
     }
 }
 
@@ -122,5 +124,32 @@ fn lock_wait(wait: &StatementLocks) -> LockWaitJson<'_> {
         count: wait.count,
         wait_us: wait.length.as_micros(),
         longest_us: wait.longest.as_micros(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbtime_model::{Part, Parts};
+    use serde_json::{Value, json};
+
+    #[test]
+    fn what_was_not_measured_is_null_and_no_zero() {
+        let told = |row: &TraceTotals| serde_json::to_value(totals(row)).expect("plain data");
+        let nothing = told(&TraceTotals::default());
+        let unmeasured = TraceTotals { count: 2, longest: Nanos(9_000), ..TraceTotals::default() };
+        let lacking = told(&unmeasured);
+        let seen = TraceTotals { queued: 2, ..unmeasured };
+        let queued = told(&seen);
+        let measured = told(&TraceTotals { parts: Parts::only(Part::Cpu, 1), ..seen });
+        for name in ["mean_us", "max_us", "server_queue_us"] {
+            assert_eq!(nothing[name], Value::Null, "{name}");
+        }
+        assert_eq!((&lacking["max_us"], &lacking["server_queue_us"]), (&json!(9.0), &Value::Null));
+        assert_eq!(queued["server_queue_us"], json!(0.0));
+        for name in ["server_queue_parts_us", "parts_us", "files"] {
+            assert_eq!(queued[name], Value::Null, "{name}");
+            assert_ne!(measured[name], Value::Null, "{name}");
+        }
     }
 }

@@ -8,10 +8,12 @@ mod lexer;
 mod lexical_rules;
 mod made_up_names;
 mod password_places;
+mod repeated_words;
 mod statement_count;
 mod value_lists;
 
 pub use fingerprint::fingerprint;
 pub use lexical_rules::LexicalRules;
 pub use password_places::{lacks_password, without_passwords};
+pub use repeated_words::StatementShapes;
 pub use statement_count::may_have_several;

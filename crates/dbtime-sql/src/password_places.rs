@@ -46,6 +46,20 @@ pub fn lacks_password(sql: &str) -> bool {
     sql.contains(&format!("'{MASK}'")) || password_places(sql.as_bytes()).iter().any(is_masked)
 }
 
+/// Whether a statement may have a password in it, which may lack its quotes: it names one, or is
+/// about logins.
+pub(crate) fn may_hold_password(sql: &str) -> bool {
+    let is_about_logins = |dialect| {
+        let mut reader = PasswordReader::default();
+        JointLexer::new(sql.as_bytes(), &LexicalRules::unknown(dialect)).any(|token| {
+            reader.take(&token);
+            reader.subject == StatementSubject::Logins
+        })
+    };
+    let mut dialects = [SqlDialect::Mysql, SqlDialect::Postgres].into_iter();
+    speaks_of_passwords(sql) || dialects.any(is_about_logins)
+}
+
 /// Where a password stands.
 #[derive(Debug)]
 struct PasswordPlace {

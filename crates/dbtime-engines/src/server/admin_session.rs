@@ -8,6 +8,7 @@ use crate::socket::{
 };
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::workload::WorkloadTable;
+use dbtime_sql::{LexicalRules, StatementShapes};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -87,14 +88,28 @@ impl AdminSession<'_> {
         sql: &str,
         failure: Box<DatabaseFailure>,
     ) -> ServerError {
-        let verdict = if is_lost(&failure) { "could not be checked" } else { "is refused" };
-        self.refused(format!("statement `{name}` ({sql}) {verdict}"), failure)
+        let (what, failure) = refusal(name, sql, failure);
+        self.refused(what, failure)
     }
 
     /// That the server refuses what was attempted.
     pub(crate) fn refused(&self, what: String, failure: Box<DatabaseFailure>) -> ServerError {
         ServerError::Refused { target: self.target.to_owned(), what, failure }
     }
+}
+
+/// What is said of a statement that a server refuses, and the failure: the text of one that may
+/// have a password without quotes is left out, and so is what the server repeats of it.
+fn refusal(
+    name: &str,
+    sql: &str,
+    mut failure: Box<DatabaseFailure>,
+) -> (String, Box<DatabaseFailure>) {
+    let shapes = StatementShapes::of([sql], &LexicalRules::of_protocol(None));
+    let text = shapes.in_parentheses(sql);
+    let verdict = if is_lost(&failure) { "could not be checked" } else { "is refused" };
+    failure.message = shapes.without_repeated(&failure.code, &failure.message).into_owned();
+    (format!("statement `{name}`{text} {verdict}"), failure)
 }
 
 /// Makes a connection for loading and looking.
@@ -112,5 +127,24 @@ pub(crate) fn client<P: Protocol>(
         Ok(sockets) => SocketClient::connect(Arc::new(shared), Arc::new(sockets), bound.clone())
             .map_err(|failure| ServerError::Connect { target, failure }),
         Err(source) => Err(ServerError::Tls { target, source }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_s_words_on_a_refused_statement_have_no_passwords_and_literals() {
+        let told = |sql: &str, message: &str| {
+            let failure = DatabaseFailure::statement("1064", "42000", message);
+            let (what, failure) = refusal("s", sql, failure.into());
+            format!("{what}: {}", failure.message)
+        };
+        let misspelt = "ALTER USER u IDENTIFED BY hush";
+        assert_eq!(told(misspelt, "near 'hush' at line 1"), "statement `s` is refused: near ***");
+        let select = "SELECT a FROMM t WHERE a = 'hush'";
+        let expected = format!("statement `s` ({select}) is refused: near 't WHERE a = ?' at");
+        assert_eq!(told(select, "near 't WHERE a = 'hush'' at"), expected);
     }
 }

@@ -1,6 +1,9 @@
-//! What a server printed, and which of it says why it did not start.
+//! What a server printed: which of it says why it did not start, and what a record keeps.
 
-use std::fs;
+use dbtime_sql::StatementShapes;
+use std::borrow::Cow;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 
 /// How many lines of a log are quoted.
@@ -52,6 +55,29 @@ impl<'a> LogFrom<'a> {
     }
 }
 
+/// Copies a log without what the server repeats of statements that it could not read, which may be
+/// a password.
+pub(super) fn keep(log: &Path, copy: &Path) -> io::Result<()> {
+    let log = File::open(log)?;
+    let copy = File::create(copy)?;
+    copy.set_permissions(log.metadata()?.permissions())?;
+    let (mut log, mut copy) = (BufReader::new(log), BufWriter::new(copy));
+    let (shapes, mut entry) = (StatementShapes::unknown(), Vec::new());
+    while log.read_until(b'\n', &mut entry)? > 0 {
+        // PostgreSQL begins the further lines of a message by a tab.
+        while log.fill_buf()?.first() == Some(&b'\t') {
+            log.read_until(b'\n', &mut entry)?;
+        }
+        let text = String::from_utf8_lossy(&entry);
+        match shapes.without_repeated("", text.trim_end_matches('\n')) {
+            Cow::Borrowed(_) => copy.write_all(&entry)?,
+            Cow::Owned(shown) => writeln!(copy, "{shown}")?,
+        }
+        entry.clear();
+    }
+    copy.flush()
+}
+
 /// The last lines that tell of trouble, else the last lines.
 fn key_lines(text: &str) -> Vec<&str> {
     let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|l| !l.is_empty()).collect();
@@ -95,5 +121,23 @@ mod tests {
         fs::write(&path, b"old\nnew \xff\n").expect("written");
         assert_eq!(log.text(), "new \u{fffd}\n");
         assert_eq!(log.quote(), "its log:\n    new \u{fffd}");
+    }
+
+    #[test]
+    fn what_is_kept_has_nothing_that_a_server_repeats_of_a_statement() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let [log, copy] = ["log", "copy"].map(|name| dir.path().join(name));
+        let kept = |text: &[u8]| {
+            fs::write(&log, text).expect("written");
+            keep(&log, &copy).expect("kept");
+            fs::read(&copy).expect("a copy")
+        };
+        let plain = b"LOG:  ready \xff\n\tat 'x'\nERROR:  relation \"t\" does not exist";
+        assert_eq!(kept(plain), plain);
+        let bare = "1 ERROR:  syntax error at or near \"hush\" at character 9\n2 LOG:  on\n";
+        assert_eq!(kept(bare.as_bytes()), bare.replace("hush", "***").as_bytes());
+        let long = b"ERROR:  unterminated quoted string at or near \"'a\n\thush\n\tb\n2 LOG:  on\n";
+        let shown = b"ERROR:  unterminated quoted string at or near \"?\n2 LOG:  on\n";
+        assert_eq!(kept(long), shown);
     }
 }

@@ -41,7 +41,6 @@ use dbtime_model::Product;
 use process::ServerProcess;
 use site::{ServerAudience, ServerSite};
 use start::{DataOrigin, StartedServer};
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -228,6 +227,14 @@ impl PrivateServer {
         &self.log
     }
 
+    /// Copies what it has printed, without what it repeats of statements.
+    ///
+    /// # Errors
+    /// The log cannot be read, or the copy cannot be written.
+    pub fn keep_log(&self, copy: &Path) -> io::Result<()> {
+        log::keep(&self.log, copy)
+    }
+
     /// How its main process ended, such as `exit status: 1` or `signal: 9 (SIGKILL)`; `None` while
     /// it lives.
     pub fn ended(&self) -> Option<String> {
@@ -269,7 +276,7 @@ impl PrivateServer {
     /// Errors: the log cannot be written; the server has ended all the same.
     pub fn stop(self, log: Option<&Path>) -> io::Result<()> {
         self.process().end();
-        log.map_or(Ok(()), |path| fs::copy(&self.log, path).map(|_| ()))
+        log.map_or(Ok(()), |path| self.keep_log(path))
     }
 
     fn process(&self) -> MutexGuard<'_, ServerProcess> {

@@ -28,7 +28,6 @@ use dbtime_model::record::{RunRecord, TargetInfo, Warning, WarningKind, file};
 use dbtime_model::secret_text::first_word;
 use dbtime_model::{Nanos, Product};
 use dbtime_sql::LexicalRules;
-use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -313,7 +312,7 @@ impl PreparedTarget for ReadyServer {
 
     fn keep_log(&self, folder: &Path) -> io::Result<()> {
         match &self.private {
-            Some(private) => fs::copy(private.log(), folder.join(file::SERVER_LOG)).map(drop),
+            Some(private) => private.keep_log(&folder.join(file::SERVER_LOG)),
             None => Ok(()),
         }
     }

@@ -29,7 +29,7 @@ use dbtime_model::record::{
     BudgetFileWait, BudgetMethod, RunRecord, TargetInfo, WaitedFile, Warning, WarningKind,
 };
 use dbtime_model::{Nanos, SqlDialect};
-use dbtime_sql::LexicalRules;
+use dbtime_sql::{LexicalRules, StatementShapes};
 use std::fs::{self, File};
 use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
@@ -313,12 +313,14 @@ impl PreparedTarget for ReadySqlite {
         let mut connection = database.connect(0)?;
         connection.prepare_all().map_err(|(id, failure)| {
             let statement = &statements[id.0 as usize];
+            let sql = statement.kind.text();
+            let shapes = StatementShapes::of([sql], &self.lexical_rules());
             LabError::Target(format!(
-                "{} refuses statement `{}` ({}): {}",
+                "{} refuses statement `{}`{}: {}",
                 target,
                 statement.name,
-                statement.kind.text(),
-                failure.message
+                shapes.in_parentheses(sql),
+                shapes.without_repeated(&failure.code, &failure.message)
             ))
         })?;
         let facts = SqliteFacts::of(&connection, target);

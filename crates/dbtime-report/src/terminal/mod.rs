@@ -41,7 +41,7 @@ pub use runs::{RecordLine, records_table};
 pub use statement_locks::{LockRelease, StatementLocks};
 pub use statement_sums::by_fingerprint;
 pub use sweep::{SweepRow, SweepServer, found_rate, sweep_table, sweep_text, sweep_troubles};
-pub use throughput::ThroughputTicks;
+pub use throughput::{ThroughputTicks, throughput_gap};
 pub use trace_summary::{TracedReport, trace_histogram, trace_summary};
 pub use usage::usage_report;
 
@@ -49,6 +49,7 @@ pub(crate) use requests::connection_name;
 pub use style::PageStyle;
 pub(crate) use style::{ReportPage, TextRole};
 pub(crate) use table::{ReportTable, TextCell, TextColumn};
+pub(crate) use trace_summary::NO_PARTS;
 
 use dbtime_model::record::Run;
 

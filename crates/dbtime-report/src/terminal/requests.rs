@@ -162,9 +162,9 @@ fn blocker_text(blocker: &Blocker) -> String {
 /// The longest part that is not CPU, where it is of any weight.
 fn weighty_wait(request: &TracedRequest) -> Option<(&'static str, Nanos)> {
     const WEIGHT: u64 = 20;
-    let (part, _) = request.parts.longest_wait()?;
-    let (name, length) = (part.whole().unwrap_or(part).name(), request.parts.duration(part));
-    (length.0.saturating_mul(WEIGHT) >= request.response().0).then_some((name, length))
+    let (part, ns) = request.parts.longest_wait()?;
+    let length = Nanos(ns.unsigned_abs());
+    (length.0.saturating_mul(WEIGHT) >= request.response().0).then_some((part.name(), length))
 }
 
 fn cells(
@@ -386,6 +386,15 @@ mod tests {
         assert_eq!(std::mem::take(&mut out), "1b:?");
         push_line("\x1b", &mut out);
         assert_eq!(out, "\u{fffd}");
+    }
+
+    #[test]
+    fn waits_for_a_cpu_of_both_kinds_are_one_in_a_line() {
+        let kinds = [(Part::RunqPreempted, 9_000), (Part::RunqWoken, 7_000), (Part::Lock, 12_000)];
+        let request = TracedRequest { parts: Parts::of(&kinds), ..request() };
+        let mut line = String::new();
+        request_line(&request, MonoNanos(0), "QUERY", None, &mut line);
+        assert!(line.contains("  runq 16.0 µs  "), "{line}");
     }
 
     #[test]

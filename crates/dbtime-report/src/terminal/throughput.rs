@@ -1,5 +1,7 @@
 //! Throughput at equal intervals, of requests that are over one after another.
 
+use crate::format::counted;
+use dbtime_model::traced_ledger::TraceLedger;
 use dbtime_model::{MonoNanos, Nanos};
 use std::fmt::Write;
 
@@ -63,6 +65,15 @@ impl ThroughputTicks {
     }
 }
 
+/// A line on what the intervals of a recording lack: requests that it has in its sums alone.
+pub fn throughput_gap(ledger: &TraceLedger) -> Option<String> {
+    let missing = ledger.dropped.saturating_add(ledger.not_streamed);
+    (missing > 0).then(|| {
+        let missing = counted(missing, "request");
+        format!("throughput is without {missing} that the recording has in its sums alone\n")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,6 +101,14 @@ mod tests {
             line("101.0", "1 queries/sec"),
         ];
         assert_eq!(text, expected.concat());
+    }
+
+    #[test]
+    fn requests_that_were_only_counted_are_told_to_be_in_no_interval() {
+        assert_eq!(throughput_gap(&TraceLedger::default()), None);
+        let ledger = TraceLedger { dropped: 1_200, not_streamed: 34, ..TraceLedger::default() };
+        let gap = throughput_gap(&ledger).expect("a line");
+        assert!(gap.starts_with("throughput is without 1,234 requests that"), "{gap}");
     }
 
     proptest! {

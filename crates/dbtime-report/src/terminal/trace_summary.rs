@@ -13,7 +13,7 @@ use dbtime_model::traced_file::TraceEnd;
 use dbtime_model::traced_files::FileWait;
 use dbtime_model::traced_totals::{COARSE_BUCKETS, Preemption, TraceTotals, TracedTotals};
 use dbtime_model::units::count_sum;
-use dbtime_model::{Nanos, Part};
+use dbtime_model::{Nanos, Part, Parts, ServerQueueParts};
 
 /// The longest bar of a distribution, in signs.
 const BAR_COLUMNS: u64 = 40;
@@ -31,7 +31,8 @@ const MAX_STATEMENTS: usize = 20;
 const MAX_TEXT_LINES: usize = 3;
 
 /// Where no part of a response was measured.
-const NO_PARTS: &str = "not measured: where responses went, which this kernel does not tell";
+pub(crate) const NO_PARTS: &str =
+    "not measured: where responses went, which this kernel does not tell";
 
 /// What is told of a trace.
 #[derive(Debug)]
@@ -88,6 +89,9 @@ pub fn trace_summary(report: &TracedReport<'_>, color: bool) -> String {
     }
     let kinds = kinds(report.totals);
     latencies(&kinds, &mut page);
+    if let Some(text) = held_back(report.totals) {
+        page.text(&text, TextRole::Plain);
+    }
     parts(&all, &mut page);
     by_statement(report, &all, &mut page);
     for (name, totals) in &kinds {
@@ -107,7 +111,8 @@ pub fn trace_histogram(totals: &TracedTotals, step: Nanos) -> String {
     page.finish()
 }
 
-/// All statements, and kinds of them; of the query cache only where it was asked.
+/// All statements, and kinds of them; of the query cache only where it was asked, and by who had
+/// the CPU only where that was measured.
 fn kinds(totals: &TracedTotals) -> Vec<(&'static str, TraceTotals)> {
     let mut kinds = vec![("all statements", totals.all())];
     let cached = |state| totals.of(|row| row.cache == state);
@@ -115,9 +120,26 @@ fn kinds(totals: &TracedTotals) -> Vec<(&'static str, TraceTotals)> {
     if hits.count > 0 || misses.count > 0 {
         kinds.extend([("query-cache hits", hits), ("query-cache misses", misses)]);
     }
-    kinds.push(("pre-empted", totals.of(|row| row.was_preempted)));
-    kinds.push(("not pre-empted", totals.of(|row| !row.was_preempted)));
+    if !kinds[0].1.lack_parts() {
+        kinds.push(("pre-empted", totals.of(|row| row.was_preempted)));
+        kinds.push(("not pre-empted", totals.of(|row| !row.was_preempted)));
+    }
     kinds
+}
+
+/// What that table does not tell apart: of those pre-empted some were held back by the limit of
+/// their control group, and waited for a CPU when it let them go on.
+fn held_back(totals: &TracedTotals) -> Option<String> {
+    let preempted = totals.of(|row| row.was_preempted);
+    let throttled = preempted.parts.duration(Part::Throttled);
+    let share = 100.0 * throttled.0 as f64 / preempted.response.0.max(1) as f64;
+    (throttled > Nanos::ZERO).then(|| {
+        format!(
+            "pre-empted includes those that were throttled first ({} of its time): a wait for a \
+             CPU after that counts as pre-empted",
+            percent(share)
+        )
+    })
 }
 
 const FIGURES: [&str; 7] = ["Mean", "p50", "p90", "p99", "p99.9", "Max", "CPU mean"];
@@ -125,11 +147,10 @@ const FIGURES: [&str; 7] = ["Mean", "p50", "p90", "p99", "p99.9", "Max", "CPU me
 /// What stands below those.
 fn figures(row: &TraceTotals) -> impl Iterator<Item = TextCell> {
     let time = |time: Option<Nanos>| time.map_or(NONE.to_owned(), |t| us(t.as_micros())).into();
-    let longest = (row.count > 0).then_some(row.longest);
     let cpu = row.parts.measured_duration(Part::Cpu);
     let cpu = cpu.and_then(|cpu| cpu.0.checked_div(row.count)).map(Nanos);
     let [p50, p90, p99, p999] = [0.5, 0.9, 0.99, 0.999].map(|share| row.quantile(share));
-    [row.mean(), p50, p90, p99, p999, longest, cpu].map(time).into_iter()
+    [row.mean(), p50, p90, p99, p999, row.max(), cpu].map(time).into_iter()
 }
 
 fn latencies(kinds: &[(&'static str, TraceTotals)], page: &mut ReportPage) {
@@ -262,7 +283,10 @@ fn queue(all: &TraceTotals, page: &mut ReportPage) {
         };
         let queue = us(queue as f64 / 1e3);
         page.text(&format!("server_queue, before that: {queue} on average{of}"), TextRole::Plain);
-        let parts = all.queue_parts.named().into_iter().filter(|(_, length)| *length > Nanos::ZERO);
+        let mut divided = Parts::default();
+        ServerQueueParts::divide(Some(&all.queue_parts), all.server_queue, &mut divided);
+        let parts = all.queue_parts.named().map(|(part, _)| (part, divided.duration(part)));
+        let parts = parts.into_iter().filter(|(_, length)| *length > Nanos::ZERO);
         let mean = |length: Nanos| us(length.as_micros() / all.queued as f64);
         let parts: Vec<_> =
             parts.map(|(part, length)| format!("{} {}", part.name(), mean(length))).collect();
@@ -358,7 +382,6 @@ mod tests {
     use super::*;
     use dbtime_model::traced_files::FileName;
     use dbtime_model::traced_totals::{ReplacedStatements, StatementName, StatementTotals};
-    use dbtime_model::{Parts, ServerQueueParts};
 
     fn row(name: &str, was_preempted: bool, count: u64, coarse: &[(u32, u64)]) -> StatementTotals {
         let mut totals = TraceTotals {
@@ -482,8 +505,35 @@ mod tests {
         let text = trace_summary(&report(&totals), false);
         assert!(text.trim_start().starts_with("not measured: where responses went"), "{text}");
         assert!(!text.contains("unexplained") && !text.contains("0 ns"), "{text}");
+        assert!(!text.contains("pre-empted"), "{text}");
         let all = text.lines().find(|line| line.trim_start().starts_with("all statements"));
         assert!(all.is_some_and(|line| line.ends_with(NONE)), "{text}");
+    }
+
+    #[test]
+    fn those_that_were_throttled_are_told_apart_from_those_pre_empted() {
+        let mut held = row("SELECT 1", true, 10, &[(6, 10)]);
+        held.totals.parts.add(Part::Throttled, 250_000);
+        let mut free = row("SELECT 2", false, 10, &[(6, 10)]);
+        free.totals.parts.add(Part::Throttled, 250_000);
+        let told = |statements| {
+            let totals = TracedTotals { statements, ..TracedTotals::default() };
+            trace_summary(&report(&totals), false)
+        };
+        let text = told(vec![held]);
+        assert!(text.contains("were throttled first (25 % of its time)"), "{text}");
+        assert!(!told(vec![free]).contains("throttled first"));
+    }
+
+    #[test]
+    fn no_more_of_a_time_in_the_socket_is_told_than_there_was() {
+        let mut odd = row("SELECT 1", false, 10, &[(6, 10)]);
+        odd.totals.queue_parts.runq_preempted = Nanos(20_000);
+        let statements = vec![odd];
+        let totals = TracedTotals { statements, ..TracedTotals::default() };
+        let text = trace_summary(&report(&totals), false);
+        assert!(text.contains("server_queue, before that: 3.00 µs on average"), "{text}");
+        assert!(text.contains("waited: runq_preempted 2.00 µs, runq_woken 1.00 µs"), "{text}");
     }
 
     #[test]

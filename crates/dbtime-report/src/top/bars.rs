@@ -94,7 +94,7 @@ pub(super) fn legend(parts: &Parts, in_color: bool) -> Vec<Span<'static>> {
         spans.push(Span::styled(style.letter.to_string(), style_of(style.part, in_color)));
         let word = match style.part {
             Part::RunqPreempted => "pre-empted",
-            Part::RunqWoken => "runq",
+            Part::RunqWoken => "woken",
             Part::IoRead => "read",
             Part::IoWrite => "write",
             part => part.name(),

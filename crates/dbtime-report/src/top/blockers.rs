@@ -6,7 +6,7 @@ use super::scene::{LockWait, TopScene};
 use super::state::TopState;
 use super::waiting;
 use crate::format::{count, us};
-use crate::terminal::connection_name;
+use crate::terminal::{NO_PARTS, connection_name};
 use dbtime_model::Nanos;
 use dbtime_model::record::MAX_CHAIN_DEPTH;
 use ratatui::Frame;
@@ -54,7 +54,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: &TopScene, state: &
     let columns = usize::from(area.width);
     let tree = if columns >= 100 { 30 } else { 18 };
     let line = |link: &BlockerLink| scene.server_column(link.server) + &text_of(link, tree);
-    let over = links.map(|link| BlockerRow::Line(line(link)));
+    let unmeasured = scene.whole.all.lack_parts().then(|| BlockerRow::Line(NO_PARTS.to_owned()));
+    let over = links.map(|link| BlockerRow::Line(line(link))).chain(unmeasured);
     let (mut now, head) = (waiting::rows(scene, state), scene.server_heading() + &head(tree));
     if now.is_empty() {
         return draw_rows(frame, area, state, &head, &over.collect::<Vec<_>>());

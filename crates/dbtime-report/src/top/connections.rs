@@ -40,6 +40,11 @@ enum ConnectionRow<'a> {
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: &TopScene, state: &mut TopState) {
     let rows = rows(scene, state);
     let columns = usize::from(area.width);
+    if scene.lacks_connections && rows.is_empty() {
+        state.scroll(0, 0);
+        let text = format!("not measured: {}", LiveConnection::ACTIVITIES);
+        return frame.render_widget(Line::raw(left(&text, columns)), area);
+    }
     let owners = match columns >= MIN_COLUMNS_FOR_OWNERS {
         true => format!("{} {} ", left("User", OWNER_COLUMNS), left("Database", OWNER_COLUMNS)),
         false => String::new(),
@@ -185,8 +190,8 @@ fn doing(one: &LiveConnection) -> String {
     match &one.activity {
         ConnectionActivity::Idle => "idle".to_owned(),
         ConnectionActivity::In(Part::Cpu) => "on a CPU".to_owned(),
-        ConnectionActivity::In(Part::RunqPreempted) => "pre-empted".to_owned(),
-        ConnectionActivity::In(Part::RunqWoken) => "waits for CPU".to_owned(),
+        // Whether the limit of its control group is the reason shows once it has a CPU.
+        ConnectionActivity::In(Part::RunqPreempted | Part::RunqWoken) => "waits for CPU".to_owned(),
         ConnectionActivity::In(part) => part.name().to_owned(),
         ConnectionActivity::Waiting(lock) => lock.to_string(),
         ConnectionActivity::AtWork => "at work".to_owned(),

@@ -69,7 +69,7 @@ fn figures(totals: &TraceTotals, span: &Span) -> String {
         micros(totals.mean()),
         micros(totals.quantile(0.5)),
         micros(totals.quantile(0.99)),
-        micros(Some(totals.longest)),
+        micros(totals.max()),
         count(totals.errors),
     )
 }

@@ -5,6 +5,7 @@ use super::scene::{Span, TopScene};
 use super::state::{SORTS, TopState, TopView, VIEWS};
 use super::{blockers, connections, detail, preemptors, prior, statements};
 use crate::format::{count, counted, fit, if_any, rate, us, width};
+use crate::terminal::NO_PARTS;
 use dbtime_model::traced_live::LiveConnection;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -41,7 +42,8 @@ fn header(frame: &mut Frame<'_>, area: Rect, scene: &TopScene, span: &Span, stat
     let title = format!("{}   {}", servers.join(", "), scene.clock);
     let all = &span.all;
     let per_second = all.count as f64 / span.length.as_secs().max(1e-9);
-    let at_work = scene.connections.iter().filter(|one| one.is_at_work()).count() as u64;
+    let at_work = || scene.connections.iter().filter(|one| one.is_at_work()).count() as u64;
+    let at_work = if scene.lacks_connections { "?".to_owned() } else { count(at_work()) };
     let seconds = span.length.as_secs();
     let when = if state.is_whole { "since the start" } else { "lately" };
     let figures = format!(
@@ -50,7 +52,7 @@ fn header(frame: &mut Frame<'_>, area: Rect, scene: &TopScene, span: &Span, stat
         if_any(all.mean(), |mean| us(mean.as_micros())),
         if_any(all.quantile(0.99), |p99| us(p99.as_micros())),
         counted(all.errors, "error"),
-        count(at_work),
+        at_work,
         prior::busy(&scene.prior),
     );
     let bar = stacked(&all.parts, all.response, columns, state.in_color);
@@ -125,8 +127,10 @@ fn trouble(scene: &TopScene) -> String {
         (ledger.missed_events, "events may have been missed"),
         (ledger.restarts, "servers that were restarted were found a moment late"),
     ];
+    let unmeasured = scene.whole.all.lack_parts().then(|| NO_PARTS.to_owned());
     let present = kinds.iter().filter(|(times, _)| *times > 0);
-    present.map(|(times, what)| format!("{} {what}", count(*times))).collect::<Vec<_>>().join("; ")
+    let present = present.map(|(times, what)| format!("{} {what}", count(*times)));
+    present.chain(unmeasured).collect::<Vec<_>>().join("; ")
 }
 
 fn tab_line(state: &TopState) -> Line<'static> {
@@ -170,8 +174,8 @@ const HELP: &str = " 1 2 3 4, Tab    statements, connections, blockers, pre-empt
  q, Ctrl-C       quit
 
  A bar is a response: each letter has the share of its part.
- C on a CPU     P pre-empted    R woken, waiting for a CPU
- L lock         I read, W write, S sync of files
+ C on a CPU     P pre-empted    R woken, waiting for a CPU T throttled
+ L lock         I read, W write, S sync of files           X stopped
  N the client   Z sleep         O other         ? unexplained";
 
 fn help(frame: &mut Frame<'_>) {
@@ -192,4 +196,17 @@ fn help(frame: &mut Frame<'_>) {
 pub(super) fn rank(one: &LiveConnection) -> (bool, std::cmp::Reverse<u64>, u64) {
     let length = if one.is_at_work() { one.at.0.saturating_sub(one.request.start.0) } else { 0 };
     (!one.is_at_work(), std::cmp::Reverse(length), one.request.connection)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::top::bars::letter_of;
+    use dbtime_model::Part;
+
+    #[test]
+    fn the_help_explains_every_letter() {
+        let is_explained = |part: &Part| HELP.contains(&format!(" {} ", letter_of(*part)));
+        assert!(Part::TRACED.iter().all(is_explained));
+    }
 }

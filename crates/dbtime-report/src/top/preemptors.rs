@@ -3,7 +3,8 @@
 use super::rows::{heading, left, right, table};
 use super::scene::Span;
 use super::state::TopState;
-use crate::format::{NONE, count, if_any, percent, us};
+use crate::format::{NONE, count, fit, if_any, percent, us};
+use crate::terminal::NO_PARTS;
 use dbtime_model::Nanos;
 use dbtime_model::traced_totals::Preemption;
 use ratatui::Frame;
@@ -15,6 +16,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, span: &Span, state: &mut T
     let rows: Vec<&Preemption> =
         span.preemptors.iter().filter(|row| state.matches_filter(&[&name(row)])).collect();
     let columns = usize::from(area.width);
+    if span.all.lack_parts() {
+        state.scroll(0, 0);
+        return frame.render_widget(Line::raw(fit(NO_PARTS, columns)), area);
+    }
     let head = format!(
         "{} {} {} {} {}",
         left("Thread's name", 20),

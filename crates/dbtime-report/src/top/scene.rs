@@ -24,6 +24,8 @@ pub struct TopScene {
     pub rates: Vec<u64>,
     /// What every connection is at.
     pub connections: Vec<LiveConnection>,
+    /// Whether nothing is known of that.
+    pub lacks_connections: bool,
     /// What sessions were at before the watching began, as far as it goes on.
     pub prior: PriorWork,
     /// For how long it has gone on by now.

@@ -26,7 +26,7 @@ const MEAN: StatementFigure =
 const P99: StatementFigure =
     StatementFigure { name: "p99", columns: 8, render: |t, _| micros(t.quantile(0.99)) };
 const MAX: StatementFigure =
-    StatementFigure { name: "Max", columns: 8, render: |t, _| micros(Some(t.longest)) };
+    StatementFigure { name: "Max", columns: 8, render: |t, _| micros(t.max()) };
 const CPU: StatementFigure = StatementFigure {
     name: "CPU",
     columns: 8,

@@ -141,6 +141,7 @@ fn scene() -> TopScene {
             live(2, "UPDATE t SET n = n + ?", ConnectionActivity::Waiting("row lock".into())),
             live(3, "SELECT\n\tc\u{1b}[31m", ConnectionActivity::In(Part::Cpu)),
         ],
+        lacks_connections: false,
         prior: PriorWork::default(),
         watched_for: Nanos(5_200 * MS),
         lock_waits: vec![LockWait {
@@ -405,6 +406,58 @@ fn what_is_missing_is_said_on_every_view() {
     terminal.draw(|frame| draw(frame, &scene, &mut state)).expect("drawn");
     let screen = terminal.backend().to_string();
     assert!(screen.contains("1,500 requests were too many"), "{screen}");
+}
+
+#[test]
+fn a_view_says_that_where_responses_went_was_not_measured() {
+    let mut scene = scene();
+    for span in [&mut scene.lately, &mut scene.whole] {
+        let (parts, preemptors) = (Parts::default(), Vec::new());
+        let all = TraceTotals { parts, ..span.all.clone() };
+        *span = Span { all, preemptors, statements: Vec::new(), ..span.clone() };
+    }
+    (scene.lock_waits, scene.connections) = (Vec::new(), Vec::new());
+    for (view, is_unknown) in [
+        (TopView::Statements, false),
+        (TopView::Connections, false),
+        (TopView::Blockers, true),
+        (TopView::Preemptors, true),
+    ] {
+        let mut state = TopState { view, ..TopState::default() };
+        let screen = shown(&scene, &mut state, 100);
+        assert!(screen.contains("not measured: where responses went"), "{screen}");
+        assert_eq!(screen.contains("nothing yet"), !is_unknown, "{screen}");
+    }
+}
+
+#[test]
+fn what_connections_are_at_is_no_zero_where_it_is_not_known() {
+    let scene = TopScene { lacks_connections: true, connections: Vec::new(), ..scene() };
+    let mut state = TopState { view: TopView::Connections, ..TopState::default() };
+    let screen = shown(&scene, &mut state, 100);
+    assert!(screen.contains("  ? busy"), "{screen}");
+    assert!(screen.contains("not measured: what connections are at"), "{screen}");
+    assert!(!screen.contains("nothing yet"), "{screen}");
+}
+
+#[test]
+fn who_could_run_waits_for_a_cpu_whatever_the_reason() {
+    let mut scene = scene();
+    let mut state = TopState { view: TopView::Connections, ..TopState::default() };
+    for part in [Part::RunqPreempted, Part::RunqWoken] {
+        scene.connections[2].activity = ConnectionActivity::In(part);
+        let screen = shown(&scene, &mut state, 100);
+        assert!(screen.contains(" waits for CPU "), "{screen}");
+    }
+}
+
+#[test]
+fn statements_that_have_not_ended_have_no_longest_response() {
+    let mut scene = scene();
+    scene.lately.statements = vec![("SELECT 1".to_owned(), TraceTotals::default())];
+    let screen = shown(&scene, &mut TopState::default(), 120);
+    let row = screen.lines().find(|line| line.contains("SELECT 1")).expect("a row");
+    assert!(!row.contains("0 ns"), "{row}");
 }
 
 proptest! {

@@ -225,6 +225,15 @@ fn a_wrong_statement_is_known_before_the_run() {
             "run --query 'SELEC 1' --target '{target}' --transactions 1 --no-record"
         ));
         ran.refused(3, &["SELEC 1", "syntax"]);
+        // PostgreSQL prepares none about logins.
+        if product != Product::Postgres {
+            let ran = sandbox.run(&format!(
+                "run --query 'ALTER USER u IDENTIFED BY l4nt3d' --target '{target}' \
+                 --transactions 1 --no-record"
+            ));
+            let ran = ran.refused(3, &["statement `query` is refused", "near ***"]);
+            assert!(!ran.err.contains("l4nt3d"), "{ran:?}");
+        }
     }
 }
 

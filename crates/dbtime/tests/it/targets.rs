@@ -207,6 +207,10 @@ fn bad_sql_is_refused_before_the_run_and_good_sql_is_run() {
     };
     query("SELECT COUNT(*) FROM item").fine().prints(&["query on sqlite", "completed 20 "]);
     query("SELEC 1").refused(3, &["t.db refuses statement", "SELEC", "syntax error"]);
+    query("SELECT 1 2").refused(3, &["refuses statement", "near \"?\": syntax error"]);
+    let secret = query("ALTER USER u IDENTIFED BY l4nt3d");
+    let secret = secret.refused(3, &["refuses statement `query`: near ***"]);
+    assert!(!secret.err.contains("l4nt3d"), "{secret:?}");
     query("SELECT * FROM nowhere").refused(3, &["refuses statement", "no such table: nowhere"]);
     query("SELECT :x").refused(2, &["`:x`", "without parameters"]);
     for sql in ["SELECT $1", "SELECT @x"] {

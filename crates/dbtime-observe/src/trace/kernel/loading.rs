@@ -8,6 +8,7 @@ use super::sum_layout::SUM_TABLES;
 use crate::kernel_layout::capture::SettingsRecord;
 use crate::trace::error::TraceError;
 use crate::trace::privilege::rights::{KERNEL, missing};
+use dbtime_model::traced_live::LiveConnection;
 use libbpf_rs::{
     Iter, Link, Map, MapCore, Object, ObjectBuilder, OpenObject, ProgramMut, ProgramType,
 };
@@ -47,7 +48,7 @@ const FEATURES: [(&str, &str); 15] = [
     ("on_fork", "clients of PostgreSQL that come later"),
     ("on_exit", "processes of PostgreSQL that ended"),
     ("iter_close", "requests of a pool of threads before their connections' next"),
-    ("iter_snapshot", "what connections are at"),
+    ("iter_snapshot", LiveConnection::ACTIVITIES),
     ("on_receive_again", "what threads read beside one that was pre-empted"),
     ("on_send_again", "what threads sent beside one that was pre-empted"),
 ];

@@ -10,7 +10,7 @@ use dbtime_model::traced_file::{
     RecordedPart, RecordingFile, TraceBegin, TraceEnd, TraceFileError,
 };
 use dbtime_observe::trace::{LiteralFilter, is_statement};
-use dbtime_report::terminal::ThroughputTicks;
+use dbtime_report::terminal::{ThroughputTicks, throughput_gap};
 use std::fs::File;
 use std::path::Path;
 
@@ -58,6 +58,9 @@ fn finish(
     end: &TraceEnd,
     step: Nanos,
 ) -> Result<ProcessExit, CommandFailure> {
+    if let Some(gap) = throughput_gap(&end.ledger).filter(|_| args.summary && !args.json) {
+        screen::result(&gap);
+    }
     view.end(end, step)?;
     let is_whole = end.ledger.is_whole() && !end.totals.all().lack_parts();
     Ok(if args.strict && !is_whole { ProcessExit::Undecided } else { ProcessExit::Fine })
