@@ -11,7 +11,8 @@ use dbtime_report::terminal::{TerminalOptions, run_report};
 pub(crate) fn run(args: &JoinArgs) -> Result<ProcessExit, CommandFailure> {
     interrupt::end_by_first();
     let folder = record_folder(&args.run);
-    let JoinedRun { run, recording_end } = join_recording(&folder, &args.recording, args.force)?;
+    let joined = join_recording(&folder, &args.recording, args.force)?;
+    let JoinedRun { run, recording_end, missing } = joined;
     let kept = RunArtifacts::recorded(&run, &folder);
     if args.json {
         let json = serde_json::to_string_pretty(&run.record);
@@ -21,6 +22,9 @@ pub(crate) fn run(args: &JoinArgs) -> Result<ProcessExit, CommandFailure> {
         let options = TerminalOptions { style, histogram: false, threads: false };
         screen::result(&run_report(&run, &options));
         screen::result(&kept.lines);
+    }
+    if let Some(missing) = missing {
+        screen::note(&format!("{} lacks part of the run: {missing}", args.recording.display()));
     }
     let exit = recording_end::judged(&args.recording, recording_end, false, ProcessExit::Fine);
     Ok(kept.end(exit))
