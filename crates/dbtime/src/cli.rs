@@ -3,6 +3,7 @@
 mod compare;
 mod headings;
 mod login;
+mod misplaced;
 mod number;
 mod parse;
 mod ps;

@@ -154,6 +154,21 @@ fn targets_that_are_none() {
 }
 
 #[test]
+fn targets_in_the_place_of_files() {
+    are_refused(&[
+        ("run mysql://u:hush@h/d", &["`mysql://u:***@h/d` is a target", "with --target"]),
+        ("trace mysql://u@h/d", &["`mysql://u@h/d` is a target", "with -p", "with --login"]),
+        ("report postgres://u@h/d", &["RUN|SWEEP|STUDY takes a path", "given with --target"]),
+        ("compare sqlite:a.db sqlite:b.db", &["`sqlite:a.db` is a target", "`dbtime run`"]),
+    ]);
+    // A file may have any name.
+    let sandbox = Sandbox::new();
+    sandbox.write("sqlite:a.db", "none");
+    let ran = sandbox.run("counters sqlite:a.db sqlite:a.db");
+    assert!(ran.code != Some(0) && !ran.err.contains("is a target"), "{ran:?}");
+}
+
+#[test]
 fn a_host_that_is_not_known_is_the_environments() {
     let sandbox = Sandbox::new();
     for scheme in ["mysql", "mariadb", "postgres"] {
