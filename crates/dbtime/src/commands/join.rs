@@ -19,7 +19,7 @@ pub(crate) fn run(args: &JoinArgs) -> Result<ProcessExit, CommandFailure> {
         screen::json(&(json.map_err(CommandFailure::environment)? + "\n"));
     } else {
         let style = screen::style();
-        let options = TerminalOptions { style, histogram: false, threads: false };
+        let options = TerminalOptions { style, ..TerminalOptions::default() };
         screen::result(&run_report(&run, &options));
         screen::result(&kept.lines);
     }

@@ -17,6 +17,9 @@ use dbtime_script::pgbench::{PgbenchScript, report};
 use std::path::Path;
 use std::sync::Arc;
 
+/// What pgbench's own rate is over, by its rules.
+const TPS_BASIS: &str = "tps: over the run, to its last answer";
+
 /// Runs scripts and reports.
 pub(super) fn run(
     job: &PgbenchJob,
@@ -107,7 +110,8 @@ fn show(what: &BenchmarkOptions, finished: &RunResult) -> Result<RunArtifacts, C
         let json = serde_json::to_string_pretty(&finished.run.record);
         screen::json(&(json.map_err(CommandFailure::environment)? + "\n"));
     } else if !own.classic {
-        let options = TerminalOptions { style: screen::style(), ..TerminalOptions::default() };
+        let (style, other_basis) = (screen::style(), Some(TPS_BASIS));
+        let options = TerminalOptions { style, other_basis, ..TerminalOptions::default() };
         screen::result(&format!("\n{}", terminal::run_report(&finished.run, &options)));
     }
     let kept = RunArtifacts::of(finished);
