@@ -6,7 +6,7 @@ use super::watch::PgbenchWatch;
 use super::{INCOMPLETE, PgbenchJob, fatal, request, result};
 use crate::artifacts::RunArtifacts;
 use crate::exit::{CommandFailure, ProcessExit};
-use crate::live::report_overdue_script;
+use crate::live::{LoginNotice, report_overdue_script};
 use crate::screen;
 use dbtime_lab::store::RunStore;
 use dbtime_lab::{LoadMoment, ReportedRun, RunProgress, RunRequest, RunResult};
@@ -87,7 +87,9 @@ fn drive(
     request: &RunRequest,
     store: Option<RunStore>,
 ) -> Result<RunResult, CommandFailure> {
+    let login_notice = LoginNotice::default();
     let progress = |progress: RunProgress| match (progress, watch) {
+        (RunProgress::Connecting(count), _) => login_notice.show(count),
         (RunProgress::Phase(PhaseInstant { phase: RunPhase::Started, at }), Some(watch)) => {
             watch.begin(what, at);
         }
