@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(phase.line(false, at(12)), line);
         phase.advance(&RunProgress::Connecting(LoginCount { refused: 1, ..waits }), at(13));
         let line = phase.line(true, at(13));
-        assert!(line.contains(" logged in, 1 refused; ") && line.ends_with(" 60 more in"), "{line}");
+        assert!(line.contains(" in, 1 refused; ") && line.ends_with(" 60 more in"), "{line}");
         phase.advance(&RunProgress::Connecting(LoginCount { refused: 61, ..waits }), at(14));
         assert!(!phase.awaits_logins(), "none waits any more");
         assert_eq!(phase.line(false, at(15)), "connecting, 15 s");

@@ -1,5 +1,5 @@
-//! Logins before a load that wait, as behind a pooler without a place for them: whoever waits for the
-//! run is to know for what.
+//! Logins before a load that wait, as behind a pooler without a place for them. The count of those
+//! that are in says why a run has not begun.
 
 use crate::progress::RunProgress;
 use dbtime_engines::drive::observer::{LoadObserver, LoadSink};
