@@ -95,7 +95,7 @@ impl LiveProgress {
         course.phase.advance(progress, now());
         let is_news = match self.audience {
             ProgressAudience::Terminal => true,
-            // A line of its own: whoever reads the log would take the run for stuck.
+            // Once at once: in a log the run would look stuck.
             ProgressAudience::Log => course.phase.awaits_logins() && !has_waited,
             ProgressAudience::Nobody => false,
         };
@@ -122,7 +122,7 @@ impl Drop for LiveProgress {
 /// Shows logins that wait, beside the output of another tool, which says nothing of them.
 #[derive(Default)]
 pub(crate) struct LoginNotice {
-    is_told: AtomicBool,
+    is_shown: AtomicBool,
 }
 
 impl LoginNotice {
@@ -134,7 +134,7 @@ impl LoginNotice {
         };
         if screen::has_audience() {
             screen::status(&text);
-        } else if !text.is_empty() && !self.is_told.swap(true, Ordering::Relaxed) {
+        } else if !text.is_empty() && !self.is_shown.swap(true, Ordering::Relaxed) {
             screen::note(&text);
         }
     }
