@@ -37,11 +37,11 @@ pub struct PhaseInstant {
 /// How far the connections are that are made before a load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoginCount {
-    /// So many have logged in.
+    /// How many have logged in.
     pub up: u32,
-    /// So many were refused, or were not let in for too long.
+    /// How many were refused, or have been given up.
     pub refused: u32,
-    /// All that are made.
+    /// How many there are to be.
     pub all: u32,
 }
 

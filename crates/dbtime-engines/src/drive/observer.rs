@@ -14,7 +14,7 @@ pub trait LoadObserver: Sync {
     /// when this returns, except that it starts at its instant.
     fn reached(&self, phase: RunPhase, at: MonoNanos);
 
-    /// Connections are being made before the load, and so far they are. Called by any of its
+    /// How far the connections are that are being made before the load. Called by any of its
     /// threads, several times a second.
     fn connecting(&self, _count: LoginCount) {}
 }

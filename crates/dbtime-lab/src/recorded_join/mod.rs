@@ -128,8 +128,10 @@ fn nothing_joined(
 
 /// A recording that ends early is named as such where what is left of it does not do.
 fn of_cut(error: JoinError, files: &BothFiles) -> JoinError {
-    let end = files.recording_end().ok().filter(|end| end.is_early() && error.is_of_requests());
-    match end.and_then(|end| end.notice_of(&files.recording)) {
+    // Its end is looked for in all of the file.
+    let end = error.is_of_requests().then(|| files.recording_end().ok()).flatten();
+    let early = end.filter(|end| end.is_early());
+    match early.and_then(|end| end.notice_of(&files.recording)) {
         Some(notice) => JoinError::OfCut { notice, source: Box::new(error) },
         None => error,
     }

@@ -5,6 +5,7 @@ use crate::secrets;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command};
 use dbtime_lab::TargetForm;
+use dbtime_model::secret_text::first_word;
 use std::any::TypeId;
 use std::path::{Path, PathBuf};
 
@@ -23,8 +24,7 @@ pub(super) fn refusal(command: &Command, matches: &ArgMatches) -> Option<clap::E
     let text = paths.find_map(|arg| {
         let mut values = matches.get_raw(arg.get_id().as_str())?;
         let text = values.find_map(|value| value.to_str().filter(|text| is_target(text)))?;
-        let shown = secrets::in_complaint(text);
-        Some(format!("`{shown}` is a target, and {}: {}", place(arg), remedy(command)))
+        Some(format!("`{}` is a target, and {}: {}", shown(text), place(arg), remedy(command)))
     })?;
     Some(clap::Error::raw(ErrorKind::ValueValidation, text))
 }
@@ -43,6 +43,14 @@ fn is_target(text: &str) -> bool {
         None => false,
     };
     is_spelled_out && !Path::new(text).exists()
+}
+
+/// A target as it may be quoted: behind the name of a private server a login may have been meant.
+fn shown(text: &str) -> String {
+    match TargetForm::of(text) {
+        Some(TargetForm::Private(_)) => first_word(text),
+        _ => secrets::in_complaint(text),
+    }
 }
 
 /// What an argument takes in place of one.
@@ -105,7 +113,8 @@ mod tests {
                 ("mysql://u:hush@h/d", "`mysql://u:***@h/d` is a target"),
                 ("postgres://h/d?password=hush", "`postgres://h/d?password=***` is a target"),
                 ("sqlite:/no/such.db", "`sqlite:/no/such.db` is a target"),
-                ("mariadb:/no/such/prefix", "`mariadb:/no/such/prefix` is a target"),
+                ("mariadb:/no/such/prefix", "`mariadb:…` is a target"),
+                ("mysql:u:hush", "`mysql:…` is a target"),
                 ("host=/no/such", "`host=/no/such` is a target"),
             ] {
                 let text = refused(&format!("dbtime {line}").replace("TARGET", target));

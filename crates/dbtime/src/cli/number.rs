@@ -18,7 +18,7 @@ where
     }
 }
 
-/// Where they lie. The largest number of a type is left out: it helps no reader.
+/// The bounds in words. The largest number of a type is left out: it helps no reader.
 fn span<T: Display>(bounds: &impl RangeBounds<T>) -> String {
     match (bounds.start_bound(), bounds.end_bound()) {
         (Bound::Included(least), Bound::Included(most)) => format!(" from {least} to {most}"),

@@ -1,5 +1,5 @@
-//! A pooler of sessions before PostgreSQL, as PgBouncer is one: it lets everybody in, and so many
-//! are served at once; the others wait for their first answer until one of these has gone.
+//! A pooler of sessions before PostgreSQL, as PgBouncer is one: so many are served at once; the
+//! others wait until one of these has gone, to be let in or for their first answer.
 
 use crate::given_server::GivenServer;
 use crate::sandbox::{Sandbox, count, counts_add_up};

@@ -40,7 +40,7 @@ impl<P: Protocol> SocketReactor<P> {
         self.connect_counted(stopped, |_| {})
     }
 
-    /// The same; `counted` has how far they are, again and again and at the end.
+    /// The same; `counted` is given how far they are, again and again and at the end.
     pub(in crate::socket) fn connect_counted(
         &mut self,
         stopped: impl Fn() -> bool,
@@ -69,7 +69,8 @@ impl<P: Protocol> SocketReactor<P> {
             conn.refused_at = conn.refused_at.map(|_| made);
         }
         let count = self.login_count();
-        counted(count);
+        // What is not there by now is waited for no more.
+        counted(LoginCount { refused: count.all - count.up, ..count });
         (count.up as usize, self.first_failure.take())
     }
 

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What sysbench's own rate is over, by its rules.
-const RATE_BASIS: &str = "sysbench's rates: with what ended behind it";
+const RATE_BASIS: &str = "sysbench's rates also count what ended after it";
 
 /// Runs a script and reports. Returns what the command ends with, which is sysbench's code.
 pub(super) fn run(
