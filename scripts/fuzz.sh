@@ -23,7 +23,12 @@ if [ $# -eq 0 ]; then
 fi
 binaries=
 for target in "$@"; do
-    if [ ! -e "fuzz/fuzz_targets/$target.rs" ]; then
+    # A path is none, though it may lead to a file: it would be a name to cargo, and a folder here.
+    case $target in
+    */*) source= ;;
+    *) source=fuzz/fuzz_targets/$target.rs ;;
+    esac
+    if [ ! -f "$source" ]; then
         echo "fuzz: error: there is no target \`$target\`: each has a file in fuzz/fuzz_targets" >&2
         exit 2
     fi

@@ -15,7 +15,8 @@ fuzz_target!(|bytes: &[u8]| {
     let page = html::report(&run).replacen(OWN_SCRIPT, "", 1);
     assert!(!page.contains("<script"), "a text of the record became markup");
     let style = terminal::PageStyle::default();
-    let options = terminal::TerminalOptions { style, histogram: true, threads: true };
+    let base = terminal::TerminalOptions { style, ..terminal::TerminalOptions::default() };
+    let options = terminal::TerminalOptions { histogram: true, threads: true, ..base };
     let text = terminal::run_report(&run, &options);
     let is_control = |c: char| c.is_control() && c != '\n';
     assert!(!text.contains(is_control), "a control character reached the terminal");

@@ -3,6 +3,7 @@
 
 use crate::drive::{BEFORE_WINDOW, NO_THINK, shards};
 use crate::error::LabError;
+use crate::observers::LoginWatch;
 use crate::progress::RunProgress;
 use crate::request::{BudgetChoice, RateChoice, RunRequest};
 use crate::script_watchdog::{ScriptUse, ScriptWatchdog};
@@ -85,7 +86,9 @@ fn flat_out(
     // As the run will be: with its parts measured, where that is asked for.
     let is_measured = prepared.budget_method() == BudgetMethod::Switches && measures;
     let plan = &LoadPlan { budget_every: u32::from(is_measured), ..plan.clone() };
-    let (driven, window_s) = trial(plan, prepared, FLAT_OUT_WARMUP, FLAT_OUT_TIME, stop)?;
+    let (lengths, window_s) = ((FLAT_OUT_WARMUP, FLAT_OUT_TIME), FLAT_OUT_TIME.as_secs());
+    let observer = LoginWatch::new(&NoObserver, progress);
+    let driven = observed_trial(plan, prepared, lengths, &observer, stop)?;
     let flat_out_tps = driven.recorder.completed_within() as f64 / window_s;
     if flat_out_tps <= 0.0 || !flat_out_tps.is_finite() {
         let errors: Vec<&str> = driven.recorder.errors.keys().map(String::as_str).collect();

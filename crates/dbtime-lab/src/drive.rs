@@ -2,7 +2,8 @@
 
 use crate::error::LabError;
 use crate::observers::{
-    IntervalLog, PhaseLog, RunMonitor, RunObservation, RunObserver, ServerObserver, observer_thread,
+    IntervalLog, LoginWatch, PhaseLog, RunMonitor, RunObservation, RunObserver, ServerObserver,
+    observer_thread,
 };
 use crate::progress::RunProgress;
 use crate::request::{LoadRequest, RateChoice, RunRequest};
@@ -144,7 +145,8 @@ fn drive_under<'o>(
             let handle = handle;
             let script_use = ScriptUse::Load;
             let watchdog = ScriptWatchdog { plan, script_use, stop, progress };
-            watchdog.during(|| prepared.drive(plan, &handle, stop))
+            let observer = LoginWatch::new(&handle, progress);
+            watchdog.during(|| prepared.drive(plan, &observer, stop))
         };
         let builder = std::thread::Builder::new().name("load".to_owned());
         let load = builder.spawn_scoped(scope, load).map_err(no_thread)?;

@@ -1,6 +1,6 @@
 //! What happens on the way of a run. Whoever receives it decides whether and how to show it.
 
-use dbtime_model::{Nanos, PhaseInstant};
+use dbtime_model::{LoginCount, Nanos, PhaseInstant};
 use serde::{Deserialize, Serialize};
 
 /// Something worth showing while a run goes on.
@@ -50,6 +50,8 @@ pub enum RunProgress {
         /// That number.
         transactions: Option<u64>,
     },
+    /// Connections of the load wait to be let in, or do so no more.
+    Connecting(LoginCount),
     /// The run came to a phase.
     Phase(PhaseInstant),
     /// A client's script has not come back for so long: it computes, loops or blocks.

@@ -52,7 +52,7 @@ pub struct RecordedRun {
 mod tests {
     use super::*;
     use crate::progress::SecondSeen;
-    use dbtime_model::{MonoNanos, Nanos, PhaseInstant, RunPhase};
+    use dbtime_model::{LoginCount, MonoNanos, Nanos, PhaseInstant, RunPhase};
 
     #[test]
     fn every_line_is_read_as_what_it_was() {
@@ -65,6 +65,7 @@ mod tests {
                 measure: Some(Nanos::from_secs(1)),
                 transactions: None,
             }),
+            RunEvent::Progress(RunProgress::Connecting(LoginCount { up: 2, refused: 0, all: 3 })),
             RunEvent::Progress(RunProgress::Phase(PhaseInstant {
                 phase: RunPhase::Started,
                 at: MonoNanos(5_000),

@@ -56,7 +56,7 @@ pub use outcome::{ErrorClass, Outcome};
 pub use parts::{Part, PartSet, Parts};
 pub use product::{Product, SqlDialect, WireProtocol};
 pub use recorder::Recorder;
-pub use run_phase::{PhaseInstant, RunPhase};
+pub use run_phase::{LoginCount, PhaseInstant, RunPhase};
 pub use sample::{OperationId, Sample, StatementId};
 pub use server_queue_parts::ServerQueueParts;
 pub use spans::TimeSpan;

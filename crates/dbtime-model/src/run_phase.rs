@@ -1,4 +1,4 @@
-//! The phases of a run.
+//! The phases of a run, and how far the first of them is.
 
 use crate::MonoNanos;
 use serde::{Deserialize, Serialize};
@@ -32,4 +32,22 @@ pub struct PhaseInstant {
     /// The instant, by the machine's monotonic clock.
     #[serde(rename = "at_us")]
     pub at: MonoNanos,
+}
+
+/// How far the connections are that are made before a load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoginCount {
+    /// How many have logged in.
+    pub up: u32,
+    /// How many were refused, or have been given up.
+    pub refused: u32,
+    /// How many there are to be.
+    pub all: u32,
+}
+
+impl LoginCount {
+    /// How many wait to be let in.
+    pub fn waiting(&self) -> u32 {
+        self.all.saturating_sub(self.up).saturating_sub(self.refused)
+    }
 }

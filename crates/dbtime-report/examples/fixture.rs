@@ -18,6 +18,7 @@ fn main() -> std::io::Result<()> {
         style: PageStyle { color: true, ..PageStyle::default() },
         histogram: true,
         threads: true,
+        ..TerminalOptions::default()
     };
     for (name, run) in fixtures::all() {
         std::fs::write(folder.join(format!("{name}.html")), html::report(&run))?;

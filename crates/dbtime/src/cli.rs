@@ -3,6 +3,8 @@
 mod compare;
 mod headings;
 mod login;
+mod misplaced;
+mod number;
 mod parse;
 mod ps;
 mod run;
@@ -28,6 +30,7 @@ pub(crate) use usage::UsageArgs;
 
 use clap::{Args, Parser, Subcommand};
 use dbtime_model::Nanos;
+use number::whole;
 use std::path::PathBuf;
 
 const EXIT_CODES: &str = "\
@@ -164,11 +167,11 @@ pub(crate) struct InitArgs {
     pub(crate) target: String,
 
     /// Size of the data: N times the workload's base size.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(1.., 10))]
     pub(crate) scale: u64,
 
     /// Seed of the random data.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(0.., 42))]
     pub(crate) seed: u64,
 
     /// Show no progress.
@@ -187,7 +190,7 @@ pub(crate) struct WorkloadsArgs {
     pub(crate) workload: Option<String>,
 
     /// Scale of the size shown.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(1.., 10))]
     pub(crate) scale: u64,
 }
 
@@ -296,7 +299,7 @@ pub(crate) struct CountersArgs {
 
     /// Number of intervals.
     #[arg(long, value_name = "N", default_value_t = 1, requires = "target",
-          conflicts_with_all = ["files", "save"], value_parser = clap::value_parser!(u64).range(1..))]
+          conflicts_with_all = ["files", "save"], value_parser = whole::<u64>(1.., 6))]
     pub(crate) count: u64,
 
     /// Add rates per transaction, as the database counts transactions.

@@ -2,12 +2,13 @@
 //! seconds.
 
 use crate::exit::ProcessExit;
-use crate::live_phase::ProgressPhase;
+use crate::live_phase::{ProgressPhase, logins};
 use crate::{interrupt, screen};
 use dbtime_lab::RunProgress;
 use dbtime_machine::now;
 use dbtime_model::units::human_ns;
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_model::{LoginCount, MonoNanos, Nanos};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
@@ -90,8 +91,15 @@ impl LiveProgress {
             return;
         }
         let mut course = locked(&self.course);
+        let has_waited = course.phase.awaits_logins();
         course.phase.advance(progress, now());
-        if self.audience == ProgressAudience::Terminal {
+        let is_news = match self.audience {
+            ProgressAudience::Terminal => true,
+            // Once at once: in a log the run would look stuck.
+            ProgressAudience::Log => course.phase.awaits_logins() && !has_waited,
+            ProgressAudience::Nobody => false,
+        };
+        if is_news {
             draw(self.audience, &course);
         }
     }
@@ -107,6 +115,27 @@ impl Drop for LiveProgress {
         }
         if self.audience == ProgressAudience::Terminal {
             screen::status("");
+        }
+    }
+}
+
+/// Shows logins that wait, beside the output of another tool, which says nothing of them.
+#[derive(Default)]
+pub(crate) struct LoginNotice {
+    is_shown: AtomicBool,
+}
+
+impl LoginNotice {
+    /// On a terminal it is one line, which is empty again in the end; elsewhere it is told once.
+    pub(crate) fn show(&self, count: LoginCount) {
+        let text = match count.waiting() {
+            0 => String::new(),
+            _ => format!("dbtime: connecting: {}", logins(count)),
+        };
+        if screen::has_audience() {
+            screen::status(&text);
+        } else if !text.is_empty() && !self.is_shown.swap(true, Ordering::Relaxed) {
+            screen::note(&text);
         }
     }
 }
@@ -242,7 +271,7 @@ fn overdue_script(client: Option<u32>, length: Nanos) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::sync::atomic::AtomicU32;
 
     fn at(s: u64) -> MonoNanos {
         MonoNanos(s * 1_000_000_000)

@@ -5,7 +5,7 @@ use crate::live::rough;
 use dbtime_lab::RunProgress;
 use dbtime_lab::progress::SecondSeen;
 use dbtime_model::units::{human_ns, three_digits};
-use dbtime_model::{MonoNanos, Nanos, PhaseInstant, RunPhase};
+use dbtime_model::{LoginCount, MonoNanos, Nanos, PhaseInstant, RunPhase};
 
 /// An estimate goes by at least so long a time.
 const FIRST_ESTIMATE: Nanos = Nanos::from_secs(1);
@@ -25,6 +25,8 @@ pub(crate) struct ProgressPhase {
     /// Transactions wanted, where their number ends the load, and those that have ended.
     transactions: Option<u64>,
     ended: u64,
+    /// How far its connections are, where some wait to be let in.
+    logins: Option<LoginCount>,
 }
 
 impl ProgressPhase {
@@ -37,11 +39,23 @@ impl ProgressPhase {
             plan: (0.0, None),
             transactions: None,
             ended: 0,
+            logins: None,
         }
+    }
+
+    /// Whether connections wait to be let in.
+    pub(crate) fn awaits_logins(&self) -> bool {
+        self.logins.is_some()
     }
 
     /// Takes what has become known at this instant.
     pub(crate) fn advance(&mut self, progress: &RunProgress, at: MonoNanos) {
+        self.logins = None;
+        if let RunProgress::Connecting(count) = progress {
+            // What it is at stays what it was.
+            self.logins = Some(*count).filter(|count| count.waiting() > 0);
+            return;
+        }
         let goes_on = match (&self.latest, progress) {
             (
                 Some(RunProgress::Loading { table: before, .. }),
@@ -72,6 +86,9 @@ impl ProgressPhase {
     /// What to show at this instant; on a terminal with a bar.
     pub(crate) fn line(&self, with_bar: bool, at: MonoNanos) -> String {
         let elapsed = at - self.since;
+        if let Some(count) = self.logins {
+            return format!("connecting, {}: {}", seconds(elapsed), logins(count));
+        }
         match &self.latest {
             None => format!("preparing, {}", seconds(elapsed)),
             Some(RunProgress::Server { step }) => format!("{step}, {}", seconds(elapsed)),
@@ -97,7 +114,9 @@ impl ProgressPhase {
                 three_digits(*flat_out_tps),
                 three_digits(*offered_tps)
             ),
-            Some(RunProgress::Planned { .. }) => format!("connecting, {}", seconds(elapsed)),
+            Some(RunProgress::Planned { .. } | RunProgress::Connecting(_)) => {
+                format!("connecting, {}", seconds(elapsed))
+            }
             Some(
                 RunProgress::Phase(_) | RunProgress::ScriptOverdue { .. } | RunProgress::ScriptDeaf,
             ) => format!("driving, {}", seconds(elapsed)),
@@ -137,6 +156,20 @@ impl ProgressPhase {
             human_ns(seen.p99.0 as f64),
         )
     }
+}
+
+/// How far connections are of which some wait.
+pub(crate) fn logins(count: LoginCount) -> String {
+    let LoginCount { up, refused, all } = count;
+    let refused = match refused {
+        0 => String::new(),
+        refused => format!(", {refused} refused"),
+    };
+    format!(
+        "{up} of {all} connections have logged in{refused}; waiting for the server, or a pooler \
+         before it, to let {} more in",
+        count.waiting()
+    )
 }
 
 fn seconds(length: Nanos) -> String {
@@ -228,6 +261,32 @@ mod tests {
         assert_eq!(line(&mut phase, 1), format!("warm-up 2 of 23 s, 21 s left, {figures}"));
         assert_eq!(line(&mut phase, 9), format!("measuring 10 of 23 s, 13 s left, {figures}"));
         assert_eq!(line(&mut phase, 23), format!("rundown 24 of 23 s, 0 s left, {figures}"));
+    }
+
+    #[test]
+    fn logins_that_wait_are_counted() {
+        let mut phase = ProgressPhase::new(at(0));
+        phase.advance(&planned(Some(Nanos::from_secs(20)), None), at(0));
+        let waits = LoginCount { up: 3, refused: 0, all: 64 };
+        phase.advance(&RunProgress::Connecting(waits), at(2));
+        assert!(phase.awaits_logins());
+        let line = "connecting, 12 s: 3 of 64 connections have logged in; waiting for the server, \
+                    or a pooler before it, to let 61 more in";
+        assert_eq!(phase.line(false, at(12)), line);
+        phase.advance(&RunProgress::Connecting(LoginCount { refused: 1, ..waits }), at(13));
+        let line = phase.line(true, at(13));
+        assert!(line.contains(" in, 1 refused; ") && line.ends_with(" 60 more in"), "{line}");
+        phase.advance(&RunProgress::Connecting(LoginCount { refused: 61, ..waits }), at(14));
+        assert!(!phase.awaits_logins(), "none waits any more");
+        assert_eq!(phase.line(false, at(15)), "connecting, 15 s");
+        phase.advance(&RunProgress::Connecting(waits), at(16));
+        phase.advance(&reached(RunPhase::Started, 17), at(17));
+        assert_eq!(phase.line(false, at(18)), "driving, 1 s");
+        // Before a rate is found too, and that goes on as it was.
+        phase.advance(&RunProgress::FlatOut { length: Nanos::from_secs(4) }, at(20));
+        phase.advance(&RunProgress::Connecting(waits), at(22));
+        phase.advance(&RunProgress::Connecting(LoginCount { up: 64, ..waits }), at(23));
+        assert_eq!(phase.line(false, at(23)), "finding the flat-out rate 3 of 4 s");
     }
 
     #[test]

@@ -95,7 +95,14 @@ fn targets_are_those_that_are_named_and_there() {
     assert_eq!(fuzz(folder.path(), &["5", "good_text"]).status.code(), Some(0));
     let told = fs::read_to_string(folder.path().join("told")).expect("cargo was called");
     assert!(!told.contains("bad_text"), "{told}");
-    for wrong in [&["5", "no_text"][..], &["good_text"]] {
+    // Files that are there, but are not directly in the folder of targets.
+    for path in ["fuzz/src/lib.rs", "fuzz/fuzz_targets/in/good_text.rs"] {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(path, "").expect("a file");
+    }
+    let paths = [&["5", "../src/lib"][..], &["5", "in/good_text"], &["5", "./good_text"]];
+    for wrong in [&["5", "no_text"][..], &["good_text"]].into_iter().chain(paths) {
         let refused = fuzz(folder.path(), wrong);
         let said = String::from_utf8_lossy(&refused.stderr);
         assert_eq!(refused.status.code(), Some(2), "{said}");

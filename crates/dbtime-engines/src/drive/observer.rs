@@ -2,7 +2,7 @@
 
 use dbtime_model::exchange::ExchangeBatch;
 use dbtime_model::series::RunSecond;
-use dbtime_model::{MonoNanos, RunPhase};
+use dbtime_model::{LoginCount, MonoNanos, RunPhase};
 
 /// An observer of a load: what its threads recorded second by second, and how far it has come.
 pub trait LoadObserver: Sync {
@@ -13,6 +13,10 @@ pub trait LoadObserver: Sync {
     /// [`RunPhase::LoadEnded`] and [`RunPhase::Disconnected`]. The load goes on
     /// when this returns, except that it starts at its instant.
     fn reached(&self, phase: RunPhase, at: MonoNanos);
+
+    /// How far the connections are that are being made before the load. Called by any of its
+    /// threads, several times a second.
+    fn connecting(&self, _count: LoginCount) {}
 }
 
 /// Takes what a thread of the load hands over while it goes on, without a lock in its way.

@@ -13,7 +13,7 @@ use dbtime_model::secret_text::{first_word, holds_secret, is_secret_name};
 use std::path::PathBuf;
 
 /// The parameter that is the password, beside the place before the host.
-const PASSWORD: &str = "password";
+pub(crate) const PASSWORD: &str = "password";
 
 /// What is wrong with a port that is none.
 pub(crate) const NO_PORT: &str = "is no number from 1 to 65535";

@@ -3,6 +3,7 @@
 
 mod driven_log;
 mod interval_log;
+mod login_watch;
 mod monitor;
 mod observer_thread;
 mod phase_log;
@@ -11,6 +12,7 @@ mod traced;
 
 pub(crate) use driven_log::{DrivenLog, unwritten as driven_unwritten};
 pub(crate) use interval_log::IntervalLog;
+pub(crate) use login_watch::LoginWatch;
 pub(crate) use monitor::RunMonitor;
 pub(crate) use observer_thread::observer_thread;
 pub(crate) use phase_log::PhaseLog;

@@ -12,7 +12,9 @@ use dbtime_model::driven_file::{DrivenBegin, DrivenFileError, DrivenReader};
 use dbtime_model::exchange::ExchangeBatch;
 use dbtime_model::record::Warning;
 use dbtime_model::traced::TracedRequest;
-use dbtime_model::traced_file::{RecordedPart, RecordingFile, TraceBegin, TraceFileError};
+use dbtime_model::traced_file::{
+    RecordedPart, RecordingEnd, RecordingFile, TraceBegin, TraceFileError,
+};
 use dbtime_model::{MonoNanos, Nanos, Recorder};
 use dbtime_observe::trace::LiteralFilter;
 use std::fs::File;
@@ -56,6 +58,13 @@ impl BothFiles {
     pub(super) fn recording(&self) -> Result<(TraceBegin, RecordingFile), JoinError> {
         let opened = recorded_file(&self.recording).map_err(|e| self.bad_recording(e.into()))?;
         RecordingFile::begin(opened).map_err(|error| self.bad_recording(error))
+    }
+
+    /// How the recording's file ends.
+    pub(super) fn recording_end(&self) -> Result<RecordingEnd, JoinError> {
+        let (_, mut from) = self.recording()?;
+        while from.next().map_err(|error| self.bad_recording(error))?.is_some() {}
+        from.end().map_err(|error| self.bad_recording(error.into()))
     }
 
     pub(super) fn bad_driven(&self, source: DrivenFileError) -> JoinError {

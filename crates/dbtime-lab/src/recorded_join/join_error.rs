@@ -113,9 +113,31 @@ pub enum JoinError {
         /// How far the recording covers the run.
         gap: String,
     },
+    /// What is left of a recording that ends early does not do.
+    #[error("{notice}; up to there, {source}")]
+    OfCut {
+        /// How its file ends.
+        notice: String,
+        /// Why it does not do.
+        source: Box<JoinError>,
+    },
 }
 
 impl JoinError {
+    /// Whether it is for want of requests, of which a whole recording may have more.
+    pub(super) fn is_of_requests(&self) -> bool {
+        matches!(
+            self,
+            Self::NoRequests { .. }
+                | Self::NoCommonConnection { .. }
+                | Self::NoOverlap { .. }
+                | Self::FitsNowhere { .. }
+                | Self::FitsSeveral { .. }
+                | Self::NothingMatched
+                | Self::NothingInWindow { .. }
+        )
+    }
+
     /// Whether the command line is at fault.
     pub(crate) fn is_usage(&self) -> bool {
         matches!(self, Self::NoStatements { .. } | Self::WasTraced { .. } | Self::IsJoined { .. })

@@ -1,7 +1,6 @@
 //! What a join adds to the record of a run.
 
 use super::both_files::JoinedFiles;
-use super::clock_mapping::ClockMapping;
 use super::recorded_sides::RecordedSides;
 use crate::judge::judge;
 use crate::kept_transactions;
@@ -19,12 +18,12 @@ use dbtime_model::units::count;
 use dbtime_model::{Budget, MonoNanos, Nanos, Recorder};
 
 /// Puts the parts that were traced in the place of the driver's alone, as in the record of a run
-/// that was traced itself.
+/// that was traced itself. `gap`: where the recording does not cover the run.
 pub(super) fn apply(
     run: &mut Run,
     joined: JoinedFiles,
     sides: &RecordedSides,
-    clock: &ClockMapping,
+    gap: Option<String>,
     recording: JoinedRecording,
 ) {
     let JoinedFiles { end, recorded, warning } = joined;
@@ -54,7 +53,7 @@ pub(super) fn apply(
         cost: end.and_then(|end| end.cost),
         stacks: None,
         length: end.map_or(Nanos::ZERO, |end| end.length),
-        notes: notes(recorded.file_end, &recording),
+        notes: notes(recorded.file_end, gap.as_deref(), &recording),
         before: None,
         recording: Some(recording),
     });
@@ -66,10 +65,10 @@ pub(super) fn apply(
             "the recording has no parts: its kernel did not tell where responses went".to_owned(),
         )
     });
-    let gap = unmatched(&counts).map(|found| with_gap(found, recorded.gap(sides, clock)));
+    let gaps = unmatched(&counts).map(|found| with_gap(found, gap));
     let lacking = lacking(sides.end.window_transactions, &record.counts);
     record.validity.warnings =
-        kept.chain(unsplit).chain(gap).chain(lacking).chain(warnings).chain(warning).collect();
+        kept.chain(unsplit).chain(gaps).chain(lacking).chain(warnings).chain(warning).collect();
     record.validity = judge(record);
 }
 
@@ -105,11 +104,16 @@ fn budgets(record: &mut RunRecord, parts: &Recorder<u64>, names: &DrivenNames) {
     }
 }
 
-fn notes(file_end: Option<RecordingEnd>, recording: &JoinedRecording) -> Vec<String> {
+fn notes(
+    file_end: Option<RecordingEnd>,
+    gap: Option<&str>,
+    recording: &JoinedRecording,
+) -> Vec<String> {
     let mut notes = Vec::new();
     match file_end {
         Some(end) if end.is_early() => {
-            notes.push("the recording was cut short: what was lost is not known".to_owned());
+            let gap = gap.map_or(String::new(), |gap| format!(" ({gap})"));
+            notes.push(format!("the recording was cut short{gap}: what was lost is not known"));
         }
         Some(RecordingEnd::Continued(bytes)) => {
             let text = format!("{bytes} bytes behind the end of the recording were not read");

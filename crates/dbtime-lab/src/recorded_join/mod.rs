@@ -41,6 +41,8 @@ pub struct JoinedRun {
     pub run: Run,
     /// How the file of the recording ends.
     pub recording_end: RecordingEnd,
+    /// Where one that ends early does not cover the run.
+    pub missing: Option<String>,
 }
 
 /// Joins the run in `folder` with a recording of its server, and writes what comes of it into the
@@ -52,37 +54,36 @@ pub fn join_recording(
     recording: &Path,
     replaces: bool,
 ) -> Result<JoinedRun, LabError> {
-    let failed = |error: JoinError| LabError::from(error);
-    let mut run = read_run(folder).map_err(|error| failed(JoinError::Record(error)))?;
+    let mut run = read_run(folder).map_err(JoinError::Record)?;
     refuse(folder, &run, replaces)?;
     let files = BothFiles { driven: folder.join(file::DRIVEN), recording: recording.to_owned() };
     let sides = RecordedSides::read(&files)?;
-    let clock = mapping(&sides, &files)?;
+    let clock = mapping(&sides, &files).map_err(|error| of_cut(error, &files))?;
     let revision = RecordRevision::begin(folder)?;
     let statements = revision.file(file::STATEMENTS);
     let joined = files.join(&sides, &clock, &statements, run.record.load.seed)?;
-    if joined.end.counts.matched == 0 {
-        return Err(failed(nothing_matched(&sides, &joined, &files)));
+    let gap = joined.recorded.gap(&sides, &clock);
+    if let Some(error) = nothing_joined(&sides, &joined, &files, gap.as_deref()) {
+        return Err(of_cut(error, &files).into());
     }
-    if !joined.end.recorder.as_ref().is_some_and(has_parts) {
-        let gap = joined.recorded.gap(&sides, &clock);
-        let gap = gap.unwrap_or_else(|| "it covers the run".to_owned());
-        return Err(failed(JoinError::NothingInWindow { gap }));
-    }
+    // It was read up to there.
+    let recording_end = joined.recorded.file_end.unwrap_or(RecordingEnd::Unfinished);
+    let missing = gap.clone().filter(|_| recording_end.is_early());
+    joined_record::apply(&mut run, joined, &sides, gap, recording_of(&sides, &clock));
+    revision.commit(&run)?;
+    Ok(JoinedRun { run, recording_end, missing })
+}
+
+fn recording_of(sides: &RecordedSides, clock: &ClockMapping) -> JoinedRecording {
     let (offset, drift_ppm) = clock.summary();
-    let recording = JoinedRecording {
+    JoinedRecording {
         began: sides.begin.clock.clone(),
         servers: sides.begin.servers.clone(),
         is_same_clock: clock.is_same(),
         offset_us: offset as f64 / 1e3,
         uncertainty_us: clock.worst_uncertainty() as f64 / 1e3,
         drift_ppm,
-    };
-    // It was read up to there.
-    let recording_end = joined.recorded.file_end.unwrap_or(RecordingEnd::Unfinished);
-    joined_record::apply(&mut run, joined, &sides, &clock, recording);
-    revision.commit(&run)?;
-    Ok(JoinedRun { run, recording_end })
+    }
 }
 
 /// Whether there is something to join.
@@ -108,6 +109,32 @@ fn mapping(sides: &RecordedSides, files: &BothFiles) -> Result<ClockMapping, Joi
         NoOffset::Nowhere => JoinError::FitsNowhere { recording: recording() },
         NoOffset::Several => JoinError::FitsSeveral { recording: recording() },
     })
+}
+
+/// Why a join adds nothing, if so; `gap`: where the recording does not cover the run.
+fn nothing_joined(
+    sides: &RecordedSides,
+    joined: &JoinedFiles,
+    files: &BothFiles,
+    gap: Option<&str>,
+) -> Option<JoinError> {
+    if joined.end.counts.matched == 0 {
+        return Some(nothing_matched(sides, joined, files));
+    }
+    let has_some = joined.end.recorder.as_ref().is_some_and(has_parts);
+    let gap = gap.unwrap_or("it covers the run").to_owned();
+    (!has_some).then_some(JoinError::NothingInWindow { gap })
+}
+
+/// A recording that ends early is named as such where what is left of it does not do.
+fn of_cut(error: JoinError, files: &BothFiles) -> JoinError {
+    // Its end is looked for in all of the file.
+    let end = error.is_of_requests().then(|| files.recording_end().ok()).flatten();
+    let early = end.filter(|end| end.is_early());
+    match early.and_then(|end| end.notice_of(&files.recording)) {
+        Some(notice) => JoinError::OfCut { notice, source: Box::new(error) },
+        None => error,
+    }
 }
 
 /// Why no statement found a request.

@@ -2,7 +2,7 @@
 
 use super::largest_parts;
 use super::style::{ReportPage, TextRole};
-use crate::format::{clean, rate};
+use crate::format::{clean, rate, seconds};
 use crate::story::{self, LimitResults};
 use dbtime_model::record::{Run, RunRecord, ValidityGrade, Warning};
 
@@ -17,7 +17,8 @@ pub(super) fn section(run: &Run, page: &mut ReportPage) {
     if let Some(auto) = story::auto_rate(&record.load) {
         page.fact("", &auto, TextRole::Dim);
     }
-    page.fact("throughput", &throughput(record), TextRole::Bold);
+    let rates = throughput(record, page.other_basis());
+    page.fact("throughput", &rates, TextRole::Bold);
     page.fact("response", &response(record), TextRole::Bold);
     page.fact("", story::basis(record), TextRole::Dim);
     largest_parts::section(record, page);
@@ -25,7 +26,7 @@ pub(super) fn section(run: &Run, page: &mut ReportPage) {
     warnings(record, page);
 }
 
-fn throughput(record: &RunRecord) -> String {
+fn throughput(record: &RunRecord, other_basis: Option<&str>) -> String {
     if record.counts.completed == 0 {
         return format!("0/s: no transaction completed ({})", story::offered_rate(record));
     }
@@ -35,8 +36,11 @@ fn throughput(record: &RunRecord) -> String {
         (false, _) => "",
     };
     let rate = rate(record.throughput_tps);
+    let span = other_basis.map_or(String::new(), |other| {
+        format!(", over the window of {}; {other}", seconds(record.window.measure_s))
+    });
     let lost = story::lost(record).map_or(String::new(), |lost| format!("; {lost}"));
-    format!("{rate}/s {flat}{}{lost}", story::offered_rate(record))
+    format!("{rate}/s {flat}{}{span}{lost}", story::offered_rate(record))
 }
 
 fn response(record: &RunRecord) -> String {

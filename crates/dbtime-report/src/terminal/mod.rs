@@ -65,6 +65,9 @@ pub struct TerminalOptions {
     pub histogram: bool,
     /// Whether to split what the server used by name of thread.
     pub threads: bool,
+    /// What the rate in another tool's report above this one is over: then the throughput says its
+    /// own time too.
+    pub other_basis: Option<&'static str>,
 }
 
 /// A section appends its lines to the page.

@@ -126,6 +126,11 @@ impl ReportPage {
         self.options.histogram
     }
 
+    /// What the rate in another tool's report above this page is over.
+    pub(crate) fn other_basis(&self) -> Option<&'static str> {
+        self.options.other_basis
+    }
+
     /// One line as it stands.
     pub(crate) fn line(&mut self, line: &str) {
         // What a layout has cut since.

@@ -61,6 +61,18 @@ fn no_line_is_wider_than_the_terminal() {
 }
 
 #[test]
+fn beside_another_tools_report_the_throughput_says_what_it_is_over() {
+    let other_basis = Some("tps: over the run, to its last answer");
+    let with = TerminalOptions { other_basis, ..TerminalOptions::default() };
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut run = fixtures::closed();
+    run.record.window.measure_s = 4.0;
+    let span = ", over the window of 4 s; tps: over the run, to its last answer";
+    assert!(words(&terminal::run_report(&run, &with)).contains(span));
+    assert!(!words(&plain(&run)).contains("over the window of"));
+}
+
+#[test]
 fn threads_of_the_server_are_shown_on_request() {
     let with = TerminalOptions { threads: true, ..TerminalOptions::default() };
     let shown = terminal::run_report(&fixtures::closed(), &with);
@@ -337,7 +349,8 @@ fn sweep_of_connections() -> Sweep {
 fn reports_follow_the_terminal_from_72_columns_on() {
     for columns in [72, 80, 120] {
         let style = PageStyle::default().within(columns);
-        let options = TerminalOptions { style, histogram: true, threads: true };
+        let base = TerminalOptions { style, ..TerminalOptions::default() };
+        let options = TerminalOptions { histogram: true, threads: true, ..base };
         for (name, run) in fixtures::all() {
             fits_in(
                 &format!("{name} in {columns}"),
@@ -368,7 +381,8 @@ fn reports_follow_the_terminal_from_72_columns_on() {
 #[test]
 fn no_figure_is_cut_in_72_columns() {
     let style = PageStyle::default().within(72);
-    let options = TerminalOptions { style, histogram: true, threads: true };
+    let base = TerminalOptions { style, ..TerminalOptions::default() };
+    let options = TerminalOptions { histogram: true, threads: true, ..base };
     for (name, run) in [("open", fixtures::open()), ("closed", fixtures::closed())] {
         let text = terminal::run_report(&run, &options);
         let is_cut = |word: &str| {
@@ -387,7 +401,8 @@ fn without_utf8_everything_is_ascii_and_stands_where_it_stood() {
     let ascii = PageStyle { charset: Charset::Ascii, ..utf8 };
     for (name, run) in fixtures::all() {
         let report = |style| {
-            let options = TerminalOptions { style, histogram: true, threads: true };
+            let base = TerminalOptions { style, ..TerminalOptions::default() };
+            let options = TerminalOptions { histogram: true, threads: true, ..base };
             terminal::run_report(&run, &options)
         };
         let text = report(ascii);

@@ -8,12 +8,15 @@ use super::expression::Expression;
 use super::meta::leading_int;
 use super::names::NameSlot;
 use super::notice::PgbenchNotice;
-use super::plan::PgbenchPlan;
+use super::plan::{PgbenchPlan, lock};
 use super::program::NextStep;
 use super::shell;
 use super::value::ScriptValue;
 use dbtime_load::connection_op::PipelineEntry;
 use dbtime_model::{Nanos, SqlDialect};
+
+/// What a client that is to end pauses for in place of a program. Then its turn has come again.
+const END_PAUSE: Nanos = Nanos::from_secs(1);
 
 impl PgbenchClient {
     /// Runs a backslash command; `None`: the next one's turn.
@@ -40,6 +43,9 @@ impl PgbenchClient {
                 return None;
             }
             CommandKind::Endif => Ok(()),
+            CommandKind::Shell(_) | CommandKind::SetShell(..) if is_to_end(plan) => {
+                return Some(self.perform(ClientWait::Nothing, NextStep::Sleep(END_PAUSE)));
+            }
             CommandKind::Shell(words) => self.shell(plan, words, None),
             CommandKind::SetShell(slot, words) => self.shell(plan, words, Some(*slot)),
         };
@@ -197,6 +203,12 @@ impl PgbenchClient {
         }
         Some(self.perform(ClientWait::Pipeline, NextStep::Pipeline))
     }
+}
+
+/// Whether scripts that may start programs are to start no more: they come no further, as at a
+/// statement that is not answered.
+fn is_to_end(plan: &PgbenchPlan) -> bool {
+    plan.settings.allow_shell && lock(&plan.end_condition).is_met()
 }
 
 /// What `debug()` shows.

@@ -11,6 +11,7 @@ use super::statistics::PgbenchStatistics;
 use super::value::ScriptValue;
 use super::variables::ClientVariables;
 use crate::statement_registry::StatementRegistry;
+use dbtime_load::script::EndCondition;
 use dbtime_model::{OperationId, SqlDialect, StatementId};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -38,6 +39,8 @@ pub(super) struct PgbenchPlan {
     pub(super) stop_reason: Mutex<Option<String>>,
     /// Why clients were aborted.
     pub(super) aborted: Mutex<Vec<String>>,
+    /// Whether scripts are to end, and start no more programs.
+    pub(super) end_condition: Mutex<EndCondition>,
 }
 
 /// What a command is made ready with.
@@ -68,6 +71,7 @@ impl PgbenchPlan {
             done: Mutex::default(),
             stop_reason: Mutex::default(),
             aborted: Mutex::default(),
+            end_condition: Mutex::default(),
             settings,
         };
         let scripts = std::mem::take(&mut plan.settings.scripts.scripts);

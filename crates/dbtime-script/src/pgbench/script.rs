@@ -5,7 +5,7 @@ use super::plan::{PgbenchPlan, lock};
 use super::program::PgbenchProgram;
 use super::settings::PgbenchSettings;
 use super::statistics::PgbenchStatistics;
-use dbtime_load::script::{PreparationScript, ProgramFactory, Script, ScriptProgram};
+use dbtime_load::script::{EndCondition, PreparationScript, ProgramFactory, Script, ScriptProgram};
 use dbtime_load::statement::Statement;
 use dbtime_model::StatementId;
 use std::sync::Arc;
@@ -62,6 +62,10 @@ impl Script for PgbenchScript {
 
     fn stop_reason(&self) -> Option<String> {
         lock(&self.0.stop_reason).clone()
+    }
+
+    fn heed(&self, condition: EndCondition) {
+        *lock(&self.0.end_condition) = condition;
     }
 
     fn protocol(&self) -> Option<&'static str> {

@@ -1,6 +1,6 @@
 //! From words to flags: what all commands have in common, added to what each says itself.
 
-use super::{Cli, headings};
+use super::{Cli, headings, misplaced};
 use crate::secrets;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command, CommandFactory, FromArgMatches};
@@ -21,6 +21,9 @@ where
 {
     let mut command = command().mut_subcommands(shown);
     let mut matches = command.try_get_matches_from_mut(words).map_err(without_secrets)?;
+    if let Some(refusal) = misplaced::refusal(&command, &matches) {
+        return Err(refusal);
+    }
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
 

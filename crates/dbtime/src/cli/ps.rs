@@ -1,5 +1,6 @@
 //! Flags of `dbtime ps`.
 
+use super::number::whole;
 use clap::Args;
 use dbtime_model::Nanos;
 use dbtime_model::process::ShareOf;
@@ -52,7 +53,7 @@ pub(crate) struct PsArgs {
     pub(crate) threads: bool,
 
     /// Number of intervals, one after the other.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(1.., 6))]
     pub(crate) count: u64,
 
     /// Print JSON and nothing else: one document, with --count a line for each interval.

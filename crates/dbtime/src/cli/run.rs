@@ -1,5 +1,6 @@
 //! Flags of `dbtime run`.
 
+use super::number::whole;
 use super::unit::with_unit;
 use clap::Args;
 use dbtime_engines::server::StatementProtocol;
@@ -125,11 +126,11 @@ pub(crate) struct RunArgs {
 
     /// Clients of a closed loop, connections of an open loop [default: as --workers; otherwise 1,
     /// in an open loop 8; of an embedded database no more than there are CPUs].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=100_000, 16))]
     pub(crate) connections: Option<u32>,
 
     /// Execute at most W transactions at once; further clients queue.
-    #[arg(long, value_name = "W", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "W", value_parser = whole::<u32>(1..=100_000, 4))]
     pub(crate) workers: Option<u32>,
 
     /// Rate of an open loop: 500/s, 0s:100/s,30s:500/s, ramp:100/s..2000/s, auto or auto:50% (share
@@ -156,7 +157,7 @@ pub(crate) struct RunArgs {
     pub(crate) time: Option<Nanos>,
 
     /// End after N transactions.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(1.., 1000))]
     pub(crate) transactions: Option<u64>,
 
     /// Length of the load before the measured window [default: 3s; none with --transactions].
@@ -165,12 +166,12 @@ pub(crate) struct RunArgs {
 
     /// Driver threads for the connections to a server or to null [default: one for each CPU, for up
     /// to 8 clients in a closed loop; otherwise 1].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=64, 4))]
     pub(crate) shards: Option<u32>,
 
     /// Size of the data: N times the workload's base size [default: as loaded; 1 for data that the
     /// run loads].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(1.., 10))]
     pub(crate) scale: Option<u64>,
 
     /// Statement protocol on a server: prepared (once a connection) or text [default: prepared].
@@ -246,12 +247,12 @@ pub(crate) struct RunArgs {
     pub(crate) find_rate: Option<WorkloadLimit>,
 
     /// Make each run N times, in rounds; one table shows all of them.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1000, 10))]
     pub(crate) repeat: Option<u32>,
 
     /// Measure the parts of the time budget on one transaction in N [default: on all; with probes,
     /// an N for a cost of about 1 %].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1.., 100))]
     pub(crate) budget_every: Option<u32>,
 
     /// Measure no time budget.
@@ -279,11 +280,11 @@ pub(crate) struct RunArgs {
     pub(crate) strict: bool,
 
     /// Seed of all random choices: the same seed gives the same statements.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(0.., 42))]
     pub(crate) seed: u64,
 
     /// Seed of the rows that the run loads [default: as --seed].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(0.., 42))]
     pub(crate) data_seed: Option<u64>,
 
     /// Restore the data of a private server or a temporary SQLite from a snapshot in this folder;

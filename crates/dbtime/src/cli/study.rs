@@ -1,6 +1,7 @@
 //! `dbtime study`.
 
 use super::compare::{margin, metric};
+use super::number::whole;
 use super::run::RunArgs;
 use clap::{Args, Subcommand};
 use dbtime_model::Nanos;
@@ -63,7 +64,7 @@ pub(crate) struct StudyPlanArgs {
     pub(crate) file: PathBuf,
 
     /// Make N blocks, whatever the file says: fewer for a first look, more to find less.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1000, 20))]
     pub(crate) blocks: Option<u32>,
 
     /// What may go on beside a run that counts, in place of what [gate] of the file has: steal=5%
@@ -72,7 +73,7 @@ pub(crate) struct StudyPlanArgs {
     pub(crate) allow: String,
 
     /// Make N runs of the baseline first, to know the noise and how long a run takes.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=20))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(2..=20, 3))]
     pub(crate) pilot: Option<u32>,
 
     /// Print the plan as one JSON document and nothing else.
@@ -88,7 +89,7 @@ pub(crate) struct StudyRunArgs {
     pub(crate) file: PathBuf,
 
     /// Make N blocks, whatever the file says: fewer for a first look, more to find less.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1000, 20))]
     pub(crate) blocks: Option<u32>,
 
     /// What may go on beside a run that counts, in place of what [gate] of the file has: steal=5%
@@ -97,7 +98,7 @@ pub(crate) struct StudyRunArgs {
     pub(crate) allow: String,
 
     /// Make N runs of the baseline first, to know the noise and how long a run takes.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=20))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(2..=20, 3))]
     pub(crate) pilot: Option<u32>,
 
     /// New folder for the study [default: dbtime-runs/TIME-NAME].

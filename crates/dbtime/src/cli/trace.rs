@@ -1,6 +1,7 @@
 //! Flags of `dbtime trace`.
 
 use super::login::LoginArgs;
+use super::number::whole;
 use super::unit::with_unit;
 use clap::{Args, ValueEnum};
 use dbtime_model::{Nanos, WireProtocol};
@@ -38,11 +39,9 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 fn power_of_two(text: &str) -> Result<u32, String> {
-    let number: u32 = text.parse().map_err(|_| "it takes a number of KiB".to_owned())?;
-    match number.is_power_of_two() && (4..=1 << 20).contains(&number) {
-        true => Ok(number),
-        false => Err("it takes a power of two from 4 to 1048576".to_owned()),
-    }
+    let number = text.parse::<u32>().ok();
+    let number = number.filter(|kib| kib.is_power_of_two() && (4..=1 << 20).contains(kib));
+    number.ok_or_else(|| "it takes a power of two from 4 to 1048576, such as 8192".to_owned())
 }
 
 const EXAMPLES: &str = "\
@@ -96,7 +95,7 @@ pub(crate) struct ServersArgs {
     pub(crate) server_kind: Option<ServerKind>,
 
     /// Watch only servers that listen on this port, and their TCP clients. Repeatable.
-    #[arg(long = "port", value_name = "PORT")]
+    #[arg(long = "port", value_name = "PORT", value_parser = whole::<u16>(1..=65_535, 3306))]
     pub(crate) ports: Vec<u16>,
 
     /// Watch only servers in this control group or below it: a path as in /proc/PID/cgroup, or a
@@ -161,7 +160,7 @@ pub(crate) struct TraceArgs {
     pub(crate) time: Option<Nanos>,
 
     /// End after N printed requests.
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N", value_parser = whole::<u64>(0.., 100))]
     pub(crate) requests: Option<u64>,
 
     /// Select requests of this user, the name in the client's login.

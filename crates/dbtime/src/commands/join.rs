@@ -11,16 +11,20 @@ use dbtime_report::terminal::{TerminalOptions, run_report};
 pub(crate) fn run(args: &JoinArgs) -> Result<ProcessExit, CommandFailure> {
     interrupt::end_by_first();
     let folder = record_folder(&args.run);
-    let JoinedRun { run, recording_end } = join_recording(&folder, &args.recording, args.force)?;
+    let joined = join_recording(&folder, &args.recording, args.force)?;
+    let JoinedRun { run, recording_end, missing } = joined;
     let kept = RunArtifacts::recorded(&run, &folder);
     if args.json {
         let json = serde_json::to_string_pretty(&run.record);
         screen::json(&(json.map_err(CommandFailure::environment)? + "\n"));
     } else {
         let style = screen::style();
-        let options = TerminalOptions { style, histogram: false, threads: false };
+        let options = TerminalOptions { style, ..TerminalOptions::default() };
         screen::result(&run_report(&run, &options));
         screen::result(&kept.lines);
+    }
+    if let Some(missing) = missing {
+        screen::note(&format!("{} lacks part of the run: {missing}", args.recording.display()));
     }
     let exit = recording_end::judged(&args.recording, recording_end, false, ProcessExit::Fine);
     Ok(kept.end(exit))

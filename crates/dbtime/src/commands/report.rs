@@ -29,7 +29,9 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ProcessExit, CommandFailure> {
         false => {
             let run = read_run(&folder)?;
             let (style, histogram) = (screen::style(), args.histogram);
-            let options = TerminalOptions { style, histogram, threads: args.server_threads };
+            let threads = args.server_threads;
+            let options =
+                TerminalOptions { style, histogram, threads, ..TerminalOptions::default() };
             (run_report(&run, &options), html::report(&run))
         }
     };

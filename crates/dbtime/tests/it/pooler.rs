@@ -1,5 +1,5 @@
-//! A pooler of sessions before PostgreSQL, as PgBouncer is one: it lets everybody in, and so many
-//! are served at once; the others wait for their first answer until one of these has gone.
+//! A pooler of sessions before PostgreSQL, as PgBouncer is one: so many are served at once; the
+//! others wait until one of these has gone, to be let in or for their first answer.
 
 use crate::given_server::GivenServer;
 use crate::sandbox::{Sandbox, count, counts_add_up};
@@ -30,9 +30,18 @@ impl SessionPlaces {
     }
 }
 
+/// What a session waits for that has no place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum WaitsFor {
+    /// To be let in.
+    Login,
+    /// Its first answer.
+    Answer,
+}
+
 /// Serves so many sessions at once, of the server at a port of this machine. Lives as long as the
 /// tests.
-fn pooler(to: u16, places: usize) -> SocketAddr {
+fn pooler(to: u16, places: usize, waits_for: WaitsFor) -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("an address of this machine");
     let at = listener.local_addr().expect("it listens");
     let places = Arc::new(SessionPlaces { free: Mutex::new(places), ..SessionPlaces::default() });
@@ -40,18 +49,23 @@ fn pooler(to: u16, places: usize) -> SocketAddr {
         for client in listener.incoming().flatten() {
             let Ok(server) = TcpStream::connect((Ipv4Addr::LOCALHOST, to)) else { continue };
             let places = Arc::clone(&places);
-            std::thread::spawn(move || serve(client, server, &places));
+            std::thread::spawn(move || serve(client, server, &places, waits_for));
         }
     });
     at
 }
 
 /// One session, from its login to its end.
-fn serve(mut client: TcpStream, mut server: TcpStream, places: &SessionPlaces) {
+fn serve(
+    mut client: TcpStream,
+    mut server: TcpStream,
+    places: &SessionPlaces,
+    waits_for: WaitsFor,
+) {
     client.set_nodelay(true).expect("a socket");
     server.set_nodelay(true).expect("a socket");
     let both = |stream: &TcpStream| stream.try_clone().expect("a second handle");
-    let is_in = Arc::new(AtomicBool::new(false));
+    let is_in = Arc::new(AtomicBool::new(waits_for == WaitsFor::Login));
     let (from, to, tells) = (both(&server), both(&client), Arc::clone(&is_in));
     std::thread::spawn(move || answers(from, to, &tells));
     let mut buffer = [0; 4096];
@@ -102,9 +116,9 @@ fn message(server: &mut TcpStream) -> io::Result<Vec<u8>> {
 }
 
 /// A server behind a pooler with so many places, and what it is as a target.
-fn pooled(places: usize) -> (GivenServer, String) {
+fn pooled(places: usize, waits_for: WaitsFor) -> (GivenServer, String) {
     let given = GivenServer::start(Product::Postgres, &[]);
-    let at = pooler(given.server.port(), places);
+    let at = pooler(given.server.port(), places, waits_for);
     let target = given.target_at(given.server.user(), "", at) + "?sslmode=disable";
     (given, target)
 }
@@ -112,7 +126,7 @@ fn pooled(places: usize) -> (GivenServer, String) {
 /// Else those that were not served wait for connections that nobody uses any more, for ever.
 #[test]
 fn pgbench_ends_although_its_clients_are_more_than_are_served() {
-    let (_given, target) = pooled(2);
+    let (_given, target) = pooled(2, WaitsFor::Answer);
     let sandbox = Sandbox::new();
     sandbox.write("one.sql", "SELECT 1;\n");
     for shards in [1, 2] {
@@ -130,7 +144,7 @@ fn pgbench_ends_although_its_clients_are_more_than_are_served() {
 /// Whoever waits for a place through the whole window is in no figure of a transaction.
 #[test]
 fn clients_that_a_pooler_does_not_serve_are_told_and_no_limit_is_met_without_them() {
-    let (_given, target) = pooled(2);
+    let (_given, target) = pooled(2, WaitsFor::Answer);
     let line = format!(
         "run --query 'SELECT 1' --target '{target}' --connections 6 --warmup 1s --time 2s \
          --limit 'p50<=1h' --no-record --json"
@@ -152,7 +166,7 @@ fn clients_that_a_pooler_does_not_serve_are_told_and_no_limit_is_met_without_the
 /// The only place is the load's, and not that of a connection that looks at counters.
 #[test]
 fn no_connection_that_looks_takes_the_place_of_the_load() {
-    let (_given, target) = pooled(1);
+    let (_given, target) = pooled(1, WaitsFor::Answer);
     let line = format!(
         "run --query 'SELECT 1' --target '{target}' --connections 1 --time 1s --warmup 0s \
          --no-record --json"
@@ -163,4 +177,20 @@ fn no_connection_that_looks_takes_the_place_of_the_load() {
     let warnings = json["validity"]["warnings"].as_array().expect("a list");
     let is_told = |warning: &Value| warning["text"].to_string().contains("a pooler stands before");
     assert!(warnings.iter().any(is_told), "{warnings:?}");
+}
+
+/// Nothing else says why a run has not begun.
+#[test]
+fn logins_that_wait_are_counted_on_stderr() {
+    let (_given, target) = pooled(2, WaitsFor::Login);
+    let sandbox = Sandbox::new();
+    sandbox.write("one.sql", "SELECT 1;\n");
+    let target = format!("'{target}&connect_timeout=3600'");
+    for line in [
+        format!("run --query 'SELECT 1' --target {target} --connections 3 --time 1s --no-record"),
+        format!("pgbench --target {target} -n -c 3 -T 1 -f one.sql --classic"),
+    ] {
+        // Ended with that, for it would wait for an hour.
+        sandbox.start(&line).hear("of 3 connections have logged in; ");
+    }
 }

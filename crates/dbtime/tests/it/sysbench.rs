@@ -205,6 +205,7 @@ fn what_others_read_is_where_it_was() {
         assert!(ran.out.contains(words), "{words}: {ran:?}");
     }
     assert!(ran.out.contains("pause on null"), "dbtime's own report follows: {ran:?}");
+    ran.prints(&["over the window of 4 s; sysbench's rates also count what ended after it"]);
     let classic = sandbox.run("sysbench pause.lua --classic --time=1 --histogram run");
     classic.exits(0);
     assert!(classic.out.contains("Latency histogram (values are in milliseconds)"), "{classic:?}");

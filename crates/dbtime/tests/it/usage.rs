@@ -104,8 +104,10 @@ fn values_of_no_known_unit_or_out_of_range() {
         ("run values1 --transactions 0", &["--transactions"]),
         ("run values1 --connections 0", &["--connections"]),
         ("run values1 --workers 0", &["--workers"]),
-        ("run values1 --shards 65", &["--shards"]),
-        ("run values1 --scale 0", &["--scale"]),
+        ("run values1 --shards 65", &["--shards", "from 1 to 64, such as 4"]),
+        ("run values1 --scale 0", &["--scale", "a whole number from 1 up, such as 10"]),
+        ("run values1 --scale x", &["--scale", "a whole number from 1 up, such as 10"]),
+        ("run values1 --sweep scale=x", &["--scale", "a whole number from 1 up, such as 10"]),
         ("run values1 --budget-every 0", &["--budget-every"]),
         ("run values1 --arrivals sometimes", &["`sometimes`", "steady"]),
         ("run values1 --rate 1000/s --jitter 1001us", &["--jitter", "the period of 1ms"]),
@@ -149,6 +151,21 @@ fn targets_that_are_none() {
         ("run atm --target mysql://u@127.0.0.1:1/", &["names no database"]),
         ("init atm --target sqlite", &["sqlite:PATH"]),
     ]);
+}
+
+#[test]
+fn targets_in_the_place_of_files() {
+    are_refused(&[
+        ("run mysql://u:hush@h/d", &["`mysql://u:***@h/d` is a target", "with --target"]),
+        ("trace mysql://u@h/d", &["`mysql://u@h/d` is a target", "with -p", "with --login"]),
+        ("report postgres://u@h/d", &["RUN|SWEEP|STUDY takes a path", "given with --target"]),
+        ("compare sqlite:a.db sqlite:b.db", &["`sqlite:a.db` is a target", "`dbtime run`"]),
+    ]);
+    // A file may have any name.
+    let sandbox = Sandbox::new();
+    sandbox.write("sqlite:a.db", "none");
+    let ran = sandbox.run("counters sqlite:a.db sqlite:a.db");
+    assert!(ran.code != Some(0) && !ran.err.contains("is a target"), "{ran:?}");
 }
 
 #[test]

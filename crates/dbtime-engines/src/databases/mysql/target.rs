@@ -6,7 +6,7 @@ use super::public_key::{PublicKeyError, ServerPublicKey};
 use super::shared::{MysqlIdentity, MysqlShared, PasswordExchange};
 use crate::server::StatementProtocol;
 use crate::server::secret::ServerSecret;
-use crate::server::url::{MANY_HOSTS, NO_PORT, ServerUrl, UrlError, without_password};
+use crate::server::url::{MANY_HOSTS, NO_PORT, PASSWORD, ServerUrl, UrlError, without_password};
 use crate::socket::{
     AddressError, KeyProof, ReconnectPolicy, ServerAddress, SimulatedNetwork, SocketSettings,
     TcpKeepalive, TlsError, TlsFiles, TlsMode, TlsSettings,
@@ -66,7 +66,8 @@ pub enum MysqlTargetError {
     },
 }
 
-const PARAMETERS: [&str; 10] = [
+/// All that are taken; the password is among them, though it is kept apart from the others.
+const PARAMETERS: [&str; 11] = [
     "socket",
     "connect-timeout",
     "defaults-file",
@@ -77,6 +78,7 @@ const PARAMETERS: [&str; 10] = [
     "server-public-key-path",
     "get-server-public-key",
     "enable-cleartext-plugin",
+    PASSWORD,
 ];
 
 const TLS_MODES: [(&str, TlsMode); 6] = [
@@ -472,5 +474,22 @@ mod tests {
         assert!(error.to_string().contains("`ssl-cert` needs `ssl-key`"), "{error}");
         let error = MysqlTarget::parse("mysql://h?sockt=/x", nothing).expect_err("unknown");
         assert!(error.to_string().contains("did you mean `socket`?"), "{error}");
+    }
+
+    #[test]
+    fn what_is_taken_is_in_the_list_of_parameters() {
+        let parse = |query: &str| MysqlTarget::parse(&format!("mysql://[::1]/d?{query}"), nothing);
+        let error = parse("no-such-name=x").expect_err("unknown").to_string();
+        let list = error.split(['(', ')']).nth(1).expect("a list");
+        assert_eq!(list.split(", ").collect::<Vec<_>>(), PARAMETERS);
+        assert!(PARAMETERS.contains(&"password"));
+        assert!(parse("password=x").is_ok(), "it is taken");
+        for name in PARAMETERS {
+            let error = parse(&format!("{name}=/none")).err().map(|error| error.to_string());
+            let is_taken = error.is_none_or(|error| !error.contains("there is no parameter"));
+            assert!(is_taken, "{name}");
+        }
+        let error = parse("passwor=x").expect_err("unknown").to_string();
+        assert!(error.contains("did you mean `password`?"), "{error}");
     }
 }

@@ -11,7 +11,7 @@ use crate::socket::tls::{TlsRequirement, TlsSettings};
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_machine::now;
 use dbtime_model::exchange::ConnectionKey;
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_model::{LoginCount, MonoNanos, Nanos};
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -27,6 +27,9 @@ const MAX_CONNECTING: usize = 64;
 /// How often it is looked whether connections are still wanted, while they are being made.
 const STOP_POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
+/// How often connections are counted, while they are being made.
+const COUNT_INTERVAL: Nanos = Nanos::from_millis(250);
+
 /// How often time-outs and pauses are looked at, while there are any.
 const SWEEP_INTERVAL: Nanos = Nanos::from_millis(5);
 
@@ -34,7 +37,17 @@ impl<P: Protocol> SocketReactor<P> {
     /// Makes all connections; each is tried once, unless the first of them all fail. `stopped` ends
     /// it early. Returns how many are there, and why the first that is not there could not be made.
     pub fn connect_all(&mut self, stopped: impl Fn() -> bool) -> (usize, Option<DatabaseFailure>) {
+        self.connect_counted(stopped, |_| {})
+    }
+
+    /// The same; `counted` is given how far they are, again and again and at the end.
+    pub(in crate::socket) fn connect_counted(
+        &mut self,
+        stopped: impl Fn() -> bool,
+        mut counted: impl FnMut(LoginCount),
+    ) -> (usize, Option<DatabaseFailure>) {
         let begun = now();
+        let mut count_at = begun + COUNT_INTERVAL;
         for id in 0..self.conns.len() as u32 {
             self.connect(id);
         }
@@ -44,6 +57,10 @@ impl<P: Protocol> SocketReactor<P> {
         while self.conns.iter().any(is_underway) && !self.has_given_up() && !stopped() {
             self.wait_once(now() + STOP_POLL_INTERVAL, false);
             self.completions.clear();
+            if now() >= count_at {
+                counted(self.login_count());
+                count_at = now() + COUNT_INTERVAL;
+            }
         }
         self.connections.opening = self.last_attempt_at - begun;
         // Those that were made at the same time tell nothing of the ones that were not.
@@ -51,8 +68,19 @@ impl<P: Protocol> SocketReactor<P> {
         for conn in self.conns.iter_mut().filter(|conn| conn.stage == ConnectionStage::Down) {
             conn.refused_at = conn.refused_at.map(|_| made);
         }
-        let up = self.conns.iter().filter(|conn| conn.stage == ConnectionStage::Up).count();
-        (up, self.first_failure.take())
+        let count = self.login_count();
+        // What is not there by now is waited for no more.
+        counted(LoginCount { refused: count.all - count.up, ..count });
+        (count.up as usize, self.first_failure.take())
+    }
+
+    fn login_count(&self) -> LoginCount {
+        let at = |stage: ConnectionStage| self.conns.iter().filter(|c| c.stage == stage).count();
+        LoginCount {
+            up: at(ConnectionStage::Up) as u32,
+            refused: at(ConnectionStage::Down) as u32,
+            all: self.conns.len() as u32,
+        }
     }
 
     /// Whether as many attempts as are made at once have failed, and none has not: thousands more

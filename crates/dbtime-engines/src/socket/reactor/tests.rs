@@ -4,6 +4,7 @@ use super::*;
 use crate::databases::postgres::{PostgresIdentity, PostgresProtocol, PostgresShared};
 use crate::server::StatementProtocol;
 use crate::socket::{ServerAddress, TcpKeepalive};
+use dbtime_model::LoginCount;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
@@ -43,6 +44,36 @@ fn a_wait_without_a_time_out_ends_with_the_next_tick_and_not_before_its_time() {
         assert!(now() >= until);
     }
     assert!(events.is_empty());
+}
+
+#[test]
+fn a_login_that_waits_is_counted_meanwhile() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("s");
+    let listener = UnixListener::bind(&path).expect("a free name");
+    let (counted, is_counted) = std::sync::mpsc::channel();
+    let server = std::thread::spawn(move || {
+        let (mut client, _) = listener.accept().expect("a client");
+        is_counted.recv().expect("a count");
+        client.write_all(b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I").expect("somebody listens");
+        client
+    });
+    let mut reactor = reactor_at(&path);
+    let mut counts = Vec::new();
+    let (up, failure) = reactor.connect_counted(
+        || false,
+        |count| {
+            if counts.is_empty() {
+                counted.send(()).expect("a server");
+            }
+            counts.push(count);
+        },
+    );
+    assert!(up == 1 && failure.is_none(), "{failure:?}");
+    let waits = LoginCount { up: 0, refused: 0, all: 1 };
+    assert_eq!((counts[0], counts[0].waiting()), (waits, 1));
+    assert_eq!(counts.last(), Some(&LoginCount { up: 1, ..waits }));
+    server.join().expect("no panic");
 }
 
 #[test]

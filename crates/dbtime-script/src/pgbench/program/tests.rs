@@ -3,6 +3,7 @@
 mod errors;
 mod flow;
 mod lifecycle;
+mod programs;
 mod streams;
 
 use crate::pgbench::notice::{NoticeListener, PgbenchNotice};

@@ -6,7 +6,7 @@ use super::watch::PgbenchWatch;
 use super::{INCOMPLETE, PgbenchJob, fatal, request, result};
 use crate::artifacts::RunArtifacts;
 use crate::exit::{CommandFailure, ProcessExit};
-use crate::live::report_overdue_script;
+use crate::live::{LoginNotice, report_overdue_script};
 use crate::screen;
 use dbtime_lab::store::RunStore;
 use dbtime_lab::{LoadMoment, ReportedRun, RunProgress, RunRequest, RunResult};
@@ -16,6 +16,9 @@ use dbtime_script::pgbench::options::BenchmarkOptions;
 use dbtime_script::pgbench::{PgbenchScript, report};
 use std::path::Path;
 use std::sync::Arc;
+
+/// What pgbench's own rate is over, by its rules.
+const TPS_BASIS: &str = "tps: over the run, to its last answer";
 
 /// Runs scripts and reports.
 pub(super) fn run(
@@ -84,7 +87,9 @@ fn drive(
     request: &RunRequest,
     store: Option<RunStore>,
 ) -> Result<RunResult, CommandFailure> {
+    let login_notice = LoginNotice::default();
     let progress = |progress: RunProgress| match (progress, watch) {
+        (RunProgress::Connecting(count), _) => login_notice.show(count),
         (RunProgress::Phase(PhaseInstant { phase: RunPhase::Started, at }), Some(watch)) => {
             watch.begin(what, at);
         }
@@ -107,7 +112,8 @@ fn show(what: &BenchmarkOptions, finished: &RunResult) -> Result<RunArtifacts, C
         let json = serde_json::to_string_pretty(&finished.run.record);
         screen::json(&(json.map_err(CommandFailure::environment)? + "\n"));
     } else if !own.classic {
-        let options = TerminalOptions { style: screen::style(), ..TerminalOptions::default() };
+        let (style, other_basis) = (screen::style(), Some(TPS_BASIS));
+        let options = TerminalOptions { style, other_basis, ..TerminalOptions::default() };
         screen::result(&format!("\n{}", terminal::run_report(&finished.run, &options)));
     }
     let kept = RunArtifacts::of(finished);

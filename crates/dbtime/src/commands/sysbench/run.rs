@@ -17,6 +17,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// What sysbench's own rate is over, by its rules.
+const RATE_BASIS: &str = "sysbench's rates also count what ended after it";
+
 /// Runs a script and reports. Returns what the command ends with, which is sysbench's code.
 pub(super) fn run(
     job: &SysbenchJob,
@@ -108,7 +111,8 @@ fn show(job: &SysbenchJob, finished: &RunResult) -> Result<RunArtifacts, Command
         let json = serde_json::to_string_pretty(&finished.run.record);
         screen::json(&(json.map_err(CommandFailure::environment)? + "\n"));
     } else if !own.classic {
-        let options = TerminalOptions { style: screen::style(), ..TerminalOptions::default() };
+        let (style, other_basis) = (screen::style(), Some(RATE_BASIS));
+        let options = TerminalOptions { style, other_basis, ..TerminalOptions::default() };
         screen::result(&terminal::run_report(&finished.run, &options));
     }
     let kept = RunArtifacts::of(finished);

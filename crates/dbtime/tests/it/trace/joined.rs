@@ -348,6 +348,38 @@ fn a_recording_that_is_cut_or_goes_on_is_judged_as_where_it_is_shown() {
             ran.stderr_has(&[told]);
         }
     }
+    what_is_whole_of_a_cut_one_is_joined(&sandbox, &whole);
+}
+
+/// Of the run `r` and its recording.
+fn what_is_whole_of_a_cut_one_is_joined(sandbox: &Sandbox, whole: &[u8]) {
+    let mut half = TestRecording::read(&sandbox.path("it.trace"));
+    half.requests.truncate(half.requests.len() / 2);
+    half.end = None;
+    half.write(&sandbox.path("half.trace"));
+    let bytes = std::fs::read(sandbox.path("half.trace")).expect("a file");
+    std::fs::write(sandbox.path("half.trace"), &bytes[..bytes.len() - 1]).expect("written");
+    let ran = sandbox.run("join r half.trace --force --json");
+    ran.exits(4);
+    let record: Value = serde_json::from_str(&ran.out).expect("a record");
+    assert!(record["trace"]["join"]["matched"].as_u64() > Some(0), "{record}");
+    let note = record["trace"]["notes"][0].as_str().expect("a note");
+    assert!(note.starts_with("the recording was cut short (it ended "), "{note}");
+    let lacks = "half.trace lacks part of the run: it ended ";
+    ran.stderr_has(&["half.trace ends in the middle", lacks, " before the last answer"]);
+
+    // Of these no request is whole, on the same clock or on another.
+    let heading = whole.iter().position(|byte| *byte == b'\n').expect("a heading") + 1;
+    std::fs::write(sandbox.path("none.trace"), &whole[..heading + 3]).expect("written");
+    let mut elsewhere = TestRecording::read(&sandbox.path("it.trace"));
+    elsewhere.begin.clock_id = Some("another".to_owned());
+    (elsewhere.requests, elsewhere.end) = (Vec::new(), None);
+    elsewhere.write(&sandbox.path("elsewhere.trace"));
+    for (name, how) in [("none", "in the middle"), ("elsewhere", "without its ledger")] {
+        let end = format!("{name}.trace ends {how}: what came behind is not known; up to there, ");
+        let ran = sandbox.run(&format!("join r {name}.trace --force"));
+        ran.refused(3, &[&end, "holds no statement: record the server"]);
+    }
 }
 
 /// It is read several times, and nobody may ever write into it.

@@ -37,6 +37,11 @@ const OTHERS: [OtherParameter; 15] = [
     ("min_protocol_version", "PGMINPROTOCOLVERSION", &["3.0"], "protocol 3.0 is spoken"),
 ];
 
+/// The names of all of them.
+pub(super) fn other_names() -> impl Iterator<Item = &'static str> {
+    OTHERS.iter().map(|(name, ..)| *name)
+}
+
 /// The parameter of this name, if it is one of them and its value is taken.
 ///
 /// # Errors

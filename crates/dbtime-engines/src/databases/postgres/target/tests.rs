@@ -184,6 +184,10 @@ fn bad_targets_are_told_why_without_their_password() {
     let error = |text: &str| with(text, &[]).expect_err(text).to_string();
     assert!(error("mysql://x").contains("`mysql`"));
     assert!(error("postgres://127.0.0.1/d?sslmod=require").contains("did you mean `sslmode`?"));
+    let known = error("postgres://127.0.0.1/d?gssencmod=disable");
+    for taken in ["did you mean `gssencmode`?", " password,", " requirepeer,"] {
+        assert!(known.contains(taken), "{known}");
+    }
     for mysqls in ["get-server-public-key", "server-public-key-path", "enable-cleartext-plugin"] {
         let error = error(&format!("postgres://127.0.0.1/d?{mysqls}=true"));
         assert!(error.contains(&format!("no parameter `{mysqls}`")), "{error}");

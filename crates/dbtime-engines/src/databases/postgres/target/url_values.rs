@@ -1,6 +1,6 @@
 //! What is given of a target: by its text, by a connection service, by the environment.
 
-use super::other_parameters::{check_other, check_variables};
+use super::other_parameters::{check_other, check_variables, other_names};
 use super::{PostgresTargetError, malformed};
 use crate::databases::postgres::service_file;
 use crate::server::url::{ServerUrl, UrlError, is_keywords};
@@ -182,7 +182,10 @@ impl UrlValues {
 fn known(name: &str) -> Result<&'static str, UrlError> {
     let names = PARAMETERS.map(|(name, _)| name);
     let found = names.into_iter().find(|known| *known == name);
-    found.ok_or_else(|| ServerUrl::unknown(name, &names))
+    found.ok_or_else(|| {
+        let taken: Vec<_> = names.into_iter().chain(other_names()).collect();
+        ServerUrl::unknown(name, &taken)
+    })
 }
 
 /// What cannot be read is not shown: a port may be a password whose user was forgotten.
