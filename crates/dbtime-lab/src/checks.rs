@@ -1,7 +1,7 @@
 //! What was required and what was measured: the limits of workload and command line, and two
 //! checks that every mix and every think time gets (Faban's deviation checks).
 
-use crate::judge::NoiseBound;
+use crate::judge::{NoiseBound, StandstillBound};
 use dbtime_load::workload::{LimitMetric, Operation, WorkloadLimit};
 use dbtime_model::record::{
     Check, CheckDoubt, CheckMetric, CheckOrigin, CheckUnit, OperationSummary, ThinkSummary,
@@ -29,6 +29,8 @@ pub(crate) struct RunTotals<'a> {
     pub(crate) window_s: f64,
     /// What the machine did beside it.
     pub(crate) noise: NoiseBound,
+    /// What the driver held up while it stood still.
+    pub(crate) standstills: StandstillBound,
     /// Errors, of all operations, of which a wait can have been the reason.
     pub(crate) errors_of_waits: u64,
     /// What there would have been more of; `None` where the run went on to its end.
@@ -88,6 +90,7 @@ pub(crate) fn of_operation(
         share: summary.share,
         throughput_tps: recorded.completed_within as f64 / run.window_s.max(1e-9),
         noise: run.noise,
+        standstills: run.standstills,
         errors_of_waits: run.errors_of_waits,
         rest: run.rest,
         demand: run.demand,
@@ -154,6 +157,7 @@ pub(crate) fn of_run(
         share: 1.0,
         throughput_tps: run.completed_within as f64 / run.window_s.max(1e-9),
         noise: run.noise,
+        standstills: run.standstills,
         errors_of_waits: run.errors_of_waits,
         rest: run.rest,
         demand: run.demand,
@@ -195,6 +199,7 @@ struct LimitInputs<'a> {
     share: f64,
     throughput_tps: f64,
     noise: NoiseBound,
+    standstills: StandstillBound,
     errors_of_waits: u64,
     rest: Option<RunRest>,
     demand: CheckedDemand,
@@ -268,27 +273,30 @@ impl LimitInputs<'_> {
         count as f64 / self.counts.offered.max(1) as f64
     }
 
-    /// Whether a limit that was missed could have been met without what went on beside the run: it
-    /// would have had to add as much to responses, and no more can it have added than its bound.
+    /// Whether a limit that was missed could have been met without what went on beside the run and
+    /// the driver's standstills: they would have had to add as much to responses, and no more can
+    /// they have added than their bounds.
     fn noise_may_miss(&self, limit: &WorkloadLimit) -> bool {
         let NoiseBound { response_s, idle_s, least_left } = self.noise;
+        let held_up = self.standstills.transactions;
         let without_lag = &self.latencies.without_lag;
         let required = Nanos(limit.required as u64);
         let n = without_lag.count();
-        let added_ns = 1e9 * response_s;
         // What not even the fastest can have met alone nobody would have.
         let fastest_ns = least_left * without_lag.quantile(0.0).0 as f64;
-        let may_meet = added_ns > 0.0 && limit.required >= fastest_ns;
+        let is_disturbed = response_s > 0.0 || held_up > 0;
+        let may_meet = is_disturbed && limit.required >= fastest_ns;
         match limit.metric {
             LimitMetric::Percentile(p) => {
                 let rank = (p / 100.0 * n as f64).ceil() as u64;
-                may_meet && without_lag.excess_ns(required, n.saturating_sub(rank)) <= added_ns
+                may_meet && self.may_be_within(required, n.saturating_sub(rank))
             }
             LimitMetric::Mean => {
                 let total_ns = without_lag.mean_ns() * n as f64;
-                may_meet && total_ns - limit.required * n as f64 <= added_ns
+                let held_ns = held_up.min(n) as f64 * self.standstills.each.0 as f64;
+                may_meet && total_ns - limit.required * n as f64 <= 1e9 * response_s + held_ns
             }
-            LimitMetric::Max => may_meet && without_lag.excess_ns(required, 0) <= added_ns,
+            LimitMetric::Max => may_meet && self.may_be_within(required, 0),
             // What is taken off the time of all clients is left for more transactions.
             LimitMetric::Throughput => {
                 let total_s = self.latencies.response.mean_ns() * n as f64 / 1e9;
@@ -298,12 +306,23 @@ impl LimitInputs<'_> {
             }
             // A wait may have become a time limit's failure, but no constraint's.
             LimitMetric::Errors => {
-                let others = self.counts.failed.saturating_sub(self.errors_of_waits);
-                response_s > 0.0 && limit.passed(self.of_offered(others))
+                let of_waits = if response_s > 0.0 { u64::MAX } else { held_up };
+                let others = self.counts.failed.saturating_sub(self.errors_of_waits.min(of_waits));
+                is_disturbed && limit.passed(self.of_offered(others))
             }
             // It may have kept one operation from its turn, where that is no instant.
             LimitMetric::Share => response_s > 0.0 && !self.demand.is_open,
         }
+    }
+
+    /// Whether all but so many can have been no longer than this: those that standstills held up
+    /// are taken for the longest, and none of these is shorter by more than all standstills.
+    fn may_be_within(&self, required: Nanos, allowed: u64) -> bool {
+        let StandstillBound { transactions, each } = self.standstills;
+        let without_lag = &self.latencies.without_lag;
+        let of_others = without_lag.excess_ns(required, allowed.saturating_add(transactions));
+        let of_all = without_lag.excess_ns(required + each, allowed);
+        of_others.max(of_all) <= 1e9 * self.noise.response_s
     }
 
     /// Whether the rest of a run could have changed that a limit is missed: what is longer than
@@ -337,6 +356,9 @@ mod tests {
     #[derive(Clone, Copy, Default)]
     struct CheckedBeside {
         noise: NoiseBound,
+        standstills: StandstillBound,
+        /// How many take half a second.
+        slow: u64,
         failed: u64,
         errors_of_waits: u64,
         rest: Option<RunRest>,
@@ -361,7 +383,9 @@ mod tests {
             late: Nanos::ZERO,
             retries: 0,
         };
-        (0..100).for_each(|_| latencies.record(&sample));
+        let slow = Sample { done: sent + Nanos::from_millis(500), ..sample };
+        (beside.slow..100).for_each(|_| latencies.record(&sample));
+        (0..beside.slow).for_each(|_| latencies.record(&slow));
         let (completed, failed) = (100, beside.failed);
         let offered = completed + failed;
         let counts = OutcomeCounts { offered, completed, failed, ..OutcomeCounts::default() };
@@ -372,6 +396,7 @@ mod tests {
             completed_within: 100,
             window_s: 1.0,
             noise: beside.noise,
+            standstills: beside.standstills,
             errors_of_waits: beside.errors_of_waits,
             rest: beside.rest,
             demand: beside.demand,
@@ -420,6 +445,32 @@ mod tests {
             check(0, limit, CheckedBeside { noise, ..CheckedBeside::default() }).reason()
         };
         assert_eq!([of("p99<=6ms"), of("p99<=4ms")], [Some(CheckDoubt::Noise), None]);
+    }
+
+    #[test]
+    fn a_driver_that_stood_still_decides_no_more_than_it_can_have_held_up() {
+        let of = |transactions, each_ms, limit: &str| {
+            let each = Nanos::from_millis(each_ms);
+            let standstills = StandstillBound { transactions, each };
+            // Of a hundred twenty take half a second.
+            let beside = CheckedBeside {
+                standstills,
+                slow: 20,
+                failed: 5,
+                errors_of_waits: 3,
+                ..CheckedBeside::default()
+            };
+            check(0, limit, beside).reason()
+        };
+        let noise = Some(CheckDoubt::Noise);
+        assert_eq!([10, 9].map(|n| of(n, 1000, "p90<=60ms")), [noise, None], "ten are too many");
+        assert_eq!([450, 300].map(|ms| of(20, ms, "p90<=60ms")), [noise, None], "by so much each");
+        assert_eq!([20, 19].map(|n| of(n, 450, "max<=60ms")), [noise, None]);
+        assert_eq!([12, 10].map(|n| of(n, 450, "avg<=60ms")), [noise, None]);
+        assert_eq!(of(100, 1000, "p90<=9ms"), None, "the fastest takes longer");
+        // Of 105 two may fail.
+        assert_eq!([3, 2].map(|n| of(n, 1000, "errors<=2%")), [noise, None]);
+        assert_eq!(of(0, 0, "p90<=60ms"), None);
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod noise;
 mod parts;
 mod reasons;
 mod service;
+mod standstills;
 mod steadiness;
 
 use dbtime_model::Nanos;
@@ -24,6 +25,7 @@ pub(crate) use noise::{NoiseBound, noise_bound};
 use noise::{foreign, steal, throttled};
 use parts::{budget_error, budget_mean, measuring};
 use service::{few_connections, outstanding, stall, unserved, without_service};
+pub(crate) use standstills::{StandstillBound, standstill_bound};
 pub(crate) use steadiness::fill_steadiness;
 
 /// Lag below this cannot matter to anybody: it is what a good machine's timer does.

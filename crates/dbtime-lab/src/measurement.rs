@@ -2,7 +2,7 @@
 
 use crate::checks::{self, CheckedDemand, RunRest, RunTotals};
 use crate::counters;
-use crate::judge::{fill_steadiness, judge, noise_bound};
+use crate::judge::{fill_steadiness, judge, noise_bound, standstill_bound};
 use crate::observers::RunObservation;
 use crate::request::{BudgetChoice, RunRequest};
 use crate::run_trace::TracedTables;
@@ -59,7 +59,7 @@ impl RunMeasurement<'_> {
     pub(crate) fn record(
         &self,
         driven: LoadResult,
-        observed: RunObservation,
+        mut observed: RunObservation,
         facts: TargetFacts,
         auto: Option<AutoRate>,
     ) -> Run {
@@ -115,7 +115,8 @@ impl RunMeasurement<'_> {
         // Adds warnings of its own.
         self.prepared.fill(&mut record, &self.plan.workload, statement_wall(&driven));
         self.waits(&mut record);
-        self.check(&driven, &summary.latencies, &mut record);
+        self.offered(&driven, &mut observed.series);
+        self.check(&driven, &summary.latencies, &observed.series, &mut record);
         fill_steadiness(&mut record, &observed.series, &summary.latencies.response);
         record.validity = judge(&record);
         let mut counters = None;
@@ -128,8 +129,7 @@ impl RunMeasurement<'_> {
             let device = observed.device.both().and_then(|(began, ended)| ended.since(began));
             record.layers = server_layers(&record, counters.as_ref(), device.as_ref());
         }
-        let mut series: Vec<_> = observed.series.into_iter().map(SeriesRow::rounded).collect();
-        self.offered(&driven, &mut series);
+        let series = observed.series.into_iter().map(SeriesRow::rounded).collect();
         // What a server counted is added by whoever asked it.
         let (transactions, responses) = (summary.transactions, observed.responses);
         let (sampled, server_seconds) = observed.sampled;
@@ -191,7 +191,13 @@ impl RunMeasurement<'_> {
         }
     }
 
-    fn check(&self, driven: &LoadResult, all: &Latencies<u64>, record: &mut RunRecord) {
+    fn check(
+        &self,
+        driven: &LoadResult,
+        all: &Latencies<u64>,
+        series: &[SeriesRow],
+        record: &mut RunRecord,
+    ) {
         let (own, extra) = (&self.request.workload.limits, &self.request.limits);
         let counts = driven.recorder.counts();
         let run = RunTotals {
@@ -200,6 +206,7 @@ impl RunMeasurement<'_> {
             completed_within: driven.recorder.completed_within(),
             window_s: record.window.measure_s,
             noise: noise_bound(record),
+            standstills: standstill_bound(record, series),
             errors_of_waits: errors_of_waits(&driven.recorder.errors),
             rest: record.window.ended_early.then(|| RunRest { planned: self.planned() }),
             demand: self.checked_demand(driven, record),

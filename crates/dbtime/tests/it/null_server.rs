@@ -17,7 +17,8 @@ fn server(
     NullServer::start(&options).expect("a port is free")
 }
 
-fn serve(wire: WireProtocol, faults: FaultSchedule) -> NullServer {
+/// One that speaks this protocol over TCP.
+pub(crate) fn serve(wire: WireProtocol, faults: FaultSchedule) -> NullServer {
     server((wire, ListenAddress::Port(0)), 1, faults)
 }
 
