@@ -7,6 +7,7 @@ use dbtime_model::record::{
     Check, CheckDoubt, CheckMetric, CheckOrigin, CheckUnit, OperationSummary, ThinkSummary,
 };
 use dbtime_model::recorder::{Latencies, OperationRecorder, OutcomeCounts};
+use dbtime_model::units::count_sum;
 use dbtime_model::{Histogram, Nanos};
 
 /// How far an operation's share may be off its weight, in percent points, unless the workload says
@@ -49,6 +50,17 @@ pub(crate) struct CheckedDemand {
     pub(crate) most_tps: Option<f64>,
     /// How many clients waited for one answer in all of the window, or had no connection.
     pub(crate) unserved: u64,
+    /// How many transactions more there would have been, had those that never ended taken no longer
+    /// than the others: in a closed loop they kept their clients from them.
+    pub(crate) kept_back: u64,
+}
+
+/// How many transactions clients would have added to so many in the share of their time that they
+/// waited in vain.
+pub(crate) fn kept_back(transactions: u64, share: f64) -> u64 {
+    // Of nothing nobody knows how many it would have been.
+    let share = share.clamp(0.0, 1.0);
+    (transactions as f64 * share / (1.0 - share)).ceil() as u64
 }
 
 /// The largest throughput of so many clients, each of which pauses for so long at least between two
@@ -261,7 +273,35 @@ impl LimitInputs<'_> {
     /// Whether a limit that is met may be met for those alone that were served.
     fn may_be_of_the_served(&self, limit: &WorkloadLimit) -> bool {
         let is_of_all = matches!(limit.metric, LimitMetric::Share | LimitMetric::Throughput);
-        self.demand.unserved > 0 && !is_of_all
+        !is_of_all && (self.demand.unserved > 0 || self.unfinished_may_miss(limit))
+    }
+
+    /// Whether a limit on responses or errors that is met can be missed by what never ended,
+    /// however long that takes, and by what it kept back, however that would have ended.
+    fn unfinished_may_miss(&self, limit: &WorkloadLimit) -> bool {
+        let Latencies { response, unfinished, .. } = self.latencies;
+        let (open, kept_back) = (unfinished.count(), self.demand.kept_back);
+        if open == 0 && kept_back == 0 {
+            return false;
+        }
+        match limit.metric {
+            LimitMetric::Percentile(p) => {
+                let required = Nanos(limit.required as u64);
+                // What is too long already is among the responses.
+                let may_be_longer = open.saturating_sub(unfinished.count_above(required));
+                let others = response.count_above(required);
+                let longer = count_sum([others, may_be_longer, kept_back]);
+                let n = response.count().saturating_add(kept_back);
+                let rank = (p / 100.0 * n as f64).ceil() as u64;
+                longer > n.saturating_sub(rank)
+            }
+            LimitMetric::Errors => {
+                let failed = count_sum([self.counts.failed, open, kept_back]);
+                let offered = self.counts.offered.saturating_add(kept_back);
+                !limit.passed(failed as f64 / offered.max(1) as f64)
+            }
+            _ => true,
+        }
     }
 
     /// This throughput, or as much of it as was asked for.
@@ -359,6 +399,8 @@ mod tests {
         standstills: StandstillBound,
         /// How many take half a second.
         slow: u64,
+        /// How many beside them never ended, within a second.
+        unfinished: u64,
         failed: u64,
         errors_of_waits: u64,
         rest: Option<RunRest>,
@@ -386,9 +428,16 @@ mod tests {
         let slow = Sample { done: sent + Nanos::from_millis(500), ..sample };
         (beside.slow..100).for_each(|_| latencies.record(&sample));
         (0..beside.slow).for_each(|_| latencies.record(&slow));
-        let (completed, failed) = (100, beside.failed);
-        let offered = completed + failed;
-        let counts = OutcomeCounts { offered, completed, failed, ..OutcomeCounts::default() };
+        for _ in 0..beside.unfinished {
+            let Latencies { response, without_lag, unfinished, .. } = &mut latencies;
+            for set in [response, without_lag, unfinished] {
+                set.record(Nanos::from_secs(1));
+            }
+        }
+        let (completed, failed, unfinished) = (100, beside.failed, beside.unfinished);
+        let offered = completed + failed + unfinished;
+        let counts =
+            OutcomeCounts { offered, completed, failed, unfinished, ..OutcomeCounts::default() };
         let limits = [WorkloadLimit::parse(limit).expect("a limit")];
         let run = RunTotals {
             latencies: &latencies,
@@ -488,7 +537,8 @@ mod tests {
     #[test]
     fn no_machine_completes_more_than_was_asked_for() {
         let noise = NoiseBound { response_s: 0.2, idle_s: 0.9, least_left: 0.5 };
-        let demand = CheckedDemand { is_open: true, most_tps: Some(104.0), unserved: 0 };
+        let most_tps = Some(104.0);
+        let demand = CheckedDemand { is_open: true, most_tps, ..CheckedDemand::default() };
         let of = |lag_ms, limit: &str, rest| {
             let beside = CheckedBeside { noise, rest, demand, ..CheckedBeside::default() };
             check(lag_ms, limit, beside).outcome()
@@ -527,6 +577,33 @@ mod tests {
         }
         assert_eq!(of("p90<=9ms"), (CheckOutcome::Failed, None, true), "missed by the served");
         assert_eq!(of("throughput>=50/s"), (CheckOutcome::Passed, None, false), "it was completed");
+    }
+
+    #[test]
+    fn what_never_ended_meets_no_limit_that_it_can_miss() {
+        let of = |unfinished, kept_back, limit: &str| {
+            let demand = CheckedDemand { kept_back, ..CheckedDemand::default() };
+            // Beside a hundred of 10 ms.
+            let beside = CheckedBeside { demand, unfinished, ..CheckedBeside::default() };
+            check(0, limit, beside).reason()
+        };
+        let unserved = Some(CheckDoubt::Unserved);
+        // A second old: of 101 ten may be longer, of 112 eleven.
+        assert_eq!([1, 10, 12].map(|n| of(n, 0, "p90<=2s")), [None, None, unserved]);
+        assert_eq!([1, 10].map(|n| of(n, 0, "p90<=15ms")), [None, None], "they count as they are");
+        // Each kept its client from others, of 120 twelve.
+        assert_eq!([9, 19].map(|kept_back| of(1, kept_back, "p90<=2s")), [None, unserved]);
+        assert_eq!([0, 1].map(|n| of(n, 0, "max<=2s")), [None, unserved]);
+        assert_eq!([0, 1].map(|n| of(n, 0, "avg<=2s")), [None, unserved], "it may take for ever");
+        assert_eq!([1, 2].map(|n| of(n, 0, "errors<=1%")), [None, unserved], "or fail");
+        assert_eq!(of(50, 50, "throughput>=50/s"), None, "it was completed");
+    }
+
+    #[test]
+    fn what_waits_in_vain_would_have_been_others() {
+        assert_eq!(kept_back(3000, 0.25), 1000);
+        assert_eq!([kept_back(3000, 0.0), kept_back(0, 1.0)], [0, 0]);
+        assert!(kept_back(3000, 2.0) > u64::MAX / 2);
     }
 
     #[test]

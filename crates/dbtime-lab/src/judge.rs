@@ -24,7 +24,7 @@ use dbtime_model::units::{count, human_ns};
 pub(crate) use noise::{NoiseBound, noise_bound};
 use noise::{foreign, steal, throttled};
 use parts::{budget_error, budget_mean, measuring};
-use service::{few_connections, outstanding, stall, unserved, without_service};
+use service::{few_connections, outstanding, stall, unfinished, unserved, without_service};
 pub(crate) use standstills::{StandstillBound, standstill_bound};
 pub(crate) use steadiness::fill_steadiness;
 
@@ -48,10 +48,11 @@ const MAX_TIMER_LATENESS: Nanos = Nanos::from_micros(100);
 
 /// The verdict on a record that is complete but for it.
 pub(crate) fn judge(record: &RunRecord) -> Validity {
-    let rules: [fn(&RunRecord) -> Option<Warning>; 26] = [
+    let rules: [fn(&RunRecord) -> Option<Warning>; 27] = [
         counts,
         mostly_failed,
         outstanding,
+        unfinished,
         few_connections,
         lag,
         lateness::stood_still,

@@ -228,7 +228,17 @@ impl RunMeasurement<'_> {
             is_open,
             most_tps: self.most_tps(driven, &record.window),
             unserved: counts.outstanding + counts.held + never_made,
+            kept_back: self.kept_back(driven, &record.window),
         }
+    }
+
+    /// How many transactions those that never ended kept their clients from: of a schedule none.
+    fn kept_back(&self, driven: &LoadResult, window: &WindowInfo) -> u64 {
+        let LoadDemand::Closed { clients, .. } = &self.plan.demand else { return 0 };
+        let counts = driven.recorder.counts();
+        let all_s = f64::from(*clients) * window.measure_s;
+        let share = driven.recorder.unfinished_in_window.as_secs() / all_s.max(1e-9);
+        checks::kept_back(counts.completed + counts.failed + counts.unfinished, share)
     }
 
     /// The largest throughput that the load asks for; `None` where nothing bounds it, or the window

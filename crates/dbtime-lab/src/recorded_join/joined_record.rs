@@ -180,6 +180,7 @@ fn is_of_parts(kind: WarningKind) -> bool {
         | Kind::Throttled
         | Kind::Outstanding
         | Kind::OutstandingWrong
+        | Kind::Unfinished
         | Kind::FewConnections
         | Kind::Errors
         | Kind::MostlyFailed

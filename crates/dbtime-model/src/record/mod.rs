@@ -481,6 +481,8 @@ pub struct CountsInfo {
     /// Sent as the window began and not over at its end: in the other counts too, and in the
     /// responses as they are there.
     pub held: u64,
+    /// Those of them that failed.
+    pub held_failed: u64,
     /// Attempts beyond the first.
     pub retries: u64,
 }
@@ -495,9 +497,20 @@ impl From<crate::recorder::OutcomeCounts> for CountsInfo {
             unfinished,
             outstanding,
             held,
+            held_failed,
             retries,
         } = counts;
-        Self { offered, completed, failed, dropped, unfinished, outstanding, held, retries }
+        Self {
+            offered,
+            completed,
+            failed,
+            dropped,
+            unfinished,
+            outstanding,
+            held,
+            held_failed,
+            retries,
+        }
     }
 }
 

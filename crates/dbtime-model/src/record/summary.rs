@@ -197,7 +197,8 @@ pub enum CheckDoubt {
     Noise,
     /// The run was ended early, and its rest could have changed it.
     EndedEarly,
-    /// It held for those that were served, and some clients were not, in all of the window.
+    /// It held for those that were served, and some clients were not, in all of the window, or from
+    /// some instant of it to the end, so that it can be missed.
     Unserved,
 }
 

@@ -244,7 +244,6 @@ impl ProcessColumns<'_> {
                 text += &format!(
                     " READ and WRITTEN of {} may be read by their users and root alone.",
                     counted(u64::from(table.unreadable), "process")
-                        .replace("processs", "processes")
                 );
             }
         }
