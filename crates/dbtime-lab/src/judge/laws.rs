@@ -60,7 +60,9 @@ fn at_work(record: &RunRecord) -> Option<(f64, f64)> {
         return None;
     }
     let counts = &record.counts;
-    let others = [counts.failed, counts.outstanding, counts.held].map(|n| n as f64);
+    // What was held and failed is among what failed.
+    let held = counts.held.saturating_sub(counts.held_failed);
+    let others = [counts.failed, counts.outstanding, held].map(|n| n as f64);
     let others = others.iter().sum::<f64>() / window_s;
     let ended = record.throughput_tps + others;
     let cycle_us = record.latency_us.response.mean + record.load.think_us.unwrap_or(0.0);
@@ -207,6 +209,19 @@ mod tests {
         record.latency_us.response.mean = 15_000.0;
         record.load.think_us = Some(5_000.0);
         assert_eq!(kinds(&record), []);
+    }
+
+    #[test]
+    fn a_client_that_is_held_is_at_work_once_though_it_fails() {
+        // Six of ten clients completed one transaction of 10 s each, and four were held.
+        let mut record = closed();
+        (record.throughput_tps, record.latency_us.response.mean) = (0.6, 10e6);
+        for (failed, held_failed) in [(0, 0), (4, 4)] {
+            record.counts.held = 4;
+            (record.counts.failed, record.counts.held_failed) = (failed, held_failed);
+            let (at_work, gap) = at_work(&record).expect("all stay");
+            assert!((at_work - 10.0).abs() < 1e-9 && gap.abs() < 1e-9, "{at_work}, {gap}");
+        }
     }
 
     #[test]

@@ -69,6 +69,7 @@ pub use values::{
     SamplingOrigin, SeriesPhase,
 };
 
+use crate::units::count_sum;
 use crate::{Histogram, Nanos, RunPhase};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -487,6 +488,13 @@ pub struct CountsInfo {
     pub retries: u64,
 }
 
+impl CountsInfo {
+    /// What did not end well: failed, dropped, unfinished, or outstanding through the window.
+    pub fn lost(&self) -> u64 {
+        count_sum([self.failed, self.dropped, self.unfinished, self.outstanding])
+    }
+}
+
 impl From<crate::recorder::OutcomeCounts> for CountsInfo {
     fn from(counts: crate::recorder::OutcomeCounts) -> Self {
         let crate::recorder::OutcomeCounts {
@@ -556,6 +564,15 @@ pub struct SpanInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_outstanding_is_lost_as_what_failed_is() {
+        let (failed, dropped, unfinished, outstanding) = (1, 2, 3, 4);
+        let counts =
+            CountsInfo { failed, dropped, unfinished, outstanding, ..CountsInfo::default() };
+        assert_eq!(CountsInfo { completed: 90, held: 3, ..counts }.lost(), 10);
+        assert_eq!(CountsInfo { dropped: u64::MAX, ..counts }.lost(), u64::MAX);
+    }
 
     /// A thousand transactions of 100 µs, and one that is outstanding for all of 30 s.
     #[test]

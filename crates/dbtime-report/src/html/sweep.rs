@@ -123,7 +123,7 @@ fn cells(run: &SweepRun) -> Vec<HtmlCell> {
     let times = [response.mean, response.p50, response.p95, response.p99];
     cells.extend(times.map(|value| HtmlCell::text(time(value))));
     cells.extend([
-        HtmlCell::text(count(sweep_story::lost(run))),
+        HtmlCell::text(count(run.counts.lost())),
         HtmlCell::text(if_any(server, |(usr, sys)| percent(usr + sys))),
         run.limits.map_or_else(HtmlCell::none, HtmlCell::verdict),
         match run.valid {
