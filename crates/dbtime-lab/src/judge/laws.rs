@@ -3,7 +3,7 @@
 use super::warning;
 use dbtime_model::Nanos;
 use dbtime_model::record::{LoadMode, RunRecord, Warning, WarningKind};
-use dbtime_model::units::{count, human_ns};
+use dbtime_model::units::{count, counted, human_ns};
 
 /// The largest share of the clients' time that may be in no response.
 const MAX_LITTLE_GAP: f64 = 0.05;
@@ -135,8 +135,10 @@ pub(super) fn utilisation(record: &RunRecord) -> Option<Warning> {
     warning(
         WarningKind::Counts,
         format!(
-            "the server used {:.2} s of CPU in {:.2} s on {} CPUs",
-            server.cpu_s, server.wall_s, server.cpus
+            "the server used {:.2} s of CPU in {:.2} s on {}",
+            server.cpu_s,
+            server.wall_s,
+            counted(server.cpus.into(), "CPU")
         ),
         "this is a bug in dbtime: please report it with the record",
     )

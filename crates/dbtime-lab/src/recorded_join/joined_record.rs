@@ -15,7 +15,7 @@ use dbtime_model::record::{
     file,
 };
 use dbtime_model::traced_file::RecordingEnd;
-use dbtime_model::units::count;
+use dbtime_model::units::{count, noun_for};
 use dbtime_model::{Budget, MonoNanos, Nanos, Recorder};
 
 /// Puts the parts that were traced in the place of the driver's alone, as in the record of a run
@@ -112,8 +112,8 @@ fn notes(file_end: Option<RecordingEnd>, recording: &JoinedRecording) -> Vec<Str
             notes.push("the recording was cut short: what was lost is not known".to_owned());
         }
         Some(RecordingEnd::Continued(bytes)) => {
-            let text = format!("{bytes} bytes behind the end of the recording were not read");
-            notes.push(text);
+            let noun = noun_for(bytes, "byte");
+            notes.push(format!("{bytes} {noun} behind the end of the recording, not read"));
         }
         _ => {}
     }

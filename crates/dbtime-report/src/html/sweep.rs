@@ -76,6 +76,7 @@ fn charts(sweep: &Sweep, out: &mut String) {
     let more = lines.lines.len().saturating_sub(MAX_LINES);
     let more = match more {
         0 => String::new(),
+        1 => " One more combination is in the table alone.".to_owned(),
         more => format!(" {} more combinations are in the table alone.", count(more as u64)),
     };
     let _ = writeln!(
