@@ -172,8 +172,8 @@ pub(super) fn outstanding_share(record: &RunRecord) -> f64 {
 /// that was not carried, and a target that answered nothing any more, have warnings of their own.
 pub(super) fn unfinished(record: &RunRecord) -> Option<Warning> {
     let unfinished = begun_unfinished(record);
-    let is_said = super::rate_missed(record).is_some() || unserved(record).is_some();
-    if unfinished == 0 || is_said || record.window.ended_early {
+    let is_elsewhere = super::rate_missed(record).is_some() || unserved(record).is_some();
+    if unfinished == 0 || is_elsewhere || record.window.ended_early {
         return None;
     }
     warning(
