@@ -30,7 +30,7 @@ pub(crate) struct RunTotals<'a> {
     pub(crate) window_s: f64,
     /// What the machine did beside it.
     pub(crate) noise: NoiseBound,
-    /// What the driver held up while it stood still.
+    /// The most that the driver's standstills can have held up.
     pub(crate) standstills: StandstillBound,
     /// Errors, of all operations, of which a wait can have been the reason.
     pub(crate) errors_of_waits: u64,
@@ -58,7 +58,7 @@ pub(crate) struct CheckedDemand {
 /// How many transactions clients would have added to so many in the share of their time that they
 /// waited in vain.
 pub(crate) fn kept_back(transactions: u64, share: f64) -> u64 {
-    // Of nothing nobody knows how many it would have been.
+    // Where none ended there is no number to go by, and where all waited no bound.
     let share = share.clamp(0.0, 1.0);
     (transactions as f64 * share / (1.0 - share)).ceil() as u64
 }

@@ -168,8 +168,8 @@ pub(super) fn outstanding_share(record: &RunRecord) -> f64 {
     (through_window(record) as f64 / expected_connections(record).max(1) as f64).min(1.0)
 }
 
-/// What began within the window and never ended kept its client from the rest of it. A schedule
-/// that was not carried, and a target that answered nothing any more, have warnings of their own.
+/// A transaction that began within the window and never ended kept its client from the rest of it.
+/// A schedule that was not carried, and a target that went silent, have warnings of their own.
 pub(super) fn unfinished(record: &RunRecord) -> Option<Warning> {
     let unfinished = begun_unfinished(record);
     let is_elsewhere = super::rate_missed(record).is_some() || unserved(record).is_some();

@@ -1,9 +1,9 @@
 //! The most that standstills of the driver can have added to the responses of a run.
 //!
-//! What was due while it stood still waited for it, and that is known of each as its lag. Not known
-//! is when the answers came to what was under way, and how much sooner what came behind would have
-//! had its connection. No transaction is later by more than the driver stood still, and none at all
-//! once all is as it would have been: so many are held up at most, each by so much.
+//! Of each transaction that was due while it stood still the wait for it is known, as its lag. Not
+//! known is when the answers came to those under way, and how much sooner those behind would have
+//! had their connection. None is later by more than the driver stood still, and none at all once
+//! the backlog is over: so many are held up at most, each by so much.
 //!
 //! ```text
 //!   under way ──┐    due meanwhile    due behind    first second that ends without a backlog
@@ -14,7 +14,7 @@ use dbtime_model::Nanos;
 use dbtime_model::record::{LoadMode, RunRecord, SeriesRow, SpanInfo};
 use dbtime_model::units::count_sum;
 
-/// How much standstills can have added to responses at most, beside the lag of each.
+/// The most that standstills can have added to responses, beside the lag of each.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct StandstillBound {
     /// How many transactions they have held up.
@@ -40,8 +40,8 @@ pub(crate) fn standstill_bound(record: &RunRecord, series: &[SeriesRow]) -> Stan
     bound
 }
 
-/// What each client had under way, and what all of them begin at once as the driver goes on; `None`
-/// where that is none of the window's.
+/// Two transactions of each client: the one under way, and the one that all of them begin at once
+/// as the driver goes on; `None` where these are none of the window's.
 fn held_up_in_closed_loop(span: &SpanInfo, record: &RunRecord) -> Option<u64> {
     let clients = record.load.connections.max(record.load.workers.unwrap_or(0));
     let is_behind = span.until_s > record.window.warmup_s && span.from_s < load_end_s(record);
@@ -54,10 +54,10 @@ fn load_end_s(record: &RunRecord) -> f64 {
     window.warmup_s + window.measure_s + window.rundown_s
 }
 
-/// What a schedule had offered and was not over, second by second.
+/// The transactions of a schedule that were due and not over, second by second.
 struct ScheduleBacklog<'a> {
     series: &'a [SeriesRow],
-    /// At the end of each second. What was dropped is in it to the end.
+    /// Their number at the end of each second. Dropped ones are in it to the end.
     left: Vec<u64>,
     /// How many can be under way at once.
     under_way: u64,
@@ -75,8 +75,8 @@ impl<'a> ScheduleBacklog<'a> {
         Self { series, left: left.collect(), under_way }
     }
 
-    /// How many were under way or waited when the driver stopped, or were due from then until none
-    /// waited any more; `None` where these are none of the window's.
+    /// The number of those that were under way or waited when the driver stopped, or were due from
+    /// then until none waited any more; `None` where these are none of the window's.
     fn held_up(&self, span: &SpanInfo, record: &RunRecord) -> Option<u64> {
         let (first, last) = (span.from_s as usize, span.until_s as usize);
         let is_over = |left: &u64| *left <= self.under_way;

@@ -489,7 +489,7 @@ pub struct CountsInfo {
 }
 
 impl CountsInfo {
-    /// What did not end well: failed, dropped, unfinished, or outstanding through the window.
+    /// Transactions that did not end well: failed, dropped, unfinished, or outstanding.
     pub fn lost(&self) -> u64 {
         count_sum([self.failed, self.dropped, self.unfinished, self.outstanding])
     }
