@@ -270,7 +270,8 @@ fn missed(ledger: &TraceLedger) -> Option<Warning> {
             "{}, of any process, may have been missed by the tracer: requests may be missing",
             counted(ledger.missed_events, "event")
         ),
-        remedy: "repeat the run where the CPUs are not full: then the kernel tells of all".to_owned(),
+        remedy: "repeat the run where the CPUs are not full: then the kernel tells of all"
+            .to_owned(),
     })
 }
 

@@ -153,7 +153,7 @@ pub(crate) fn without_samples(run: &Run) -> Option<&'static str> {
 /// What was lost, if anything.
 pub(crate) fn lost(run: &Run) -> Option<String> {
     let lost = run.record.trace.as_ref()?.stacks.as_ref()?.lost;
-    let text = || format!("lost for lack of room: stacks, waits or samples, {}", count(lost));
+    let text = || format!("stacks, waits or samples lost for lack of room: {}", count(lost));
     (lost > 0).then(text)
 }
 

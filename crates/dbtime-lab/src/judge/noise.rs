@@ -69,7 +69,8 @@ pub(crate) struct NoiseBound {
 /// A machine of which others have nearly all leaves this to everybody.
 const LEAST_LEFT: f64 = 0.05;
 
-/// The bound on a run that is noisy; one that is not has no seconds of it.
+/// The bound on a run that is noisy; one that is not has no seconds of it but those in which its
+/// driver stood still.
 pub(crate) fn noise_bound(record: &RunRecord) -> NoiseBound {
     let window_s = record.window.measure_s;
     let machine = &record.environment;

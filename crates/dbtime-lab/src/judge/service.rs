@@ -190,7 +190,8 @@ pub(super) fn unfinished(record: &RunRecord) -> Option<Warning> {
     )
 }
 
-/// How many transactions never ended that were not under way from the window's beginning.
+/// How many transactions never ended that were not under way from the window's beginning; at least,
+/// for some of those that were may have ended behind it.
 fn begun_unfinished(record: &RunRecord) -> u64 {
     record.counts.unfinished.saturating_sub(record.counts.held)
 }

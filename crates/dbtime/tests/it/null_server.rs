@@ -141,7 +141,7 @@ fn a_stall_shows_in_the_response_of_all_that_was_due_in_it() {
 /// much of the time of all is in no response that no percentile is known.
 #[test]
 fn clients_without_an_answer_to_the_end_leave_limits_open() {
-    let stall = ServerStall { at: 60, length: Nanos::from_secs(10) };
+    let stall = ServerStall { at: 100, length: Nanos::from_secs(10) };
     let delay = Some(Nanos::from_millis(10));
     let faults = FaultSchedule { stall: Some(stall), delay, ..FaultSchedule::default() };
     let server = server((WireProtocol::Postgres, ListenAddress::Port(0)), 2, faults);

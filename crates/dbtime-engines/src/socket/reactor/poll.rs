@@ -131,7 +131,7 @@ impl<P: Protocol> SocketReactor<P> {
         let waited = epoll::wait(&self.epoll, spare_capacity(&mut ready), timeout.as_ref());
         if waited.is_err() {
             // A thread that was stopped is interrupted as it goes on, whatever has come meanwhile:
-            // that waited for the driver, and would not have at a later wait.
+            // that waited for the driver, as is seen only if it is taken at the end of this wait.
             let at_once = timespec(Nanos::ZERO);
             let _ = epoll::wait(&self.epoll, spare_capacity(&mut ready), Some(&at_once));
         }
