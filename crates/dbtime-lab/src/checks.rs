@@ -1,12 +1,13 @@
 //! What was required and what was measured: the limits of workload and command line, and two
 //! checks that every mix and every think time gets (Faban's deviation checks).
 
-use crate::judge::NoiseBound;
+use crate::judge::{NoiseBound, StandstillBound};
 use dbtime_load::workload::{LimitMetric, Operation, WorkloadLimit};
 use dbtime_model::record::{
     Check, CheckDoubt, CheckMetric, CheckOrigin, CheckUnit, OperationSummary, ThinkSummary,
 };
 use dbtime_model::recorder::{Latencies, OperationRecorder, OutcomeCounts};
+use dbtime_model::units::count_sum;
 use dbtime_model::{Histogram, Nanos};
 
 /// How far an operation's share may be off its weight, in percent points, unless the workload says
@@ -29,6 +30,8 @@ pub(crate) struct RunTotals<'a> {
     pub(crate) window_s: f64,
     /// What the machine did beside it.
     pub(crate) noise: NoiseBound,
+    /// The most that the driver's standstills can have held up.
+    pub(crate) standstills: StandstillBound,
     /// Errors, of all operations, of which a wait can have been the reason.
     pub(crate) errors_of_waits: u64,
     /// What there would have been more of; `None` where the run went on to its end.
@@ -47,6 +50,17 @@ pub(crate) struct CheckedDemand {
     pub(crate) most_tps: Option<f64>,
     /// How many clients waited for one answer in all of the window, or had no connection.
     pub(crate) unserved: u64,
+    /// How many transactions more there would have been, had those that never ended taken no longer
+    /// than the others: in a closed loop they kept their clients from them.
+    pub(crate) kept_back: u64,
+}
+
+/// How many transactions clients would have added to so many in the share of their time that they
+/// waited in vain.
+pub(crate) fn kept_back(transactions: u64, share: f64) -> u64 {
+    // Where none ended there is no number to go by, and where all waited no bound.
+    let share = share.clamp(0.0, 1.0);
+    (transactions as f64 * share / (1.0 - share)).ceil() as u64
 }
 
 /// The largest throughput of so many clients, each of which pauses for so long at least between two
@@ -88,6 +102,7 @@ pub(crate) fn of_operation(
         share: summary.share,
         throughput_tps: recorded.completed_within as f64 / run.window_s.max(1e-9),
         noise: run.noise,
+        standstills: run.standstills,
         errors_of_waits: run.errors_of_waits,
         rest: run.rest,
         demand: run.demand,
@@ -154,6 +169,7 @@ pub(crate) fn of_run(
         share: 1.0,
         throughput_tps: run.completed_within as f64 / run.window_s.max(1e-9),
         noise: run.noise,
+        standstills: run.standstills,
         errors_of_waits: run.errors_of_waits,
         rest: run.rest,
         demand: run.demand,
@@ -195,6 +211,7 @@ struct LimitInputs<'a> {
     share: f64,
     throughput_tps: f64,
     noise: NoiseBound,
+    standstills: StandstillBound,
     errors_of_waits: u64,
     rest: Option<RunRest>,
     demand: CheckedDemand,
@@ -256,7 +273,36 @@ impl LimitInputs<'_> {
     /// Whether a limit that is met may be met for those alone that were served.
     fn may_be_of_the_served(&self, limit: &WorkloadLimit) -> bool {
         let is_of_all = matches!(limit.metric, LimitMetric::Share | LimitMetric::Throughput);
-        self.demand.unserved > 0 && !is_of_all
+        !is_of_all && (self.demand.unserved > 0 || self.unfinished_may_miss(limit))
+    }
+
+    /// Whether a limit on responses or errors that is met can be missed by what never ended,
+    /// however long that takes, and by what it kept back, however that would have ended.
+    fn unfinished_may_miss(&self, limit: &WorkloadLimit) -> bool {
+        let Latencies { response, unfinished, .. } = self.latencies;
+        let (open, kept_back) = (unfinished.count(), self.demand.kept_back);
+        if open == 0 && kept_back == 0 {
+            return false;
+        }
+        match limit.metric {
+            LimitMetric::Percentile(p) => {
+                let required = Nanos(limit.required as u64);
+                // What is too long already is among the responses. An age is known to a hundredth.
+                let surely = required + Nanos(required.0 / 100);
+                let may_be_longer = open.saturating_sub(unfinished.count_above(surely));
+                let others = response.count_above(required);
+                let longer = count_sum([others, may_be_longer, kept_back]);
+                let n = response.count().saturating_add(kept_back);
+                let rank = (p / 100.0 * n as f64).ceil() as u64;
+                longer > n.saturating_sub(rank)
+            }
+            LimitMetric::Errors => {
+                let failed = count_sum([self.counts.failed, open, kept_back]);
+                let offered = self.counts.offered.saturating_add(kept_back);
+                !limit.passed(failed as f64 / offered.max(1) as f64)
+            }
+            _ => true,
+        }
     }
 
     /// This throughput, or as much of it as was asked for.
@@ -268,27 +314,30 @@ impl LimitInputs<'_> {
         count as f64 / self.counts.offered.max(1) as f64
     }
 
-    /// Whether a limit that was missed could have been met without what went on beside the run: it
-    /// would have had to add as much to responses, and no more can it have added than its bound.
+    /// Whether a limit that was missed could have been met without what went on beside the run and
+    /// the driver's standstills: they would have had to add as much to responses, and no more can
+    /// they have added than their bounds.
     fn noise_may_miss(&self, limit: &WorkloadLimit) -> bool {
         let NoiseBound { response_s, idle_s, least_left } = self.noise;
+        let held_up = self.standstills.transactions;
         let without_lag = &self.latencies.without_lag;
         let required = Nanos(limit.required as u64);
         let n = without_lag.count();
-        let added_ns = 1e9 * response_s;
         // What not even the fastest can have met alone nobody would have.
         let fastest_ns = least_left * without_lag.quantile(0.0).0 as f64;
-        let may_meet = added_ns > 0.0 && limit.required >= fastest_ns;
+        let is_disturbed = response_s > 0.0 || held_up > 0;
+        let may_meet = is_disturbed && limit.required >= fastest_ns;
         match limit.metric {
             LimitMetric::Percentile(p) => {
                 let rank = (p / 100.0 * n as f64).ceil() as u64;
-                may_meet && without_lag.excess_ns(required, n.saturating_sub(rank)) <= added_ns
+                may_meet && self.may_be_within(required, n.saturating_sub(rank))
             }
             LimitMetric::Mean => {
                 let total_ns = without_lag.mean_ns() * n as f64;
-                may_meet && total_ns - limit.required * n as f64 <= added_ns
+                let held_ns = held_up.min(n) as f64 * self.standstills.each.0 as f64;
+                may_meet && total_ns - limit.required * n as f64 <= 1e9 * response_s + held_ns
             }
-            LimitMetric::Max => may_meet && without_lag.excess_ns(required, 0) <= added_ns,
+            LimitMetric::Max => may_meet && self.may_be_within(required, 0),
             // What is taken off the time of all clients is left for more transactions.
             LimitMetric::Throughput => {
                 let total_s = self.latencies.response.mean_ns() * n as f64 / 1e9;
@@ -298,12 +347,23 @@ impl LimitInputs<'_> {
             }
             // A wait may have become a time limit's failure, but no constraint's.
             LimitMetric::Errors => {
-                let others = self.counts.failed.saturating_sub(self.errors_of_waits);
-                response_s > 0.0 && limit.passed(self.of_offered(others))
+                let of_waits = if response_s > 0.0 { u64::MAX } else { held_up };
+                let others = self.counts.failed.saturating_sub(self.errors_of_waits.min(of_waits));
+                is_disturbed && limit.passed(self.of_offered(others))
             }
             // It may have kept one operation from its turn, where that is no instant.
             LimitMetric::Share => response_s > 0.0 && !self.demand.is_open,
         }
+    }
+
+    /// Whether all but so many can have been no longer than this: those that standstills held up
+    /// are taken for the longest, and none of these is shorter by more than all standstills.
+    fn may_be_within(&self, required: Nanos, allowed: u64) -> bool {
+        let StandstillBound { transactions, each } = self.standstills;
+        let without_lag = &self.latencies.without_lag;
+        let of_others = without_lag.excess_ns(required, allowed.saturating_add(transactions));
+        let of_all = without_lag.excess_ns(required + each, allowed);
+        of_others.max(of_all) <= 1e9 * self.noise.response_s
     }
 
     /// Whether the rest of a run could have changed that a limit is missed: what is longer than
@@ -337,6 +397,11 @@ mod tests {
     #[derive(Clone, Copy, Default)]
     struct CheckedBeside {
         noise: NoiseBound,
+        standstills: StandstillBound,
+        /// How many take half a second.
+        slow: u64,
+        /// How many beside them never ended, within a second.
+        unfinished: u64,
         failed: u64,
         errors_of_waits: u64,
         rest: Option<RunRest>,
@@ -361,10 +426,19 @@ mod tests {
             late: Nanos::ZERO,
             retries: 0,
         };
-        (0..100).for_each(|_| latencies.record(&sample));
-        let (completed, failed) = (100, beside.failed);
-        let offered = completed + failed;
-        let counts = OutcomeCounts { offered, completed, failed, ..OutcomeCounts::default() };
+        let slow = Sample { done: sent + Nanos::from_millis(500), ..sample };
+        (beside.slow..100).for_each(|_| latencies.record(&sample));
+        (0..beside.slow).for_each(|_| latencies.record(&slow));
+        for _ in 0..beside.unfinished {
+            let Latencies { response, without_lag, unfinished, .. } = &mut latencies;
+            for set in [response, without_lag, unfinished] {
+                set.record(Nanos::from_secs(1));
+            }
+        }
+        let (completed, failed, unfinished) = (100, beside.failed, beside.unfinished);
+        let offered = completed + failed + unfinished;
+        let counts =
+            OutcomeCounts { offered, completed, failed, unfinished, ..OutcomeCounts::default() };
         let limits = [WorkloadLimit::parse(limit).expect("a limit")];
         let run = RunTotals {
             latencies: &latencies,
@@ -372,6 +446,7 @@ mod tests {
             completed_within: 100,
             window_s: 1.0,
             noise: beside.noise,
+            standstills: beside.standstills,
             errors_of_waits: beside.errors_of_waits,
             rest: beside.rest,
             demand: beside.demand,
@@ -423,6 +498,33 @@ mod tests {
     }
 
     #[test]
+    fn a_driver_that_stood_still_decides_no_more_than_it_can_have_held_up() {
+        let of = |transactions, each_ms, limit: &str| {
+            let each = Nanos::from_millis(each_ms);
+            let standstills = StandstillBound { transactions, each };
+            // Others took nothing. Of a hundred twenty take half a second.
+            let beside = CheckedBeside {
+                noise: NoiseBound { least_left: 1.0, ..NoiseBound::default() },
+                standstills,
+                slow: 20,
+                failed: 5,
+                errors_of_waits: 3,
+                ..CheckedBeside::default()
+            };
+            check(0, limit, beside).reason()
+        };
+        let noise = Some(CheckDoubt::Noise);
+        assert_eq!([10, 9].map(|n| of(n, 1000, "p90<=60ms")), [noise, None], "ten are too many");
+        assert_eq!([450, 300].map(|ms| of(20, ms, "p90<=60ms")), [noise, None], "by so much each");
+        assert_eq!([20, 19].map(|n| of(n, 450, "max<=60ms")), [noise, None]);
+        assert_eq!([12, 10].map(|n| of(n, 450, "avg<=60ms")), [noise, None]);
+        assert_eq!(of(100, 1000, "p90<=9ms"), None, "the fastest takes longer");
+        // Of 105 two may fail.
+        assert_eq!([3, 2].map(|n| of(n, 1000, "errors<=2%")), [noise, None]);
+        assert_eq!(of(0, 0, "p90<=60ms"), None);
+    }
+
+    #[test]
     fn no_noise_breaks_a_constraint() {
         let noise = NoiseBound { response_s: 0.2, idle_s: 0.2, least_left: 0.5 };
         let of = |errors_of_waits| {
@@ -437,7 +539,8 @@ mod tests {
     #[test]
     fn no_machine_completes_more_than_was_asked_for() {
         let noise = NoiseBound { response_s: 0.2, idle_s: 0.9, least_left: 0.5 };
-        let demand = CheckedDemand { is_open: true, most_tps: Some(104.0), unserved: 0 };
+        let most_tps = Some(104.0);
+        let demand = CheckedDemand { is_open: true, most_tps, ..CheckedDemand::default() };
         let of = |lag_ms, limit: &str, rest| {
             let beside = CheckedBeside { noise, rest, demand, ..CheckedBeside::default() };
             check(lag_ms, limit, beside).outcome()
@@ -476,6 +579,35 @@ mod tests {
         }
         assert_eq!(of("p90<=9ms"), (CheckOutcome::Failed, None, true), "missed by the served");
         assert_eq!(of("throughput>=50/s"), (CheckOutcome::Passed, None, false), "it was completed");
+    }
+
+    #[test]
+    fn what_never_ended_meets_no_limit_that_it_can_miss() {
+        let of = |unfinished, kept_back, limit: &str| {
+            let demand = CheckedDemand { kept_back, ..CheckedDemand::default() };
+            // Beside a hundred of 10 ms.
+            let beside = CheckedBeside { demand, unfinished, ..CheckedBeside::default() };
+            check(0, limit, beside).reason()
+        };
+        let unserved = Some(CheckDoubt::Unserved);
+        // A second old: of 101 ten may be longer, of 112 eleven.
+        assert_eq!([1, 10, 12].map(|n| of(n, 0, "p90<=2s")), [None, None, unserved]);
+        assert_eq!([1, 10].map(|n| of(n, 0, "p90<=15ms")), [None, None], "they count as they are");
+        // In the coarse distribution of their ages that is one step with them.
+        assert_eq!(of(12, 0, "p90<=1001ms"), unserved, "they are not too long yet");
+        // Each kept its client from others, of 120 twelve.
+        assert_eq!([9, 19].map(|kept_back| of(1, kept_back, "p90<=2s")), [None, unserved]);
+        assert_eq!([0, 1].map(|n| of(n, 0, "max<=2s")), [None, unserved]);
+        assert_eq!([0, 1].map(|n| of(n, 0, "avg<=2s")), [None, unserved], "it may take for ever");
+        assert_eq!([1, 2].map(|n| of(n, 0, "errors<=1%")), [None, unserved], "or fail");
+        assert_eq!(of(50, 50, "throughput>=50/s"), None, "it was completed");
+    }
+
+    #[test]
+    fn what_waits_in_vain_would_have_been_others() {
+        assert_eq!(kept_back(3000, 0.25), 1000);
+        assert_eq!([kept_back(3000, 0.0), kept_back(0, 1.0)], [0, 0]);
+        assert!(kept_back(3000, 2.0) > u64::MAX / 2);
     }
 
     #[test]

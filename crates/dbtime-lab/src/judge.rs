@@ -13,17 +13,19 @@ mod noise;
 mod parts;
 mod reasons;
 mod service;
+mod standstills;
 mod steadiness;
 
 use dbtime_model::Nanos;
 use dbtime_model::record::{
     ArrivalProcess, Check, CheckMetric, LoadMode, RunRecord, Validity, Warning, WarningKind,
 };
-use dbtime_model::units::{count, human_ns};
+use dbtime_model::units::{count, counted, human_ns};
 pub(crate) use noise::{NoiseBound, noise_bound};
 use noise::{foreign, steal, throttled};
 use parts::{budget_error, budget_mean, measuring};
-use service::{few_connections, outstanding, stall, unserved, without_service};
+use service::{few_connections, outstanding, stall, unfinished, unserved, without_service};
+pub(crate) use standstills::{StandstillBound, standstill_bound};
 pub(crate) use steadiness::fill_steadiness;
 
 /// Lag below this cannot matter to anybody: it is what a good machine's timer does.
@@ -46,10 +48,11 @@ const MAX_TIMER_LATENESS: Nanos = Nanos::from_micros(100);
 
 /// The verdict on a record that is complete but for it.
 pub(crate) fn judge(record: &RunRecord) -> Validity {
-    let rules: [fn(&RunRecord) -> Option<Warning>; 26] = [
+    let rules: [fn(&RunRecord) -> Option<Warning>; 27] = [
         counts,
         mostly_failed,
         outstanding,
+        unfinished,
         few_connections,
         lag,
         lateness::stood_still,
@@ -175,8 +178,8 @@ fn rate_missed(record: &RunRecord) -> Option<Warning> {
     warning(
         WarningKind::RateMissed,
         format!(
-            "{} transactions a second were completed of {} offered; {} were dropped, {} unfinished",
-            count(record.throughput_tps.round() as u64),
+            "{} a second completed of {} offered; dropped: {}, unfinished: {}",
+            counted(record.throughput_tps.round() as u64, "transaction"),
             count(rate.round() as u64),
             count(c.dropped),
             count(c.unfinished)
@@ -206,7 +209,7 @@ fn failed_share(record: &RunRecord) -> f64 {
 
 /// What a run's transactions failed with, and how often each came: what follows `failed`.
 fn causes(record: &RunRecord) -> String {
-    let codes = record.errors.iter().map(|(code, n)| format!("{code} {} times", count(*n)));
+    let codes = record.errors.iter().map(|(code, n)| format!("{code} {}", counted(*n, "time")));
     let codes = codes.collect::<Vec<_>>().join(", ");
     match codes.is_empty() {
         true => ", none by an error of the database".to_owned(),
@@ -235,7 +238,7 @@ fn errors(record: &RunRecord) -> Option<Warning> {
     }
     warning(
         WarningKind::Errors,
-        format!("{} transactions failed{}", count(record.counts.failed), causes(record)),
+        format!("{} failed{}", counted(record.counts.failed, "transaction"), causes(record)),
         "failed transactions are in the latencies; see the errors, or allow retries in the workload",
     )
 }
@@ -294,11 +297,13 @@ fn few_samples(record: &RunRecord) -> Option<Warning> {
             "run longer; if transactions hang, see what they wait for",
         );
     }
-    let text = match ended {
-        n if n < 100 => format!("{n} transactions ended: their 99th percentile is their maximum"),
-        n => format!("{n} transactions ended: their 99.9th percentile is their maximum"),
-    };
-    warning(WarningKind::FewSamples, text, "run longer, or at a higher rate")
+    let percentile = if ended < 100 { "99th" } else { "99.9th" };
+    let ended = counted(ended, "transaction");
+    warning(
+        WarningKind::FewSamples,
+        format!("{ended} ended: the {percentile} percentile is the maximum"),
+        "run longer, or at a higher rate",
+    )
 }
 
 fn ended_early(record: &RunRecord) -> Option<Warning> {
@@ -437,6 +442,27 @@ mod tests {
         let mut record = quiet();
         record.latency_us.queue.p99 = 1e6;
         assert_eq!(kinds(&record), []);
+    }
+
+    #[test]
+    fn one_transaction_is_one() {
+        let mut record = quiet();
+        (record.counts.offered, record.counts.completed, record.counts.failed) = (2, 1, 1);
+        record.throughput_tps = 0.1;
+        record.errors.insert("40P01".to_owned(), 1);
+        let of = |record: &RunRecord, kind| {
+            let warnings = judge(record).warnings.into_iter();
+            warnings.filter(|one| one.kind == kind).map(|one| one.text).collect::<String>()
+        };
+        let failed = of(&record, WarningKind::MostlyFailed);
+        assert_eq!(failed, "50 % of the transactions failed: 40P01 1 time");
+        let few = of(&record, WarningKind::FewSamples);
+        assert_eq!(few, "2 transactions ended: the 99th percentile is the maximum");
+        (record.counts.offered, record.counts.failed) = (1, 0);
+        let few = of(&record, WarningKind::FewSamples);
+        assert_eq!(few, "1 transaction ended: the 99th percentile is the maximum");
+        (record.counts.offered, record.counts.completed, record.counts.failed) = (101, 100, 1);
+        assert_eq!(of(&record, WarningKind::Errors), "1 transaction failed: 40P01 1 time");
     }
 
     #[test]

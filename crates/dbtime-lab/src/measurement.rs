@@ -2,7 +2,7 @@
 
 use crate::checks::{self, CheckedDemand, RunRest, RunTotals};
 use crate::counters;
-use crate::judge::{fill_steadiness, judge, noise_bound};
+use crate::judge::{fill_steadiness, judge, noise_bound, standstill_bound};
 use crate::observers::RunObservation;
 use crate::request::{BudgetChoice, RunRequest};
 use crate::run_trace::TracedTables;
@@ -56,7 +56,7 @@ impl RunMeasurement<'_> {
     pub(crate) fn record(
         &self,
         driven: LoadResult,
-        observed: RunObservation,
+        mut observed: RunObservation,
         facts: TargetFacts,
         auto: Option<AutoRate>,
     ) -> Run {
@@ -112,7 +112,8 @@ impl RunMeasurement<'_> {
         // Adds warnings of its own.
         self.prepared.fill(&mut record, &self.plan.workload, statement_wall(&driven));
         self.waits(&mut record);
-        self.check(&driven, &summary.latencies, &mut record);
+        self.offered(&driven, &mut observed.series);
+        self.check(&driven, &summary.latencies, &observed.series, &mut record);
         fill_steadiness(&mut record, &observed.series, &summary.latencies.response);
         record.validity = judge(&record);
         let mut counters = None;
@@ -125,8 +126,7 @@ impl RunMeasurement<'_> {
             let device = observed.device.both().and_then(|(began, ended)| ended.since(began));
             record.layers = server_layers(&record, counters.as_ref(), device.as_ref());
         }
-        let mut series: Vec<_> = observed.series.into_iter().map(SeriesRow::rounded).collect();
-        self.offered(&driven, &mut series);
+        let series = observed.series.into_iter().map(SeriesRow::rounded).collect();
         // What a server counted is added by whoever asked it.
         let (transactions, responses) = (summary.transactions, observed.responses);
         let (sampled, server_seconds) = observed.sampled;
@@ -188,7 +188,13 @@ impl RunMeasurement<'_> {
         }
     }
 
-    fn check(&self, driven: &LoadResult, all: &Latencies<u64>, record: &mut RunRecord) {
+    fn check(
+        &self,
+        driven: &LoadResult,
+        all: &Latencies<u64>,
+        series: &[SeriesRow],
+        record: &mut RunRecord,
+    ) {
         let (own, extra) = (&self.request.workload.limits, &self.request.limits);
         let counts = driven.recorder.counts();
         let run = RunTotals {
@@ -197,6 +203,7 @@ impl RunMeasurement<'_> {
             completed_within: driven.recorder.completed_within(),
             window_s: record.window.measure_s,
             noise: noise_bound(record),
+            standstills: standstill_bound(record, series),
             errors_of_waits: errors_of_waits(&driven.recorder.errors),
             rest: record.window.ended_early.then(|| RunRest { planned: self.planned() }),
             demand: self.checked_demand(driven, record),
@@ -218,7 +225,17 @@ impl RunMeasurement<'_> {
             is_open,
             most_tps: self.most_tps(driven, &record.window),
             unserved: counts.outstanding + counts.held + never_made,
+            kept_back: self.kept_back(driven, &record.window),
         }
+    }
+
+    /// How many transactions those that never ended kept their clients from: of a schedule none.
+    fn kept_back(&self, driven: &LoadResult, window: &WindowInfo) -> u64 {
+        let LoadDemand::Closed { clients, .. } = &self.plan.demand else { return 0 };
+        let counts = driven.recorder.counts();
+        let all_s = f64::from(*clients) * window.measure_s;
+        let share = driven.recorder.unfinished_in_window.as_secs() / all_s.max(1e-9);
+        checks::kept_back(counts.completed + counts.failed + counts.unfinished, share)
     }
 
     /// The largest throughput that the load asks for; `None` where nothing bounds it, or the window

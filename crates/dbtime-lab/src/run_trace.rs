@@ -13,7 +13,7 @@ use dbtime_model::record::{
     StacksInfo, TraceInfo, Warning, WarningKind, file,
 };
 use dbtime_model::traced_ledger::TraceLedger;
-use dbtime_model::units::count;
+use dbtime_model::units::{count, counted};
 use dbtime_model::{Nanos, Recorder};
 use dbtime_observe::process::{ThreadOwner, shares_network};
 use dbtime_observe::trace::{TraceError, missing_rights, require_machines_numbers};
@@ -267,10 +267,11 @@ fn missed(ledger: &TraceLedger) -> Option<Warning> {
     (ledger.missed_events > 0).then(|| Warning {
         kind: WarningKind::Untraced,
         text: format!(
-            "{} events, of any process, may have been missed by the tracer: requests may be missing",
-            count(ledger.missed_events)
+            "{}, of any process, may have been missed by the tracer: requests may be missing",
+            counted(ledger.missed_events, "event")
         ),
-        remedy: "repeat the run where the CPUs are not full: then the kernel tells of all".to_owned(),
+        remedy: "repeat the run where the CPUs are not full: then the kernel tells of all"
+            .to_owned(),
     })
 }
 

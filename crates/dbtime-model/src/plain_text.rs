@@ -1,5 +1,6 @@
 //! Foreign text that does nothing to a terminal but stand there.
 
+use crate::units::noun_for;
 use std::borrow::Cow;
 
 /// Whether a sign could move the cursor, reorder the line or hide what stands there.
@@ -42,7 +43,7 @@ pub fn legible_within(text: &str, most_chars: usize) -> String {
     let line = lines.join(" ").replace('\t', " ").replace(is_treacherous, "\u{fffd}");
     match rest.len() {
         0 => line,
-        bytes => format!("{line}{CUT_MARK}{bytes} more bytes read)"),
+        bytes => format!("{line}{CUT_MARK}{bytes} more {} read)", noun_for(bytes as u64, "byte")),
     }
 }
 
@@ -66,7 +67,7 @@ mod tests {
         assert_eq!(legible(&"x".repeat(LINE_CHARS)), "x".repeat(LINE_CHARS));
         let long = legible(&format!("{}ää", "é".repeat(LINE_CHARS)));
         assert_eq!(long, format!("{}… (4 more bytes read)", "é".repeat(LINE_CHARS)));
-        assert_eq!(legible_within("a\nbc", 3), "a b… (1 more bytes read)");
+        assert_eq!(legible_within("a\nbc", 3), "a b… (1 more byte read)");
         assert_eq!((legible("\n \n"), legible_within("a", 1)), (String::new(), "a".to_owned()));
     }
 }

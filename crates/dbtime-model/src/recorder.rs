@@ -53,6 +53,8 @@ pub struct OutcomeCounts {
     /// Sent as the window began and not over at its end: as those that are outstanding they kept a
     /// client from every other one, and they are in the other counts too.
     pub held: u64,
+    /// Those of them that failed.
+    pub held_failed: u64,
     /// Attempts beyond the first, over all but those that are outstanding.
     pub retries: u64,
 }
@@ -67,6 +69,7 @@ impl OutcomeCounts {
         self.unfinished += other.unfinished;
         self.outstanding += other.outstanding;
         self.held += other.held;
+        self.held_failed += other.held_failed;
         self.retries += other.retries;
     }
 
@@ -95,6 +98,9 @@ pub struct Latencies<C: Counter> {
     pub lag: Histogram<C>,
     /// The response less the lag: what it would have been with a driver that is never late.
     pub without_lag: Histogram<C>,
+    /// The age of what never ended, coarsely: it is in the response too, where it is the least that
+    /// one took.
+    pub unfinished: Histogram<C>,
 }
 
 impl<C: Counter> Default for Latencies<C> {
@@ -106,6 +112,7 @@ impl<C: Counter> Default for Latencies<C> {
             queue: empty(),
             lag: empty(),
             without_lag: empty(),
+            unfinished: Histogram::coarse(),
         }
     }
 }
@@ -125,6 +132,7 @@ impl<C: Counter> Latencies<C> {
     pub(crate) fn record_unfinished(&mut self, sample: &Sample) {
         self.response.record(sample.response());
         self.without_lag.record(sample.response() - sample.lag());
+        self.unfinished.record(sample.response());
     }
 
     /// Counts one of which is known that it took at least so long.
@@ -142,6 +150,7 @@ impl Latencies<u64> {
         self.queue.merge(&other.queue);
         self.lag.merge(&other.lag);
         self.without_lag.merge(&other.without_lag);
+        self.unfinished.merge(&other.unfinished);
     }
 }
 
@@ -253,6 +262,8 @@ pub struct Recorder<C: Counter = u32> {
     pub outside: u64,
     /// Those of them that were due before it and not over when it began.
     pub carried_in: u64,
+    /// How long those that never ended were due within the window, together.
+    pub unfinished_in_window: Nanos,
     /// Clients that ended before the load did, as one whose script fails does.
     pub quit: u64,
 }
@@ -286,6 +297,7 @@ impl<C: Counter> Recorder<C> {
             waiting: Vec::new(),
             outside: 0,
             carried_in: 0,
+            unfinished_in_window: Nanos::ZERO,
             quit: 0,
         }
     }
@@ -316,7 +328,9 @@ impl<C: Counter> Recorder<C> {
         }
         let is_held = self.is_over_too_late(sample) && sample.sent <= self.first_until();
         let operation = &mut self.operations[sample.operation.0 as usize];
+        let has_failed = matches!(sample.outcome, Outcome::Failed(_));
         operation.counts.held += u64::from(is_held);
+        operation.counts.held_failed += u64::from(is_held && has_failed);
         operation.counts.retries += u64::from(sample.retries);
         match sample.outcome {
             Outcome::Completed => operation.counts.completed += 1,
@@ -329,6 +343,7 @@ impl<C: Counter> Recorder<C> {
                 // Its age enters the response, so that a stall at the end cannot hide.
                 operation.counts.unfinished += 1;
                 operation.latencies.record_unfinished(sample);
+                self.unfinished_in_window += sample.done.min(self.window.end) - sample.due;
                 return;
             }
         }
@@ -545,6 +560,7 @@ impl Recorder<u64> {
         }
         self.outside += other.outside;
         self.carried_in += other.carried_in;
+        self.unfinished_in_window += other.unfinished_in_window;
         self.quit += other.quit;
     }
 }
@@ -616,12 +632,31 @@ mod tests {
         };
         assert_eq!(held(10, 25, Outcome::Unfinished), 1);
         assert_eq!(held(10, 21, Outcome::Completed), 1, "as one that is outstanding may have");
+        let failed = recorded(10, 25, Outcome::Failed(ErrorClass::Timeout)).counts();
+        assert_eq!((failed.held, failed.held_failed, failed.failed), (1, 1, 1));
+        assert_eq!(recorded(10, 25, Outcome::Unfinished).counts().held_failed, 0);
         assert_eq!(held(10, 19, Outcome::Completed), 0, "it finished one");
         assert_eq!(held(12, 25, Outcome::Unfinished), 0, "it may have been served before");
         // Of a number of transactions the window has no end before the last of them.
         let window = Window { start: MonoNanos(0), end: MonoNanos(u64::MAX) };
         let recorder = Recorder::<u64>::new(window, 1, 0, 1);
         assert_eq!(recorder.first_until(), MonoNanos(FIRST_TIME.0));
+    }
+
+    #[test]
+    fn what_never_ended_is_kept_apart_with_its_age_and_its_time_in_the_window() {
+        let recorder = recorded(12, 25, Outcome::Unfinished);
+        let Latencies { response, unfinished, .. } = &recorder.operations[0].latencies;
+        assert_eq!((response.count(), unfinished.count()), (1, 1));
+        assert!((unfinished.max().as_secs() - 13.0).abs() < 0.13, "{}", unfinished.max());
+        assert_eq!(recorder.unfinished_in_window, Nanos::from_secs(8));
+        let mut both = recorder.clone();
+        both.merge(&recorder);
+        assert_eq!(both.unfinished_in_window, Nanos::from_secs(16));
+        assert_eq!(both.operations[0].latencies.unfinished.count(), 2);
+        let ended = recorded(12, 25, Outcome::Completed);
+        assert_eq!(ended.operations[0].latencies.unfinished.count(), 0);
+        assert_eq!(ended.unfinished_in_window, Nanos::ZERO);
     }
 
     #[test]

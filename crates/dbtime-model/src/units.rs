@@ -352,6 +352,21 @@ pub fn count(n: u64) -> String {
     out
 }
 
+/// A count with its noun: `1 transaction`, `2,500 transactions`, `3 processes`.
+pub fn counted(n: u64, noun: &str) -> String {
+    format!("{} {}", count(n), noun_for(n, noun))
+}
+
+/// The noun behind a number: of one, or of several.
+pub fn noun_for(n: u64, noun: &str) -> String {
+    let ending = match n {
+        1 => "",
+        _ if noun.ends_with('s') || noun.ends_with("ch") => "es",
+        _ => "s",
+    };
+    format!("{noun}{ending}")
+}
+
 /// A number with three significant digits, without exponent: `0.0512`, `5.12`, `51.2`, `512`, `5120`.
 pub fn three_digits(value: f64) -> String {
     // What stays below the next power of ten however it is rounded: several times as fast.
@@ -485,6 +500,13 @@ mod tests {
         assert_eq!(exact_ns(1_234_560.0), "1.23456 ms");
         assert_eq!(exact_ns(2e9), "2 s");
         assert_eq!(exact_ns(7.2e12), "7,200 s");
+    }
+
+    #[test]
+    fn a_noun_is_of_one_or_of_several() {
+        assert_eq!([0, 1, 2500].map(|n| counted(n, "run")), ["0 runs", "1 run", "2,500 runs"]);
+        assert_eq!([1, 2].map(|n| counted(n, "process")), ["1 process", "2 processes"]);
+        assert_eq!([1, 3].map(|n| noun_for(n, "switch")), ["switch", "switches"]);
     }
 
     #[test]

@@ -112,7 +112,8 @@ pub(crate) fn sampling(record: &RunRecord) -> Option<String> {
     };
     Some(match info.every {
         0 | 1 if info.sampled == info.of => {
-            format!("parts measured on all {} transactions{how}", count(info.of))
+            let all = if info.of == 1 { "" } else { "all " };
+            format!("parts measured on {all}{}{how}", counted(info.of, "transaction"))
         }
         0 | 1 => format!(
             "parts measured on {} of {} transactions{how}",

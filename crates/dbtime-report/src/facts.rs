@@ -158,7 +158,7 @@ fn of_server(server: &ServerInfo, load: &LoadInfo) -> Vec<FactLine> {
             format!(
                 "{}, {}, {}",
                 server_memory(server),
-                processes(server.processes),
+                counted(server.processes.into(), "process"),
                 counted(server.threads.into(), "thread"),
             ),
         ),
@@ -175,10 +175,6 @@ fn of_server(server: &ServerInfo, load: &LoadInfo) -> Vec<FactLine> {
         ),
     ));
     facts
-}
-
-fn processes(n: u32) -> String {
-    if n == 1 { "1 process".to_owned() } else { format!("{} processes", count(n.into())) }
 }
 
 /// `used 13.1 s of CPU in 15.9 s on 1 CPU (82 %): busy, not CPU-bound`.
@@ -227,7 +223,8 @@ fn connections(record: &RunRecord) -> Vec<FactLine> {
     if let Some(times) = &record.latency_us.connect {
         text += &format!(" in {} on average, at most {}", us(times.mean), us(times.max));
     }
-    text += &format!("; {} attempts failed, {} lost", count(info.failed), count(info.lost));
+    let attempts = counted(info.failed, "attempt");
+    text += &format!("; {attempts} failed, {} lost", count(info.lost));
     if info.never_made > 0 {
         text += &format!("; {} of those asked for never made", count(info.never_made));
     }

@@ -1,6 +1,6 @@
 //! Files that traced statements waited for, in words.
 
-use crate::format::{clean, count, percent};
+use crate::format::{clean, counted, percent};
 use dbtime_model::traced_files::{FileName, FileWait};
 use dbtime_model::traced_totals::TraceTotals;
 
@@ -28,8 +28,8 @@ pub(crate) fn files_of(totals: &TraceTotals) -> Vec<String> {
     let line = |wait: &FileWait| {
         let share = 100.0 * wait.length.0 as f64 / totals.response.0.max(1) as f64;
         let (part, name) = (wait.part.name().to_owned(), file_name(wait));
-        (share >= 1.0)
-            .then(|| format!("{part} of {name} {}, {} times", percent(share), count(wait.count)))
+        let times = counted(wait.count, "time");
+        (share >= 1.0).then(|| format!("{part} of {name} {}, {times}", percent(share)))
     };
     longest(totals).into_iter().take(MAX_FILES).filter_map(line).collect()
 }

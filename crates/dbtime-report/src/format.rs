@@ -4,7 +4,7 @@
 //! name may hold control characters.
 
 use dbtime_model::plain_text::is_treacherous;
-pub(crate) use dbtime_model::units::count;
+pub(crate) use dbtime_model::units::{count, counted};
 use dbtime_model::units::{human_ns, three_digits};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -14,11 +14,6 @@ pub(crate) const NONE: &str = "–";
 /// `value`, or zero when it is no number: a chart or table must survive any record.
 pub(crate) fn finite(value: f64) -> f64 {
     if value.is_finite() { value } else { 0.0 }
-}
-
-/// A count with its noun: `1 transaction`, `2,500 transactions`.
-pub(crate) fn counted(n: u64, noun: &str) -> String {
-    format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
 /// Microseconds with three significant digits in the unit a reader would choose.

@@ -1,7 +1,7 @@
 //! Who waits for whom now, as lines: each holder that waits for nobody, below it those that wait
 //! for it, and below them those that wait for these.
 
-use crate::format::{count, fit, one_line, us};
+use crate::format::{count, counted, fit, one_line, us};
 use dbtime_model::Nanos;
 use dbtime_model::lock_picture::{LockClaim, LockPicture, ServerSession};
 use std::cmp::Reverse;
@@ -50,7 +50,7 @@ pub fn lock_tree(picture: &LockPicture, most: usize) -> Vec<String> {
     if lines.len() > most {
         let left = lines.len() - most;
         lines.truncate(most);
-        lines.push(format!("… and {} more lines", count(left as u64)));
+        lines.push(format!("… and {}", counted(left as u64, "more line")));
     }
     lines
 }

@@ -1,17 +1,16 @@
 //! What it means for traced sums that there were more statements than rows.
 
-use crate::format::{count, us};
+use crate::format::{counted, us};
 use dbtime_model::traced_totals::ReplacedStatements;
 
 /// What stands for statements that have no row, and what rows may lack.
 pub(crate) fn what_rows_lack(replaced: &ReplacedStatements) -> String {
     let ReplacedStatements { rows, most_calls, most_time } = replaced;
-    let calls = if *most_calls == 1 { "call" } else { "calls" };
     format!(
-        "(others) has what {} rows had that went to heavier statements, and what had none: \
-         of any one statement {} {calls} and {} at the most, and no row lacks more",
-        count(*rows),
-        count(*most_calls),
+        "(others) has what {} had that went to heavier statements, and what had none: of any one \
+         statement {} and {} at the most, and no row lacks more",
+        counted(*rows, "row"),
+        counted(*most_calls, "call"),
         us(most_time.as_micros()),
     )
 }

@@ -1,6 +1,6 @@
 //! Where the server's threads were: what a report shows of collapsed stacks.
 
-use crate::format::{clean, count, percent, us};
+use crate::format::{clean, count, counted, percent, us};
 use dbtime_model::record::{FoldedStack, Run, StackSums};
 use std::collections::BTreeMap;
 
@@ -57,8 +57,7 @@ impl StackView<'_> {
     pub(crate) fn weight(&self, weight: u64) -> String {
         match self.is_waiting {
             true => us(weight as f64),
-            false if weight == 1 => "1 sample".to_owned(),
-            false => format!("{} samples", count(weight)),
+            false => counted(weight, "sample"),
         }
     }
 
@@ -68,13 +67,14 @@ impl StackView<'_> {
         let time = us(time_s * 1e6);
         let taken = match self.is_waiting {
             true => format!(
-                "{} waits, {time} in all: those for a CPU are not among them",
-                count(*number)
+                "{}, {time} in all: those for a CPU are not among them",
+                counted(*number, "wait")
             ),
             false => format!(
-                "{} samples at {} a second and CPU, which stand for {time}",
-                count(*number),
-                self.samples_per_s
+                "{} at {} a second and CPU, which {} for {time}",
+                counted(*number, "sample"),
+                self.samples_per_s,
+                if *number == 1 { "stands" } else { "stand" }
             ),
         };
         let share = |pct: &Option<f64>, what: &str| match pct {
@@ -153,7 +153,7 @@ pub(crate) fn without_samples(run: &Run) -> Option<&'static str> {
 /// What was lost, if anything.
 pub(crate) fn lost(run: &Run) -> Option<String> {
     let lost = run.record.trace.as_ref()?.stacks.as_ref()?.lost;
-    let text = || format!("{} stacks, waits or samples were lost for lack of room", count(lost));
+    let text = || format!("stacks, waits or samples lost for lack of room: {}", count(lost));
     (lost > 0).then(text)
 }
 

@@ -1,6 +1,6 @@
 //! What a window is worth, in sentences: how well its percentiles are known, and how it changed.
 
-use crate::format::{count, finite, us};
+use crate::format::{count, counted, finite, us};
 use dbtime_model::record::{PercentileRange, RunRecord, TrendMetric, WindowTrend};
 
 /// Under the table of latencies.
@@ -19,9 +19,9 @@ fn percentiles(record: &RunRecord) -> Option<String> {
         false => format!("worth {} independent ones", count(worth)),
     };
     Some(format!(
-        "95 % ranges within this run: {}; {} transactions, {of}",
+        "95 % ranges within this run: {}; {}, {of}",
         ranges.join(", "),
-        count(ended)
+        counted(ended, "transaction")
     ))
 }
 

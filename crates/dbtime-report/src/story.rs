@@ -332,9 +332,13 @@ pub(crate) fn limits_text(record: &RunRecord) -> String {
 
 /// What is undecided, by the reasons for that.
 fn undecided_text(record: &RunRecord, whose: &str) -> String {
+    let noise = match record.client.standstills.is_empty() {
+        true => "perhaps for what else the machine did",
+        false => "perhaps for what else the machine did, or for a driver that stood still",
+    };
     let reasons = [
         (CheckDoubt::Lateness, "and met without the driver's own lateness"),
-        (CheckDoubt::Noise, "perhaps for what else the machine did"),
+        (CheckDoubt::Noise, noise),
         (CheckDoubt::EndedEarly, "for the run was ended early"),
         (CheckDoubt::Unserved, "for some clients had no connection, or no answer in the window"),
     ];

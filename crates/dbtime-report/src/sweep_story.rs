@@ -54,13 +54,6 @@ pub(crate) fn combination(run: &SweepRun) -> String {
     clean(&combination_text(&run.factors))
 }
 
-/// What did not end well of a run.
-pub(crate) fn lost(run: &SweepRun) -> u64 {
-    let counts = run.counts;
-    let lost = [counts.failed, counts.dropped, counts.unfinished];
-    lost.into_iter().fold(0, u64::saturating_add)
-}
-
 /// Which runs met not every limit, and which they missed: a sentence each. A search is made of such
 /// runs.
 pub(crate) fn missed(sweep: &SweepRecord) -> Vec<String> {

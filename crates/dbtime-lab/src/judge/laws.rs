@@ -3,7 +3,7 @@
 use super::warning;
 use dbtime_model::Nanos;
 use dbtime_model::record::{LoadMode, RunRecord, Warning, WarningKind};
-use dbtime_model::units::{count, human_ns};
+use dbtime_model::units::{count, counted, human_ns};
 
 /// The largest share of the clients' time that may be in no response.
 const MAX_LITTLE_GAP: f64 = 0.05;
@@ -60,7 +60,9 @@ fn at_work(record: &RunRecord) -> Option<(f64, f64)> {
         return None;
     }
     let counts = &record.counts;
-    let others = [counts.failed, counts.outstanding, counts.held].map(|n| n as f64);
+    // What was held and failed is among what failed.
+    let held = counts.held.saturating_sub(counts.held_failed);
+    let others = [counts.failed, counts.outstanding, held].map(|n| n as f64);
     let others = others.iter().sum::<f64>() / window_s;
     let ended = record.throughput_tps + others;
     let cycle_us = record.latency_us.response.mean + record.load.think_us.unwrap_or(0.0);
@@ -133,8 +135,10 @@ pub(super) fn utilisation(record: &RunRecord) -> Option<Warning> {
     warning(
         WarningKind::Counts,
         format!(
-            "the server used {:.2} s of CPU in {:.2} s on {} CPUs",
-            server.cpu_s, server.wall_s, server.cpus
+            "the server used {:.2} s of CPU in {:.2} s on {}",
+            server.cpu_s,
+            server.wall_s,
+            counted(server.cpus.into(), "CPU")
         ),
         "this is a bug in dbtime: please report it with the record",
     )
@@ -207,6 +211,19 @@ mod tests {
         record.latency_us.response.mean = 15_000.0;
         record.load.think_us = Some(5_000.0);
         assert_eq!(kinds(&record), []);
+    }
+
+    #[test]
+    fn a_client_that_is_held_is_at_work_once_though_it_fails() {
+        // Six of ten clients completed one transaction of 10 s each, and four were held.
+        let mut record = closed();
+        (record.throughput_tps, record.latency_us.response.mean) = (0.6, 10e6);
+        for (failed, held_failed) in [(0, 0), (4, 4)] {
+            record.counts.held = 4;
+            (record.counts.failed, record.counts.held_failed) = (failed, held_failed);
+            let (at_work, gap) = at_work(&record).expect("all stay");
+            assert!((at_work - 10.0).abs() < 1e-9 && gap.abs() < 1e-9, "{at_work}, {gap}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What went on beside a run: what others had of the machine's CPU, and how much longer responses
-//! can be for it at most.
+//! can be for it at most. What the driver's own standstills can have added has a file of its own.
 
-use super::lateness::{MIN_STANDSTILL_SHARE, standstill_share};
+use super::lateness::standstill_share;
 use super::{busy, warning};
 use dbtime_machine::cpus::machine_cpus;
 use dbtime_model::record::{RunRecord, Warning, WarningKind};
@@ -69,7 +69,8 @@ pub(crate) struct NoiseBound {
 /// A machine of which others have nearly all leaves this to everybody.
 const LEAST_LEFT: f64 = 0.05;
 
-/// The bound on a run that is noisy; one that is not has no seconds of it.
+/// The bound on a run that is noisy; one that is not has no seconds of it but those in which its
+/// driver stood still.
 pub(crate) fn noise_bound(record: &RunRecord) -> NoiseBound {
     let window_s = record.window.measure_s;
     let machine = &record.environment;
@@ -84,8 +85,7 @@ pub(crate) fn noise_bound(record: &RunRecord) -> NoiseBound {
     let stolen_s = steal(record).map(|_| cpus * of_window(machine.steal_pct));
     let held_s = throttled(record).and(throttled_pct(record)).map(of_window);
     let waits_s: f64 = [others_s, stolen_s, held_s].into_iter().flatten().sum();
-    let stood_still = Some(standstill_share(record)).filter(|share| *share >= MIN_STANDSTILL_SHARE);
-    let stood_still_s = stood_still.map_or(0.0, |share| share * window_s);
+    let stood_still_s = standstill_share(record) * window_s;
     let response_s = at_once * waits_s;
     let quota_pct = throttled_pct(record).unwrap_or_default();
     let taken_pct = machine.foreign_cpu_pct + machine.steal_pct + quota_pct;

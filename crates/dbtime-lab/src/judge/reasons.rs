@@ -5,7 +5,9 @@ use super::lateness::{MIN_STANDSTILL_SHARE, standstill_share};
 use super::laws::{MAX_LITTLE_GAP_VALID, idle_share, little_gap};
 use super::noise::{MAX_FOREIGN_PCT, MAX_THROTTLED_PCT, throttled_pct};
 use super::parts::{MAX_BUDGET_ERROR, MAX_MEAN_WRONG_PCT};
-use super::service::{MAX_MISSING_SHARE, MAX_OUTSTANDING_SHARE, missing_share, outstanding_share};
+use super::service::{
+    MAX_MISSING_SHARE, MAX_OUTSTANDING_SHARE, missing_share, outstanding_share, unfinished_share,
+};
 use super::{MAX_BUSY_SHARE, MAX_FAILED_SHARE, MAX_LAG_SHARE, failed_share, late_percentile};
 use dbtime_model::record::{GradeReason, RunRecord, ValidityGrade, Warning, WarningKind};
 
@@ -45,6 +47,7 @@ fn shares(record: &RunRecord, kind: WarningKind) -> Option<(f64, f64)> {
         WarningKind::OutstandingWrong => {
             Some((100.0 * outstanding_share(record), 100.0 * MAX_OUTSTANDING_SHARE))
         }
+        WarningKind::Unfinished => Some((100.0 * unfinished_share(record), 0.0)),
         WarningKind::FewConnections => Some((100.0 * missing_share(record), 0.0)),
         // A target that was lost has no share.
         WarningKind::MostlyFailed => {

@@ -2,7 +2,7 @@
 
 use super::warning;
 use dbtime_model::record::{RunRecord, Warning, WarningKind};
-use dbtime_model::units::count;
+use dbtime_model::units::{count, counted};
 
 /// A span that ends so shortly before the load lasts to its end, in seconds.
 const END_S: f64 = 0.01;
@@ -166,6 +166,40 @@ pub(super) const MAX_OUTSTANDING_SHARE: f64 = super::laws::MAX_LITTLE_GAP_VALID;
 /// Which share of the connections, or workers, was busy with one transaction through the window.
 pub(super) fn outstanding_share(record: &RunRecord) -> f64 {
     (through_window(record) as f64 / expected_connections(record).max(1) as f64).min(1.0)
+}
+
+/// A transaction that began within the window and never ended kept its client from the rest of it.
+/// A schedule that was not carried, and a target that went silent, have warnings of their own.
+pub(super) fn unfinished(record: &RunRecord) -> Option<Warning> {
+    let unfinished = begun_unfinished(record);
+    let is_elsewhere = super::rate_missed(record).is_some() || unserved(record).is_some();
+    if unfinished == 0 || is_elsewhere || record.window.ended_early {
+        return None;
+    }
+    warning(
+        WarningKind::Unfinished,
+        format!(
+            "{} began within the window and had no answer when the load was ended, {:.2} s after \
+             it",
+            counted(unfinished, "transaction"),
+            record.window.rundown_s
+        ),
+        "see what it waits for (a lock, a backend that stands still), or run for many times as \
+         long as it takes; in the responses it has no more than its age, what its client would \
+         have asked meanwhile is in no figure, and no limit is met that this could miss",
+    )
+}
+
+/// How many transactions never ended that were not under way from the window's beginning; at least,
+/// for some of those that were may have ended behind it.
+fn begun_unfinished(record: &RunRecord) -> u64 {
+    record.counts.unfinished.saturating_sub(record.counts.held)
+}
+
+/// Which share of the clients had one of these at the end.
+pub(super) fn unfinished_share(record: &RunRecord) -> f64 {
+    let clients = u64::from(record.load.connections).max(expected_connections(record));
+    (begun_unfinished(record) as f64 / clients.max(1) as f64).min(1.0)
 }
 
 /// With fewer connections than were asked for the load is another.
@@ -334,6 +368,32 @@ mod tests {
         assert_eq!(of(0, 0), (ValidityGrade::Sound, None));
         assert_eq!([of(2, 0), of(0, 2), of(1, 1)], [noisy; 3], "with and without a warm-up");
         assert_eq!([of(6, 0), of(0, 6), of(2, 1)], [invalid; 3]);
+    }
+
+    #[test]
+    fn what_began_in_the_window_and_never_ended_is_told_once() {
+        let mut record = lacking(0, 10);
+        record.load.mode = LoadMode::Closed;
+        record.load.rate_tps = None;
+        record.latency_us.response.mean = 20_000.0;
+        record.window.rundown_s = 5.0;
+        (record.counts.completed, record.counts.unfinished) = (4999, 1);
+        let validity = judge(&record);
+        let reason = validity.reasons.first().map(|reason| (reason.kind, reason.share_pct));
+        assert_eq!(reason, Some((WarningKind::Unfinished, Some(10.0))));
+        assert_eq!((validity.grade(), validity.warnings.len()), (ValidityGrade::Noisy, 1));
+        let text = &validity.warnings[0].text;
+        assert!(text.starts_with("1 transaction began within the window and had no"), "{text}");
+        record.counts.held = 1;
+        let told = judge(&record).warnings;
+        assert_eq!(told.iter().map(|one| one.kind).collect::<Vec<_>>(), [WarningKind::Outstanding]);
+        record.counts.held = 0;
+        record.load.rate_tps = Some(500.0);
+        let told = judge(&record).warnings;
+        assert_eq!(told.iter().map(|one| one.kind).collect::<Vec<_>>(), [WarningKind::RateMissed]);
+        record.load.rate_tps = None;
+        record.window.ended_early = true;
+        assert_eq!(unfinished(&record), None, "a signal ends what is under way");
     }
 
     #[test]

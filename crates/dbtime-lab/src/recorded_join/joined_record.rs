@@ -14,7 +14,7 @@ use dbtime_model::record::{
     file,
 };
 use dbtime_model::traced_file::RecordingEnd;
-use dbtime_model::units::count;
+use dbtime_model::units::{count, noun_for};
 use dbtime_model::{Budget, MonoNanos, Nanos, Recorder};
 
 /// Puts the parts that were traced in the place of the driver's alone, as in the record of a run
@@ -116,8 +116,8 @@ fn notes(
             notes.push(format!("the recording was cut short{gap}: what was lost is not known"));
         }
         Some(RecordingEnd::Continued(bytes)) => {
-            let text = format!("{bytes} bytes behind the end of the recording were not read");
-            notes.push(text);
+            let noun = noun_for(bytes, "byte");
+            notes.push(format!("{bytes} {noun} behind the end of the recording, not read"));
         }
         _ => {}
     }
@@ -184,6 +184,7 @@ fn is_of_parts(kind: WarningKind) -> bool {
         | Kind::Throttled
         | Kind::Outstanding
         | Kind::OutstandingWrong
+        | Kind::Unfinished
         | Kind::FewConnections
         | Kind::Errors
         | Kind::MostlyFailed

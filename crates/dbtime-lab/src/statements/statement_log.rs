@@ -13,7 +13,7 @@ use dbtime_model::MonoNanos;
 use dbtime_model::exchange::{ConnectionKey, DrivenTransaction};
 use dbtime_model::record::{Warning, WarningKind, file};
 use dbtime_model::recorder::Window;
-use dbtime_model::units::count;
+use dbtime_model::units::counted;
 use parquet::errors::ParquetError;
 use rustc_hash::FxHashMap;
 use std::fs::File;
@@ -204,9 +204,9 @@ fn incomplete(lost: u64) -> Warning {
     Warning {
         kind: WarningKind::StatementsLost,
         text: format!(
-            "{} lacks {} statements: the disk did not keep up",
+            "{} lacks {}: the disk did not keep up",
             file::STATEMENTS,
-            count(lost)
+            counted(lost, "statement")
         ),
         remedy: "all else has them; put the record on a faster disk with --out".to_owned(),
     }

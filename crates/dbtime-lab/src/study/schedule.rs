@@ -1,6 +1,7 @@
 //! What comes next in a study, by its plan and what has happened: a pure function of both.
 
 use dbtime_model::study::{RunOrder, StopRule, StudyHistory, StudyPlan, StudyRun, TrialOutcome};
+use dbtime_model::units::counted;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::collections::HashSet;
@@ -54,10 +55,18 @@ pub(super) fn next_step(plan: &StudyPlan, history: &StudyHistory) -> StudyStep {
     match block_target(plan, history) {
         BlockTarget::Enough(reason) => StudyStep::End(reason),
         BlockTarget::Blocks { blocks, is_last } if complete >= blocks => match is_last {
-            true => StudyStep::End(format!("all {blocks} blocks are complete")),
+            true => StudyStep::End(all_complete(blocks.into())),
             false => StudyStep::Look { blocks: complete },
         },
         BlockTarget::Blocks { blocks, .. } => next_block(plan, history, blocks),
+    }
+}
+
+/// How a study ends whose blocks are all complete.
+pub(super) fn all_complete(blocks: u64) -> String {
+    match blocks {
+        1 => "its one block is complete".to_owned(),
+        _ => format!("all {blocks} blocks are complete"),
     }
 }
 
@@ -99,7 +108,8 @@ fn next_block(plan: &StudyPlan, history: &StudyHistory, blocks: u32) -> StudySte
     let (repeated, most) = (repeated.count() as u32, plan.gate.repeats);
     if repeated > most {
         return StudyStep::End(format!(
-            "{repeated} blocks had a run that does not count, and the plan repeats {most} at most"
+            "{} had a run that does not count, and the plan repeats {most} at most",
+            counted(repeated.into(), "block")
         ));
     }
     let is_complete =
@@ -107,7 +117,7 @@ fn next_block(plan: &StudyPlan, history: &StudyHistory, blocks: u32) -> StudySte
     let open = (1..=blocks).filter(|block| !is_complete(*block));
     match open.min_by_key(|block| (tries(*block), *block)) {
         Some(block) => place(block, tries(block) + 1),
-        None => StudyStep::End(format!("all {blocks} blocks are complete")),
+        None => StudyStep::End(all_complete(blocks.into())),
     }
 }
 

@@ -1,7 +1,9 @@
 //! The stop rule: whether the complete blocks are enough.
 
+use super::schedule::all_complete;
 use crate::error::LabError;
 use dbtime_model::study::{StopRule, StudyHistory, StudyPlan, TrialRecord};
+use dbtime_model::units::counted;
 use dbtime_stats::{ConfidenceInterval, LogRatio, look_level};
 use std::path::Path;
 
@@ -49,11 +51,11 @@ pub(super) fn look(plan: &StudyPlan, values: &BlockValues, look: u32) -> (bool, 
         });
         widths.collect::<Option<Vec<f64>>>().map(|all| all.into_iter().fold(0.0, f64::max))
     };
-    let blocks = values.len();
+    let blocks = values.len() as u64;
     match plan.design.stop {
         StopRule::Precision { half_width_pct, .. } => match widest(0.95) {
             Some(found) if found <= half_width_pct => {
-                (true, format!("known to ±{found:.2} % after {blocks} blocks"))
+                (true, format!("known to ±{found:.2} % after {}", counted(blocks, "block")))
             }
             Some(found) => (false, format!("known to ±{found:.2} %, wanted ±{half_width_pct} %")),
             None => (false, "nothing known yet".to_owned()),
@@ -64,11 +66,14 @@ pub(super) fn look(plan: &StudyPlan, values: &BlockValues, look: u32) -> (bool, 
                 ratio.is_some_and(|it| !it.interval_among(level, comparisons).covers(0.0))
             };
             match ratios.iter().all(is_clear) {
-                true => (true, format!("all differ at look {look} of {looks}, {blocks} blocks")),
+                true => {
+                    let blocks = counted(blocks, "block");
+                    (true, format!("all differ at look {look} of {looks}, {blocks}"))
+                }
                 false => (false, format!("not all differ at look {look} of {looks}")),
             }
         }
-        StopRule::Fixed => (true, format!("all {blocks} blocks are complete")),
+        StopRule::Fixed => (true, all_complete(blocks)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use dbtime_model::record::{CountsInfo, RunRecord, SeriesPhase, SeriesRow, file, read_run};
 use dbtime_model::study::{RecordedStudy, TrialRecord};
-use dbtime_model::units::count_sum;
+use dbtime_model::units::{count_sum, counted, noun_for};
 use std::path::Path;
 
 /// By which share a sum may be off for rounding.
@@ -64,9 +64,11 @@ fn counts(record: &RunRecord) -> Option<String> {
     let counts = &record.counts;
     let CountsInfo { completed, failed, unfinished, outstanding, .. } = *counts;
     let ended = count_sum([completed, failed, unfinished, outstanding]);
-    let counted = count_sum(record.histogram.iter().map(|bucket| bucket.count));
-    (counted != ended)
-        .then(|| format!("{counted} responses are in the histogram of {ended} transactions"))
+    let responses = count_sum(record.histogram.iter().map(|bucket| bucket.count));
+    (responses != ended).then(|| {
+        let noun = noun_for(ended, "transaction");
+        format!("the histogram of {ended} {noun} has {}", counted(responses, "response"))
+    })
 }
 
 /// A percentile lies in the bucket in which the histogram has its share.

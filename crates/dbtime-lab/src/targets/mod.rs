@@ -26,7 +26,7 @@ use dbtime_engines::server::LoadedRows;
 use dbtime_load::workload::Workload;
 use dbtime_model::Nanos;
 use dbtime_model::record::{BudgetMethod, RunRecord, TargetInfo, Warning};
-use dbtime_model::units::count;
+use dbtime_model::units::counted;
 use dbtime_sql::LexicalRules;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fmt;
@@ -290,8 +290,8 @@ fn load_summary(
     target: &dyn fmt::Display,
     took: Nanos,
 ) -> String {
-    let (name, scale, rows) = (&data.workload.name, data.scale, count(loaded.rows));
+    let (name, scale, rows) = (&data.workload.name, data.scale, counted(loaded.rows, "row"));
     let replaced = loaded.replaced.as_ref();
     let replaced = replaced.map_or(String::new(), |what| format!(", in the place of {what}"));
-    format!("{name} at scale {scale}: {rows} rows loaded into {target} in {took}{replaced}")
+    format!("{name} at scale {scale}: {rows} loaded into {target} in {took}{replaced}")
 }

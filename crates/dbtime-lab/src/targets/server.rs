@@ -26,6 +26,7 @@ use dbtime_load::workload::Workload;
 use dbtime_machine::ports::local_ports;
 use dbtime_model::record::{RunRecord, TargetInfo, Warning, WarningKind, file};
 use dbtime_model::secret_text::first_word;
+use dbtime_model::units::counted;
 use dbtime_model::{Nanos, Product};
 use dbtime_sql::LexicalRules;
 use std::io;
@@ -382,9 +383,10 @@ fn out_of_ports(record: &RunRecord, address: &ServerAddress) -> Option<Warning> 
     Some(Warning {
         kind: WarningKind::Ports,
         text: format!(
-            "closed connections hold {} of {} local ports (TIME_WAIT); connections found none \
-             {refused} times",
-            ports.time_wait, ports.all
+            "closed connections hold {} of {} local ports (TIME_WAIT); connections found none {}",
+            ports.time_wait,
+            ports.all,
+            counted(refused, "time")
         ),
         remedy: format!(
             "without reuse {} ports carry {} new connections a second: use a Unix socket, widen \

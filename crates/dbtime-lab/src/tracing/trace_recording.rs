@@ -3,6 +3,7 @@
 use crate::error::{LabError, want_of_room};
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::{TraceBegin, TraceEnd, TraceWriter};
+use dbtime_model::units::noun_for;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter};
 use std::os::unix::fs::OpenOptionsExt;
@@ -65,7 +66,8 @@ impl TraceRecording {
         self.add(last)?;
         let Self { file, writer, requests } = self;
         writer.end(end).map_err(|error| failed(&file, &error))?;
-        Ok(format!("{requests} requests recorded in {}", file.display()))
+        let noun = noun_for(requests, "request");
+        Ok(format!("{requests} {noun} recorded in {}", file.display()))
     }
 }
 

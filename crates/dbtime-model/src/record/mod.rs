@@ -69,6 +69,7 @@ pub use values::{
     SamplingOrigin, SeriesPhase,
 };
 
+use crate::units::count_sum;
 use crate::{Histogram, Nanos, RunPhase};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -481,8 +482,17 @@ pub struct CountsInfo {
     /// Sent as the window began and not over at its end: in the other counts too, and in the
     /// responses as they are there.
     pub held: u64,
+    /// Those of them that failed.
+    pub held_failed: u64,
     /// Attempts beyond the first.
     pub retries: u64,
+}
+
+impl CountsInfo {
+    /// Transactions that did not end well: failed, dropped, unfinished, or outstanding.
+    pub fn lost(&self) -> u64 {
+        count_sum([self.failed, self.dropped, self.unfinished, self.outstanding])
+    }
 }
 
 impl From<crate::recorder::OutcomeCounts> for CountsInfo {
@@ -495,9 +505,20 @@ impl From<crate::recorder::OutcomeCounts> for CountsInfo {
             unfinished,
             outstanding,
             held,
+            held_failed,
             retries,
         } = counts;
-        Self { offered, completed, failed, dropped, unfinished, outstanding, held, retries }
+        Self {
+            offered,
+            completed,
+            failed,
+            dropped,
+            unfinished,
+            outstanding,
+            held,
+            held_failed,
+            retries,
+        }
     }
 }
 
@@ -543,6 +564,15 @@ pub struct SpanInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_outstanding_is_lost_as_what_failed_is() {
+        let (failed, dropped, unfinished, outstanding) = (1, 2, 3, 4);
+        let counts =
+            CountsInfo { failed, dropped, unfinished, outstanding, ..CountsInfo::default() };
+        assert_eq!(CountsInfo { completed: 90, held: 3, ..counts }.lost(), 10);
+        assert_eq!(CountsInfo { dropped: u64::MAX, ..counts }.lost(), u64::MAX);
+    }
 
     /// A thousand transactions of 100 µs, and one that is outstanding for all of 30 s.
     #[test]

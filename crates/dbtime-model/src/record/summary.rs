@@ -192,12 +192,13 @@ pub struct Check {
 pub enum CheckDoubt {
     /// It did not hold, and would have without the driver's lateness.
     Lateness,
-    /// It did not hold, and would have without what else went on beside the run, if that was in the
-    /// way as far as it can have been.
+    /// It did not hold, and would have without what else went on beside the run, or without the
+    /// standstills of its driver, if these were in the way as far as they can have been.
     Noise,
     /// The run was ended early, and its rest could have changed it.
     EndedEarly,
-    /// It held for those that were served, and some clients were not, in all of the window.
+    /// It held for those that were served, and some clients were not, in all of the window, or from
+    /// some instant of it to the end, so that it can be missed.
     Unserved,
 }
 

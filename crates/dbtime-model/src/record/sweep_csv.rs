@@ -4,13 +4,14 @@ use super::CheckOutcome;
 use super::sweep::{SweepRecord, SweepRun};
 
 /// The columns of every sweep; those of the factors stand between the first two and the rest.
-const FIGURES: [&str; 20] = [
+const FIGURES: [&str; 21] = [
     "started_at",
     "offered",
     "completed",
     "failed",
     "dropped",
     "unfinished",
+    "outstanding",
     "throughput_tps",
     "response_mean_us",
     "response_p50_us",
@@ -44,9 +45,9 @@ fn line(run: &SweepRun, factors: &[String]) -> Vec<String> {
         let found = run.factors.iter().find(|factor| factor.name == *name);
         found.map_or(String::new(), |factor| factor.value.clone())
     };
-    let counts = run.counts;
-    let counts =
-        [counts.offered, counts.completed, counts.failed, counts.dropped, counts.unfinished];
+    let all = run.counts;
+    let ended = [all.offered, all.completed, all.failed, all.dropped];
+    let counts = ended.into_iter().chain([all.unfinished, all.outstanding]);
     let response = &run.response_us;
     let times = [response.mean, response.p50, response.p90, response.p95, response.p99];
     let mut cells = vec![run.folder.clone(), run.round.to_string()];
@@ -72,7 +73,7 @@ fn line(run: &SweepRun, factors: &[String]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::FactorValue;
+    use super::super::{CountsInfo, FactorValue};
     use super::*;
 
     #[test]
@@ -82,6 +83,7 @@ mod tests {
             folder: "001".to_owned(),
             round: 1,
             factors: vec![factor],
+            counts: CountsInfo { unfinished: 2, outstanding: 3, ..CountsInfo::default() },
             limits: Some(CheckOutcome::Failed),
             ..SweepRun::default()
         };
@@ -90,8 +92,9 @@ mod tests {
         let text = sweep_text(&record);
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[0].starts_with("run,round,workers,rate,started_at,"), "{text}");
-        assert!(lines[1].starts_with("001,1,\"4,2\",,") && lines[1].ends_with(",failed,false"));
+        assert!(lines[1].starts_with("001,1,\"4,2\",,,0,0,0,0,2,3,"), "{text}");
+        assert!(lines[1].ends_with(",failed,false"), "{text}");
         let cells = csv::Reader::from_reader(text.as_bytes()).records().next();
-        assert_eq!(cells.expect("a line").expect("as wide as the heading").len(), 24);
+        assert_eq!(cells.expect("a line").expect("as wide as the heading").len(), 25);
     }
 }

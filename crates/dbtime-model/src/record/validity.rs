@@ -109,6 +109,8 @@ pub enum WarningKind {
     Outstanding,
     /// So many that the latencies are not those of the workload.
     OutstandingWrong,
+    /// Transactions that began within the window never ended.
+    Unfinished,
     /// Connections that the load was to have could not be made.
     FewConnections,
     /// Transactions failed.
@@ -145,6 +147,7 @@ impl WarningKind {
             | Self::Throttled
             | Self::Standstill
             | Self::Outstanding
+            | Self::Unfinished
             | Self::FewConnections
             | Self::FewAtWork => ValidityGrade::Noisy,
             _ => ValidityGrade::Sound,

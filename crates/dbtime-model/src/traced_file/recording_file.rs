@@ -1,6 +1,7 @@
 //! The recording in a file, and how that ends: whoever shows or joins one judges it by this.
 
 use super::{RecordedPart, TraceBegin, TraceFileError, TraceReader};
+use crate::units::noun_for;
 use std::fs::File;
 use std::io::{self, BufReader, Seek};
 use std::path::Path;
@@ -76,7 +77,8 @@ impl RecordingEnd {
         match self {
             Self::Whole => None,
             Self::Continued(bytes) => {
-                Some(format!("{file}: {bytes} bytes behind the end of the recording, not read"))
+                let noun = noun_for(bytes, "byte");
+                Some(format!("{file}: {bytes} {noun} behind the end of the recording, not read"))
             }
             Self::Unfinished => early("without its ledger"),
             Self::Cut => early("in the middle"),

@@ -4,7 +4,7 @@
 use super::Chart;
 use super::stacked::{SegmentLabels, StackedBar, bar, legend};
 use super::svg::escape;
-use crate::format::{count, percent, us};
+use crate::format::{count, counted, percent, us};
 use crate::means::PartMeans;
 use crate::tail::{TailSlice, bands, buckets};
 use dbtime_model::record::{OperationSummary, Run};
@@ -146,7 +146,8 @@ fn by_bucket(run: &Run) -> Option<String> {
 }
 
 fn title(slice: &TailSlice, from: &str) -> String {
-    format!("Budget of the {} transactions with a response of {from}", count(slice.means.count))
+    let transactions = counted(slice.means.count, "transaction");
+    format!("Budget of the {transactions} with a response of {from}")
 }
 
 fn row(out: &mut String, name: &str, figure: &str, note: &str, of: &StackedBar<'_>) {

@@ -5,7 +5,7 @@ use super::Chart;
 use super::axis::{plain_tick, time_tick};
 use super::server_strips::{self, ServerStrip};
 use super::svg::{Svg, TextAnchor};
-use crate::format::{count, finite, percent, us};
+use crate::format::{count, counted, finite, percent, us};
 use dbtime_model::record::{ResponseSecond, Run, SeriesPhase};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -209,9 +209,9 @@ fn described(seconds: &[ResponseSecond], strips: &[ServerStrip]) -> String {
         _ => format!(" Beneath it, second by second: {}.", names.join(", ")),
     };
     format!(
-        "The responses of {} transactions over {} seconds.{beneath}",
-        count(all),
-        count(seconds.len() as u64)
+        "The responses of {} over {}.{beneath}",
+        counted(all, "transaction"),
+        counted(seconds.len() as u64, "second")
     )
 }
 

@@ -3,7 +3,7 @@
 use super::table::{HtmlCell, HtmlHeading, HtmlTable};
 use crate::budget_story;
 use crate::charts::escape;
-use crate::format::{NONE, count, percent, signed_us, us};
+use crate::format::{NONE, counted, percent, signed_us, us};
 use crate::means::PartMeans;
 use crate::tail::{self, ResponseTail};
 use dbtime_model::Part;
@@ -44,12 +44,11 @@ fn table(means: &PartMeans, tail: Option<&ResponseTail>) -> String {
         heads.extend(["Around the median", "Slowest", "Slowest − median"].map(HtmlHeading::Figure));
         let _ = write!(
             caption,
-            "Around the median: the {} transactions of {}–{}. Slowest: the {} transactions \
-                ({}) from {} up.",
-            count(tail.median.means.count),
+            "Around the median: the {} of {}–{}. Slowest: the {} ({}) from {} up.",
+            counted(tail.median.means.count, "transaction"),
             us(tail.median.from_us),
             us(tail.median.below_us),
-            count(tail.slow.means.count),
+            counted(tail.slow.means.count, "transaction"),
             percent(tail.slow.share),
             us(tail.slow.from_us)
         );

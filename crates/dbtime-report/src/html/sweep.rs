@@ -76,6 +76,7 @@ fn charts(sweep: &Sweep, out: &mut String) {
     let more = lines.lines.len().saturating_sub(MAX_LINES);
     let more = match more {
         0 => String::new(),
+        1 => " One more combination is in the table alone.".to_owned(),
         more => format!(" {} more combinations are in the table alone.", count(more as u64)),
     };
     let _ = writeln!(
@@ -123,7 +124,7 @@ fn cells(run: &SweepRun) -> Vec<HtmlCell> {
     let times = [response.mean, response.p50, response.p95, response.p99];
     cells.extend(times.map(|value| HtmlCell::text(time(value))));
     cells.extend([
-        HtmlCell::text(count(sweep_story::lost(run))),
+        HtmlCell::text(count(run.counts.lost())),
         HtmlCell::text(if_any(server, |(usr, sys)| percent(usr + sys))),
         run.limits.map_or_else(HtmlCell::none, HtmlCell::verdict),
         match run.valid {

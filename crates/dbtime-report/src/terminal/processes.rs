@@ -244,7 +244,6 @@ impl ProcessColumns<'_> {
                 text += &format!(
                     " READ and WRITTEN of {} may be read by their users and root alone.",
                     counted(u64::from(table.unreadable), "process")
-                        .replace("processs", "processes")
                 );
             }
         }
@@ -261,11 +260,11 @@ fn whole_note(whole: &WholeMachine) -> String {
     let share = |time: Nanos| percent(100.0 * time.as_secs() / whole.wall.as_secs().max(1e-9));
     let missed = match whole.missed {
         0 => String::new(),
-        missed => format!(" The kernel did not report {} switches.", count(missed)),
+        missed => format!(" The kernel did not report {}.", counted(missed, "switch")),
     };
     let lost = match whole.lost {
         0 => String::new(),
-        lost => format!(" Not all threads had room: {} switches are missing.", count(lost)),
+        lost => format!(" Not all threads had room: {} lost.", counted(lost, "switch")),
     };
     format!(
         " WOKEN and PREEMPTED: runnable without a CPU since it was woken, or since another thread \

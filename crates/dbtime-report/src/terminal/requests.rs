@@ -82,7 +82,10 @@ pub fn request_line(
     if request.executes > 1 {
         let _ = match request.statements.len() {
             0 => write!(out, "[{} executes] ", request.executes),
-            several => write!(out, "[{} executes of {several} statements] ", request.executes),
+            number => {
+                let statements = counted(number as u64, "statement");
+                write!(out, "[{} executes of {statements}] ", request.executes)
+            }
         };
     }
     match request.text_state {

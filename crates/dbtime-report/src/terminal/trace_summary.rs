@@ -6,7 +6,7 @@ use super::style::{ReportPage, TextRole};
 use super::table::{ReportTable, TextCell, TextColumn};
 use super::{COLUMNS, PageStyle};
 use crate::files::{file_name, files_of, longest};
-use crate::format::{NONE, clean, count, if_any, percent, rate, us, wrap};
+use crate::format::{NONE, clean, count, counted, if_any, percent, rate, us, wrap};
 use crate::replaced::what_rows_lack;
 use dbtime_model::traced::QueryCache;
 use dbtime_model::traced_file::TraceEnd;
@@ -202,9 +202,9 @@ fn by_statement(report: &TracedReport<'_>, all: &TraceTotals, page: &mut ReportP
         let mut sum = TraceTotals::default();
         rest.iter().for_each(|(_, totals)| sum.add(totals));
         let more = format!(
-            "{} more statements: {} calls, {} of the time",
-            rest.len(),
-            count(sum.count),
+            "{}: {}, {} of the time",
+            counted(rest.len() as u64, "more statement"),
+            counted(sum.count, "call"),
             share(&sum)
         );
         page.text(&more, TextRole::Dim);

@@ -464,7 +464,7 @@ fn a_missed_mix_is_no_missed_limit() {
 
 #[test]
 fn a_limit_is_undecided_for_what_the_report_says() {
-    use dbtime_model::record::{Check, CheckDoubt, CheckMetric, CheckOrigin};
+    use dbtime_model::record::{Check, CheckDoubt, CheckMetric, CheckOrigin, SpanInfo};
     let mut run = fixtures::open();
     run.record.operations.iter_mut().for_each(|operation| operation.limits.clear());
     let open = |doubt| Check {
@@ -484,6 +484,9 @@ fn a_limit_is_undecided_for_what_the_report_says() {
     let noise =
         "1 of 2 limits missed (2 of the command line), perhaps for what else the machine did";
     assert!(said(&run).contains(noise), "{}", said(&run));
+    run.record.client.standstills = vec![SpanInfo { from_s: 1.0, until_s: 1.2 }];
+    let stopped = "what else the machine did, or for a driver that stood still";
+    assert!(said(&run).contains(stopped), "{}", said(&run));
 }
 
 #[test]

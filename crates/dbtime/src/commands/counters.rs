@@ -9,6 +9,7 @@ use dbtime_lab::Target;
 use dbtime_lab::counters::{self, CounterSampler};
 use dbtime_machine::now;
 use dbtime_model::counters::{CounterDocument, CounterReport, CounterSample};
+use dbtime_model::units::counted;
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_report::terminal::{CounterOptions, counter_report};
 use std::path::Path;
@@ -148,7 +149,8 @@ fn print_saved(args: &CountersArgs, sample: CounterSample) {
     if args.json {
         screen::json(&CounterDocument::CounterSample(sample).to_json());
     } else {
-        screen::result(&format!("Sample: {} ({} counters)\n", path.display(), sample.count()));
+        let counters = counted(sample.count() as u64, "counter");
+        screen::result(&format!("Sample: {} ({counters})\n", path.display()));
     }
 }
 

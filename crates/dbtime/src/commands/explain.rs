@@ -4,6 +4,7 @@ use crate::cli::ExplainArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::screen;
 use dbtime_model::record::{is_sweep, read_run_record, read_sweep_record, record_folder};
+use dbtime_model::units::counted;
 use dbtime_report::advice::RunAdvice;
 use dbtime_report::terminal::advice_text;
 use std::path::Path;
@@ -29,9 +30,9 @@ fn of_sweep(folder: &Path) -> Result<CommandFailure, CommandFailure> {
     let runs = read_sweep_record(folder)?.runs;
     let first = runs.first().map_or("001", |run| run.folder.as_str());
     Ok(CommandFailure::usage(format!(
-        "{} is a sweep of {} runs, each with a budget of its own: name one of them, such as {}",
+        "{} is a sweep of {}, each with a budget of its own: name one of them, such as {}",
         folder.display(),
-        runs.len(),
+        counted(runs.len() as u64, "run"),
         folder.join(first).display()
     )))
 }

@@ -134,8 +134,8 @@ fn undecided_for(doubt: CheckDoubt) -> &'static str {
             "a limit was missed, and would have been met without the driver's own lateness"
         }
         CheckDoubt::Noise => {
-            "a limit was missed, and what the machine did beside the run, or a driver that had no \
-             CPU left, may be the reason"
+            "a limit was missed, and what the machine did beside the run, or a driver that stood \
+             still or had no CPU left, may be the reason"
         }
         CheckDoubt::EndedEarly => {
             "the run was ended early, and its rest could have changed how a limit comes out"

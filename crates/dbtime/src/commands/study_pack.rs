@@ -8,7 +8,7 @@ use dbtime_lab::study::{changed_files, pack_study, unpack_study, verify_runs};
 use dbtime_model::bounded_file::recorded_text;
 use dbtime_model::record::{Sweep, SweepRun, file, read_sweep};
 use dbtime_model::study::{RecordedStudy, RunOrder, study_file, study_table};
-use dbtime_model::units::{count, count_sum};
+use dbtime_model::units::{count, count_sum, counted};
 use dbtime_report::compare::StudyComparison;
 use dbtime_report::one_line;
 use serde_json::Value;
@@ -30,9 +30,9 @@ pub(crate) fn pack(args: &StudyPackArgs) -> Result<ProcessExit, CommandFailure> 
     let manifest = pack_study(&folder, &archive)?;
     let bytes = count_sum(manifest.files.iter().map(|file| file.bytes));
     screen::result(&format!(
-        "Packed: {}\n{} files, {:.1} MB before compression; manifest.json has their SHA-256\n",
+        "Packed: {}\n{}, {:.1} MB before compression; manifest.json has their SHA-256\n",
         archive.display(),
-        manifest.files.len(),
+        counted(manifest.files.len() as u64, "file"),
         bytes as f64 / 1e6
     ));
     Ok(ProcessExit::Fine)
@@ -118,8 +118,8 @@ fn files(folder: &Path) -> Result<VerifiedCheck, CommandFailure> {
 fn runs(folder: &Path, study: &RecordedStudy) -> VerifiedCheck {
     let verified = verify_runs(folder, study);
     let fine = format!(
-        "the figures of {} runs follow from their series, histograms and parts",
-        verified.runs
+        "the figures of {} follow from their series, histograms and parts",
+        counted(verified.runs as u64, "run")
     );
     VerifiedCheck { name: "runs", fine, problems: verified.problems }
 }
@@ -148,7 +148,8 @@ fn sweep(folder: &Path) -> Result<VerifiedCheck, CommandFailure> {
     let file = file::SWEEP;
     let wrong = wrong.map(|(run, _)| format!("{file}: run {} is not its record", run.folder));
     let missing = missing.iter().map(|run| format!("run {run} is not there"));
-    let fine = format!("{file} follows from the records of {} runs", runs.len());
+    let records = counted(runs.len() as u64, "run");
+    let fine = format!("{file} follows from the records of {records}");
     Ok(VerifiedCheck { name: "table", fine, problems: wrong.chain(missing).collect() })
 }
 

@@ -136,23 +136,24 @@ fn finding(record: &RunRecord, confirms: bool) -> RateFinding {
     let validity = &record.validity;
     let is_short = validity.warnings.iter().any(|w| w.kind == WarningKind::RateMissed);
     let is_wrong = validity.culprit().is_some_and(|why| why.kind != WarningKind::ClientLimited);
+    let is_overloaded = is_short && validity.grade() == ValidityGrade::Sound;
+    let is_unserved = record.doubt() == Some(CheckDoubt::Unserved);
     let unknown = || {
         let noise = validity.noise().map(|warning| warning.text.clone());
-        let unserved = record.doubt().filter(|doubt| *doubt == CheckDoubt::Unserved);
-        let unserved = unserved.map(|_| UNSERVED.to_owned());
+        let unserved = is_unserved.then(|| UNSERVED.to_owned());
         let why = record.discount().or(noise).or(unserved);
         RateFinding::Unknown(why.unwrap_or_else(|| "the driver itself was late".to_owned()))
     };
     match record.limits_outcome() {
         _ if is_wrong || record.window.ended_early => unknown(),
+        // What was not carried, however long that would have taken, is no doubt about the rate.
+        Some(CheckOutcome::Undecided) if is_overloaded && is_unserved => RateFinding::Missed,
         Some(CheckOutcome::Undecided) => unknown(),
         Some(CheckOutcome::Failed) => RateFinding::Missed,
         Some(CheckOutcome::Passed) | None if confirms && record.discount().is_some() => unknown(),
         // A driver that is late, and a machine that is busy, make no response shorter.
         Some(CheckOutcome::Passed) | None if !is_short => RateFinding::Met,
-        Some(CheckOutcome::Passed) | None if validity.grade() == ValidityGrade::Sound => {
-            RateFinding::Missed
-        }
+        Some(CheckOutcome::Passed) | None if is_overloaded => RateFinding::Missed,
         Some(CheckOutcome::Passed) | None => unknown(),
     }
 }
@@ -207,5 +208,8 @@ mod tests {
         let mut served = run(Undecided, &[]);
         served.limits[0].doubt = Some(CheckDoubt::Unserved);
         assert_eq!(finding(&served, false), RateFinding::Unknown(UNSERVED.to_owned()));
+        let mut overloaded = run(Undecided, &[RateMissed]);
+        overloaded.limits[0].doubt = Some(CheckDoubt::Unserved);
+        assert_eq!(finding(&overloaded, false), RateFinding::Missed, "it was not carried");
     }
 }

@@ -11,6 +11,7 @@ mod folder;
 mod planned;
 mod rate_trials;
 mod rounds;
+mod run_reasons;
 
 pub(crate) use rounds::resume;
 
@@ -27,6 +28,7 @@ use dbtime_lab::{RecordedRun, RunOutcome};
 use dbtime_model::record::{FailedRun, FoundRate};
 use dbtime_report::terminal::{self, SweepRow};
 use folder::{SweepFolder, SweepPlace};
+use run_reasons::RunReasons;
 use std::path::Path;
 
 /// Makes all runs.
@@ -101,6 +103,7 @@ fn begun(
     Ok(SweepCourse {
         rows: Vec::new(),
         folder,
+        reasons: RunReasons::default(),
         exit: ProcessExit::Fine,
         trouble: None,
         _made: made,
@@ -128,6 +131,8 @@ struct SweepCourse {
     /// With the place of their combination.
     rows: Vec<(usize, SweepRow)>,
     folder: SweepFolder,
+    /// Why runs ended as they did.
+    reasons: RunReasons,
     exit: ProcessExit,
     /// What could not be written of the last: there are no more behind it.
     trouble: Option<CommandFailure>,
@@ -187,7 +192,7 @@ impl SweepCourse {
     }
 
     fn add(&mut self, args: &RunArgs, run: &RecordedRun, planned: &PlannedRun, place: SweepPlace) {
-        run.reason.iter().for_each(|reason| screen::error(reason));
+        run.reason.iter().for_each(|reason| self.reasons.add(reason));
         self.rows.push((place.combination, SweepRow::of_run(&run.record, &planned.factors)));
         if args.json {
             self.print(&run.record);
@@ -240,9 +245,10 @@ impl SweepCourse {
         self.finish(args, stop)
     }
 
-    /// Prints the table with what did not go as planned, writes the page, and tells how the sweep
-    /// ends.
+    /// Prints why runs ended as they did, and the table with what did not go as planned, writes the
+    /// page, and tells how the sweep ends.
     fn finish(mut self, args: &RunArgs, stop: &RunStop) -> Result<ProcessExit, CommandFailure> {
+        self.reasons.lines().for_each(|line| screen::error(&line));
         // What was measured before an end is shown all the same.
         if !self.rows.is_empty() {
             self.show(args);

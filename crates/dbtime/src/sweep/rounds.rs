@@ -2,6 +2,7 @@
 //! with its plan it has verdicts.
 
 use super::folder::{SweepFolder, SweepPlace};
+use super::run_reasons::RunReasons;
 use super::{SweepCourse, left_by_interrupt};
 use crate::cli::{self, Cli, CliCommand, RunArgs, StudyShownArgs};
 use crate::exit::{CommandFailure, ProcessExit};
@@ -173,6 +174,7 @@ pub(crate) fn resume(
             folder.to_owned(),
             SweepRecord { runs: runs.into_iter().map(|(run, _)| run).collect(), failed, ..record },
         ),
+        reasons: RunReasons::default(),
         trouble: None,
         _made: None,
     };

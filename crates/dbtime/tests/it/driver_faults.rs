@@ -1,9 +1,11 @@
 //! A driver that is stopped, or has no CPU: it was late, and the database was not.
 
 use crate::given_server::GivenServer;
+use crate::null_server::serve;
 use crate::sandbox::{Sandbox, number};
 use crate::watched_run::WatchedRun;
-use dbtime_model::Product;
+use dbtime_model::{Nanos, Product, WireProtocol};
+use dbtime_null_server::FaultSchedule;
 use rustix::process::Signal;
 use serde_json::Value;
 use std::time::{Duration, Instant};
@@ -70,6 +72,38 @@ fn workers_that_are_stopped_are_late() {
 #[test]
 fn shards_that_are_stopped_are_late() {
     is_late_by_its_stops("null:?service=1ms", 500.0);
+}
+
+/// A wait for sockets is interrupted as the driver goes on, with the answers that came meanwhile.
+#[test]
+fn answers_that_came_while_the_driver_was_stopped_waited_for_it() {
+    let delay = Nanos::from_millis(50);
+    let faults = FaultSchedule { delay: Some(delay), ..FaultSchedule::default() };
+    let server = serve(WireProtocol::Postgres, faults);
+    let target = server.target(WireProtocol::Postgres).expect("it speaks it");
+    let sandbox = Sandbox::new();
+    let line = format!(
+        "run values1 --target '{target}' --connections 8 --time 4s --warmup 0s --no-record \
+         --no-budget --limit 'p99<=300ms'"
+    );
+    let running = WatchedRun::start(&sandbox, &line);
+    let mut expected_s = 0.0;
+    for _ in 0..3 {
+        std::thread::sleep(Duration::from_millis(400));
+        running.signal(Signal::STOP);
+        let begun = Instant::now();
+        std::thread::sleep(Duration::from_millis(400));
+        // Each connection has an answer by then, of which the server made it wait for a moment.
+        expected_s += 8.0 * (begun.elapsed().as_secs_f64() - delay.as_secs());
+        running.signal(Signal::CONT);
+    }
+    let ran = running.end();
+    ran.exits(4);
+    let json = ran.json();
+    let of = |name: &str| number(&json, name);
+    let lag_s = of("/latency_us/lag/mean") * of("/counts/completed") / 1e6;
+    assert!(lag_s > 0.5 * expected_s, "{lag_s} s of lag where {expected_s} s are known");
+    no_stop_is_a_stall(&json);
 }
 
 /// Flat out over many connections the driver hardly waits: it is stopped while it works.

@@ -17,7 +17,8 @@ fn server(
     NullServer::start(&options).expect("a port is free")
 }
 
-fn serve(wire: WireProtocol, faults: FaultSchedule) -> NullServer {
+/// One that speaks this protocol over TCP.
+pub(crate) fn serve(wire: WireProtocol, faults: FaultSchedule) -> NullServer {
     server((wire, ListenAddress::Port(0)), 1, faults)
 }
 
@@ -134,6 +135,26 @@ fn a_stall_shows_in_the_response_of_all_that_was_due_in_it() {
     };
     // What is due while the driver has no CPU does not wait for the server.
     assert!((0..5).any(|_| tried()), "no stall shows, in five tries: {seen:#?}");
+}
+
+/// One of two threads stands still from amid the window on: the clients of the other go on, and so
+/// much of the time of all is in no response that no percentile is known.
+#[test]
+fn clients_without_an_answer_to_the_end_leave_limits_open() {
+    let stall = ServerStall { at: 100, length: Nanos::from_secs(10) };
+    let delay = Some(Nanos::from_millis(10));
+    let faults = FaultSchedule { stall: Some(stall), delay, ..FaultSchedule::default() };
+    let server = server((WireProtocol::Postgres, ListenAddress::Port(0)), 2, faults);
+    let target = server.target(WireProtocol::Postgres).expect("it speaks it");
+    let line = format!(
+        "run values1 --target '{target}' --no-record --json --connections 4 --time 2s --warmup 0s \
+         --limit 'p90<=1h'"
+    );
+    let json = Sandbox::new().run(&line).with(4, &[]).json();
+    counts_add_up(&json);
+    assert_eq!((count(&json, "/counts/unfinished"), count(&json, "/counts/held")), (2, 0));
+    assert_eq!(json["operations"][0]["limits"][0]["doubt"], "unserved");
+    assert_eq!(json["validity"]["reasons"][0]["kind"], "unfinished", "{}", json["validity"]);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use crate::socket::SubmitResult;
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::results::ResultSets;
+use dbtime_model::units::counted;
 use dbtime_wire::ResultRows;
 use dbtime_wire::mysql::{
     MysqlCell, MysqlColumn, MysqlResponse, PrepareResponse, binary_cells, column, command,
@@ -75,7 +76,8 @@ impl MysqlAdHocSession {
                 let expected_count = usize::from(prepared.parameters);
                 if parameters.len() != expected_count {
                     let text = format!(
-                        "the statement has {expected_count} parameters, and {} were bound",
+                        "the statement has {}; bound: {}",
+                        counted(expected_count as u64, "parameter"),
                         parameters.len()
                     );
                     return Err(DatabaseFailure::statement("2031", "HY000", text));

@@ -10,6 +10,7 @@ use crate::socket::protocol::Protocol;
 use dbtime_machine::clock::{now, timespec};
 use dbtime_machine::timer::PeriodicTimer;
 use dbtime_model::{MonoNanos, Nanos};
+use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -127,9 +128,13 @@ impl<P: Protocol> SocketReactor<P> {
         let mut ready = std::mem::take(&mut self.ready);
         ready.clear();
         self.lateness.waits(present);
-        // Interrupted: whoever waits comes again.
-        let _ =
-            epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut ready), timeout.as_ref());
+        let waited = epoll::wait(&self.epoll, spare_capacity(&mut ready), timeout.as_ref());
+        if waited.is_err() {
+            // A thread that was stopped is interrupted as it goes on, whatever has come meanwhile:
+            // that waited for the driver, as is seen only if it is taken at the end of this wait.
+            let at_once = timespec(Nanos::ZERO);
+            let _ = epoll::wait(&self.epoll, spare_capacity(&mut ready), Some(&at_once));
+        }
         let woken = now();
         self.lateness.woken(present, longest, woken);
         ready.retain(|event| !self.is_tick(event));

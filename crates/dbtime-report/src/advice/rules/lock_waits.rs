@@ -3,7 +3,7 @@
 use super::{latches, outside_holder, retries};
 use crate::advice::case::AdviceCase;
 use crate::advice::{AdviceRule, BudgetAdvice};
-use crate::format::{clean, count, percent, us};
+use crate::format::{clean, counted, percent, us};
 use crate::means::PartMeans;
 use dbtime_model::record::{
     BudgetLockChain, BudgetLockHolder, ChainCause, OutsideHolder, TraceInfo,
@@ -159,9 +159,9 @@ fn who(case: &AdviceCase<'_>, sum: &HolderSum<'_>, share_pct: f64, advice: &mut 
     let lock = sum.lock.map_or(String::new(), |lock| format!(" ({})", clean(lock)));
     let name = clean(sum.holder);
     advice.figure(format!(
-        "{} of the waits with a name were for {name}{lock}: {} times, {} each, by {}",
+        "{} of the waits with a name were for {name}{lock}: {}, {} each, by {}",
         percent(share_pct),
-        count(sum.count),
+        counted(sum.count, "time"),
         us(sum.wait_s * 1e6 / sum.count.max(1) as f64),
         sum.waiters(),
     ));

@@ -136,7 +136,8 @@ fn sqlite(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
             .map_or(String::new(), |s| format!(", {} each", us(s * 1e6 / file.count as f64)));
         let per = rate(file.count as f64 / case.record.counts.completed.max(1) as f64);
         let name = crate::format::clean(&file.file);
-        advice.figure(format!("the {name} file is synced {per} times per transaction{each}"));
+        let times = if per == "1" { "once".to_owned() } else { format!("{per} times") };
+        advice.figure(format!("the {name} file is synced {times} per transaction{each}"));
     }
     let is_wal = case.is_set("journal_mode", &["wal"]);
     if !is_wal && case.setting("journal_mode").is_some() {

@@ -2,7 +2,7 @@
 
 use crate::advice::case::AdviceCase;
 use crate::advice::{AdviceRule, BudgetAdvice};
-use crate::format::{clean, count, rate};
+use crate::format::{clean, counted, rate};
 use dbtime_model::Part;
 
 pub(super) const RULE: AdviceRule = AdviceRule::new("retries", &[Part::Backoff], advise);
@@ -24,7 +24,7 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     if let Some((code, times)) = record.errors.iter().max_by_key(|(_, times)| **times) {
         let message = record.error_messages.get(code);
         let message = message.map_or(String::new(), |text| format!(": {}", clean(text)));
-        advice.figure(format!("{} times {}{message}", count(*times), clean(code)));
+        advice.figure(format!("{} {}{message}", counted(*times, "time"), clean(code)));
     }
     if breaks {
         advice.step(
@@ -40,6 +40,6 @@ pub(super) const SAME_ORDER: &str = "touch rows and tables in the same order in 
 
 /// Deadlocks, of which servers count each victim.
 pub(super) fn deadlock_cause(code: &str, times: u64) -> String {
-    let (times, code) = (count(times), clean(code));
-    format!("deadlocks ({times} times {code}): transactions lock the same rows in different orders")
+    let (times, code) = (counted(times, "time"), clean(code));
+    format!("deadlocks ({times} {code}): transactions lock the same rows in different orders")
 }

@@ -20,7 +20,7 @@ pub struct SweepRow {
     pub factors: Vec<(String, String)>,
     /// Transactions completed in the window.
     pub completed: u64,
-    /// Transactions failed, dropped or unfinished.
+    /// Transactions failed, dropped, unfinished or outstanding.
     pub lost: u64,
     /// Arrivals as shown: a rate per second, `no delay` or `closed loop`.
     pub arrivals: String,
@@ -64,12 +64,11 @@ impl SweepRow {
     pub fn from_record(record: &RunRecord) -> Self {
         let counts = record.counts;
         let latency = &record.latency_us;
-        let lost = [counts.failed, counts.dropped, counts.unfinished];
         let server = record.server.as_ref();
         Self {
             factors: Vec::new(),
             completed: counts.completed,
-            lost: lost.into_iter().fold(0, u64::saturating_add),
+            lost: counts.lost(),
             arrivals: arrivals(record),
             found: story::auto_rate(&record.load),
             threads: record.load.workers.unwrap_or(record.load.connections),
@@ -188,7 +187,7 @@ fn table(rows: &[SweepRow], page: &mut ReportPage) {
         false => page.table(&queue::table(rows)),
     }
     if has_lost(rows) {
-        page.text("lost: failed, dropped or unfinished", TextRole::Dim);
+        page.text("lost: failed, dropped, unfinished or outstanding", TextRole::Dim);
     }
     if rows.iter().any(|row| !row.valid) {
         page.text("! the figures of this run may be wrong: see its own report", TextRole::Warn);
