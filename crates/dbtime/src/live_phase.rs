@@ -99,7 +99,9 @@ impl ProgressPhase {
             ),
             Some(RunProgress::Planned { .. }) => format!("connecting, {}", seconds(elapsed)),
             Some(
-                RunProgress::Phase(_) | RunProgress::ScriptOverdue { .. } | RunProgress::ScriptDeaf,
+                RunProgress::Phase(_)
+                | RunProgress::ScriptOverdue { .. }
+                | RunProgress::ScriptDeaf { .. },
             ) => format!("driving, {}", seconds(elapsed)),
             Some(RunProgress::Second(seen)) => self.second(seen, with_bar, elapsed),
         }
