@@ -118,6 +118,32 @@ fn a_run_whose_script_computes_for_ever_ends_by_one_signal() {
     }
 }
 
+/// Each of its statements is answered at once, so that nothing is ever waited for; what was
+/// measured before is reported.
+#[test]
+fn a_transaction_without_an_end_ends_with_its_run() {
+    let script = "function thread_init() con, n = sysbench.sql.driver():connect(), 0 end
+        function event()
+          n = n + 1
+          if n == 100 then io.open('begun', 'w'):close() end
+          repeat con:query('SELECT 1') until n < 100
+        end";
+    for target in ["null", "sqlite"] {
+        let sandbox = Sandbox::new();
+        sandbox.write("endless.lua", script);
+        let line = "run --script endless.lua --connections 1 --warmup 0s --time 1h --json --out r";
+        let running = sandbox.start(&format!("{line} --target {target}"));
+        sandbox.wait_for(&["begun"]);
+        running.signal(Signal::INT);
+        let ran = running.end();
+        ran.exits(130);
+        let json = ran.json();
+        counts_add_up(&json);
+        let counts = ["completed", "unfinished"].map(|of| count(&json, &format!("/counts/{of}")));
+        assert_eq!(counts, [99, 1], "{target}");
+    }
+}
+
 #[test]
 fn a_script_that_computes_for_ever_ends_its_run_and_no_other() {
     let sandbox = Sandbox::new();

@@ -12,7 +12,10 @@ use dbtime_load::script::ProgramPhase;
 use dbtime_load::session::Session;
 use dbtime_machine::now;
 use dbtime_machine::wait::wait_until;
-use dbtime_model::MonoNanos;
+use dbtime_model::{MonoNanos, Nanos};
+
+/// How long a session may take for its end once its run was ended early.
+const CLOSE_GRACE: Nanos = Nanos::from_secs(5);
 
 /// Makes a worker's connection and its session, and lets that do what it does before the load.
 pub(super) fn set_up<D: PoolDatabase>(
@@ -34,9 +37,10 @@ pub(super) fn set_up<D: PoolDatabase>(
 }
 
 /// Lets a session do what it does after the load.
-pub(super) fn terminate<C: PoolConnection>(session: Session, connection: &mut C) {
+pub(super) fn terminate<C: PoolConnection>(session: Session, connection: &mut C, stop: &RunStop) {
     let mut clients = ShardClients::new(BlockingConnection(connection), vec![session]);
-    run_phase(&mut clients, ProgramPhase::Close, || false);
+    let given_up_at = now() + CLOSE_GRACE;
+    run_phase(&mut clients, ProgramPhase::Close, || stop.is_set() && now() > given_up_at);
 }
 
 /// A connection that answers at once, for what happens outside of the load.

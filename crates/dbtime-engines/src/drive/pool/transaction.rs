@@ -68,6 +68,10 @@ impl<C: PoolConnection> PoolTransaction<'_, C> {
         let mut action = session.start(*self.ticket);
         loop {
             action = match action {
+                // None of its statements may take long enough to be interrupted.
+                ScriptAction::Perform { .. } if self.is_stopped() => {
+                    return ended(Outcome::Unfinished);
+                }
                 ScriptAction::Perform { connection: 1.., .. } => {
                     let failure = one_connection();
                     self.note(&failure);
@@ -105,6 +109,12 @@ impl<C: PoolConnection> PoolTransaction<'_, C> {
     #[inline]
     fn call(&mut self, call: &PoolCall<'_>) -> Result<u64, DatabaseFailure> {
         call.make(self.connection, self.ticket, self.timing, self.thread_recorder)
+    }
+
+    /// Whether the run was ended, and nobody waits for this any more.
+    #[inline]
+    fn is_stopped(&self) -> bool {
+        self.stop.is_set() && self.stop.is_late(now())
     }
 
     /// Books a failure.

@@ -30,6 +30,7 @@ pub(crate) fn run_phase<R: ScriptConnections>(
         pauses: BinaryHeap::new(),
         under_way: 0,
         is_ended: false,
+        is_over: &is_over,
     };
     // The sessions of a run are all of one kind: a script's has the same number here.
     let mut scripts: Vec<_> = sessions.iter_mut().filter_map(Session::as_script).collect();
@@ -60,6 +61,8 @@ struct PhaseWalk<'a, R> {
     under_way: usize,
     /// Whether one of them has ended the run.
     is_ended: bool,
+    /// Whether nobody waits any more.
+    is_over: &'a dyn Fn() -> bool,
 }
 
 impl<R: ScriptConnections> PhaseWalk<'_, R> {
@@ -97,8 +100,9 @@ impl<R: ScriptConnections> PhaseWalk<'_, R> {
         loop {
             let action = reply_to(session, self.reactor, self.last_connection, &answer);
             match self.start_action(id, action) {
-                Some(next) => answer = next,
-                None => return,
+                // Else one that is answered at once again and again would never come to an end.
+                Some(next) if !(self.is_over)() => answer = next,
+                _ => return,
             }
         }
     }
