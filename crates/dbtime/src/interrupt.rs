@@ -146,6 +146,11 @@ fn present() -> MutexGuard<'static, Option<Arc<RunStop>>> {
     PRESENT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Whether it has come for what Ctrl-C ends at present.
+pub(crate) fn is_ending() -> bool {
+    present().as_ref().is_some_and(|stop| stop.is_set())
+}
+
 /// What Ctrl-C sets. Installed once per process.
 pub(crate) fn install() -> Arc<RunStop> {
     install_with("nothing was recorded".to_owned())
