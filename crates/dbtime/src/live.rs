@@ -215,8 +215,11 @@ fn show_script_state(progress: &RunProgress) -> bool {
             screen::note(&overdue_script(*client, *length));
         }
         RunProgress::ScriptDeaf { client } => {
-            screen::note(&format!("dbtime: {}", deaf_script(*client)));
-            interrupt::end_at_once(ProcessExit::Environment.or_by_signal().code());
+            // What a failure has ended is waited for: the run has a report.
+            if client.is_none() || interrupt::signal().is_some() {
+                screen::note(&format!("dbtime: {}", deaf_script(*client)));
+                interrupt::end_at_once(ProcessExit::Environment.or_by_signal().code());
+            }
         }
         _ => return false,
     }

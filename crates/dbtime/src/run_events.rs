@@ -32,7 +32,10 @@ fn made(
     let request = described(args, arguments)?;
     let show = |progress: RunProgress| {
         if let RunProgress::ScriptDeaf { client } = progress {
-            end_with_script(client);
+            if interrupt::signal().is_some() || screen::is_lost() {
+                end_with_script(client);
+            }
+            return;
         }
         print(&RunEvent::Progress(progress));
         // Nobody follows the run any more.
