@@ -146,9 +146,9 @@ fn present() -> MutexGuard<'static, Option<Arc<RunStop>>> {
     PRESENT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether it has come for what Ctrl-C ends at present.
+/// Whether a signal ends what Ctrl-C ends at present. A failure alone sets the same stop.
 pub(crate) fn is_ending() -> bool {
-    present().as_ref().is_some_and(|stop| stop.is_set())
+    signal().is_some() && present().as_ref().is_some_and(|stop| stop.is_set())
 }
 
 /// What Ctrl-C sets. Installed once per process.

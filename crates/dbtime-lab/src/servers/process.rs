@@ -15,7 +15,7 @@ const END_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long one may take whose data are to be whole.
 const SHUT_DOWN_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// How long any of them may take once its run was interrupted: nobody needs its data then.
+/// How long any of them may take once its run was interrupted: its data are of no use then.
 const INTERRUPTED_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long one that was told to end at once may take.

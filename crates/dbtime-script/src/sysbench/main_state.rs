@@ -29,7 +29,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How often whoever waits for a task may do something else.
+/// How often the wait for an answer is broken for something else.
 const MEANWHILE_INTERVAL: Duration = Duration::from_millis(200);
 
 /// What a main state is to do.
@@ -76,7 +76,7 @@ impl MainState {
         }
     }
 
-    /// Has a task done, and calls `meanwhile` some times a second. `None`: the state has come to
+    /// Has a task done, and calls `meanwhile` several times a second. `None`: the state has come to
     /// its end before, and its engine says why.
     ///
     /// # Errors

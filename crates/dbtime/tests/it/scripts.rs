@@ -1,5 +1,6 @@
 //! `dbtime run --script`: scripts of other tools as workloads of the native command.
 
+use crate::running::Running;
 use crate::sandbox::{Sandbox, count, counts_add_up};
 use rustix::process::Signal;
 
@@ -118,19 +119,21 @@ fn a_run_whose_script_computes_for_ever_ends_by_one_signal() {
     }
 }
 
-/// Each of its statements is answered at once, so that nothing is ever waited for; what was
-/// measured before is reported.
+/// Its 100th transaction has no end. Each of its statements is answered at once, so that nothing is
+/// ever waited for.
+const ENDLESS: &str = "function thread_init() con, n = sysbench.sql.driver():connect(), 0 end
+    function event()
+      n = n + 1
+      if n == 100 then io.open('begun', 'w'):close() end
+      repeat con:query('SELECT 1') until n < 100
+    end";
+
+/// What was measured before is reported.
 #[test]
 fn a_transaction_without_an_end_ends_with_its_run() {
-    let script = "function thread_init() con, n = sysbench.sql.driver():connect(), 0 end
-        function event()
-          n = n + 1
-          if n == 100 then io.open('begun', 'w'):close() end
-          repeat con:query('SELECT 1') until n < 100
-        end";
     for target in ["null", "sqlite"] {
         let sandbox = Sandbox::new();
-        sandbox.write("endless.lua", script);
+        sandbox.write("endless.lua", ENDLESS);
         let line = "run --script endless.lua --connections 1 --warmup 0s --time 1h --json --out r";
         let running = sandbox.start(&format!("{line} --target {target}"));
         sandbox.wait_for(&["begun"]);
@@ -141,6 +144,23 @@ fn a_transaction_without_an_end_ends_with_its_run() {
         counts_add_up(&json);
         let counts = ["completed", "unfinished"].map(|of| count(&json, &format!("/counts/{of}")));
         assert_eq!(counts, [99, 1], "{target}");
+    }
+}
+
+#[test]
+fn a_transaction_without_an_end_ends_after_the_window() {
+    let sandbox = Sandbox::new();
+    sandbox.write("endless.lua", ENDLESS);
+    let line = "run --script endless.lua --connections 1 --warmup 0s --time 1s --json --no-record";
+    // At the same time: what is under way has five seconds more.
+    let running =
+        ["null", "sqlite"].map(|target| sandbox.start(&format!("{line} --target {target}")));
+    for ran in running.map(Running::end) {
+        ran.exits(0);
+        let json = ran.json();
+        counts_add_up(&json);
+        let counts = ["completed", "unfinished"].map(|of| count(&json, &format!("/counts/{of}")));
+        assert_eq!(counts, [99, 1], "{ran:?}");
     }
 }
 

@@ -3,7 +3,8 @@
 use super::{PoolConnection, PoolDatabase, PoolError};
 use crate::drive::plan::{LoadPlan, RunStop};
 use crate::drive::shard::{
-    Completion, CompletionSource, ScriptConnections, ShardClients, StatementResult, run_phase,
+    CLOSE_TIMEOUT, Completion, CompletionSource, ScriptConnections, ShardClients, StatementResult,
+    run_phase,
 };
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
@@ -12,10 +13,7 @@ use dbtime_load::script::ProgramPhase;
 use dbtime_load::session::Session;
 use dbtime_machine::now;
 use dbtime_machine::wait::wait_until;
-use dbtime_model::{MonoNanos, Nanos};
-
-/// How long a session may take for its end once its run was ended early.
-const CLOSE_GRACE: Nanos = Nanos::from_secs(5);
+use dbtime_model::MonoNanos;
 
 /// Makes a worker's connection and its session, and lets that do what it does before the load.
 pub(super) fn set_up<D: PoolDatabase>(
@@ -39,7 +37,7 @@ pub(super) fn set_up<D: PoolDatabase>(
 /// Lets a session do what it does after the load.
 pub(super) fn terminate<C: PoolConnection>(session: Session, connection: &mut C, stop: &RunStop) {
     let mut clients = ShardClients::new(BlockingConnection(connection), vec![session]);
-    let given_up_at = now() + CLOSE_GRACE;
+    let given_up_at = now() + CLOSE_TIMEOUT;
     run_phase(&mut clients, ProgramPhase::Close, || stop.is_set() && now() > given_up_at);
 }
 

@@ -69,7 +69,7 @@ impl<C: PoolConnection> PoolTransaction<'_, C> {
         loop {
             action = match action {
                 // None of its statements may take long enough to be interrupted.
-                ScriptAction::Perform { .. } if self.is_stopped() => {
+                ScriptAction::Perform { .. } if self.is_over() => {
                     return ended(Outcome::Unfinished);
                 }
                 ScriptAction::Perform { connection: 1.., .. } => {
@@ -111,10 +111,11 @@ impl<C: PoolConnection> PoolTransaction<'_, C> {
         call.make(self.connection, self.ticket, self.timing, self.thread_recorder)
     }
 
-    /// Whether the run was ended, and nobody waits for this any more.
+    /// Whether the time of this is over, by its last answer; the clock is read only where the run
+    /// was ended.
     #[inline]
-    fn is_stopped(&self) -> bool {
-        self.stop.is_set() && self.stop.is_late(now())
+    fn is_over(&self) -> bool {
+        self.timing.done() >= self.last || (self.stop.is_set() && self.stop.is_late(now()))
     }
 
     /// Books a failure.

@@ -14,7 +14,7 @@ mod transaction;
 mod usage;
 
 pub use connection_map::ConnectionMap;
-pub(crate) use phase::run_phase;
+pub(crate) use phase::{CLOSE_TIMEOUT, run_phase};
 use reactor::AnswerTime;
 pub use reactor::{
     AnswerDelay, Completion, CompletionKind, CompletionSource, LinkUse, Reactor, ScriptConnections,

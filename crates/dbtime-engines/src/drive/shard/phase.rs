@@ -11,6 +11,9 @@ use dbtime_model::{MonoNanos, Nanos};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+/// How long the last phase of clients may take; with an embedded database, once the run was ended.
+pub(crate) const CLOSE_TIMEOUT: Nanos = Nanos::from_secs(5);
+
 /// How often it is looked whether nobody waits any more.
 const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
@@ -100,7 +103,7 @@ impl<R: ScriptConnections> PhaseWalk<'_, R> {
         loop {
             let action = reply_to(session, self.reactor, self.last_connection, &answer);
             match self.start_action(id, action) {
-                // Else one that is answered at once again and again would never come to an end.
+                // One whose every statement is answered at once would not come to an end by itself.
                 Some(next) if !(self.is_over)() => answer = next,
                 _ => return,
             }

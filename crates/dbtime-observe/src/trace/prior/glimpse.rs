@@ -23,7 +23,7 @@ const LAST_CLASS: u32 = 11;
 /// A server with more threads, or more clients, is not looked at.
 const MAX_THREADS: usize = 4096;
 
-/// So many numbers are kept at most: whoever names the processes may be anybody.
+/// How many numbers are kept at most: the reader, which names the processes, has no such bound.
 const MAX_NUMBERS: usize = 4096;
 
 /// A process of PostgreSQL's.

@@ -17,8 +17,9 @@ use dbtime_script::sysbench::{
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-/// So long a hook may compute on when its run is to end.
-const HOOK_PATIENCE: Nanos = Nanos::from_secs(2);
+/// How long a task may compute on when its run is to end. A hook that has taken longer before and
+/// has come back has twice that time besides: the report ends with it.
+const TASK_PATIENCE: Nanos = Nanos::from_secs(2);
 
 /// A state of a script, on a thread of its own.
 pub(super) struct StateThread {
@@ -27,6 +28,8 @@ pub(super) struct StateThread {
     script: Arc<MainScript>,
     state: Option<MainState>,
     thread: Option<JoinHandle<Result<(), LabError>>>,
+    /// How long the longest hook has taken.
+    longest_hook: Nanos,
 }
 
 /// What a state is made of.
@@ -73,6 +76,7 @@ impl StateThread {
             script,
             state: Some(state),
             thread: Some(thread),
+            longest_hook: Nanos::ZERO,
         };
         made.declared = declared.ok_or_else(|| made.fate())?;
         Ok(made)
@@ -80,8 +84,14 @@ impl StateThread {
 
     /// Has a task done. The answer: what the task says by itself.
     pub(super) fn answer(&mut self, task: MainTask) -> Result<bool, CommandFailure> {
-        let mut watch = HookWatch { script: &self.script, inside: None };
-        match self.state.as_ref().and_then(|state| state.answer(task, || watch.look())) {
+        let (begun, is_hook) = (now(), matches!(task, MainTask::Hook(..)));
+        let patience = TASK_PATIENCE + self.longest_hook + self.longest_hook;
+        let mut watch = TaskWatch { script: &self.script, patience, inside: None };
+        let answer = self.state.as_ref().and_then(|state| state.answer(task, || watch.look()));
+        if is_hook {
+            self.longest_hook = self.longest_hook.max(now() - begun);
+        }
+        match answer {
             Some(answer) => answer.map_err(CommandFailure::usage),
             None => Err(self.fate()),
         }
@@ -106,15 +116,16 @@ impl StateThread {
     }
 }
 
-/// Looks after a hook of a run that is to end: the state goes on behind the run, and nothing else
-/// ends what computes in it.
-struct HookWatch<'a> {
+/// Looks after a task of a run that a signal has ended: the state of a hook goes on after the run,
+/// and nothing else ends what computes in it.
+struct TaskWatch<'a> {
     script: &'a MainScript,
-    /// Where it is, and since when it was seen there behind the end.
+    patience: Nanos,
+    /// Where it is, and since when it was seen there after the signal.
     inside: Option<(ScriptVisit, MonoNanos)>,
 }
 
-impl HookWatch<'_> {
+impl TaskWatch<'_> {
     fn look(&mut self) {
         let visits = if interrupt::is_ending() { self.script.inside() } else { Vec::new() };
         let computes = visits.into_iter().find(|visit| !visit.awaits_program);
@@ -123,7 +134,7 @@ impl HookWatch<'_> {
             Some((same, since)) if same == visit => (visit, since),
             _ => (visit, present),
         });
-        if self.inside.is_some_and(|(_, since)| present - since >= HOOK_PATIENCE) {
+        if self.inside.is_some_and(|(_, since)| present - since >= self.patience) {
             report_overdue_script(RunProgress::ScriptDeaf { client: None });
         }
     }
