@@ -16,8 +16,10 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// A script that has not come back for so long is reported, and again each time that has doubled.
 const REPORT_AFTER: Nanos = Nanos::from_secs(3);
 
-/// So long a script may compute on when it is to end: one that has computed for longer before and
-/// has come back has twice that time besides, because what its run has measured ends with it.
+/// So long the script of a load may compute on when it is to end, because what its run has measured
+/// ends with it, and one that is run for something else. One that has computed for longer before
+/// and has come back has twice that time besides.
+const LOAD_PATIENCE: Nanos = Nanos::from_secs(3);
 const END_PATIENCE: Nanos = Nanos::from_secs(1);
 
 /// What a script is run for.
@@ -43,6 +45,11 @@ impl ScriptUse {
 
     fn is_command(self) -> bool {
         matches!(self, Self::Command { .. })
+    }
+
+    /// How long it may compute on when it is to end.
+    fn patience(self) -> Nanos {
+        if self == Self::Load { LOAD_PATIENCE } else { END_PATIENCE }
     }
 }
 
@@ -73,7 +80,7 @@ impl ScriptWatchdog<'_> {
                         (self.progress)(self.overdue(client, length));
                     }
                     spans.look(&inside, present);
-                    if let Some(client) = spans.deaf_client(self.stop, present) {
+                    if let Some(client) = spans.deaf_client(self.stop, self.script_use.patience(), present) {
                         (self.progress)(self.deaf(client));
                     }
                 }
@@ -147,11 +154,11 @@ impl ComputingSpans {
     }
 
     /// A client whose script is to end, and has not come back since for too long.
-    fn deaf_client(&self, stop: &RunStop, present: MonoNanos) -> Option<u32> {
+    fn deaf_client(&self, stop: &RunStop, patience: Nanos, present: MonoNanos) -> Option<u32> {
         if !stop.is_set() {
             return None;
         }
-        let patience = END_PATIENCE + self.longest + self.longest;
+        let patience = patience + self.longest + self.longest;
         let is_deaf = |first: MonoNanos| present - first.max(stop.instant()) >= patience;
         self.present.iter().find_map(|(client, (_, first, _))| is_deaf(*first).then_some(*client))
     }
@@ -174,7 +181,7 @@ mod tests {
         let (stop, mut spans) = (RunStop::default(), ComputingSpans::default());
         let mut deaf = |inside: &[ScriptVisit], stop: &RunStop, ms: u64| {
             spans.look(inside, at(ms));
-            spans.deaf_client(stop, at(ms))
+            spans.deaf_client(stop, END_PATIENCE, at(ms))
         };
         let computes = [visit((3, 1))];
         let waits = [ScriptVisit { awaits_program: true, ..computes[0] }];
@@ -193,7 +200,7 @@ mod tests {
         let (stop, mut spans) = (RunStop::default(), ComputingSpans::default());
         let mut deaf = |nth: u64, ms: u64| {
             spans.look(&[visit((0, nth))], at(ms));
-            spans.deaf_client(&stop, at(ms))
+            spans.deaf_client(&stop, END_PATIENCE, at(ms))
         };
         stop.at(at(0));
         assert_eq!([deaf(1, 0), deaf(1, 500), deaf(2, 1_000)], [None; 3]);
