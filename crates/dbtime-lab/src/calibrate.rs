@@ -86,9 +86,10 @@ fn flat_out(
     // As the run will be: with its parts measured, where that is asked for.
     let is_measured = prepared.budget_method() == BudgetMethod::Switches && measures;
     let plan = &LoadPlan { budget_every: u32::from(is_measured), ..plan.clone() };
+    // Here alone a script is tried.
     let (lengths, window_s) = ((FLAT_OUT_WARMUP, FLAT_OUT_TIME), FLAT_OUT_TIME.as_secs());
     let observer = LoginWatch::new(&NoObserver, progress);
-    let driven = observed_trial(plan, prepared, lengths, &observer, stop)?;
+    let driven = observed_trial(plan, prepared, lengths, &observer, progress, stop)?;
     let flat_out_tps = driven.recorder.completed_within() as f64 / window_s;
     if flat_out_tps <= 0.0 || !flat_out_tps.is_finite() {
         let errors: Vec<&str> = driven.recorder.errors.keys().map(String::as_str).collect();
@@ -266,7 +267,8 @@ impl PairSpread {
     }
 }
 
-/// A load that is not recorded. Returns what was driven and the length of its window in seconds.
+/// A load that is not recorded, of a workload without a script. Returns what was driven and the
+/// length of its window in seconds.
 fn trial(
     plan: &LoadPlan,
     prepared: &dyn PreparedTarget,
@@ -274,16 +276,17 @@ fn trial(
     measure: Nanos,
     stop: &RunStop,
 ) -> Result<(LoadResult, f64), LabError> {
-    let driven = observed_trial(plan, prepared, (warmup, measure), &NoObserver, stop)?;
+    let driven = observed_trial(plan, prepared, (warmup, measure), &NoObserver, &|_| {}, stop)?;
     Ok((driven, measure.as_secs()))
 }
 
-/// The same, seen by an observer.
+/// The same, seen by an observer; `progress` is told of a script that does not come back.
 pub(crate) fn observed_trial(
     plan: &LoadPlan,
     prepared: &dyn PreparedTarget,
     (warmup, measure): (Nanos, Nanos),
     observer: &dyn LoadObserver,
+    progress: &(dyn Fn(RunProgress) + Sync),
     stop: &RunStop,
 ) -> Result<LoadResult, LabError> {
     // Trials have numbers of their own: keys that must not repeat are all still to come.
@@ -297,7 +300,7 @@ pub(crate) fn observed_trial(
         first: TRIAL_FIRST + plan.first,
         ..plan.clone()
     };
-    let (script_use, progress) = (ScriptUse::Load, &|_| {});
+    let script_use = ScriptUse::Load;
     let watchdog = ScriptWatchdog { plan: &trial, script_use, stop, progress };
     let driven = watchdog.during(|| prepared.drive(&trial, observer, stop))?;
     if let Some(trouble) = trial.script_error() {

@@ -7,6 +7,7 @@
 use crate::digest::digest;
 use crate::error::LabError;
 use crate::scratch::{CreatedFolders, ScratchFolder};
+use dbtime_engines::drive::plan::RunStop;
 use serde::Serialize;
 use std::fs::{self, File};
 use std::io;
@@ -35,6 +36,10 @@ pub struct SnapshotRequest {
     /// What the rows are drawn from.
     pub seed: u64,
 }
+
+/// What Ctrl-C ends while data are copied.
+pub(crate) const INTERRUPTED: LabError =
+    LabError::Interrupted("while data were copied for a snapshot: nothing was measured");
 
 /// What is in a snapshot, as `snapshot.json` has it.
 #[derive(Debug, Serialize)]
@@ -98,12 +103,13 @@ impl DataSnapshot {
         self.path.join(CONTENT).is_file()
     }
 
-    /// Keeps a file, or a folder with all it holds. Nobody may write to it meanwhile.
+    /// Keeps a file, or a folder with all it holds. Nobody may write to it meanwhile. `stop` ends
+    /// that early.
     ///
     /// Errors: it cannot be read, or not be written here; then nothing of it is left.
-    pub(crate) fn keep(&self, from: &Path) -> io::Result<()> {
+    pub(crate) fn keep(&self, from: &Path, stop: &RunStop) -> io::Result<()> {
         let half = ScratchFolder::temporary_in(self.folder())?;
-        copy_all(from, &half.path().join(DATA), &|_| Ok(()))?;
+        copy_all(from, &half.path().join(DATA), &|_| go_on(stop))?;
         fs::write(half.path().join(CONTENT), &self.content)?;
         sync(half.path())?;
         match half.keep_as(&self.path) {
@@ -120,14 +126,16 @@ impl DataSnapshot {
 
     /// Keeps loaded data: see [`DataSnapshot::keep`].
     ///
-    /// Errors: [`LabError::Target`] when it cannot be written; then nothing of it is left.
-    pub(crate) fn save(&self, from: &Path) -> Result<(), LabError> {
-        self.keep(from).map_err(|error| {
-            let folder = self.folder().display();
-            LabError::Target(format!(
-                "cannot keep a snapshot of the data in {folder}: {error}; make room there, or have \
-                 the data loaded for each run"
-            ))
+    /// Errors: [`LabError::Target`] when it cannot be written, [`LabError::Interrupted`]; then
+    /// nothing of it is left.
+    pub(crate) fn save(&self, from: &Path, stop: &RunStop) -> Result<(), LabError> {
+        self.keep(from, stop).map_err(|error| match error.kind() {
+            io::ErrorKind::Interrupted => INTERRUPTED,
+            _ => LabError::Target(format!(
+                "cannot keep a snapshot of the data in {}: {error}; make room there, or have the \
+                 data loaded for each run",
+                self.folder().display()
+            )),
         })
     }
 
@@ -199,6 +207,16 @@ pub(crate) fn copy_all(
     adopt(to)
 }
 
+/// Whether a copy goes on, for each of its files.
+///
+/// Errors: [`io::ErrorKind::Interrupted`] where `stop` ends it.
+pub(crate) fn go_on(stop: &RunStop) -> io::Result<()> {
+    match stop.is_set() {
+        true => Err(io::ErrorKind::Interrupted.into()),
+        false => Ok(()),
+    }
+}
+
 /// Waits until all of the file system is on the disk.
 fn sync(path: &Path) -> io::Result<()> {
     Ok(rustix::fs::syncfs(File::open(path)?)?)
@@ -225,10 +243,11 @@ mod tests {
         let _made = make_place("--snapshots", &place).expect("made");
         let snapshot = request(&place).of("x 1", &[]);
         assert!(!snapshot.is_there());
-        snapshot.save(&data).expect("saved");
+        let stop = RunStop::default();
+        snapshot.save(&data, &stop).expect("saved");
         assert!(snapshot.is_there());
         // Whoever comes second keeps the first.
-        snapshot.save(&data).expect("saved");
+        snapshot.save(&data, &stop).expect("saved");
         fs::remove_dir_all(&data).expect("removed");
         let seen = std::cell::RefCell::new(0);
         let adopt = |_: &Path| {
@@ -252,7 +271,7 @@ mod tests {
         let file = dir.path().join("file");
         fs::write(&file, "rows").expect("written");
         let [none, page] = [vec![], vec![("innodb_page_size".to_owned(), "4k".to_owned())]];
-        wanted.of("x 1", &none).save(&file).expect("saved");
+        wanted.of("x 1", &none).save(&file, &RunStop::default()).expect("saved");
         assert!(wanted.of("x 1", &none).is_there());
         assert!(!wanted.of("x 1", &page).is_there());
         assert!(!wanted.of("x 2", &none).is_there());
@@ -267,8 +286,15 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let folder = dir.path().join("snapshots");
         let made = make_place("--snapshots", &folder).expect("made");
-        let error = request(&folder).of("x 1", &[]).save(&dir.path().join("none"));
+        let snapshot = request(&folder).of("x 1", &[]);
+        let stop = RunStop::default();
+        let error = snapshot.save(&dir.path().join("none"), &stop);
         let error = error.expect_err("there is nothing").to_string();
+        stop.at(dbtime_machine::now());
+        let file = dir.path().join("file");
+        fs::write(&file, "rows").expect("written");
+        let interrupted = snapshot.save(&file, &stop).expect_err("it is to end");
+        assert!(matches!(interrupted, LabError::Interrupted(_)), "{interrupted}");
         drop(made);
         assert!(error.contains("have the data loaded for each run"), "{error}");
         assert!(!folder.exists());

@@ -62,8 +62,12 @@ pub enum RunProgress {
         #[serde(rename = "length_us")]
         length: Nanos,
     },
-    /// A command is to end, and its script does not come back: the process has to end with it.
-    ScriptDeaf,
+    /// A script is to end and does not come back: the process has to end with it, without a report
+    /// and a record.
+    ScriptDeaf {
+        /// The client's number, of a run.
+        client: Option<u32>,
+    },
     /// A second of load has passed.
     Second(SecondSeen),
 }

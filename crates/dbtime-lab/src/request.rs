@@ -68,6 +68,8 @@ pub struct RunRequest {
     pub command: String,
     /// Its written form, for the record; `None` where it has none, as for other tools' commands.
     pub spec: Option<RunSpec>,
+    /// Is told what people have to know while the run waits and shows nothing.
+    pub note: fn(&str),
 }
 
 impl RunRequest {
@@ -129,6 +131,7 @@ impl RunRequest {
             out: None,
             command: String::new(),
             spec: None,
+            note: |_| (),
         }
     }
 }

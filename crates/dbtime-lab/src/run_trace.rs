@@ -195,7 +195,8 @@ fn attach(
     require_machines_numbers()?;
     let server = prepared.traced_pid().ok_or_else(no_server)?;
     let rules = prepared.lexical_rules();
-    let attached = crate::observers::RunTracer::attach(server, plan, rules, request.stacks);
+    let (stacks, note) = (request.stacks, request.note);
+    let attached = crate::observers::RunTracer::attach(server, plan, rules, stacks, note);
     let mut tracer = attached.map_err(no_server_behind)?;
     // Of another network the names of clients are not the driver's, and may be so by number.
     if request.server.network.rate.is_some() || !shares_network(server) {

@@ -16,7 +16,10 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// A script that has not come back for so long is reported, and again each time that has doubled.
 const REPORT_AFTER: Nanos = Nanos::from_secs(3);
 
-/// So long a script of a command may compute on when it is to end.
+/// So long the script of a load may compute on when it is to end, because what its run has measured
+/// ends with it, and one that is run for something else. One that has computed for longer before
+/// and has come back has twice that time besides.
+const LOAD_PATIENCE: Nanos = Nanos::from_secs(3);
 const END_PATIENCE: Nanos = Nanos::from_secs(1);
 
 /// What a script is run for.
@@ -43,6 +46,11 @@ impl ScriptUse {
     fn is_command(self) -> bool {
         matches!(self, Self::Command { .. })
     }
+
+    /// How long it may compute on when it is to end.
+    fn patience(self) -> Nanos {
+        if self == Self::Load { LOAD_PATIENCE } else { END_PATIENCE }
+    }
 }
 
 /// Watches the script of a plan, where it has one.
@@ -65,15 +73,15 @@ impl ScriptWatchdog<'_> {
         std::thread::scope(|scope| {
             let (done, is_done) = channel::<()>();
             let watch = move || {
-                let (mut seen, mut deaf) = (HashMap::new(), HashMap::new());
+                let (mut seen, mut spans) = (HashMap::new(), ComputingSpans::default());
                 while is_done.recv_timeout(CHECK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                     let (inside, present) = (script.inside(), now());
                     for (client, length) in overdue_scripts(&mut seen, &inside, present) {
                         (self.progress)(self.overdue(client, length));
                     }
-                    let is_ending = self.script_use.is_command() && self.stop.is_set();
-                    if is_ending && is_deaf(&mut deaf, &inside, present) {
-                        (self.progress)(RunProgress::ScriptDeaf);
+                    spans.look(&inside, present);
+                    if let Some(client) = spans.deaf_client(self.stop, self.script_use.patience(), present) {
+                        (self.progress)(self.deaf(client));
                     }
                 }
             };
@@ -90,6 +98,10 @@ impl ScriptWatchdog<'_> {
     fn overdue(&self, client: u32, length: Nanos) -> RunProgress {
         let is_alone = self.script_use == ScriptUse::Command { clients: 1 };
         RunProgress::ScriptOverdue { client: (!is_alone).then_some(client), length }
+    }
+
+    fn deaf(&self, client: u32) -> RunProgress {
+        RunProgress::ScriptDeaf { client: (!self.script_use.is_command()).then_some(client) }
     }
 }
 
@@ -115,18 +127,41 @@ fn overdue_scripts(
     overdue
 }
 
-/// Whether a script that is to end has not come back for too long, since when it was seen first, by
-/// client. One that waits for a program is waited for.
-fn is_deaf(
-    since: &mut HashMap<u32, (ScriptVisit, MonoNanos)>,
-    inside: &[ScriptVisit],
-    present: MonoNanos,
-) -> bool {
-    since.retain(|_, (visit, _)| inside.contains(visit));
-    inside.iter().filter(|visit| !visit.awaits_program).any(|visit| {
-        let (_, first) = *since.entry(visit.client).or_insert((*visit, present));
-        present - first >= END_PATIENCE
-    })
+/// How long scripts compute: what waits for a program that it has started is waited for.
+#[derive(Debug, Default)]
+struct ComputingSpans {
+    /// What each client is at, when that was seen first, and when last.
+    present: HashMap<u32, (ScriptVisit, MonoNanos, MonoNanos)>,
+    /// How long the longest that has ended was seen.
+    longest: Nanos,
+}
+
+impl ComputingSpans {
+    /// Notes who is inside.
+    fn look(&mut self, inside: &[ScriptVisit], present: MonoNanos) {
+        let longest = &mut self.longest;
+        self.present.retain(|_, (visit, first, last)| {
+            let goes_on = inside.contains(visit);
+            if !goes_on {
+                *longest = (*longest).max(*last - *first);
+            }
+            goes_on
+        });
+        for visit in inside.iter().filter(|visit| !visit.awaits_program) {
+            let span = self.present.entry(visit.client).or_insert((*visit, present, present));
+            span.2 = present;
+        }
+    }
+
+    /// A client whose script is to end, and has not come back since for too long.
+    fn deaf_client(&self, stop: &RunStop, patience: Nanos, present: MonoNanos) -> Option<u32> {
+        if !stop.is_set() {
+            return None;
+        }
+        let patience = patience + self.longest + self.longest;
+        let is_deaf = |first: MonoNanos| present - first.max(stop.instant()) >= patience;
+        self.present.iter().find_map(|(client, (_, first, _))| is_deaf(*first).then_some(*client))
+    }
 }
 
 #[cfg(test)]
@@ -137,20 +172,41 @@ mod tests {
         ScriptVisit { client, number, awaits_program: false }
     }
 
+    fn at(ms: u64) -> MonoNanos {
+        MonoNanos(ms * 1_000_000)
+    }
+
     #[test]
     fn a_script_that_is_to_end_may_wait_for_a_program_and_not_compute_for_ever() {
-        let mut since = HashMap::new();
-        let at = |ms: u64| MonoNanos(ms * 1_000_000);
-        let computes = [visit((0, 1))];
+        let (stop, mut spans) = (RunStop::default(), ComputingSpans::default());
+        let mut deaf = |inside: &[ScriptVisit], stop: &RunStop, ms: u64| {
+            spans.look(inside, at(ms));
+            spans.deaf_client(stop, END_PATIENCE, at(ms))
+        };
+        let computes = [visit((3, 1))];
         let waits = [ScriptVisit { awaits_program: true, ..computes[0] }];
-        assert!(!is_deaf(&mut since, &waits, at(0)));
-        assert!(!is_deaf(&mut since, &waits, at(9_000)));
-        assert!(!is_deaf(&mut since, &computes, at(9_500)), "from here on it is waited for");
-        assert!(!is_deaf(&mut since, &waits, at(10_000)), "another program");
-        assert!(!is_deaf(&mut since, &computes, at(10_500)));
-        assert!(!is_deaf(&mut since, &[visit((0, 2))], at(11_500)), "it came back meanwhile");
-        assert!(!is_deaf(&mut since, &[visit((0, 2))], at(12_000)));
-        assert!(is_deaf(&mut since, &[visit((1, 1)), visit((0, 2))], at(12_500)));
+        assert_eq!(deaf(&waits, &stop, 0), None);
+        assert_eq!(deaf(&waits, &stop, 9_000), None);
+        assert_eq!(deaf(&computes, &stop, 9_500), None);
+        assert_eq!(deaf(&computes, &stop, 10_000), None, "it is not to end yet");
+        stop.at(at(10_200));
+        assert_eq!(deaf(&computes, &stop, 11_000), None, "it has a second from then on");
+        assert_eq!(deaf(&computes, &stop, 11_200), Some(3));
+        assert_eq!(deaf(&waits, &stop, 11_500), None, "a program");
+    }
+
+    #[test]
+    fn a_script_that_has_come_back_after_long_is_waited_for_as_long_again() {
+        let (stop, mut spans) = (RunStop::default(), ComputingSpans::default());
+        let mut deaf = |nth: u64, ms: u64| {
+            spans.look(&[visit((0, nth))], at(ms));
+            spans.deaf_client(&stop, END_PATIENCE, at(ms))
+        };
+        stop.at(at(0));
+        assert_eq!([deaf(1, 0), deaf(1, 500), deaf(2, 1_000)], [None; 3]);
+        // It was seen for 500 ms.
+        assert_eq!([deaf(2, 2_000), deaf(2, 2_999)], [None; 2]);
+        assert_eq!(deaf(2, 3_000), Some(0));
     }
 
     #[test]
@@ -169,7 +225,7 @@ mod tests {
     #[test]
     fn whoever_comes_back_is_not_stuck() {
         let mut seen = HashMap::new();
-        let at = |s: u64| MonoNanos(s * 1_000_000_000);
+        let at = |s: u64| at(1000 * s);
         let secs = Nanos::from_secs;
         assert_eq!(overdue_scripts(&mut seen, &[(0, 1), (1, 1)].map(visit), at(1)), []);
         assert_eq!(overdue_scripts(&mut seen, &[(0, 1), (1, 2)].map(visit), at(4)), [(0, secs(3))]);

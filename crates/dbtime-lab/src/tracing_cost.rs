@@ -57,7 +57,7 @@ pub(crate) fn tracing_cost(
     let (observer, instants) = TrialObserver::new();
     let drive = || -> Result<LoadResult, LabError> {
         let observer = observer;
-        observed_trial(&plan, prepared, (WARMUP, LENGTH), &observer, stop)
+        observed_trial(&plan, prepared, (WARMUP, LENGTH), &observer, &|_| {}, stop)
     };
     std::thread::scope(|scope| {
         let driving = std::thread::Builder::new().name("tracing cost".to_owned());

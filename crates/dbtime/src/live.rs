@@ -243,13 +243,27 @@ fn show_script_state(progress: &RunProgress) -> bool {
         RunProgress::ScriptOverdue { client, length } => {
             screen::note(&overdue_script(*client, *length));
         }
-        RunProgress::ScriptDeaf => {
-            screen::note("dbtime: the script does not come back: it was ended where it was");
-            interrupt::end_at_once(ProcessExit::Environment.or_by_signal().code());
+        RunProgress::ScriptDeaf { client } => {
+            // What a failure has ended is waited for: the run has a report.
+            if client.is_none() || interrupt::signal().is_some() {
+                screen::note(&format!("dbtime: {}", deaf_script(*client)));
+                interrupt::end_at_once(ProcessExit::Environment.or_by_signal().code());
+            }
         }
         _ => return false,
     }
     true
+}
+
+/// That the process ends with a script that is to end and does not come back.
+pub(crate) fn deaf_script(client: Option<u32>) -> String {
+    match client {
+        Some(client) => format!(
+            "the script of client {client} does not come back: it was ended where it was, with the \
+             run, of which nothing is reported or recorded"
+        ),
+        None => "the script does not come back: it was ended where it was".to_owned(),
+    }
 }
 
 fn overdue_script(client: Option<u32>, length: Nanos) -> String {
@@ -258,7 +272,7 @@ fn overdue_script(client: Option<u32>, length: Nanos) -> String {
         Some(client) => format!(
             "dbtime: no progress: the script of client {client} has not come back for {length}; it \
              computes, loops for ever or blocks, and holds up all clients of its thread (Ctrl-C \
-             twice ends dbtime)"
+             ends dbtime, without a report where the script goes on)"
         ),
         None => format!(
             "dbtime: no progress: the script has not come back for {length}; it computes, loops \
@@ -318,6 +332,8 @@ mod tests {
         let of = |client| overdue_script(client, Nanos::from_secs(3));
         assert!(of(Some(2)).contains("client 2 has not come back for 3"), "{}", of(Some(2)));
         assert!(!of(None).contains("client") && of(None).contains("Ctrl-C ends it"));
+        assert!(deaf_script(Some(2)).contains("of client 2 does not come back"));
+        assert!(!deaf_script(None).contains("client"));
     }
 
     #[test]

@@ -118,7 +118,9 @@ impl ProgressPhase {
                 format!("connecting, {}", seconds(elapsed))
             }
             Some(
-                RunProgress::Phase(_) | RunProgress::ScriptOverdue { .. } | RunProgress::ScriptDeaf,
+                RunProgress::Phase(_)
+                | RunProgress::ScriptOverdue { .. }
+                | RunProgress::ScriptDeaf { .. },
             ) => format!("driving, {}", seconds(elapsed)),
             Some(RunProgress::Second(seen)) => self.second(seen, with_bar, elapsed),
         }

@@ -4,6 +4,7 @@ use crate::artifacts::RunArtifacts;
 use crate::cli::RunArgs;
 use crate::commands::run::{RunVerdict, described, verdict};
 use crate::exit::{CommandFailure, ProcessExit};
+use crate::live::deaf_script;
 use crate::{given_secrets, interrupt, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::{RecordedRun, RunEvent, RunOutcome, RunProgress};
@@ -30,6 +31,12 @@ fn made(
 ) -> Result<(RunOutcome, ProcessExit), CommandFailure> {
     let request = described(args, arguments)?;
     let show = |progress: RunProgress| {
+        if let RunProgress::ScriptDeaf { client } = progress {
+            if interrupt::signal().is_some() || screen::is_lost() {
+                end_with_script(client);
+            }
+            return;
+        }
         print(&RunEvent::Progress(progress));
         // Nobody follows the run any more.
         if screen::is_lost() {
@@ -59,6 +66,15 @@ pub(crate) fn follow_parent(parent: Option<i32>, stop: &RunStop) -> Result<(), C
         stop.at(now());
     }
     Ok(())
+}
+
+/// Ends this process with a script that is to end and does not come back. It is the run that fails
+/// by it: a process that follows this one goes on, and shows its other runs.
+fn end_with_script(client: Option<u32>) {
+    let exit_code = ProcessExit::Environment.or_by_signal().code();
+    let text = format!("interrupted: {}", deaf_script(client));
+    print(&RunEvent::Outcome(RunOutcome::Failure { exit_code, text }));
+    interrupt::end_at_once(exit_code);
 }
 
 /// What cannot be written is noted where it is written.

@@ -298,11 +298,13 @@ impl RunStop {
     }
 
     /// Whether the run was ended.
+    #[inline]
     pub fn is_set(&self) -> bool {
         self.instant() < MonoNanos(u64::MAX)
     }
 
     /// Whether nobody waits any more for what was under way when the run was ended.
+    #[inline]
     pub fn is_late(&self, present: MonoNanos) -> bool {
         present >= self.instant() + STOP_GRACE
     }

@@ -4,6 +4,7 @@ use super::ServerRequest;
 use super::launch::ProgramLaunch;
 use super::product::{ServerIdentity, ServerPackage, package, package_of_binary};
 use crate::error::LabError;
+use dbtime_engines::drive::plan::RunStop;
 use dbtime_model::Product;
 use std::collections::BTreeSet;
 use std::fs;
@@ -71,11 +72,11 @@ impl InstalledServer {
     }
 }
 
-/// Finds the server that was asked for.
+/// Finds the server that was asked for; `stop` ends that early.
 ///
 /// Errors: nothing there (tells where it looked and how to install it), or something else (tells
 /// what, and what to write instead).
-pub(super) fn find(request: &ServerRequest) -> Result<InstalledServer, LabError> {
+pub(super) fn find(request: &ServerRequest, stop: &RunStop) -> Result<InstalledServer, LabError> {
     let package = package(request.product)?;
     let folders = match &request.prefix {
         Some(prefix) => of_prefix(request.product, prefix)?,
@@ -84,7 +85,7 @@ pub(super) fn find(request: &ServerRequest) -> Result<InstalledServer, LabError>
     let mut others = Vec::new();
     for binary in binaries(package, &folders) {
         let environment = environment(request, &binary);
-        match identify(package, &binary, &environment) {
+        match identify(package, &binary, &environment, stop) {
             Ok(identity) if identity.product == request.product => {
                 return Ok(InstalledServer { binary, package, identity, environment });
             }
@@ -227,6 +228,7 @@ fn identify(
     package: &dyn ServerPackage,
     binary: &Path,
     environment: &[(String, String)],
+    stop: &RunStop,
 ) -> Result<ServerIdentity, String> {
     // A prefix may be that of another product.
     let name = binary.file_name().and_then(|name| name.to_str());
@@ -242,7 +244,8 @@ fn identify(
     let mut command = launch.command();
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().map_err(|error| format!("does not start ({error})"))?;
-    let (out, err) = read_within(child, VERSION_TIMEOUT).ok_or("does not print its version")?;
+    let is_late = |waited: Duration| waited > VERSION_TIMEOUT || stop.is_set();
+    let (out, err) = read_until(child, is_late).ok_or("does not print its version")?;
     ServerIdentity::read(&out).ok_or_else(|| {
         let first_line = out.lines().chain(err.lines()).find(|line| !line.trim().is_empty());
         format!("prints `{}` as its version", first_line.unwrap_or("nothing").trim())
@@ -250,10 +253,10 @@ fn identify(
 }
 
 /// What a program prints, if it ends in time; else it is killed.
-fn read_within(mut child: Child, limit: Duration) -> Option<(String, String)> {
+fn read_until(mut child: Child, is_late: impl Fn(Duration) -> bool) -> Option<(String, String)> {
     let begun = Instant::now();
     while child.try_wait().ok()?.is_none() {
-        if begun.elapsed() > limit {
+        if is_late(begun.elapsed()) {
             let _ = child.kill();
             let _ = child.wait();
             return None;
@@ -298,6 +301,19 @@ mod tests {
         std::os::unix::fs::symlink("mariadbd", dir.join("mysqld")).expect("linked");
         assert_eq!(binaries(&MARIADB, &folders), [dir.join("mariadbd")]);
         assert_eq!(binaries(&MYSQL, &folders), [dir.join("mariadbd")]);
+    }
+
+    #[test]
+    fn a_binary_that_prints_nothing_does_not_hold_up_an_interrupted_run() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (binary, stop) = (dir.path().join("mysqld"), RunStop::default());
+        fs::write(&binary, "#!/bin/sh\nexec sleep 600\n").expect("written");
+        fs::set_permissions(&binary, fs::Permissions::from_mode(0o755)).expect("ours");
+        stop.at(dbtime_machine::now());
+        let begun = Instant::now();
+        let why = identify(&MYSQL, &binary, &[], &stop).expect_err("it prints nothing");
+        assert_eq!(why, "does not print its version");
+        assert!(begun.elapsed() < VERSION_TIMEOUT);
     }
 
     #[test]

@@ -39,7 +39,7 @@ use dbtime_engines::server::secret::ServerSecret;
 use dbtime_machine::CpuList;
 use dbtime_model::Product;
 use process::ServerProcess;
-use site::{ServerAudience, ServerSite};
+use site::{INTERRUPTED, ServerAudience, ServerSite};
 use start::{DataOrigin, StartedServer};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -120,7 +120,11 @@ impl PrivateServer {
         if let Some(cpus) = &request.cpus {
             check_online(cpus, "--server-cpus")?;
         }
-        let installed = find::find(request)?;
+        let found = find::find(request, stop);
+        if stop.is_set() {
+            return Err(INTERRUPTED);
+        }
+        let installed = found?;
         let site = ServerSite::new(request.clone(), installed)?;
         let audience = ServerAudience { progress, stop };
         let snapshot = request.snapshot.as_ref().map(|request| site.snapshot(request));
@@ -156,13 +160,17 @@ impl PrivateServer {
         let identity = &self.site.installed.identity;
         audience.report(format!("{identity}: keeping a snapshot of its data"));
         let process = self.process.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if !process.shut_down() {
+        let is_whole = process.shut_down();
+        if stop.is_set() {
+            return Err(INTERRUPTED);
+        }
+        if !is_whole {
             return Err(LabError::Target(format!(
                 "{identity} was to shut down for a snapshot of its data, and did not: {}",
                 self.site.last_words()
             )));
         }
-        snapshot.save(&self.site.folders.data())?;
+        snapshot.save(&self.site.folders.data(), stop)?;
         self.restart(progress, stop)
     }
 

@@ -9,8 +9,8 @@ use super::launch::option;
 use super::login::PrivateLogin;
 use super::product::ServerPackage;
 use super::settings::plain;
-use super::site::ServerSite;
-use crate::data_snapshot::copy_all;
+use super::site::{INTERRUPTED, ServerSite};
+use crate::data_snapshot::{copy_all, go_on};
 use crate::error::LabError;
 use dbtime_engines::databases::mysql::{MysqlServer, MysqlTarget};
 use dbtime_engines::drive::plan::RunStop;
@@ -19,6 +19,7 @@ use dbtime_model::Product;
 use rustix::process::Signal;
 use std::ffi::OsString;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Connections that the default of 151 leaves to a load.
@@ -187,8 +188,11 @@ fn make_data(site: &ServerSite, stop: &RunStop) -> Result<(), LabError> {
     let ready = home.map(|home| home.base.join("data")).filter(|data| data.join("mysql").is_dir());
     match ready {
         Some(ready) => {
-            let copied = copy_all(&ready, &data, &|path| site.hand_over(path));
-            copied.map_err(|error| site.no_data(&format!("from {}: {error}", ready.display())))
+            let adopt = |path: &Path| go_on(stop).and_then(|()| site.hand_over(path));
+            copy_all(&ready, &data, &adopt).map_err(|error| match error.kind() {
+                ErrorKind::Interrupted => INTERRUPTED,
+                _ => site.no_data(&format!("from {}: {error}", ready.display())),
+            })
         }
         None => Err(site.no_data(
             "the installation has neither mysql_system_tables.sql in share nor a ready folder data",

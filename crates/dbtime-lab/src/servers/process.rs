@@ -3,6 +3,7 @@
 use super::find::InstalledServer;
 use super::processes::{SharedProcesses, living_in, signal, status_line};
 use super::product::ServerPackage;
+use dbtime_engines::drive::plan::RunStop;
 use rustix::process::Signal;
 use std::path::PathBuf;
 use std::process::Child;
@@ -13,6 +14,9 @@ const END_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How long one may take whose data are to be whole.
 const SHUT_DOWN_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// How long any of them may take once its run was interrupted: its data are of no use then.
+const INTERRUPTED_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long one that was told to end at once may take.
 const KILL_TIMEOUT: Duration = Duration::from_secs(5);
@@ -28,6 +32,10 @@ pub(super) struct ServerProcess {
     program: PathBuf,
     /// Where all of them live.
     data: PathBuf,
+    /// Ends the run that it is for.
+    stop: RunStop,
+    /// It hears signals from then on. Before, it may lose one, and has nothing to write.
+    has_answered: bool,
     /// None of them is left: who lives there now is somebody else.
     is_over: bool,
     /// What it had in shared memory when it was killed.
@@ -35,10 +43,23 @@ pub(super) struct ServerProcess {
 }
 
 impl ServerProcess {
-    /// A server that has been started.
-    pub(super) fn new(child: Child, of: &InstalledServer, data: PathBuf) -> Self {
-        let (package, program) = (of.package, of.binary.clone());
-        Self { child, package, program, data, is_over: false, left: SharedProcesses::default() }
+    /// A server that has been started, for a run that `stop` ends.
+    pub(super) fn new(child: Child, of: &InstalledServer, data: PathBuf, stop: RunStop) -> Self {
+        Self {
+            child,
+            package: of.package,
+            program: of.binary.clone(),
+            data,
+            stop,
+            has_answered: false,
+            is_over: false,
+            left: SharedProcesses::default(),
+        }
+    }
+
+    /// It has let somebody in.
+    pub(super) fn note_answer(&mut self) {
+        self.has_answered = true;
     }
 
     /// Of the main process.
@@ -84,17 +105,20 @@ impl ServerProcess {
         self.is_over = true;
     }
 
-    /// Ends it as its makers want it ended; whatever is left of it is killed.
+    /// Ends it as its makers want it ended; whatever is left of it is killed, as is one that has
+    /// not answered yet.
     pub(super) fn end(&mut self) {
         if self.is_over {
             return;
         }
-        self.resume();
-        let (properly, at_once) = self.package.end_signals();
-        if !self.ends_within(properly, END_TIMEOUT)
-            && let Some(at_once) = at_once
-        {
-            self.ends_within(at_once, KILL_TIMEOUT);
+        if self.has_answered {
+            self.resume();
+            let (properly, at_once) = self.package.end_signals();
+            if !self.ends_within(properly, END_TIMEOUT)
+                && let Some(at_once) = at_once
+            {
+                self.ends_within(at_once, KILL_TIMEOUT);
+            }
         }
         self.kill();
     }
@@ -119,6 +143,7 @@ impl ServerProcess {
     fn wait(&mut self, limit: Duration) -> bool {
         let begun = Instant::now();
         while self.ended().is_none() {
+            let limit = if self.stop.is_set() { limit.min(INTERRUPTED_TIMEOUT) } else { limit };
             if begun.elapsed() > limit {
                 return false;
             }
@@ -163,5 +188,54 @@ impl Drop for ServerProcess {
         self.end();
         // One that was started again has removed it itself.
         self.left.remove();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::mysql::MYSQL;
+    use super::super::product::ServerIdentity;
+    use super::*;
+    use dbtime_machine::now;
+    use std::path::Path;
+    use std::process::Command;
+
+    /// A server that notes in its folder that it is told to end, and does not.
+    fn deaf_server(folder: &Path, stop: &RunStop) -> ServerProcess {
+        let script = "trap ': >told' TERM; : >begun; while :; do sleep 0.1; done";
+        let mut shell = Command::new("/bin/sh");
+        let child = shell.args(["-c", script]).current_dir(folder).spawn().expect("a shell");
+        while !folder.join("begun").exists() {
+            std::thread::sleep(POLL_INTERVAL);
+        }
+        let installed = InstalledServer {
+            binary: PathBuf::from("/bin/sh"),
+            package: &MYSQL,
+            identity: ServerIdentity::read("mysqld  Ver 5.5.9 for x").expect("a version"),
+            environment: Vec::new(),
+        };
+        ServerProcess::new(child, &installed, folder.to_owned(), stop.clone())
+    }
+
+    #[test]
+    fn one_that_has_not_answered_is_killed_without_a_word() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut server = deaf_server(folder.path(), &RunStop::default());
+        server.end();
+        let status = server.ended().expect("it has ended");
+        assert!(status.contains("SIGKILL"), "{status}");
+        assert!(!folder.path().join("told").exists());
+    }
+
+    #[test]
+    fn an_interrupted_run_does_not_wait_for_one_that_stays() {
+        let (folder, stop) = (tempfile::tempdir().expect("a folder"), RunStop::default());
+        let mut server = deaf_server(folder.path(), &stop);
+        server.note_answer();
+        stop.at(now());
+        let begun = Instant::now();
+        assert!(!server.shut_down());
+        assert!(begun.elapsed() < SHUT_DOWN_TIMEOUT / 2);
+        assert!(server.ended().is_some_and(|status| status.contains("SIGKILL")));
     }
 }

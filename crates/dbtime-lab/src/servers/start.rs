@@ -10,7 +10,7 @@ use super::preload;
 use super::process::{POLL_INTERVAL, ServerProcess};
 use super::settings;
 use super::site::{INTERRUPTED, ServerAudience, ServerSite};
-use crate::data_snapshot::{DataSnapshot, make_place};
+use crate::data_snapshot::{DataSnapshot, go_on, make_place};
 use crate::error::LabError;
 use crate::scratch::CreatedFolders;
 use std::fs;
@@ -91,11 +91,12 @@ fn new_data(site: &ServerSite, audience: ServerAudience<'_>) -> Result<DataOrigi
     make()?;
     // Not before: another process may have found it there when it goes again.
     let _made = make_own_place(folder)?;
-    kept.keep(&site.folders.data()).map_err(|error| {
-        let folder = folder.display();
-        LabError::Target(format!(
-            "{NEW_DATA} {folder}: no copy can be kept there: {error}; make room, or unset it"
-        ))
+    kept.keep(&site.folders.data(), audience.stop).map_err(|error| match error.kind() {
+        ErrorKind::Interrupted => INTERRUPTED,
+        _ => LabError::Target(format!(
+            "{NEW_DATA} {}: no copy can be kept there: {error}; make room, or unset it",
+            folder.display()
+        )),
     })?;
     Ok(DataOrigin::Made)
 }
@@ -135,8 +136,10 @@ fn restore(
     site: &ServerSite,
     audience: ServerAudience<'_>,
 ) -> Result<(), LabError> {
-    let restored = snapshot.restore(&site.folders.data(), &|path| site.hand_over(path));
+    let adopt = |path: &Path| go_on(audience.stop).and_then(|()| site.hand_over(path));
+    let restored = snapshot.restore(&site.folders.data(), &adopt);
     restored.map_err(|error| match error.kind() {
+        ErrorKind::Interrupted => INTERRUPTED,
         ErrorKind::StorageFull => site.no_data(&error.to_string()),
         _ => snapshot.unusable(&error.to_string()),
     })?;
@@ -262,7 +265,8 @@ fn on_port(
     let log = LogFrom::end_of(&path);
     let child =
         site.watchdog.start(package.watchdog_signal(), || launch.start(Stdio::null(), &path))?;
-    let process = ServerProcess::new(child, &site.installed, site.folders.data());
+    let (data, stop) = (site.folders.data(), audience.stop.clone());
+    let process = ServerProcess::new(child, &site.installed, data, stop);
     if let Some(cpus) = &site.request.cpus {
         cpus::verify(process.pid(), cpus)?;
     }
@@ -292,7 +296,10 @@ fn wait_until_ready(
             return Err(if is_taken { StartFailure::PortTaken } else { failed() });
         }
         match health::probe(&*server, audience.stop) {
-            HealthStatus::Ready => break,
+            HealthStatus::Ready => {
+                started.process.note_answer();
+                break;
+            }
             HealthStatus::NotYet => {}
             HealthStatus::Refused(why) => return Err(refuse(format!("refuses a login: {why}"))),
         }

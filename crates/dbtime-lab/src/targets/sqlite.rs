@@ -5,7 +5,7 @@ use super::{
     Dataset, PreparedTarget, ProgressListener, TargetFacts, TargetKind, allow_files, load_summary,
 };
 use crate::counters::{self, CounterSampler};
-use crate::data_snapshot::DataSnapshot;
+use crate::data_snapshot::{self, DataSnapshot, go_on};
 use crate::error::LabError;
 use crate::file_waits::completed;
 use crate::progress::RunProgress;
@@ -31,6 +31,7 @@ use dbtime_model::record::{
 use dbtime_model::{Nanos, SqlDialect};
 use dbtime_sql::{LexicalRules, StatementShapes};
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 
@@ -210,10 +211,13 @@ fn load_or_restore(
     };
     if !snapshot.is_there() {
         load(target, data, progress, stop)?;
-        return snapshot.save(&target.path).map(|()| false);
+        return snapshot.save(&target.path, stop).map(|()| false);
     }
-    let restored = snapshot.restore(&target.path, &|_| Ok(()));
-    restored.map_err(|error| snapshot.unusable(&error.to_string()))?;
+    let restored = snapshot.restore(&target.path, &|_| go_on(stop));
+    restored.map_err(|error| match error.kind() {
+        ErrorKind::Interrupted => data_snapshot::INTERRUPTED,
+        _ => snapshot.unusable(&error.to_string()),
+    })?;
     let Workload { name, tables, .. } = data.workload;
     let checked = sqlite::check(target, name, tables, Some(data.scale));
     checked.map_err(|_| snapshot.incomplete(name))?;

@@ -1,28 +1,56 @@
 //! The stream to a process that this one has started, which is made to go on where somebody has
-//! stopped it and it is waited for.
+//! stopped it and it is waited for; that it stands still otherwise is said.
 
-use dbtime_observe::trace::{WAKE_INTERVAL, WaitedChild};
+use dbtime_observe::trace::{StandstillLook, WAKE_INTERVAL, WaitedChild};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
+
+/// Says of a reader that is waited for that it stands still.
+#[derive(Debug)]
+pub(super) struct StandstillNote {
+    reader: u32,
+    look: StandstillLook,
+    /// Is told at once: whoever waits for the reader returns nothing meanwhile.
+    note: fn(&str),
+}
+
+impl StandstillNote {
+    pub(super) fn of(child: WaitedChild, note: fn(&str)) -> Self {
+        Self { reader: child.process(), look: StandstillLook::of(child), note }
+    }
+
+    /// Looks at it, to be called while it is waited for.
+    pub(super) fn look(&mut self) {
+        if let Some(why) = self.look.look() {
+            (self.note)(&format!(
+                "the reader of what comes from clients, process {}, {why}; it is waited for, and a \
+                 second Ctrl-C ends dbtime without it",
+                self.reader
+            ));
+        }
+    }
+}
 
 /// The stream.
 #[derive(Debug)]
 pub(super) struct AttendedStream {
     stream: UnixStream,
     child: WaitedChild,
+    standstill: StandstillNote,
     /// Whether it was found stopped, and nobody has been told.
     was_stopped: bool,
 }
 
 impl AttendedStream {
-    /// Over this one, whose other end is the child's.
+    /// Over this one, whose other end is the child's. `note` is told that it stands still.
     ///
     /// # Errors
     /// The system has no such waits.
-    pub(super) fn new(stream: UnixStream, child: WaitedChild) -> io::Result<Self> {
+    pub(super) fn new(stream: UnixStream, child: WaitedChild, note: fn(&str)) -> io::Result<Self> {
         stream.set_read_timeout(Some(WAKE_INTERVAL))?;
         stream.set_write_timeout(Some(WAKE_INTERVAL))?;
-        Ok(Self { stream, child, was_stopped: false })
+        let standstill = StandstillNote::of(child, note);
+        Ok(Self { stream, child, standstill, was_stopped: false })
     }
 
     /// Whether it was found stopped since the last time.
@@ -39,8 +67,12 @@ impl AttendedStream {
             match act(&mut self.stream) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     self.was_stopped |= self.child.wake();
+                    self.standstill.look();
                 }
-                done => return done,
+                done => {
+                    self.standstill.look.clear();
+                    return done;
+                }
             }
         }
     }
@@ -74,7 +106,8 @@ mod tests {
         let (own, far) = UnixStream::pair().expect("files are free");
         let far = || Stdio::from(OwnedFd::from(far.try_clone().expect("a copy")));
         let mut child = Command::new("cat").stdin(far()).stdout(far()).spawn().expect("it starts");
-        let mut stream = AttendedStream::new(own, WaitedChild::of(&child)).expect("a stream");
+        let waited = WaitedChild::of(&child);
+        let mut stream = AttendedStream::new(own, waited, |_| ()).expect("a stream");
         let mut answer = [0; 4];
         stream.write_all(b"word").expect("it is there");
         stream.read_exact(&mut answer).expect("it answers");

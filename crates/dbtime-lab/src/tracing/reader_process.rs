@@ -1,6 +1,6 @@
 //! The reader's process, as its session has it.
 
-use super::attended_stream::AttendedStream;
+use super::attended_stream::{AttendedStream, StandstillNote};
 use super::reader_messages::{FrameStream, ReaderBegin, ReaderCommand, ReaderError, ReaderStart};
 use crate::error::LabError;
 use dbtime_model::traced::TracedRequest;
@@ -25,14 +25,17 @@ pub(super) struct ReaderProcess {
     /// `None` once it is to end, or has ended.
     stream: Option<FrameStream<AttendedStream>>,
     child: Child,
+    /// While its end is waited for.
+    standstill: StandstillNote,
 }
 
 impl ReaderProcess {
     /// Starts one, with the rights of this process, and waits until it watches. What it has to
-    /// say of a fault of its own goes to `stderr`.
+    /// say of a fault of its own goes to `stderr`; `note` is told that it stands still.
     pub(super) fn start(
         start: &ReaderStart,
         stderr: Stdio,
+        note: fn(&str),
     ) -> Result<(Self, ReaderBegin, Option<BorrowedTerminal>), LabError> {
         let failed = |error: io::Error| reader_error(format!("is not there: {error}"));
         let lent = start.options.borrows_terminal.then(BorrowedTerminal::lend).transpose();
@@ -47,7 +50,8 @@ impl ReaderProcess {
             .stderr(stderr)
             .spawn()
             .map_err(failed)?;
-        let mut reader = Self { stream: None, child };
+        let standstill = StandstillNote::of(WaitedChild::of(&child), note);
+        let mut reader = Self { stream: None, child, standstill };
         let mut files: Vec<BorrowedFd<'_>> = vec![far.as_fd()];
         files.extend(lent.iter().flatten().map(AsFd::as_fd));
         let sent = channel.send(start, &files);
@@ -56,7 +60,7 @@ impl ReaderProcess {
         if let Err(error) = sent {
             return Err(reader_error(format!("cannot be given its options: {error}")));
         }
-        let stream = AttendedStream::new(stream, reader.waited()).map_err(failed)?;
+        let stream = AttendedStream::new(stream, reader.waited(), note).map_err(failed)?;
         reader.stream = Some(FrameStream::new(stream));
         let begin = reader.reply()?;
         Ok((reader, begin, terminal))
@@ -138,7 +142,7 @@ impl ReaderProcess {
     #[cold]
     fn ended(&mut self) -> LabError {
         self.stream = None;
-        let status = wait_for_end(&mut self.child).ok();
+        let status = wait_for_end(&mut self.child, || self.standstill.look()).ok();
         let how = match status.map(|status| (status.signal(), status.code())) {
             Some((Some(signal), _)) => format!("was ended by signal {signal}"),
             Some((_, Some(code))) => format!(
@@ -156,7 +160,7 @@ impl Drop for ReaderProcess {
         // It ends when the other end of its stream is closed.
         self.stream = None;
         // One that is not waited for is only not taken out of the system's list.
-        let _ = wait_for_end(&mut self.child);
+        let _ = wait_for_end(&mut self.child, || self.standstill.look());
     }
 }
 

@@ -72,10 +72,11 @@ impl TraceSession {
         options: &TraceOptions,
         charged: Option<u32>,
         reader_stderr: Stdio,
+        note: fn(&str),
     ) -> Result<Self, LabError> {
         let zone = TimeZone::system();
         let start = ReaderStart { options: options.clone(), charged };
-        let (reader, begin, terminal) = ReaderProcess::start(&start, reader_stderr)?;
+        let (reader, begin, terminal) = ReaderProcess::start(&start, reader_stderr, note)?;
         let ReaderBegin { heading, servers, unavailable, lacks_parts } = begin;
         Ok(Self {
             reader,
@@ -89,18 +90,19 @@ impl TraceSession {
         })
     }
 
-    /// Begins to watch beside a run, which keeps its rights.
+    /// Begins to watch beside a run, which keeps its rights. `note` as with [`Self::attach`].
     ///
     /// # Errors
     /// No server is there, or the kernel refuses; then nothing is left.
-    pub(crate) fn beside_run(options: &TraceOptions) -> Result<Self, LabError> {
-        Self::start(options, None, Stdio::inherit())
+    pub(crate) fn beside_run(options: &TraceOptions, note: fn(&str)) -> Result<Self, LabError> {
+        Self::start(options, None, Stdio::inherit(), note)
     }
 
     /// Begins to watch, from a process that does nothing else: it has no rights afterwards, and
     /// its CPU time is part of what watching costs. `install_signals` is called while signals are
     /// held, as soon as somebody is there to whom they are of use. What a panic of the reader
-    /// prints goes to `reader_stderr`. To be called before there are other threads.
+    /// prints goes to `reader_stderr`; that it stands still while it is waited for is told `note`.
+    /// To be called before there are other threads.
     ///
     /// # Errors
     /// No server is there, the login does not succeed, the kernel refuses, or the file cannot be
@@ -109,6 +111,7 @@ impl TraceSession {
         options: &TraceOptions,
         holders: &HolderOptions,
         reader_stderr: Stdio,
+        note: fn(&str),
         install_signals: impl FnOnce() -> S,
     ) -> Result<(Self, HolderWatch, S), LabError> {
         require_machines_numbers()?;
@@ -118,7 +121,8 @@ impl TraceSession {
         }
         let mut holders = HolderWatch::connect(holders)?;
         let held = HeldSignals::hold();
-        let mut session = Self::start(options, Some(std::process::id()), reader_stderr)?;
+        let charged = Some(std::process::id());
+        let mut session = Self::start(options, charged, reader_stderr, note)?;
         give_up_rights()?;
         let signals = install_signals();
         drop(held);

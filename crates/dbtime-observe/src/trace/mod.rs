@@ -46,6 +46,7 @@ pub use kernel::sampling::CpuSampling;
 pub use kernel::stream::{CaptureConfig, CaptureDepth};
 pub use privilege::helper::{COMMAND as HELPER, MessageChannel, serve as help};
 pub use privilege::signals::HeldSignals;
+pub use privilege::standstill::StandstillLook;
 pub use privilege::terminal::BorrowedTerminal;
 pub use privilege::waited_child::{WAKE_INTERVAL, WaitedChild, go_on_without_parent, wait_for_end};
 pub use servers::{ServerFilter, TracedServer, servers};

@@ -25,8 +25,12 @@ use dbtime_load::script::{
 };
 use dbtime_load::statement::Statement;
 use dbtime_model::ErrorClass;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How often the wait for an answer is broken for something else.
+const MEANWHILE_INTERVAL: Duration = Duration::from_millis(200);
 
 /// What a main state is to do.
 #[derive(Clone, Debug)]
@@ -72,15 +76,25 @@ impl MainState {
         }
     }
 
-    /// Has a task done. `None`: the state has come to its end before, and its engine says why.
+    /// Has a task done, and calls `meanwhile` several times a second. `None`: the state has come to
+    /// its end before, and its engine says why.
     ///
     /// # Errors
     /// Why the task failed.
-    pub fn answer(&self, task: MainTask) -> Option<Result<bool, SysbenchError>> {
+    pub fn answer(
+        &self,
+        task: MainTask,
+        mut meanwhile: impl FnMut(),
+    ) -> Option<Result<bool, SysbenchError>> {
         self.tasks.send(task).ok()?;
-        match self.messages.recv() {
-            Ok(MainStateMessage::Answer(answer)) => Some(answer.map_err(SysbenchError::Lua)),
-            _ => None,
+        loop {
+            match self.messages.recv_timeout(MEANWHILE_INTERVAL) {
+                Ok(MainStateMessage::Answer(answer)) => {
+                    return Some(answer.map_err(SysbenchError::Lua));
+                }
+                Err(RecvTimeoutError::Timeout) => meanwhile(),
+                _ => return None,
+            }
         }
     }
 }

@@ -88,6 +88,7 @@ pub(crate) fn request(spec: &RunSpec, context: &RunContext) -> Result<RunRequest
         out: context.out.clone(),
         command: context.command.clone(),
         spec: Some(spec),
+        note: crate::screen::note,
     })
 }
 

@@ -1,7 +1,11 @@
 //! However a run is ended, and whenever: when dbtime is gone, so are its servers and its folders.
 
+use crate::running::Running;
 use crate::sandbox::Sandbox;
 use rustix::process::Signal;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 use std::time::Duration;
 
 /// Between two signals that are two: what comes sooner is taken for the same one.
@@ -52,6 +56,55 @@ fn of_mariadb() {
 #[test]
 fn of_postgres() {
     nothing_is_left_of("postgres");
+}
+
+/// A program in the place of MariaDB's and PostgreSQL's. As a server it never answers, and notes
+/// that it is told to end, which it does not; it has no other process.
+const DEAF_SERVER: &str = "#!/bin/sh
+case \"$0 $*\" in
+*/mariadbd*--version) echo 'mariadbd  Ver 10.11.6-MariaDB for Linux'; exit ;;
+*/postgres*--version) echo 'postgres (PostgreSQL) 15.4'; exit ;;
+*/initdb*) exit ;;
+esac
+trap ': >HERE/told' HUP INT QUIT TERM
+: >HERE/begun
+exec 3<>HERE/pipe
+while :; do read -r line <&3; done
+";
+
+/// A server that is just starting may lose a signal, and others take none.
+#[test]
+fn of_a_server_that_is_deaf_while_it_starts() {
+    let sandbox = Sandbox::new();
+    sandbox.open_to_all();
+    for folder in ["opt/bin", "opt/share/english", "opt/data/mysql"] {
+        fs::create_dir_all(sandbox.path(folder)).expect("a folder");
+    }
+    sandbox.write("opt/share/english/errmsg.sys", "");
+    let script = DEAF_SERVER.replace("HERE", &sandbox.path("").display().to_string());
+    for name in ["mariadbd", "postgres", "initdb"] {
+        let name = format!("opt/bin/{name}");
+        sandbox.write(&name, &script);
+        let program = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(sandbox.path(&name), program).expect("ours");
+    }
+    let made = Command::new("mkfifo").args(["-m", "666"]).arg(sandbox.path("pipe")).status();
+    assert!(made.expect("mkfifo starts").success());
+    for target in ["mariadb", "postgres"] {
+        let line = format!("run atm --target {target}:opt --out a/r");
+        let mut command = sandbox.command(&line);
+        // There is nothing to be kept of what this makes.
+        command.env_remove("DBTIME_NEW_DATA");
+        let run = Running::start(&line, command);
+        sandbox.wait_for(&["begun"]);
+        run.interrupt();
+        let ran = run.end();
+        ran.exits(3);
+        let ran = ran.stderr_has(&["interrupted while the server was starting"]);
+        fs::remove_file(sandbox.path("begun")).expect("it began");
+        assert_eq!(sandbox.left(), ["opt", "pipe"], "killed without a word: {ran:?}");
+        assert!(sandbox.residents().is_empty(), "{:?}", sandbox.residents());
+    }
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! `dbtime run --script`: scripts of other tools as workloads of the native command.
 
+use crate::running::Running;
 use crate::sandbox::{Sandbox, count, counts_add_up};
+use rustix::process::Signal;
 
 #[test]
 fn a_script_is_a_workload_like_any_other() {
@@ -91,4 +93,91 @@ fn a_script_that_gives_up_says_why() {
     ran.exits(3);
     assert!(ran.err.contains("only under `dbtime pgbench --allow-shell`"), "{ran:?}");
     assert!(ran.err.contains(why), "{ran:?}");
+}
+
+/// Nothing can take a thread out of its script again.
+const COMPUTE: &str = "io.open('begun', 'w'):close() for i = 1, 1e12 do local x = i * i end";
+
+#[test]
+fn a_run_whose_script_computes_for_ever_ends_by_one_signal() {
+    let sandbox = Sandbox::new();
+    sandbox.write("computes.lua", &format!("function event() {COMPUTE} end"));
+    for line in [
+        "run --script computes.lua --connections 1 --warmup 0s --time 1h --out r",
+        "run --script computes.lua --connections 1 --rate auto --time 1h --out r",
+        "sysbench computes.lua --time=3600 --out=r run",
+    ] {
+        let running = sandbox.start(line);
+        sandbox.wait_for(&["begun"]);
+        running.signal(Signal::TERM);
+        // Else it takes hours.
+        let ran = running.end();
+        ran.exits(143);
+        ran.stderr_has(&["the script of client 0 does not come back", "nothing is reported"]);
+        std::fs::remove_file(sandbox.path("begun")).expect("it began");
+        assert_eq!(sandbox.left(), ["computes.lua"], "{line}");
+    }
+}
+
+/// Its 100th transaction has no end. Each of its statements is answered at once, so that nothing is
+/// ever waited for.
+const ENDLESS: &str = "function thread_init() con, n = sysbench.sql.driver():connect(), 0 end
+    function event()
+      n = n + 1
+      if n == 100 then io.open('begun', 'w'):close() end
+      repeat con:query('SELECT 1') until n < 100
+    end";
+
+/// What was measured before is reported.
+#[test]
+fn a_transaction_without_an_end_ends_with_its_run() {
+    for target in ["null", "sqlite"] {
+        let sandbox = Sandbox::new();
+        sandbox.write("endless.lua", ENDLESS);
+        let line = "run --script endless.lua --connections 1 --warmup 0s --time 1h --json --out r";
+        let running = sandbox.start(&format!("{line} --target {target}"));
+        sandbox.wait_for(&["begun"]);
+        running.signal(Signal::INT);
+        let ran = running.end();
+        ran.exits(130);
+        let json = ran.json();
+        counts_add_up(&json);
+        let counts = ["completed", "unfinished"].map(|of| count(&json, &format!("/counts/{of}")));
+        assert_eq!(counts, [99, 1], "{target}");
+    }
+}
+
+#[test]
+fn a_transaction_without_an_end_ends_after_the_window() {
+    let sandbox = Sandbox::new();
+    sandbox.write("endless.lua", ENDLESS);
+    let line = "run --script endless.lua --connections 1 --warmup 0s --time 1s --json --no-record";
+    // At the same time: what is under way has five seconds more.
+    let running =
+        ["null", "sqlite"].map(|target| sandbox.start(&format!("{line} --target {target}")));
+    for ran in running.map(Running::end) {
+        ran.exits(0);
+        let json = ran.json();
+        counts_add_up(&json);
+        let counts = ["completed", "unfinished"].map(|of| count(&json, &format!("/counts/{of}")));
+        assert_eq!(counts, [99, 1], "{ran:?}");
+    }
+}
+
+#[test]
+fn a_script_that_computes_for_ever_ends_its_run_and_no_other() {
+    let sandbox = Sandbox::new();
+    let script = format!(
+        "function thread_done() io.open('ran', 'w'):close() end
+        function event() if io.open('ran') then {COMPUTE} end end"
+    );
+    sandbox.write("computes.lua", &script);
+    let line = "run --script computes.lua --connections 1 --warmup 0s --transactions 3";
+    let running = sandbox.start(&format!("{line} --repeat 2 --no-record"));
+    sandbox.wait_for(&["begun"]);
+    running.signal(Signal::TERM);
+    let ran = running.end();
+    ran.exits(143);
+    assert!(!ran.out.is_empty(), "the run that had ended is shown: {ran:?}");
+    ran.stderr_has(&["interrupted: the script of client 0 does not come back"]);
 }

@@ -10,6 +10,7 @@ mod cut_errors;
 mod driven;
 mod early_waits;
 mod encrypted;
+mod held;
 mod holders;
 mod hostile;
 mod joined;

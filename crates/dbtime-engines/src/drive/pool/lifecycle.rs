@@ -3,7 +3,8 @@
 use super::{PoolConnection, PoolDatabase, PoolError};
 use crate::drive::plan::{LoadPlan, RunStop};
 use crate::drive::shard::{
-    Completion, CompletionSource, ScriptConnections, ShardClients, StatementResult, run_phase,
+    CLOSE_TIMEOUT, Completion, CompletionSource, ScriptConnections, ShardClients, StatementResult,
+    run_phase,
 };
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
@@ -34,9 +35,10 @@ pub(super) fn set_up<D: PoolDatabase>(
 }
 
 /// Lets a session do what it does after the load.
-pub(super) fn terminate<C: PoolConnection>(session: Session, connection: &mut C) {
+pub(super) fn terminate<C: PoolConnection>(session: Session, connection: &mut C, stop: &RunStop) {
     let mut clients = ShardClients::new(BlockingConnection(connection), vec![session]);
-    run_phase(&mut clients, ProgramPhase::Close, || false);
+    let given_up_at = now() + CLOSE_TIMEOUT;
+    run_phase(&mut clients, ProgramPhase::Close, || stop.is_set() && now() > given_up_at);
 }
 
 /// A connection that answers at once, for what happens outside of the load.

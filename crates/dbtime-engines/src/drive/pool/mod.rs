@@ -288,7 +288,7 @@ impl<D: PoolDatabase> LoadThreads for WorkerThreads<'_, D> {
     }
 
     fn disconnect(&self, worker: u32, (mut connection, session): Self::Connected) {
-        terminate(session, &mut connection);
+        terminate(session, &mut connection, self.stop);
         self.database.disconnect(worker, connection);
     }
 }

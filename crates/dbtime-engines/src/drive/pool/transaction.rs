@@ -68,6 +68,10 @@ impl<C: PoolConnection> PoolTransaction<'_, C> {
         let mut action = session.start(*self.ticket);
         loop {
             action = match action {
+                // None of its statements may take long enough to be interrupted.
+                ScriptAction::Perform { .. } if self.is_over() => {
+                    return ended(Outcome::Unfinished);
+                }
                 ScriptAction::Perform { connection: 1.., .. } => {
                     let failure = one_connection();
                     self.note(&failure);
@@ -105,6 +109,13 @@ impl<C: PoolConnection> PoolTransaction<'_, C> {
     #[inline]
     fn call(&mut self, call: &PoolCall<'_>) -> Result<u64, DatabaseFailure> {
         call.make(self.connection, self.ticket, self.timing, self.thread_recorder)
+    }
+
+    /// Whether the time of this is over, by its last answer; the clock is read only where the run
+    /// was ended.
+    #[inline]
+    fn is_over(&self) -> bool {
+        self.timing.done() >= self.last || (self.stop.is_set() && self.stop.is_late(now()))
     }
 
     /// Books a failure.

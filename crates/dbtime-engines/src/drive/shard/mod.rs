@@ -14,7 +14,7 @@ mod transaction;
 mod usage;
 
 pub use connection_map::ConnectionMap;
-pub(crate) use phase::run_phase;
+pub(crate) use phase::{CLOSE_TIMEOUT, run_phase};
 use reactor::AnswerTime;
 pub use reactor::{
     AnswerDelay, Completion, CompletionKind, CompletionSource, LinkUse, Reactor, ScriptConnections,
@@ -115,6 +115,12 @@ struct ShardConnection {
     is_let_go: bool,
 }
 
+/// Whether nobody waits any more for answers of a load whose window has this end.
+fn is_over(plan: &LoadPlan, stop: &RunStop, end: MonoNanos, present: MonoNanos) -> bool {
+    let late = plan.measure.is_some() && present >= end + plan.rundown;
+    late || stop.is_late(present)
+}
+
 impl<'a, R: Reactor> Shard<'a, R> {
     /// A shard of the plan's, with a session for each of its connections.
     pub fn new(
@@ -208,8 +214,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
 
     /// Whether nobody waits for answers any more.
     fn is_over(&self, present: MonoNanos) -> bool {
-        let late = self.plan.measure.is_some() && present >= self.end + self.plan.rundown;
-        late || self.stop.is_late(present)
+        is_over(self.plan, self.stop, self.end, present)
     }
 
     /// Counts whatever is still under way as unfinished.
@@ -376,7 +381,8 @@ impl<'a, R: Reactor> Shard<'a, R> {
     /// the present instant.
     #[inline]
     fn advance(&mut self, id: u32, input: TransactionInput) -> MonoNanos {
-        let Self { plan, reactor, connections, thread_recorder, connection_map, .. } = self;
+        let (plan, stop, end) = (self.plan, self.stop, self.end);
+        let Self { reactor, connections, thread_recorder, connection_map, .. } = self;
         let ShardConnection { session, in_flight, pausing, .. } = &mut connections[id as usize];
         *pausing = None;
         let transaction = ShardTransaction { id, reactor, in_flight, thread_recorder };
@@ -385,7 +391,10 @@ impl<'a, R: Reactor> Shard<'a, R> {
                 let is_pipelined = plan.pipelining != Pipelining::Off;
                 transaction.advance_native(session, input, is_pipelined)
             }
-            Session::Script(session) => transaction.advance_script(session, input, connection_map),
+            Session::Script(session) => {
+                let is_over = |present| is_over(plan, stop, end, present);
+                transaction.advance_script(session, input, connection_map, is_over)
+            }
         };
         match state {
             TransactionState::Waiting(present) => present,

@@ -11,6 +11,9 @@ use dbtime_model::{MonoNanos, Nanos};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+/// How long the last phase of clients may take; with an embedded database, once the run was ended.
+pub(crate) const CLOSE_TIMEOUT: Nanos = Nanos::from_secs(5);
+
 /// How often it is looked whether nobody waits any more.
 const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
@@ -30,6 +33,7 @@ pub(crate) fn run_phase<R: ScriptConnections>(
         pauses: BinaryHeap::new(),
         under_way: 0,
         is_ended: false,
+        is_over: &is_over,
     };
     // The sessions of a run are all of one kind: a script's has the same number here.
     let mut scripts: Vec<_> = sessions.iter_mut().filter_map(Session::as_script).collect();
@@ -60,6 +64,8 @@ struct PhaseWalk<'a, R> {
     under_way: usize,
     /// Whether one of them has ended the run.
     is_ended: bool,
+    /// Whether nobody waits any more.
+    is_over: &'a dyn Fn() -> bool,
 }
 
 impl<R: ScriptConnections> PhaseWalk<'_, R> {
@@ -97,8 +103,9 @@ impl<R: ScriptConnections> PhaseWalk<'_, R> {
         loop {
             let action = reply_to(session, self.reactor, self.last_connection, &answer);
             match self.start_action(id, action) {
-                Some(next) => answer = next,
-                None => return,
+                // One whose every statement is answered at once would not come to an end by itself.
+                Some(next) if !(self.is_over)() => answer = next,
+                _ => return,
             }
         }
     }

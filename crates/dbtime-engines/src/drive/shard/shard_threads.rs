@@ -1,6 +1,6 @@
 //! Drives a plan over many shards, from their first connection to their last.
 
-use super::{FINISHED_GRACE, Reactor, Shard, ShardClients, ShardStart, run_phase};
+use super::{CLOSE_TIMEOUT, FINISHED_GRACE, Reactor, Shard, ShardClients, ShardStart, run_phase};
 use crate::drive::gate::lock;
 use crate::drive::load_threads::{self, LoadThreads};
 use crate::drive::observer::{LoadObserver, LoadSink};
@@ -9,7 +9,7 @@ use crate::socket::TlsError;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::script::ProgramPhase;
 use dbtime_machine::now;
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_model::MonoNanos;
 use std::io;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -43,9 +43,6 @@ pub struct ConnectedShard<R> {
     /// Why the first that is not there could not be made.
     pub failure: Option<DatabaseFailure>,
 }
-
-/// How long the last phase of clients may take.
-const CLOSE_TIMEOUT: Nanos = Nanos::from_secs(5);
 
 /// Drives the plan and blocks until all shards have ended. `make` makes a shard's connections, so
 /// many, on its thread. The load starts when every connection has been made or refused, and every

@@ -91,13 +91,15 @@ impl<R: Reactor> ShardTransaction<'_, R> {
         }
     }
 
-    /// One of a script, whose client may have several connections.
+    /// One of a script, whose client may have several connections. Once it `is_over`, what is
+    /// answered at once again and again has to end too.
     #[inline]
     pub(super) fn advance_script(
         mut self,
         session: &mut ScriptSession,
         input: TransactionInput,
         connection_map: &mut ConnectionMap,
+        is_over: impl Fn(MonoNanos) -> bool,
     ) -> TransactionState {
         let mut action = match input {
             TransactionInput::Start(ticket) => session.start(ticket),
@@ -134,6 +136,9 @@ impl<R: Reactor> ShardTransaction<'_, R> {
             let Some(answer) = answer else { return TransactionState::Waiting(in_flight.sent) };
             let time = AnswerTime::now(reactor);
             in_flight.account(session.ticket(), false, thread_recorder, &answer, time);
+            if is_over(in_flight.sent) {
+                return TransactionState::Ended(Outcome::Unfinished);
+            }
             action = reply_to(session, reactor, in_flight.script_connection.unwrap_or(id), &answer);
         }
     }

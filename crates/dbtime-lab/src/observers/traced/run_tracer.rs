@@ -59,8 +59,9 @@ pub(crate) struct RunTracer {
 }
 
 impl RunTracer {
-    /// Watches the server of this process; `stacks`: where its threads are too. To be called before
-    /// the load connects, so that logins and the statements that are prepared are seen.
+    /// Watches the server of this process; `stacks`: where its threads are too. `note` is told that
+    /// the tracer stands still. To be called before the load connects, so that logins and the
+    /// statements that are prepared are seen.
     ///
     /// # Errors
     /// The kernel refuses, or the server is not one that can be watched.
@@ -69,6 +70,7 @@ impl RunTracer {
         plan: &LoadPlan,
         rules: LexicalRules,
         stacks: bool,
+        note: fn(&str),
     ) -> Result<Self, LabError> {
         let processes = vec![ProcessSelector::Pid(server)];
         let options = TraceOptions {
@@ -79,7 +81,7 @@ impl RunTracer {
             stacks,
             ..TraceOptions::default()
         };
-        let session = TraceSession::beside_run(&options)?;
+        let session = TraceSession::beside_run(&options, note)?;
         let notes = session.unavailable().to_vec();
         let before_due = Some(session.since() + PRIOR_AGE);
         Ok(Self {

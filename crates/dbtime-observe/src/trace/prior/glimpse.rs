@@ -4,8 +4,9 @@ use super::thread_call::{ThreadCall, thread_call};
 use crate::process::inner_number;
 use crate::trace::servers::{TracedServer, is_postgres};
 use procfs::process::Process;
+use rustix::fs::fstat;
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::FileExt;
@@ -21,6 +22,9 @@ const LAST_CLASS: u32 = 11;
 
 /// A server with more threads, or more clients, is not looked at.
 const MAX_THREADS: usize = 4096;
+
+/// How many numbers are kept at most: the reader, which names the processes, has no such bound.
+const MAX_NUMBERS: usize = 4096;
 
 /// A process of PostgreSQL's.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,17 +46,47 @@ pub(crate) struct ClientThreads {
     pub(crate) has_pool: bool,
 }
 
+/// The numbers that processes have in their own PID namespaces. None ever changes, and each is read
+/// once: the kernel writes all of `/proc/PID/status` for it.
+#[derive(Debug, Default)]
+pub(crate) struct InnerNumbers(HashMap<u32, (u64, Option<u32>)>);
+
+impl InnerNumbers {
+    /// That of a process of which this is the number of a file in `/proc`: another process that has
+    /// its number later has other files.
+    fn of(&mut self, process: u32, file: u64) -> Option<u32> {
+        match self.0.get(&process) {
+            Some((known, inner)) if *known == file => *inner,
+            _ => self.read(process, file),
+        }
+    }
+
+    fn read(&mut self, process: u32, file: u64) -> Option<u32> {
+        let status = Process::new(process.cast_signed()).and_then(|files| files.status()).ok()?;
+        let inner = inner_number(&status);
+        if self.0.len() >= MAX_NUMBERS {
+            self.0.clear();
+        }
+        self.0.insert(process, (file, inner));
+        inner
+    }
+}
+
 /// What these processes are at, in their order; `None`: it has ended. `wait_variable` is where each
 /// has the address of what it waits for; 0: nowhere.
-pub(crate) fn backends(processes: &[u32], wait_variable: u64) -> Vec<Option<BackendGlimpse>> {
+pub(crate) fn backends(
+    processes: &[u32],
+    wait_variable: u64,
+    numbers: &mut InnerNumbers,
+) -> Vec<Option<BackendGlimpse>> {
     let backend = |process: &u32| {
         let mut title = Vec::new();
         let file = File::open(format!("/proc/{process}/cmdline")).ok()?;
+        let number = fstat(&file).ok()?.st_ino;
         file.take(MAX_TITLE_BYTES).read_to_end(&mut title).ok()?;
         let title = title.split(|byte| *byte == 0).next().filter(|title| !title.is_empty())?;
         let title = String::from_utf8_lossy(title).into_owned();
-        let status = Process::new(process.cast_signed()).and_then(|files| files.status());
-        let inner = status.ok().as_ref().and_then(inner_number);
+        let inner = numbers.of(*process, number);
         Some(BackendGlimpse { title, inner, wait: wait_event(*process, wait_variable) })
     };
     processes.iter().take(MAX_BACKENDS).map(backend).collect()
@@ -187,11 +221,23 @@ mod tests {
         let memory = memory(own).expect("it may look at itself");
         assert_eq!(pointed_to(&memory, place), Some(wait));
         assert_eq!(pointed_to(&memory, 0), None);
-        let seen = backends(&[own, 4_194_305], place);
+        let seen = backends(&[own, 4_194_305], place, &mut InnerNumbers::default());
         let first = seen[0].as_ref().expect("it is there");
         assert!(!first.title.is_empty() && first.wait.is_none(), "{first:?}");
         assert_eq!(first.inner, None, "it is in that of whoever looks");
         assert_eq!(seen[1], None);
+    }
+
+    #[test]
+    fn a_number_is_read_once_for_each_process_that_has_it() {
+        let own = std::process::id();
+        let mut numbers = InnerNumbers(HashMap::from([(own, (7, Some(57)))]));
+        assert_eq!(numbers.of(own, 7), Some(57));
+        assert_eq!(numbers.of(own, 8), None, "it is in that of whoever looks");
+        assert_eq!(numbers.0.get(&own), Some(&(8, None)));
+        let files = [(); 2].map(|()| File::open("/proc/self/cmdline").expect("it is there"));
+        let [first, second] = files.each_ref().map(|file| fstat(file).expect("it is open").st_ino);
+        assert_eq!(first, second, "a process keeps its files");
     }
 
     #[test]

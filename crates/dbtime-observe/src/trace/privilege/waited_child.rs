@@ -43,17 +43,19 @@ impl WaitedChild {
     }
 }
 
-/// Waits until a process has ended that is about to, stopped or not.
+/// Waits until a process has ended that is about to, stopped or not, and does something meanwhile,
+/// again and again.
 ///
 /// # Errors
 /// It was waited for before.
-pub fn wait_for_end(child: &mut Child) -> std::io::Result<ExitStatus> {
+pub fn wait_for_end(child: &mut Child, mut meanwhile: impl FnMut()) -> std::io::Result<ExitStatus> {
     let waited = WaitedChild::of(child);
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
         }
         waited.wake();
+        meanwhile();
         thread::sleep(END_INTERVAL);
     }
 }
@@ -100,8 +102,8 @@ mod tests {
     fn one_that_is_to_end_and_is_stopped_is_not_waited_for_in_vain() {
         let mut child = stopped();
         kill_process(Pid::from_child(&child), Signal::TERM).expect("it is there");
-        let status = wait_for_end(&mut child).expect("it is ours");
+        let status = wait_for_end(&mut child, || ()).expect("it is ours");
         assert!(!status.success());
-        assert_eq!(wait_for_end(&mut child).expect("it is known"), status);
+        assert_eq!(wait_for_end(&mut child, || ()).expect("it is known"), status);
     }
 }

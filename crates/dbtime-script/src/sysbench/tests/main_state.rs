@@ -59,7 +59,7 @@ impl Main {
     }
 
     fn does(&self, task: MainTask) -> Result<bool, SysbenchError> {
-        self.state.answer(task).expect("it is there")
+        self.state.answer(task, || ()).expect("it is there")
     }
 
     fn give(&self, name: &str, value: &str) {
@@ -150,7 +150,7 @@ fn a_body_that_fails_and_wrong_declarations_end_it() {
     ] {
         let main = Main::start(written(source), 0, None);
         assert_eq!(main.declared, None, "{source}");
-        assert!(main.state.answer(MainTask::Function("init")).is_none());
+        assert!(main.state.answer(MainTask::Function("init"), || ()).is_none());
         main.end();
     }
 }

@@ -3,22 +3,33 @@
 
 use super::fatal;
 use crate::exit::CommandFailure;
+use crate::interrupt;
 use crate::live::report_overdue_script;
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_lab::{LabError, RunRequest, Target, operation};
+use dbtime_lab::{LabError, RunProgress, RunRequest, Target, operation};
+use dbtime_load::script::{Script, ScriptVisit};
 use dbtime_load::workload::Workload;
+use dbtime_machine::now;
+use dbtime_model::{MonoNanos, Nanos};
 use dbtime_script::sysbench::{
     MainScript, MainState, MainTask, ScriptDeclarations, ScriptOptions, SysbenchSettings,
 };
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+/// How long a task may compute on when its run is to end. A hook that has taken longer before and
+/// has come back has twice that time besides: the report ends with it.
+const TASK_PATIENCE: Nanos = Nanos::from_secs(2);
+
 /// A state of a script, on a thread of its own.
 pub(super) struct StateThread {
     /// What the script declares.
     pub(super) declared: ScriptDeclarations,
+    script: Arc<MainScript>,
     state: Option<MainState>,
     thread: Option<JoinHandle<Result<(), LabError>>>,
+    /// How long the longest hook has taken.
+    longest_hook: Nanos,
 }
 
 /// What a state is made of.
@@ -51,7 +62,8 @@ impl StateThread {
         };
         // A file that is not there yet may be about to be filled.
         target.create().map_err(fatal)?;
-        let workload = Workload::from_script(name, vec![operation("main")], Arc::new(script));
+        let script = Arc::new(script);
+        let workload = Workload::from_script(name, vec![operation("main")], script.clone());
         let mut request = RunRequest::new(workload, target);
         (request.load.connections, request.load.shards) = (1, Some(1));
         let thread = std::thread::Builder::new().name("main state".to_owned());
@@ -61,8 +73,10 @@ impl StateThread {
         let declared = state.declared();
         let mut made = Self {
             declared: ScriptDeclarations::default(),
+            script,
             state: Some(state),
             thread: Some(thread),
+            longest_hook: Nanos::ZERO,
         };
         made.declared = declared.ok_or_else(|| made.fate())?;
         Ok(made)
@@ -70,7 +84,14 @@ impl StateThread {
 
     /// Has a task done. The answer: what the task says by itself.
     pub(super) fn answer(&mut self, task: MainTask) -> Result<bool, CommandFailure> {
-        match self.state.as_ref().and_then(|state| state.answer(task)) {
+        let (begun, is_hook) = (now(), matches!(task, MainTask::Hook(..)));
+        let patience = TASK_PATIENCE + self.longest_hook + self.longest_hook;
+        let mut watch = TaskWatch { script: &self.script, patience, inside: None };
+        let answer = self.state.as_ref().and_then(|state| state.answer(task, || watch.look()));
+        if is_hook {
+            self.longest_hook = self.longest_hook.max(now() - begun);
+        }
+        match answer {
             Some(answer) => answer.map_err(CommandFailure::usage),
             None => Err(self.fate()),
         }
@@ -92,6 +113,30 @@ impl StateThread {
         self.state = None;
         let ended = self.thread.take()?.join();
         Some(ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    }
+}
+
+/// Looks after a task of a run that a signal has ended: the state of a hook goes on after the run,
+/// and nothing else ends what computes in it.
+struct TaskWatch<'a> {
+    script: &'a MainScript,
+    patience: Nanos,
+    /// Where it is, and since when it was seen there after the signal.
+    inside: Option<(ScriptVisit, MonoNanos)>,
+}
+
+impl TaskWatch<'_> {
+    fn look(&mut self) {
+        let visits = if interrupt::is_ending() { self.script.inside() } else { Vec::new() };
+        let computes = visits.into_iter().find(|visit| !visit.awaits_program);
+        let present = now();
+        self.inside = computes.map(|visit| match self.inside {
+            Some((same, since)) if same == visit => (visit, since),
+            _ => (visit, present),
+        });
+        if self.inside.is_some_and(|(_, since)| present - since >= self.patience) {
+            report_overdue_script(RunProgress::ScriptDeaf { client: None });
+        }
     }
 }
 

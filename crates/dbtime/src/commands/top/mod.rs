@@ -50,7 +50,10 @@ pub(crate) fn run(args: &TopArgs) -> Result<ProcessExit, CommandFailure> {
     // It goes when the screen and the reader have gone.
     let stderr = ReaderStderr::new().map_err(CommandFailure::environment)?;
     let reader_stderr = stderr.for_reader().map_err(CommandFailure::environment)?;
-    let attached = TraceSession::attach(&options, &login, reader_stderr, interrupt::quietly)?;
+    // While the screen is there, there is no room for it.
+    let unseen: fn(&str) = |_| ();
+    let attached =
+        TraceSession::attach(&options, &login, reader_stderr, unseen, interrupt::quietly)?;
     let (mut session, holders, stop) = attached;
     let feed = TopFeed::new(&mut session)?;
     let notes = session.unavailable().to_vec();

@@ -23,7 +23,8 @@ pub(super) fn run(args: &TraceArgs) -> Result<ProcessExit, CommandFailure> {
         Some(file) => interrupt::install_with(format!("{} has what was seen", file.display())),
         None => interrupt::install(),
     };
-    let attached = TraceSession::attach(&options(args), &login, Stdio::inherit(), install)?;
+    let (options, stderr) = (options(args), Stdio::inherit());
+    let attached = TraceSession::attach(&options, &login, stderr, screen::note, install)?;
     let (session, holders, stop) = attached;
     session.confine()?;
     let since = session.since();

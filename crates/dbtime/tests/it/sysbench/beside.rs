@@ -211,6 +211,35 @@ fn a_command_that_computes_for_ever_ends_by_one_signal() {
 }
 
 #[test]
+fn a_hook_that_computes_for_ever_ends_with_its_run_by_one_signal() {
+    let sandbox = Sandbox::new();
+    let compute = "io.open('begun', 'w'):close() for i = 1, 1e12 do local x = i * i end";
+    let hook = format!("function sysbench.hooks.report_intermediate() {compute} end\n");
+    sandbox.write("hook.lua", &format!("{PAUSE}{hook}"));
+    let running = sandbox.start("sysbench hook.lua --time=3600 --report-interval=1 run");
+    sandbox.wait_for(&["begun"]);
+    running.signal(Signal::TERM);
+    let ran = running.end();
+    ran.exits(143);
+    assert!(ran.err.contains("does not come back"), "{ran:?}");
+}
+
+#[test]
+fn a_hook_that_has_come_back_after_long_does_not_cost_the_report() {
+    let sandbox = Sandbox::new();
+    let wait = "n = (n or 0) + 1 if n == 2 then io.open('begun', 'w'):close() end
+        io.popen('sleep 3'):close()";
+    let hook = format!("function sysbench.hooks.report_intermediate() {wait} end\n");
+    sandbox.write("hook.lua", &format!("{PAUSE}{hook}"));
+    let running = sandbox.start("sysbench hook.lua --time=3600 --report-interval=1 run");
+    sandbox.wait_for(&["begun"]);
+    running.signal(Signal::TERM);
+    let ran = running.end();
+    ran.exits(143);
+    ran.prints(&["total number of events"]);
+}
+
+#[test]
 fn a_script_has_the_status_of_a_program_as_the_c_library_gives_it() {
     let sandbox = Sandbox::new();
     let script = "function prepare()

@@ -354,7 +354,7 @@ impl HelperProcess {
     #[cold]
     fn ended(&mut self) -> TraceError {
         self.channel = None;
-        let how = wait_for_end(&mut self.child).ok().and_then(|status| status.signal());
+        let how = wait_for_end(&mut self.child, || ()).ok().and_then(|status| status.signal());
         let how = how.map_or_else(String::new, |signal| format!(" by signal {signal}"));
         TraceError::Helper(format!("(process {}) was ended{how}", self.child.id()))
     }
@@ -365,6 +365,6 @@ impl Drop for HelperProcess {
         // It ends with the other end of its channel.
         self.channel = None;
         // One that is not waited for is only not taken out of the system's list.
-        let _ = wait_for_end(&mut self.child);
+        let _ = wait_for_end(&mut self.child, || ());
     }
 }

@@ -18,7 +18,7 @@ use crate::trace::kernel::probe_sites::{ProbeGroup, ProbeSites};
 use crate::trace::kernel::sampling::{CpuSampling, guards_events, sample_cpus};
 use crate::trace::kernel::stream::CaptureConfig;
 use crate::trace::postgres_files::catalogs::open_catalog;
-use crate::trace::prior::glimpse::{backends, client_threads};
+use crate::trace::prior::glimpse::{InnerNumbers, backends, client_threads};
 use crate::trace::probes::tls::open_library;
 use crate::trace::probes::trap::trap_time;
 use crate::trace::probes::wait_event::program_base;
@@ -91,6 +91,8 @@ struct HelperState {
     refused: LoadRefusal,
     /// What the reader has to itself.
     terminal: Option<LentTerminal>,
+    /// Of processes that were looked at.
+    numbers: InnerNumbers,
 }
 
 /// The response to a request.
@@ -161,7 +163,7 @@ impl HelperState {
                 HelperResponse::file(open_catalog(server, catalog).map(Some))
             }
             HelperRequest::Backends(processes, wait_variable) => {
-                HelperResponse::new(backends(&processes, wait_variable))
+                HelperResponse::new(backends(&processes, wait_variable, &mut self.numbers))
             }
             HelperRequest::ClientThreads(server) => HelperResponse::new(client_threads(&server)),
             HelperRequest::Parents(processes) => {
