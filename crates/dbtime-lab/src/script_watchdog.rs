@@ -80,7 +80,9 @@ impl ScriptWatchdog<'_> {
                         (self.progress)(self.overdue(client, length));
                     }
                     spans.look(&inside, present);
-                    if let Some(client) = spans.deaf_client(self.stop, self.script_use.patience(), present) {
+                    if let Some(client) =
+                        spans.deaf_client(self.stop, self.script_use.patience(), present)
+                    {
                         (self.progress)(self.deaf(client));
                     }
                 }
