@@ -7,7 +7,7 @@
 #define DBTIME_FRAMING_H
 
 #include "mysql.bpf.h"
-#include "postgres.bpf.h"
+#include "tagged_answers.bpf.h"
 
 #define MAX_PIECES 4096	/* in a single read, of 8 or 16 KiB normally */
 

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ *
+ * What servers of PostgreSQL's send: answers, of which the last bytes say whether the server is ready for the
+ * next request, and that it is ready where it was asked for nothing.
+ */
+#ifndef DBTIME_TAGGED_ANSWERS_H
+#define DBTIME_TAGGED_ANSWERS_H
+
+#include "completions.bpf.h"
+#include "late_errors.bpf.h"
+#include "postgres.bpf.h"
+
+#define IDLE 'I'	/* the last byte of ReadyForQuery, where no transaction is open */
+
+/* Keeps the last bytes of an answer: a server that sends whenever its buffer is full may send the end of
+ * ReadyForQuery by itself. */
+static __always_inline void save_tail(struct connection *connection, const char *at, __u32 length)
+{
+	__u32 more = length < READY_LENGTH ? length : READY_LENGTH;
+	__u8 *tail = connection->tail;
+
+	more = masked(more, 8);
+	if (bpf_probe_read_user(tail + READY_LENGTH, more, at + length - more))
+		__builtin_memset(tail, 0, sizeof(connection->tail));
+	for (int i = 0; i < READY_LENGTH; i++)
+		tail[i] = tail[(more + i) & 15];
+}
+
+/* Whether that is ReadyForQuery. */
+static __always_inline int ends_with_ready(struct connection *connection)
+{
+	const __u8 *end = connection->tail;
+
+	return end[0] == PG_READY && big_endian(end + 1) == TAGGED;
+}
+
+/*
+ * What a server of PostgreSQL's sends while it was asked for nothing. Where it says that it is ready it goes
+ * on with what it has read behind a login. What it has read that was no login, and was not understood, was
+ * the rest of a request from before. Global: see `consume`.
+ */
+__noinline int note_unasked_ready(struct connection *connection, __u64 address, __u32 length)
+{
+	__u8 first = 0;
+
+	if (!connection || connection->request.protocol != PROTOCOL_POSTGRES)
+		return 0;
+	save_tail(connection, (const char *)address, length);
+	if (!ends_with_ready(connection) || bpf_probe_read_user(&first, 1, (const void *)address))
+		return 0;
+	connection->is_ready = 1;
+	connection->is_logging_in = 0;
+	/* What seemed to be a startup packet, and has not ended, was none. */
+	connection->startup.rest = 0;
+	if (connection->strange == STRANGE_BYTES && connection->framing == FRAMING_LOST &&
+	    !connection->request.length && first != PG_LET_IN) {
+		count(COUNT_STARTED);
+		count(COUNT_PARTIAL);
+	}
+	connection->strange = STRANGE_NOT;
+	return 0;
+}
+
+/* The server reads on at a message while a login was under way, as it seems. Where it has read a request
+ * before, and was not seen to be ready for that, that is lost. Global: see `consume`. */
+__noinline int note_read_at_login(struct connection *connection, __u64 address)
+{
+	if (!connection || connection->rest || connection->header_length ||
+	    !is_request_message((const char *)address))
+		return 0;
+	connection->is_logging_in = 0;
+	if (connection->ahead_length)
+		count(COUNT_RESYNC);
+	return 0;
+}
+
+/* Whether a piece of an answer, of less than 16 bytes, ends where a message does. */
+static __always_inline int are_whole_messages(struct connection *connection, const char *at, __u32 length)
+{
+	__u8 *head = connection->answer.head;
+	__u32 from = 0;
+
+	length = masked(length, 16);
+	if (bpf_probe_read_user(head, length, at))
+		return 0;
+	for (int i = 0; i < 3 && from < length; i++)
+		from += 1 + (head[(from + 3) & 15] << 8 | head[(from + 4) & 15]);
+	return from == length;
+}
+
+/* Looks at a piece of an answer. */
+static __always_inline void handle_tagged_answer(struct connection *connection, const char *at,
+					  __u32 length)
+{
+	__u32 error = connection->request.error;
+	__u8 *end = connection->tail;
+
+	if (connection->expects_answer && length >= 16) {
+		connection->expects_answer = read_tagged_answer_head(connection, (__u64)at, length);
+	} else if (connection->expects_answer && !are_whole_messages(connection, at, length)) {
+		/* What it begins with is not there any more once the rest comes. */
+		connection->expects_answer = 0;
+	}
+	if (connection->answer.stage != STAGE_OVER)
+		count_completions(connection, (__u64)at, length);
+	save_tail(connection, at, length);
+	/* One that this piece begins with is known. */
+	if (connection->request.error == error && !end[READY_LENGTH - 1] && !end[READY_LENGTH - 2])
+		note_late_error(connection, find_late_error(connection, (__u64)at, length));
+	/* What the client goes on to send the server passes over, but for the Sync. */
+	if (connection->request.error && connection->copy.is_under_way)
+		end_copy(connection);
+	connection->is_ready = ends_with_ready(connection) &&
+			       (connection->is_whole || connection->copy.may_be_ready);
+	if (connection->is_ready) {
+		connection->request.flags |= end[READY_LENGTH - 1] == IDLE ? REQUEST_NO_TRANSACTION : REQUEST_IN_TRANSACTION;
+		end_copies(connection);
+	} else if (!end[READY_LENGTH - 2] && end[READY_LENGTH - 1] < 2 &&
+		   ends_with_copy(connection, (__u64)at, length)) {
+		begin_copy(connection);
+	}
+	if (settings.streams && depth == DEPTH_EVERYTHING)
+		note_tagged_rows(connection, (__u64)at, length);
+}
+
+#endif
