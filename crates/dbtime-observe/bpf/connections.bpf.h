@@ -141,6 +141,8 @@ struct copy {
 #define ANSWER_END 1024		/* bytes of a piece of an answer: a power of two */
 #define CUT_ROOM 64		/* a message that is as long, and is cut in two, tells of no rows; a power of two */
 #define ERROR_ROOM 128		/* bytes of an error that are looked at, wherever it is cut in two */
+#define PIECE_END 64		/* of a piece of an answer fewer of the last bytes are kept: a power of two */
+#define COPY_BLOCK 256		/* of an answer fewer bytes are read at once where a COPY may begin: a power of two */
 #define CACHED_SHAPES 4			/* a power of two */
 
 /* What a statement looks like that was prepared. */
@@ -228,6 +230,9 @@ struct connection {
 			__u64 unnamed_shape;	/* of the statement without a name; 0: not known */
 			__u64 portal_shape;	/* of what the portal executes that was made last, of those with a name */
 			__u32 portal_hash;	/* of its name */
+			__u32 piece_end_length;
+			__u8 piece_end[PIECE_END];	/* the last bytes of a piece of the answer, or of a message in it */
+			__u8 copy_block[2 * COPY_BLOCK];	/* bytes among which a COPY may begin, and as much room again */
 		};
 	};
 };

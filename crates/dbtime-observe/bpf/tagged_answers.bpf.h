@@ -16,12 +16,16 @@
  * ReadyForQuery by itself. */
 static __always_inline void save_tail(struct connection *connection, const char *at, __u32 length)
 {
-	__u32 more = length < READY_LENGTH ? length : READY_LENGTH;
 	__u8 *tail = connection->tail;
+	__u32 kept, more;
 
-	more = masked(more, 8);
-	if (bpf_probe_read_user(tail + READY_LENGTH, more, at + length - more))
+	read_piece_end(connection, at, length);
+	kept = connection->piece_end_length;
+	more = masked(kept < READY_LENGTH ? kept : READY_LENGTH, 8);
+	if (!kept)
 		__builtin_memset(tail, 0, sizeof(connection->tail));
+	for (int i = 0; i < READY_LENGTH; i++)
+		tail[READY_LENGTH + i] = end_byte(connection, kept - more + i);
 	for (int i = 0; i < READY_LENGTH; i++)
 		tail[i] = tail[(more + i) & 15];
 }
@@ -120,7 +124,7 @@ static __always_inline void handle_tagged_answer(struct connection *connection, 
 		begin_copy(connection);
 	}
 	if (settings.streams && depth == DEPTH_EVERYTHING)
-		note_tagged_rows(connection, (__u64)at, length);
+		note_tagged_rows(connection);
 }
 
 #endif

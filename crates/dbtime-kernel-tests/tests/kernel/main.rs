@@ -15,6 +15,7 @@ mod openings;
 mod parts;
 mod postgres;
 mod random_timeline;
+mod reads;
 mod refusals;
 mod rivals;
 mod rows;
