@@ -211,6 +211,7 @@ struct connection {
 	__u8 tail[16];		/* PostgreSQL: the last bytes of the answer, and room for as many again */
 	__u8 is_logging_in;	/* PostgreSQL: its startup packet was read, and ReadyForQuery was not sent yet */
 	__u8 is_replica;	/* PostgreSQL: as its startup packet says */
+	__u8 has_left;		/* its client has gone, as the server has found out */
 	struct proxy_header proxy;
 	__u8 most_rows[4];	/* PostgreSQL: that the last Execute asks for, as it says it; 0: all */
 	struct startup_reading startup;		/* PostgreSQL */
@@ -444,14 +445,6 @@ static __always_inline struct connection *connection_of(struct sock *sk)
 		return NULL;
 	connection = lookup(sk);
 	return connection ? connection : lookup_or_add(sk);
-}
-
-/* The connection, if it is one of a server with a client. */
-static __always_inline struct connection *followed_connection(struct sock *sk)
-{
-	struct connection *connection = connection_of(sk);
-
-	return connection ? state_of(connection) : NULL;
 }
 
 /* Where the present system call has its bytes; the first piece where there are several. */

@@ -75,11 +75,16 @@ ON_PROBE(on_tls_read_end)
 		return;
 	tls = thread->tls;
 	thread->tls = 0;
-	if ((int)RETURNED(context) <= 0)
+	if ((int)RETURNED(context) < 0)
 		return;
 	connection = connection_of_tls(thread, tls);
 	if (!connection)
 		return;
+	/* Its client has said that it is going. */
+	if (!(int)RETURNED(context)) {
+		connection->has_left = 1;
+		return;
+	}
 	if (!thread->tls_length)
 		length = (__u32)RETURNED(context);
 	else if (bpf_probe_read_user(&length, sizeof(length), (const void *)thread->tls_length))

@@ -7,6 +7,7 @@
  *   an error: the login is refused, the client was idle for too long, somebody ends the connection,
  *   also one that was set aside
  *   that it is ready, behind a login and what is left of an answer
+ *   to a client that has left: nothing that counts, such as MySQL's 1158
  */
 #ifndef DBTIME_UNASKED_H
 #define DBTIME_UNASKED_H
@@ -71,7 +72,7 @@ __noinline int note_aside(struct connection *connection, __u32 length)
 	__u64 address;
 	int is_error;
 
-	if (!connection)
+	if (!connection || connection->has_left)
 		return 0;
 	address = (__u64)user_buffer();
 	connection->sent_until = 0;
@@ -118,6 +119,8 @@ __noinline int handle_unasked(struct connection *connection, __u64 address, __u3
 
 	if (!connection)
 		return 0;
+	if (connection->has_left && !connection->start)
+		return 1;
 	if (!address && is_encrypted(connection))
 		note_blind_send(connection);
 	if (is_gss_answer(connection, address, length))

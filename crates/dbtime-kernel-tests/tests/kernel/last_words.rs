@@ -249,3 +249,27 @@ fn an_error_that_nobody_asked_mysql_for_is_the_connections() {
     let before = said(&[(true, mysql::packets(1, &[SYNTAX]))]);
     assert_eq!((before.partial, before.connection_errors), (1, 0));
 }
+
+/// MySQL 9 says so where a client has left without QUIT: nobody hears it.
+#[test]
+fn what_is_sent_to_a_client_that_has_left_is_no_error_of_the_connection() {
+    const NOT_READ: &[u8] = b"\xff\x86\x04#08S01Got an error reading communication packets";
+    let error = mysql::packets(0, &[NOT_READ]);
+    for (has_left, expected) in [(false, 1), (true, 0)] {
+        let mut server = behind_login(&[mysql::asks_query("SELECT 1"), mysql::answers(&[OK])]);
+        if has_left {
+            server.finds_the_end();
+        } else {
+            server.finds_nothing();
+        }
+        server.sends(&error);
+        assert_eq!(counts(&server.ledger()), [1, 1, 0, expected, 0], "{has_left}");
+    }
+    // Nor is it one of a connection that was set aside.
+    let http = ConversationTurn::Client(b"GET / HTTP/1.1\r\n\r\n".to_vec());
+    let greeting = ConversationTurn::Server(mysql::greeting());
+    let mut aside = watched(WireProtocol::Mysql, &[greeting, http]);
+    aside.finds_the_end();
+    aside.sends(&error);
+    assert_eq!((aside.ledger().connection_errors, aside.ledger().other_protocol), (0, 1));
+}
