@@ -46,6 +46,13 @@ enum framing {
 	FRAMING_SYNCED,
 };
 
+/* How it is known where messages of PostgreSQL's begin. */
+enum guess {
+	GUESS_NONE,		/* by the connection's beginning, or by an answer to what was read */
+	GUESS_FIRST,		/* one seemed to begin where a read did, */
+	GUESS_LATER,		/* after the server had been ready; no answer has confirmed it yet */
+};
+
 /* How far the shape of a text is known (`shape.bpf.h`). It lies here, and not on the stack: of what
  * is in memory the verifier knows nothing, and need not try all that it could be. */
 struct shaper {
@@ -212,6 +219,7 @@ struct connection {
 	__u8 is_logging_in;	/* PostgreSQL: its startup packet was read, and ReadyForQuery was not sent yet */
 	__u8 is_replica;	/* PostgreSQL: as its startup packet says */
 	__u8 has_left;		/* its client has gone, as the server has found out */
+	__u8 guess;		/* PostgreSQL: enum guess */
 	struct proxy_header proxy;
 	__u8 most_rows[4];	/* PostgreSQL: that the last Execute asks for, as it says it; 0: all */
 	struct startup_reading startup;		/* PostgreSQL */

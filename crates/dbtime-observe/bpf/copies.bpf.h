@@ -44,7 +44,8 @@ static __always_inline int read_copy_block(struct copy_search *search, __u32 beh
 		skipped = behind - length;
 	if (here >= COPY_BLOCK)
 		here = COPY_BLOCK - 1;
-	if (search->earlier > skipped)
+	/* What is not needed may have gone from there. */
+	if (here < COPY_HEAD && search->earlier > skipped)
 		before = search->earlier - skipped;
 	if (before >= COPY_BLOCK - here)
 		before = COPY_BLOCK - 1 - here;

@@ -45,6 +45,15 @@ static __always_inline int is_of_copy(__u8 tag)
 	return tag == PG_COPY_DATA || tag == PG_COPY_DONE || tag == PG_COPY_FAIL;
 }
 
+/* Whether clients say that, at this length. Some messages have no body. */
+static __always_inline int is_of_client(__u8 tag, __u32 length)
+{
+	if (tag == PG_SYNC || tag == PG_FLUSH || tag == PG_COPY_DONE)
+		return length == 4;
+	return (is_of_request(tag) || is_of_copy(tag) || tag == PG_PASSWORD) && length >= 4 &&
+	       length <= LONGEST_MESSAGE;
+}
+
 /* The last byte of a message was read. */
 static __always_inline void end_message(struct connection *connection)
 {
@@ -71,7 +80,7 @@ static __always_inline int begin_message(struct connection *connection)
 	__u8 tag = connection->header[0];
 
 	connection->header_length = 0;
-	if (length < 4 || length > LONGEST_MESSAGE)
+	if (!is_of_client(tag, length))
 		return 0;
 	connection->rest = length - 4;
 	if (tag == PG_COPY_DATA)
@@ -128,12 +137,13 @@ static __always_inline int is_of_standby(const __u8 *h, __u32 message_length)
 }
 
 /* Without a step: a startup packet, TLS, or the first message that is seen. Returns whether a message
- * begins here. Of TLS that was agreed on the server reads the header of a record by itself; what begins
- * with TLS it may refuse. Global: see `consume`. */
+ * begins here. Behind what was not understood none does before the server is ready: what looks like one
+ * is more of that. Of TLS that was agreed on the server reads the header of a record by itself; what
+ * begins with TLS it may refuse. Global: see `consume`. */
 __noinline int find_message(struct connection *connection, __u64 address, __u32 length)
 {
 	const char *at = (const char *)address;
-	__u8 h[8] = {};
+	__u8 h[8] = {}, before;
 	__u32 message_length;
 
 	if (!connection)
@@ -142,7 +152,8 @@ __noinline int find_message(struct connection *connection, __u64 address, __u32 
 		leave_alone(connection, COUNT_GSS);
 		return 0;
 	}
-	if (connection->strange != STRANGE_STREAM)
+	before = connection->strange;
+	if (before != STRANGE_STREAM)
 		connection->strange = STRANGE_BYTES;
 	if (read_opening(connection, address, length) || length < TAGGED ||
 	    bpf_probe_read_user(h, length < sizeof(h) ? TAGGED : sizeof(h), at))
@@ -154,9 +165,13 @@ __noinline int find_message(struct connection *connection, __u64 address, __u32 
 	message_length = big_endian(h + 1);
 	if (is_of_standby(h, message_length))
 		connection->strange = STRANGE_STREAM;
-	if ((!is_of_request(h[0]) && h[0] != PG_PASSWORD) || message_length < 4 || message_length > LONGEST_MESSAGE)
+	if (before != STRANGE_NOT || is_of_copy(h[0]) || !is_of_client(h[0], message_length))
 		return 0;
+	/* A password says nothing yet of where it belongs to. */
+	if (h[0] != PG_PASSWORD)
+		connection->strange = STRANGE_NOT;
 	connection->framing = FRAMING_SYNCED;
+	connection->guess = connection->is_ready ? GUESS_LATER : GUESS_FIRST;
 	return 1;
 }
 

@@ -38,10 +38,31 @@ static __always_inline int ends_with_ready(struct connection *connection)
 	return end[0] == PG_READY && big_endian(end + 1) == TAGGED;
 }
 
+/* A server is ready that was asked for nothing, as it seems: what it has read, and was not understood, was the
+ * rest of a request from before. Where it was ready already there is another that nobody has seen: it was
+ * read before the connection was followed, or is lost. `first`: of the bytes that are sent. */
+static __always_inline void note_unseen_request(struct connection *connection, __u8 first)
+{
+	int is_lost = connection->framing == FRAMING_LOST || connection->rest ||
+		      connection->header_length;
+	int is_rest = connection->strange == STRANGE_BYTES && !connection->request.length &&
+		      !connection->request.end && first != PG_LET_IN;
+
+	if (!is_lost && connection->guess == GUESS_NONE)
+		return;
+	if (connection->is_ready && connection->has_read) {
+		count(COUNT_RESYNC);
+	} else if (connection->is_ready || (is_lost && is_rest)) {
+		count(COUNT_STARTED);
+		count(COUNT_PARTIAL);
+	}
+	if (is_lost)
+		reset_framing(connection);
+}
+
 /*
  * What a server of PostgreSQL's sends while it was asked for nothing. Where it says that it is ready it goes
- * on with what it has read behind a login. What it has read that was no login, and was not understood, was
- * the rest of a request from before. Global: see `consume`.
+ * on with what it has read behind a login. Global: see `consume`.
  */
 __noinline int note_unasked_ready(struct connection *connection, __u64 address, __u32 length)
 {
@@ -52,16 +73,13 @@ __noinline int note_unasked_ready(struct connection *connection, __u64 address, 
 	save_tail(connection, (const char *)address, length);
 	if (!ends_with_ready(connection) || bpf_probe_read_user(&first, 1, (const void *)address))
 		return 0;
-	connection->is_ready = 1;
-	connection->is_logging_in = 0;
 	/* What seemed to be a startup packet, and has not ended, was none. */
 	connection->startup.rest = 0;
-	if (connection->strange == STRANGE_BYTES && connection->framing == FRAMING_LOST &&
-	    !connection->request.length && first != PG_LET_IN) {
-		count(COUNT_STARTED);
-		count(COUNT_PARTIAL);
-	}
+	note_unseen_request(connection, first);
+	connection->is_ready = 1;
+	connection->is_logging_in = 0;
 	connection->strange = STRANGE_NOT;
+	connection->guess = GUESS_NONE;
 	return 0;
 }
 
@@ -92,6 +110,41 @@ static __always_inline int are_whole_messages(struct connection *connection, con
 	return from == length;
 }
 
+/* The server is ready, as it seems, and it was guessed where messages begin: whether they begin elsewhere, for
+ * the request is not whole, another message is amid, or what executes nothing was executed. */
+static __always_inline int is_wrong_guess(struct connection *connection)
+{
+	struct request *request = &connection->request;
+
+	if (!connection->is_whole && !connection->copy.may_be_ready)
+		return 1;
+	return (connection->rest && !is_of_copy(connection->header[0])) ||
+	       (request->command == PG_SYNC && request->reply == PG_COMPLETE);
+}
+
+/* An answer ends with ReadyForQuery, as it seems. Returns whether that answers the request. */
+static __always_inline int confirm_guess(struct connection *connection)
+{
+	__u8 guess = connection->guess;
+
+	connection->strange = STRANGE_NOT;
+	if (guess == GUESS_NONE)
+		return 1;
+	if (!is_wrong_guess(connection)) {
+		connection->guess = connection->ahead_length ? GUESS_LATER : GUESS_NONE;
+		return 1;
+	}
+	disown_request(connection);
+	/* What was read since the server was ready is lost. */
+	if (guess == GUESS_LATER)
+		count(COUNT_RESYNC);
+	reset_framing(connection);
+	connection->ahead_length = 0;
+	connection->guess = GUESS_NONE;
+	connection->is_ready = 1;
+	return 0;
+}
+
 /* Looks at a piece of an answer. */
 static __always_inline void handle_tagged_answer(struct connection *connection, const char *at,
 					  __u32 length)
@@ -114,6 +167,8 @@ static __always_inline void handle_tagged_answer(struct connection *connection, 
 	/* What the client goes on to send the server passes over, but for the Sync. */
 	if (connection->request.error && connection->copy.is_under_way)
 		end_copy(connection);
+	if (ends_with_ready(connection) && !confirm_guess(connection))
+		return;
 	connection->is_ready = ends_with_ready(connection) &&
 			       (connection->is_whole || connection->copy.may_be_ready);
 	if (connection->is_ready) {

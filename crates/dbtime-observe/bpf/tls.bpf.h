@@ -90,6 +90,9 @@ ON_PROBE(on_tls_read_end)
 	else if (bpf_probe_read_user(&length, sizeof(length), (const void *)thread->tls_length))
 		lose_framing(connection);
 	if (length && length <= MAX_TLS_READ) {
+		/* What was read before is understood by now. */
+		if (connection->blind_turns != SEES_PLAIN_BYTES)
+			connection->strange = STRANGE_NOT;
 		connection->blind_turns = SEES_PLAIN_BYTES;
 		handle_request_bytes(connection, (const char *)thread->tls_buffer, length);
 	}

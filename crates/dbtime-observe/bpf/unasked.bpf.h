@@ -146,10 +146,11 @@ __noinline int handle_unasked(struct connection *connection, __u64 address, __u3
 		/* What looked like its end was none, and this is of the same answer. */
 		connection->has_last_word = 0;
 		lose_framing(connection);
-	} else if (is_first) {
-		begin_with_answer(connection, address, length);
-	} else if (address) {
-		note_unasked_ready(connection, address, length);
+	} else {
+		if (is_first)
+			begin_with_answer(connection, address, length);
+		if (address)
+			note_unasked_ready(connection, address, length);
 	}
 	if (is_first) {
 		connection->request.end = now;

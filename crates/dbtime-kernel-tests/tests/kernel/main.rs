@@ -4,6 +4,7 @@ mod arrivals;
 mod conversation;
 mod copies;
 mod driver;
+mod earlier_requests;
 mod early_waits;
 mod hostile;
 mod last_words;
