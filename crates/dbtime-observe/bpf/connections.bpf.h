@@ -149,7 +149,7 @@ struct copy {
 #define CUT_ROOM 64		/* a message that is as long, and is cut in two, tells of no rows; a power of two */
 #define ERROR_ROOM 128		/* bytes of an error that are looked at, wherever it is cut in two */
 #define PIECE_END 64		/* of a piece of an answer fewer of the last bytes are kept: a power of two */
-#define COPY_BLOCK 256		/* of an answer fewer bytes are read at once where a COPY may begin: a power of two */
+#define ANSWER_BLOCK 256		/* what is looked through for a message is read in fewer bytes: a power of two */
 #define CACHED_SHAPES 4			/* a power of two */
 
 /* What a statement looks like that was prepared. */
@@ -241,7 +241,7 @@ struct connection {
 			__u32 portal_hash;	/* of its name */
 			__u32 piece_end_length;
 			__u8 piece_end[PIECE_END];	/* the last bytes of a piece of the answer, or of a message in it */
-			__u8 copy_block[2 * COPY_BLOCK];	/* bytes among which a COPY may begin, and as much room again */
+			__u8 answer_block[2 * ANSWER_BLOCK];	/* bytes among which a message may begin, and as much room again */
 		};
 	};
 };
@@ -310,6 +310,20 @@ static __always_inline long read_string(char *to, __u32 room, const char *at, __
 	if (size > room)
 		size = room;
 	return read_user_string(to, size, at);
+}
+
+/* How many bytes that were sent for the request are still there before a piece: all, where it lies behind
+ * them, and else those that it has not been written over. */
+static __always_inline __u64 bytes_before(struct connection *connection, __u64 address, __u32 length)
+{
+	__u64 until = connection->sent_until, end = address + length;
+	__u64 sent = connection->request.sent_bytes - length;
+
+	if (until == address)
+		return sent;
+	if (until < end)
+		return 0;
+	return until - end < sent ? until - end : sent;
 }
 
 /* Whether a client is at the other end. */

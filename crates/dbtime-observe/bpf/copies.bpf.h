@@ -35,26 +35,26 @@ struct copy_search {
  * a CopyInResponse may begin there. */
 static __always_inline int read_copy_block(struct copy_search *search, __u32 behind)
 {
-	__u8 *block = search->connection->copy_block;
+	__u8 *block = search->connection->answer_block;
 	__u64 length = search->end - search->at, skipped = 0, here = 0, before = 0;
 
 	if (behind < length)
 		here = length - behind;
 	else
 		skipped = behind - length;
-	if (here >= COPY_BLOCK)
-		here = COPY_BLOCK - 1;
+	if (here >= ANSWER_BLOCK)
+		here = ANSWER_BLOCK - 1;
 	/* What is not needed may have gone from there. */
 	if (here < COPY_HEAD && search->earlier > skipped)
 		before = search->earlier - skipped;
-	if (before >= COPY_BLOCK - here)
-		before = COPY_BLOCK - 1 - here;
+	if (before >= ANSWER_BLOCK - here)
+		before = ANSWER_BLOCK - 1 - here;
 	search->behind = behind;
 	search->filled = here + before;
 	if (search->filled < COPY_HEAD)
 		return 0;
-	here = masked(here, COPY_BLOCK);
-	before = masked(before, COPY_BLOCK);
+	here = masked(here, ANSWER_BLOCK);
+	before = masked(before, ANSWER_BLOCK);
 	if (before && bpf_probe_read_user(block, before, (const char *)(search->until - skipped - before)))
 		return 0;
 	return !here ||
@@ -70,27 +70,13 @@ static long copy_begins_before(__u64 i, struct copy_search *search)
 	if (behind + COPY_HEAD > search->behind + search->filled && !read_copy_block(search, behind))
 		return 1;
 	at = search->behind + search->filled - behind - COPY_HEAD;
-	head = search->connection->copy_block + masked(at, COPY_BLOCK);
+	head = search->connection->answer_block + masked(at, ANSWER_BLOCK);
 	number = (__u32)head[6] << 8 | head[7];
 	search->is_found = number == i && head[0] == PG_COPY_IN && head[5] < 2 &&
 			   big_endian(head + 1) == COPY_HEAD - 1 + 2 * number;
 	if (!i)
 		search->format = number;
 	return search->is_found || number != search->format;
-}
-
-/* How many bytes that were sent for the request are still there before a piece: all, where it lies behind
- * them, and else those that it has not been written over. */
-static __always_inline __u64 bytes_before(struct connection *connection, __u64 address, __u32 length)
-{
-	__u64 until = connection->sent_until, end = address + length;
-	__u64 sent = connection->request.sent_bytes - length;
-
-	if (until == address)
-		return sent;
-	if (until < end)
-		return 0;
-	return until - end < sent ? until - end : sent;
 }
 
 /* Whether a piece of an answer ends with CopyInResponse. It is read in blocks: with a few columns, and where

@@ -3,6 +3,7 @@
 use super::conversation::ConversationTurn;
 use super::copies::copy_in;
 use super::last_words::watched;
+use super::late_errors::told;
 use super::postgres::{
     answers, asks, bind, complete, description, done, everything, execute, message, query, ready,
     rows, sync,
@@ -55,13 +56,17 @@ fn a_copy_is_read_once_a_message_or_a_piece() {
     assert_eq!(reads(&[&[asked][..], &all].concat()), 2 + 1 + all.len() as u64);
 }
 
-/// It may have more than a thousand columns, and rows may end with as many zeros.
+/// A COPY may have more than a thousand columns, and rows may end with as many zeros; the text of
+/// an error may be long.
 #[test]
-fn what_may_begin_a_copy_is_read_in_blocks() {
+fn what_may_begin_long_before_the_end_is_read_in_blocks() {
     const WIDTH: u32 = 8000;
     let zeros = [&[0, 1][..], &WIDTH.to_be_bytes(), &[0; WIDTH as usize]].concat();
-    for last in [copy_in(0, 1600), message(backend::DATA_ROW, &zeros)] {
-        let turns = [asks(&[query("SELECT a FROM t")]), answers(&[description(), last])];
-        assert!(reads(&turns) < 25, "{} reads", reads(&turns));
+    let text = "division by zero ".repeat(100);
+    let failed = told(backend::ERROR, ["ERROR", "22012", &text, "int4div"]);
+    for last in [copy_in(0, 1600), message(backend::DATA_ROW, &zeros), failed] {
+        let first = [description(), rows(3, 4)].concat();
+        let turns = [asks(&[query("SELECT a FROM t")]), answers(&[first, last])];
+        assert!(reads(&turns) < 30, "{} reads", reads(&turns));
     }
 }
