@@ -71,9 +71,10 @@ __noinline int complete_execution(struct connection *connection, __u64 rows)
 	return 0;
 }
 
-/* Reads the last bytes of a piece of an answer, or of a message in it: all that is looked for there is
- * looked for in these. */
-static __always_inline void read_piece_end(struct connection *connection, const char *at, __u32 length)
+/* Reads the last bytes of a piece of an answer, or of a message in it: all that is looked for
+ * there is looked for in these. */
+static __always_inline void read_piece_end(struct connection *connection, const char *at,
+					   __u32 length)
 {
 	__u32 kept = length < PIECE_END ? length : PIECE_END - 1;
 
@@ -102,8 +103,8 @@ static __always_inline int begins_message(struct connection *connection, __u32 a
 }
 
 /*
- * The number at the end of a CommandComplete that ends behind so many bytes of `piece_end`; NOT_KNOWN:
- * there is none, or something else. Global: see `consume`.
+ * The number at the end of a CommandComplete that ends behind so many bytes of `piece_end`;
+ * NOT_KNOWN: there is none, or something else. Global: see `consume`.
  */
 __noinline __u64 rows_in_tag(struct connection *connection, __u32 end)
 {
@@ -169,7 +170,8 @@ static long next_message(__u64 i, struct completion_walk *walk)
 		return 1;
 	if (head[0] == PG_COMPLETE)
 		complete_execution(connection,
-			  whole <= length ? rows_in_message(connection, rest->at, whole) : NOT_KNOWN);
+				   whole <= length ? rows_in_message(connection, rest->at, whole)
+						   : NOT_KNOWN);
 	else if (head[0] == PG_EMPTY || head[0] == PG_SUSPENDED)
 		complete_execution(connection, NOT_KNOWN);
 	answer->packets++;
@@ -332,9 +334,9 @@ static __always_inline int ends_empty_message(struct connection *connection, __u
 }
 
 /*
- * How many rows were told of by the first so many bytes of `piece_end`: of several statements those of the
- * last. Where a Flush came before the Sync, nothing else may be there, or what closes the statement and its
- * portal. Global: see `consume`.
+ * How many rows were told of by the first so many bytes of `piece_end`: of several statements those
+ * of the last. Where a Flush came before the Sync, nothing else may be there, or what closes the
+ * statement and its portal. Global: see `consume`.
  */
 __noinline __u64 rows_before(struct connection *connection, __u32 end)
 {
@@ -354,8 +356,8 @@ __noinline __u64 rows_before(struct connection *connection, __u32 end)
 	return rows ? rows : NOT_KNOWN;
 }
 
-/* What the end of a piece of an answer tells of the rows of the request, or may tell, where that is not
- * over yet. Global: see `consume`. */
+/* What the end of a piece of an answer tells of the rows of the request, or may tell, where that
+ * is not over yet. Global: see `consume`. */
 __noinline int note_tagged_rows(struct connection *connection)
 {
 	struct request *request;

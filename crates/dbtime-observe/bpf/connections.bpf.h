@@ -48,9 +48,9 @@ enum framing {
 
 /* How it is known where messages of PostgreSQL's begin. */
 enum guess {
-	GUESS_NONE,		/* by the connection's beginning, or by an answer to what was read */
+	GUESS_NONE,		/* by the connection's beginning, or by an answer since */
 	GUESS_FIRST,		/* one seemed to begin where a read did, */
-	GUESS_LATER,		/* after the server had been ready; no answer has confirmed it yet */
+	GUESS_LATER,		/* after the server was ready; no answer has confirmed it */
 };
 
 /* How far the shape of a text is known (`shape.bpf.h`). It lies here, and not on the stack: of what
@@ -148,8 +148,8 @@ struct copy {
 #define ANSWER_END 1024		/* bytes of a piece of an answer: a power of two */
 #define CUT_ROOM 64		/* a message that is as long, and is cut in two, tells of no rows; a power of two */
 #define ERROR_ROOM 128		/* bytes of an error that are looked at, wherever it is cut in two */
-#define PIECE_END 64		/* of a piece of an answer fewer of the last bytes are kept: a power of two */
-#define ANSWER_BLOCK 256		/* what is looked through for a message is read in fewer bytes: a power of two */
+#define PIECE_END 64		/* more than is kept of the end of a piece: a power of two */
+#define ANSWER_BLOCK 256	/* more than is read at once to find a message: a power of two */
 #define CACHED_SHAPES 4			/* a power of two */
 
 /* What a statement looks like that was prepared. */
@@ -240,8 +240,8 @@ struct connection {
 			__u64 portal_shape;	/* of what the portal executes that was made last, of those with a name */
 			__u32 portal_hash;	/* of its name */
 			__u32 piece_end_length;
-			__u8 piece_end[PIECE_END];	/* the last bytes of a piece of the answer, or of a message in it */
-			__u8 answer_block[2 * ANSWER_BLOCK];	/* bytes among which a message may begin, and as much room again */
+			__u8 piece_end[PIECE_END];	/* the last of a piece, or of a message */
+			__u8 answer_block[2 * ANSWER_BLOCK];	/* and room for as many */
 		};
 	};
 };
@@ -312,9 +312,10 @@ static __always_inline long read_string(char *to, __u32 room, const char *at, __
 	return read_user_string(to, size, at);
 }
 
-/* How many bytes that were sent for the request are still there before a piece: all, where it lies behind
- * them, and else those that it has not been written over. */
-static __always_inline __u64 bytes_before(struct connection *connection, __u64 address, __u32 length)
+/* How many bytes that were sent for the request are still there before a piece: all, where it lies
+ * behind them, and else those that it has not been written over. */
+static __always_inline __u64 bytes_before(struct connection *connection, __u64 address,
+					  __u32 length)
 {
 	__u64 until = connection->sent_until, end = address + length;
 	__u64 sent = connection->request.sent_bytes - length;

@@ -30,9 +30,9 @@ struct copy_search {
 	__u32 is_found;
 };
 
-/* Reads what stands before so many last bytes. Where the server's buffer was full, or the socket had no
- * room for all of it, it may begin in the piece before, as far as this one has left that. Returns whether
- * a CopyInResponse may begin there. */
+/* Reads what stands before so many last bytes. Where the server's buffer was full, or the socket
+ * had no room for all of it, it may begin in the piece before, as far as this one has left that.
+ * Returns whether a CopyInResponse may begin there. */
 static __always_inline int read_copy_block(struct copy_search *search, __u32 behind)
 {
 	__u8 *block = search->connection->answer_block;
@@ -55,10 +55,12 @@ static __always_inline int read_copy_block(struct copy_search *search, __u32 beh
 		return 0;
 	here = masked(here, ANSWER_BLOCK);
 	before = masked(before, ANSWER_BLOCK);
-	if (before && bpf_probe_read_user(block, before, (const char *)(search->until - skipped - before)))
+	skipped += before;
+	behind += here;
+	if (before && bpf_probe_read_user(block, before, (const char *)(search->until - skipped)))
 		return 0;
 	return !here ||
-	       !bpf_probe_read_user(block + before, here, (const char *)(search->end - behind - here));
+	       !bpf_probe_read_user(block + before, here, (const char *)(search->end - behind));
 }
 
 /* The number of columns stands before their formats, which are all the same. */
@@ -67,7 +69,8 @@ static long copy_begins_before(__u64 i, struct copy_search *search)
 	__u32 behind = 2 * i, number, at;
 	const __u8 *head;
 
-	if (behind + COPY_HEAD > search->behind + search->filled && !read_copy_block(search, behind))
+	if (behind + COPY_HEAD > search->behind + search->filled &&
+	    !read_copy_block(search, behind))
 		return 1;
 	at = search->behind + search->filled - behind - COPY_HEAD;
 	head = search->connection->answer_block + masked(at, ANSWER_BLOCK);
@@ -79,8 +82,8 @@ static long copy_begins_before(__u64 i, struct copy_search *search)
 	return search->is_found || number != search->format;
 }
 
-/* Whether a piece of an answer ends with CopyInResponse. It is read in blocks: with a few columns, and where
- * the answer ends otherwise, that is one. Global: see `consume`. */
+/* Whether a piece of an answer ends with CopyInResponse. It is read in blocks: with a few columns,
+ * and where the answer ends otherwise, that is one. Global: see `consume`. */
 __noinline int ends_with_copy(struct connection *connection, __u64 address, __u32 length)
 {
 	struct copy_search search = {

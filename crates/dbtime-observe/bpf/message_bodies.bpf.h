@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  *
- * What messages of PostgreSQL's clients say: texts, names of statements and portals, how often something is
- * executed. Passwords, parameters and the data of a COPY stay where they lie.
+ * What messages of PostgreSQL's clients say: texts, names of statements and portals, how often
+ * something is executed. Passwords, parameters and the data of a COPY stay where they lie.
  */
 #ifndef DBTIME_MESSAGE_BODIES_H
 #define DBTIME_MESSAGE_BODIES_H

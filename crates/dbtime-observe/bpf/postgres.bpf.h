@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  *
- * PostgreSQL's protocol, as far as it takes to find where requests begin and end. What messages say is
- * read in `message_bodies.bpf.h`, answers in `tagged_answers.bpf.h`.
+ * PostgreSQL's protocol, as far as it takes to find where requests begin and end. What messages say
+ * is read in `message_bodies.bpf.h`, answers in `tagged_answers.bpf.h`.
  * Source: PostgreSQL manual, "Frontend/Backend Protocol".
  *
  *   Query ──────────────────────────────► … ReadyForQuery     a request
@@ -136,10 +136,10 @@ static __always_inline int is_of_standby(const __u8 *h, __u32 message_length)
 	       (h[TAGGED] == 'p' && message_length == 13);
 }
 
-/* Without a step: a startup packet, TLS, or the first message that is seen. Returns whether a message
- * begins here. Behind what was not understood none does before the server is ready: what looks like one
- * is more of that. Of TLS that was agreed on the server reads the header of a record by itself; what
- * begins with TLS it may refuse. Global: see `consume`. */
+/* Without a step: a startup packet, TLS, or the first message that is seen. Returns whether a
+ * message begins here. Behind what was not understood none does before the server is ready: what
+ * looks like one is more of that. Of TLS that was agreed on the server reads the header of a
+ * record by itself; what begins with TLS it may refuse. Global: see `consume`. */
 __noinline int find_message(struct connection *connection, __u64 address, __u32 length)
 {
 	const char *at = (const char *)address;

@@ -190,8 +190,8 @@ static __always_inline void close_unanswered(struct connection *connection)
 	close_request(connection, OUTCOME_ENDED);
 }
 
-/* What seemed to be a request is the rest of one from before, and what was read is no text of it. Global:
- * see `close_request`. */
+/* What seemed to be a request is the rest of one from before, and what was read is no text of it.
+ * Global: see `close_request`. */
 __noinline int disown_request(struct connection *connection)
 {
 	struct thread *thread;

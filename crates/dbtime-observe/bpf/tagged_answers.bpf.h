@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  *
- * What servers of PostgreSQL's send: answers, of which the last bytes say whether the server is ready for the
- * next request, and that it is ready where it was asked for nothing.
+ * What servers of PostgreSQL's send: answers, of which the last bytes say whether the server is
+ * ready for the next request, and that it is ready where it was asked for nothing.
  */
 #ifndef DBTIME_TAGGED_ANSWERS_H
 #define DBTIME_TAGGED_ANSWERS_H
@@ -38,9 +38,10 @@ static __always_inline int ends_with_ready(struct connection *connection)
 	return end[0] == PG_READY && big_endian(end + 1) == TAGGED;
 }
 
-/* A server is ready that was asked for nothing, as it seems: what it has read, and was not understood, was the
- * rest of a request from before. Where it was ready already there is another that nobody has seen: it was
- * read before the connection was followed, or is lost. `first`: of the bytes that are sent. */
+/* A server is ready that was asked for nothing, as it seems: bytes that it has read, and that were
+ * not understood, were the rest of a request from before. Where it was ready already it has
+ * answered another that was not seen: one from before as well, where nothing was read since, or
+ * one that is lost. `first`: of the bytes that are sent. */
 static __always_inline void note_unseen_request(struct connection *connection, __u8 first)
 {
 	int is_lost = connection->framing == FRAMING_LOST || connection->rest ||
@@ -61,8 +62,8 @@ static __always_inline void note_unseen_request(struct connection *connection, _
 }
 
 /*
- * What a server of PostgreSQL's sends while it was asked for nothing. Where it says that it is ready it goes
- * on with what it has read behind a login. Global: see `consume`.
+ * What a server of PostgreSQL's sends while it was asked for nothing. Where it says that it is
+ * ready it goes on with what it has read behind a login. Global: see `consume`.
  */
 __noinline int note_unasked_ready(struct connection *connection, __u64 address, __u32 length)
 {
@@ -110,8 +111,9 @@ static __always_inline int are_whole_messages(struct connection *connection, con
 	return from == length;
 }
 
-/* The server is ready, as it seems, and it was guessed where messages begin: whether they begin elsewhere, for
- * the request is not whole, another message is amid, or what executes nothing was executed. */
+/* The server is ready, as it seems: whether messages begin elsewhere than was guessed, for the
+ * request or the message behind it is not whole, or a Sync alone seems to have executed
+ * something. */
 static __always_inline int is_wrong_guess(struct connection *connection)
 {
 	struct request *request = &connection->request;

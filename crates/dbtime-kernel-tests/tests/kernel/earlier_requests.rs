@@ -97,7 +97,7 @@ fn a_copy_that_was_asked_for_its_data_is_one_request() {
     assert_eq!((ledger.started, ledger.partial, ledger.is_whole()), (2, 1, true), "{ledger:?}");
 }
 
-/// On a standby an idle transaction is ended by an error that nobody has asked for.
+/// On a standby an error may end an idle transaction.
 #[test]
 fn a_server_may_be_ready_again_without_a_request() {
     let fields = ["ERROR", "40001", "canceling statement", "ProcessInterrupts"];

@@ -250,7 +250,7 @@ fn an_error_that_nobody_asked_mysql_for_is_the_connections() {
     assert_eq!((before.partial, before.connection_errors), (1, 0));
 }
 
-/// MySQL 9 says so where a client has left without QUIT: nobody hears it.
+/// MySQL 9 says so to a client that has left without QUIT.
 #[test]
 fn what_is_sent_to_a_client_that_has_left_is_no_error_of_the_connection() {
     const NOT_READ: &[u8] = b"\xff\x86\x04#08S01Got an error reading communication packets";
