@@ -218,7 +218,7 @@ struct connection {
 	__u8 tail[16];		/* PostgreSQL: the last bytes of the answer, and room for as many again */
 	__u8 is_logging_in;	/* PostgreSQL: its startup packet was read, and ReadyForQuery was not sent yet */
 	__u8 is_replica;	/* PostgreSQL: as its startup packet says */
-	__u8 has_left;		/* its client has gone, as the server has found out */
+	__u8 is_at_end;		/* the server has found the end of what its client says */
 	__u8 guess;		/* PostgreSQL: enum guess */
 	struct proxy_header proxy;
 	__u8 most_rows[4];	/* PostgreSQL: that the last Execute asks for, as it says it; 0: all */

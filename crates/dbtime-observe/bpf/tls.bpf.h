@@ -82,7 +82,7 @@ ON_PROBE(on_tls_read_end)
 		return;
 	/* Its client has said that it is going. */
 	if (!(int)RETURNED(context)) {
-		connection->has_left = 1;
+		connection->is_at_end = 1;
 		return;
 	}
 	if (!thread->tls_length)
