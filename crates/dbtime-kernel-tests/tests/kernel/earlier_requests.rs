@@ -1,5 +1,5 @@
 //! Requests of PostgreSQL's that were under way as the watching began, whatever the rest of them
-//! looks like: those behind them are seen, or it is told that some are missing.
+//! looks like: those behind them are seen, or counted as missing.
 
 use super::conversation::{Conversation, ConversationTurn};
 use super::last_words::watched;
@@ -50,7 +50,7 @@ fn a_request_is_seen_behind_a_copy_from_before_whatever_its_data_look_like() {
 
 /// What was read with the rest of a COPY, or is taken for more of it, has no line.
 #[test]
-fn a_request_that_one_from_before_hides_is_told_of() {
+fn a_request_that_one_from_before_hides_is_counted() {
     let asked = query("SELECT 1");
     let (first, rest) = asked.split_at(7);
     let with_it = [copy_end(&asked), done("COPY 9"), done("SELECT 1")];
@@ -87,9 +87,9 @@ fn what_looks_like_a_request_and_is_never_whole_is_from_before() {
     assert_eq!((ledger.started, ledger.partial, ledger.vanished()), (1, 1, 0), "{ledger:?}");
 }
 
-/// The answer to it began before.
+/// The server takes its data: that is the first of its answer.
 #[test]
-fn a_copy_that_was_asked_for_its_data_is_one_request() {
+fn a_copy_from_before_of_which_an_answer_was_seen_is_one_request() {
     let takes = server(&message(b'G', &[0, 0, 1, 0, 0]));
     let turns = [&[takes, client(DATA), copy_end(b""), done("COPY 9")][..], &select()].concat();
     let (texts, ledger) = seen(&turns);
