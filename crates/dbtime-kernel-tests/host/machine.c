@@ -46,7 +46,8 @@ static struct {
 	__u32 current;
 	__u64 cookie;
 	__u64 steps;
-	__u64 fails_in;		/* so many reads; 0: none fails */
+	__u64 reads;		/* of memory of processes, so far */
+	__u64 fails_in;		/* so many of them; 0: none fails */
 	int lacks_members;
 	int age;		/* enum host_age */
 	__u64 events;		/* of sockets, so far */
@@ -128,6 +129,7 @@ int host_has_members(void)
 static __u8 *memory_at(__u64 at, __u64 size, __u64 *left)
 {
 	host_step();
+	machine.reads++;
 	if (machine.fails_in && !--machine.fails_in)
 		return NULL;
 	for (int i = 0; i < HOST_REGIONS; i++) {
@@ -350,6 +352,11 @@ int host_turns(void)
 	if (machine.age != HOST_NEWER)
 		return HOST_FIRST;
 	return machine.events++ % 2 ? HOST_FIRST | HOST_SECOND : HOST_SECOND;
+}
+
+__u64 host_reads(void)
+{
+	return machine.reads;
 }
 
 void host_fail_read(__u64 in)

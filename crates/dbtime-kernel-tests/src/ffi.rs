@@ -54,6 +54,7 @@ mod c {
         pub(super) fn host_set_members(lacks: c_int);
         pub(super) fn host_set_age(age: c_int);
         pub(super) fn host_set_ring_full(is_full: c_int);
+        pub(super) fn host_reads() -> u64;
         pub(super) fn host_fail_read(after: u64);
         pub(super) fn host_task(index: u32, pid: u32, leader: u32, name: *const c_char);
         pub(super) fn host_set_inner(index: u32, number: u32);
@@ -128,6 +129,7 @@ by_numbers! {
     host_set_members(lacks: c_int);
     host_set_age(age: c_int);
     host_set_ring_full(is_full: c_int);
+    host_reads() -> u64;
     host_fail_read(after: u64);
     host_set_inner(index: u32, number: u32);
     host_forget_memory();

@@ -139,6 +139,11 @@ impl HostMachine {
         ffi::host_forget_memory();
     }
 
+    /// How often programs have read memory of processes since the boot.
+    pub fn reads(&self) -> u64 {
+        ffi::host_reads()
+    }
+
     /// The read of memory with this number, from 1 and from now on, fails; 0: none does.
     pub fn fail_read(&mut self, number: u64) {
         ffi::host_fail_read(number);

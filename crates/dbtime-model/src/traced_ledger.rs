@@ -57,7 +57,8 @@ pub struct TraceLedger {
     pub pipelined_over: u64,
     /// Reads and writes of connections that the kernel had no memory to follow.
     pub no_storage: u64,
-    /// Connections that were lost track of, and followed again from the next request on.
+    /// Times that connections were lost track of, until their next request, or that a request was
+    /// answered which had not been seen.
     #[serde(alias = "out_of_step")]
     pub resync: u64,
     /// Connections that turned to TLS, whose library gave no plain text, and were not followed.

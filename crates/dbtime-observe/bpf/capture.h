@@ -319,7 +319,7 @@ enum count {
 	COUNT_UNREAD,
 	COUNT_PIPELINED_OVER,		/* the next one came before this one was answered */
 	COUNT_NO_STORAGE,	/* a connection that the kernel had no memory to follow */
-	COUNT_RESYNC,	/* reads that fit no packet; followed again from the next one that does */
+	COUNT_RESYNC,	/* reads that fit no packet, until one does; answers to unseen requests */
 	COUNT_TLS,		/* connections that turned to TLS, without probes on the TLS library */
 	COUNT_COMPRESSED,	/* that turned to compression */
 	COUNT_UNPARSED,	/* that said what is no request, and none before */

@@ -15,6 +15,8 @@
 #include "rows.bpf.h"
 
 #define READY_LENGTH 6	/* bytes of ReadyForQuery */
+#define SHORTEST_COMPLETE 12	/* of CommandComplete with a number: COPY 1 */
+#define MAX_DIGITS 14		/* of a number there are fewer */
 #define MAX_CLOSED 2	/* what an execution is of that its client closes at once: a portal and a statement */
 
 /* How long the tag of CommandComplete is before its number, and at most, by the last sign of that:
@@ -69,41 +71,73 @@ __noinline int complete_execution(struct connection *connection, __u64 rows)
 	return 0;
 }
 
-/*
- * The number at the end of a CommandComplete that ends there; NOT_KNOWN: there is none, or something
- * else. It is read from its end on, and never beyond its beginning. Global: see `consume`.
- */
-__noinline __u64 rows_in_tag(__u64 end, __u32 length)
+/* Reads the last bytes of a piece of an answer, or of a message in it: all that is looked for
+ * there is looked for in these. */
+static __always_inline void read_piece_end(struct connection *connection, const char *at,
+					   __u32 length)
 {
-	__u8 tail[16] = {}, head[TAGGED] = {};
-	__u64 rows = 0, scale = 1;
-	__u32 from, at, digits, shortest;
+	__u32 kept = length < PIECE_END ? length : PIECE_END - 1;
 
-	if (length < 12 || bpf_probe_read_user(tail + 8, 8, (const char *)end - 8) || tail[15])
+	kept = masked(kept, PIECE_END);
+	if (bpf_probe_read_user(connection->piece_end, kept, at + length - kept))
+		kept = 0;
+	connection->piece_end_length = kept;
+}
+
+/* One of these bytes, if there are as many. */
+static __always_inline __u8 end_byte(struct connection *connection, __u32 at)
+{
+	/* The compiler knows more of it than the verifier: the mask is to stay. */
+	barrier_var(at);
+	return connection->piece_end[at & (PIECE_END - 1)];
+}
+
+/* Whether a message with that tag and length begins there. */
+static __always_inline int begins_message(struct connection *connection, __u32 at, __u8 tag,
+					  __u32 length)
+{
+	/* None of those that are looked for has more than 255 bytes. */
+	return end_byte(connection, at) == tag && !end_byte(connection, at + 1) &&
+	       !end_byte(connection, at + 2) && !end_byte(connection, at + 3) &&
+	       end_byte(connection, at + 4) == length;
+}
+
+/*
+ * The number at the end of a CommandComplete that ends behind so many bytes of `piece_end`;
+ * NOT_KNOWN: there is none, or something else. Global: see `consume`.
+ */
+__noinline __u64 rows_in_tag(struct connection *connection, __u32 end)
+{
+	__u32 digits, digit, shortest, tag;
+	__u64 rows = 0, scale = 1;
+
+	if (!connection || end < SHORTEST_COMPLETE || end_byte(connection, end - 1))
 		return NOT_KNOWN;
-	/* The shortest tag with six digits has as many bytes. */
-	for (from = 14; from > 8 && tail[from & 15] >= '0' && tail[from & 15] <= '9';)
-		from--;
-	if (from == 8 && (length < 16 || bpf_probe_read_user(tail, 8, (const char *)end - 16)))
-		return NOT_KNOWN;
-	for (at = 14; at > 0 && tail[at & 15] >= '0' && tail[at & 15] <= '9'; at--) {
-		rows += (tail[at & 15] - '0') * scale;
+	for (digits = 0; digits < MAX_DIGITS; digits++) {
+		digit = (__u32)end_byte(connection, end - 2 - digits) - '0';
+		if (digit > 9)
+			break;
+		rows += digit * scale;
 		scale *= 10;
 	}
-	digits = 14 - at;
-	if (!digits || !at || tail[at & 15] != ' ')
+	if (!digits || digits + 3 > end || end_byte(connection, end - 2 - digits) != ' ')
 		return NOT_KNOWN;
-	shortest = shortest_tag(tail[(at - 1) & 15]);
+	shortest = shortest_tag(end_byte(connection, end - 3 - digits));
 	for (__u32 more = 0; shortest && more < 3; more++) {
-		__u32 tag = shortest + more + 1 + digits, whole = TAGGED + tag + 1;
-
-		if (whole > length ||
-		    bpf_probe_read_user(head, TAGGED, (const char *)end - whole))
+		tag = shortest + more + 1 + digits;
+		if (TAGGED + tag + 1 > end)
 			return NOT_KNOWN;
-		if (head[0] == PG_COMPLETE && big_endian(head + 1) == 4 + tag + 1)
+		if (begins_message(connection, end - 1 - tag - TAGGED, PG_COMPLETE, 4 + tag + 1))
 			return rows;
 	}
 	return NOT_KNOWN;
+}
+
+/* The same of a message of which all is there. */
+static __always_inline __u64 rows_in_message(struct connection *connection, __u64 at, __u32 whole)
+{
+	read_piece_end(connection, (const char *)at, whole);
+	return rows_in_tag(connection, connection->piece_end_length);
 }
 
 struct completion_walk {
@@ -136,7 +170,8 @@ static long next_message(__u64 i, struct completion_walk *walk)
 		return 1;
 	if (head[0] == PG_COMPLETE)
 		complete_execution(connection,
-			  whole <= length ? rows_in_tag(rest->at + whole, whole) : NOT_KNOWN);
+				   whole <= length ? rows_in_message(connection, rest->at, whole)
+						   : NOT_KNOWN);
 	else if (head[0] == PG_EMPTY || head[0] == PG_SUSPENDED)
 		complete_execution(connection, NOT_KNOWN);
 	answer->packets++;
@@ -292,58 +327,57 @@ static __always_inline int is_single(struct connection *connection)
 	return connection->request.executes == 1 && !connection->request.statements;
 }
 
-/*
- * How many rows were told of before an address, as far as so many bytes reach: of several statements those
- * of the last. Where a Flush came before the Sync, nothing else may be there, or what closes the statement
- * and its portal. Global: see `consume`.
- */
-__noinline __u64 rows_before(struct connection *connection, __u64 end, __u32 length)
+/* Whether a message without a body ends behind so many bytes of `piece_end`. */
+static __always_inline int ends_empty_message(struct connection *connection, __u32 end, __u8 tag)
 {
-	__u8 head[8] = {};
+	return end >= TAGGED && begins_message(connection, end - TAGGED, tag, 4);
+}
+
+/*
+ * How many rows were told of by the first so many bytes of `piece_end`: of several statements those
+ * of the last. Where a Flush came before the Sync, nothing else may be there, or what closes the
+ * statement and its portal. Global: see `consume`.
+ */
+__noinline __u64 rows_before(struct connection *connection, __u32 end)
+{
 	__u64 rows;
 
 	if (!connection)
 		return NOT_KNOWN;
-	for (int i = 0; i < MAX_CLOSED; i++) {
-		if (length < TAGGED || bpf_probe_read_user(head, TAGGED, (const char *)end - TAGGED) ||
-		    head[0] != PG_CLOSED || big_endian(head + 1) != 4)
-			break;
+	for (int i = 0; i < MAX_CLOSED && ends_empty_message(connection, end, PG_CLOSED); i++)
 		end -= TAGGED;
-		length -= TAGGED;
-	}
-	if (!length)
+	if (!end)
 		return is_single(connection) ? connection->answer.rows : NOT_KNOWN;
-	if (length < TAGGED)
-		return NOT_KNOWN;
-	rows = rows_in_tag(end, length);
+	rows = rows_in_tag(connection, end);
 	if (rows != NOT_KNOWN || connection->request.executes != 1 ||
-	    bpf_probe_read_user(head, TAGGED, (const char *)end - TAGGED))
+	    !ends_empty_message(connection, end, PG_SUSPENDED))
 		return rows;
 	rows = big_endian(connection->most_rows);
-	return head[0] == PG_SUSPENDED && big_endian(head + 1) == 4 && rows ? rows : NOT_KNOWN;
+	return rows ? rows : NOT_KNOWN;
 }
 
-/* What a piece of an answer tells of the rows of the request, or may tell, where that is not over yet.
- * Global: see `consume`. */
-__noinline int note_tagged_rows(struct connection *connection, __u64 address, __u32 length)
+/* What the end of a piece of an answer tells of the rows of the request, or may tell, where that
+ * is not over yet. Global: see `consume`. */
+__noinline int note_tagged_rows(struct connection *connection)
 {
 	struct request *request;
 	struct answer *answer;
+	__u32 end;
 
 	if (!connection)
 		return 0;
 	request = &connection->request;
 	answer = &connection->answer;
+	end = connection->piece_end_length;
 	if (!connection->is_ready) {
 		if (is_single(connection))
-			answer->rows = rows_before(connection, address + length, length);
+			answer->rows = end ? rows_before(connection, end) : NOT_KNOWN;
 	} else if (request->executes > 1 && !request->statements) {
 		request->rows = NOT_KNOWN;
 		if (answer->stage != STAGE_OVER && connection->answers_done == request->executes)
 			request->rows = answer->rows;
-	} else if (length >= READY_LENGTH) {
-		length -= READY_LENGTH;
-		request->rows = rows_before(connection, address + length, length);
+	} else if (end >= READY_LENGTH) {
+		request->rows = rows_before(connection, end - READY_LENGTH);
 	} else {
 		request->rows = NOT_KNOWN;
 	}

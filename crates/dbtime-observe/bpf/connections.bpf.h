@@ -46,6 +46,13 @@ enum framing {
 	FRAMING_SYNCED,
 };
 
+/* How it is known where messages of PostgreSQL's begin. */
+enum guess {
+	GUESS_NONE,		/* by the connection's beginning, or by an answer since */
+	GUESS_FIRST,		/* one seemed to begin where a read did, */
+	GUESS_LATER,		/* after the server was ready; no answer has confirmed it */
+};
+
 /* How far the shape of a text is known (`shape.bpf.h`). It lies here, and not on the stack: of what
  * is in memory the verifier knows nothing, and need not try all that it could be. */
 struct shaper {
@@ -141,6 +148,8 @@ struct copy {
 #define ANSWER_END 1024		/* bytes of a piece of an answer: a power of two */
 #define CUT_ROOM 64		/* a message that is as long, and is cut in two, tells of no rows; a power of two */
 #define ERROR_ROOM 128		/* bytes of an error that are looked at, wherever it is cut in two */
+#define PIECE_END 64		/* more than is kept of the end of a piece: a power of two */
+#define ANSWER_BLOCK 256	/* more than is read at once to find a message: a power of two */
 #define CACHED_SHAPES 4			/* a power of two */
 
 /* What a statement looks like that was prepared. */
@@ -209,6 +218,8 @@ struct connection {
 	__u8 tail[16];		/* PostgreSQL: the last bytes of the answer, and room for as many again */
 	__u8 is_logging_in;	/* PostgreSQL: its startup packet was read, and ReadyForQuery was not sent yet */
 	__u8 is_replica;	/* PostgreSQL: as its startup packet says */
+	__u8 is_at_end;		/* the server has found the end of what its client says */
+	__u8 guess;		/* PostgreSQL: enum guess */
 	struct proxy_header proxy;
 	__u8 most_rows[4];	/* PostgreSQL: that the last Execute asks for, as it says it; 0: all */
 	struct startup_reading startup;		/* PostgreSQL */
@@ -228,6 +239,9 @@ struct connection {
 			__u64 unnamed_shape;	/* of the statement without a name; 0: not known */
 			__u64 portal_shape;	/* of what the portal executes that was made last, of those with a name */
 			__u32 portal_hash;	/* of its name */
+			__u32 piece_end_length;
+			__u8 piece_end[PIECE_END];	/* the last of a piece, or of a message */
+			__u8 answer_block[2 * ANSWER_BLOCK];	/* and room for as many */
 		};
 	};
 };
@@ -296,6 +310,21 @@ static __always_inline long read_string(char *to, __u32 room, const char *at, __
 	if (size > room)
 		size = room;
 	return read_user_string(to, size, at);
+}
+
+/* How many bytes that were sent for the request are still there before a piece: all, where it lies
+ * behind them, and else those that it has not been written over. */
+static __always_inline __u64 bytes_before(struct connection *connection, __u64 address,
+					  __u32 length)
+{
+	__u64 until = connection->sent_until, end = address + length;
+	__u64 sent = connection->request.sent_bytes - length;
+
+	if (until == address)
+		return sent;
+	if (until < end)
+		return 0;
+	return until - end < sent ? until - end : sent;
 }
 
 /* Whether a client is at the other end. */
@@ -439,14 +468,6 @@ static __always_inline struct connection *connection_of(struct sock *sk)
 		return NULL;
 	connection = lookup(sk);
 	return connection ? connection : lookup_or_add(sk);
-}
-
-/* The connection, if it is one of a server with a client. */
-static __always_inline struct connection *followed_connection(struct sock *sk)
-{
-	struct connection *connection = connection_of(sk);
-
-	return connection ? state_of(connection) : NULL;
 }
 
 /* Where the present system call has its bytes; the first piece where there are several. */

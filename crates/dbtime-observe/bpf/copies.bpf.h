@@ -22,40 +22,58 @@ struct copy_search {
 	struct connection *connection;
 	__u64 at;		/* what is looked through, */
 	__u64 end;
-	__u64 until;		/* and where the piece before it ended; 0: there is none */
+	__u64 until;		/* where the piece before it ended, */
+	__u64 earlier;		/* and how many bytes before that are still there */
+	__u32 behind;		/* bytes behind those that are read, */
+	__u32 filled;		/* and how many these are */
 	__u32 format;		/* of the last column */
 	__u32 is_found;
 };
 
-/* Reads what may be the beginning of CopyInResponse; not 0: it is not there. Where the server's
- * buffer was full, or the socket had no room for all of it, that is in the piece before, as far
- * as this one has left it. */
-static __always_inline long read_copy_head(struct copy_search *search, __u64 at)
+/* Reads what stands before so many last bytes. Where the server's buffer was full, or the socket
+ * had no room for all of it, it may begin in the piece before, as far as this one has left that.
+ * Returns whether a CopyInResponse may begin there. */
+static __always_inline int read_copy_block(struct copy_search *search, __u32 behind)
 {
-	__u8 *head = search->connection->answer.head;
-	__u64 before = search->at - at, earlier = search->until - before;
-	__u32 length;
+	__u8 *block = search->connection->answer_block;
+	__u64 length = search->end - search->at, skipped = 0, here = 0, before = 0;
 
-	if (at >= search->at)
-		return bpf_probe_read_user(head, COPY_HEAD, (const char *)at);
-	if (search->until < before || (search->until != search->at && earlier < search->end))
-		return 1;
-	if (before >= COPY_HEAD)
-		return bpf_probe_read_user(head, COPY_HEAD, (const char *)earlier);
-	length = masked(before, COPY_HEAD);
-	return bpf_probe_read_user(head, length, (const char *)earlier) ||
-	       bpf_probe_read_user(head + length, masked(COPY_HEAD - length, COPY_HEAD),
-				   (const char *)search->at);
+	if (behind < length)
+		here = length - behind;
+	else
+		skipped = behind - length;
+	if (here >= ANSWER_BLOCK)
+		here = ANSWER_BLOCK - 1;
+	/* What is not needed may have gone from there. */
+	if (here < COPY_HEAD && search->earlier > skipped)
+		before = search->earlier - skipped;
+	if (before >= ANSWER_BLOCK - here)
+		before = ANSWER_BLOCK - 1 - here;
+	search->behind = behind;
+	search->filled = here + before;
+	if (search->filled < COPY_HEAD)
+		return 0;
+	here = masked(here, ANSWER_BLOCK);
+	before = masked(before, ANSWER_BLOCK);
+	skipped += before;
+	behind += here;
+	if (before && bpf_probe_read_user(block, before, (const char *)(search->until - skipped)))
+		return 0;
+	return !here ||
+	       !bpf_probe_read_user(block + before, here, (const char *)(search->end - behind));
 }
 
 /* The number of columns stands before their formats, which are all the same. */
 static long copy_begins_before(__u64 i, struct copy_search *search)
 {
-	const __u8 *head = search->connection->answer.head;
-	__u32 number;
+	__u32 behind = 2 * i, number, at;
+	const __u8 *head;
 
-	if (read_copy_head(search, search->end - 2 * i - COPY_HEAD))
+	if (behind + COPY_HEAD > search->behind + search->filled &&
+	    !read_copy_block(search, behind))
 		return 1;
+	at = search->behind + search->filled - behind - COPY_HEAD;
+	head = search->connection->answer_block + masked(at, ANSWER_BLOCK);
 	number = (__u32)head[6] << 8 | head[7];
 	search->is_found = number == i && head[0] == PG_COPY_IN && head[5] < 2 &&
 			   big_endian(head + 1) == COPY_HEAD - 1 + 2 * number;
@@ -64,7 +82,8 @@ static long copy_begins_before(__u64 i, struct copy_search *search)
 	return search->is_found || number != search->format;
 }
 
-/* Whether a piece of an answer ends with CopyInResponse. Global: see `consume`. */
+/* Whether a piece of an answer ends with CopyInResponse. It is read in blocks: with a few columns,
+ * and where the answer ends otherwise, that is one. Global: see `consume`. */
 __noinline int ends_with_copy(struct connection *connection, __u64 address, __u32 length)
 {
 	struct copy_search search = {
@@ -74,6 +93,7 @@ __noinline int ends_with_copy(struct connection *connection, __u64 address, __u3
 	if (!connection)
 		return 0;
 	search.until = connection->sent_until;
+	search.earlier = bytes_before(connection, address, length);
 	bpf_loop(MOST_COLUMNS + 1, copy_begins_before, &search, 0);
 	return search.is_found;
 }

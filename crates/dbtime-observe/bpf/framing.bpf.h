@@ -7,7 +7,7 @@
 #define DBTIME_FRAMING_H
 
 #include "mysql.bpf.h"
-#include "postgres.bpf.h"
+#include "tagged_answers.bpf.h"
 
 #define MAX_PIECES 4096	/* in a single read, of 8 or 16 KiB normally */
 
@@ -121,6 +121,8 @@ static __always_inline void handle_request_bytes(struct connection *connection, 
 	if (!connection->has_read && !only_counts())
 		current_thread_or_add();
 	connection->has_read = 1;
+	if (is_tagged && connection->is_ready)
+		maybe_close(connection);
 	if (connection->is_logging_in)
 		note_read_at_login(connection, (__u64)at);
 	connection->ahead_length = 0;

@@ -54,21 +54,38 @@ static __always_inline int is_farewell(const __u8 *tail)
 
 /* Where the last message of a piece begins. */
 struct error_search {
+	struct connection *connection;
 	__u64 from;		/* what is looked through */
 	__u64 last;		/* where it may begin at the latest */
 	__u64 end;		/* where it ends, if it were in one piece */
 	__u64 found;		/* 0: it is no error, or does not begin here */
+	__u64 block_at;		/* where the bytes begin that are read; 0: none are */
 	__u32 is_there;
 	__u32 is_farewell;
 };
 
+/* Reads what stands before a place, as much as is looked through at once. */
+static __always_inline int read_error_block(struct error_search *search, __u64 end)
+{
+	__u64 length = end - search->from;
+
+	if (length >= ANSWER_BLOCK)
+		length = ANSWER_BLOCK - 1;
+	search->block_at = end - length;
+	return !bpf_probe_read_user(search->connection->answer_block, masked(length, ANSWER_BLOCK),
+				    (const char *)search->block_at);
+}
+
 static long error_begins_at(__u64 i, struct error_search *search)
 {
 	__u64 at = search->last - i;
-	__u8 head[8] = {};
+	const __u8 *head;
 
-	if (at < search->from || bpf_probe_read_user(head, TAGGED, (const char *)at))
+	if (at < search->from)
 		return 1;
+	if ((!search->block_at || at < search->block_at) && !read_error_block(search, at + TAGGED))
+		return 1;
+	head = search->connection->answer_block + masked(at - search->block_at, ANSWER_BLOCK);
 	if (head[0] != PG_FAILED && head[0] != PG_NOTICE)
 		return 0;
 	if (at + 1 + big_endian(head + 1) != search->end)
@@ -125,13 +142,14 @@ static __always_inline __u64 begins_on_seam(struct connection *connection, __u64
  * where it does not begin in it; 0: it ends with none. Global: see `consume`. */
 __noinline __u64 find_late_error(struct connection *connection, __u64 address, __u32 length)
 {
-	struct error_search search = {};
-	__u64 until, flags;
+	struct error_search search = { .connection = connection };
+	__u64 until, flags, before;
 
 	if (!connection || !read_error_tail(connection, address, length))
 		return 0;
 	search.is_farewell = is_farewell(connection->error);
-	search.from = connection->sent_until == address ? address - LONGEST_ERROR : address;
+	before = connection->sent_until == address ? bytes_before(connection, address, length) : 0;
+	search.from = address - (before < LONGEST_ERROR ? before : LONGEST_ERROR);
 	search.last = address + length - ERROR_HEAD;
 	search.end = address + length;
 	bpf_loop(LONGEST_ERROR, error_begins_at, &search, 0);
@@ -146,6 +164,7 @@ __noinline __u64 find_late_error(struct connection *connection, __u64 address, _
 	search.from = address + length;
 	search.last = until - TAGGED;
 	search.end = until + length;
+	search.block_at = 0;
 	search.found = begins_on_seam(connection, address, length, search.is_farewell);
 	if (!search.found)
 		bpf_loop(LONGEST_ERROR, error_begins_at, &search, 0);

@@ -60,13 +60,17 @@ __noinline int set_aside(struct connection *connection, __u32 why)
  * Global: see `consume`. */
 __noinline int account_for_strange(struct connection *connection)
 {
+	int is_synced;
 	__u8 strange;
 
 	if (!connection)
 		return 0;
 	strange = connection->strange;
 	connection->strange = STRANGE_NOT;
-	if (strange == STRANGE_NOT || connection->framing != FRAMING_LOST || connection->request.length)
+	/* What seemed to be a message, and has not ended, was perhaps none. */
+	is_synced = connection->framing == FRAMING_SYNCED &&
+		    (connection->guess == GUESS_NONE || !connection->rest);
+	if (strange == STRANGE_NOT || is_synced || connection->request.length)
 		return 0;
 	if (strange == STRANGE_STREAM)
 		count(COUNT_REPLICATION);

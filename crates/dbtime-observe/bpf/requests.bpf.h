@@ -190,11 +190,31 @@ static __always_inline void close_unanswered(struct connection *connection)
 	close_request(connection, OUTCOME_ENDED);
 }
 
+/* What seemed to be a request is the rest of one from before, and what was read is no text of it.
+ * Global: see `close_request`. */
+__noinline int disown_request(struct connection *connection)
+{
+	struct thread *thread;
+
+	/* Once, as there. */
+	if (!connection || !__sync_lock_test_and_set(&connection->start, 0))
+		return 0;
+	count(COUNT_PARTIAL);
+	thread = serving_thread(connection);
+	if (thread)
+		unassign(thread);
+	return 0;
+}
+
 /* Of a request that is under way no answer will be seen. */
 static __always_inline void abort_request(struct connection *connection)
 {
 	if (!connection->start)
 		return;
+	if (connection->guess != GUESS_NONE && !connection->is_whole) {
+		disown_request(connection);
+		return;
+	}
 	note_progress(connection, bpf_ktime_get_ns());
 	close_request(connection, OUTCOME_ABORTED);
 }

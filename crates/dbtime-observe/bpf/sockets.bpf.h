@@ -31,6 +31,7 @@ static __always_inline void abort_connection(struct connection *connection, int 
 		maybe_close(connection);
 	abort_request(connection);
 	account_for_strange(connection);
+	connection->is_at_end = 1;
 	reset_framing(connection);
 	thread = only_counts() ? NULL : current_thread_or_add();
 	if (thread) {
@@ -155,7 +156,10 @@ static __always_inline void handle_receive(struct sock *sk, int result, int flag
 		finish_after_end(sk, 1);
 		return;
 	}
-	connection = followed_connection(sk);
+	connection = connection_of(sk);
+	if (connection && connection->role == ROLE_ASIDE && !result)
+		connection->is_at_end = 1;
+	connection = connection ? state_of(connection) : NULL;
 	if (!connection || was_seen_first(connection, run))
 		return;
 	if (result > 0) {

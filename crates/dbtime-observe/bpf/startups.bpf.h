@@ -139,6 +139,7 @@ static __always_inline void end_startup(struct connection *connection, __u64 beh
 		return;
 	connection->strange = STRANGE_NOT;
 	connection->framing = FRAMING_SYNCED;
+	connection->guess = GUESS_NONE;
 	connection->is_logging_in = 1;
 	connection->ahead = behind;
 	connection->ahead_rx_at = connection->rx_first_at;

@@ -75,16 +75,24 @@ ON_PROBE(on_tls_read_end)
 		return;
 	tls = thread->tls;
 	thread->tls = 0;
-	if ((int)RETURNED(context) <= 0)
+	if ((int)RETURNED(context) < 0)
 		return;
 	connection = connection_of_tls(thread, tls);
 	if (!connection)
 		return;
+	/* Its client has said that it is going. */
+	if (!(int)RETURNED(context)) {
+		connection->is_at_end = 1;
+		return;
+	}
 	if (!thread->tls_length)
 		length = (__u32)RETURNED(context);
 	else if (bpf_probe_read_user(&length, sizeof(length), (const void *)thread->tls_length))
 		lose_framing(connection);
 	if (length && length <= MAX_TLS_READ) {
+		/* What was read before is understood by now. */
+		if (connection->blind_turns != SEES_PLAIN_BYTES)
+			connection->strange = STRANGE_NOT;
 		connection->blind_turns = SEES_PLAIN_BYTES;
 		handle_request_bytes(connection, (const char *)thread->tls_buffer, length);
 	}

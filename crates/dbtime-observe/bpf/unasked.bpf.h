@@ -7,6 +7,7 @@
  *   an error: the login is refused, the client was idle for too long, somebody ends the connection,
  *   also one that was set aside
  *   that it is ready, behind a login and what is left of an answer
+ *   to a client that has left: nothing that counts, such as MySQL's 1158
  */
 #ifndef DBTIME_UNASKED_H
 #define DBTIME_UNASKED_H
@@ -21,6 +22,14 @@ static __always_inline int is_mysql_error(__u8 *h, __u64 address, __u32 length)
 	       HEADER + (h[0] | (__u32)h[1] << 8 | (__u32)h[2] << 16) == length;
 }
 
+/* Whether a client receives an error that is sent behind the end of what it says: it has left, unless
+ * the server closes the connection itself, which begins with that direction. */
+static __always_inline int is_received(struct connection *connection, __u32 number)
+{
+	return !connection->is_at_end || number == SERVER_SHUTDOWN ||
+	       number == CONNECTION_KILLED || number == SESSION_WAS_KILLED;
+}
+
 /* Whether a packet of MySQL's is an error of its connection. Where it is not known whether a request
  * is under way it may be the answer to that, unless it ends the connection, or stands in the place of
  * the greeting. Nor is it known behind what looked like the end of the connection. */
@@ -28,12 +37,15 @@ static __always_inline int is_unasked_error(struct connection *connection, __u64
 					    __u32 length, int is_first)
 {
 	__u8 h[8] = {};
+	__u32 number;
 
 	if (!is_mysql_error(h, address, length))
 		return 0;
+	number = h[5] | (__u32)h[6] << 8;
+	if (!is_received(connection, number))
+		return 0;
 	return (connection->framing == FRAMING_SYNCED && !connection->has_last_word) ||
-	       (is_first && !h[3]) ||
-	       ends_mysql_connection(0, h[5] | (__u32)h[6] << 8);
+	       (is_first && !h[3]) || ends_mysql_connection(0, number);
 }
 
 /* Whether a client is refused that has not said yet who it is: MySQL's error stands in the place of the
@@ -80,7 +92,8 @@ __noinline int note_aside(struct connection *connection, __u32 length)
 	if (connection->request.protocol == PROTOCOL_POSTGRES)
 		is_error = (find_late_error(connection, address, length) & LAST_WORD) != 0;
 	else
-		is_error = is_mysql_error(h, address, length);
+		is_error = is_mysql_error(h, address, length) &&
+			   is_received(connection, h[5] | (__u32)h[6] << 8);
 	if (is_error)
 		count(COUNT_CONNECTION_ERRORS);
 	return 0;
@@ -136,6 +149,8 @@ __noinline int handle_unasked(struct connection *connection, __u64 address, __u3
 		is_error = (find_late_error(connection, address, length) & LAST_WORD) != 0;
 	if (!is_error && connection->start)
 		return 0;
+	if (!is_error && connection->is_at_end)
+		return 1;
 	if (is_error) {
 		maybe_close(connection);
 		count_unasked_error(connection, address, is_first);
@@ -143,10 +158,11 @@ __noinline int handle_unasked(struct connection *connection, __u64 address, __u3
 		/* What looked like its end was none, and this is of the same answer. */
 		connection->has_last_word = 0;
 		lose_framing(connection);
-	} else if (is_first) {
-		begin_with_answer(connection, address, length);
-	} else if (address) {
-		note_unasked_ready(connection, address, length);
+	} else {
+		if (is_first)
+			begin_with_answer(connection, address, length);
+		if (address)
+			note_unasked_ready(connection, address, length);
 	}
 	if (is_first) {
 		connection->request.end = now;

@@ -15,7 +15,7 @@ const COPY: &str = "COPY t FROM STDIN";
 const SELECT: &str = "SELECT 7";
 
 /// That the server takes data, for so many columns of a format.
-fn copy_in(format: u8, columns: u16) -> Vec<u8> {
+pub(crate) fn copy_in(format: u8, columns: u16) -> Vec<u8> {
     let formats = u16::from(format).to_be_bytes().repeat(columns.into());
     message(b'G', &[&[format][..], &columns.to_be_bytes(), &formats].concat())
 }

@@ -249,3 +249,28 @@ fn an_error_that_nobody_asked_mysql_for_is_the_connections() {
     let before = said(&[(true, mysql::packets(1, &[SYNTAX]))]);
     assert_eq!((before.partial, before.connection_errors), (1, 0));
 }
+
+/// MySQL 9 says so to a client that has left without QUIT. MariaDB stops reading itself where it
+/// ends a connection.
+#[test]
+fn what_is_sent_to_a_client_that_has_left_is_no_error_of_the_connection() {
+    const NOT_READ: &[u8] = b"\xff\x86\x04#08S01Got an error reading communication packets";
+    let cases = [(false, NOT_READ, 1), (true, NOT_READ, 0), (true, KILLED, 1)];
+    for (is_at_end, error, expected) in cases {
+        let mut server = behind_login(&[mysql::asks_query("SELECT 1"), mysql::answers(&[OK])]);
+        if is_at_end {
+            server.finds_the_end();
+        } else {
+            server.finds_nothing();
+        }
+        server.sends(&mysql::packets(0, &[error]));
+        assert_eq!(counts(&server.ledger()), [1, 1, 0, expected, 0], "{error:?} {is_at_end}");
+    }
+    // Nor is it one of a connection that was set aside.
+    let http = ConversationTurn::Client(b"GET / HTTP/1.1\r\n\r\n".to_vec());
+    let greeting = ConversationTurn::Server(mysql::greeting());
+    let mut aside = watched(WireProtocol::Mysql, &[greeting, http]);
+    aside.finds_the_end();
+    aside.sends(&mysql::packets(0, &[NOT_READ]));
+    assert_eq!((aside.ledger().connection_errors, aside.ledger().other_protocol), (0, 1));
+}

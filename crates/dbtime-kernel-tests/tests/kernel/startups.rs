@@ -114,11 +114,14 @@ fn refused(reads: &[&[u8]]) -> TraceLedger {
 fn what_a_server_refuses_is_not_understood_wherever_it_is_cut() {
     let hello = [&[0x16u8, 3, 1, 0, 200][..], &[7; 200]].concat();
     let opened = startup();
-    let said: [&[u8]; 4] = [
+    let said: [&[u8]; 6] = [
         &hello,
         b"PROXY TCP4 192.0.2.7 192.0.2.1 56324 3306\r\n",
         &opened[..opened.len() - 1],
         &[0x80; 20],
+        b"GET / HTTP/1.1\r\nHost: db\r\n\r\n",
+        // From some places on it looks like a message.
+        b"none: Q 123, P 123, B 123, p 123, X 123, d 123",
     ];
     for bytes in said {
         // The header of a record by itself says that TLS was agreed on.

@@ -325,6 +325,10 @@ fn a_copy_is_one_request_and_its_client_the_net() {
     let (sandbox, server) = start();
     let mut client = RawPostgres::connect(&server);
     client.query("CREATE TABLE c (n int)");
+    client.query("CREATE TABLE e (t text)");
+    let mut early = RawPostgres::connect(&server);
+    early.ask("COPY e FROM STDIN");
+    assert_eq!(early.until(b'G'), "G");
     let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict") else { return };
     client.ask("COPY c FROM STDIN");
     assert_eq!(client.until(b'G'), "G");
@@ -337,12 +341,18 @@ fn a_copy_is_one_request_and_its_client_the_net() {
     assert_eq!(client.answered(), "CZ");
     assert_eq!(client.query("COPY c TO STDOUT").matches('d').count(), 23_000);
     client.query("SELECT 1");
+    // The second read of these, of 8 KiB each, begins as a message does.
+    early.send(&message(b'd', &b"B1\n".repeat(20_000)));
+    early.send(&message(b'c', b""));
+    assert_eq!(early.answered(), "CZ");
+    early.query("SELECT 2");
     let seen = tracer.end();
     assert_eq!(seen.code, Some(0), "{}", seen.ledger);
     seen.is_clean();
     let texts: Vec<&str> =
         seen.requests.iter().map(|request| request["text"].as_str().expect("a text")).collect();
-    assert_eq!(texts, ["COPY c FROM STDIN", "COPY c TO STDOUT", "SELECT 1"]);
+    assert_eq!(texts, ["COPY c FROM STDIN", "COPY c TO STDOUT", "SELECT 1", "SELECT 2"]);
+    assert_eq!(seen.counted("partial"), 1, "{}", seen.ledger);
     assert!(part_ms(&seen.requests[0], "net") >= 1000.0, "{}", seen.requests[0]);
 }
 
