@@ -313,7 +313,7 @@ static __always_inline long read_string(char *to, __u32 room, const char *at, __
 }
 
 /* How many bytes that were sent for the request are still there before a piece: all, where it lies
- * behind them, and else those that it has not been written over. */
+ * behind them, and else those that it has not overwritten. */
 static __always_inline __u64 bytes_before(struct connection *connection, __u64 address,
 					  __u32 length)
 {

@@ -206,12 +206,19 @@ __noinline int disown_request(struct connection *connection)
 	return 0;
 }
 
+/* Whether the server may be ready once it has answered what was read of the request: that is whole,
+ * or was, before the data of a COPY. */
+static __always_inline int may_be_answered(struct connection *connection)
+{
+	return connection->is_whole || connection->copy.may_be_ready;
+}
+
 /* Of a request that is under way no answer will be seen. */
 static __always_inline void abort_request(struct connection *connection)
 {
 	if (!connection->start)
 		return;
-	if (connection->guess != GUESS_NONE && !connection->is_whole) {
+	if (connection->guess != GUESS_NONE && !may_be_answered(connection)) {
 		disown_request(connection);
 		return;
 	}

@@ -40,8 +40,8 @@ static __always_inline int ends_with_ready(struct connection *connection)
 
 /* A server is ready that was asked for nothing, as it seems: bytes that it has read, and that were
  * not understood, were the rest of a request from before. Where it was ready already it has
- * answered another that was not seen: one from before as well, where nothing was read since, or
- * one that is lost. `first`: of the bytes that are sent. */
+ * answered another that was not seen: one from before as well, where nothing of the connection
+ * was ever read, or one that is lost. `first`: of the bytes that are sent. */
 static __always_inline void note_unseen_request(struct connection *connection, __u8 first)
 {
 	int is_lost = connection->framing == FRAMING_LOST || connection->rest ||
@@ -118,7 +118,7 @@ static __always_inline int is_wrong_guess(struct connection *connection)
 {
 	struct request *request = &connection->request;
 
-	if (!connection->is_whole && !connection->copy.may_be_ready)
+	if (!may_be_answered(connection))
 		return 1;
 	return (connection->rest && !is_of_copy(connection->header[0])) ||
 	       (request->command == PG_SYNC && request->reply == PG_COMPLETE);
@@ -171,8 +171,7 @@ static __always_inline void handle_tagged_answer(struct connection *connection, 
 		end_copy(connection);
 	if (ends_with_ready(connection) && !confirm_guess(connection))
 		return;
-	connection->is_ready = ends_with_ready(connection) &&
-			       (connection->is_whole || connection->copy.may_be_ready);
+	connection->is_ready = ends_with_ready(connection) && may_be_answered(connection);
 	if (connection->is_ready) {
 		connection->request.flags |= end[READY_LENGTH - 1] == IDLE ? REQUEST_NO_TRANSACTION : REQUEST_IN_TRANSACTION;
 		end_copies(connection);

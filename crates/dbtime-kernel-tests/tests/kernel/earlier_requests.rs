@@ -2,6 +2,7 @@
 //! looks like: those behind them are seen, or counted as missing.
 
 use super::conversation::{Conversation, ConversationTurn};
+use super::copies::copy_in;
 use super::last_words::watched;
 use super::late_errors::told;
 use super::openings::{client, ended, server};
@@ -90,11 +91,23 @@ fn what_looks_like_a_request_and_is_never_whole_is_from_before() {
 /// The server takes its data: that is the first of its answer.
 #[test]
 fn a_copy_from_before_of_which_an_answer_was_seen_is_one_request() {
-    let takes = server(&message(b'G', &[0, 0, 1, 0, 0]));
+    let takes = server(&copy_in(0, 1));
     let turns = [&[takes, client(DATA), copy_end(b""), done("COPY 9")][..], &select()].concat();
     let (texts, ledger) = seen(&turns);
     assert_eq!(texts, [SELECT]);
     assert_eq!((ledger.started, ledger.partial, ledger.is_whole()), (2, 1, true), "{ledger:?}");
+}
+
+/// The request itself was read to its end: the server has asked for its data.
+#[test]
+fn a_copy_whose_client_leaves_amid_its_data_has_a_line() {
+    let data = message(frontend::COPY_DATA, DATA);
+    let turns = [asks(&[query("COPY t FROM STDIN")]), server(&copy_in(0, 1)), asks(&[data])];
+    let mut copying = watched(WireProtocol::Postgres, &turns);
+    copying.finds_the_end();
+    assert_eq!(copying.requests().len(), 1);
+    let ledger = copying.ledger();
+    assert_eq!((ledger.started, ledger.aborted, ledger.partial), (1, 1, 0), "{ledger:?}");
 }
 
 /// On a standby an error may end an idle transaction.

@@ -26,9 +26,8 @@ fn pieces(answer: &[u8]) -> impl Iterator<Item = ConversationTurn> {
 
 #[test]
 fn of_an_answer_its_beginning_and_the_end_of_each_piece_are_read() {
-    let selected = |count: usize| {
-        [rows(count, 8), complete(&format!("SELECT {count}")), ready(b'I')].concat()
-    };
+    let selected =
+        |count: usize| [rows(count, 8), complete(&format!("SELECT {count}")), ready(b'I')].concat();
     // The header and the text; where the answer begins, the message behind the columns, its end.
     let simple = [asks(&[query("SELECT 1")]), answers(&[description(), selected(1)])];
     assert_eq!(reads(&simple), 2 + 3);

@@ -212,7 +212,7 @@ pub fn ledger_lines(ledger: &TraceLedger) -> String {
         (ledger.cut, "texts were longer than what is kept, and are shown with …"),
         (ledger.unread, "texts could not be read"),
         (ledger.pipelined_over, "were followed by another before they were answered"),
-        (ledger.resync, "times a connection was lost track of, until its next request"),
+        (ledger.resync, "times a connection was lost track of: requests of it may be missing"),
         (ledger.no_storage, "reads and writes for which the kernel had no memory"),
         (
             ledger.missed_events,
