@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     /// A window from 1 s to 11 s of a thousand a second over eight connections, and a driver that
-    /// stood still from 4.0 s to 5.0 s: what was due then was over by the end of the seventh second.
+    /// stood still from 4.0 s to 5.0 s: what was due then was over when the seventh second ended.
     fn stopped() -> (RunRecord, Vec<SeriesRow>) {
         let mut record = quiet();
         record.load.connections = 8;

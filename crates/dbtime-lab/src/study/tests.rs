@@ -225,7 +225,7 @@ fn a_stop_rule_ends_it_as_soon_as_enough_is_known() {
 
 #[test]
 fn a_study_of_one_block_has_one() {
-    let of = super::schedule::all_complete;
+    let of = schedule::all_complete;
     assert_eq!([of(1), of(6)], ["its one block is complete", "all 6 blocks are complete"]);
 }
 

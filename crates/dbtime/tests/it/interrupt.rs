@@ -252,6 +252,7 @@ fn a_run_of_its_own_process_ends_with_its_parent_whatever_that_ignores() {
                 --repeat 2 --out s";
     let run = Running::start(line, ignoring(&sandbox, "INT", line));
     sandbox.wait_for(&["s", ".001.partial-", "latency.hlog"]);
+    pause(BEGINNING_MS);
     run.signal(Signal::INT);
     run.signal(Signal::TERM);
     run.end().exits(143);
