@@ -45,11 +45,13 @@ fn is_target(text: &str) -> bool {
     is_spelled_out && !Path::new(text).exists()
 }
 
-/// A target as it may be quoted: behind the name of a private server a login may have been meant.
+/// A target as it may be quoted: behind the name of a private server a login may have been meant,
+/// and behind a file a key.
 fn shown(text: &str) -> String {
     match TargetForm::of(text) {
+        Some(TargetForm::Server(_)) => secrets::in_complaint(text),
         Some(TargetForm::Private(_)) => first_word(text),
-        _ => secrets::in_complaint(text),
+        _ => text.split('?').next().unwrap_or_default().to_owned(),
     }
 }
 
@@ -113,6 +115,7 @@ mod tests {
                 ("mysql://u:hush@h/d", "`mysql://u:***@h/d` is a target"),
                 ("postgres://h/d?password=hush", "`postgres://h/d?password=***` is a target"),
                 ("sqlite:/no/such.db", "`sqlite:/no/such.db` is a target"),
+                ("sqlite:x.db?key=hush", "`sqlite:x.db` is a target"),
                 ("mariadb:/no/such/prefix", "`mariadb:…` is a target"),
                 ("mysql:u:hush", "`mysql:…` is a target"),
                 ("host=/no/such", "`host=/no/such` is a target"),

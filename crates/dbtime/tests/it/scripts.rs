@@ -156,7 +156,8 @@ fn a_transaction_without_an_end_ends_after_the_window() {
     let running =
         ["null", "sqlite"].map(|target| sandbox.start(&format!("{line} --target {target}")));
     for ran in running.map(Running::end) {
-        ran.exits(0);
+        // With 3 where it began so soon that it was under way through the whole window.
+        assert!(matches!(ran.code, Some(0 | 3)), "{ran:?}");
         let json = ran.json();
         counts_add_up(&json);
         let counts = ["completed", "unfinished"].map(|of| count(&json, &format!("/counts/{of}")));
