@@ -3,7 +3,7 @@
 use dbtime_model::record::CpuHolderKind;
 use dbtime_model::traced::{Preemptor, TracedRequest};
 use dbtime_observe::process::ThreadOwner;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// More threads than this are not looked up: a server with a process for each connection has as
@@ -29,13 +29,16 @@ pub(super) struct CpuOwners {
     /// Whether threads are those of this machine, at present.
     is_live: bool,
     known: FxHashMap<u32, CpuOwner>,
+    /// Threads that served a request: a server with a process for each connection has its own that
+    /// have ended.
+    served: FxHashSet<u32>,
 }
 
 impl CpuOwners {
     /// Of a run of this process against the server of that number.
     pub(super) fn new(server: u32) -> Self {
         let (own, known) = (std::process::id(), FxHashMap::default());
-        Self { own, server, is_live: true, known }
+        Self { own, server, is_live: true, known, served: FxHashSet::default() }
     }
 
     /// Of a recording: the server's are those that were seen to serve a request, and whose the
@@ -53,9 +56,11 @@ impl CpuOwners {
 
     /// A thread served a request.
     fn serves(&mut self, thread: u32) {
-        if !self.is_live
-            && let Some(owner) = self.known.get_mut(&thread)
-        {
+        if self.served.len() < MAX_THREADS {
+            self.served.insert(thread);
+        }
+        let ended = |owner: &&mut CpuOwner| owner.kind == CpuHolderKind::Ended;
+        if let Some(owner) = self.known.get_mut(&thread).filter(ended) {
             owner.kind = CpuHolderKind::Server;
         }
     }
@@ -67,7 +72,10 @@ impl CpuOwners {
         };
         if !is_known {
             let owner = self.is_live.then(|| ThreadOwner::of(preemptor.thread)).flatten();
-            let owner = self.owner(owner.as_ref(), &preemptor.name);
+            let mut owner = self.owner(owner.as_ref(), &preemptor.name);
+            if owner.kind == CpuHolderKind::Ended && self.served.contains(&preemptor.thread) {
+                owner.kind = CpuHolderKind::Server;
+            }
             self.known.insert(preemptor.thread, owner);
         }
     }
@@ -110,7 +118,7 @@ mod tests {
 
     #[test]
     fn processes_are_told_apart_by_descent() {
-        let owners = CpuOwners { own: 10, server: 20, is_live: true, known: FxHashMap::default() };
+        let owners = CpuOwners { own: 10, ..CpuOwners::new(20) };
         let kind = |pid, name: &str, ancestors: &[u32]| {
             owners.kind(&ThreadOwner { pid, name: name.to_owned(), ancestors: ancestors.to_vec() })
         };
@@ -131,6 +139,21 @@ mod tests {
         assert_eq!(kind(&owners), CpuHolderKind::Ended, "nobody is looked up");
         owners.serves(own);
         assert_eq!(kind(&owners), CpuHolderKind::Server);
+    }
+
+    /// Each of them is gone before anybody looks.
+    #[test]
+    fn a_connection_for_each_transaction_leaves_threads_that_were_the_servers() {
+        let (first, second, other) = (u32::MAX / 2, u32::MAX / 2 + 1, u32::MAX / 2 + 2);
+        let mut owners = CpuOwners::new(1);
+        owners.serves(first);
+        for thread in [first, second, other] {
+            owners.note(&preemptor(thread, "postgres"));
+        }
+        owners.serves(second);
+        let kinds = [first, second, other].map(|thread| owners.of(&preemptor(thread, "postgres")));
+        let (server, ended) = (CpuHolderKind::Server, CpuHolderKind::Ended);
+        assert_eq!(kinds.map(|owner| owner.kind), [server, server, ended]);
     }
 
     #[test]

@@ -57,14 +57,24 @@ fn claims(case: &AdviceCase<'_>) -> PartSet {
 /// Whether others had the CPUs rather than the run itself: by who had them where that is known of
 /// most waits, else by what was used.
 fn is_crowded(case: &AdviceCase<'_>) -> bool {
-    let share = |is_kind: fn(CpuHolderKind) -> bool| -> f64 {
-        let rows = case.record.cpu_holders.iter().flatten();
-        rows.filter(|row| is_kind(row.kind)).map(|row| row.share_pct).sum()
+    let rows = || case.record.cpu_holders.iter().flatten();
+    let share = |is_whose: &dyn Fn(&BudgetCpuHolder) -> bool| -> f64 {
+        rows().filter(|row| is_whose(row)).map(|row| row.share_pct).sum()
     };
-    let theirs = share(|kind| matches!(kind, CpuHolderKind::Other | CpuHolderKind::Ended));
-    let own = share(|kind| {
-        matches!(kind, CpuHolderKind::Driver | CpuHolderKind::Tracer | CpuHolderKind::Server)
+    let is_own = |row: &BudgetCpuHolder| {
+        use CpuHolderKind::{Driver, Server, Tracer};
+        matches!(row.kind, Driver | Tracer | Server)
+    };
+    // One that had ended and is named as the run's own may have been its own.
+    let is_like_own = |row: &BudgetCpuHolder| {
+        rows().any(|own| is_own(own) && row.thread.is_some() && own.thread == row.thread)
+    };
+    let theirs = share(&|row| match row.kind {
+        CpuHolderKind::Other => true,
+        CpuHolderKind::Ended => !is_like_own(row),
+        _ => false,
     });
+    let own = share(&is_own);
     if theirs + own >= MIN_NAMED_PCT {
         return theirs >= own;
     }

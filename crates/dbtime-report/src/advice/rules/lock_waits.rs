@@ -29,6 +29,9 @@ const MIN_SYNC_PCT: f64 = 20.0;
 /// too. A beginning for a sweep, no law.
 const ROW_WRITERS_PER_CPU: u32 = 8;
 
+/// What to do about a lock that the application takes.
+const OWN_LOCK_STEP: &str = "look at the application: it takes this lock by its own wish";
+
 /// So many holders are named.
 const MAX_HOLDERS: usize = 2;
 
@@ -103,12 +106,11 @@ fn cause(case: &AdviceCase<'_>, sums: &[HolderSum<'_>], all: f64) -> String {
         Some(lock) if COMMITS.contains(&lock) => {
             format!("commits wait for each other's log ({})", clean(lock))
         }
+        Some("metadata lock") if takes_own_locks(case, first) => own_lock(&name),
         Some(lock @ ("relation" | "metadata lock" | "table lock" | "global lock")) => {
             format!("a whole table is locked ({lock}), by {name}")
         }
-        Some("advisory" | "user lock") => {
-            format!("the application's own lock, which it has while it executes {name}")
-        }
+        Some("advisory" | "user lock") => own_lock(&name),
         Some(lock) => format!("a lock within the server ({}), let go by {name}", clean(lock)),
         None if is_mutex(case, first) => {
             format!("a mutex inside the server, let go by those that execute {name}")
@@ -118,6 +120,19 @@ fn cause(case: &AdviceCase<'_>, sums: &[HolderSum<'_>], all: f64) -> String {
         }
         None => format!("a lock that {name} had"),
     }
+}
+
+fn own_lock(holder: &str) -> String {
+    format!("the application's own lock, which it has while it executes {holder}")
+}
+
+/// Whether one of the statements that wait takes a lock of the application's: MariaDB and MySQL have
+/// these among their metadata locks.
+fn takes_own_locks(case: &AdviceCase<'_>, sum: &HolderSum<'_>) -> bool {
+    let waits = |name: &str| sum.waiters.iter().any(|(waiter, _)| clean(waiter) == name);
+    let takes_one = |sql: &str| sql.to_ascii_lowercase().contains("get_lock");
+    let mut statements = case.record.statements.iter();
+    statements.any(|one| takes_one(&one.fingerprint) && waits(&case.statement_name(one)))
 }
 
 /// The sums, the longest waited for first.
@@ -220,6 +235,7 @@ fn of_lock(case: &AdviceCase<'_>, sum: &HolderSum<'_>, advice: &mut BudgetAdvice
             ));
             super::log_sync::settings(case, advice);
         }
+        Some("metadata lock") if takes_own_locks(case, sum) => advice.step(OWN_LOCK_STEP),
         Some(lock @ ("relation" | "metadata lock" | "table lock" | "global lock")) => {
             advice.step(
                 "keep DDL, LOCK TABLES, VACUUM FULL and backups that lock tables away from the load",
@@ -234,9 +250,7 @@ fn of_lock(case: &AdviceCase<'_>, sum: &HolderSum<'_>, advice: &mut BudgetAdvice
         Some("extend") => advice.step(
             "spread new rows over tables or partitions: one process at a time makes a table longer",
         ),
-        Some("advisory" | "user lock") => {
-            advice.step("look at the application: it takes this lock by its own wish");
-        }
+        Some("advisory" | "user lock") => advice.step(OWN_LOCK_STEP),
         Some(_) => latches::latches(case, advice),
         None if is_mutex(case, sum) => latches::mutex(case, sum.holder, advice),
         None => {}

@@ -47,6 +47,13 @@ fn what_has_ended_keeps_its_own_name() {
     let record = queued(vec![ended("cc1", 40.0), ended("sh", 30.0)]);
     let these = ["cc1 (ended) had the CPU in 40 % of it", "sh (ended) had the CPU in 30 % of it"];
     says(&record, "foreign_cpu", &these, &["70 %"]);
+    // Those of a server with a process for each connection end with it.
+    let record = queued(vec![
+        holder(CpuHolderKind::Server, "postgres", "postgres", 20.0),
+        ended("postgres", 60.0),
+        ended("sh", 1.0),
+    ]);
+    says(&record, "cpu_queue", &["postgres (server)"], &["stop those processes"]);
 }
 
 #[test]

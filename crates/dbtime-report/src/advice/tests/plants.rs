@@ -5,7 +5,7 @@ use crate::advice::RunAdvice;
 use dbtime_model::Part;
 use dbtime_model::record::{
     BudgetCpuHolder, BudgetFileWait, BudgetLockHolder, CpuHolderKind, LoadMode, OutsideHolder,
-    RunRecord, ServerInfo, SpanInfo, TraceInfo, WaitedFile,
+    RunRecord, ServerInfo, SpanInfo, StatementSummary, TraceInfo, WaitedFile,
 };
 
 /// A traced run of this server with these parts of its mean; what they leave is `cpu`.
@@ -329,6 +329,21 @@ fn somebody_else_s_lock_is_no_reason_to_shorten_an_operation() {
     super::says(&record, "lock_waits", &["pg_terminate_backend(12)"], &["KILL"]);
     let own = locked(on(postgres, &[(Part::Lock, 600.0)]), "tpcb: commit", "row lock");
     super::says(&own, "lock_waits", &["shorten tpcb: commit", "as late in"], &["terminate"]);
+}
+
+/// MariaDB has the locks of GET_LOCK among those on tables.
+#[test]
+fn a_lock_of_the_application_is_no_locked_table() {
+    let mut record = locked(on(mariadb, &[(Part::Lock, 600.0)]), "tpcb: commit", "metadata lock");
+    assert!(first_line(&record).starts_with("a whole table is locked"));
+    record.statements.push(StatementSummary {
+        operation: "tpcb".to_owned(),
+        name: "commit".to_owned(),
+        fingerprint: "SELECT Get_Lock (?, ?)".to_owned(),
+        ..StatementSummary::default()
+    });
+    assert!(first_line(&record).starts_with("the application's own lock"));
+    super::says(&record, "lock_waits", &["look at the application"], &["LOCK TABLES"]);
 }
 
 /// A server that was stopped is told before one with a limit, and that before a crowd.
