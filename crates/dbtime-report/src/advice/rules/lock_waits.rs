@@ -126,8 +126,8 @@ fn own_lock(holder: &str) -> String {
     format!("the application's own lock, which it has while it executes {holder}")
 }
 
-/// Whether one of the statements that wait takes a lock of the application's: MariaDB and MySQL have
-/// these among their metadata locks.
+/// Whether one of the statements that wait takes a lock of the application, which MariaDB and MySQL
+/// have among their metadata locks.
 fn takes_own_locks(case: &AdviceCase<'_>, sum: &HolderSum<'_>) -> bool {
     let waits = |name: &str| sum.waiters.iter().any(|(waiter, _)| clean(waiter) == name);
     let takes_one = |sql: &str| sql.to_ascii_lowercase().contains("get_lock");
