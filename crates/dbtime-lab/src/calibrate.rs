@@ -15,6 +15,7 @@ use dbtime_load::think::ThinkTime;
 use dbtime_model::Nanos;
 use dbtime_model::record::{AutoRate, BudgetMethod, MeasuringCost, ThroughputCost};
 use dbtime_model::recorder::OperationRecorder;
+use dbtime_model::spans::{TimeSpan, intersection, union};
 
 /// How long the flat-out rate is measured, and how long the load runs up before.
 const FLAT_OUT_TIME: Nanos = Nanos::from_secs(3);
@@ -89,7 +90,8 @@ fn flat_out(
     // Here alone a script is tried.
     let (lengths, window_s) = ((FLAT_OUT_WARMUP, FLAT_OUT_TIME), FLAT_OUT_TIME.as_secs());
     let observer = LoginWatch::new(&NoObserver, progress);
-    let driven = observed_trial(plan, prepared, lengths, &observer, progress, stop)?;
+    let attempt = || observed_trial(plan, prepared, lengths, &observer, progress, stop);
+    let driven = undisturbed(attempt)?;
     let flat_out_tps = driven.recorder.completed_within() as f64 / window_s;
     if flat_out_tps <= 0.0 || !flat_out_tps.is_finite() {
         let errors: Vec<&str> = driven.recorder.errors.keys().map(String::as_str).collect();
@@ -101,6 +103,32 @@ fn flat_out(
     }
     Ok(AutoRate { flat_out_tps, measured_s: window_s, share_pct, concurrency: plan.concurrency })
 }
+
+/// So often a measurement in which the driver stood still is made at most.
+const MAX_ATTEMPTS: usize = 3;
+
+/// The first in which the driver did not stand still for a good part of the window: what it did not
+/// send then is no limit of the target.
+fn undisturbed(attempt: impl Fn() -> Result<LoadResult, LabError>) -> Result<LoadResult, LabError> {
+    for _ in 0..MAX_ATTEMPTS {
+        let driven = attempt()?;
+        let window = driven.recorder.window();
+        let measured = TimeSpan { from: window.start, until: window.end };
+        let stood_still = intersection(&union(driven.recorder.standstills.clone()), &[measured]);
+        let stood_still: f64 = stood_still.iter().map(|span| span.length().as_secs()).sum();
+        if stood_still <= MAX_STANDSTILL_SHARE * measured.length().as_secs() {
+            return Ok(driven);
+        }
+    }
+    Err(LabError::Target(format!(
+        "dbtime stood still in each of {MAX_ATTEMPTS} measurements of {FLAT_OUT_TIME} flat out, so \
+         --rate auto has nothing to go by: it was stopped or suspended, or got no CPU; keep \
+         whatever did that away, or give a rate such as --rate 500/s"
+    )))
+}
+
+/// The largest share of a measurement flat out that the driver may have stood still.
+const MAX_STANDSTILL_SHARE: f64 = 0.02;
 
 /// Chooses how many transactions have their parts measured.
 pub(crate) fn budget(

@@ -4,9 +4,11 @@
 use crate::drive::gate::PhaseGate;
 use crate::drive::observer::{LoadObserver, LoadSink};
 use crate::drive::plan::{LoadPlan, LoadResult, RunStop, ThreadResult};
+use crate::drive::standstill_watch::StandstillWatch;
 use dbtime_machine::cpus::usable_cpus;
 use dbtime_machine::now;
 use dbtime_machine::wait::{PreciseWaiter, precise_timers};
+use dbtime_model::spans::TimeSpan;
 use dbtime_model::{MonoNanos, Nanos, RunPhase};
 use std::io;
 use std::sync::OnceLock;
@@ -76,21 +78,23 @@ pub(crate) fn drive<T: LoadThreads>(
     stop: &RunStop,
 ) -> Result<LoadResult, T::Error> {
     let life = LoadLife { threads, stop, gate: PhaseGate::new(), start: OnceLock::new() };
-    let results = std::thread::scope(|scope| {
+    let (results, standstills) = std::thread::scope(|scope| {
         let spawn = |thread| life.spawn(scope, thread, observer.sink(thread));
         let spawned: Vec<_> = (0..threads.count()).map_while(spawn).collect();
-        life.lead(observer);
+        let standstills = life.lead(observer);
         let joined = spawned
             .into_iter()
             .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        joined.flatten().collect::<Vec<_>>()
+        (joined.flatten().collect::<Vec<_>>(), standstills)
     });
     if let Some(failure) = life.gate.into_failure() {
         return Err(failure);
     }
     observer.reached(RunPhase::Disconnected, now());
     let start = *life.start.get().expect("set, for nothing failed");
-    Ok(LoadResult::gather(plan, start, results))
+    let mut result = LoadResult::gather(plan, start, results);
+    result.recorder.standstills.extend(standstills);
+    Ok(result)
 }
 
 /// What the threads of a load share with the one that leads them.
@@ -145,24 +149,31 @@ impl<T: LoadThreads> LoadLife<'_, T> {
         waiter.wait_until(start, || has_cpu, || {}, |at| at >= self.stop.instant());
     }
 
-    /// Leads the threads from phase to phase.
-    fn lead(&self, observer: &dyn LoadObserver) {
+    /// Leads the threads from phase to phase. Returns when the process stood still under the load.
+    fn lead(&self, observer: &dyn LoadObserver) -> Vec<TimeSpan> {
         let threads = self.threads.count();
         if !self.gate.gather(threads, SUPERVISION_INTERVAL, || {}) {
-            return;
+            return Vec::new();
         }
         if let Err(error) = self.threads.all_connected() {
-            return self.gate.fail(error);
+            self.gate.fail(error);
+            return Vec::new();
         }
         observer.reached(RunPhase::Connected, now());
         let start = *self.start.get_or_init(|| now() + HEAD_START);
         self.threads.share(start);
         self.gate.enter(RunPhase::Started);
         observer.reached(RunPhase::Started, start);
-        let supervise = || self.threads.supervise(start);
+        let watch = StandstillWatch::new();
+        let supervise = || {
+            watch.look();
+            self.threads.supervise(start);
+        };
         if self.gate.gather(threads, SUPERVISION_INTERVAL, supervise) {
+            watch.look();
             observer.reached(RunPhase::LoadEnded, now());
         }
         self.gate.enter(RunPhase::LoadEnded);
+        watch.into_found()
     }
 }

@@ -19,4 +19,5 @@ pub mod observer;
 pub mod plan;
 pub mod pool;
 pub mod shard;
+mod standstill_watch;
 mod timing;

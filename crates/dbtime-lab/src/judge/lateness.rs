@@ -74,11 +74,17 @@ pub(super) fn stood_still_for(record: &RunRecord, missing: f64) -> bool {
     due > 0.0 && due >= MIN_EXPLAINED_SHARE * missing
 }
 
-/// Whatever was due in a standstill waited for its end: half of it on average.
+/// Whatever was due in a standstill waited for its end, also behind the window.
 fn standstill(record: &RunRecord) -> Option<LatenessCause> {
     let lengths = standstills(record);
     let rate = record.load.rate_tps.unwrap_or(record.throughput_tps);
-    let expected_s: f64 = lengths.iter().map(|length| length * length / 2.0 * rate).sum();
+    let window = &record.window;
+    let (begin, end) = (window.warmup_s, window.warmup_s + window.measure_s);
+    let waits = record.client.standstills.iter().map(|span| {
+        let (from, due_until) = (span.from_s.max(begin), span.until_s.min(end));
+        (due_until - from).max(0.0) * (span.until_s - f64::midpoint(from, due_until))
+    });
+    let expected_s = rate * waits.sum::<f64>();
     if lengths.is_empty() || expected_s < MIN_EXPLAINED_SHARE * lag_s(record) {
         return None;
     }
@@ -177,6 +183,10 @@ mod tests {
         record.latency_us.lag.mean = 5e3;
         record.client.standstills = vec![SpanInfo { from_s: 1.0, until_s: 1.3 }];
         assert_cause(&record, "stood still once");
+        // Half a second of dues that waited for 1.75 s each.
+        record.latency_us.lag.mean = 87e3;
+        record.client.standstills = vec![SpanInfo { from_s: 9.5, until_s: 11.5 }];
+        assert_cause(&record, "stood still once in the window, 0.50 s in all");
         record.client.standstills = vec![SpanInfo { from_s: 11.0, until_s: 12.0 }];
         assert_cause(&record, "hypervisor took 72 %");
     }

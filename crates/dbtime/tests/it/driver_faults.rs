@@ -130,3 +130,22 @@ fn a_driver_that_is_stopped_at_work_stood_still() {
     assert!(long.count() >= 5, "{standstills:?}");
     no_stop_is_a_stall(&json);
 }
+
+/// Of two workers that have an embedded database to themselves none ever waits for an instant.
+#[test]
+fn a_driver_that_never_waits_stood_still_and_fails_no_limit() {
+    let sandbox = Sandbox::new();
+    let line = "run values1 --connections 2 --time 3s --warmup 0s --no-record --no-budget \
+                --limit 'max<=700ms'";
+    let running = WatchedRun::start(&sandbox, line);
+    std::thread::sleep(Duration::from_millis(1000));
+    running.signal(Signal::STOP);
+    std::thread::sleep(Duration::from_millis(1200));
+    running.signal(Signal::CONT);
+    let ran = running.end();
+    ran.exits(4);
+    let json = ran.json();
+    let standstills = json["client"]["standstills"].as_array().expect("a list");
+    assert!(standstills.iter().any(|span| length(span) > 1.1), "{standstills:?}");
+    assert_eq!(json["stalls"].as_array().map(Vec::len), Some(0), "{}", json["stalls"]);
+}
