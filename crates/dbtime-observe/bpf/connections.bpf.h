@@ -31,6 +31,7 @@ enum opening {
 enum strangeness {
 	STRANGE_NOT,
 	STRANGE_BYTES,
+	STRANGE_REQUEST,	/* the same, and after them what seems to be a whole request */
 	STRANGE_STREAM,		/* what PostgreSQL's replicas say, as it seems */
 };
 

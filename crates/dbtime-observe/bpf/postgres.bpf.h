@@ -136,6 +136,20 @@ static __always_inline int is_of_standby(const __u8 *h, __u32 message_length)
 	       (h[TAGGED] == 'p' && message_length == 13);
 }
 
+/* Whether what was read is one whole message of a request, or begins with one and goes on with another:
+ * data of a COPY hardly do. `h`: the header, which is overwritten. */
+static __always_inline int is_whole_request(const char *at, __u8 *h, __u32 length)
+{
+	__u32 whole = 1 + big_endian(h + 1);
+
+	if (is_of_copy(h[0]) || !is_of_client(h[0], whole - 1) || whole > length)
+		return 0;
+	if (whole == length)
+		return 1;
+	return length - whole >= TAGGED && !bpf_probe_read_user(h, TAGGED, at + whole) &&
+	       !is_of_copy(h[0]) && is_of_client(h[0], big_endian(h + 1));
+}
+
 /* Without a step: a startup packet, TLS, or the first message that is seen. Returns whether a
  * message begins here. Behind what was not understood none does before the server is ready: what
  * looks like one is more of that. Of TLS that was agreed on the server reads the header of a
@@ -153,7 +167,7 @@ __noinline int find_message(struct connection *connection, __u64 address, __u32 
 		return 0;
 	}
 	before = connection->strange;
-	if (before != STRANGE_STREAM)
+	if (before != STRANGE_STREAM && before != STRANGE_REQUEST)
 		connection->strange = STRANGE_BYTES;
 	if (read_opening(connection, address, length) || length < TAGGED ||
 	    bpf_probe_read_user(h, length < sizeof(h) ? TAGGED : sizeof(h), at))
@@ -165,6 +179,8 @@ __noinline int find_message(struct connection *connection, __u64 address, __u32 
 	message_length = big_endian(h + 1);
 	if (is_of_standby(h, message_length))
 		connection->strange = STRANGE_STREAM;
+	if (before == STRANGE_BYTES && is_whole_request(at, h, length))
+		connection->strange = STRANGE_REQUEST;
 	if (before != STRANGE_NOT || is_of_copy(h[0]) || !is_of_client(h[0], message_length))
 		return 0;
 	/* A password says nothing yet of where it belongs to. */

@@ -41,17 +41,19 @@ static __always_inline int ends_with_ready(struct connection *connection)
 /* A server is ready that was asked for nothing, as it seems: bytes that it has read, and that were
  * not understood, were the rest of a request from before. Where it was ready already it has
  * answered another that was not seen: one from before as well, where nothing of the connection
- * was ever read, or one that is lost. `first`: of the bytes that are sent. */
+ * was ever read, or one that is lost. So is what came after such a rest, as that of a COPY which
+ * had failed before. `first`: of the bytes that are sent. */
 static __always_inline void note_unseen_request(struct connection *connection, __u8 first)
 {
 	int is_lost = connection->framing == FRAMING_LOST || connection->rest ||
 		      connection->header_length;
-	int is_rest = connection->strange == STRANGE_BYTES && !connection->request.length &&
+	int is_request = connection->strange == STRANGE_REQUEST;
+	int is_rest = (connection->strange == STRANGE_BYTES || is_request) && !connection->request.length &&
 		      !connection->request.end && first != PG_LET_IN;
 
 	if (!is_lost && connection->guess == GUESS_NONE)
 		return;
-	if (connection->is_ready && connection->has_read) {
+	if ((connection->is_ready && connection->has_read) || (is_lost && is_rest && is_request)) {
 		count(COUNT_RESYNC);
 	} else if (connection->is_ready || (is_lost && is_rest)) {
 		count(COUNT_STARTED);

@@ -11,10 +11,10 @@ use std::cell::RefCell;
 
 /// Of a thread that looks at the clock at short intervals.
 pub(super) struct StandstillWatch {
-    state: RefCell<WatchState>,
+    state: RefCell<StandstillState>,
 }
 
-struct WatchState {
+struct StandstillState {
     looked: MonoNanos,
     cpu: Nanos,
     found: Vec<TimeSpan>,
@@ -24,7 +24,7 @@ impl StandstillWatch {
     /// From here on.
     pub(super) fn new() -> Self {
         let (looked, cpu) = (now(), process_cpu());
-        Self { state: RefCell::new(WatchState { looked, cpu, found: Vec::new() }) }
+        Self { state: RefCell::new(StandstillState { looked, cpu, found: Vec::new() }) }
     }
 
     /// The thread looks.
@@ -38,7 +38,7 @@ impl StandstillWatch {
     }
 }
 
-impl WatchState {
+impl StandstillState {
     /// It looks again, when the process has used so much CPU in all. Where its threads have used
     /// half of that time or more, this one alone had to wait.
     fn look(&mut self, present: MonoNanos, cpu: Nanos) {
@@ -57,7 +57,7 @@ mod tests {
     #[test]
     fn a_process_that_stands_still_uses_no_cpu_and_looks_late() {
         let at = |ms: u64| MonoNanos(ms * 1_000_000);
-        let mut state = WatchState { looked: at(1000), cpu: Nanos(0), found: Vec::new() };
+        let mut state = StandstillState { looked: at(1000), cpu: Nanos(0), found: Vec::new() };
         let mut cpu_ms = 0;
         for (ms, used_ms) in [(1020, 40), (1040, 0), (1500, 460), (2700, 40), (2720, 40)] {
             cpu_ms += used_ms;

@@ -69,6 +69,30 @@ fn a_request_that_one_from_before_hides_is_counted() {
     }
 }
 
+/// The client sends all of it, whatever the server has answered, which passes over the rest.
+#[test]
+fn a_request_behind_a_copy_from_before_that_failed_is_seen_or_counted() {
+    let fields = ["ERROR", "22021", "invalid byte sequence", "report_invalid_encoding"];
+    let failed = || [told(backend::ERROR, fields), ready(b'I')].concat();
+    let data = message(frontend::COPY_DATA, b"hello\n");
+    let rest = [&data[..], &data, &data, &message(frontend::COPY_DONE, &[])].concat();
+    let (half, other_half) = rest.split_at(13);
+    for (name, begins) in [
+        ("at once", vec![client(&rest), server(&failed())]),
+        ("before", vec![server(&failed()), client(&rest)]),
+        ("amid it", vec![client(half), server(&failed()), client(other_half)]),
+        ("amid a message", vec![client(&rest[..16]), server(&failed()), client(&rest[16..])]),
+        ("before the watching", vec![client(&rest)]),
+        ("in pieces", [&data[..], &data, &rest[26..]].map(client).to_vec()),
+    ] {
+        let turns = [&begins[..], &select(), &select()].concat();
+        let (texts, ledger) = seen(&turns);
+        let all = texts == [SELECT, SELECT];
+        assert!(all || !ledger.is_whole(), "{name}: {texts:?} {ledger:?}");
+        assert_eq!(texts.last().map(String::as_str), Some(SELECT), "{name}");
+    }
+}
+
 /// Nothing was read of the connection: all of them began before.
 #[test]
 fn requests_that_were_sent_ahead_before_are_all_from_before() {
