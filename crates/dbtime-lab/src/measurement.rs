@@ -220,7 +220,7 @@ impl RunMeasurement<'_> {
         let is_open = matches!(self.plan.demand, LoadDemand::Open { .. });
         // At a rate the others have all of it.
         let connections = record.connections.as_ref().filter(|_| !is_open);
-        let never_made = connections.map_or(0, |made| made.never_made);
+        let never_made = connections.and_then(|made| made.never_made).unwrap_or(0);
         CheckedDemand {
             is_open,
             most_tps: self.most_tps(driven, &record.window),

@@ -189,7 +189,7 @@ pub(crate) fn connections(driven: &LoadResult) -> ConnectionsInfo {
         made: found.times.count(),
         failed: found.failed,
         lost: found.lost,
-        never_made: found.never_made,
+        never_made: Some(found.never_made),
         opening_s: found.opening.as_secs(),
         outages,
     }

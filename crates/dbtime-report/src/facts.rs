@@ -225,8 +225,8 @@ fn connections(record: &RunRecord) -> Vec<FactLine> {
     }
     let attempts = counted(info.failed, "attempt");
     text += &format!("; {attempts} failed, {} lost", count(info.lost));
-    if info.never_made > 0 {
-        text += &format!("; {} of those asked for never made", count(info.never_made));
+    if let Some(never_made) = info.never_made.filter(|never_made| *never_made > 0) {
+        text += &format!("; {} of those asked for never made", count(never_made));
     }
     let mut facts = vec![("connections", text)];
     for outage in info.outages.iter().take(MAX_SHOWN_OUTAGES) {

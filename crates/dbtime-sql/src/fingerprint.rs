@@ -8,13 +8,15 @@
 //!   SAVEPOINT s17                             SAVEPOINT ?
 //! ```
 //!
-//! Comments are left out, and space is one blank. It reads no grammar: any bytes give some
+//! Comments are left out, and space is one blank. A password that lacks its quotes is taken for a
+//! literal. It reads no grammar: any bytes give some
 //! fingerprint.
 
 use crate::joint_lexer::{JointLexer, TextToken};
 use crate::lexer::TokenKind;
 use crate::lexical_rules::LexicalRules;
 use crate::made_up_names::MadeUpNames;
+use crate::password_places::without_bare_passwords;
 use crate::value_lists::behind_lists;
 
 /// Longer ones are cut: the rest of a statement seldom tells it apart.
@@ -24,7 +26,8 @@ const MAX_TEXT_BYTES: usize = 4096;
 /// rules leave open what is a literal, all that may be one is left out.
 pub fn fingerprint(sql: impl AsRef<[u8]>, rules: &LexicalRules, out: &mut String) {
     out.clear();
-    let mut lexer = JointLexer::new(sql.as_ref(), rules);
+    let sql = without_bare_passwords(sql.as_ref());
+    let mut lexer = JointLexer::new(&sql, rules);
     let mut names = MadeUpNames::default();
     let mut in_vain = 0;
     while out.len() < MAX_TEXT_BYTES {

@@ -3,16 +3,17 @@
 //! It reads no grammar. A literal counts that stands behind `PASSWORD`, `IDENTIFIED … BY` and their
 //! like, and one that has a secret in it, as in `dblink_connect('host=h password=x')`. In
 //! statements about logins all strings count: the word that says which one is the password may be
-//! misspelt. A statement is read as each server reads it, and what is not clear counts where it may
-//! be a password.
+//! misspelt; and so do words in the place of one, whose quotes were forgotten. So do keys of
+//! SQLite's files. A statement is read as each server reads it, and what is not clear counts where
+//! it may be a password.
 
-use crate::joint_lexer::{JointLexer, TextToken};
-use crate::lexer::TokenKind;
+mod password_reader;
+
+use crate::joint_lexer::JointLexer;
 use crate::lexical_rules::LexicalRules;
 use dbtime_model::SqlDialect;
-use dbtime_model::secret_text::{
-    MASK, holds_secret, is_password_word, speaks_of_passwords, without_secrets,
-};
+use dbtime_model::secret_text::{MASK, speaks_of_passwords, without_secrets};
+use password_reader::PasswordReader;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -36,6 +37,40 @@ pub fn without_passwords(sql: &str) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8_lossy(&shown).into_owned())
 }
 
+/// What a statement begins with in which words may be passwords that lack their quotes.
+const FIRST_WORDS: [&str; 9] =
+    ["alter", "attach", "change", "create", "drop", "grant", "pragma", "set", "start"];
+
+/// A statement for its fingerprint: that leaves out literals by itself, and no words.
+pub(crate) fn without_bare_passwords(sql: &[u8]) -> Cow<'_, [u8]> {
+    if !may_have_bare_password(sql) {
+        return Cow::Borrowed(sql);
+    }
+    let mut shown = Vec::with_capacity(sql.len());
+    let mut from = 0;
+    for place in password_places(sql) {
+        if place.extent == PasswordExtent::Whole {
+            shown.extend_from_slice(&sql[from..place.at.start]);
+            shown.extend_from_slice(format!("'{MASK}'").as_bytes());
+            from = place.at.end;
+        }
+    }
+    shown.extend_from_slice(&sql[from..]);
+    Cow::Owned(shown)
+}
+
+/// By the first words of all statements in a text, for nearly all texts have none. What does not
+/// begin with a word may have a comment before it.
+fn may_have_bare_password(sql: &[u8]) -> bool {
+    sql.split(|byte| *byte == b';').any(|statement| {
+        let statement = statement.trim_ascii_start();
+        let length = statement.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+        let word = &statement[..length];
+        let is_first = |first: &&str| word.eq_ignore_ascii_case(first.as_bytes());
+        (length == 0 && !statement.is_empty()) || FIRST_WORDS.iter().any(is_first)
+    })
+}
+
 /// Whether a mask stands in a statement where its password was. A literal that is nothing else may
 /// have been one, wherever it stands.
 pub fn lacks_password(sql: &str) -> bool {
@@ -47,23 +82,23 @@ pub fn lacks_password(sql: &str) -> bool {
 }
 
 /// Whether a statement may have a password in it, which may lack its quotes: it names one, or is
-/// about logins.
+/// about logins or the key of a file.
 pub(crate) fn may_hold_password(sql: &str) -> bool {
-    let is_about_logins = |dialect| {
+    let is_about_them = |dialect| {
         let mut reader = PasswordReader::default();
         JointLexer::new(sql.as_bytes(), &LexicalRules::unknown(dialect)).any(|token| {
             reader.take(&token);
-            reader.subject == StatementSubject::Logins
+            reader.may_await_password()
         })
     };
     let mut dialects = [SqlDialect::Mysql, SqlDialect::Postgres].into_iter();
-    speaks_of_passwords(sql) || dialects.any(is_about_logins)
+    speaks_of_passwords(sql) || dialects.any(is_about_them)
 }
 
 /// Where a password stands.
 #[derive(Debug)]
 struct PasswordPlace {
-    /// The literal, with its quotes.
+    /// The literal, with its quotes, or what stands in its place.
     at: Range<usize>,
     extent: PasswordExtent,
 }
@@ -77,6 +112,12 @@ enum PasswordExtent {
 }
 
 impl PasswordPlace {
+    /// Whether the next place overlaps this one, or is another piece of the same password.
+    fn is_one_with(&self, next: &Self) -> bool {
+        let are_whole = [self, next].iter().all(|place| place.extent == PasswordExtent::Whole);
+        next.at.start < self.at.end || (are_whole && next.at.start == self.at.end)
+    }
+
     fn text<'a>(&self, sql: &'a str) -> Cow<'a, str> {
         String::from_utf8_lossy(&sql.as_bytes()[self.at.clone()])
     }
@@ -117,7 +158,7 @@ fn password_places(sql: &[u8]) -> Vec<PasswordPlace> {
     let mut apart: Vec<PasswordPlace> = Vec::with_capacity(places.len());
     for place in places {
         match apart.last_mut() {
-            Some(last) if place.at.start < last.at.end => {
+            Some(last) if last.is_one_with(&place) => {
                 last.at.end = last.at.end.max(place.at.end);
                 last.extent = last.extent.max(place.extent);
             }
@@ -141,145 +182,10 @@ fn read_by(dialect: SqlDialect, sql: &[u8]) -> Vec<PasswordPlace> {
     }
 }
 
-/// Whether a text names a secret, and says it or has a mask in its place.
-fn names_secret(text: &str) -> bool {
-    holds_secret(text) || (text.contains(MASK) && holds_secret(&text.replace(MASK, "x")))
-}
-
-/// What the words so far make of the next literal.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum AwaitedLiteral {
-    #[default]
-    Other,
-    Password,
-    /// Behind the next equals sign: `SET PASSWORD FOR 'u'@'h' = 'x'`.
-    AssignedPassword,
-}
-
-/// What a statement is about, by its first words.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum StatementSubject {
-    /// None of them was met.
-    #[default]
-    Unsaid,
-    /// `CREATE` and its like: of what, follows.
-    Defined,
-    /// `SET`.
-    Set,
-    /// `START`.
-    Started,
-    /// Logins, here or on other servers.
-    Logins,
-    Other,
-}
-
-impl StatementSubject {
-    /// With the next word.
-    fn after(self, word: &str) -> Self {
-        use StatementSubject::{Defined, Logins, Other, Set, Started, Unsaid};
-        let word = word.to_ascii_lowercase();
-        match (self, word.as_str()) {
-            (Unsaid, "create" | "alter" | "drop") => Defined,
-            (Unsaid, "set") => Set,
-            (Unsaid, "start") => Started,
-            (Unsaid, "grant" | "change") => Logins,
-            (Defined, "or" | "replace") => Defined,
-            (Defined, "user" | "role" | "group" | "login" | "server" | "subscription") => Logins,
-            (Set, "default" | "local" | "session" | "global") => Set,
-            // Also misspelt.
-            (Set, word) if word == "role" || word.starts_with("pas") => Logins,
-            (Started, "replica" | "slave" | "group_replication") => Logins,
-            (Logins, _) => Logins,
-            (Unsaid | Defined | Set | Started | Other, _) => Other,
-        }
-    }
-}
-
-/// Whether a literal is a string, and no number.
-fn is_string(literal: &str) -> bool {
-    literal.starts_with('$') || literal.contains(QUOTES)
-}
-
-/// Goes over the tokens of a text.
-#[derive(Debug, Default)]
-struct PasswordReader {
-    awaited: AwaitedLiteral,
-    /// Whether `IDENTIFIED` was met.
-    is_identified: bool,
-    subject: StatementSubject,
-}
-
-impl PasswordReader {
-    /// Takes the next token, and says how much of it is a password; `None`: nothing.
-    fn take(&mut self, token: &TextToken<'_>) -> Option<PasswordExtent> {
-        use PasswordExtent::{Named, Whole};
-        let text = String::from_utf8_lossy(token.bytes);
-        let is_awaited = self.awaited == AwaitedLiteral::Password;
-        match token.kind {
-            TokenKind::Space => {}
-            TokenKind::Word | TokenKind::QuotedName => {
-                let word = text.trim_matches(QUOTES);
-                self.awaited = self.behind_word(word);
-                self.subject = self.subject.after(word);
-            }
-            TokenKind::Symbol => self.pass_symbol(token.bytes),
-            TokenKind::Parameter => self.awaited = AwaitedLiteral::Other,
-            TokenKind::Literal => {
-                let inner = &text[inner_of(&text)];
-                // Where double quotes are around names it is one; another literal may follow.
-                if is_password_word(inner) {
-                    self.awaited = AwaitedLiteral::Password;
-                }
-                let is_whole =
-                    is_awaited || (self.subject == StatementSubject::Logins && is_string(&text));
-                return is_whole.then_some(Whole).or(names_secret(inner).then_some(Named));
-            }
-            TokenKind::Unclear => {
-                let may_be = self.awaited != AwaitedLiteral::Other
-                    || self.is_identified
-                    || self.subject == StatementSubject::Logins;
-                return (may_be || speaks_of_passwords(&text)).then_some(Whole);
-            }
-        }
-        None
-    }
-
-    fn behind_word(&mut self, word: &str) -> AwaitedLiteral {
-        use AwaitedLiteral::{AssignedPassword, Other, Password};
-        let is = |other: &str| word.eq_ignore_ascii_case(other);
-        if is("identified") {
-            self.is_identified = true;
-            return Other;
-        }
-        let is_behind = ["by", "as", "using", "replace"].into_iter().any(is);
-        match self.awaited {
-            _ if is_password_word(word) || (is_behind && self.is_identified) => Password,
-            Password if is("for") => AssignedPassword,
-            // The charset of a string stands before it.
-            Password if word.starts_with('_') => Password,
-            AssignedPassword => AssignedPassword,
-            Other | Password => Other,
-        }
-    }
-
-    fn pass_symbol(&mut self, symbol: &[u8]) {
-        use AwaitedLiteral::{AssignedPassword, Other, Password};
-        self.awaited = match (self.awaited, symbol) {
-            (_, b";") => {
-                self.is_identified = false;
-                self.subject = StatementSubject::Unsaid;
-                Other
-            }
-            (Password, b"=" | b":" | b"(") | (AssignedPassword, b"=") => Password,
-            (AssignedPassword, _) => AssignedPassword,
-            (Other | Password, _) => Other,
-        };
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbtime_model::WireProtocol;
 
     #[test]
     fn passwords_are_left_out_and_nothing_else() {
@@ -332,6 +238,87 @@ mod tests {
     }
 
     #[test]
+    fn passwords_that_lack_their_quotes_are_left_out_and_their_statement_stays() {
+        for (sql, shown) in [
+            ("ALTER USER app PASSWORD hush", "ALTER USER app PASSWORD '***'"),
+            (
+                "ALTER ROLE app WITH LOGIN PASSWORD hush VALID UNTIL '2030-01-01'",
+                "ALTER ROLE app WITH LOGIN PASSWORD '***' VALID UNTIL '***'",
+            ),
+            ("ALTER ROLE r PASSSWORD hush LOGIN", "ALTER ROLE r PASSSWORD '***' LOGIN"),
+            ("ALTER ROLE r PASSWORD 7hush", "ALTER ROLE r PASSWORD '***'"),
+            ("ALTER ROLE r PASSWORD 12345", "ALTER ROLE r PASSWORD '***'"),
+            ("ALTER ROLE r PASSWORD @hu-sh#9!; SELECT a", "ALTER ROLE r PASSWORD '***'; SELECT a"),
+            ("ALTER ROLE r PASSWORD hu;sh", "ALTER ROLE r PASSWORD '***';'***'"),
+            (
+                "CREATE USER u@h IDENTIFIED BY hush, v IDENTIFED BY hash REQUIRE SSL",
+                "CREATE USER u@h IDENTIFIED BY '***', v IDENTIFED BY '***' REQUIRE SSL",
+            ),
+            (
+                "ALTER USER u IDENTIFIED BY hu sh REPLACE hash",
+                "ALTER USER u IDENTIFIED BY '***' '***' REPLACE '***'",
+            ),
+            (
+                "GRANT a ON *.* TO u IDENTIFIED BY PASSWORD *2470C0",
+                "GRANT a ON *.* TO u IDENTIFIED BY PASSWORD '***'",
+            ),
+            ("SET PASSWORD FOR u@h = hush", "SET PASSWORD FOR u@h = '***'"),
+            ("SET PASSWORD = PASSWORD(hush)", "SET PASSWORD = PASSWORD('***')"),
+            (
+                "CHANGE MASTER TO MASTER_PASSWORD=hush, MASTER_PORT=1",
+                "CHANGE MASTER TO MASTER_PASSWORD='***', MASTER_PORT=1",
+            ),
+            (
+                "CREATE USER MAPPING FOR u SERVER s OPTIONS (user v, password hush)",
+                "CREATE USER MAPPING FOR u SERVER s OPTIONS (user v, password '***')",
+            ),
+        ] {
+            assert_eq!(without_passwords(sql), shown);
+            assert!(lacks_password(shown) && !lacks_password(sql), "{sql}");
+            assert_eq!(without_passwords(shown), shown, "it stays what it is");
+        }
+    }
+
+    #[test]
+    fn fingerprints_have_a_placeholder_for_a_password_without_quotes() {
+        let mut shape = String::new();
+        for (sql, shown) in [
+            ("ALTER USER app PASSWORD hush", "ALTER USER app PASSWORD ?"),
+            ("/* 1 */ alter user app password hu-sh", "alter user app password ?"),
+            ("SELECT a; DROP USER u IDENTIFIED BY hush", "SELECT a; DROP USER u IDENTIFIED BY ?"),
+            ("ALTER ROLE r PASSWORD 'x' LOGIN", "ALTER ROLE r PASSWORD ? LOGIN"),
+            ("PRAGMA key = hush", "PRAGMA key = ?"),
+            ("SELECT password FROM t", "SELECT password FROM t"),
+        ] {
+            for wire in [None, Some(WireProtocol::Mysql), Some(WireProtocol::Postgres)] {
+                let rules = LexicalRules::of_protocol(wire);
+                crate::fingerprint::fingerprint(sql, &rules, &mut shape);
+                assert_eq!(shape.trim_start(), shown);
+            }
+        }
+    }
+
+    #[test]
+    fn keys_of_files_are_left_out() {
+        for (sql, shown) in [
+            ("ATTACH 'x' AS y KEY 'hush'", "ATTACH 'x' AS y KEY '***'"),
+            ("attach database 'x' as key key hush", "attach database 'x' as key key '***'"),
+            ("ATTACH 'x' AS y KEY x'6875'", "ATTACH 'x' AS y KEY '***'"),
+            ("ATTACH 'file:x?key=hush' AS y", "ATTACH '***' AS y"),
+            ("PRAGMA key = 'hush'", "PRAGMA key = '***'"),
+            ("PRAGMA key = \"x'6875'\"", "PRAGMA key = '***'"),
+            ("pragma main.rekey(hush);", "pragma main.rekey('***');"),
+            ("PRAGMA hexkey='6875'", "PRAGMA hexkey='***'"),
+            ("PRAGMA textkey=hush; SELECT 'x'", "PRAGMA textkey='***'; SELECT 'x'"),
+            ("SELECT 1; PRAGMA hexrekey = 6875", "SELECT 1; PRAGMA hexrekey = '***'"),
+        ] {
+            assert_eq!(without_passwords(sql), shown);
+            assert!(lacks_password(shown) && may_hold_password(sql), "{sql}");
+            assert_eq!(without_passwords(shown), shown, "it stays what it is");
+        }
+    }
+
+    #[test]
     fn statements_about_logins_keep_no_string_however_their_words_are_spelt() {
         for sql in [
             "ALTER ROLE nopw PASSSWORD 'S3CRETx5'",
@@ -369,6 +356,22 @@ mod tests {
             "SELECT `password` FROM `t` WHERE id = 'x'",
             "SET GLOBAL validate_password.length = 8",
             "ALTER USER u PASSWORD EXPIRE INTERVAL 90 DAY",
+            "ALTER USER u PASSWORD HISTORY 5 PASSWORD REUSE INTERVAL 365 DAY ACCOUNT LOCK",
+            "ALTER USER u PASSWORD REQUIRE CURRENT OPTIONAL PASSWORD_LOCK_TIME UNBOUNDED",
+            "ALTER USER u IDENTIFIED BY RANDOM PASSWORD RETAIN CURRENT PASSWORD, v",
+            "CREATE USER u IDENTIFIED WITH mysql_native_password REQUIRE SSL",
+            "ALTER ROLE r PASSWORD NULL VALID UNTIL infinity",
+            "ALTER ROLE r PASSWORD $1",
+            "ALTER ROLE r PASSWORD ?",
+            "ALTER ROLE r SET password_encryption = md5",
+            "SET PASSWORD TO RANDOM",
+            "GRANT SELECT (id, password) ON passwd.t TO u",
+            "CREATE USER password@localhost",
+            "ATTACH 'x' AS y; SELECT 'key=x'",
+            "PRAGMA foreign_keys = ON",
+            "PRAGMA cache_size = 5",
+            "PRAGMA encoding = 'UTF-8'",
+            "SELECT key FROM t WHERE key = 'x'",
             r#"SELECT "a" FROM t WHERE b = 'it\'s' AND c = "d""#,
             "",
         ] {

@@ -130,25 +130,38 @@ fn masked_places(word: &str, shown: &str) -> Vec<Range<usize>> {
                 *end >= begin && word.is_char_boundary(*end) && word[*end..] == *after
             }),
         };
-        from = end.unwrap_or(word.len());
+        let between = after.split(MASK).next().unwrap_or(after);
+        from = end.or_else(|| bare_end(word, begin, between)).unwrap_or(word.len());
         places.push(begin..from);
         rest = after;
     }
     places
 }
 
+/// What stands on both sides of the mask of a statement, whose password may lack it.
+const MASK_QUOTE: char = '\'';
+
 /// Where a text ends that begins there in a word, maybe with blanks and quotes in it.
 fn behind(word: &str, from: usize, text: &str) -> Option<usize> {
-    let mut signs = word[from..].char_indices();
     let mut end = from;
     for sign in text.chars() {
-        let (at, found) = signs.find(|(_, found)| *found == sign || !BETWEEN.contains(found))?;
-        if found != sign {
-            return None;
+        let mut signs = word[end..].char_indices();
+        match signs.find(|(_, found)| *found == sign || !BETWEEN.contains(found)) {
+            Some((at, found)) if found == sign => end += at + found.len_utf8(),
+            _ if sign == MASK_QUOTE => {}
+            _ => return None,
         }
-        end = from + at + found.len_utf8();
     }
     Some(end)
+}
+
+/// Where a password without quotes ends that begins there in a word: before a blank. `None`: what
+/// follows its mask does not stand behind it.
+fn bare_end(word: &str, begin: usize, behind_mask: &str) -> Option<usize> {
+    let follows = behind_mask.trim_matches(MASK_QUOTE);
+    let length = word[begin..].find(follows).filter(|_| !follows.is_empty())?;
+    let is_bare = !word[begin..begin + length].contains(char::is_whitespace);
+    is_bare.then_some(begin + length)
 }
 
 /// A place without the blanks and quotes around it.
@@ -243,6 +256,16 @@ mod tests {
                 &["run", "--query", "ALTER ROLE r PASSSWORD 'hush'"],
                 "near 'PASSSWORD 'hush'' at line 1",
                 "near 'PASSSWORD '***'' at line 1",
+            ),
+            (
+                &["run", "--query", "ALTER ROLE r PASSWORD hush LOGIN"],
+                "no r: ALTER ROLE r PASSWORD hush LOGIN, or hush",
+                "no r: ALTER ROLE r PASSWORD *** LOGIN, or ***",
+            ),
+            (
+                &["run", "--query", "ALTER USER u IDENTIFIED BY hush REPLACE hash"],
+                "ALTER: hash or hush REPLACE",
+                "ALTER: *** or *** REPLACE",
             ),
             (&["x", "--mysql-password=hu sh"], "--mysql-password=hu sh", "--mysql-password=***"),
             (&["x", "--target=a://u:hush@h,b://v:hash@h"], "hash or hush", "*** or ***"),

@@ -29,7 +29,8 @@ pub(super) fn little_gap(record: &RunRecord) -> Option<(f64, f64)> {
 pub(super) fn idle_share(record: &RunRecord) -> Option<(f64, f64)> {
     let window = &record.window;
     let is_whole = window.warmup_s == 0.0 && window.outside == 0 && !window.ended_early;
-    let all_there = record.connections.as_ref().is_some_and(|made| made.never_made == 0);
+    let info = record.connections.as_ref();
+    let all_there = info.is_some_and(|info| info.never_made.unwrap_or(0) == 0);
     let is_known = is_whole && all_there && record.counts.unfinished == 0;
     at_work(record).filter(|_| is_known && is_counted(record))
 }

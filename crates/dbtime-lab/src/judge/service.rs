@@ -229,15 +229,15 @@ pub(super) fn missing_share(record: &RunRecord) -> f64 {
     connections_there(record).map_or(0.0, share)
 }
 
-/// How many of the connections that were asked for could be made, and how many they were; `None`
-/// without a server.
+/// How many of the connections that were asked for could be made, or were never needed, and how
+/// many they were; `None` without a server.
 fn connections_there(record: &RunRecord) -> Option<(u64, u64)> {
     let (info, expected) = (record.connections.as_ref()?, expected_connections(record));
-    let refused = expected.saturating_sub(info.never_made);
-    // None is among those that were never made that nobody needed, nor in records of before.
-    let there =
-        if info.made.saturating_mul(2) < expected { info.made.min(refused) } else { refused };
-    Some((there, expected))
+    // A record of before does not know: as many as failed, where most are not there.
+    let is_short = info.made.saturating_mul(2) < expected;
+    let failed = info.failed.min(expected.saturating_sub(info.made));
+    let never_made = info.never_made.unwrap_or(if is_short { failed } else { 0 });
+    Some((expected.saturating_sub(never_made), expected))
 }
 
 /// How many connections, or workers, the load was to have.
@@ -334,25 +334,43 @@ mod tests {
     fn lacking(never_made: u64, made: u64) -> RunRecord {
         let mut record = quiet();
         record.load.connections = 10;
-        record.connections = Some(ConnectionsInfo { made, never_made, ..Default::default() });
+        let (failed, never_made) = (never_made, Some(never_made));
+        let info = ConnectionsInfo { made, failed, never_made, ..Default::default() };
+        record.connections = Some(info);
+        record
+    }
+
+    /// The same in a record of before, in which so many attempts failed.
+    fn lacking_before(failed: u64, made: u64) -> RunRecord {
+        let mut record = lacking(failed, made);
+        record.connections.iter_mut().for_each(|info| info.never_made = None);
         record
     }
 
     #[test]
     fn a_run_that_lacks_connections_is_noisy_and_one_that_lacks_most_is_not_valid() {
-        let of = |never_made, made| {
-            let validity = judge(&lacking(never_made, made));
+        let found = |record: &RunRecord| {
+            let validity = judge(record);
             let reason = validity.reasons.first();
             (validity.grade(), reason.map(|reason| (reason.kind, reason.share_pct)))
         };
+        let of = |never_made, made| found(&lacking(never_made, made));
+        let of_before = |failed, made| found(&lacking_before(failed, made));
         assert_eq!(of(0, 10), (ValidityGrade::Sound, None));
         let few = |pct| Some((WarningKind::FewConnections, Some(pct)));
         assert_eq!(of(1, 9), (ValidityGrade::Noisy, few(10.0)));
         assert_eq!(of(5, 40), (ValidityGrade::Noisy, few(50.0)), "the others were made again");
         let most = |pct| Some((WarningKind::MostlyFailed, Some(pct)));
         assert_eq!(of(7, 3), (ValidityGrade::Invalid, most(70.0)));
-        assert_eq!(of(0, 3), (ValidityGrade::Invalid, most(70.0)), "of a record of before");
-        assert_eq!(of(0, 7), (ValidityGrade::Sound, None), "nobody needed the others");
+        assert_eq!(of_before(7, 3), (ValidityGrade::Invalid, most(70.0)), "most were refused");
+        assert_eq!(of_before(3, 7), (ValidityGrade::Sound, None), "who was, is not known");
+        for made in [0, 3, 7] {
+            assert_eq!(of(0, made), (ValidityGrade::Sound, None), "nobody needed the others");
+            assert_eq!(of_before(0, made), (ValidityGrade::Sound, None));
+        }
+        let mut retried = lacking(0, 1);
+        retried.connections.iter_mut().for_each(|info| info.failed = 9);
+        assert_eq!(found(&retried), (ValidityGrade::Sound, None), "one took ten attempts");
     }
 
     #[test]

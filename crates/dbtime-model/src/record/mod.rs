@@ -532,8 +532,9 @@ pub struct ConnectionsInfo {
     pub failed: u64,
     /// Connections that broke after they had been made.
     pub lost: u64,
-    /// Connections that the load was to have and that could not be made, not once.
-    pub never_made: u64,
+    /// Connections that the load was to have, that were tried and could not be made, not once;
+    /// `None` in records of before it was counted.
+    pub never_made: Option<u64>,
     /// From the first attempt until all that the load began with had been made or refused, in
     /// seconds.
     pub opening_s: f64,

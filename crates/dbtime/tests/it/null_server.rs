@@ -157,6 +157,28 @@ fn clients_without_an_answer_to_the_end_leave_limits_open() {
     assert_eq!(json["validity"]["reasons"][0]["kind"], "unfinished", "{}", json["validity"]);
 }
 
+/// The server refused nothing: there is no advice to let it admit more.
+#[test]
+fn a_script_that_needs_no_connection_lacks_none() {
+    let sandbox = Sandbox::new();
+    sandbox.write("idle.lua", "function event() os.execute('sleep 0.02') end");
+    for wire in WIRES {
+        let server = serve(wire, FaultSchedule::default());
+        let target = server.target(wire).expect("it speaks it");
+        let ran = sandbox.run(&format!(
+            "run --script idle.lua --target '{target}' --no-record --json --connections 2 \
+             --transactions 4 --warmup 0s"
+        ));
+        ran.exits(0);
+        let json = ran.json();
+        counts_add_up(&json);
+        assert_eq!(count(&json, "/connections/never_made"), 0, "{}", json["connections"]);
+        let validity = json["validity"].to_string();
+        assert!(!validity.contains("mostly_failed"), "{validity}");
+        assert!(!validity.contains("few_connections"), "{validity}");
+    }
+}
+
 #[test]
 fn late_answers_hold_up_nobody_else() {
     for wire in WIRES {

@@ -194,6 +194,27 @@ fn the_password_of_a_statement_is_in_no_record() {
     keeps(&sandbox, &ran, MARK);
 }
 
+/// Without its quotes a password stands in the shape of its statement, too.
+#[test]
+fn a_password_that_lacks_its_quotes_is_in_no_record() {
+    let load = "--target null --connections 1 --transactions 5 --warmup 0s --no-budget";
+    for statement in [
+        "ALTER USER app PASSWORD SECRET",
+        "ALTER ROLE app WITH LOGIN PASSWORD SECRET",
+        "CREATE USER app IDENTIFIED BY SECRET REQUIRE SSL",
+        "ATTACH 'x' AS y KEY 'SECRET'",
+        "PRAGMA rekey = SECRET",
+    ] {
+        let sandbox = Sandbox::new();
+        let statement = statement.replace("SECRET", &secret(0));
+        let ran = sandbox.run(&format!("run --query \"{statement}\" {load} --out r"));
+        ran.exits(0);
+        let reported = sandbox.run("report r --html r.html").fine();
+        keeps(&sandbox, &ran, MARK);
+        keeps(&sandbox, &reported, MARK);
+    }
+}
+
 /// One repeats what it could not read, the other has no such role; the record has the logs of both.
 #[test]
 fn a_server_that_refuses_a_password_is_quoted_without_it() {
