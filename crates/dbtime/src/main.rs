@@ -14,6 +14,7 @@ mod live;
 mod live_phase;
 mod pipes;
 mod planned_run;
+mod program_end;
 mod recording_end;
 mod run_events;
 mod screen;
