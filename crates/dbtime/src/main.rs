@@ -47,6 +47,8 @@ fn main() -> ExitCode {
         }
         None => exit,
     };
+    // The state of a script that ran out of memory is left to the system, with its programs.
+    program_end::end_programs();
     exit.into()
 }
 
