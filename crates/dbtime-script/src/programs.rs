@@ -12,9 +12,9 @@ fn running() -> MutexGuard<'static, Vec<u32>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The processes of all shells that scripts have started and that have not ended, whose process is
-/// to end now. None starts after that: a thread that would start one, or go on behind one that has
-/// ended, waits for the end of the process.
+/// The shells that scripts have started and that still run, by their processes; this process is to
+/// end now. No program starts after that: a thread that would start one, or go on after one that
+/// has ended, waits for the end of the process.
 pub fn abandon_programs() -> Vec<u32> {
     let mut running = running();
     let shells = std::mem::take(&mut *running);

@@ -184,7 +184,7 @@ fn installed(which: CaughtSignals, note: fn(&str), left: String) -> Arc<RunStop>
         StopRequest::Nothing => {}
         StopRequest::EndAtOnce => {
             abandon();
-            // What another thread waits to print there is waited for by none.
+            // A terminal that takes nothing is not waited for.
             if crate::screen::takes_output(io::stderr()) {
                 note(&format!("\ndbtime: interrupted again: {left}"));
             }

@@ -27,7 +27,7 @@ pub(crate) fn end_programs() {
     let (processes, parent) = (children(), std::process::id());
     // One may have ended in this moment, and its number be another's.
     shells.retain(|&pid| processes.contains(&ChildProcess { pid, parent }));
-    let programs = stopped(shells);
+    let programs = stop_all(shells);
     let ends: Vec<_> = programs.iter().map(|&pid| EndWatch::new(pid)).collect();
     // What has been stopped ends when it goes on.
     for kind in [Signal::TERM, Signal::CONT] {
@@ -44,9 +44,9 @@ pub(crate) fn end_programs() {
     family(left, &children()).into_iter().for_each(|pid| signal(pid, Signal::KILL));
 }
 
-/// Stops these processes and all their descendants, parents before their children: what is stopped
-/// starts no further child, which nobody would find when its parent has ended.
-fn stopped(mut programs: Vec<u32>) -> Vec<u32> {
+/// Stops these processes and all their descendants, parents before their children: a process that
+/// is stopped starts no further child, which could not be found once its parent has ended.
+fn stop_all(mut programs: Vec<u32>) -> Vec<u32> {
     let mut count = 0;
     while count < programs.len() {
         programs[count..].iter().for_each(|&pid| signal(pid, Signal::STOP));
@@ -82,7 +82,7 @@ fn children() -> Vec<ChildProcess> {
     pids.filter_map(child).collect()
 }
 
-/// One that has ended, or that belongs to another user, has none.
+/// Sends a signal. A process that has ended, or belongs to another user, gets none.
 fn signal(pid: u32, signal: Signal) {
     if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
         let _ = kill_process(pid, signal);

@@ -102,7 +102,7 @@ impl ProgramPipe {
 
 impl Drop for ProgramPipe {
     fn drop(&mut self) {
-        // Nobody is left to be told how it ended.
+        // How it ended matters to none: the script has not closed it.
         let _ = self.close();
     }
 }

@@ -65,7 +65,7 @@ fn asserts(source: &str) {
 #[test]
 fn what_a_program_prints_is_read_as_from_a_file() {
     asserts(
-        r##"function event()
+        r#"function event()
             local p = io.popen("printf 'one\\ntwo\\n -3.5e1 rest'")
             assert(io.type(p) == "file" and tostring(p):find("^file %("))
             assert(p:read() == "one" and p:read("*L") == "two\n")
@@ -73,13 +73,13 @@ fn what_a_program_prints_is_read_as_from_a_file() {
             assert(number == -35 and text == " re" and none == "")
             assert(p:read("*a") == "st" and p:read("*a") == "")
             assert(p:read("*l") == nil and p:read(0) == nil and p:read(1) == nil)
-            assert(p:read("*n") == nil and select("#", p:read(1, 1)) == 1)
+            assert(p:read("*n") == nil and select('#', p:read(1, 1)) == 1)
             assert(not pcall(p.read, p, "*x") and not pcall(p.read, p, nil))
             local nothing, words, code = p:write("x")
             assert(nothing == nil and words == "Bad file descriptor" and code == 9)
             assert(p:close() == true and io.type(p) == "closed file")
             assert(not pcall(p.read, p) and tostring(p) == "file (closed)")
-        end"##,
+        end"#,
     );
 }
 

@@ -26,7 +26,7 @@ fn a_second_interrupt_ends_programs_with_what_they_have_started() {
         format!("os.execute(\"exec >/dev/null 2>&1; trap '' TERM; {WAITS}\")"),
         format!("io.popen('exec 2>/dev/null; {WAITS}'):read('*a')"),
         format!("io.popen('exec >/dev/null 2>&1; {WAITS}', 'w'):close()"),
-        // Nobody closes it before the script's end.
+        // It is open until the end of the script.
         format!("io.popen('exec >/dev/null 2>&1; {WAITS}', 'w')"),
     ] {
         let sandbox = Sandbox::new();
