@@ -10,5 +10,8 @@
 //! them. Nothing here opens a connection, and nothing here prints.
 
 pub mod pgbench;
+mod programs;
 mod statement_registry;
 pub mod sysbench;
+
+pub use programs::abandon_programs;

@@ -1,5 +1,6 @@
 //! Ctrl-C, SIGTERM and SIGHUP: the first ends the run early, the second ends dbtime.
 
+use crate::program_end::end_programs;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
@@ -20,6 +21,9 @@ const STUCK_WINDOW: Nanos = Nanos::from_millis(700);
 
 /// How often it is looked at meanwhile.
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
+
+/// So long the files that a script has open may take to be written at its end.
+const FILES_PATIENCE: Duration = Duration::from_secs(2);
 
 /// A signal that ends what is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -179,8 +183,11 @@ fn installed(which: CaughtSignals, note: fn(&str), left: String) -> Arc<RunStop>
         }
         StopRequest::Nothing => {}
         StopRequest::EndAtOnce => {
-            dbtime_lab::abandon();
-            note(&format!("\ndbtime: interrupted again: {left}"));
+            abandon();
+            // A terminal that takes nothing is not waited for.
+            if crate::screen::takes_output(io::stderr()) {
+                note(&format!("\ndbtime: interrupted again: {left}"));
+            }
             end(crate::exit::ProcessExit::Environment.code());
         }
     };
@@ -208,13 +215,37 @@ pub(crate) fn back_to(before: &Arc<RunStop>) {
 
 /// Ends the process from a thread that cannot return through main, and leaves nothing behind.
 pub(crate) fn end_at_once(code: u8) {
-    dbtime_lab::abandon();
+    abandon();
     end(code);
 }
 
+/// The same where a script ends it: the files that it has open are written, as at the end of every
+/// program in C, unless another thread holds one.
+pub(crate) fn end_with_files(code: u8) {
+    abandon();
+    let end_later = move || {
+        std::thread::sleep(FILES_PATIENCE);
+        end(code);
+    };
+    if std::thread::Builder::new().name("end".to_owned()).spawn(end_later).is_ok() {
+        #[allow(clippy::exit)]
+        std::process::exit(i32::from(code));
+    }
+    end(code);
+}
+
+/// Ends what this process has started, and removes what it has made.
+fn abandon() {
+    // The programs first: they may use the servers.
+    end_programs();
+    dbtime_lab::abandon();
+}
+
+/// Ends the process without the C library's last things to do: they wait for the files that other
+/// threads read, which may be for ever. Of stdout nothing is held back: what is printed there is
+/// written at once.
 fn end(code: u8) {
-    #[allow(clippy::exit)]
-    std::process::exit(i32::from(code));
+    signal_hook::low_level::exit(i32::from(code))
 }
 
 /// For a command that has nothing to end early: the first signal ends it and leaves nothing behind.

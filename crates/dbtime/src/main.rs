@@ -14,6 +14,7 @@ mod live;
 mod live_phase;
 mod pipes;
 mod planned_run;
+mod program_end;
 mod recording_end;
 mod run_events;
 mod screen;
@@ -46,6 +47,8 @@ fn main() -> ExitCode {
         }
         None => exit,
     };
+    // The state of a script that ran out of memory is left to the system, with its programs.
+    program_end::end_programs();
     exit.into()
 }
 

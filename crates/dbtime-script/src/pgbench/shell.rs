@@ -3,7 +3,10 @@
 use super::command::ShellWord;
 use super::meta::{cut, leading_int};
 use super::variables::ClientVariables;
-use std::process::{Command, Stdio};
+use crate::programs::{ScriptChild, shell_command};
+use std::ffi::OsStr;
+use std::io::{self, Read};
+use std::process::Stdio;
 
 /// Bytes of a shell command line, the last one not counted.
 const MAX_LINE_BYTES: usize = 255;
@@ -51,7 +54,8 @@ pub(super) fn first(words: &[ShellWord], variables: &ClientVariables) -> String 
 /// It cannot be started, or says that it failed.
 pub(super) fn run(line: &str, name: &str) -> Result<(), String> {
     let failed = || format!("{name}: could not launch shell command");
-    let status = Command::new("/bin/sh").args(["-c", line]).status().map_err(|_| failed())?;
+    let child = ScriptChild::start(&mut shell_command(OsStr::new(line)));
+    let status = child.and_then(|mut child| child.wait()).map_err(|_| failed())?;
     if status.success() { Ok(()) } else { Err(failed()) }
 }
 
@@ -60,10 +64,8 @@ pub(super) fn run(line: &str, name: &str) -> Result<(), String> {
 /// # Errors
 /// It cannot be started, prints nothing, or prints something else.
 pub(super) fn run_for_int(line: &str, name: &str) -> Result<i64, String> {
-    let mut command = Command::new("/bin/sh");
-    let output = command.args(["-c", line]).stderr(Stdio::inherit()).output();
-    let output = output.map_err(|_| format!("{name}: could not launch shell command"))?;
-    let text = String::from_utf8_lossy(&output.stdout);
+    let output = output(line).map_err(|_| format!("{name}: could not launch shell command"))?;
+    let text = String::from_utf8_lossy(&output);
     let text = text.split_inclusive('\n').next().unwrap_or_default();
     let text = cut(text, MAX_OUTPUT_BYTES);
     if text.is_empty() {
@@ -75,6 +77,18 @@ pub(super) fn run_for_int(line: &str, name: &str) -> Result<i64, String> {
         return Err(format!("{name}: shell command must return an integer (not \"{text}\")"));
     }
     Ok(leading_int(digits))
+}
+
+/// All that a command line prints to stdout.
+fn output(line: &str) -> io::Result<Vec<u8>> {
+    let mut command = shell_command(OsStr::new(line));
+    let mut child = ScriptChild::start(command.stdin(Stdio::null()).stdout(Stdio::piped()))?;
+    let mut output = Vec::new();
+    if let Some(stdout) = &mut child.pipes().stdout {
+        stdout.read_to_end(&mut output)?;
+    }
+    child.wait()?;
+    Ok(output)
 }
 
 #[cfg(test)]

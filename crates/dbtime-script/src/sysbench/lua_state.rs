@@ -12,7 +12,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// Our own Lua, in the order it is loaded.
-const FILES: [(&str, &str); 11] = [
+const FILES: [(&str, &str); 12] = [
     ("=callbacks", include_str!("lua/callbacks.lua")),
     ("=random", include_str!("lua/random.lua")),
     ("=modules", include_str!("lua/modules.lua")),
@@ -24,6 +24,7 @@ const FILES: [(&str, &str); 11] = [
     ("=bulk", include_str!("lua/bulk.lua")),
     ("=statement", include_str!("lua/statement.lua")),
     ("=legacy", include_str!("lua/legacy.lua")),
+    ("=programs", include_str!("lua/programs.lua")),
     ("=environment", include_str!("lua/environment.lua")),
 ];
 

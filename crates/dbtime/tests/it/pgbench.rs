@@ -261,6 +261,21 @@ fn json_has_stdout_to_itself() {
     counts_add_up(&ran.json());
     assert_eq!(ran.err.matches("out\n").count(), 2, "{ran:?}");
     stage.run("-i --json").stderr_has(&["--json prints the record of a run"]).exits(1);
+    // The same server serves.
+    a_second_interrupt_ends_programs(&stage);
+}
+
+fn a_second_interrupt_ends_programs(stage: &Stage) {
+    for start in ["\\shell", "\\setshell x"] {
+        let waits = "exec >/dev/null 2>&1; sleep 1000000 & touch begun; wait";
+        stage.sandbox.write("waits.sql", &format!("{start} {waits}\nSELECT 1;\n"));
+        let line = "pgbench -n -f waits.sql -c 2 -T 3600 --allow-shell";
+        let running = stage.sandbox.start(&format!("{line} '{}'", stage.database()));
+        stage.sandbox.wait_for(&["begun"]);
+        running.interrupt_twice().exits(3);
+        stage.sandbox.wait_until_none_is_left();
+        fs::remove_file(stage.sandbox.path("begun")).expect("it began");
+    }
 }
 
 #[test]

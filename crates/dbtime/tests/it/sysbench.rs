@@ -2,6 +2,7 @@
 //! servers, and scripts that go wrong.
 
 mod beside;
+mod programs;
 
 use crate::given_server::GivenServer;
 use crate::sandbox::{Ran, Sandbox, count, number};

@@ -1,10 +1,11 @@
 //! What Lua may call: the functions of the table `host`, which only our own Lua sees.
 //!
-//! None of them blocks but that of [`shell`]. Those of [`sql`] put a request into the host; the Lua
-//! that called them yields then, and the request goes to the engine.
+//! None of them blocks but those of [`shell`] and [`program_pipe`]. Those of [`sql`] put a request
+//! into the host; the Lua that called them yields then, and the request goes to the engine.
 
 mod histogram;
 mod output;
+mod program_pipe;
 mod random;
 mod shell;
 mod sql;
@@ -23,6 +24,7 @@ pub(super) fn install(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result
     output::install(lua, host, lua_host)?;
     tasks::install(lua, host, lua_host)?;
     shell::install(lua, host, lua_host)?;
+    program_pipe::install(lua, host, lua_host)?;
     histogram::install(lua, host)
 }
 

@@ -69,9 +69,47 @@ end
 
 local lib_io = copy(io)
 
-function lib_io.popen(...)
+-- Files that this state has opened.
+local files = setmetatable({}, { __mode = "k" })
+
+function lib_io.open(...)
+  local file, problem, number = io.open(...)
+  if file then
+    files[file] = true
+    return file
+  end
+  return nil, problem, number
+end
+
+-- What has been written is there for a program, as C has it. Only files of this thread are: one
+-- that another thread reads would be waited for.
+local function write_files()
+  for file in pairs(files) do
+    if io.type(file) == "file" then
+      file:flush()
+    end
+  end
+  if io.type(io.output()) == "file" then
+    io.output():flush()
+  end
+end
+
+function lib_io.popen(command, mode)
   wait_for_end()
-  return io.popen(...)
+  write_files()
+  return rt.open_program(command, mode)
+end
+
+function lib_io.close(...)
+  local file = ...
+  if rt.program_type(file) then
+    return file:close()
+  end
+  return io.close(...)
+end
+
+function lib_io.type(file)
+  return rt.program_type(file) or io.type(file)
 end
 
 local function print(...)

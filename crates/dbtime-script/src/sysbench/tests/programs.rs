@@ -53,3 +53,94 @@ fn what_comes_behind_a_run_starts_its_programs() {
     assert_eq!(client.phase(ProgramPhase::Close), Some(Rest::Done));
     assert!(folder.join("second").exists());
 }
+
+/// A script whose event fails where something is not as it asserts.
+fn asserts(source: &str) {
+    let made = tempfile::tempdir().expect("a folder");
+    let (stage, mut client) = event_ended_by(made.path().join("never"), source);
+    let step = client.program.resume(ScriptEvent::Started);
+    assert!(matches!(step, ScriptProgramStep::Done), "{}", stage.printed());
+}
+
+#[test]
+fn what_a_program_prints_is_read_as_from_a_file() {
+    asserts(
+        r#"function event()
+            local p = io.popen("printf 'one\\ntwo\\n -3.5e1 rest'")
+            assert(io.type(p) == "file" and tostring(p):find("^file %("))
+            assert(p:read() == "one" and p:read("*L") == "two\n")
+            local number, text, none = p:read("*n", 3, 0)
+            assert(number == -35 and text == " re" and none == "")
+            assert(p:read("*a") == "st" and p:read("*a") == "")
+            assert(p:read("*l") == nil and p:read(0) == nil and p:read(1) == nil)
+            assert(p:read("*n") == nil and select('#', p:read(1, 1)) == 1)
+            assert(not pcall(p.read, p, "*x") and not pcall(p.read, p, nil))
+            local nothing, words, code = p:write("x")
+            assert(nothing == nil and words == "Bad file descriptor" and code == 9)
+            assert(p:close() == true and io.type(p) == "closed file")
+            assert(not pcall(p.read, p) and tostring(p) == "file (closed)")
+        end"#,
+    );
+}
+
+#[test]
+fn lines_of_a_program_come_one_by_one() {
+    asserts(
+        r#"function event()
+            local lines = {}
+            for line in io.popen("echo a; echo; printf c"):lines() do
+                lines[#lines + 1] = line
+            end
+            assert(table.concat(lines, "|") == "a||c")
+            local p = io.popen("exit 3", "r")
+            assert(p:read() == nil and p:read("*a") == "")
+            assert(io.close(p) == true, "the status is not told, as in LuaJIT")
+            local nothing, words, code = io.popen("true", "x")
+            assert(nothing == nil and words == "true: Invalid argument" and code == 22)
+            assert(not pcall(io.popen) and io.type(7) == nil)
+        end"#,
+    );
+}
+
+#[test]
+fn a_program_has_what_is_written_when_it_is_closed() {
+    asserts(
+        r#"function event()
+            local p = io.popen("cat > FOLDER/written", "w")
+            assert(p:write("a", 1, "\n") == true and p:flush() and p:setvbuf("no"))
+            assert(p:read() == nil and select(3, p:seek()) == 29)
+            assert(not pcall(p.write, p, {}))
+            assert(p:close() == true)
+            assert(io.open("FOLDER/written"):read("*a") == "a1\n")
+            p = io.popen("exec <&-; true", "w")
+            local is_fine, words, code
+            repeat is_fine, words, code = p:write("x") until not is_fine
+            assert(words == "Broken pipe" and code == 32 and p:close())
+        end"#,
+    );
+}
+
+#[test]
+fn a_program_finds_what_the_script_has_written_before() {
+    asserts(
+        r#"function event()
+            local file = io.open("FOLDER/file", "w")
+            file:write("whole")
+            local p = io.popen("cat FOLDER/file")
+            assert(p:read("*a") == "whole" and p:close())
+        end"#,
+    );
+}
+
+#[test]
+fn a_program_that_prints_without_end_meets_the_memory_limit() {
+    let source = "function event() io.popen('exec 2>/dev/null; yes'):read('*a') end";
+    let source = Some(source.into());
+    let settings = SysbenchSettings { source, ..SysbenchSettings::new("-", SqlDialect::Mysql) };
+    let stage = Stage::new(SysbenchSettings { memory_limit: 20 << 20, ..settings });
+    let mut client = stage.client();
+    assert_eq!(client.phase(ProgramPhase::Open), Some(Rest::Done));
+    assert!(matches!(client.event(), Rest::Quit { .. }));
+    let reason = stage.stop_reason();
+    assert!(reason.contains("not enough memory (the limit for a thread"), "{reason}");
+}

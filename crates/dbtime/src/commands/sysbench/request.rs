@@ -41,7 +41,7 @@ pub(super) fn settings(job: &SysbenchJob, command: SysbenchCommand) -> SysbenchS
         server: target::shown(&job.options),
         unreachable: Arc::clone(&job.destination.unreachable),
         output: job.output.clone(),
-        exit: Some(SysbenchExit::new(|status| interrupt::end_at_once(status as u8))),
+        exit: Some(SysbenchExit::new(|status| interrupt::end_with_files(status as u8))),
         ..foreign::settings(&job.script.path, &job.options, command)
     }
 }

@@ -1,0 +1,111 @@
+//! Programs that scripts start: they are waited for, and end with dbtime.
+
+use crate::sandbox::{PATIENCE, Sandbox};
+use rustix::process::Signal;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+impl Sandbox {
+    /// Waits until no process is left in it.
+    pub(crate) fn wait_until_none_is_left(&self) {
+        let begun = Instant::now();
+        while !self.residents().is_empty() {
+            assert!(begun.elapsed() < PATIENCE, "{:?}", self.residents());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// A shell that waits for a program of its own, which is not to have the pipes of a test.
+const WAITS: &str = "sleep 1000000 >/dev/null 2>&1 & touch begun; wait";
+
+#[test]
+fn a_second_interrupt_ends_programs_with_what_they_have_started() {
+    for start in [
+        format!("os.execute('exec >/dev/null 2>&1; {WAITS}')"),
+        format!("os.execute(\"exec >/dev/null 2>&1; trap '' TERM; {WAITS}\")"),
+        format!("io.popen('exec 2>/dev/null; {WAITS}'):read('*a')"),
+        format!("io.popen('exec >/dev/null 2>&1; {WAITS}', 'w'):close()"),
+        // It is open until the end of the script.
+        format!("io.popen('exec >/dev/null 2>&1; {WAITS}', 'w')"),
+    ] {
+        let sandbox = Sandbox::new();
+        let script = format!("function prepare() {start} end\nfunction event() end");
+        sandbox.write("waits.lua", &script);
+        let running = sandbox.start("sysbench waits.lua prepare");
+        sandbox.wait_for(&["begun"]);
+        running.interrupt_twice().exits(3);
+        sandbox.wait_until_none_is_left();
+    }
+}
+
+#[test]
+fn the_programs_of_a_run_end_with_it_too() {
+    let sandbox = Sandbox::new();
+    let script =
+        format!("function event() io.popen('exec 2>/dev/null; {WAITS}; echo 1'):read('*a') end");
+    sandbox.write("waits.lua", &script);
+    // Clients of several threads.
+    for line in [
+        "sysbench waits.lua --threads=2 --lua-threads --time=3600 run",
+        "run --script waits.lua --connections 2 --target null --time 30m --no-record",
+    ] {
+        let running = sandbox.start(line);
+        sandbox.wait_for(&["begun"]);
+        running.interrupt_twice().exits(3);
+        sandbox.wait_until_none_is_left();
+        std::fs::remove_file(sandbox.path("begun")).expect("it began");
+    }
+}
+
+#[test]
+fn the_programs_of_a_script_that_ends_all_end_with_it() {
+    let sandbox = Sandbox::new();
+    let script = format!(
+        "function prepare()
+          io.popen('exec >/dev/null 2>&1; {WAITS}', 'w')
+          io.open('kept', 'w'):write('whole')
+          os.exit(4)
+        end
+        function event() end"
+    );
+    sandbox.write("leave.lua", &script);
+    sandbox.run("sysbench leave.lua prepare").exits(4);
+    sandbox.wait_until_none_is_left();
+    let kept = std::fs::read_to_string(sandbox.path("kept")).expect("a file");
+    assert_eq!(kept, "whole", "what was not closed is written");
+}
+
+#[test]
+fn a_program_that_is_read_is_waited_for_after_one_signal() {
+    let sandbox = Sandbox::new();
+    let program = "exec 2>/dev/null; touch begun; sleep 5; touch whole";
+    let script = format!("function prepare() io.popen('{program}'):close() end");
+    sandbox.write("waits.lua", &format!("{script}\nfunction event() end"));
+    let running = sandbox.start("sysbench waits.lua prepare");
+    sandbox.wait_for(&["begun"]);
+    running.signal(Signal::TERM);
+    running.end().exits(143);
+    // What computes is ended after a second or two.
+    assert!(sandbox.path("whole").exists());
+}
+
+/// The end of a C program waits for both.
+#[test]
+fn neither_a_file_that_is_read_nor_the_list_of_files_holds_up_the_end() {
+    let sandbox = Sandbox::new();
+    let made = Command::new("mkfifo").arg(sandbox.path("fifo")).status();
+    assert!(made.expect("mkfifo starts").success());
+    // Of `fflush(NULL)` one waits for the file that the other reads, and holds the list.
+    let script = "local ffi = require('ffi') ffi.cdef 'int fflush(void *);'
+        function event()
+          if sysbench.tid == 0 then io.open('fifo', 'r+'):read() end
+          io.open('begun', 'w'):close()
+          while true do ffi.C.fflush(nil) end
+        end";
+    sandbox.write("holds.lua", script);
+    let running = sandbox.start("sysbench holds.lua --threads=2 --lua-threads --time=3600 run");
+    sandbox.wait_for(&["begun"]);
+    running.signal(Signal::TERM);
+    running.end().exits(143);
+}
