@@ -9,14 +9,13 @@
 //! ```
 //!
 //! Comments are left out, and space is one blank. A password that lacks its quotes is taken for a
-//! literal. It reads no grammar: any bytes give some
-//! fingerprint.
+//! literal. It reads no grammar: any bytes give some fingerprint.
 
 use crate::joint_lexer::{JointLexer, TextToken};
 use crate::lexer::TokenKind;
 use crate::lexical_rules::LexicalRules;
 use crate::made_up_names::MadeUpNames;
-use crate::password_places::without_bare_passwords;
+use crate::password_places::PasswordFinder;
 use crate::value_lists::behind_lists;
 
 /// Longer ones are cut: the rest of a statement seldom tells it apart.
@@ -26,12 +25,23 @@ const MAX_TEXT_BYTES: usize = 4096;
 /// rules leave open what is a literal, all that may be one is left out.
 pub fn fingerprint(sql: impl AsRef<[u8]>, rules: &LexicalRules, out: &mut String) {
     out.clear();
-    let sql = without_bare_passwords(sql.as_ref());
-    let mut lexer = JointLexer::new(&sql, rules);
+    let mut lexer = JointLexer::new(sql.as_ref(), rules);
     let mut names = MadeUpNames::default();
+    let mut passwords = PasswordFinder::default();
+    let mut is_password = false;
     let mut in_vain = 0;
     while out.len() < MAX_TEXT_BYTES {
         let Some(token) = lexer.next() else { break };
+        let is_behind_password = is_password;
+        is_password = passwords.is_password(&token);
+        if is_password {
+            // Its pieces are one.
+            if !is_behind_password {
+                names.pass_value();
+                out.push('?');
+            }
+            continue;
+        }
         match token.kind {
             TokenKind::Space => push_blank(out),
             TokenKind::Word | TokenKind::QuotedName if names.is_made_up(token.bytes) => {

@@ -2,14 +2,15 @@
 //!
 //! It reads no grammar. A literal counts that stands behind `PASSWORD`, `IDENTIFIED … BY` and their
 //! like, and one that has a secret in it, as in `dblink_connect('host=h password=x')`. In
-//! statements about logins all strings count: the word that says which one is the password may be
-//! misspelt; and so do words in the place of one, whose quotes were forgotten. So do keys of
-//! SQLite's files. A statement is read as each server reads it, and what is not clear counts where
-//! it may be a password.
+//! statements about logins all strings count, for the word that says which one is the password may
+//! be misspelt, and so do words in the place of a password, whose quotes were forgotten. Keys of
+//! SQLite's files count too. A statement is read as each server reads it, and what is not clear
+//! counts where it may be a password.
 
 mod password_reader;
 
-use crate::joint_lexer::JointLexer;
+use crate::joint_lexer::{JointLexer, TextToken};
+use crate::lexer::TokenKind;
 use crate::lexical_rules::LexicalRules;
 use dbtime_model::SqlDialect;
 use dbtime_model::secret_text::{MASK, speaks_of_passwords, without_secrets};
@@ -41,34 +42,32 @@ pub fn without_passwords(sql: &str) -> Cow<'_, str> {
 const FIRST_WORDS: [&str; 9] =
     ["alter", "attach", "change", "create", "drop", "grant", "pragma", "set", "start"];
 
-/// A statement for its fingerprint: that leaves out literals by itself, and no words.
-pub(crate) fn without_bare_passwords(sql: &[u8]) -> Cow<'_, [u8]> {
-    if !may_have_bare_password(sql) {
-        return Cow::Borrowed(sql);
-    }
-    let mut shown = Vec::with_capacity(sql.len());
-    let mut from = 0;
-    for place in password_places(sql) {
-        if place.extent == PasswordExtent::Whole {
-            shown.extend_from_slice(&sql[from..place.at.start]);
-            shown.extend_from_slice(format!("'{MASK}'").as_bytes());
-            from = place.at.end;
-        }
-    }
-    shown.extend_from_slice(&sql[from..]);
-    Cow::Owned(shown)
+/// Finds passwords for a fingerprint, which reads on: that leaves out literals by itself, and no
+/// words. Of statements that begin with none of these words, as nearly all do, it reads no other.
+#[derive(Debug, Default)]
+pub(crate) struct PasswordFinder {
+    reader: Option<PasswordReader>,
+    /// Whether a word of the statement was met.
+    has_begun: bool,
 }
 
-/// By the first words of all statements in a text, for nearly all texts have none. What does not
-/// begin with a word may have a comment before it.
-fn may_have_bare_password(sql: &[u8]) -> bool {
-    sql.split(|byte| *byte == b';').any(|statement| {
-        let statement = statement.trim_ascii_start();
-        let length = statement.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
-        let word = &statement[..length];
-        let is_first = |first: &&str| word.eq_ignore_ascii_case(first.as_bytes());
-        (length == 0 && !statement.is_empty()) || FIRST_WORDS.iter().any(is_first)
-    })
+impl PasswordFinder {
+    /// Whether the next token is a password, or a piece of one.
+    #[inline]
+    pub(crate) fn is_password(&mut self, token: &TextToken<'_>) -> bool {
+        let may_go_on = self.reader.as_ref().is_some_and(PasswordReader::may_await_password);
+        if token.kind == TokenKind::Symbol && token.bytes == b";" && !may_go_on {
+            *self = Self::default();
+            return false;
+        }
+        if token.kind == TokenKind::Word && !self.has_begun {
+            let is_first = |first: &&str| token.bytes.eq_ignore_ascii_case(first.as_bytes());
+            self.has_begun = true;
+            self.reader = FIRST_WORDS.iter().any(is_first).then(PasswordReader::default);
+        }
+        let taken = self.reader.as_mut().and_then(|reader| reader.take(token));
+        taken == Some(PasswordExtent::Whole)
+    }
 }
 
 /// Whether a mask stands in a statement where its password was. A literal that is nothing else may
@@ -289,12 +288,28 @@ mod tests {
             ("ALTER ROLE r PASSWORD 'x' LOGIN", "ALTER ROLE r PASSWORD ? LOGIN"),
             ("PRAGMA key = hush", "PRAGMA key = ?"),
             ("SELECT password FROM t", "SELECT password FROM t"),
+            (
+                "ALTER USER u PASSWORD hu;sh; SELECT password FROM t; DROP ROLE r PASSWORD hush",
+                "ALTER USER u PASSWORD ?;?; SELECT password FROM t; DROP ROLE r PASSWORD ?",
+            ),
         ] {
             for wire in [None, Some(WireProtocol::Mysql), Some(WireProtocol::Postgres)] {
                 let rules = LexicalRules::of_protocol(wire);
                 crate::fingerprint::fingerprint(sql, &rules, &mut shape);
                 assert_eq!(shape.trim_start(), shown);
             }
+        }
+    }
+
+    /// It is read by the session's own rules, which leave less open than all of them together.
+    #[test]
+    fn fingerprints_keep_the_names_behind_a_string_whatever_is_in_it() {
+        let rules = LexicalRules::defaults(SqlDialect::Mysql);
+        let mut shape = String::new();
+        for name in ["x", r"it\'s"] {
+            let sql = format!("/* 1 */ UPDATE t SET name = '{name}', password = 'y' WHERE id = 5");
+            crate::fingerprint::fingerprint(sql, &rules, &mut shape);
+            assert_eq!(shape.trim_start(), "UPDATE t SET name = ?, password = ? WHERE id = ?");
         }
     }
 

@@ -233,7 +233,7 @@ pub(super) fn missing_share(record: &RunRecord) -> f64 {
 /// many they were; `None` without a server.
 fn connections_there(record: &RunRecord) -> Option<(u64, u64)> {
     let (info, expected) = (record.connections.as_ref()?, expected_connections(record));
-    // A record of before does not know: as many as failed, where most are not there.
+    // A record of before does not know it: where most are not there, as many as attempts failed.
     let is_short = info.made.saturating_mul(2) < expected;
     let failed = info.failed.min(expected.saturating_sub(info.made));
     let never_made = info.never_made.unwrap_or(if is_short { failed } else { 0 });
@@ -363,9 +363,9 @@ mod tests {
         let most = |pct| Some((WarningKind::MostlyFailed, Some(pct)));
         assert_eq!(of(7, 3), (ValidityGrade::Invalid, most(70.0)));
         assert_eq!(of_before(7, 3), (ValidityGrade::Invalid, most(70.0)), "most were refused");
-        assert_eq!(of_before(3, 7), (ValidityGrade::Sound, None), "who was, is not known");
+        assert_eq!(of_before(3, 7), (ValidityGrade::Sound, None), "which were refused is unknown");
         for made in [0, 3, 7] {
-            assert_eq!(of(0, made), (ValidityGrade::Sound, None), "nobody needed the others");
+            assert_eq!(of(0, made), (ValidityGrade::Sound, None), "no client needed the others");
             assert_eq!(of_before(0, made), (ValidityGrade::Sound, None));
         }
         let mut retried = lacking(0, 1);
