@@ -32,7 +32,11 @@ pub(crate) fn shell_command(line: &OsStr) -> Command {
 /// A program of a script. It belongs to the process group of dbtime, so that it has its terminal
 /// and the signals that come from there. Dropped, it is waited for, as Lua does.
 #[derive(Debug)]
-pub(crate) struct ScriptChild(Child);
+pub(crate) struct ScriptChild {
+    child: Child,
+    /// Whether it is among those that run.
+    is_listed: bool,
+}
 
 impl ScriptChild {
     /// Starts it.
@@ -43,12 +47,12 @@ impl ScriptChild {
         let mut running = running();
         let child = command.spawn()?;
         running.push(child.id());
-        Ok(Self(child))
+        Ok(Self { child, is_listed: true })
     }
 
     /// Its pipes are those that the command asked for.
     pub(crate) fn pipes(&mut self) -> &mut Child {
-        &mut self.0
+        &mut self.child
     }
 
     /// Waits for its end. The pipes to it end first.
@@ -56,17 +60,23 @@ impl ScriptChild {
     /// # Errors
     /// How it has ended is not known.
     pub(crate) fn wait(&mut self) -> io::Result<ExitStatus> {
-        drop(self.0.stdout.take());
-        let status = self.0.wait();
-        let pid = self.0.id();
-        running().retain(|shell| *shell != pid);
+        drop(self.child.stdout.take());
+        let status = self.child.wait();
+        // Its number may be that of the next program by now, which stays listed.
+        if std::mem::take(&mut self.is_listed) {
+            let mut running = running();
+            let pid = self.child.id();
+            if let Some(index) = running.iter().position(|shell| *shell == pid) {
+                running.swap_remove(index);
+            }
+        }
         status
     }
 }
 
 impl Drop for ScriptChild {
     fn drop(&mut self) {
-        // It cannot be waited for twice in vain: its end is kept.
+        // Where it was waited for before, its end is known.
         let _ = self.wait();
     }
 }

@@ -2,12 +2,12 @@
 //! with dbtime.
 
 use dbtime_machine::now;
-use dbtime_model::Nanos;
+use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::process::EndWatch;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use std::fs;
 
-/// So long all of them together may take to end by themselves.
+/// So long it may take to stop all of them, and again until they have ended by themselves.
 const PATIENCE: Nanos = Nanos::from_millis(500);
 
 /// Who is whose child.
@@ -17,76 +17,109 @@ struct ChildProcess {
     parent: u32,
 }
 
-/// Ends the programs of scripts that run, with their descendants: those that do not end by SIGTERM
-/// end by SIGKILL. None starts after that; who tries waits for the end of the process.
-pub(crate) fn end_programs() {
-    let mut shells = dbtime_script::abandon_programs();
-    if shells.is_empty() {
-        return;
-    }
-    let (processes, parent) = (children(), std::process::id());
-    // One may have ended in this moment, and its number be another's.
-    shells.retain(|&pid| processes.contains(&ChildProcess { pid, parent }));
-    let programs = stop_all(shells);
-    let ends: Vec<_> = programs.iter().map(|&pid| EndWatch::new(pid)).collect();
-    // What has been stopped ends when it goes on.
-    for kind in [Signal::TERM, Signal::CONT] {
-        programs.iter().for_each(|&pid| signal(pid, kind));
-    }
-    let begun = now();
-    let has_ended = |end: &EndWatch| end.wait(Nanos(PATIENCE.0.saturating_sub((now() - begun).0)));
-    let left = programs.iter().zip(&ends).filter(|&(_, end)| !has_ended(end));
-    let left: Vec<u32> = left.map(|(&pid, _)| pid).collect();
-    if left.is_empty() {
-        return;
-    }
-    // With what they have started since.
-    family(left, &children()).into_iter().for_each(|pid| signal(pid, Signal::KILL));
-}
-
-/// Stops these processes and all their descendants, parents before their children: a process that
-/// is stopped starts no further child, which could not be found once its parent has ended.
-fn stop_all(mut programs: Vec<u32>) -> Vec<u32> {
-    let mut count = 0;
-    while count < programs.len() {
-        programs[count..].iter().for_each(|&pid| signal(pid, Signal::STOP));
-        count = programs.len();
-        programs = family(programs, &children());
-    }
-    programs
-}
-
-/// These processes and all their descendants, parents before their children.
-fn family(mut members: Vec<u32>, children: &[ChildProcess]) -> Vec<u32> {
-    let mut next = 0;
-    while let Some(&parent) = members.get(next) {
-        let own = children.iter().filter(|child| child.parent == parent).map(|child| child.pid);
-        let new: Vec<u32> = own.filter(|pid| !members.contains(pid)).collect();
-        members.extend(new);
-        next += 1;
-    }
-    members
-}
-
-/// All processes that there are: `/proc/PID/stat`, proc(5).
-fn children() -> Vec<ChildProcess> {
-    let child = |pid: u32| {
+impl ChildProcess {
+    /// From `/proc/PID/stat`, proc(5). `None`: it has ended, and was waited for.
+    fn read(pid: u32) -> Option<Self> {
         // The name may have any bytes, also blanks and brackets.
         let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
         let stat = String::from_utf8_lossy(&stat);
         let parent = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()?;
-        Some(ChildProcess { pid, parent })
-    };
-    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = processes.filter_map(|process| process.file_name().to_str()?.parse::<u32>().ok());
-    pids.filter_map(child).collect()
+        Some(Self { pid, parent })
+    }
 }
 
-/// Sends a signal. A process that has ended, or belongs to another user, gets none.
-fn signal(pid: u32, signal: Signal) {
-    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-        let _ = kill_process(pid, signal);
+/// A process that is to end.
+struct EndingProcess {
+    pid: u32,
+    end: EndWatch,
+}
+
+impl EndingProcess {
+    /// `None`: it has ended, and its number may be another's.
+    fn of(child: ChildProcess) -> Option<Self> {
+        // Watched first, looked at afterwards: where the number has become another's in between,
+        // what is watched has ended, and gets no signal.
+        let end = EndWatch::new(child.pid);
+        (ChildProcess::read(child.pid) == Some(child)).then_some(Self { pid: child.pid, end })
     }
+}
+
+/// Ends the programs of scripts that run, with their descendants: those that do not end by SIGTERM
+/// end by SIGKILL. None starts after that; who tries waits for the end of the process.
+pub(crate) fn end_programs() {
+    let shells = dbtime_script::abandon_programs();
+    if shells.is_empty() {
+        return;
+    }
+    let parent = std::process::id();
+    let shells = shells.into_iter().map(|pid| ChildProcess { pid, parent });
+    let programs = stop_all(shells.filter_map(EndingProcess::of).collect());
+    // What has been stopped ends when it goes on.
+    for kind in [Signal::TERM, Signal::CONT] {
+        programs.iter().for_each(|program| program.end.signal(kind));
+    }
+    let begun = now();
+    let is_left = |program: &EndingProcess| !program.end.wait(patience_left(begun));
+    let mut left: Vec<_> = programs.into_iter().filter(is_left).collect();
+    if left.is_empty() {
+        return;
+    }
+    // With what they have started since.
+    let new = new_descendants(&left);
+    left.extend(new);
+    left.iter().for_each(|program| program.end.signal(Signal::KILL));
+}
+
+fn patience_left(begun: MonoNanos) -> Nanos {
+    Nanos(PATIENCE.0.saturating_sub((now() - begun).0))
+}
+
+/// Stops these processes and all their descendants, parents before their children: a process that
+/// is stopped starts no further child, which could not be found once its parent has ended.
+fn stop_all(mut programs: Vec<EndingProcess>) -> Vec<EndingProcess> {
+    let begun = now();
+    let mut count = 0;
+    // Those of another user are not stopped, and may start others for ever.
+    while count < programs.len() && patience_left(begun) > Nanos::ZERO {
+        programs[count..].iter().for_each(|program| program.end.signal(Signal::STOP));
+        count = programs.len();
+        let new = new_descendants(&programs);
+        programs.extend(new);
+    }
+    programs
+}
+
+/// Descendants of these processes that are not among them, parents before their children.
+fn new_descendants(members: &[EndingProcess]) -> Vec<EndingProcess> {
+    let processes = processes();
+    // The number of one that has ended may be another's, and so would be the children.
+    let alive = members.iter().filter(|member| !member.end.wait(Nanos::ZERO));
+    let found = descendants(alive.map(|member| member.pid).collect(), &processes);
+    let is_new = |child: &ChildProcess| members.iter().all(|member| member.pid != child.pid);
+    found.into_iter().filter(is_new).filter_map(EndingProcess::of).collect()
+}
+
+/// All descendants of these parents but the parents themselves, parents before their children.
+fn descendants(mut parents: Vec<u32>, processes: &[ChildProcess]) -> Vec<ChildProcess> {
+    let mut found = Vec::new();
+    let mut next = 0;
+    while let Some(&parent) = parents.get(next) {
+        for child in processes.iter().filter(|child| child.parent == parent) {
+            if !parents.contains(&child.pid) {
+                parents.push(child.pid);
+                found.push(*child);
+            }
+        }
+        next += 1;
+    }
+    found
+}
+
+/// All processes that there are.
+fn processes() -> Vec<ChildProcess> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    pids.filter_map(ChildProcess::read).collect()
 }
 
 #[cfg(test)]
@@ -94,18 +127,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_family_is_whole_and_has_no_strangers() {
+    fn descendants_are_all_found_without_strangers() {
         let child = |(pid, parent)| ChildProcess { pid, parent };
-        let children = [(3, 2), (9, 1), (2, 1), (4, 3), (5, 2), (7, 9)].map(child);
-        assert_eq!(family(vec![2], &children), [2, 3, 5, 4]);
-        assert_eq!(family(vec![2, 3], &children), [2, 3, 5, 4]);
-        assert_eq!(family(vec![8], &children), [8]);
+        let processes = [(3, 2), (9, 1), (2, 1), (4, 3), (5, 2), (7, 9)].map(child);
+        let pids = |parents: &[u32]| -> Vec<u32> {
+            descendants(parents.to_vec(), &processes).iter().map(|child| child.pid).collect()
+        };
+        assert_eq!(pids(&[2]), [3, 5, 4]);
+        assert_eq!(pids(&[2, 3]), [5, 4]);
+        assert!(pids(&[8]).is_empty());
     }
 
     #[test]
-    fn this_process_is_its_parents_child() {
-        let pid = std::process::id();
-        let parent = std::os::unix::process::parent_id();
-        assert!(children().contains(&ChildProcess { pid, parent }));
+    fn only_a_child_of_its_parent_is_to_end() {
+        let (pid, parent) = (std::process::id(), std::os::unix::process::parent_id());
+        let child = ChildProcess { pid, parent };
+        assert!(processes().contains(&child));
+        assert!(EndingProcess::of(child).is_some());
+        assert!(EndingProcess::of(ChildProcess { pid, parent: pid }).is_none());
     }
 }

@@ -13,7 +13,7 @@ use dbtime_model::{MonoNanos, Nanos};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 use std::os::fd::OwnedFd;
 use std::process::{Child, ExitStatus};
 use std::time::Duration;
@@ -214,8 +214,17 @@ pub struct EndWatch {
 impl EndWatch {
     /// Watches for the end of a process.
     pub fn new(pid: u32) -> Self {
-        let known = i32::try_from(pid).ok().and_then(Pid::from_raw);
-        Self { pid, fd: known.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) }
+        let fd = numbered(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+        Self { pid, fd }
+    }
+
+    /// Sends a signal. A process that has ended, or belongs to another user, gets none. Another
+    /// one that has its number by now gets none either where the kernel has descriptors.
+    pub fn signal(&self, signal: Signal) {
+        let _ = match &self.fd {
+            Some(fd) => pidfd_send_signal(fd, signal),
+            None => numbered(self.pid).map_or(Ok(()), |pid| kill_process(pid, signal)),
+        };
     }
 
     /// Waits for the end, at most so long; whether it has come. An ended process can be sampled
@@ -231,6 +240,10 @@ impl EndWatch {
         // A signal ends the waiting early, which is no end of the process.
         poll(&mut [PollFd::new(fd, PollFlags::IN)], Some(&timeout)).is_ok_and(|ready| ready > 0)
     }
+}
+
+fn numbered(pid: u32) -> Option<Pid> {
+    i32::try_from(pid).ok().and_then(Pid::from_raw)
 }
 
 /// Which start of the machine instants count from; empty where the kernel does not say.
@@ -259,6 +272,7 @@ pub fn clock_id() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::process::ExitStatusExt;
     use std::process::{Command, Stdio};
 
     #[test]
@@ -283,6 +297,16 @@ mod tests {
         assert!(waited.status.success() && waited.rusage.minor_faults > 0);
         assert!(waited.io.expect("own figures").read_calls > 0);
         assert!(watch.look().is_err(), "now it is gone");
+    }
+
+    #[test]
+    fn a_signal_reaches_the_process_that_is_watched() {
+        let mut command = Command::new("cat");
+        let mut cat = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("cat");
+        let end = EndWatch::new(cat.id());
+        assert!(!end.wait(Nanos::ZERO));
+        end.signal(Signal::TERM);
+        assert_eq!(cat.wait().expect("it ended").signal(), Some(15));
     }
 
     #[test]

@@ -102,7 +102,7 @@ impl ProgramPipe {
 
 impl Drop for ProgramPipe {
     fn drop(&mut self) {
-        // How it ended matters to none: the script has not closed it.
+        // The script has not closed it, and asks for no outcome.
         let _ = self.close();
     }
 }
