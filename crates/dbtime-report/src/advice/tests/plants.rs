@@ -336,14 +336,15 @@ fn somebody_else_s_lock_is_no_reason_to_shorten_an_operation() {
 fn a_lock_of_the_application_is_no_locked_table() {
     let mut record = locked(on(mariadb, &[(Part::Lock, 600.0)]), "tpcb: commit", "metadata lock");
     assert!(first_line(&record).starts_with("a whole table is locked"));
-    record.statements.push(StatementSummary {
+    let executed = |fingerprint: &str| StatementSummary {
         operation: "tpcb".to_owned(),
         name: "commit".to_owned(),
-        fingerprint: "ALTER TABLE target_locks ADD n INT".to_owned(),
+        fingerprint: fingerprint.to_owned(),
         ..StatementSummary::default()
-    });
+    };
+    record.statements.push(executed("ALTER TABLE target_locks ADD n INT"));
     assert!(first_line(&record).starts_with("a whole table is locked"));
-    record.statements[0].fingerprint = "SELECT Get_Lock (?, ?)".to_owned();
+    record.statements.push(executed("SELECT Get_Lock (?, ?)"));
     assert!(first_line(&record).starts_with("the application's own lock"));
     super::says(&record, "lock_waits", &["look at the application"], &["LOCK TABLES"]);
 }
