@@ -250,7 +250,7 @@ impl LimitInputs<'_> {
         let is_late = shown && best.is_some_and(|best| limit.passed(best));
         let doubt = match (holds, self.rest) {
             (true, Some(_)) => Some(CheckDoubt::EndedEarly),
-            (true, None) => self.may_be_of_the_served(limit).then_some(CheckDoubt::Unserved),
+            (true, None) => self.doubt_of_all(limit),
             (false, _) if is_late => Some(CheckDoubt::Lateness),
             (false, _) if shown && self.noise_may_miss(limit) => Some(CheckDoubt::Noise),
             (false, Some(rest)) if self.may_be_mended(limit, rest) => Some(CheckDoubt::EndedEarly),
@@ -270,10 +270,17 @@ impl LimitInputs<'_> {
         }
     }
 
-    /// Whether a limit that is met may be met for those alone that were served.
-    fn may_be_of_the_served(&self, limit: &WorkloadLimit) -> bool {
+    /// Why a limit that is met may be met for some alone: for those that were served, or for what
+    /// ended.
+    fn doubt_of_all(&self, limit: &WorkloadLimit) -> Option<CheckDoubt> {
         let is_of_all = matches!(limit.metric, LimitMetric::Share | LimitMetric::Throughput);
-        !is_of_all && (self.demand.unserved > 0 || self.unfinished_may_miss(limit))
+        if is_of_all {
+            None
+        } else if self.demand.unserved > 0 {
+            Some(CheckDoubt::Unserved)
+        } else {
+            self.unfinished_may_miss(limit).then_some(CheckDoubt::Unfinished)
+        }
     }
 
     /// Whether a limit on responses or errors that is met can be missed by what never ended,
@@ -589,17 +596,17 @@ mod tests {
             let beside = CheckedBeside { demand, unfinished, ..CheckedBeside::default() };
             check(0, limit, beside).reason()
         };
-        let unserved = Some(CheckDoubt::Unserved);
+        let unfinished = Some(CheckDoubt::Unfinished);
         // A second old: of 101 ten may be longer, of 112 eleven.
-        assert_eq!([1, 10, 12].map(|n| of(n, 0, "p90<=2s")), [None, None, unserved]);
+        assert_eq!([1, 10, 12].map(|n| of(n, 0, "p90<=2s")), [None, None, unfinished]);
         assert_eq!([1, 10].map(|n| of(n, 0, "p90<=15ms")), [None, None], "they count as they are");
         // In the coarse distribution of their ages that is one step with them.
-        assert_eq!(of(12, 0, "p90<=1001ms"), unserved, "they are not too long yet");
+        assert_eq!(of(12, 0, "p90<=1001ms"), unfinished, "they are not too long yet");
         // Each kept its client from others, of 120 twelve.
-        assert_eq!([9, 19].map(|kept_back| of(1, kept_back, "p90<=2s")), [None, unserved]);
-        assert_eq!([0, 1].map(|n| of(n, 0, "max<=2s")), [None, unserved]);
-        assert_eq!([0, 1].map(|n| of(n, 0, "avg<=2s")), [None, unserved], "it may take for ever");
-        assert_eq!([1, 2].map(|n| of(n, 0, "errors<=1%")), [None, unserved], "or fail");
+        assert_eq!([9, 19].map(|kept_back| of(1, kept_back, "p90<=2s")), [None, unfinished]);
+        assert_eq!([0, 1].map(|n| of(n, 0, "max<=2s")), [None, unfinished]);
+        assert_eq!([0, 1].map(|n| of(n, 0, "avg<=2s")), [None, unfinished], "it may take for ever");
+        assert_eq!([1, 2].map(|n| of(n, 0, "errors<=1%")), [None, unfinished], "or fail");
         assert_eq!(of(50, 50, "throughput>=50/s"), None, "it was completed");
     }
 

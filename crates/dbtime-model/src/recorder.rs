@@ -55,6 +55,8 @@ pub struct OutcomeCounts {
     pub held: u64,
     /// Those of them that failed.
     pub held_failed: u64,
+    /// Those of them that never ended.
+    pub held_unfinished: u64,
     /// Attempts beyond the first, over all but those that are outstanding.
     pub retries: u64,
 }
@@ -70,6 +72,7 @@ impl OutcomeCounts {
         self.outstanding += other.outstanding;
         self.held += other.held;
         self.held_failed += other.held_failed;
+        self.held_unfinished += other.held_unfinished;
         self.retries += other.retries;
     }
 
@@ -329,8 +332,10 @@ impl<C: Counter> Recorder<C> {
         let is_held = self.is_over_too_late(sample) && sample.sent <= self.first_until();
         let operation = &mut self.operations[sample.operation.0 as usize];
         let has_failed = matches!(sample.outcome, Outcome::Failed(_));
+        let never_ended = sample.outcome == Outcome::Unfinished;
         operation.counts.held += u64::from(is_held);
         operation.counts.held_failed += u64::from(is_held && has_failed);
+        operation.counts.held_unfinished += u64::from(is_held && never_ended);
         operation.counts.retries += u64::from(sample.retries);
         match sample.outcome {
             Outcome::Completed => operation.counts.completed += 1,
@@ -634,7 +639,15 @@ mod tests {
         assert_eq!(held(10, 21, Outcome::Completed), 1, "as one that is outstanding may have");
         let failed = recorded(10, 25, Outcome::Failed(ErrorClass::Timeout)).counts();
         assert_eq!((failed.held, failed.held_failed, failed.failed), (1, 1, 1));
-        assert_eq!(recorded(10, 25, Outcome::Unfinished).counts().held_failed, 0);
+        let open = recorded(10, 25, Outcome::Unfinished).counts();
+        assert_eq!((open.held_failed, open.held_unfinished, failed.held_unfinished), (0, 1, 0));
+        let late = recorded(10, 21, Outcome::Completed);
+        assert_eq!(late.counts().held_unfinished, 0, "it ended behind the window");
+        let mut both = recorded(10, 25, Outcome::Unfinished);
+        both.merge(&both.clone());
+        assert_eq!(both.counts().held_unfinished, 2);
+        let later = recorded(12, 25, Outcome::Unfinished).counts();
+        assert_eq!((later.unfinished, later.held_unfinished), (1, 0));
         assert_eq!(held(10, 19, Outcome::Completed), 0, "it finished one");
         assert_eq!(held(12, 25, Outcome::Unfinished), 0, "it may have been served before");
         // Of a number of transactions the window has no end before the last of them.
