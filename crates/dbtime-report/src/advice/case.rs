@@ -203,8 +203,11 @@ impl<'a> AdviceCase<'a> {
         if queue.share_pct < MIN_SHARE_PCT || !self.is_most_of_service(self.sum(&busy)) {
             return None;
         }
-        // Of what nothing splits it is not known how much is from outside.
-        let verb = if busy.contains(&Part::ServerAndWire) { "may be" } else { "is" };
+        // Of others it is not known how much is from outside.
+        let is_unsure =
+            |part: &Part| matches!(part, Part::Client | Part::ServerQueue | Part::ServerAndWire);
+        let sure: Vec<Part> = busy.iter().copied().filter(|part| !is_unsure(part)).collect();
+        let verb = if self.is_most_of_service(self.sum(&sure)) { "is" } else { "may be" };
         let both = bound(&self.means, &[&busy[..], &[Part::Queue]].concat())?;
         Some(format!(
             "queue ({}) {verb} in part its doing, for connections are busy with it: at most {} of \
