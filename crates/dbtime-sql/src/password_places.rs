@@ -4,9 +4,8 @@
 //! like, and one that has a secret in it, as in `dblink_connect('host=h password=x')`. In
 //! statements about logins all strings count, for the word that says which one is the password may
 //! be misspelt, and so do words in the place of a password, whose quotes were forgotten. Keys of
-//! SQLite's files count too, and values of settings whose names end as those of secrets. A
-//! statement is read as each server reads it, and what is not clear counts where it may be a
-//! password.
+//! SQLite's files count too, and values of settings whose names end like a secret's. A statement is
+//! read as each server reads it, and what is not clear counts where it may be a password.
 
 mod password_reader;
 mod statement_subject;
@@ -307,6 +306,8 @@ mod tests {
             ("set local app.token to hush; SELECT a", "set local app.token to '***'; SELECT a"),
             ("SET a = 1, x_password = hush, b = c", "SET a = 1, x_password = '***', b = c"),
             ("SET @@global.x_password = hush", "SET @@global.x_password = '***'"),
+            ("SET @@x_password = hush", "SET @@x_password = '***'"),
+            ("SET a = f(b, c), x_password = hush", "SET a = f(b, c), x_password = '***'"),
             ("ALTER SYSTEM SET app.passwd = hush", "ALTER SYSTEM SET app.passwd = '***'"),
             ("ALTER DATABASE d SET app.token TO hush", "ALTER DATABASE d SET app.token TO '***'"),
             (
@@ -442,6 +443,9 @@ mod tests {
             "SET SESSION AUTHORIZATION app",
             "SET CONSTRAINTS check_password IMMEDIATE",
             "SET @token = UUID()",
+            "SET @x = token * y, @token = @x",
+            "SET @x = (SELECT COUNT(a) FROM token WHERE b IS NULL AND secret = @y)",
+            "SET search_path TO secret, token",
             "SET default_authentication_plugin = mysql_native_password",
             "ALTER DATABASE d SET password_encryption = md5",
             "ALTER ROLE r SET app.password FROM CURRENT",

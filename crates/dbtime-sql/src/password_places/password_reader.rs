@@ -57,7 +57,7 @@ pub(super) struct PasswordReader {
     has_literal: bool,
     /// Whether the last token was a word or a literal.
     is_behind_word: bool,
-    /// Whether it was the `@` of a variable.
+    /// Whether it was the `@` of a variable, and not `@@`.
     is_behind_at: bool,
     /// Whether `IDENTIFIED` was met.
     is_identified: bool,
@@ -133,7 +133,7 @@ impl PasswordReader {
             return self.begin_bare();
         }
         self.subject = match (self.subject.after(word), std::mem::take(&mut self.is_behind_at)) {
-            // A variable takes an expression, in which words are names.
+            // A variable of the session is no setting.
             (StatementSubject::SecretSet, true) => StatementSubject::Settings,
             (subject, _) => subject,
         };
@@ -149,7 +149,7 @@ impl PasswordReader {
         if self.awaits_bare() && !is_behind_word && !is_known {
             return self.begin_bare();
         }
-        self.is_behind_at = symbol == b"@";
+        self.is_behind_at = symbol == b"@" && !self.is_behind_at;
         self.pass_symbol(symbol);
         None
     }
@@ -231,7 +231,7 @@ impl PasswordReader {
         }
     }
 
-    /// Whether names are those of what is granted.
+    /// Whether a name belongs to what is granted.
     fn may_be_granted(&self) -> bool {
         self.subject == StatementSubject::Granted && !self.is_identified
     }
@@ -242,7 +242,6 @@ impl PasswordReader {
         self.awaited = match (self.awaited, symbol) {
             (_, b";") => {
                 self.is_identified = false;
-                self.subject = StatementSubject::Unsaid;
                 Other
             }
             // The arguments of a function that is called so.
@@ -254,5 +253,6 @@ impl PasswordReader {
             (AssignedPassword, _) => AssignedPassword,
             (Other | Password, _) => Other,
         };
+        self.subject = self.subject.after_sign(symbol);
     }
 }

@@ -2,7 +2,7 @@
 
 use dbtime_model::secret_text::is_secret_setting;
 
-/// Settings and plugins whose names end as those of secrets do, and are none.
+/// Settings and plugins whose names end like a secret's, and are none.
 const HARMLESS_SETTINGS: [&str; 5] = [
     "caching_sha2_password",
     "disconnect_on_expired_password",
@@ -23,13 +23,15 @@ pub(super) enum StatementSubject {
     Configured,
     /// `SET`.
     Set,
-    /// `SET` of settings, none of which is a secret so far.
+    /// `SET`, where the name of a setting stands or follows.
     Settings,
-    /// `SET` of one that is, by the end of its name.
+    /// The value of one that is no secret. It may be an expression, within so many parentheses.
+    Assigned(u16),
+    /// The name of one that is a secret, by its end, and its value.
     SecretSet,
     /// `START`.
     Started,
-    /// `GRANT`: up to `TO` names are those of objects.
+    /// `GRANT`: up to `TO` names belong to objects and roles.
     Granted,
     /// Logins, here or on other servers.
     Logins,
@@ -46,8 +48,8 @@ impl StatementSubject {
     /// With the next word.
     pub(super) fn after(self, word: &str) -> Self {
         use StatementSubject::{
-            Attached, Configured, Defined, Granted, KeyPragma, Logins, Other, Pragma, SecretSet,
-            Set, Settings, Started, Unsaid,
+            Assigned, Attached, Configured, Defined, Granted, KeyPragma, Logins, Other, Pragma,
+            SecretSet, Set, Settings, Started, Unsaid,
         };
         let word = word.to_ascii_lowercase();
         match (self, word.as_str()) {
@@ -68,13 +70,27 @@ impl StatementSubject {
             (Set, word) if word == "role" || word.starts_with("pas") => Logins,
             (Set, "authorization" | "constraints") => Other,
             // A statement of its own follows, as behind `SET STATEMENT x = 1 FOR`.
-            (Settings | SecretSet, "for") => Unsaid,
+            (Settings | SecretSet | Assigned(0), "for") => Unsaid,
+            (Settings, "to") => Assigned(0),
             (Set | Settings, word) if is_secret_setting_name(word) => SecretSet,
             (Set, _) => Settings,
             (Started, "replica" | "slave" | "group_replication") => Logins,
             // `rekey`, `hexkey`, `textkey`, also behind the name of a schema.
             (Pragma, word) if word.ends_with("key") => KeyPragma,
             (Unsaid | Defined | Started | Other, _) => Other,
+            _ => self,
+        }
+    }
+
+    /// With the next sign.
+    pub(super) fn after_sign(self, sign: &[u8]) -> Self {
+        use StatementSubject::{Assigned, SecretSet, Settings, Unsaid};
+        match (self, sign) {
+            (_, b";") => Unsaid,
+            (Settings, b"=") => Assigned(0),
+            (SecretSet | Assigned(0), b",") => Settings,
+            (Assigned(depth), b"(") => Assigned(depth.saturating_add(1)),
+            (Assigned(depth), b")") => Assigned(depth.saturating_sub(1)),
             _ => self,
         }
     }

@@ -7,18 +7,8 @@ use super::statement_subject::StatementSubject;
 use dbtime_model::secret_text::is_password_word;
 
 /// Behind `PASSWORD` of a login, and behind a login that is called so.
-const BEHIND_PASSWORD: [&str; 10] = [
-    "disable",
-    "expire",
-    "for",
-    "from",
-    "history",
-    "identified",
-    "null",
-    "require",
-    "reuse",
-    "to",
-];
+const BEHIND_PASSWORD: [&str; 10] =
+    ["disable", "expire", "for", "from", "history", "identified", "null", "require", "reuse", "to"];
 
 /// Where the password of a login itself stands, behind `BY` and its like, or a sign.
 const LOGIN_VALUES: [&str; 5] = ["default", "null", "old_password", "password", "random"];

@@ -143,16 +143,16 @@ fn finding(record: &RunRecord, confirms: bool) -> RateFinding {
     let is_short = validity.warnings.iter().any(|w| w.kind == WarningKind::RateMissed);
     let is_wrong = validity.culprit().is_some_and(|why| why.kind != WarningKind::ClientLimited);
     let is_overloaded = is_short && validity.grade() == ValidityGrade::Sound;
-    let unserved = record.doubt().and_then(not_met_by_all);
+    let by_some = record.doubt().and_then(not_met_by_all);
     let unknown = || {
         let noise = validity.noise().map(|warning| warning.text.clone());
-        let why = record.discount().or(noise).or_else(|| unserved.map(str::to_owned));
+        let why = record.discount().or(noise).or_else(|| by_some.map(str::to_owned));
         RateFinding::Unknown(why.unwrap_or_else(|| "the driver itself was late".to_owned()))
     };
     match record.limits_outcome() {
         _ if is_wrong || record.window.ended_early => unknown(),
         // What was not carried, however long that would have taken, is no doubt about the rate.
-        Some(CheckOutcome::Undecided) if is_overloaded && unserved.is_some() => RateFinding::Missed,
+        Some(CheckOutcome::Undecided) if is_overloaded && by_some.is_some() => RateFinding::Missed,
         Some(CheckOutcome::Undecided) => unknown(),
         Some(CheckOutcome::Failed) => RateFinding::Missed,
         Some(CheckOutcome::Passed) | None if confirms && record.discount().is_some() => unknown(),
