@@ -310,6 +310,8 @@ mod tests {
             ("SET a = f(b, c), x_password = hush", "SET a = f(b, c), x_password = '***'"),
             ("ALTER SYSTEM SET app.passwd = hush", "ALTER SYSTEM SET app.passwd = '***'"),
             ("ALTER DATABASE d SET app.token TO hush", "ALTER DATABASE d SET app.token TO '***'"),
+            ("ALTER ROLE r SET app.token = hush", "ALTER ROLE r SET app.token = '***'"),
+            ("ALTER ROLE r SET app.secret TO hush", "ALTER ROLE r SET app.secret TO '***'"),
             (
                 "SET STATEMENT a = 1 FOR ALTER USER u PASSWORD hush",
                 "SET STATEMENT a = 1 FOR ALTER USER u PASSWORD '***'",
@@ -433,6 +435,8 @@ mod tests {
             "GRANT SELECT (id, password) ON passwd.t TO u",
             "GRANT SELECT ON passwd TO app",
             "GRANT passwd TO app",
+            "GRANT SELECT (token) ON secret TO app",
+            "ALTER ROLE token LOGIN",
             "GRANT EXECUTE ON FUNCTION reset_password(int) TO app",
             "SET DEFAULT ROLE passwd TO app",
             "SET GLOBAL disconnect_on_expired_password = 1",

@@ -211,7 +211,8 @@ impl PasswordReader {
     fn is_named_by(&self, word: &str) -> bool {
         let is_login = self.subject.is_about_logins();
         let is_own = match self.subject {
-            _ if is_login => is_like_password(word),
+            // Also as a setting: `ALTER ROLE r SET app.token = x`.
+            _ if is_login => is_like_password(word) || is_secret_setting_name(word),
             StatementSubject::Attached => word.eq_ignore_ascii_case("key"),
             StatementSubject::KeyPragma => word.to_ascii_lowercase().ends_with("key"),
             StatementSubject::SecretSet => is_secret_setting_name(word),

@@ -2,9 +2,10 @@
 
 use dbtime_model::secret_text::is_secret_setting;
 
-/// Settings and plugins whose names end like a secret's, and are none.
-const HARMLESS_SETTINGS: [&str; 5] = [
+/// Settings, plugins and clauses whose names end like a secret's, and are none.
+const HARMLESS_SETTINGS: [&str; 6] = [
     "caching_sha2_password",
+    "default_auth",
     "disconnect_on_expired_password",
     "mysql_native_password",
     "sha256_password",
