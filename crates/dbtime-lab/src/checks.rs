@@ -250,7 +250,7 @@ impl LimitInputs<'_> {
         let is_late = shown && best.is_some_and(|best| limit.passed(best));
         let doubt = match (holds, self.rest) {
             (true, Some(_)) => Some(CheckDoubt::EndedEarly),
-            (true, None) => self.may_be_of_the_served(limit).then_some(CheckDoubt::Unserved),
+            (true, None) => self.doubt_of_all(limit),
             (false, _) if is_late => Some(CheckDoubt::Lateness),
             (false, _) if shown && self.noise_may_miss(limit) => Some(CheckDoubt::Noise),
             (false, Some(rest)) if self.may_be_mended(limit, rest) => Some(CheckDoubt::EndedEarly),
@@ -270,10 +270,17 @@ impl LimitInputs<'_> {
         }
     }
 
-    /// Whether a limit that is met may be met for those alone that were served.
-    fn may_be_of_the_served(&self, limit: &WorkloadLimit) -> bool {
+    /// Why a limit that is met may be met for some alone: for those that were served, or for what
+    /// ended.
+    fn doubt_of_all(&self, limit: &WorkloadLimit) -> Option<CheckDoubt> {
         let is_of_all = matches!(limit.metric, LimitMetric::Share | LimitMetric::Throughput);
-        !is_of_all && (self.demand.unserved > 0 || self.unfinished_may_miss(limit))
+        if is_of_all {
+            None
+        } else if self.demand.unserved > 0 {
+            Some(CheckDoubt::Unserved)
+        } else {
+            self.unfinished_may_miss(limit).then_some(CheckDoubt::Unfinished)
+        }
     }
 
     /// Whether a limit on responses or errors that is met can be missed by what never ended,

@@ -55,6 +55,8 @@ pub struct OutcomeCounts {
     pub held: u64,
     /// Those of them that failed.
     pub held_failed: u64,
+    /// Those of them that never ended.
+    pub held_unfinished: u64,
     /// Attempts beyond the first, over all but those that are outstanding.
     pub retries: u64,
 }
@@ -70,6 +72,7 @@ impl OutcomeCounts {
         self.outstanding += other.outstanding;
         self.held += other.held;
         self.held_failed += other.held_failed;
+        self.held_unfinished += other.held_unfinished;
         self.retries += other.retries;
     }
 
@@ -329,8 +332,10 @@ impl<C: Counter> Recorder<C> {
         let is_held = self.is_over_too_late(sample) && sample.sent <= self.first_until();
         let operation = &mut self.operations[sample.operation.0 as usize];
         let has_failed = matches!(sample.outcome, Outcome::Failed(_));
+        let never_ended = sample.outcome == Outcome::Unfinished;
         operation.counts.held += u64::from(is_held);
         operation.counts.held_failed += u64::from(is_held && has_failed);
+        operation.counts.held_unfinished += u64::from(is_held && never_ended);
         operation.counts.retries += u64::from(sample.retries);
         match sample.outcome {
             Outcome::Completed => operation.counts.completed += 1,

@@ -341,6 +341,7 @@ fn undecided_text(record: &RunRecord, whose: &str) -> String {
         (CheckDoubt::Noise, noise),
         (CheckDoubt::EndedEarly, "for the run was ended early"),
         (CheckDoubt::Unserved, "for some clients had no connection, or no answer in the window"),
+        (CheckDoubt::Unfinished, "for transactions of the window never ended"),
     ];
     let of = |(doubt, why): (CheckDoubt, &str)| {
         let open = MissedLimits::of(record, |check| check.reason() == Some(doubt));
@@ -353,9 +354,9 @@ fn undecided_text(record: &RunRecord, whose: &str) -> String {
 
 /// What is said behind each that is undecided for this.
 fn behind(doubt: CheckDoubt) -> &'static str {
-    match doubt {
-        CheckDoubt::Lateness | CheckDoubt::Noise => " missed",
-        CheckDoubt::EndedEarly | CheckDoubt::Unserved => " open",
+    match doubt.is_open() {
+        true => " open",
+        false => " missed",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The shells that run.
@@ -58,9 +58,14 @@ impl ScriptChild {
         Ok(Self { child, is_listed: true })
     }
 
-    /// Its pipes are those that the command asked for.
-    pub(crate) fn pipes(&mut self) -> &mut Child {
-        &mut self.child
+    /// The pipe that it reads from, if the command asked for one and it was not taken before.
+    pub(crate) fn take_stdin(&mut self) -> Option<ChildStdin> {
+        self.child.stdin.take()
+    }
+
+    /// The pipe that it writes to, likewise.
+    pub(crate) fn take_stdout(&mut self) -> Option<ChildStdout> {
+        self.child.stdout.take()
     }
 
     /// Waits for its end. The pipes to it end first.
@@ -86,5 +91,21 @@ impl Drop for ScriptChild {
     fn drop(&mut self) {
         // Where it was waited for before, its end is known.
         let _ = self.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Stdio;
+
+    #[test]
+    fn a_program_has_the_pipes_that_its_command_asked_for_once() {
+        let mut command = shell_command(OsStr::new("true"));
+        let mut child = ScriptChild::start(command.stdout(Stdio::piped())).expect("a shell");
+        assert!(child.take_stdin().is_none());
+        assert!(child.take_stdout().is_some());
+        assert!(child.take_stdout().is_none());
+        assert!(child.wait().expect("its end").success());
     }
 }

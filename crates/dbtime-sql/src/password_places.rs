@@ -4,10 +4,12 @@
 //! like, and one that has a secret in it, as in `dblink_connect('host=h password=x')`. In
 //! statements about logins all strings count, for the word that says which one is the password may
 //! be misspelt, and so do words in the place of a password, whose quotes were forgotten. Keys of
-//! SQLite's files count too. A statement is read as each server reads it, and what is not clear
-//! counts where it may be a password.
+//! SQLite's files count too, and values of settings whose names end like a secret's. A statement is
+//! read as each server reads it, and what is not clear counts where it may be a password.
 
 mod password_reader;
+mod statement_subject;
+mod word_place;
 
 use crate::joint_lexer::{JointLexer, TextToken};
 use crate::lexer::TokenKind;
@@ -245,6 +247,23 @@ mod tests {
                 "ALTER ROLE app WITH LOGIN PASSWORD '***' VALID UNTIL '***'",
             ),
             ("ALTER ROLE r PASSSWORD hush LOGIN", "ALTER ROLE r PASSSWORD '***' LOGIN"),
+            ("ALTER USER app PASSWORD admin", "ALTER USER app PASSWORD '***'"),
+            ("CREATE USER u LOGIN PASSWORD login", "CREATE USER u LOGIN PASSWORD '***'"),
+            ("CREATE ROLE r PASSWORD user LOGIN", "CREATE ROLE r PASSWORD '***' LOGIN"),
+            ("CREATE USER passwd IDENTIFIED BY set", "CREATE USER passwd IDENTIFIED BY '***'"),
+            (
+                "ALTER USER u IDENTIFIED BY replace REPLACE admin REQUIRE SSL",
+                "ALTER USER u IDENTIFIED BY '***' REPLACE '***' REQUIRE SSL",
+            ),
+            (
+                "GRANT a ON passwd TO u IDENTIFIED BY mypassword",
+                "GRANT a ON passwd TO u IDENTIFIED BY '***'",
+            ),
+            (
+                "START REPLICA USER = u PASSWORD = reset DEFAULT_AUTH = p",
+                "START REPLICA USER = u PASSWORD = '***' DEFAULT_AUTH = p",
+            ),
+            ("SET PASSWORD = require", "SET PASSWORD = '***'"),
             ("ALTER ROLE r PASSWORD 7hush", "ALTER ROLE r PASSWORD '***'"),
             ("ALTER ROLE r PASSWORD 12345", "ALTER ROLE r PASSWORD '***'"),
             ("ALTER ROLE r PASSWORD @hu-sh#9!; SELECT a", "ALTER ROLE r PASSWORD '***'; SELECT a"),
@@ -279,6 +298,32 @@ mod tests {
     }
 
     #[test]
+    fn values_of_settings_that_are_secrets_by_name_are_left_out() {
+        for (sql, shown) in [
+            ("SET app.password = hush", "SET app.password = '***'"),
+            ("SET GLOBAL x_password = hush", "SET GLOBAL x_password = '***'"),
+            ("SET app.jwt_secret = 'hush'", "SET app.jwt_secret = '***'"),
+            ("set local app.token to hush; SELECT a", "set local app.token to '***'; SELECT a"),
+            ("SET a = 1, x_password = hush, b = c", "SET a = 1, x_password = '***', b = c"),
+            ("SET @@global.x_password = hush", "SET @@global.x_password = '***'"),
+            ("SET @@x_password = hush", "SET @@x_password = '***'"),
+            ("SET a = f(b, c), x_password = hush", "SET a = f(b, c), x_password = '***'"),
+            ("ALTER SYSTEM SET app.passwd = hush", "ALTER SYSTEM SET app.passwd = '***'"),
+            ("ALTER DATABASE d SET app.token TO hush", "ALTER DATABASE d SET app.token TO '***'"),
+            ("ALTER ROLE r SET app.token = hush", "ALTER ROLE r SET app.token = '***'"),
+            ("ALTER ROLE r SET app.secret TO hush", "ALTER ROLE r SET app.secret TO '***'"),
+            (
+                "SET STATEMENT a = 1 FOR ALTER USER u PASSWORD hush",
+                "SET STATEMENT a = 1 FOR ALTER USER u PASSWORD '***'",
+            ),
+        ] {
+            assert_eq!(without_passwords(sql), shown);
+            assert!(may_hold_password(sql) && lacks_password(shown), "{sql}");
+            assert_eq!(without_passwords(shown), shown, "it stays what it is");
+        }
+    }
+
+    #[test]
     fn fingerprints_have_a_placeholder_for_a_password_without_quotes() {
         let mut shape = String::new();
         for (sql, shown) in [
@@ -287,6 +332,11 @@ mod tests {
             ("SELECT a; DROP USER u IDENTIFIED BY hush", "SELECT a; DROP USER u IDENTIFIED BY ?"),
             ("ALTER ROLE r PASSWORD 'x' LOGIN", "ALTER ROLE r PASSWORD ? LOGIN"),
             ("PRAGMA key = hush", "PRAGMA key = ?"),
+            ("SET app.password = hush", "SET app.password = ?"),
+            ("SET GLOBAL x_password = hush", "SET GLOBAL x_password = ?"),
+            ("SET app.password = off", "SET app.password = off"),
+            ("ALTER USER app PASSWORD admin", "ALTER USER app PASSWORD ?"),
+            ("GRANT a ON passwd TO app", "GRANT a ON passwd TO app"),
             ("SELECT password FROM t", "SELECT password FROM t"),
             (
                 "ALTER USER u PASSWORD hu;sh; SELECT password FROM t; DROP ROLE r PASSWORD hush",
@@ -318,6 +368,8 @@ mod tests {
         for (sql, shown) in [
             ("ATTACH 'x' AS y KEY 'hush'", "ATTACH 'x' AS y KEY '***'"),
             ("attach database 'x' as key key hush", "attach database 'x' as key key '***'"),
+            ("ATTACH 'x' AS y KEY null", "ATTACH 'x' AS y KEY '***'"),
+            ("PRAGMA key = password", "PRAGMA key = '***'"),
             ("ATTACH 'x' AS y KEY x'6875'", "ATTACH 'x' AS y KEY '***'"),
             ("ATTACH 'file:x?key=hush' AS y", "ATTACH '***' AS y"),
             ("PRAGMA key = 'hush'", "PRAGMA key = '***'"),
@@ -381,6 +433,29 @@ mod tests {
             "ALTER ROLE r SET password_encryption = md5",
             "SET PASSWORD TO RANDOM",
             "GRANT SELECT (id, password) ON passwd.t TO u",
+            "GRANT SELECT ON passwd TO app",
+            "GRANT passwd TO app",
+            "GRANT SELECT (token) ON secret TO app",
+            "ALTER ROLE token LOGIN",
+            "GRANT EXECUTE ON FUNCTION reset_password(int) TO app",
+            "SET DEFAULT ROLE passwd TO app",
+            "SET GLOBAL disconnect_on_expired_password = 1",
+            "SET GLOBAL default_password_lifetime = 90",
+            "SET GLOBAL password_history = 5",
+            "SET app.password = off",
+            "SET app.password TO DEFAULT",
+            "SET SESSION AUTHORIZATION app",
+            "SET CONSTRAINTS check_password IMMEDIATE",
+            "SET @token = UUID()",
+            "SET @x = token * y, @token = @x",
+            "SET @x = (SELECT COUNT(a) FROM token WHERE b IS NULL AND secret = @y)",
+            "SET search_path TO secret, token",
+            "SET default_authentication_plugin = mysql_native_password",
+            "ALTER DATABASE d SET password_encryption = md5",
+            "ALTER ROLE r SET app.password FROM CURRENT",
+            "ALTER USER u IDENTIFIED BY RANDOM PASSWORD DEFAULT ROLE r",
+            "CREATE USER u IDENTIFIED WITH mysql_native_password DEFAULT ROLE r",
+            "CREATE USER passwd REQUIRE SSL",
             "CREATE USER password@localhost",
             "ATTACH 'x' AS y; SELECT 'key=x'",
             "PRAGMA foreign_keys = ON",

@@ -195,10 +195,9 @@ pub(super) fn unfinished(record: &RunRecord) -> Option<Warning> {
     )
 }
 
-/// How many transactions never ended that were not under way from the window's beginning; at least,
-/// for some of those that were may have ended behind it.
+/// How many transactions never ended that were not under way from the window's beginning.
 fn begun_unfinished(record: &RunRecord) -> u64 {
-    record.counts.unfinished.saturating_sub(record.counts.held)
+    record.counts.unfinished.saturating_sub(record.counts.held_unfinished)
 }
 
 /// Which share of the clients had one of these at the end.
@@ -412,9 +411,11 @@ mod tests {
         let text = &validity.warnings[0].text;
         assert!(text.starts_with("1 transaction began within the window and had no"), "{text}");
         record.counts.held = 1;
+        assert_eq!(begun_unfinished(&record), 1, "what was held has ended behind the window");
+        record.counts.held_unfinished = 1;
         let told = judge(&record).warnings;
         assert_eq!(told.iter().map(|one| one.kind).collect::<Vec<_>>(), [WarningKind::Outstanding]);
-        record.counts.held = 0;
+        (record.counts.held, record.counts.held_unfinished) = (0, 0);
         record.load.rate_tps = Some(500.0);
         let told = judge(&record).warnings;
         assert_eq!(told.iter().map(|one| one.kind).collect::<Vec<_>>(), [WarningKind::RateMissed]);

@@ -484,6 +484,8 @@ pub struct CountsInfo {
     pub held: u64,
     /// Those of them that failed.
     pub held_failed: u64,
+    /// Those of them that never ended.
+    pub held_unfinished: u64,
     /// Attempts beyond the first.
     pub retries: u64,
 }
@@ -506,6 +508,7 @@ impl From<crate::recorder::OutcomeCounts> for CountsInfo {
             outstanding,
             held,
             held_failed,
+            held_unfinished,
             retries,
         } = counts;
         Self {
@@ -517,6 +520,7 @@ impl From<crate::recorder::OutcomeCounts> for CountsInfo {
             outstanding,
             held,
             held_failed,
+            held_unfinished,
             retries,
         }
     }

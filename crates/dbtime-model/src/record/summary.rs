@@ -197,9 +197,19 @@ pub enum CheckDoubt {
     Noise,
     /// The run was ended early, and its rest could have changed it.
     EndedEarly,
-    /// It held for those that were served, and some clients were not, in all of the window, or from
-    /// some instant of it to the end, so that it can be missed.
+    /// It held for those that were served, and some clients were not in all of the window, so that
+    /// it can be missed.
     Unserved,
+    /// It held for what ended, and some transactions of the window never did, so that it can be
+    /// missed.
+    Unfinished,
+}
+
+impl CheckDoubt {
+    /// Whether what was measured meets the requirement, and more could have changed that.
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::EndedEarly | Self::Unserved | Self::Unfinished)
+    }
 }
 
 /// Who required something.
@@ -242,11 +252,10 @@ impl Check {
         }
     }
 
-    /// Whether what was measured does not meet it. What an early end leaves open, or a client that
-    /// was not served, may be met so far.
+    /// Whether what was measured does not meet it. What an early end leaves open, a client that was
+    /// not served, or a transaction that never ended, may be met so far.
     pub fn is_missed(&self) -> bool {
-        let is_open = |doubt| matches!(doubt, CheckDoubt::EndedEarly | CheckDoubt::Unserved);
-        !self.passed && !self.reason().is_some_and(is_open)
+        !self.passed && !self.reason().is_some_and(CheckDoubt::is_open)
     }
 
     /// Why it is undecided; `None`: it is not.

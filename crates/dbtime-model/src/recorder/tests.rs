@@ -64,7 +64,15 @@ fn a_client_is_held_whose_first_transaction_of_the_window_outlasts_it() {
     assert_eq!(held(10, 21, Outcome::Completed), 1, "as one that is outstanding may have");
     let failed = recorded(10, 25, Outcome::Failed(ErrorClass::Timeout)).counts();
     assert_eq!((failed.held, failed.held_failed, failed.failed), (1, 1, 1));
-    assert_eq!(recorded(10, 25, Outcome::Unfinished).counts().held_failed, 0);
+    let open = recorded(10, 25, Outcome::Unfinished).counts();
+    assert_eq!((open.held_failed, open.held_unfinished, failed.held_unfinished), (0, 1, 0));
+    let late = recorded(10, 21, Outcome::Completed);
+    assert_eq!(late.counts().held_unfinished, 0, "it ended behind the window");
+    let mut both = recorded(10, 25, Outcome::Unfinished);
+    both.merge(&both.clone());
+    assert_eq!(both.counts().held_unfinished, 2);
+    let later = recorded(12, 25, Outcome::Unfinished).counts();
+    assert_eq!((later.unfinished, later.held_unfinished), (1, 0));
     assert_eq!(held(10, 19, Outcome::Completed), 0, "it finished one");
     assert_eq!(held(12, 25, Outcome::Unfinished), 0, "it may have been served before");
     // Of a number of transactions the window has no end before the last of them.

@@ -193,6 +193,31 @@ impl<'a> AdviceCase<'a> {
         us > 0.0 && us >= MIN_SERVICE_SHARE * service_us
     }
 
+    /// What connections are busy with makes others queue for them: how much a part that comes from
+    /// outside can win with its queue. `None` where hardly anything queues, or the connections are
+    /// busy with something else.
+    pub(super) fn queue_behind(&self, parts: &[Part]) -> Option<String> {
+        let queue = bound(&self.means, &[Part::Queue])?;
+        // No connection counts as busy for what the driver is late.
+        let busy: Vec<Part> = parts.iter().copied().filter(|part| *part != Part::Lag).collect();
+        if queue.share_pct < MIN_SHARE_PCT || !self.is_most_of_service(self.sum(&busy)) {
+            return None;
+        }
+        // Of others it is not known how much is from outside.
+        let is_unsure =
+            |part: &Part| matches!(part, Part::Client | Part::ServerQueue | Part::ServerAndWire);
+        let sure: Vec<Part> = busy.iter().copied().filter(|part| !is_unsure(part)).collect();
+        let verb = if self.is_most_of_service(self.sum(&sure)) { "is" } else { "may be" };
+        let both = bound(&self.means, &[&busy[..], &[Part::Queue]].concat())?;
+        Some(format!(
+            "queue ({}) {verb} in part its doing, for connections are busy with it: at most {} of \
+             {} without both",
+            us(queue.at_most_us),
+            us(both.at_most_us),
+            us(both.of_us)
+        ))
+    }
+
     /// Whether the database shares this machine's CPUs with the driver, as far as is known.
     pub(super) fn is_here(&self) -> bool {
         !self.is_server() || self.record.server.is_some()

@@ -478,7 +478,11 @@ fn a_limit_is_undecided_for_what_the_report_says() {
         "UNDECIDED: 1 of 1 limits open (1 of the command line), for the run was ended early";
     assert!(said(&run).contains(early), "{}", said(&run));
     assert!(html::report(&run).contains("1 of 1 limits open"));
-    run.record.operations[0].limits.push(open(CheckDoubt::Noise));
+    run.record.operations[0].limits = vec![open(CheckDoubt::Unfinished)];
+    let unfinished = "(1 of the command line), for transactions of the window never ended";
+    assert!(said(&run).contains(unfinished), "{}", said(&run));
+    assert!(!said(&run).contains("had no connection"), "{}", said(&run));
+    run.record.operations[0].limits = vec![open(CheckDoubt::EndedEarly), open(CheckDoubt::Noise)];
     let noise =
         "1 of 2 limits missed (2 of the command line), perhaps for what else the machine did";
     assert!(said(&run).contains(noise), "{}", said(&run));

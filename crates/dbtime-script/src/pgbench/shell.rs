@@ -83,7 +83,7 @@ fn output(line: &str) -> io::Result<Vec<u8>> {
     let mut command = shell_command(OsStr::new(line));
     let mut child = ScriptChild::start(command.stdin(Stdio::null()).stdout(Stdio::piped()))?;
     let mut output = Vec::new();
-    if let Some(stdout) = &mut child.pipes().stdout {
+    if let Some(mut stdout) = child.take_stdout() {
         stdout.read_to_end(&mut output)?;
     }
     child.wait()?;

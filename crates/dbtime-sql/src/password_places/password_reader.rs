@@ -1,83 +1,11 @@
 //! Goes over the tokens of a text, and knows which of them are passwords.
 
+use super::statement_subject::{StatementSubject, is_harmless_setting, is_secret_setting_name};
+use super::word_place::WordPlace;
 use super::{PasswordExtent, QUOTES, inner_of};
 use crate::joint_lexer::TextToken;
 use crate::lexer::TokenKind;
 use dbtime_model::secret_text::{MASK, holds_secret, is_password_word, speaks_of_passwords};
-
-/// Words that may stand in the place of a password, or behind one, and are none.
-const CLAUSE_WORDS: [&str; 66] = [
-    "account",
-    "add",
-    "admin",
-    "and",
-    "as",
-    "attribute",
-    "by",
-    "bypassrls",
-    "comment",
-    "connection",
-    "createdb",
-    "createrole",
-    "current",
-    "default",
-    "default_auth",
-    "disable",
-    "discard",
-    "drop",
-    "enable",
-    "encrypted",
-    "expire",
-    "failed_login_attempts",
-    "for",
-    "foreign",
-    "from",
-    "history",
-    "identified",
-    "in",
-    "inherit",
-    "initial",
-    "key",
-    "login",
-    "nobypassrls",
-    "nocreatedb",
-    "nocreaterole",
-    "noinherit",
-    "nologin",
-    "noreplication",
-    "nosuperuser",
-    "null",
-    "on",
-    "options",
-    "or",
-    "owner",
-    "password_lock_time",
-    "plugin_dir",
-    "publication",
-    "random",
-    "rename",
-    "replace",
-    "replication",
-    "require",
-    "reset",
-    "retain",
-    "reuse",
-    "role",
-    "server",
-    "set",
-    "superuser",
-    "to",
-    "until",
-    "user",
-    "using",
-    "valid",
-    "via",
-    "with",
-];
-
-/// What may stand before a string for its charset, behind an underscore. In the place of a password
-/// others may be one themselves.
-const CHARSETS: [&str; 6] = ["utf8", "utf8mb3", "utf8mb4", "latin1", "binary", "ascii"];
 
 /// Whether a text names a secret, and says it or has a mask in its place.
 fn names_secret(text: &str) -> bool {
@@ -105,57 +33,6 @@ enum BarePassword {
     Closed(u8),
 }
 
-/// What a statement is about, by its first words.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum StatementSubject {
-    /// None of them was met.
-    #[default]
-    Unsaid,
-    /// `CREATE` and its like: of what, follows.
-    Defined,
-    /// `SET`.
-    Set,
-    /// `START`.
-    Started,
-    /// Logins, here or on other servers.
-    Logins,
-    /// `ATTACH`: a file of SQLite's, which may have a key.
-    Attached,
-    /// `PRAGMA`.
-    Pragma,
-    /// `PRAGMA key` and its like.
-    KeyPragma,
-    Other,
-}
-
-impl StatementSubject {
-    /// With the next word.
-    fn after(self, word: &str) -> Self {
-        use StatementSubject::{
-            Attached, Defined, KeyPragma, Logins, Other, Pragma, Set, Started, Unsaid,
-        };
-        let word = word.to_ascii_lowercase();
-        match (self, word.as_str()) {
-            (Unsaid, "create" | "alter" | "drop") => Defined,
-            (Unsaid, "set") => Set,
-            (Unsaid, "start") => Started,
-            (Unsaid, "grant" | "change") => Logins,
-            (Unsaid, "attach") => Attached,
-            (Unsaid, "pragma") => Pragma,
-            (Defined, "or" | "replace") => Defined,
-            (Defined, "user" | "role" | "group" | "login" | "server" | "subscription") => Logins,
-            (Set, "default" | "local" | "session" | "global") => Set,
-            // Also misspelt.
-            (Set, word) if word == "role" || word.starts_with("pas") => Logins,
-            (Started, "replica" | "slave" | "group_replication") => Logins,
-            // `rekey`, `hexkey`, `textkey`, also behind the name of a schema.
-            (Pragma, word) if word.ends_with("key") => KeyPragma,
-            (Logins | Attached | Pragma | KeyPragma, _) => self,
-            (Unsaid | Defined | Set | Started | Other, _) => Other,
-        }
-    }
-}
-
 /// Whether a literal is a string, and no number.
 fn is_string(literal: &str) -> bool {
     literal.starts_with('$') || literal.contains(QUOTES)
@@ -167,27 +44,21 @@ fn is_like_password(word: &str) -> bool {
     word.starts_with("pas") && word.ends_with('d') && !word.contains('_')
 }
 
-/// Whether a word in the place of a password is known to be none.
-fn is_clause_word(word: &str) -> bool {
-    let is = |known: &str| word.eq_ignore_ascii_case(known);
-    let digits = word.strip_prefix('$').unwrap_or_default();
-    let is_parameter = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    let charset = word.strip_prefix('_').unwrap_or_default().to_ascii_lowercase();
-    is_parameter
-        || is_password_word(word)
-        || CLAUSE_WORDS.into_iter().any(is)
-        || CHARSETS.contains(&charset.as_str())
-}
-
 /// Goes over the tokens of a text.
 #[derive(Debug, Default)]
 pub(super) struct PasswordReader {
     awaited: AwaitedLiteral,
+    /// Where it stands.
+    place: WordPlace,
+    /// Where it would stand behind a `PASSWORD` that comes next.
+    next_place: WordPlace,
     bare: BarePassword,
     /// Whether a literal stands behind the last word.
     has_literal: bool,
     /// Whether the last token was a word or a literal.
     is_behind_word: bool,
+    /// Whether it was the `@` of a variable, and not `@@`.
+    is_behind_at: bool,
     /// Whether `IDENTIFIED` was met.
     is_identified: bool,
     subject: StatementSubject,
@@ -200,6 +71,9 @@ impl PasswordReader {
             return self.take_bare(token);
         }
         let is_behind_word = std::mem::take(&mut self.is_behind_word);
+        if !matches!(token.kind, TokenKind::Space | TokenKind::Word | TokenKind::QuotedName) {
+            self.next_place = WordPlace::Named;
+        }
         let text = String::from_utf8_lossy(token.bytes);
         match token.kind {
             TokenKind::Space => None,
@@ -221,8 +95,9 @@ impl PasswordReader {
 
     /// Whether the statement is one in which passwords may stand that nothing names.
     pub(super) fn may_await_password(&self) -> bool {
-        use StatementSubject::{Attached, KeyPragma, Logins};
-        matches!(self.subject, Logins | Attached | KeyPragma)
+        use StatementSubject::{Attached, KeyPragma, SecretSet};
+        let is_named = matches!(self.subject, Attached | KeyPragma | SecretSet);
+        is_named || self.subject.is_about_logins()
     }
 
     /// The next piece of a password without quotes.
@@ -243,7 +118,7 @@ impl PasswordReader {
     }
 
     fn begin_bare(&mut self) -> Option<PasswordExtent> {
-        self.bare = BarePassword::Open;
+        (self.bare, self.place) = (BarePassword::Open, WordPlace::Behind);
         Some(PasswordExtent::Whole)
     }
 
@@ -254,11 +129,16 @@ impl PasswordReader {
     }
 
     fn take_word(&mut self, word: &str) -> Option<PasswordExtent> {
-        if self.awaits_bare() && !is_clause_word(word) {
+        if self.awaits_bare() && !self.place.allows(word, self.subject) {
             return self.begin_bare();
         }
-        self.subject = self.subject.after(word);
+        self.subject = match (self.subject.after(word), std::mem::take(&mut self.is_behind_at)) {
+            // A variable of the session is no setting.
+            (StatementSubject::SecretSet, true) => StatementSubject::Settings,
+            (subject, _) => subject,
+        };
         self.awaited = self.behind_word(word);
+        self.next_place = WordPlace::of_next(word);
         (self.has_literal, self.is_behind_word) = (false, true);
         None
     }
@@ -269,6 +149,7 @@ impl PasswordReader {
         if self.awaits_bare() && !is_behind_word && !is_known {
             return self.begin_bare();
         }
+        self.is_behind_at = symbol == b"@" && !self.is_behind_at;
         self.pass_symbol(symbol);
         None
     }
@@ -286,7 +167,7 @@ impl PasswordReader {
             self.awaited = AwaitedLiteral::Password;
         }
         let is_whole = match self.subject {
-            StatementSubject::Logins => is_string(text),
+            subject if subject.is_about_logins() => is_string(text),
             // `file:x.db?key=x`
             StatementSubject::Attached => inner.to_ascii_lowercase().contains("key="),
             _ => false,
@@ -298,41 +179,81 @@ impl PasswordReader {
     fn behind_word(&mut self, word: &str) -> AwaitedLiteral {
         use AwaitedLiteral::{AssignedPassword, Other, Password};
         let is = |other: &str| word.eq_ignore_ascii_case(other);
-        let is_login = self.subject == StatementSubject::Logins;
+        let is_login = self.subject.is_about_logins();
         // In a statement about logins also misspelt.
         if is("identified") || (is_login && word.to_ascii_lowercase().starts_with("ident")) {
             self.is_identified = true;
             return Other;
         }
         let is_behind = ["by", "as", "using", "replace"].into_iter().any(is);
-        let is_named = match self.subject {
-            StatementSubject::Logins => is_like_password(word) || is("replace"),
-            StatementSubject::Attached => is("key"),
-            StatementSubject::KeyPragma => word.to_ascii_lowercase().ends_with("key"),
-            _ => false,
-        };
         match self.awaited {
-            _ if is_named || is_password_word(word) => Password,
-            _ if is_behind && self.is_identified => Password,
+            _ if (is_behind && self.is_identified) || (is_login && is("replace")) => {
+                self.place = WordPlace::Valued;
+                Password
+            }
+            _ if self.is_named_by(word) => {
+                self.place = self.place_behind(word);
+                Password
+            }
             Password if is("for") => AssignedPassword,
             // The charset of a string stands before it, or TO: `SET PASSWORD TO 'x'`.
-            Password if word.starts_with('_') || is("to") => Password,
+            Password if word.starts_with('_') => Password,
+            Password if is("to") && self.place != WordPlace::Name => {
+                self.place = WordPlace::Valued;
+                Password
+            }
             AssignedPassword => AssignedPassword,
             Other | Password => Other,
         }
     }
 
+    /// Whether a word names a password, or the like.
+    fn is_named_by(&self, word: &str) -> bool {
+        let is_login = self.subject.is_about_logins();
+        let is_own = match self.subject {
+            // Also as a setting: `ALTER ROLE r SET app.token = x`.
+            _ if is_login => is_like_password(word) || is_secret_setting_name(word),
+            StatementSubject::Attached => word.eq_ignore_ascii_case("key"),
+            StatementSubject::KeyPragma => word.to_ascii_lowercase().ends_with("key"),
+            StatementSubject::SecretSet => is_secret_setting_name(word),
+            _ => false,
+        };
+        is_own || (is_password_word(word) && (is_login || !is_harmless_setting(word)))
+    }
+
+    /// Where a password stands behind this word, which names one, or something else like one.
+    fn place_behind(&self, word: &str) -> WordPlace {
+        let is_login = self.subject.is_about_logins();
+        match self.next_place {
+            _ if self.may_be_granted() => WordPlace::Name,
+            // Such as the name of a plugin.
+            WordPlace::Named if is_login && !is_like_password(word) => WordPlace::Behind,
+            next => next,
+        }
+    }
+
+    /// Whether a name belongs to what is granted.
+    fn may_be_granted(&self) -> bool {
+        self.subject == StatementSubject::Granted && !self.is_identified
+    }
+
     fn pass_symbol(&mut self, symbol: &[u8]) {
         use AwaitedLiteral::{AssignedPassword, Other, Password};
+        let is_granted = self.may_be_granted() && self.place == WordPlace::Name;
         self.awaited = match (self.awaited, symbol) {
             (_, b";") => {
                 self.is_identified = false;
-                self.subject = StatementSubject::Unsaid;
                 Other
             }
-            (Password, b"=" | b":" | b"(") | (AssignedPassword, b"=") => Password,
+            // The arguments of a function that is called so.
+            (Password, b"(") if is_granted => Other,
+            (Password, b"=" | b":" | b"(") | (AssignedPassword, b"=") => {
+                self.place = WordPlace::Valued;
+                Password
+            }
             (AssignedPassword, _) => AssignedPassword,
             (Other | Password, _) => Other,
         };
+        self.subject = self.subject.after_sign(symbol);
     }
 }

@@ -144,5 +144,9 @@ fn undecided_for(doubt: CheckDoubt) -> &'static str {
             "limits were met for the clients that were served, and some had no connection, or no \
              answer in the window"
         }
+        CheckDoubt::Unfinished => {
+            "limits were met by what ended, and transactions of the window never did: how long \
+             these take is not known"
+        }
     }
 }

@@ -129,7 +129,13 @@ impl RateSearch<'_> {
 }
 
 /// Why a limit that is met is not met by all.
-const UNSERVED: &str = "some clients had no answer in the window";
+fn not_met_by_all(doubt: CheckDoubt) -> Option<&'static str> {
+    match doubt {
+        CheckDoubt::Unserved => Some("some clients had no answer in the window"),
+        CheckDoubt::Unfinished => Some("transactions of the window never ended"),
+        CheckDoubt::Lateness | CheckDoubt::Noise | CheckDoubt::EndedEarly => None,
+    }
+}
 
 /// What a run says of its rate. One that is to confirm it counts as a run of a comparison does.
 fn finding(record: &RunRecord, confirms: bool) -> RateFinding {
@@ -137,17 +143,16 @@ fn finding(record: &RunRecord, confirms: bool) -> RateFinding {
     let is_short = validity.warnings.iter().any(|w| w.kind == WarningKind::RateMissed);
     let is_wrong = validity.culprit().is_some_and(|why| why.kind != WarningKind::ClientLimited);
     let is_overloaded = is_short && validity.grade() == ValidityGrade::Sound;
-    let is_unserved = record.doubt() == Some(CheckDoubt::Unserved);
+    let by_some = record.doubt().and_then(not_met_by_all);
     let unknown = || {
         let noise = validity.noise().map(|warning| warning.text.clone());
-        let unserved = is_unserved.then(|| UNSERVED.to_owned());
-        let why = record.discount().or(noise).or(unserved);
+        let why = record.discount().or(noise).or_else(|| by_some.map(str::to_owned));
         RateFinding::Unknown(why.unwrap_or_else(|| "the driver itself was late".to_owned()))
     };
     match record.limits_outcome() {
         _ if is_wrong || record.window.ended_early => unknown(),
         // What was not carried, however long that would have taken, is no doubt about the rate.
-        Some(CheckOutcome::Undecided) if is_overloaded && is_unserved => RateFinding::Missed,
+        Some(CheckOutcome::Undecided) if is_overloaded && by_some.is_some() => RateFinding::Missed,
         Some(CheckOutcome::Undecided) => unknown(),
         Some(CheckOutcome::Failed) => RateFinding::Missed,
         Some(CheckOutcome::Passed) | None if confirms && record.discount().is_some() => unknown(),
@@ -205,11 +210,14 @@ mod tests {
         assert_eq!(probed(Passed, &[RateMissed, ForeignCpu]), noisy);
         assert_eq!(probed(Failed, &[]), RateFinding::Missed);
         assert_eq!(probed(Failed, &[BudgetError]), noisy, "its figures may be wrong");
-        let mut served = run(Undecided, &[]);
-        served.limits[0].doubt = Some(CheckDoubt::Unserved);
-        assert_eq!(finding(&served, false), RateFinding::Unknown(UNSERVED.to_owned()));
-        let mut overloaded = run(Undecided, &[RateMissed]);
-        overloaded.limits[0].doubt = Some(CheckDoubt::Unserved);
-        assert_eq!(finding(&overloaded, false), RateFinding::Missed, "it was not carried");
+        for doubt in [CheckDoubt::Unserved, CheckDoubt::Unfinished] {
+            let mut served = run(Undecided, &[]);
+            served.limits[0].doubt = Some(doubt);
+            let why = not_met_by_all(doubt).expect("it is met by some");
+            assert_eq!(finding(&served, false), RateFinding::Unknown(why.to_owned()));
+            let mut overloaded = run(Undecided, &[RateMissed]);
+            overloaded.limits[0].doubt = Some(doubt);
+            assert_eq!(finding(&overloaded, false), RateFinding::Missed, "it was not carried");
+        }
     }
 }

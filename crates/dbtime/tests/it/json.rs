@@ -46,7 +46,8 @@ fn documented() -> Value {
         "basis": "",
         "counts": {
             "offered": 0, "completed": 0, "failed": 0, "dropped": 0, "unfinished": 0,
-            "outstanding": 0, "held": 0, "held_failed": 0, "retries": 0
+            "outstanding": 0, "held": 0, "held_failed": 0, "held_unfinished": 0,
+            "retries": 0
         },
         "errors": {},
         "throughput_tps": 0.0,

@@ -153,7 +153,7 @@ fn clients_without_an_answer_to_the_end_leave_limits_open() {
     let json = Sandbox::new().run(&line).with(4, &[]).json();
     counts_add_up(&json);
     assert_eq!((count(&json, "/counts/unfinished"), count(&json, "/counts/held")), (2, 0));
-    assert_eq!(json["operations"][0]["limits"][0]["doubt"], "unserved");
+    assert_eq!(json["operations"][0]["limits"][0]["doubt"], "unfinished");
     assert_eq!(json["validity"]["reasons"][0]["kind"], "unfinished", "{}", json["validity"]);
 }
 

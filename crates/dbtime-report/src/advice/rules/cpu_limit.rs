@@ -10,6 +10,7 @@ pub(super) const RULE: AdviceRule = AdviceRule::new("cpu_limit", &[Part::Throttl
 fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     advice.comes_first(case, AdvicePlace::Limited);
     advice.because("the CPU limit of the server's control group held it back");
+    advice.figures.extend(case.queue_behind(&advice.parts));
     if let Some((used, _)) = case.server_cpus() {
         advice.figure(format!("the server used {} CPUs on average", rate(used)));
     }

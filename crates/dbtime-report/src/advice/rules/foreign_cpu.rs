@@ -103,6 +103,7 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     });
     holders.iter().take(MAX_HOLDERS).for_each(|holder| advice.figure(had_the_cpu(holder)));
     case.foreign().into_iter().for_each(|foreign| advice.figure(foreign));
+    advice.figures.extend(case.queue_behind(&advice.parts));
     advice.step(match other {
         Some(process) => format!("stop {}, or keep it to other CPUs", clean(process)),
         None => {

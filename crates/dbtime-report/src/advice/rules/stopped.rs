@@ -10,6 +10,7 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     advice.comes_first(case, AdvicePlace::Stopped);
     advice
         .because("the server was stopped or frozen, by a signal, a debugger or its control group");
+    advice.figures.extend(case.queue_behind(&advice.parts));
     advice.step(
         "find what stops the server: a debugger or profiler that attaches, SIGSTOP, the freezer of \
          its control group (cgroup.freeze), a snapshot of its machine or container",

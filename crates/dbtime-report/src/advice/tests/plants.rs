@@ -374,6 +374,39 @@ fn a_crowd_has_no_part_in_what_a_simulated_network_may_take() {
     assert_eq!(first(&record), "untraced");
 }
 
+/// What keeps connections busy from outside has a part in their queue.
+#[test]
+fn what_holds_up_connections_from_outside_is_told_with_their_queue() {
+    let these = ["queue (900 µs) is in part its doing", "at most 960 µs of 1.00 ms without both"];
+    for server in [mariadb as PlantedServer, postgres] {
+        for (part, rule) in [
+            (Part::Stopped, "stopped"),
+            (Part::Throttled, "cpu_limit"),
+            (Part::RunqWoken, "foreign_cpu"),
+        ] {
+            let of = |queue, us| {
+                let mut record = on(server, &[(Part::Queue, queue), (part, us)]);
+                record.environment.foreign_cpu_pct = 89.0;
+                record.server.as_mut().expect("it is there").cpu_s = 0.5;
+                record
+            };
+            super::says(&of(900.0, 60.0), rule, &these, &[]);
+            super::says(&of(500.0, 120.0), rule, &[], &["its doing"]);
+            super::says(&of(90.0, 600.0), rule, &[], &["its doing"]);
+        }
+    }
+    let crowded = |parts: &[(Part, f64)]| {
+        let mut record = on(mariadb, &[parts, &[(Part::Queue, 800.0)]].concat());
+        (record.trace, record.environment.foreign_cpu_pct) = (None, 89.0);
+        record.server.as_mut().expect("it is there").cpu_s = 0.5;
+        record
+    };
+    let unsplit = crowded(&[(Part::ServerAndWire, 150.0)]);
+    super::says(&unsplit, "foreign_cpu", &["may be in part its doing"], &[]);
+    let late = crowded(&[(Part::Lag, 150.0)]);
+    super::says(&late, "foreign_cpu", &[], &["its doing"]);
+}
+
 /// A queue is the pool's doing only where more connections would not wait for the same.
 #[test]
 fn a_queue_stands_behind_what_makes_it() {

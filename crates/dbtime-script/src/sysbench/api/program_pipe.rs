@@ -48,8 +48,7 @@ impl ProgramPipe {
             false => command.stdin(Stdio::piped()),
         };
         let mut child = ScriptChild::start(&mut command)?;
-        let pipes = child.pipes();
-        let end = match (pipes.stdout.take(), pipes.stdin.take()) {
+        let end = match (child.take_stdout(), child.take_stdin()) {
             (Some(stdout), _) => PipeEnd::Reader(BufReader::new(stdout)),
             (None, Some(stdin)) => PipeEnd::Writer(stdin),
             (None, None) => PipeEnd::Closed,
