@@ -53,7 +53,7 @@ static __always_inline int is_of_before(struct connection *connection)
 		maybe_close(connection);
 		if (connection->start && !connection->expects_command &&
 		    connection->request.command == COM_STMT_SEND_LONG_DATA)
-			close_unanswered(connection);
+			close_request(connection, OUTCOME_ENDED);
 		give_guess_up(connection);
 		return 0;
 	}

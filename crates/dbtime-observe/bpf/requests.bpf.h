@@ -300,6 +300,9 @@ __noinline int maybe_close(struct connection *connection)
 		close_request(connection, OUTCOME_ENDED);
 	} else if (!connection->expects_command && is_unanswered(connection)) {
 		close_unanswered(connection);
+	} else if (!connection->expects_command && has_no_answer(request->command) && !request->end) {
+		/* What comes next says whether it is one; it was over by now. */
+		note_progress(connection, bpf_ktime_get_ns());
 	}
 	return 0;
 }

@@ -1,7 +1,7 @@
 //! What is seen first of connections of MySQL's that were there before: data of a file are no
 //! requests, whatever they look like, and the first request of an idle client has a line.
 
-use super::conversation::ConversationTurn;
+use super::conversation::{ConversationTurn, PAUSE};
 use super::earlier_requests::seen_of;
 use super::last_words::watched;
 use super::mysql::{OK, packets};
@@ -168,6 +168,19 @@ fn the_first_requests_of_an_idle_client_have_lines() {
         assert_eq!(texts.len(), expected, "{first:?}: {ledger:?}");
         assert!(ledger.is_whole() && ledger.partial == 0, "{first:?}: {ledger:?}");
     }
+}
+
+/// What comes next says what it was, however late.
+#[test]
+fn a_first_command_without_an_answer_lasts_until_the_server_has_read_it() {
+    let sent = asked(command::STMT_SEND_LONG_DATA, &[7, 0, 0, 0, 0, 0, b'x']);
+    let mut idle = watched(WireProtocol::Mysql, &sent);
+    idle.finds_nothing();
+    idle.passes(1_000 * PAUSE);
+    asked(command::QUERY, b"DO 1").iter().for_each(|turn| idle.reads(turn.bytes()));
+    let requests = idle.requests();
+    assert_eq!(requests.len(), 1, "{requests:?}");
+    assert!(requests[0].response().0 < 10 * PAUSE, "{requests:?}");
 }
 
 #[test]
