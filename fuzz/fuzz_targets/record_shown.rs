@@ -14,9 +14,8 @@ fuzz_target!(|bytes: &[u8]| {
     // The page's own script, where it has one, is there once and unchanged.
     let page = html::report(&run).replacen(OWN_SCRIPT, "", 1);
     assert!(!page.contains("<script"), "a text of the record became markup");
-    let style = terminal::PageStyle::default();
-    let base = terminal::TerminalOptions { style, ..terminal::TerminalOptions::default() };
-    let options = terminal::TerminalOptions { histogram: true, threads: true, ..base };
+    let options =
+        terminal::TerminalOptions { histogram: true, threads: true, ..Default::default() };
     let text = terminal::run_report(&run, &options);
     let is_control = |c: char| c.is_control() && c != '\n';
     assert!(!text.contains(is_control), "a control character reached the terminal");

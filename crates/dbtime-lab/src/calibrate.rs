@@ -21,6 +21,14 @@ use dbtime_model::spans::{TimeSpan, intersection, union};
 const FLAT_OUT_TIME: Nanos = Nanos::from_secs(3);
 const FLAT_OUT_WARMUP: Nanos = Nanos::from_secs(1);
 
+/// So often a measurement in which the driver stood still is made at most, and so many transactions
+/// may each have without taking the numbers of the next one.
+const MAX_ATTEMPTS: u64 = 3;
+const ATTEMPT_NUMBERS: u64 = 1 << 26;
+
+/// The largest share of a measurement flat out that the driver may have stood still.
+const MAX_STANDSTILL_SHARE: f64 = 0.02;
+
 /// Of so many transactions the parts are measured at least, where there are as many.
 const MIN_MEASURED: f64 = 1_200.0;
 
@@ -89,8 +97,11 @@ fn flat_out(
     let plan = &LoadPlan { budget_every: u32::from(is_measured), ..plan.clone() };
     // Here alone a script is tried.
     let (lengths, window_s) = ((FLAT_OUT_WARMUP, FLAT_OUT_TIME), FLAT_OUT_TIME.as_secs());
-    let observer = LoginWatch::new(&NoObserver, progress);
-    let attempt = || observed_trial(plan, prepared, lengths, &observer, progress, stop);
+    let attempt = |number: u64| {
+        let plan = LoadPlan { first: plan.first + number * ATTEMPT_NUMBERS, ..plan.clone() };
+        let observer = LoginWatch::new(&NoObserver, progress);
+        observed_trial(&plan, prepared, lengths, &observer, progress, stop)
+    };
     let driven = undisturbed(attempt)?;
     let flat_out_tps = driven.recorder.completed_within() as f64 / window_s;
     if flat_out_tps <= 0.0 || !flat_out_tps.is_finite() {
@@ -104,19 +115,18 @@ fn flat_out(
     Ok(AutoRate { flat_out_tps, measured_s: window_s, share_pct, concurrency: plan.concurrency })
 }
 
-/// So often a measurement in which the driver stood still is made at most.
-const MAX_ATTEMPTS: usize = 3;
-
-/// The first in which the driver did not stand still for a good part of the window: what it did not
-/// send then is no limit of the target.
-fn undisturbed(attempt: impl Fn() -> Result<LoadResult, LabError>) -> Result<LoadResult, LabError> {
-    for _ in 0..MAX_ATTEMPTS {
-        let driven = attempt()?;
+/// The first attempt in which the driver did not stand still for a good part of the window: what it
+/// did not send then is no limit of the target.
+fn undisturbed(
+    attempt: impl Fn(u64) -> Result<LoadResult, LabError>,
+) -> Result<LoadResult, LabError> {
+    for number in 0..MAX_ATTEMPTS {
+        let driven = attempt(number)?;
         let window = driven.recorder.window();
         let measured = TimeSpan { from: window.start, until: window.end };
         let stood_still = intersection(&union(driven.recorder.standstills.clone()), &[measured]);
-        let stood_still: f64 = stood_still.iter().map(|span| span.length().as_secs()).sum();
-        if stood_still <= MAX_STANDSTILL_SHARE * measured.length().as_secs() {
+        let stood_still: Nanos = stood_still.iter().map(TimeSpan::length).sum();
+        if stood_still.as_secs() <= MAX_STANDSTILL_SHARE * measured.length().as_secs() {
             return Ok(driven);
         }
     }
@@ -126,9 +136,6 @@ fn undisturbed(attempt: impl Fn() -> Result<LoadResult, LabError>) -> Result<Loa
          whatever did that away, or give a rate such as --rate 500/s"
     )))
 }
-
-/// The largest share of a measurement flat out that the driver may have stood still.
-const MAX_STANDSTILL_SHARE: f64 = 0.02;
 
 /// Chooses how many transactions have their parts measured.
 pub(crate) fn budget(

@@ -37,7 +37,7 @@ pub struct SnapshotRequest {
     pub seed: u64,
 }
 
-/// What Ctrl-C ends while data are copied.
+/// Why there is no run where Ctrl-C ended a copy of its data.
 pub(crate) const INTERRUPTED: LabError =
     LabError::Interrupted("while data were copied for a snapshot: nothing was measured");
 

@@ -491,6 +491,9 @@ fn messages(
     workload: &Workload,
     rules: &LexicalRules,
 ) -> BTreeMap<String, String> {
+    if errors.values().all(|error| error.message.is_empty()) {
+        return BTreeMap::new();
+    }
     let statements = workload.executed_statements();
     let texts = statements.iter().map(|statement| statement.kind.text());
     let shapes = StatementShapes::of(texts, rules);

@@ -16,10 +16,11 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// A script that has not come back for so long is reported, and again each time that has doubled.
 const REPORT_AFTER: Nanos = Nanos::from_secs(3);
 
-/// So long the script of a load may compute on when it is to end, because what its run has measured
-/// ends with it, and one that is run for something else. One that has computed for longer before
-/// and has come back has twice that time besides.
+/// How long the script of a load may compute on when it is to end: what its run has measured is
+/// lost with it. One that has come back before has twice the longest time that it took besides.
 const LOAD_PATIENCE: Nanos = Nanos::from_secs(3);
+
+/// The same of a script that is run for something else.
 const END_PATIENCE: Nanos = Nanos::from_secs(1);
 
 /// What a script is run for.
@@ -195,10 +196,15 @@ mod tests {
         assert_eq!(deaf(&computes, &stop, 11_000), None, "it has a second from then on");
         assert_eq!(deaf(&computes, &stop, 11_200), Some(3));
         assert_eq!(deaf(&waits, &stop, 11_500), None, "a program");
+        // It was seen for 1.7 s, and has twice that time besides, whatever else is inside.
+        let both = [visit((1, 1)), computes[0]];
+        assert_eq!(deaf(&computes, &stop, 12_000), None);
+        assert_eq!(deaf(&both, &stop, 16_399), None);
+        assert_eq!(deaf(&both, &stop, 16_400), Some(3));
     }
 
     #[test]
-    fn a_script_that_has_come_back_after_long_is_waited_for_as_long_again() {
+    fn a_script_that_has_come_back_after_long_has_twice_that_time_besides() {
         let (stop, mut spans) = (RunStop::default(), ComputingSpans::default());
         let mut deaf = |nth: u64, ms: u64| {
             spans.look(&[visit((0, nth))], at(ms));

@@ -29,6 +29,14 @@ pub(crate) fn shell_command(line: &OsStr) -> Command {
     command
 }
 
+/// Runs a command line to its end, as C's `system` does.
+///
+/// # Errors
+/// It cannot be started, or how it has ended is not known.
+pub(crate) fn run_line(line: &OsStr) -> io::Result<ExitStatus> {
+    ScriptChild::start(&mut shell_command(line))?.wait()
+}
+
 /// A program of a script. It belongs to the process group of dbtime, so that it has its terminal
 /// and the signals that come from there. Dropped, it is waited for, as Lua does.
 #[derive(Debug)]

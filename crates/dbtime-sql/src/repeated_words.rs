@@ -36,7 +36,7 @@ const MARKS: [&str; 2] = ["near ", "token: "];
 /// What is known of the statements that errors are about.
 #[derive(Clone, Debug)]
 pub struct StatementShapes {
-    /// Keywords and names, in small letters.
+    /// Keywords and names, in lower case.
     words: HashSet<String>,
     may_hold_password: bool,
     rules: LexicalRules,

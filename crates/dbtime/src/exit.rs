@@ -56,7 +56,7 @@ impl ProcessExit {
         interrupt::signal().map_or(self, |signal| self.cut_short_by(signal))
     }
 
-    /// What it becomes of a command that has failed: behind a signal, what the signal has ended.
+    /// What it becomes of a command that has failed: ended by a signal, where one came.
     pub(crate) fn or_by_signal(self) -> Self {
         interrupt::signal().map_or(self, Self::EndedEarly)
     }

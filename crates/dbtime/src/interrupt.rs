@@ -242,8 +242,8 @@ fn abandon() {
 }
 
 /// Ends the process without the C library's last things to do: they wait for the files that other
-/// threads read, which may be for ever. Of stdout nothing is held back: what is printed there is
-/// written at once.
+/// threads read, which may be for ever. Of stdout nothing is held back but what a script has put
+/// into the C library's own file: what is printed is written at once.
 fn end(code: u8) {
     signal_hook::low_level::exit(i32::from(code))
 }

@@ -59,7 +59,12 @@ impl<E> PhaseGate<E> {
 
     /// Waits until so many threads have arrived, and does something every `interval` meanwhile.
     /// Returns whether nothing has failed.
-    pub(crate) fn gather(&self, threads: u32, interval: Duration, meanwhile: impl Fn()) -> bool {
+    pub(crate) fn gather(
+        &self,
+        threads: u32,
+        interval: Duration,
+        mut meanwhile: impl FnMut(),
+    ) -> bool {
         loop {
             let pending = |state: &mut GateState<E>| state.is_fine() && state.arrived < threads;
             let waited = self.changed.wait_timeout_while(lock(&self.state), interval, pending);

@@ -164,7 +164,7 @@ impl<T: LoadThreads> LoadLife<'_, T> {
         self.threads.share(start);
         self.gate.enter(RunPhase::Started);
         observer.reached(RunPhase::Started, start);
-        let watch = StandstillWatch::new();
+        let mut watch = StandstillWatch::new();
         let supervise = || {
             watch.look();
             self.threads.supervise(start);

@@ -7,14 +7,9 @@ use super::timing::MIN_STANDSTILL;
 use dbtime_machine::clock::{now, process_cpu};
 use dbtime_model::spans::TimeSpan;
 use dbtime_model::{MonoNanos, Nanos};
-use std::cell::RefCell;
 
 /// Of a thread that looks at the clock at short intervals.
 pub(super) struct StandstillWatch {
-    state: RefCell<StandstillState>,
-}
-
-struct StandstillState {
     looked: MonoNanos,
     cpu: Nanos,
     found: Vec<TimeSpan>,
@@ -23,25 +18,22 @@ struct StandstillState {
 impl StandstillWatch {
     /// From here on.
     pub(super) fn new() -> Self {
-        let (looked, cpu) = (now(), process_cpu());
-        Self { state: RefCell::new(StandstillState { looked, cpu, found: Vec::new() }) }
+        Self { looked: now(), cpu: process_cpu(), found: Vec::new() }
     }
 
     /// The thread looks.
-    pub(super) fn look(&self) {
-        self.state.borrow_mut().look(now(), process_cpu());
+    pub(super) fn look(&mut self) {
+        self.look_at(now(), process_cpu());
     }
 
     /// The times in which the process stood still.
     pub(super) fn into_found(self) -> Vec<TimeSpan> {
-        self.state.into_inner().found
+        self.found
     }
-}
 
-impl StandstillState {
     /// It looks again, when the process has used so much CPU in all. Where its threads have used
     /// half of that time or more, this one alone had to wait.
-    fn look(&mut self, present: MonoNanos, cpu: Nanos) {
+    fn look_at(&mut self, present: MonoNanos, cpu: Nanos) {
         let (away, used) = (present - self.looked, cpu - self.cpu);
         if away >= MIN_STANDSTILL && used.0 < away.0 / 2 {
             self.found.push(TimeSpan { from: self.looked, until: present });
@@ -57,11 +49,11 @@ mod tests {
     #[test]
     fn a_process_that_stands_still_uses_no_cpu_and_looks_late() {
         let at = |ms: u64| MonoNanos(ms * 1_000_000);
-        let mut state = StandstillState { looked: at(1000), cpu: Nanos(0), found: Vec::new() };
+        let mut state = StandstillWatch { looked: at(1000), cpu: Nanos(0), found: Vec::new() };
         let mut cpu_ms = 0;
         for (ms, used_ms) in [(1020, 40), (1040, 0), (1500, 460), (2700, 40), (2720, 40)] {
             cpu_ms += used_ms;
-            state.look(at(ms), Nanos::from_millis(cpu_ms));
+            state.look_at(at(ms), Nanos::from_millis(cpu_ms));
         }
         assert_eq!(state.found, [TimeSpan { from: at(1500), until: at(2700) }]);
     }

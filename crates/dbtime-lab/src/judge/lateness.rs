@@ -2,7 +2,8 @@
 
 use super::MAX_TIMER_LATENESS;
 use super::noise::MAX_FOREIGN_PCT;
-use dbtime_model::record::{RunRecord, Warning, WarningKind};
+use super::service::window;
+use dbtime_model::record::{RunRecord, SpanInfo, Warning, WarningKind};
 
 /// A cause explains lateness when it comes to this share of it.
 const MIN_EXPLAINED_SHARE: f64 = 0.5;
@@ -32,14 +33,16 @@ fn lag_s(record: &RunRecord) -> f64 {
     record.latency_us.lag.mean * ended as f64 / 1e6
 }
 
+/// From when until when a stretch lies in the window; one outside it is an instant of its edge.
+fn in_window(span: &SpanInfo, record: &RunRecord) -> (f64, f64) {
+    let (begin, end) = window(record);
+    (span.from_s.clamp(begin, end), span.until_s.clamp(begin, end))
+}
+
 /// How long the driver stood still in the window, each time, in seconds.
 fn standstills(record: &RunRecord) -> Vec<f64> {
-    let window = &record.window;
-    let in_window = |s: f64| s.clamp(window.warmup_s, window.warmup_s + window.measure_s);
-    (record.client.standstills.iter())
-        .map(|span| in_window(span.until_s) - in_window(span.from_s))
-        .filter(|length| *length > 0.0)
-        .collect()
+    let within = record.client.standstills.iter().map(|span| in_window(span, record));
+    within.map(|(from, until)| until - from).filter(|length| *length > 0.0).collect()
 }
 
 /// Which share of the window the driver stood still for.
@@ -78,11 +81,9 @@ pub(super) fn stood_still_for(record: &RunRecord, missing: f64) -> bool {
 fn standstill(record: &RunRecord) -> Option<LatenessCause> {
     let lengths = standstills(record);
     let rate = record.load.rate_tps.unwrap_or(record.throughput_tps);
-    let window = &record.window;
-    let (begin, end) = (window.warmup_s, window.warmup_s + window.measure_s);
     let waits = record.client.standstills.iter().map(|span| {
-        let (from, due_until) = (span.from_s.max(begin), span.until_s.min(end));
-        (due_until - from).max(0.0) * (span.until_s - f64::midpoint(from, due_until))
+        let (from, due_until) = in_window(span, record);
+        (due_until - from) * (span.until_s - f64::midpoint(from, due_until))
     });
     let expected_s = rate * waits.sum::<f64>();
     if lengths.is_empty() || expected_s < MIN_EXPLAINED_SHARE * lag_s(record) {
@@ -147,7 +148,6 @@ fn timer(record: &RunRecord) -> Option<LatenessCause> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbtime_model::record::SpanInfo;
 
     #[test]
     fn the_remedy_fits_the_cause() {

@@ -51,9 +51,14 @@ pub(super) fn without_service(record: &RunRecord) -> Option<(usize, f64, f64)> {
 }
 
 /// From when until when the window lasts, in seconds since the start of the load.
-fn window(record: &RunRecord) -> (f64, f64) {
+pub(super) fn window(record: &RunRecord) -> (f64, f64) {
     let start_s = record.window.warmup_s;
     (start_s, start_s + record.window.measure_s)
+}
+
+/// Until when transactions of the window were served, likewise.
+pub(super) fn load_end(record: &RunRecord) -> f64 {
+    window(record).1 + record.window.rundown_s
 }
 
 /// The codes of a login that was not answered in its time, and of a statement whose connection was
@@ -64,7 +69,7 @@ const UNANSWERED_STATEMENT: &str = "timeout";
 /// Connections that could not be made, and a target that served nobody to the end: most of what was
 /// asked did not happen.
 pub(super) fn unserved(record: &RunRecord) -> Option<Warning> {
-    let load_end_s = window(record).1 + record.window.rundown_s;
+    let load_end_s = load_end(record);
     let mut outages = record.connections.iter().flat_map(|info| &info.outages);
     if let Some(outage) = outages.find(|outage| outage.until_s.is_none()) {
         return out_of_reach(record, outage.from_s);
@@ -198,8 +203,7 @@ fn begun_unfinished(record: &RunRecord) -> u64 {
 
 /// Which share of the clients had one of these at the end.
 pub(super) fn unfinished_share(record: &RunRecord) -> f64 {
-    let clients = u64::from(record.load.connections).max(expected_connections(record));
-    (begun_unfinished(record) as f64 / clients.max(1) as f64).min(1.0)
+    (begun_unfinished(record) as f64 / clients(record).max(1) as f64).min(1.0)
 }
 
 /// With fewer connections than were asked for the load is another.
@@ -241,8 +245,13 @@ fn connections_there(record: &RunRecord) -> Option<(u64, u64)> {
 }
 
 /// How many connections, or workers, the load was to have.
-fn expected_connections(record: &RunRecord) -> u64 {
+pub(super) fn expected_connections(record: &RunRecord) -> u64 {
     record.load.workers.unwrap_or(record.load.connections).into()
+}
+
+/// How many clients a closed loop has, where workers serve them too.
+pub(super) fn clients(record: &RunRecord) -> u64 {
+    u64::from(record.load.connections).max(expected_connections(record))
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@
 //!   ────────────┴─ stands still ────┬────────────────────────┤
 //! ```
 
+use super::service::{clients, expected_connections, load_end};
 use dbtime_model::Nanos;
 use dbtime_model::record::{LoadMode, RunRecord, SeriesRow, SpanInfo};
 use dbtime_model::units::count_sum;
@@ -43,15 +44,8 @@ pub(crate) fn standstill_bound(record: &RunRecord, series: &[SeriesRow]) -> Stan
 /// Two transactions of each client: the one under way, and the one that all of them begin at once
 /// as the driver goes on; `None` where these are none of the window's.
 fn held_up_in_closed_loop(span: &SpanInfo, record: &RunRecord) -> Option<u64> {
-    let clients = record.load.connections.max(record.load.workers.unwrap_or(0));
-    let is_behind = span.until_s > record.window.warmup_s && span.from_s < load_end_s(record);
-    is_behind.then(|| 2 * u64::from(clients))
-}
-
-/// Until when transactions of the window were served, in seconds since the start of the load.
-fn load_end_s(record: &RunRecord) -> f64 {
-    let window = &record.window;
-    window.warmup_s + window.measure_s + window.rundown_s
+    let meets = span.until_s > record.window.warmup_s && span.from_s < load_end(record);
+    meets.then(|| 2 * clients(record))
 }
 
 /// The transactions of a schedule that were due and not over, second by second.
@@ -71,8 +65,7 @@ impl<'a> ScheduleBacklog<'a> {
             ended = count_sum([ended, row.completed, row.failed]);
             offered.saturating_sub(ended)
         });
-        let under_way = record.load.workers.unwrap_or(record.load.connections).into();
-        Self { series, left: left.collect(), under_way }
+        Self { series, left: left.collect(), under_way: expected_connections(record) }
     }
 
     /// The number of those that were under way or waited when the driver stopped, or were due from
@@ -82,7 +75,7 @@ impl<'a> ScheduleBacklog<'a> {
         let is_over = |left: &u64| *left <= self.under_way;
         let over = self.left.iter().skip(last).position(is_over).map(|seconds| last + seconds);
         let end = over.unwrap_or(self.left.len()) + 1;
-        if end as f64 <= record.window.warmup_s || span.from_s >= load_end_s(record) {
+        if end as f64 <= record.window.warmup_s || span.from_s >= load_end(record) {
             return None;
         }
         let waiting = first.checked_sub(1).and_then(|before| self.left.get(before)).copied();

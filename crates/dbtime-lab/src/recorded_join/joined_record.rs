@@ -65,10 +65,15 @@ pub(super) fn apply(
             "the recording has no parts: its kernel did not tell where responses went".to_owned(),
         )
     });
-    let gaps = unmatched(&counts).map(|found| with_gap(found, gap));
+    let incomplete = unmatched(&counts).map(|found| with_gap(found, gap));
     let lacking = lacking(sides.end.window_transactions, &record.counts);
-    record.validity.warnings =
-        kept.chain(unsplit).chain(gaps).chain(lacking).chain(warnings).chain(warning).collect();
+    record.validity.warnings = kept
+        .chain(unsplit)
+        .chain(incomplete)
+        .chain(lacking)
+        .chain(warnings)
+        .chain(warning)
+        .collect();
     record.validity = judge(record);
 }
 

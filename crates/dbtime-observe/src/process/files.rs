@@ -125,7 +125,7 @@ pub(super) fn numbers(folder: &Path) -> Vec<u32> {
 }
 
 /// `Name:   value …` of every line.
-fn lines(text: &str) -> impl Iterator<Item = (&str, &str)> {
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.lines().filter_map(|line| line.split_once(':')).map(|(name, value)| (name, value.trim()))
 }
 

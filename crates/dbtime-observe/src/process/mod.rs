@@ -25,6 +25,7 @@ pub use answering::SeenClient;
 pub(crate) use clock::cpu_time;
 pub use data_folder::{is_forwarder, is_server, server_of};
 pub use error::ProcessError;
+pub(crate) use files::lines as named_lines;
 pub use find::{ProcessSelector, all, find, only};
 pub(crate) use find::{ambiguous, some};
 pub use kinds::by_thread_name;

@@ -218,8 +218,8 @@ impl EndWatch {
         Self { pid, fd }
     }
 
-    /// Sends a signal. A process that has ended, or belongs to another user, gets none. Another
-    /// one that has its number by now gets none either where the kernel has descriptors.
+    /// Sends a signal. A process that has ended, or belongs to another user, gets none. Nor does
+    /// another one that has its number by now, where the kernel has descriptors of processes.
     pub fn signal(&self, signal: Signal) {
         let _ = match &self.fd {
             Some(fd) => pidfd_send_signal(fd, signal),

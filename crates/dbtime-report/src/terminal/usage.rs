@@ -55,7 +55,7 @@ fn who(report: &UsageReport) -> String {
     if report.exit.is_none() {
         text += &format!(
             "; {} with {} at the end",
-            processes(u64::from(used.processes)),
+            counted(u64::from(used.processes), "process"),
             counted(u64::from(used.threads), "thread")
         );
     }
@@ -69,10 +69,6 @@ fn who(report: &UsageReport) -> String {
         text += "; it has ended, and this is what was last seen of it";
     }
     text
-}
-
-fn processes(n: u64) -> String {
-    format!("{} {}", count(n), if n == 1 { "process" } else { "processes" })
 }
 
 fn ended(exit: CommandExit) -> (String, TextRole) {

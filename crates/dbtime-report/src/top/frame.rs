@@ -28,7 +28,7 @@ pub fn draw(frame: &mut Frame<'_>, scene: &TopScene, state: &mut TopState) {
         (TopView::Statements, None) => statements::draw(frame, body, span, state),
         (TopView::Connections, _) => connections::draw(frame, body, scene, state),
         (TopView::Blockers, _) => blockers::draw(frame, body, scene, state),
-        (TopView::Preemptors, _) => preemptors::draw(frame, body, span, state),
+        (TopView::Preemptors, _) => preemptors::draw(frame, body, scene, span, state),
     }
     frame.render_widget(footer(state, foot.width.into()), foot);
     if state.has_help {

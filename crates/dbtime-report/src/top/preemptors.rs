@@ -1,7 +1,7 @@
 //! Who had the CPU while statements could have run.
 
 use super::rows::{heading, left, right, table};
-use super::scene::Span;
+use super::scene::{Span, TopScene};
 use super::state::TopState;
 use crate::format::{NONE, count, fit, if_any, percent, us};
 use crate::terminal::NO_PARTS;
@@ -11,15 +11,21 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, span: &Span, state: &mut TopState) {
-    let name = |row: &Preemption| row.name.clone().unwrap_or_else(|| "(not named)".to_owned());
-    let rows: Vec<&Preemption> =
-        span.preemptors.iter().filter(|row| state.matches_filter(&[&name(row)])).collect();
+pub(super) fn draw(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    scene: &TopScene,
+    span: &Span,
+    state: &mut TopState,
+) {
     let columns = usize::from(area.width);
-    if span.all.lack_parts() {
+    if scene.whole.all.lack_parts() {
         state.scroll(0, 0);
         return frame.render_widget(Line::raw(fit(NO_PARTS, columns)), area);
     }
+    let name = |row: &Preemption| row.name.clone().unwrap_or_else(|| "(not named)".to_owned());
+    let rows: Vec<&Preemption> =
+        span.preemptors.iter().filter(|row| state.matches_filter(&[&name(row)])).collect();
     let head = format!(
         "{} {} {} {} {}",
         left("Thread's name", 20),

@@ -344,13 +344,16 @@ fn sweep_of_connections() -> Sweep {
     let record = SweepRecord { planned: 2, runs: described, ..SweepRecord::default() };
     Sweep { record, runs, missing: Vec::new() }
 }
+/// Everything that a report can show, in this style.
+fn full(style: PageStyle) -> TerminalOptions {
+    TerminalOptions { style, histogram: true, threads: true, ..TerminalOptions::default() }
+}
 
 #[test]
 fn reports_follow_the_terminal_from_72_columns_on() {
     for columns in [72, 80, 120] {
         let style = PageStyle::default().within(columns);
-        let base = TerminalOptions { style, ..TerminalOptions::default() };
-        let options = TerminalOptions { histogram: true, threads: true, ..base };
+        let options = full(style);
         for (name, run) in fixtures::all() {
             fits_in(
                 &format!("{name} in {columns}"),
@@ -381,8 +384,7 @@ fn reports_follow_the_terminal_from_72_columns_on() {
 #[test]
 fn no_figure_is_cut_in_72_columns() {
     let style = PageStyle::default().within(72);
-    let base = TerminalOptions { style, ..TerminalOptions::default() };
-    let options = TerminalOptions { histogram: true, threads: true, ..base };
+    let options = full(style);
     for (name, run) in [("open", fixtures::open()), ("closed", fixtures::closed())] {
         let text = terminal::run_report(&run, &options);
         let is_cut = |word: &str| {
@@ -400,11 +402,7 @@ fn without_utf8_everything_is_ascii_and_stands_where_it_stood() {
     let utf8 = PageStyle::default();
     let ascii = PageStyle { charset: Charset::Ascii, ..utf8 };
     for (name, run) in fixtures::all() {
-        let report = |style| {
-            let base = TerminalOptions { style, ..TerminalOptions::default() };
-            let options = TerminalOptions { histogram: true, threads: true, ..base };
-            terminal::run_report(&run, &options)
-        };
+        let report = |style| terminal::run_report(&run, &full(style));
         let text = report(ascii);
         assert!(text.is_ascii(), "{name}: {text}");
         fits_in(name, &text, terminal::COLUMNS);

@@ -3,7 +3,7 @@
 use super::command::ShellWord;
 use super::meta::{cut, leading_int};
 use super::variables::ClientVariables;
-use crate::programs::{ScriptChild, shell_command};
+use crate::programs::{ScriptChild, run_line, shell_command};
 use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::process::Stdio;
@@ -54,8 +54,7 @@ pub(super) fn first(words: &[ShellWord], variables: &ClientVariables) -> String 
 /// It cannot be started, or says that it failed.
 pub(super) fn run(line: &str, name: &str) -> Result<(), String> {
     let failed = || format!("{name}: could not launch shell command");
-    let child = ScriptChild::start(&mut shell_command(OsStr::new(line)));
-    let status = child.and_then(|mut child| child.wait()).map_err(|_| failed())?;
+    let status = run_line(OsStr::new(line)).map_err(|_| failed())?;
     if status.success() { Ok(()) } else { Err(failed()) }
 }
 

@@ -29,7 +29,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How often the wait for an answer is broken for something else.
+/// How often the wait for an answer is interrupted for something else.
 const MEANWHILE_INTERVAL: Duration = Duration::from_millis(200);
 
 /// What a main state is to do.

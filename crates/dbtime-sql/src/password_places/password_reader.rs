@@ -161,7 +161,7 @@ fn is_string(literal: &str) -> bool {
     literal.starts_with('$') || literal.contains(QUOTES)
 }
 
-/// Whether a word may be `PASSWORD`, in a statement about logins also misspelt.
+/// Whether a word may be `PASSWORD`, perhaps misspelt.
 fn is_like_password(word: &str) -> bool {
     let word = word.to_ascii_lowercase();
     word.starts_with("pas") && word.ends_with('d') && !word.contains('_')
@@ -315,7 +315,7 @@ impl PasswordReader {
             _ if is_named || is_password_word(word) => Password,
             _ if is_behind && self.is_identified => Password,
             Password if is("for") => AssignedPassword,
-            // The charset of a string stands before it.
+            // The charset of a string stands before it, or TO: `SET PASSWORD TO 'x'`.
             Password if word.starts_with('_') || is("to") => Password,
             AssignedPassword => AssignedPassword,
             Other | Password => Other,

@@ -1,6 +1,7 @@
 //! A temporary folder to run dbtime in, and what can be asked of a process that has ended.
 
 use crate::running::Running;
+use rustix::process::Signal;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -124,6 +125,23 @@ impl Sandbox {
             assert!(begun.elapsed() < PATIENCE, "no {parts:?} in {:?}", self.left());
             std::thread::sleep(Duration::from_millis(5));
         }
+    }
+
+    /// Waits until no process is left in it.
+    pub(crate) fn wait_until_none_is_left(&self) {
+        let begun = Instant::now();
+        while !self.residents().is_empty() {
+            assert!(begun.elapsed() < PATIENCE, "{:?}", self.residents());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Starts `dbtime LINE`, sends it a signal once there is a file `begun`, and waits for its end.
+    pub(crate) fn signalled_when_begun(&self, line: &str, signal: Signal) -> Ran {
+        let running = self.start(line);
+        self.wait_for(&["begun"]);
+        running.signal(signal);
+        running.end()
     }
 }
 

@@ -1,7 +1,7 @@
 //! `dbtime run --script`: scripts of other tools as workloads of the native command.
 
 use crate::running::Running;
-use crate::sandbox::{Sandbox, count, counts_add_up};
+use crate::sandbox::{Ran, Sandbox, count, counts_add_up};
 use rustix::process::Signal;
 
 #[test]
@@ -96,7 +96,8 @@ fn a_script_that_gives_up_says_why() {
 }
 
 /// Nothing can take a thread out of its script again.
-const COMPUTE: &str = "io.open('begun', 'w'):close() for i = 1, 1e12 do local x = i * i end";
+pub(crate) const COMPUTE: &str =
+    "io.open('begun', 'w'):close() for i = 1, 1e12 do local x = i * i end";
 
 #[test]
 fn a_run_whose_script_computes_for_ever_ends_by_one_signal() {
@@ -107,11 +108,8 @@ fn a_run_whose_script_computes_for_ever_ends_by_one_signal() {
         "run --script computes.lua --connections 1 --rate auto --time 1h --out r",
         "sysbench computes.lua --time=3600 --out=r run",
     ] {
-        let running = sandbox.start(line);
-        sandbox.wait_for(&["begun"]);
-        running.signal(Signal::TERM);
         // Else it takes hours.
-        let ran = running.end();
+        let ran = sandbox.signalled_when_begun(line, Signal::TERM);
         ran.exits(143);
         ran.stderr_has(&["the script of client 0 does not come back", "nothing is reported"]);
         std::fs::remove_file(sandbox.path("begun")).expect("it began");
@@ -128,6 +126,14 @@ const ENDLESS: &str = "function thread_init() con, n = sysbench.sql.driver():con
       repeat con:query('SELECT 1') until n < 100
     end";
 
+/// All before the transaction without an end is counted, and so is that one.
+fn counts_the_endless_one(ran: &Ran) {
+    let json = ran.json();
+    counts_add_up(&json);
+    let counts = ["completed", "unfinished"].map(|of| count(&json, &format!("/counts/{of}")));
+    assert_eq!(counts, [99, 1], "{ran:?}");
+}
+
 /// What was measured before is reported.
 #[test]
 fn a_transaction_without_an_end_ends_with_its_run() {
@@ -135,15 +141,10 @@ fn a_transaction_without_an_end_ends_with_its_run() {
         let sandbox = Sandbox::new();
         sandbox.write("endless.lua", ENDLESS);
         let line = "run --script endless.lua --connections 1 --warmup 0s --time 1h --json --out r";
-        let running = sandbox.start(&format!("{line} --target {target}"));
-        sandbox.wait_for(&["begun"]);
-        running.signal(Signal::INT);
-        let ran = running.end();
+        let line = format!("{line} --target {target}");
+        let ran = sandbox.signalled_when_begun(&line, Signal::INT);
         ran.exits(130);
-        let json = ran.json();
-        counts_add_up(&json);
-        let counts = ["completed", "unfinished"].map(|of| count(&json, &format!("/counts/{of}")));
-        assert_eq!(counts, [99, 1], "{target}");
+        counts_the_endless_one(&ran);
     }
 }
 
@@ -158,10 +159,7 @@ fn a_transaction_without_an_end_ends_after_the_window() {
     for ran in running.map(Running::end) {
         // With 3 where it began so soon that it was under way through the whole window.
         assert!(matches!(ran.code, Some(0 | 3)), "{ran:?}");
-        let json = ran.json();
-        counts_add_up(&json);
-        let counts = ["completed", "unfinished"].map(|of| count(&json, &format!("/counts/{of}")));
-        assert_eq!(counts, [99, 1], "{ran:?}");
+        counts_the_endless_one(&ran);
     }
 }
 
@@ -174,10 +172,8 @@ fn a_script_that_computes_for_ever_ends_its_run_and_no_other() {
     );
     sandbox.write("computes.lua", &script);
     let line = "run --script computes.lua --connections 1 --warmup 0s --transactions 3";
-    let running = sandbox.start(&format!("{line} --repeat 2 --no-record"));
-    sandbox.wait_for(&["begun"]);
-    running.signal(Signal::TERM);
-    let ran = running.end();
+    let line = format!("{line} --repeat 2 --no-record");
+    let ran = sandbox.signalled_when_begun(&line, Signal::TERM);
     ran.exits(143);
     assert!(!ran.out.is_empty(), "the run that had ended is shown: {ran:?}");
     ran.stderr_has(&["interrupted: the script of client 0 does not come back"]);

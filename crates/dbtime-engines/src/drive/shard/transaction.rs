@@ -91,8 +91,8 @@ impl<R: Reactor> ShardTransaction<'_, R> {
         }
     }
 
-    /// One of a script, whose client may have several connections. Once it `is_over`, what is
-    /// answered at once again and again has to end too.
+    /// One of a script, whose client may have several connections. Once `is_over` says so, one
+    /// whose statements are all answered at once ends too.
     #[inline]
     pub(super) fn advance_script(
         mut self,

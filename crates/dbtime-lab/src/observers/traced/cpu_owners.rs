@@ -56,11 +56,10 @@ impl CpuOwners {
 
     /// A thread served a request.
     fn serves(&mut self, thread: u32) {
-        if self.served.len() < MAX_THREADS {
-            self.served.insert(thread);
-        }
+        // Of those that served before, `note` knows it.
+        let may_be_new = self.served.len() >= MAX_THREADS || self.served.insert(thread);
         let ended = |owner: &&mut CpuOwner| owner.kind == CpuHolderKind::Ended;
-        if let Some(owner) = self.known.get_mut(&thread).filter(ended) {
+        if may_be_new && let Some(owner) = self.known.get_mut(&thread).filter(ended) {
             owner.kind = CpuHolderKind::Server;
         }
     }

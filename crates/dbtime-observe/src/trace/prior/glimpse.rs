@@ -52,8 +52,8 @@ pub(crate) struct ClientThreads {
 pub(crate) struct InnerNumbers(HashMap<u32, (u64, Option<u32>)>);
 
 impl InnerNumbers {
-    /// That of a process of which this is the number of a file in `/proc`: another process that has
-    /// its number later has other files.
+    /// That of a process; `file` is the inode of one of its files in `/proc`: another process that
+    /// gets the same number later has other files.
     fn of(&mut self, process: u32, file: u64) -> Option<u32> {
         match self.0.get(&process) {
             Some((known, inner)) if *known == file => *inner,
@@ -82,11 +82,11 @@ pub(crate) fn backends(
     let backend = |process: &u32| {
         let mut title = Vec::new();
         let file = File::open(format!("/proc/{process}/cmdline")).ok()?;
-        let number = fstat(&file).ok()?.st_ino;
+        let inode = fstat(&file).ok()?.st_ino;
         file.take(MAX_TITLE_BYTES).read_to_end(&mut title).ok()?;
         let title = title.split(|byte| *byte == 0).next().filter(|title| !title.is_empty())?;
         let title = String::from_utf8_lossy(title).into_owned();
-        let inner = numbers.of(*process, number);
+        let inner = numbers.of(*process, inode);
         Some(BackendGlimpse { title, inner, wait: wait_event(*process, wait_variable) })
     };
     processes.iter().take(MAX_BACKENDS).map(backend).collect()

@@ -4,7 +4,7 @@
 //! - `rights`, `sandbox`: how the reader gives them up;
 //! - `signals`, `terminal`: what the reader cannot do for itself after that;
 //! - `waited_child`: processes that are waited for although somebody has stopped them, and
-//!   `standstill` those that nothing has go on.
+//!   `standstill`: those that nothing makes go on.
 
 pub(super) mod helper;
 mod helper_sandbox;

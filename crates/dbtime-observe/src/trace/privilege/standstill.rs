@@ -1,9 +1,10 @@
 //! A process that is waited for and stands still, though no signal has stopped it: held by a
-//! debugger, or frozen with its control group. Nothing that may be sent to it has it go on.
+//! debugger, or frozen with its control group. Nothing that may be sent to it makes it go on.
 //!
 //! Whoever waits may have no right to open files any more: what says so is open from the start.
 
 use super::waited_child::WaitedChild;
+use crate::process::named_lines;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
@@ -74,10 +75,7 @@ struct ProcessStanding {
 impl ProcessStanding {
     /// By its `/proc/PID/status`: proc(5); `None`: not all of that is there.
     fn of(status: &str) -> Option<Self> {
-        let value = |name: &str| {
-            let mut lines = status.lines();
-            lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
-        };
+        let value = |name: &str| Some(named_lines(status).find(|(known, _)| *known == name)?.1);
         let switches = |name: &str| value(name)?.parse::<u64>().ok();
         Some(Self {
             state: value("State")?.chars().next()?,

@@ -35,7 +35,7 @@ impl WaitedChild {
         self.0.as_raw_pid().cast_unsigned()
     }
 
-    /// Has it go on where somebody has stopped it; whether that was so.
+    /// Makes it go on where somebody has stopped it; whether that was so.
     pub fn wake(self) -> bool {
         let look = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let found = waitid(WaitId::Pid(self.0), look);

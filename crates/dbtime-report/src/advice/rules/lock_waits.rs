@@ -130,7 +130,9 @@ fn own_lock(holder: &str) -> String {
 /// have among their metadata locks.
 fn takes_own_locks(case: &AdviceCase<'_>, sum: &HolderSum<'_>) -> bool {
     let waits = |name: &str| sum.waiters.iter().any(|(waiter, _)| clean(waiter) == name);
-    let takes_one = |sql: &str| sql.to_ascii_lowercase().contains("get_lock");
+    let is_between = |sign: char| !sign.is_alphanumeric() && sign != '_';
+    let takes_one =
+        |sql: &str| sql.split(is_between).any(|word| word.eq_ignore_ascii_case("get_lock"));
     let mut statements = case.record.statements.iter();
     statements.any(|one| takes_one(&one.fingerprint) && waits(&case.statement_name(one)))
 }

@@ -119,12 +119,12 @@ impl UserData for ProgramPipe {
         });
         methods.add_method_mut("bytes", |lua, this, count: f64| {
             let count = count as u64;
+            let bytes = this.read_portion(PipePortion::Bytes(count))?;
+            // Who reads none learns whether there are more.
             let is_there = match count {
                 0 => this.read(|reader| Ok(!reader.fill_buf()?.is_empty()))?,
-                _ => true,
+                _ => !bytes.is_empty(),
             };
-            let bytes = this.read_portion(PipePortion::Bytes(count))?;
-            let is_there = is_there && (count == 0 || !bytes.is_empty());
             is_there.then(|| lua.create_string(&bytes)).transpose()
         });
         methods.add_method_mut("all", |lua, this, ()| {

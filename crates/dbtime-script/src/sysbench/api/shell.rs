@@ -3,7 +3,7 @@
 //! The C library's own way ignores Ctrl-C in this process as long as the program runs: nobody would
 //! hear that the script is to end.
 
-use crate::programs::{ScriptChild, shell_command};
+use crate::programs::run_line;
 use crate::sysbench::lua_host::LuaHost;
 use mlua::{Lua, LuaString, Result, Table};
 use std::ffi::OsStr;
@@ -18,9 +18,7 @@ pub(super) fn install(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result
     let on = Rc::clone(lua_host);
     let run = lua.create_function(move |_, command: LuaString| {
         let command = command.as_bytes();
-        let mut shell = shell_command(OsStr::from_bytes(&command));
-        let run = || ScriptChild::start(&mut shell).and_then(|mut child| child.wait());
-        let status = on.visits.await_program(run);
+        let status = on.visits.await_program(|| run_line(OsStr::from_bytes(&command)));
         Ok(status.map_or(NOT_STARTED, ExitStatusExt::into_raw))
     })?;
     host.set("run_program", run)?;

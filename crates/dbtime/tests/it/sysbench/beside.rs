@@ -3,6 +3,7 @@
 use super::{figures, options, original, start, words};
 use crate::running::HAS_HEARD;
 use crate::sandbox::{Ran, Sandbox, count};
+use crate::scripts::COMPUTE;
 use dbtime_model::Product;
 use rustix::process::Signal;
 use std::time::{Duration, Instant};
@@ -194,15 +195,12 @@ fn a_command_that_is_to_end_starts_no_further_program() {
 #[test]
 fn a_command_that_computes_for_ever_ends_by_one_signal() {
     let sandbox = Sandbox::new();
-    let compute = "io.open('begun', 'w'):close() for i = 1, 1e12 do local x = i * i end";
     for (name, function) in [("prepare", "prepare"), ("cleanup", "cleanup"), ("run", "init")] {
-        let script = format!("function {function}() {compute} end function event() end");
+        let script = format!("function {function}() {COMPUTE} end function event() end");
         sandbox.write("computes.lua", &script);
-        let running = sandbox.start(&format!("sysbench computes.lua {name}"));
-        sandbox.wait_for(&["begun"]);
-        running.signal(Signal::TERM);
         // Else it takes hours.
-        let ran = running.end();
+        let ran =
+            sandbox.signalled_when_begun(&format!("sysbench computes.lua {name}"), Signal::TERM);
         ran.exits(143);
         assert!(ran.err.contains("does not come back"), "{ran:?}");
         assert!(!ran.err.contains("client"), "{ran:?}");
@@ -210,35 +208,29 @@ fn a_command_that_computes_for_ever_ends_by_one_signal() {
     }
 }
 
+/// A run with a hook that does this, which gets a signal once that has made a file `begun`.
+fn signalled_in_hook(hook: &str) -> Ran {
+    let sandbox = Sandbox::new();
+    let hook = format!("function sysbench.hooks.report_intermediate() {hook} end\n");
+    sandbox.write("hook.lua", &format!("{PAUSE}{hook}"));
+    let line = "sysbench hook.lua --time=3600 --report-interval=1 run";
+    let ran = sandbox.signalled_when_begun(line, Signal::TERM);
+    ran.exits(143);
+    ran
+}
+
 #[test]
 fn a_hook_that_computes_for_ever_ends_with_its_run_by_one_signal() {
-    let sandbox = Sandbox::new();
-    let compute = "io.open('begun', 'w'):close() for i = 1, 1e12 do local x = i * i end";
-    let hook = format!("function sysbench.hooks.report_intermediate() {compute} end\n");
-    sandbox.write("hook.lua", &format!("{PAUSE}{hook}"));
-    let running = sandbox.start("sysbench hook.lua --time=3600 --report-interval=1 run");
-    sandbox.wait_for(&["begun"]);
-    running.signal(Signal::TERM);
-    let ran = running.end();
-    ran.exits(143);
-    assert!(ran.err.contains("does not come back"), "{ran:?}");
+    signalled_in_hook(COMPUTE).stderr_has(&["does not come back"]);
 }
 
 #[test]
 fn a_hook_that_has_come_back_after_long_does_not_cost_the_report() {
-    let sandbox = Sandbox::new();
     let wait = "n = (n or 0) + 1 if n == 2 then io.open('begun', 'w'):close() end
         ffi.cdef 'int poll(void *, unsigned long, int);'
         -- A signal ends one of them.
         for i = 1, 30 do ffi.C.poll(nil, 0, 100) end";
-    let hook = format!("function sysbench.hooks.report_intermediate() {wait} end\n");
-    sandbox.write("hook.lua", &format!("{PAUSE}{hook}"));
-    let running = sandbox.start("sysbench hook.lua --time=3600 --report-interval=1 run");
-    sandbox.wait_for(&["begun"]);
-    running.signal(Signal::TERM);
-    let ran = running.end();
-    ran.exits(143);
-    ran.prints(&["total number of events"]);
+    signalled_in_hook(wait).prints(&["total number of events"]);
 }
 
 #[test]

@@ -1,20 +1,8 @@
 //! Programs that scripts start: they are waited for, and end with dbtime.
 
-use crate::sandbox::{PATIENCE, Sandbox};
+use crate::sandbox::Sandbox;
 use rustix::process::Signal;
 use std::process::Command;
-use std::time::{Duration, Instant};
-
-impl Sandbox {
-    /// Waits until no process is left in it.
-    pub(crate) fn wait_until_none_is_left(&self) {
-        let begun = Instant::now();
-        while !self.residents().is_empty() {
-            assert!(begun.elapsed() < PATIENCE, "{:?}", self.residents());
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
-}
 
 /// A shell that waits for a program of its own, which is not to have the pipes of a test.
 const WAITS: &str = "sleep 1000000 >/dev/null 2>&1 & touch begun; wait";
@@ -82,10 +70,7 @@ fn a_program_that_is_read_is_waited_for_after_one_signal() {
     let program = "exec 2>/dev/null; touch begun; sleep 5; touch whole";
     let script = format!("function prepare() io.popen('{program}'):close() end");
     sandbox.write("waits.lua", &format!("{script}\nfunction event() end"));
-    let running = sandbox.start("sysbench waits.lua prepare");
-    sandbox.wait_for(&["begun"]);
-    running.signal(Signal::TERM);
-    running.end().exits(143);
+    sandbox.signalled_when_begun("sysbench waits.lua prepare", Signal::TERM).exits(143);
     // What computes is ended after a second or two.
     assert!(sandbox.path("whole").exists());
 }
@@ -104,8 +89,6 @@ fn neither_a_file_that_is_read_nor_the_list_of_files_holds_up_the_end() {
           while true do ffi.C.fflush(nil) end
         end";
     sandbox.write("holds.lua", script);
-    let running = sandbox.start("sysbench holds.lua --threads=2 --lua-threads --time=3600 run");
-    sandbox.wait_for(&["begun"]);
-    running.signal(Signal::TERM);
-    running.end().exits(143);
+    let line = "sysbench holds.lua --threads=2 --lua-threads --time=3600 run";
+    sandbox.signalled_when_begun(line, Signal::TERM).exits(143);
 }

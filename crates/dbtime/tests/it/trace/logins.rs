@@ -68,22 +68,22 @@ fn until_listed(server: &GivenServer, listed: &str) -> Vec<Option<String>> {
     }
 }
 
-/// A statement that takes so many seconds, and one that lists who executes it: by the server's own
-/// number, and the client's port.
+/// A statement that takes so many seconds, and one that lists who sleeps in it: by the server's own
+/// number, and the client's port. A connection that merely prepares it is listed with it too.
 fn sleep_and_listing(product: Product, seconds: &str) -> [String; 2] {
     match product {
         Product::Postgres => [
             format!("SELECT pg_sleep({seconds})"),
             format!(
                 "SELECT pid, client_port FROM pg_stat_activity \
-                 WHERE query LIKE 'SELECT pg_sleep({seconds})%'"
+                 WHERE query LIKE 'SELECT pg_sleep({seconds})%' AND wait_event = 'PgSleep'"
             ),
         ],
         _ => [
             format!("SELECT SLEEP({seconds})"),
             format!(
                 "SELECT id, SUBSTRING_INDEX(host, ':', -1) FROM information_schema.processlist \
-                 WHERE info LIKE 'SELECT SLEEP({seconds})%'"
+                 WHERE info LIKE 'SELECT SLEEP({seconds})%' AND state = 'User sleep'"
             ),
         ],
     }
