@@ -50,6 +50,7 @@ static __always_inline int is_of_before(struct connection *connection)
 		return 0;
 	}
 	if (connection->start && !number) {
+		/* Another command: the first has no answer, or was none. */
 		maybe_close(connection);
 		if (connection->start && !connection->expects_command &&
 		    connection->request.command == COM_STMT_SEND_LONG_DATA)

@@ -90,7 +90,7 @@ static __always_inline void read_command_rest(struct connection *connection, con
 }
 
 /* A packet of a file: each 256th has the number of a command. Behind the last, which is empty, the server
- * answers. */
+ * answers. Where packets were lost track of amid a file, that may have been missed: what follows is a guess. */
 static __always_inline void take_file_packet(struct connection *connection, __u32 length)
 {
 	if (length)
@@ -119,7 +119,7 @@ static __always_inline void begin_packet(struct connection *connection)
 	connection->is_greeted = 0;
 	if (connection->continues) {
 		connection->request.length += length;
-	} else if (connection->is_local_infile) {
+	} else if (connection->is_local_infile && connection->guess == GUESS_NONE) {
 		take_file_packet(connection, length);
 	} else if (!is_of_before(connection)) {
 		if (h[3] == 0) {

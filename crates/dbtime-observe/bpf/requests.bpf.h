@@ -269,8 +269,7 @@ static __always_inline void close_at_quit(struct connection *connection)
 		thread->is_client_gone = 1;
 }
 
-/* Whether a request has no answer. Where it is a guess that it is a command, its length has to be that of
- * one. */
+/* Whether a request has no answer. Where it is a guess that it is a command, its length has to fit too. */
 static __always_inline int is_unanswered(struct connection *connection)
 {
 	struct request *request = &connection->request;

@@ -64,7 +64,7 @@ fn expect_one_from_before(before: &[ConversationTurn]) {
     assert_eq!(others, [0; 3], "{before:?}: {ledger:?}");
 }
 
-/// Each 256th packet has the number of a command, the one behind it that of a login.
+/// Each 256th packet is numbered as a command is, the next one as a login.
 #[test]
 fn data_of_a_file_are_no_requests_wherever_the_watching_begins_and_they_end() {
     for first in [1, 2, 9, 10, 250, 255, 256, 257] {
@@ -137,6 +137,18 @@ fn a_file_of_many_packets_is_one_request() {
         let counts = (ledger.started, ledger.ended, ledger.is_whole());
         assert_eq!(counts, (2, 2, true), "{last}: {ledger:?}");
     }
+}
+
+/// More packets come at once than are looked at in a read: where the file ends is not known.
+#[test]
+fn requests_behind_a_file_that_was_lost_track_of_have_lines() {
+    let begins = [asked(command::QUERY, b"LOAD"), vec![answer(1, b"\xfbf")]].concat();
+    let pieces = file(2..3000, b"x");
+    let at_once: Vec<u8> = pieces.iter().flat_map(|turn| turn.bytes()).copied().collect();
+    let ends = [client(&at_once), answer(3001, OK)];
+    let (texts, ledger) = seen(&[&begins[..], &ends, &select(), &select()].concat());
+    assert_eq!(texts, [SELECT, SELECT], "{ledger:?}");
+    assert!(ledger.resync > 0 && ledger.vanished() == 0, "{ledger:?}");
 }
 
 /// A command without a text is seen by its line alone.
