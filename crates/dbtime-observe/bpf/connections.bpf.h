@@ -47,11 +47,13 @@ enum framing {
 	FRAMING_SYNCED,
 };
 
-/* How it is known where messages of PostgreSQL's begin. */
+/* How it is known where messages or packets begin, and what they are. */
 enum guess {
 	GUESS_NONE,		/* by the connection's beginning, or by an answer since */
 	GUESS_FIRST,		/* one seemed to begin where a read did, */
-	GUESS_LATER,		/* after the server was ready; no answer has confirmed it */
+	GUESS_LATER,		/* after the server had answered; no answer has confirmed it */
+	GUESS_PIECE,		/* MySQL: it is no command, but a piece of a login, or of a file */
+	GUESS_FILE,		/* MySQL: of a file, or the like; so is what follows until the server answers */
 };
 
 /* How far the shape of a text is known (`shape.bpf.h`). It lies here, and not on the stack: of what
@@ -220,7 +222,7 @@ struct connection {
 	__u8 is_logging_in;	/* PostgreSQL: its startup packet was read, and ReadyForQuery was not sent yet */
 	__u8 is_replica;	/* PostgreSQL: as its startup packet says */
 	__u8 is_at_end;		/* the server has found the end of what its client says */
-	__u8 guess;		/* PostgreSQL: enum guess */
+	__u8 guess;		/* enum guess */
 	struct proxy_header proxy;
 	__u8 most_rows[4];	/* PostgreSQL: that the last Execute asks for, as it says it; 0: all */
 	struct startup_reading startup;		/* PostgreSQL */

@@ -186,6 +186,9 @@ __noinline int handle_answer_bytes(struct connection *connection, __u64 address,
 		if (connection->expects_answer) {
 			if (read_answer_head(connection, at, length))
 				return 1;
+			/* What is answered is from before. */
+			if (!connection->start)
+				return 0;
 		} else if (connection->answer.stage == STAGE_OVER &&
 			   connection->request.rows != NOT_KNOWN) {
 			doubt_end(connection);

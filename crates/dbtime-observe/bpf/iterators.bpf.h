@@ -138,7 +138,8 @@ int iter_close(struct bpf_iter__task_file *context)
 	struct connection *connection = connection_at(context), *copy;
 
 	if (!connection || !connection->start || !connection->request.writes ||
-	    connection->is_local_infile || connection->request.protocol != PROTOCOL_MYSQL ||
+	    connection->is_local_infile || connection->guess != GUESS_NONE ||
+	    connection->request.protocol != PROTOCOL_MYSQL ||
 	    copy_serving_thread(connection, NULL))
 		return 0;
 	copy = copy_of(connection);
@@ -210,6 +211,11 @@ int iter_snapshot(struct bpf_iter__task_file *context)
 			snapshot.part = parts_until(&copy->request, thread, snapshot.now);
 			snapshot.wait = thread->cause_wait;
 		}
+	}
+	/* What may be data of a file, or of a COPY, is no text. */
+	if (copy->guess != GUESS_NONE && !may_be_answered(copy)) {
+		forget_text(&copy->request);
+		copy->request.flags |= REQUEST_UNREAD;
 	}
 	length = trailing_length(copy);
 	bpf_seq_write(context->meta->seq, &snapshot, sizeof(snapshot));

@@ -7,6 +7,7 @@
 #define DBTIME_MYSQL_H
 
 #include "failures.bpf.h"
+#include "first_packets.bpf.h"
 #include "openings.bpf.h"
 #include "rows.bpf.h"
 
@@ -44,7 +45,12 @@ static __always_inline void read_command(struct connection *connection, const ch
 		request->flags |= REQUEST_UNREAD;
 		return;
 	}
-	if (request->command == COM_CHANGE_USER)
+	if (connection->guess != GUESS_NONE && begins_replication(request->command) &&
+	    !is_of_replica(at, length)) {
+		take_for_file(connection);
+		return;
+	}
+	if (request->command == COM_CHANGE_USER && connection->guess == GUESS_NONE)
 		read_login_names(connection, (__u64)(at + 1), length - 1, CLIENT_DATABASE | CLIENT_SHORT_PROOF);
 	copied = only_counts() ? 0 : kept_length(request->command);
 	length -= 1;
@@ -83,6 +89,18 @@ static __always_inline void read_command_rest(struct connection *connection, con
 	connection->text_continues = more == length && length < connection->rest;
 }
 
+/* A packet of a file: each 256th has the number of a command. Behind the last, which is empty, the server
+ * answers. Where packets were lost track of amid a file, that may have been missed: what follows is a guess. */
+static __always_inline void take_file_packet(struct connection *connection, __u32 length)
+{
+	if (length)
+		return;
+	connection->is_local_infile = 0;
+	connection->expects_answer = 1;
+	connection->answer.have = 0;
+	connection->request.writes = 0;
+}
+
 /* A packet's header is there. */
 static __always_inline void begin_packet(struct connection *connection)
 {
@@ -101,18 +119,16 @@ static __always_inline void begin_packet(struct connection *connection)
 	connection->is_greeted = 0;
 	if (connection->continues) {
 		connection->request.length += length;
-	} else if (h[3] == 0) {
-		maybe_close(connection);
-		begin_request(connection, bpf_ktime_get_ns());
-		connection->request.length = length;
-	} else if (h[3] == (is_encrypted(connection) ? 2 : 1) && !connection->start) {
-		connection->expects_login = 1;
-	} else if (connection->is_local_infile && length == 0) {
-		/* The file is whole; what the server sends next is the answer. */
-		connection->is_local_infile = 0;
-		connection->expects_answer = 1;
-		connection->answer.have = 0;
-		connection->request.writes = 0;
+	} else if (connection->is_local_infile && connection->guess == GUESS_NONE) {
+		take_file_packet(connection, length);
+	} else if (!is_of_before(connection)) {
+		if (h[3] == 0) {
+			maybe_close(connection);
+			begin_request(connection, bpf_ktime_get_ns());
+			connection->request.length = length;
+		} else if (h[3] == (is_encrypted(connection) ? 2 : 1) && !connection->start) {
+			connection->expects_login = 1;
+		}
 	}
 	connection->continues = length == LONGEST;
 }
@@ -125,10 +141,13 @@ static __always_inline void read_login(struct connection *connection, const char
 	connection->expects_login = 0;
 	if (!at || length < sizeof(capabilities) || bpf_probe_read_user(&capabilities, sizeof(capabilities), at))
 		return;
+	if (connection->guess != GUESS_NONE && !is_login(at, length))
+		return;
 	/* Where a client is that old, names stand elsewhere, and are left. */
 	if (!(capabilities & CLIENT_PROTOCOL_41))
 		capabilities &= 0xffff;
 	if (capabilities & CLIENT_SSL && length == SSL_REQUEST) {
+		connection->guess = GUESS_NONE;
 		begin_tls(connection, FRAMING_SYNCED, STRANGE_NOT);
 	} else if (capabilities & (CLIENT_COMPRESS | CLIENT_ZSTD)) {
 		count(COUNT_COMPRESSED);
@@ -159,6 +178,7 @@ __noinline int find_packet(struct connection *connection, __u64 address, __u32 l
 	if ((h[0] | h[1] | h[2]) == 0 || (h[3] != 0 && (h[2] || h[3] > LONGEST_LOGIN)))
 		return 0;
 	connection->framing = FRAMING_SYNCED;
+	connection->guess = connection->request.end ? GUESS_LATER : GUESS_FIRST;
 	return 1;
 }
 
@@ -182,7 +202,8 @@ static __always_inline void close_if_last(struct connection *connection)
 	if (!connection->start || connection->expects_command || connection->rest)
 		return;
 	if (connection->request.command == COM_QUIT) {
-		close_at_quit(connection);
+		if (is_unanswered(connection))
+			close_at_quit(connection);
 	} else if (begins_replication(connection->request.command)) {
 		close_unanswered(connection);
 		set_aside(connection, COUNT_REPLICATION);
@@ -255,6 +276,8 @@ static __always_inline int read_answer_head(struct connection *connection, const
 	/* The first packet of an answer is not the first of all; but it seems so in MySQL's X protocol. */
 	if (!h[3] && !request->reply && h[4] != REPLY_ERROR)
 		return 1;
+	if (connection->guess != GUESS_NONE && !confirm_command(connection))
+		return 0;
 	request->reply = h[4];
 	begin_answer(connection, before);
 	note_text_status(connection);

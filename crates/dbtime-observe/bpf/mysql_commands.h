@@ -7,6 +7,8 @@
 
 #define LONGEST 0xffffff	/* a payload of this length goes on in the next packet */
 #define PARAMETERS 9		/* bytes of an EXECUTE before its parameters, command included */
+#define QUIT_LENGTH 1		/* bytes of a QUIT, */
+#define CLOSE_LENGTH 5		/* and of a CLOSE */
 
 enum command {
 	COM_QUIT = 0x01,
@@ -45,7 +47,8 @@ enum status {
 	STATUS_QUOTED_NAMES = 0x80,	/* ANSI_QUOTES, of MariaDB alone */
 };
 
-#define LOGIN_USER 32		/* bytes of a login before the user */
+#define LOGIN_USER 32		/* bytes of a login before the user, */
+#define LOGIN_ZEROS 9		/* and before zeros */
 
 #define LAST_STATEMENT 0xffffffff	/* MariaDB's name for what was prepared last */
 

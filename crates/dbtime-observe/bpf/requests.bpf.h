@@ -190,6 +190,15 @@ static __always_inline void close_unanswered(struct connection *connection)
 	close_request(connection, OUTCOME_ENDED);
 }
 
+/* What was read of a request is no text. */
+static __always_inline void forget_text(struct request *request)
+{
+	request->text_length = 0;
+	request->name_length = 0;
+	request->portal_length = 0;
+	request->statements = 0;
+}
+
 /* What seemed to be a request is the rest of one from before, and what was read is no text of it.
  * Global: see `close_request`. */
 __noinline int disown_request(struct connection *connection)
@@ -200,9 +209,21 @@ __noinline int disown_request(struct connection *connection)
 	if (!connection || !__sync_lock_test_and_set(&connection->start, 0))
 		return 0;
 	count(COUNT_PARTIAL);
+	forget_text(&connection->request);
 	thread = serving_thread(connection);
 	if (thread)
 		unassign(thread);
+	return 0;
+}
+
+/* MySQL: whether what seems to be a command is one will not be seen any more. It has no line, and may be
+ * missing. Global: see `close_request`. */
+__noinline int give_guess_up(struct connection *connection)
+{
+	if (!connection || !connection->start)
+		return 0;
+	count(COUNT_RESYNC);
+	disown_request(connection);
 	return 0;
 }
 
@@ -248,6 +269,17 @@ static __always_inline void close_at_quit(struct connection *connection)
 		thread->is_client_gone = 1;
 }
 
+/* Whether a request has no answer. Where it is a guess that it is a command, its length has to fit too. */
+static __always_inline int is_unanswered(struct connection *connection)
+{
+	struct request *request = &connection->request;
+
+	if (connection->guess == GUESS_NONE)
+		return has_no_answer(request->command);
+	return (request->command == COM_QUIT && request->length == QUIT_LENGTH) ||
+	       (request->command == COM_STMT_CLOSE && request->length == CLOSE_LENGTH);
+}
+
 /* The server reads on, or finds nothing to read: an answered request is over. Global: see
  * `close_request`. */
 __noinline int maybe_close(struct connection *connection)
@@ -261,10 +293,15 @@ __noinline int maybe_close(struct connection *connection)
 		/* What a TLS library was given may not have been sent. */
 		if (connection->is_ready && request->writes)
 			close_request(connection, OUTCOME_ENDED);
+	} else if (request->writes && connection->guess != GUESS_NONE) {
+		give_guess_up(connection);
 	} else if (request->writes) {
 		close_request(connection, OUTCOME_ENDED);
-	} else if (!connection->expects_command && has_no_answer(request->command)) {
+	} else if (!connection->expects_command && is_unanswered(connection)) {
 		close_unanswered(connection);
+	} else if (!connection->expects_command && has_no_answer(request->command) && !request->end) {
+		/* What comes next says whether it is one; it was over by now. */
+		note_progress(connection, bpf_ktime_get_ns());
 	}
 	return 0;
 }

@@ -29,6 +29,8 @@ static __always_inline void abort_connection(struct connection *connection, int 
 
 	if (!is_sending || !is_answering(connection))
 		maybe_close(connection);
+	if (connection->request.protocol == PROTOCOL_MYSQL && connection->guess != GUESS_NONE)
+		give_guess_up(connection);
 	abort_request(connection);
 	account_for_strange(connection);
 	connection->is_at_end = 1;

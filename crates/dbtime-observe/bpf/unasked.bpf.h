@@ -44,7 +44,8 @@ static __always_inline int is_unasked_error(struct connection *connection, __u64
 	number = h[5] | (__u32)h[6] << 8;
 	if (!is_received(connection, number))
 		return 0;
-	return (connection->framing == FRAMING_SYNCED && !connection->has_last_word) ||
+	return (connection->framing == FRAMING_SYNCED && connection->guess != GUESS_FILE &&
+		!connection->has_last_word) ||
 	       (is_first && !h[3]) || ends_mysql_connection(0, number);
 }
 
@@ -120,6 +121,30 @@ static __always_inline void begin_with_answer(struct connection *connection, __u
 	}
 }
 
+/* The server answers what its client has sent of a login, or of a request from before: what the client says
+ * next is more of a login, or a command. Where a packet should go on, packets begin elsewhere, and what is
+ * answered has not been seen. */
+static __always_inline void note_answer_to_piece(struct connection *connection, __u64 now)
+{
+	int is_file = connection->guess == GUESS_FILE;
+
+	if (!is_file && connection->guess != GUESS_PIECE)
+		return;
+	if (connection->rest || connection->header_length) {
+		if (!is_file && connection->request.end) {
+			count(COUNT_RESYNC);
+		} else if (!is_file) {
+			count(COUNT_STARTED);
+			count(COUNT_PARTIAL);
+			is_file = 1;
+		}
+		reset_framing(connection);
+	}
+	if (is_file)
+		connection->request.end = now;
+	connection->guess = connection->request.end ? GUESS_LATER : GUESS_FIRST;
+}
+
 /*
  * Looks at what is sent while no request is under way, or behind what says that it was answered.
  * Returns whether it belongs to no answer. `address` is 0 where it cannot be read. Global: see
@@ -161,7 +186,9 @@ __noinline int handle_unasked(struct connection *connection, __u64 address, __u3
 	} else {
 		if (is_first)
 			begin_with_answer(connection, address, length);
-		if (address)
+		if (is_mysql)
+			note_answer_to_piece(connection, now);
+		else if (address)
 			note_unasked_ready(connection, address, length);
 	}
 	if (is_first) {

@@ -28,10 +28,16 @@ fn copy_end(behind: &[u8]) -> ConversationTurn {
 }
 
 /// The texts of the requests that have a line, and what was counted.
-fn seen(turns: &[ConversationTurn]) -> (Vec<String>, TraceLedger) {
-    let conversation = Conversation { protocol: WireProtocol::Postgres, turns: turns.to_vec() };
-    let (seen, ledger) = conversation.whole();
+pub(crate) fn seen_of(
+    protocol: WireProtocol,
+    turns: &[ConversationTurn],
+) -> (Vec<String>, TraceLedger) {
+    let (seen, ledger) = Conversation { protocol, turns: turns.to_vec() }.whole();
     (seen.iter().map(|one| one.text.to_string()).collect(), ledger)
+}
+
+fn seen(turns: &[ConversationTurn]) -> (Vec<String>, TraceLedger) {
+    seen_of(WireProtocol::Postgres, turns)
 }
 
 /// What is to be read of a COPY may begin as a message does, of any length.

@@ -6,6 +6,7 @@ mod copies;
 mod driver;
 mod earlier_requests;
 mod early_waits;
+mod first_packets;
 mod hostile;
 mod last_words;
 mod late_errors;
