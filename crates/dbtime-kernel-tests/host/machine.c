@@ -273,6 +273,11 @@ struct task_struct *host_task_from_pid(int pid)
 	return NULL;
 }
 
+void *host_cast(void *at, __u32 type)
+{
+	return at;
+}
+
 void host_task_release(struct task_struct *task)
 {
 }

@@ -121,7 +121,8 @@ static __always_inline struct client_end *client_end_of(__u64 number)
 /* The place of a driver's socket; NULL: it has none. */
 static __always_inline struct client_end *own_client_end(struct sock *sk)
 {
-	__u64 *number = sk->sk_bpf_storage ? bpf_sk_storage_get(&client_numbers, sk, 0, 0) : NULL;
+	__u64 *number = UNTRUSTED(sk)->sk_bpf_storage ?
+				bpf_sk_storage_get(&client_numbers, sk, 0, 0) : NULL;
 
 	return number ? client_end_of(*number) : NULL;
 }

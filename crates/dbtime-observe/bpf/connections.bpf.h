@@ -350,7 +350,7 @@ static __always_inline int is_unix_client(struct sock *sk)
 {
 	struct unix_sock *local = bpf_skc_to_unix_sock(sk);
 
-	return local && !local->addr;
+	return local && !UNTRUSTED(local)->addr;
 }
 
 /* Streams the login of a connection, as far as it is known by now. */
@@ -364,7 +364,7 @@ static __always_inline long stream_login(struct connection *connection)
 static __always_inline __u64 client_cookie(struct sock *sk)
 {
 	struct unix_sock *local = bpf_skc_to_unix_sock(sk);
-	struct sock *client = local ? local->peer : NULL;
+	struct sock *client = local ? UNTRUSTED(local)->peer : NULL;
 
 	return client ? client->__sk_common.skc_cookie.counter : 0;
 }
@@ -459,7 +459,7 @@ static __always_inline struct connection *state_of(struct connection *connection
 /* The state of a socket; NULL: it has none. */
 static __always_inline struct connection *lookup(struct sock *sk)
 {
-	return sk->sk_bpf_storage ? bpf_sk_storage_get(&connections, sk, 0, 0) : NULL;
+	return UNTRUSTED(sk)->sk_bpf_storage ? bpf_sk_storage_get(&connections, sk, 0, 0) : NULL;
 }
 
 /* What is kept of a socket, if it is one of a server. */

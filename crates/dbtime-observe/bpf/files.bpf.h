@@ -42,20 +42,22 @@ __noinline int add_request_file(struct file_waits *files, struct file_row *row, 
 
 	if (!files || !row)
 		return 0;
-	least = &files->waits[0];
 	for (int i = 0; i < NAMED_FILES; i++) {
 		struct file_wait *at = &files->waits[i];
 
-		if (!at->tally.count)
+		/* They fill up in turn: behind one that is free all are. */
+		if (!at->tally.count || is_same(&at->row, row, sizeof(*row))) {
 			at->row = *row;
-		if (is_same(&at->row, row, sizeof(*row))) {
 			at->tally.count++;
 			at->tally.length += length;
 			return 0;
 		}
-		if (at->tally.length < least->tally.length)
-			least = at;
 	}
+	/* Apart from the search, which the verifier would go through for each that it may have come to. */
+	least = &files->waits[0];
+	for (int i = 1; i < NAMED_FILES; i++)
+		if (files->waits[i].tally.length < least->tally.length)
+			least = &files->waits[i];
 	if (length <= least->tally.length) {
 		add_to_other_files(files, row->part, 1, length);
 		return 0;

@@ -30,15 +30,30 @@ static __always_inline int is_of_function_name(__u8 c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+/* The last bytes of an error, where a name ends. */
+struct name_search {
+	const __u8 *tail;
+	__u32 at;		/* the byte that is looked at */
+};
+
+static long name_begins_behind(__u64 i, struct name_search *search)
+{
+	__u32 at = ERROR_TAIL - 3 - i;
+
+	search->at = at;
+	return at <= 1 || !is_of_function_name(search->tail[at & (ERROR_TAIL - 1)]);
+}
+
 /* The last field of an error of PostgreSQL names the function that reports it: R, a name, two zeros. */
 static __always_inline int ends_with_function_name(const __u8 *tail)
 {
-	__u32 i = ERROR_TAIL - 3;
+	struct name_search search = { .tail = tail };
+	__u32 at;
 
-	while (i > 1 && is_of_function_name(tail[i & (ERROR_TAIL - 1)]))
-		i--;
-	return i > 1 && i < ERROR_TAIL - 4 && !tail[i & (ERROR_TAIL - 1)] &&
-	       tail[(i + 1) & (ERROR_TAIL - 1)] == 'R';
+	bpf_loop(ERROR_TAIL - 3, name_begins_behind, &search, 0);
+	at = search.at;
+	return at > 1 && at < ERROR_TAIL - 4 && !tail[at & (ERROR_TAIL - 1)] &&
+	       tail[(at + 1) & (ERROR_TAIL - 1)] == 'R';
 }
 
 /* Whether that is the one by which a process tells that the server ends at once, for another has
@@ -217,14 +232,21 @@ static long mysql_error_begins_at(__u64 i, struct mysql_error_search *search)
 	return 1;
 }
 
-/* Whether one of these bytes marks an error. Texts in UTF-8 have none of the kind. */
+#define MARK_WORDS 8	/* that are looked at together: a branch for each would be verified with what follows */
+
+/* Whether one of these bytes marks an error, or of some behind them. Texts in UTF-8 have none of the kind. */
 static __always_inline int has_error_mark(const __u8 *bytes, __u32 length)
 {
 	const __u64 ones = ~0ull / 255, *at = (const __u64 *)bytes;
 
-	for (__u32 i = 0; i < LONGEST_MYSQL_ERROR / 8 && 8 * i < length; i++)
-		if ((~at[i] - ones) & at[i] & ones << 7)
+	for (__u32 i = 0; i < LONGEST_MYSQL_ERROR / 8 && 8 * i < length; i += MARK_WORDS) {
+		__u64 marks = 0;
+
+		for (int j = 0; j < MARK_WORDS; j++)
+			marks |= (~at[i + j] - ones) & at[i + j];
+		if (marks & ones << 7)
 			return 1;
+	}
 	return 0;
 }
 

@@ -251,7 +251,7 @@ static __always_inline void note_enqueue(struct thread *thread, struct task_stru
 	thread->queue = 0;
 	if (!has_throttled_clock())
 		return;
-	queue = task->se.cfs_rq;
+	queue = UNTRUSTED(task)->se.cfs_rq;
 	thread->queue = (__u64)queue;
 	thread->throttled = throttled_clock(queue);
 }
@@ -263,14 +263,19 @@ static __always_inline void note_enqueue(struct thread *thread, struct task_stru
 static __always_inline __u64 throttled_for(struct thread *thread, struct task_struct *task,
 					   __u64 length)
 {
-	struct cfs_rq *queue = (struct cfs_rq *)thread->queue;
+	struct cfs_rq *queue = (struct cfs_rq *)thread->queue, *now;
+	int is_same;
 	__u64 throttled;
 
 	if (!queue || !has_throttled_clock())
 		return 0;
-	if (queue == task->se.cfs_rq)
-		throttled = throttled_clock(task->se.cfs_rq) - thread->throttled;
-	else if (BPF_CORE_READ(queue, tg) == BPF_CORE_READ(task, se.cfs_rq, tg))
+	now = UNTRUSTED(task)->se.cfs_rq;
+	is_same = queue == now;
+	/* The compiler would read by the number that was kept, which is no pointer to the verifier. */
+	barrier_var(is_same);
+	if (is_same)
+		throttled = throttled_clock(now) - thread->throttled;
+	else if (BPF_CORE_READ(queue, tg) == BPF_CORE_READ(now, tg))
 		throttled = throttled_clock_then(queue) - thread->throttled;
 	else
 		return 0;

@@ -110,18 +110,29 @@ static __always_inline __u64 common_time(__u64 from, __u64 until, __u64 other_fr
 	return until > from ? until - from : 0;
 }
 
+void *bpf_rdonly_cast(void *at, __u32 type) __ksym __weak;
+
+/*
+ * The same pointer, as one that the verifier does not trust. Where it trusts one, verifiers of Linux 6.3
+ * to 6.18 look for its type in four lists, for each pointer that is loaded by way of it and on each path,
+ * and go through all types of the kernel each time: that was a third of all that loading took.
+ */
+#define UNTRUSTED(at)                                                         \
+	(settings.casts ? (typeof(at))bpf_rdonly_cast(                        \
+				  (at), bpf_core_type_id_kernel(typeof(*(at)))) : (at))
+
 /* What is kept of a thread; NULL: nothing, which is true of most. */
 static __always_inline struct thread *thread_of(struct task_struct *task)
 {
-	if (!task->bpf_storage)
+	if (!UNTRUSTED(task)->bpf_storage)
 		return NULL;
 	return bpf_task_storage_get(&threads, task, 0, 0);
 }
 
-/* What is kept of the thread that runs; NULL: nothing. */
+/* What is kept of the thread that runs, mostly one of a server; NULL: nothing. */
 static __always_inline struct thread *current_thread(void)
 {
-	return thread_of(bpf_get_current_task_btf());
+	return bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
 }
 
 /* The thread that runs, with a place for what is kept of it; NULL where there is no memory. */

@@ -19,6 +19,9 @@
 #define BPF_CORE_READ_INTO(to, from, member) __builtin_memcpy((to), &(from)->member, sizeof(*(to)))
 #define BPF_CORE_READ_BITFIELD(from, member) ((from)->member)
 
+/* Only a cast looks at it, which there is none of. */
+#define bpf_core_type_id_kernel(type) 0
+
 /* Of a kernel that has none of what not all have. */
 #define bpf_core_field_exists(member) (host_has_members())
 

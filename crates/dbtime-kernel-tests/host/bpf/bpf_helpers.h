@@ -57,6 +57,7 @@
 #define bpf_sock_from_file host_sock_from_file
 #define bpf_task_from_pid host_task_from_pid
 #define bpf_task_release host_task_release
+#define bpf_rdonly_cast host_cast
 
 /* The callback is called with its own types, as the kernel would. */
 #define bpf_loop(times, callback, context, flags)                          \

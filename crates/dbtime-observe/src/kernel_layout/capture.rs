@@ -317,6 +317,8 @@ mirrored_structs! {
         finds_threads: u32,
         /// Whether threads are pre-empted within programs of tracepoints.
         preempts_programs: u32,
+        /// Whether pointers are cast to ones that the verifier does not trust.
+        casts: u32,
         user: [u8; NAME_ROOM],
         database: [u8; NAME_ROOM],
     }

@@ -62,6 +62,8 @@ pub(crate) struct KernelFeatures {
     pub(crate) has_multi_probes: bool,
     /// Threads are pre-empted within programs of tracepoints.
     pub(crate) preempts_programs: bool,
+    /// A program may cast a pointer to one that the verifier does not trust: since 6.2.
+    pub(crate) casts: bool,
 }
 
 impl KernelFeatures {
@@ -106,6 +108,7 @@ impl KernelFeatures {
             finds_threads: names(types, "bpf_task_from_pid"),
             has_multi_probes,
             preempts_programs: preempts_programs(release),
+            casts: names(types, "bpf_rdonly_cast"),
         })
     }
 
@@ -182,6 +185,7 @@ mod tests {
             finds_threads: false,
             has_multi_probes: false,
             preempts_programs: false,
+            casts: false,
         };
         assert_eq!(old, features);
         assert!(old.takes("on_unix_send") && old.needs("on_unix_send") && old.takes(THREAD_WALK));
@@ -190,13 +194,16 @@ mod tests {
             "btf_trace_sock_send_length",
             "btf_trace_sk_data_ready",
             "bpf_task_from_pid",
+            "bpf_rdonly_cast",
             "BPF_TRACE_UPROBE_MULTI",
         ]);
         let newest = KernelFeatures::of(&new, "7.2.13+deb14-amd64").expect("enough");
         let new = KernelFeatures::of(&new, "6.18.44").expect("enough");
         assert!(newest.takes("on_send_again") && !newest.needs("on_send_again"));
         assert!(!new.takes("on_send_again"));
-        assert!(new.has_multi_probes && new.needs("on_receive") && new.takes("on_switch"));
+        assert!(
+            new.has_multi_probes && new.casts && new.needs("on_receive") && new.takes("on_switch")
+        );
         assert!(!new.takes("on_unix_send") && !new.takes(THREAD_WALK) && !new.needs("on_bytes"));
     }
 

@@ -66,6 +66,7 @@ impl CaptureConfig {
             stacks: self.stacks.into(),
             finds_threads: kernel.finds_threads.into(),
             preempts_programs: kernel.preempts_programs.into(),
+            casts: kernel.casts.into(),
             user: name(&self.user),
             database: name(&self.database),
         }
