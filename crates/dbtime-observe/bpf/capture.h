@@ -430,7 +430,7 @@ struct settings {
 	__u32 stacks;		/* whether stacks are kept */
 	__u32 finds_threads;	/* whether the kernel finds a thread by its number, which it does since 6.2 */
 	__u32 preempts_programs;	/* whether threads are pre-empted within programs of tracepoints */
-	__u32 casts;		/* whether pointers are cast to ones that the verifier does not trust, since 6.2 */
+	__u32 casts;		/* whether the kernel casts pointers for programs, which it does since 6.2: see UNTRUSTED */
 	char user[NAME_ROOM];
 	char database[NAME_ROOM];
 };

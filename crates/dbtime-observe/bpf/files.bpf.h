@@ -53,7 +53,7 @@ __noinline int add_request_file(struct file_waits *files, struct file_row *row, 
 			return 0;
 		}
 	}
-	/* Apart from the search, which the verifier would go through for each that it may have come to. */
+	/* A loop of its own: within the search the verifier would follow each place that may be the least. */
 	least = &files->waits[0];
 	for (int i = 1; i < NAMED_FILES; i++)
 		if (files->waits[i].tally.length < least->tally.length)

@@ -30,7 +30,7 @@ static __always_inline int is_of_function_name(__u8 c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* The last bytes of an error, where a name ends. */
+/* Where the name begins that the last bytes of an error end with. */
 struct name_search {
 	const __u8 *tail;
 	__u32 at;		/* the byte that is looked at */
@@ -232,9 +232,9 @@ static long mysql_error_begins_at(__u64 i, struct mysql_error_search *search)
 	return 1;
 }
 
-#define MARK_WORDS 8	/* that are looked at together: a branch for each would be verified with what follows */
+#define MARK_WORDS 8	/* looked at together: what follows would be verified once for the branch of each */
 
-/* Whether one of these bytes marks an error, or of some behind them. Texts in UTF-8 have none of the kind. */
+/* Whether these bytes, or up to 63 old ones behind them, have an error's mark, which no text in UTF-8 has. */
 static __always_inline int has_error_mark(const __u8 *bytes, __u32 length)
 {
 	const __u64 ones = ~0ull / 255, *at = (const __u64 *)bytes;

@@ -114,8 +114,8 @@ void *bpf_rdonly_cast(void *at, __u32 type) __ksym __weak;
 
 /*
  * The same pointer, as one that the verifier does not trust. Where it trusts one, verifiers of Linux 6.3
- * to 6.18 look for its type in four lists, for each pointer that is loaded by way of it and on each path,
- * and go through all types of the kernel each time: that was a third of all that loading took.
+ * to 6.18 look for its type in up to four lists, for each pointer that is loaded by way of it and on each
+ * path, and go through all types of the kernel each time: that was a third of all that loading took.
  */
 #define UNTRUSTED(at)                                                         \
 	(settings.casts ? (typeof(at))bpf_rdonly_cast(                        \
@@ -129,7 +129,7 @@ static __always_inline struct thread *thread_of(struct task_struct *task)
 	return bpf_task_storage_get(&threads, task, 0, 0);
 }
 
-/* What is kept of the thread that runs, mostly one of a server; NULL: nothing. */
+/* What is kept of the thread that runs; NULL: nothing. Mostly there is something: no check goes before. */
 static __always_inline struct thread *current_thread(void)
 {
 	return bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);

@@ -19,7 +19,7 @@
 #define BPF_CORE_READ_INTO(to, from, member) __builtin_memcpy((to), &(from)->member, sizeof(*(to)))
 #define BPF_CORE_READ_BITFIELD(from, member) ((from)->member)
 
-/* Only a cast looks at it, which there is none of. */
+/* For `bpf_rdonly_cast` alone, which casts nothing here. */
 #define bpf_core_type_id_kernel(type) 0
 
 /* Of a kernel that has none of what not all have. */
