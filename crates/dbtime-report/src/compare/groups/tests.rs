@@ -195,9 +195,9 @@ fn json_has_sentences_and_what_they_come_to() {
     let json = serde_json::to_string(&compared).expect("JSON");
     let verdict = &compared.verdict;
     let with = compared.verdict_with_excluded.as_ref().expect("one was excluded");
-    let comparison = format!(
-        r#"{{"schema":1,"kind":"group_comparison","verdict":"{verdict}","outcome":"worse","verdict_with_excluded":"{with}","paired":"#
-    );
+    let (begin, end) = (r#"{"schema":1,"kind":"group_comparison""#, r#""paired":false"#);
+    let fields = format!(r#""verdict":"{verdict}","outcome":"worse""#);
+    let comparison = format!(r#"{begin},{fields},"verdict_with_excluded":"{with}",{end}"#);
     assert!(json.starts_with(&comparison), "{json}");
     let metric = format!(r#","text":"{verdict}","outcome":"worse","change_pct":["#);
     assert_eq!(json.matches(&metric).count(), 1, "{json}");

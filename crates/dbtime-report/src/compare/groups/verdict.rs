@@ -9,7 +9,7 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use std::fmt;
 
-/// What a verdict means for whoever wants B to be no worse.
+/// What a verdict means where B must be no worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GroupOutcome {
@@ -135,7 +135,7 @@ pub struct CellVerdict {
 }
 
 impl Verdict {
-    /// What it means for whoever wants B to be no worse.
+    /// What it means where B must be no worse.
     pub fn outcome(&self) -> GroupOutcome {
         match self {
             Self::Different(difference) if !difference.is_better => GroupOutcome::Worse,
@@ -177,12 +177,12 @@ impl Serialize for Verdict {
 }
 
 impl CellVerdict {
-    /// What it means for whoever wants the configuration to be no worse than its baseline.
+    /// What it means where the configuration must be no worse than its baseline.
     pub fn outcome(&self) -> GroupOutcome {
         self.verdict.outcome()
     }
 
-    /// Leaves no verdict: by that on its control the baseline differs from itself.
+    /// Takes it back: by the verdict on its control the baseline differs from itself.
     pub(in crate::compare) fn withdraw(&mut self, control: &Self) {
         let (control, withdrawn) = (Box::new(control.clone()), Box::new(self.clone()));
         self.verdict = Verdict::Unstable { control, withdrawn };
