@@ -33,7 +33,7 @@ pub enum ConnectionActivity {
 }
 
 impl LiveConnection {
-    /// What was not measured where nothing is known of any, for people.
+    /// What is not measured where nothing is known of any connection, in words.
     pub const ACTIVITIES: &str = "what connections are at";
 
     /// Whether a request is under way.

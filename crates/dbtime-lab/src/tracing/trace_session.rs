@@ -171,7 +171,8 @@ impl TraceSession {
         self.lacks_parts
     }
 
-    /// Whether the kernel does not show what connections are at: there are none then.
+    /// Whether the kernel does not show what connections are at: [`Self::connections`] is empty
+    /// then, however many there are.
     pub fn lacks_activities(&self) -> bool {
         self.lacks_activities
     }

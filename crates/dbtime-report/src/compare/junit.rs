@@ -1,7 +1,7 @@
 //! Verdicts as JUnit XML, which CI systems show as tests.
 //!
 //! A test suite is a comparison, a test case one of its metrics. Worse by the margin or more has
-//! failed; what nobody knows was skipped; what could not be compared is an error.
+//! failed; what is undecided was skipped; what could not be compared is an error.
 
 use super::groups::{GroupComparison, GroupFigure, GroupOutcome, Verdict};
 use super::study::StudyComparison;

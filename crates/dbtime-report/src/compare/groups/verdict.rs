@@ -126,7 +126,7 @@ pub enum InvalidGroups {
     MissingMetric(String),
 }
 
-/// The verdict on one of several configurations, whose sentence names it.
+/// The verdict on a configuration, whose sentence names it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellVerdict {
     /// The configuration.
