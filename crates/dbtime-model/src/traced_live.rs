@@ -33,7 +33,7 @@ pub enum ConnectionActivity {
 }
 
 impl LiveConnection {
-    /// What a note says that was not measured where nothing is known of any.
+    /// What is not measured where nothing is known of any connection, in words.
     pub const ACTIVITIES: &str = "what connections are at";
 
     /// Whether a request is under way.

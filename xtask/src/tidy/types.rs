@@ -77,6 +77,7 @@ const NOUNS: &[&str] = &[
     "Tranches",
     "Transport",
     "Validity",
+    "Verdict",
     "Warning",
     "Window",
     "Workload",

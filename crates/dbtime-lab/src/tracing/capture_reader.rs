@@ -109,6 +109,7 @@ impl CaptureReader {
             servers: reader.known_servers.clone(),
             unavailable,
             lacks_parts: reader.capture.lacks_parts(),
+            lacks_activities: reader.capture.lacks_activities(),
         };
         Ok((reader, begin))
     }

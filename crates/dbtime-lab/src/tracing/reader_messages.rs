@@ -55,6 +55,8 @@ pub(super) struct ReaderBegin {
     pub(super) unavailable: Vec<String>,
     /// Whether the kernel does not tell where responses went.
     pub(super) lacks_parts: bool,
+    /// Whether it does not show what connections are at.
+    pub(super) lacks_activities: bool,
 }
 
 /// A command. Each has one reply, `Result<T, ReaderError>` with the `T` that is named; those that

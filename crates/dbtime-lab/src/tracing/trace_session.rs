@@ -61,6 +61,7 @@ pub struct TraceSession {
     servers: Vec<TracedServer>,
     unavailable: Vec<String>,
     lacks_parts: bool,
+    lacks_activities: bool,
     is_over: bool,
     zone: TimeZone,
 }
@@ -77,13 +78,14 @@ impl TraceSession {
         let zone = TimeZone::system();
         let start = ReaderStart { options: options.clone(), charged };
         let (reader, begin, terminal) = ReaderProcess::start(&start, reader_stderr, note)?;
-        let ReaderBegin { heading, servers, unavailable, lacks_parts } = begin;
+        let ReaderBegin { heading, servers, unavailable, lacks_parts, lacks_activities } = begin;
         Ok(Self {
             reader,
             heading,
             servers,
             unavailable,
             lacks_parts,
+            lacks_activities,
             is_over: false,
             zone,
             terminal,
@@ -167,6 +169,12 @@ impl TraceSession {
     /// Whether the kernel does not tell where responses went: they have no parts.
     pub fn lacks_parts(&self) -> bool {
         self.lacks_parts
+    }
+
+    /// Whether the kernel does not show what connections are at: [`Self::connections`] is empty
+    /// then, however many there are.
+    pub fn lacks_activities(&self) -> bool {
+        self.lacks_activities
     }
 
     /// What is not measured, as known when the watching began; later additions are notes.

@@ -15,7 +15,9 @@ use super::decode::sums::KernelSums;
 use super::error::TraceError;
 use super::kernel::grace::wait_for_programs;
 use super::kernel::kernel_tables::{departures, write, write_program_names};
-use super::kernel::loading::{THREADS, TIMERS, UnavailableFeature, lacks_parts, tables};
+use super::kernel::loading::{
+    CONNECTION_WALK, THREADS, TIMERS, UnavailableFeature, lacks_parts, tables,
+};
 use super::kernel::probe_sites::ProbeGroup;
 use super::kernel::refusal::kernel_error;
 use super::kernel::sampling::CpuSampling;
@@ -313,6 +315,11 @@ impl Capture {
     /// Whether this kernel does not tell where responses went.
     pub fn lacks_parts(&self) -> bool {
         self.decoder.borrow().sessions.lacks_parts
+    }
+
+    /// Whether this kernel does not show what connections are at.
+    pub fn lacks_activities(&self) -> bool {
+        self.probes.refused.contains_key(CONNECTION_WALK)
     }
 
     /// Features that this kernel or these servers do not give, and why.

@@ -15,6 +15,7 @@ pub(super) const BY_OPERATION: Chart = Chart {
     name: "budget-by-operation",
     title: "The budget of each operation",
     hint: "Bars are as long as the mean response, on one scale.",
+    is_wide: true,
     draw: by_operation,
 };
 
@@ -25,6 +26,7 @@ pub(super) const BY_PERCENTILE: Chart = Chart {
     hint: "Bars are shares of the time. Bands end with a power-of-two bucket of the response, \
         where that is closest to 50, 90 and 99 % of the operation’s transactions: their names are \
         the percentiles that it came to.",
+    is_wide: true,
     draw: by_percentile,
 };
 
@@ -34,6 +36,7 @@ pub(super) const BY_BUCKET: Chart = Chart {
     title: "The budget by response time",
     hint: "A mean cannot explain a p99: each row is the transactions whose response fell \
         between two powers of two, and where their time went.",
+    is_wide: true,
     draw: by_bucket,
 };
 

@@ -12,6 +12,7 @@ pub(super) const CHART: Chart = Chart {
     name: "cpu-over-time",
     title: "CPU over the run",
     hint: "Percent of one CPU, stacked. Foreign and stolen CPU is time this run could not have.",
+    is_wide: false,
     draw,
 };
 

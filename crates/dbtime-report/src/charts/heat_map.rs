@@ -17,6 +17,7 @@ pub(super) const CHART: Chart = Chart {
     hint: "The darker, the more transactions ended in that second with that response; each cell \
         is half an octave high. Beneath it, where a server could be asked, what it did meanwhile \
         by its own counters: look under a slow second for what there was more of.",
+    is_wide: true,
     draw,
 };
 
@@ -164,12 +165,12 @@ fn response_axis(svg: &mut Svg, edges: &[f64], row: f64, y: impl Fn(usize) -> f6
 fn phases(svg: &mut Svg, run: &Run, x: TimeScale, bottom: f64) {
     for rows in run.series.chunk_by(|a, b| a.phase == b.phase) {
         let (from, to) = (f64::from(rows[0].second), f64::from(rows[rows.len() - 1].second) + 1.0);
-        let (name, anchor, edge) = match rows[0].phase {
-            SeriesPhase::Warmup => ("warm-up", TextAnchor::Start, x.at(to)),
-            SeriesPhase::Rundown => ("run-down", TextAnchor::End, x.at(from)),
+        let (from, to) = (x.at(from), x.at(to));
+        let (name, anchor, at, edge) = match rows[0].phase {
+            SeriesPhase::Warmup => ("warm-up", TextAnchor::Start, from, to),
+            SeriesPhase::Rundown => ("run-down", TextAnchor::End, to, from),
             _ => continue,
         };
-        let at = if name == "warm-up" { x.at(from) } else { x.at(to) };
         svg.line((edge, TOP), (edge, bottom), "edge");
         svg.text((at, TOP - 8.0), anchor, "caption", name);
     }

@@ -49,6 +49,8 @@ pub struct Chart {
     pub title: &'static str,
     /// What to look for in it.
     pub hint: &'static str,
+    /// Whether it takes the whole width of the page: others stand in pairs.
+    pub is_wide: bool,
     /// Draws it; `None` when the run holds nothing to draw.
     pub draw: fn(&Run) -> Option<String>,
 }

@@ -13,6 +13,7 @@ pub(super) const CHART: Chart = Chart {
     title: "Response distribution",
     hint: "Each step to the right is ten times rarer. The gap between the lines is waiting \
         before the transaction was sent.",
+    is_wide: false,
     draw,
 };
 

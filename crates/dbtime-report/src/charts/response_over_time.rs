@@ -12,6 +12,7 @@ pub(super) const CHART: Chart = Chart {
     title: "Response time over the run",
     hint: "Level lines are a steady database; a step or a slope means the mean of the run \
         describes no moment of it.",
+    is_wide: false,
     draw,
 };
 

@@ -11,6 +11,7 @@ pub(super) const CHART: Chart = Chart {
     name: "throughput-over-time",
     title: "Throughput over the run",
     hint: "Where completed stays below offered, a backlog grows.",
+    is_wide: false,
     draw,
 };
 

@@ -191,19 +191,15 @@ impl<'a> Timeline<'a> {
 
     fn shades(&mut self, run: &Run) {
         for phase in run.series.chunk_by(|a, b| a.phase == b.phase) {
-            let name = match phase[0].phase {
-                SeriesPhase::Warmup => "warm-up",
-                SeriesPhase::Rundown => "run-down",
-                _ => continue,
-            };
             let whole = TimeBin { rows: phase };
             let (from, to) = (self.x.at(whole.start()), self.x.at(whole.end()));
-            self.svg.rect((from, TOP), (to - from, BOTTOM - TOP), "shade", name);
             // A run-down of a second leaves no room for its name between its edges.
-            let (at, anchor) = match name {
-                "warm-up" => (from, TextAnchor::Start),
-                _ => (to, TextAnchor::End),
+            let (name, at, anchor) = match phase[0].phase {
+                SeriesPhase::Warmup => ("warm-up", from, TextAnchor::Start),
+                SeriesPhase::Rundown => ("run-down", to, TextAnchor::End),
+                _ => continue,
             };
+            self.svg.rect((from, TOP), (to - from, BOTTOM - TOP), "shade", name);
             self.svg.text((at, TOP - 6.0), anchor, "caption", name);
         }
     }

@@ -1,9 +1,9 @@
 //! Verdicts as JUnit XML, which CI systems show as tests.
 //!
 //! A test suite is a comparison, a test case one of its metrics. Worse by the margin or more has
-//! failed; what nobody knows was skipped; what could not be compared is an error.
+//! failed; what is undecided was skipped; what could not be compared is an error.
 
-use super::groups::{GroupComparison, GroupFigure, GroupOutcome};
+use super::groups::{GroupComparison, GroupFigure, GroupOutcome, Verdict};
 use super::study::StudyComparison;
 use std::fmt::Write as _;
 
@@ -16,6 +16,17 @@ enum CaseResult {
     Broken,
 }
 
+impl CaseResult {
+    fn of(verdict: &Verdict) -> Self {
+        match (verdict, verdict.outcome()) {
+            (Verdict::Unstable { .. } | Verdict::Invalid(_), _) => Self::Broken,
+            (_, GroupOutcome::Good) => Self::Passed,
+            (_, GroupOutcome::Worse) => Self::Failed,
+            (_, GroupOutcome::Undecided) => Self::Skipped,
+        }
+    }
+}
+
 /// One test case, with its text.
 struct JunitCase {
     name: String,
@@ -23,11 +34,19 @@ struct JunitCase {
     text: String,
 }
 
+impl JunitCase {
+    /// A metric with its verdict, in this sentence.
+    fn new(name: &str, verdict: &Verdict, sentence: String) -> Self {
+        Self { name: name.to_owned(), result: CaseResult::of(verdict), text: sentence }
+    }
+}
+
 /// The verdicts on two groups of runs.
 ///
 /// Shape: a whole XML document.
 pub fn groups_junit(compared: &GroupComparison) -> String {
-    document(&[suite("A against B", &compared.verdict, compared.outcome, compared)])
+    let text = compared.verdict.to_string();
+    document(&[suite("A against B", (&compared.verdict, text), compared)])
 }
 
 /// The verdicts of a study, the control among them.
@@ -36,7 +55,7 @@ pub fn groups_junit(compared: &GroupComparison) -> String {
 pub fn study_junit(compared: &StudyComparison) -> String {
     let suites = compared.control.iter().chain(&compared.comparisons).map(|one| {
         let name = format!("{}: {} against {}", compared.name, one.cell, one.baseline);
-        suite(&name, &one.verdict, one.outcome, &one.comparison)
+        suite(&name, (&one.verdict.verdict, one.verdict.to_string()), &one.comparison)
     });
     // Verdicts on a part of it may come out otherwise in the end.
     let unfinished = (!compared.is_finished).then(|| {
@@ -54,22 +73,20 @@ fn document(suites: &[String]) -> String {
     )
 }
 
-/// The verdict of the primary metric is that of the comparison: it may be none although the metric
-/// differs.
-fn suite(name: &str, verdict: &str, outcome: GroupOutcome, compared: &GroupComparison) -> String {
-    let further = compared.metrics.iter().skip(1);
-    let case = |figure: &GroupFigure| JunitCase {
-        name: figure.name.clone(),
-        result: result(figure.outcome, &figure.text),
-        text: figure.text.clone(),
-    };
+/// The verdict of the primary metric, with its sentence, is that of the comparison: it may be none
+/// although the metric differs.
+fn suite(
+    name: &str,
+    (verdict, sentence): (&Verdict, String),
+    compared: &GroupComparison,
+) -> String {
     let primary = compared.metrics.first().map_or("verdict", |metric| metric.name.as_str());
-    let first = JunitCase {
-        name: primary.to_owned(),
-        result: result(outcome, verdict),
-        text: verdict.to_owned(),
+    let first = JunitCase::new(primary, verdict, sentence);
+    let case = |figure: &GroupFigure| {
+        JunitCase::new(&figure.name, &figure.verdict, figure.verdict.to_string())
     };
-    let cases: Vec<JunitCase> = std::iter::once(first).chain(further.map(case)).collect();
+    let further = compared.metrics.iter().skip(1).map(case);
+    let cases: Vec<JunitCase> = std::iter::once(first).chain(further).collect();
     suite_of(name, &cases)
 }
 
@@ -102,16 +119,6 @@ fn show(text: &mut String, suite: &str, case: &JunitCase) {
         writeln!(text, "    <testcase classname=\"{class}\" name=\"{name}\">{element}</testcase>");
 }
 
-fn result(outcome: GroupOutcome, verdict: &str) -> CaseResult {
-    let is_broken = verdict.starts_with("Unstable") || verdict.starts_with("Invalid");
-    match outcome {
-        _ if is_broken => CaseResult::Broken,
-        GroupOutcome::Good => CaseResult::Passed,
-        GroupOutcome::Worse => CaseResult::Failed,
-        GroupOutcome::Undecided => CaseResult::Skipped,
-    }
-}
-
 /// A text in an attribute or an element; what XML 1.0 has no place for is replaced.
 fn escaped(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
@@ -131,18 +138,26 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::groups::verdicts;
     use super::*;
 
     #[test]
     fn what_a_verdict_comes_to_is_what_the_case_becomes() {
-        for (outcome, verdict, expected) in [
-            (GroupOutcome::Good, "Same within 1 %", CaseResult::Passed),
-            (GroupOutcome::Worse, "B slower than A", CaseResult::Failed),
-            (GroupOutcome::Undecided, "Undecided: +1 %", CaseResult::Skipped),
-            (GroupOutcome::Undecided, "Unstable: A/A control differs", CaseResult::Broken),
-            (GroupOutcome::Undecided, "Invalid: no run", CaseResult::Broken),
-        ] {
-            assert_eq!(result(outcome, verdict), expected, "{verdict}");
+        let beginnings = [
+            ("Same within", CaseResult::Passed),
+            ("B faster than", CaseResult::Passed),
+            ("Real but small: ", CaseResult::Passed),
+            ("B slower than", CaseResult::Failed),
+            ("Undecided: ", CaseResult::Skipped),
+            ("Two states: ", CaseResult::Skipped),
+            ("No verdict: ", CaseResult::Skipped),
+            ("Unstable: ", CaseResult::Broken),
+            ("Invalid: ", CaseResult::Broken),
+        ];
+        for (verdict, _, sentence) in verdicts("B") {
+            let is_it = |(beginning, _): &&(&str, CaseResult)| sentence.starts_with(beginning);
+            let (_, expected) = beginnings.iter().find(is_it).expect("a known sentence");
+            assert_eq!(CaseResult::of(&verdict), *expected, "{sentence}");
         }
     }
 

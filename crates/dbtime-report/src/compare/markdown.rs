@@ -2,7 +2,7 @@
 
 use super::groups::{self, GroupComparison};
 use super::study::{self, StudyComparison};
-use super::tables::TextTable;
+use super::tables::{ComparedFact, TextTable};
 use crate::format::clean;
 use std::fmt::Write as _;
 
@@ -10,12 +10,10 @@ use std::fmt::Write as _;
 ///
 /// Shape: blocks with an empty line between, the last line ended; GitHub's dialect (tables).
 pub fn groups_markdown(compared: &GroupComparison) -> String {
-    let facts = compared.facts();
-    let facts = facts.into_iter().map(|(name, text)| (name.to_owned(), text));
     let sides = [("A", &compared.a), ("B", &compared.b)];
-    let sides = sides.map(|(name, side)| (name.to_owned(), side.text()));
-    let unlike = compared.unlike.iter().map(|text| ("attention".to_owned(), text.clone()));
-    let facts: Vec<_> = facts.chain(unlike).chain(sides).collect();
+    let sides = sides.map(|(name, side)| ComparedFact::new(name, side.text()));
+    let unlike = compared.unlike.iter().map(|text| ComparedFact::new("attention", text.clone()));
+    let facts: Vec<_> = compared.facts().into_iter().chain(unlike).chain(sides).collect();
     document("Two groups of runs", &facts, &groups::of_groups(compared))
 }
 
@@ -27,19 +25,18 @@ pub fn study_markdown(compared: &StudyComparison) -> String {
     document(&title, &compared.facts(), &study::of_study(compared))
 }
 
-fn document(title: &str, facts: &[(String, String)], tables: &[TextTable]) -> String {
+fn document(title: &str, facts: &[ComparedFact], tables: &[TextTable]) -> String {
     let mut text = format!("## {}\n\n", escaped(title));
     let mut last = "";
-    for (name, fact) in facts {
+    for fact in facts {
         // What goes on with the fact before is part of it.
-        let name = if name.is_empty() { last } else { name.as_str() };
-        let is_verdict = name.starts_with("verdict") && name != last;
-        let fact = escaped(fact);
+        let name = if fact.name.is_empty() { last } else { fact.name };
+        let shown = escaped(&fact.text);
         // Writing into a `String` cannot fail.
-        let _ = match (is_verdict, name == last) {
-            (true, _) => writeln!(text, "- {}: **{fact}**", escaped(name)),
-            (false, true) => writeln!(text, "  - {fact}"),
-            (false, false) => writeln!(text, "- {}: {fact}", escaped(name)),
+        let _ = match (fact.is_verdict, name == last) {
+            (true, _) => writeln!(text, "- {}: **{shown}**", escaped(name)),
+            (false, true) => writeln!(text, "  - {shown}"),
+            (false, false) => writeln!(text, "- {}: {shown}", escaped(name)),
         };
         last = name;
     }
@@ -94,8 +91,10 @@ mod tests {
             rows: vec![vec![hostile.to_owned(), "1".to_owned()]],
             note: "100 %".to_owned(),
         };
-        let facts =
-            [("verdict".to_owned(), hostile.to_owned()), (String::new(), "on p99".to_owned())];
+        let facts = [
+            ComparedFact::verdict("verdict", hostile.to_owned()),
+            ComparedFact::new("", "on p99".to_owned()),
+        ];
         let text = document(hostile, &facts, &[table]);
         let expected = "\\a".trim_start_matches('\\').to_owned()
             + "\\|b \\`c\\` &lt;script&gt; \\*x\\* \\[y\\](z) \\@all \\# d";

@@ -22,8 +22,8 @@ mod text;
 
 pub use figures::{FigurePair, FigureUnit};
 pub use groups::{
-    GroupComparison, GroupFigure, GroupOptions, GroupOutcome, GroupedRun, PartChange,
-    PercentileChange, PlacedRun, RunGroup,
+    CellVerdict, GroupComparison, GroupFigure, GroupOptions, GroupOutcome, GroupedRun, PartChange,
+    PercentileChange, PlacedRun, RunGroup, Verdict,
 };
 pub use junit::{groups_junit, study_junit};
 pub use markdown::{groups_markdown, study_markdown};

@@ -56,8 +56,8 @@ pub fn sweeps_page(sweeps: &SweepComparison) -> String {
 pub fn groups_page(compared: &GroupComparison) -> String {
     let mut body = head("Two groups of runs", &compared.unlike);
     body += "<section><dl class=\"facts\">";
-    for (name, text) in compared.facts() {
-        let _ = write!(body, "<dt>{name}</dt><dd>{}</dd>", escape(&text));
+    for fact in compared.facts() {
+        let _ = write!(body, "<dt>{}</dt><dd>{}</dd>", fact.name, escape(&fact.text));
     }
     for (name, group) in [("A", &compared.a), ("B", &compared.b)] {
         let [text, load] = [group.text(), group.load.clone()].map(|text| escape(&text).to_string());
@@ -79,8 +79,8 @@ pub fn study_page(compared: &StudyComparison) -> String {
     let mut body =
         format!("<header><p class=\"kicker\">dbtime study</p><h1>{name}</h1></header>\n");
     body += "<section><dl class=\"facts\">";
-    for (name, text) in compared.facts() {
-        let _ = write!(body, "<dt>{}</dt><dd>{}</dd>", escape(&name), escape(&text));
+    for fact in compared.facts() {
+        let _ = write!(body, "<dt>{}</dt><dd>{}</dd>", fact.name, escape(&fact.text));
     }
     body += "</dl></section>\n";
     for (title, svg) in study::charts(compared) {

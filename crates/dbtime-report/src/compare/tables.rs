@@ -1,9 +1,28 @@
-//! A comparison as tables of texts, which the terminal and the page both show.
+//! A comparison as lines and tables of texts, which the terminal, the page and Markdown show.
 
 use super::figures::FigurePair;
 use super::run::{ComparedItem, RunComparison};
 use super::sweep::{ComparedCombination, SweepComparison};
 use crate::format::{NONE, clean, count};
+
+/// A line of the answer; without a name it goes on with the one before.
+pub(super) struct ComparedFact {
+    pub(super) name: &'static str,
+    pub(super) text: String,
+    /// Whether it is the answer itself.
+    pub(super) is_verdict: bool,
+}
+
+impl ComparedFact {
+    pub(super) fn new(name: &'static str, text: String) -> Self {
+        Self { name, text, is_verdict: false }
+    }
+
+    /// The verdict, or that there is none.
+    pub(super) fn verdict(name: &'static str, text: String) -> Self {
+        Self { name, text, is_verdict: true }
+    }
+}
 
 /// A heading: line breaks in it are for terminals. Figures stand right.
 #[derive(Clone, Copy, Debug)]

@@ -55,8 +55,8 @@ pub fn groups_text(compared: &GroupComparison, style: PageStyle) -> String {
     let mut page = ReportPage::plain(style);
     let title = page.paint("Two groups of runs", TextRole::Bold);
     page.line(&title);
-    for (name, text) in compared.facts() {
-        page.fact(name, &text, TextRole::Plain);
+    for fact in compared.facts() {
+        page.fact(fact.name, &fact.text, TextRole::Plain);
     }
     unlike(&compared.unlike, &mut page);
     group("A", &compared.a, &mut page);
@@ -75,8 +75,8 @@ pub fn study_text(compared: &StudyComparison, style: PageStyle) -> String {
     let mut page = ReportPage::plain(style);
     let title = page.paint(&format!("Study {}", clean(&compared.name)), TextRole::Bold);
     page.line(&title);
-    for (name, text) in compared.facts() {
-        page.fact(&name, &text, TextRole::Plain);
+    for fact in compared.facts() {
+        page.fact(fact.name, &fact.text, TextRole::Plain);
     }
     let margin = compared.comparisons.first().map_or(0.0, |one| one.comparison.margin_pct);
     forest(&compared.changes(), margin, &mut page);

@@ -15,8 +15,7 @@ pub(super) fn section(run: &Run, out: &mut String) {
     }
     out.push_str("<section class=\"charts\">\n");
     for (chart, drawing) in drawn {
-        // Stacked bars want the whole width, plots stand in pairs.
-        let class = if drawing.starts_with("<svg") { "plot" } else { "wide" };
+        let class = if chart.is_wide { "wide" } else { "plot" };
         let _ = writeln!(
             out,
             "<figure class=\"{class}\"><figcaption><h2>{}</h2><p class=\"dim\">{}</p></figcaption>\

@@ -181,7 +181,8 @@ fn what_the_server_did_stands_under_the_responses() {
 fn every_chart_is_drawn_from_a_full_run_and_none_from_an_empty_one() {
     let (full, empty) = (fixtures::open(), Run::default());
     for chart in CHARTS {
-        assert!((chart.draw)(&full).is_some(), "{}", chart.name);
+        let drawing = (chart.draw)(&full).expect(chart.name);
+        assert_eq!(chart.is_wide, !drawing.starts_with("<svg"), "{}", chart.name);
         assert_eq!((chart.draw)(&empty), None, "{}", chart.name);
     }
     let one = fixtures::one_second();

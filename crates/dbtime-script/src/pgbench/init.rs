@@ -67,6 +67,8 @@ impl Default for PgbenchTables {
 /// A step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InitStep {
+    /// Its letter among all steps: `t`.
+    pub letter: char,
     /// Its name in the last line: `create tables`.
     pub name: &'static str,
     /// What is said before it: `creating tables...`.
@@ -144,7 +146,7 @@ impl PgbenchTables {
             'p' => ("primary keys", "creating primary keys...", sql(self.primary_keys())),
             _ => ("foreign keys", "creating foreign keys...", sql(self.foreign_keys())),
         };
-        InitStep { name, notice, work }
+        InitStep { letter, name, notice, work }
     }
 
     fn drop_tables(&self) -> Vec<String> {

@@ -63,7 +63,7 @@ fn groups(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, Com
         }
     }
     show(args, &compared, groups_text, groups_page)?;
-    Ok(match compared.outcome {
+    Ok(match compared.verdict.outcome() {
         _ if !args.gate => ProcessExit::Fine,
         GroupOutcome::Good => ProcessExit::Fine,
         GroupOutcome::Worse => ProcessExit::Failed,

@@ -163,7 +163,7 @@ fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
         None if args.json => print_json(&compared)?,
         None => screen::result(&study_text(&compared, screen::style())),
     }
-    let has = |outcome| compared.comparisons.iter().any(|one| one.outcome == outcome);
+    let has = |outcome| compared.comparisons.iter().any(|one| one.verdict.outcome() == outcome);
     Ok(match args.gate {
         false => ProcessExit::Fine,
         true if has(GroupOutcome::Worse) => ProcessExit::Failed,

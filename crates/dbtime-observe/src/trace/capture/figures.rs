@@ -7,7 +7,7 @@ use crate::trace::decode::request_decoder::RequestDecoder;
 use crate::trace::decode::sums;
 use crate::trace::decode::walks::connections;
 use crate::trace::error::TraceError;
-use crate::trace::kernel::loading::map;
+use crate::trace::kernel::loading::{CONNECTION_WALK, map};
 use crate::trace::kernel::refusal::kernel_error;
 use crate::trace::kernel::sum_layout;
 use crate::trace::probes::trap::DEFAULT_TRAP_TIME;
@@ -73,10 +73,10 @@ impl Capture {
     /// # Errors
     /// The kernel does not let it look.
     pub fn connections(&mut self) -> Result<Vec<LiveConnection>, TraceError> {
-        if self.probes.refused.contains_key("iter_snapshot") {
+        if self.lacks_activities() {
             return Ok(Vec::new());
         }
-        let output = self.helper.walk("iter_snapshot")?;
+        let output = self.helper.walk(CONNECTION_WALK)?;
         let RequestDecoder { sessions, naming, .. } = &mut *self.decoder.borrow_mut();
         let mut found = connections(&output, sessions, naming);
         for LiveConnection { request, .. } in &mut found {

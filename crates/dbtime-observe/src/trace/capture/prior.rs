@@ -9,7 +9,7 @@ use dbtime_model::traced_prior::PriorWork;
 impl Capture {
     /// Looks who is at work as the watching begins: they are looked at again, and nobody else is.
     pub(super) fn begin_prior(&mut self, servers: &[TracedServer]) -> Result<(), TraceError> {
-        if self.probes.refused.contains_key("iter_snapshot") {
+        if self.lacks_activities() {
             // Nobody would be seen to have sent something since.
             return Ok(());
         }

@@ -48,10 +48,13 @@ const FEATURES: [(&str, &str); 15] = [
     ("on_fork", "clients of PostgreSQL that come later"),
     ("on_exit", "processes of PostgreSQL that ended"),
     ("iter_close", "requests of a pool of threads before their connections' next"),
-    ("iter_snapshot", LiveConnection::ACTIVITIES),
+    (CONNECTION_WALK, LiveConnection::ACTIVITIES),
     ("on_receive_again", "what threads read beside one that was pre-empted"),
     ("on_send_again", "what threads sent beside one that was pre-empted"),
 ];
+
+/// The walk over connections that shows what each is at.
+pub(crate) const CONNECTION_WALK: &str = "iter_snapshot";
 
 /// The program of a sampled CPU.
 pub(crate) const SAMPLER: &str = "on_sample";

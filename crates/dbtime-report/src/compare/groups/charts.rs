@@ -7,8 +7,9 @@ use crate::format::signed_us;
 
 /// The charts with their titles: all changes first, then what is in them, then all runs.
 pub(in crate::compare) fn charts(groups: &GroupComparison) -> Vec<(String, String)> {
-    let rows = groups.metrics.iter().filter_map(|one| {
-        Some(ForestRow { name: &one.name, change: one.change_pct?, text: &one.text })
+    let texts: Vec<String> = groups.metrics.iter().map(|one| one.verdict.to_string()).collect();
+    let rows = groups.metrics.iter().zip(&texts).filter_map(|(one, text)| {
+        Some(ForestRow { name: &one.name, change: one.change_pct?, text })
     });
     let unit = ForestUnit::Percent { margin: groups.margin_pct };
     let forest = forest_plot("forest", &rows.collect::<Vec<_>>(), unit, "change of B against A");

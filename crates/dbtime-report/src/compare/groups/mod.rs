@@ -7,6 +7,10 @@ mod charts;
 mod differences;
 mod metrics;
 mod tables;
+mod verdict;
+mod verdict_basis;
+#[cfg(test)]
+mod verdict_sample;
 mod wording;
 
 pub(super) use charts::{charts, detail_charts};
@@ -14,12 +18,18 @@ pub use differences::{PartChange, PercentileChange};
 use differences::{part_changes, percentile_changes};
 pub(super) use metrics::{GroupMetric, of_program, primary_first};
 pub(super) use tables::{figures_and_parts, of_groups};
+use verdict::InvalidGroups;
+pub use verdict::{CellVerdict, GroupOutcome, Verdict};
+use verdict_basis::VerdictBasis;
+#[cfg(test)]
+pub(super) use verdict_sample::verdicts;
 pub(super) use wording::signed;
 
 use super::SCHEMA;
 use super::figures::FigurePair;
 use super::run::part_pairs;
 use super::setup::{self, SettingPair};
+use super::tables::ComparedFact;
 use crate::format::{clean, counted};
 use crate::means::PartMeans;
 use crate::story;
@@ -87,18 +97,6 @@ pub struct RunGroup {
     pub runs: Vec<GroupedRun>,
 }
 
-/// What a verdict means for whoever wants B to be no worse.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GroupOutcome {
-    /// B is better, or as good but for the margin.
-    Good,
-    /// B is worse, by more than the margin as far as is known.
-    Worse,
-    /// Nobody knows.
-    Undecided,
-}
-
 /// One metric of both groups.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GroupFigure {
@@ -110,10 +108,9 @@ pub struct GroupFigure {
     pub a: Vec<f64>,
     /// The same of B.
     pub b: Vec<f64>,
-    /// The verdict in words.
-    pub text: String,
-    /// What it comes to.
-    pub outcome: GroupOutcome,
+    /// The verdict on it; in JSON `text` is its sentence, `outcome` what it comes to.
+    #[serde(flatten, serialize_with = "Verdict::as_text")]
+    pub verdict: Verdict,
     /// The change of B against A with its interval; `null`: too few runs, or two states, whose
     /// means say nothing. Unit: percent.
     pub change_pct: Option<[f64; 3]>,
@@ -136,12 +133,11 @@ pub struct GroupComparison {
     pub schema: u32,
     /// `group_comparison`.
     pub kind: &'static str,
-    /// The verdict on the primary metric.
-    pub verdict: String,
-    /// What it comes to.
-    pub outcome: GroupOutcome,
+    /// The verdict on the primary metric; in JSON its sentence, and `outcome` is what it comes to.
+    #[serde(flatten, serialize_with = "Verdict::as_verdict")]
+    pub verdict: Verdict,
     /// The same verdict with the runs that were excluded; `null`: none was.
-    pub verdict_with_excluded: Option<String>,
+    pub verdict_with_excluded: Option<Verdict>,
     /// Whether runs of A and B alternated, so that each was compared with its neighbour.
     pub paired: bool,
     /// The smallest change of interest. Unit: percent.
@@ -197,13 +193,12 @@ impl GroupComparison {
         let records =
             sides.each_ref().map(|side| side.iter().filter_map(|run| run.record.run()).collect());
         let [of_a, of_b]: [Vec<&RunRecord>; 2] = records;
-        let none = || wording::no_figure(&metrics[0], &valid);
+        let none = || Verdict::Invalid(InvalidGroups::of(&metrics[0], &valid));
         Self {
             schema: SCHEMA,
             kind: "group_comparison",
-            verdict: figures.first().map_or_else(none, |figure| figure.text.clone()),
-            outcome: figures.first().map_or(GroupOutcome::Undecided, |figure| figure.outcome),
-            verdict_with_excluded: with_excluded.map(|figure| figure.text),
+            verdict: figures.first().map_or_else(none, |figure| figure.verdict.clone()),
+            verdict_with_excluded: with_excluded.map(|figure| figure.verdict),
             paired: are_paired(&valid),
             margin_pct: 100.0 * rule.margin,
             level_pct: 100.0 * rule.level,
@@ -227,9 +222,9 @@ impl GroupComparison {
         runs
     }
 
-    /// The answer in lines: their names and texts.
-    pub(super) fn facts(&self) -> Vec<(&'static str, String)> {
-        let mut facts = vec![("verdict", self.verdict.clone())];
+    /// The answer in lines.
+    pub(super) fn facts(&self) -> Vec<ComparedFact> {
+        let mut facts = vec![ComparedFact::verdict("verdict", self.verdict.to_string())];
         let on = self.metrics.first().map(|one| one.name.clone());
         let design = match self.paired {
             true => "runs of A and B alternated: each pair is two that follow each other",
@@ -237,19 +232,29 @@ impl GroupComparison {
                 "valid runs of A and B do not alternate: what changed with time is in the difference"
             }
         };
-        facts.extend(on.map(|on| ("", format!("on {on}; {design}"))));
+        facts.extend(on.map(|on| ComparedFact::new("", format!("on {on}; {design}"))));
+        facts.extend(self.further_facts());
+        facts
+    }
+
+    /// What there is to know besides the verdict and how runs were paired.
+    pub(super) fn further_facts(&self) -> Vec<ComparedFact> {
+        let mut facts = Vec::new();
         let with = self.verdict_with_excluded.as_ref();
-        facts.extend(with.map(|text| ("", format!("with the runs that are not valid: {text}"))));
-        facts.extend(self.where_it_went.clone().map(|text| ("where it went", text)));
+        let with = with.map(|verdict| format!("with the runs that are not valid: {verdict}"));
+        facts.extend(with.map(|text| ComparedFact::new("", text)));
+        let went = self.where_it_went.clone();
+        facts.extend(went.map(|text| ComparedFact::new("where it went", text)));
         facts.extend(self.settings.iter().enumerate().map(|(at, pair)| {
             let name = if at == 0 { "set up" } else { "" };
-            (name, format!("{}: A {}, B {}", pair.name, clean(&pair.a), clean(&pair.b)))
+            let text = format!("{}: A {}, B {}", pair.name, clean(&pair.a), clean(&pair.b));
+            ComparedFact::new(name, text)
         }));
         // What holds for all of them, such as too few runs, is not repeated.
-        let further = self.metrics.iter().skip(1).filter(|one| one.text != self.verdict);
+        let further = self.metrics.iter().skip(1).filter(|one| one.verdict != self.verdict);
         facts.extend(further.enumerate().map(|(at, one)| {
             let name = if at == 0 { "besides" } else { "" };
-            (name, format!("{}: {}", one.name, one.text))
+            ComparedFact::new(name, format!("{}: {}", one.name, one.verdict))
         }));
         facts
     }
@@ -329,8 +334,8 @@ fn figure(
         true => RunValues::Paired(a.iter().copied().zip(b.iter().copied()).collect()),
         false => RunValues::Unpaired(a.clone(), b.clone()),
     };
-    let verdict = rule.verdict(&values);
-    let has_means = !matches!(verdict, Some(GroupVerdict::TwoStates { .. }));
+    let found = rule.verdict(&values);
+    let has_means = !matches!(found, Some(GroupVerdict::TwoStates { .. }));
     let ratio = values.ratio().filter(|_| has_means);
     let check = values.robust_check();
     let percent = |interval: ConfidenceInterval| {
@@ -338,12 +343,11 @@ fn figure(
     };
     let run_s =
         [sides[0].first(), sides[1].first()].into_iter().flatten().map(|run| run.record.load_s());
-    let words = wording::VerdictWords { metric, rule, names, values: &values, run_s: run_s.sum() };
+    let basis = VerdictBasis { metric, rule, names, values: &values, run_s: run_s.sum() };
     Some(GroupFigure {
         name: metric.name.clone(),
         means,
-        text: words.text(verdict.as_ref(), check.as_ref()),
-        outcome: outcome(metric, verdict.as_ref()),
+        verdict: basis.verdict(found, check),
         change_pct: ratio.map(|ratio| percent(rule.change(&ratio))),
         p: ratio.map(|ratio| ratio.p_value()),
         median_change_pct: check.map(|check| percent(check.median)),
@@ -372,32 +376,18 @@ fn geometric_mean(values: &[f64]) -> f64 {
     (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp()
 }
 
-fn outcome(metric: &GroupMetric, verdict: Option<&GroupVerdict>) -> GroupOutcome {
-    match verdict {
-        None | Some(GroupVerdict::Undecided { .. } | GroupVerdict::TwoStates { .. }) => {
-            GroupOutcome::Undecided
-        }
-        Some(GroupVerdict::Different(change))
-            if (change.estimate > 0.0) != metric.is_higher_better =>
-        {
-            GroupOutcome::Worse
-        }
-        Some(_) => GroupOutcome::Good,
-    }
-}
-
 /// Metrics behind the primary one differ only if they still do among so many.
 fn adjust(figures: &mut [GroupFigure]) {
     let Some((_, further)) = figures.split_first_mut() else { return };
-    let count = further.len();
+    let metrics = further.len();
     let known: Vec<f64> = further.iter().filter_map(|figure| figure.p).collect();
     let mut adjusted = dbtime_stats::holm(&known).into_iter();
     for figure in further {
         let Some(p) = figure.p.as_mut().and_then(|p| Some((p, adjusted.next()?))) else { continue };
         let was = std::mem::replace(p.0, p.1);
-        if was < SIGNIFICANCE && p.1 >= SIGNIFICANCE {
-            figure.text = wording::one_of_several(count, &figure.text);
-            figure.outcome = GroupOutcome::Undecided;
+        if was < SIGNIFICANCE && p.1 >= SIGNIFICANCE && figure.verdict.is_difference() {
+            let alone = Box::new(figure.verdict.clone());
+            figure.verdict = Verdict::OneOfSeveral { metrics, alone };
         }
     }
 }

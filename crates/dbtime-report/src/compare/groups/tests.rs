@@ -52,6 +52,10 @@ fn compared_by([a, b]: &[Vec<RunRecord>; 2], primary: Option<PrimaryMetric>) -> 
     GroupComparison::of(&placed(a), &placed(b), options)
 }
 
+fn sentence(compared: &GroupComparison) -> String {
+    compared.verdict.to_string()
+}
+
 #[test]
 fn alternating_runs_are_pairs_and_others_are_not() {
     let alternating = groups(6, 1.05, 0.001);
@@ -62,35 +66,37 @@ fn alternating_runs_are_pairs_and_others_are_not() {
     });
     let one_behind_the_other = compared(&[a, b]);
     assert!(!one_behind_the_other.paired);
-    assert!(one_behind_the_other.verdict.contains("6 runs a side, unpaired"));
+    assert!(sentence(&one_behind_the_other).contains("6 runs a side, unpaired"));
 }
 
 #[test]
 fn what_is_faster_is_said_with_its_size_and_its_interval() {
     let faster = compared(&groups(10, 1.05, 0.001));
-    assert!(faster.verdict.starts_with("B faster than A: +"), "{}", faster.verdict);
-    assert!(faster.verdict.ends_with(", 10 pairs") && faster.verdict.contains("(95 % CI +"));
-    assert_eq!(faster.outcome, GroupOutcome::Good);
+    let text = sentence(&faster);
+    assert!(text.starts_with("B faster than A: +"), "{text}");
+    assert!(text.ends_with(", 10 pairs") && text.contains("(95 % CI +"), "{text}");
+    assert_eq!(faster.verdict.outcome(), GroupOutcome::Good);
     let slower = compared(&groups(10, 0.95, 0.001));
-    assert!(slower.verdict.starts_with("B slower than A: −"), "{}", slower.verdict);
-    assert_eq!(slower.outcome, GroupOutcome::Worse);
+    assert!(sentence(&slower).starts_with("B slower than A: −"), "{}", slower.verdict);
+    assert_eq!(slower.verdict.outcome(), GroupOutcome::Worse);
     // A response is shorter where the throughput is higher.
     let mean = faster.metrics.iter().find(|one| one.name == "response mean").expect("a metric");
-    assert!(mean.text.starts_with("B faster than A: −"), "{}", mean.text);
+    assert!(mean.verdict.to_string().starts_with("B faster than A: −"), "{}", mean.verdict);
 }
 
 #[test]
 fn what_is_the_same_or_undecided_is_said() {
     let same = compared(&groups(10, 1.0, 0.001));
-    assert!(same.verdict.starts_with("Same within 1 %: "), "{}", same.verdict);
-    assert_eq!(same.outcome, GroupOutcome::Good);
+    assert!(sentence(&same).starts_with("Same within 1 %: "), "{}", same.verdict);
+    assert_eq!(same.verdict.outcome(), GroupOutcome::Good);
     let undecided = compared(&groups(4, 1.0, 0.05));
-    assert!(undecided.verdict.starts_with("Undecided: "), "{}", undecided.verdict);
-    assert!(undecided.verdict.contains("; to settle 1 % run about "), "{}", undecided.verdict);
-    assert_eq!(undecided.outcome, GroupOutcome::Undecided);
+    let text = sentence(&undecided);
+    assert!(text.starts_with("Undecided: "), "{text}");
+    assert!(text.contains("; to settle 1 % run about "), "{text}");
+    assert_eq!(undecided.verdict.outcome(), GroupOutcome::Undecided);
     let few = compared(&groups(2, 1.5, 0.001));
-    assert!(few.verdict.starts_with("No verdict: 2 valid runs of A and 2"), "{}", few.verdict);
-    assert_eq!(few.outcome, GroupOutcome::Undecided);
+    assert!(sentence(&few).starts_with("No verdict: 2 valid runs of A and 2"), "{}", few.verdict);
+    assert_eq!(few.verdict.outcome(), GroupOutcome::Undecided);
     let text = groups_text(&few, PageStyle::default());
     assert_eq!(text.matches("No verdict").count(), 1, "{text}");
 }
@@ -103,9 +109,8 @@ fn two_states_are_not_averaged() {
     let b = (0..6).map(|at| run(2 * at + 1, 300_000.0 + at as f64, 1.0)).collect();
     let states = compared(&[a, b]);
     assert_eq!((&states.where_it_went, states.metrics[0].change_pct), (&None, None));
-    let verdict = states.verdict;
     let wanted = "Two states: A 296,977 (3 of 6) / 459,863 (3 of 6); means not compared";
-    assert_eq!(verdict, wanted);
+    assert_eq!(sentence(&states), wanted);
 }
 
 #[test]
@@ -114,9 +119,10 @@ fn runs_that_are_not_valid_are_shown_and_in_no_verdict() {
     b[3].validity.valid = false;
     b[3].throughput_tps = 10.0;
     let compared = compared(&[a, b]);
-    assert!(compared.verdict.starts_with("B faster than A: +"), "{}", compared.verdict);
-    assert!(compared.verdict.ends_with("10 and 9 runs, unpaired"), "{}", compared.verdict);
-    let with = compared.verdict_with_excluded.as_deref().expect("one was excluded");
+    let verdict = sentence(&compared);
+    assert!(verdict.starts_with("B faster than A: +"), "{verdict}");
+    assert!(verdict.ends_with("10 and 9 runs, unpaired"), "{verdict}");
+    let with = compared.verdict_with_excluded.as_ref().expect("one was excluded").to_string();
     assert!(with.starts_with("Undecided: −"), "{with}");
     assert!(compared.b.runs[3].excluded.is_some());
     let text = groups_text(&compared, PageStyle::default());
@@ -140,8 +146,9 @@ fn the_parts_add_up_to_the_difference() {
 #[test]
 fn without_the_primary_metric_there_is_no_other_verdict() {
     let none = compared_by(&groups(10, 1.05, 0.001), Some(PrimaryMetric::ServerCpu));
-    assert_eq!(none.verdict, "Invalid: not all runs have a server CPU per transaction above zero");
-    assert_eq!((none.outcome, none.metrics.len()), (GroupOutcome::Undecided, 0));
+    let missing = "Invalid: not all runs have a server CPU per transaction above zero";
+    assert_eq!(sentence(&none), missing);
+    assert_eq!((none.verdict.outcome(), none.metrics.len()), (GroupOutcome::Undecided, 0));
 }
 
 #[test]
@@ -168,9 +175,32 @@ fn one_metric_of_several_has_to_be_clearer() {
     let mut figures = compared(&groups(10, 1.05, 0.001)).metrics;
     figures.iter_mut().for_each(|figure| figure.p = Some(0.02));
     adjust(&mut figures);
-    assert!(figures[0].text.starts_with("B faster"), "{}", figures[0].text);
-    assert!(figures[1].text.starts_with("Undecided: one of 3 further"), "{}", figures[1].text);
-    assert_eq!(figures[1].outcome, GroupOutcome::Undecided);
+    assert!(matches!(figures[0].verdict, Verdict::Different(_)), "{}", figures[0].verdict);
+    let further = figures[1].verdict.to_string();
+    assert!(further.starts_with("Undecided: one of 3 further"), "{further}");
+    assert_eq!(figures[1].verdict.outcome(), GroupOutcome::Undecided);
+    // What does not differ alone does not differ among several either, whatever its probability.
+    let mut figures = compared(&groups(10, 1.0, 0.001)).metrics;
+    let same: Vec<Verdict> = figures.iter().map(|figure| figure.verdict.clone()).collect();
+    figures.iter_mut().for_each(|figure| figure.p = Some(0.02));
+    adjust(&mut figures);
+    assert!(figures.iter().map(|figure| &figure.verdict).eq(&same), "{figures:?}");
+}
+
+#[test]
+fn json_has_sentences_and_what_they_come_to() {
+    let [a, mut b] = groups(10, 0.95, 0.001);
+    b[3].validity.valid = false;
+    let compared = compared(&[a, b]);
+    let json = serde_json::to_string(&compared).expect("JSON");
+    let verdict = &compared.verdict;
+    let with = compared.verdict_with_excluded.as_ref().expect("one was excluded");
+    let (begin, end) = (r#"{"schema":1,"kind":"group_comparison""#, r#""paired":false"#);
+    let fields = format!(r#""verdict":"{verdict}","outcome":"worse""#);
+    let comparison = format!(r#"{begin},{fields},"verdict_with_excluded":"{with}",{end}"#);
+    assert!(json.starts_with(&comparison), "{json}");
+    let metric = format!(r#","text":"{verdict}","outcome":"worse","change_pct":["#);
+    assert_eq!(json.matches(&metric).count(), 1, "{json}");
 }
 
 #[test]
@@ -188,7 +218,7 @@ fn text_and_page_have_the_verdict_first() {
         )
         .is_ok()
     );
-    assert!(page.contains(&compared.verdict));
+    assert!(page.contains(&sentence(&compared)));
     assert!(page.find("forest-title") < page.find("sequence-title"), "changes first");
     let rows = compared.metrics.len() + compared.percentiles.len() + compared.part_changes.len();
     assert_eq!(page.matches("class=\"hit\"").count(), rows);

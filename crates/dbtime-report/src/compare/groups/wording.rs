@@ -1,12 +1,12 @@
-//! Verdicts in words.
+//! Verdicts in words: all of their sentences are here.
 
-use super::PlacedSides;
-use super::metrics::GroupMetric;
+use super::verdict::{
+    CellVerdict, ComparedRuns, InvalidGroups, SideStates, Verdict, VerdictDifference,
+};
 use crate::compare::figures::FigurePair;
 use crate::format::{counted, seconds, signed_us};
-use dbtime_stats::{
-    ConfidenceInterval, GroupSplit, GroupVerdict, RobustCheck, RunValues, VerdictRule,
-};
+use dbtime_stats::ConfidenceInterval;
+use std::fmt;
 
 /// Parts that make less than this share of all changes are not named in the line.
 const LEAST_SHARE: f64 = 0.05;
@@ -14,110 +14,110 @@ const LEAST_SHARE: f64 = 0.05;
 /// At most so many parts are named in it.
 const MOST_PARTS: usize = 4;
 
-/// Everything that a verdict's words are made of.
-pub(super) struct VerdictWords<'a> {
-    pub(super) metric: &'a GroupMetric,
-    pub(super) rule: VerdictRule,
-    pub(super) names: [&'a str; 2],
-    pub(super) values: &'a RunValues,
-    /// How long the load of one run of each side takes. Unit: seconds.
-    pub(super) run_s: f64,
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Different(found) => write!(f, "{}: {}", found.subject(), found.figures()),
+            Self::Small { difference, margin } => {
+                let (subject, figures) = (difference.subject(), difference.figures());
+                write!(f, "Real but small: {subject} by less than {}: {figures}", share(*margin))
+            }
+            Self::Same { change, runs, margin } => {
+                write!(f, "Same within {}: {}, {runs}", share(*margin), interval(change))
+            }
+            Self::Undecided { change, runs, margin, more, run_s } => {
+                let settling = settling(*runs, *margin, *more, *run_s);
+                write!(f, "Undecided: {}, {runs}; {settling}", interval(change))
+            }
+            Self::OneOfSeveral { metrics, alone } => {
+                write!(f, "Undecided: one of {metrics} further metrics; alone: {alone}")
+            }
+            Self::TwoStates(sides) => {
+                let shown = sides.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+                write!(f, "Two states: {shown}; means not compared")
+            }
+            Self::TooFew { names, runs } => f.write_str(&too_few(names, *runs)),
+            Self::Unstable { control, withdrawn } => {
+                write!(f, "Unstable: A/A control differs: {control}; no verdict on {withdrawn}")
+            }
+            Self::Invalid(reason) => write!(f, "Invalid: {reason}"),
+        }
+    }
 }
 
-impl VerdictWords<'_> {
-    /// The verdict, with a word where the check that assumes no distribution does not agree.
-    pub(super) fn text(
-        &self,
-        verdict: Option<&GroupVerdict>,
-        check: Option<&RobustCheck>,
-    ) -> String {
-        let Some(verdict) = verdict else {
-            return too_few(self.values.sides().map(|side| side.len()), self.names);
-        };
-        let doubt = match (verdict, check) {
-            (GroupVerdict::Different(_) | GroupVerdict::Small(_), Some(check))
-                if !check.differs() =>
-            {
-                format!("; not so by medians: {}", interval(&check.median))
-            }
-            _ => String::new(),
-        };
-        self.verdict(verdict) + &doubt
-    }
-
-    fn verdict(&self, verdict: &GroupVerdict) -> String {
-        let (runs, margin) = (self.runs(), share(self.rule.margin));
-        let [a, b] = self.names;
-        match verdict {
-            GroupVerdict::Different(change) => {
-                format!("{b} {} than {a}: {}, {runs}", self.word(change), interval(change))
-            }
-            GroupVerdict::Small(change) => format!(
-                "Real but small: {b} {} than {a} by less than {margin}: {}, {runs}",
-                self.word(change),
-                interval(change)
-            ),
-            GroupVerdict::Same(change) => {
-                format!("Same within {margin}: {}, {runs}", interval(change))
-            }
-            GroupVerdict::Undecided { change, more } => {
-                let settle = more.map_or_else(
-                    || format!("no number of runs settles {margin}"),
-                    |more| self.settling(more as u64),
-                );
-                format!("Undecided: {}, {runs}; {settle}", interval(change))
-            }
-            GroupVerdict::TwoStates { a: of_a, b: of_b } => {
-                let sides = self.values.sides().map(|side| side.len());
-                let each = [(a, of_a, sides[0]), (b, of_b, sides[1])];
-                let shown = each.into_iter().filter_map(|(name, split, count)| {
-                    Some(format!("{name} {}", self.states(split.as_ref()?, count)))
-                });
-                let shown = shown.collect::<Vec<_>>().join(", ");
-                format!("Two states: {shown}; means not compared")
-            }
+impl fmt::Display for CellVerdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { cell, verdict } = self;
+        match verdict.names_subject() {
+            true => write!(f, "{verdict}"),
+            false => write!(f, "{cell}: {verdict}"),
         }
     }
+}
 
-    /// What it takes to find a change of the margin.
-    fn settling(&self, more: u64) -> String {
-        let what = match self.values {
-            RunValues::Paired(_) => format!("about {}", counted(more, "more pair")),
-            RunValues::Unpaired(..) => format!("about {} a side", counted(more, "more run")),
-        };
-        let all_s = self.run_s * more as f64;
-        let load = match all_s / 60.0 {
-            minutes if minutes < 2.0 => seconds(all_s),
-            minutes if minutes < 120.0 => format!("{minutes:.0} min"),
-            minutes => format!("{:.0} h", minutes / 60.0),
-        };
-        format!("to settle {} run {what} ({load} of load)", share(self.rule.margin))
+impl VerdictDifference {
+    /// `B faster than A`.
+    fn subject(&self) -> String {
+        let [a, b] = &self.names;
+        format!("{b} {} than {a}", self.words[usize::from(!self.is_better)])
     }
 
-    /// Whether B is better or worse, by its sign.
-    fn word(&self, change: &ConfidenceInterval) -> &'static str {
-        let is_better = (change.estimate > 0.0) == self.metric.is_higher_better;
-        self.metric.words[usize::from(!is_better)]
-    }
-
-    fn states(&self, split: &GroupSplit, count: usize) -> String {
-        let shown = |value: f64| self.metric.unit.shown(value);
-        format!(
-            "{} ({} of {count}) / {} ({} of {count})",
-            shown(split.lower_center),
-            split.lower,
-            shown(split.higher_center),
-            split.higher
-        )
-    }
-
-    fn runs(&self) -> String {
-        match (self.values, self.values.sides().map(|side| side.len())) {
-            (RunValues::Paired(_), [pairs, _]) => counted(pairs as u64, "pair"),
-            (RunValues::Unpaired(..), [a, b]) if a == b => format!("{a} runs a side, unpaired"),
-            (RunValues::Unpaired(..), [a, b]) => format!("{a} and {b} runs, unpaired"),
+    /// By how much, of how many runs, and whether medians do not agree.
+    fn figures(&self) -> String {
+        let figures = format!("{}, {}", interval(&self.change), self.runs);
+        match &self.medians {
+            Some(medians) => format!("{figures}; not so by medians: {}", interval(medians)),
+            None => figures,
         }
     }
+}
+
+impl fmt::Display for ComparedRuns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pairs(pairs) => f.write_str(&counted(*pairs as u64, "pair")),
+            Self::Unpaired([a, b]) if a == b => write!(f, "{a} runs a side, unpaired"),
+            Self::Unpaired([a, b]) => write!(f, "{a} and {b} runs, unpaired"),
+        }
+    }
+}
+
+impl fmt::Display for SideStates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, split, runs, unit } = self;
+        let (low, high) = (unit.shown(split.lower_center), unit.shown(split.higher_center));
+        let (lower, higher) = (split.lower, split.higher);
+        write!(f, "{name} {low} ({lower} of {runs}) / {high} ({higher} of {runs})")
+    }
+}
+
+impl fmt::Display for InvalidGroups {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoValidRun => {
+                f.write_str("no run of one side is valid; see why, mend it and run again")
+            }
+            Self::MissingMetric(metric) => write!(f, "not all runs have a {metric} above zero"),
+        }
+    }
+}
+
+/// What it takes to find a change of the margin.
+fn settling(runs: ComparedRuns, margin: f64, more: Option<usize>, run_s: f64) -> String {
+    let margin = share(margin);
+    let Some(more) = more else { return format!("no number of runs settles {margin}") };
+    let all_s = run_s * more as f64;
+    let more = more as u64;
+    let what = match runs {
+        ComparedRuns::Pairs(_) => format!("about {}", counted(more, "more pair")),
+        ComparedRuns::Unpaired(_) => format!("about {} a side", counted(more, "more run")),
+    };
+    let load = match all_s / 60.0 {
+        minutes if minutes < 2.0 => seconds(all_s),
+        minutes if minutes < 120.0 => format!("{minutes:.0} min"),
+        minutes => format!("{:.0} h", minutes / 60.0),
+    };
+    format!("to settle {margin} run {what} ({load} of load)")
 }
 
 /// `+3.2 % (95 % CI +1.9 .. +4.5)`.
@@ -145,28 +145,12 @@ fn share(share: f64) -> String {
 }
 
 /// Why there is no verdict.
-fn too_few([a, b]: [usize; 2], [name_a, name_b]: [&str; 2]) -> String {
+fn too_few([name_a, name_b]: &[String; 2], runs: [usize; 2]) -> String {
+    let [a, b] = runs.map(|runs| counted(runs as u64, "valid run"));
     format!(
-        "No verdict: {} of {name_a} and {} of {name_b}; from three valid runs a side on there is one, and ten \
-         are better",
-        counted(a as u64, "valid run"),
-        counted(b as u64, "valid run")
+        "No verdict: {a} of {name_a} and {b} of {name_b}; from three valid runs a side on there is \
+         one, and ten are better"
     )
-}
-
-/// Why there is not even a figure.
-pub(super) fn no_figure(metric: &GroupMetric, sides: &PlacedSides<'_>) -> String {
-    match sides.each_ref().map(Vec::len) {
-        [0, _] | [_, 0] => {
-            "Invalid: no run of one side is valid; see why, mend it and run again".to_owned()
-        }
-        _ => format!("Invalid: not all runs have a {} above zero", metric.name),
-    }
-}
-
-/// A metric that differs alone, but not among so many.
-pub(super) fn one_of_several(metrics: usize, text: &str) -> String {
-    format!("Undecided: one of {metrics} further metrics; alone: {text}")
 }
 
 /// `−410 µs per transaction: lock −380 µs, cpu −60.0 µs, the rest +30.0 µs`.
@@ -184,4 +168,36 @@ pub(super) fn where_it_went(parts: &[FigurePair]) -> Option<String> {
     }
     let total = signed_us(difference(total));
     Some(format!("{total} per transaction: {}", shown.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::verdict_sample::verdicts;
+    use super::*;
+
+    #[test]
+    fn each_verdict_has_its_sentence_and_comes_to_something() {
+        for (verdict, outcome, sentence) in verdicts("B") {
+            assert_eq!(verdict.to_string(), sentence);
+            assert_eq!(verdict.outcome(), outcome, "{sentence}");
+            let json = serde_json::to_value(&verdict).expect("JSON");
+            assert_eq!(json, sentence, "a text in JSON");
+        }
+    }
+
+    /// Names that occur in the words of verdicts, and a word of them.
+    #[test]
+    fn every_verdict_on_a_configuration_names_it() {
+        for cell in ["4", "r", "run", "pairs", "CI", "Undecided", "Same within 1 %", "than 1"] {
+            for (verdict, _, sentence) in verdicts(cell) {
+                let names_it = matches!(
+                    verdict,
+                    Verdict::Different(_) | Verdict::Small { .. } | Verdict::Unstable { .. }
+                );
+                let prefix = if names_it { String::new() } else { format!("{cell}: ") };
+                let verdict = CellVerdict { cell: cell.to_owned(), verdict };
+                assert_eq!(verdict.to_string(), prefix + &sentence);
+            }
+        }
+    }
 }

@@ -6,7 +6,7 @@ use super::crossed::{self, CrossedFactors};
 use super::latency::{self, LatencySeries};
 use super::scalability::{self, ScalabilitySeries};
 use crate::compare::figures::FigureUnit;
-use crate::compare::tables::TextTable;
+use crate::compare::tables::{ComparedFact, TextTable};
 use dbtime_model::study::RecordedStudy;
 use serde::Serialize;
 
@@ -35,9 +35,9 @@ impl StudyCapacity {
     }
 
     /// The answers in lines.
-    pub(super) fn facts(&self) -> Vec<(String, String)> {
+    pub(super) fn facts(&self) -> Vec<ComparedFact> {
         let fact = |(at, one): (usize, &ScalabilitySeries)| {
-            (if at == 0 { "scalability" } else { "" }.to_owned(), one.answer.clone())
+            ComparedFact::new(if at == 0 { "scalability" } else { "" }, one.answer.clone())
         };
         self.scalability.iter().enumerate().map(fact).collect()
     }

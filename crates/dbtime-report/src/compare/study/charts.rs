@@ -16,11 +16,11 @@ pub(in crate::compare) fn charts(study: &StudyComparison) -> Vec<(String, String
     let is_one = all().all(|one| Some(one.baseline.as_str()) == first);
     let baseline = first.filter(|_| is_one).unwrap_or("its baseline");
     let changes = study.changes();
-    let texts: Vec<&str> =
-        all().filter_map(|one| change(one).map(|_| one.verdict.as_str())).collect();
+    let texts: Vec<String> =
+        all().filter_map(|one| change(one).map(|_| one.verdict.to_string())).collect();
     let rows: Vec<ForestRow<'_>> = changes
         .iter()
-        .zip(texts)
+        .zip(&texts)
         .map(|((name, change), text)| ForestRow { name, change: *change, text })
         .collect();
     let margin = study.comparisons.first().map_or(0.0, |one| one.comparison.margin_pct);

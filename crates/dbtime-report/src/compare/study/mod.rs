@@ -16,6 +16,8 @@ mod tables;
 mod capacity_tests;
 #[cfg(test)]
 mod sample;
+#[cfg(test)]
+mod verdict_tests;
 
 pub use capacity::StudyCapacity;
 pub(super) use charts::charts;
@@ -29,7 +31,10 @@ pub use scalability::{
 pub(super) use tables::of_study;
 
 use super::SCHEMA;
-use super::groups::{self, GroupComparison, GroupMetric, GroupOptions, GroupOutcome, PlacedRun};
+use super::groups::{
+    self, CellVerdict, GroupComparison, GroupMetric, GroupOptions, PlacedRun, Verdict,
+};
+use super::tables::ComparedFact;
 use crate::compare::figures::FigureUnit;
 use crate::format::{clean, counted};
 use crate::story;
@@ -50,10 +55,10 @@ pub struct CellComparison {
     pub cell: String,
     /// The name of the one that it is compared with.
     pub baseline: String,
-    /// The verdict; where the baseline differs from itself, that there is none.
-    pub verdict: String,
-    /// What it comes to.
-    pub outcome: GroupOutcome,
+    /// The verdict; where the baseline differs from itself, that there is none. In JSON its
+    /// sentence, and `outcome` is what it comes to.
+    #[serde(flatten, serialize_with = "CellVerdict::as_verdict")]
+    pub verdict: CellVerdict,
     /// Everything that was compared: A is the baseline, B this one.
     pub comparison: GroupComparison,
 }
@@ -172,6 +177,14 @@ pub struct StudyComparison {
     pub further_sessions: u64,
 }
 
+impl CellComparison {
+    /// Whether both differ, by the margin as far as is known: of a control, that the baseline
+    /// differs from itself.
+    fn is_different(&self) -> bool {
+        matches!(self.comparison.verdict, Verdict::Different(_))
+    }
+}
+
 impl StudyComparison {
     /// Compares the configurations of a study.
     pub fn of(study: &RecordedStudy) -> Self {
@@ -181,16 +194,10 @@ impl StudyComparison {
         let alone = VerdictRule { comparisons: 1, level: LEVEL, ..rule };
         let control =
             plan.with_role(CellRole::Control).next().and_then(|(cell, _)| compare(cell, alone));
-        let unstable = control.as_ref().and_then(unstable);
         let mut comparisons: Vec<CellComparison> =
             plan.candidates().filter_map(|(cell, _)| compare(cell, rule)).collect();
-        for one in comparisons.iter_mut().filter(|_| unstable.is_some()) {
-            one.verdict = format!(
-                "Unstable: {}; no verdict on {}",
-                unstable.as_deref().unwrap_or_default(),
-                one.verdict
-            );
-            one.outcome = GroupOutcome::Undecided;
+        if let Some(control) = control.as_ref().filter(|control| control.is_different()) {
+            comparisons.iter_mut().for_each(|one| one.verdict.withdraw(&control.verdict));
         }
         let complete = history.complete_blocks(plan.cells.len()).len() as u64;
         let lines = lines(study);
@@ -215,9 +222,9 @@ impl StudyComparison {
         }
     }
 
-    /// The answer in lines: their names and texts.
-    pub(super) fn facts(&self) -> Vec<(String, String)> {
-        let fact = |name: &str, text: String| (name.to_owned(), text);
+    /// The answer in lines.
+    pub(super) fn facts(&self) -> Vec<ComparedFact> {
+        let (fact, verdict) = (ComparedFact::new, ComparedFact::verdict);
         let mut facts = Vec::new();
         facts.extend(self.question.as_ref().map(|text| fact("question", clean(text))));
         let effects = self.factors.text().filter(|_| self.is_stable());
@@ -225,28 +232,28 @@ impl StudyComparison {
         match &self.comparisons[..] {
             // Of a screening no single configuration is of interest.
             [_, ..] if self.factors.is_screening => {}
-            [] if self.cells.len() == 1 => facts.push(fact(
+            [] if self.cells.len() == 1 => facts.push(verdict(
                 "verdict",
                 "No verdict: of one configuration alone there is none".to_owned(),
             )),
-            [] => facts.push(fact("verdict", "No verdict: no run counts yet".to_owned())),
+            [] => facts.push(verdict("verdict", "No verdict: no run counts yet".to_owned())),
             [one] => {
-                facts.push(fact("verdict", one.verdict.clone()));
+                facts.push(verdict("verdict", one.verdict.to_string()));
                 let on = &self.primary;
                 facts.push(fact("", format!("on {on}; the runs of a pair are of one block")));
                 facts.extend(Self::sides(one).map(|text| fact("", text)));
-                // The first two are the verdict itself, and how runs were paired.
-                let further = one.comparison.facts().into_iter().skip(2);
-                facts.extend(further.map(|(name, text)| fact(name, text)));
+                facts.extend(one.comparison.further_facts());
             }
             several => facts.extend(several.iter().enumerate().map(|(at, one)| {
                 let went = one.comparison.where_it_went.as_ref();
                 let went = went.map_or(String::new(), |went| format!("; {went}"));
-                fact(if at == 0 { "verdicts" } else { "" }, format!("{}{went}", one.verdict))
+                let text = format!("{}{went}", one.verdict);
+                if at == 0 { verdict("verdicts", text) } else { fact("", text) }
             })),
         }
         facts.extend(self.capacity.facts());
-        facts.extend(self.control.as_ref().map(|one| fact("A/A control", one.verdict.clone())));
+        let control = self.control.as_ref();
+        facts.extend(control.map(|one| fact("A/A control", one.verdict.to_string())));
         let drift = self.drift_pct.and_then(drift::drift_text);
         facts.extend(drift.map(|text| fact("drift", text)));
         facts.push(fact("runs", self.runs_text()));
@@ -256,7 +263,7 @@ impl StudyComparison {
 
     /// Whether the baseline does not differ from itself.
     fn is_stable(&self) -> bool {
-        self.control.as_ref().and_then(unstable).is_none()
+        !self.control.as_ref().is_some_and(CellComparison::is_different)
     }
 
     /// Which side is which, where their names do not say it.
@@ -324,33 +331,9 @@ fn compared(study: &RecordedStudy, cell: usize, rule: VerdictRule) -> Option<Cel
         (PrimaryMetric::named(&study.plan.primary), study.plan.program.as_ref());
     let options = GroupOptions { rule, primary, program, names };
     let comparison = GroupComparison::of(&a, &b, options);
-    let (verdict, outcome) = (comparison.verdict.clone(), comparison.outcome);
-    // Among several each verdict says which configuration it is of.
-    let verdict = match names_subject(&verdict, names) {
-        true => verdict,
-        false => format!("{name}: {verdict}"),
-    };
+    let verdict = CellVerdict { cell: name.clone(), verdict: comparison.verdict.clone() };
     let baseline = names[0].to_owned();
-    Some(CellComparison { cell: name.clone(), baseline, verdict, outcome, comparison })
-}
-
-/// Whether a verdict says itself which configuration it is of: `B faster than A`. That the name
-/// occurs somewhere in it says nothing.
-fn names_subject(verdict: &str, [baseline, name]: [&str; 2]) -> bool {
-    let compared = verdict.split_once(&format!(" than {baseline}"));
-    // Before that stands how they differ, in one word.
-    let subject = compared.and_then(|(before, _)| Some(before.rsplit_once(' ')?.0));
-    subject.is_some_and(|subject| subject == name || subject.ends_with(&format!(": {name}")))
-}
-
-/// That the baseline differs from itself, by the margin as far as is known.
-fn unstable(control: &CellComparison) -> Option<String> {
-    let primary = control.comparison.metrics.first()?;
-    let [_, low, high] = primary.change_pct?;
-    let margin = control.comparison.margin_pct;
-    let differs = low > 0.0 || high < 0.0;
-    let is_small = low > -margin && high < margin;
-    (differs && !is_small).then(|| format!("A/A control differs: {}", control.verdict))
+    Some(CellComparison { cell: name.clone(), baseline, verdict, comparison })
 }
 
 fn state(study: &RecordedStudy, complete: u64) -> String {
@@ -454,27 +437,4 @@ fn lines(study: &RecordedStudy) -> Vec<StudyRunLine> {
     let exclusions = study.history.exclusions(&study.plan);
     let runs = study.history.runs.iter().zip(&study.records).zip(exclusions);
     runs.map(|((run, record), excluded)| line(run, record, excluded)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_that_occurs_in_a_verdict_by_chance_is_no_name() {
-        let named = |verdict: &str, names| names_subject(verdict, names);
-        assert!(named(
-            "lazy faster than durable: +3.2 % (95 % CI +1.9 .. +4.5), 6 pairs",
-            ["durable", "lazy"]
-        ));
-        assert!(named("4 slower than 1: −4.4 % (95 % CI −5 .. −4), 4 pairs", ["1", "4"]));
-        assert!(named("Real but small: r faster than 1 by less than 1 %: +0.4 %", ["1", "r"]));
-        for open in [
-            "Same within 1 %: +0.4 % (95 % CI −0.1 .. +0.4), 4 pairs",
-            "Undecided: +0.4 % (95 % CI −4 .. +4), 14 pairs; to settle 1 % run about 4 more pairs",
-            "Real but small: lazier faster than 1 by less than 1 %: +0.4 %",
-        ] {
-            assert!(!named(open, ["1", "4"]) && !named(open, ["1", "r"]), "{open}");
-        }
-    }
 }

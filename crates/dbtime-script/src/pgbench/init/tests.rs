@@ -36,6 +36,8 @@ fn the_default_steps_are_those_of_pgbench() {
         "alter table pgbench_accounts add primary key (aid)",
     ];
     assert_eq!(sql(DEFAULT_STEPS, &PgbenchTables::default()), expected);
+    let steps = init_steps(STEPS, &PgbenchTables::default()).expect("all steps");
+    assert!(steps.iter().map(|step| step.letter).eq(STEPS.chars()), "{steps:?}");
 }
 
 #[test]

@@ -118,7 +118,7 @@ impl LoadingPrinter {
             LoadingProgress::Begins(step) => {
                 (state.step_began, state.loading_began, state.lines) = (present, None, 0);
                 screen::note(step.notice);
-                if step.name == "create tables" && self.parts > 0 {
+                if step.letter == letter(InitAction::Create) && self.parts > 0 {
                     screen::note(&format!("creating {} partitions...", self.parts));
                 }
             }

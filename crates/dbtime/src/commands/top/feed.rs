@@ -104,8 +104,6 @@ impl TopFeed {
         self.rates.push_front(rate as u64);
         self.last = counted;
         let connections = session.connections()?;
-        let is_lacking = |note: &String| note.contains(LiveConnection::ACTIVITIES);
-        let lacks_connections = session.unavailable().iter().any(is_lacking);
         self.find_servers(&connections);
         Ok(TopScene {
             clock: session.clock(),
@@ -114,7 +112,7 @@ impl TopFeed {
             whole,
             rates: self.rates.iter().rev().copied().collect(),
             connections,
-            lacks_connections,
+            lacks_connections: session.lacks_activities(),
             prior: session.prior()?,
             watched_for: now() - session.since(),
             lock_waits: self.lock_waits.iter().cloned().collect(),

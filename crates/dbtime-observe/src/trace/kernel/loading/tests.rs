@@ -117,12 +117,12 @@ fn instructions(name: &str) -> u32 {
 
 #[test]
 fn what_a_kernel_refuses_is_left_out_and_named() {
-    let Some(refused) = loaded_without(&["on_waking", "on_tls_write", "iter_snapshot"]) else {
+    let Some(refused) = loaded_without(&["on_waking", "on_tls_write", CONNECTION_WALK]) else {
         return;
     };
     let refused = refused.expect("the rest is there");
     let names: Vec<&str> = refused.keys().map(String::as_str).collect();
-    assert_eq!(names, ["iter_snapshot", "on_switch", "on_tls_write", "on_waking"]);
+    assert_eq!(names, [CONNECTION_WALK, "on_switch", "on_tls_write", "on_waking"]);
     assert!(refused["on_waking"].contains("on_waking"), "{refused:?}");
     let features = unavailable_features(&refused);
     let what: Vec<&str> = features.iter().map(|(what, _)| *what).collect();
@@ -132,7 +132,7 @@ fn what_a_kernel_refuses_is_left_out_and_named() {
 #[test]
 fn what_is_of_no_use_alone_goes_with_its_partner() {
     assert_eq!(with_partners("on_timer_end".to_owned()), TIMERS);
-    assert_eq!(with_partners("iter_snapshot".to_owned()), ["iter_snapshot"]);
+    assert_eq!(with_partners(CONNECTION_WALK.to_owned()), [CONNECTION_WALK]);
 }
 
 #[test]

@@ -1,0 +1,126 @@
+//! Verdicts of every kind, each with what it comes to and its sentence.
+
+use super::verdict::{
+    CellVerdict, ComparedRuns, GroupOutcome, InvalidGroups, SideStates, Verdict, VerdictDifference,
+};
+use crate::compare::figures::FigureUnit;
+use dbtime_stats::{ConfidenceInterval, GroupSplit};
+
+const MARGIN: f64 = 0.01;
+
+pub(in crate::compare) type VerdictSample = (Verdict, GroupOutcome, String);
+
+/// Those on a configuration of this name against one that is called `1`.
+pub(in crate::compare) fn verdicts(cell: &str) -> Vec<VerdictSample> {
+    let mut all = differences(cell);
+    all.extend(undecided());
+    all.extend(without_means(cell));
+    all.extend(invalid(cell));
+    all
+}
+
+fn interval(estimate: f64, low: f64, high: f64, level: f64) -> ConfidenceInterval {
+    ConfidenceInterval { estimate, low, high, level }
+}
+
+fn difference(cell: &str, is_better: bool) -> VerdictDifference {
+    VerdictDifference {
+        names: ["1".to_owned(), cell.to_owned()],
+        words: ["faster", "slower"],
+        is_better,
+        change: interval(0.032, 0.019, 0.045, 0.95),
+        runs: ComparedRuns::Pairs(10),
+        medians: None,
+    }
+}
+
+fn differences(cell: &str) -> Vec<VerdictSample> {
+    let better = Verdict::Different(difference(cell, true));
+    let medians = Some(interval(0.01, -0.002, 0.022, 0.95));
+    let worse = Verdict::Different(VerdictDifference { medians, ..difference(cell, false) });
+    let change = interval(0.004, 0.003, 0.005, 0.95);
+    let small = VerdictDifference { change, ..difference(cell, false) };
+    let small = Verdict::Small { difference: small, margin: MARGIN };
+    let alone = Box::new(Verdict::Different(difference(cell, true)));
+    let one = Verdict::OneOfSeveral { metrics: 3, alone };
+    let clear = format!("{cell} faster than 1: +3.2 % (95 % CI +1.9 .. +4.5), 10 pairs");
+    let doubtful = format!(
+        "{cell} slower than 1: +3.2 % (95 % CI +1.9 .. +4.5), 10 pairs; not so by medians: +1.0 % \
+         (95 % CI −0.2 .. +2.2)"
+    );
+    let little = format!(
+        "Real but small: {cell} slower than 1 by less than 1 %: +0.4 % (95 % CI +0.3 .. +0.5), 10 \
+         pairs"
+    );
+    let open = format!("Undecided: one of 3 further metrics; alone: {clear}");
+    vec![
+        (better, GroupOutcome::Good, clear),
+        (worse, GroupOutcome::Worse, doubtful),
+        (small, GroupOutcome::Good, little),
+        (one, GroupOutcome::Undecided, open),
+    ]
+}
+
+fn undecided() -> Vec<VerdictSample> {
+    let change = interval(0.002, -0.003, 0.007, 0.9);
+    let same = Verdict::Same { change, runs: ComparedRuns::Unpaired([9, 9]), margin: MARGIN };
+    let equal = "Same within 1 %: +0.2 % (90 % CI −0.3 .. +0.7), 9 runs a side, unpaired";
+    let open = |runs, more, run_s| {
+        let change = interval(0.002, -0.03, 0.04, 0.95);
+        Verdict::Undecided { change, runs, margin: MARGIN, more, run_s }
+    };
+    let [pairs, unlike] = [ComparedRuns::Pairs(4), ComparedRuns::Unpaired([4, 5])];
+    let figures = "Undecided: +0.2 % (95 % CI −3.0 .. +4.0)";
+    let settled =
+        format!("{figures}, 4 pairs; to settle 1 % run about 4 more pairs (4 min of load)");
+    let long = format!(
+        "{figures}, 4 and 5 runs, unpaired; to settle 1 % run about 14 more runs a side (2 h of \
+         load)"
+    );
+    let never = format!("{figures}, 4 pairs; no number of runs settles 1 %");
+    vec![
+        (same, GroupOutcome::Good, equal.to_owned()),
+        (open(pairs, Some(4), 60.0), GroupOutcome::Undecided, settled),
+        (open(unlike, Some(14), 600.0), GroupOutcome::Undecided, long),
+        (open(pairs, None, 60.0), GroupOutcome::Undecided, never),
+    ]
+}
+
+fn without_means(cell: &str) -> Vec<VerdictSample> {
+    let split = GroupSplit {
+        lower: 3,
+        higher: 3,
+        lower_center: 296_977.0,
+        higher_center: 459_863.0,
+        evidence: 20.0,
+    };
+    let (name, unit) = (cell.to_owned(), FigureUnit::Number);
+    let states = Verdict::TwoStates(vec![SideStates { name, split, runs: 6, unit }]);
+    let few = Verdict::TooFew { names: ["1".to_owned(), cell.to_owned()], runs: [2, 1] };
+    let two = format!("Two states: {cell} 296,977 (3 of 6) / 459,863 (3 of 6); means not compared");
+    let none = format!(
+        "No verdict: 2 valid runs of 1 and 1 valid run of {cell}; from three valid runs a side on \
+         there is one, and ten are better"
+    );
+    vec![(states, GroupOutcome::Undecided, two), (few, GroupOutcome::Undecided, none)]
+}
+
+fn invalid(cell: &str) -> Vec<VerdictSample> {
+    let of_cell = |cell: &str, verdict| Box::new(CellVerdict { cell: cell.to_owned(), verdict });
+    let control = of_cell("twin", Verdict::Different(difference("twin", true)));
+    let missing = Verdict::Invalid(InvalidGroups::MissingMetric("response p99".to_owned()));
+    let withdrawn = of_cell(cell, missing.clone());
+    let unstable = Verdict::Unstable { control, withdrawn };
+    let no_run = Verdict::Invalid(InvalidGroups::NoValidRun);
+    let of_missing = "Invalid: not all runs have a response p99 above zero";
+    let of_no_run = "Invalid: no run of one side is valid; see why, mend it and run again";
+    let of_unstable = format!(
+        "Unstable: A/A control differs: twin faster than 1: +3.2 % (95 % CI +1.9 .. +4.5), 10 \
+         pairs; no verdict on {cell}: {of_missing}"
+    );
+    vec![
+        (unstable, GroupOutcome::Undecided, of_unstable),
+        (missing, GroupOutcome::Undecided, of_missing.to_owned()),
+        (no_run, GroupOutcome::Undecided, of_no_run.to_owned()),
+    ]
+}

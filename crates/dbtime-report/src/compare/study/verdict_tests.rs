@@ -1,0 +1,115 @@
+//! Verdicts on configurations whose names occur in the words of verdicts, in every medium.
+
+use super::*;
+use crate::compare::{study_junit, study_markdown, study_page, study_text};
+use crate::terminal::PageStyle;
+
+/// The baseline, then names that are a figure, a letter and a word of a verdict.
+const CELLS: [&str; 4] = ["1", "4", "r", "run"];
+
+fn run(tps: f64) -> RunRecord {
+    let mut record = RunRecord { throughput_tps: tps, ..RunRecord::default() };
+    let response = &mut record.latency_us.response;
+    (response.mean, response.p50, response.p99) = (9e6 / tps, 8e6 / tps, 30e6 / tps);
+    record
+}
+
+/// What changes from block to block by more than three blocks can tell from none.
+fn unsettled(cell: &str, block: u32) -> RunRecord {
+    let change = match block {
+        _ if cell == CELLS[0] => 0.0,
+        1 => 0.05,
+        2 => -0.05,
+        _ => 0.01,
+    };
+    run(1000.0 * (1.0 + change))
+}
+
+fn media(study: &StudyComparison) -> [(&'static str, String); 5] {
+    [
+        ("text", study_text(study, PageStyle::default())),
+        ("Markdown", study_markdown(study)),
+        ("page", study_page(study)),
+        ("JUnit", study_junit(study)),
+        ("JSON", serde_json::to_string(study).expect("JSON")),
+    ]
+}
+
+#[test]
+fn every_configuration_is_named_in_every_medium() {
+    let several = StudyComparison::of(&sample::study(&CELLS, unsettled));
+    for cell in &CELLS[1..] {
+        let alone = StudyComparison::of(&sample::study(&[CELLS[0], *cell], unsettled));
+        for (medium, shown) in media(&several).into_iter().chain(media(&alone)) {
+            let named = format!("{cell}: Undecided: ");
+            assert!(shown.contains(&named), "{named}in {medium}: {shown}");
+        }
+    }
+}
+
+#[test]
+fn what_names_its_configuration_does_so_once() {
+    let faster = |cell: &str, block: u32| {
+        let speed = if cell == CELLS[0] { 1.0 } else { 1.3 };
+        run(1000.0 * speed * (1.0 + 0.001 * f64::from(block)))
+    };
+    let study = StudyComparison::of(&sample::study(&CELLS, faster));
+    for (one, cell) in study.comparisons.iter().zip(&CELLS[1..]) {
+        let verdict = one.verdict.to_string();
+        assert!(verdict.starts_with(&format!("{cell} faster than 1: +30.0 % ")), "{verdict}");
+    }
+}
+
+#[test]
+fn json_has_the_sentence_and_what_it_comes_to() {
+    let study = StudyComparison::of(&sample::study(&["1", "run"], unsettled));
+    let verdict = &study.comparisons[0].verdict;
+    let json = serde_json::to_string(&study).expect("JSON");
+    let begin = r#""comparisons":[{"cell":"run","baseline":"1","verdict":""#;
+    let end = r#"","outcome":"undecided","comparison":{"schema":1,"#;
+    assert!(json.contains(&format!("{begin}{verdict}{end}")), "{json}");
+}
+
+#[test]
+fn a_control_that_differs_leaves_no_verdict() {
+    let differing = |cell: &str, block: u32| match cell {
+        "again" => run(1300.0 + f64::from(block)),
+        cell => unsettled(cell, block),
+    };
+    let mut recorded = sample::study(&["1", "again", "r"], differing);
+    recorded.plan.cells[1].role = CellRole::Control;
+    let study = StudyComparison::of(&recorded);
+    let verdict = study.comparisons[0].verdict.to_string();
+    assert!(verdict.starts_with("Unstable: A/A control differs: again faster than 1: +30."));
+    assert!(verdict.contains("; no verdict on r: Undecided: "), "{verdict}");
+    assert!(study_junit(&study).contains("<error message=\"Unstable: "));
+}
+
+/// Fewer runs than a verdict takes show no difference, however near to each other they are.
+#[test]
+fn a_control_of_two_runs_differs_from_nothing() {
+    let differing = |cell: &str, block: u32| match cell {
+        "again" => run(1300.0 + f64::from(block)),
+        cell => unsettled(cell, block),
+    };
+    let mut recorded = sample::study(&["1", "again", "r"], differing);
+    recorded.plan.cells[1].role = CellRole::Control;
+    recorded.history.runs.truncate(6);
+    recorded.records.truncate(6);
+    let verdict = StudyComparison::of(&recorded).comparisons[0].verdict.to_string();
+    assert!(verdict.starts_with("r: No verdict: 2 valid runs of 1 and 2"), "{verdict}");
+}
+
+/// The sentence begins with the name of the configuration, and is an error all the same.
+#[test]
+fn what_cannot_be_compared_is_an_error() {
+    let nothing = |cell: &str, block: u32| match cell {
+        "run" => RunRecord::default(),
+        cell => unsettled(cell, block),
+    };
+    let study = StudyComparison::of(&sample::study(&["1", "run"], nothing));
+    let junit = study_junit(&study);
+    let why = "run: Invalid: not all runs have a throughput per second above zero";
+    assert!(junit.contains(&format!("<error message=\"{why}\"/>")), "{junit}");
+    assert!(study_markdown(&study).contains(&format!("- verdict: **{why}**")));
+}
