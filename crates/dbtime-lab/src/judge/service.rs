@@ -140,7 +140,7 @@ pub(super) fn outstanding(record: &RunRecord) -> Option<Warning> {
     warning(
         kind,
         format!(
-            "{} of what was sent {when} had no answer at its end: whoever sent it finished nothing \
+            "{} of what was sent {when} had no answer at its end: its client finished nothing \
              in the window ({}: {})",
             count(outstanding),
             if record.load.workers.is_some() { "workers" } else { "connections" },
