@@ -280,7 +280,7 @@ fn rows(case: &AdviceCase<'_>, sum: &HolderSum<'_>, advice: &mut BudgetAdvice) {
         advice.step_at_price(
             format!(
                 "let fewer transactions than {many} run at once (--workers {enough}): one that \
-                 holds a row waits for its CPU and its own locks behind all that are in the database"
+                 holds a row waits for its CPU and its own locks behind all others in the database"
             ),
             "they wait for a worker instead (queue), where they hold nothing",
         );
