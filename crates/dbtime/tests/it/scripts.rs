@@ -163,7 +163,7 @@ fn a_transaction_without_an_end_ends_after_the_window() {
         let warnings = ran.json()["validity"]["warnings"].clone();
         let warnings = warnings.as_array().expect("a list");
         match warnings.iter().any(|warning| warning["kind"] == "mostly_failed") {
-            true => drop(ran.unserved().stderr_has(&["nothing was answered from"])),
+            true => drop(ran.unserved().stderr_has(&["nothing was completed from"])),
             false => ran.exits(0),
         }
     }
