@@ -141,8 +141,8 @@ pub(super) fn outstanding(record: &RunRecord) -> Option<Warning> {
     warning(
         kind,
         format!(
-            "{} of what was sent {when} had no answer at its end: its client finished nothing \
-             in the window ({}: {})",
+            "{} of what was sent {when} had no answer at its end: each client that sent one \
+             finished nothing in the window ({}: {})",
             count(outstanding),
             if record.load.workers.is_some() { "workers" } else { "connections" },
             count(expected_connections(record))

@@ -193,7 +193,7 @@ impl PostgresProtocol {
             None if stage == PostgresStage::Idle => {
                 return broken(malformed(&MalformedMessage("what was not asked for")));
             }
-            // Whoever answers what nobody asked cannot be followed any further.
+            // A server that answers what was not asked cannot be followed any further.
             Some(error) if stage == PostgresStage::Idle => return broken(refusal(error)),
             None => Ok(answer.rows),
             Some(error) => {
