@@ -61,4 +61,5 @@ pub use request::{
 pub use run::{RunResult, flat_out_rate, run, run_into};
 pub use run_event::{RecordedRun, RunEvent, RunOutcome};
 pub use run_process::{ProcessResult, RunProcess};
+pub use script_watchdog::ComputingSpans;
 pub use targets::{Dataset, Target, TargetForm};

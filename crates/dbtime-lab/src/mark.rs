@@ -6,7 +6,8 @@
 //! that one ends and whatever number it has where, which makes it safe among containers too. The
 //! text is for people, and for what no lock tells: a folder that was copied, or another machine's.
 
-use crate::servers::{is_inhabited, started_at};
+use crate::servers::is_inhabited;
+use dbtime_observe::process::start_tick_of;
 use rustix::fs::{Mode, OFlags};
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -37,7 +38,7 @@ impl FolderMark {
         // able to lock it later either, and the folder is never taken for left behind.
         let _ = file.lock();
         let own = std::process::id();
-        file.write_all(text(folder, own, started_at(own).unwrap_or(0)).as_bytes())?;
+        file.write_all(text(folder, own, start_tick_of(own).unwrap_or(0)).as_bytes())?;
         Ok(Self(file))
     }
 
@@ -108,7 +109,7 @@ fn names_ended_process(text: &str, folder: &Path) -> bool {
     };
     let is_this = folder.file_name().is_some_and(|own| own.to_string_lossy() == name);
     // Numbers are dealt anew; with its start one names a process for ever.
-    let is_alive = then == boot() && started_at(pid) == Some(started);
+    let is_alive = then == boot() && start_tick_of(pid) == Some(started);
     // Another machine's processes cannot be seen from here; this one's are gone since it started.
     let is_here = then == boot() || (!there.is_empty() && there == machine());
     is_ours && is_this && is_here && !is_alive
@@ -149,7 +150,7 @@ mod tests {
     fn only_what_is_certainly_left_behind_is_taken_over() {
         let dir = tempfile::tempdir().expect("a folder");
         let own = std::process::id();
-        let alive = text(Path::new("alive"), own, started_at(own).expect("alive"));
+        let alive = text(Path::new("alive"), own, start_tick_of(own).expect("alive"));
         let is_taken = |name: &str, text: &str| {
             FolderMark::take_over(&marked(dir.path(), name, text)).is_some()
         };

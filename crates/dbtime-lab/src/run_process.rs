@@ -8,6 +8,7 @@ use crate::error::LabError;
 use crate::progress::RunProgress;
 use crate::run_event::{RunEvent, RunOutcome};
 use dbtime_engines::drive::plan::RunStop;
+use dbtime_observe::process::has_ended;
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
@@ -120,17 +121,10 @@ pub(crate) fn abandon() {
     let Some(pid) = *present() else { return };
     // The second signal ends it at once.
     let _ = kill_process(pid, Signal::INT);
-    let begun = Instant::now();
-    while is_running(pid) && begun.elapsed() < ABANDON_TIMEOUT {
+    let (begun, process) = (Instant::now(), pid.as_raw_pid().cast_unsigned());
+    while !has_ended(process) && begun.elapsed() < ABANDON_TIMEOUT {
         std::thread::sleep(STOP_INTERVAL);
     }
-}
-
-/// Whether it is there, and no zombie.
-fn is_running(pid: Pid) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero()));
-    let state = stat.ok().and_then(|stat| stat.rsplit_once(')')?.1.trim_start().chars().next());
-    state.is_some_and(|state| state != 'Z')
 }
 
 fn present() -> MutexGuard<'static, Option<Pid>> {

@@ -132,7 +132,7 @@ fn overdue_scripts(
 
 /// How long scripts compute: what waits for a program that it has started is waited for.
 #[derive(Debug, Default)]
-struct ComputingSpans {
+pub struct ComputingSpans {
     /// What each client is at, when that was seen first, and when last.
     present: HashMap<u32, (ScriptVisit, MonoNanos, MonoNanos)>,
     /// How long the longest that has ended was seen.
@@ -141,7 +141,7 @@ struct ComputingSpans {
 
 impl ComputingSpans {
     /// Notes who is inside.
-    fn look(&mut self, inside: &[ScriptVisit], present: MonoNanos) {
+    pub fn look(&mut self, inside: &[ScriptVisit], present: MonoNanos) {
         let longest = &mut self.longest;
         self.present.retain(|_, (visit, first, last)| {
             let goes_on = inside.contains(visit);
@@ -157,7 +157,7 @@ impl ComputingSpans {
     }
 
     /// A client whose script is to end, and has not come back since for too long.
-    fn deaf_client(&self, stop: &RunStop, patience: Nanos, present: MonoNanos) -> Option<u32> {
+    pub fn deaf_client(&self, stop: &RunStop, patience: Nanos, present: MonoNanos) -> Option<u32> {
         if !stop.is_set() {
             return None;
         }

@@ -51,7 +51,7 @@ fn main() -> io::Result<()> {
     let listen: Vec<(WireProtocol, ListenAddress)> =
         wires.into_iter().filter_map(|(wire, listen)| Some((wire, listen?))).collect();
     if listen.is_empty() {
-        return Err(io::Error::other("nobody can reach it: add --mysql 0 or --postgres 0"));
+        return Err(io::Error::other("no client can reach it: add --mysql 0 or --postgres 0"));
     }
     let stall = arguments.stall_at.zip(arguments.stall_for);
     let server = NullServer::start(&NullServerOptions {

@@ -17,6 +17,7 @@ use crate::lexical_rules::LexicalRules;
 use dbtime_model::SqlDialect;
 use dbtime_model::secret_text::{MASK, speaks_of_passwords, without_secrets};
 use password_reader::PasswordReader;
+use statement_subject::{FIRST_WORDS, StatementSubject};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -40,12 +41,9 @@ pub fn without_passwords(sql: &str) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8_lossy(&shown).into_owned())
 }
 
-/// What a statement begins with in which words may be passwords that lack their quotes.
-const FIRST_WORDS: [&str; 9] =
-    ["alter", "attach", "change", "create", "drop", "grant", "pragma", "set", "start"];
-
 /// Finds passwords for a fingerprint, which reads on: that leaves out literals by itself, and no
-/// words. Of statements that begin with none of these words, as nearly all do, it reads no other.
+/// words. Of statements that begin with none of [`FIRST_WORDS`], as nearly all do, it reads no
+/// other.
 #[derive(Debug, Default)]
 pub(crate) struct PasswordFinder {
     reader: Option<PasswordReader>,
@@ -63,7 +61,9 @@ impl PasswordFinder {
             return false;
         }
         if token.kind == TokenKind::Word && !self.has_begun {
-            let is_first = |first: &&str| token.bytes.eq_ignore_ascii_case(first.as_bytes());
+            let is_first = |(first, _): &(&str, StatementSubject)| {
+                token.bytes.eq_ignore_ascii_case(first.as_bytes())
+            };
             self.has_begun = true;
             self.reader = FIRST_WORDS.iter().any(is_first).then(PasswordReader::default);
         }

@@ -150,9 +150,10 @@ fn present() -> MutexGuard<'static, Option<Arc<RunStop>>> {
     PRESENT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether a signal ends what Ctrl-C ends at present. A failure alone sets the same stop.
-pub(crate) fn is_ending() -> bool {
-    signal().is_some() && present().as_ref().is_some_and(|stop| stop.is_set())
+/// What Ctrl-C sets at present, where a signal has set it: a failure alone sets it too.
+pub(crate) fn signalled_stop() -> Option<Arc<RunStop>> {
+    signal()?;
+    present().clone().filter(|stop| stop.is_set())
 }
 
 /// What Ctrl-C sets. Installed once per process.

@@ -3,9 +3,8 @@
 
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
-use dbtime_observe::process::EndWatch;
+use dbtime_observe::process::{EndWatch, all, parent_of};
 use rustix::process::Signal;
-use std::fs;
 
 /// So long it may take to stop all of them, and again until they have ended by themselves.
 const PATIENCE: Nanos = Nanos::from_millis(500);
@@ -18,13 +17,9 @@ struct ChildProcess {
 }
 
 impl ChildProcess {
-    /// From `/proc/PID/stat`, proc(5). `None`: it has ended, and was waited for.
-    fn read(pid: u32) -> Option<Self> {
-        // The name may have any bytes, also blanks and brackets.
-        let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
-        let stat = String::from_utf8_lossy(&stat);
-        let parent = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()?;
-        Some(Self { pid, parent })
+    /// `None`: it has ended, and was waited for.
+    fn find(pid: u32) -> Option<Self> {
+        Some(Self { pid, parent: parent_of(pid)? })
     }
 }
 
@@ -40,7 +35,7 @@ impl EndingProcess {
         // Watched first, looked at afterwards: where the number has become another's in between,
         // what is watched has ended, and gets no signal.
         let end = EndWatch::new(child.pid);
-        (ChildProcess::read(child.pid) == Some(child)).then_some(Self { pid: child.pid, end })
+        (ChildProcess::find(child.pid) == Some(child)).then_some(Self { pid: child.pid, end })
     }
 }
 
@@ -117,9 +112,7 @@ fn descendants(mut parents: Vec<u32>, processes: &[ChildProcess]) -> Vec<ChildPr
 
 /// All processes that there are.
 fn processes() -> Vec<ChildProcess> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    pids.filter_map(ChildProcess::read).collect()
+    all().into_iter().filter_map(ChildProcess::find).collect()
 }
 
 #[cfg(test)]

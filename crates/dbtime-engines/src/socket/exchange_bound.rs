@@ -54,7 +54,7 @@ impl ExchangeBound {
     pub(super) fn interruption(&self) -> Option<DatabaseFailure> {
         (self.stop.instant() <= now()).then(|| DatabaseFailure {
             class: ErrorClass::Interrupted,
-            ..DatabaseFailure::connection("interrupted", "nobody waits for the answer any more")
+            ..DatabaseFailure::connection("interrupted", "dbtime no longer waits for the answer")
         })
     }
 

@@ -105,7 +105,7 @@ fn refused(why: &CertificateError, address: &ServerAddress) -> String {
             ("is made out to another name (a CN counts for none)", "use that name, or verify-ca")
         }
         Why::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => {
-            ("is that of an authority itself", "give the server one that the authority has signed")
+            ("belongs to an authority itself", "give the server one that the authority has signed")
         }
         _ => ("is not accepted", "give the server another one"),
     };
@@ -172,7 +172,7 @@ mod tests {
             (CertificateError::Expired, "has expired"),
             (CertificateError::UnknownIssuer, "(ssl-ca, sslrootcert)"),
             (CertificateError::NotValidForName, "use that name, or verify-ca"),
-            (CertificateError::Other(authority), "is that of an authority itself"),
+            (CertificateError::Other(authority), "belongs to an authority itself"),
             (CertificateError::Revoked, "give the server another one"),
         ] {
             let text = of(why);

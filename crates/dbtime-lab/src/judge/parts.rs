@@ -54,7 +54,7 @@ pub(super) fn budget_mean(record: &RunRecord) -> Option<Warning> {
         _ => ("", "leave out --budget-every: all transactions are measured"),
     };
     let text = format!(
-        "the mean response of the measured transactions is {:.0} % {way} that of all{cause}",
+        "the mean response of the measured transactions is {:.0} % {way} the mean of all{cause}",
         off_pct.abs()
     );
     warning(kind, text, remedy)

@@ -76,7 +76,7 @@ pub(super) fn unserved(record: &RunRecord) -> Option<Warning> {
     }
     let stall = record.stalls.iter().find(|stall| stall.until_s >= load_end_s - END_S);
     if let Some(stall) = stall.filter(|_| record.counts.unfinished > 0) {
-        return unanswered(record, stall.from_s, load_end_s);
+        return uncompleted(record, stall.from_s, load_end_s);
     }
     let (there, expected) = connections_there(record)?;
     (there < u64::div_ceil(expected, 2)).then(|| Warning {
@@ -107,17 +107,18 @@ fn out_of_reach(record: &RunRecord, from_s: f64) -> Option<Warning> {
     )
 }
 
-/// The connections stood, and what was sent over them had no answer.
-fn unanswered(record: &RunRecord, from_s: f64, load_end_s: f64) -> Option<Warning> {
+/// The connections stood, and no transaction came to its end over them. Statements may have been
+/// answered, one after the other, as in a script whose transaction has no end.
+fn uncompleted(record: &RunRecord, from_s: f64, load_end_s: f64) -> Option<Warning> {
     warning(
         WarningKind::MostlyFailed,
         format!(
-            "nothing was answered from {from_s:.2} s after the start to the end of the load, within \
-             {:.2} s; unfinished: {}",
+            "nothing was completed from {from_s:.2} s after the start to the end of the load, \
+             within {:.2} s; unfinished: {}",
             load_end_s - from_s,
             count(record.counts.unfinished)
         ),
-        "see what the statements wait for: a lock, a pooler without a free place, a server that \
+        "see what the transactions wait for: a lock, a pooler without a free place, a server that \
          stands still; or run for longer than they take",
     )
 }
@@ -140,8 +141,8 @@ pub(super) fn outstanding(record: &RunRecord) -> Option<Warning> {
     warning(
         kind,
         format!(
-            "{} of what was sent {when} had no answer at its end: whoever sent it finished nothing \
-             in the window ({}: {})",
+            "{} of what was sent {when} had no answer at its end: each client that sent one \
+             finished nothing in the window ({}: {})",
             count(outstanding),
             if record.load.workers.is_some() { "workers" } else { "connections" },
             count(expected_connections(record))
@@ -309,10 +310,11 @@ mod tests {
     }
 
     #[test]
-    fn a_target_that_answers_nothing_to_the_end_is_not_lost() {
-        let found = unserved(&stalled(9.0, 16.0)).expect("nothing was answered");
-        assert!(found.text.starts_with("nothing was answered from 9.00 s after"), "{}", found.text);
-        assert!(found.text.ends_with("within 7.00 s; unfinished: 2,000"), "{}", found.text);
+    fn a_target_that_completes_nothing_to_the_end_is_not_lost() {
+        let found = unserved(&stalled(9.0, 16.0)).expect("nothing was completed");
+        let text = found.text;
+        assert!(text.starts_with("nothing was completed from 9.00 s after"), "{text}");
+        assert!(text.ends_with("within 7.00 s; unfinished: 2,000"), "{text}");
         let overloaded = unserved(&stalled(9.0, 12.0));
         assert_eq!(overloaded, None, "it went on in the rundown");
     }

@@ -27,7 +27,7 @@ mod start;
 mod watchdog;
 
 pub use cpus::check_online;
-pub(crate) use processes::{is_inhabited, started_at};
+pub(crate) use processes::is_inhabited;
 pub(crate) use watchdog::abandon;
 
 use crate::data_snapshot::{DataSnapshot, SnapshotRequest};

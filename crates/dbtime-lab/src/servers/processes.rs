@@ -6,16 +6,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// When a process started. Unit: clock ticks since boot; with the number it names a process for
-/// ever, because numbers are dealt anew. `None`: there is no such process.
-/// Source: proc(5), field 22 of `/proc/PID/stat`.
-pub(crate) fn started_at(pid: u32) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name before the last parenthesis may hold anything.
-    let (_, fields) = stat.rsplit_once(") ")?;
-    fields.split(' ').nth(19)?.parse().ok()
-}
-
 /// The processes of `program` that have made this folder their own, as servers do with their data
 /// folder; a PostgreSQL server is many. Somebody who only looks around there is not among them.
 pub(super) fn living_in(folder: &Path, program: &Path) -> Vec<u32> {
@@ -204,8 +194,6 @@ mod tests {
     #[test]
     fn this_process_is_found() {
         let own = std::process::id();
-        assert!(started_at(own).is_some_and(|ticks| ticks > 0));
-        assert_eq!(started_at(u32::MAX), None);
         assert_eq!(status_line(own, "Pid"), Some(own.to_string()));
         let folder = std::env::current_dir().expect("a folder");
         let program = std::env::current_exe().expect("a program");

@@ -12,7 +12,7 @@ const OWN: [(&str, &str); 13] = [
     ("unix_socket_directories", "the socket is in the server's own folder"),
     ("bind_address", "a private server only listens on the loopback address"),
     ("listen_addresses", "a private server only listens on the loopback address"),
-    ("skip_grant_tables", "a private server refuses whoever has no password"),
+    ("skip_grant_tables", "a private server refuses a login without a password"),
     ("pid_file", "a private server is known by its process"),
     ("user", "the user follows from who runs dbtime"),
     ("log_error", "the log is kept in the record"),

@@ -127,7 +127,7 @@ fn check_owner(folder: &Path) -> Result<(), LabError> {
     let folder = folder.display();
     Err(LabError::Target(format!(
         "{NEW_DATA} {folder}: {why}, and what they put there a server would execute; name a folder \
-         of your own that nobody else may write to (chmod 700)"
+         of your own that only you may write to (chmod 700)"
     )))
 }
 

@@ -5,7 +5,7 @@
 
 use crate::error::LabError;
 use crate::scratch::ScratchFolder;
-use crate::servers::processes::started_at;
+use dbtime_observe::process::start_tick_of;
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -60,7 +60,7 @@ impl ServerWatchdog {
         let mut shell = locked(&self.0);
         let mut child = start()?;
         // One that has ended already needs no watching over.
-        let Some(started) = started_at(child.id()) else { return Ok(child) };
+        let Some(started) = start_tick_of(child.id()) else { return Ok(child) };
         match shell.order(&format!("{} {started} {signal}", child.id())) {
             Ok(()) => Ok(child),
             Err(error) => {

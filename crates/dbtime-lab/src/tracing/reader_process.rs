@@ -1,6 +1,6 @@
 //! The reader's process, as its session has it.
 
-use super::attended_stream::{AttendedStream, StandstillNote};
+use super::attended_stream::{AttendedStream, stream_ends};
 use super::reader_messages::{FrameStream, ReaderBegin, ReaderCommand, ReaderError, ReaderStart};
 use crate::error::LabError;
 use dbtime_model::traced::TracedRequest;
@@ -11,7 +11,6 @@ use dbtime_observe::trace::{
 use serde::de::DeserializeOwned;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, Stdio};
 
@@ -22,11 +21,9 @@ pub const READER: &str = "trace-reader";
 /// that somebody has stopped is made to go on where it is waited for.
 #[derive(Debug)]
 pub(super) struct ReaderProcess {
-    /// `None` once it is to end, or has ended.
-    stream: Option<FrameStream<AttendedStream>>,
+    /// Closed once it is to end, or has ended.
+    stream: FrameStream<AttendedStream>,
     child: Child,
-    /// While its end is waited for.
-    standstill: StandstillNote,
 }
 
 impl ReaderProcess {
@@ -40,7 +37,7 @@ impl ReaderProcess {
         let failed = |error: io::Error| reader_error(format!("is not there: {error}"));
         let lent = start.options.borrows_terminal.then(BorrowedTerminal::lend).transpose();
         let (terminal, lent) = lent.map_err(failed)?.unzip();
-        let (stream, far) = UnixStream::pair().map_err(failed)?;
+        let (own, far) = stream_ends().map_err(failed)?;
         let (channel, other) = MessageChannel::pair().map_err(failed)?;
         let child = Command::new("/proc/self/exe")
             .arg0("dbtime")
@@ -50,8 +47,8 @@ impl ReaderProcess {
             .stderr(stderr)
             .spawn()
             .map_err(failed)?;
-        let standstill = StandstillNote::of(WaitedChild::of(&child), note);
-        let mut reader = Self { stream: None, child, standstill };
+        let stream = AttendedStream::new(own, WaitedChild::of(&child), note);
+        let mut reader = Self { stream: FrameStream::new(stream), child };
         let mut files: Vec<BorrowedFd<'_>> = vec![far.as_fd()];
         files.extend(lent.iter().flatten().map(AsFd::as_fd));
         let sent = channel.send(start, &files);
@@ -60,8 +57,6 @@ impl ReaderProcess {
         if let Err(error) = sent {
             return Err(reader_error(format!("cannot be given its options: {error}")));
         }
-        let stream = AttendedStream::new(stream, reader.waited(), note).map_err(failed)?;
-        reader.stream = Some(FrameStream::new(stream));
         let begin = reader.reply()?;
         Ok((reader, begin, terminal))
     }
@@ -73,8 +68,7 @@ impl ReaderProcess {
 
     /// That it was stopped since the last time, and had to be made to go on, for people.
     pub(super) fn take_stop(&mut self) -> Option<String> {
-        let was_stopped = self.stream.as_mut().is_some_and(|stream| stream.get_mut().take_stop());
-        was_stopped.then(|| {
+        self.stream.get_mut().take_stop().then(|| {
             format!(
                 "the reader of what comes from clients, process {}, was stopped by somebody; \
                  dbtime has had it go on, and what there was no room for meanwhile is `dropped` in \
@@ -112,15 +106,8 @@ impl ReaderProcess {
     }
 
     fn send(&mut self, command: &ReaderCommand) -> Result<(), LabError> {
-        let send = |stream: &mut FrameStream<AttendedStream>| {
-            stream.send(command)?;
-            stream.flush()
-        };
-        let sent = self.stream.as_mut().map(send);
-        match sent {
-            Some(Ok(())) => Ok(()),
-            _ => Err(self.ended()),
-        }
+        let sent = self.stream.send(command).and_then(|()| self.stream.flush());
+        sent.map_err(|_| self.ended())
     }
 
     fn reply<T: DeserializeOwned>(&mut self) -> Result<T, LabError> {
@@ -128,10 +115,9 @@ impl ReaderProcess {
     }
 
     fn receive<T: DeserializeOwned>(&mut self) -> Result<T, LabError> {
-        let received = self.stream.as_mut().and_then(|stream| stream.receive().transpose());
-        match received {
-            Some(Ok(message)) => Ok(message),
-            Some(Err(error)) if error.kind() == io::ErrorKind::InvalidData => {
+        match self.stream.receive() {
+            Ok(Some(message)) => Ok(message),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                 Err(reader_error(format!("sends what is no message: {error}")))
             }
             _ => Err(self.ended()),
@@ -141,8 +127,9 @@ impl ReaderProcess {
     /// The error of a reader that is not there any more.
     #[cold]
     fn ended(&mut self) -> LabError {
-        self.stream = None;
-        let status = wait_for_end(&mut self.child, || self.standstill.look()).ok();
+        let stream = self.stream.get_mut();
+        stream.close();
+        let status = wait_for_end(&mut self.child, || stream.look()).ok();
         let how = match status.map(|status| (status.signal(), status.code())) {
             Some((Some(signal), _)) => format!("was ended by signal {signal}"),
             Some((_, Some(code))) => format!(
@@ -158,9 +145,10 @@ impl ReaderProcess {
 impl Drop for ReaderProcess {
     fn drop(&mut self) {
         // It ends when the other end of its stream is closed.
-        self.stream = None;
+        let stream = self.stream.get_mut();
+        stream.close();
         // One that is not waited for is only not taken out of the system's list.
-        let _ = wait_for_end(&mut self.child, || self.standstill.look());
+        let _ = wait_for_end(&mut self.child, || stream.look());
     }
 }
 

@@ -19,8 +19,8 @@ pub enum ProcessError {
     NoSuchName(String),
     /// Nobody listens on the port.
     #[error(
-        "nobody listens on TCP port {0} of this machine, in a network namespace that this user may \
-         look into"
+        "no process listens on TCP port {0} of this machine, in a network namespace that this user \
+         may look into"
     )]
     NoListener(u16),
     /// Somebody does, and may not be looked at.
@@ -31,8 +31,8 @@ pub enum ProcessError {
     HiddenListener(String),
     /// Nobody listens on the socket.
     #[error(
-        "nobody listens on the socket {0} of this machine, in namespaces that this user may look \
-         into"
+        "no process listens on the socket {0} of this machine, in namespaces that this user may \
+         look into"
     )]
     NoSocket(String),
     /// More than one server fits.

@@ -203,6 +203,18 @@ mod tests {
     }
 
     #[test]
+    fn the_name_of_a_process_may_have_any_bytes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut line = b"4711 (a) Z 1 (\n\xff) S 12".to_vec();
+        // Fields 5 to 21, the start, fields 23 to 52.
+        line.extend_from_slice(format!("{} 4242{}\n", " 0".repeat(17), " 0".repeat(30)).as_bytes());
+        fs::write(folder.path().join("stat"), line).expect("written");
+        let basics = ProcFolder(folder.path().display().to_string()).basics().expect("a process");
+        assert_eq!(basics.name, "a) Z 1 (\n\u{fffd}");
+        assert_eq!((basics.parent, basics.start_tick, basics.has_ended), (12, 4242, false));
+    }
+
+    #[test]
     fn this_process_is_read() {
         let folder = ProcFolder::of_process(std::process::id());
         let basics = folder.basics().expect("stat");

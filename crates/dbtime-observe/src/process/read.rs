@@ -32,6 +32,22 @@ pub fn cpus_of(pid: u32) -> u32 {
     ranges.into_iter().map(|(first, last)| last.saturating_sub(first) + 1).sum()
 }
 
+/// Which process has started a process that is still there, or has taken it over since.
+pub fn parent_of(pid: u32) -> Option<u32> {
+    Some(ProcFolder::of_process(pid).basics().ok()?.parent)
+}
+
+/// When a process started; with its number that names a process for ever, because numbers are
+/// dealt anew. Unit: clock ticks since boot. `None`: there is no such process.
+pub fn start_tick_of(pid: u32) -> Option<u64> {
+    Some(ProcFolder::of_process(pid).basics().ok()?.start_tick)
+}
+
+/// Whether a process has ended, also where nobody has waited for it yet.
+pub fn has_ended(pid: u32) -> bool {
+    ProcFolder::of_process(pid).basics().map_or(true, |basics| basics.has_ended)
+}
+
 /// Whether the kernel keeps delay accounting (`kernel.task_delayacct`, since Linux 5.14).
 ///
 /// It counts for processes that start after it was switched on.
@@ -149,6 +165,7 @@ fn age(start_tick: u64) -> Nanos {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::process::{Command, Stdio};
     use std::time::Duration;
 
     #[test]
@@ -176,8 +193,24 @@ mod tests {
     }
 
     #[test]
+    fn a_process_that_has_ended_is_there_until_it_was_waited_for() {
+        let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().expect("cat");
+        let (pid, own) = (child.id(), std::process::id());
+        let started = start_tick_of(pid);
+        assert!(started.is_some_and(|tick| tick > 0) && !has_ended(pid));
+        drop(child.stdin.take());
+        while !has_ended(pid) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!((parent_of(pid), start_tick_of(pid)), (Some(own), started));
+        child.wait().expect("it has ended");
+        assert_eq!((parent_of(pid), start_tick_of(pid), has_ended(pid)), (None, None, true));
+    }
+
+    #[test]
     fn a_process_that_is_not_there_is_absent() {
         let absent = 4_194_305;
+        assert_eq!((start_tick_of(absent), start_tick_of(u32::MAX)), (None, None));
         assert_eq!(ProcReader::default().sample(absent), Err(ProcessError::Absent(absent)));
     }
 }

@@ -3,6 +3,7 @@
 use super::error::ProcessError;
 use super::files::ProcFolder;
 use super::kinds::by_thread_name;
+use super::read::has_ended;
 use super::server::ServerWatch;
 use dbtime_machine::clock::{now, timespec};
 use dbtime_model::process::{
@@ -232,9 +233,7 @@ impl EndWatch {
     pub fn wait(&self, at_most: Nanos) -> bool {
         let Some(fd) = &self.fd else {
             std::thread::sleep(Duration::from_nanos(at_most.0));
-            return ProcFolder::of_process(self.pid)
-                .basics()
-                .map_or(true, |basics| basics.has_ended);
+            return has_ended(self.pid);
         };
         let timeout = timespec(at_most);
         // A signal ends the waiting early, which is no end of the process.

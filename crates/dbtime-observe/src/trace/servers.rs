@@ -2,7 +2,9 @@
 
 use super::error::TraceError;
 use super::privilege::rights::{self, OTHERS};
-use crate::process::{ProcessSelector, all, ambiguous, find, inner_number, ports, sockets, some};
+use crate::process::{
+    ProcessSelector, all, ambiguous, find, inner_number, parent_of, ports, sockets, some,
+};
 use dbtime_model::WireProtocol;
 use procfs::ProcError;
 use procfs::net::{TcpState, UnixState};
@@ -219,7 +221,7 @@ fn among(
         }
     }
     let found: Vec<u32> = servers.iter().map(|server| server.process).collect();
-    let is_child = |one: &u32| parent(*one).is_some_and(|parent| found.contains(&parent));
+    let is_child = |one: &u32| parent_of(*one).is_some_and(|parent| found.contains(&parent));
     let roots: Vec<u32> = found.iter().copied().filter(|one| !is_child(one)).collect();
     match others.first() {
         Some(&process) if found.is_empty() && is_place => Err(no_server_at(which, process)),
@@ -328,13 +330,7 @@ pub(super) fn is_postgres(process: u32) -> bool {
 
 /// The processes that a process has started and that are still there.
 fn children(process: u32) -> Vec<u32> {
-    all().into_iter().filter(|other| parent(*other) == Some(process)).collect()
-}
-
-/// Which process has started a process that is still there.
-pub(super) fn parent(process: u32) -> Option<u32> {
-    let stat = Process::new(process.cast_signed()).and_then(|process| process.stat());
-    stat.ok().map(|stat| stat.ppid.cast_unsigned())
+    all().into_iter().filter(|other| parent_of(*other) == Some(process)).collect()
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ impl StatementLocks {
             LockRelease::Statement(text) => format!("{lock} let go by {}", clean(text)),
             LockRelease::ClientLeft => format!("{lock} let go as a client left"),
             LockRelease::Unknown => format!("{lock} let go"),
-            LockRelease::Nobody => format!("{lock} that nobody let go"),
+            LockRelease::Nobody => format!("{lock} that was not released"),
         };
         format!(
             "{release}{}: {}, {}, {} at most",
@@ -134,7 +134,7 @@ mod tests {
             "row lock let go by COMMIT\u{fffd} (connections 40, #1, 42, #3, 2 more): 1.55 s, 2 times, \
              930 ms at most",
             "row lock let go as a client left (connection 40): 100 ms, 2 times, 60.0 ms at most",
-            "row lock that nobody let go: 50.0 ms, 2 times, 30.0 ms at most",
+            "row lock that was not released: 50.0 ms, 2 times, 30.0 ms at most",
             "further locks: 30.0 ms, 4 times",
         ];
         assert_eq!(lines, expected);

@@ -96,7 +96,7 @@ pub(super) fn errors(run: &Run, page: &mut ReportPage) {
     let mut table = ReportTable::new(vec![
         TextColumn::text("Code"),
         TextColumn::figure("Count"),
-        TextColumn::text("What it is"),
+        TextColumn::text("Message"),
     ]);
     for (code, times) in errors {
         let text = messages.get(code).map_or(String::new(), |text| abridged(&clean(text)));

@@ -76,7 +76,7 @@ fn ended(exit: CommandExit) -> (String, TextRole) {
         (Some(0), _) => ("with exit code 0".to_owned(), TextRole::Good),
         (Some(code), _) => (format!("with exit code {code}"), TextRole::Bad),
         (None, Some(signal)) => (format!("by signal {signal}"), TextRole::Bad),
-        (None, None) => ("nobody knows how".to_owned(), TextRole::Bad),
+        (None, None) => ("in a way that is not known".to_owned(), TextRole::Bad),
     }
 }
 

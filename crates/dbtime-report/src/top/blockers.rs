@@ -109,7 +109,7 @@ fn head(tree: usize) -> String {
 
 fn text_of(link: &BlockerLink, columns: usize) -> String {
     let name = link.connection.map_or_else(
-        || "(nobody known)".to_owned(),
+        || "(not known)".to_owned(),
         |own| format!("connection {}", connection_name(link.server_id, own)),
     );
     let tree = match link.depth {

@@ -264,7 +264,7 @@ fn a_login_names_who_holds_what_others_wait_for() {
     (scene.login.picture, scene.connections) = (None, Vec::new());
     terminal.draw(|frame| draw(frame, &scene, &mut state)).expect("drawn");
     let screen = terminal.backend().to_string();
-    assert!(screen.contains("nobody waits for long"), "{screen}");
+    assert!(screen.contains("no session waits for long"), "{screen}");
 }
 
 fn shown(scene: &TopScene, state: &mut TopState, columns: u16) -> String {

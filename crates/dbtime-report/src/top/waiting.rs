@@ -45,7 +45,7 @@ pub(super) fn rows(scene: &TopScene, state: &TopState) -> Vec<BlockerRow> {
     rows.extend(clients.into_iter().filter(matches).map(BlockerRow::Line));
     let notes = login.notes.iter().map(|note| one_line(note));
     if rows.is_empty() && !login.notes.is_empty() {
-        rows.push(BlockerRow::Heading("Now: nobody waits for long".to_owned()));
+        rows.push(BlockerRow::Heading("Now: no session waits for long".to_owned()));
     }
     rows.extend(notes.map(BlockerRow::Line));
     rows

@@ -45,22 +45,36 @@ pub(super) enum StatementSubject {
     Other,
 }
 
+/// What a statement begins with in which words may be passwords that lack their quotes, and what
+/// it is about then.
+pub(super) const FIRST_WORDS: [(&str, StatementSubject); 9] = [
+    ("alter", StatementSubject::Defined),
+    ("attach", StatementSubject::Attached),
+    ("change", StatementSubject::Logins),
+    ("create", StatementSubject::Defined),
+    ("drop", StatementSubject::Defined),
+    ("grant", StatementSubject::Granted),
+    ("pragma", StatementSubject::Pragma),
+    ("set", StatementSubject::Set),
+    ("start", StatementSubject::Started),
+];
+
 impl StatementSubject {
+    /// By the first word.
+    fn of_first(word: &str) -> Self {
+        let known = FIRST_WORDS.iter().find(|(first, _)| *first == word);
+        known.map_or(Self::Other, |(_, subject)| *subject)
+    }
+
     /// With the next word.
     pub(super) fn after(self, word: &str) -> Self {
         use StatementSubject::{
-            Assigned, Attached, Configured, Defined, Granted, KeyPragma, Logins, Other, Pragma,
-            SecretSet, Set, Settings, Started, Unsaid,
+            Assigned, Configured, Defined, Granted, KeyPragma, Logins, Other, Pragma, SecretSet,
+            Set, Settings, Started, Unsaid,
         };
         let word = word.to_ascii_lowercase();
         match (self, word.as_str()) {
-            (Unsaid, "create" | "alter" | "drop") => Defined,
-            (Unsaid, "set") => Set,
-            (Unsaid, "start") => Started,
-            (Unsaid, "grant") => Granted,
-            (Unsaid, "change") => Logins,
-            (Unsaid, "attach") => Attached,
-            (Unsaid, "pragma") => Pragma,
+            (Unsaid, word) => Self::of_first(word),
             (Defined, "or" | "replace") => Defined,
             (Defined, "user" | "role" | "group" | "login" | "server" | "subscription") => Logins,
             (Defined, "database" | "system") => Configured,
@@ -78,7 +92,7 @@ impl StatementSubject {
             (Started, "replica" | "slave" | "group_replication") => Logins,
             // `rekey`, `hexkey`, `textkey`, also behind the name of a schema.
             (Pragma, word) if word.ends_with("key") => KeyPragma,
-            (Unsaid | Defined | Started | Other, _) => Other,
+            (Defined | Started | Other, _) => Other,
             _ => self,
         }
     }

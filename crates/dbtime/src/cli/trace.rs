@@ -167,7 +167,7 @@ pub(crate) struct TraceArgs {
     #[arg(long, value_name = "NAME", value_parser = name)]
     pub(crate) user: Option<String>,
 
-    /// Select requests in this database: that of the login or of the latest USE.
+    /// Select requests in this database, named by the login or the latest USE.
     #[arg(long = "db", value_name = "NAME", value_parser = name)]
     pub(crate) database: Option<String>,
 

@@ -223,7 +223,7 @@ fn for_servers(spec: &RunSpec, target: &Target) -> Result<(), CommandFailure> {
         // A script has its own ways to prepare statements, which this chooses among.
         ("--protocol", protocol.is_some() && !is_script, "nothing is sent"),
         ("--reconnect", reconnect.is_some(), "no connection can be lost"),
-        ("--statement-timeout", statement_timeout.is_some(), "nobody ends statements"),
+        ("--statement-timeout", statement_timeout.is_some(), "no statement is ended"),
         ("--network-delay", spec.target.network_delay.is_some(), "nothing is sent"),
         ("--network-rate", spec.target.network_rate.is_some(), "nothing is sent"),
         ("--statements", spec.window.statements, "no statement goes to anybody"),
@@ -301,7 +301,7 @@ fn workload(
     let sha256: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
     match &what.sha256 {
         Some(written) if *written != sha256 => Err(CommandFailure::usage(format!(
-            "{} is not what the spec was written for: its SHA-256 is {sha256}, and that of the spec \
+            "{} is not what the spec was written for: its SHA-256 is {sha256}, and the spec has \
              {written}; restore it, or leave sha256 out of the spec",
             name(spec)
         ))),

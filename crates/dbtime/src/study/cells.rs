@@ -210,7 +210,7 @@ fn flag(name: &str, value: String) -> Result<(String, String), CommandFailure> {
         let remedy = match name {
             "query" => "write '***' in its place, and set DBTIME_QUERY to the whole statement",
             _ => {
-                "give that of a target in DBTIME_PASSWORD, and other secrets by their names alone, \
+                "give a target's in DBTIME_PASSWORD, and other secrets by their names alone, \
                  which take dbtime's own variables, such as server-env=NAME"
             }
         };

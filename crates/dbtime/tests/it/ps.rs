@@ -243,8 +243,8 @@ fn what_is_not_there_and_what_is_no_length() {
     for (line, code, told) in [
         ("ps 1 4194305", 3, &["there is no process 4194305", "dbtime ps 1"][..]),
         ("ps 1 no-such-program", 3, &["no process is called `no-such-program`"]),
-        ("ps 1 :1", 3, &["nobody listens on TCP port 1"]),
-        ("ps 1 /no/such.sock", 3, &["nobody listens on the socket /no/such.sock"]),
+        ("ps 1 :1", 3, &["no process listens on TCP port 1"]),
+        ("ps 1 /no/such.sock", 3, &["no process listens on the socket /no/such.sock"]),
         ("ps", 2, &["<SECONDS>"]),
         ("ps 0", 2, &["measures nothing"]),
         ("ps ten", 2, &["`ten`", "1.5ms"]),

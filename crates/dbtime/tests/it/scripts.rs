@@ -157,9 +157,15 @@ fn a_transaction_without_an_end_ends_after_the_window() {
     let running =
         ["null", "sqlite"].map(|target| sandbox.start(&format!("{line} --target {target}")));
     for ran in running.map(Running::end) {
-        // With 3 where it began so soon that it was under way through the whole window.
-        assert!(matches!(ran.code, Some(0 | 3)), "{ran:?}");
         counts_the_endless_one(&ran);
+        // Unless it began so late that hardly any of the window was left, it is a time without
+        // service that lasts to the end.
+        let warnings = ran.json()["validity"]["warnings"].clone();
+        let warnings = warnings.as_array().expect("a list");
+        match warnings.iter().any(|warning| warning["kind"] == "mostly_failed") {
+            true => drop(ran.unserved().stderr_has(&["nothing was completed from"])),
+            false => ran.exits(0),
+        }
     }
 }
 

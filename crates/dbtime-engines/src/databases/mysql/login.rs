@@ -61,7 +61,7 @@ impl MysqlLogin {
         }
         self.packets += 1;
         if self.packets > MAX_LOGIN_PACKETS {
-            return Err(out_of_turn("the server goes on asking and lets nobody in"));
+            return Err(out_of_turn("the server goes on asking and accepts no login"));
         }
         self.next_sequence = sequence.wrapping_add(1);
         Ok(())
@@ -314,7 +314,7 @@ fn unsupported(plugin: &AuthPlugin<'_>) -> DatabaseFailure {
 /// That the server has to have the password itself, and nothing hides it from others.
 fn no_key() -> DatabaseFailure {
     failed(
-        "the server wants the password itself and no proof of it, and without TLS whoever answers \
+        "the server wants the password itself and no proof of it, and without TLS another server \
          in its place would get it; use TLS (ssl-mode=required, verify-full over a network that \
          others share), its Unix socket, or its public key (server-public-key-path=FILE); \
          get-server-public-key=true takes whatever key is sent",

@@ -269,7 +269,7 @@ const MAX_LAST_WORDS: usize = 64 << 10;
 fn last_words(input: &[u8]) -> (usize, ProtocolProgress) {
     let Some((length, _)) = header(input) else { return (0, ProtocolProgress::More) };
     if length > MAX_LAST_WORDS {
-        let unasked = MalformedMessage("what nobody asked for");
+        let unasked = MalformedMessage("what was not asked for");
         return (input.len(), broken(malformed(&unasked)));
     }
     match input.get(HEADER..HEADER + length) {

@@ -191,9 +191,9 @@ impl PostgresProtocol {
         let warnings = answer.notices;
         let rows = match error {
             None if stage == PostgresStage::Idle => {
-                return broken(malformed(&MalformedMessage("what nobody asked for")));
+                return broken(malformed(&MalformedMessage("what was not asked for")));
             }
-            // Whoever answers what nobody asked cannot be followed any further.
+            // A server that answers what was not asked cannot be followed any further.
             Some(error) if stage == PostgresStage::Idle => return broken(refusal(error)),
             None => Ok(answer.rows),
             Some(error) => {

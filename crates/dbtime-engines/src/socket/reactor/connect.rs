@@ -202,7 +202,7 @@ impl<P: Protocol> SocketReactor<P> {
             (_, Err(failure_cause)) => Err(self.describe(failure_cause)),
             (Some(tls), _) => tls.connection().map_err(|e| self.describe(IoFailure::Tls(e))),
             (None, _) => {
-                Err(self.describe(IoFailure::Tls(Error::General("nobody asked for it".to_owned()))))
+                Err(self.describe(IoFailure::Tls(Error::General("not requested".to_owned()))))
             }
         };
         let tls = match tls {

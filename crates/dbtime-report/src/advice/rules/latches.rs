@@ -36,7 +36,7 @@ pub(super) fn mutex(case: &AdviceCase<'_>, holder: &str, advice: &mut BudgetAdvi
 fn instances(case: &AdviceCase<'_>, product: Product, advice: &mut BudgetAdvice) {
     let pools = if product == Product::Mysql { ", innodb_buffer_pool_instances" } else { "" };
     advice.step(format!(
-        "where the mutex is that of something divided, more instances of it: \
+        "where the mutex belongs to something divided, more instances of it: \
          table_open_cache_instances{pools}"
     ));
     let has_threads = case.is_set("thread_handling", &["one-thread-per-connection"]);

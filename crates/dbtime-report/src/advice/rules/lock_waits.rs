@@ -95,7 +95,7 @@ fn cause(case: &AdviceCase<'_>, sums: &[HolderSum<'_>], all: f64) -> String {
         .to_owned();
     };
     if first.holder == BudgetLockHolder::NOBODY {
-        return "a lock that nobody let go: a timer ended the wait, and who has it is not known"
+        return "a lock that was not released: a timer ended the wait, and who has it is not known"
             .to_owned();
     }
     let name = clean(first.holder);
@@ -279,15 +279,15 @@ fn rows(case: &AdviceCase<'_>, sum: &HolderSum<'_>, advice: &mut BudgetAdvice) {
     if enough > 0 && many > enough {
         advice.step_at_price(
             format!(
-                "let fewer transactions than {many} run at once (--workers {enough}): whoever holds \
-                 a row waits for its CPU and its own locks behind all that are in the database"
+                "let fewer transactions than {many} run at once (--workers {enough}): one that \
+                 holds a row waits for its CPU and its own locks behind all others in the database"
             ),
             "they wait for a worker instead (queue), where they hold nothing",
         );
     }
     advice.step_at_price(
         "divide a row that all change into several of which each changes one",
-        "whoever reads it adds them up",
+        "readers add them up",
     );
     let is_repeatable = ["transaction_isolation", "tx_isolation"]
         .iter()

@@ -41,7 +41,7 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     let is_full = record.load.mode == LoadMode::Closed && waits > 0 && !thinks;
     if is_full {
         advice.figure(format!(
-            "{} of {} clients wait at any moment, whatever the database does: nobody thinks, and \
+            "{} of {} clients wait at any moment, whatever the database does: none thinks, and \
              a response takes clients / throughput",
             count(waits.into()),
             count(record.load.connections.into())

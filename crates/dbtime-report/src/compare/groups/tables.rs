@@ -30,7 +30,7 @@ fn figures(groups: &GroupComparison) -> TextTable {
         rows: groups.metrics.iter().map(row).collect(),
         note: format!(
             "change of B against A with its {} % interval; B > A: in which share of all pairs of a \
-             run of A and one of B that of B is higher",
+             run of A and one of B the second is higher",
             (10.0 * groups.level_pct).round() / 10.0
         ),
     }

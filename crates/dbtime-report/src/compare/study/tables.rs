@@ -46,8 +46,8 @@ fn changes(study: &StudyComparison) -> TextTable {
         note: match study.comparisons.len() {
             0 | 1 => String::new(),
             several => format!(
-                "intervals of the {several} configurations hold together (Šidák); that of the control \
-                 by itself"
+                "intervals of the {several} configurations hold together (Šidák); the control's \
+                 holds by itself"
             ),
         },
     }

@@ -6,11 +6,11 @@ use crate::exit::CommandFailure;
 use crate::interrupt;
 use crate::live::report_overdue_script;
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_lab::{LabError, RunProgress, RunRequest, Target, operation};
-use dbtime_load::script::{Script, ScriptVisit};
+use dbtime_lab::{ComputingSpans, LabError, RunProgress, RunRequest, Target, operation};
+use dbtime_load::script::Script;
 use dbtime_load::workload::Workload;
 use dbtime_machine::now;
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_model::Nanos;
 use dbtime_script::sysbench::{
     MainScript, MainState, MainTask, ScriptDeclarations, ScriptOptions, SysbenchSettings,
 };
@@ -86,8 +86,18 @@ impl StateThread {
     pub(super) fn answer(&mut self, task: MainTask) -> Result<bool, CommandFailure> {
         let (begun, is_hook) = (now(), matches!(task, MainTask::Hook(..)));
         let patience = TASK_PATIENCE + self.longest_hook + self.longest_hook;
-        let mut watch = TaskWatch { script: &self.script, patience, inside: None };
-        let answer = self.state.as_ref().and_then(|state| state.answer(task, || watch.look()));
+        let (script, mut spans) = (&self.script, ComputingSpans::default());
+        // The state of a hook goes on after the run that a signal has ended, and nothing else ends
+        // what computes in it.
+        let watch = || {
+            let Some(stop) = interrupt::signalled_stop() else { return };
+            let present = now();
+            spans.look(&script.inside(), present);
+            if spans.deaf_client(&stop, patience, present).is_some() {
+                report_overdue_script(RunProgress::ScriptDeaf { client: None });
+            }
+        };
+        let answer = self.state.as_ref().and_then(|state| state.answer(task, watch));
         if is_hook {
             self.longest_hook = self.longest_hook.max(now() - begun);
         }
@@ -113,30 +123,6 @@ impl StateThread {
         self.state = None;
         let ended = self.thread.take()?.join();
         Some(ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-    }
-}
-
-/// Looks after a task of a run that a signal has ended: the state of a hook goes on after the run,
-/// and nothing else ends what computes in it.
-struct TaskWatch<'a> {
-    script: &'a MainScript,
-    patience: Nanos,
-    /// Where it is, and since when it was seen there after the signal.
-    inside: Option<(ScriptVisit, MonoNanos)>,
-}
-
-impl TaskWatch<'_> {
-    fn look(&mut self) {
-        let visits = if interrupt::is_ending() { self.script.inside() } else { Vec::new() };
-        let computes = visits.into_iter().find(|visit| !visit.awaits_program);
-        let present = now();
-        self.inside = computes.map(|visit| match self.inside {
-            Some((same, since)) if same == visit => (visit, since),
-            _ => (visit, present),
-        });
-        if self.inside.is_some_and(|(_, since)| present - since >= self.patience) {
-            report_overdue_script(RunProgress::ScriptDeaf { client: None });
-        }
     }
 }
 

@@ -6,7 +6,7 @@ use super::super::waited_child::go_on_without_parent;
 use super::super::{helper_sandbox, rights};
 use super::channel::MessageChannel;
 use super::messages::HelperRequest;
-use crate::process::inner_threads;
+use crate::process::{inner_threads, parent_of};
 use crate::trace::error::TraceError;
 use crate::trace::kernel::dispatch::call_time;
 use crate::trace::kernel::kernel_features::{KernelFeatures, SECONDS};
@@ -22,7 +22,7 @@ use crate::trace::prior::glimpse::{InnerNumbers, backends, client_threads};
 use crate::trace::probes::tls::open_library;
 use crate::trace::probes::trap::trap_time;
 use crate::trace::probes::wait_event::program_base;
-use crate::trace::servers::{has_clients, open_program, parent, servers};
+use crate::trace::servers::{has_clients, open_program, servers};
 use dbtime_model::Nanos;
 use libbpf_rs::{Link, Object};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -167,7 +167,7 @@ impl HelperState {
             }
             HelperRequest::ClientThreads(server) => HelperResponse::new(client_threads(&server)),
             HelperRequest::Parents(processes) => {
-                HelperResponse::new(processes.into_iter().map(parent).collect::<Vec<_>>())
+                HelperResponse::new(processes.into_iter().map(parent_of).collect::<Vec<_>>())
             }
         }
     }
