@@ -1,7 +1,7 @@
 //! Limits: what is required of an operation, or of the whole run, and whether it was met.
 
 use dbtime_model::Nanos;
-use dbtime_model::units::{exact, exact_ns, parse_rate};
+use dbtime_model::units::{exact, exact_ns, parse_rate, plain_number};
 use std::fmt;
 
 /// One requirement.
@@ -170,12 +170,6 @@ fn share(text: &str) -> Option<(f64, f64)> {
 fn percent(text: &str) -> Option<f64> {
     let value = plain_number(text.trim().strip_suffix('%')?.trim_end())?;
     (value <= 100.0).then_some(value / 100.0)
-}
-
-/// Digits and a point: no sign, no exponent, no infinity.
-fn plain_number(text: &str) -> Option<f64> {
-    let plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-    text.parse().ok().filter(|_| plain)
 }
 
 #[cfg(test)]

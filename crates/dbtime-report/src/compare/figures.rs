@@ -1,7 +1,7 @@
 //! One figure of both sides, with what it changed by.
 
 use crate::format::{NONE, bytes, count, factor, finite, if_any, percent, rate, signed_us, us};
-use dbtime_model::record::CounterUnit;
+use dbtime_model::record::{CounterUnit, RunFigureUnit};
 use serde::Serialize;
 
 /// The unit of a figure.
@@ -28,6 +28,18 @@ impl From<CounterUnit> for FigureUnit {
             CounterUnit::Count => Self::Number,
             CounterUnit::Bytes => Self::Bytes,
             CounterUnit::Ms => Self::Us,
+        }
+    }
+}
+
+impl From<RunFigureUnit> for FigureUnit {
+    fn from(unit: RunFigureUnit) -> Self {
+        match unit {
+            RunFigureUnit::Us => Self::Us,
+            RunFigureUnit::PerSecond | RunFigureUnit::PerTransaction => Self::Number,
+            RunFigureUnit::Count => Self::Count,
+            RunFigureUnit::Percent => Self::Percent,
+            RunFigureUnit::Bytes => Self::Bytes,
         }
     }
 }

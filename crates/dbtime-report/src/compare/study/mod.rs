@@ -408,7 +408,7 @@ fn metrics(plan: &StudyPlan) -> Vec<GroupMetric> {
     match &plan.program {
         Some(rules) => groups::of_program(rules),
         None => groups::primary_first(
-            PrimaryMetric::named(&plan.primary).unwrap_or(PrimaryMetric::Throughput),
+            PrimaryMetric::named(&plan.primary).unwrap_or_else(|| PrimaryMetric::usual(true)),
         ),
     }
 }
