@@ -210,7 +210,7 @@ fn failed_pct(counts: &CountsInfo) -> Option<f64> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::{LatencyUs, ServerInfo};
     use super::*;
     use std::collections::BTreeSet;
@@ -231,7 +231,7 @@ mod tests {
     }
 
     /// A run in which no two figures are alike.
-    fn run() -> RunRecord {
+    pub(in crate::record) fn run() -> RunRecord {
         let latency = |from: f64| LatencyUs {
             mean: from,
             p50: from + 1.0,
