@@ -109,7 +109,7 @@ impl RunFigure {
 }
 
 /// Other names that limits have for a figure, with its key.
-pub(super) const ALIASES: [(&str, &str); 1] = [("avg", "mean")];
+const ALIASES: [(&str, &str); 1] = [("avg", "mean")];
 
 /// A unit, and which way figures of it are better.
 type FigureKind = (RunFigureUnit, Option<BetterWay>);
