@@ -89,7 +89,7 @@ impl RunFigure {
     /// The figure of this key or alias.
     pub(super) fn named(name: &str) -> Option<&'static Self> {
         let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
-        let key = alias.map_or(name, |(_, key)| key);
+        let key = alias.map_or(name, |(_, key)| *key);
         FIGURES.iter().find(|figure| figure.key == key)
     }
 
