@@ -58,6 +58,15 @@ impl FigureUnit {
         }
     }
 
+    /// The name of an axis, with the unit where bare ticks do not have it.
+    pub(super) fn axis_name(self, name: &str) -> String {
+        match self {
+            Self::Bytes => format!("{name}, bytes"),
+            Self::Percent => format!("{name}, percent"),
+            Self::Us | Self::SignedUs | Self::Number | Self::Count => name.to_owned(),
+        }
+    }
+
     /// A difference with its sign.
     fn signed(self, value: f64) -> String {
         match self {
@@ -141,6 +150,14 @@ impl FigurePair {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_axis_has_its_unit_in_its_ticks_or_its_name() {
+        let name = |unit: RunFigureUnit| FigureUnit::from(unit).axis_name("it");
+        assert_eq!(name(RunFigureUnit::Bytes), "it, bytes");
+        assert_eq!(name(RunFigureUnit::Percent), "it, percent");
+        assert_eq!([RunFigureUnit::Us, RunFigureUnit::PerSecond].map(name), ["it", "it"]);
+    }
 
     #[test]
     fn nothing_is_divided_by_nothing() {
