@@ -1,10 +1,10 @@
 //! Whether the figures of a run's record follow from its other files.
 
 use dbtime_model::record::{
-    CountsInfo, RunFigure, RunRecord, SeriesPhase, SeriesRow, file, read_run,
+    CountsInfo, PrimaryMetric, RunRecord, SeriesPhase, SeriesRow, file, read_run,
 };
 use dbtime_model::study::{RecordedStudy, TrialRecord};
-use dbtime_model::units::{count_sum, counted, noun_for};
+use dbtime_model::units::{count_sum, counted, noun_for, percentile_share};
 use std::path::Path;
 
 /// By which share a sum may be off for rounding.
@@ -73,16 +73,16 @@ fn counts(record: &RunRecord) -> Option<String> {
     })
 }
 
-/// The percentiles that a record has, with the share of responses that is not above them.
-const PERCENTILES: [(&str, f64); 5] =
-    [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p99.9", 0.999)];
+/// The percentiles that a record has, by their keys.
+const PERCENTILES: [&str; 5] = ["p50", "p90", "p95", "p99", "p99.9"];
 
 /// A percentile lies in the bucket in which the histogram has its share.
 fn percentiles(record: &RunRecord) -> Option<String> {
     let total = count_sum(record.histogram.iter().map(|bucket| bucket.count));
-    PERCENTILES.into_iter().find_map(|(name, share)| {
-        let value = RunFigure::listed(name).value(record)?;
-        let rank = (share * total as f64).ceil();
+    PERCENTILES.into_iter().find_map(|name| {
+        let metric = PrimaryMetric::named(name)?;
+        let (percentile, value) = (metric.percentile()?, metric.value(record)?);
+        let rank = (percentile_share(percentile) * total as f64).ceil();
         let mut below = 0u64;
         let bucket = record.histogram.iter().find(|bucket| {
             below = below.saturating_add(bucket.count);

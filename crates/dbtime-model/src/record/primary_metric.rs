@@ -4,7 +4,7 @@
 use super::RunRecord;
 use super::figures::{BetterWay, FIGURES, RunFigure, RunFigureUnit};
 use crate::near_names::hint;
-use crate::units::{count_sum, plain_number};
+use crate::units::{count_sum, percentile_share, plain_number};
 
 /// The metric that the verdict is on.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -128,7 +128,7 @@ impl PrimaryMetric {
 /// Whether what is left above a percentile is a tenth, a hundredth and so on: a record has the
 /// response there in its points, or so few that it is the longest.
 fn begins_tenth(percentile: f64) -> bool {
-    let tenths = (1.0 - percentile / 100.0).log10();
+    let tenths = (1.0 - percentile_share(percentile)).log10();
     (tenths - tenths.round()).abs() < 1e-9
 }
 
@@ -140,7 +140,7 @@ fn response_at(record: &RunRecord, percentile: f64) -> Option<f64> {
         return Some(point.response_us);
     }
     let responses = count_sum(record.histogram.iter().map(|bucket| bucket.count)) as f64;
-    if responses > 0.0 && (percentile / 100.0 * responses).ceil() >= responses {
+    if responses > 0.0 && (percentile_share(percentile) * responses).ceil() >= responses {
         return Some(record.latency_us.response.max);
     }
     let above = points.iter().position(|point| point.percentile > percentile)?;
