@@ -129,7 +129,7 @@ impl PrimaryMetric {
 /// response there in its points, or so few that it is the longest.
 fn begins_tenth(percentile: f64) -> bool {
     let tenths = (1.0 - percentile_share(percentile)).log10();
-    (tenths - tenths.round()).abs() < 1e-9
+    tenths < -0.5 && (tenths - tenths.round()).abs() < 1e-9
 }
 
 /// The response at a percentile of which a record has no figure: what lies between the points of
@@ -180,6 +180,7 @@ mod tests {
         assert_eq!(named("p75").name(), "response p75 (interpolated)");
         assert_eq!(named("p99.99").name(), "response p99.99");
         assert_eq!(named("p99.999").name(), "response p99.999");
+        assert_eq!(named("p0.0000000001").name(), "response p0.0000000001 (interpolated)");
         assert_eq!((named("p75").key().as_str(), named("p75").percentile()), ("p75", Some(75.0)));
         assert!(!named("p75").better().is_higher() && named("throughput").better().is_higher());
         assert_eq!(named("max").percentile(), None);
