@@ -1,4 +1,4 @@
-//! What is said of an unknown name: which known one it may have been meant for.
+//! What is said of an unknown name: which known one may have been meant.
 
 /// What to say after an unknown name: the nearest known one, else the whole list.
 pub fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {

@@ -170,7 +170,9 @@ pub const FIGURES: &[RunFigure] = &[
     figure("round-trips", "round_trips_per_tx", "round trips per transaction", EACH, |r| {
         r.round_trips_per_tx
     }),
-    figure("errors", "failed_pct", "failed of those offered", FAULTS, |r| failed_pct(&r.counts)),
+    figure("errors", "failed_pct", "share of failed transactions", FAULTS, |r| {
+        failed_pct(&r.counts)
+    }),
     count("offered", |r| Some(r.counts.offered as f64)),
     count("completed", |r| Some(r.counts.completed as f64)),
     count("failed", |r| Some(r.counts.failed as f64)),
@@ -251,7 +253,7 @@ pub(super) mod tests {
         run.client.cpu_us_per_tx = Some(50.0);
         run.round_trips_per_tx = Some(51.0);
         (run.environment.steal_pct, run.environment.foreign_cpu_pct) = (52.0, 53.0);
-        run.counts = CountsInfo { offered: 200, completed: 101, failed: 40, ..run.counts };
+        run.counts = CountsInfo { offered: 200, completed: 101, failed: 41, ..run.counts };
         (run.counts.dropped, run.counts.unfinished) = (103, 104);
         (run.counts.outstanding, run.counts.retries) = (105, 106);
         run.server = Some(ServerInfo {
@@ -288,10 +290,10 @@ pub(super) mod tests {
             ("client_cpu_us_per_tx", "50.000"),
             ("server_cpu_us_per_tx", "60.000"),
             ("round_trips_per_tx", "51.000"),
-            ("failed_pct", "20.000"),
+            ("failed_pct", "20.500"),
             ("offered", "200"),
             ("completed", "101"),
-            ("failed", "40"),
+            ("failed", "41"),
             ("dropped", "103"),
             ("unfinished", "104"),
             ("outstanding", "105"),
