@@ -7,7 +7,7 @@ use dbtime_model::record::{
     Check, CheckDoubt, CheckMetric, CheckOrigin, CheckUnit, OperationSummary, ThinkSummary,
 };
 use dbtime_model::recorder::{Latencies, OperationRecorder, OutcomeCounts};
-use dbtime_model::units::count_sum;
+use dbtime_model::units::{count_sum, percentile_share};
 use dbtime_model::{Histogram, Nanos};
 
 /// How far an operation's share may be off its weight, in percent points, unless the workload says
@@ -225,7 +225,7 @@ impl LimitInputs<'_> {
         let speed_up = response.mean_ns() / without_lag.mean_ns().max(1.0);
         let (measured, best) = match limit.metric {
             LimitMetric::Percentile(p) => {
-                let at = |h: &Histogram| h.quantile(p / 100.0).0 as f64;
+                let at = |h: &Histogram| h.quantile(percentile_share(p)).0 as f64;
                 (at(response), Some(at(without_lag)))
             }
             LimitMetric::Mean => (response.mean_ns(), Some(without_lag.mean_ns())),
@@ -300,7 +300,7 @@ impl LimitInputs<'_> {
                 let others = response.count_above(required);
                 let longer = count_sum([others, may_be_longer, kept_back]);
                 let n = response.count().saturating_add(kept_back);
-                let rank = (p / 100.0 * n as f64).ceil() as u64;
+                let rank = (percentile_share(p) * n as f64).ceil() as u64;
                 longer > n.saturating_sub(rank)
             }
             LimitMetric::Errors => {
@@ -336,7 +336,7 @@ impl LimitInputs<'_> {
         let may_meet = is_disturbed && limit.required >= fastest_ns;
         match limit.metric {
             LimitMetric::Percentile(p) => {
-                let rank = (p / 100.0 * n as f64).ceil() as u64;
+                let rank = (percentile_share(p) * n as f64).ceil() as u64;
                 may_meet && self.may_be_within(required, n.saturating_sub(rank))
             }
             LimitMetric::Mean => {
@@ -379,7 +379,7 @@ impl LimitInputs<'_> {
         let without_lag = &self.latencies.without_lag;
         let above = || without_lag.count_above(Nanos(limit.required as u64)) as f64;
         match limit.metric {
-            LimitMetric::Percentile(p) => above() <= rest.allowed(1.0 - p / 100.0),
+            LimitMetric::Percentile(p) => above() <= rest.allowed(1.0 - percentile_share(p)),
             LimitMetric::Mean => {
                 let total_ns = without_lag.mean_ns() * without_lag.count() as f64;
                 total_ns <= rest.allowed(limit.required)

@@ -18,6 +18,7 @@ pub mod exemplar;
 mod histogram;
 pub mod inner_path;
 pub mod lock_picture;
+pub mod near_names;
 mod outcome;
 pub mod parts;
 pub mod percent;

@@ -389,6 +389,18 @@ fn any_three_digits(value: f64) -> String {
     format!("{rounded:.decimals$}")
 }
 
+/// Reads a number of digits and a point: no sign, no exponent, no infinity.
+pub fn plain_number(text: &str) -> Option<f64> {
+    let plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    text.parse().ok().filter(|_| plain)
+}
+
+/// A percentile as a share, as near as a number comes to it: 99.9 divided by 100 is a little more,
+/// and the rank of that among a thousand one too high.
+pub fn percentile_share(percentile: f64) -> f64 {
+    format!("{percentile}e-2").parse().unwrap_or(percentile / 100.0)
+}
+
 /// Reads a rate: `500/s`, `30/m`, `1.5k/s`; a bare number is per second. Unit of the result: events
 /// per second, above zero.
 ///

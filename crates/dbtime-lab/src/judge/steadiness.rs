@@ -6,6 +6,7 @@ use dbtime_model::record::{
     LoadMode, PercentileRange, RunRecord, SeriesPhase, SeriesRow, TrendMetric, Warning,
     WarningKind, WindowTrend,
 };
+use dbtime_model::units::percentile_share;
 use dbtime_stats::{autocorrelation_time, quantile_ranks, series_trend};
 
 /// A change from the first third of the window to its last that is known to be larger makes it no
@@ -73,7 +74,7 @@ fn effective(record: &RunRecord, seconds: &[&SeriesRow]) -> Option<f64> {
 
 fn range(response: &Histogram, effective: f64, percentile: f64) -> PercentileRange {
     let count = response.count();
-    let ranks = quantile_ranks(count, effective, percentile / 100.0);
+    let ranks = quantile_ranks(count, effective, percentile_share(percentile));
     let at = |rank: u64| response.quantile(rank as f64 / count as f64).as_micros();
     PercentileRange {
         percentile,

@@ -1,8 +1,10 @@
 //! Whether the figures of a run's record follow from its other files.
 
-use dbtime_model::record::{CountsInfo, RunRecord, SeriesPhase, SeriesRow, file, read_run};
+use dbtime_model::record::{
+    CountsInfo, PrimaryMetric, RunRecord, SeriesPhase, SeriesRow, file, read_run,
+};
 use dbtime_model::study::{RecordedStudy, TrialRecord};
-use dbtime_model::units::{count_sum, counted, noun_for};
+use dbtime_model::units::{count_sum, counted, noun_for, percentile_share};
 use std::path::Path;
 
 /// By which share a sum may be off for rounding.
@@ -71,14 +73,16 @@ fn counts(record: &RunRecord) -> Option<String> {
     })
 }
 
+/// The percentiles that a record has, by their keys.
+const PERCENTILES: [&str; 5] = ["p50", "p90", "p95", "p99", "p99.9"];
+
 /// A percentile lies in the bucket in which the histogram has its share.
 fn percentiles(record: &RunRecord) -> Option<String> {
     let total = count_sum(record.histogram.iter().map(|bucket| bucket.count));
-    let response = &record.latency_us.response;
-    let figures =
-        [("p50", 0.5, response.p50), ("p90", 0.9, response.p90), ("p99", 0.99, response.p99)];
-    figures.into_iter().find_map(|(name, share, value)| {
-        let rank = (share * total as f64).ceil();
+    PERCENTILES.into_iter().find_map(|name| {
+        let metric = PrimaryMetric::named(name)?;
+        let (percentile, value) = (metric.percentile()?, metric.value(record)?);
+        let rank = (percentile_share(percentile) * total as f64).ceil();
         let mut below = 0u64;
         let bucket = record.histogram.iter().find(|bucket| {
             below = below.saturating_add(bucket.count);
@@ -114,7 +118,8 @@ mod tests {
         let bucket = |below_us, count| HistogramBucket { below_us, count };
         record.histogram = vec![bucket(1024.0, 90), bucket(2048.0, 10)];
         let response = &mut record.latency_us.response;
-        (response.p50, response.p90, response.p99) = (700.0, 1000.0, 1500.0);
+        (response.p50, response.p90, response.p95) = (700.0, 1000.0, 1200.0);
+        (response.p99, response.p999) = (1500.0, 1900.0);
         record.budget_us = Some(BudgetUs {
             total: 800.0,
             cpu: Some(300.0),
@@ -148,6 +153,8 @@ mod tests {
         assert!(found(|r| r.counts.completed = 101).contains("histogram of 101"));
         assert!(found(|r| r.counts.outstanding = 1).contains("histogram of 101"));
         assert!(found(|r| r.latency_us.response.p99 = 900.0).contains("the p99 is 900"));
+        assert!(found(|r| r.latency_us.response.p95 = 900.0).contains("the p95 is 900"));
+        assert!(found(|r| r.latency_us.response.p999 = 0.0).contains("the p99.9 is 0"));
         let parts = found(|r| r.budget_us.as_mut().expect("parts").cpu = Some(200.0));
         assert!(parts.contains("add up to 700.000 µs"), "{parts}");
     }

@@ -3,7 +3,8 @@
 //! Values are taken out by hand rather than derived, so that each error can say what was found and
 //! what was expected, and a misspelt key is answered with the nearest one.
 
-use super::error::{SourcePosition, WorkloadError, hint};
+use super::error::{SourcePosition, WorkloadError};
+use dbtime_model::near_names::hint;
 use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;

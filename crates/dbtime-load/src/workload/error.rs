@@ -124,27 +124,3 @@ pub enum WorkloadError {
         reason: String,
     },
 }
-
-/// What to say after an unknown name: the nearest known one, else the whole list.
-pub(crate) fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    let known: Vec<&str> = known.into_iter().collect();
-    if known.is_empty() {
-        return "; there are none".to_owned();
-    }
-    match nearest(name, &known) {
-        Some(near) => format!(", did you mean `{near}`?"),
-        None if known.len() > 30 => format!("; there are {}", known.len()),
-        None => format!("; known: {}", known.join(", ")),
-    }
-}
-
-/// The known name that a typist may have meant.
-pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    // Distances of long hostile names cost quadratic time.
-    if name.len() > 100 {
-        return None;
-    }
-    let scored = known.iter().map(|k| (strsim::jaro_winkler(name, k), *k));
-    let best = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (best.0 > 0.75).then_some(best.1)
-}

@@ -1,7 +1,8 @@
 //! Limits: what is required of an operation, or of the whole run, and whether it was met.
 
 use dbtime_model::Nanos;
-use dbtime_model::units::{exact, exact_ns, parse_rate};
+use dbtime_model::record::PrimaryMetric;
+use dbtime_model::units::{exact, exact_ns, parse_rate, plain_number};
 use std::fmt;
 
 /// One requirement.
@@ -130,17 +131,17 @@ impl fmt::Display for WorkloadLimit {
 }
 
 impl LimitMetric {
+    /// By the names that figures have for verdicts too.
     fn parse(name: &str) -> Option<Self> {
-        match name {
-            "avg" | "mean" => Some(Self::Mean),
+        let metric = PrimaryMetric::named(name)?;
+        let percentile = metric.percentile().map(Self::Percentile);
+        percentile.or_else(|| match metric.key().as_str() {
+            "mean" => Some(Self::Mean),
             "max" => Some(Self::Max),
             "errors" => Some(Self::Errors),
             "throughput" => Some(Self::Throughput),
-            _ => {
-                let percentile: f64 = plain_number(name.strip_prefix('p')?)?;
-                (percentile > 0.0 && percentile < 100.0).then_some(Self::Percentile(percentile))
-            }
-        }
+            _ => None,
+        })
     }
 }
 
@@ -170,12 +171,6 @@ fn share(text: &str) -> Option<(f64, f64)> {
 fn percent(text: &str) -> Option<f64> {
     let value = plain_number(text.trim().strip_suffix('%')?.trim_end())?;
     (value <= 100.0).then_some(value / 100.0)
-}
-
-/// Digits and a point: no sign, no exponent, no infinity.
-fn plain_number(text: &str) -> Option<f64> {
-    let plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-    text.parse().ok().filter(|_| plain)
 }
 
 #[cfg(test)]
@@ -211,6 +206,24 @@ mod tests {
         assert_eq!(text("errors <= 7%"), "≤ 7 %");
         assert_eq!(limit("p99.9<=1s").metric.to_string(), "p99.9");
         assert_eq!(limit("p99.9<=1s").to_string(), "p99.9<=1s");
+    }
+
+    #[test]
+    fn a_verdict_can_be_on_every_figure_that_a_limit_takes() {
+        let forms = EXPECTED.split('`').skip(1).step_by(2);
+        // Of a whole run the share is always all.
+        let forms = forms.filter(|form| !form.starts_with("share"));
+        let forms: Vec<&str> = forms.chain(["p99.9 <= 1s", "p87.5 <= 1s", "mean <= 1s"]).collect();
+        assert!(forms.len() > 7, "{forms:?}");
+        for form in forms {
+            let metric = limit(form).metric;
+            let primary = PrimaryMetric::parse(&metric.to_string()).expect(form);
+            assert_eq!(LimitMetric::parse(&primary.key()), Some(metric), "{form}");
+            assert_eq!(primary.better().is_higher(), form.contains(">="), "{form}");
+        }
+        for other in ["server-cpu <= 5ms", "completed <= 5", "p95x <= 5ms"] {
+            assert!(WorkloadLimit::parse(other).is_err(), "{other}");
+        }
     }
 
     #[test]

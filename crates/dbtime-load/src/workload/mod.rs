@@ -35,6 +35,7 @@ use crate::statement::Statement;
 use crate::think::ThinkTime;
 use data::DataSpec;
 use dbtime_model::bounded_file::written_text;
+use dbtime_model::near_names::nearest;
 use dbtime_model::secret_text::{first_word, without_secrets};
 use script::WorkloadScripts;
 use std::path::Path;
@@ -172,7 +173,7 @@ impl Workload {
         }
         let names: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
         let Some((name, text)) = SHIPPED.iter().find(|(name, _)| *name == name_or_path) else {
-            let near = error::nearest(name_or_path, &names)
+            let near = nearest(name_or_path, &names)
                 .map_or(String::new(), |near| format!(", did you mean `{near}`?"));
             let hint = format!("{near} (shipped: {})", names.join(", "));
             return Err(WorkloadError::UnknownWorkload {

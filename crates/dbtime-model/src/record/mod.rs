@@ -12,6 +12,7 @@ mod budget;
 mod counters;
 mod cpu_holder;
 pub mod csv;
+mod figures;
 mod file_wait;
 mod folded;
 mod folder;
@@ -37,6 +38,7 @@ pub use budget::{
 };
 pub use counters::{CounterUnit, CountersInfo, KeyCounterDelta};
 pub use cpu_holder::{BudgetCpuHolder, CpuHolderKind};
+pub use figures::{BetterWay, FIGURES, RunFigure, RunFigureUnit};
 pub use file_wait::{BudgetFileWait, WaitedFile};
 pub use folded::{FoldedStack, FoldedStacks, folded_text, frame_name};
 pub use folder::{
@@ -47,7 +49,7 @@ pub use interval_log::ResponseSecond;
 pub use layer::{BudgetLayer, LayerCell, LayerScope, Provenance, relate_layers};
 pub use lock_chain::{BudgetLockChain, ChainCause, MAX_CHAIN_DEPTH};
 pub use measuring_cost::{CostCertainty, MeasuringCost, ThroughputCost};
-pub use primary_metric::PrimaryMetric;
+pub use primary_metric::{PrimaryMetric, PrimaryMetricError};
 pub use resources::{ClientInfo, NetworkUse, ServerInfo, ServerThreads};
 pub use server_seconds::{SampledCounter, ServerSecond};
 pub use spec::{LoadSpec, RunSpec, SpecDocument, SpecError, TargetSpec, WindowSpec, WorkloadSpec};

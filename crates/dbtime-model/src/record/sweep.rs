@@ -3,7 +3,7 @@
 //! The file is written anew after every run, so that a sweep that was ended has what there is.
 
 use super::folder::{ReadError, parent_of, read_run_record, read_text};
-use super::{CheckOutcome, CountsInfo, LatencyUs, RunRecord, file};
+use super::{CheckOutcome, CountsInfo, LatencyUs, RunFigure, RunRecord, ServerInfo, file};
 use crate::inner_path::is_inner;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -162,7 +162,53 @@ impl SweepRun {
             ..Self::default()
         }
     }
+
+    /// A figure of the run; `None`: it has none, or a sweep does not keep it.
+    pub fn value(&self, figure: &RunFigure) -> Option<f64> {
+        KEPT.contains(&figure.key).then(|| figure.value(&self.kept())).flatten()
+    }
+
+    /// Its record, as far as the sweep has it: the figures of [`KEPT`].
+    pub(super) fn kept(&self) -> RunRecord {
+        let mut record = RunRecord {
+            counts: self.counts,
+            throughput_tps: self.throughput_tps,
+            ..RunRecord::default()
+        };
+        record.latency_us.response = self.response_us;
+        record.latency_us.queue.mean = self.queue_mean_us;
+        record.latency_us.service.mean = self.service_mean_us;
+        record.client.cpu_us_per_tx = self.client_cpu_us_per_tx;
+        let server = |(usr_pct, sys_pct)| ServerInfo { usr_pct, sys_pct, ..ServerInfo::default() };
+        record.server = self.server_usr_pct.zip(self.server_sys_pct).map(server);
+        record
+    }
 }
+
+/// The figures that a sweep keeps of a run, by their keys.
+const KEPT: [&str; 21] = [
+    "throughput",
+    "mean",
+    "p50",
+    "p90",
+    "p95",
+    "p99",
+    "p99.9",
+    "max",
+    "service-mean",
+    "queue-mean",
+    "client-cpu",
+    "errors",
+    "offered",
+    "completed",
+    "failed",
+    "dropped",
+    "unfinished",
+    "outstanding",
+    "retries",
+    "server-usr",
+    "server-sys",
+];
 
 /// A sweep as read from its folder.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -224,7 +270,7 @@ pub fn read_sweep(folder: &Path) -> Result<Sweep, ReadError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Check, CheckDoubt, CheckOrigin, OperationSummary};
+    use crate::record::{Check, CheckDoubt, CheckOrigin, FIGURES, OperationSummary};
 
     #[test]
     fn limits_that_nobody_set_pass_nothing() {
@@ -251,6 +297,17 @@ mod tests {
         let record = RunRecord { limits: vec![open], ..RunRecord::default() };
         let run = SweepRun::from_record(&record);
         assert_eq!((run.limits, run.missed), (Some(CheckOutcome::Undecided), Vec::new()));
+    }
+
+    #[test]
+    fn a_figure_that_a_sweep_keeps_is_the_one_of_the_record() {
+        let run = crate::record::figures::tests::run();
+        let kept = SweepRun::from_record(&run);
+        for figure in FIGURES {
+            let expected = KEPT.contains(&figure.key).then(|| figure.value(&run)).flatten();
+            assert_eq!(kept.value(figure), expected, "{}", figure.key);
+        }
+        assert!(KEPT.iter().all(|key| kept.value(RunFigure::listed(key)).is_some()));
     }
 
     #[test]

@@ -1,38 +1,41 @@
 //! `sweep.csv`: the runs of a sweep as a table, for spreadsheets and plots.
 
-use super::CheckOutcome;
 use super::sweep::{SweepRecord, SweepRun};
+use super::{CheckOutcome, RunFigure};
 
-/// The columns of every sweep; those of the factors stand between the first two and the rest.
-const FIGURES: [&str; 21] = [
-    "started_at",
+/// The columns before those of the factors.
+const PLACE: [&str; 2] = ["run", "round"];
+
+/// The figures that have a column, by their keys; before them stands when the run started, behind
+/// them how it came out.
+const TABULATED: [&str; 18] = [
     "offered",
     "completed",
     "failed",
     "dropped",
     "unfinished",
     "outstanding",
-    "throughput_tps",
-    "response_mean_us",
-    "response_p50_us",
-    "response_p90_us",
-    "response_p95_us",
-    "response_p99_us",
-    "response_max_us",
-    "queue_mean_us",
-    "service_mean_us",
-    "client_cpu_us_per_tx",
-    "server_usr_pct",
-    "server_sys_pct",
-    "limits",
-    "valid",
+    "throughput",
+    "mean",
+    "p50",
+    "p90",
+    "p95",
+    "p99",
+    "max",
+    "queue-mean",
+    "service-mean",
+    "client-cpu",
+    "server-usr",
+    "server-sys",
 ];
 
 /// A line per run, in the order they were made; what a run does not have is empty.
 pub fn sweep_text(record: &SweepRecord) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let factors = record.factors.iter().map(String::as_str);
-    let head = ["run", "round"].into_iter().chain(factors).chain(FIGURES);
+    let figures = TABULATED.into_iter().map(|key| RunFigure::listed(key).column);
+    let head = PLACE.into_iter().chain(factors).chain(["started_at"]).chain(figures);
+    let head = head.chain(["limits", "valid"]);
     writer.write_record(head).expect("writing to memory");
     for run in &record.runs {
         writer.write_record(line(run, &record.factors)).expect("writing to memory");
@@ -45,22 +48,11 @@ fn line(run: &SweepRun, factors: &[String]) -> Vec<String> {
         let found = run.factors.iter().find(|factor| factor.name == *name);
         found.map_or(String::new(), |factor| factor.value.clone())
     };
-    let all = run.counts;
-    let ended = [all.offered, all.completed, all.failed, all.dropped];
-    let counts = ended.into_iter().chain([all.unfinished, all.outstanding]);
-    let response = &run.response_us;
-    let times = [response.mean, response.p50, response.p90, response.p95, response.p99];
+    let kept = run.kept();
     let mut cells = vec![run.folder.clone(), run.round.to_string()];
     cells.extend(factors.iter().map(value));
     cells.push(run.started_at.clone());
-    cells.extend(counts.map(|count| count.to_string()));
-    cells.push(format!("{:.3}", run.throughput_tps));
-    cells.extend(times.map(|us| format!("{us:.3}")));
-    cells.extend(
-        [response.max, run.queue_mean_us, run.service_mean_us].map(|us| format!("{us:.3}")),
-    );
-    let optional = [run.client_cpu_us_per_tx, run.server_usr_pct, run.server_sys_pct];
-    cells.extend(optional.map(|figure| figure.map_or(String::new(), |n| format!("{n:.3}"))));
+    cells.extend(TABULATED.into_iter().map(|key| RunFigure::listed(key).cell(&kept)));
     let outcome = match run.limits {
         None => "",
         Some(CheckOutcome::Passed) => "passed",
@@ -91,7 +83,11 @@ mod tests {
         let record = SweepRecord { factors, runs: vec![run], ..SweepRecord::default() };
         let text = sweep_text(&record);
         let lines: Vec<&str> = text.lines().collect();
-        assert!(lines[0].starts_with("run,round,workers,rate,started_at,"), "{text}");
+        let head = "run,round,workers,rate,started_at,offered,completed,failed,dropped,unfinished,\
+                    outstanding,throughput_tps,response_mean_us,response_p50_us,response_p90_us,\
+                    response_p95_us,response_p99_us,response_max_us,queue_mean_us,service_mean_us,\
+                    client_cpu_us_per_tx,server_usr_pct,server_sys_pct,limits,valid";
+        assert_eq!(lines[0], head, "{text}");
         assert!(lines[1].starts_with("001,1,\"4,2\",,,0,0,0,0,2,3,"), "{text}");
         assert!(lines[1].ends_with(",failed,false"), "{text}");
         let cells = csv::Reader::from_reader(text.as_bytes()).records().next();

@@ -4,7 +4,7 @@ use super::folder::RecordedStudy;
 use super::history::StudyRun;
 use super::journal::TrialOutcome;
 use super::trial_record::TrialRecord;
-use crate::record::{RunRecord, csv};
+use crate::record::{RunFigure, csv};
 
 /// The columns before those of the factors.
 const PLACE: [&str; 7] = ["run", "block", "attempt", "session", "cell", "role", "folder"];
@@ -12,25 +12,25 @@ const PLACE: [&str; 7] = ["run", "block", "attempt", "session", "cell", "role", 
 /// The columns behind them.
 const COURSE: [&str; 5] = ["started_at", "ended_at", "counts", "outcome", "reason"];
 
-/// The columns of figures: those of runs of dbtime.
-const FIGURES: [&str; 17] = [
+/// The figures of runs of dbtime that have a column, by their keys.
+const TABULATED: [&str; 17] = [
     "completed",
     "failed",
-    "throughput_tps",
-    "response_mean_us",
-    "response_p50_us",
-    "response_p90_us",
-    "response_p95_us",
-    "response_p99_us",
-    "response_max_us",
-    "server_cpu_us_per_tx",
-    "server_usr_pct",
-    "server_sys_pct",
-    "server_rss_bytes",
-    "server_rss_peak_bytes",
-    "server_rss_idle_bytes",
-    "steal_pct",
-    "foreign_cpu_pct",
+    "throughput",
+    "mean",
+    "p50",
+    "p90",
+    "p95",
+    "p99",
+    "max",
+    "server-cpu",
+    "server-usr",
+    "server-sys",
+    "server-rss",
+    "server-rss-peak",
+    "server-rss-idle",
+    "steal",
+    "foreign-cpu",
 ];
 
 /// A line per run, in the order of time; what a run does not have is empty.
@@ -50,7 +50,9 @@ pub fn study_table(study: &RecordedStudy) -> String {
     for ((run, record), exclusion) in runs {
         let mut line = line(study, (run, exclusion), &names);
         line.extend(match record {
-            Some(TrialRecord::Run(record)) => self::figures(record),
+            Some(TrialRecord::Run(record)) => {
+                tabulated().map(|figure| figure.cell(record)).collect::<Vec<_>>()
+            }
             Some(TrialRecord::Program(record)) => {
                 let value = |name: &&str| record.values.get(*name).map(f64::to_string);
                 figures.iter().map(|name| value(name).unwrap_or_default()).collect()
@@ -62,11 +64,15 @@ pub fn study_table(study: &RecordedStudy) -> String {
     csv::text(writer)
 }
 
+fn tabulated() -> impl Iterator<Item = &'static RunFigure> {
+    TABULATED.into_iter().map(RunFigure::listed)
+}
+
 /// The names of the figures, each with its unit where that is not a program's own.
 fn figure_names(study: &RecordedStudy) -> Vec<&str> {
     match &study.plan.program {
         Some(rules) => rules.metrics.iter().map(|metric| metric.name.as_str()).collect(),
-        None => FIGURES.to_vec(),
+        None => tabulated().map(|figure| figure.column).collect(),
     }
 }
 
@@ -97,32 +103,32 @@ fn line(study: &RecordedStudy, (run, exclusion): CountedRun<'_>, factors: &[&str
     cells
 }
 
-fn figures(record: &RunRecord) -> Vec<String> {
-    let response = &record.latency_us.response;
-    let server = record.server.as_ref();
-    let machine = &record.environment;
-    let known = [
-        record.throughput_tps,
-        response.mean,
-        response.p50,
-        response.p90,
-        response.p95,
-        response.p99,
-        response.max,
-    ];
-    let optional = [
-        server.and_then(|server| server.cpu_us_per_tx),
-        server.map(|server| server.usr_pct),
-        server.map(|server| server.sys_pct),
-        server.and_then(|server| Some(server.rss_bytes? as f64)),
-        server.and_then(|server| Some(server.rss_peak_bytes? as f64)),
-        server.and_then(|server| Some(server.rss_idle_bytes? as f64)),
-        Some(machine.steal_pct),
-        Some(machine.foreign_cpu_pct),
-    ];
-    let shown = |figure: f64| format!("{figure:.3}");
-    let counts = [record.counts.completed, record.counts.failed].map(|count| count.to_string());
-    let known = known.into_iter().map(shown);
-    let optional = optional.into_iter().map(|figure| figure.map_or(String::new(), shown));
-    counts.into_iter().chain(known).chain(optional).collect()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_columns_of_figures_keep_their_names() {
+        let columns: Vec<&str> = tabulated().map(|figure| figure.column).collect();
+        let expected = [
+            "completed",
+            "failed",
+            "throughput_tps",
+            "response_mean_us",
+            "response_p50_us",
+            "response_p90_us",
+            "response_p95_us",
+            "response_p99_us",
+            "response_max_us",
+            "server_cpu_us_per_tx",
+            "server_usr_pct",
+            "server_sys_pct",
+            "server_rss_bytes",
+            "server_rss_peak_bytes",
+            "server_rss_idle_bytes",
+            "steal_pct",
+            "foreign_cpu_pct",
+        ];
+        assert_eq!(columns, expected);
+    }
 }

@@ -84,6 +84,19 @@ fn a_noun_is_of_one_or_of_several() {
 }
 
 #[test]
+fn a_percentile_is_the_share_that_it_is_written_as() {
+    assert_ne!(99.9 / 100.0, 0.999, "which is why");
+    for (percentile, share) in [(99.9, 0.999), (99.99, 0.9999), (50.0, 0.5), (0.0, 0.0)] {
+        assert_eq!(percentile_share(percentile), share);
+    }
+    assert!(percentile_share(f64::NAN).is_nan());
+    assert_eq!(plain_number("099.90"), Some(99.9));
+    for text in ["", ".", "-1", "+1", "1e1", "inf", "NaN", " 1"] {
+        assert_eq!(plain_number(text), None, "{text}");
+    }
+}
+
+#[test]
 fn rates_are_per_time() {
     assert_eq!(parse_rate("500/s"), Ok(500.0));
     assert_eq!(parse_rate("1.5k/s"), Ok(1500.0));

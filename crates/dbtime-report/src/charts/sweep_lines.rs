@@ -3,10 +3,10 @@
 
 use super::axis::{AxisScale, plain_tick, time_tick};
 use super::svg::{Svg, TextAnchor};
-use crate::format::{clean, fit, rate, us};
+use crate::format::{clean, fit, if_any, rate, us};
 use crate::sweep_story::combination;
 use dbtime_model::Nanos;
-use dbtime_model::record::{SweepRun, combination_text};
+use dbtime_model::record::{RunFigure, RunFigureUnit, SweepRun, combination_text};
 use dbtime_model::units::parse_rate;
 
 /// Lines of one chart; colours for more cannot be told apart.
@@ -18,8 +18,27 @@ pub(crate) struct SweepChart {
     pub(crate) name: &'static str,
     /// What stands above it.
     pub(crate) title: &'static str,
-    of: fn(&SweepRun) -> f64,
-    is_time: bool,
+    /// The key of the figure.
+    key: &'static str,
+}
+
+impl SweepChart {
+    fn figure(&self) -> &'static RunFigure {
+        RunFigure::listed(self.key)
+    }
+
+    /// `None`: a run does not have it, and no point.
+    fn value(&self, run: &SweepRun) -> Option<f64> {
+        run.value(self.figure())
+    }
+
+    fn is_time(&self) -> bool {
+        self.figure().unit == RunFigureUnit::Us
+    }
+
+    fn shown(&self, value: f64) -> String {
+        if self.is_time() { us(value) } else { format!("{}/s", rate(value)) }
+    }
 }
 
 /// The charts of a sweep, in reading order.
@@ -27,21 +46,10 @@ pub(crate) const SWEEP_CHARTS: [SweepChart; 3] = [
     SweepChart {
         name: "sweep-throughput",
         title: "Throughput, transactions per second",
-        of: |run| run.throughput_tps,
-        is_time: false,
+        key: "throughput",
     },
-    SweepChart {
-        name: "sweep-mean",
-        title: "Mean response",
-        of: |run| run.response_us.mean,
-        is_time: true,
-    },
-    SweepChart {
-        name: "sweep-p99",
-        title: "99th percentile of the response",
-        of: |run| run.response_us.p99,
-        is_time: true,
-    },
+    SweepChart { name: "sweep-mean", title: "Mean response", key: "mean" },
+    SweepChart { name: "sweep-p99", title: "99th percentile of the response", key: "p99" },
 ];
 
 const SIZE: (f64, f64) = (520.0, 300.0);
@@ -89,7 +97,7 @@ impl<'a> SweepLines<'a> {
         }
         let shown = &self.lines[..self.lines.len().min(MAX_LINES)];
         let all =
-            shown.iter().flat_map(|(_, points)| points.iter().map(|(_, run)| (chart.of)(run)));
+            shown.iter().flat_map(|(_, points)| points).filter_map(|(_, run)| chart.value(run));
         let y = AxisScale::fitting(all, (BOTTOM, TOP));
         let mut svg = Svg::new(chart.name, SIZE, chart.title, &self.described(chart));
         self.grid(&mut svg, chart, &y);
@@ -97,9 +105,9 @@ impl<'a> SweepLines<'a> {
             let class = format!("line-{index}");
             svg.path(&self.means(chart, points, &y), &class);
             for (place, run) in points {
-                let value = (chart.of)(run);
+                let Some(value) = chart.value(run) else { continue };
                 let (x, y) = (self.x(*place), y.at(value));
-                let tip = format!("{}, {}: {}", run.folder, combination(run), figure(chart, value));
+                let tip = format!("{}, {}: {}", run.folder, combination(run), chart.shown(value));
                 svg.rect((x - 2.0, y - 2.0), (4.0, 4.0), &format!("dot {class}"), "");
                 svg.rect((x - 7.0, y - 7.0), (14.0, 14.0), "hit", &tip);
             }
@@ -119,8 +127,8 @@ impl<'a> SweepLines<'a> {
         y: &AxisScale,
     ) -> Vec<Option<(f64, f64)>> {
         let mean = |runs: &[(usize, &SweepRun)]| {
-            let sum = runs.iter().map(|(_, run)| (chart.of)(run)).sum::<f64>();
-            Some((self.x(runs[0].0), y.at(sum / runs.len() as f64)))
+            let sum: Option<f64> = runs.iter().map(|(_, run)| chart.value(run)).sum();
+            Some((self.x(runs[0].0), y.at(sum? / runs.len() as f64)))
         };
         points.chunk_by(|a, b| a.0 == b.0).map(mean).collect()
     }
@@ -129,7 +137,7 @@ impl<'a> SweepLines<'a> {
         for tick in y.ticks() {
             let at = y.at(tick);
             svg.line((LEFT, at), (RIGHT, at), "grid");
-            let text = if chart.is_time { time_tick(tick) } else { plain_tick(tick) };
+            let text = if chart.is_time() { time_tick(tick) } else { plain_tick(tick) };
             svg.text((LEFT - 6.0, at + 4.0), TextAnchor::End, "tick", &text);
         }
         svg.line((LEFT, BOTTOM), (RIGHT, BOTTOM), "axis");
@@ -149,7 +157,8 @@ impl<'a> SweepLines<'a> {
         let mut words: Vec<String> = Vec::new();
         for (name, points) in self.lines.iter().take(MAX_LINES) {
             let point = |(place, run): &(usize, &SweepRun)| {
-                format!("{}: {}", self.values[*place], figure(chart, (chart.of)(run)))
+                let shown = if_any(chart.value(run), |value| chart.shown(value));
+                format!("{}: {shown}", self.values[*place])
             };
             let points = points.iter().map(point).collect::<Vec<_>>().join(", ");
             // One line needs no name.
@@ -157,10 +166,6 @@ impl<'a> SweepLines<'a> {
         }
         words.join("; ")
     }
-}
-
-fn figure(chart: &SweepChart, value: f64) -> String {
-    if chart.is_time { us(value) } else { format!("{}/s", rate(value)) }
 }
 
 fn value_of<'a>(run: &'a SweepRun, factor: &str) -> &'a str {

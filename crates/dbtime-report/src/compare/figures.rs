@@ -1,7 +1,7 @@
 //! One figure of both sides, with what it changed by.
 
 use crate::format::{NONE, bytes, count, factor, finite, if_any, percent, rate, signed_us, us};
-use dbtime_model::record::CounterUnit;
+use dbtime_model::record::{CounterUnit, RunFigureUnit};
 use serde::Serialize;
 
 /// The unit of a figure.
@@ -32,6 +32,18 @@ impl From<CounterUnit> for FigureUnit {
     }
 }
 
+impl From<RunFigureUnit> for FigureUnit {
+    fn from(unit: RunFigureUnit) -> Self {
+        match unit {
+            RunFigureUnit::Us => Self::Us,
+            RunFigureUnit::PerSecond | RunFigureUnit::PerTransaction => Self::Number,
+            RunFigureUnit::Count => Self::Count,
+            RunFigureUnit::Percent => Self::Percent,
+            RunFigureUnit::Bytes => Self::Bytes,
+        }
+    }
+}
+
 impl FigureUnit {
     pub(super) fn shown(self, value: f64) -> String {
         match self {
@@ -43,6 +55,15 @@ impl FigureUnit {
             // Less than a byte of each transaction is still something.
             Self::Bytes if value < 9.5 && value.fract() != 0.0 => format!("{} B", rate(value)),
             Self::Bytes => bytes(value.round() as u64),
+        }
+    }
+
+    /// The name of an axis, with the unit where bare ticks do not have it.
+    pub(super) fn axis_name(self, name: &str) -> String {
+        match self {
+            Self::Bytes => format!("{name}, bytes"),
+            Self::Percent => format!("{name}, percent"),
+            Self::Us | Self::SignedUs | Self::Number | Self::Count => name.to_owned(),
         }
     }
 
@@ -129,6 +150,14 @@ impl FigurePair {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_axis_has_its_unit_in_its_ticks_or_its_name() {
+        let name = |unit: RunFigureUnit| FigureUnit::from(unit).axis_name("it");
+        assert_eq!(name(RunFigureUnit::Bytes), "it, bytes");
+        assert_eq!(name(RunFigureUnit::Percent), "it, percent");
+        assert_eq!([RunFigureUnit::Us, RunFigureUnit::PerSecond].map(name), ["it", "it"]);
+    }
 
     #[test]
     fn nothing_is_divided_by_nothing() {

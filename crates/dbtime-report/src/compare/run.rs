@@ -8,7 +8,7 @@ use crate::means::PartMeans;
 use crate::story;
 use dbtime_model::Part;
 use dbtime_model::record::{
-    CountersInfo, KeyCounterDelta, OperationSummary, RunRecord, StatementSummary,
+    CountersInfo, KeyCounterDelta, OperationSummary, RunFigure, RunRecord, StatementSummary,
 };
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -111,49 +111,45 @@ fn parts_measured(record: &RunRecord) -> String {
     notes.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
+/// The figures of whole runs that are compared, by their keys.
+const COMPARED: [&str; 22] = [
+    "throughput",
+    "offered-rate",
+    "mean",
+    "p50",
+    "p90",
+    "p99",
+    "p99.9",
+    "max",
+    "service-mean",
+    "service-p99",
+    "queue-mean",
+    "lag-mean",
+    "client-cpu",
+    "server-cpu",
+    "round-trips",
+    "offered",
+    "completed",
+    "failed",
+    "dropped",
+    "unfinished",
+    "retries",
+    "outstanding",
+];
+
 fn figures(a: &RunRecord, b: &RunRecord) -> Vec<FigurePair> {
-    let each = |name, unit, of: &dyn Fn(&RunRecord) -> Option<f64>| {
-        FigurePair::new(name, unit, [a, b].map(of))
+    let are_known = |key: &str| match key {
+        "offered-rate" => a.load.rate_tps.is_some() && b.load.rate_tps.is_some(),
+        "server-cpu" => a.server.is_some() && b.server.is_some(),
+        "outstanding" => a.counts.outstanding > 0 || b.counts.outstanding > 0,
+        _ => true,
     };
-    let us = |name, of: fn(&RunRecord) -> f64| each(name, FigureUnit::Us, &|r| Some(of(r)));
-    let count = |name, of: fn(&RunRecord) -> u64| {
-        each(name, FigureUnit::Count, &|record| Some(of(record) as f64))
+    let pair = |key: &str| {
+        let figure = RunFigure::listed(key);
+        let values = [a, b].map(|record| figure.value(record));
+        FigurePair::new(figure.name, figure.unit.into(), values)
     };
-    let number = FigureUnit::Number;
-    let mut all = vec![each("throughput per second", number, &|r| Some(r.throughput_tps))];
-    all.extend(
-        (a.load.rate_tps.is_some() && b.load.rate_tps.is_some())
-            .then(|| each("offered per second", number, &|record| record.load.rate_tps)),
-    );
-    all.extend([
-        us("response mean", |r| r.latency_us.response.mean),
-        us("response p50", |r| r.latency_us.response.p50),
-        us("response p90", |r| r.latency_us.response.p90),
-        us("response p99", |r| r.latency_us.response.p99),
-        us("response p99.9", |r| r.latency_us.response.p999),
-        us("response max", |r| r.latency_us.response.max),
-        us("service mean", |r| r.latency_us.service.mean),
-        us("service p99", |r| r.latency_us.service.p99),
-        us("queue mean", |r| r.latency_us.queue.mean),
-        us("lag mean", |r| r.latency_us.lag.mean),
-        each("client CPU per transaction", FigureUnit::Us, &|r| r.client.cpu_us_per_tx),
-    ]);
-    all.extend((a.server.is_some() && b.server.is_some()).then(|| {
-        let cpu = |record: &RunRecord| record.server.as_ref()?.cpu_us_per_tx;
-        each("server CPU per transaction", FigureUnit::Us, &cpu)
-    }));
-    all.extend([
-        each("round trips per transaction", number, &|r| r.round_trips_per_tx),
-        count("offered", |r| r.counts.offered),
-        count("completed", |r| r.counts.completed),
-        count("failed", |r| r.counts.failed),
-        count("dropped", |r| r.counts.dropped),
-        count("unfinished", |r| r.counts.unfinished),
-        count("retries", |r| r.counts.retries),
-    ]);
-    let is_any_outstanding = a.counts.outstanding > 0 || b.counts.outstanding > 0;
-    all.extend(is_any_outstanding.then(|| count("outstanding", |r| r.counts.outstanding)));
-    all
+    COMPARED.into_iter().filter(|key| are_known(key)).map(pair).collect()
 }
 
 /// Every part that either run measured.

@@ -1,10 +1,10 @@
 //! Two sweeps: their combinations side by side, most changed first, and the runs of each.
 
 use super::SCHEMA;
-use super::figures::{FigurePair, FigureUnit};
+use super::figures::FigurePair;
 use super::run::RunComparison;
 use crate::format::counted;
-use dbtime_model::record::{FactorValue, RunRecord, Sweep, SweepRun, combination_text};
+use dbtime_model::record::{FactorValue, RunFigure, RunRecord, Sweep, SweepRun, combination_text};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -109,6 +109,9 @@ impl SweepComparison {
     }
 }
 
+/// The figures of a combination, by their keys.
+const COMPARED: [&str; 3] = ["throughput", "mean", "p99"];
+
 /// Sentences on what differs; combinations differ from each other anyway.
 const MAX_UNLIKE: usize = 6;
 
@@ -136,21 +139,20 @@ fn compared(
     places: [&str; 2],
     [a, b]: [&RunRepetitions<'_>; 2],
 ) -> Option<ComparedCombination> {
-    let mean = |of: fn(&SweepRun) -> f64| {
-        [a, b].map(|side| side.iter().map(|(run, _)| of(run)).sum::<f64>() / side.len() as f64)
-    };
-    let figures = vec![
-        FigurePair::new("throughput", FigureUnit::Number, mean(|run| run.throughput_tps)),
-        FigurePair::new("mean", FigureUnit::Us, mean(|run| run.response_us.mean)),
-        FigurePair::new("p99", FigureUnit::Us, mean(|run| run.response_us.p99)),
-    ];
+    let figures = COMPARED.into_iter().map(RunFigure::listed).map(|figure| {
+        let mean = |side: &RunRepetitions<'_>| -> Option<f64> {
+            let sum: Option<f64> = side.iter().map(|(run, _)| run.value(figure)).sum();
+            Some(sum? / side.len() as f64)
+        };
+        FigurePair::new(figure.key, figure.unit.into(), [mean(a), mean(b)])
+    });
     let [(run_a, record_a), (run_b, record_b)] = [a.get(a.len() / 2)?, b.get(b.len() / 2)?];
     let place = |place: &str, run: &SweepRun| format!("{place}/{}", run.folder);
     let [place_a, place_b] = [place(places[0], run_a), place(places[1], run_b)];
     Some(ComparedCombination {
         factors: key.to_vec(),
         repetitions: [a.len(), b.len()],
-        figures,
+        figures: figures.collect(),
         runs: RunComparison::of([(&place_a, record_a), (&place_b, record_b)]),
     })
 }

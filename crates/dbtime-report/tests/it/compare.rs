@@ -1,9 +1,12 @@
 //! What is compared of hand-made runs and sweeps, and in which order it stands.
 
 use crate::fixtures;
-use dbtime_model::record::{FactorValue, RunRecord, Sweep, SweepRun};
-use dbtime_report::compare::{self, RunComparison, SweepComparison};
-use dbtime_report::terminal::PageStyle;
+use dbtime_model::record::{FactorValue, PrimaryMetric, RunRecord, Sweep, SweepRun};
+use dbtime_report::compare::{
+    self, GroupComparison, GroupOptions, PlacedRun, RunComparison, SweepComparison,
+};
+use dbtime_report::terminal::{self, PageStyle, TerminalOptions};
+use dbtime_stats::VerdictRule;
 
 #[test]
 fn what_changed_most_comes_first() {
@@ -109,4 +112,32 @@ fn what_was_not_swept_is_as_given() {
     assert_eq!(compared.combinations[0].repetitions, [2, 2]);
     let text = compare::sweeps_text(&compared, PageStyle::default());
     assert!(text.contains("as given") && !text.contains("only in"), "{text}");
+}
+
+/// The cells of the line of a table that begins so, behind that.
+fn row(text: &str, begin: &str) -> Vec<String> {
+    let rest = text.lines().find_map(|line| line.trim_start().strip_prefix(begin));
+    let rest = rest.unwrap_or_else(|| panic!("no line of {begin} in {text}"));
+    let cells = rest.split("  ").map(str::trim).filter(|cell| !cell.is_empty());
+    cells.map(str::to_owned).collect()
+}
+
+#[test]
+fn a_figure_of_a_verdict_is_the_one_that_the_report_prints() {
+    let mut run = fixtures::open();
+    run.record.validity.valid = true;
+    // Not 1,005 µs, half way from 1.00 to 1.01 ms: a mean of logarithms may be rounded up.
+    run.record.latency_us.response.p50 = 1010.0;
+    let report = terminal::run_report(&run, &TerminalOptions::default());
+    let printed = row(&report, "response  what a client waits  ");
+    for (at, key) in ["mean", "p50", "p90", "p95", "p99", "p99.9", "max"].into_iter().enumerate() {
+        let primary = PrimaryMetric::parse(key).expect(key);
+        let side = [PlacedRun { place: "r", record: (&run.record).into(), excluded: None }];
+        let (rule, names) = (VerdictRule::new(0.01), ["A", "B"]);
+        let options = GroupOptions { rule, primary: Some(primary), program: None, names };
+        let compared = GroupComparison::of(&side, &side, options);
+        let text = compare::groups_text(&compared, PageStyle::default());
+        let compared = row(&text, &format!("{}  ", primary.name()));
+        assert_eq!(compared[0], printed[at], "{text}\n{report}");
+    }
 }

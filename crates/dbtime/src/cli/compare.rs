@@ -32,8 +32,9 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = margin)]
     pub(crate) margin: f64,
 
-    /// What the verdict on two groups is about: throughput, mean, p50 or p99 of the response,
-    /// server-cpu for a transaction [default: throughput of a closed loop, else mean].
+    /// What the verdict on two groups is about: throughput, mean, max or any percentile of the
+    /// response, such as p95, server-cpu for a transaction, or another figure of a run [default:
+    /// throughput of a closed loop, else mean].
     #[arg(long, value_name = "METRIC", value_parser = metric)]
     pub(crate) primary: Option<PrimaryMetric>,
 
@@ -61,8 +62,7 @@ pub(crate) struct CompareArgs {
 
 /// A metric by its name.
 pub(crate) fn metric(name: &str) -> Result<PrimaryMetric, String> {
-    let names = || PrimaryMetric::NAMED.map(|(known, _)| known).join(", ");
-    PrimaryMetric::named(name).ok_or_else(|| format!("none of {}", names()))
+    PrimaryMetric::parse(name).map_err(|error| error.to_string())
 }
 
 /// A share in percent, with or without the sign, as a fraction.

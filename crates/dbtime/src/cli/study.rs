@@ -210,8 +210,9 @@ pub(crate) struct StudyAbArgs {
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = margin)]
     pub(crate) margin: f64,
 
-    /// What the verdict is about: throughput, mean, p50 or p99 of the response, server-cpu for a
-    /// transaction [default: throughput of a closed loop, else mean].
+    /// What the verdict is about: throughput, mean, max or any percentile of the response, such as
+    /// p95, server-cpu for a transaction, or another figure of a run [default: throughput of a
+    /// closed loop, else mean].
     #[arg(long, value_name = "METRIC", value_parser = metric)]
     pub(crate) primary: Option<PrimaryMetric>,
 

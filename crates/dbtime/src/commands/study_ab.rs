@@ -111,7 +111,7 @@ fn document(args: &StudyAbArgs, blocks: u32) -> Result<String, CommandFailure> {
     line("question", &format!("A: {}; B: {}", args.a, args.b));
     line("margin", &format!("{}%", 100.0 * args.margin));
     if let Some(primary) = args.primary {
-        line("primary", primary.name());
+        line("primary", &primary.key());
     }
     line("run", &words.join(" "));
     let _ = writeln!(text, "\n[design]\nblocks = {blocks}\nseed = {}", args.run.seed);

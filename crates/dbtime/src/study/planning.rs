@@ -226,7 +226,7 @@ fn primary(given: Option<&str>, cells: &[StudyCell]) -> Result<String, CommandFa
         Some(name) => metric(name).map_err(|why| named("primary", name, why))?,
         None => PrimaryMetric::usual(!cells.iter().any(is_open)),
     };
-    Ok(metric.name().to_owned())
+    Ok(metric.key())
 }
 
 /// The folder of a study's file.

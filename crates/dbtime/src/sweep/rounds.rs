@@ -50,7 +50,7 @@ pub(super) fn plan(planned: &[PlannedRun], rounds: u32, folder: &Path) -> StudyP
         name: name.into_owned(),
         question: None,
         directory: directory.to_string_lossy().into_owned(),
-        primary: PrimaryMetric::usual(is_closed).name().to_owned(),
+        primary: PrimaryMetric::usual(is_closed).key(),
         margin_pct: MARGIN_PCT,
         design: BlockDesign {
             blocks: rounds,

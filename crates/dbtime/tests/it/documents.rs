@@ -2,6 +2,7 @@
 
 use crate::help::COMMANDS;
 use crate::sandbox::{SMALL, Sandbox, words};
+use dbtime_model::record::FIGURES;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -264,6 +265,18 @@ fn commands_of_the_documents_are_taken() {
     for path in documents() {
         let text = fs::read_to_string(&path).expect("a document");
         commands(&text).iter().for_each(|command| is_taken(&sandbox, command));
+    }
+}
+
+#[test]
+fn every_figure_that_a_verdict_can_be_on_is_in_the_manual() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/running.md");
+    let text = fs::read_to_string(path).expect("a manual");
+    let section = text.split("### Figures that a verdict can be on\n").nth(1).expect("a section");
+    let section = section.split("\n## ").next().expect("a first part");
+    for figure in FIGURES {
+        let is_there = section.contains(&format!("`{}`", figure.key));
+        assert_eq!(is_there, figure.better.is_some(), "{}", figure.key);
     }
 }
 

@@ -156,6 +156,14 @@ fn two_groups_of_runs_have_a_verdict_and_a_gate() {
     sandbox.run("compare released -- new").refused(3, &["new/b2"]);
     sandbox.run("compare a1 a2 a1 -- b1 b2 b3").refused(2, &["a1 and a1 are the same run"]);
     sandbox.run("compare --primary server-cpu a1 -- b1").fine().prints(&["Invalid: not all runs"]);
+    for (primary, name) in [("p95", "response p95"), ("p75", "response p75 (interpolated)")] {
+        let line = format!("compare --json --primary {primary} {runs}");
+        let json = sandbox.run(&line).fine().json();
+        assert_eq!(json["metrics"][0]["name"], name, "{json}");
+    }
+    let refused = sandbox.run("compare --primary p100 a1 -- b1");
+    refused.refused(2, &["above 0 and below 100", "`max`"]);
+    sandbox.run("compare --primary thruput a1 -- b1").refused(2, &["did you mean `throughput`?"]);
     sandbox.run("compare a1 none -- b1").refused(3, &["none holds no run"]);
     sandbox.run(&format!("compare --margin 0% {runs}")).refused(2, &["above 0"]);
 }

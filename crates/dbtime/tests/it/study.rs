@@ -270,6 +270,13 @@ fn two_settings_are_compared_in_one_line() {
     let saved = fs::read_to_string(sandbox.path("ab.toml")).expect("the study's file");
     assert!(saved.contains("margin = \"5%\"") && saved.contains("[[cell]]"), "{saved}");
     sandbox.run("study plan ab.toml").fine().prints(&["target=null:?service=24ms"]);
+    let other = line.replace("--primary p50", "--primary p45x").replace("--out s", "--out t");
+    sandbox.run(&other).refused(2, &["p45x", "a percentile such as p75"]);
+    // Whatever percentile a limit takes a verdict can be on.
+    sandbox.write("p95.toml", &saved.replace("primary = \"p50\"", "primary = \"p95\""));
+    sandbox.run("study plan p95.toml").fine().prints(&["on p95; margin 5 %"]);
+    sandbox.write("wrong.toml", &saved.replace("primary = \"p50\"", "primary = \"thruput\""));
+    sandbox.run("study plan wrong.toml").refused(2, &["primary = \"thruput\"", "`throughput`?"]);
     let short = line.replace("--for 15s", "--for 1s").replace("--out s", "--out t");
     sandbox.run(&short).refused(2, &["--for 1.00 s: a run takes", "shorten the runs"]);
     assert!(!sandbox.path("t").exists());

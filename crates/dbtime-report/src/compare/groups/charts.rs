@@ -79,6 +79,7 @@ fn sequence(groups: &GroupComparison) -> Option<(String, String)> {
         })
     };
     let runs: Vec<SequencedRun> = groups.by_start().into_iter().filter_map(run).collect();
-    let svg = run_sequence(&runs, &["A", "B"], &primary.name, unit == FigureUnit::Us)?;
+    let name = unit.axis_name(&primary.name);
+    let svg = run_sequence(&runs, &["A", "B"], &name, unit == FigureUnit::Us)?;
     Some(("Are the runs comparable?".to_owned(), svg))
 }

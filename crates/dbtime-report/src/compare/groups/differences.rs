@@ -3,24 +3,15 @@
 
 use super::{PlacedRun, PlacedSides, are_paired};
 use dbtime_model::Part;
-use dbtime_model::record::{LatencyUs, RunRecord};
+use dbtime_model::record::{RunFigure, RunRecord};
 use dbtime_stats::{ConfidenceInterval, LogRatio, MeanDifference};
 use serde::Serialize;
 
 /// The level of each interval by itself.
 const LEVEL: f64 = 0.95;
 
-/// A percentile: its name, and where a record has it.
-type NamedPercentile = (&'static str, fn(&LatencyUs) -> f64);
-
-/// The percentiles that are compared.
-const PERCENTILES: [NamedPercentile; 5] = [
-    ("p50", |response| response.p50),
-    ("p90", |response| response.p90),
-    ("p95", |response| response.p95),
-    ("p99", |response| response.p99),
-    ("p99.9", |response| response.p999),
-];
+/// The percentiles that are compared, by their keys.
+const PERCENTILES: [&str; 5] = ["p50", "p90", "p95", "p99", "p99.9"];
 
 /// The change of a percentile of the response, from the percentiles of the runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -43,17 +34,18 @@ pub struct PartChange {
 /// The changes of the percentiles; empty where a run has none, or where there are too few runs.
 pub(super) fn percentile_changes(sides: &PlacedSides<'_>) -> Vec<PercentileChange> {
     let Some([a, b]) = runs_of_dbtime(sides) else { return Vec::new() };
-    let change = |(name, of): NamedPercentile| {
-        let values = |side: &[&RunRecord]| -> Vec<f64> {
-            side.iter().map(|run| of(&run.latency_us.response)).collect()
+    let change = |key: &str| {
+        let figure = RunFigure::listed(key);
+        let values = |side: &[&RunRecord]| -> Option<Vec<f64>> {
+            side.iter().map(|run| figure.value(run)).collect()
         };
-        let (a, b) = (values(&a), values(&b));
+        let (a, b) = (values(&a)?, values(&b)?);
         let ratio = match are_paired(sides) {
             true => LogRatio::paired(&a.into_iter().zip(b).collect::<Vec<_>>()),
             false => LogRatio::unpaired(&a, &b),
         };
         let change = ratio?.interval(LEVEL).map(|share| 100.0 * share);
-        Some(PercentileChange { name, change_pct: three(&change) })
+        Some(PercentileChange { name: figure.key, change_pct: three(&change) })
     };
     PERCENTILES.into_iter().filter_map(change).collect()
 }

@@ -24,7 +24,8 @@ impl GroupMetric {
     }
 }
 
-const SPEED: [&str; 2] = ["faster", "slower"];
+/// The figures that are compared of all runs of dbtime.
+const COMPARED: [&str; 5] = ["throughput", "mean", "p50", "p99", "server-cpu"];
 
 /// Those of the runs of an external program, the primary one first.
 pub(in crate::compare) fn of_program(rules: &ProgramRules) -> Vec<GroupMetric> {
@@ -49,29 +50,38 @@ pub(in crate::compare) fn of_program(rules: &ProgramRules) -> Vec<GroupMetric> {
 
 /// Those of runs of dbtime, the primary one first.
 pub(in crate::compare) fn primary_first(primary: PrimaryMetric) -> Vec<GroupMetric> {
-    let us = |is: PrimaryMetric, name: &str| GroupMetric {
-        key: is.name().to_owned(),
-        name: name.to_owned(),
-        unit: FigureUnit::Us,
-        is_higher_better: false,
-        words: SPEED,
-    };
-    let mut all = vec![
-        GroupMetric {
-            key: PrimaryMetric::Throughput.name().to_owned(),
-            name: "throughput per second".to_owned(),
-            unit: FigureUnit::Number,
-            is_higher_better: true,
-            words: SPEED,
-        },
-        us(PrimaryMetric::Mean, "response mean"),
-        us(PrimaryMetric::P50, "response p50"),
-        us(PrimaryMetric::P99, "response p99"),
-        GroupMetric {
-            words: ["cheaper", "dearer"],
-            ..us(PrimaryMetric::ServerCpu, "server CPU per transaction")
-        },
-    ];
-    all.sort_by_key(|metric| metric.key != primary.name());
-    all
+    let others = COMPARED.into_iter().filter_map(PrimaryMetric::named);
+    let others = others.filter(|metric| *metric != primary);
+    [primary].into_iter().chain(others).map(GroupMetric::from).collect()
+}
+
+impl From<PrimaryMetric> for GroupMetric {
+    fn from(metric: PrimaryMetric) -> Self {
+        let better = metric.better();
+        Self {
+            key: metric.key(),
+            name: metric.name(),
+            unit: metric.unit().into(),
+            is_higher_better: better.is_higher(),
+            words: better.words(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_metric_comes_first_and_the_usual_ones_follow_once() {
+        let keys = |primary: &str| {
+            let primary = PrimaryMetric::named(primary).expect(primary);
+            primary_first(primary).into_iter().map(|metric| metric.key).collect::<Vec<_>>()
+        };
+        assert_eq!(keys("throughput"), COMPARED);
+        assert_eq!(keys("p99"), ["p99", "throughput", "mean", "p50", "server-cpu"]);
+        assert_eq!(keys("p95"), ["p95", "throughput", "mean", "p50", "p99", "server-cpu"]);
+        let size = GroupMetric::from(PrimaryMetric::named("server-rss").expect("a figure"));
+        assert_eq!((size.unit, size.words), (FigureUnit::Bytes, ["better", "worse"]));
+    }
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::compare::{groups_page, groups_text};
 use crate::terminal::PageStyle;
-use dbtime_model::record::BudgetUs;
+use dbtime_model::record::{BudgetUs, PercentilePoint};
 
 /// A run that started in that minute.
 fn run(minute: usize, tps: f64, lock: f64) -> RunRecord {
@@ -145,10 +145,31 @@ fn the_parts_add_up_to_the_difference() {
 
 #[test]
 fn without_the_primary_metric_there_is_no_other_verdict() {
-    let none = compared_by(&groups(10, 1.05, 0.001), Some(PrimaryMetric::ServerCpu));
+    let none = compared_by(&groups(10, 1.05, 0.001), PrimaryMetric::named("server-cpu"));
     let missing = "Invalid: not all runs have a server CPU per transaction above zero";
     assert_eq!(sentence(&none), missing);
     assert_eq!((none.verdict.outcome(), none.metrics.len()), (GroupOutcome::Undecided, 0));
+}
+
+#[test]
+fn a_verdict_can_be_on_any_percentile_and_less_of_it_is_faster() {
+    let mut sides = groups(10, 1.05, 0.001);
+    for run in sides.iter_mut().flatten() {
+        run.latency_us.response.p95 = 15e6 / run.throughput_tps;
+        let point = |percentile: f64, response_us: f64| PercentilePoint {
+            percentile,
+            response_us,
+            ..PercentilePoint::default()
+        };
+        let at = |share: f64| share * 1e6 / run.throughput_tps;
+        run.percentiles = vec![point(72.0, at(8.0)), point(81.0, at(11.0))];
+    }
+    for (key, name) in [("p95", "response p95"), ("p75", "response p75 (interpolated)")] {
+        let faster = compared_by(&sides, PrimaryMetric::named(key));
+        assert!(sentence(&faster).starts_with("B faster than A: −"), "{}", sentence(&faster));
+        assert_eq!((faster.verdict.outcome(), faster.metrics.len()), (GroupOutcome::Good, 5));
+        assert_eq!(faster.metrics[0].name, name);
+    }
 }
 
 #[test]

@@ -76,6 +76,7 @@ fn sequence(study: &StudyComparison) -> Option<(String, String)> {
             })
         })
         .collect();
-    let svg = run_sequence(&runs, &names, &metric.name, unit == FigureUnit::Us)?;
+    let name = unit.axis_name(&metric.name);
+    let svg = run_sequence(&runs, &names, &name, unit == FigureUnit::Us)?;
     Some(("Are the runs comparable?".to_owned(), svg))
 }

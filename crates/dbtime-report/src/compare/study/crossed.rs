@@ -114,7 +114,8 @@ impl CrossedFactors {
         };
         let lines: Vec<InteractionLine> = self.levels[1].iter().enumerate().map(line).collect();
         let [a, b] = &self.names;
-        let names = [a.as_str(), b.as_str(), metric];
+        let metric = unit.axis_name(metric);
+        let names = [a.as_str(), b.as_str(), metric.as_str()];
         let shown = |value: f64| unit.shown(value);
         interaction_lines(&lines, &self.levels[0], names, &shown, unit == FigureUnit::Us)
     }

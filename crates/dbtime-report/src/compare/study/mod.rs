@@ -38,7 +38,7 @@ use super::tables::ComparedFact;
 use crate::compare::figures::FigureUnit;
 use crate::format::{clean, counted};
 use crate::story;
-use dbtime_model::record::{PrimaryMetric, RunRecord};
+use dbtime_model::record::{PrimaryMetric, RunFigure, RunRecord};
 use dbtime_model::study::{
     CellRole, RecordedStudy, StopRule, StudyPlan, StudyRun, TrialOutcome, TrialRecord,
 };
@@ -357,13 +357,16 @@ fn counted_runs(study: &RecordedStudy, cell: usize) -> impl Iterator<Item = &Tri
 fn figures(study: &RecordedStudy, cell: usize) -> CellFigures {
     let all: Vec<&TrialRecord> = counted_runs(study, cell).collect();
     let records: Vec<&RunRecord> = all.iter().filter_map(|record| record.run()).collect();
-    let mean = |of: fn(&RunRecord) -> Option<f64>| {
-        let values: Option<Vec<f64>> = records.iter().map(|record| of(record)).collect();
+    let values = |key: &str| {
+        let figure = RunFigure::listed(key);
+        records.iter().map(move |record| figure.value(record))
+    };
+    let mean = |key: &str| {
+        let values: Option<Vec<f64>> = values(key).collect();
         let values = values.filter(|values| !values.is_empty())?;
         Some(values.iter().sum::<f64>() / values.len() as f64)
     };
-    let geometric =
-        |of: fn(&RunRecord) -> f64| geometric_mean(records.iter().map(|record| Some(of(record))));
+    let geometric = |key: &str| geometric_mean(values(key));
     let plan = &study.plan.cells[cell];
     let factors = plan.factors.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     CellFigures {
@@ -373,16 +376,16 @@ fn figures(study: &RecordedStudy, cell: usize) -> CellFigures {
         runs: all.len() as u64,
         metrics: program_means(study, &all),
         connections: records.first().map(|record| record.load.connections),
-        throughput_tps: geometric(|record| record.throughput_tps),
-        mean_us: geometric(|record| record.latency_us.response.mean),
-        p95_us: geometric(|record| record.latency_us.response.p95),
-        p99_us: geometric(|record| record.latency_us.response.p99),
-        server_usr_pct: mean(|record| Some(record.server.as_ref()?.usr_pct)),
-        server_sys_pct: mean(|record| Some(record.server.as_ref()?.sys_pct)),
-        server_cpu_us_per_tx: mean(|record| record.server.as_ref()?.cpu_us_per_tx),
-        server_rss_bytes: mean(|record| Some(record.server.as_ref()?.rss_bytes? as f64)),
-        server_rss_peak_bytes: mean(|record| Some(record.server.as_ref()?.rss_peak_bytes? as f64)),
-        server_rss_idle_bytes: mean(|record| Some(record.server.as_ref()?.rss_idle_bytes? as f64)),
+        throughput_tps: geometric("throughput"),
+        mean_us: geometric("mean"),
+        p95_us: geometric("p95"),
+        p99_us: geometric("p99"),
+        server_usr_pct: mean("server-usr"),
+        server_sys_pct: mean("server-sys"),
+        server_cpu_us_per_tx: mean("server-cpu"),
+        server_rss_bytes: mean("server-rss"),
+        server_rss_peak_bytes: mean("server-rss-peak"),
+        server_rss_idle_bytes: mean("server-rss-idle"),
     }
 }
 
@@ -391,7 +394,7 @@ fn metrics(plan: &StudyPlan) -> Vec<GroupMetric> {
     match &plan.program {
         Some(rules) => groups::of_program(rules),
         None => groups::primary_first(
-            PrimaryMetric::named(&plan.primary).unwrap_or(PrimaryMetric::Throughput),
+            PrimaryMetric::named(&plan.primary).unwrap_or_else(|| PrimaryMetric::usual(true)),
         ),
     }
 }
