@@ -3,8 +3,10 @@
 
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
-use dbtime_observe::process::{EndWatch, all, parent_of};
+use dbtime_observe::process::{EndWatch, all, parent_of, stands_still};
 use rustix::process::Signal;
+use std::thread;
+use std::time::Duration;
 
 /// So long it may take to stop all of them, and again until they have ended by themselves.
 const PATIENCE: Nanos = Nanos::from_millis(500);
@@ -77,11 +79,20 @@ fn stop_all(mut programs: Vec<EndingProcess>) -> Vec<EndingProcess> {
     // Those of another user are not stopped, and may start others for ever.
     while count < programs.len() && patience_left(begun) > Nanos::ZERO {
         programs[count..].iter().for_each(|program| program.end.signal(Signal::STOP));
+        await_standstill(&programs[count..], begun);
         count = programs.len();
         let new = new_descendants(&programs);
         programs.extend(new);
     }
     programs
+}
+
+/// Waits until these are stopped: one that has no CPU right now may be about to have a child.
+fn await_standstill(programs: &[EndingProcess], begun: MonoNanos) {
+    let runs = |program: &EndingProcess| !program.end.wait(Nanos::ZERO) && !stands_still(program.pid);
+    while programs.iter().any(runs) && patience_left(begun) > Nanos::ZERO {
+        thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// Descendants of these processes that are not among them, parents before their children.

@@ -23,6 +23,8 @@ pub(super) struct ProcStat {
     pub(super) start_tick: u64,
     /// It has ended, and nobody has waited for it yet.
     pub(super) has_ended: bool,
+    /// A signal or a debugger has stopped it.
+    pub(super) is_stopped: bool,
     pub(super) ticks: CpuTicks,
     pub(super) faults: PageFaults,
     pub(super) reaped: ReapedChildren,
@@ -79,6 +81,7 @@ impl ProcFolder {
             parent: stat.ppid.max(0).cast_unsigned(),
             start_tick: stat.starttime,
             has_ended: matches!(stat.state, 'Z' | 'X'),
+            is_stopped: matches!(stat.state, 'T' | 't'),
             ticks: CpuTicks { user: ticks(stat.utime), system: ticks(stat.stime) },
             faults: PageFaults { minor: stat.minflt, major: stat.majflt },
             reaped: ReapedChildren {

@@ -32,7 +32,7 @@ pub use kinds::by_thread_name;
 pub(crate) use listening::{ports, sockets};
 pub use namespaces::shares_network;
 pub(crate) use namespaces::{counts_as_the_machine, inner_number, inner_threads};
-pub use read::{ProcReader, cpus_of, has_ended, parent_of, start_tick_of};
+pub use read::{ProcReader, cpus_of, has_ended, parent_of, stands_still, start_tick_of};
 pub use roll::ProcessSet;
 pub use server::{ServerGlance, ServerWatch};
 pub use thread_owner::ThreadOwner;

@@ -48,6 +48,18 @@ pub fn has_ended(pid: u32) -> bool {
     ProcFolder::of_process(pid).basics().map_or(true, |basics| basics.has_ended)
 }
 
+/// Whether nothing of a process runs, because all its threads are stopped or it has ended.
+///
+/// A thread that is sent SIGSTOP first finishes what it does in the kernel, such as making a child.
+pub fn stands_still(pid: u32) -> bool {
+    let process = ProcFolder::of_process(pid);
+    let is_still = |tid| {
+        let thread = process.of_thread(tid).basics();
+        thread.map_or(true, |basics| basics.is_stopped || basics.has_ended)
+    };
+    process.threads().into_iter().all(is_still)
+}
+
 /// Whether the kernel keeps delay accounting (`kernel.task_delayacct`, since Linux 5.14).
 ///
 /// It counts for processes that start after it was switched on.
@@ -165,6 +177,7 @@ fn age(start_tick: u64) -> Nanos {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::process::{Pid, Signal, kill_process};
     use std::process::{Command, Stdio};
     use std::time::Duration;
 
@@ -198,10 +211,18 @@ mod tests {
         let (pid, own) = (child.id(), std::process::id());
         let started = start_tick_of(pid);
         assert!(started.is_some_and(|tick| tick > 0) && !has_ended(pid));
+        for (signal, is_still) in [(Signal::STOP, true), (Signal::CONT, false)] {
+            assert_ne!(stands_still(pid), is_still);
+            kill_process(Pid::from_child(&child), signal).expect("it is there");
+            while stands_still(pid) != is_still {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
         drop(child.stdin.take());
         while !has_ended(pid) {
             std::thread::sleep(Duration::from_millis(1));
         }
+        assert!(stands_still(pid));
         assert_eq!((parent_of(pid), start_tick_of(pid)), (Some(own), started));
         child.wait().expect("it has ended");
         assert_eq!((parent_of(pid), start_tick_of(pid), has_ended(pid)), (None, None, true));
