@@ -89,7 +89,8 @@ fn stop_all(mut programs: Vec<EndingProcess>) -> Vec<EndingProcess> {
 
 /// Waits until these are stopped: one that has no CPU right now may be about to have a child.
 fn await_standstill(programs: &[EndingProcess], begun: MonoNanos) {
-    let runs = |program: &EndingProcess| !program.end.wait(Nanos::ZERO) && !stands_still(program.pid);
+    let runs =
+        |program: &EndingProcess| !program.end.wait(Nanos::ZERO) && !stands_still(program.pid);
     while programs.iter().any(runs) && patience_left(begun) > Nanos::ZERO {
         thread::sleep(Duration::from_millis(1));
     }
