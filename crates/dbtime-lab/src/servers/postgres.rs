@@ -170,8 +170,10 @@ fn arguments(site: &ServerSite, port: u16) -> Vec<OsString> {
     if let Some(connections) = site.request.connections.filter(|many| *many > DEFAULT_CONNECTIONS) {
         set("max_connections", (connections + SPARE_CONNECTIONS).to_string().into());
     }
-    // The log goes into the record, and a statement that fails may have a password in it.
+    // The log goes into the record, and a statement that fails may have a password in it, and its
+    // error the values of a row.
     set("log_min_error_statement", "panic".into());
+    set("log_min_messages", "log".into());
     for (name, value) in &site.request.settings {
         set(name, value.into());
     }
