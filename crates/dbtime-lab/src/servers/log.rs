@@ -1,13 +1,18 @@
 //! What a server printed: which of it says why it did not start, and what a record keeps.
 
+use dbtime_model::plain_text::CUT_MARK;
+use dbtime_model::units::counted;
 use dbtime_sql::StatementShapes;
 use std::borrow::Cow;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 
 /// How many lines of a log are quoted.
 const MAX_QUOTED_LINES: usize = 8;
+
+/// Bytes of an entry that a copy has; of a longer one its end is counted.
+const MAX_ENTRY_BYTES: usize = 1 << 16;
 
 /// Words that mark a line as trouble, in all the servers' logs.
 const FAILURE_WORDS: [&str; 9] = [
@@ -63,10 +68,18 @@ pub(super) fn keep(log: &Path, copy: &Path) -> io::Result<()> {
     copy.set_permissions(log.metadata()?.permissions())?;
     let (mut log, mut copy) = (BufReader::new(log), BufWriter::new(copy));
     let (shapes, mut entry) = (StatementShapes::unknown(), Vec::new());
-    while log.read_until(b'\n', &mut entry)? > 0 {
+    loop {
+        let mut left_out = take_line(&mut log, &mut entry)?;
+        if entry.is_empty() {
+            return copy.flush();
+        }
         // PostgreSQL begins the further lines of a message by a tab.
         while log.fill_buf()?.first() == Some(&b'\t') {
-            log.read_until(b'\n', &mut entry)?;
+            left_out += take_line(&mut log, &mut entry)?;
+        }
+        if left_out > 0 {
+            let bytes = counted(left_out, "byte");
+            entry.extend_from_slice(format!("{CUT_MARK}{bytes} left out)\n").as_bytes());
         }
         let text = String::from_utf8_lossy(&entry);
         match shapes.without_repeated("", text.trim_end_matches('\n')) {
@@ -75,7 +88,16 @@ pub(super) fn keep(log: &Path, copy: &Path) -> io::Result<()> {
         }
         entry.clear();
     }
-    copy.flush()
+}
+
+/// Takes a line to an entry, as far as it has room, and returns how many bytes it had none for.
+fn take_line(log: &mut impl BufRead, entry: &mut Vec<u8>) -> io::Result<u64> {
+    let room = MAX_ENTRY_BYTES.saturating_sub(entry.len());
+    let taken = log.by_ref().take(room as u64).read_until(b'\n', entry)?;
+    match taken > 0 && entry.ends_with(b"\n") {
+        true => Ok(0),
+        false => Ok(log.skip_until(b'\n')? as u64),
+    }
 }
 
 /// The last lines that tell of trouble, else the last lines.
@@ -139,5 +161,11 @@ mod tests {
         let long = b"ERROR:  unterminated quoted string at or near \"'a\n\thush\n\tb\n2 LOG:  on\n";
         let shown = b"ERROR:  unterminated quoted string at or near \"?\n2 LOG:  on\n";
         assert_eq!(kept(long), shown);
+        let much = "a".repeat(MAX_ENTRY_BYTES);
+        let cut = format!("LOG:  {much}… (7 bytes left out)\nLOG:  on\n").replace("aaaaaa…", "…");
+        assert_eq!(kept(format!("LOG:  {much}\nLOG:  on\n").as_bytes()), cut.as_bytes());
+        let lines = "\thush\n".repeat(MAX_ENTRY_BYTES);
+        let unread = kept(format!("ERROR:  at or near \"'a\n{lines}2 LOG:  on").as_bytes());
+        assert_eq!(unread, b"ERROR:  at or near \"?\n2 LOG:  on");
     }
 }
