@@ -4,7 +4,7 @@
 //!   Duplicate entry '5-hush' for key 'PRIMARY'       Duplicate entry '?' for key 'PRIMARY'
 //!   invalid input syntax for type integer: "hush"    invalid input syntax for type integer: "?"
 //!   Key (id)=(5) already exists.                     Key (id)=(?) already exists.
-//!   account 5 of hush is closed (a RAISE or SIGNAL)   '?' (…)
+//!   account 5 of hush is closed (RAISE or SIGNAL)    '?' (…)
 //! ```
 //!
 //! Which words stand for values is decided by codes, not by the words around them, which are in the

@@ -30,6 +30,9 @@ const OF_FUNCTION: &str = "PL/pgSQL function ";
 /// What such a line has at its end where the statement was a text that the code put together.
 const DYNAMIC: [&str; 3] = ["EXECUTE", "RETURN QUERY", "OPEN"];
 
+/// What begins a line that says which row of which table was being written or locked.
+const OF_ROW: &str = "while ";
+
 /// What the words of an error have in them beside names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PostgresWords {
@@ -84,6 +87,8 @@ impl PostgresWords {
         let first = text.find('(').map(|at| at + 1);
         match self {
             Self::Names => Cow::Borrowed(text),
+            // Below the first line of one about XML stands the document.
+            Self::Values if text.contains('\n') => Cow::Borrowed(""),
             Self::Values => Cow::Owned(without_numbers(&without_quoted(text))),
             Self::Key => without_list(text, text.find(")=(").map(|at| at + 3).or(first)),
             Self::Row => without_list(text, first),
@@ -107,13 +112,25 @@ fn without_list(text: &str, begin: Option<usize>) -> Cow<'_, str> {
 
 /// Where in the server's work an error happened, up to the first statement or value in it.
 pub fn without_context_values(context: &str) -> Cow<'_, str> {
-    let quote = context.char_indices().find(|(_, sign)| is_opening(*sign));
-    let quote = quote.map(|(at, sign)| at + sign.len_utf8());
-    let marks = [": ", " = "].map(|mark| context.find(mark).map(|at| at + mark.len()));
-    match marks.into_iter().chain([quote]).flatten().min() {
-        Some(end) => Cow::Owned(format!("{}?", &context[..end])),
-        None => Cow::Borrowed(context),
+    let mut read = 0;
+    for line in context.split_inclusive('\n') {
+        if let Some(begin) = value_in(line) {
+            return Cow::Owned(format!("{}?", &context[..read + begin]));
+        }
+        read += line.len();
     }
+    Cow::Borrowed(context)
+}
+
+/// Where in a line of a context a statement or a value may begin; `None`: it has none.
+fn value_in(line: &str) -> Option<usize> {
+    if line.starts_with(OF_ROW) {
+        return None;
+    }
+    let quote = line.char_indices().find(|(_, sign)| is_opening(*sign));
+    let quote = quote.map(|(at, sign)| at + sign.len_utf8());
+    let marks = [": ", " = "].map(|mark| line.find(mark).map(|at| at + mark.len()));
+    marks.into_iter().chain([quote]).flatten().min()
 }
 
 /// A statement that the server has made itself, where this is the context of its error: as it is
@@ -182,6 +199,7 @@ mod tests {
             let (detail, expected) = marked(text);
             assert_eq!(of(code).detail(&detail), expected, "{detail}");
         }
+        assert_eq!(of("2200N").detail("line 1: Start tag expected\nhush\n^"), "");
     }
 
     #[test]
@@ -236,7 +254,9 @@ mod tests {
             ("SQL statement \"SELECT 'hush'\"\nPL/pgSQL function f() line 3", "SQL statement \"?"),
             ("unnamed portal parameter $1 = 'hush'", "unnamed portal parameter $1 = ?"),
             ("remote SQL command: SELECT 'hush'", "remote SQL command: ?"),
+            ("while at \"t\"\nSQL statement \"x\"", "while at \"t\"\nSQL statement \"?"),
             ("PL/pgSQL function f(integer) line 3 at PERFORM", ""),
+            ("while locking tuple (0,1) in relation \"t\"\nPL/pgSQL function f() line 3", ""),
         ] {
             let expected = if expected.is_empty() { context } else { expected };
             assert_eq!(without_context_values(context), expected);

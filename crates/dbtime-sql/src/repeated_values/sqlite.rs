@@ -66,11 +66,7 @@ mod tests {
             ("SQLITE_ERROR", "no such column: hush", "no such column: ?"),
             ("SQLITE_ERROR", "bad JSON path: '$.hush: x'", "bad JSON path: ?"),
             ("SQLITE_ERROR", "JSON path error near '4711 hush'", "JSON path error near '?'"),
-            (
-                "SQLITE_ERROR",
-                "fts5: syntax error near \"hush\"",
-                "fts5: syntax error near \"?\"",
-            ),
+            ("SQLITE_ERROR", "fts5: syntax error near \"hush\"", "fts5: syntax error near \"?\""),
             ("SQLITE_ERROR", "malformed MATCH expression: [hush]", "malformed MATCH expression: ?"),
             ("SQLITE_ERROR", "unknown special query: hush", "unknown special query: ?"),
         ] {
