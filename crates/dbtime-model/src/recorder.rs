@@ -256,8 +256,8 @@ pub struct Recorder<C: Counter = u32> {
     /// Times of at least a tenth of a second in which a thread of the driver stood still when it
     /// should have gone on, of the whole run.
     pub standstills: Vec<TimeSpan>,
-    /// How long transactions of the window waited for answers meanwhile, together, where nobody saw
-    /// whether these had come: time of the driver's or of the database's.
+    /// How long transactions of the window waited for answers meanwhile, together, where it was not
+    /// seen whether these had come: time of the driver's or of the database's.
     pub standstill_waits: Nanos,
     /// Times of at least a tenth of a second in which nothing was completed, of several threads by
     /// none of them; `None` as long as nothing was recorded or merged.

@@ -187,7 +187,7 @@ fn standstill_waits(record: &RunRecord) -> Option<String> {
     let (each, all) = (us(all_s * 1e6 / info.of.max(1) as f64), us(all_s * 1e6));
     Some(format!(
         "of {part} up to {each} of a transaction, {all} in all, may be the driver's: it stood \
-         still while answers were awaited, and nobody saw when these came"
+         still while answers were awaited, whose arrival was not seen"
     ))
 }
 

@@ -272,7 +272,7 @@ fn what_was_sent_before_a_stop_at_work_may_have_been_answered_in_it() {
         };
         let (stopped, undisturbed) = (with(Some(stop)), with(None));
         assert_eq!(stopped.standstills.len(), 1, "{:?}", stopped.standstills);
-        // One statement had been sent: its answer took a millisecond, and who reads it cannot know.
+        // One statement had been sent: its answer took a millisecond, and its arrival was not seen.
         let waits = stopped.standstill_waits;
         assert!((980 * MS.0..=SECOND.0).contains(&waits.0), "{waits:?} of {servers}");
         assert_eq!(undisturbed.standstill_waits, Nanos::ZERO);

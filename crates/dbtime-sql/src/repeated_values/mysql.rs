@@ -24,7 +24,7 @@ const NAME_CODES: [u16; 36] = [
 pub fn without_mysql_values<'a>(code: u16, state: &str, message: &'a str) -> Cow<'a, str> {
     let behind = message.rsplit('\'').next().unwrap_or_default();
     match code {
-        // SIGNAL's own, and numbers of none but who raised them.
+        // SIGNAL's own, and numbers that no server has.
         ..=999 | 1642..=1644 | 5000.. => left_out(message),
         // Duplicate entry '5' for key 'PRIMARY'
         1062 | 1569 | 1586 => Cow::Owned(without_value(message, behind.is_empty())),

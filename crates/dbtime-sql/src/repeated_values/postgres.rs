@@ -10,7 +10,7 @@ use crate::repeated_words::is_opening;
 use dbtime_model::SqlDialect;
 use std::borrow::Cow;
 
-/// Classes of states that PostgreSQL has; another one is of who raised the error.
+/// Classes of states that PostgreSQL has; another one was made up with its error.
 const CLASSES: &str = "00 01 02 03 08 09 0A 0B 0F 0L 0P 0Z 10 20 21 22 23 24 25 26 27 28 2B 2D 2F \
     34 39 3B 3D 3F 40 42 44 53 54 55 57 58 72 F0 HV P0 XX";
 
