@@ -20,12 +20,16 @@ const NAME_CODES: [u16; 36] = [
     3105, 3819, 4025, 4084,
 ];
 
+/// The class of states that no error has but those of SIGNAL.
+const USER_CLASS: &str = "45";
+
 /// What a server said went wrong, by its number and state, without values.
 pub fn without_mysql_values<'a>(code: u16, state: &str, message: &'a str) -> Cow<'a, str> {
     let behind = message.rsplit('\'').next().unwrap_or_default();
     match code {
         // SIGNAL's own, and numbers that no server has.
         ..=999 | 1642..=1644 | 5000.. => left_out(message),
+        _ if state.starts_with(USER_CLASS) => left_out(message),
         // A SIGNAL may have borrowed one of these.
         1062 | 1292 | 1366 | 1569 | 1586 if !message.contains('\'') => left_out(message),
         // Duplicate entry '5' for key 'PRIMARY'
@@ -120,6 +124,7 @@ mod tests {
             (30_001, "45000"),
             (7, "HY000"),
             (1062, "23000"),
+            (1146, "45001"),
         ] {
             let shown = without_mysql_values(code, state, "account 4711 of hush is closed");
             assert_eq!(shown, LEFT_OUT, "{code}");
