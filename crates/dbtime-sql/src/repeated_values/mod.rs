@@ -25,7 +25,7 @@ use std::borrow::Cow;
 /// What stands for words that a trigger, a procedure or a program in between has made up: any of
 /// them may be a value.
 const LEFT_OUT: &str =
-    "'?' (words of no error that the product lists are left out: they may have values in them)";
+    "'?' (the application's own words are left out: they may have values in them)";
 
 /// What stands for a value.
 const VALUE: char = '?';

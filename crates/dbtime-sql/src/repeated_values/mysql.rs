@@ -23,13 +23,18 @@ const NAME_CODES: [u16; 36] = [
 /// The class of states that no error has but those of SIGNAL.
 const USER_CLASS: &str = "45";
 
+/// The state of errors that have none of their own: those of the server's files and memory below
+/// 1000, of proxies, and of servers that speak the same protocol.
+const GENERAL_STATE: &str = "HY000";
+
 /// What a server said went wrong, by its number and state, without values.
 pub fn without_mysql_values<'a>(code: u16, state: &str, message: &'a str) -> Cow<'a, str> {
     let behind = message.rsplit('\'').next().unwrap_or_default();
     match code {
-        // SIGNAL's own, and numbers that no server has.
-        ..=999 | 1642..=1644 | 5000.. => left_out(message),
+        1642..=1644 => left_out(message),
         _ if state.starts_with(USER_CLASS) => left_out(message),
+        // A number that neither product has: with a state of its own it is a SIGNAL's.
+        ..=999 | 5000.. if state != GENERAL_STATE => left_out(message),
         // A SIGNAL may have borrowed one of these.
         1062 | 1292 | 1366 | 1569 | 1586 if !message.contains('\'') => left_out(message),
         // Duplicate entry '5' for key 'PRIMARY'
@@ -106,6 +111,9 @@ mod tests {
             (1105, "HY000", "XPATH syntax error: '<hush>'"),
             (1298, "HY000", "Unknown or incorrect time zone: '<hush>'"),
             (1296, "HY000", "Got error <10000> '<1062: Duplicate entry 'hush'>' from FEDERATED"),
+            (29, "HY000", "File '<hush>' not found (OS errno <2> - No such file or directory)"),
+            (9001, "HY000", "Max connect timeout reached while reaching hostgroup <1> after <2ms>"),
+            (9007, "HY000", "Write conflict, txnStartTS=<4711> [try again later]"),
             (3140, "22032", "Invalid JSON text: \"<hush>\" at position <1> in column '<t.a>'."),
             (1231, "42000", "Variable 'sql_mode' can't be set to the value of '<hush>'"),
         ] {
@@ -122,7 +130,8 @@ mod tests {
             (1644, "42000"),
             (1643, "02000"),
             (30_001, "45000"),
-            (7, "HY000"),
+            (30_001, "22012"),
+            (7, "42000"),
             (1062, "23000"),
             (1146, "45001"),
         ] {
@@ -146,7 +155,7 @@ mod tests {
             (1265, "01000", "Data truncated for column 'a' at row 1"),
             (1364, "HY000", "Field 'a' doesn't have a default value"),
             (1406, "22001", "Data too long for column 'a' at row 1"),
-            (1452, "23000", "a foreign key constraint fails (`d`.`t`, CONSTRAINT `f` FOREIGN KEY …"),
+            (1452, "23000", "a foreign key constraint fails (`d`.`t`, CONSTRAINT `f` FOREIGN …"),
             (3819, "HY000", "Check constraint 't_chk_1' is violated."),
             (4025, "23000", "CONSTRAINT `t.a` failed for `d`.`t`"),
         ] {

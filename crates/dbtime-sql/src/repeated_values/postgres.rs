@@ -10,7 +10,8 @@ use crate::repeated_words::is_opening;
 use dbtime_model::SqlDialect;
 use std::borrow::Cow;
 
-/// Classes of states that PostgreSQL has; another one was made up with its error.
+/// Classes of states that PostgreSQL has; another one is an extension's, or was made up with its
+/// error.
 const CLASSES: &str = "00 01 02 03 08 09 0A 0B 0F 0L 0P 0Z 10 20 21 22 23 24 25 26 27 28 2B 2D 2F \
     34 39 3B 3D 3F 40 42 44 53 54 55 57 58 72 F0 HV P0 XX";
 
@@ -22,6 +23,9 @@ const RAISING_FUNCTIONS: [&str; 2] = ["exec_stmt_raise", "exec_stmt_assert"];
 
 /// What the files begin with in which the other languages report what their code has said.
 const RAISING_FILES: [&str; 3] = ["plperl", "plpy", "pltcl"];
+
+/// What the functions begin with that pass on what another server has said.
+const RELAYING_FUNCTIONS: [&str; 2] = ["pgfdw_", "dblink_"];
 
 /// What begins a line of the context of an error in PL/pgSQL, whose statements are those of its
 /// code but for those of [`DYNAMIC`].
@@ -58,8 +62,12 @@ impl PostgresWords {
         let is_raised = RAISED_CODES.contains(&code)
             || RAISING_FUNCTIONS.contains(&function)
             || RAISING_FILES.iter().any(|raising| file.starts_with(raising));
+        let is_relayed = RELAYING_FUNCTIONS.iter().any(|begin| function.starts_with(begin));
+        // Of other servers, and through poolers, it is not known what reports.
+        let is_extension = file.ends_with(".c") && !is_relayed;
         match (class, code) {
-            _ if is_raised || !is_known => Self::MadeUp,
+            _ if is_raised || !is_known && !is_extension => Self::MadeUp,
+            _ if !is_known => Self::Values,
             // The name of a sequence that has ended.
             (_, "2200H") => Self::Names,
             (_, "23503" | "23505" | "23P01") => Self::Key,
@@ -181,6 +189,13 @@ mod tests {
     }
 
     #[test]
+    fn of_an_error_of_an_extension_the_values_are_left_out() {
+        let words = PostgresWords::of("TS101", ("chunk.c", "chunk_add"), false);
+        let (message, expected) = marked("operation not supported on chunk \"<hush>\" of <4711>");
+        assert_eq!(words.message(&message), expected);
+    }
+
+    #[test]
     fn values_in_details_are_left_out() {
         for (code, text) in [
             ("23505", "Key (id)=(<5>) already exists."),
@@ -215,6 +230,8 @@ mod tests {
             ("38000", "", ""),
             ("22000", "plpy_elog.c", "PLy_elog_impl"),
             ("U0001", "", ""),
+            ("U0001", "plpgsql_functions.go", "raise"),
+            ("U0001", "connection.c", "pgfdw_report_error"),
         ] {
             let words = PostgresWords::of(code, (file, function), false);
             let shown = (words.message(text), words.detail(text), words.hint(text));
