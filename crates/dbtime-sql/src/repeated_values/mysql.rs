@@ -23,9 +23,9 @@ const NAME_CODES: [u16; 36] = [
 /// The class of states that no error has but those of SIGNAL.
 const USER_CLASS: &str = "45";
 
-/// The state of errors that have none of their own: those of the server's files and memory below
-/// 1000, of proxies, and of servers that speak the same protocol.
-const GENERAL_STATE: &str = "HY000";
+/// States of errors that have none of their own: those of the server's files and memory below 1000,
+/// of proxies, and of other servers that speak this protocol. Before a login there is none.
+const GENERAL_STATES: [&str; 2] = ["HY000", ""];
 
 /// What a server said went wrong, by its number and state, without values.
 pub fn without_mysql_values<'a>(code: u16, state: &str, message: &'a str) -> Cow<'a, str> {
@@ -34,7 +34,7 @@ pub fn without_mysql_values<'a>(code: u16, state: &str, message: &'a str) -> Cow
         1642..=1644 => left_out(message),
         _ if state.starts_with(USER_CLASS) => left_out(message),
         // A number that neither product has: with a state of its own it is a SIGNAL's.
-        ..=999 | 5000.. if state != GENERAL_STATE => left_out(message),
+        ..=999 | 5000.. if !GENERAL_STATES.contains(&state) => left_out(message),
         // A SIGNAL may have borrowed one of these.
         1062 | 1292 | 1366 | 1569 | 1586 if !message.contains('\'') => left_out(message),
         // Duplicate entry '5' for key 'PRIMARY'
