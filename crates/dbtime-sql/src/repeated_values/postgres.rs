@@ -34,8 +34,9 @@ const OF_FUNCTION: &str = "PL/pgSQL function ";
 /// What such a line has at its end where the statement was a text that the code put together.
 const DYNAMIC: [&str; 3] = ["EXECUTE", "RETURN QUERY", "OPEN"];
 
-/// What begins a line that says which row of which table was being written or locked.
-const OF_ROW: &str = "while ";
+/// What begins a line that says which row of which table was being written or locked, or which table
+/// was being vacuumed.
+const OF_TABLE: [&str; 2] = ["while ", "automatic "];
 
 /// What the words of an error have in them beside names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,8 +69,8 @@ impl PostgresWords {
         match (class, code) {
             _ if is_raised || !is_known && !is_extension => Self::MadeUp,
             _ if !is_known => Self::Values,
-            // The name of a sequence that has ended.
-            (_, "2200H") => Self::Names,
+            // The name of a sequence that has ended, or of a variable that may not be null.
+            (_, "2200H" | "22004") => Self::Names,
             (_, "23503" | "23505" | "23P01") => Self::Key,
             ("23" | "44", _) => Self::Row,
             ("22" | "HV" | "P0", _) | (_, "XX000") => Self::Values,
@@ -132,7 +133,7 @@ pub fn without_context_values(context: &str) -> Cow<'_, str> {
 
 /// Where in a line of a context a statement or a value may begin; `None`: it has none.
 fn value_in(line: &str) -> Option<usize> {
-    if line.starts_with(OF_ROW) {
+    if OF_TABLE.iter().any(|begin| line.starts_with(begin)) {
         return None;
     }
     let quote = line.char_indices().find(|(_, sign)| is_opening(*sign));
@@ -248,6 +249,7 @@ mod tests {
             ("42P01", "relation \"t\" does not exist"),
             ("42703", "column \"x\" does not exist"),
             ("2200H", "nextval: reached maximum value of sequence \"s\" (9)"),
+            ("22004", "null value cannot be assigned to variable \"v\" declared NOT NULL"),
             ("55P03", "could not obtain lock on row in relation \"t\""),
             ("\n\u{1b}[2J", "no state 5 \"x\""),
             ("", "could not fork new process for connection"),
@@ -273,6 +275,7 @@ mod tests {
             ("remote SQL command: SELECT 'hush'", "remote SQL command: ?"),
             ("while at \"t\"\nSQL statement \"x\"", "while at \"t\"\nSQL statement \"?"),
             ("PL/pgSQL function f(integer) line 3 at PERFORM", ""),
+            ("automatic vacuum of table \"d.public.t\"", ""),
             ("while locking tuple (0,1) in relation \"t\"\nPL/pgSQL function f() line 3", ""),
         ] {
             let expected = if expected.is_empty() { context } else { expected };

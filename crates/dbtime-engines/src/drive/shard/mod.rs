@@ -218,9 +218,9 @@ impl<'a, R: Reactor> Shard<'a, R> {
         self.finish()
     }
 
-    /// Notes how long what is answered now was waited for while the driver stood still, without
-    /// what is known to be the driver's lateness. When a statement was sent in the same stretch of
-    /// work in which the driver was stopped, the arrival of its answer was not seen.
+    /// Notes how long the answers that are read now were waited for while the driver stood still,
+    /// without what is known to be the driver's lateness. Of a statement that was sent in the same
+    /// stretch of work in which the driver was stopped, the answer's arrival was not seen.
     #[cold]
     fn note_waits(&mut self, standstills: [Option<TimeSpan>; 2], events: &[Completion]) {
         let Self { connections, connection_map, thread_recorder, .. } = self;
