@@ -393,6 +393,7 @@ impl RunMeasurement<'_> {
         let used = end.since(begin);
         let busiest = driven.threads.iter().map(|t| t.driver).max().unwrap_or_default();
         let runq = driven.threads.iter().map(|t| t.runq).collect::<Option<Vec<_>>>();
+        let waited_s = driven.recorder.standstill_waits.as_secs();
         ClientInfo {
             cpu_us_per_tx: driven.recorder.counts().each(used.process_s * 1e6),
             usr_pct: used.usr_pct,
@@ -407,6 +408,7 @@ impl RunMeasurement<'_> {
                 answers_pct: 100.0 * link.answers,
             }),
             standstills: summary::spans(driven, &union(driven.recorder.standstills.clone())),
+            standstill_waits_s: self.prepared.is_remote().then_some(waited_s),
             quit: driven.recorder.quit,
         }
     }

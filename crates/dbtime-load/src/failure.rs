@@ -20,7 +20,8 @@ pub struct DatabaseFailure {
     pub code: String,
     /// SQLSTATE, five characters; empty where the database gave none.
     pub state: String,
-    /// The database's own words, with what to do about it where that is known.
+    /// The database's own words without values of rows, with what to do about it where that is
+    /// known.
     pub message: String,
     /// How many bytes of the message are what the database said first: behind them are details, and
     /// what to do. 0: all of it is.

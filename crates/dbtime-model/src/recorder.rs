@@ -256,6 +256,9 @@ pub struct Recorder<C: Counter = u32> {
     /// Times of at least a tenth of a second in which a thread of the driver stood still when it
     /// should have gone on, of the whole run.
     pub standstills: Vec<TimeSpan>,
+    /// How long transactions of the window waited for answers meanwhile, together, where it was not
+    /// seen whether these had come: time of the driver's or of the database's.
+    pub standstill_waits: Nanos,
     /// Times of at least a tenth of a second in which nothing was completed, of several threads by
     /// none of them; `None` as long as nothing was recorded or merged.
     pub quiet: Option<Vec<TimeSpan>>,
@@ -296,6 +299,7 @@ impl<C: Counter> Recorder<C> {
             connections: ConnectionRecorder::default(),
             outages: Vec::new(),
             standstills: Vec::new(),
+            standstill_waits: Nanos::ZERO,
             quiet: None,
             waiting: Vec::new(),
             outside: 0,
@@ -556,6 +560,7 @@ impl Recorder<u64> {
         self.connections.merge(&other.connections);
         self.outages.extend(&other.outages);
         self.standstills.extend(&other.standstills);
+        self.standstill_waits += other.standstill_waits;
         self.waiting.extend(&other.waiting);
         if let Some(theirs) = &other.quiet {
             self.quiet = Some(match self.quiet.take() {

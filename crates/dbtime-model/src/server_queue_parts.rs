@@ -30,13 +30,30 @@ impl ServerQueueParts {
         ]
     }
 
-    /// Adds a time in the socket to parts: each of these, where they are known, to its own, and
-    /// what is left to `server_queue`. They may be longer together than what counts of that time:
-    /// none of it is there twice then.
-    pub fn divide(known: Option<&Self>, queue: Nanos, parts: &mut Parts) {
+    /// As much of these as there is in a time in the socket. They may be longer together than what
+    /// counts of that time: none of it is there twice then.
+    #[must_use]
+    pub fn within(&self, queue: Nanos) -> Self {
         let mut rest = queue;
-        for (part, length) in known.into_iter().flat_map(Self::named) {
+        let mut share_of = |length: Nanos| {
             let share = length.min(rest);
+            rest = rest - share;
+            share
+        };
+        Self {
+            runq_preempted: share_of(self.runq_preempted),
+            runq_woken: share_of(self.runq_woken),
+            throttled: share_of(self.throttled),
+            stopped: share_of(self.stopped),
+        }
+    }
+
+    /// Adds a time in the socket to parts: each of these, where they are known, to its own, and
+    /// what is left to `server_queue`.
+    pub fn divide(known: Option<&Self>, queue: Nanos, parts: &mut Parts) {
+        let within = known.map(|known| known.within(queue));
+        let mut rest = queue;
+        for (part, share) in within.iter().flat_map(Self::named) {
             parts.add(part, share.signed());
             rest = rest - share;
         }
@@ -105,6 +122,14 @@ mod tests {
     fn no_time_in_the_socket_counts_twice() {
         assert_eq!(divided(121).get(Part::Throttled), 100);
         assert_eq!((divided(121).get(Part::Stopped), divided(0).get(Part::ServerQueue)), (0, 0));
+    }
+
+    #[test]
+    fn parts_of_a_time_in_the_socket_are_no_longer_than_it() {
+        assert_eq!(parts().within(Nanos(5_000)), parts());
+        let within = parts().within(Nanos(121));
+        let expected = ServerQueueParts { throttled: Nanos(100), stopped: Nanos(0), ..parts() };
+        assert_eq!((within, within.within(Nanos(121))), (expected, expected));
     }
 
     #[test]

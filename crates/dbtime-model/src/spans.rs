@@ -18,7 +18,7 @@ impl TimeSpan {
     }
 
     /// What it has in common with another; empty when they do not meet.
-    fn common(&self, other: &Self) -> Self {
+    pub fn common(&self, other: &Self) -> Self {
         Self { from: self.from.max(other.from), until: self.until.min(other.until) }
     }
 }

@@ -322,6 +322,11 @@ impl TracedRequest {
         self.start - self.server_queue.unwrap_or(Nanos::ZERO)
     }
 
+    /// What the thread that read it waited for meanwhile, no longer than it lay in the socket.
+    pub(crate) fn queue_parts_within(&self) -> Option<ServerQueueParts> {
+        Some(self.queue_parts?.within(self.server_queue?))
+    }
+
     /// Whether clocks can have shown its instants; a file may say anything.
     pub(crate) fn is_possible(&self) -> bool {
         let taken = self.taken.as_ref();

@@ -244,7 +244,7 @@ impl<'a> RequestJson<'a> {
             unexplained_us: request.unexplained_ns().map(|ns| ns as f64 / 1e3),
             other_call: request.other_call,
             server_queue_us: request.server_queue.map(Nanos::as_micros),
-            server_queue_parts_us: request.queue_parts,
+            server_queue_parts_us: request.queue_parts_within(),
             blocker: request.blocker.as_ref().map(BlockerJson::of),
             preemptor: request.preemptors.first().map(PreemptorJson::of),
             further_preemptors: request.preemptors.iter().skip(1).map(PreemptorJson::of).collect(),

@@ -21,6 +21,7 @@ pub(crate) fn notes(record: &RunRecord) -> impl Iterator<Item = String> {
         partly_measured,
         budget_error,
         counted_twice,
+        standstill_waits,
         measuring_cost,
         throughput_cost,
     ];
@@ -175,6 +176,21 @@ fn counted_twice(record: &RunRecord) -> Option<String> {
     twice_us(record).map(known_twice).or_else(|| below_zero(record))
 }
 
+/// What of the waits for a server may have been waits for a driver that was stopped.
+fn standstill_waits(record: &RunRecord) -> Option<String> {
+    let info = record.budget.as_ref()?;
+    let all_s = record.client.standstill_waits_s.filter(|all_s| *all_s > 0.0)?;
+    let part = match info.method {
+        BudgetMethod::Traced => "client, and of wire where the arrival of answers was not seen,",
+        _ => "server_and_wire",
+    };
+    let (each, all) = (us(all_s * 1e6 / info.of.max(1) as f64), us(all_s * 1e6));
+    Some(format!(
+        "of {part} up to {each} of a transaction, {all} in all, may be the driver's: it stood \
+         still while answers were awaited, whose arrival was not seen"
+    ))
+}
+
 fn known_twice(twice: f64) -> String {
     format!(
         "{} of a transaction are in two parts at once: in lag, as the driver had no CPU, and in the \
@@ -242,6 +258,24 @@ mod tests {
         assert!(error.contains("without what is known to count twice"), "{error}");
         for twice in [None, Some(0.0), Some(4.0)] {
             assert_eq!(counted_twice(&of(twice)), None);
+        }
+    }
+
+    #[test]
+    fn what_may_be_waits_for_a_stopped_driver_is_named_beside_the_parts() {
+        let of = |standstill_waits_s, method| {
+            let budget = Some(BudgetInfo { of: 1000, method, ..BudgetInfo::default() });
+            let mut record = RunRecord { budget, ..RunRecord::default() };
+            record.client.standstill_waits_s = standstill_waits_s;
+            notes(&record).find(|note| note.contains("stood still"))
+        };
+        let told = of(Some(1.5), BudgetMethod::Instants).expect("a sentence");
+        let begin = "of server_and_wire up to 1.50 ms of a transaction, 1.50 s in all, may be";
+        assert!(told.starts_with(begin), "{told}");
+        let told = of(Some(1.5), BudgetMethod::Traced).expect("a sentence");
+        assert!(told.starts_with("of client, and of wire where"), "{told}");
+        for none in [None, Some(0.0)] {
+            assert_eq!(of(none, BudgetMethod::Instants), None);
         }
     }
 

@@ -102,7 +102,8 @@ fn totals(row: &TraceTotals) -> TotalsJson<'_> {
         max_us: micros(row.max()),
         parts_us: PartsJson(row.parts),
         server_queue_us: has_queue.then(|| row.server_queue.as_micros()),
-        server_queue_parts_us: (has_queue && has_parts).then_some(row.queue_parts),
+        server_queue_parts_us: (has_queue && has_parts)
+            .then(|| row.queue_parts.within(row.server_queue)),
         server_queue_known_of: row.queued,
         files: has_parts.then(|| row.files.iter().map(FileJson::of).collect()),
     }
@@ -151,5 +152,22 @@ mod tests {
             assert_eq!(queued[name], Value::Null, "{name}");
             assert_ne!(measured[name], Value::Null, "{name}");
         }
+    }
+
+    #[test]
+    fn no_more_of_a_time_in_the_socket_is_told_than_there_was() {
+        let [runq_preempted, runq_woken] = [Nanos(2_000), Nanos(5_000)];
+        let odd = TraceTotals {
+            count: 1,
+            queued: 1,
+            server_queue: Nanos(3_000),
+            queue_parts: ServerQueueParts { runq_preempted, runq_woken, ..Default::default() },
+            parts: Parts::only(Part::Cpu, 1),
+            ..TraceTotals::default()
+        };
+        let told = serde_json::to_value(totals(&odd)).expect("plain data");
+        let parts = &told["server_queue_parts_us"];
+        let shown = (&told["server_queue_us"], &parts["runq_preempted"], &parts["runq_woken"]);
+        assert_eq!(shown, (&json!(3.0), &json!(2.0), &json!(1.0)));
     }
 }

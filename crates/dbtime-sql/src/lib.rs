@@ -1,5 +1,6 @@
-//! SQL as text: what is left of a statement without its literals or its passwords, and how servers
-//! divide a text into tokens. Knows no grammar, so that cut and hostile text is as welcome as any.
+//! SQL as text: what is left of a statement without its literals or its passwords, and of an error
+//! without values, and how servers divide a text into tokens. Knows no grammar, so that cut and
+//! hostile text is as welcome as any.
 #![forbid(unsafe_code)]
 
 mod fingerprint;
@@ -8,6 +9,7 @@ mod lexer;
 mod lexical_rules;
 mod made_up_names;
 mod password_places;
+mod repeated_values;
 mod repeated_words;
 mod statement_count;
 mod value_lists;
@@ -15,5 +17,9 @@ mod value_lists;
 pub use fingerprint::fingerprint;
 pub use lexical_rules::LexicalRules;
 pub use password_places::{lacks_password, without_passwords};
+pub use repeated_values::{
+    PostgresWords, internal_query, without_context_values, without_mysql_values,
+    without_sqlite_values,
+};
 pub use repeated_words::StatementShapes;
 pub use statement_count::may_have_several;

@@ -104,11 +104,11 @@ impl StatementShapes {
 }
 
 /// What stands behind words that this sign stands before; `None`: it stands before none.
-fn closing_of(sign: char) -> Option<&'static [char]> {
+pub(crate) fn closing_of(sign: char) -> Option<&'static [char]> {
     QUOTES.iter().find(|(opening, _)| *opening == sign).map(|(_, closing)| *closing)
 }
 
-fn is_opening(sign: char) -> bool {
+pub(crate) fn is_opening(sign: char) -> bool {
     closing_of(sign).is_some()
 }
 

@@ -332,12 +332,12 @@ impl ThreadRecorder {
         late.min(took - self.quickest)
     }
 
-    /// The driver was to wake at `due` and did at `woken`: a long lateness is noted.
+    /// The driver was to wake at `due` and did at `woken`: a long lateness is noted, and returned.
     #[inline]
-    pub(crate) fn woken(&mut self, due: MonoNanos, woken: MonoNanos) {
-        if woken - due >= MIN_STANDSTILL {
-            self.recorder.standstills.push(TimeSpan { from: due, until: woken });
-        }
+    pub(crate) fn woken(&mut self, due: MonoNanos, woken: MonoNanos) -> Option<TimeSpan> {
+        let late = (woken - due >= MIN_STANDSTILL).then_some(TimeSpan { from: due, until: woken });
+        self.recorder.standstills.extend(late);
+        late
     }
 
     /// Counts a transaction that entered the engine.

@@ -33,6 +33,9 @@ struct SimReactor {
     service: Nanos,
     stall: Option<(MonoNanos, MonoNanos)>,
     stop: Option<(MonoNanos, MonoNanos)>,
+    /// The same, as it has sent a statement and does not wait yet.
+    stop_at_work: Option<(MonoNanos, MonoNanos)>,
+    woken_at: MonoNanos,
     answering: BinaryHeap<Reverse<(MonoNanos, u32)>>,
     /// Connections that are refused.
     refused: Vec<u32>,
@@ -54,8 +57,9 @@ impl CompletionSource for SimReactor {
     }
 
     fn wait(&mut self, until: MonoNanos, _: bool, events: &mut Vec<Completion>) {
+        let begun = self.clock.get();
         let first = self.answering.peek().map_or(until, |Reverse((at, _))| *at);
-        let mut woken = self.clock.get().max(first.min(until));
+        let mut woken = begun.max(first.min(until));
         if let Some((from, to)) = self.stop
             && from <= woken
             && woken < to
@@ -69,13 +73,14 @@ impl CompletionSource for SimReactor {
             }
             self.answering.pop();
             let (at, kind) = (self.clock.get(), CompletionKind::Answered(StatementResult::of(1)));
-            events.push(Completion {
-                connection,
-                at,
-                late: AnswerDelay::of_wait(at - answered_at),
-                kind,
-            });
+            let late = AnswerDelay {
+                wait: at - answered_at.max(begun),
+                work: begun - answered_at,
+                worked_from: self.woken_at,
+            };
+            events.push(Completion { connection, at, late, kind });
         }
+        self.woken_at = woken;
     }
 }
 
@@ -110,6 +115,12 @@ impl StatementConnections for SimReactor {
             answers_at = to + self.service;
         }
         self.answering.push(Reverse((answers_at, connection)));
+        if let Some((from, to)) = self.stop_at_work
+            && from <= self.clock.get()
+            && self.clock.get() < to
+        {
+            self.clock.set(to);
+        }
         None
     }
 
@@ -248,6 +259,24 @@ fn a_driver_that_was_stopped_was_late_and_the_database_was_not() {
     assert!((p99[0] / p99[1] - 1.0).abs() < 0.1, "{p99:?}");
     assert_eq!(stopped.standstills.len(), 1, "{:?}", stopped.standstills);
     assert_eq!(other.lag.max(), Nanos::ZERO);
+}
+
+#[test]
+fn what_was_sent_before_a_stop_at_work_may_have_been_answered_in_it() {
+    let stop = (MonoNanos(4 * SECOND.0), MonoNanos(5 * SECOND.0));
+    let closed = LoadDemand::Closed { clients: 1, think: None };
+    for (demand, servers) in [(open(1000.0), 4), (closed, 1)] {
+        let plan = plan(demand, servers);
+        let with = |stop_at_work| {
+            simulate(&plan, || SimReactor { service: MS, stop_at_work, ..SimReactor::default() })
+        };
+        let (stopped, undisturbed) = (with(Some(stop)), with(None));
+        assert_eq!(stopped.standstills.len(), 1, "{:?}", stopped.standstills);
+        // One statement had been sent: its answer took a millisecond, and its arrival was not seen.
+        let waits = stopped.standstill_waits;
+        assert!((980 * MS.0..=SECOND.0).contains(&waits.0), "{waits:?} of {servers}");
+        assert_eq!(undisturbed.standstill_waits, Nanos::ZERO);
+    }
 }
 
 #[test]

@@ -1,13 +1,22 @@
 //! What a server printed: which of it says why it did not start, and what a record keeps.
 
+use super::log_message::LogMessage;
+use dbtime_model::plain_text::CUT_MARK;
+use dbtime_model::units::counted;
 use dbtime_sql::StatementShapes;
 use std::borrow::Cow;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 
 /// How many lines of a log are quoted.
 const MAX_QUOTED_LINES: usize = 8;
+
+/// Bytes of an entry that a copy has; of a longer one its end is counted.
+const MAX_ENTRY_BYTES: usize = 1 << 16;
+
+/// Entries of a message: PostgreSQL's have fewer.
+const MAX_MESSAGE_ENTRIES: usize = 16;
 
 /// Words that mark a line as trouble, in all the servers' logs.
 const FAILURE_WORDS: [&str; 9] = [
@@ -56,26 +65,72 @@ impl<'a> LogFrom<'a> {
 }
 
 /// Copies a log without what the server repeats of statements that it could not read, which may be
-/// a password.
+/// a password, and without values in its errors.
 pub(super) fn keep(log: &Path, copy: &Path) -> io::Result<()> {
     let log = File::open(log)?;
     let copy = File::create(copy)?;
     copy.set_permissions(log.metadata()?.permissions())?;
     let (mut log, mut copy) = (BufReader::new(log), BufWriter::new(copy));
-    let (shapes, mut entry) = (StatementShapes::unknown(), Vec::new());
-    while log.read_until(b'\n', &mut entry)? > 0 {
-        // PostgreSQL begins the further lines of a message by a tab.
-        while log.fill_buf()?.first() == Some(&b'\t') {
-            log.read_until(b'\n', &mut entry)?;
+    let (shapes, mut message) = (StatementShapes::unknown(), Vec::new());
+    loop {
+        let entry = take_entry(&mut log)?;
+        let goes_on = message.len() < MAX_MESSAGE_ENTRIES
+            && LogMessage::goes_on(&String::from_utf8_lossy(&entry));
+        if !goes_on {
+            write_message(&message, &shapes, &mut copy)?;
+            message.clear();
         }
-        let text = String::from_utf8_lossy(&entry);
-        match shapes.without_repeated("", text.trim_end_matches('\n')) {
-            Cow::Borrowed(_) => copy.write_all(&entry)?,
-            Cow::Owned(shown) => writeln!(copy, "{shown}")?,
+        if entry.is_empty() {
+            return copy.flush();
         }
-        entry.clear();
+        message.push(entry);
     }
-    copy.flush()
+}
+
+fn write_message(
+    entries: &[Vec<u8>],
+    shapes: &StatementShapes,
+    copy: &mut impl Write,
+) -> io::Result<()> {
+    let texts: Vec<_> = entries.iter().map(|entry| String::from_utf8_lossy(entry)).collect();
+    let texts: Vec<&str> = texts.iter().map(|text| text.trim_end_matches('\n')).collect();
+    let message = LogMessage::of(&texts);
+    for (entry, text) in entries.iter().zip(texts) {
+        let plain = message.without_values(text);
+        if plain.is_empty() && !text.is_empty() {
+            continue;
+        }
+        match (&plain, shapes.without_repeated("", &plain)) {
+            (Cow::Borrowed(_), Cow::Borrowed(_)) => copy.write_all(entry)?,
+            (_, shown) => writeln!(copy, "{shown}")?,
+        }
+    }
+    Ok(())
+}
+
+/// The next entry; empty at the end of the log.
+fn take_entry(log: &mut impl BufRead) -> io::Result<Vec<u8>> {
+    let mut entry = Vec::new();
+    let mut left_out = take_line(log, &mut entry)?;
+    // PostgreSQL begins the further lines of a text by a tab.
+    while log.fill_buf()?.first() == Some(&b'\t') {
+        left_out += take_line(log, &mut entry)?;
+    }
+    if left_out > 0 {
+        let bytes = counted(left_out, "byte");
+        entry.extend_from_slice(format!("{CUT_MARK}{bytes} left out)\n").as_bytes());
+    }
+    Ok(entry)
+}
+
+/// Takes a line to an entry, as far as it has room, and returns how many bytes it had none for.
+fn take_line(log: &mut impl BufRead, entry: &mut Vec<u8>) -> io::Result<u64> {
+    let room = MAX_ENTRY_BYTES.saturating_sub(entry.len());
+    let taken = log.by_ref().take(room as u64).read_until(b'\n', entry)?;
+    match taken > 0 && entry.ends_with(b"\n") {
+        true => Ok(0),
+        false => Ok(log.skip_until(b'\n')? as u64),
+    }
 }
 
 /// The last lines that tell of trouble, else the last lines.
@@ -124,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_has_nothing_that_a_server_repeats_of_a_statement() {
+    fn what_is_kept_has_nothing_that_a_server_repeats_of_a_statement_or_a_row() {
         let dir = tempfile::tempdir().expect("a folder");
         let [log, copy] = ["log", "copy"].map(|name| dir.path().join(name));
         let kept = |text: &[u8]| {
@@ -132,12 +187,22 @@ mod tests {
             keep(&log, &copy).expect("kept");
             fs::read(&copy).expect("a copy")
         };
-        let plain = b"LOG:  ready \xff\n\tat 'x'\nERROR:  relation \"t\" does not exist";
+        let plain = b"LOG:  ready \xff\n\tat 'x'\n\n[1] 42P01 ERROR:  no relation \"t\"";
         assert_eq!(kept(plain), plain);
-        let bare = "1 ERROR:  syntax error at or near \"hush\" at character 9\n2 LOG:  on\n";
+        let bare = "[1] 42601 ERROR:  error at or near \"hush\" at character 9\n2 LOG:  on\n";
         assert_eq!(kept(bare.as_bytes()), bare.replace("hush", "***").as_bytes());
         let long = b"ERROR:  unterminated quoted string at or near \"'a\n\thush\n\tb\n2 LOG:  on\n";
         let shown = b"ERROR:  unterminated quoted string at or near \"?\n2 LOG:  on\n";
         assert_eq!(kept(long), shown);
+        let twice = "[1] 23505 ERROR:  no\n[1] 23505 DETAIL:  Key (a)=(hush) is.\n[1] 0 LOG:  on\n";
+        assert_eq!(kept(twice.as_bytes()), twice.replace("hush", "?").as_bytes());
+        let details = "1 ERROR:  no\n1 DETAIL:  Key (a)=(hush) is.\n2 LOG:  on\n";
+        assert_eq!(kept(details.as_bytes()), b"1 ERROR:  no\n2 LOG:  on\n");
+        let much = "a".repeat(MAX_ENTRY_BYTES);
+        let cut = format!("LOG:  {much}… (7 bytes left out)\nLOG:  on\n").replace("aaaaaa…", "…");
+        assert_eq!(kept(format!("LOG:  {much}\nLOG:  on\n").as_bytes()), cut.as_bytes());
+        let lines = "\thush\n".repeat(MAX_ENTRY_BYTES);
+        let unread = kept(format!("ERROR:  at or near \"'a\n{lines}2 LOG:  on").as_bytes());
+        assert_eq!(unread, b"ERROR:  at or near \"?\n2 LOG:  on");
     }
 }

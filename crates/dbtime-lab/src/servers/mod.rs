@@ -13,6 +13,7 @@ mod folders;
 mod health;
 mod launch;
 mod log;
+mod log_message;
 mod login;
 mod mysql;
 mod port;

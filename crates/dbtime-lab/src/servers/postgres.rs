@@ -1,6 +1,7 @@
 //! How PostgreSQL's data folder is made and its server started: 9.6 and later.
 
 use super::launch::option;
+use super::log_message::LINE_PREFIX;
 use super::login::PrivateLogin;
 use super::product::ServerPackage;
 use super::site::ServerSite;
@@ -172,6 +173,7 @@ fn arguments(site: &ServerSite, port: u16) -> Vec<OsString> {
     }
     // The log goes into the record, and a statement that fails may have a password in it.
     set("log_min_error_statement", "panic".into());
+    set("log_line_prefix", LINE_PREFIX.into());
     for (name, value) in &site.request.settings {
         set(name, value.into());
     }

@@ -31,6 +31,10 @@ pub struct ClientInfo {
     /// When a thread of the driver stood still for at least a tenth of a second, though it had
     /// something to do: stopped, or without a CPU. From the start of the load; threads together.
     pub standstills: Vec<SpanInfo>,
+    /// How long transactions of the window waited meanwhile for answers that may have come by then,
+    /// together, at most, in seconds: the driver's time or the server's. `null` on an embedded
+    /// engine, and in records of before.
+    pub standstill_waits_s: Option<f64>,
     /// Clients that ended before the load did, as one whose script fails does.
     pub quit: u64,
 }

@@ -250,6 +250,17 @@ fn a_connection_is_called_as_its_server_calls_it() {
     }
 }
 
+/// The thread's waits may have begun a moment before the request was seen to come.
+#[test]
+fn no_line_tells_more_of_a_time_in_the_socket_than_there_was() {
+    let queue_parts = ServerQueueParts { runq_woken: Nanos(5), ..ServerQueueParts::default() };
+    let odd = TracedRequest { queue_parts: Some(queue_parts), ..request("DO 1", 5) };
+    let (parts, _) = read(&lines(&[odd]).bytes).expect("as it was written");
+    let within = ServerQueueParts { runq_woken: Nanos(3), ..queue_parts };
+    let told = TracedRequest { queue_parts: Some(within), ..request("DO 1", 5) };
+    assert_eq!(parts[0], RecordedPart::Requests(vec![told]));
+}
+
 #[test]
 fn what_requests_share_is_there_once() {
     let login = std::sync::Arc::new(crate::traced::SessionLogin::default());

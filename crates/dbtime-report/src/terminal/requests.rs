@@ -203,31 +203,33 @@ pub fn ledger_lines(ledger: &TraceLedger) -> String {
         text.push('\n');
     }
     text.push_str(&connections_line(ledger));
-    for (trouble, what) in [
-        (ledger.dropped, "dropped: they came faster than they were read; they are counted above"),
+    let troubles = [
+        (ledger.dropped, "request", "dropped: more came than were read; all are counted above"),
         (
             ledger.not_streamed,
-            "not streamed: watching took more than --max-cost; they are counted above",
+            "request",
+            "not streamed: watching took more than --max-cost; all are counted above",
         ),
-        (ledger.cut, "texts were longer than what is kept, and are shown with …"),
-        (ledger.unread, "texts could not be read"),
-        (ledger.pipelined_over, "were followed by another before they were answered"),
-        (ledger.resync, "times a connection was lost track of: requests of it may be missing"),
-        (ledger.no_storage, "reads and writes for which the kernel had no memory"),
+        (ledger.cut, "text", "longer than what is kept, shown with …"),
+        (ledger.unread, "text", "that could not be read"),
+        (ledger.pipelined_over, "request", "followed by another before an answer"),
+        (ledger.resync, "time", "a connection was lost track of: requests of it may be missing"),
+        (ledger.no_storage, "call", "to read or write for which the kernel had no memory"),
         (
             ledger.missed_events,
-            "events, of any process, may have been missed: requests may be missing",
+            "event",
+            "of some process that may have been missed: requests may be missing",
         ),
         (
             ledger.unseen_arrivals,
-            "times the kernel did not report that a thread got a CPU; its own record did",
+            "time",
+            "the kernel did not report that a thread got a CPU; its own record did",
         ),
-    ]
-    .into_iter()
-    .chain(not_followed(ledger))
-    {
-        if trouble > 0 {
-            text.push_str(&format!("! {} {what}\n", count(trouble)));
+    ];
+    let not_followed = not_followed(ledger).map(|(number, what)| (number, "connection", what));
+    for (number, noun, what) in troubles.into_iter().chain(not_followed) {
+        if number > 0 {
+            text.push_str(&format!("! {} {what}\n", counted(number, noun)));
         }
     }
     text + &restarts(ledger)
@@ -268,27 +270,14 @@ fn connections_line(ledger: &TraceLedger) -> String {
 /// Connections that were not followed, with what that means.
 fn not_followed(ledger: &TraceLedger) -> [(u64, &'static str); 5] {
     [
-        (
-            ledger.tls,
-            "connections spoke TLS of a library that shows no plain text: their requests are missing",
-        ),
-        (
-            ledger.gss,
-            "connections were encrypted by GSS, which is not read: their requests are missing",
-        ),
-        (
-            ledger.compressed,
-            "connections were compressed, which is not read: their requests are missing",
-        ),
+        (ledger.tls, "spoke TLS of a library that shows no plain text: requests are missing"),
+        (ledger.gss, "encrypted by GSS, which is not read: requests are missing"),
+        (ledger.compressed, "compressed, which is not read: requests are missing"),
         (
             ledger.other_protocol,
-            "connections spoke another protocol, such as HTTP or MySQL's X protocol: their requests \
-             are missing",
+            "spoke another protocol, such as HTTP or MySQL's X protocol: requests are missing",
         ),
-        (
-            ledger.unparsed,
-            "connections spoke what was not understood: if they had requests, these are missing",
-        ),
+        (ledger.unparsed, "spoke what was not understood: requests may be missing"),
     ]
 }
 

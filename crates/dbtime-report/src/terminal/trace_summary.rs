@@ -13,7 +13,7 @@ use dbtime_model::traced_file::TraceEnd;
 use dbtime_model::traced_files::FileWait;
 use dbtime_model::traced_totals::{COARSE_BUCKETS, Preemption, TraceTotals, TracedTotals};
 use dbtime_model::units::count_sum;
-use dbtime_model::{Nanos, Part, Parts, ServerQueueParts};
+use dbtime_model::{Nanos, Part};
 
 /// The longest bar of a distribution, in signs.
 const BAR_COLUMNS: u64 = 40;
@@ -283,9 +283,7 @@ fn queue(all: &TraceTotals, page: &mut ReportPage) {
         };
         let queue = us(queue as f64 / 1e3);
         page.text(&format!("server_queue, before that: {queue} on average{of}"), TextRole::Plain);
-        let mut divided = Parts::default();
-        ServerQueueParts::divide(Some(&all.queue_parts), all.server_queue, &mut divided);
-        let parts = all.queue_parts.named().map(|(part, _)| (part, divided.duration(part)));
+        let parts = all.queue_parts.within(all.server_queue).named();
         let parts = parts.into_iter().filter(|(_, length)| *length > Nanos::ZERO);
         let mean = |length: Nanos| us(length.as_micros() / all.queued as f64);
         let parts: Vec<_> =
@@ -382,6 +380,7 @@ mod tests {
     use super::*;
     use dbtime_model::traced_files::FileName;
     use dbtime_model::traced_totals::{ReplacedStatements, StatementName, StatementTotals};
+    use dbtime_model::{Parts, ServerQueueParts};
 
     fn row(name: &str, was_preempted: bool, count: u64, coarse: &[(u32, u64)]) -> StatementTotals {
         let mut totals = TraceTotals {

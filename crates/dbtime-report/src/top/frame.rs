@@ -117,19 +117,19 @@ fn rates(frame: &mut Frame<'_>, area: Rect, scene: &TopScene, taken: usize) {
 fn trouble(scene: &TopScene) -> String {
     let ledger = &scene.ledger;
     let kinds = [
-        (ledger.dropped, "requests were too many to be listed one by one"),
-        (ledger.tls, "encrypted connections cannot be followed"),
-        (ledger.gss, "connections encrypted by GSS cannot be followed"),
-        (ledger.compressed, "compressed connections cannot be followed"),
-        (ledger.other_protocol, "connections of another protocol cannot be followed"),
-        (ledger.unparsed, "connections were not understood"),
-        (ledger.no_storage, "reads and writes had no room in the kernel"),
-        (ledger.missed_events, "events may have been missed"),
-        (ledger.restarts, "servers that were restarted were found a moment late"),
+        (ledger.dropped, "request", "too many to be listed one by one"),
+        (ledger.tls, "encrypted connection", "that cannot be followed"),
+        (ledger.gss, "connection", "encrypted by GSS that cannot be followed"),
+        (ledger.compressed, "compressed connection", "that cannot be followed"),
+        (ledger.other_protocol, "connection", "of another protocol that cannot be followed"),
+        (ledger.unparsed, "connection", "not understood"),
+        (ledger.no_storage, "call", "to read or write had no room in the kernel"),
+        (ledger.missed_events, "event", "may have been missed"),
+        (ledger.restarts, "restart", "of servers, found a moment late"),
     ];
     let unmeasured = scene.whole.all.lack_parts().then(|| NO_PARTS.to_owned());
-    let present = kinds.iter().filter(|(times, _)| *times > 0);
-    let present = present.map(|(times, what)| format!("{} {what}", count(*times)));
+    let present = kinds.iter().filter(|(times, ..)| *times > 0);
+    let present = present.map(|(times, noun, what)| format!("{} {what}", counted(*times, noun)));
     present.chain(unmeasured).collect::<Vec<_>>().join("; ")
 }
 

@@ -405,7 +405,7 @@ fn what_is_missing_is_said_on_every_view() {
     let mut state = TopState::default();
     terminal.draw(|frame| draw(frame, &scene, &mut state)).expect("drawn");
     let screen = terminal.backend().to_string();
-    assert!(screen.contains("1,500 requests were too many"), "{screen}");
+    assert!(screen.contains("1,500 requests too many"), "{screen}");
 }
 
 #[test]

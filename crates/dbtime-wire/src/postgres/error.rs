@@ -23,6 +23,10 @@ pub struct PostgresError {
     pub internal_position: u32,
     /// A statement that the server has made itself, as in a function; empty where it was none.
     pub internal_query: String,
+    /// The file of the server's source that reports it.
+    pub file: String,
+    /// The function there that does.
+    pub function: String,
 }
 
 /// An SQLSTATE has so many, and what has more is none that anybody could know.
@@ -50,6 +54,8 @@ impl PostgresError {
                 b'P' => error.position = text().parse().unwrap_or(0),
                 b'p' => error.internal_position = text().parse().unwrap_or(0),
                 b'q' => error.internal_query = text(),
+                b'F' => error.file = text(),
+                b'R' => error.function = text(),
                 _ => {}
             }
             if bytes.0.len() == rest.len() {
@@ -71,14 +77,15 @@ mod tests {
 
     #[test]
     fn fields_are_told_apart() {
-        let payload =
-            b"SFEHLER\0VERROR\0C40P01\0MVerklemmung\0Dwho\0Hwhat\0Wwhere\0P7\0p2\0qS 1\0Fdeadlock.c\0L1\0\0";
+        let payload = b"SFEHLER\0VERROR\0C40P01\0MVerklemmung\0Dwho\0Hwhat\0Wwhere\0P7\0p2\0\
+                        qS 1\0Fdeadlock.c\0L1\0RReport\0\0";
         let error = PostgresError::read(payload);
         let texts = [&error.severity, &error.code, &error.message, &error.detail, &error.hint];
         assert_eq!(texts, ["ERROR", "40P01", "Verklemmung", "who", "what"]);
         assert_eq!(error.context, "where");
         let internal = (error.internal_position, error.internal_query.as_str());
         assert_eq!((error.position, internal), (7, (2, "S 1")));
+        assert_eq!((error.file.as_str(), error.function.as_str()), ("deadlock.c", "Report"));
         assert!(!error.is_fatal());
         assert!(PostgresError::read(b"SFATAL\0C57P01\0Mbye\0\0").is_fatal());
     }

@@ -230,6 +230,55 @@ fn a_server_that_refuses_a_password_is_quoted_without_it() {
     }
 }
 
+/// Each row that is added is there already.
+const TWICE: &str = r#"
+name = "twice"
+[dictionaries.names]
+template = "planted%05d"
+count = 1
+first = 4711
+[[table]]
+name = "thing"
+rows = 1
+columns = [
+    { name = "id", type = "varchar(20)", primary_key = true, data = { dictionary = "names" } },
+]
+[keys]
+name = { dictionary = "names" }
+[[operation]]
+name = "look"
+[[operation.statement]]
+name = "get"
+sql = "SELECT id FROM thing"
+[[operation]]
+name = "add"
+[[operation.statement]]
+name = "insert"
+sql = "INSERT INTO thing (id) VALUES (:name)"
+"#;
+
+#[test]
+fn a_value_that_a_database_repeats_is_in_no_record() {
+    for (target, code, told) in [
+        ("mariadb", "1062", "Duplicate entry '?' for key 'PRIMARY'"),
+        ("postgres", "23505", "; Key (id)=(?) already exists."),
+        ("sqlite", "SQLITE_CONSTRAINT_PRIMARYKEY", "UNIQUE constraint failed: thing.id"),
+    ] {
+        let sandbox = Sandbox::new();
+        sandbox.write("twice.toml", TWICE);
+        let ran = sandbox.run(&format!(
+            "run twice.toml --target {target} --connections 1 --transactions 40 --warmup 0s --out r"
+        ));
+        assert!(ran.code.is_some_and(|code| code < 70), "{ran:?}");
+        let record = fs::read_to_string(sandbox.path("r/run.json")).expect("a record");
+        let record: Value = serde_json::from_str(&record).expect("JSON");
+        let message = record["error_messages"][code].as_str().unwrap_or_default();
+        assert!(message.contains(told), "{message} of {ran:?}");
+        let reported = sandbox.run("report r --text");
+        [ran, reported].iter().for_each(|ran| keeps(&sandbox, ran, "planted04711"));
+    }
+}
+
 #[test]
 fn options_that_are_secrets_are_not_repeated() {
     for option in [

@@ -6,6 +6,7 @@
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_model::ErrorClass;
 use dbtime_model::plain_text::legible;
+use dbtime_sql::without_mysql_values;
 use dbtime_wire::MalformedMessage;
 use dbtime_wire::mysql::MysqlError;
 
@@ -69,7 +70,8 @@ fn remedy(code: u16) -> Option<&'static str> {
 /// The failure of a statement.
 pub(super) fn failure(error: &MysqlError) -> DatabaseFailure {
     let class = class(error);
-    let words = DatabaseFailure::words_of(&error.message);
+    let words = without_mysql_values(error.code, &error.state, &error.message);
+    let words = DatabaseFailure::words_of(&words);
     let own_length = DatabaseFailure::length_of(&words);
     let message = match remedy(error.code) {
         Some(remedy) => format!("{words} ({remedy})"),
@@ -113,6 +115,20 @@ mod tests {
         assert_eq!(failure(&forged).state, "a \u{fffd}[2");
         let cut = MysqlError { message: String::new(), ..error(1) };
         assert!(failure(&cut).message.contains("was cut"));
+    }
+
+    #[test]
+    fn what_was_to_be_in_a_row_is_in_no_failure() {
+        let failed = |code, state: &str, message: &str| {
+            let (state, message) = (state.to_owned(), message.to_owned());
+            failure(&MysqlError { code, state, message })
+        };
+        let twice = failed(1062, "23000", "Duplicate entry '5-hush' for key 'PRIMARY'");
+        assert_eq!((&*twice.code, &*twice.state), ("1062", "23000"));
+        assert_eq!(twice.message, "Duplicate entry '?' for key 'PRIMARY'");
+        assert_eq!(twice.own_words(), twice.message, "what a script reads");
+        let signal = failed(1644, "45000", "account of hush");
+        assert!(!signal.message.contains("hush"), "{}", signal.message);
     }
 
     #[test]

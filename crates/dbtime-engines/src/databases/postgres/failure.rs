@@ -7,8 +7,10 @@ use dbtime_load::excerpt::excerpt;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_model::ErrorClass;
 use dbtime_model::plain_text::{legible, legible_within};
+use dbtime_sql::{PostgresWords, internal_query, without_context_values};
 use dbtime_wire::MalformedMessage;
 use dbtime_wire::postgres::PostgresError;
+use std::borrow::Cow;
 
 /// Characters of each of a report's texts that are kept.
 const REPORT_CHARS: usize = 2000;
@@ -67,10 +69,11 @@ fn remedy(error: &PostgresError) -> Option<&'static str> {
 
 /// The failure of a statement. `undone`: the server has no transaction open any more.
 pub(super) fn failure(error: &PostgresError, undone: bool) -> DatabaseFailure {
-    let words = DatabaseFailure::words_of(&error.message);
+    let kind = words_of(error);
+    let words = DatabaseFailure::words_of(&kind.message(&error.message));
     let own_length = DatabaseFailure::length_of(&words);
     let mut message = words;
-    for more in [legible(&error.detail), legible(&error.hint)] {
+    for more in [legible(&kind.detail(&error.detail)), legible(kind.hint(&error.hint))] {
         if !more.is_empty() {
             message = format!("{message}; {more}");
         }
@@ -87,23 +90,33 @@ pub(super) fn failure(error: &PostgresError, undone: bool) -> DatabaseFailure {
     DatabaseFailure { class, code, state, message, own_length, report, position, undone }
 }
 
+/// What the words of an error may have in them.
+fn words_of(error: &PostgresError) -> PostgresWords {
+    let is_placed = error.position > 0 || error.internal_position > 0;
+    PostgresWords::of(&error.code, (&error.file, &error.function), is_placed)
+}
+
 /// An error as PostgreSQL's own client shows it, but for the place in the statement, whose text is
-/// the caller's. Each of its texts is one line: a server must not make up others.
+/// the caller's, and for values. Each of its texts is one line: a server must not make up others.
 fn report(error: &PostgresError) -> String {
-    let severity = legible(&error.severity);
-    let message = legible_within(&error.message, REPORT_CHARS);
+    let (severity, kind) = (legible(&error.severity), words_of(error));
+    let message = legible_within(&kind.message(&error.message), REPORT_CHARS);
     let mut report = format!("{severity}:  {message}");
-    if let Some(lines) = excerpt(&error.internal_query, error.internal_position as usize) {
+    let query = internal_query(&error.internal_query, &error.context);
+    // Without its literals its characters are others.
+    let is_whole = matches!(query, Cow::Borrowed(_));
+    let lines = excerpt(&error.internal_query, error.internal_position as usize);
+    if let Some(lines) = lines.filter(|_| is_whole) {
         report = format!("{report}\n{lines}");
     }
     let more = [
-        ("DETAIL", &error.detail),
-        ("HINT", &error.hint),
-        ("QUERY", &error.internal_query),
-        ("CONTEXT", &error.context),
+        ("DETAIL", kind.detail(&error.detail)),
+        ("HINT", kind.hint(&error.hint).into()),
+        ("QUERY", query),
+        ("CONTEXT", without_context_values(&error.context)),
     ];
     for (label, text) in more.into_iter().filter(|(_, text)| !text.is_empty()) {
-        report += &format!("\n{label}:  {}", legible_within(text, REPORT_CHARS));
+        report += &format!("\n{label}:  {}", legible_within(&text, REPORT_CHARS));
     }
     report
 }
@@ -221,6 +234,43 @@ mod tests {
     }
 
     #[test]
+    fn what_was_to_be_in_a_row_is_in_no_failure() {
+        let twice = PostgresError {
+            severity: "ERROR".to_owned(),
+            code: "23505".to_owned(),
+            message: "duplicate key value violates unique constraint \"t_pkey\"".to_owned(),
+            detail: "Key (id)=(hush) already exists.".to_owned(),
+            context: "SQL statement \"INSERT INTO t VALUES ('hush')\"".to_owned(),
+            ..PostgresError::default()
+        };
+        let failed = failure(&twice, false);
+        let words = "duplicate key value violates unique constraint \"t_pkey\"";
+        assert_eq!(failed.message, format!("{words}; Key (id)=(?) already exists."));
+        assert_eq!((&*failed.code, failed.own_words()), ("23505", words));
+        let detail = "DETAIL:  Key (id)=(?) already exists.\nCONTEXT:  SQL statement \"?";
+        assert_eq!(&*failed.report, format!("ERROR:  {words}\n{detail}"));
+        let raised = PostgresError {
+            message: "account of hush".to_owned(),
+            function: "exec_stmt_raise".to_owned(),
+            ..twice.clone()
+        };
+        // What a text that was put together had in it, and where its error was.
+        let dynamic = PostgresError {
+            code: "42703".to_owned(),
+            detail: String::new(),
+            internal_query: "SELECT 'hush', x".to_owned(),
+            internal_position: 16,
+            context: "PL/pgSQL function f() line 1 at EXECUTE".to_owned(),
+            ..twice
+        };
+        for error in [raised, dynamic] {
+            let failed = failure(&error, false);
+            let shown = format!("{} {}", failed.message, failed.report);
+            assert!(!shown.contains("hush") && !shown.contains("LINE"), "{shown}");
+        }
+    }
+
+    #[test]
     fn failures_say_what_to_do() {
         let error = |severity: &str, code: &str| PostgresError {
             severity: severity.to_owned(),
@@ -249,7 +299,7 @@ mod tests {
             ..error("ERROR", "\n\u{1b}[2J")
         };
         let forged = failure(&forged, false);
-        let told = "ERROR:  no pgbench: error: more\u{fffd}[2J\nHINT:  ask\nCONTEXT:  a error: b";
+        let told = "ERROR:  no pgbench: error: more\u{fffd}[2J\nHINT:  ask\nCONTEXT:  a error: ?";
         assert_eq!((&*forged.report, &*forged.code), (told, "\u{fffd}[2J"));
         let cut = PostgresError { message: String::new(), ..error("ERROR", "42P01") };
         assert!(failure(&cut, false).message.starts_with("the server's error was cut"));

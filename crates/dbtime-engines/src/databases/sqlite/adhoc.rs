@@ -125,7 +125,7 @@ impl SqliteConnection {
                 "the statement is not prepared: it was closed, or its connection was",
             ));
         };
-        prepared.run_into(parameters, results).map_err(|code| self.db.failure(code))
+        prepared.run_into(parameters, results).map_err(|code| self.db.failure_of_run(code))
     }
 
     fn run(
@@ -134,7 +134,7 @@ impl SqliteConnection {
         parameters: &[SqlValue],
     ) -> Result<(), DatabaseFailure> {
         let ran = prepared.run_into(parameters, &mut self.adhoc.results);
-        ran.map_err(|code| self.db.failure(code))
+        ran.map_err(|code| self.db.failure_of_run(code))
     }
 }
 

@@ -147,7 +147,7 @@ impl SqliteAdmin {
             let end = rows.min(done + ROWS_PER_TRANSACTION);
             for index in done..end {
                 fill(index, &mut row);
-                insert.run(&row, None).map_err(|code| refuse(self.db.failure(code)))?;
+                insert.run(&row, None).map_err(|code| refuse(self.db.failure_of_run(code)))?;
             }
             self.run("COMMIT")?;
             done = end;

@@ -131,7 +131,7 @@ impl SqliteConnection {
                 context.rows.set(context.rows.get() + rows);
                 Ok(StatementRows { rows })
             }
-            Err(code) => Err(self.db.failure(code)),
+            Err(code) => Err(self.db.failure_of_run(code)),
         }
     }
 

@@ -11,6 +11,7 @@ use super::failure::{self, DatabaseFailure};
 use dbtime_load::program::SqlValue;
 use dbtime_load::results::ResultSets;
 use dbtime_model::plain_text::legible;
+use dbtime_sql::without_sqlite_values;
 use rusqlite::ffi;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::ptr::NonNull;
@@ -121,7 +122,15 @@ impl SqliteHandle {
         parameters: &[SqlValue],
         row: &mut Vec<SqlValue>,
     ) -> Result<u64, DatabaseFailure> {
-        self.prepare(sql)?.run(parameters, Some(row)).map_err(|code| self.failure(code))
+        self.prepare(sql)?.run(parameters, Some(row)).map_err(|code| self.failure_of_run(code))
+    }
+
+    /// What executing a statement failed of, without the values of rows and parameters.
+    #[cold]
+    pub(super) fn failure_of_run(&self, code: c_int) -> DatabaseFailure {
+        let failure = self.failure(code);
+        let message = without_sqlite_values(&failure.code, &failure.message).into_owned();
+        DatabaseFailure { message, ..failure }
     }
 
     /// What the last call on this connection failed of.

@@ -29,16 +29,19 @@ use claims::{ClaimedTicket, ShardQueue};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_load::program::Ticket;
 use dbtime_load::session::Session;
-use dbtime_model::{MonoNanos, Nanos, Outcome, Part};
+use dbtime_model::{MonoNanos, Nanos, Outcome, Part, TimeSpan};
 use idle::IdleConnections;
 use in_flight::InFlight;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 use transaction::{ShardTransaction, TransactionInput, TransactionState};
 use usage::{ShardUsage, WorkPace, WorkWatch};
 
 /// How often a waiting shard looks at the stop flag.
 const STOP_POLL_INTERVAL: Nanos = Nanos::from_millis(10);
+
+/// Of what is shorter the instants of a standstill say nothing.
+const MIN_STANDSTILL_WAIT: Nanos = Nanos::from_millis(1);
 
 /// How long clients that have finished keep their connections while others are served: whoever
 /// looks at a server after its load finds its sessions there.
@@ -184,12 +187,15 @@ impl<'a, R: Reactor> Shard<'a, R> {
             self.let_finished_go(present);
             let Some((until, is_due)) = self.wake_at(present) else { break };
             self.pace.worked(present - woken);
-            let standstill = self.watch.end(present, || self.reactor.thread_use().0);
-            self.thread_recorder.recorder.standstills.extend(standstill);
+            let at_work = self.watch.end(present, || self.reactor.thread_use().0);
+            self.thread_recorder.recorder.standstills.extend(at_work);
             self.reactor.wait(until, is_due, &mut events);
             woken = self.reactor.now();
             self.watch.begin(woken, || self.reactor.thread_use().0);
-            self.thread_recorder.woken(until, woken);
+            let woken_late = self.thread_recorder.woken(until, woken);
+            if at_work.is_some() || woken_late.is_some() {
+                self.note_waits([at_work, woken_late], &events);
+            }
             self.thread_recorder.hand_over(woken);
             self.usage.waited += woken - present;
             present = woken;
@@ -210,6 +216,32 @@ impl<'a, R: Reactor> Shard<'a, R> {
             }
         }
         self.finish()
+    }
+
+    /// Notes how long the answers that are read now were waited for while the driver stood still,
+    /// without what is known to be the driver's lateness. Of a statement that was sent in the same
+    /// stretch of work in which the driver was stopped, the answer's arrival was not seen.
+    #[cold]
+    fn note_waits(&mut self, standstills: [Option<TimeSpan>; 2], events: &[Completion]) {
+        let Self { connections, connection_map, thread_recorder, .. } = self;
+        let recorder = &mut thread_recorder.recorder;
+        // Behind a connection's first answer what was sent with its statement waits for that.
+        let mut answered = BTreeSet::new();
+        for Completion { connection, at, late, kind } in events {
+            let id = connection_map.session(*connection) as usize;
+            let ShardConnection { session, in_flight, .. } = &connections[id];
+            let is_first = answered.insert(*connection);
+            let is_answer = matches!(kind, CompletionKind::Answered(_));
+            if is_first && is_answer && recorder.window().contains(session.ticket().due) {
+                let wait = TimeSpan { from: in_flight.sent, until: *at };
+                let meets = |span: &TimeSpan| span.common(&wait).length();
+                let meanwhile: Nanos = standstills.iter().flatten().map(meets).sum();
+                let unknown = meanwhile - late.between(in_flight.sent, *at);
+                if unknown >= MIN_STANDSTILL_WAIT {
+                    recorder.standstill_waits += unknown;
+                }
+            }
+        }
     }
 
     /// Whether nobody waits for answers any more.

@@ -89,6 +89,20 @@ fn failures_have_class_code_and_words() {
 }
 
 #[test]
+fn words_of_a_trigger_are_in_no_failure() {
+    let bank = Bank::new(&[]);
+    let db = rusqlite::Connection::open(&bank.target.path).expect("a database");
+    let body = "SELECT RAISE(ABORT, 'account of hush');";
+    db.execute_batch(&format!("CREATE TRIGGER t BEFORE UPDATE ON account BEGIN {body} END"))
+        .expect("a trigger");
+    let update = [SqlValue::Integer(1), SqlValue::Integer(1)];
+    let failed = bank.connect().execute(UPDATE, &update, false).expect_err("it is raised");
+    let code = (failed.class, failed.code.as_str());
+    assert_eq!(code, (ErrorClass::Constraint, "SQLITE_CONSTRAINT_TRIGGER"));
+    assert!(!failed.message.is_empty() && !failed.message.contains("hush"), "{failed:?}");
+}
+
+#[test]
 fn a_full_database_undoes_nothing_or_says_so() {
     let bank = Bank::new(&[]);
     let mut connection = bank.connect();

@@ -158,7 +158,7 @@ fn a_ledger_tells_troubles_where_there_are_some() {
     );
     let lossy = TraceLedger { started: 4, dropped: 1, streamed: 2, ..fine };
     let text = ledger_lines(&lossy);
-    assert!(text.contains("+ 1 whose connection was gone") && text.contains("! 1 dropped"));
+    assert!(text.contains("+ 1 whose connection was gone") && text.contains("! 1 request dropped"));
     let older = ledger_lines(&TraceLedger { connections: 3, ..fine });
     assert!(older.contains("\nconnections  3 followed, 2 of unknown users, from before\n"));
     let refused = ledger_lines(&TraceLedger { connection_errors: 2, ..fine });
@@ -182,12 +182,29 @@ fn each_kind_of_connection_that_is_not_read_has_its_line() {
     let none = TraceLedger::default();
     for (ledger, reason) in [
         (TraceLedger { tls: 2, ..none }, "! 2 connections spoke TLS"),
-        (TraceLedger { gss: 3, ..none }, "! 3 connections were encrypted by GSS"),
-        (TraceLedger { compressed: 4, ..none }, "! 4 connections were compressed"),
+        (TraceLedger { gss: 3, ..none }, "! 3 connections encrypted by GSS"),
+        (TraceLedger { compressed: 4, ..none }, "! 4 connections compressed"),
         (TraceLedger { other_protocol: 5, ..none }, "! 5 connections spoke another protocol"),
         (TraceLedger { unparsed: 6, ..none }, "! 6 connections spoke what was not understood"),
     ] {
         let text = ledger_lines(&ledger);
         assert!(text.contains(reason) && text.ends_with("missing\n"), "{text}");
+    }
+}
+
+#[test]
+fn a_trouble_that_came_once_is_told_as_one() {
+    let none = TraceLedger::default();
+    for (ledger, told) in [
+        (TraceLedger { resync: 1, ..none }, "! 1 time a connection was lost track of"),
+        (TraceLedger { resync: 1_200, ..none }, "! 1,200 times a connection was lost track of"),
+        (TraceLedger { cut: 1, ..none }, "! 1 text longer than"),
+        (TraceLedger { cut: 2, ..none }, "! 2 texts longer than"),
+        (TraceLedger { tls: 1, ..none }, "! 1 connection spoke TLS"),
+        (TraceLedger { no_storage: 1, ..none }, "! 1 call to read or write"),
+        (TraceLedger { missed_events: 1, ..none }, "! 1 event of some process"),
+    ] {
+        let text = ledger_lines(&ledger);
+        assert!(text.contains(told), "{text}");
     }
 }
