@@ -34,8 +34,8 @@ const OF_FUNCTION: &str = "PL/pgSQL function ";
 /// What such a line has at its end where the statement was a text that the code put together.
 const DYNAMIC: [&str; 3] = ["EXECUTE", "RETURN QUERY", "OPEN"];
 
-/// What begins a line that says which row of which table was being written or locked, or which table
-/// was being vacuumed.
+/// What begins a line that says which row of which table was being written or locked, or which
+/// table was being vacuumed.
 const OF_TABLE: [&str; 2] = ["while ", "automatic "];
 
 /// What the words of an error have in them beside names.
