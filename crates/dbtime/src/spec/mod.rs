@@ -64,6 +64,9 @@ fn read(path: &Path) -> Result<SpecDocument, CommandFailure> {
 }
 
 #[cfg(test)]
+mod golden;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
