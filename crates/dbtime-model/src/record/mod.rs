@@ -22,7 +22,6 @@ mod measuring_cost;
 mod primary_metric;
 mod resources;
 pub mod server_seconds;
-mod spec;
 mod stacks;
 mod steadiness;
 mod summary;
@@ -50,7 +49,6 @@ pub use measuring_cost::{CostCertainty, MeasuringCost, ThroughputCost};
 pub use primary_metric::PrimaryMetric;
 pub use resources::{ClientInfo, NetworkUse, ServerInfo, ServerThreads};
 pub use server_seconds::{SampledCounter, ServerSecond};
-pub use spec::{LoadSpec, RunSpec, SpecDocument, SpecError, TargetSpec, WindowSpec, WorkloadSpec};
 pub use stacks::{StackSums, StacksInfo};
 pub use steadiness::{PercentileRange, TrendMetric, WindowTrend};
 pub use summary::{
@@ -69,6 +67,7 @@ pub use values::{
     SamplingOrigin, SeriesPhase,
 };
 
+use crate::spec::RunSpec;
 use crate::units::count_sum;
 use crate::{Histogram, Nanos, RunPhase};
 use serde::{Deserialize, Serialize};

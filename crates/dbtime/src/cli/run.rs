@@ -3,15 +3,11 @@
 use super::number::whole;
 use super::unit::with_unit;
 use clap::Args;
-use dbtime_engines::server::StatementProtocol;
-use dbtime_engines::socket::ReconnectPolicy;
-use dbtime_lab::RateChoice;
-use dbtime_load::arrivals::Arrivals;
-use dbtime_load::queue::Backlog;
-use dbtime_load::think::ThinkTime;
-use dbtime_load::workload::{LimitMetric, WorkloadLimit};
-use dbtime_machine::CpuList;
-use dbtime_model::{BitRate, Nanos};
+use dbtime_model::Nanos;
+use dbtime_model::spec::{
+    Arrivals, Backlog, BitRate, CpuList, LimitError, LimitMetric, RateChoice, ReconnectPolicy,
+    StatementProtocol, ThinkTime, WorkloadLimit,
+};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -228,7 +224,7 @@ pub(crate) struct RunArgs {
 
     /// Limit for every operation, besides the workload's own limits: 'p90<=5ms', 'avg<=2ms',
     /// 'errors<=0.1%', 'throughput>=500/s'. Repeatable.
-    #[arg(long = "limit", value_name = "LIMIT", value_parser = parse_limit)]
+    #[arg(long = "limit", value_name = "LIMIT")]
     pub(crate) limits: Vec<WorkloadLimit>,
 
     /// Repeat the run over values of other flags: workers=40,10,4. Factors separated by spaces
@@ -345,7 +341,7 @@ fn parse_variable(text: &str) -> Result<String, String> {
 
 /// A limit that a higher rate misses sooner.
 fn parse_ceiling(text: &str) -> Result<WorkloadLimit, String> {
-    let limit = parse_limit(text)?;
+    let limit: WorkloadLimit = text.parse().map_err(|error: LimitError| error.to_string())?;
     match limit.metric {
         LimitMetric::Share | LimitMetric::Throughput => Err(
             "write a limit that a higher rate misses: a percentile, avg or max of the response, or \
@@ -354,8 +350,4 @@ fn parse_ceiling(text: &str) -> Result<WorkloadLimit, String> {
         ),
         _ => Ok(limit),
     }
-}
-
-fn parse_limit(text: &str) -> Result<WorkloadLimit, String> {
-    WorkloadLimit::parse(text).map_err(|error| error.to_string())
 }

@@ -1,11 +1,11 @@
-//! From flags to the written form of a run. What is in a flag's notation there is so here.
+//! From flags to the written form of a run.
 
 use super::RunSecrets;
 use crate::cli::RunArgs;
 use crate::exit::CommandFailure;
-use dbtime_load::arrivals::Arrivals;
-use dbtime_model::record::{LoadSpec, RunSpec, TargetSpec, WindowSpec, WorkloadSpec};
-use std::fmt::Display;
+use dbtime_model::spec::{
+    Arrivals, BudgetChoice, LoadSpec, RunSpec, TargetSpec, WindowSpec, WorkloadSpec,
+};
 use std::path::Path;
 
 /// The written form of what the flags say, and the passwords that it leaves out.
@@ -26,7 +26,7 @@ pub(crate) fn of_flags(args: &RunArgs) -> Result<(RunSpec, RunSecrets), CommandF
             statements: args.statements,
             stacks: args.stacks,
         },
-        limits: args.limits.iter().map(ToString::to_string).collect(),
+        limits: args.limits.clone(),
         seed: args.seed,
         ..RunSpec::default()
     };
@@ -50,41 +50,39 @@ fn target(args: &RunArgs, secrets: &mut RunSecrets) -> Result<TargetSpec, Comman
     let variables = args.server_env.iter();
     Ok(TargetSpec {
         url: secrets.take_from_url(&args.target),
-        protocol: text(args.protocol.as_ref()),
+        protocol: args.protocol,
         pipeline: args.pipeline,
-        reconnect: text(args.reconnect.as_ref()),
+        reconnect: args.reconnect,
         statement_timeout: args.statement_timeout,
         network_delay: args.network_delay,
         network_rate: args.network_rate,
         server_set: pairs(&args.server_set),
         server_env: variables.map(|pair| secrets.take_from_variable(pair)).collect(),
-        server_cpus: text(args.server_cpus.as_ref()),
+        server_cpus: args.server_cpus.clone(),
         server_data: args.server_data.as_deref().map(path_text).transpose()?,
     })
 }
 
 fn load(args: &RunArgs) -> LoadSpec {
-    let arrivals = (args.arrivals != Arrivals::default()).then(|| args.arrivals.to_string());
     LoadSpec {
-        rate: text(args.rate.as_ref()),
+        rate: args.rate.clone(),
         flat_out: None,
-        arrivals,
+        arrivals: Some(args.arrivals).filter(|arrivals| *arrivals != Arrivals::default()),
         jitter: args.jitter,
         connections: args.connections,
         workers: args.workers,
-        think: text(args.think.as_ref()),
-        on_backlog: Some(args.on_backlog.to_string()),
+        think: args.think,
+        on_backlog: Some(args.on_backlog),
         shards: args.shards,
-        client_cpus: text(args.client_cpus.as_ref()),
+        client_cpus: args.client_cpus.clone(),
     }
 }
 
-fn budget(args: &RunArgs) -> Option<String> {
-    if args.no_budget { Some("off".to_owned()) } else { text(args.budget_every.as_ref()) }
-}
-
-fn text(value: Option<&impl Display>) -> Option<String> {
-    value.map(ToString::to_string)
+fn budget(args: &RunArgs) -> Option<BudgetChoice> {
+    match args.no_budget {
+        true => Some(BudgetChoice::Off),
+        false => args.budget_every.map(BudgetChoice::Every),
+    }
 }
 
 fn pairs(pairs: &[(String, String)]) -> Vec<String> {
