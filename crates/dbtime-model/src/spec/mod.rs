@@ -26,11 +26,13 @@ mod backlog;
 mod bit_rate;
 mod budget_choice;
 mod cpu_list;
+mod flag_value;
 mod limit;
 mod rate;
 mod rate_choice;
 mod reconnect;
 mod run_spec;
+mod set;
 mod statement_protocol;
 #[cfg(test)]
 mod tests;
@@ -41,6 +43,7 @@ pub use backlog::{Backlog, BacklogError};
 pub use bit_rate::{BitRate, BitRateError};
 pub use budget_choice::{BudgetChoice, BudgetChoiceError};
 pub use cpu_list::{CpuList, CpuListError};
+pub use flag_value::{whole, with_unit};
 pub use limit::{LimitError, LimitMetric, WorkloadLimit};
 pub use rate::{Rate, RateError};
 pub use rate_choice::{AUTO_SHARE_PCT, RateChoice, RateChoiceError};
@@ -48,5 +51,6 @@ pub use reconnect::{ReconnectError, ReconnectPolicy};
 pub use run_spec::{
     LoadSpec, RunSpec, SpecDocument, SpecError, TargetSpec, WindowSpec, WorkloadSpec,
 };
+pub use set::FlagError;
 pub use statement_protocol::{ProtocolError, StatementProtocol};
 pub use think_time::{ThinkError, ThinkTime};
