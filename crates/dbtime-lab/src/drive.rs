@@ -53,8 +53,8 @@ pub(crate) fn new_plan(request: &RunRequest, scale: u64) -> LoadPlan {
         Some(RateChoice::Given(rate)) => {
             LoadDemand::Open { rate: rate.clone(), arrivals: load.arrivals }
         }
-        // Flat out first; `settle::rate` knows more.
         Some(RateChoice::Auto(_)) => {
+            // Flat out first; `settle::rate` knows more.
             LoadDemand::Closed { clients: servers, think: Some(NO_THINK) }
         }
     };

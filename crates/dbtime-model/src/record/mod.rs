@@ -70,7 +70,7 @@ pub use values::{
 use crate::spec::RunSpec;
 use crate::units::count_sum;
 use crate::{Histogram, Nanos, RunPhase};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
 /// The version of the record that this program writes.
@@ -122,7 +122,9 @@ pub struct RunRecord {
     /// before.
     pub directory: String,
     /// The run as it can be made again; `null` in records of before, and of runs that other tools'
-    /// command lines describe.
+    /// command lines describe. That of another version may have a notation that this one does not
+    /// know: it is left out then.
+    #[serde(deserialize_with = "known_spec")]
     pub spec: Option<RunSpec>,
     /// When the load started, UTC, RFC 3339.
     pub started_at: String,
@@ -213,6 +215,13 @@ pub struct RunRecord {
     pub sampled_counters: Vec<SampledCounter>,
     /// Whether the figures can be trusted.
     pub validity: Validity,
+}
+
+/// What was measured can be read without the written form; who wants that one is told what is wrong
+/// with it by [`crate::spec::SpecDocument`].
+fn known_spec<'de, D: Deserializer<'de>>(from: D) -> Result<Option<RunSpec>, D::Error> {
+    let written = Option::<serde_json::Value>::deserialize(from)?;
+    Ok(written.and_then(|written| RunSpec::deserialize(written).ok()))
 }
 
 impl RunRecord {
@@ -568,6 +577,18 @@ pub struct SpanInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spec::Arrivals;
+
+    #[test]
+    fn a_spec_with_a_notation_of_another_version_hides_no_figure() {
+        let text = r#"{"throughput_tps":9.0,"spec":{"load":{"arrivals":"pareto:2"}}}"#;
+        let record: RunRecord = serde_json::from_str(text).expect("a record");
+        assert_eq!((record.throughput_tps, record.spec), (9.0, None));
+        let text = r#"{"spec":{"load":{"arrivals":"poisson","later":1},"seed":18446744073709551615}}"#;
+        let spec = serde_json::from_str::<RunRecord>(text).expect("a record").spec;
+        let spec = spec.expect("one that is known");
+        assert_eq!((spec.load.arrivals, spec.seed), (Some(Arrivals::Poisson), u64::MAX));
+    }
 
     #[test]
     fn what_is_outstanding_is_lost_as_what_failed_is() {

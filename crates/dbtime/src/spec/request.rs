@@ -15,8 +15,8 @@ use dbtime_machine::cpus::usable_cpus;
 use dbtime_model::Nanos;
 use dbtime_model::secret_text::is_secret_setting;
 use dbtime_model::spec::{
-    AUTO_SHARE_PCT, Arrivals, Backlog, BitRate, BudgetChoice, LoadSpec, RateChoice, ReconnectPolicy,
-    RunSpec, TargetSpec, WindowSpec,
+    AUTO_SHARE_PCT, Arrivals, Backlog, BitRate, BudgetChoice, LoadSpec, RateChoice,
+    ReconnectPolicy, RunSpec, TargetSpec, WindowSpec,
 };
 use sha2::{Digest, Sha256};
 use std::fmt::Display;
