@@ -16,7 +16,7 @@ pub enum FlagError {
 }
 
 impl RunSpec {
-    /// Sets what a flag describes, by its long name without dashes; `workload` is what stands behind
+    /// Sets what a flag describes, by its long name without dashes; `workload` is the word behind
     /// `run`. A flag that can be repeated adds a value to those that are there, and one without a
     /// value has `true` or `false`.
     ///
@@ -33,7 +33,7 @@ impl RunSpec {
     fn set_any(&mut self, name: &str, value: &str) -> Result<bool, String> {
         match name {
             "limit" => self.limits.push(read(value)?),
-            "seed" => self.seed = whole(0.., 42)(value)?,
+            "seed" => self.seed = whole::<u64>(0.., 42)(value)?,
             _ => {
                 return Ok(self.workload.set(name, value)?
                     || self.target.set(name, value)?
@@ -53,8 +53,8 @@ impl WorkloadSpec {
             "query" => self.query = Some(value.to_owned()),
             "script" => self.script = Some(value.to_owned()),
             "script-set" => self.script_set.push(variable(value)?),
-            "scale" => self.scale = Some(whole(1.., 10)(value)?),
-            "data-seed" => self.data_seed = Some(whole(0.., 42)(value)?),
+            "scale" => self.scale = Some(whole::<u64>(1.., 10)(value)?),
+            "data-seed" => self.data_seed = Some(whole::<u64>(0.., 42)(value)?),
             _ => return Ok(false),
         }
         Ok(true)
@@ -89,11 +89,11 @@ impl LoadSpec {
             "rate" => self.rate = Some(read(value)?),
             "arrivals" => self.arrivals = usual_left_out(read(value)?),
             "jitter" => self.jitter = Some(with_unit(value)?),
-            "connections" => self.connections = Some(whole(1..=100_000, 16)(value)?),
-            "workers" => self.workers = Some(whole(1..=100_000, 4)(value)?),
+            "connections" => self.connections = Some(whole::<u32>(1..=100_000, 16)(value)?),
+            "workers" => self.workers = Some(whole::<u32>(1..=100_000, 4)(value)?),
             "think" => self.think = Some(with_unit(value)?),
             "on-backlog" => self.on_backlog = Some(with_unit(value)?),
-            "shards" => self.shards = Some(whole(1..=64, 4)(value)?),
+            "shards" => self.shards = Some(whole::<u32>(1..=64, 4)(value)?),
             "client-cpus" => self.client_cpus = Some(read(value)?),
             _ => return Ok(false),
         }
@@ -107,8 +107,10 @@ impl WindowSpec {
         match name {
             "warmup" => self.warmup = Some(read(value)?),
             "time" => self.time = Some(read(value)?),
-            "transactions" => self.transactions = Some(whole(1.., 1000)(value)?),
-            "budget-every" => self.budget = Some(BudgetChoice::Every(whole(1.., 100)(value)?)),
+            "transactions" => self.transactions = Some(whole::<u64>(1.., 1000)(value)?),
+            "budget-every" => {
+                self.budget = Some(BudgetChoice::Every(whole::<u32>(1.., 100)(value)?));
+            }
             "no-budget" => self.budget = switch(value)?.then_some(BudgetChoice::Off),
             "trace" => self.trace = switch(value)?,
             "statements" => self.statements = switch(value)?,
