@@ -5,6 +5,7 @@
 
 mod table;
 
+use crate::secrets;
 use clap::{Arg, ArgAction, value_parser};
 use dbtime_model::spec::{LimitError, LimitMetric, RunSpec, WorkloadLimit};
 use std::path::PathBuf;
@@ -176,7 +177,10 @@ fn describing() -> Vec<&'static str> {
 /// Errors: why a run has no such flag, or the flag no such value.
 pub(crate) fn add(words: &mut Vec<String>, name: &str, value: &str) -> Result<(), String> {
     let flag = find(name).filter(|flag| flag.can_vary());
-    let flag = flag.ok_or_else(|| format!("`dbtime run` has no flag --{name}"))?;
+    let flag = flag.ok_or_else(|| {
+        // A target may stand in its place.
+        format!("`dbtime run` has no flag --{}", secrets::in_complaint(name))
+    })?;
     let written = format!("--{name}");
     match (flag.is_switch(), value) {
         (true, "" | "true" | "false") => {
@@ -234,9 +238,10 @@ mod tests {
             ("workres", "4", "has no flag --workres"),
             ("workload", "atm", "has no flag --workload"),
             ("events", "x", "has no flag --events"),
+            ("mysql://u:hush@h/d", "", "has no flag --mysql://u:***@h/d"),
         ] {
             let error = add(&mut words, name, value).expect_err(name);
-            assert!(error.contains(why), "{error}");
+            assert!(error.contains(why) && !error.contains("hush"), "{error}");
         }
         assert_eq!(words.len(), 4);
     }
