@@ -54,7 +54,7 @@ pub(crate) fn new_plan(request: &RunRequest, scale: u64) -> LoadPlan {
             LoadDemand::Open { rate: rate.clone(), arrivals: load.arrivals }
         }
         Some(RateChoice::Auto(_)) => {
-            // Flat out first; `settle::rate` knows more.
+            // Flat out first; `calibrate::rate` puts the open loop in its place.
             LoadDemand::Closed { clients: servers, think: Some(NO_THINK) }
         }
     };

@@ -122,8 +122,8 @@ pub struct RunRecord {
     /// before.
     pub directory: String,
     /// The run as it can be made again; `null` in records of before, and of runs that other tools'
-    /// command lines describe. That of another version may have a notation that this one does not
-    /// know: it is left out then.
+    /// command lines describe. A spec of another version, in a notation that this one does not
+    /// know, is left out.
     #[serde(deserialize_with = "known_spec")]
     pub spec: Option<RunSpec>,
     /// When the load started, UTC, RFC 3339.
@@ -217,8 +217,8 @@ pub struct RunRecord {
     pub validity: Validity,
 }
 
-/// What was measured can be read without the written form; who wants that one is told what is wrong
-/// with it by [`crate::spec::SpecDocument`].
+/// What was measured can be read without the written form; [`crate::spec::SpecDocument`] says what
+/// is wrong with that form.
 fn known_spec<'de, D: Deserializer<'de>>(from: D) -> Result<Option<RunSpec>, D::Error> {
     let written = Option::<serde_json::Value>::deserialize(from)?;
     Ok(written.and_then(|written| RunSpec::deserialize(written).ok()))
@@ -584,7 +584,8 @@ mod tests {
         let text = r#"{"throughput_tps":9.0,"spec":{"load":{"arrivals":"pareto:2"}}}"#;
         let record: RunRecord = serde_json::from_str(text).expect("a record");
         assert_eq!((record.throughput_tps, record.spec), (9.0, None));
-        let text = r#"{"spec":{"load":{"arrivals":"poisson","later":1},"seed":18446744073709551615}}"#;
+        let text =
+            r#"{"spec":{"load":{"arrivals":"poisson","later":1},"seed":18446744073709551615}}"#;
         let spec = serde_json::from_str::<RunRecord>(text).expect("a record").spec;
         let spec = spec.expect("one that is known");
         assert_eq!((spec.load.arrivals, spec.seed), (Some(Arrivals::Poisson), u64::MAX));

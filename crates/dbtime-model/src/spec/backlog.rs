@@ -1,10 +1,10 @@
-//! What becomes of transactions that are due while nobody is free.
+//! What becomes of transactions that are due while every worker is busy.
 
 use crate::Nanos;
 use std::fmt;
 use std::str::FromStr;
 
-/// What happens to a transaction that is due while nobody is free.
+/// What happens to a transaction that is due while every worker is busy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backlog {
     /// It waits for its turn, however long.

@@ -3,7 +3,6 @@
 use super::*;
 use crate::Nanos;
 use proptest::prelude::*;
-use proptest::test_runner::TestCaseError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::{Debug, Display};
@@ -89,7 +88,7 @@ fn limits() -> impl Strategy<Value = WorkloadLimit> {
         (0..=100u32).prop_map(|most| format!("errors <= {most}%")),
         tps().prop_map(|least| format!("throughput>={least}/s")),
     ];
-    texts.prop_map(|text| text.parse().expect("a limit"))
+    texts.prop_map(|text| text.parse::<WorkloadLimit>().expect("a limit"))
 }
 
 #[test]

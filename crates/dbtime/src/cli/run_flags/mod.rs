@@ -1,6 +1,6 @@
 //! The flags of `dbtime run`: what each is called, takes and says, and what it is a flag of.
 //!
-//! The command line, its completions and pages come of this list, and so does what sweeps and
+//! The command line, its completions and pages come from this list, and so does what sweeps and
 //! studies may vary.
 
 mod table;
@@ -23,7 +23,7 @@ pub(crate) enum FlagClass {
 }
 
 impl FlagClass {
-    /// Why the runs of a sweep or a study cannot differ in what is not of a run.
+    /// Why the runs of a sweep or a study cannot differ in the flag.
     pub(crate) fn why_fixed(self) -> &'static str {
         match self {
             Self::Run => "it names what all runs are of",
@@ -127,7 +127,7 @@ impl RunFlag {
         (self.rules)(arg)
     }
 
-    /// Has the values of what describes a run refused by what they would set.
+    /// Refuses what cannot be set, where the flag describes a run.
     fn with_reader(&self, arg: Arg) -> Arg {
         let name = self.name;
         match self.class {

@@ -226,8 +226,14 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
          runs; give up after 100, or where three rates cannot be judged on this machine",
     )
     .with(|arg| {
-        arg.value_parser(parse_ceiling)
-            .conflicts_with_all(["rate", "sweep", "repeat", "think", "events", "print-spec"])
+        arg.value_parser(parse_ceiling).conflicts_with_all([
+            "rate",
+            "sweep",
+            "repeat",
+            "think",
+            "events",
+            "print-spec",
+        ])
     }),
     of_command(
         "repeat",
