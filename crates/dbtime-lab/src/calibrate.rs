@@ -5,7 +5,7 @@ use crate::drive::{BEFORE_WINDOW, NO_THINK, shards};
 use crate::error::LabError;
 use crate::observers::LoginWatch;
 use crate::progress::RunProgress;
-use crate::request::{BudgetChoice, RateChoice, RunRequest};
+use crate::request::RunRequest;
 use crate::script_watchdog::{ScriptUse, ScriptWatchdog};
 use crate::targets::PreparedTarget;
 use dbtime_engines::drive::observer::{LoadObserver, NoObserver};
@@ -16,6 +16,7 @@ use dbtime_model::Nanos;
 use dbtime_model::record::{AutoRate, BudgetMethod, MeasuringCost, ThroughputCost};
 use dbtime_model::recorder::OperationRecorder;
 use dbtime_model::spans::{TimeSpan, intersection, union};
+use dbtime_model::spec::{BudgetChoice, RateChoice};
 
 /// How long the flat-out rate is measured, and how long the load runs up before.
 const FLAT_OUT_TIME: Nanos = Nanos::from_secs(3);
@@ -63,14 +64,16 @@ pub(crate) fn rate(
     progress: &(dyn Fn(RunProgress) + Sync),
     stop: &RunStop,
 ) -> Result<Option<AutoRate>, LabError> {
-    let auto = match &request.load.rate {
+    let auto = match (&request.load.rate, &request.load.flat_out) {
         _ if request.load.arrivals == Arrivals::AtOnce => return Ok(None),
-        Some(RateChoice::Auto(share_pct)) => {
+        (Some(RateChoice::Auto(share_pct)), Some(found)) => {
+            AutoRate { share_pct: *share_pct, ..found.clone() }
+        }
+        (Some(RateChoice::Auto(share_pct)), None) => {
             let measures = request.budget != BudgetChoice::Off;
             flat_out(*share_pct, measures, plan, prepared, progress, stop)?
         }
-        Some(RateChoice::Found(auto)) => auto.clone(),
-        Some(RateChoice::Given(_)) | None => return Ok(None),
+        (Some(RateChoice::Given(_)) | None, _) => return Ok(None),
     };
     let rate = Rate::Constant(auto.offered_tps());
     rate.check().map_err(|error| LabError::Usage(error.to_string()))?;

@@ -2,11 +2,12 @@
 //! checks that every mix and every think time gets (Faban's deviation checks).
 
 use crate::judge::{NoiseBound, StandstillBound};
-use dbtime_load::workload::{LimitMetric, Operation, WorkloadLimit};
+use dbtime_load::workload::Operation;
 use dbtime_model::record::{
     Check, CheckDoubt, CheckMetric, CheckOrigin, CheckUnit, OperationSummary, ThinkSummary,
 };
 use dbtime_model::recorder::{Latencies, OperationRecorder, OutcomeCounts};
+use dbtime_model::spec::{LimitMetric, WorkloadLimit};
 use dbtime_model::units::{count_sum, percentile_share};
 use dbtime_model::{Histogram, Nanos};
 

@@ -6,7 +6,7 @@ use crate::observers::{
     observer_thread,
 };
 use crate::progress::RunProgress;
-use crate::request::{LoadRequest, RateChoice, RunRequest};
+use crate::request::{LoadRequest, RunRequest};
 use crate::script_watchdog::{ScriptUse, ScriptWatchdog};
 use crate::servers::check_online;
 use crate::targets::PreparedTarget;
@@ -17,6 +17,7 @@ use dbtime_load::think::ThinkTime;
 use dbtime_machine::cpus::usable_cpus;
 use dbtime_machine::{CpuList, PinnedThread};
 use dbtime_model::Nanos;
+use dbtime_model::spec::RateChoice;
 use std::io;
 use std::sync::Arc;
 
@@ -52,8 +53,8 @@ pub(crate) fn new_plan(request: &RunRequest, scale: u64) -> LoadPlan {
         Some(RateChoice::Given(rate)) => {
             LoadDemand::Open { rate: rate.clone(), arrivals: load.arrivals }
         }
-        // Flat out first; `settle::rate` knows more.
-        Some(RateChoice::Auto(_) | RateChoice::Found(_)) => {
+        Some(RateChoice::Auto(_)) => {
+            // Flat out first; `calibrate::rate` puts the open loop in its place.
             LoadDemand::Closed { clients: servers, think: Some(NO_THINK) }
         }
     };

@@ -4,7 +4,7 @@ use crate::checks::{self, CheckedDemand, RunRest, RunTotals};
 use crate::counters;
 use crate::judge::{fill_steadiness, judge, noise_bound, standstill_bound};
 use crate::observers::RunObservation;
-use crate::request::{BudgetChoice, RunRequest};
+use crate::request::RunRequest;
 use crate::run_trace::TracedTables;
 use crate::server_layers::server_layers;
 use crate::summary::{self, RunSummary};
@@ -25,6 +25,7 @@ use dbtime_model::record::{
 };
 use dbtime_model::recorder::{ErrorCount, Latencies, OutcomeCounts, StatementRecorder};
 use dbtime_model::spans::union;
+use dbtime_model::spec::BudgetChoice;
 use dbtime_model::{MonoNanos, Nanos, PhaseInstant, TimeSpan};
 use dbtime_observe::process::{by_thread_name, cpus_of};
 use dbtime_sql::{LexicalRules, StatementShapes};

@@ -4,16 +4,15 @@ use crate::data_snapshot::SnapshotRequest;
 use crate::targets::Target;
 use dbtime_engines::server::ServerOptions;
 use dbtime_engines::server::secret::ServerSecret;
-use dbtime_load::arrivals::{Arrivals, Rate, RateError};
+use dbtime_load::arrivals::Arrivals;
 use dbtime_load::queue::Backlog;
 use dbtime_load::think::ThinkTime;
-use dbtime_load::workload::{Workload, WorkloadLimit};
+use dbtime_load::workload::Workload;
 use dbtime_machine::CpuList;
 use dbtime_model::Nanos;
-use dbtime_model::record::{AutoRate, RunSpec};
-use std::fmt;
+use dbtime_model::record::AutoRate;
+use dbtime_model::spec::{BudgetChoice, RateChoice, RunSpec, WorkloadLimit};
 use std::path::PathBuf;
-use std::str::FromStr;
 
 /// One run.
 #[derive(Clone, Debug)]
@@ -105,6 +104,7 @@ impl RunRequest {
             target,
             load: LoadRequest {
                 rate: None,
+                flat_out: None,
                 arrivals: Arrivals::default(),
                 connections: 1,
                 workers: None,
@@ -179,6 +179,8 @@ impl PrivateOptions {
 pub struct LoadRequest {
     /// `None`: a closed loop.
     pub rate: Option<RateChoice>,
+    /// What a share is of, where it was measured before: see [`crate::flat_out_rate`].
+    pub flat_out: Option<AutoRate>,
     /// How arrivals fall around the rate of an open loop.
     pub arrivals: Arrivals,
     /// Clients of a closed loop, connections of an open one.
@@ -191,113 +193,4 @@ pub struct LoadRequest {
     pub backlog: Backlog,
     /// Shards of an event loop; `None`: chosen by what carries most.
     pub shards: Option<u32>,
-}
-
-/// The rate of an open loop.
-#[derive(Clone, Debug, PartialEq)]
-pub enum RateChoice {
-    /// As given.
-    Given(Rate),
-    /// This share of the flat-out rate, which is measured first. Unit: percent.
-    Auto(f64),
-    /// The share that it says of the flat-out rate that was measured before: see
-    /// [`crate::flat_out_rate`].
-    Found(AutoRate),
-}
-
-/// The share of the flat-out rate that `auto` alone stands for. Unit: percent.
-pub const AUTO_SHARE_PCT: f64 = 50.0;
-
-/// The largest share that can be chosen. Unit: percent.
-const MAX_SHARE_PCT: f64 = 10_000.0;
-
-/// Why a text is no rate of an open loop.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum RateChoiceError {
-    /// Not that of a rate.
-    #[error(transparent)]
-    Rate(#[from] RateError),
-    /// Begins with `auto`, and goes on wrong.
-    #[error(
-        "`{0}` is no share of the flat-out rate: write auto or auto:50%, more than 0 and at most \
-         {MAX_SHARE_PCT} %"
-    )]
-    Share(String),
-}
-
-impl FromStr for RateChoice {
-    type Err = RateChoiceError;
-
-    /// Reads what [`Rate`] reads, `auto` and `auto:50%`.
-    fn from_str(text: &str) -> Result<Self, RateChoiceError> {
-        let Some(share) = text.strip_prefix("auto") else { return Ok(Self::Given(text.parse()?)) };
-        if share.is_empty() {
-            return Ok(Self::Auto(AUTO_SHARE_PCT));
-        }
-        let number = share.strip_prefix(':').and_then(|share| share.strip_suffix('%'));
-        let number = number.and_then(|number| number.parse::<f64>().ok());
-        match number.filter(|share| *share > 0.0 && *share <= MAX_SHARE_PCT) {
-            Some(share) => Ok(Self::Auto(share)),
-            None => Err(RateChoiceError::Share(text.to_owned())),
-        }
-    }
-}
-
-impl fmt::Display for RateChoice {
-    /// Writes what [`FromStr`] reads; a rate that was found, as the share that it is.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Given(rate) => write!(f, "{rate}"),
-            Self::Auto(share_pct) => write!(f, "auto:{share_pct}%"),
-            Self::Found(auto) => write!(f, "auto:{}%", auto.share_pct),
-        }
-    }
-}
-
-/// Which transactions have their parts measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum BudgetChoice {
-    /// One in so many that measuring costs about 1 % of the service time.
-    #[default]
-    Auto,
-    /// One in so many.
-    Every(u32),
-    /// None.
-    Off,
-}
-
-/// Why a text does not say which transactions have their parts measured.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no choice of transactions to measure: write auto, off, or 16 for one in 16")]
-pub struct BudgetChoiceError(String);
-
-impl FromStr for BudgetChoice {
-    type Err = BudgetChoiceError;
-
-    /// Reads `auto`, `off`, `16`.
-    fn from_str(text: &str) -> Result<Self, BudgetChoiceError> {
-        match (text, text.parse()) {
-            ("auto", _) => Ok(Self::Auto),
-            ("off", _) => Ok(Self::Off),
-            (_, Ok(every)) if every > 0 => Ok(Self::Every(every)),
-            _ => Err(BudgetChoiceError(text.to_owned())),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rates_are_read_and_written() {
-        for text in ["500/s", "ramp:100/s..2000/s", "0s:100/s,30s:500/s", "auto:50%", "auto:0.5%"] {
-            assert_eq!(text.parse::<RateChoice>().expect(text).to_string(), text);
-        }
-        assert_eq!("auto".parse(), Ok(RateChoice::Auto(AUTO_SHARE_PCT)));
-        for bad in ["auto:0%", "auto:-1%", "auto:10001%", "auto:50", "automatic", "auto:NaN%"] {
-            let error = bad.parse::<RateChoice>().expect_err(bad).to_string();
-            assert!(error.contains("more than 0 and at most 10000 %"), "{error}");
-        }
-    }
 }

@@ -8,62 +8,20 @@
 use crate::arrivals::{Arrival, STREAMS, Schedule};
 use crate::program::Ticket;
 use crate::random::{RandomStream, draw};
-use crate::think::ThinkTime;
+use crate::think::{ThinkTime, draw_pause};
 use crate::workload::Mix;
+pub use dbtime_model::spec::Backlog;
 use dbtime_model::{MonoNanos, Nanos, OperationId};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::fmt;
-use std::str::FromStr;
 
-/// What happens to a transaction that is due while nobody is free.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Backlog {
-    /// It waits for its turn, however long.
-    #[default]
-    Wait,
-    /// It is dropped at once, and counted.
-    Drop,
-    /// It is dropped once it has waited this long, and counted.
-    Deadline(Nanos),
-}
-
-impl Backlog {
-    fn gives_up(self, waited: Nanos) -> bool {
-        match self {
-            Self::Wait => false,
-            Self::Drop => waited > Nanos::ZERO,
-            Self::Deadline(limit) => waited > limit,
-        }
-    }
-}
-
-/// Why a text is no backlog policy.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no backlog policy: write wait, drop or deadline:50ms")]
-pub struct BacklogError(String);
-
-impl FromStr for Backlog {
-    type Err = BacklogError;
-
-    fn from_str(text: &str) -> Result<Self, BacklogError> {
-        let deadline = || text.strip_prefix("deadline:")?.parse().ok().map(Self::Deadline);
-        match text {
-            "wait" => Ok(Self::Wait),
-            "drop" => Ok(Self::Drop),
-            _ => deadline().ok_or_else(|| BacklogError(text.to_owned())),
-        }
-    }
-}
-
-impl fmt::Display for Backlog {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Wait => write!(f, "wait"),
-            Self::Drop => write!(f, "drop"),
-            Self::Deadline(limit) => write!(f, "deadline:{}", limit.exact()),
-        }
+/// Whether a transaction that has waited this long is dropped.
+fn gives_up(backlog: Backlog, waited: Nanos) -> bool {
+    match backlog {
+        Backlog::Wait => false,
+        Backlog::Drop => waited > Nanos::ZERO,
+        Backlog::Deadline(limit) => waited > limit,
     }
 }
 
@@ -133,7 +91,7 @@ impl OpenQueue {
     pub fn claim(&mut self, freed: MonoNanos) -> ClaimResult {
         let Some(ticket) = self.next() else { return ClaimResult::Over };
         let ready = ticket.due.max(freed);
-        if self.backlog.gives_up(ready - ticket.due) {
+        if gives_up(self.backlog, ready - ticket.due) {
             return ClaimResult::Dropped(ticket);
         }
         ClaimResult::Run { ticket, ready, think: None }
@@ -288,7 +246,8 @@ impl ClosedQueue {
         let freed = freed - lead;
         self.freed.insert(self.freed.partition_point(|other| *other <= freed), freed);
         let think = self.clients.think[ticket.operation.0 as usize].map(|think| {
-            (ticket.operation, think.draw(draw(self.seed, RandomStream::Think, ticket.index)))
+            let bits = draw(self.seed, RandomStream::Think, ticket.index);
+            (ticket.operation, draw_pause(think, bits))
         });
         self.ready_clients.push(Reverse(ReadyClient {
             at: done + think.map_or(Nanos::ZERO, |(_, pause)| pause),

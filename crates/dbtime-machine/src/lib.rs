@@ -9,7 +9,6 @@
 mod batch_thread;
 pub mod clock;
 pub mod counter;
-mod cpu_list;
 pub mod cpus;
 pub mod environment;
 mod own_limit;
@@ -26,5 +25,5 @@ pub mod wait;
 
 pub use batch_thread::BatchThread;
 pub use clock::now;
-pub use cpu_list::CpuList;
+pub use dbtime_model::spec::CpuList;
 pub use pinned_thread::PinnedThread;

@@ -6,7 +6,6 @@
 //! This crate knows nothing of threads, clocks, sockets or databases, and prints nothing.
 #![forbid(unsafe_code)]
 
-mod bit_rate;
 mod block_file;
 pub mod bounded_file;
 mod budget;
@@ -35,6 +34,7 @@ mod server_queue_parts;
 pub mod shell;
 pub mod spans;
 mod sparse_counts;
+pub mod spec;
 pub mod study;
 pub mod traced;
 pub mod traced_batch;
@@ -49,7 +49,6 @@ pub mod traced_stacks;
 pub mod traced_totals;
 pub mod units;
 
-pub use bit_rate::{BitRate, BitRateError};
 pub use budget::{Budget, BudgetCells};
 pub use distribution::{Distribution, LogHistogram};
 pub use histogram::Histogram;
@@ -62,4 +61,5 @@ pub use sample::{OperationId, Sample, StatementId};
 pub use server_queue_parts::ServerQueueParts;
 pub use spans::TimeSpan;
 pub use sparse_counts::SparseCounts;
+pub use spec::BitRate;
 pub use units::{MonoNanos, Nanos};

@@ -47,6 +47,17 @@ pub fn legible_within(text: &str, most_chars: usize) -> String {
     }
 }
 
+/// A text short enough for one line of an error.
+pub fn abridged(text: &str) -> String {
+    const MAX_QUOTED_CHARS: usize = 60;
+    let mut short: String =
+        text.chars().take(MAX_QUOTED_CHARS).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if text.chars().nth(MAX_QUOTED_CHARS).is_some() {
+        short.push('…');
+    }
+    short
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,8 @@ use crate::cli::RunArgs;
 use crate::commands::report::write_into_record;
 use crate::exit::{CommandFailure, ProcessExit};
 use dbtime_lab::RunResult;
-use dbtime_model::record::{Run, WorkloadSpec};
+use dbtime_model::record::Run;
+use dbtime_model::spec::WorkloadSpec;
 use std::path::{Path, PathBuf};
 
 /// Where records go that are not told another place, below the working folder.

@@ -8,18 +8,16 @@ mod number;
 mod parse;
 mod ps;
 mod run;
+pub(crate) mod run_flags;
 mod study;
 mod top;
 mod trace;
-mod unit;
 mod usage;
 
 pub(crate) use compare::{CompareArgs, margin, metric};
 pub(crate) use parse::{complaint, parse, public_command};
 pub(crate) use ps::PsArgs;
 pub(crate) use run::RunArgs;
-#[cfg(test)]
-pub(crate) use run::describes_run;
 pub(crate) use study::{
     StudyAbArgs, StudyArgs, StudyCommand, StudyPackArgs, StudyPlanArgs, StudyReportArgs,
     StudyResumeArgs, StudyRunArgs, StudyShownArgs, StudyVerifyArgs,

@@ -6,8 +6,9 @@ use crate::live::LiveProgress;
 use crate::secrets;
 use crate::spec::{self, DescribedRun, RunContext, RunSecrets};
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_lab::{ProcessResult, RateChoice, RunProcess, Target};
-use dbtime_model::record::{FactorValue, RunSpec, combination_text};
+use dbtime_lab::{ProcessResult, RunProcess, Target};
+use dbtime_model::record::{FactorValue, combination_text};
+use dbtime_model::spec::{RateChoice, RunSpec};
 use dbtime_model::study::StudyCell;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -165,8 +166,7 @@ impl PlannedRun {
 
     pub(crate) fn is_auto(&self) -> bool {
         let is_swept = self.factors.iter().any(|factor| factor.name == "rate");
-        let rate = self.spec.load.rate.as_deref().and_then(|rate| rate.parse().ok());
-        !is_swept && matches!(rate, Some(RateChoice::Auto(_)))
+        !is_swept && matches!(self.spec.load.rate, Some(RateChoice::Auto(_)))
     }
 }
 

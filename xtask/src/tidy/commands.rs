@@ -8,9 +8,9 @@ use crate::tree::{SourceFile, SourceTree, TidyProblem};
 const COMMANDS: &str = "crates/dbtime/src/commands";
 /// Commands whose flags are another tool's: its scripts declare flags of their own.
 const FOREIGN: [&str; 2] = ["pgbench", "sysbench"];
-/// Where the flags are declared: this file, and those of the folder beside it.
+/// Where the flags are declared: this file, and those of the folders beside it.
 const FLAGS: &str = "crates/dbtime/src/cli.rs";
-const MORE_FLAGS: &str = "crates/dbtime/src/cli";
+const MORE_FLAGS: [&str; 2] = ["crates/dbtime/src/cli", "crates/dbtime/src/cli/run_flags"];
 
 pub(super) fn check(tree: &SourceTree) -> Vec<TidyProblem> {
     let named = |file: &'_ SourceFile| {
@@ -19,7 +19,8 @@ pub(super) fn check(tree: &SourceTree) -> Vec<TidyProblem> {
         (name != "mod").then(|| name.to_owned())
     };
     let known: Vec<String> = tree.files.iter().filter_map(named).collect();
-    let files = tree.file(FLAGS).into_iter().chain(tree.within(MORE_FLAGS));
+    let more = MORE_FLAGS.iter().flat_map(|folder| tree.within(folder));
+    let files = tree.file(FLAGS).into_iter().chain(more);
     let flags: String = files.map(|file| file.text.as_str()).collect();
     let documents = tree.ending(".md");
     documents.flat_map(|file| of_document(file, &known, &flags)).collect()
@@ -59,7 +60,7 @@ fn of_document(file: &SourceFile, known: &[String], flags: &str) -> Vec<TidyProb
     problems
 }
 
-/// Whether the command line declares the flag: as a field, or renamed.
+/// Whether the command line declares the flag: as a field, or by its name in quotes.
 fn is_flag(name: &str, flags: &str) -> bool {
     let field = format!("{}:", name.replace('-', "_"));
     let renamed = format!("\"{name}\"");

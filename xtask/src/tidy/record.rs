@@ -4,7 +4,11 @@
 use crate::tree::{SourceTree, TidyProblem};
 
 /// Where the types of the files of a run are, and where they are explained.
-const TYPES: [&str; 2] = ["crates/dbtime-model/src/record", "crates/dbtime-model/src/counters"];
+const TYPES: [&str; 3] = [
+    "crates/dbtime-model/src/record",
+    "crates/dbtime-model/src/spec",
+    "crates/dbtime-model/src/counters",
+];
 const FORMAT: &str = "docs/record-format.md";
 
 /// The fields of a traced request, which are private.

@@ -20,7 +20,6 @@ const LONG_LINES: &[(&str, usize)] = &[
     ("crates/dbtime-engines/src/databases/sqlite/vfs_file.rs", 2),
     ("crates/dbtime-load/src/keys/bijection.rs", 1),
     ("crates/dbtime-load/src/keys/skew.rs", 1),
-    ("crates/dbtime-load/src/think.rs", 1),
     ("crates/dbtime-load/tests/it/workload_hostile.rs", 1),
     ("crates/dbtime-model/benches/recorder.rs", 1),
     ("crates/dbtime-model/src/budget.rs", 2),

@@ -12,7 +12,7 @@ use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::program::SqlValue;
 use dbtime_load::random::{RandomStream, draw};
 use dbtime_load::results::ResultSets;
-use dbtime_load::think::ThinkTime;
+use dbtime_load::think::{ThinkTime, draw_pause};
 use dbtime_machine::wait::PreciseWaiter;
 use dbtime_machine::{clock, now};
 use dbtime_model::secret_text::first_word;
@@ -96,7 +96,7 @@ impl StatementConnections for NullReactor {
     ) -> Option<StatementResult> {
         let Some(service) = self.service else { return Some(StatementResult::of(1)) };
         self.submitted += 1;
-        let takes = service.draw(draw(self.seed, RandomStream::Data, self.submitted));
+        let takes = draw_pause(service, draw(self.seed, RandomStream::Data, self.submitted));
         self.answering.push(Reverse((now() + takes, connection)));
         None
     }

@@ -23,4 +23,4 @@ pub(crate) use engine::end_statements;
 pub use engine::{Server, ServerFacts};
 pub use error::ServerError;
 pub(crate) use options::STATEMENT_GRACE;
-pub use options::{ProtocolError, ServerOptions, StatementProtocol};
+pub use options::{ServerOptions, StatementProtocol};

@@ -4,18 +4,8 @@ use crate::drive::plan::LoadPlan;
 use crate::socket::{ReconnectPolicy, SimulatedNetwork};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_model::Nanos;
+pub use dbtime_model::spec::StatementProtocol;
 use std::fmt;
-use std::str::FromStr;
-
-/// How statements go to the server.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum StatementProtocol {
-    /// As text with the values written into it (COM_QUERY, simple query).
-    Text,
-    /// Prepared once a connection, then only values are sent.
-    #[default]
-    Prepared,
-}
 
 /// How much longer than its limit a statement may take before its connection is given up: the
 /// server, which is told of the limit, ends it by itself.
@@ -50,31 +40,5 @@ impl fmt::Display for ServerOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pipelined = if self.pipeline { ", pipelined" } else { "" };
         write!(f, "{}{pipelined}", self.protocol)
-    }
-}
-
-/// Why a text is no protocol.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no protocol: write text or prepared")]
-pub struct ProtocolError(String);
-
-impl FromStr for StatementProtocol {
-    type Err = ProtocolError;
-
-    fn from_str(text: &str) -> Result<Self, ProtocolError> {
-        match text {
-            "text" => Ok(Self::Text),
-            "prepared" => Ok(Self::Prepared),
-            _ => Err(ProtocolError(text.to_owned())),
-        }
-    }
-}
-
-impl fmt::Display for StatementProtocol {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Text => "text",
-            Self::Prepared => "prepared",
-        })
     }
 }

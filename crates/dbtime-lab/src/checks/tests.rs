@@ -52,7 +52,7 @@ fn check(lag_ms: u64, limit: &str, beside: CheckedBeside) -> Check {
     let offered = completed + failed + unfinished;
     let counts =
         OutcomeCounts { offered, completed, failed, unfinished, ..OutcomeCounts::default() };
-    let limits = [WorkloadLimit::parse(limit).expect("a limit")];
+    let limits = [limit.parse::<WorkloadLimit>().expect("a limit")];
     let run = RunTotals {
         latencies: &latencies,
         counts: &counts,

@@ -150,7 +150,8 @@ mod tests {
     use super::super::judge;
     use super::super::tests::{kinds, quiet};
     use super::*;
-    use dbtime_model::record::{ConnectionsInfo, RunSpec, ServerInfo, ValidityGrade};
+    use dbtime_model::record::{ConnectionsInfo, ServerInfo, ValidityGrade};
+    use dbtime_model::spec::RunSpec;
 
     /// 10 clients, 500 transactions a second of 20 ms each.
     fn closed() -> RunRecord {

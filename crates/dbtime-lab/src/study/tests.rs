@@ -2,7 +2,8 @@
 
 use super::*;
 use dbtime_machine::now as instant;
-use dbtime_model::record::{RunRecord, RunSpec, file};
+use dbtime_model::record::{RunRecord, file};
+use dbtime_model::spec::RunSpec;
 use dbtime_model::study::{
     BlockDesign, CellRole, GateLimits, RunOrder, STUDY_SCHEMA, StopRule, StudyData,
 };

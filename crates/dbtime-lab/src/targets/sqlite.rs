@@ -9,7 +9,7 @@ use crate::data_snapshot::{self, DataSnapshot, go_on};
 use crate::error::LabError;
 use crate::file_waits::completed;
 use crate::progress::RunProgress;
-use crate::request::{BudgetChoice, RunRequest};
+use crate::request::RunRequest;
 use crate::scratch::ScratchFolder;
 use crate::workload_names::WorkloadNames;
 use dbtime_engines::databases::sqlite::SqlitePool;
@@ -28,6 +28,7 @@ use dbtime_machine::thread_clock::ThreadClock;
 use dbtime_model::record::{
     BudgetFileWait, BudgetMethod, RunRecord, TargetInfo, WaitedFile, Warning, WarningKind,
 };
+use dbtime_model::spec::BudgetChoice;
 use dbtime_model::{Nanos, SqlDialect};
 use dbtime_sql::{LexicalRules, StatementShapes};
 use std::fs::{self, File};

@@ -1,5 +1,6 @@
 //! The walk over all due instants of a run.
 
+use super::due::due_s;
 use super::{Arrivals, Rate};
 use crate::random::{RandomStream, draw, unit};
 use dbtime_model::Nanos;
@@ -68,7 +69,7 @@ impl Schedule {
             Arrivals::Burst(size) => (index - index % size) as f64,
             Arrivals::AtOnce => 0.0,
         };
-        let nominal = self.rate.due_s(x, self.length_s);
+        let nominal = due_s(&self.rate, x, self.length_s);
         let due_s = match self.arrivals {
             Arrivals::Steady { jitter } => {
                 (nominal + self.jitter_s(jitter, nominal) * (random() - 0.5)).max(0.0)
@@ -98,7 +99,7 @@ impl Schedule {
             return Nanos(u64::MAX);
         }
         let Arrivals::Steady { jitter } = self.arrivals else { return Nanos::ZERO };
-        let nominal = self.rate.due_s(self.index as f64, self.length_s);
+        let nominal = due_s(&self.rate, self.index as f64, self.length_s);
         let half = self.jitter_s(jitter, nominal) / 2.0;
         Nanos::from_secs_f64(nominal - half)
     }

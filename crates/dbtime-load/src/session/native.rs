@@ -9,6 +9,7 @@ use crate::pipelining::Pipelining;
 use crate::program::{Program, ProgramEvent, ProgramStep, SqlValue, Ticket};
 use crate::random::{RandomStream, draw};
 use crate::statement::StatementKind;
+use crate::think::draw_pause;
 use dbtime_model::{ErrorClass, Nanos, Outcome, Part, StatementId};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -266,7 +267,7 @@ impl NativeSession {
         match backoff {
             Some(backoff) => {
                 let index = self.ticket.index ^ u64::from(self.tries) << 48;
-                let once = backoff.draw(draw(self.rules.seed, RandomStream::Backoff, index));
+                let once = draw_pause(backoff, draw(self.rules.seed, RandomStream::Backoff, index));
                 // Doubling stops at 1024 times: a pause of hours would look like a hang.
                 let length = Nanos(once.0.saturating_mul(1 << (self.tries - 2).min(10)));
                 NativeAction::Pause { part: Part::Backoff, length }

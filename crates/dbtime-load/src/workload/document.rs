@@ -5,6 +5,7 @@
 
 use super::error::{SourcePosition, WorkloadError};
 use dbtime_model::near_names::hint;
+pub(crate) use dbtime_model::plain_text::abridged;
 use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;
@@ -250,15 +251,4 @@ impl<'t, 'd> DocumentNode<'t, 'd> {
         let start = self.span().start;
         Ok(DocumentSection { document: self.document, table, start, title: title.to_owned() })
     }
-}
-
-/// A text short enough for one line of an error.
-pub(crate) fn abridged(text: &str) -> String {
-    const MAX_QUOTED_CHARS: usize = 60;
-    let mut short: String =
-        text.chars().take(MAX_QUOTED_CHARS).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if text.chars().nth(MAX_QUOTED_CHARS).is_some() {
-        short.push('…');
-    }
-    short
 }

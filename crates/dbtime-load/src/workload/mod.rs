@@ -10,7 +10,6 @@
 mod data;
 pub(crate) mod document;
 mod error;
-mod limit;
 mod mix;
 mod plan;
 mod read;
@@ -20,7 +19,6 @@ mod sql;
 
 pub use data::{TableData, TableSize};
 pub use error::{SourcePosition, WorkloadError};
-pub use limit::{LimitError, LimitMetric, WorkloadLimit};
 pub use mix::Mix;
 pub use plan::WorkloadPlan;
 pub use shipped::SHIPPED;
@@ -37,6 +35,7 @@ use data::DataSpec;
 use dbtime_model::bounded_file::written_text;
 use dbtime_model::near_names::nearest;
 use dbtime_model::secret_text::{first_word, without_secrets};
+use dbtime_model::spec::WorkloadLimit;
 use script::WorkloadScripts;
 use std::path::Path;
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use crate::keys::BoundKey;
 use crate::keys::bound::{KeyBinding, assign};
 use crate::program::{Program, ProgramEvent, ProgramStep, SqlValue, Ticket};
 use crate::random::{RandomSource, RandomStream};
-use crate::think::ThinkTime;
+use crate::think::{ThinkTime, draw_pause};
 use dbtime_model::StatementId;
 use std::sync::Arc;
 
@@ -156,7 +156,7 @@ impl Program for PlanProgram {
         let Some(step) = steps.get(self.step) else { return ProgramStep::Done };
         if let Some(pause) = step.pause.filter(|_| !self.paused) {
             self.paused = true;
-            return ProgramStep::Sleep(pause.draw(self.random.bits()));
+            return ProgramStep::Sleep(draw_pause(pause, self.random.bits()));
         }
         for draw in &step.draws {
             let execution = self.execution;

@@ -1,7 +1,8 @@
 //! No text makes the reader of workloads, or a program made from it, panic or hang.
 
 use dbtime_load::program::{ProgramEvent, ProgramStep, Ticket};
-use dbtime_load::workload::{SHIPPED, Workload, WorkloadLimit};
+use dbtime_load::workload::{SHIPPED, Workload};
+use dbtime_model::spec::WorkloadLimit;
 use dbtime_model::{MonoNanos, OperationId};
 use proptest::prelude::*;
 use std::path::Path;
@@ -121,7 +122,7 @@ proptest! {
 
     #[test]
     fn any_limit(text in "(p|avg|max|share|errors|throughput|)[ -~±≤≥]{0,20}") {
-        if let Ok(limit) = WorkloadLimit::parse(&text) {
+        if let Ok(limit) = text.parse::<WorkloadLimit>() {
             let _ = (limit.passed(f64::NAN), limit.required_text());
         }
     }

@@ -23,7 +23,6 @@ mod measuring_cost;
 mod primary_metric;
 mod resources;
 pub mod server_seconds;
-mod spec;
 mod stacks;
 mod steadiness;
 mod summary;
@@ -52,7 +51,6 @@ pub use measuring_cost::{CostCertainty, MeasuringCost, ThroughputCost};
 pub use primary_metric::{PrimaryMetric, PrimaryMetricError};
 pub use resources::{ClientInfo, NetworkUse, ServerInfo, ServerThreads};
 pub use server_seconds::{SampledCounter, ServerSecond};
-pub use spec::{LoadSpec, RunSpec, SpecDocument, SpecError, TargetSpec, WindowSpec, WorkloadSpec};
 pub use stacks::{StackSums, StacksInfo};
 pub use steadiness::{PercentileRange, TrendMetric, WindowTrend};
 pub use summary::{
@@ -71,9 +69,10 @@ pub use values::{
     SamplingOrigin, SeriesPhase,
 };
 
+use crate::spec::RunSpec;
 use crate::units::count_sum;
 use crate::{Histogram, Nanos, RunPhase};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
 /// The version of the record that this program writes.
@@ -125,7 +124,9 @@ pub struct RunRecord {
     /// before.
     pub directory: String,
     /// The run as it can be made again; `null` in records of before, and of runs that other tools'
-    /// command lines describe.
+    /// command lines describe. A spec of another version, in a notation that this one does not
+    /// know, is left out.
+    #[serde(deserialize_with = "known_spec")]
     pub spec: Option<RunSpec>,
     /// When the load started, UTC, RFC 3339.
     pub started_at: String,
@@ -216,6 +217,13 @@ pub struct RunRecord {
     pub sampled_counters: Vec<SampledCounter>,
     /// Whether the figures can be trusted.
     pub validity: Validity,
+}
+
+/// What was measured can be read without the written form; [`crate::spec::SpecDocument`] says what
+/// is wrong with that form.
+fn known_spec<'de, D: Deserializer<'de>>(from: D) -> Result<Option<RunSpec>, D::Error> {
+    let written = Option::<serde_json::Value>::deserialize(from)?;
+    Ok(written.and_then(|written| RunSpec::deserialize(written).ok()))
 }
 
 impl RunRecord {
@@ -571,6 +579,19 @@ pub struct SpanInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spec::Arrivals;
+
+    #[test]
+    fn a_spec_with_a_notation_of_another_version_hides_no_figure() {
+        let text = r#"{"throughput_tps":9.0,"spec":{"load":{"arrivals":"pareto:2"}}}"#;
+        let record: RunRecord = serde_json::from_str(text).expect("a record");
+        assert_eq!((record.throughput_tps, record.spec), (9.0, None));
+        let text =
+            r#"{"spec":{"load":{"arrivals":"poisson","later":1},"seed":18446744073709551615}}"#;
+        let spec = serde_json::from_str::<RunRecord>(text).expect("a record").spec;
+        let spec = spec.expect("one that is known");
+        assert_eq!((spec.load.arrivals, spec.seed), (Some(Arrivals::Poisson), u64::MAX));
+    }
 
     #[test]
     fn what_is_outstanding_is_lost_as_what_failed_is() {

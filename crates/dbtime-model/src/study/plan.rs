@@ -4,7 +4,8 @@
 use super::program::ProgramRules;
 use super::study_file;
 use crate::bounded_file::recorded_text;
-use crate::record::{FactorValue, RunSpec};
+use crate::record::FactorValue;
+use crate::spec::RunSpec;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 

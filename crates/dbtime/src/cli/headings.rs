@@ -1,75 +1,11 @@
-//! Under which heading each flag of a command with many flags stands in its help.
+//! Under which heading each flag of `dbtime trace` stands in its help. Those of `dbtime run` have
+//! theirs in their own list.
 
 /// What every command has.
 pub(super) const GENERAL: &str = "General";
 
 /// A heading and its flags.
 type FlagGroup = (&'static str, &'static [&'static str]);
-
-const RUN: [FlagGroup; 8] = [
-    (
-        "Workload",
-        &[
-            "query",
-            "script",
-            "script_set",
-            "scale",
-            "seed",
-            "data_seed",
-            "snapshots",
-            "spec",
-            "print_spec",
-        ],
-    ),
-    (
-        "Target",
-        &[
-            "target",
-            "password_file",
-            "protocol",
-            "pipeline",
-            "reconnect",
-            "statement_timeout",
-            "network_delay",
-            "network_rate",
-        ],
-    ),
-    (
-        "Load",
-        &[
-            "rate",
-            "arrivals",
-            "jitter",
-            "connections",
-            "workers",
-            "think",
-            "on_backlog",
-            "shards",
-            "client_cpus",
-            "time",
-            "transactions",
-            "warmup",
-        ],
-    ),
-    ("Private server", &["server_set", "server_env", "server_cpus", "server_data"]),
-    ("Many runs", &["sweep", "find_rate", "repeat"]),
-    ("Requirements", &["limits", "strict"]),
-    ("Measuring", &["budget_every", "no_budget", "trace", "stacks", "statements"]),
-    (
-        "Output",
-        &[
-            "out",
-            "no_record",
-            "json",
-            "events",
-            "flat_out_rate",
-            "parent",
-            "histogram",
-            "server_threads",
-            "quiet",
-        ],
-    ),
-];
 
 const TRACE: [FlagGroup; 5] = [
     ("Servers", &["processes", "server_kind", "ports", "cgroup"]),
@@ -81,8 +17,6 @@ const TRACE: [FlagGroup; 5] = [
 
 fn groups(command: &str) -> &'static [FlagGroup] {
     match command {
-        // `study ab` takes the flags of a run.
-        "run" | "ab" => &RUN,
         "trace" => &TRACE,
         _ => &[],
     }

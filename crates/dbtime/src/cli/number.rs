@@ -1,35 +1,9 @@
-//! Whole numbers on the command line, and what is said where a word is none.
+//! Whole numbers on the command line.
 
-use std::fmt::Display;
-use std::ops::{Bound, RangeBounds};
-use std::str::FromStr;
-
-/// A reader of whole numbers within these bounds; `example` is one of them.
-pub(super) fn whole<T>(
-    bounds: impl RangeBounds<T> + Clone + Send + Sync + 'static,
-    example: T,
-) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
-where
-    T: FromStr + PartialOrd + Display + Clone + Send + Sync + 'static,
-{
-    move |text: &str| match text.parse::<T>() {
-        Ok(number) if bounds.contains(&number) => Ok(number),
-        _ => Err(format!("it takes a whole number{}, such as {example}", span(&bounds))),
-    }
-}
-
-/// The bounds in words. The largest number of a type is left out: it helps no reader.
-fn span<T: Display>(bounds: &impl RangeBounds<T>) -> String {
-    match (bounds.start_bound(), bounds.end_bound()) {
-        (Bound::Included(least), Bound::Included(most)) => format!(" from {least} to {most}"),
-        (Bound::Included(least), _) => format!(" from {least} up"),
-        _ => String::new(),
-    }
-}
+pub(super) use dbtime_model::spec::whole;
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::cli::parse::{command, complaint, parse};
     use clap::{Arg, Command};
 
@@ -60,18 +34,5 @@ mod tests {
                 assert!(text.contains("it takes a") && text.contains(", such as "), "{text}");
             }
         }
-    }
-
-    #[test]
-    fn a_number_is_within_its_bounds() {
-        let read = whole::<u32>(2..=20, 3);
-        assert_eq!([read("2"), read("20")], [Ok(2), Ok(20)]);
-        let told = "it takes a whole number from 2 to 20, such as 3";
-        for bad in ["1", "21", "-3", "3x", ""] {
-            assert_eq!(read(bad), Err(told.to_owned()), "{bad}");
-        }
-        let told = "it takes a whole number from 1 up, such as 10";
-        assert_eq!(whole::<u64>(1.., 10)("0"), Err(told.to_owned()));
-        assert_eq!(whole::<u64>(0.., 42)("18446744073709551615"), Ok(u64::MAX));
     }
 }

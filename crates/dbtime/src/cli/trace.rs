@@ -2,8 +2,8 @@
 
 use super::login::LoginArgs;
 use super::number::whole;
-use super::unit::with_unit;
 use clap::{Args, ValueEnum};
+use dbtime_model::spec::with_unit;
 use dbtime_model::{Nanos, WireProtocol};
 use dbtime_observe::process::ProcessSelector;
 use dbtime_observe::trace::ServerFilter;

@@ -2,12 +2,13 @@
 
 use super::report::write_whole;
 use super::study::{make, refuse_taken, stop};
-use crate::cli::{StudyAbArgs, StudyShownArgs};
+use crate::cli::{RunArgs, StudyAbArgs, StudyShownArgs, run_flags};
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::ProgressAudience;
 use crate::screen;
 use crate::study::{PlanOverrides, PlannedStudy, limits_table, pilot_runs, plan};
 use dbtime_model::shell::quoted;
+use dbtime_model::spec::RunSpec;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -29,24 +30,11 @@ const PLANNED_SHARE: f64 = 0.85;
 /// The window of a run when nobody says: more runs tell more than longer ones.
 const WINDOW: [&str; 2] = ["--time=10s", "--warmup=3s"];
 
-/// Flags of this command that a run does not have, and those of a run that are the study's here.
-const OWN_FLAGS: [&str; 12] = [
-    "--a",
-    "--b",
-    "--for",
-    "--margin",
-    "--primary",
-    "--allow",
-    "--save",
-    "--out",
-    "--seed",
-    "--json",
-    "--quiet",
-    "--no-record",
-];
+/// Flags of the whole command that it has beside those of a run.
+const OWN_FLAGS: [&str; 4] = ["out", "json", "quiet", "no-record"];
 
-/// Those of them without a value.
-const SWITCHES: [&str; 3] = ["--json", "--quiet", "--no-record"];
+/// The seed is that of the study.
+const SEED: &str = "seed";
 
 pub(crate) fn run(args: &StudyAbArgs) -> Result<ProcessExit, CommandFailure> {
     if args.run.json {
@@ -91,12 +79,10 @@ pub(crate) fn run(args: &StudyAbArgs) -> Result<ProcessExit, CommandFailure> {
 
 /// The file of the study that the flags describe.
 fn document(args: &StudyAbArgs, blocks: u32) -> Result<String, CommandFailure> {
-    let arguments: Vec<String> =
-        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    let mut words = run_words(&arguments);
-    if args.run.time.is_none() && args.run.transactions.is_none() {
+    let mut words = run_words(&args.run);
+    if !args.run.has("time") && !args.run.has("transactions") {
         words.push(WINDOW[0].to_owned());
-        if args.run.warmup.is_none() {
+        if !args.run.has("warmup") {
             words.push(WINDOW[1].to_owned());
         }
     }
@@ -114,7 +100,7 @@ fn document(args: &StudyAbArgs, blocks: u32) -> Result<String, CommandFailure> {
         line("primary", &primary.key());
     }
     line("run", &words.join(" "));
-    let _ = writeln!(text, "\n[design]\nblocks = {blocks}\nseed = {}", args.run.seed);
+    let _ = writeln!(text, "\n[design]\nblocks = {blocks}\nseed = {}", seed(&args.run)?);
     let _ = writeln!(text, "\n[gate]\n{}", limits_table(&args.allow));
     for (name, flags) in names.iter().zip([&args.a, &args.b]) {
         let [name, flags] = [name.as_str(), flags.as_str()].map(toml::Value::from);
@@ -123,23 +109,29 @@ fn document(args: &StudyAbArgs, blocks: u32) -> Result<String, CommandFailure> {
     Ok(text)
 }
 
-/// What of the command line is the run's: all behind `ab` but what is the study's own.
-fn run_words(arguments: &[String]) -> Vec<String> {
-    let behind = arguments.iter().skip_while(|word| *word != "ab").skip(1);
+/// What of the command line is the run's. What neither a run nor this command has stays there, and
+/// is refused with what a study's file says.
+fn run_words(args: &RunArgs) -> Vec<String> {
     let mut words = Vec::new();
-    let mut skips = false;
-    for word in behind {
-        if std::mem::take(&mut skips) {
-            continue;
-        }
-        let name = word.split_once('=').map_or(word.as_str(), |(name, _)| name);
-        if OWN_FLAGS.contains(&name) {
-            skips = !word.contains('=') && !SWITCHES.contains(&name);
-            continue;
-        }
-        words.push(word.clone());
+    for (name, value) in args.described.iter().filter(|(name, _)| *name != SEED) {
+        let value = value.to_string_lossy();
+        words.push(match run_flags::find(name) {
+            Some(flag) if flag.is_switch() => format!("--{name}"),
+            Some(flag) if flag.can_vary() => format!("--{name}={value}"),
+            _ => value.into_owned(),
+        });
     }
+    let foreign = args.others.iter().filter(|name| !OWN_FLAGS.contains(name));
+    words.extend(foreign.map(|name| format!("--{name}")));
     words
+}
+
+fn seed(args: &RunArgs) -> Result<u64, CommandFailure> {
+    let mut spec = RunSpec::default();
+    for (name, value) in args.described.iter().filter(|(name, _)| *name == SEED) {
+        spec.set(name, &value.to_string_lossy()).map_err(CommandFailure::usage)?;
+    }
+    Ok(spec.seed)
 }
 
 /// What the configurations are called: their flags, or letters where those are too long for a
@@ -159,13 +151,25 @@ fn cell_names(flags: [&str; 2]) -> [String; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::{self, CliCommand, StudyArgs, StudyCommand};
 
     #[test]
     fn the_run_has_everything_but_what_is_the_studys() {
         let line = "dbtime study ab tpcb --target mariadb --a x=1 --b=x=2 --for 5min --json \
-                    --connections 16 --out dir --margin=2%";
-        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        assert_eq!(run_words(&words), ["tpcb", "--target", "mariadb", "--connections", "16"]);
+                    --connections 16 --out dir --margin=2% --pipeline --seed 7 --strict";
+        let ab = |line: &str| match cli::parse(line.split_whitespace()).expect(line).command {
+            CliCommand::Study(StudyArgs { command: StudyCommand::Ab(args) }) => args,
+            other => panic!("{line}: {other:?}"),
+        };
+        let args = ab(line);
+        let words = ["tpcb", "--target=mariadb", "--connections=16", "--pipeline", "--strict"];
+        assert_eq!(run_words(&args.run), words);
+        assert_eq!(seed(&args.run).expect("a number"), 7);
+        let error = document(&args, 3).and_then(|text| {
+            plan(&text, Path::new("ab.toml"), PlanOverrides::default()).map(|_| ())
+        });
+        let error = error.expect_err("a flag of the whole command").words();
+        assert!(error.contains("`strict` is no flag of a configuration"), "{error}");
         assert_eq!(cell_names(["", "--connections=3"]), ["as given", "connections=3"]);
         let long = "server-set=innodb_flush_log_at_trx_commit=1";
         assert_eq!(cell_names(["connections=3", long]), ["A", "B"]);

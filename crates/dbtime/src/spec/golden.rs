@@ -6,7 +6,7 @@
 
 use super::{DescribedRun, RunContext, described, request};
 use crate::cli::{self, CliCommand};
-use dbtime_model::record::RunSpec;
+use dbtime_model::spec::RunSpec;
 use serde::Serialize;
 use std::path::Path;
 

@@ -11,7 +11,7 @@ use crate::cli::RunArgs;
 use crate::exit::CommandFailure;
 use crate::pipes;
 use dbtime_model::bounded_file;
-use dbtime_model::record::{RunSpec, SpecDocument};
+use dbtime_model::spec::{RunSpec, SpecDocument};
 use std::path::Path;
 
 /// The name that stands for standard input.

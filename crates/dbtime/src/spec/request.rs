@@ -8,22 +8,19 @@ use crate::pipes;
 use crate::secrets::in_complaint;
 use dbtime_engines::server::ServerOptions;
 use dbtime_engines::server::secret::ServerSecret;
-use dbtime_engines::socket::{ReconnectPolicy, SimulatedNetwork};
-use dbtime_lab::{
-    AUTO_SHARE_PCT, BudgetChoice, LoadRequest, PrivateOptions, RateChoice, RecordDetail,
-    RunRequest, Target,
-};
-use dbtime_load::arrivals::Arrivals;
-use dbtime_load::queue::Backlog;
-use dbtime_load::workload::{Workload, WorkloadLimit};
+use dbtime_engines::socket::SimulatedNetwork;
+use dbtime_lab::{LoadRequest, PrivateOptions, RecordDetail, RunRequest, Target};
+use dbtime_load::workload::Workload;
 use dbtime_machine::cpus::usable_cpus;
-use dbtime_model::record::{LoadSpec, RunSpec, TargetSpec, WindowSpec};
+use dbtime_model::Nanos;
 use dbtime_model::secret_text::is_secret_setting;
-use dbtime_model::{BitRate, Nanos};
+use dbtime_model::spec::{
+    AUTO_SHARE_PCT, Arrivals, Backlog, BitRate, BudgetChoice, LoadSpec, RateChoice,
+    ReconnectPolicy, RunSpec, TargetSpec, WindowSpec,
+};
 use sha2::{Digest, Sha256};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 /// Window and warm-up when neither they nor a number of transactions are given.
 const TIME: Nanos = Nanos::from_secs(20);
@@ -53,12 +50,10 @@ pub(crate) fn request(spec: &RunSpec, context: &RunContext) -> Result<RunRequest
     let target: Target = context.secrets.put_into_url(&spec.target.url).parse()?;
     let load = load(spec, &target)?;
     for_servers(spec, &target)?;
-    let server = server(&spec.target)?;
+    let server = server(&spec.target);
     let (workload, sha256) = workload(spec, &load, &server, &context.secrets)?;
     let WindowSpec { transactions, .. } = &spec.window;
     let (warmup, time) = window(&spec.window)?;
-    let limit =
-        |text: &String| WorkloadLimit::parse(text).map_err(|error| named("--limit", &error));
     let mut spec = RunSpec { window: spec.window.clone(), ..spec.clone() };
     complete(&mut spec, &load, &server, target.is_server());
     spec.workload.sha256 = sha256;
@@ -71,7 +66,7 @@ pub(crate) fn request(spec: &RunSpec, context: &RunContext) -> Result<RunRequest
         load,
         server,
         private: private(&spec.target, &context.secrets)?,
-        client_cpus: read("--client-cpus", spec.load.client_cpus.as_deref())?,
+        client_cpus: spec.load.client_cpus.clone(),
         warmup,
         time,
         transactions: *transactions,
@@ -80,7 +75,7 @@ pub(crate) fn request(spec: &RunSpec, context: &RunContext) -> Result<RunRequest
         trace: spec.window.trace,
         statements: spec.window.statements,
         stacks: stacks(&spec.window)?,
-        limits: spec.limits.iter().map(limit).collect::<Result<_, _>>()?,
+        limits: spec.limits.clone(),
         seed: spec.seed,
         data_seed: spec.workload.data_seed,
         snapshots: context.snapshots.clone(),
@@ -98,19 +93,20 @@ fn complete(spec: &mut RunSpec, load: &LoadRequest, server: &ServerOptions, is_s
         spec.workload.name = Some(WORKLOAD.to_owned());
     }
     if is_server {
-        spec.target.protocol = Some(server.protocol.to_string());
-        spec.target.reconnect = Some(server.reconnect.to_string());
+        spec.target.protocol = Some(server.protocol);
+        spec.target.reconnect = Some(server.reconnect);
     }
-    spec.load.rate = load.rate.as_ref().map(ToString::to_string);
-    spec.load.arrivals = Some(load.arrivals.to_string());
-    spec.load.on_backlog = Some(load.backlog.to_string());
+    spec.load.rate = load.rate.clone();
+    // Their jitter has a field of its own.
+    spec.load.arrivals.get_or_insert_default();
+    spec.load.on_backlog = Some(load.backlog);
     spec.load.connections = Some(load.connections);
-    spec.window.budget.get_or_insert_with(|| "auto".to_owned());
+    spec.window.budget.get_or_insert_default();
 }
 
 /// Which transactions have their parts measured: in a traced run all of them.
 fn budget_choice(window: &WindowSpec) -> Result<BudgetChoice, CommandFailure> {
-    let choice = read("--budget-every", window.budget.as_deref())?.unwrap_or_default();
+    let choice = window.budget.unwrap_or_default();
     let (field, run) = match window {
         WindowSpec { trace: true, statements: true, .. } => {
             let text = "a traced run has both sides already: leave out `statements` or `trace`";
@@ -137,14 +133,6 @@ fn stacks(window: &WindowSpec) -> Result<bool, CommandFailure> {
     Ok(window.stacks)
 }
 
-/// Reads a value that has the notation of a flag.
-fn read<T: FromStr<Err: Display>>(
-    flag: &str,
-    text: Option<&str>,
-) -> Result<Option<T>, CommandFailure> {
-    text.map(|text| text.parse().map_err(|error| named(flag, &error))).transpose()
-}
-
 fn named(flag: &str, error: &dyn Display) -> CommandFailure {
     CommandFailure::usage(format!("{flag}: {error}"))
 }
@@ -161,17 +149,17 @@ fn window(window: &WindowSpec) -> Result<(Nanos, Option<Nanos>), CommandFailure>
     Ok((window.warmup.unwrap_or(warmup), time))
 }
 
-fn server(target: &TargetSpec) -> Result<ServerOptions, CommandFailure> {
-    Ok(ServerOptions {
-        protocol: read("--protocol", target.protocol.as_deref())?.unwrap_or_default(),
-        reconnect: read("--reconnect", target.reconnect.as_deref())?.unwrap_or_default(),
+fn server(target: &TargetSpec) -> ServerOptions {
+    ServerOptions {
+        protocol: target.protocol.unwrap_or_default(),
+        reconnect: target.reconnect.unwrap_or_default(),
         statement_timeout: target.statement_timeout,
         network: SimulatedNetwork {
             delay: target.network_delay.filter(|delay| *delay > Nanos::ZERO),
             rate: target.network_rate.filter(|rate| *rate > BitRate(0)),
         },
         pipeline: target.pipeline,
-    })
+    }
 }
 
 fn private(target: &TargetSpec, secrets: &RunSecrets) -> Result<PrivateOptions, CommandFailure> {
@@ -185,7 +173,7 @@ fn private(target: &TargetSpec, secrets: &RunSecrets) -> Result<PrivateOptions, 
     Ok(PrivateOptions {
         settings: target.server_set.iter().map(|text| setting(text)).collect::<Result<_, _>>()?,
         environment: target.server_env.iter().map(variable).collect::<Result<_, _>>()?,
-        cpus: read("--server-cpus", target.server_cpus.as_deref())?,
+        cpus: target.server_cpus.clone(),
         data: target.server_data.as_ref().map(PathBuf::from),
     })
 }
@@ -337,16 +325,14 @@ fn script_file<'a>(
 }
 
 fn load(spec: &RunSpec, target: &Target) -> Result<LoadRequest, CommandFailure> {
-    let LoadSpec { jitter, connections, workers, shards, .. } = spec.load;
-    let think = read("--think", spec.load.think.as_deref())?;
-    let arrivals: Arrivals = read("--arrivals", spec.load.arrivals.as_deref())?.unwrap_or_default();
-    let backlog: Backlog =
-        read("--on-backlog", spec.load.on_backlog.as_deref())?.unwrap_or(Backlog::Wait);
+    let LoadSpec { jitter, connections, workers, shards, think, .. } = spec.load;
+    let arrivals = spec.load.arrivals.unwrap_or_default();
+    let backlog = spec.load.on_backlog.unwrap_or_default();
     let is_at_once = arrivals == Arrivals::AtOnce;
-    let given = rate(&spec.load)?;
-    let is_given = given.is_some();
+    let (rate, flat_out) = (spec.load.rate.clone(), spec.load.flat_out.clone());
+    let is_given = rate.is_some();
     let is_auto = is_unnamed(spec) && think.is_none() && !is_at_once;
-    let rate = given.or_else(|| is_auto.then_some(RateChoice::Auto(AUTO_SHARE_PCT)));
+    let rate = rate.or_else(|| is_auto.then_some(RateChoice::Auto(AUTO_SHARE_PCT)));
     let is_closed = rate.is_none() && !is_at_once;
     for (is_wrong, why) in [
         (
@@ -379,7 +365,7 @@ fn load(spec: &RunSpec, target: &Target) -> Result<LoadRequest, CommandFailure> 
     let arrivals = with_jitter(arrivals, jitter, rate.as_ref())?;
     let connections = connections.or(workers);
     let connections = connections.unwrap_or_else(|| if is_closed { 1 } else { usual(target) });
-    Ok(LoadRequest { rate, arrivals, connections, workers, think, backlog, shards })
+    Ok(LoadRequest { rate, flat_out, arrivals, connections, workers, think, backlog, shards })
 }
 
 /// Connections of an open loop when none are given. Where each has a thread that executes its
@@ -387,19 +373,6 @@ fn load(spec: &RunSpec, target: &Target) -> Result<LoadRequest, CommandFailure> 
 /// lag of two at the same rate, and no more throughput.
 fn usual(target: &Target) -> u32 {
     if target.has_shards() { CONNECTIONS } else { CONNECTIONS.min(usable_cpus()) }
-}
-
-/// The rate that is written; a share of a rate that was found before is that.
-fn rate(load: &LoadSpec) -> Result<Option<RateChoice>, CommandFailure> {
-    let choice = read("--rate", load.rate.as_deref())?;
-    Ok(match (choice, &load.flat_out) {
-        (Some(RateChoice::Auto(share_pct)), Some(found)) => {
-            let mut found = found.clone();
-            found.share_pct = share_pct;
-            Some(RateChoice::Found(found))
-        }
-        (choice, _) => choice,
-    })
 }
 
 fn with_jitter(

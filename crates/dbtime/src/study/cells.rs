@@ -1,6 +1,7 @@
 //! The configurations of a study: crossed factors, or a list.
 
 use super::document::{CellTable, StudyDocument};
+use crate::cli::run_flags::{self, FlagClass, RunFlag};
 use crate::exit::CommandFailure;
 use crate::planned_run::PlannedRun;
 use crate::secrets;
@@ -11,27 +12,8 @@ use toml::Value;
 /// More configurations than this are no study but a search.
 const MOST_CELLS: usize = 64;
 
-/// Flags that a study decides itself, or that belong to what is no part of it.
-const OWN_FLAGS: [&str; 18] = [
-    "seed",
-    "snapshots",
-    "out",
-    "no-record",
-    "json",
-    "events",
-    "flat-out-rate",
-    "parent",
-    "quiet",
-    "sweep",
-    "find-rate",
-    "repeat",
-    "strict",
-    "spec",
-    "print-spec",
-    "histogram",
-    "server-threads",
-    "password-file",
-];
+/// The flag of a run that a study decides itself.
+const SEED: &str = "seed";
 
 /// One configuration before it is a run: its name, and the flags that make it this one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -174,6 +156,7 @@ fn plain(value: &Value) -> Option<String> {
         Value::String(text) => Some(text.clone()),
         Value::Integer(number) => Some(number.to_string()),
         Value::Float(number) => Some(number.to_string()),
+        Value::Boolean(is_on) => Some(is_on.to_string()),
         _ => None,
     }
 }
@@ -200,10 +183,11 @@ fn flag(name: &str, value: String) -> Result<(String, String), CommandFailure> {
              from DBTIME_PASSWORD, each time it makes runs",
         ));
     }
-    if name.is_empty() || OWN_FLAGS.contains(&name) {
+    let is_of_run = |flag: &RunFlag| flag.class == FlagClass::Run && name != SEED;
+    if name.is_empty() || run_flags::find(name).is_some_and(|flag| !is_of_run(flag)) {
         return Err(CommandFailure::usage(format!(
             "`{name}` is no flag of a configuration: a study has its own seeds, repetitions and \
-             records"
+             records; leave it out"
         )));
     }
     if secrets::shown(name, &value) != value {
@@ -238,10 +222,9 @@ pub(super) fn run_of(common: &str, cell: &CellFlags) -> Result<PlannedRun, Comma
         }
         arguments.push(word.clone());
     }
-    arguments.extend(cell.flags.iter().map(|(name, value)| match value.is_empty() {
-        true => format!("--{name}"),
-        false => format!("--{name}={value}"),
-    }));
+    for (name, value) in &cell.flags {
+        run_flags::add(&mut arguments, name, value).map_err(CommandFailure::usage)?;
+    }
     let run = PlannedRun::of_arguments(&arguments, cell.flags.clone())?;
     if run.is_auto() {
         return Err(CommandFailure::usage(
@@ -256,7 +239,6 @@ pub(super) fn run_of(common: &str, cell: &CellFlags) -> Result<PlannedRun, Comma
 mod tests {
     use super::super::document;
     use super::*;
-    use crate::cli;
     use std::path::Path;
 
     fn of(text: &str) -> Result<Vec<CellFlags>, String> {
@@ -276,15 +258,38 @@ mod tests {
         assert_eq!(flags, ["workers=8", "server-set=a=1", "server-set=b=x y"]);
     }
 
+    #[test]
+    fn a_switch_is_a_factor_and_a_flag_of_a_cell() {
+        let crossed = of("[factors]\npipeline = [false, true]\n").expect("factors");
+        let common = "values1 --target mariadb --connections 2";
+        let is_on = |cell| run_of(common, cell).expect("a run").spec.target.pipeline;
+        assert_eq!([is_on(&crossed[0]), is_on(&crossed[1])], [false, true]);
+        let common = "values1 --target mariadb --pipeline";
+        let off = run_of(common, &crossed[0]).expect("a run");
+        assert!(!off.spec.target.pipeline && !off.command.contains("pipeline"), "{}", off.command);
+        let cells = of("[[cell]]\nname = \"a\"\nflags = \"no-budget=maybe\"\n\
+                        [[cell]]\nname = \"b\"\n");
+        let cells = cells.expect("two of them");
+        let error = run_of("values1", &cells[0]).expect_err("neither on nor off").words();
+        assert!(error.contains("write no-budget=true or no-budget=false"), "{error}");
+    }
+
     /// Else a flag that a run's written form does not have would be ignored.
     #[test]
-    fn every_flag_of_a_run_is_a_setting_of_it_or_refused() {
-        let run = cli::public_command();
-        let run = run.find_subcommand("run").expect("a command");
-        for flag in run.get_arguments().filter_map(clap::Arg::get_long) {
-            let is_general = ["help", "version"].contains(&flag);
-            let is_set = cli::describes_run(flag);
-            assert!(is_general || is_set != OWN_FLAGS.contains(&flag) || flag == "seed", "{flag}");
+    fn what_is_no_flag_of_a_run_is_no_flag_of_a_cell() {
+        for flags in ["find-rate=p99<=1ms", "flat-out-rate", "parent=1", "strict", "repeat=2"] {
+            let name = flags.split('=').next().unwrap_or_default();
+            let why = format!("`{name}` is no flag of a configuration");
+            let cell = format!("[[cell]]\nname = \"a\"\nflags = \"{flags}\"\n");
+            let error = of(&format!("{cell}[[cell]]\nname = \"b\"\n")).expect_err(flags);
+            assert!(error.starts_with(&why) && error.ends_with("leave it out"), "{error}");
+            let error = run_of(&format!("values1 --{flags}"), &CellFlags::default());
+            assert!(error.expect_err(flags).words().starts_with(&why), "{flags}");
+        }
+        for (flags, why) in [("workres=1", "has no flag --workres"), ("workers", "has no value")] {
+            let flags = self::flags(flags).expect("words");
+            let cell = CellFlags { flags, ..CellFlags::default() };
+            assert!(run_of("values1", &cell).expect_err(why).words().contains(why), "{why}");
         }
     }
 

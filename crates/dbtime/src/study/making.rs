@@ -8,7 +8,7 @@ use crate::spec::RunSecrets;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::study::{ProgramTrials, StudyProgress, StudyRunner, TrialMaker, TrialResult};
 use dbtime_lab::{LabError, RunOutcome};
-use dbtime_model::record::RunSpec;
+use dbtime_model::spec::RunSpec;
 use dbtime_model::study::{
     StudyCell, StudyData, StudyPlan, StudyTrial, TrialOutcome, TrialRecord, study_file,
 };

@@ -3,26 +3,13 @@
 //! A sweep is text: `workers=40,10,4` is a factor; factors separated by spaces cross; groups
 //! separated by `;` follow each other; several `--sweep` flags cross their groups.
 
+use crate::cli::run_flags;
 use crate::exit::CommandFailure;
 use crate::secrets::{in_complaint, is_torn, shown};
 use dbtime_model::secret_text::MASK;
 
 /// One combination: flag names and their values.
 pub(super) type FactorCombination = Vec<(String, String)>;
-
-/// Flags that are not for sweeping: they belong to the whole sweep.
-const WHOLE: [&str; 10] = [
-    "sweep",
-    "repeat",
-    "find-rate",
-    "out",
-    "json",
-    "no-record",
-    "strict",
-    "histogram",
-    "quiet",
-    "snapshots",
-];
 
 /// Flags that a single run of it does not have.
 const OF_SWEEP: [&str; 4] = ["--sweep", "--repeat", "--find-rate", "--out"];
@@ -58,12 +45,17 @@ fn cross_group(group: &str, holds_secret: bool) -> Result<Vec<FactorCombination>
     for factor in group.split_whitespace() {
         let (name, values) = factor.split_once('=').unwrap_or((factor, ""));
         let name = name.trim_start_matches("--");
-        if name.is_empty() || values.is_empty() || WHOLE.contains(&name) {
-            let shown = if holds_secret { MASK.to_owned() } else { in_complaint(factor) };
-            return Err(CommandFailure::usage(format!(
-                "`{shown}` cannot be swept: write a flag of run and its values, such as \
-                 workers=40,10,4"
-            )));
+        let quoted = |text: &str| if holds_secret { MASK.to_owned() } else { in_complaint(text) };
+        if name.is_empty() || values.is_empty() {
+            return Err(refusal(&quoted(factor), "it has no values"));
+        }
+        match run_flags::find(name) {
+            Some(flag) if flag.can_vary() => {}
+            Some(flag) => return Err(refusal(&quoted(factor), flag.class.why_fixed())),
+            None => {
+                let why = format!("`dbtime run` has no flag --{}", quoted(name));
+                return Err(refusal(&quoted(name), &why));
+            }
         }
         if is_torn(name, values) {
             return Err(CommandFailure::usage(format!(
@@ -81,6 +73,13 @@ fn cross_group(group: &str, holds_secret: bool) -> Result<Vec<FactorCombination>
     Ok(combinations)
 }
 
+fn refusal(factor: &str, why: &str) -> CommandFailure {
+    CommandFailure::usage(format!(
+        "`{factor}` cannot be swept: {why}; write a flag of a run and its values, such as \
+         workers=40,10,4"
+    ))
+}
+
 fn cross(left: &[FactorCombination], right: &[FactorCombination]) -> Vec<FactorCombination> {
     let joined =
         |a: &FactorCombination, b: &FactorCombination| a.iter().chain(b).cloned().collect();
@@ -88,7 +87,12 @@ fn cross(left: &[FactorCombination], right: &[FactorCombination]) -> Vec<FactorC
 }
 
 /// The command line of one combination: the whole one without the sweep, and the values appended.
-pub(super) fn arguments(whole: &[String], combination: &FactorCombination) -> Vec<String> {
+///
+/// Errors: a switch that is neither on nor off.
+pub(super) fn arguments(
+    whole: &[String],
+    combination: &FactorCombination,
+) -> Result<Vec<String>, CommandFailure> {
     let mut arguments = Vec::new();
     let mut skip = false;
     for argument in whole {
@@ -104,8 +108,10 @@ pub(super) fn arguments(whole: &[String], combination: &FactorCombination) -> Ve
         }
         arguments.push(argument.clone());
     }
-    arguments.extend(combination.iter().map(|(name, value)| format!("--{name}={value}")));
-    arguments
+    for (name, value) in combination {
+        run_flags::add(&mut arguments, name, value).map_err(CommandFailure::usage)?;
+    }
+    Ok(arguments)
 }
 
 #[cfg(test)]
@@ -158,6 +164,39 @@ mod tests {
             ["dbtime", "run", "--sweep", "workers=1,2", "--out=x", "--repeat=3", "--time", "1s"];
         let whole: Vec<String> = whole.iter().map(|s| (*s).to_owned()).collect();
         let one = vec![("workers".to_owned(), "2".to_owned())];
-        assert_eq!(arguments(&whole, &one), ["dbtime", "run", "--time", "1s", "--workers=2"]);
+        let arguments = |one| arguments(&whole, one).expect("flags of a run");
+        assert_eq!(arguments(&one), ["dbtime", "run", "--time", "1s", "--workers=2"]);
+    }
+
+    #[test]
+    fn a_switch_can_be_swept() {
+        let whole = ["dbtime", "run", "--pipeline"].map(str::to_owned);
+        let sweep = ["pipeline=false,true no-budget=true".to_owned()];
+        let combinations = combinations(&sweep).expect("a sweep");
+        let lines: Vec<_> = combinations.iter().map(|one| arguments(&whole, one)).collect();
+        let lines: Vec<_> = lines.into_iter().map(|line| line.expect("switches")).collect();
+        assert_eq!(lines[0], ["dbtime", "run", "--no-budget"]);
+        assert_eq!(lines[1], ["dbtime", "run", "--pipeline", "--no-budget"]);
+        let wrong = vec![("no-budget".to_owned(), "16".to_owned())];
+        let error = arguments(&whole, &wrong).expect_err("no switch").words();
+        assert!(error.contains("write no-budget=true or no-budget=false"), "{error}");
+    }
+
+    /// What belongs to the whole command or to a process is no factor, whatever its name.
+    #[test]
+    fn what_is_no_flag_of_a_run_is_refused_by_its_class() {
+        for (sweep, why) in [
+            ("print-spec=x", "it is for all runs together"),
+            ("find-rate=p99<=1ms", "it is for all runs together"),
+            ("password-file=x,y", "it is for all runs together"),
+            ("events=x", "it is for the process of a single run"),
+            ("parent=1,2", "it is for the process of a single run"),
+            ("workload=atm,tpcb", "it names what all runs are of"),
+            ("workres=1,2", "has no flag --workres"),
+        ] {
+            let error = combinations(&[sweep.to_owned()]).expect_err(sweep).words();
+            assert!(error.contains(why) && error.contains("workers=40,10,4"), "{error}");
+            assert!(error.lines().count() == 1 && !error.contains("Usage"), "{error}");
+        }
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn run(
 ) -> Result<ProcessExit, CommandFailure> {
     let of = |rate: &str| {
         let combination = vec![("rate".to_owned(), rate.to_owned())];
-        let mut arguments = factors::arguments(arguments, &combination);
+        let mut arguments = factors::arguments(arguments, &combination)?;
         arguments.push(format!("--limit={limit}"));
         PlannedRun::of_arguments(&arguments, combination)
     };
@@ -100,7 +100,7 @@ impl RateSearch<'_> {
         for _ in 0..MOST_UNKNOWN {
             let place = self.place(rate_tps);
             // With one seed the fresh runs would be the same arrivals again.
-            let run = run.with_seed(args.seed + place.number as u64);
+            let run = run.with_seed(run.spec.seed + place.number as u64);
             let made = self.sweep.make(args, &run, place, self.controls);
             if self.controls.stop.is_set() || self.sweep.trouble.is_some() {
                 break;

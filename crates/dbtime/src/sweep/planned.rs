@@ -22,31 +22,8 @@ pub(super) fn of_combination(
     combination: &FactorCombination,
     arguments: &[String],
 ) -> Result<PlannedRun, CommandFailure> {
-    let arguments = factors::arguments(arguments, combination);
-    PlannedRun::of_arguments(&arguments, combination.clone()).map_err(|failure| match failure {
-        CommandFailure::Usage(error) => match error.downcast::<clap::Error>() {
-            Ok(error) => no_flag(error, combination),
-            Err(error) => CommandFailure::Usage(error),
-        },
-        other => other,
-    })
-}
-
-/// A flag of the sweep that `run` does not have is no word of the command line.
-fn no_flag(error: clap::Error, combination: &FactorCombination) -> CommandFailure {
-    use clap::error::{ContextKind, ContextValue, ErrorKind};
-    let unknown = match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::String(flag)) => flag.trim_start_matches("--"),
-        _ => "",
-    };
-    let is_swept = combination.iter().any(|(name, _)| name == unknown);
-    if error.kind() == ErrorKind::UnknownArgument && is_swept {
-        return CommandFailure::usage(format!(
-            "`{unknown}` cannot be swept: `dbtime run` has no flag --{unknown}; write one that it \
-             has and its values, such as workers=40,10,4"
-        ));
-    }
-    error.into()
+    let arguments = factors::arguments(arguments, combination)?;
+    PlannedRun::of_arguments(&arguments, combination.clone())
 }
 
 /// Numbers values that look the same because what differs between them is a secret.

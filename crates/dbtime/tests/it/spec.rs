@@ -30,6 +30,19 @@ fn what_is_printed_can_be_run_and_so_can_its_record() {
 }
 
 #[test]
+fn a_flag_without_a_value_is_swept() {
+    let sandbox = Sandbox::new();
+    let sweep = "--sweep 'no-budget=true,false connections=2'";
+    let swept = sandbox.run(&format!("{LINE} {sweep} --print-spec")).fine();
+    let budgets = swept.out.lines().map(|line| {
+        let spec: Value = serde_json::from_str(line).expect("a spec");
+        spec["window"]["budget"].as_str().map(str::to_owned)
+    });
+    let budgets: Vec<_> = budgets.collect();
+    assert_eq!(budgets, [Some("off".to_owned()), Some("auto".to_owned())]);
+}
+
+#[test]
 fn what_is_wrong_with_a_spec_is_named() {
     let sandbox = Sandbox::new();
     for (text, cause) in [

@@ -98,7 +98,8 @@ fn limits(section: &DocumentSection<'_, '_>) -> DocumentResult<Vec<WorkloadLimit
     let Some(node) = section.get("limits") else { return Ok(Vec::new()) };
     let limit = |node: DocumentNode<'_, '_>| {
         let text = node.text()?;
-        WorkloadLimit::parse(text).map_err(|error| node.unexpected(error.expected))
+        let limit = text.parse::<WorkloadLimit>();
+        limit.map_err(|error| node.unexpected(error.expected))
     };
     node.list()?.into_iter().map(limit).collect()
 }

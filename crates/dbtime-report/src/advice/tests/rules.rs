@@ -3,9 +3,10 @@
 use super::{budget, counting, find, mariadb, postgres, said, says, set, sqlite};
 use dbtime_model::Part;
 use dbtime_model::record::{
-    BudgetLockHolder, FileIo, LoadInfo, LoadMode, NetworkUse, RunRecord, RunSpec, ServerInfo,
-    TraceInfo, Validity, Warning, WarningKind,
+    BudgetLockHolder, FileIo, LoadInfo, LoadMode, NetworkUse, RunRecord, ServerInfo, TraceInfo,
+    Validity, Warning, WarningKind,
 };
+use dbtime_model::spec::RunSpec;
 
 #[test]
 fn settings_that_are_there_are_not_recommended() {
@@ -137,7 +138,7 @@ fn who_had_the_cpu_is_named_as_far_as_the_record_knows() {
 
     let mut apart = record.clone();
     let mut spec = RunSpec::default();
-    spec.load.client_cpus = Some("1".to_owned());
+    spec.load.client_cpus = Some("1".parse().expect("a list"));
     apart.spec = Some(spec);
     says(&apart, "cpu_queue", &[], &["--client-cpus"]);
     apart.spec = None;

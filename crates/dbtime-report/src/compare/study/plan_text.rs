@@ -3,7 +3,7 @@
 use crate::compare::groups::signed;
 use crate::format::{clean, counted, seconds};
 use crate::terminal::{PageStyle, ReportPage, ReportTable, TextCell, TextColumn, TextRole};
-use dbtime_model::record::WindowSpec;
+use dbtime_model::spec::WindowSpec;
 use dbtime_model::study::{CellRole, ProgramRules, StopRule, StudyData, StudyPlan};
 use dbtime_stats::detectable_change;
 

@@ -7,11 +7,12 @@ use crate::exit::CommandFailure;
 use crate::foreign::{NO_TIMEOUT, is_unread};
 use crate::screen;
 use dbtime_engines::server::StatementProtocol;
-use dbtime_lab::{RateChoice, RunRequest, operation};
+use dbtime_lab::{RunRequest, operation};
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::queue::Backlog;
 use dbtime_load::workload::Operation;
 use dbtime_model::plain_text::plain_lines;
+use dbtime_model::spec::RateChoice;
 use dbtime_model::{Nanos, bounded_file};
 use dbtime_script::pgbench::options::{
     BenchmarkOptions, QueryProtocol, RunLength, ScriptChoice, ScriptSource, SeedChoice,

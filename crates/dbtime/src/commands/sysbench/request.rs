@@ -4,9 +4,10 @@ use super::{SysbenchJob, target};
 use crate::exit::CommandFailure;
 use crate::foreign::{self, NO_TIMEOUT};
 use crate::{interrupt, secrets};
-use dbtime_lab::{RateChoice, RunRequest, Target, operation};
+use dbtime_lab::{RunRequest, Target, operation};
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::workload::Workload;
+use dbtime_model::spec::RateChoice;
 use dbtime_model::{Nanos, SqlDialect};
 use dbtime_script::sysbench::options::{
     GeneralOptions, OptionValue, SysbenchOptions, is_of_dbtime,

@@ -3,7 +3,7 @@
 use super::*;
 use crate::cli::{self, CliCommand};
 use crate::spec::flags::of_flags;
-use dbtime_model::record::SpecDocument;
+use dbtime_model::spec::SpecDocument;
 
 /// The request of a command line, and that of its written form.
 fn both(line: &str) -> [RunRequest; 2] {

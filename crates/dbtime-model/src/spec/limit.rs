@@ -1,9 +1,11 @@
 //! Limits: what is required of an operation, or of the whole run, and whether it was met.
 
-use dbtime_model::Nanos;
-use dbtime_model::record::PrimaryMetric;
-use dbtime_model::units::{exact, exact_ns, parse_rate, plain_number};
+use crate::Nanos;
+use crate::plain_text::abridged;
+use crate::record::PrimaryMetric;
+use crate::units::{exact, exact_ns, parse_rate, plain_number};
 use std::fmt;
+use std::str::FromStr;
 
 /// One requirement.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,13 +51,40 @@ const EXPECTED: &str = "a form such as `p90 <= 5ms`, `avg <= 2ms`, `max <= 1s`, 
                         `errors <= 0.1%` or `throughput >= 500/s`";
 
 impl WorkloadLimit {
+    /// Whether a measured value meets it. Unit: that of the metric. NaN does not.
+    pub fn passed(&self, measured: f64) -> bool {
+        match self.metric {
+            LimitMetric::Share => (measured - self.required).abs() <= self.tolerance,
+            LimitMetric::Throughput => measured >= self.required,
+            _ => measured <= self.required,
+        }
+    }
+
+    /// What is required, for a table, with every digit it was given: `≤ 5 ms`, `20 % ± 2`,
+    /// `≥ 12,345/s`.
+    pub fn required_text(&self) -> String {
+        match self.metric {
+            LimitMetric::Share => {
+                let required = self.required * 100.0;
+                let tolerance = self.tolerance * 100.0;
+                format!("{} % ± {}", exact(required), exact(tolerance))
+            }
+            LimitMetric::Errors => format!("≤ {} %", exact(self.required * 100.0)),
+            LimitMetric::Throughput => format!("≥ {}/s", exact(self.required)),
+            LimitMetric::Percentile(_) | LimitMetric::Mean | LimitMetric::Max => {
+                format!("≤ {}", exact_ns(self.required))
+            }
+        }
+    }
+}
+
+impl FromStr for WorkloadLimit {
+    type Err = LimitError;
+
     /// Reads a limit: `p90 <= 5ms`, `p99.9 <= 20ms`, `avg <= 2ms`, `max <= 1s`, `share 20% ± 2`
     /// (or `+-`, both in percent), `errors <= 0.1%`, `throughput >= 500/s`.
-    ///
-    /// # Errors
-    /// Says what was expected in the place of what was found.
-    pub fn parse(text: &str) -> Result<Self, LimitError> {
-        let refuse = |expected| LimitError { text: super::document::abridged(text), expected };
+    fn from_str(text: &str) -> Result<Self, LimitError> {
+        let refuse = |expected| LimitError { text: abridged(text), expected };
         let trimmed = text.trim();
         if let Some(rest) = trimmed.strip_prefix("share") {
             let (required, tolerance) = share(rest)
@@ -95,32 +124,6 @@ impl WorkloadLimit {
         };
         Ok(Self { metric, required, tolerance: 0.0, text: trimmed.to_owned() })
     }
-
-    /// Whether a measured value meets it. Unit: that of the metric. NaN does not.
-    pub fn passed(&self, measured: f64) -> bool {
-        match self.metric {
-            LimitMetric::Share => (measured - self.required).abs() <= self.tolerance,
-            LimitMetric::Throughput => measured >= self.required,
-            _ => measured <= self.required,
-        }
-    }
-
-    /// What is required, for a table, with every digit it was given: `≤ 5 ms`, `20 % ± 2`,
-    /// `≥ 12,345/s`.
-    pub fn required_text(&self) -> String {
-        match self.metric {
-            LimitMetric::Share => {
-                let required = self.required * 100.0;
-                let tolerance = self.tolerance * 100.0;
-                format!("{} % ± {}", exact(required), exact(tolerance))
-            }
-            LimitMetric::Errors => format!("≤ {} %", exact(self.required * 100.0)),
-            LimitMetric::Throughput => format!("≥ {}/s", exact(self.required)),
-            LimitMetric::Percentile(_) | LimitMetric::Mean | LimitMetric::Max => {
-                format!("≤ {}", exact_ns(self.required))
-            }
-        }
-    }
 }
 
 impl fmt::Display for WorkloadLimit {
@@ -129,6 +132,8 @@ impl fmt::Display for WorkloadLimit {
         f.pad(&self.text)
     }
 }
+
+serde_as_text!(WorkloadLimit);
 
 impl LimitMetric {
     /// By the names that figures have for verdicts too.
@@ -178,7 +183,7 @@ mod tests {
     use super::*;
 
     fn limit(text: &str) -> WorkloadLimit {
-        WorkloadLimit::parse(text).expect(text)
+        text.parse().expect(text)
     }
 
     #[test]
@@ -222,7 +227,7 @@ mod tests {
             assert_eq!(primary.better().is_higher(), form.contains(">="), "{form}");
         }
         for other in ["server-cpu <= 5ms", "completed <= 5", "p95x <= 5ms"] {
-            assert!(WorkloadLimit::parse(other).is_err(), "{other}");
+            assert!(other.parse::<WorkloadLimit>().is_err(), "{other}");
         }
     }
 
@@ -250,14 +255,14 @@ mod tests {
             "p1e1 <= 1s",
             "=",
         ] {
-            assert!(WorkloadLimit::parse(bad).is_err(), "{bad}");
+            assert!(bad.parse::<WorkloadLimit>().is_err(), "{bad}");
         }
         for bare in ["p95<=5", "avg <= 2.5", "max <= 1"] {
-            let error = WorkloadLimit::parse(bare).expect_err(bare).to_string();
+            let error = bare.parse::<WorkloadLimit>().expect_err(bare).to_string();
             assert!(error.contains("`5ms` or `5s`"), "{error}");
         }
         assert_eq!(limit("max <= 0").required, 0.0, "in every unit");
-        let error = WorkloadLimit::parse("p90 <= 5x").expect_err("no unit").to_string();
+        let error = "p90 <= 5x".parse::<WorkloadLimit>().expect_err("no unit").to_string();
         assert!(error.contains("`p90 <= 5x`") && error.contains("5ms"), "{error}");
     }
 }

@@ -4,9 +4,13 @@
 //! A value has the notation of the flag of its name: `"500/s"`, `"20s"`, `"p90<=5ms"`. What is left
 //! out has the flag's default. Passwords are never part of it.
 
-use super::AutoRate;
+use super::{
+    Arrivals, Backlog, BitRate, BudgetChoice, CpuList, RateChoice, ReconnectPolicy,
+    StatementProtocol, ThinkTime, WorkloadLimit,
+};
+use crate::Nanos;
+use crate::record::AutoRate;
 use crate::secret_text::without_secrets;
-use crate::{BitRate, Nanos};
 use serde::{Deserialize, Serialize};
 
 /// The version of the written form that this program writes.
@@ -27,7 +31,8 @@ pub struct RunSpec {
     /// What is measured.
     pub window: WindowSpec,
     /// Requirements beyond those of the workload, such as `p90<=5ms`.
-    pub limits: Vec<String>,
+    #[serde(deserialize_with = "of_flag::limits")]
+    pub limits: Vec<WorkloadLimit>,
     /// Seed of everything random.
     pub seed: u64,
 }
@@ -75,11 +80,13 @@ pub struct TargetSpec {
     /// As `--target` takes it, without password.
     pub url: String,
     /// `prepared` or `text`; `null`: prepared.
-    pub protocol: Option<String>,
+    #[serde(deserialize_with = "of_flag::protocol")]
+    pub protocol: Option<StatementProtocol>,
     /// Whether statements go ahead of the answers to those before them.
     pub pipeline: bool,
     /// `lost` or `every-transaction`; `null`: lost.
-    pub reconnect: Option<String>,
+    #[serde(deserialize_with = "of_flag::reconnect")]
+    pub reconnect: Option<ReconnectPolicy>,
     /// How long the server may execute a statement; `null`: without a limit.
     #[serde(with = "duration_text")]
     pub statement_timeout: Option<Nanos>,
@@ -94,7 +101,8 @@ pub struct TargetSpec {
     /// every secret is.
     pub server_env: Vec<String>,
     /// CPUs that it keeps to, such as `0,2-3`.
-    pub server_cpus: Option<String>,
+    #[serde(deserialize_with = "of_flag::server_cpus")]
+    pub server_cpus: Option<CpuList>,
     /// Folder in which its data folder is made.
     pub server_data: Option<String>,
 }
@@ -122,11 +130,13 @@ impl Default for TargetSpec {
 #[serde(default)]
 pub struct LoadSpec {
     /// `500/s`, `ramp:100/s..2000/s`, `auto:50%`; `null`: a closed loop.
-    pub rate: Option<String>,
+    #[serde(deserialize_with = "of_flag::rate")]
+    pub rate: Option<RateChoice>,
     /// What `auto` is a share of, where that was measured before; `null`: the run measures it.
     pub flat_out: Option<AutoRate>,
     /// `steady`, `poisson`, `uniform`, `burst:20`, `at-once`; `null`: steady.
-    pub arrivals: Option<String>,
+    #[serde(deserialize_with = "of_flag::arrivals")]
+    pub arrivals: Option<Arrivals>,
     /// Width of the jitter of steady arrivals; `null`: a tenth of the period.
     #[serde(with = "duration_text")]
     pub jitter: Option<Nanos>,
@@ -135,13 +145,16 @@ pub struct LoadSpec {
     /// Size of the worker pool; `null`: a worker or connection for each client.
     pub workers: Option<u32>,
     /// `10ms`, `exp:10ms`; `null`: the workload's own think times.
-    pub think: Option<String>,
+    #[serde(deserialize_with = "of_flag::think")]
+    pub think: Option<ThinkTime>,
     /// `wait`, `drop` or `deadline:50ms`; `null`: wait.
-    pub on_backlog: Option<String>,
+    #[serde(deserialize_with = "of_flag::on_backlog")]
+    pub on_backlog: Option<Backlog>,
     /// Shards of the event loop; `null`: chosen by what carries most.
     pub shards: Option<u32>,
     /// CPUs that the driver keeps to, such as `0,2-3`; `null`: all it may use.
-    pub client_cpus: Option<String>,
+    #[serde(deserialize_with = "of_flag::client_cpus")]
+    pub client_cpus: Option<CpuList>,
 }
 
 /// What is measured.
@@ -158,7 +171,8 @@ pub struct WindowSpec {
     pub transactions: Option<u64>,
     /// Transactions whose parts are measured: `auto`, `off`, or `16` for one in so many; `null`:
     /// auto.
-    pub budget: Option<String>,
+    #[serde(deserialize_with = "of_flag::budget")]
+    pub budget: Option<BudgetChoice>,
     /// Whether the server is traced.
     pub trace: bool,
     /// Whether the driver's side of each statement is recorded, to be joined with a trace later.
@@ -252,8 +266,40 @@ mod duration_text {
     }
 }
 
+/// Names the flag that has a value's notation before what is wrong with it.
+mod of_flag {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer};
+
+    macro_rules! of_flags {
+        ($($field:ident: $flag:literal,)+) => {$(
+            pub(super) fn $field<'de, T, D>(from: D) -> Result<T, D::Error>
+            where
+                T: Deserialize<'de>,
+                D: Deserializer<'de>,
+            {
+                T::deserialize(from).map_err(|why| Error::custom(format_args!("{}: {why}", $flag)))
+            }
+        )+};
+    }
+
+    of_flags! {
+        arrivals: "--arrivals",
+        budget: "--budget-every",
+        client_cpus: "--client-cpus",
+        limits: "--limit",
+        on_backlog: "--on-backlog",
+        protocol: "--protocol",
+        rate: "--rate",
+        reconnect: "--reconnect",
+        server_cpus: "--server-cpus",
+        think: "--think",
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::Rate;
     use super::*;
     use proptest::prelude::*;
 
@@ -267,7 +313,7 @@ mod tests {
         let text = r#"{"workload":{"name":"atm"},"window":{"time":"20s"},"load":{"rate":"9/s"}}"#;
         let spec = read(text).expect("a run").spec;
         assert_eq!(spec.window.time, Some(Nanos::from_secs(20)));
-        assert_eq!(spec.load.rate.as_deref(), Some("9/s"));
+        assert_eq!(spec.load.rate, Some(RateChoice::Given(Rate::Constant(9.0))));
         assert_eq!(spec.target.url, "sqlite");
     }
 
@@ -277,6 +323,12 @@ mod tests {
         assert!(unknown.starts_with("there is no field `load.conections`"), "{unknown}");
         let length = read(r#"{"window":{"time":"20 parsecs"}}"#).expect_err("no time");
         assert!(length.contains("`parsecs` is no unit"), "{length}");
+        let rate = read(r#"{"load":{"rate":"fast"}}"#).expect_err("no rate");
+        assert!(rate.starts_with("--rate: `fast` is no rate"), "{rate}");
+        let limit = read(r#"{"limits":["p90<=1s","p90<=x"]}"#).expect_err("no limit");
+        assert!(limit.starts_with("--limit: `p90<=x` is not a limit"), "{limit}");
+        let cpus = read(r#"{"target":{"server_cpus":"3-1"}}"#).expect_err("no CPUs");
+        assert!(cpus.starts_with("--server-cpus: `3-1` is no list of CPUs"), "{cpus}");
         let newer = read(r#"{"schema":99}"#).expect_err("of a later dbtime");
         assert!(newer.contains("schema 99") && newer.contains("newer"), "{newer}");
         let misplaced = read(r#"{"target":"mysql://u:hush@h/d"}"#).expect_err("no table");
@@ -299,11 +351,16 @@ mod tests {
         #[test]
         fn what_is_written_is_read(
             seed: u64, ns in proptest::option::of(0..9_000_000_000_000_000_000u64), query: String,
-            connections: Option<u32>, limits in proptest::collection::vec(".*", 0..3),
+            connections: Option<u32>, mean_ns in 0..9_000_000_000_000_000_000u64,
+            limits in proptest::collection::vec(0..1_000_000_000u64, 0..3),
         ) {
+            let limits = limits.into_iter().map(|ns| format!(" max <= {ns}ns"));
+            let of_text = |text: String| text.parse::<WorkloadLimit>().expect("a limit");
+            let limits = limits.map(of_text).collect();
+            let think = Some(ThinkTime::Exponential(Nanos(mean_ns)));
             let workload = WorkloadSpec { query: Some(query), ..WorkloadSpec::default() };
             let window = WindowSpec { time: ns.map(Nanos), ..WindowSpec::default() };
-            let load = LoadSpec { connections, ..LoadSpec::default() };
+            let load = LoadSpec { connections, think, ..LoadSpec::default() };
             let spec = RunSpec { workload, window, load, limits, seed, ..RunSpec::default() };
             let text = serde_json::to_string(&spec).expect("it can be written");
             prop_assert_eq!(read(&text).map(|read| read.spec), Ok(spec));

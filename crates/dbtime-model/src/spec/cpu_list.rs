@@ -5,9 +5,9 @@ use std::fmt;
 use std::str::FromStr;
 
 /// The CPU with the highest number that a list may name; what the kernel's usual mask holds.
-pub(crate) const LAST_CPU: u32 = 1023;
+const LAST_CPU: u32 = 1023;
 
-/// A set of CPUs by their number. Shape: never empty, each at most [`LAST_CPU`].
+/// A set of CPUs by their number. Shape: never empty, each at most 1023.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CpuList(BTreeSet<u32>);
 
@@ -21,7 +21,7 @@ pub struct CpuListError {
 
 impl CpuList {
     /// The CPUs, in ascending order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
+    pub fn iter(&self) -> impl Iterator<Item = u32> {
         self.0.iter().copied()
     }
 
@@ -78,6 +78,8 @@ impl fmt::Display for CpuList {
         f.write_str(&written.collect::<Vec<_>>().join(","))
     }
 }
+
+serde_as_text!(CpuList);
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! How many transactions are wanted by when: constant, in steps, or as a ramp.
 
-use dbtime_model::Nanos;
-use dbtime_model::units::{UnitError, parse_rate};
+use crate::Nanos;
+use crate::units::{UnitError, parse_rate};
 use std::fmt;
 use std::str::FromStr;
 
@@ -46,20 +46,10 @@ pub enum RateError {
 impl Rate {
     /// The highest rate taken: one transaction a 50 nanoseconds, below what one clock read costs
     /// twice.
-    pub(crate) const MAX_RATE_TPS: f64 = 20e6;
-
-    /// When arrival `x` (fractional in between) is wanted, in seconds, where the load lasts
-    /// `length` seconds (only a ramp needs to know). Never NaN; infinite if it never comes.
-    pub(crate) fn due_s(&self, x: f64, length: f64) -> f64 {
-        match self {
-            Self::Constant(rate) => x / rate,
-            Self::Steps(steps) => due_in_steps(steps, x),
-            Self::Ramp(from, to) => due_in_ramp(*from, *to, length, x),
-        }
-    }
+    const MAX_RATE_TPS: f64 = 20e6;
 
     /// The rate at a moment, in transactions per second.
-    pub(crate) fn at(&self, offset: Nanos, length: f64) -> f64 {
+    pub fn at(&self, offset: Nanos, length: f64) -> f64 {
         match self {
             Self::Constant(rate) => *rate,
             Self::Steps(steps) => {
@@ -93,8 +83,8 @@ impl Rate {
         }
     }
 
-    /// The highest it ever is.
-    pub(crate) fn highest(&self) -> f64 {
+    /// The highest it ever is. Unit: transactions per second.
+    pub fn highest(&self) -> f64 {
         match self {
             Self::Constant(rate) => *rate,
             Self::Steps(steps) => steps.iter().map(|(_, rate)| *rate).fold(0.0, f64::max),
@@ -103,6 +93,9 @@ impl Rate {
     }
 
     /// Refuses rates above `Rate::MAX_RATE_TPS`.
+    ///
+    /// # Errors
+    /// Names the rate and the limit.
     pub fn check(&self) -> Result<(), RateError> {
         let highest = self.highest();
         if highest <= Self::MAX_RATE_TPS {
@@ -110,32 +103,6 @@ impl Rate {
         }
         Err(RateError::Impossible { rate: highest, limit: Self::MAX_RATE_TPS })
     }
-}
-
-fn due_in_steps(steps: &[(Nanos, f64)], x: f64) -> f64 {
-    let mut before = 0.0;
-    for (index, (from, rate)) in steps.iter().enumerate() {
-        let from = from.as_secs();
-        let Some((until, _)) = steps.get(index + 1) else {
-            return from + (x - before) / rate;
-        };
-        let within = (until.as_secs() - from) * rate;
-        if x < before + within {
-            return from + (x - before) / rate;
-        }
-        before += within;
-    }
-    f64::INFINITY
-}
-
-/// Λ(t) = from·t + (to − from)·t²/(2·length); solved for t in the form that does not cancel.
-fn due_in_ramp(from: f64, to: f64, length: f64, x: f64) -> f64 {
-    let slope = (to - from) / length.max(1e-9);
-    let root = from * from + 2.0 * slope * x;
-    if root < 0.0 {
-        return f64::INFINITY;
-    }
-    2.0 * x / (from + root.sqrt())
 }
 
 impl FromStr for Rate {
@@ -196,6 +163,8 @@ impl fmt::Display for Rate {
     }
 }
 
+serde_as_text!(Rate);
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -226,17 +195,12 @@ mod tests {
     }
 
     #[test]
-    fn cumulative_counts_match_the_rate() {
+    fn a_rate_is_known_at_each_moment_and_on_average() {
         let steps: Rate = "0s:100/s,10s:500/s".parse().expect("steps");
-        assert!((steps.due_s(1000.0, 20.0) - 10.0).abs() < 1e-9);
-        assert!((steps.due_s(1500.0, 20.0) - 11.0).abs() < 1e-9);
         assert!((steps.mean(Nanos::ZERO, Nanos::from_secs(20)) - 300.0).abs() < 1e-9);
-
+        assert_eq!([9, 10].map(|s| steps.at(Nanos::from_secs(s), 20.0)), [100.0, 500.0]);
         let ramp = Rate::Ramp(100.0, 300.0);
-        // Λ(10 s) of a ramp over 10 s is the mean rate times 10.
-        assert!((ramp.due_s(2000.0, 10.0) - 10.0).abs() < 1e-9);
-        let down = Rate::Ramp(300.0, 100.0);
-        assert!((down.due_s(2000.0, 10.0) - 10.0).abs() < 1e-9);
-        assert!(down.due_s(1e9, 10.0).is_infinite());
+        assert!((ramp.at(Nanos::from_secs(5), 10.0) - 200.0).abs() < 1e-9);
+        assert_eq!([steps.highest(), ramp.highest()], [500.0, 300.0]);
     }
 }

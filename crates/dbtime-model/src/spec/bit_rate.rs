@@ -1,8 +1,6 @@
 //! How many bits a link passes per second, and how people write it.
 
 use crate::Nanos;
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
@@ -90,18 +88,7 @@ impl fmt::Display for BitRate {
     }
 }
 
-impl Serialize for BitRate {
-    /// The text of the command line.
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for BitRate {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        String::deserialize(from)?.parse().map_err(D::Error::custom)
-    }
-}
+serde_as_text!(BitRate);
 
 #[cfg(test)]
 mod tests {

@@ -1,0 +1,56 @@
+//! The written form of a run, and the values that it is made of, a file for each kind.
+//!
+//! A value is read and written in the notation of its flag, on a command line, in a file and in a
+//! record alike. What a value does to a load is for other crates.
+
+/// Serde in the notation that [`std::str::FromStr`] reads and [`std::fmt::Display`] writes.
+macro_rules! serde_as_text {
+    ($value:ty) => {
+        impl serde::Serialize for $value {
+            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $value {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                let text = <String as serde::Deserialize>::deserialize(from)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
+mod arrivals;
+mod backlog;
+mod bit_rate;
+mod budget_choice;
+mod cpu_list;
+mod flag_value;
+mod limit;
+mod rate;
+mod rate_choice;
+mod reconnect;
+mod run_spec;
+mod set;
+mod statement_protocol;
+#[cfg(test)]
+mod tests;
+mod think_time;
+
+pub use arrivals::{Arrivals, ArrivalsError, JitterError};
+pub use backlog::{Backlog, BacklogError};
+pub use bit_rate::{BitRate, BitRateError};
+pub use budget_choice::{BudgetChoice, BudgetChoiceError};
+pub use cpu_list::{CpuList, CpuListError};
+pub use flag_value::{whole, with_unit};
+pub use limit::{LimitError, LimitMetric, WorkloadLimit};
+pub use rate::{Rate, RateError};
+pub use rate_choice::{AUTO_SHARE_PCT, RateChoice, RateChoiceError};
+pub use reconnect::{ReconnectError, ReconnectPolicy};
+pub use run_spec::{
+    LoadSpec, RunSpec, SpecDocument, SpecError, TargetSpec, WindowSpec, WorkloadSpec,
+};
+pub use set::FlagError;
+pub use statement_protocol::{ProtocolError, StatementProtocol};
+pub use think_time::{ThinkError, ThinkTime};

@@ -1,0 +1,248 @@
+//! The flags of `dbtime run`: what each is called, takes and says, and what it is a flag of.
+//!
+//! The command line, its completions and pages come from this list, and so does what sweeps and
+//! studies may vary.
+
+mod table;
+
+use crate::secrets;
+use clap::{Arg, ArgAction, value_parser};
+use dbtime_model::spec::{LimitError, LimitMetric, RunSpec, WorkloadLimit};
+use std::path::PathBuf;
+use table::RUN_FLAGS;
+
+/// What a flag belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FlagClass {
+    /// A run: its written form has it, and the runs of a sweep or a study may differ in it.
+    Run,
+    /// The whole command: how many runs there are, and what becomes of them.
+    Command,
+    /// The process that makes one run for another process of dbtime.
+    Process,
+}
+
+impl FlagClass {
+    /// Why the runs of a sweep or a study cannot differ in the flag.
+    pub(crate) fn why_fixed(self) -> &'static str {
+        match self {
+            Self::Run => "it names what all runs are of",
+            Self::Command => "it is for all runs together",
+            Self::Process => "it is for the process of a single run",
+        }
+    }
+}
+
+/// What a flag takes. The texts are what its value is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FlagShape {
+    /// It is no flag, but a word.
+    Positional,
+    /// Nothing: it is given or not.
+    Switch,
+    /// A value; the last counts.
+    One(&'static str),
+    /// A path; the last counts.
+    File(&'static str),
+    /// A value each time that it is given.
+    Many(&'static str),
+}
+
+/// A flag.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RunFlag {
+    /// Its long name.
+    pub(crate) name: &'static str,
+    /// What it belongs to.
+    pub(crate) class: FlagClass,
+    heading: &'static str,
+    shape: FlagShape,
+    help: &'static str,
+    /// Its default, and what it cannot be given with.
+    rules: fn(Arg) -> Arg,
+}
+
+const fn of_run(
+    name: &'static str,
+    heading: &'static str,
+    shape: FlagShape,
+    help: &'static str,
+) -> RunFlag {
+    RunFlag { name, class: FlagClass::Run, heading, shape, help, rules: as_it_is }
+}
+
+const fn of_command(
+    name: &'static str,
+    heading: &'static str,
+    shape: FlagShape,
+    help: &'static str,
+) -> RunFlag {
+    RunFlag { class: FlagClass::Command, ..of_run(name, heading, shape, help) }
+}
+
+const fn of_process(
+    name: &'static str,
+    heading: &'static str,
+    shape: FlagShape,
+    help: &'static str,
+) -> RunFlag {
+    RunFlag { class: FlagClass::Process, ..of_run(name, heading, shape, help) }
+}
+
+fn as_it_is(arg: Arg) -> Arg {
+    arg
+}
+
+impl RunFlag {
+    const fn with(self, rules: fn(Arg) -> Arg) -> Self {
+        Self { rules, ..self }
+    }
+
+    /// Whether it has no value.
+    pub(crate) fn is_switch(&self) -> bool {
+        self.shape == FlagShape::Switch
+    }
+
+    /// Whether the runs of a sweep or a study may differ in it.
+    pub(crate) fn can_vary(&self) -> bool {
+        self.class == FlagClass::Run && self.shape != FlagShape::Positional
+    }
+
+    /// Its part of the grammar.
+    pub(super) fn arg(&self) -> Arg {
+        let arg = Arg::new(self.name).help(self.help);
+        let arg = match self.shape {
+            FlagShape::Positional => arg.value_name("WORKLOAD"),
+            _ => arg.long(self.name).help_heading(self.heading),
+        };
+        let arg = match self.shape {
+            FlagShape::Positional => arg,
+            FlagShape::Switch => arg.action(ArgAction::SetTrue),
+            FlagShape::One(value) => self.with_reader(arg.value_name(value)),
+            FlagShape::File(value) => arg.value_name(value).value_parser(value_parser!(PathBuf)),
+            FlagShape::Many(value) => {
+                self.with_reader(arg.value_name(value).action(ArgAction::Append))
+            }
+        };
+        (self.rules)(arg)
+    }
+
+    /// Refuses what cannot be set, where the flag describes a run.
+    fn with_reader(&self, arg: Arg) -> Arg {
+        let name = self.name;
+        match self.class {
+            FlagClass::Run => arg.value_parser(move |text: &str| checked(name, text)),
+            FlagClass::Command | FlagClass::Process => arg,
+        }
+    }
+}
+
+fn checked(name: &str, text: &str) -> Result<String, String> {
+    let set = RunSpec::default().set(name, text);
+    set.map(|()| text.to_owned()).map_err(|error| error.to_string())
+}
+
+/// A limit that a higher rate misses sooner.
+fn parse_ceiling(text: &str) -> Result<WorkloadLimit, String> {
+    let limit: WorkloadLimit = text.parse().map_err(|error: LimitError| error.to_string())?;
+    match limit.metric {
+        LimitMetric::Share | LimitMetric::Throughput => Err(
+            "write a limit that a higher rate misses: a percentile, avg or max of the response, or \
+             errors"
+                .to_owned(),
+        ),
+        _ => Ok(limit),
+    }
+}
+
+/// All of them.
+pub(super) fn all() -> impl Iterator<Item = &'static RunFlag> {
+    RUN_FLAGS.iter()
+}
+
+/// The flag of a long name.
+pub(crate) fn find(name: &str) -> Option<&'static RunFlag> {
+    RUN_FLAGS.iter().find(|flag| flag.name == name)
+}
+
+/// Those that describe a run, as its written form does.
+fn describing() -> Vec<&'static str> {
+    let of_run = RUN_FLAGS.iter().filter(|flag| flag.class == FlagClass::Run);
+    of_run.map(|flag| flag.name).collect()
+}
+
+/// Adds a flag with its value to the words of a run's command line; a switch that is off is taken
+/// out of them.
+///
+/// Errors: why a run has no such flag, or the flag no such value.
+pub(crate) fn add(words: &mut Vec<String>, name: &str, value: &str) -> Result<(), String> {
+    let flag = find(name).filter(|flag| flag.can_vary());
+    let flag = flag.ok_or_else(|| {
+        // A target may stand in its place.
+        format!("`dbtime run` has no flag --{}", secrets::in_complaint(name))
+    })?;
+    let written = format!("--{name}");
+    match (flag.is_switch(), value) {
+        (true, "" | "true" | "false") => {
+            words.retain(|word| *word != written);
+            words.extend((value != "false").then_some(written));
+        }
+        (true, _) => {
+            return Err(format!("--{name} is given or not: write {name}=true or {name}=false"));
+        }
+        (false, "") => return Err(format!("--{name} has no value: write {name}=VALUE")),
+        (false, _) => words.push(format!("{written}={value}")),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbtime_model::spec::FlagError;
+
+    /// Else a flag would be taken and ignored.
+    #[test]
+    fn what_describes_a_run_can_be_set_and_nothing_else() {
+        for flag in all() {
+            let set = RunSpec::default().set(flag.name, "?");
+            let is_unknown = matches!(set, Err(FlagError::Unknown(_)));
+            assert_eq!(is_unknown, flag.class != FlagClass::Run, "{}", flag.name);
+        }
+    }
+
+    #[test]
+    fn every_name_is_there_once_and_every_help_is_a_phrase() {
+        let mut names: Vec<&str> = all().map(|flag| flag.name).collect();
+        names.sort_unstable();
+        assert!(names.windows(2).all(|two| two[0] != two[1]), "{names:?}");
+        assert_eq!(all().filter(|flag| flag.shape == FlagShape::Positional).count(), 1);
+        for flag in all() {
+            assert!(flag.help.starts_with(char::is_uppercase), "{}", flag.name);
+            assert!(!flag.help.ends_with('.') && !flag.help.contains("  "), "{}", flag.name);
+        }
+    }
+
+    #[test]
+    fn a_switch_is_added_and_taken_out() {
+        let mut words = vec!["dbtime".to_owned(), "run".to_owned(), "--trace".to_owned()];
+        for (name, value) in [("workers", "4"), ("no-budget", "true"), ("trace", "false")] {
+            add(&mut words, name, value).expect(name);
+        }
+        assert_eq!(words, ["dbtime", "run", "--workers=4", "--no-budget"]);
+        add(&mut words, "no-budget", "").expect("as words of a cell have it");
+        assert_eq!(words, ["dbtime", "run", "--workers=4", "--no-budget"]);
+        for (name, value, why) in [
+            ("stacks", "yes", "write stacks=true or stacks=false"),
+            ("workers", "", "write workers=VALUE"),
+            ("workres", "4", "has no flag --workres"),
+            ("workload", "atm", "has no flag --workload"),
+            ("events", "x", "has no flag --events"),
+            ("mysql://u:hush@h/d", "", "has no flag --mysql://u:***@h/d"),
+        ] {
+            let error = add(&mut words, name, value).expect_err(name);
+            assert!(error.contains(why) && !error.contains("hush"), "{error}");
+        }
+        assert_eq!(words.len(), 4);
+    }
+}

@@ -1,0 +1,344 @@
+//! Every flag of `dbtime run`, in the order of its help.
+//!
+//! To add one, add its row. One that describes a run has a field in the written form too, which
+//! `RunSpec::set` fills.
+
+use super::FlagShape::{File, Many, One, Positional, Switch};
+use super::{RunFlag, describing, of_command, of_process, of_run, parse_ceiling};
+use clap::value_parser;
+use dbtime_model::spec::whole;
+
+const WORKLOAD: &str = "Workload";
+const TARGET: &str = "Target";
+const LOAD: &str = "Load";
+const PRIVATE: &str = "Private server";
+const MANY: &str = "Many runs";
+const REQUIRED: &str = "Requirements";
+const MEASURING: &str = "Measuring";
+const OUTPUT: &str = "Output";
+
+pub(super) const RUN_FLAGS: &[RunFlag] = &[
+    of_run(
+        "workload",
+        WORKLOAD,
+        Positional,
+        "A shipped workload (see `dbtime workloads`) or the path of a workload file",
+    ),
+    of_run("query", WORKLOAD, One("SQL"), "Run one statement instead of a workload")
+        .with(|arg| arg.conflicts_with("workload")),
+    of_run(
+        "script",
+        WORKLOAD,
+        File("FILE"),
+        "Run a script instead of a workload: FILE.sql of pgbench, FILE.lua of sysbench",
+    )
+    .with(|arg| arg.conflicts_with_all(["workload", "query"])),
+    of_command(
+        "spec",
+        WORKLOAD,
+        File("FILE"),
+        "Run the spec in FILE: the output of --print-spec, or the record of a run; - is standard \
+         input. Passwords: --password-file, DBTIME_PASSWORD",
+    )
+    .with(|arg| arg.conflicts_with_all(describing()).conflicts_with("sweep")),
+    of_command(
+        "print-spec",
+        WORKLOAD,
+        Switch,
+        "Print the spec of the run, a JSON document without passwords, and run nothing; with \
+         --sweep one line for each run",
+    )
+    .with(|arg| arg.conflicts_with_all(["out", "json", "events", "strict", "histogram"])),
+    of_run(
+        "script-set",
+        WORKLOAD,
+        Many("NAME[=VALUE]"),
+        "Variable of a pgbench script (its -D) or option of a sysbench script; NAME alone takes \
+         the value of dbtime's own variable. Repeatable",
+    ),
+    of_run(
+        "target",
+        TARGET,
+        One("URL"),
+        "Database to drive: sqlite (temporary) or sqlite:PATH?setting=value&...; a private server \
+         for this run: mariadb, mysql, postgres (mariadb:/PREFIX for the installation there); a \
+         running server: mysql://USER@HOST/DATABASE, mariadb://..., postgres://... (passwords: \
+         ~/.my.cnf, MYSQL_PWD, ~/.pgpass, PGPASSWORD); or null:?service=1ms, which does nothing",
+    )
+    .with(|arg| arg.default_value("sqlite")),
+    of_command(
+        "password-file",
+        TARGET,
+        File("FILE"),
+        "File with the target's password in its first line, for a URL without one [default: \
+         DBTIME_PASSWORD, then the places where the server's own clients look]",
+    ),
+    of_run(
+        "connections",
+        LOAD,
+        One("N"),
+        "Clients of a closed loop, connections of an open loop [default: as --workers; otherwise \
+         1, in an open loop 8; of an embedded database no more than there are CPUs]",
+    ),
+    of_run(
+        "workers",
+        LOAD,
+        One("W"),
+        "Execute at most W transactions at once; further clients queue",
+    ),
+    of_run(
+        "rate",
+        LOAD,
+        One("RATE"),
+        "Rate of an open loop: 500/s, 0s:100/s,30s:500/s, ramp:100/s..2000/s, auto or auto:50% \
+         (share of the measured flat-out rate) [default: a closed loop]",
+    ),
+    of_run(
+        "arrivals",
+        LOAD,
+        One("PROCESS"),
+        "Arrival process around the rate: steady, poisson, uniform, burst:20, at-once",
+    )
+    .with(|arg| arg.default_value("steady")),
+    of_run(
+        "jitter",
+        LOAD,
+        One("TIME"),
+        "Width of the jitter around each due instant of steady arrivals [default: a tenth of the \
+         period]",
+    ),
+    of_run(
+        "think",
+        LOAD,
+        One("TIME"),
+        "Think time of a closed loop, between two transactions of a client: 10ms, exp:10ms, \
+         uniform:5ms..15ms. Replaces the workload's own",
+    ),
+    of_run(
+        "time",
+        LOAD,
+        One("TIME"),
+        "Length of the measured window [default: 20s, or until --transactions have ended]",
+    ),
+    of_run("transactions", LOAD, One("N"), "End after N transactions"),
+    of_run(
+        "warmup",
+        LOAD,
+        One("TIME"),
+        "Length of the load before the measured window [default: 3s; none with --transactions]",
+    ),
+    of_run(
+        "shards",
+        LOAD,
+        One("N"),
+        "Driver threads for the connections to a server or to null [default: one for each CPU, for \
+         up to 8 clients in a closed loop; otherwise 1]",
+    ),
+    of_run(
+        "scale",
+        WORKLOAD,
+        One("N"),
+        "Size of the data: N times the workload's base size [default: as loaded; 1 for data that \
+         the run loads]",
+    ),
+    of_run(
+        "protocol",
+        TARGET,
+        One("PROTOCOL"),
+        "Statement protocol on a server: prepared (once a connection) or text [default: prepared]",
+    ),
+    of_run(
+        "pipeline",
+        TARGET,
+        Switch,
+        "Send statements of a transaction ahead of earlier answers, except where a failure of an \
+         earlier one could make them do harm",
+    ),
+    of_run(
+        "reconnect",
+        TARGET,
+        One("WHEN"),
+        "Occasion for a new connection to a server: lost, every-transaction [default: lost]",
+    ),
+    of_run(
+        "statement-timeout",
+        TARGET,
+        One("TIME"),
+        "Let the server cancel statements that take longer. Without an answer a second later the \
+         connection is closed",
+    ),
+    of_run(
+        "network-delay",
+        TARGET,
+        One("TIME"),
+        "Hold each request back for so long before it is sent, as the round trip of a network \
+         would",
+    ),
+    of_run(
+        "network-rate",
+        TARGET,
+        One("BITS"),
+        "Let no more pass to and from the server than a network of so many bits per second would: \
+         1Gbit/s",
+    ),
+    of_run("server-set", PRIVATE, Many("NAME=VALUE"), "Setting of the private server. Repeatable"),
+    of_run(
+        "server-env",
+        PRIVATE,
+        Many("NAME[=VALUE]"),
+        "Environment variable of the private server, such as LD_PRELOAD; NAME alone passes on \
+         dbtime's own value. Repeatable",
+    ),
+    of_run("server-cpus", PRIVATE, One("CPUS"), "CPUs of the private server: 0, 0-3, 0,2"),
+    of_run("client-cpus", LOAD, One("CPUS"), "CPUs of the driver"),
+    of_run(
+        "server-data",
+        PRIVATE,
+        File("DIR"),
+        "Folder for the private server's data folder, such as one in memory",
+    ),
+    of_run(
+        "on-backlog",
+        LOAD,
+        One("POLICY"),
+        "Policy for a transaction without a free connection: wait, drop, deadline:50ms",
+    )
+    .with(|arg| arg.default_value("wait")),
+    of_run(
+        "limit",
+        REQUIRED,
+        Many("LIMIT"),
+        "Limit for every operation, besides the workload's own limits: 'p90<=5ms', 'avg<=2ms', \
+         'errors<=0.1%', 'throughput>=500/s'. Repeatable",
+    ),
+    of_command(
+        "sweep",
+        MANY,
+        Many("FACTORS"),
+        "Repeat the run over values of other flags: workers=40,10,4. Factors separated by spaces \
+         cross, groups separated by `;` follow each other. Repeatable",
+    ),
+    of_command(
+        "find-rate",
+        MANY,
+        One("LIMIT"),
+        "Find the highest rate that meets a limit, such as 'p99<=10ms', and confirm it by five \
+         runs; give up after 100, or where three rates cannot be judged on this machine",
+    )
+    .with(|arg| {
+        arg.value_parser(parse_ceiling).conflicts_with_all([
+            "rate",
+            "sweep",
+            "repeat",
+            "think",
+            "events",
+            "print-spec",
+        ])
+    }),
+    of_command(
+        "repeat",
+        MANY,
+        One("N"),
+        "Make each run N times, in rounds; one table shows all of them",
+    )
+    .with(|arg| arg.value_parser(whole::<u32>(1..=1000, 10))),
+    of_run(
+        "budget-every",
+        MEASURING,
+        One("N"),
+        "Measure the parts of the time budget on one transaction in N [default: on all; with \
+         probes, an N for a cost of about 1 %]",
+    ),
+    of_run("no-budget", MEASURING, Switch, "Measure no time budget")
+        .with(|arg| arg.conflicts_with("budget-every")),
+    of_run(
+        "trace",
+        MEASURING,
+        Switch,
+        "Trace the server, which runs on this machine, and split each statement's time by what the \
+         server did [needs root, or CAP_BPF and CAP_PERFMON]",
+    )
+    .with(|arg| arg.conflicts_with_all(["no-budget", "budget-every"])),
+    of_run(
+        "stacks",
+        MEASURING,
+        Switch,
+        "With --trace: record where the server's threads wait and what they run on a CPU, as flame \
+         graphs by operation [off-CPU stacks alone where the kernel has nothing to sample by]",
+    )
+    .with(|arg| arg.requires("trace")),
+    of_run(
+        "statements",
+        MEASURING,
+        Switch,
+        "Record the driver's side of each statement, to be joined with a trace of another host \
+         later (dbtime join); needs a server and a record",
+    )
+    .with(|arg| arg.conflicts_with_all(["no-budget", "budget-every", "no-record", "trace"])),
+    of_command(
+        "strict",
+        REQUIRED,
+        Switch,
+        "Exit with 4 when the measurement is invalid (client-limited, unexplained time), or was to \
+         be traced and was not to its end",
+    ),
+    of_run(
+        "seed",
+        WORKLOAD,
+        One("N"),
+        "Seed of all random choices: the same seed gives the same statements",
+    )
+    .with(|arg| arg.default_value("1")),
+    of_run(
+        "data-seed",
+        WORKLOAD,
+        One("N"),
+        "Seed of the rows that the run loads [default: as --seed]",
+    ),
+    of_command(
+        "snapshots",
+        WORKLOAD,
+        File("DIR"),
+        "Restore the data of a private server or a temporary SQLite from a snapshot in this \
+         folder; without one, load them and keep one there",
+    ),
+    of_command(
+        "out",
+        OUTPUT,
+        File("DIR"),
+        "New folder for the record [default: dbtime-runs/TIME-WORKLOAD]",
+    ),
+    of_command("no-record", OUTPUT, Switch, "Write no record")
+        .with(|arg| arg.conflicts_with("out")),
+    of_command(
+        "json",
+        OUTPUT,
+        Switch,
+        "Print the record as one JSON document and nothing else; with --sweep one line for each \
+         run",
+    ),
+    of_process(
+        "events",
+        OUTPUT,
+        Switch,
+        "Print events as JSON lines and nothing else: phases, seconds, at the end the record",
+    )
+    .with(|arg| arg.conflicts_with_all(["json", "histogram", "server-threads", "sweep", "repeat"])),
+    of_process("flat-out-rate", OUTPUT, Switch, "Only measure the flat-out rate of a sweep")
+        .with(|arg| arg.hide(true).requires("events")),
+    of_process(
+        "parent",
+        OUTPUT,
+        One("PID"),
+        "Process of dbtime that started this one; the run ends with it",
+    )
+    .with(|arg| arg.value_parser(value_parser!(i32)).hide(true).requires("events")),
+    of_command("histogram", OUTPUT, Switch, "Add the response histogram to the report"),
+    of_command(
+        "server-threads",
+        OUTPUT,
+        Switch,
+        "Add the server's CPU time by thread name to the report",
+    ),
+    of_command("quiet", OUTPUT, Switch, "Show no progress"),
+];
