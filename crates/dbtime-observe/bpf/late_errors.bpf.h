@@ -52,8 +52,11 @@ static __always_inline int ends_with_function_name(const __u8 *tail)
 
 	bpf_loop(ERROR_TAIL - 3, name_begins_behind, &search, 0);
 	at = search.at;
-	return at > 1 && at < ERROR_TAIL - 4 && !tail[at & (ERROR_TAIL - 1)] &&
-	       tail[(at + 1) & (ERROR_TAIL - 1)] == 'R';
+	if (at <= 1 || at >= ERROR_TAIL - 4)
+		return 0;
+	/* The compiler knows more of this than older verifiers: the masks are to stay. */
+	barrier_var(at);
+	return !tail[at & (ERROR_TAIL - 1)] && tail[(at + 1) & (ERROR_TAIL - 1)] == 'R';
 }
 
 /* Whether that is the one by which a process tells that the server ends at once, for another has
