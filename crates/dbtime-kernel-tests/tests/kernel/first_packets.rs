@@ -6,8 +6,10 @@ use super::earlier_requests::seen_of;
 use super::last_words::watched;
 use super::mysql::{OK, packets};
 use super::openings::{client, server};
+use super::server::WatchedServer;
 use dbtime_model::WireProtocol;
 use dbtime_model::traced_ledger::TraceLedger;
+use dbtime_observe::trace::CaptureConfig;
 use dbtime_wire::mysql::command;
 use std::ops::Range;
 
@@ -146,6 +148,7 @@ fn a_file_of_many_packets_is_one_request() {
 #[test]
 fn files_of_several_statements_are_of_one_request() {
     let loads = format!("{LOAD}; {LOAD}");
+    let sums = CaptureConfig { adds_up: true, ..CaptureConfig::default() };
     for (first, last) in [(10, 600), (300, 511), (253, 767)] {
         let turns = [
             asked(command::QUERY, loads.as_bytes()),
@@ -166,6 +169,11 @@ fn files_of_several_statements_are_of_one_request() {
         assert_eq!(lines, [(&*loads, Some(5)), (SELECT, Some(0))], "{last}: {ledger:?}");
         let counts = (ledger.started, ledger.ended, ledger.is_whole());
         assert_eq!(counts, (2, 2, true), "{last}: {ledger:?}");
+
+        let mut summed = WatchedServer::new(WireProtocol::Mysql, &sums);
+        talk.play(&mut summed, &mut |_, _| Vec::new());
+        let count: u64 = summed.statements().iter().map(|(_, totals)| totals.count).sum();
+        assert_eq!(count, 2, "{last}: sums know no rows");
     }
 }
 

@@ -19,7 +19,7 @@ pub enum LockRelease {
     ClientLeft,
     /// Somehow: the statement is not known.
     Unknown,
-    /// By nobody who is known: a timer ended the wait, perhaps behind a release that the waiter was
+    /// Not as far as is known: a timer ended the wait, perhaps behind a release that the waiter was
     /// awake for, or the holder is not watched.
     Nobody,
 }
