@@ -186,7 +186,8 @@ mod tests {
     #[test]
     fn status_is_read_by_name() {
         let text = "Name:\tVmRSS: 5\nTgid:\t77\nUid:\t1000\t1001\t1000\t1000\n\
-                    VmSize:\t    2000 kB\nVmHWM:\t 300 kB\nVmRSS:\t 200 kB\nRssAnon:\t 120 kB\nRssFile:\t 70 kB\n\
+                    VmSize:\t    2000 kB\nVmHWM:\t 300 kB\nVmRSS:\t 200 kB\n\
+                    RssAnon:\t 120 kB\nRssFile:\t 70 kB\n\
                     RssShmem:\t 10 kB\nvoluntary_ctxt_switches:\t7\nnonvoluntary_ctxt_switches:\t9\n";
         let memory = ProcessMemory {
             rss_bytes: 200 * 1024,

@@ -186,6 +186,9 @@ impl PasswordReader {
             return self.begin_bare();
         }
         (self.has_literal, self.is_behind_word) = (true, true);
+        if self.is_in_setting() {
+            self.place = WordPlace::Behind;
+        }
         let inner = &text[inner_of(text)];
         // Where double quotes are around names it is one; another literal may follow.
         if is_password_word(inner) {
@@ -224,12 +227,16 @@ impl PasswordReader {
             Password if is("for") && self.subject != StatementSubject::Unsaid => AssignedPassword,
             // The charset of a string stands before it, or TO: `SET PASSWORD TO 'x'`.
             Password if word.starts_with('_') => Password,
-            Password | AssignedPassword if is("to") && self.place != WordPlace::Name => {
+            Password if is("to") && self.place != WordPlace::Name => {
                 self.place = WordPlace::Valued;
                 Password
             }
-            // Such as OFF, behind which an expression may go on.
-            Password if self.is_in_setting() => {
+            AssignedPassword if is("to") && is_login => {
+                self.place = WordPlace::Valued;
+                Password
+            }
+            // Such as OFF, behind which an expression may go on. A name may stand before SET.
+            Password if self.is_in_setting() && !is("set") => {
                 self.place = WordPlace::Behind;
                 Password
             }
@@ -341,6 +348,10 @@ mod tests {
             ("SET app.password = 'a' || hush", "SET app.password = '***' '***' '***'"),
             ("SET app.password = 'a'|hush, b = c", "SET app.password = '***'|'***', b = c"),
             ("SET app.password = 'a' hush", "SET app.password = '***' '***'"),
+            (
+                "SET STATEMENT x_password = 'y' FOR SELECT a",
+                "SET STATEMENT x_password = '***' FOR SELECT a",
+            ),
             ("SET app.password = off + hush", "SET app.password = off '***' '***'"),
             ("SET app.password = $1 + hush", "SET app.password = $1 '***' '***'"),
             ("SET app.password = hush and more", "SET app.password = '***' '***' '***'"),
@@ -358,6 +369,8 @@ mod tests {
             "SET a = concat('b', c), d = e",
             "SET app.password = off, b = concat('c', d)",
             "SET STATEMENT app.password = off FOR GRANT a ON b TO c",
+            "ALTER ROLE r IN DATABASE token SET work_mem = a",
+            "ALTER TABLE t ATTACH PARTITION passwd FOR VALUES FROM ('a') TO ('b')",
             "SELECT 'password' || 'x'",
         ] {
             assert_eq!(without_passwords(sql), sql);
