@@ -237,6 +237,8 @@ static long mysql_error_begins_at(__u64 i, struct mysql_error_search *search)
 
 #define MARK_WORDS 8	/* looked at together: what follows would be verified once for the branch of each */
 
+_Static_assert(LONGEST_MYSQL_ERROR / 8 % MARK_WORDS == 0, "words behind those of an error are looked at");
+
 /* Whether these bytes, or up to 63 old ones behind them, have an error's mark, which no text in UTF-8 has. */
 static __always_inline int has_error_mark(const __u8 *bytes, __u32 length)
 {

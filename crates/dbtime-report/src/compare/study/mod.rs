@@ -412,9 +412,9 @@ fn program_means(study: &RecordedStudy, records: &[&TrialRecord]) -> Vec<Program
 
 /// `None`: one is missing, or not above zero, or there is none.
 fn geometric_mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
-    let logs: Vec<f64> = values.map(|value| Some(value?.ln())).collect::<Option<_>>()?;
-    let mean = logs.iter().sum::<f64>() / logs.len() as f64;
-    mean.is_finite().then(|| mean.exp())
+    let values: Vec<f64> = values.collect::<Option<_>>()?;
+    let has_mean = !values.is_empty() && values.iter().all(|value| value.ln().is_finite());
+    has_mean.then(|| super::groups::geometric_mean(&values))
 }
 
 fn lines(study: &RecordedStudy) -> Vec<StudyRunLine> {
