@@ -414,7 +414,7 @@ fn program_means(study: &RecordedStudy, records: &[&TrialRecord]) -> Vec<Program
 fn geometric_mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let values: Vec<f64> = values.collect::<Option<_>>()?;
     let has_mean = !values.is_empty() && values.iter().all(|value| value.ln().is_finite());
-    has_mean.then(|| geometric_mean(&values))
+    has_mean.then(|| groups::geometric_mean(&values))
 }
 
 fn lines(study: &RecordedStudy) -> Vec<StudyRunLine> {
