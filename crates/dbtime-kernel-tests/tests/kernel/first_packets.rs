@@ -162,6 +162,7 @@ fn files_of_several_statements_are_of_one_request() {
         let mut loading = watched(WireProtocol::Mysql, &turns[..4].concat());
         loading.finds_nothing();
         assert!(loading.requests().is_empty(), "{last}: {:?}", loading.requests());
+        drop(loading);
 
         let talk = Conversation { protocol: WireProtocol::Mysql, turns: turns.concat() };
         let (requests, ledger) = talk.whole();
