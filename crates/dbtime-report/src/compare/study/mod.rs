@@ -232,11 +232,10 @@ impl StudyComparison {
         match &self.comparisons[..] {
             // Of a screening no single configuration is of interest.
             [_, ..] if self.factors.is_screening => {}
-            [] if self.cells.len() == 1 => facts.push(verdict(
-                "verdict",
-                "No verdict: of one configuration alone there is none".to_owned(),
-            )),
-            [] => facts.push(verdict("verdict", "No verdict: no run counts yet".to_owned())),
+            [] => {
+                let why = self.lacks_verdicts().unwrap_or_default();
+                facts.push(verdict("verdict", why.to_owned()));
+            }
             [one] => {
                 facts.push(verdict("verdict", one.verdict.to_string()));
                 let on = &self.primary;
@@ -259,6 +258,16 @@ impl StudyComparison {
         facts.push(fact("runs", self.runs_text()));
         facts.push(fact("study", self.state.clone()));
         facts
+    }
+
+    /// Why there is no verdict on any configuration; `None`: there is one.
+    pub(super) fn lacks_verdicts(&self) -> Option<&'static str> {
+        match (&self.comparisons[..], self.cells.len()) {
+            ([_, ..], _) => None,
+            ([], 1) => Some("No verdict: of one configuration alone there is none"),
+            ([], _) if self.is_finished => Some("No verdict: no run counts"),
+            ([], _) => Some("No verdict: no run counts yet"),
+        }
     }
 
     /// Whether the baseline does not differ from itself.
