@@ -103,6 +103,20 @@ impl StatementShapes {
     }
 }
 
+/// A statement as an error repeats it whole: nothing of it where a password may lack its quotes.
+pub fn repeated_statement(sql: &str) -> Cow<'_, str> {
+    if may_hold_password(sql) { Cow::Borrowed(MASK) } else { without_passwords(sql) }
+}
+
+/// A server's message about this statement: where that may hold a password nothing is left from the
+/// first quote on; else it stays as it is.
+pub fn without_repeated_passwords<'a>(sql: &str, message: &'a str) -> Cow<'a, str> {
+    match message.find(is_opening).filter(|_| may_hold_password(sql)) {
+        Some(opening) => Cow::Owned(format!("{}{MASK}", &message[..opening])),
+        None => Cow::Borrowed(message),
+    }
+}
+
 /// What stands behind words that this sign stands before; `None`: it stands before none.
 pub(crate) fn closing_of(sign: char) -> Option<&'static [char]> {
     QUOTES.iter().find(|(opening, _)| *opening == sign).map(|(_, closing)| *closing)
@@ -192,6 +206,19 @@ mod tests {
             ] {
                 assert_eq!(shown(Postgres, sql, code, message), expected, "{sql}");
             }
+        }
+    }
+
+    #[test]
+    fn statements_and_messages_are_repeated_where_no_password_can_be() {
+        for (sql, message, expected) in [
+            ("ALTER ROLE r PASSWORD 'hush' FOO", "near \"FOO\"", [MASK, "near ***"]),
+            ("CREATE USER u IDENTIFIED BY hush", "near 'hush'", [MASK, "near ***"]),
+            ("ALTER ROLE r PASSWORD 'hush'", "no such role", [MASK, "no such role"]),
+            ("SELEC 'a'", "near \"'a'\"", ["SELEC 'a'", "near \"'a'\""]),
+        ] {
+            let shown = [repeated_statement(sql), without_repeated_passwords(sql, message)];
+            assert_eq!(shown, expected);
         }
     }
 
