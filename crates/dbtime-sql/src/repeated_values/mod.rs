@@ -13,6 +13,7 @@
 
 mod mysql;
 mod postgres;
+mod postgres_messages;
 mod sqlite;
 
 pub use mysql::without_mysql_values;
@@ -66,7 +67,7 @@ fn opening_in(text: &str, rest: &str, is_quote: impl Fn(char) -> bool) -> Option
     let read = text.len() - rest.len();
     let opens = |(at, sign): &(usize, char)| {
         let behind = &rest[at + sign.len_utf8()..];
-        is_quote(*sign) && !(*sign == '\'' && is_apostrophe(&text[..read + at], behind))
+        is_quote(*sign) && (*sign != '\'' || !is_apostrophe(&text[..read + at], behind))
     };
     rest.char_indices().find(opens)
 }
@@ -75,13 +76,15 @@ fn opening_in(text: &str, rest: &str, is_quote: impl Fn(char) -> bool) -> Option
 /// some languages a quote follows a word without a blank: only what cannot be one is taken for it.
 fn is_apostrophe(before: &str, behind: &str) -> bool {
     let is_part = |sign: char| sign.is_alphanumeric() || matches!(sign, '_' | '\'');
-    let word = &before[before.trim_end_matches(char::is_alphanumeric).len()..];
-    let end = behind.find(|sign| !is_part(sign)).unwrap_or(behind.len());
-    let is_contraction = word.ends_with('n') && &behind[..end] == "t";
-    let is_genitive = word.len() > 1 && word.is_ascii() && &behind[..end] == "s";
-    let is_elision = ["d", "l", "n", "qu", "s"].contains(&word.to_ascii_lowercase().as_str());
-    let has_word = behind.starts_with(char::is_alphabetic) && !behind[..end].contains('\'');
-    is_contraction || is_genitive || is_elision && has_word
+    let is_of_word = |sign: char| sign.is_alphanumeric() || sign == '_';
+    let word = &before[before.trim_end_matches(is_of_word).len()..];
+    // A literal may have a word before it, as in `N'x'` and `_latin1'x'`.
+    let is_plain = word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let end = behind.find(|sign: char| !is_part(sign)).unwrap_or(behind.len());
+    let rest = &behind[..end];
+    let is_ending = is_plain && (rest == "s" || rest == "t" && word.ends_with('n'));
+    let is_elision = ["d", "l", "qu", "s"].contains(&word.to_ascii_lowercase().as_str());
+    is_ending || is_elision && rest.starts_with(char::is_alphabetic) && !rest.contains('\'')
 }
 
 /// A text without its numbers, but for the length of a type, as in `character varying(3)`, and what
@@ -135,6 +138,8 @@ mod tests {
             ("l'index 'hush' n'existe", "l'index '?'existe"),
             ("file'hush'", "file'?'"),
             ("file't hush'", "file'?'"),
+            ("N't hush'", "N'?'"),
+            ("_binary's hush'", "_binary'?'"),
             ("", ""),
         ] {
             assert_eq!(without_quoted(text), expected, "{text}");

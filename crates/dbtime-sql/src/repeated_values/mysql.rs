@@ -77,8 +77,8 @@ fn without_value(message: &str, has_name: bool) -> String {
 /// Where the quote behind the value is, of a message that says what its name is of. A value may
 /// have these words in it too: the last ones are the server's.
 fn before_name(message: &str) -> Option<usize> {
-    let (_, mark) = NAME_MARKS.iter().find(|(begin, _)| message.starts_with(begin))?;
-    message.rfind(mark)
+    let (_, mark) = NAME_MARKS.iter().find(|(begin, _)| message.starts_with(*begin))?;
+    message.rfind(*mark)
 }
 
 /// `Variable 'a' can't be set to the value of 'x'`: the name of the variable is the first.
