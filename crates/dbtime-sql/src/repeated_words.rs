@@ -33,6 +33,10 @@ const SYNTAX_CODES: [&str; 3] = ["42601", "1064", "1149"];
 /// `unrecognized token: "x"`.
 const MARKS: [&str; 2] = ["near ", "token: "];
 
+/// The code of a setting that the server does not know, and what stands before it in English. It
+/// may be a parameter, as of `current_setting`.
+const UNKNOWN_SETTING: (&str, &str) = ("42704", "unrecognized configuration parameter ");
+
 /// What is known of the statements that errors are about.
 #[derive(Clone, Debug)]
 pub struct StatementShapes {
@@ -128,7 +132,8 @@ pub(crate) fn is_opening(sign: char) -> bool {
 
 /// From where on a message may repeat a statement; `None`: it does not.
 fn repeats_from(code: &str, message: &str) -> Option<usize> {
-    if SYNTAX_CODES.contains(&code) {
+    let is_setting = code == UNKNOWN_SETTING.0 && message.starts_with(UNKNOWN_SETTING.1);
+    if is_setting || SYNTAX_CODES.contains(&code) {
         return Some(0);
     }
     let behind = |mark: &'static str| {
@@ -219,6 +224,19 @@ mod tests {
         ] {
             let shown = [repeated_statement(sql), without_repeated_passwords(sql, message)];
             assert_eq!(shown, expected);
+        }
+    }
+
+    #[test]
+    fn an_unknown_setting_is_shown_where_the_statement_has_it() {
+        let message = "unrecognized configuration parameter \"my.hush\"";
+        let masked = "unrecognized configuration parameter \"***\"";
+        for (sql, expected) in [
+            ("SET my.hush = 1", message),
+            ("SELECT current_setting($1)", masked),
+            ("SELECT current_setting('my.hush')", masked),
+        ] {
+            assert_eq!(shown(Postgres, sql, "42704", message), expected, "{sql}");
         }
     }
 
