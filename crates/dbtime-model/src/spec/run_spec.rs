@@ -415,7 +415,8 @@ mod tests {
         #[test]
         fn what_is_written_is_read(
             seed: u64, ns in proptest::option::of(0..9_000_000_000_000_000_000u64), query: String,
-            connections: Option<u32>, mean_ns in 0..9_000_000_000_000_000_000u64,
+            connections in proptest::option::of(1..=100_000u32),
+            mean_ns in 0..9_000_000_000_000_000_000u64,
             limits in proptest::collection::vec(0..1_000_000_000u64, 0..3),
         ) {
             let limits = limits.into_iter().map(|ns| format!(" max <= {ns}ns"));
