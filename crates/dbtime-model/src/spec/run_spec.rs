@@ -203,9 +203,10 @@ pub enum SpecError {
     /// its path, and why.
     #[error("`{0}`: {1}")]
     Number(&'static str, String),
-    /// A list where names and values are written.
-    #[error("`{0}` is a list; write its fields by their names, as `dbtime run --print-spec` does")]
-    List(&'static str),
+    /// A list where fields are written by their names: all of it, or a group of fields.
+    #[error("{} is a list; write fields by their names, as `dbtime run --print-spec` does",
+            .0.map_or_else(|| "it".to_owned(), |group| format!("`{group}`")))]
+    List(Option<&'static str>),
     /// Written by a later dbtime.
     #[error("it has schema {0}, and this dbtime knows up to {SPEC_SCHEMA}: use a newer dbtime")]
     Newer(u32),
@@ -278,10 +279,9 @@ impl RunSpec {
 fn refuse_lists(value: &serde_json::Value) -> Result<(), SpecError> {
     let groups = ["workload", "target", "load", "window"];
     let group = groups.into_iter().find(|group| value.get(*group).is_some_and(|of| of.is_array()));
-    match group {
-        _ if value.is_array() => Err(SpecError::List("the file")),
-        Some(group) => Err(SpecError::List(group)),
-        None => Ok(()),
+    match value.is_array() || group.is_some() {
+        true => Err(SpecError::List(group)),
+        false => Ok(()),
     }
 }
 
@@ -386,11 +386,11 @@ mod tests {
             ("window.transactions", r#"{"window":{"transactions":0}}"#),
             ("load.flat_out", r#"{"load":{"flat_out":{}}}"#),
             ("load", r#"{"load":[null]}"#),
-            ("the file", "[]"),
         ] {
             let refused = read(text).expect_err(text);
             assert!(refused.starts_with(&format!("`{path}`")), "{refused}");
         }
+        assert!(read("[]").expect_err("a list").starts_with("it is a list; "));
         let cpus = read(r#"{"target":{"server_cpus":"3-1"}}"#).expect_err("no CPUs");
         assert!(cpus.starts_with("--server-cpus: `3-1` is no list of CPUs"), "{cpus}");
         let newer = read(r#"{"schema":99}"#).expect_err("of a later dbtime");
