@@ -175,26 +175,21 @@ struct connection {
 	struct request request;
 	struct text text;
 	struct executed executed[MAX_EXECUTED];
+	/* What each request touches is together, before what few do. */
 	__u64 start;		/* of the request under way; 0: there is none */
 	__u64 read_at;		/* the first read of bytes that no request has yet; 0: there are none */
 	__u64 rx_first_at;		/* when the first unread bytes came to the socket; 0: not seen */
 	__u64 rx_last_at;	/* when the last bytes came to the socket */
 	__u64 rx_drained_at;	/* what had come by then was read */
 	__u64 piece_from;	/* before which the last piece of the answer was not sent */
-	__u64 client_number;	/* of its client's end, where that is the driver's; 0: not known */
-	__u64 tls;		/* the address of its TLS session, where it has one */
-	__u64 tls_written;	/* what its library was given to write last */
-	__u32 tls_length;
+	__u64 sent_until;	/* where the last piece of the answer ended; 0: there is none */
+	__u64 wait_event;	/* as in struct server */
 	__u32 rest;		/* bytes of the packet that are still to come */
 	__u32 file_wait_count;	/* of the request: whether there is anything in `files` */
-	__u32 last_prepared;	/* number of the statement that was prepared last */
-	struct shaper shaper;
-	struct cached_shape cached_shapes[CACHED_SHAPES];	/* the latest of `prepared_shapes`, by their lowest bits */
 	__u8 header[8];
 	__u8 header_length;
 	__u8 role;
 	__u8 framing;
-	__u8 retries_write;	/* the socket had no room: the library is given the same once more */
 	__u8 has_read;		/* whether anything was read of it */
 	__u8 expects_login;		/* the next bytes are the first of a login */
 	__u8 expects_command;	/* the next byte is the first of a command */
@@ -202,44 +197,50 @@ struct connection {
 	__u8 text_continues;	/* MySQL: the next read continues what is kept of the command */
 	__u8 local_file;	/* MySQL: enum local_file */
 	__u8 expects_answer;		/* the next bytes sent are the first of an answer */
-	__u8 is_whole;		/* PostgreSQL: all of the request is there */
-	__u8 names_left;		/* PostgreSQL: names of a Bind that are still to come */
-	__u8 has_tls_probes;		/* as in struct server */
-	__u8 has_login;		/* its user is known */
-	__u8 is_filtered_out;	/* its statements are not added up: see struct settings */
-	__u8 is_ready;		/* PostgreSQL: ReadyForQuery was sent */
-	__u8 is_closed;		/* encrypted: its socket is, with a request under way */
-	__u16 text_flags;	/* MySQL: how the session reads texts, in the flags of the next request */
-	__u32 seen[WAYS];	/* marks of the first program: see `was_seen_first` */
-	__u8 blind_turns;	/* encrypted: see `note_blind_read` */
 	__u8 opening;		/* enum opening */
 	__u8 strange;		/* enum strangeness */
 	__u8 is_greeted;	/* MySQL: it was greeted, and has said nothing yet */
-	__u64 wait_event;	/* as in struct server */
-	struct answer answer;
-	struct unread unread;
-	struct login login;
-	__u8 next_answer;		/* of several statements the one whose answer comes next, or came last */
-	__u8 gss;		/* PostgreSQL: enum gss_wish */
-	__u16 bind_count;		/* of the request, without a name for the portal */
-	__u32 text_used;	/* by all of them */
-	__u32 answers_done;	/* answers to the one at hand */
+	__u8 guess;		/* enum guess */
+	__u8 is_whole;		/* PostgreSQL: all of the request is there */
+	__u8 names_left;		/* PostgreSQL: names of a Bind that are still to come */
+	__u8 is_filtered_out;	/* its statements are not added up: see struct settings */
+	__u8 is_ready;		/* PostgreSQL: ReadyForQuery was sent */
 	__u8 has_late_error;	/* the last piece of the answer ends with what looks like an error */
 	__u8 has_last_word;	/* the latest answer ends with an error that ends the connection */
-	__u8 tail[16];		/* PostgreSQL: the last bytes of the answer, and room for as many again */
 	__u8 is_logging_in;	/* PostgreSQL: its startup packet was read, and ReadyForQuery was not sent yet */
+	__u8 is_closed;		/* encrypted: its socket is, with a request under way */
+	__u16 text_flags;	/* MySQL: how the session reads texts, in the flags of the next request */
+	__u32 seen[WAYS];	/* marks of the first program: see `was_seen_first` */
+	__u32 text_used;	/* by all of them */
+	__u32 answers_done;	/* answers to the one at hand */
+	struct answer answer;
+	struct copy copy;
+	__u16 bind_count;		/* of the request, without a name for the portal */
+	__u8 tail[16];		/* PostgreSQL: the last bytes of the answer, and room for as many again */
+	__u32 ahead_length;
+	__u64 client_number;	/* of its client's end, where that is the driver's; 0: not known */
+	struct cached_shape cached_shapes[CACHED_SHAPES];	/* the latest of `prepared_shapes`, by their lowest bits */
+	__u64 tls;		/* the address of its TLS session, where it has one */
+	__u64 tls_written;	/* what its library was given to write last */
+	__u32 tls_length;
+	__u32 last_prepared;	/* number of the statement that was prepared last */
+	struct shaper shaper;
+	__u8 retries_write;	/* the socket had no room: the library is given the same once more */
+	__u8 has_tls_probes;		/* as in struct server */
+	__u8 has_login;		/* its user is known */
+	__u8 blind_turns;	/* encrypted: see `note_blind_read` */
+	__u8 next_answer;		/* of several statements the one whose answer comes next, or came last */
+	__u8 gss;		/* PostgreSQL: enum gss_wish */
 	__u8 is_replica;	/* PostgreSQL: as its startup packet says */
 	__u8 is_at_end;		/* the server has found the end of what its client says */
-	__u8 guess;		/* enum guess */
+	struct unread unread;
+	__u64 ahead;		/* PostgreSQL: what was read behind the request, and is still there */
+	__u64 ahead_rx_at;	/* when that had come */
+	struct login login;
 	struct proxy_header proxy;
 	__u8 most_rows[4];	/* PostgreSQL: that the last Execute asks for, as it says it; 0: all */
 	struct startup_reading startup;		/* PostgreSQL */
-	struct copy copy;
-	__u64 ahead;		/* PostgreSQL: what was read behind the request, and is still there */
-	__u64 ahead_rx_at;	/* when that had come */
-	__u32 ahead_length;
 	__u32 answer_end_length;
-	__u64 sent_until;	/* where the last piece of the answer ended; 0: there is none */
 	union {
 		__u8 answer_end[ANSWER_END] __attribute__((aligned(8)));	/* MySQL: the last bytes of a piece of the answer */
 		/* PostgreSQL: each keeps its bytes while the others are written. */

@@ -43,28 +43,34 @@ __noinline int note_preemption(struct thread *thread, struct name *by, __u64 len
 }
 
 /* Adds to what rivals of one name have had; who had less than this goes where there is no place, and is
- * not named. The first place is taken first. */
+ * not named. */
 __noinline int add_rival(struct thread *thread, struct name *name, __u32 tid, __u64 length)
 {
-	struct preemptor *least;
+	struct preemptor *place;
 
 	if (!thread || !name)
 		return 0;
-	least = &thread->rivals[0];
-	for (int i = 0; i < RIVALS; i++) {
+	place = &thread->rivals[0];
+	for (__u32 i = 0; i < RIVALS; i++) {
 		struct preemptor *at = &thread->rivals[i];
 
-		if (at->length && is_same(&at->name, name, sizeof(struct name))) {
+		if (i >= thread->rival_count) {
+			thread->rival_count++;
+			at->length = 0;
+			place = at;
+			break;
+		}
+		if (is_same(&at->name, name, sizeof(struct name))) {
 			at->length += length;
 			return 0;
 		}
-		if (at->length < least->length)
-			least = at;
+		if (at->length < place->length)
+			place = at;
 	}
-	if (length > least->length) {
-		least->length = length;
-		least->tid = tid;
-		least->name = *name;
+	if (length > place->length) {
+		place->length = length;
+		place->tid = tid;
+		place->name = *name;
 	}
 	return 0;
 }
@@ -97,29 +103,49 @@ struct stint_walk {
 	__u64 from;		/* since then */
 	__u64 until;		/* of what is after this it is known who had the CPU */
 	__u64 singly_from;	/* stints are looked at one by one until there */
+	__u64 held;		/* the latest of these that are of one name and follow each other, */
+	__u64 held_length;	/* and how long they were together; 0: there are none */
 	__u64 is_preempted;
 };
 
-/* So long of a wait somebody had the CPU. */
-static __always_inline void add_holder(struct stint_walk *walk, struct name *name, __u32 tid,
-				       __u64 length)
+/* Adds what stints of one name were together. */
+static __always_inline void add_held(struct stint_walk *walk)
 {
-	add_rival(walk->thread, name, tid, length);
+	struct stint *stint = &walk->of->stints[walk->held & (STINTS - 1)];
+
+	if (walk->held_length)
+		add_rival(walk->thread, &stint->name, stint->tid, walk->held_length);
+	walk->held_length = 0;
+}
+
+/* For so long of a wait the thread of a stint had the CPU. Threads of a server take turns on it: what
+ * follows each other under one name is added at once. */
+static __always_inline void hold(struct stint_walk *walk, __u32 number, __u64 length)
+{
+	struct processor *of = walk->of;
+	struct stint *stint = &of->stints[number & (STINTS - 1)];
+
+	/* An idle CPU is in nobody's way. */
+	if (!stint->tid)
+		return;
 	if (walk->is_preempted)
-		note_preemption(walk->thread, name, length);
+		note_preemption(walk->thread, &stint->name, length);
+	if (!walk->held_length ||
+	    !is_same(&of->stints[walk->held & (STINTS - 1)].name, &stint->name, sizeof(struct name))) {
+		add_held(walk);
+		walk->held = number;
+	}
+	walk->held_length += length;
 }
 
 static long next_stint(__u32 i, struct stint_walk *walk)
 {
 	struct processor *of = walk->of;
-	struct stint *stint = &of->stints[(of->stint_count - i - 1) & (STINTS - 1)];
 	struct stint *before = &of->stints[(of->stint_count - i - 2) & (STINTS - 1)];
 	__u64 begin = before->until > walk->from ? before->until : walk->from;
 
 	if (begin < walk->until) {
-		/* An idle CPU is in nobody's way. */
-		if (stint->tid)
-			add_holder(walk, &stint->name, stint->tid, walk->until - begin);
+		hold(walk, of->stint_count - i - 1, walk->until - begin);
 		walk->until = begin;
 	}
 	return walk->until <= walk->singly_from;
@@ -133,46 +159,62 @@ static long next_span(__u32 i, struct stint_walk *walk)
 
 	if (!span->until || span->from < walk->from || span->until > walk->until)
 		return 1;
-	for (int place = 0; place < SPAN_NAMES; place++)
-		if (span->holders[place].length)
-			add_holder(walk, &span->holders[place].name, span->holders[place].tid,
-				   span->holders[place].length);
+	for (int place = 0; place < SPAN_NAMES; place++) {
+		struct preemptor *holder = &span->holders[place];
+
+		if (!holder->length)
+			continue;
+		add_rival(walk->thread, &holder->name, holder->tid, holder->length);
+		if (walk->is_preempted)
+			note_preemption(walk->thread, &holder->name, holder->length);
+	}
 	walk->until = span->from;
 	return 0;
 }
 
-/* A thread gets the CPU that runs this, for which it waited so long: those that had it meanwhile are
- * its rivals, the latest first; where it was taken off the CPU, they also count among all pre-emptors.
+/* Goes on where the wait was longer than the latest stint. Of the oldest only the end counts, where the next
+ * begins. For what was before that there are the spans, which end later: the latest has to be of this wait.
  * Loops of their own: unrolled, they take the kernel seconds to verify. */
+static __always_inline void walk_back(struct stint_walk *walk)
+{
+	struct stint *oldest = &walk->of->stints[walk->of->stint_count & (STINTS - 1)];
+
+	walk->earlier = these_spans();
+	if (!walk->earlier)
+		return;
+	if (oldest->until > walk->from && latest_span(walk->earlier)->from >= walk->from)
+		walk->singly_from = walk->earlier->until;
+	bpf_loop(STINTS - 1, next_stint, walk, 0);
+	add_held(walk);
+	if (walk->until > walk->from)
+		bpf_loop(SPANS - 1, next_span, walk, 0);
+}
+
+/* A thread gets the CPU that runs this, for which it waited so long: those that had it meanwhile are
+ * its rivals, the latest first; where it was taken off the CPU, they also count among all pre-emptors. */
 static __always_inline void add_rivals(struct thread *thread, __u64 length, __u64 now, int is_preempted)
 {
 	struct stint_walk walk = {
 		.thread = thread,
 		.of = this_processor(),
-		.earlier = these_spans(),
 		.from = now - length,
 		.until = now,
+		.singly_from = now - length,
 		.is_preempted = is_preempted,
 	};
-	struct stint *oldest;
 
-	if (!walk.of || !walk.earlier)
+	if (!walk.of)
 		return;
-	/* Of the oldest only the end counts, where the next begins. For what was before that there are the
-	 * spans, which end later: the latest has to be of this wait. */
-	oldest = &walk.of->stints[walk.of->stint_count & (STINTS - 1)];
-	walk.singly_from = walk.from;
-	if (oldest->until > walk.from && latest_span(walk.earlier)->from >= walk.from)
-		walk.singly_from = walk.earlier->until;
-	bpf_loop(STINTS - 1, next_stint, &walk, 0);
-	if (walk.until > walk.from)
-		bpf_loop(SPANS - 1, next_span, &walk, 0);
+	/* Most waits are of one stint. */
+	if (next_stint(0, &walk))
+		add_held(&walk);
+	else
+		walk_back(&walk);
 }
 
 static __always_inline void clear_rivals(struct thread *thread)
 {
-	for (int i = 0; i < RIVALS; i++)
-		thread->rivals[i].length = 0;
+	thread->rival_count = 0;
 }
 
 /* The place of who had the CPU for longest, but for those that are taken already, a bit each. Global:
@@ -184,7 +226,7 @@ __noinline __u32 longest_rival(struct thread *thread, __u32 taken)
 
 	if (!thread)
 		return 0;
-	for (__u32 i = 0; i < RIVALS; i++)
+	for (__u32 i = 0; i < RIVALS && i < thread->rival_count; i++)
 		if (!(taken >> i & 1) && thread->rivals[i].length > length) {
 			length = thread->rivals[i].length;
 			longest = i;
@@ -199,15 +241,16 @@ __noinline int publish_rivals(struct thread *thread, struct waits *waits)
 
 	if (!thread || !waits)
 		return 0;
-	for (int i = 0; i < NAMED_RIVALS; i++) {
+	for (__u32 i = 0; i < NAMED_RIVALS; i++) {
+		if (i >= thread->rival_count) {
+			waits->preemptors[i].length = 0;
+			continue;
+		}
 		place = longest_rival(thread, taken);
 		/* The compiler knows more of it than the verifier: the mask is to stay. */
 		barrier_var(place);
 		place &= RIVALS - 1;
 		waits->preemptors[i] = thread->rivals[place];
-		/* There is none left. */
-		if (taken >> place & 1)
-			waits->preemptors[i].length = 0;
 		taken |= 1u << place;
 	}
 	return 0;

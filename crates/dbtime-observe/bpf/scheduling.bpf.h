@@ -300,11 +300,14 @@ static __always_inline __u64 split_queue(struct request *request, struct thread 
 	/* Up to there it was at another request, whose parts have it. */
 	if (since < thread->answered_at)
 		since = thread->answered_at;
-	for (int i = 0; i < CPU_WAITS; i++) {
-		struct cpu_wait *wait = &thread->cpu_waits[i];
+	/* The latest first. */
+	for (__u32 i = 1; i <= CPU_WAITS; i++) {
+		struct cpu_wait *wait = &thread->cpu_waits[(thread->cpu_wait_count - i) & (CPU_WAITS - 1)];
 		__u64 free_at = wait->from + wait->throttled;
 		__u64 length = common_time(free_at, wait->until, since, now);
 
+		if (wait->until <= since)
+			break;
 		request->early[wait->part & (EARLY_PARTS - 1)] += length;
 		request->early[EARLY_THROTTLED] += common_time(wait->from, free_at, since, now);
 		if (wait->part != EARLY_STOPPED)

@@ -128,14 +128,16 @@ static __always_inline int was_seen_first(struct connection *connection, struct 
 	return 1;
 }
 
-/* The server has read from a socket. What is left has come with the last bytes at the latest. The clock is
- * read before the queue is looked at: what comes behind that look comes later. */
+/* The server has read from a socket. What is left has come with the last bytes at the latest. Where nothing
+ * is, the clock is read before the queue is looked at once more: what comes behind that look comes later. */
 static __always_inline void note_left_over(struct connection *connection, struct sock *sk)
 {
-	__u64 now = bpf_ktime_get_ns();
+	__u64 now = 0;
 
 	connection->rx_first_at = 0;
 	if (!sk->sk_receive_queue.qlen)
+		now = bpf_ktime_get_ns();
+	if (now && !sk->sk_receive_queue.qlen)
 		connection->rx_drained_at = now;
 	else if (connection->rx_last_at > connection->rx_drained_at)
 		connection->rx_first_at = connection->rx_last_at;

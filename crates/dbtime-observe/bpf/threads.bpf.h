@@ -35,6 +35,7 @@ struct cpu_wait {
 #define MAX_PORTALS 16		/* that are kept; a power of two */
 #define RIVALS 8		/* of a request, that had the CPU in its stead; a power of two */
 
+/* What each switch touches comes first: where it is looked at, caches are cold. */
 struct thread {
 	__u64 connection;	/* whose request it serves; 0: nobody's */
 	__u64 on_cpu_at;		/* since when it has the CPU */
@@ -62,6 +63,10 @@ struct thread {
 	__u16 other_call;	/* the system call of the last part `other` */
 	__u8 is_aggregated;		/* what it serves is added up */
 	__u8 cache;		/* what became of its look into the query cache */
+	__u32 rival_count;	/* how many of `rivals` there are */
+	__u64 answered_at;	/* its last piece of an answer: waits before that are a request's */
+	__u64 rested_at;	/* it went to sleep without a request */
+	__u64 idle_runq;	/* how long it has waited for CPUs since then, without one */
 	__u64 start;		/* when that began */
 	__u64 parts[PARTS];
 	__u64 prev_connection;		/* the connection of its last request; 0: none */
@@ -80,9 +85,6 @@ struct thread {
 	__u64 portal[MAX_PORTALS];	/* PostgreSQL: when the request's were made */
 	struct cpu_wait cpu_waits[CPU_WAITS];	/* the latest */
 	struct preemptor rivals[RIVALS];	/* of the request; without one, since it went to sleep */
-	__u64 answered_at;	/* its last piece of an answer: waits before that are a request's */
-	__u64 rested_at;	/* it went to sleep without a request */
-	__u64 idle_runq;	/* how long it has waited for CPUs since then, without one */
 	struct blocker blocker;	/* of the longest wait for a lock */
 	struct lock_wait lock_wait;
 	struct file_waits files;
