@@ -339,13 +339,16 @@ pub fn message(failure: &DatabaseFailure, dialect: SqlDialect, sql: Option<&str>
     without_repeated_passwords(sql.unwrap_or_default(), &words).into_owned()
 }
 
-/// A failure of one of these statements without names that none of them has.
+/// A failure of one of these statements without names that none of them has, nor the code of a
+/// function that it shows.
 fn without_unknown_names<'a>(
     failure: &DatabaseFailure,
     dialect: SqlDialect,
     statements: impl IntoIterator<Item = &'a str>,
 ) -> DatabaseFailure {
+    let code = failure.report.lines().find_map(|line| line.strip_prefix("QUERY:"));
     let shapes = StatementShapes::of(statements, &LexicalRules::unknown(dialect));
+    let shapes = shapes.with_names(code.unwrap_or_default());
     let shown = |text: &str| shapes.without_unknown_names(&failure.code, text).into_owned();
     let shown_line = |line: &str| match CODE_LINES.iter().any(|begin| line.starts_with(begin)) {
         true => line.to_owned(),
