@@ -2,10 +2,11 @@
 
 use super::PasswordExtent;
 use super::password_reader::PasswordReader;
-use super::statement_subject::FIRST_WORDS;
+use super::statement_subject::{FIRST_WORDS, is_secret_setting_name};
 use crate::joint_lexer::{JointLexer, TextToken};
 use crate::lexer::TokenKind;
 use crate::lexical_rules::LexicalRules;
+use crate::repeated_words::words_of;
 use dbtime_model::SqlDialect;
 use std::borrow::Cow;
 
@@ -18,9 +19,20 @@ const OTHER_VERBS: [&str; 5] = ["call", "execute", "perform", "prepare", "select
 /// Whether the text of a string is a statement, or has one, in which a password may stand; strings
 /// in it are read to this depth.
 pub(super) fn holds_password_statement(inner: &str, levels: u8) -> bool {
+    // Else any text would be one that begins with `Change` or `Grant`.
+    if !words_of(inner).any(|(_, word)| may_name_secret(word)) {
+        return false;
+    }
     let plain = unescaped(inner);
     let is_escaped = matches!(plain, Cow::Owned(_));
     reads_as_one(&plain, levels, is_escaped) || (is_escaped && reads_as_one(inner, levels, false))
+}
+
+/// Whether a word names a secret, perhaps misspelt, or says that one follows.
+fn may_name_secret(word: &str) -> bool {
+    let lower = word.to_ascii_lowercase();
+    let begins = ["pas", "ident"].iter().any(|begin| lower.starts_with(begin));
+    begins || lower.ends_with("key") || is_secret_setting_name(&lower)
 }
 
 /// The text of a string, whose quotes are doubled or behind a backslash.
@@ -130,6 +142,7 @@ mod tests {
         for sql in [
             "INSERT INTO t VALUES ('how to set a password', 'x')",
             "INSERT INTO t VALUES ('Begin at once: it''s done', 'x')",
+            "SELECT 1 FROM t WHERE a IN ('grant', 'Change of address', 'attach it', 'x')",
             "EXECUTE IMMEDIATE 'SELECT 1 FROM t WHERE a = ''x'''",
             "DO $$BEGIN UPDATE t SET a = 'x'; END$$",
             "SELECT set_config('work_mem', '4MB', true)",
