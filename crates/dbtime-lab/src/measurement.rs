@@ -66,7 +66,7 @@ impl RunMeasurement<'_> {
         let window = self.window(&driven);
         let counts = driven.recorder.counts();
         let errors = &driven.recorder.errors;
-        let messages = messages(errors, &self.plan.workload, &rules);
+        let messages = messages(errors, &self.plan.workload, &rules, &facts.target.url);
         let mut latency_us = summary.latency_us();
         latency_us.connect = summary::connect_us(&driven);
         let mut record = RunRecord {
@@ -493,13 +493,14 @@ fn messages(
     errors: &BTreeMap<String, ErrorCount>,
     workload: &Workload,
     rules: &LexicalRules,
+    target: &str,
 ) -> BTreeMap<String, String> {
     if errors.values().all(|error| error.message.is_empty()) {
         return BTreeMap::new();
     }
     let statements = workload.executed_statements();
     let texts = statements.iter().map(|statement| statement.kind.text());
-    let shapes = StatementShapes::of(texts, rules);
+    let shapes = StatementShapes::of(texts, rules).with_names(target);
     let explained = errors.iter().filter(|(_, error)| !error.message.is_empty());
     let shown = |code: &str, message: &str| shapes.without_repeated(code, message).into_owned();
     explained.map(|(code, error)| (code.clone(), shown(code, &error.message))).collect()
@@ -547,7 +548,8 @@ mod tests {
             let error = ErrorCount { count: 1, class: ErrorClass::Statement, message };
             let errors = BTreeMap::from([(code.to_owned(), error)]);
             let workload = Workload::from_sql(sql).expect("a statement");
-            messages(&errors, &workload, &LexicalRules::unknown(SqlDialect::Mysql))[code].clone()
+            let rules = LexicalRules::unknown(SqlDialect::Mysql);
+            messages(&errors, &workload, &rules, "mysql://u@h/shop")[code].clone()
         };
         let about_login = "ALTER ROLE r PASSWORD 'hush'";
         let near = "near 'PASSWORD 'hush'' at line 1";
@@ -555,5 +557,7 @@ mod tests {
         assert_eq!(told("SELECT 1", "1064", near), "near '***' at line 1");
         assert_eq!(told(about_login, "42601", "Syntaxfehler bei »hush«"), "Syntaxfehler bei ***");
         assert_eq!(told("SELECT 1", "1062", "Duplicate entry '5'"), "Duplicate entry '5'");
+        let missing = told("SELECT 1 FROM t", "1146", "Table 'shop.hush' doesn't exist");
+        assert_eq!(missing, "Table 'shop.?' doesn't exist");
     }
 }

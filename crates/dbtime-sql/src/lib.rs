@@ -12,6 +12,7 @@ mod password_places;
 mod repeated_values;
 mod repeated_words;
 mod statement_count;
+mod unknown_names;
 mod value_lists;
 
 pub use fingerprint::fingerprint;

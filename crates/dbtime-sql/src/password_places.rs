@@ -4,9 +4,11 @@
 //! like, and one that has a secret in it, as in `dblink_connect('host=h password=x')`. In
 //! statements about logins all strings count, for the word that says which one is the password may
 //! be misspelt, and so do words in the place of a password, whose quotes were forgotten. Keys of
-//! SQLite's files count too, and values of settings whose names end like a secret's. A statement is
-//! read as each server reads it, and what is not clear counts where it may be a password.
+//! SQLite's files count too, and values of settings whose names end like a secret's. A string that
+//! is a statement of this kind counts as a whole, and so do those behind it. A statement is read as
+//! each server reads it, and what is not clear counts where it may be a password.
 
+mod inner_statement;
 mod password_reader;
 mod statement_subject;
 mod word_place;
@@ -20,6 +22,10 @@ use password_reader::PasswordReader;
 use statement_subject::{FIRST_WORDS, StatementSubject};
 use std::borrow::Cow;
 use std::ops::Range;
+
+/// How deep strings are read that have statements in them: a block that executes a text, which may
+/// be a block.
+const MAX_LEVELS: u8 = 3;
 
 /// What is around literals and names.
 const QUOTES: [char; 3] = ['\'', '"', '`'];
@@ -86,10 +92,10 @@ pub fn lacks_password(sql: &str) -> bool {
 /// about logins or the key of a file.
 pub(crate) fn may_hold_password(sql: &str) -> bool {
     let is_about_them = |dialect| {
-        let mut reader = PasswordReader::default();
+        let mut reader = PasswordReader::of_levels(MAX_LEVELS);
         JointLexer::new(sql.as_bytes(), &LexicalRules::unknown(dialect)).any(|token| {
             reader.take(&token);
-            reader.may_await_password()
+            reader.may_hold_password()
         })
     };
     let mut dialects = [SqlDialect::Mysql, SqlDialect::Postgres].into_iter();
@@ -172,7 +178,7 @@ fn password_places(sql: &[u8]) -> Vec<PasswordPlace> {
 /// The places as one server reads the text.
 fn read_by(dialect: SqlDialect, sql: &[u8]) -> Vec<PasswordPlace> {
     let mut lexer = JointLexer::new(sql, &LexicalRules::unknown(dialect));
-    let mut reader = PasswordReader::default();
+    let mut reader = PasswordReader::of_levels(MAX_LEVELS);
     let mut places = Vec::new();
     loop {
         let begin = lexer.position();

@@ -2,11 +2,13 @@
 //!
 //! A server quotes the place at which it gave up: PostgreSQL and SQLite a token, MySQL all that
 //! follows. It may be a literal, or a password that lacks its quotes. Of what stands there only
-//! words are left that the shapes of the statements have as well: keywords and names.
+//! words are left that the shapes of the statements have as well: keywords and names. Of names in
+//! other errors too.
 
 use crate::fingerprint::fingerprint;
 use crate::lexical_rules::LexicalRules;
 use crate::password_places::{may_hold_password, without_passwords};
+use crate::unknown_names::without_unknown_names;
 use dbtime_model::plain_text::CUT_MARK;
 use dbtime_model::secret_text::MASK;
 use std::borrow::Cow;
@@ -59,6 +61,13 @@ impl StatementShapes {
         shapes
     }
 
+    /// The same with the words of the run's own configuration, such as its target, as names.
+    #[must_use]
+    pub fn with_names(mut self, configured: &str) -> Self {
+        self.words.extend(words_of(configured).map(|(_, word)| word.to_lowercase()));
+        self
+    }
+
     /// Where no statement is known, as behind a log: no word of one is left.
     pub fn unknown() -> Self {
         Self::of(std::iter::empty(), &LexicalRules::of_protocol(None))
@@ -76,6 +85,10 @@ impl StatementShapes {
     /// A server's message of this code, without what may be a literal or a password. Where one of
     /// the statements may hold a password nothing is left from the first quote on.
     pub fn without_repeated<'a>(&self, code: &str, message: &'a str) -> Cow<'a, str> {
+        let named = self.without_unknown_names(code, message);
+        if !self.may_hold_password && matches!(named, Cow::Owned(_)) {
+            return named;
+        }
         let from = if self.may_hold_password { Some(0) } else { repeats_from(code, message) };
         let opening = from.and_then(|from| Some(from + message[from..].find(is_opening)?));
         let Some(opening) = opening else { return Cow::Borrowed(message) };
@@ -91,6 +104,15 @@ impl StatementShapes {
         let end = rest.rfind(closing).filter(is_end).unwrap_or(rest.len());
         let shown = self.known_part(&rest[begin..end]);
         Cow::Owned(format!("{before}{}{shown}{}", &rest[..begin], &rest[end..]))
+    }
+
+    /// A server's message of this code without names that neither the statements nor the
+    /// configuration have: a text that was put together at run time may have made a value into one.
+    pub fn without_unknown_names<'a>(&self, code: &str, message: &'a str) -> Cow<'a, str> {
+        if is_unknown_setting(code, message) {
+            return Cow::Borrowed(message);
+        }
+        without_unknown_names(code, message, |word| self.words.contains(word))
     }
 
     /// A piece of a statement without its literals, up to the first word that no shape has.
@@ -130,10 +152,18 @@ pub(crate) fn is_opening(sign: char) -> bool {
     closing_of(sign).is_some()
 }
 
+/// Whether a sign opens or closes a quote.
+pub(crate) fn is_quote(sign: char) -> bool {
+    is_opening(sign) || QUOTES.iter().any(|(_, closing)| closing.contains(&sign))
+}
+
+fn is_unknown_setting(code: &str, message: &str) -> bool {
+    code == UNKNOWN_SETTING.0 && message.starts_with(UNKNOWN_SETTING.1)
+}
+
 /// From where on a message may repeat a statement; `None`: it does not.
 fn repeats_from(code: &str, message: &str) -> Option<usize> {
-    let is_setting = code == UNKNOWN_SETTING.0 && message.starts_with(UNKNOWN_SETTING.1);
-    if is_setting || SYNTAX_CODES.contains(&code) {
+    if is_unknown_setting(code, message) || SYNTAX_CODES.contains(&code) {
         return Some(0);
     }
     let behind = |mark: &'static str| {
@@ -146,7 +176,7 @@ fn repeats_from(code: &str, message: &str) -> Option<usize> {
 }
 
 /// The words of a text, each with its place.
-fn words_of(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub(crate) fn words_of(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_between = |sign: char| !sign.is_alphanumeric() && sign != '_';
     let mut behind = 0;
     let pieces = text.split_inclusive(is_between).map(move |piece| {
@@ -241,15 +271,32 @@ mod tests {
     }
 
     #[test]
-    fn errors_that_name_what_is_missing_stay_whole() {
+    fn errors_that_name_what_the_statement_has_stay_whole() {
         for (code, message) in [
             ("42P01", "relation \"x\" does not exist"),
             ("1062", "Duplicate entry '5' for key 'PRIMARY'"),
             ("42601", "INSERT has more expressions than target columns"),
             ("57P03", "a linear 'x', a token 'y'"),
         ] {
-            assert_eq!(shown(Postgres, "SELECT 1", code, message), message);
+            assert_eq!(shown(Postgres, "SELECT 1 FROM x", code, message), message);
         }
+    }
+
+    #[test]
+    fn names_that_may_have_been_values_are_left_out() {
+        let sql = "SELECT f('hush') FROM t";
+        for (code, message, expected) in [
+            ("42703", "column \"hush\" does not exist", "column \"?\" does not exist"),
+            ("42P01", "relation \"hush\" near \"t\" x", "relation \"? \"t\" x"),
+            ("1146", "Table 'shop.hush' doesn't exist", "Table 'shop.?' doesn't exist"),
+        ] {
+            let shapes = StatementShapes::of([sql], &LexicalRules::of_protocol(None));
+            let shapes = shapes.with_names("mariadb://u@h/shop");
+            assert_eq!(shapes.without_repeated(code, message), expected);
+        }
+        let login = "DO 'BEGIN ALTER ROLE r PASSWORD ''hush''; END'";
+        let message = "role \"hush\" does not exist";
+        assert_eq!(shown(Postgres, login, "42704", message), "role ***");
     }
 
     #[test]

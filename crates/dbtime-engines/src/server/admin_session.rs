@@ -88,7 +88,7 @@ impl AdminSession<'_> {
         sql: &str,
         failure: Box<DatabaseFailure>,
     ) -> ServerError {
-        let (what, failure) = refusal(name, sql, failure);
+        let (what, failure) = refusal(self.target, name, sql, failure);
         self.refused(what, failure)
     }
 
@@ -101,11 +101,12 @@ impl AdminSession<'_> {
 /// What is said of a statement that a server refuses, and the failure: the text of one that may
 /// have a password without quotes is left out, and so is what the server repeats of it.
 fn refusal(
+    target: &str,
     name: &str,
     sql: &str,
     mut failure: Box<DatabaseFailure>,
 ) -> (String, Box<DatabaseFailure>) {
-    let shapes = StatementShapes::of([sql], &LexicalRules::of_protocol(None));
+    let shapes = StatementShapes::of([sql], &LexicalRules::of_protocol(None)).with_names(target);
     let text = shapes.in_parentheses(sql);
     let verdict = if is_lost(&failure) { "could not be checked" } else { "is refused" };
     failure.message = shapes.without_repeated(&failure.code, &failure.message).into_owned();
@@ -136,15 +137,18 @@ mod tests {
 
     #[test]
     fn a_server_s_words_on_a_refused_statement_have_no_passwords_and_literals() {
-        let told = |sql: &str, message: &str| {
-            let failure = DatabaseFailure::statement("1064", "42000", message);
-            let (what, failure) = refusal("s", sql, failure.into());
+        let told_of = |code: &str, sql: &str, message: &str| {
+            let failure = DatabaseFailure::statement(code, "42000", message);
+            let (what, failure) = refusal("mysql://u@h/shop", "s", sql, failure.into());
             format!("{what}: {}", failure.message)
         };
+        let told = |sql: &str, message: &str| told_of("1064", sql, message);
         let misspelt = "ALTER USER u IDENTIFED BY hush";
         assert_eq!(told(misspelt, "near 'hush' at line 1"), "statement `s` is refused: near ***");
         let select = "SELECT a FROMM t WHERE a = 'hush'";
         let expected = format!("statement `s` ({select}) is refused: near 't WHERE a = ?' at");
         assert_eq!(told(select, "near 't WHERE a = 'hush'' at"), expected);
+        let missing = told_of("1146", "CALL p()", "Table 'shop.hush' doesn't exist");
+        assert!(missing.ends_with(": Table 'shop.?' doesn't exist"), "{missing}");
     }
 }

@@ -1,10 +1,11 @@
 //! What a server printed: which of it says why it did not start, and what a record keeps.
 
 use super::log_message::LogMessage;
+use super::mysql_log::MysqlLog;
+use dbtime_model::Product;
 use dbtime_model::plain_text::CUT_MARK;
 use dbtime_model::units::counted;
 use dbtime_sql::StatementShapes;
-use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::Path;
@@ -64,24 +65,57 @@ impl<'a> LogFrom<'a> {
     }
 }
 
-/// Copies a log without what the server repeats of statements that it could not read, which may be
-/// a password, and without values in its errors.
-pub(super) fn keep(log: &Path, copy: &Path) -> io::Result<()> {
+/// Copies a product's log without literals and passwords of statements, which an error may repeat,
+/// and without values of rows.
+pub(super) fn keep(log: &Path, copy: &Path, product: Product) -> io::Result<()> {
     let log = File::open(log)?;
     let copy = File::create(copy)?;
     copy.set_permissions(log.metadata()?.permissions())?;
-    let (mut log, mut copy) = (BufReader::new(log), BufWriter::new(copy));
-    let (shapes, mut message) = (StatementShapes::unknown(), Vec::new());
+    let (log, mut copy) = (BufReader::new(log), BufWriter::new(copy));
+    let shapes = StatementShapes::unknown();
+    match product {
+        Product::Postgres => keep_messages(log, &shapes, &mut copy)?,
+        _ => keep_lines(log, &shapes, &mut copy)?,
+    }
+    copy.flush()
+}
+
+/// Copies the log of MySQL or MariaDB.
+fn keep_lines(
+    mut log: impl BufRead,
+    shapes: &StatementShapes,
+    copy: &mut impl Write,
+) -> io::Result<()> {
+    let mut filter = MysqlLog::default();
+    loop {
+        let entry = take_entry(&mut log)?;
+        if entry.is_empty() {
+            return Ok(());
+        }
+        let text = String::from_utf8_lossy(&entry);
+        if let Some(plain) = filter.without_values(text.trim_end_matches('\n'), shapes) {
+            write_entry(&entry, &plain, shapes, copy)?;
+        }
+    }
+}
+
+/// Copies the log of PostgreSQL.
+fn keep_messages(
+    mut log: impl BufRead,
+    shapes: &StatementShapes,
+    copy: &mut impl Write,
+) -> io::Result<()> {
+    let mut message = Vec::new();
     loop {
         let entry = take_entry(&mut log)?;
         let goes_on = message.len() < MAX_MESSAGE_ENTRIES
             && LogMessage::goes_on(&String::from_utf8_lossy(&entry));
         if !goes_on {
-            write_message(&message, &shapes, &mut copy)?;
+            write_message(&message, shapes, copy)?;
             message.clear();
         }
         if entry.is_empty() {
-            return copy.flush();
+            return Ok(());
         }
         message.push(entry);
     }
@@ -96,16 +130,26 @@ fn write_message(
     let texts: Vec<&str> = texts.iter().map(|text| text.trim_end_matches('\n')).collect();
     let message = LogMessage::of(&texts);
     for (entry, text) in entries.iter().zip(texts) {
-        let plain = message.without_values(text);
-        if plain.is_empty() && !text.is_empty() {
-            continue;
-        }
-        match (&plain, shapes.without_repeated("", &plain)) {
-            (Cow::Borrowed(_), Cow::Borrowed(_)) => copy.write_all(entry)?,
-            (_, shown) => writeln!(copy, "{shown}")?,
+        let plain = message.without_values(text, shapes);
+        if !plain.is_empty() || text.is_empty() {
+            write_entry(entry, &plain, shapes, copy)?;
         }
     }
     Ok(())
+}
+
+/// Writes an entry of which this is left; as it was where all of it is.
+fn write_entry(
+    entry: &[u8],
+    plain: &str,
+    shapes: &StatementShapes,
+    copy: &mut impl Write,
+) -> io::Result<()> {
+    let shown = shapes.without_repeated("", plain);
+    match String::from_utf8_lossy(entry).trim_end_matches('\n') == shown {
+        true => copy.write_all(entry),
+        false => writeln!(copy, "{shown}"),
+    }
 }
 
 /// The next entry; empty at the end of the log.
@@ -182,13 +226,21 @@ mod tests {
     fn what_is_kept_has_nothing_that_a_server_repeats_of_a_statement_or_a_row() {
         let dir = tempfile::tempdir().expect("a folder");
         let [log, copy] = ["log", "copy"].map(|name| dir.path().join(name));
-        let kept = |text: &[u8]| {
+        let kept_of = |text: &[u8], product: Product| {
             fs::write(&log, text).expect("written");
-            keep(&log, &copy).expect("kept");
+            keep(&log, &copy, product).expect("kept");
             fs::read(&copy).expect("a copy")
         };
-        let plain = b"LOG:  ready \xff\n\tat 'x'\n\n[1] 42P01 ERROR:  no relation \"t\"";
+        let kept = |text: &[u8]| kept_of(text, Product::Postgres);
+        let plain = b"LOG:  ready \xff\n\tat 'x'\n\n[1] 55P03 ERROR:  no relation \"t\"";
         assert_eq!(kept(plain), plain);
+        let missing = "[1] 42P01 ERROR:  relation \"hush\" does not exist at character 9\n";
+        assert_eq!(kept(missing.as_bytes()), missing.replace("hush", "?").as_bytes());
+        let event = "2026-11-30 10:00:00 7 [ERROR] Event Scheduler: [u@h][d.e] ";
+        let ready = b"2026-11-30 10:00:01 0 [Note] ready \xff\n";
+        let made_up = [format!("{event}of\n\thush\nhush\n").as_bytes(), ready].concat();
+        let expected = [format!("{event}?\n").as_bytes(), ready].concat();
+        assert_eq!(kept_of(&made_up, Product::Mariadb), expected);
         let bare = "[1] 42601 ERROR:  error at or near \"hush\" at character 9\n2 LOG:  on\n";
         assert_eq!(kept(bare.as_bytes()), bare.replace("hush", "***").as_bytes());
         let long = b"ERROR:  unterminated quoted string at or near \"'a\n\thush\n\tb\n2 LOG:  on\n";

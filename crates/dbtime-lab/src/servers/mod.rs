@@ -14,8 +14,10 @@ mod health;
 mod launch;
 mod log;
 mod log_message;
+mod logged_statement;
 mod login;
 mod mysql;
+mod mysql_log;
 mod port;
 mod postgres;
 mod preload;
@@ -236,12 +238,13 @@ impl PrivateServer {
         &self.log
     }
 
-    /// Copies what it has printed, without what it repeats of statements.
+    /// Copies what it has printed, without literals and passwords of statements, and without values
+    /// of rows.
     ///
     /// # Errors
     /// The log cannot be read, or the copy cannot be written.
     pub fn keep_log(&self, copy: &Path) -> io::Result<()> {
-        log::keep(&self.log, copy)
+        log::keep(&self.log, copy, self.product())
     }
 
     /// How its main process ended, such as `exit status: 1` or `signal: 9 (SIGKILL)`; `None` while

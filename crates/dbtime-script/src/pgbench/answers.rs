@@ -13,8 +13,11 @@ use dbtime_load::failure::{DatabaseFailure, NO_COPY_DATA};
 use dbtime_load::results::{ResultSet, ResultSets};
 use dbtime_machine::now;
 use dbtime_model::{ErrorClass, SqlDialect};
-use dbtime_sql::{repeated_statement, without_repeated_passwords};
+use dbtime_sql::{LexicalRules, StatementShapes, repeated_statement, without_repeated_passwords};
 use std::ops::Range;
+
+/// What begins lines of a report that have the code of a function, or its place.
+const CODE_LINES: [&str; 3] = ["LINE ", "QUERY:", "CONTEXT:"];
 
 impl PgbenchClient {
     /// What was asked has been done.
@@ -171,15 +174,19 @@ impl PgbenchClient {
             }
             _ => None,
         };
-        let words = message(failure, plan.settings.dialect, sql);
+        let dialect = plan.settings.dialect;
         if sql.is_some() || matches!(self.awaits, ClientWait::Open | ClientWait::Connect) {
-            return words;
+            return message(failure, dialect, sql);
         }
         // It may be about any statement of a pipeline.
         let commands = &plan.settings.scripts.scripts[self.script].commands;
-        commands.iter().fold(words, |words, command| match &command.kind {
-            CommandKind::Sql(sql) => without_repeated_passwords(&sql.text, &words).into_owned(),
-            _ => words,
+        let texts = commands.iter().filter_map(|command| match &command.kind {
+            CommandKind::Sql(sql) => Some(&*sql.text),
+            _ => None,
+        });
+        let named = without_unknown_names(failure, dialect, texts.clone());
+        texts.fold(message(&named, dialect, None), |words, text| {
+            without_repeated_passwords(text, &words).into_owned()
         })
     }
 
@@ -320,6 +327,8 @@ impl PgbenchClient {
 /// text is known and has no password.
 pub fn message(failure: &DatabaseFailure, dialect: SqlDialect, sql: Option<&str>) -> String {
     let shown = sql.filter(|sql| repeated_statement(sql) == *sql);
+    let named = sql.map(|sql| without_unknown_names(failure, dialect, [sql]));
+    let failure = named.as_ref().unwrap_or(failure);
     let words = match dialect {
         _ if !failure.report.is_empty() => failure.report_in(shown),
         SqlDialect::Postgres if failure.class != ErrorClass::Connection => {
@@ -328,6 +337,30 @@ pub fn message(failure: &DatabaseFailure, dialect: SqlDialect, sql: Option<&str>
         _ => failure.own_words().to_owned(),
     };
     without_repeated_passwords(sql.unwrap_or_default(), &words).into_owned()
+}
+
+/// A failure of one of these statements without names that none of them has, nor the code of a
+/// function that it shows.
+fn without_unknown_names<'a>(
+    failure: &DatabaseFailure,
+    dialect: SqlDialect,
+    statements: impl IntoIterator<Item = &'a str>,
+) -> DatabaseFailure {
+    let code = failure.report.lines().find_map(|line| line.strip_prefix("QUERY:"));
+    let shapes = StatementShapes::of(statements, &LexicalRules::unknown(dialect));
+    let shapes = shapes.with_names(code.unwrap_or_default());
+    let shown = |text: &str| shapes.without_unknown_names(&failure.code, text).into_owned();
+    let shown_line = |line: &str| match CODE_LINES.iter().any(|begin| line.starts_with(begin)) {
+        true => line.to_owned(),
+        false => shown(line),
+    };
+    let report: Vec<String> = failure.report.split('\n').map(shown_line).collect();
+    DatabaseFailure {
+        message: shown(failure.own_words()),
+        own_length: 0,
+        report: report.join("\n").into(),
+        ..failure.clone()
+    }
 }
 
 /// What kind of failure it is that can be tried again; `None`: it cannot.

@@ -15,7 +15,7 @@ use dbtime_load::program::SqlValue;
 use dbtime_load::results::ResultSets;
 use dbtime_load::script::ScriptProgramStep;
 use dbtime_model::{Nanos, OperationId, SqlDialect, StatementId};
-use dbtime_sql::{LexicalRules, fingerprint, without_repeated_passwords};
+use dbtime_sql::{LexicalRules, StatementShapes, fingerprint, without_repeated_passwords};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -161,14 +161,29 @@ impl ClientState {
                 }
                 let setup = &lua_host.setup;
                 let mut judged = judge(failure, setup.settings.driver, &setup.ignored);
-                if matches!(self.call, HostCall::Query | HostCall::Prepare) {
-                    let shown = without_repeated_passwords(&self.text, &judged.message);
-                    judged.message = shown.into_owned();
-                }
+                judged.message = self.shown_message(failure, setup.settings.driver, &judged);
                 self.failure = Some(judged);
                 CoroutineResume::Failed
             }
         }
+    }
+
+    /// What a script learns of the database's words: without passwords, and without names that the
+    /// statement does not have. That of a prepared one is not known.
+    fn shown_message(
+        &self,
+        failure: &DatabaseFailure,
+        driver: SqlDialect,
+        judged: &ClassifiedError,
+    ) -> String {
+        let is_known = matches!(self.call, HostCall::Query | HostCall::Prepare);
+        if !is_known && self.call != HostCall::Execute {
+            return judged.message.clone();
+        }
+        let text = is_known.then_some(self.text.as_str());
+        let shapes = StatementShapes::of(text, &LexicalRules::unknown(driver));
+        let named = shapes.without_unknown_names(&failure.code, &judged.message);
+        without_repeated_passwords(text.unwrap_or_default(), &named).into_owned()
     }
 
     /// Takes what a request brought back: the columns and rows of its first result; without columns

@@ -1,5 +1,6 @@
 //! Goes over the tokens of a text, and knows which of them are passwords.
 
+use super::inner_statement::holds_password_statement;
 use super::statement_subject::{StatementSubject, is_harmless_setting, is_secret_setting_name};
 use super::word_place::WordPlace;
 use super::{PasswordExtent, QUOTES, inner_of};
@@ -11,6 +12,9 @@ use dbtime_model::secret_text::{MASK, holds_secret, is_password_word, speaks_of_
 fn names_secret(text: &str) -> bool {
     holds_secret(text) || (text.contains(MASK) && holds_secret(&text.replace(MASK, "x")))
 }
+
+/// The function that sets what its first argument names.
+const SETTING_CALL: &str = "set_config";
 
 /// What the words so far make of the next literal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,10 +66,34 @@ pub(super) struct PasswordReader {
     is_behind_at: bool,
     /// Whether `IDENTIFIED` was met.
     is_identified: bool,
+    /// Whether a function that changes settings was met.
+    calls_setting: bool,
+    /// Whether all further strings of the statement count, because one of them was a statement
+    /// with a password, or the name of a setting that is a secret.
+    counts_all: bool,
+    /// How deep strings are read that have statements in them.
+    levels: u8,
     subject: StatementSubject,
 }
 
 impl PasswordReader {
+    /// One that reads statements inside of strings to this depth, and by default none.
+    pub(super) fn of_levels(levels: u8) -> Self {
+        Self { levels, ..Self::default() }
+    }
+
+    /// A statement of a block begins.
+    pub(super) fn begin_in_block(&mut self) {
+        if self.subject == StatementSubject::Other {
+            self.subject = StatementSubject::Unsaid;
+        }
+    }
+
+    /// Whether the statement is one in which passwords may stand.
+    pub(super) fn may_hold_password(&self) -> bool {
+        self.counts_all || self.may_await_password()
+    }
+
     /// Takes the next token, and says how much of it is a password; `None`: nothing.
     pub(super) fn take(&mut self, token: &TextToken<'_>) -> Option<PasswordExtent> {
         if self.bare != BarePassword::Absent {
@@ -90,8 +118,10 @@ impl PasswordReader {
             TokenKind::Unclear => {
                 let may_be = self.awaited != AwaitedLiteral::Other
                     || self.is_identified
-                    || self.may_await_password();
-                (may_be || speaks_of_passwords(&text)).then_some(PasswordExtent::Whole)
+                    || self.may_hold_password()
+                    || speaks_of_passwords(&text)
+                    || self.counts_string(text.trim_start_matches(QUOTES));
+                may_be.then_some(PasswordExtent::Whole)
             }
         }
     }
@@ -162,6 +192,7 @@ impl PasswordReader {
             (StatementSubject::SecretSet(_), true) => StatementSubject::Settings,
             (subject, _) => subject,
         };
+        self.calls_setting |= word.eq_ignore_ascii_case(SETTING_CALL);
         self.awaited = self.behind_word(word);
         self.next_place = WordPlace::of_next(word);
         (self.has_literal, self.is_behind_word) = (false, true);
@@ -200,7 +231,18 @@ impl PasswordReader {
             StatementSubject::Attached => inner.to_ascii_lowercase().contains("key="),
             _ => false,
         };
-        (is_awaited || is_whole).then_some(Whole).or(names_secret(inner).then_some(Named))
+        let counts = is_string(text) && self.counts_string(inner);
+        let is_whole = is_awaited || is_whole || counts;
+        is_whole.then_some(Whole).or(names_secret(inner).then_some(Named))
+    }
+
+    /// Whether a string counts for what it says, or for what another has said.
+    fn counts_string(&mut self, inner: &str) -> bool {
+        let levels = self.levels.checked_sub(1);
+        let holds = levels.is_some_and(|levels| holds_password_statement(inner, levels));
+        let counts = self.counts_all || holds;
+        self.counts_all = counts || (self.calls_setting && is_secret_setting_name(inner));
+        counts
     }
 
     /// What follows a word, which the subject has in it already.
@@ -293,7 +335,7 @@ impl PasswordReader {
         let is_in_setting = self.is_in_setting() && subject.sets_secret();
         self.awaited = match (self.awaited, symbol) {
             (_, b";") => {
-                self.is_identified = false;
+                (self.is_identified, self.calls_setting, self.counts_all) = (false, false, false);
                 Other
             }
             // The arguments of a function that is called so.

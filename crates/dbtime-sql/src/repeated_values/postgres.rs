@@ -7,6 +7,7 @@ use super::postgres_messages::{known_message, without_bare_numbers};
 use super::{left_out, without_numbers, without_quoted};
 use crate::fingerprint::fingerprint;
 use crate::lexical_rules::LexicalRules;
+use crate::password_places::may_hold_password;
 use crate::repeated_words::is_opening;
 use dbtime_model::SqlDialect;
 use std::borrow::Cow;
@@ -37,6 +38,12 @@ const OF_FUNCTION: &str = "PL/pgSQL function ";
 
 /// What such a line has at its end where the statement was a text that the code put together.
 const DYNAMIC: [&str; 3] = ["EXECUTE", "RETURN QUERY", "OPEN"];
+
+/// What begins such a line of a function in SQL, whose text is its code.
+const OF_SQL_FUNCTION: &str = "SQL function ";
+
+/// What stands in the place of a text that was put together at run time, whose names may be values.
+const UNSHOWN_QUERY: &str = "?";
 
 /// What begins a line that says which row of which table was being written or locked, or which
 /// table was being vacuumed.
@@ -156,12 +163,19 @@ fn value_in(line: &str) -> Option<usize> {
 }
 
 /// A statement that the server has made itself, where this is the context of its error: as it is
-/// where it is one of a function's own, and else without its literals.
+/// where it is one of a function's own that holds no password, without its literals where it is of
+/// a function in SQL, and else nothing of it.
 pub fn internal_query<'a>(query: &'a str, context: &str) -> Cow<'a, str> {
     let line = context.lines().next().unwrap_or_default();
     let is_dynamic = DYNAMIC.iter().any(|words| line.contains(words));
-    if line.starts_with(OF_FUNCTION) && !is_dynamic {
+    if query.is_empty() {
         return Cow::Borrowed(query);
+    }
+    if line.starts_with(OF_FUNCTION) && !is_dynamic && !may_hold_password(query) {
+        return Cow::Borrowed(query);
+    }
+    if !line.starts_with(OF_SQL_FUNCTION) {
+        return Cow::Borrowed(UNSHOWN_QUERY);
     }
     let mut shape = String::new();
     fingerprint(query, &LexicalRules::unknown(SqlDialect::Postgres), &mut shape);
@@ -312,8 +326,13 @@ mod tests {
         let query = "SELECT 1 + a";
         let line = "PL/pgSQL function inline_code_block line 1 at ";
         assert_eq!(internal_query(query, &format!("{line}PERFORM")), query);
-        for context in [&*format!("{line}EXECUTE"), "SQL function \"f\" during startup", ""] {
-            assert_eq!(internal_query(query, context), "SELECT ? + a", "{context}");
+        let secret = "SELECT set_config('app.token', 'hush', x)";
+        assert_eq!(internal_query(secret, &format!("{line}PERFORM")), "?");
+        let of_sql = "SQL function \"f\" during startup";
+        assert_eq!(internal_query(query, of_sql), "SELECT ? + a");
+        for context in [&*format!("{line}EXECUTE"), "PL/Perl function \"f\"", ""] {
+            assert_eq!(internal_query(query, context), "?", "{context}");
+            assert_eq!(internal_query("", context), "", "there is none");
         }
     }
 

@@ -194,7 +194,8 @@ fn the_password_of_a_statement_is_in_no_record() {
     keeps(&sandbox, &ran, MARK);
 }
 
-/// Without its quotes a password stands in the shape of its statement, too.
+/// Without its quotes a password stands in the shape of its statement, too, and within a string
+/// another statement has it.
 #[test]
 fn a_password_that_lacks_its_quotes_is_in_no_record() {
     let load = "--target null --connections 1 --transactions 5 --warmup 0s --no-budget";
@@ -204,6 +205,8 @@ fn a_password_that_lacks_its_quotes_is_in_no_record() {
         "CREATE USER app IDENTIFIED BY SECRET REQUIRE SSL",
         "ATTACH 'x' AS y KEY 'SECRET'",
         "PRAGMA rekey = SECRET",
+        "SELECT set_config('app.token', 'SECRET', true)",
+        "SELECT dblink_exec('c', 'ALTER ROLE app PASSWORD ''SECRET''')",
     ] {
         let sandbox = Sandbox::new();
         let statement = statement.replace("SECRET", &secret(0));
@@ -259,9 +262,12 @@ sql = "INSERT INTO thing (id) VALUES (:name)"
 
 #[test]
 fn a_value_that_a_database_repeats_is_in_no_record() {
+    // With its parameters a statement is in the server's log.
+    let logging = "postgres --server-set log_statement=all \
+                   --server-set log_min_error_statement=error";
     for (target, code, told) in [
         ("mariadb", "1062", "Duplicate entry '?' for key 'PRIMARY'"),
-        ("postgres", "23505", "; Key (id)=(?) already exists."),
+        (logging, "23505", "; Key (id)=(?) already exists."),
         ("sqlite", "SQLITE_CONSTRAINT_PRIMARYKEY", "UNIQUE constraint failed: thing.id"),
     ] {
         let sandbox = Sandbox::new();

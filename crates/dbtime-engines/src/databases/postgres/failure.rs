@@ -10,7 +10,6 @@ use dbtime_model::plain_text::{legible, legible_within};
 use dbtime_sql::{PostgresWords, internal_query, without_context_values};
 use dbtime_wire::MalformedMessage;
 use dbtime_wire::postgres::PostgresError;
-use std::borrow::Cow;
 
 /// Characters of each of a report's texts that are kept.
 const REPORT_CHARS: usize = 2000;
@@ -104,7 +103,7 @@ fn report(error: &PostgresError) -> String {
     let mut report = format!("{severity}:  {message}");
     let query = internal_query(&error.internal_query, &error.context);
     // Without its literals its characters are others.
-    let is_whole = matches!(query, Cow::Borrowed(_));
+    let is_whole = query == error.internal_query;
     let lines = excerpt(&error.internal_query, error.internal_position as usize);
     if let Some(lines) = lines.filter(|_| is_whole) {
         report = format!("{report}\n{lines}");

@@ -1,0 +1,255 @@
+//! Names in errors about what is missing, in the way or ambiguous.
+//!
+//! A text that is put together at run time makes a value into a name, which the server repeats:
+//! `column "hush" does not exist`. A word of such a message is left where the statements have it,
+//! or the run's own configuration, or where it is of the server's own English; what else stands
+//! between the first quote and the last one is `?`. Some messages have names without quotes: of
+//! these all is read so, in other languages too.
+
+use crate::repeated_words::{is_opening, is_quote, words_of};
+use dbtime_model::plain_text::CUT_MARK;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Classes of PostgreSQL's states in which a name is of a statement: prepared statements, cursors,
+/// databases, schemas, and all that class 42 has.
+const POSTGRES_CLASSES: [&str; 5] = ["26", "34", "3D", "3F", "42"];
+
+/// Of these, states whose names are of objects that there are, or are looked for elsewhere.
+const OTHER_STATES: [&str; 2] = ["42501", "42601"];
+
+/// States whose messages may have names without quotes: `column t.x does not exist`,
+/// `function f(integer) does not exist`.
+const BARE_STATES: [&str; 4] = ["42703", "42725", "42809", "42883"];
+
+/// Numbers of MySQL and MariaDB that have names of a statement.
+const MYSQL_CODES: [u16; 63] = [
+    1007, 1008, 1049, 1050, 1051, 1052, 1054, 1055, 1056, 1059, 1060, 1061, 1063, 1066, 1067, 1070,
+    1072, 1074, 1091, 1102, 1103, 1109, 1110, 1115, 1128, 1146, 1166, 1176, 1193, 1243, 1247, 1250,
+    1253, 1273, 1280, 1286, 1302, 1303, 1304, 1305, 1308, 1309, 1310, 1318, 1319, 1324, 1327, 1330,
+    1331, 1332, 1333, 1347, 1359, 1360, 1458, 1517, 1524, 1539, 1582, 1583, 1584, 1630, 4161,
+];
+
+/// Of these, those of routines: `FUNCTION d.f does not exist`.
+const BARE_CODES: [u16; 5] = [1304, 1305, 1318, 1583, 1630];
+
+/// SQLite's errors of preparing a statement, and what begins those that end with a name.
+const SQLITE_CODE: &str = "SQLITE_ERROR";
+const SQLITE_BEGINNINGS: [&str; 4] =
+    ["no such ", "ambiguous column name: ", "duplicate column name: ", "unknown database "];
+
+/// What may stand in or beside a name in English.
+const SERVER_WORDS: &str = "a add aggregate alias already ambiguous an and are argument arguments \
+    array as at base be best bigint boolean built but by bytea call can candidate cannot cast \
+    casts catalog character check choose class clause collation column columns constraint \
+    conversion could create cursor data database date default defined detail distinct does doesn \
+    domain double drop duplicate encoding entry enum error event every exist exists expected \
+    explicit expressions extension family fatal field find for foreign from function given got \
+    group has have having hint if in incorrect index inet insert integer interval into is isn it \
+    its json jsonb key language large limit line list literal loaded main match matches \
+    materialized meant method might multiple must name named names need no nonexistent not number \
+    numeric object of on operator option or order parameter parameters part partition perhaps \
+    plugin policy portal precision prepared procedure publication query quotes real record \
+    reference referenced relation returning returns role row rule same savepoint schema select \
+    sequence server set should single smallint specified sql statement string subscription \
+    suitable t table text than that the there this time timestamp to trigger type types unique \
+    unknown update use used user using uuid values varchar varying view was where while window \
+    with without you your zone";
+
+/// Which part of a message of this code has names; `None`: none has.
+fn named_part(code: &str, message: &str) -> Option<Range<usize>> {
+    let end = message.rsplit_once(" at character ").filter(|(_, place)| is_number(place));
+    let whole = 0..end.map_or(message.len(), |(before, _)| before.len());
+    let number = code.parse::<u16>();
+    let is_bare = match number {
+        _ if code == SQLITE_CODE => {
+            let begin = SQLITE_BEGINNINGS.iter().find(|begin| message.starts_with(**begin))?;
+            return Some(message.find(": ").map_or(begin.len(), |at| at + 2)..message.len());
+        }
+        Ok(number) if code.len() == 4 => {
+            MYSQL_CODES.contains(&number).then(|| BARE_CODES.contains(&number))?
+        }
+        _ => {
+            let class = code.get(..2).filter(|_| code.len() == 5)?;
+            let is_named = POSTGRES_CLASSES.contains(&class) && !OTHER_STATES.contains(&code);
+            is_named.then(|| BARE_STATES.contains(&code))?
+        }
+    };
+    if is_bare { Some(whole) } else { quoted_part(message) }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// From the first quote to the last one; of a message that was cut, to its end.
+fn quoted_part(message: &str) -> Option<Range<usize>> {
+    let begin = message.find(is_opening)?;
+    let last = message.rfind(is_quote).filter(|last| *last > begin && !message.contains(CUT_MARK));
+    Some(begin..last.unwrap_or(message.len()))
+}
+
+/// A message of this code without names that are none of the known words, in lower case.
+pub(crate) fn without_unknown_names<'a>(
+    code: &str,
+    message: &'a str,
+    is_known: impl Fn(&str) -> bool,
+) -> Cow<'a, str> {
+    let Some(part) = named_part(code, message) else { return Cow::Borrowed(message) };
+    let own: Vec<&str> = SERVER_WORDS.split_ascii_whitespace().collect();
+    let stays = |token: &str| {
+        let mut words = words_of(token).map(|(_, word)| word.to_lowercase());
+        words.all(|word| own.contains(&word.as_str()) || is_known(&word)) && has_no_more(token)
+    };
+    let (mut shown, mut read) = (message[..part.start].to_owned(), part.start);
+    let mut is_behind_unknown = false;
+    for (at, token) in tokens_of(&message[part.clone()]) {
+        let begin = part.start + at;
+        let end = begin + token.len();
+        let is_unknown = !stays(token);
+        if !is_unknown {
+            shown.push_str(&message[read..end]);
+        } else if !is_behind_unknown {
+            // Several in a row may be one.
+            shown.push_str(&message[read..begin]);
+            shown.push('?');
+        }
+        (read, is_behind_unknown) = (end, is_unknown);
+    }
+    shown.push_str(&message[read..]);
+    if shown == message { Cow::Borrowed(message) } else { Cow::Owned(shown) }
+}
+
+/// Whether a token is no more than its words, or an operator.
+fn has_no_more(token: &str) -> bool {
+    let signs = || token.chars().filter(|sign| !sign.is_alphanumeric() && *sign != '_');
+    let is_plain = signs().all(|sign| matches!(sign, '-' | '$' | '/'));
+    let is_operator = signs().count() == token.chars().count() && token.len() <= 3;
+    is_plain || is_operator
+}
+
+/// The pieces of a text between blanks, quotes and punctuation, each with its place.
+fn tokens_of(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let is_between =
+        |sign: char| sign.is_whitespace() || is_quote(sign) || ".,;:?()[]".contains(sign);
+    let mut behind = 0;
+    let pieces = text.split_inclusive(is_between).map(move |piece| {
+        let at = behind;
+        behind += piece.len();
+        (at, piece.trim_end_matches(is_between))
+    });
+    pieces.filter(|(_, token)| !token.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where a statement and the configuration have these words alone.
+    fn shown(code: &str, message: &str) -> String {
+        let known = ["d", "t", "id", "f", "pg_sleep"];
+        without_unknown_names(code, message, |word| known.contains(&word)).into_owned()
+    }
+
+    #[test]
+    fn names_that_no_statement_has_are_left_out() {
+        for (code, message, expected) in [
+            ("42703", "column \"hush\" does not exist", "column \"?\" does not exist"),
+            ("42703", "column t.hush does not exist", "column t.? does not exist"),
+            (
+                "42703",
+                "column t.my hush does not exist at character 8",
+                "column t.? does not exist at character 8",
+            ),
+            ("42703", "Spalte t.hush existiert nicht", "? t.?"),
+            ("42703", "record \"t\" has no field \"hush\"", "record \"t\" has no field \"?\""),
+            ("42P01", "relation \"hush.d\" does not exist", "relation \"?.d\" does not exist"),
+            ("42P01", "Relation »hush« existiert nicht", "Relation »?« existiert nicht"),
+            (
+                "42P01",
+                "relation \"a \"b\" hush\" does not exist",
+                "relation \"a \"?\" does not exist",
+            ),
+            ("42P01", "relation \"hush… (9 more bytes read)", "relation \"?)"),
+            (
+                "42883",
+                "function hush(integer) does not exist",
+                "function ?(integer) does not exist",
+            ),
+            (
+                "42883",
+                "operator does not exist: text || hush",
+                "operator does not exist: text || ?",
+            ),
+            ("42704", "type \"h#u.s!h\" does not exist", "type \"?\" does not exist"),
+            ("42704", "role \"4711\" does not exist", "role \"?\" does not exist"),
+            ("42710", "role \"hush\" already exists", "role \"?\" already exists"),
+            ("3F000", "schema \"hush\" does not exist", "schema \"?\" does not exist"),
+            ("3D000", "database \"hush\" does not exist", "database \"?\" does not exist"),
+            (
+                "26000",
+                "prepared statement \"hush\" does not exist",
+                "prepared statement \"?\" does not exist",
+            ),
+            ("1054", "Unknown column 'hush' in 'field list'", "Unknown column '?' in 'field list'"),
+            (
+                "1054",
+                "Unknown column 'a' in 'hush' in 'SELECT'",
+                "Unknown column 'a' in '?' in 'SELECT'",
+            ),
+            (
+                "1054",
+                "Unbekanntes Tabellenfeld 'hush' in SELECT",
+                "Unbekanntes Tabellenfeld '?' in SELECT",
+            ),
+            ("1146", "Table 'd.hush' doesn't exist", "Table 'd.?' doesn't exist"),
+            ("1146", "Table 'hush.t' doesn't exist", "Table '?.t' doesn't exist"),
+            ("1305", "FUNCTION d.hush does not exist", "FUNCTION d.? does not exist"),
+            ("1049", "Unknown database 'hush'", "Unknown database '?'"),
+            (
+                "1091",
+                "Can't DROP COLUMN `hush`; check that it exists",
+                "Can't DROP COLUMN `?`; check that it exists",
+            ),
+            ("SQLITE_ERROR", "no such table: main.hush", "no such table: main.?"),
+            ("SQLITE_ERROR", "no such column: hush", "no such column: ?"),
+        ] {
+            assert_eq!(shown(code, message), expected);
+        }
+    }
+
+    #[test]
+    fn names_of_the_statements_and_other_errors_stay() {
+        for (code, message) in [
+            ("42703", "column t.id does not exist at character 8"),
+            ("42703", "column \"id\" of relation \"t\" does not exist"),
+            ("42883", "function pg_sleep(unknown) does not exist; No function matches"),
+            ("42P01", "missing FROM-clause entry for table \"t\""),
+            ("42P01", "Relation »t« existiert nicht"),
+            ("42P02", "there is no parameter $1"),
+            ("42601", "INSERT has more expressions than target columns"),
+            ("42501", "permission denied for table hush"),
+            ("1054", "Unknown column 't.id' in 'where clause'"),
+            ("1146", "Table 'd.t' doesn't exist"),
+            ("1305", "FUNCTION d.f does not exist"),
+            ("1062", "Duplicate entry '?' for key 'PRIMARY'"),
+            ("23505", "duplicate key value violates unique constraint \"t_pkey\""),
+            ("SQLITE_ERROR", "no such table: t"),
+            ("SQLITE_ERROR", "no such column: ?"),
+            ("SQLITE_ERROR", "database is locked"),
+            ("", "relation \"x\" does not exist"),
+        ] {
+            assert_eq!(shown(code, message), message);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_name_is_left(name in "[a-zé表'\"`.«» #!(-]{0,12}", before in "['\"»]") {
+            for code in ["42703", "42P01", "1054", "1305", "SQLITE_ERROR"] {
+                let message = format!("no such column: {before}{name}qqhushqq{name}{before} gone");
+                proptest::prop_assert!(!shown(code, &message).contains("hush"));
+            }
+        }
+    }
+}
