@@ -28,6 +28,7 @@ mod budget_choice;
 mod cpu_list;
 mod flag_value;
 mod limit;
+mod load;
 mod rate;
 mod rate_choice;
 mod reconnect;
