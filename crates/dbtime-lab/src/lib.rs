@@ -55,7 +55,7 @@ pub use one_shot::{command, operation};
 pub use progress::RunProgress;
 pub use recorded_join::{JoinError, JoinedRun, join_recording};
 pub use reported_run::{LoadMoment, ReportedResult, ReportedRun};
-pub use request::{LoadRequest, PrivateOptions, RecordDetail, RunRequest};
+pub use request::{RecordDetail, RunRequest};
 pub use run::{RunResult, flat_out_rate, run, run_into};
 pub use run_event::{RecordedRun, RunEvent, RunOutcome};
 pub use run_process::{ProcessResult, RunProcess};

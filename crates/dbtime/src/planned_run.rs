@@ -59,8 +59,7 @@ impl PlannedRun {
             FactorValue { name, value }
         });
         let RunContext { secrets, command, .. } = context;
-        let spec = request.spec.unwrap_or(spec);
-        let factors = factors.collect();
+        let (factors, spec) = (factors.collect(), request.spec);
         Ok(Self { factors, spec, secrets, command, directory: None, snapshots })
     }
 
@@ -160,8 +159,7 @@ impl PlannedRun {
     }
 
     pub(crate) fn servers(&self) -> u32 {
-        let load = &self.spec.load;
-        load.workers.or(load.connections).unwrap_or(1)
+        self.spec.load.servers()
     }
 
     pub(crate) fn is_auto(&self) -> bool {

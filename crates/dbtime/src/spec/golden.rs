@@ -42,7 +42,7 @@ fn spec_of(arguments: &str) -> Result<RunSpec, String> {
     }
     let context = RunContext { secrets, ..RunContext::default() };
     let made = request(&spec, &context).map_err(|failure| first_line(&failure.words()))?;
-    Ok(of_any_machine(made.spec.expect("it has one"), &spec))
+    Ok(of_any_machine(made.spec, &spec))
 }
 
 fn first_line(text: &str) -> String {

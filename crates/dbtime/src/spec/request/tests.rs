@@ -42,7 +42,7 @@ fn what_is_written_down_is_the_same_run() {
 
 #[test]
 fn an_embedded_database_has_no_more_connections_than_cpus_unless_told_so() {
-    let connections = |line: &str| both(line)[0].load.connections;
+    let connections = |line: &str| both(line)[0].spec.load.clients();
     assert_eq!(connections("dbtime run"), usable_cpus().min(8));
     assert_eq!(connections("dbtime run --connections 9"), 9);
     assert_eq!(connections("dbtime run values1"), 1, "of a closed loop");
@@ -66,7 +66,7 @@ fn passwords_stay_out_of_it() {
 
 #[test]
 fn settings_that_are_secrets_are_refused() {
-    let mut spec = both("dbtime run values1")[0].spec.clone().expect("it has one");
+    let mut spec = both("dbtime run values1")[0].spec.clone();
     for setting in ["report_password=hush", "primary_conninfo=host=h password=hush", "=hush"] {
         spec.target.server_set = vec![setting.to_owned()];
         let error = request(&spec, &RunContext::default()).expect_err(setting).words();
@@ -77,7 +77,7 @@ fn settings_that_are_secrets_are_refused() {
 #[test]
 fn another_text_is_refused() {
     let [run, _] = both("dbtime run values1");
-    let mut spec = run.spec.expect("it has one");
+    let mut spec = run.spec;
     spec.workload.sha256 = Some("00".repeat(32));
     let error = request(&spec, &RunContext::default()).expect_err("of another workload");
     assert!(error.words().contains("values1 is not what the spec was written for"), "{error:?}");
