@@ -5,6 +5,7 @@
 
 mod table;
 
+use super::misplaced;
 use crate::secrets;
 use clap::{Arg, ArgAction, value_parser};
 use dbtime_model::spec::{LimitError, LimitMetric, RunSpec, WorkloadLimit};
@@ -16,7 +17,9 @@ use table::RUN_FLAGS;
 pub(crate) enum FlagClass {
     /// A run: its written form has it, and the runs of a sweep or a study may differ in it.
     Run,
-    /// The whole command: how many runs there are, and what becomes of them.
+    /// How many runs a command makes: none of them has it.
+    Runs,
+    /// The whole command: what becomes of its runs.
     Command,
     /// The process that makes one run for another process of dbtime.
     Process,
@@ -27,7 +30,7 @@ impl FlagClass {
     pub(crate) fn why_fixed(self) -> &'static str {
         match self {
             Self::Run => "it names what all runs are of",
-            Self::Command => "it is for all runs together",
+            Self::Runs | Self::Command => "it is for all runs together",
             Self::Process => "it is for the process of a single run",
         }
     }
@@ -58,8 +61,16 @@ pub(crate) struct RunFlag {
     heading: &'static str,
     shape: FlagShape,
     help: &'static str,
-    /// Its default, and what it cannot be given with.
-    rules: fn(Arg) -> Arg,
+    /// What it has where it is not given, for the help; `None`: nothing, or what the help says.
+    usual: Option<&'static str>,
+    /// What it cannot be given with.
+    against: &'static [&'static str],
+    /// Whether it describes a run by itself, so that no flag that describes one goes with it.
+    is_whole_run: bool,
+    /// What it cannot be given without.
+    needed: Option<&'static str>,
+    /// How its value is read where it describes no run, and whether it is hidden.
+    grammar: fn(Arg) -> Arg,
 }
 
 const fn of_run(
@@ -68,7 +79,27 @@ const fn of_run(
     shape: FlagShape,
     help: &'static str,
 ) -> RunFlag {
-    RunFlag { name, class: FlagClass::Run, heading, shape, help, rules: as_it_is }
+    RunFlag {
+        name,
+        class: FlagClass::Run,
+        heading,
+        shape,
+        help,
+        usual: None,
+        against: &[],
+        is_whole_run: false,
+        needed: None,
+        grammar: as_it_is,
+    }
+}
+
+const fn of_runs(
+    name: &'static str,
+    heading: &'static str,
+    shape: FlagShape,
+    help: &'static str,
+) -> RunFlag {
+    RunFlag { class: FlagClass::Runs, ..of_run(name, heading, shape, help) }
 }
 
 const fn of_command(
@@ -94,13 +125,40 @@ fn as_it_is(arg: Arg) -> Arg {
 }
 
 impl RunFlag {
-    const fn with(self, rules: fn(Arg) -> Arg) -> Self {
-        Self { rules, ..self }
+    const fn usually(self, value: &'static str) -> Self {
+        Self { usual: Some(value), ..self }
+    }
+
+    const fn against(self, against: &'static [&'static str]) -> Self {
+        Self { against, ..self }
+    }
+
+    const fn for_whole_run(self) -> Self {
+        Self { is_whole_run: true, ..self }
+    }
+
+    const fn needing(self, needed: &'static str) -> Self {
+        Self { needed: Some(needed), ..self }
+    }
+
+    const fn read_by(self, grammar: fn(Arg) -> Arg) -> Self {
+        Self { grammar, ..self }
     }
 
     /// Whether it has no value.
     pub(crate) fn is_switch(&self) -> bool {
         self.shape == FlagShape::Switch
+    }
+
+    /// Whether its value is a path.
+    pub(super) fn takes_path(&self) -> bool {
+        matches!(self.shape, FlagShape::File(_))
+    }
+
+    /// All that it cannot be given with, as far as this flag says so.
+    fn conflicts(&self) -> Vec<&'static str> {
+        let describing = self.is_whole_run.then(describing).into_iter().flatten();
+        self.against.iter().copied().chain(describing).collect()
     }
 
     /// Whether the runs of a sweep or a study may differ in it.
@@ -124,7 +182,16 @@ impl RunFlag {
                 self.with_reader(arg.value_name(value).action(ArgAction::Append))
             }
         };
-        (self.rules)(arg)
+        let arg = arg.conflicts_with_all(self.conflicts());
+        let arg = match self.needed {
+            Some(needed) => arg.requires(needed),
+            None => arg,
+        };
+        let arg = match self.usual {
+            Some(value) => arg.default_value(value),
+            None => arg,
+        };
+        (self.grammar)(arg)
     }
 
     /// Refuses what cannot be set, where the flag describes a run.
@@ -132,7 +199,7 @@ impl RunFlag {
         let name = self.name;
         match self.class {
             FlagClass::Run => arg.value_parser(move |text: &str| checked(name, text)),
-            FlagClass::Command | FlagClass::Process => arg,
+            FlagClass::Runs | FlagClass::Command | FlagClass::Process => arg,
         }
     }
 }
@@ -181,6 +248,9 @@ pub(crate) fn add(words: &mut Vec<String>, name: &str, value: &str) -> Result<()
         // A target may stand in its place.
         format!("`dbtime run` has no flag --{}", secrets::in_complaint(name))
     })?;
+    if let Some(misplaced) = misplaced::in_flag(flag, value) {
+        return Err(misplaced);
+    }
     let written = format!("--{name}");
     match (flag.is_switch(), value) {
         (true, "" | "true" | "false") => {
@@ -208,6 +278,16 @@ mod tests {
             let set = RunSpec::default().set(flag.name, "?");
             let is_unknown = matches!(set, Err(FlagError::Unknown(_)));
             assert_eq!(is_unknown, flag.class != FlagClass::Run, "{}", flag.name);
+        }
+    }
+
+    /// Else a misspelled name would be refused with nothing.
+    #[test]
+    fn a_flag_goes_without_others_that_there_are() {
+        for flag in all() {
+            for name in flag.conflicts().into_iter().chain(flag.needed) {
+                assert!(find(name).is_some() && name != flag.name, "{}: {name}", flag.name);
+            }
         }
     }
 
@@ -239,6 +319,8 @@ mod tests {
             ("workload", "atm", "has no flag --workload"),
             ("events", "x", "has no flag --events"),
             ("mysql://u:hush@h/d", "", "has no flag --mysql://u:***@h/d"),
+            ("script", "mysql://u:hush@h/d", "is a target, and --script takes a path"),
+            ("server-data", "postgres://h/d?password=hush", "give the target with --target"),
         ] {
             let error = add(&mut words, name, value).expect_err(name);
             assert!(error.contains(why) && !error.contains("hush"), "{error}");
