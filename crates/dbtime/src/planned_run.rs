@@ -1,14 +1,13 @@
 //! A run before it is made, and how it is made: as a process of its own.
 
-use crate::cli::{self, CliCommand};
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::LiveProgress;
 use crate::secrets;
-use crate::spec::{self, DescribedRun, RunContext, RunSecrets};
+use crate::spec::{self, BaseRun, RunContext, RunSecrets};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::{ProcessResult, RunProcess, Target};
 use dbtime_model::record::{FactorValue, combination_text};
-use dbtime_model::spec::{RateChoice, RunSpec};
+use dbtime_model::spec::{FlagSetting, RateChoice, RunSpec};
 use dbtime_model::study::StudyCell;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -38,28 +37,24 @@ pub(crate) struct PlannedRun {
 }
 
 impl PlannedRun {
-    /// The run of a command line, `dbtime run …`, and what makes it this one.
+    /// The run that another one becomes by settings, which make it this one.
     ///
     /// Errors: whatever is wrong with it that can be seen before it is run.
-    pub(crate) fn of_arguments(
-        arguments: &[String],
-        factors: Vec<(String, String)>,
+    pub(crate) fn of_settings(
+        base: &BaseRun,
+        settings: &[FlagSetting],
     ) -> Result<Self, CommandFailure> {
-        let parsed = cli::parse(arguments)?;
-        let CliCommand::Run(args) = parsed.command else {
-            return Err(CommandFailure::usage("only runs can be repeated: write the flags of run"));
-        };
-        let snapshots = args.snapshots.clone();
-        let DescribedRun { spec, secrets, command } = spec::described(&args)?;
-        let command = command.unwrap_or_else(|| secrets::command_line(arguments));
-        let context = RunContext { secrets, command, ..RunContext::default() };
+        let (spec, secrets) = base.with(settings)?;
+        let context =
+            RunContext { secrets, command: base.command(settings), ..RunContext::default() };
         let request = spec::request(&spec, &context)?;
-        let factors = factors.into_iter().map(|(name, value)| {
-            let value = secrets::shown(&name, &value);
-            FactorValue { name, value }
-        });
+        let factor = |FlagSetting { name, value }: &FlagSetting| FactorValue {
+            name: name.clone(),
+            value: secrets::shown(name, value),
+        };
+        let factors = settings.iter().map(factor).collect();
         let RunContext { secrets, command, .. } = context;
-        let (factors, spec) = (factors.collect(), request.spec);
+        let (spec, snapshots) = (request.spec, base.snapshots.clone());
         Ok(Self { factors, spec, secrets, command, directory: None, snapshots })
     }
 

@@ -34,6 +34,7 @@ mod rate_choice;
 mod reconnect;
 mod run_spec;
 mod set;
+mod setting;
 mod statement_protocol;
 #[cfg(test)]
 mod tests;
@@ -53,5 +54,6 @@ pub use run_spec::{
     LoadSpec, RunSpec, SpecDocument, SpecError, TargetSpec, WindowSpec, WorkloadSpec,
 };
 pub use set::FlagError;
+pub use setting::{FlagSetting, SettingError};
 pub use statement_protocol::{ProtocolError, StatementProtocol};
 pub use think_time::{ThinkError, ThinkTime};

@@ -2,10 +2,13 @@
 
 use super::document::{CellTable, StudyDocument};
 use crate::cli::run_flags::{self, FlagClass, RunFlag};
+use crate::cli::{self, CliCommand};
 use crate::exit::CommandFailure;
 use crate::planned_run::PlannedRun;
 use crate::secrets;
+use crate::spec::BaseRun;
 use dbtime_model::record::FactorValue;
+use dbtime_model::spec::FlagSetting;
 use dbtime_stats::{MOST_SCREENED, screening_design};
 use toml::Value;
 
@@ -13,13 +16,13 @@ use toml::Value;
 const MOST_CELLS: usize = 64;
 
 /// The flag of a run that a study decides itself.
-const SEED: &str = "seed";
+pub(super) const SEED: &str = "seed";
 
 /// One configuration before it is a run: its name, and the flags that make it this one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct CellFlags {
     pub(super) name: String,
-    pub(super) flags: Vec<(String, String)>,
+    pub(super) flags: Vec<FlagSetting>,
     /// Its level of each factor.
     pub(super) levels: Vec<FactorValue>,
 }
@@ -130,7 +133,7 @@ fn levels_of(factor: &str, levels: &Value) -> Result<Vec<CellFlags>, CommandFail
             .iter()
             .map(|value| {
                 let value = plain(value).ok_or_else(wrong)?;
-                let flags = vec![flag(factor, value.clone())?];
+                let flags = vec![cell_flag(factor, value.clone())?];
                 let levels = vec![level(factor, &value)];
                 Ok(CellFlags { name: format!("{factor}={value}"), flags, levels })
             })
@@ -162,7 +165,7 @@ fn plain(value: &Value) -> Option<String> {
 }
 
 /// `connections=16 trace` as flags with their values; quotes as in a shell.
-pub(super) fn flags(words: &str) -> Result<Vec<(String, String)>, CommandFailure> {
+fn flags(words: &str) -> Result<Vec<FlagSetting>, CommandFailure> {
     let split = shlex::split(words).ok_or_else(|| {
         // A target may stand in them.
         CommandFailure::usage("the flags of a configuration have a quote that does not end")
@@ -170,12 +173,15 @@ pub(super) fn flags(words: &str) -> Result<Vec<(String, String)>, CommandFailure
     let parts = |word: &String| {
         let word = word.trim_start_matches("--");
         let (name, value) = word.split_once('=').unwrap_or((word, ""));
-        flag(name, value.to_owned())
+        cell_flag(name, value.to_owned())
     };
     split.iter().map(parts).collect()
 }
 
-fn flag(name: &str, value: String) -> Result<(String, String), CommandFailure> {
+/// A flag of a configuration, or of all.
+///
+/// Errors: it is none, or its value has a secret, which would be kept with the results.
+pub(super) fn cell_flag(name: &str, value: String) -> Result<FlagSetting, CommandFailure> {
     let name = name.trim_start_matches("--");
     if name == "password-file" {
         return Err(CommandFailure::usage(
@@ -203,29 +209,41 @@ fn flag(name: &str, value: String) -> Result<(String, String), CommandFailure> {
              {remedy}"
         )));
     }
-    Ok((name.to_owned(), value))
+    Ok(FlagSetting { name: name.to_owned(), value })
+}
+
+/// What all configurations have in common, as a study's file has it behind `run`.
+///
+/// Errors: it describes no run, or has what is no affair of a run's.
+pub(super) fn base_of(common: &str) -> Result<BaseRun, CommandFailure> {
+    let words = shlex::split(common)
+        .ok_or_else(|| CommandFailure::usage("run: a quote does not end in it".to_owned()))?;
+    for (at, word) in words.iter().enumerate() {
+        let Some(given) = word.strip_prefix("--") else { continue };
+        let (name, value) = given.split_once('=').unwrap_or((given, ""));
+        // The value may be the next word.
+        let next = words.get(at + 1).map_or("", String::as_str);
+        cell_flag(name, if value.is_empty() { next } else { value }.to_owned())?;
+    }
+    let command = ["dbtime", "run"].into_iter().map(str::to_owned);
+    let parsed = cli::parse(command.chain(words)).map_err(|error| {
+        let why = cli::complaint(&error).unwrap_or_else(|| error.to_string());
+        CommandFailure::usage(format!("run: {why}"))
+    })?;
+    match parsed.command {
+        CliCommand::Run(args) => BaseRun::of(&args),
+        _ => Err(CommandFailure::usage("only runs can be repeated: write the flags of run")),
+    }
 }
 
 /// The run of a configuration, by what all have in common.
 ///
 /// Errors: whatever is wrong with it that can be seen before it is run.
-pub(super) fn run_of(common: &str, cell: &CellFlags) -> Result<PlannedRun, CommandFailure> {
-    let words = shlex::split(common)
-        .ok_or_else(|| CommandFailure::usage("run: a quote does not end in it".to_owned()))?;
-    let mut arguments = vec!["dbtime".to_owned(), "run".to_owned()];
-    for (at, word) in words.iter().enumerate() {
-        if let Some(given) = word.strip_prefix("--") {
-            let (name, value) = given.split_once('=').unwrap_or((given, ""));
-            // The value may be the next word.
-            let next = words.get(at + 1).map_or("", String::as_str);
-            flag(name, if value.is_empty() { next } else { value }.to_owned())?;
-        }
-        arguments.push(word.clone());
-    }
-    for (name, value) in &cell.flags {
-        run_flags::add(&mut arguments, name, value).map_err(CommandFailure::usage)?;
-    }
-    let run = PlannedRun::of_arguments(&arguments, cell.flags.clone())?;
+pub(super) fn run_of(base: &BaseRun, cell: &CellFlags) -> Result<PlannedRun, CommandFailure> {
+    let flags = cell.flags.iter();
+    let settings = flags.map(|flag| run_flags::setting(&flag.name, &flag.value));
+    let settings = settings.collect::<Result<Vec<_>, _>>().map_err(CommandFailure::usage)?;
+    let run = PlannedRun::of_settings(base, &settings)?;
     if run.is_auto() {
         return Err(CommandFailure::usage(
             "--rate auto measures another rate for every run: write one that is known, such as \
@@ -253,24 +271,25 @@ mod tests {
         .expect("factors");
         let names: Vec<&str> = crossed.iter().map(|cell| cell.name.as_str()).collect();
         assert_eq!(names, ["workers=8 off", "workers=8 full", "workers=2 off", "workers=2 full"]);
-        let flags: Vec<String> =
-            crossed[1].flags.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let pair = |FlagSetting { name, value }: &FlagSetting| format!("{name}={value}");
+        let flags: Vec<String> = crossed[1].flags.iter().map(pair).collect();
         assert_eq!(flags, ["workers=8", "server-set=a=1", "server-set=b=x y"]);
     }
 
     #[test]
     fn a_switch_is_a_factor_and_a_flag_of_a_cell() {
         let crossed = of("[factors]\npipeline = [false, true]\n").expect("factors");
-        let common = "values1 --target mariadb --connections 2";
-        let is_on = |cell| run_of(common, cell).expect("a run").spec.target.pipeline;
+        let base = base_of("values1 --target mariadb --connections 2").expect("a run");
+        let is_on = |cell| run_of(&base, cell).expect("a run").spec.target.pipeline;
         assert_eq!([is_on(&crossed[0]), is_on(&crossed[1])], [false, true]);
-        let common = "values1 --target mariadb --pipeline";
-        let off = run_of(common, &crossed[0]).expect("a run");
+        let base = base_of("values1 --target mariadb --pipeline").expect("a run");
+        let off = run_of(&base, &crossed[0]).expect("a run");
         assert!(!off.spec.target.pipeline && !off.command.contains("pipeline"), "{}", off.command);
         let cells = of("[[cell]]\nname = \"a\"\nflags = \"no-budget=maybe\"\n\
                         [[cell]]\nname = \"b\"\n");
         let cells = cells.expect("two of them");
-        let error = run_of("values1", &cells[0]).expect_err("neither on nor off").words();
+        let base = base_of("values1").expect("a run");
+        let error = run_of(&base, &cells[0]).expect_err("neither on nor off").words();
         assert!(error.contains("write no-budget=true or no-budget=false"), "{error}");
     }
 
@@ -283,13 +302,14 @@ mod tests {
             let cell = format!("[[cell]]\nname = \"a\"\nflags = \"{flags}\"\n");
             let error = of(&format!("{cell}[[cell]]\nname = \"b\"\n")).expect_err(flags);
             assert!(error.starts_with(&why) && error.ends_with("leave it out"), "{error}");
-            let error = run_of(&format!("values1 --{flags}"), &CellFlags::default());
-            assert!(error.expect_err(flags).words().starts_with(&why), "{flags}");
+            let error = base_of(&format!("values1 --{flags}")).map(|_| ()).expect_err(flags);
+            assert!(error.words().starts_with(&why), "{flags}");
         }
+        let base = base_of("values1").expect("a run");
         for (flags, why) in [("workres=1", "has no flag --workres"), ("workers", "has no value")] {
             let flags = self::flags(flags).expect("words");
             let cell = CellFlags { flags, ..CellFlags::default() };
-            assert!(run_of("values1", &cell).expect_err(why).words().contains(why), "{why}");
+            assert!(run_of(&base, &cell).expect_err(why).words().contains(why), "{why}");
         }
     }
 

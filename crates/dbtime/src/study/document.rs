@@ -2,11 +2,11 @@
 
 use crate::exit::CommandFailure;
 use dbtime_model::secret_text::without_secrets;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The document; what can be left out has a default.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct StudyDocument {
     /// Default: the file's own.
@@ -33,21 +33,21 @@ pub(super) struct StudyDocument {
     /// `sysbench`, `pgbench`, `time`. Default: the metrics that are listed.
     pub(super) parser: Option<String>,
     /// What is read of the command's output, by name.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "toml::Table::is_empty")]
     pub(super) metric: toml::Table,
     #[serde(default)]
     pub(super) design: DesignTable,
     #[serde(default)]
     pub(super) gate: GateTable,
     /// What is crossed: values of a flag, or levels with names.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "toml::Table::is_empty")]
     pub(super) factors: toml::Table,
     /// The configurations one by one, in place of factors.
     #[serde(default)]
     pub(super) cell: Vec<CellTable>,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct DesignTable {
     /// Default: 10.
@@ -66,7 +66,7 @@ pub(super) struct DesignTable {
     pub(super) max_blocks: Option<u32>,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct GateTable {
     /// Default: 1 %.
@@ -100,7 +100,7 @@ impl GateTable {
 }
 
 /// The limits of a command line, such as `steal=5% repeats=20`, as a table of a study's file.
-pub(crate) fn limits_table(limits: &str) -> toml::Table {
+fn limits_table(limits: &str) -> toml::Table {
     let limit = |word: &str| {
         let (key, value) = word.split_once('=').unwrap_or((word, ""));
         let number = value.parse().map(toml::Value::Integer).ok();
@@ -124,7 +124,7 @@ pub(super) struct MetricTable {
 }
 
 /// One configuration.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CellTable {
     pub(super) name: String,

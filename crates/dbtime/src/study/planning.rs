@@ -1,11 +1,12 @@
 //! From the file of a study to its plan: everything that can be refused before the first run is
 //! refused here.
 
-use super::cells::{CellFlags, cells, run_of};
+use super::cells::{CellFlags, base_of, cells, run_of};
 use super::document::{self, GateTable, StudyDocument};
 use super::programs;
 use crate::cli::{margin, metric};
 use crate::exit::CommandFailure;
+use crate::spec::BaseRun;
 use dbtime_model::Nanos;
 use dbtime_model::record::PrimaryMetric;
 use dbtime_model::secret_text::script_holds_secret;
@@ -63,11 +64,36 @@ pub(crate) fn plan(
     let mut document = document::read(text, path)?;
     document.design.blocks = given.blocks.or(document.design.blocks);
     document.gate = document.gate.with(given.allow)?;
+    let mut comments = text.lines().filter_map(|line| Some(line.split_once('#')?.1));
+    if comments.any(script_holds_secret) {
+        return Err(holds_secret("a comment"));
+    }
+    let stem = path.file_stem().map_or_else(|| "study".into(), |stem| stem.to_string_lossy());
+    // A command is found beside its file, a workload as on a command line.
+    let directory = match document.command.is_some() {
+        true => folder_of(path),
+        false => std::env::current_dir().unwrap_or_default(),
+    };
+    let base = document.run.as_deref().map(base_of).transpose()?;
+    let plan = plan_document(&document, base.as_ref(), &stem, &directory)?;
+    Ok(PlannedStudy { plan, source: text.to_owned() })
+}
+
+/// The plan of a document whose runs, where they are dbtime's, are made of this one; without a name
+/// of its own it has this.
+///
+/// Errors: whatever is wrong with it.
+pub(super) fn plan_document(
+    document: &StudyDocument,
+    base: Option<&BaseRun>,
+    name: &str,
+    directory: &Path,
+) -> Result<StudyPlan, CommandFailure> {
     // Errors name configurations.
-    refuse_secrets_of_prose(&document, text)?;
-    let given = cells(&document)?;
-    let order = baseline_first(&document, given)?;
-    let (program, mut cells) = planned_cells(&document, &order)?;
+    refuse_secrets_of_prose(document)?;
+    let given = cells(document)?;
+    let order = baseline_first(document, given)?;
+    let (program, mut cells) = planned_cells(document, base, &order)?;
     if document.design.control.unwrap_or(true) {
         let name = format!("{} again", cells[0].name);
         if cells.iter().any(|cell| cell.name == name) {
@@ -77,23 +103,17 @@ pub(crate) fn plan(
         cells.insert(1, StudyCell { name, role: CellRole::Control, ..cells[0].clone() });
     }
     if let Some(factor) = &document.compare {
-        compare_levels(&document, factor, &mut cells)?;
+        compare_levels(document, factor, &mut cells)?;
     }
     let primary = match &program {
         Some(rules) => rules.metrics[0].name.clone(),
         None => primary(document.primary.as_deref(), &cells)?,
     };
-    let stem = path.file_stem().map_or_else(|| "study".into(), |stem| stem.to_string_lossy());
-    // A command is found beside its file, a workload as on a command line.
-    let directory = match program.is_some() {
-        true => folder_of(path),
-        false => std::env::current_dir().unwrap_or_default(),
-    };
-    let design = design(&document, &cells)?;
-    let plan = StudyPlan {
+    let design = design(document, &cells)?;
+    Ok(StudyPlan {
         schema: STUDY_SCHEMA,
         dbtime: env!("CARGO_PKG_VERSION").to_owned(),
-        name: document.name.clone().unwrap_or_else(|| stem.into_owned()),
+        name: document.name.clone().unwrap_or_else(|| name.to_owned()),
         question: document.question.clone(),
         directory: directory.to_string_lossy().into_owned(),
         primary,
@@ -105,45 +125,42 @@ pub(crate) fn plan(
         data: data(document.design.data.as_deref())?,
         cells,
         pilot: None,
-    };
-    Ok(PlannedStudy { plan, source: text.to_owned() })
+    })
 }
 
 /// Refuses a password in what only people read: it is kept as the rest of the file is.
-fn refuse_secrets_of_prose(document: &StudyDocument, text: &str) -> Result<(), CommandFailure> {
+fn refuse_secrets_of_prose(document: &StudyDocument) -> Result<(), CommandFailure> {
     let StudyDocument { name, question, .. } = document;
-    let comments = text.lines().filter_map(|line| Some(line.split_once('#')?.1));
-    let comments = comments.map(|comment| ("a comment", comment));
     let fields = [("`name`", name), ("`question`", question)];
     let fields = fields.into_iter().filter_map(|(key, text)| Some((key, text.as_deref()?)));
     let cells = document.cell.iter().map(|cell| ("the name of a cell", cell.name.as_str()));
     let levels = document.factors.values().filter_map(toml::Value::as_table);
     let levels = levels.flat_map(|levels| levels.keys());
     let levels = levels.map(|level| ("the name of a level", level.as_str()));
-    match fields
-        .chain(comments)
-        .chain(cells)
-        .chain(levels)
-        .find(|(_, text)| script_holds_secret(text))
-    {
+    match fields.chain(cells).chain(levels).find(|(_, text)| script_holds_secret(text)) {
         None => Ok(()),
-        Some((place, _)) => Err(CommandFailure::usage(format!(
-            "a password stands in {place} of the study's file, which is kept with the results: \
-             leave it out"
-        ))),
+        Some((place, _)) => Err(holds_secret(place)),
     }
+}
+
+fn holds_secret(place: &str) -> CommandFailure {
+    CommandFailure::usage(format!(
+        "a password stands in {place} of the study's file, which is kept with the results: leave \
+         it out"
+    ))
 }
 
 /// The configurations, and how their runs are made where they are those of a program.
 fn planned_cells(
     document: &StudyDocument,
+    base: Option<&BaseRun>,
     order: &[CellFlags],
 ) -> Result<(Option<ProgramRules>, Vec<StudyCell>), CommandFailure> {
     let role = |at: usize| if at == 0 { CellRole::Baseline } else { CellRole::Candidate };
     let both =
         || CommandFailure::usage("give either run = \"…\", a run of dbtime, or command = \"…\"");
-    match (&document.run, &document.command) {
-        (Some(common), None) => {
+    match (base, &document.command) {
+        (Some(base), None) => {
             let of_command =
                 [&document.prepare, &document.conclude, &document.timeout, &document.parser];
             if of_command.iter().any(|given| given.is_some()) || !document.metric.is_empty() {
@@ -153,7 +170,7 @@ fn planned_cells(
                 ));
             }
             let cell = |(at, cell): (usize, &CellFlags)| {
-                let run = run_of(common, cell).map_err(|failure| in_cell(failure, &cell.name))?;
+                let run = run_of(base, cell).map_err(|failure| in_cell(&failure, &cell.name))?;
                 Ok(StudyCell {
                     name: cell.name.clone(),
                     role: role(at),
@@ -332,17 +349,10 @@ pub(super) fn named(key: &str, value: &str, why: impl std::fmt::Display) -> Comm
 }
 
 /// Says which configuration it is that cannot be run.
-fn in_cell(failure: CommandFailure, cell: &str) -> CommandFailure {
-    let text = match &failure {
-        CommandFailure::Usage(error) | CommandFailure::Environment(error) => {
-            match error.downcast_ref::<clap::Error>() {
-                Some(clap) => crate::cli::complaint(clap).unwrap_or_else(|| clap.to_string()),
-                None => error.to_string(),
-            }
-        }
-    };
+fn in_cell(failure: &CommandFailure, cell: &str) -> CommandFailure {
+    let text = format!("{cell}: {}", failure.words());
     match failure {
-        CommandFailure::Usage(_) => CommandFailure::usage(format!("{cell}: {text}")),
-        CommandFailure::Environment(_) => CommandFailure::environment(format!("{cell}: {text}")),
+        CommandFailure::Usage(_) => CommandFailure::usage(text),
+        CommandFailure::Environment(_) => CommandFailure::environment(text),
     }
 }

@@ -8,6 +8,7 @@ use dbtime_lab::study::check_source;
 use dbtime_model::Nanos;
 use dbtime_model::record::FactorValue;
 use dbtime_model::secret_text::{is_secret_name, is_secret_variable, script_holds_secret};
+use dbtime_model::spec::FlagSetting;
 use dbtime_model::study::{MetricSource, ProgramMetric, ProgramRules, UsageFigure};
 use serde::Deserialize;
 
@@ -107,7 +108,7 @@ fn refuse_secrets(document: &StudyDocument) -> Result<(), CommandFailure> {
 ///
 /// Errors: one that cannot be a variable, or may be a secret.
 pub(super) fn variables(cell: &CellFlags) -> Result<Vec<FactorValue>, CommandFailure> {
-    let variable = |(name, value): &(String, String)| {
+    let variable = |FlagSetting { name, value }: &FlagSetting| {
         // As a level of a factor a number is a size or a count, such as KEYS=1000.
         let is_number = value.parse::<f64>().is_ok();
         let is_secret = is_secret_variable(name, value) || script_holds_secret(value);
@@ -221,12 +222,12 @@ mod tests {
         rules_of(by_variables).expect("no password");
         let cell = CellFlags {
             name: "a".into(),
-            flags: vec![("a-b".into(), "1".into())],
+            flags: vec![FlagSetting::new("a-b", "1")],
             levels: Vec::new(),
         };
         assert!(variables(&cell).is_err());
         let of = |name: &str, value: &str| {
-            let flags = vec![(name.to_owned(), value.to_owned())];
+            let flags = vec![FlagSetting::new(name, value)];
             variables(&CellFlags { name: "a".into(), flags, levels: Vec::new() })
         };
         let error = of("PGPASSWORD", "hush").expect_err("a secret").words();

@@ -2,16 +2,18 @@
 
 use super::folder::SweepPlace;
 use super::rate_trials::{self, FIRST_SHARE, MOST_UNKNOWN, RateFinding, RateTrials};
-use super::{SweepCourse, begun, factors, planned};
+use super::{SweepCourse, begun, planned};
 use crate::cli::RunArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::{LiveProgress, ProgressAudience};
 use crate::planned_run::{PlannedRun, RunControls};
+use crate::spec::BaseRun;
 use crate::{interrupt, screen};
 use dbtime_load::arrivals::Rate;
 use dbtime_model::record::{
     CheckDoubt, CheckOutcome, FoundRate, RunRecord, ValidityGrade, WarningKind,
 };
+use dbtime_model::spec::FlagSetting;
 use std::ops::ControlFlow;
 
 /// Why a search has no answer that was ended.
@@ -23,12 +25,8 @@ pub(super) fn run(
     arguments: &[String],
     limit: &str,
 ) -> Result<ProcessExit, CommandFailure> {
-    let of = |rate: &str| {
-        let combination = vec![("rate".to_owned(), rate.to_owned())];
-        let mut arguments = factors::arguments(arguments, &combination)?;
-        arguments.push(format!("--limit={limit}"));
-        PlannedRun::of_arguments(&arguments, combination)
-    };
+    let base = BaseRun::of(args)?.and(FlagSetting::new("limit", limit))?;
+    let of = |rate: &str| PlannedRun::of_settings(&base, &[FlagSetting::new("rate", rate)]);
     let mut reference = [of(&format!("auto:{}%", 100.0 * FIRST_SHARE))?];
     reference[0].factors.clear();
     let sweep = begun(args, arguments, &reference[0], vec!["rate".to_owned()], 0)?;

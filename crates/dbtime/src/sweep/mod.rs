@@ -20,6 +20,7 @@ use crate::cli::RunArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::{LiveProgress, ProgressAudience};
 use crate::planned_run::{self, PlannedRun, RunControls};
+use crate::spec::BaseRun;
 use crate::{interrupt, screen, secrets};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::store::{CreatedFolders, check_place, make_folder, remove_sweep};
@@ -39,8 +40,8 @@ pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<ProcessExit, C
     // All of them are read before the first is run.
     let combinations = factors::combinations(&args.sweep)?;
     let names = factors::names(&combinations);
-    let planned = combinations.iter();
-    let planned = planned.map(|combination| planned::of_combination(combination, arguments));
+    let base = BaseRun::of(args)?;
+    let planned = combinations.iter().map(|one| PlannedRun::of_settings(&base, one));
     let mut planned = planned.collect::<Result<Vec<_>, _>>()?;
     planned::number_alike(&mut planned, &combinations);
     if args.print_spec {

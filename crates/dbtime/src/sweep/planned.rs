@@ -1,6 +1,6 @@
 //! The runs of a sweep before they are made.
 
-use super::factors::{self, FactorCombination};
+use super::factors::FactorCombination;
 use crate::exit::CommandFailure;
 use crate::live::{LiveProgress, ProgressAudience};
 use crate::planned_run::{PlannedRun, RunControls, failure};
@@ -8,6 +8,7 @@ use crate::screen;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::RunOutcome;
 use dbtime_load::arrivals::Rate;
+use dbtime_model::spec::FlagSetting;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -15,22 +16,11 @@ use std::collections::BTreeMap;
 /// a combination: more of them only wait for each other.
 const MAX_REFERENCE_SERVERS: u32 = 64;
 
-/// The run of one combination of a whole sweep's command line.
-///
-/// Errors: whatever is wrong with it that can be seen before it is run.
-pub(super) fn of_combination(
-    combination: &FactorCombination,
-    arguments: &[String],
-) -> Result<PlannedRun, CommandFailure> {
-    let arguments = factors::arguments(arguments, combination)?;
-    PlannedRun::of_arguments(&arguments, combination.clone())
-}
-
 /// Numbers values that look the same because what differs between them is a secret.
 pub(super) fn number_alike(planned: &mut [PlannedRun], combinations: &[FactorCombination]) {
     let mut alike: BTreeMap<(String, String), Vec<&str>> = BTreeMap::new();
     for (run, combination) in planned.iter().zip(combinations) {
-        for (factor, (_, value)) in run.factors.iter().zip(combination) {
+        for (factor, FlagSetting { value, .. }) in run.factors.iter().zip(combination) {
             let shown = (factor.name.clone(), factor.value.clone());
             let values = alike.entry(shown).or_default();
             if !values.contains(&value.as_str()) {
@@ -39,7 +29,7 @@ pub(super) fn number_alike(planned: &mut [PlannedRun], combinations: &[FactorCom
         }
     }
     for (run, combination) in planned.iter_mut().zip(combinations) {
-        for (factor, (_, value)) in run.factors.iter_mut().zip(combination) {
+        for (factor, FlagSetting { value, .. }) in run.factors.iter_mut().zip(combination) {
             let shown = (factor.name.clone(), factor.value.clone());
             let values = alike.get(&shown).filter(|values| values.len() > 1);
             let at = values.and_then(|values| values.iter().position(|known| *known == value));
@@ -95,14 +85,16 @@ fn reference(servers: &[u32]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::factors;
     use super::*;
+    use crate::spec::BaseRun;
 
     #[test]
     fn values_that_differ_in_a_secret_are_told_apart_without_it() {
         let sweep = ["server-env=API_KEY=hush1,API_KEY=hush2 workers=1,2".to_owned()];
         let combinations = factors::combinations(&sweep).expect("a sweep");
-        let whole = ["dbtime", "run", "values1", "--target", "mariadb"].map(str::to_owned);
-        let planned = combinations.iter().map(|combination| of_combination(combination, &whole));
+        let base = BaseRun::of_line("dbtime run values1 --target mariadb");
+        let planned = combinations.iter().map(|one| PlannedRun::of_settings(&base, one));
         let mut planned: Vec<_> = planned.collect::<Result<_, _>>().expect("runs");
         number_alike(&mut planned, &combinations);
         let shown: Vec<_> = planned.iter().map(PlannedRun::combination).collect();

@@ -8,9 +8,12 @@ mod table;
 use super::misplaced;
 use crate::secrets;
 use clap::{Arg, ArgAction, value_parser};
-use dbtime_model::spec::{LimitError, LimitMetric, RunSpec, WorkloadLimit};
+use dbtime_model::spec::{FlagSetting, LimitError, LimitMetric, RunSpec, WorkloadLimit};
 use std::path::PathBuf;
 use table::RUN_FLAGS;
+
+/// The value of a switch that is given.
+const ON: &str = "true";
 
 /// What a flag belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -238,11 +241,10 @@ fn describing() -> Vec<&'static str> {
     of_run.map(|flag| flag.name).collect()
 }
 
-/// Adds a flag with its value to the words of a run's command line; a switch that is off is taken
-/// out of them.
+/// What a sweep or a study has for a flag of a run; a switch without a value is on.
 ///
 /// Errors: why a run has no such flag, or the flag no such value.
-pub(crate) fn add(words: &mut Vec<String>, name: &str, value: &str) -> Result<(), String> {
+pub(crate) fn setting(name: &str, value: &str) -> Result<FlagSetting, String> {
     let flag = find(name).filter(|flag| flag.can_vary());
     let flag = flag.ok_or_else(|| {
         // A target may stand in its place.
@@ -251,19 +253,26 @@ pub(crate) fn add(words: &mut Vec<String>, name: &str, value: &str) -> Result<()
     if let Some(misplaced) = misplaced::in_flag(flag, value) {
         return Err(misplaced);
     }
-    let written = format!("--{name}");
     match (flag.is_switch(), value) {
-        (true, "" | "true" | "false") => {
-            words.retain(|word| *word != written);
-            words.extend((value != "false").then_some(written));
-        }
-        (true, _) => {
-            return Err(format!("--{name} is given or not: write {name}=true or {name}=false"));
-        }
-        (false, "") => return Err(format!("--{name} has no value: write {name}=VALUE")),
-        (false, _) => words.push(format!("{written}={value}")),
+        (true, "") => Ok(FlagSetting::new(name, ON)),
+        (false, "") => Err(format!("--{name} has no value: write {name}=VALUE")),
+        (true, ON | "false") | (false, _) => Ok(FlagSetting::new(name, value)),
+        (true, _) => Err(format!("--{name} is given or not: write {name}=true or {name}=false")),
     }
-    Ok(())
+}
+
+/// The setting as a word of a run's command line; `None`: a switch that is off.
+pub(crate) fn word(FlagSetting { name, value }: &FlagSetting) -> Option<String> {
+    match find(name).map(|flag| flag.shape) {
+        Some(FlagShape::Positional) => Some(value.clone()),
+        Some(FlagShape::Switch) => (value == ON).then(|| format!("--{name}")),
+        _ => Some(format!("--{name}={value}")),
+    }
+}
+
+/// Whether a flag has a value each time that it is given.
+pub(crate) fn is_repeatable(name: &str) -> bool {
+    find(name).is_some_and(|flag| matches!(flag.shape, FlagShape::Many(_)))
 }
 
 #[cfg(test)]
@@ -304,14 +313,14 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_is_added_and_taken_out() {
-        let mut words = vec!["dbtime".to_owned(), "run".to_owned(), "--trace".to_owned()];
-        for (name, value) in [("workers", "4"), ("no-budget", "true"), ("trace", "false")] {
-            add(&mut words, name, value).expect(name);
-        }
-        assert_eq!(words, ["dbtime", "run", "--workers=4", "--no-budget"]);
-        add(&mut words, "no-budget", "").expect("as words of a cell have it");
-        assert_eq!(words, ["dbtime", "run", "--workers=4", "--no-budget"]);
+    fn a_setting_is_a_word_of_the_command_line() {
+        let word_of = |name: &str, value: &str| word(&setting(name, value).expect(name));
+        assert_eq!(word_of("workers", "4").as_deref(), Some("--workers=4"));
+        assert_eq!(word_of("no-budget", "true").as_deref(), Some("--no-budget"));
+        assert_eq!(word_of("trace", "").as_deref(), Some("--trace"), "as words of a cell have it");
+        assert_eq!(word_of("trace", "false"), None);
+        assert_eq!(word(&FlagSetting::new("workload", "atm")).as_deref(), Some("atm"));
+        assert!(is_repeatable("limit") && !is_repeatable("workers") && !is_repeatable("query"));
         for (name, value, why) in [
             ("stacks", "yes", "write stacks=true or stacks=false"),
             ("workers", "", "write workers=VALUE"),
@@ -322,9 +331,8 @@ mod tests {
             ("script", "mysql://u:hush@h/d", "is a target, and --script takes a path"),
             ("server-data", "postgres://h/d?password=hush", "give the target with --target"),
         ] {
-            let error = add(&mut words, name, value).expect_err(name);
+            let error = setting(name, value).expect_err(name);
             assert!(error.contains(why) && !error.contains("hush"), "{error}");
         }
-        assert_eq!(words.len(), 4);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::cli::{self, CliCommand};
-use crate::spec::flags::of_flags;
+use crate::spec::{DescribedRun, described};
 use dbtime_model::spec::SpecDocument;
 
 /// The request of a command line, and that of its written form.
@@ -10,7 +10,7 @@ fn both(line: &str) -> [RunRequest; 2] {
     let CliCommand::Run(args) = cli::parse(line.split(' ')).expect(line).command else {
         panic!("a run: {line}")
     };
-    let (spec, secrets) = of_flags(&args).expect(line);
+    let DescribedRun { spec, secrets, .. } = described(&args).expect(line);
     let context = RunContext { secrets, ..RunContext::default() };
     let first = request(&spec, &context).expect(line);
     let text = serde_json::to_string(&first.spec).expect("it can be written");
