@@ -2,7 +2,8 @@
 //! search.
 
 use super::{RunSecrets, read, without_secrets};
-use crate::cli::{RunArgs, run_flags};
+use crate::cli::RunArgs;
+use crate::cli::run_flags::{self, FlagClass, RunFlag};
 use crate::exit::CommandFailure;
 use crate::secrets;
 use dbtime_model::shell::quoted;
@@ -23,6 +24,9 @@ pub(crate) struct BaseRun {
     source: RunSource,
     /// Words of its command that are no part of the run.
     beside: Vec<String>,
+    /// The names of all flags beside those that describe it, but of those that say how many runs
+    /// there are.
+    others: Vec<&'static str>,
     /// Where data are restored from; `None`: they are loaded.
     pub(crate) snapshots: Option<PathBuf>,
 }
@@ -60,7 +64,10 @@ impl BaseRun {
             }
         };
         let snapshots = args.snapshots.clone();
-        Ok(Self { spec, surroundings, source, beside: beside(args), snapshots })
+        let is_of_one = |flag: &RunFlag| flag.class != FlagClass::Runs;
+        let mut others = args.others.clone();
+        others.retain(|name| run_flags::find(name).is_none_or(is_of_one));
+        Ok(Self { spec, surroundings, source, beside: beside(args), others, snapshots })
     }
 
     /// The same with a setting that all runs of it have.
@@ -76,7 +83,7 @@ impl BaseRun {
 
     /// What is run with these settings, and its passwords.
     ///
-    /// Errors: a setting that cannot be.
+    /// Errors: a setting that cannot be, or not beside another flag.
     pub(crate) fn with(
         &self,
         settings: &[FlagSetting],
@@ -84,11 +91,23 @@ impl BaseRun {
         if let (RunSource::File { .. }, Some(setting)) = (&self.source, settings.first()) {
             return Err(fixed(setting));
         }
+        run_flags::check_together(&self.given(settings)).map_err(CommandFailure::usage)?;
         let mut spec = self.spec.with(settings).map_err(refusal)?;
         let mut secrets = self.surroundings.clone();
         // Somebody may have written one into a file, too.
         secrets.take_from_spec(&mut spec);
         Ok((spec, secrets))
+    }
+
+    /// The names of all flags that a run with these settings has.
+    fn given<'a>(&'a self, settings: &'a [FlagSetting]) -> Vec<&'a str> {
+        let own: &[FlagSetting] = match &self.source {
+            RunSource::Flags(own) => own,
+            RunSource::File { .. } => &[],
+        };
+        let kept = own.iter().filter(|one| !is_replaced(one, settings));
+        let on = kept.chain(settings).filter(|one| run_flags::word(one).is_some());
+        on.map(|one| one.name.as_str()).chain(self.others.iter().copied()).collect()
     }
 
     /// The command of the record that it was read from.
@@ -209,6 +228,32 @@ mod tests {
         let base = BaseRun::of_line("dbtime run values1 --workers 1");
         let base = base.and(FlagSetting::new("workers", "3")).expect("a setting");
         assert_eq!(base.text(), "values1 --workers=3");
+    }
+
+    #[test]
+    fn settings_go_together_as_flags_of_a_command_line_do() {
+        let error = |line: &str, settings: &[(&str, &str)]| {
+            let settings = settings.iter().map(|(name, value)| FlagSetting::new(*name, *value));
+            let made = BaseRun::of_line(line).with(&settings.collect::<Vec<_>>());
+            made.err().map(|failure| failure.words())
+        };
+        for (line, settings, why) in [
+            ("dbtime run --trace", ("no-budget", "true"), "--trace cannot be used with --no"),
+            ("dbtime run --no-budget", ("trace", "true"), "--trace cannot be used with --no"),
+            ("dbtime run atm", ("query", "SELECT 1"), "--query cannot be used with a workload"),
+            ("dbtime run --no-record", ("statements", "true"), "cannot be used with --no-record"),
+            ("dbtime run", ("stacks", "true"), "--stacks needs --trace"),
+        ] {
+            let error = error(line, &[settings]).expect(why);
+            assert!(error.contains(why) && error.lines().count() == 1, "{error}");
+        }
+        let both = [("budget-every", "16"), ("no-budget", "true")];
+        let two = error("dbtime run", &both).expect("of one combination");
+        assert!(two.starts_with("--no-budget cannot be used with --budget-every"), "{two}");
+        let off = [("trace", "false"), ("no-budget", "true")];
+        assert_eq!(error("dbtime run --trace", &off), None, "it was taken out");
+        let search = "dbtime run values1 --find-rate p99<=1ms";
+        assert_eq!(error(search, &[("rate", "5/s")]), None, "how many there are is of none");
     }
 
     /// Else the password of one server would be given to another.

@@ -1,9 +1,12 @@
 //! The flags of `dbtime run`: what each is called, takes and says, and what it is a flag of.
 //!
 //! The command line, its completions and pages come from this list, and so does what sweeps and
-//! studies may vary.
+//! studies may vary, and what goes together.
 
 mod table;
+mod together;
+
+pub(crate) use together::check_together;
 
 use super::misplaced;
 use crate::secrets;
