@@ -1,10 +1,12 @@
 //! The run of a command line, and those that differ from it by settings: of a sweep, a study and a
 //! search.
 
-use super::{RunSecrets, read, without_secrets};
+use super::{RunContext, RunSecrets, read, request, without_secrets};
 use crate::cli::{RunArgs, run_flags};
 use crate::exit::CommandFailure;
 use crate::secrets;
+use dbtime_lab::study::PlannedRun;
+use dbtime_model::record::FactorValue;
 use dbtime_model::shell::quoted;
 use dbtime_model::spec::{FlagSetting, RunSpec, SettingError, SpecDocument};
 use std::ffi::OsString;
@@ -24,7 +26,7 @@ pub(crate) struct BaseRun {
     /// Words of its command that are no part of the run.
     beside: Vec<String>,
     /// Where data are restored from; `None`: they are loaded.
-    pub(crate) snapshots: Option<PathBuf>,
+    snapshots: Option<PathBuf>,
 }
 
 /// What a run was read from.
@@ -89,6 +91,29 @@ impl BaseRun {
         // Somebody may have written one into a file, too.
         secrets.take_from_spec(&mut spec);
         Ok((spec, secrets))
+    }
+
+    /// The run that it becomes by settings, which make it this one.
+    ///
+    /// Errors: whatever is wrong with it that can be seen before it is run.
+    pub(crate) fn planned(&self, settings: &[FlagSetting]) -> Result<PlannedRun, CommandFailure> {
+        let (spec, secrets) = self.with(settings)?;
+        let command = self.command(settings);
+        let context = RunContext { secrets, command, ..RunContext::default() };
+        let request = request(&spec, &context)?;
+        let factor = |FlagSetting { name, value }: &FlagSetting| FactorValue {
+            name: name.clone(),
+            value: secrets::shown(name, value),
+        };
+        let RunContext { secrets, command, .. } = context;
+        let spec = request.spec.unwrap_or(spec);
+        let seed = spec.seed;
+        let run = PlannedRun::of_spec(spec, command, secrets.environment())
+            .with_factors(settings.iter().map(factor).collect());
+        Ok(match &self.snapshots {
+            Some(folder) => run.with_snapshots(folder.clone(), seed),
+            None => run,
+        })
     }
 
     /// The command of the record that it was read from.
@@ -218,7 +243,7 @@ mod tests {
         let has_password = |settings: &[FlagSetting]| {
             let (spec, secrets) = base.with(settings).expect("a run");
             assert!(!spec.target.url.contains("hush"), "{}", spec.target.url);
-            secrets.environment().iter().any(|(_, value)| value == "hush")
+            secrets.environment().iter().any(|(_, value)| value.reveal() == "hush")
         };
         assert!(has_password(&[]));
         assert!(!has_password(&[FlagSetting::new("target", "mysql://u@other/d")]));
