@@ -52,6 +52,12 @@ pub struct ProcessResult {
     pub exit_code: u8,
 }
 
+/// This program; one that was replaced meanwhile is still this one.
+pub(crate) fn own_program() -> PathBuf {
+    let path = std::env::current_exe().ok().filter(|path| path.exists());
+    path.unwrap_or_else(|| PathBuf::from("/proc/self/exe"))
+}
+
 impl RunProcess {
     /// Makes the run, and blocks until its process has ended; `stop` ends the run early.
     ///

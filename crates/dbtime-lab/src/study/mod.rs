@@ -13,7 +13,9 @@
 
 mod gate;
 mod journal_file;
+mod making;
 mod pack;
+mod planned_run;
 mod problem_list;
 mod program;
 mod program_output;
@@ -33,8 +35,10 @@ use dbtime_model::study::{
     StudyTrial, TrialOutcome, TrialRecord, read_plan, study_file, study_table,
 };
 use journal_file::{JournalFile, sync_folder};
+pub use making::CellRuns;
 pub use pack::{changed_files, pack_study};
-pub use program::{ProgramTrials, read_output};
+pub use planned_run::{PlannedRun, RunControls, failed_run};
+pub use program::read_output;
 pub use program_output::{check_source, program_values};
 use schedule::{StudyStep, TrialPlace};
 use std::path::{Path, PathBuf};

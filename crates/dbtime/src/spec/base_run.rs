@@ -1,11 +1,13 @@
 //! The run of a command line, and those that differ from it by settings: of a sweep, a study and a
 //! search.
 
-use super::{RunSecrets, read, without_secrets};
+use super::{RunContext, RunSecrets, read, request, without_secrets};
 use crate::cli::RunArgs;
 use crate::cli::run_flags::{self, FlagClass, RunFlag};
 use crate::exit::CommandFailure;
 use crate::secrets;
+use dbtime_lab::study::PlannedRun;
+use dbtime_model::record::FactorValue;
 use dbtime_model::shell::quoted;
 use dbtime_model::spec::{FlagSetting, RunSpec, SettingError, SpecDocument};
 use std::ffi::OsString;
@@ -28,7 +30,7 @@ pub(crate) struct BaseRun {
     /// there are.
     others: Vec<&'static str>,
     /// Where data are restored from; `None`: they are loaded.
-    pub(crate) snapshots: Option<PathBuf>,
+    snapshots: Option<PathBuf>,
 }
 
 /// What a run was read from.
@@ -108,6 +110,28 @@ impl BaseRun {
         let kept = own.iter().filter(|one| !is_replaced(one, settings));
         let on = kept.chain(settings).filter(|one| run_flags::word(one).is_some());
         on.map(|one| one.name.as_str()).chain(self.others.iter().copied()).collect()
+    }
+
+    /// The run that it becomes by settings, which make it this one.
+    ///
+    /// Errors: whatever is wrong with it that can be seen before it is run.
+    pub(crate) fn planned(&self, settings: &[FlagSetting]) -> Result<PlannedRun, CommandFailure> {
+        let (spec, secrets) = self.with(settings)?;
+        let command = self.command(settings);
+        let context = RunContext { secrets, command, ..RunContext::default() };
+        let request = request(&spec, &context)?;
+        let factor = |FlagSetting { name, value }: &FlagSetting| FactorValue {
+            name: name.clone(),
+            value: secrets::shown(name, value),
+        };
+        let RunContext { secrets, command, .. } = context;
+        let seed = request.spec.seed;
+        let run = PlannedRun::of_spec(request.spec, command, secrets.environment())
+            .with_factors(settings.iter().map(factor).collect());
+        Ok(match &self.snapshots {
+            Some(folder) => run.with_snapshots(folder.clone(), seed),
+            None => run,
+        })
     }
 
     /// The command of the record that it was read from.
@@ -263,7 +287,7 @@ mod tests {
         let has_password = |settings: &[FlagSetting]| {
             let (spec, secrets) = base.with(settings).expect("a run");
             assert!(!spec.target.url.contains("hush"), "{}", spec.target.url);
-            secrets.environment().iter().any(|(_, value)| value == "hush")
+            secrets.environment().iter().any(|(_, value)| value.reveal() == "hush")
         };
         assert!(has_password(&[]));
         assert!(!has_password(&[FlagSetting::new("target", "mysql://u@other/d")]));

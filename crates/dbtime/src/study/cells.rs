@@ -4,9 +4,9 @@ use super::document::{CellTable, StudyDocument};
 use crate::cli::run_flags::{self, FlagClass, RunFlag};
 use crate::cli::{self, CliCommand};
 use crate::exit::CommandFailure;
-use crate::planned_run::PlannedRun;
 use crate::secrets;
 use crate::spec::BaseRun;
+use dbtime_lab::study::PlannedRun;
 use dbtime_model::record::FactorValue;
 use dbtime_model::spec::FlagSetting;
 use dbtime_stats::{MOST_SCREENED, screening_design};
@@ -243,7 +243,7 @@ pub(super) fn run_of(base: &BaseRun, cell: &CellFlags) -> Result<PlannedRun, Com
     let flags = cell.flags.iter();
     let settings = flags.map(|flag| run_flags::setting(&flag.name, &flag.value));
     let settings = settings.collect::<Result<Vec<_>, _>>().map_err(CommandFailure::usage)?;
-    let run = PlannedRun::of_settings(base, &settings)?;
+    let run = base.planned(&settings)?;
     if run.is_auto() {
         return Err(CommandFailure::usage(
             "--rate auto measures another rate for every run: write one that is known, such as \

@@ -2,13 +2,13 @@
 
 use super::folder::SweepPlace;
 use super::rate_trials::{self, FIRST_SHARE, MOST_UNKNOWN, RateFinding, RateTrials};
-use super::{SweepCourse, begun, planned};
+use super::{SweepControls, SweepCourse, begun, planned};
 use crate::cli::RunArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::{LiveProgress, ProgressAudience};
-use crate::planned_run::{PlannedRun, RunControls};
 use crate::spec::BaseRun;
 use crate::{interrupt, screen};
+use dbtime_lab::study::PlannedRun;
 use dbtime_load::arrivals::Rate;
 use dbtime_model::record::{
     CheckDoubt, CheckOutcome, FoundRate, RunRecord, ValidityGrade, WarningKind,
@@ -26,7 +26,7 @@ pub(super) fn run(
     limit: &str,
 ) -> Result<ProcessExit, CommandFailure> {
     let base = BaseRun::of(args)?.and(FlagSetting::new("limit", limit))?;
-    let of = |rate: &str| PlannedRun::of_settings(&base, &[FlagSetting::new("rate", rate)]);
+    let of = |rate: &str| base.planned(&[FlagSetting::new("rate", rate)]);
     let mut reference = [of(&format!("auto:{}%", 100.0 * FIRST_SHARE))?];
     reference[0].factors.clear();
     let sweep = begun(args, arguments, &reference[0], vec!["rate".to_owned()], 0)?;
@@ -45,7 +45,7 @@ pub(super) fn run(
     let search = RateSearch {
         sweep,
         trials: RateTrials::new(limit, flat_out_tps),
-        controls: RunControls { live: &live, stop: &stop },
+        controls: SweepControls { live: &live, stop: &stop },
     };
     let ended = search.go(args, of);
     drop(live);
@@ -56,7 +56,7 @@ pub(super) fn run(
 struct RateSearch<'a> {
     sweep: SweepCourse,
     trials: RateTrials<'a>,
-    controls: RunControls<'a>,
+    controls: SweepControls<'a>,
 }
 
 impl RateSearch<'_> {

@@ -19,13 +19,12 @@ use crate::artifacts::folder;
 use crate::cli::RunArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::{LiveProgress, ProgressAudience};
-use crate::planned_run::{self, PlannedRun, RunControls};
 use crate::spec::BaseRun;
 use crate::{interrupt, screen, secrets};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::store::{CreatedFolders, check_place, make_folder, remove_sweep};
-use dbtime_lab::study::StudyRunner;
-use dbtime_lab::{RecordedRun, RunOutcome};
+use dbtime_lab::study::{PlannedRun, RunControls, StudyRunner, failed_run};
+use dbtime_lab::{RecordedRun, RunOutcome, RunProgress};
 use dbtime_model::record::{FailedRun, FoundRate};
 use dbtime_report::terminal::{self, SweepRow};
 use folder::{SweepFolder, SweepPlace};
@@ -41,7 +40,7 @@ pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<ProcessExit, C
     let combinations = factors::combinations(&args.sweep)?;
     let names = factors::names(&combinations);
     let base = BaseRun::of(args)?;
-    let planned = combinations.iter().map(|one| PlannedRun::of_settings(&base, one));
+    let planned = combinations.iter().map(|one| base.planned(one));
     let mut planned = planned.collect::<Result<Vec<_>, _>>()?;
     planned::number_alike(&mut planned, &combinations);
     if args.print_spec {
@@ -72,7 +71,7 @@ pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<ProcessExit, C
         }
         None => {
             let live = LiveProgress::of_runs(audience, total);
-            let controls = RunControls { live: &live, stop: &stop };
+            let controls = SweepControls { live: &live, stop: &stop };
             for index in 0..total {
                 if stop.is_set() || sweep.trouble.is_some() {
                     break;
@@ -127,6 +126,13 @@ fn print_specs(planned: &[PlannedRun]) -> Result<ProcessExit, CommandFailure> {
     Ok(ProcessExit::Fine)
 }
 
+/// What shows the runs of a sweep, and what ends them.
+#[derive(Clone, Copy)]
+struct SweepControls<'a> {
+    live: &'a LiveProgress,
+    stop: &'a RunStop,
+}
+
 /// The runs so far.
 struct SweepCourse {
     /// With the place of their combination.
@@ -149,7 +155,7 @@ impl SweepCourse {
         args: &RunArgs,
         run: &PlannedRun,
         place: SweepPlace,
-        controls: RunControls<'_>,
+        controls: SweepControls<'_>,
     ) -> Option<Box<RecordedRun>> {
         controls.live.next_run();
         let number = match self.folder.record().planned {
@@ -161,7 +167,9 @@ impl SweepCourse {
             screen::note(&format!("run {number}, round {round}: {shown}"));
         }
         let out = self.folder.path().map(|out| out.join(format!("{:03}", place.number)));
-        let failure = match run.make(out, args.strict, controls) {
+        let follow = |progress: RunProgress| controls.live.show(&progress);
+        let followed = RunControls { progress: &follow, stop: controls.stop };
+        let failure: CommandFailure = match run.make(out, args.strict, followed) {
             Ok(result) => {
                 self.exit = self.exit.max(ProcessExit::of_process(result.exit_code));
                 match result.outcome {
@@ -169,13 +177,11 @@ impl SweepCourse {
                         self.add(args, &recorded, run, place);
                         return Some(recorded);
                     }
-                    RunOutcome::Failure { exit_code, text } => {
-                        planned_run::failure(exit_code, &text)
-                    }
+                    RunOutcome::Failure { exit_code, text } => failed_run(exit_code, text).into(),
                     RunOutcome::FlatOutRate { .. } => CommandFailure::environment("it made no run"),
                 }
             }
-            Err(failure) => failure,
+            Err(error) => error.into(),
         };
         screen::error(&format!("run {number}: {}", failure.words()));
         // Ctrl-C is no failure of the run.

@@ -3,10 +3,10 @@
 use super::factors::FactorCombination;
 use crate::exit::CommandFailure;
 use crate::live::{LiveProgress, ProgressAudience};
-use crate::planned_run::{PlannedRun, RunControls, failure};
 use crate::screen;
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_lab::RunOutcome;
+use dbtime_lab::RunProgress;
+use dbtime_lab::study::{PlannedRun, RunControls};
 use dbtime_load::arrivals::Rate;
 use dbtime_model::spec::FlagSetting;
 use std::cmp::Reverse;
@@ -55,13 +55,10 @@ pub(super) fn hold_rate(
         screen::note(&format!("the rate of all, found by {}", from.combination()));
     }
     let live = LiveProgress::new(audience);
-    let found = from.process(vec!["--flat-out-rate".into()], RunControls { live: &live, stop });
+    let follow = |progress: RunProgress| live.show(&progress);
+    let found = from.flat_out_rate(RunControls { progress: &follow, stop });
     drop(live);
-    let found = match found?.outcome {
-        RunOutcome::FlatOutRate { auto: Some(found) } => found,
-        RunOutcome::Failure { exit_code, text } => return Err(failure(exit_code, &text)),
-        RunOutcome::FlatOutRate { auto: None } | RunOutcome::Record(_) => return Ok(()),
-    };
+    let Some(found) = found? else { return Ok(()) };
     let rate = Rate::Constant(found.offered_tps());
     for run in planned {
         // Repeated alone it is to be the same run.
@@ -94,7 +91,7 @@ mod tests {
         let sweep = ["server-env=API_KEY=hush1,API_KEY=hush2 workers=1,2".to_owned()];
         let combinations = factors::combinations(&sweep).expect("a sweep");
         let base = BaseRun::of_line("dbtime run values1 --target mariadb");
-        let planned = combinations.iter().map(|one| PlannedRun::of_settings(&base, one));
+        let planned = combinations.iter().map(|one| base.planned(one));
         let mut planned: Vec<_> = planned.collect::<Result<_, _>>().expect("runs");
         number_alike(&mut planned, &combinations);
         let shown: Vec<_> = planned.iter().map(PlannedRun::combination).collect();

@@ -3,16 +3,15 @@
 
 use super::folder::{SweepFolder, SweepPlace};
 use super::run_reasons::RunReasons;
-use super::{SweepCourse, left_by_interrupt};
+use super::{SweepControls, SweepCourse, left_by_interrupt};
 use crate::cli::{self, Cli, CliCommand, RunArgs, StudyShownArgs};
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::interrupt;
 use crate::live::{LiveProgress, ProgressAudience};
-use crate::planned_run::{PlannedRun, RunControls};
 use crate::spec::RunSecrets;
 use crate::study::MARGIN_PCT;
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_lab::study::{StudyRunner, TrialMaker, TrialResult};
+use dbtime_lab::study::{PlannedRun, StudyRunner, TrialMaker, TrialResult};
 use dbtime_model::record::{
     CheckOutcome, FailedRun, PrimaryMetric, RunRecord, SweepRecord, SweepRun, read_sweep_record,
 };
@@ -87,7 +86,7 @@ struct SweepTrials<'a> {
     course: &'a mut SweepCourse,
     args: &'a RunArgs,
     planned: &'a [PlannedRun],
-    controls: RunControls<'a>,
+    controls: SweepControls<'a>,
 }
 
 impl TrialMaker for SweepTrials<'_> {
@@ -136,7 +135,7 @@ pub(super) fn make(
     let total = planned.len() * plan.design.blocks as usize;
     let made = runner.history().runs.iter().filter(|run| run.outcome.is_some()).count();
     let live = LiveProgress::of_runs(ProgressAudience::of(args.quiet), (total - made).max(1));
-    let controls = RunControls { live: &live, stop };
+    let controls = SweepControls { live: &live, stop };
     let mut trials = SweepTrials { course, args, planned: &planned, controls };
     let ended = runner.run(&mut trials, &|_| {}, stop);
     drop(live);
@@ -157,9 +156,16 @@ pub(crate) fn resume(
     refuse_lost_values(runner.plan())?;
     let record = read_sweep_record(folder)?;
     let args = RunArgs { json: shown.json, quiet: shown.quiet, ..arguments(&record.command)? };
-    let secrets = RunSecrets::of_surroundings(args.password_file.as_deref())?;
+    let secrets = RunSecrets::of_surroundings(args.password_file.as_deref())?.environment();
     let directory = Some(PathBuf::from(&runner.plan().directory)).filter(|path| path.is_dir());
-    let of_cell = |cell| PlannedRun::of_cell(cell, secrets.clone(), directory.clone());
+    let of_cell = |cell: &StudyCell| {
+        let run = PlannedRun::of_spec(cell.spec.clone()?, cell.command.clone(), secrets.clone());
+        let run = run.with_factors(cell.factors.clone());
+        Some(match &directory {
+            Some(directory) => run.in_directory(directory.clone()),
+            None => run,
+        })
+    };
     let planned: Vec<_> = runner.plan().cells.iter().filter_map(of_cell).collect();
     let study = RecordedStudy::read(folder).map_err(CommandFailure::environment)?;
     let runs: Vec<_> = ended(&study);
