@@ -127,3 +127,42 @@ pub enum RecordDetail {
     /// looked at.
     Load,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbtime_engines::drive::plan::RunStop;
+
+    fn request(change: impl FnOnce(&mut RunSpec)) -> RunRequest {
+        let workload = Workload::from_sql("SELECT 1").expect("a statement");
+        let mut request = RunRequest::new(workload, "null".parse().expect("a target"));
+        change(&mut request.spec);
+        request
+    }
+
+    #[test]
+    fn what_is_for_a_private_server_is_refused_of_others() {
+        let refusal = |request: &RunRequest| {
+            let prepared = request.target.prepare(request, &|_| {}, &RunStop::default());
+            prepared.err().map(|error| error.to_string())
+        };
+        assert_eq!(refusal(&request(|_| ())), None);
+        let cpus = request(|spec| spec.target.server_cpus = "0".parse().ok());
+        let why = refusal(&cpus).expect("null has no server");
+        assert!(why.starts_with("--server-cpus is for a private server"), "{why}");
+    }
+
+    #[test]
+    fn a_setting_ends_its_name_at_the_first_sign() {
+        let set = request(|spec| spec.target.server_set = vec!["a=b=c".to_owned()]);
+        assert_eq!(set.server_settings(), [("a".to_owned(), "b=c".to_owned())]);
+    }
+
+    #[test]
+    fn a_workload_is_called_as_it_was_given() {
+        let own = request(|_| ());
+        assert_eq!(own.given_name(), own.workload.name);
+        let given = request(|spec| spec.workload.name = Some("./own.toml".to_owned()));
+        assert_eq!(given.given_name(), "./own.toml");
+    }
+}
