@@ -59,7 +59,8 @@ fn fields(spec: &RunSpec) -> Vec<(String, String, Value)> {
     let Ok(Value::Object(groups)) = serde_json::to_value(spec) else { return Vec::new() };
     let of_group = |(group, value): (String, Value)| match value {
         Value::Object(fields) => {
-            fields.into_iter().map(|(field, value)| (group.clone(), field, value)).collect()
+            let field = |(field, value): (String, Value)| (group.clone(), field, value);
+            fields.into_iter().map(field).collect::<Vec<_>>()
         }
         value => vec![(String::new(), group, value)],
     };

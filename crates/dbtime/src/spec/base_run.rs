@@ -1,7 +1,7 @@
 //! The run of a command line, and those that differ from it by settings: of a sweep, a study and a
 //! search.
 
-use super::{RunContext, RunSecrets, read, request, without_secrets};
+use super::{RunSecrets, read, request, without_secrets};
 use crate::cli::RunArgs;
 use crate::cli::run_flags::{self, FlagClass, RunFlag};
 use crate::exit::CommandFailure;
@@ -117,16 +117,13 @@ impl BaseRun {
     /// Errors: whatever is wrong with it that can be seen before it is run.
     pub(crate) fn planned(&self, settings: &[FlagSetting]) -> Result<PlannedRun, CommandFailure> {
         let (spec, secrets) = self.with(settings)?;
-        let command = self.command(settings);
-        let context = RunContext { secrets, command, ..RunContext::default() };
-        let request = request(&spec, &context)?;
+        let spec = request(&spec, &secrets)?.spec;
         let factor = |FlagSetting { name, value }: &FlagSetting| FactorValue {
             name: name.clone(),
             value: secrets::shown(name, value),
         };
-        let RunContext { secrets, command, .. } = context;
-        let seed = request.spec.seed;
-        let run = PlannedRun::of_spec(request.spec, command, secrets.environment())
+        let seed = spec.seed;
+        let run = PlannedRun::of_spec(spec, self.command(settings), secrets.environment())
             .with_factors(settings.iter().map(factor).collect());
         Ok(match &self.snapshots {
             Some(folder) => run.with_snapshots(folder.clone(), seed),

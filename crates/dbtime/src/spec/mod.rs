@@ -5,7 +5,7 @@ mod request;
 mod secrets;
 
 pub(crate) use base_run::BaseRun;
-pub(crate) use request::{RunContext, for_server, request};
+pub(crate) use request::{for_server, request};
 pub(crate) use secrets::{QUERY, RunSecrets};
 
 use crate::cli::RunArgs;

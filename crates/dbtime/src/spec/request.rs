@@ -18,7 +18,7 @@ use dbtime_model::spec::{
 };
 use sha2::{Digest, Sha256};
 use std::fmt::Display;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Window and warm-up when neither they nor a number of transactions are given.
 const TIME: Nanos = Nanos::from_secs(20);
@@ -30,23 +30,9 @@ const CONNECTIONS: u32 = 8;
 /// The workload when none is named.
 const WORKLOAD: &str = "atm";
 
-/// What belongs to a run beside its written form.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct RunContext {
-    /// Its passwords.
-    pub(crate) secrets: RunSecrets,
-    /// The command that repeats it.
-    pub(crate) command: String,
-    /// Where its record goes.
-    pub(crate) out: Option<PathBuf>,
-    /// Where data are restored from.
-    pub(crate) snapshots: Option<PathBuf>,
-}
-
 /// The request that a written form makes, in which nothing is left out any more, so that a later
-/// dbtime with other defaults makes the same run of it.
-pub(crate) fn request(spec: &RunSpec, context: &RunContext) -> Result<RunRequest, CommandFailure> {
-    let RunContext { secrets, command, out, snapshots } = context;
+/// dbtime with other defaults makes the same run of it. Its record goes nowhere yet.
+pub(crate) fn request(spec: &RunSpec, secrets: &RunSecrets) -> Result<RunRequest, CommandFailure> {
     let target: Target = secrets.put_into_url(&spec.target.url).parse()?;
     let mut spec = spec.clone();
     fill_load(&mut spec, &target)?;
@@ -68,9 +54,6 @@ pub(crate) fn request(spec: &RunSpec, context: &RunContext) -> Result<RunRequest
         spec,
         is_described: true,
         environment,
-        snapshots: snapshots.clone(),
-        out: out.clone(),
-        command: command.clone(),
         note: crate::screen::note,
         ..RunRequest::new(workload, target)
     })
