@@ -16,6 +16,7 @@ mod journal_file;
 mod making;
 mod pack;
 mod planned_run;
+mod planning;
 mod problem_list;
 mod program;
 mod program_output;
@@ -38,6 +39,10 @@ use journal_file::{JournalFile, sync_folder};
 pub use making::CellRuns;
 pub use pack::{changed_files, pack_study};
 pub use planned_run::{PlannedRun, RunControls, failed_run};
+pub use planning::{
+    ComparedSettings, MARGIN_PCT, PairDraft, PlanOverrides, PlannedStudy, RunBase, RunGrammar,
+    margin, plan_study,
+};
 pub use program::read_output;
 pub use program_output::{check_source, program_values};
 use schedule::{StudyStep, TrialPlace};

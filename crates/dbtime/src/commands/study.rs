@@ -8,12 +8,14 @@ use crate::cli::{
 };
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::ProgressAudience;
-use crate::study::{PlanOverrides, PlannedStudy, make_runs, pilot_runs, plan};
+use crate::study::{FlagGrammar, make_runs, pilot_runs};
 use crate::sweep;
 use crate::{interrupt, pipes, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::store::check_place;
-use dbtime_lab::study::{StudyRunner, planned_orders, write_table};
+use dbtime_lab::study::{
+    PlanOverrides, PlannedStudy, StudyRunner, plan_study, planned_orders, write_table,
+};
 use dbtime_model::bounded_file;
 use dbtime_model::study::{RecordedStudy, RunOrder, is_study, study_file};
 use dbtime_report::compare::{
@@ -195,7 +197,7 @@ fn read_file(path: &Path, given: PlanOverrides<'_>) -> Result<PlannedStudy, Comm
     let text = pipes::awaited(path, || bounded_file::written_text(path)).map_err(|error| {
         CommandFailure::usage(format!("{} cannot be read: {error}", path.display()))
     })?;
-    plan(&text, path, given)
+    Ok(plan_study(&text, path, given, &FlagGrammar)?)
 }
 
 fn keep_for_json(shown: &StudyShownArgs) -> Result<(), CommandFailure> {

@@ -96,7 +96,10 @@ impl BaseRun {
     /// The run that it becomes by settings, which make it this one.
     ///
     /// Errors: whatever is wrong with it that can be seen before it is run.
-    pub(crate) fn planned(&self, settings: &[FlagSetting]) -> Result<PlannedRun, CommandFailure> {
+    pub(crate) fn with_settings(
+        &self,
+        settings: &[FlagSetting],
+    ) -> Result<PlannedRun, CommandFailure> {
         let (spec, secrets) = self.with(settings)?;
         let command = self.command(settings);
         let context = RunContext { secrets, command, ..RunContext::default() };

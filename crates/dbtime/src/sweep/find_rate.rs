@@ -26,7 +26,7 @@ pub(super) fn run(
     limit: &str,
 ) -> Result<ProcessExit, CommandFailure> {
     let base = BaseRun::of(args)?.and(FlagSetting::new("limit", limit))?;
-    let of = |rate: &str| base.planned(&[FlagSetting::new("rate", rate)]);
+    let of = |rate: &str| base.with_settings(&[FlagSetting::new("rate", rate)]);
     let mut reference = [of(&format!("auto:{}%", 100.0 * FIRST_SHARE))?];
     reference[0].factors.clear();
     let sweep = begun(args, arguments, &reference[0], vec!["rate".to_owned()], 0)?;

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<ProcessExit, C
     let combinations = factors::combinations(&args.sweep)?;
     let names = factors::names(&combinations);
     let base = BaseRun::of(args)?;
-    let planned = combinations.iter().map(|one| base.planned(one));
+    let planned = combinations.iter().map(|one| base.with_settings(one));
     let mut planned = planned.collect::<Result<Vec<_>, _>>()?;
     planned::number_alike(&mut planned, &combinations);
     if args.print_spec {

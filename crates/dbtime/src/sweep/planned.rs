@@ -91,7 +91,7 @@ mod tests {
         let sweep = ["server-env=API_KEY=hush1,API_KEY=hush2 workers=1,2".to_owned()];
         let combinations = factors::combinations(&sweep).expect("a sweep");
         let base = BaseRun::of_line("dbtime run values1 --target mariadb");
-        let planned = combinations.iter().map(|one| base.planned(one));
+        let planned = combinations.iter().map(|one| base.with_settings(one));
         let mut planned: Vec<_> = planned.collect::<Result<_, _>>().expect("runs");
         number_alike(&mut planned, &combinations);
         let shown: Vec<_> = planned.iter().map(PlannedRun::combination).collect();

@@ -9,9 +9,8 @@ use crate::exit::{CommandFailure, ProcessExit};
 use crate::interrupt;
 use crate::live::{LiveProgress, ProgressAudience};
 use crate::spec::RunSecrets;
-use crate::study::MARGIN_PCT;
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_lab::study::{PlannedRun, StudyRunner, TrialMaker, TrialResult};
+use dbtime_lab::study::{MARGIN_PCT, PlannedRun, StudyRunner, TrialMaker, TrialResult};
 use dbtime_model::record::{
     CheckOutcome, FailedRun, PrimaryMetric, RunRecord, SweepRecord, SweepRun, read_sweep_record,
 };
