@@ -11,6 +11,7 @@
 //! goes on as if it had not been. A block of which a run does not count, or that was interrupted,
 //! is begun anew as a whole: only runs beside each other are compared.
 
+mod combinations;
 mod gate;
 mod journal_file;
 mod making;
@@ -30,6 +31,7 @@ mod verification;
 
 use crate::error::LabError;
 use crate::store::{check_place, make_folder, write_file};
+pub use combinations::{hold_rate, number_alike, rate_reference};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_model::study::{
     JournalEvent, RecordedStudy, RunOrder, StudyCell, StudyHistory, StudyPlan, StudyReadError,
@@ -40,11 +42,10 @@ pub use making::CellRuns;
 pub use pack::{changed_files, pack_study};
 pub use planned_run::{PlannedRun, RunControls, failed_run};
 pub use planning::{
-    ComparedSettings, MARGIN_PCT, PairDraft, PlanOverrides, PlannedStudy, RunBase, RunGrammar,
-    margin, plan_study,
+    ComparedSettings, PairDraft, PlanOverrides, PlannedStudy, RunBase, RunGrammar, margin,
+    plan_rounds, plan_study,
 };
 pub use program::read_output;
-pub use program_output::{check_source, program_values};
 use schedule::{StudyStep, TrialPlace};
 use std::path::{Path, PathBuf};
 pub use unpack::{UnpackedStudy, unpack_study};
@@ -93,9 +94,9 @@ pub enum StudyProgress<'a> {
     Looked(&'a str),
 }
 
-/// A study that goes on.
+/// Many runs by one plan, in their folder with a journal: of a study, or the rounds of a sweep.
 #[derive(Debug)]
-pub struct StudyRunner {
+pub struct RunSet {
     folder: PathBuf,
     plan: StudyPlan,
     journal: JournalFile,
@@ -103,7 +104,7 @@ pub struct StudyRunner {
     session: u32,
 }
 
-impl StudyRunner {
+impl RunSet {
     /// Makes the folder of a new study: its plan, and the text that it was planned from.
     ///
     /// Errors: those of [`check_place`], or the folder cannot be written.

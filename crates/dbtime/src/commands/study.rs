@@ -14,7 +14,7 @@ use crate::{interrupt, pipes, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::store::check_place;
 use dbtime_lab::study::{
-    PlanOverrides, PlannedStudy, StudyRunner, plan_study, planned_orders, write_table,
+    PlanOverrides, PlannedStudy, RunSet, plan_study, planned_orders, write_table,
 };
 use dbtime_model::bounded_file;
 use dbtime_model::study::{RecordedStudy, RunOrder, is_study, study_file};
@@ -89,14 +89,14 @@ pub(super) fn make(
         Some(out) => out,
         None => free_folder(&study.plan.name)?,
     };
-    let runner = StudyRunner::create(&folder, &study.plan, &study.source)?;
+    let runner = RunSet::create(&folder, &study.plan, &study.source)?;
     finish(runner, &folder, shown, stop)
 }
 
 fn resumed(args: &StudyResumeArgs) -> Result<ProcessExit, CommandFailure> {
     keep_for_json(&args.shown)?;
     let folder = folder_of(&args.study)?;
-    let runner = StudyRunner::open(&folder, args.new_session)?;
+    let runner = RunSet::open(&folder, args.new_session)?;
     if runner.plan().order == RunOrder::Rounds {
         return sweep::resume(runner, &args.shown);
     }
@@ -104,7 +104,7 @@ fn resumed(args: &StudyResumeArgs) -> Result<ProcessExit, CommandFailure> {
 }
 
 fn finish(
-    mut runner: StudyRunner,
+    mut runner: RunSet,
     folder: &Path,
     shown: &StudyShownArgs,
     stop: &RunStop,

@@ -2,7 +2,7 @@
 
 use super::folder::SweepPlace;
 use super::rate_trials::{self, FIRST_SHARE, MOST_UNKNOWN, RateFinding, RateTrials};
-use super::{SweepControls, SweepCourse, begun, planned};
+use super::{SweepControls, SweepCourse, begun, find_flat_out};
 use crate::cli::RunArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::{LiveProgress, ProgressAudience};
@@ -35,7 +35,7 @@ pub(super) fn run(
         screen::note(&rate_trials::plan());
     }
     let stop = interrupt::install();
-    planned::hold_rate(&mut reference, audience, &stop)?;
+    find_flat_out(&mut reference, audience, &stop)?;
     let flat_out = reference[0].spec.load.flat_out.clone();
     let flat_out_tps = flat_out.map_or(0.0, |found| found.flat_out_tps);
     if stop.is_set() || flat_out_tps <= 0.0 {

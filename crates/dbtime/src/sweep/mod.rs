@@ -8,7 +8,6 @@
 mod factors;
 mod find_rate;
 mod folder;
-mod planned;
 mod rate_trials;
 mod rounds;
 mod run_reasons;
@@ -23,7 +22,10 @@ use crate::spec::BaseRun;
 use crate::{interrupt, screen, secrets};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::store::{CreatedFolders, check_place, make_folder, remove_sweep};
-use dbtime_lab::study::{PlannedRun, RunControls, StudyRunner, failed_run};
+use dbtime_lab::study::{
+    PlannedRun, RunControls, RunSet, failed_run, hold_rate, number_alike, plan_rounds,
+    rate_reference,
+};
 use dbtime_lab::{RecordedRun, RunOutcome, RunProgress};
 use dbtime_model::record::{FailedRun, FoundRate};
 use dbtime_report::terminal::{self, SweepRow};
@@ -42,7 +44,7 @@ pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<ProcessExit, C
     let base = BaseRun::of(args)?;
     let planned = combinations.iter().map(|one| base.with_settings(one));
     let mut planned = planned.collect::<Result<Vec<_>, _>>()?;
-    planned::number_alike(&mut planned, &combinations);
+    number_alike(&mut planned, &combinations);
     if args.print_spec {
         return print_specs(&planned);
     }
@@ -54,12 +56,12 @@ pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<ProcessExit, C
     let mut sweep = begun(args, arguments, first, names, total)?;
     let stop = interrupt::install_with(left_by_interrupt(sweep.folder.path().is_some()));
     let audience = ProgressAudience::of(args.quiet);
-    planned::hold_rate(&mut planned, audience, &stop)?;
+    find_flat_out(&mut planned, audience, &stop)?;
     match sweep.folder.path().map(Path::to_owned) {
         Some(folder) => {
-            let plan = rounds::plan(&planned, rounds, &folder);
+            let plan = plan_rounds(&planned, rounds, &folder);
             let made = sweep.folder.write().and_then(|()| {
-                let runner = StudyRunner::begin(&folder, &plan)?;
+                let runner = RunSet::begin(&folder, &plan)?;
                 rounds::make(runner, &mut sweep, planned, args, &stop)
             });
             // What was measured is shown all the same.
@@ -108,6 +110,21 @@ fn begun(
         trouble: None,
         _made: made,
     })
+}
+
+/// Has all runs offer the same share of the flat-out rate, which is measured once, and shows that.
+fn find_flat_out(
+    planned: &mut [PlannedRun],
+    audience: ProgressAudience,
+    stop: &RunStop,
+) -> Result<(), CommandFailure> {
+    let Some(from) = rate_reference(planned) else { return Ok(()) };
+    if audience == ProgressAudience::Terminal {
+        screen::note(&format!("the rate of all, found by {}", from.combination()));
+    }
+    let live = LiveProgress::new(audience);
+    let follow = |progress: RunProgress| live.show(&progress);
+    Ok(hold_rate(planned, RunControls { progress: &follow, stop })?)
 }
 
 /// What a sweep leaves that a second signal ends.

@@ -10,75 +10,17 @@ use crate::interrupt;
 use crate::live::{LiveProgress, ProgressAudience};
 use crate::spec::RunSecrets;
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_lab::study::{MARGIN_PCT, PlannedRun, StudyRunner, TrialMaker, TrialResult};
+use dbtime_lab::study::{PlannedRun, RunSet, TrialMaker, TrialResult};
 use dbtime_model::record::{
-    CheckOutcome, FailedRun, PrimaryMetric, RunRecord, SweepRecord, SweepRun, read_sweep_record,
+    CheckOutcome, FailedRun, RunRecord, SweepRecord, SweepRun, read_sweep_record,
 };
 use dbtime_model::secret_text::MASK;
 use dbtime_model::study::{
-    BlockDesign, CellRole, GateLimits, RecordedStudy, RunOrder, STUDY_SCHEMA, StopRule, StudyCell,
-    StudyData, StudyPlan, StudyRun, StudyTrial, TrialOutcome, TrialRecord, study_file,
+    RecordedStudy, StudyCell, StudyData, StudyPlan, StudyRun, StudyTrial, TrialOutcome, TrialRecord,
+    study_file,
 };
 use dbtime_report::terminal::SweepRow;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-
-/// A gate that lets everything through: whatever goes on beside a run of a sweep, it is in the
-/// table.
-const OPEN_GATE: GateLimits =
-    GateLimits { steal_pct: 100.0, foreign_cpu_pct: 1e6, wait_s: 0.0, repeats: 0, steady: false };
-
-/// What a sweep is going to do.
-pub(super) fn plan(planned: &[PlannedRun], rounds: u32, folder: &Path) -> StudyPlan {
-    let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    let directory = std::env::current_dir().unwrap_or_default();
-    let is_closed = planned.iter().all(|run| run.spec.load.rate.is_none());
-    let cell = |(at, run): (usize, &PlannedRun)| StudyCell {
-        name: run.combination(),
-        role: if at == 0 { CellRole::Baseline } else { CellRole::Candidate },
-        baseline: 0,
-        factors: run.factors.clone(),
-        levels: run.factors.clone(),
-        command: run.command.clone(),
-        spec: Some(run.spec.clone()),
-    };
-    StudyPlan {
-        schema: STUDY_SCHEMA,
-        dbtime: env!("CARGO_PKG_VERSION").to_owned(),
-        name: name.into_owned(),
-        question: None,
-        directory: directory.to_string_lossy().into_owned(),
-        primary: PrimaryMetric::usual(is_closed).key(),
-        margin_pct: MARGIN_PCT,
-        design: BlockDesign {
-            blocks: rounds,
-            seed: planned.first().map_or(1, |run| run.spec.seed),
-            stop: StopRule::Fixed,
-        },
-        gate: OPEN_GATE,
-        program: None,
-        data: data(planned, rounds),
-        order: RunOrder::Rounds,
-        cells: planned.iter().enumerate().map(cell).collect(),
-        pilot: None,
-    }
-}
-
-/// Snapshots where several runs load the same data.
-fn data(planned: &[PlannedRun], rounds: u32) -> StudyData {
-    let loading: Vec<_> = planned.iter().filter(|run| run.loads_data()).collect();
-    let key = |run: &&PlannedRun| {
-        let spec = &run.spec;
-        // What can be a record can be written.
-        let workload = serde_json::to_string(&spec.workload).unwrap_or_default();
-        (spec.target.url.clone(), spec.target.server_set.clone(), workload, spec.seed)
-    };
-    let kinds: BTreeSet<_> = loading.iter().map(key).collect();
-    match loading.len() * rounds as usize > kinds.len() {
-        true => StudyData::Snapshot,
-        false => StudyData::Loaded,
-    }
-}
 
 /// The runs of a sweep as those of its study.
 struct SweepTrials<'a> {
@@ -112,7 +54,7 @@ impl TrialMaker for SweepTrials<'_> {
 
 /// Makes the runs that are missing.
 pub(super) fn make(
-    mut runner: StudyRunner,
+    mut runner: RunSet,
     course: &mut SweepCourse,
     planned: Vec<PlannedRun>,
     args: &RunArgs,
@@ -148,7 +90,7 @@ pub(super) fn make(
 ///
 /// Errors: its list or its records are damaged.
 pub(crate) fn resume(
-    runner: StudyRunner,
+    runner: RunSet,
     shown: &StudyShownArgs,
 ) -> Result<ProcessExit, CommandFailure> {
     let folder = &runner.folder().to_owned();

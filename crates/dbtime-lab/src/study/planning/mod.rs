@@ -5,6 +5,7 @@ mod cells;
 mod document;
 mod pair;
 mod programs;
+mod rounds;
 
 use super::planned_run::PlannedRun;
 use crate::error::LabError;
@@ -20,6 +21,7 @@ use dbtime_model::study::{
 use dbtime_stats::MOST_LOOKS;
 use document::{GateTable, StudyDocument};
 pub use pair::{ComparedSettings, PairDraft};
+pub use rounds::plan_rounds;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
@@ -27,7 +29,7 @@ use std::path::{Path, PathBuf};
 const BLOCKS: u32 = 10;
 
 /// The smallest change of interest when nobody says. Unit: percent.
-pub const MARGIN_PCT: f64 = 1.0;
+const MARGIN_PCT: f64 = 1.0;
 
 /// What may go on beside a run unless somebody says. Units: percent of all CPUs, of one CPU,
 /// seconds. Of others is also what the kernel's threads do for the server: with syncs at every

@@ -4,7 +4,7 @@ use super::cells::CellFlags;
 use super::document::{MetricTable, StudyDocument};
 use super::{named, usage};
 use crate::error::LabError;
-use crate::study::check_source;
+use crate::study::program_output::check_source;
 use dbtime_model::Nanos;
 use dbtime_model::record::FactorValue;
 use dbtime_model::secret_text::{is_secret_name, is_secret_variable, script_holds_secret};
@@ -171,7 +171,7 @@ fn primary_first(metrics: &mut [ProgramMetric], primary: Option<&str>) -> Result
 mod tests {
     use super::super::document;
     use super::*;
-    use crate::study::program_values;
+    use crate::study::program_output::program_values;
     use dbtime_model::study::ProgramRecord;
     use std::path::Path;
 
