@@ -43,7 +43,7 @@ pub use pack::{changed_files, pack_study};
 pub use planned_run::{PlannedRun, RunControls, failed_run};
 pub use planning::{
     ComparedSettings, PairDraft, PlanOverrides, PlannedStudy, RunBase, RunGrammar, margin,
-    plan_rounds, plan_study,
+    plan_rounds, plan_search, plan_study,
 };
 pub use program::read_output;
 use schedule::{StudyStep, TrialPlace};
@@ -56,6 +56,12 @@ pub trait TrialMaker {
     /// Makes a run with this seed, where it is of a block, and its record in this folder, which is
     /// not there. Blocks until it has ended.
     fn make(&mut self, trial: &StudyTrial, seed: u64, out: &Path) -> TrialResult;
+
+    /// Why there are no more, where the runs before decide that; `None`: there are, or the plan
+    /// says it.
+    fn ending(&self) -> Option<String> {
+        None
+    }
 }
 
 /// What became of a run.
@@ -94,7 +100,8 @@ pub enum StudyProgress<'a> {
     Looked(&'a str),
 }
 
-/// Many runs by one plan, in their folder with a journal: of a study, or the rounds of a sweep.
+/// Many runs by one plan, in their folder with a journal: of a study, the rounds of a sweep, or a
+/// search.
 #[derive(Debug)]
 pub struct RunSet {
     folder: PathBuf,
@@ -175,7 +182,11 @@ impl RunSet {
             if stop.is_set() {
                 return Ok(None);
             }
-            match schedule::next_step(&self.plan, &self.history) {
+            let step = match maker.ending() {
+                Some(reason) => StudyStep::End(reason),
+                None => schedule::next_step(&self.plan, &self.history),
+            };
+            match step {
                 StudyStep::Run(place) => {
                     if !self.make(place, maker, progress, stop)? {
                         return Ok(None);
@@ -257,7 +268,7 @@ impl RunSet {
         let again = if attempt > 1 { format!("-{attempt}") } else { String::new() };
         let folder = |run: u64| match self.plan.order {
             RunOrder::Blocks => format!("{}/{run:04}-b{block:02}{again}-{name}", study_file::RUNS),
-            RunOrder::Rounds => format!("{run:03}"),
+            RunOrder::Rounds | RunOrder::Search => format!("{run:03}"),
         };
         let next = self.history.runs.iter().map(|run| run.trial.run).max().unwrap_or(0) + 1;
         let is_free = |run: &u64| self.folder.join(folder(*run)).symlink_metadata().is_err();

@@ -54,6 +54,8 @@ struct KnownRuns {
     failing: Option<usize>,
     /// After so many calls the study is to end: in the midst of a run, with or without a record.
     interrupted_at: Option<u64>,
+    /// After so many calls there are no more.
+    last: Option<u64>,
 }
 
 impl TrialMaker for KnownRuns {
@@ -79,6 +81,10 @@ impl TrialMaker for KnownRuns {
             true => TrialResult::Interrupted,
             false => TrialResult::Recorded(TrialRecord::Run(Box::new(record))),
         }
+    }
+
+    fn ending(&self) -> Option<String> {
+        (self.last == Some(self.made)).then(|| "found".to_owned())
     }
 }
 
@@ -268,4 +274,26 @@ fn rounds_have_every_run_once_whatever_comes_of_it() {
     let folders = runs.iter().map(|run| run.trial.folder.as_str());
     assert!(folders.eq(["001", "002", "003", "004", "005", "006", "007"]), "{runs:?}");
     assert_eq!(maker.made, 7);
+}
+
+/// A search: its maker decides when there are no more, and what was cut off is made again.
+#[test]
+fn a_search_goes_on_until_its_runs_have_decided_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("search");
+    fs::create_dir(&place).expect("a folder");
+    let plan = StudyPlan { order: RunOrder::Search, ..plan(1, StopRule::Fixed) };
+    let mut runner = RunSet::begin(&place, &plan).expect("new");
+    let mut maker = KnownRuns { last: Some(4), interrupted_at: Some(2), ..KnownRuns::default() };
+    assert_eq!(run(&mut runner, &mut maker), None);
+    drop(runner);
+    let mut runner = RunSet::open(&place, false).expect("it goes on");
+    assert_eq!(run(&mut runner, &mut maker).as_deref(), Some("found"));
+    let runs = &runner.history().runs;
+    let ended = runs.iter().filter(|run| run.outcome.is_some()).map(|run| run.trial.block);
+    assert!(ended.eq([1, 3, 4]), "{runs:?}");
+    drop(runner);
+    let mut runner = RunSet::open(&place, false).expect("it can be read");
+    assert_eq!(run(&mut runner, &mut maker).as_deref(), Some("found"));
+    assert_eq!(maker.made, 4);
 }

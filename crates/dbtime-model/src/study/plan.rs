@@ -95,6 +95,10 @@ pub enum RunOrder {
     /// Rounds in the order of the plan, with the seed of each configuration's own form. Each run is
     /// made once, whatever comes of it: a sweep.
     Rounds,
+    /// One after the other, each with a seed of its own and at a rate that those before it decide:
+    /// a search. The plan's one configuration is what is run, with the limit that is sought and
+    /// the flat-out rate.
+    Search,
 }
 
 /// When a study has blocks enough. None of these looks at the sign of what was found.

@@ -97,10 +97,12 @@ fn resumed(args: &StudyResumeArgs) -> Result<ProcessExit, CommandFailure> {
     keep_for_json(&args.shown)?;
     let folder = folder_of(&args.study)?;
     let runner = RunSet::open(&folder, args.new_session)?;
-    if runner.plan().order == RunOrder::Rounds {
-        return sweep::resume(runner, &args.shown);
+    let order = runner.plan().order;
+    match order {
+        RunOrder::Blocks => finish(runner, &folder, &args.shown, &stop()),
+        RunOrder::Rounds => sweep::resume(runner, &args.shown),
+        RunOrder::Search => sweep::resume_search(runner, &args.shown),
     }
-    finish(runner, &folder, &args.shown, &stop())
 }
 
 fn finish(
@@ -149,7 +151,15 @@ fn show(folder: &Path, is_json: bool) -> Result<StudyComparison, CommandFailure>
 
 fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
     let folder = folder_of(&args.study)?;
-    let compared = StudyComparison::of(&read(&folder)?);
+    let study = read(&folder)?;
+    if study.plan.order == RunOrder::Search {
+        let place = folder.display();
+        return Err(CommandFailure::usage(format!(
+            "{place} is a search for a rate, which compares nothing: `dbtime report` shows what it \
+             found"
+        )));
+    }
+    let compared = StudyComparison::of(&study);
     for (path, text) in
         [(&args.markdown, study_markdown(&compared)), (&args.junit, study_junit(&compared))]
     {

@@ -1,9 +1,9 @@
 //! `--sweep`, `--repeat` and `--find-rate`: many runs, a process and a record each, one table.
 //!
-//! A sweep that is recorded is a study of rounds ([`rounds`]). Repetitions go in rounds, so that a
-//! machine that changes changes for every combination. With `--rate auto` all runs are offered the
-//! same, or the table would compare loads and not what is swept: the flat-out rate is measured
-//! once, before the first.
+//! A sweep that is recorded is a study of rounds ([`rounds`]), a search one of runs whose rate the
+//! runs before decide ([`find_rate`]). Repetitions go in rounds, so that a machine that changes
+//! changes for every combination. With `--rate auto` all runs are offered the same, or the table
+//! would compare loads and not what is swept: the flat-out rate is measured once, before the first.
 
 mod factors;
 mod find_rate;
@@ -12,6 +12,7 @@ mod rate_trials;
 mod rounds;
 mod run_reasons;
 
+pub(crate) use find_rate::resume as resume_search;
 pub(crate) use rounds::resume;
 
 use crate::artifacts::folder;
@@ -23,11 +24,12 @@ use crate::{interrupt, screen, secrets};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::store::{CreatedFolders, check_place, make_folder, remove_sweep};
 use dbtime_lab::study::{
-    PlannedRun, RunControls, RunSet, failed_run, hold_rate, number_alike, plan_rounds,
+    PlannedRun, RunControls, RunSet, TrialResult, failed_run, hold_rate, number_alike, plan_rounds,
     rate_reference,
 };
 use dbtime_lab::{RecordedRun, RunOutcome, RunProgress};
-use dbtime_model::record::{FailedRun, FoundRate};
+use dbtime_model::record::FoundRate;
+use dbtime_model::study::TrialRecord;
 use dbtime_report::terminal::{self, SweepRow};
 use folder::{SweepFolder, SweepPlace};
 use run_reasons::RunReasons;
@@ -102,14 +104,7 @@ fn begun(
     // A place that cannot be written is known before anything is loaded.
     let made = out.as_deref().map(make_folder).transpose()?;
     let folder = SweepFolder::new(out, secrets::command_line(arguments), factors, planned);
-    Ok(SweepCourse {
-        rows: Vec::new(),
-        folder,
-        reasons: RunReasons::default(),
-        exit: ProcessExit::Fine,
-        trouble: None,
-        _made: made,
-    })
+    Ok(SweepCourse { _made: made, ..SweepCourse::of(folder) })
 }
 
 /// Has all runs offer the same share of the flat-out rate, which is measured once, and shows that.
@@ -165,6 +160,18 @@ struct SweepCourse {
 }
 
 impl SweepCourse {
+    /// One without runs, in this folder.
+    fn of(folder: SweepFolder) -> Self {
+        Self {
+            rows: Vec::new(),
+            folder,
+            reasons: RunReasons::default(),
+            exit: ProcessExit::Fine,
+            trouble: None,
+            _made: None,
+        }
+    }
+
     /// Makes one run, and returns its record. One that fails or crashes is noted, and the others go
     /// on.
     fn make(
@@ -209,6 +216,17 @@ impl SweepCourse {
         None
     }
 
+    /// What became of a run, for its journal.
+    fn result_of(&self, made: Option<Box<RecordedRun>>) -> TrialResult {
+        match made {
+            Some(run) => TrialResult::Recorded(TrialRecord::Run(Box::new(run.record))),
+            None => {
+                let failed = self.folder.record().failed.last();
+                TrialResult::Failed(failed.map_or_else(String::new, |run| run.reason.clone()))
+            }
+        }
+    }
+
     /// The number of the next run.
     fn next_number(&self) -> usize {
         let record = self.folder.record();
@@ -232,13 +250,7 @@ impl SweepCourse {
         planned: &PlannedRun,
         place: SweepPlace,
     ) {
-        let failed = FailedRun {
-            number: place.number as u64,
-            round: place.round as u64 + 1,
-            combination: place.combination as u64,
-            factors: planned.factors.clone(),
-            reason,
-        };
+        let failed = place.failed(planned.factors.clone(), reason);
         if args.json {
             self.print(&serde_json::json!({ "failed": failed }));
         }

@@ -2,7 +2,6 @@
 //! with its plan it has verdicts.
 
 use super::folder::{SweepFolder, SweepPlace};
-use super::run_reasons::RunReasons;
 use super::{SweepControls, SweepCourse, left_by_interrupt};
 use crate::cli::{self, Cli, CliCommand, RunArgs, StudyShownArgs};
 use crate::exit::{CommandFailure, ProcessExit};
@@ -42,13 +41,7 @@ impl TrialMaker for SweepTrials<'_> {
         if self.controls.stop.is_set() || self.course.trouble.is_some() {
             return TrialResult::Interrupted;
         }
-        match made {
-            Some(run) => TrialResult::Recorded(TrialRecord::Run(Box::new(run.record))),
-            None => {
-                let failed = self.course.folder.record().failed.last();
-                TrialResult::Failed(failed.map_or_else(String::new, |run| run.reason.clone()))
-            }
-        }
+        self.course.result_of(made)
     }
 }
 
@@ -97,17 +90,7 @@ pub(crate) fn resume(
     refuse_lost_values(runner.plan())?;
     let record = read_sweep_record(folder)?;
     let args = RunArgs { json: shown.json, quiet: shown.quiet, ..arguments(&record.command)? };
-    let secrets = RunSecrets::of_surroundings(args.password_file.as_deref())?.environment();
-    let directory = Some(PathBuf::from(&runner.plan().directory)).filter(|path| path.is_dir());
-    let of_cell = |cell: &StudyCell| {
-        let run = PlannedRun::of_spec(cell.spec.clone()?, cell.command.clone(), secrets.clone());
-        let run = run.with_factors(cell.factors.clone());
-        Some(match &directory {
-            Some(directory) => run.in_directory(directory.clone()),
-            None => run,
-        })
-    };
-    let planned: Vec<_> = runner.plan().cells.iter().filter_map(of_cell).collect();
+    let planned = planned(runner.plan(), &args)?;
     let study = RecordedStudy::read(folder).map_err(CommandFailure::environment)?;
     let runs: Vec<_> = ended(&study);
     let failed = failed(&study);
@@ -117,19 +100,33 @@ pub(crate) fn resume(
     let mut course = SweepCourse {
         exit: exit(&runs, &failed),
         rows: runs.iter().map(row).collect(),
-        folder: SweepFolder::of(
+        ..SweepCourse::of(SweepFolder::of(
             folder.to_owned(),
             SweepRecord { runs: runs.into_iter().map(|(run, _)| run).collect(), failed, ..record },
-        ),
-        reasons: RunReasons::default(),
-        trouble: None,
-        _made: None,
+        ))
     };
     course.folder.write()?;
     let stop = interrupt::install_with(left_by_interrupt(true));
     let made = make(runner, &mut course, planned, &args, &stop);
     course.trouble = course.trouble.or(made.err());
     course.finish(&args, &stop)
+}
+
+/// The runs of the plan of a sweep or a search that goes on.
+///
+/// Errors: a password file that cannot be read.
+pub(super) fn planned(plan: &StudyPlan, args: &RunArgs) -> Result<Vec<PlannedRun>, CommandFailure> {
+    let secrets = RunSecrets::of_surroundings(args.password_file.as_deref())?.environment();
+    let directory = Some(PathBuf::from(&plan.directory)).filter(|path| path.is_dir());
+    let of_cell = |cell: &StudyCell| {
+        let run = PlannedRun::of_spec(cell.spec.clone()?, cell.command.clone(), secrets.clone());
+        let run = run.with_factors(cell.factors.clone());
+        Some(match &directory {
+            Some(directory) => run.in_directory(directory.clone()),
+            None => run,
+        })
+    };
+    Ok(plan.cells.iter().filter_map(of_cell).collect())
 }
 
 /// Refuses a sweep whose runs differ by what no record holds: they would all be the same now.
@@ -182,7 +179,7 @@ fn failed(study: &RecordedStudy) -> Vec<FailedRun> {
 }
 
 /// The flags of the command that began it.
-fn arguments(command: &str) -> Result<RunArgs, CommandFailure> {
+pub(super) fn arguments(command: &str) -> Result<RunArgs, CommandFailure> {
     match shlex::split(command).map(|words| cli::parse(&words)) {
         Some(Ok(Cli { command: CliCommand::Run(args), .. })) => Ok(*args),
         _ => Err(CommandFailure::environment(format!(

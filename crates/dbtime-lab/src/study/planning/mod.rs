@@ -21,7 +21,7 @@ use dbtime_model::study::{
 use dbtime_stats::MOST_LOOKS;
 use document::{GateTable, StudyDocument};
 pub use pair::{ComparedSettings, PairDraft};
-pub use rounds::plan_rounds;
+pub use rounds::{plan_rounds, plan_search};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 

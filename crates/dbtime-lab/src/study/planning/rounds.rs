@@ -1,4 +1,4 @@
-//! The plan of a sweep: every run once in each round, whatever comes of it.
+//! The plan of a sweep, every run once in each round whatever comes of it, and that of a search.
 
 use super::MARGIN_PCT;
 use crate::study::planned_run::PlannedRun;
@@ -49,6 +49,12 @@ pub fn plan_rounds(planned: &[PlannedRun], rounds: u32, folder: &Path) -> StudyP
         cells: planned.iter().enumerate().map(cell).collect(),
         pilot: None,
     }
+}
+
+/// The plan of a search, in this folder, whose runs are this one at other rates.
+pub fn plan_search(run: &PlannedRun, folder: &Path) -> StudyPlan {
+    let plan = plan_rounds(std::slice::from_ref(run), 1, folder);
+    StudyPlan { order: RunOrder::Search, data: StudyData::Loaded, ..plan }
 }
 
 /// Snapshots where several runs load the same data.
