@@ -41,6 +41,7 @@ fn plan(blocks: u32, stop: StopRule) -> StudyPlan {
         pilot: None,
         data: StudyData::Snapshot,
         order: RunOrder::Blocks,
+        surroundings: Default::default(),
     }
 }
 

@@ -44,11 +44,33 @@ pub struct StudyPlan {
     /// In which order they are made.
     #[serde(default)]
     pub order: RunOrder,
+    /// What its runs have beside what they are, where that was given to a sweep or a search.
+    #[serde(default, skip_serializing_if = "RunSurroundings::is_usual")]
+    pub surroundings: RunSurroundings,
     /// What is compared, the baseline first.
     pub cells: Vec<StudyCell>,
     /// What was measured before it; `null`: nothing.
     #[serde(default)]
     pub pilot: Option<PilotRuns>,
+}
+
+/// What runs have beside what they are. A password itself is no part of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunSurroundings {
+    /// Whether a run that is not valid has failed.
+    pub strict: bool,
+    /// The folder in which data are kept for later runs too; `null`: none.
+    pub snapshots: Option<String>,
+    /// The file with the target's password; `null`: it is where the target's clients look.
+    pub password_file: Option<String>,
+}
+
+impl RunSurroundings {
+    /// Whether nothing was given.
+    fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Runs of the baseline from which a study was planned. They are in no verdict.

@@ -2,7 +2,9 @@
 
 use super::folder::{SweepFolder, SweepPlace};
 use super::rate_trials::{self, FIRST_SHARE, RateFinding, RateSearch};
-use super::{SweepControls, SweepCourse, begun, find_flat_out, left_by_interrupt, rounds};
+use super::{
+    SweepControls, SweepCourse, begun, find_flat_out, left_by_interrupt, rounds, surroundings,
+};
 use crate::cli::{RunArgs, StudyShownArgs};
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::{LiveProgress, ProgressAudience};
@@ -58,12 +60,13 @@ pub(super) fn run(
     let runs = match sweep.folder.path().map(Path::to_owned) {
         Some(folder) => {
             sweep.folder.write()?;
-            Some(RunSet::begin(&folder, &plan_search(&reference, &folder))?)
+            let plan = plan_search(&reference, surroundings(args), &folder);
+            Some(RunSet::begin(&folder, &plan)?)
         }
         None => None,
     };
     let search = RateSearch::new(limit, flat_out_tps);
-    go(SearchBegun { args, sweep, reference, search }, runs, &stop)
+    go(SearchBegun { sweep, reference, search }, runs, &stop)
 }
 
 /// Goes on with a search.
@@ -72,29 +75,28 @@ pub(super) fn run(
 pub(crate) fn resume(runs: RunSet, shown: &StudyShownArgs) -> Result<ProcessExit, CommandFailure> {
     let folder = runs.folder().to_owned();
     let record = read_sweep_record(&folder)?;
-    let args = rounds::arguments(&record.command)?;
-    let args = RunArgs { json: shown.json, quiet: shown.quiet, ..args };
-    let (mut reference, limit) = searched(runs.plan(), &args)?;
-    if let Some(kept) = &args.snapshots {
+    let (mut reference, limit) = searched(runs.plan())?;
+    if let Some(kept) = &runs.plan().surroundings.snapshots {
         let seed = reference.spec.seed;
-        reference = reference.with_snapshots(kept.clone(), seed);
+        reference = reference.with_snapshots(kept.into(), seed);
     }
     let study = RecordedStudy::read(&folder).map_err(CommandFailure::environment)?;
     let mut search = RateSearch::new(&limit, flat_out_tps(&reference));
     let (runs_made, failed, found) = (Vec::new(), Vec::new(), None);
     let record = SweepRecord { runs: runs_made, failed, found, planned: 0, ..record };
-    let mut sweep = SweepCourse::of(SweepFolder::of(folder, record));
+    let manner = rounds::manner(runs.plan(), shown);
+    let mut sweep = SweepCourse::of(SweepFolder::of(folder, record), manner);
     for (run, record) in study.history.runs.iter().zip(&study.records) {
         sweep.replay(&reference, &mut search, run, record.as_ref());
     }
     sweep.folder.write()?;
     let stop = interrupt::install_with(left_by_interrupt(true));
-    go(SearchBegun { args: &args, sweep, reference, search }, Some(runs), &stop)
+    go(SearchBegun { sweep, reference, search }, Some(runs), &stop)
 }
 
 /// What a search runs, and the limit that it seeks.
-fn searched(plan: &StudyPlan, args: &RunArgs) -> Result<(PlannedRun, String), CommandFailure> {
-    let reference = rounds::planned(plan, args)?.into_iter().next();
+fn searched(plan: &StudyPlan) -> Result<(PlannedRun, String), CommandFailure> {
+    let reference = rounds::planned(plan)?.into_iter().next();
     let limit = reference.as_ref().and_then(|run| run.spec.limits.last());
     let limit = limit.map(|limit| limit.text.clone());
     reference.zip(limit).ok_or_else(|| {
@@ -108,7 +110,6 @@ fn flat_out_tps(run: &PlannedRun) -> f64 {
 
 /// A search of which some runs may have been made.
 struct SearchBegun<'a> {
-    args: &'a RunArgs,
     sweep: SweepCourse,
     reference: PlannedRun,
     search: RateSearch<'a>,
@@ -120,8 +121,7 @@ fn go(
     runs: Option<RunSet>,
     stop: &RunStop,
 ) -> Result<ProcessExit, CommandFailure> {
-    let args = begun.args;
-    let live = LiveProgress::of_search(ProgressAudience::of(args.quiet));
+    let live = LiveProgress::of_search(ProgressAudience::of(begun.sweep.manner.quiet));
     let mut trials = SearchTrials { begun, controls: SweepControls { live: &live, stop } };
     let ended = trials.make_all(runs);
     let SearchBegun { mut sweep, search, .. } = trials.begun;
@@ -139,7 +139,7 @@ fn go(
         (None, Some(_)) => ProcessExit::Undecided,
         (None, None) => ProcessExit::Failed,
     };
-    sweep.found(args, found, stop)
+    sweep.found(found, stop)
 }
 
 /// The runs of a search as they are made.
@@ -167,7 +167,7 @@ impl SearchTrials<'_, '_> {
 
     /// Makes the next run, with its record under this number.
     fn make_next(&mut self, number: usize) -> TrialResult {
-        let SearchBegun { args, sweep, reference, search } = &mut self.begun;
+        let SearchBegun { sweep, reference, search } = &mut self.begun;
         let ControlFlow::Continue((rate_tps, confirms)) = search.next() else {
             return TrialResult::Interrupted;
         };
@@ -175,7 +175,8 @@ impl SearchTrials<'_, '_> {
         let seed = reference.spec.seed + sweep.next_number() as u64;
         let run = reference.at_rate(rate_tps).with_seed(seed);
         let (combination, round) = search.place(rate_tps);
-        let made = sweep.make(args, &run, SweepPlace { number, round, combination }, self.controls);
+        let place = SweepPlace { number, round, combination };
+        let made = sweep.make(&run, place, self.controls);
         if self.controls.stop.is_set() || sweep.trouble.is_some() {
             return TrialResult::Interrupted;
         }

@@ -2,8 +2,8 @@
 //! with its plan it has verdicts.
 
 use super::folder::{SweepFolder, SweepPlace};
-use super::{SweepControls, SweepCourse, left_by_interrupt};
-use crate::cli::{self, Cli, CliCommand, RunArgs, StudyShownArgs};
+use super::{SweepControls, SweepCourse, SweepManner, left_by_interrupt};
+use crate::cli::StudyShownArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::interrupt;
 use crate::live::{LiveProgress, ProgressAudience};
@@ -24,7 +24,6 @@ use std::path::{Path, PathBuf};
 /// The runs of a sweep as those of its study.
 struct SweepTrials<'a> {
     course: &'a mut SweepCourse,
-    args: &'a RunArgs,
     planned: &'a [PlannedRun],
     controls: SweepControls<'a>,
 }
@@ -37,7 +36,7 @@ impl TrialMaker for SweepTrials<'_> {
             combination: trial.cell as usize,
         };
         let run = &self.planned[place.combination];
-        let made = self.course.make(self.args, run, place, self.controls);
+        let made = self.course.make(run, place, self.controls);
         if self.controls.stop.is_set() || self.course.trouble.is_some() {
             return TrialResult::Interrupted;
         }
@@ -50,13 +49,13 @@ pub(super) fn make(
     mut runner: RunSet,
     course: &mut SweepCourse,
     planned: Vec<PlannedRun>,
-    args: &RunArgs,
     stop: &RunStop,
 ) -> Result<(), CommandFailure> {
     let plan = runner.plan();
     let own = runner.folder().join(study_file::SNAPSHOTS);
     let own = (plan.data == StudyData::Snapshot).then(|| std::path::absolute(&own).unwrap_or(own));
-    let planned: Vec<_> = match args.snapshots.clone().or(own) {
+    let given = plan.surroundings.snapshots.as_ref().map(PathBuf::from);
+    let planned: Vec<_> = match given.or(own) {
         None => planned,
         Some(kept) => planned
             .into_iter()
@@ -68,9 +67,10 @@ pub(super) fn make(
     };
     let total = planned.len() * plan.design.blocks as usize;
     let made = runner.history().runs.iter().filter(|run| run.outcome.is_some()).count();
-    let live = LiveProgress::of_runs(ProgressAudience::of(args.quiet), (total - made).max(1));
+    let audience = ProgressAudience::of(course.manner.quiet);
+    let live = LiveProgress::of_runs(audience, (total - made).max(1));
     let controls = SweepControls { live: &live, stop };
-    let mut trials = SweepTrials { course, args, planned: &planned, controls };
+    let mut trials = SweepTrials { course, planned: &planned, controls };
     let ended = runner.run(&mut trials, &|_| {}, stop);
     drop(live);
     // One that goes on loads them again.
@@ -89,34 +89,36 @@ pub(crate) fn resume(
     let folder = &runner.folder().to_owned();
     refuse_lost_values(runner.plan())?;
     let record = read_sweep_record(folder)?;
-    let args = RunArgs { json: shown.json, quiet: shown.quiet, ..arguments(&record.command)? };
-    let planned = planned(runner.plan(), &args)?;
+    let planned = planned(runner.plan())?;
     let study = RecordedStudy::read(folder).map_err(CommandFailure::environment)?;
     let runs: Vec<_> = ended(&study);
     let failed = failed(&study);
     let row = |(run, record): &(SweepRun, &RunRecord)| {
         (run.combination as usize, SweepRow::of_run(record, &run.factors))
     };
-    let mut course = SweepCourse {
-        exit: exit(&runs, &failed),
-        rows: runs.iter().map(row).collect(),
-        ..SweepCourse::of(SweepFolder::of(
-            folder.to_owned(),
-            SweepRecord { runs: runs.into_iter().map(|(run, _)| run).collect(), failed, ..record },
-        ))
-    };
+    let (exit, rows) = (exit(&runs, &failed), runs.iter().map(row).collect());
+    let runs = runs.into_iter().map(|(run, _)| run).collect();
+    let list = SweepFolder::of(folder.to_owned(), SweepRecord { runs, failed, ..record });
+    let manner = manner(runner.plan(), shown);
+    let mut course = SweepCourse { exit, rows, ..SweepCourse::of(list, manner) };
     course.folder.write()?;
     let stop = interrupt::install_with(left_by_interrupt(true));
-    let made = make(runner, &mut course, planned, &args, &stop);
+    let made = make(runner, &mut course, planned, &stop);
     course.trouble = course.trouble.or(made.err());
-    course.finish(&args, &stop)
+    course.finish(&stop)
+}
+
+/// How a sweep or a search that goes on is shown, and how its runs end.
+pub(super) fn manner(plan: &StudyPlan, shown: &StudyShownArgs) -> SweepManner {
+    SweepManner { json: shown.json, quiet: shown.quiet, strict: plan.surroundings.strict }
 }
 
 /// The runs of the plan of a sweep or a search that goes on.
 ///
 /// Errors: a password file that cannot be read.
-pub(super) fn planned(plan: &StudyPlan, args: &RunArgs) -> Result<Vec<PlannedRun>, CommandFailure> {
-    let secrets = RunSecrets::of_surroundings(args.password_file.as_deref())?.environment();
+pub(super) fn planned(plan: &StudyPlan) -> Result<Vec<PlannedRun>, CommandFailure> {
+    let file = plan.surroundings.password_file.as_ref().map(Path::new);
+    let secrets = RunSecrets::of_surroundings(file)?.environment();
     let directory = Some(PathBuf::from(&plan.directory)).filter(|path| path.is_dir());
     let of_cell = |cell: &StudyCell| {
         let run = PlannedRun::of_spec(cell.spec.clone()?, cell.command.clone(), secrets.clone());
@@ -176,16 +178,6 @@ fn failed(study: &RecordedStudy) -> Vec<FailedRun> {
         reason: run.reason.clone().unwrap_or_default(),
     };
     study.history.runs.iter().filter(failed).map(of).collect()
-}
-
-/// The flags of the command that began it.
-pub(super) fn arguments(command: &str) -> Result<RunArgs, CommandFailure> {
-    match shlex::split(command).map(|words| cli::parse(&words)) {
-        Some(Ok(Cli { command: CliCommand::Run(args), .. })) => Ok(*args),
-        _ => Err(CommandFailure::environment(format!(
-            "the sweep was begun by `{command}`, which this dbtime does not understand"
-        ))),
-    }
 }
 
 /// How it would have ended so far.

@@ -1,6 +1,6 @@
 //! `--sweep`: a run for each combination, a record each, one table or JSON lines.
 
-use crate::sandbox::{Sandbox, count, counts_add_up, names, number};
+use crate::sandbox::{Ran, Sandbox, count, counts_add_up, names, number};
 use dbtime_model::WireProtocol;
 use dbtime_model::record::{CheckOutcome, read_sweep, read_sweep_record};
 use dbtime_null_server::{ListenAddress, NullServer, NullServerOptions};
@@ -319,7 +319,15 @@ fn a_search_that_was_killed_is_resumed() {
     sandbox.wait_for(&["f", "002"]);
     running.kill();
     sandbox.run("study report f").refused(2, &["f is a search for a rate", "dbtime report"]);
-    let ran = sandbox.run("study resume f --quiet");
+    // From another folder, too.
+    fs::create_dir(sandbox.path("else")).expect("a folder");
+    let resume = || {
+        let line = "study resume ../f --quiet";
+        let mut command = sandbox.command(line);
+        let output = command.current_dir(sandbox.path("else")).output().expect("dbtime starts");
+        Ran::new(line, &output)
+    };
+    let ran = resume();
     ran.exits(1);
     ran.prints(&["no rate has p50<=20us"]);
     let list = read_sweep_record(&sandbox.path("f")).expect("a list");
@@ -328,7 +336,7 @@ fn a_search_that_was_killed_is_resumed() {
     let rates: BTreeSet<&str> = list.runs.iter().map(|run| &*run.factors[0].value).collect();
     assert!(folders.len() == list.runs.len() && rates.len() > 2, "{list:?}");
     // There is nothing left to make, and the answer is the same.
-    let again = sandbox.run("study resume f --quiet");
+    let again = resume();
     again.exits(1);
     assert_eq!(again.out, ran.out);
     sandbox.run("study verify f").fine().prints(&["sweep.json follows from the records"]);

@@ -15,8 +15,8 @@ use dbtime_model::record::PrimaryMetric;
 use dbtime_model::secret_text::script_holds_secret;
 use dbtime_model::spec::FlagSetting;
 use dbtime_model::study::{
-    BlockDesign, CellRole, GateLimits, ProgramRules, RunOrder, STUDY_SCHEMA, StopRule, StudyCell,
-    StudyData, StudyPlan,
+    BlockDesign, CellRole, GateLimits, ProgramRules, RunOrder, RunSurroundings, STUDY_SCHEMA,
+    StopRule, StudyCell, StudyData, StudyPlan,
 };
 use dbtime_stats::MOST_LOOKS;
 use document::{GateTable, StudyDocument};
@@ -153,6 +153,7 @@ impl PlanSource<'_> {
             gate: gate(&document.gate, design.blocks)?,
             program,
             order: RunOrder::Blocks,
+            surroundings: RunSurroundings::default(),
             data: data(document.design.data.as_deref())?,
             cells,
             pilot: None,

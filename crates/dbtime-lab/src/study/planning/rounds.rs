@@ -4,8 +4,8 @@ use super::MARGIN_PCT;
 use crate::study::planned_run::PlannedRun;
 use dbtime_model::record::PrimaryMetric;
 use dbtime_model::study::{
-    BlockDesign, CellRole, GateLimits, RunOrder, STUDY_SCHEMA, StopRule, StudyCell, StudyData,
-    StudyPlan,
+    BlockDesign, CellRole, GateLimits, RunOrder, RunSurroundings, STUDY_SCHEMA, StopRule, StudyCell,
+    StudyData, StudyPlan,
 };
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,7 +16,12 @@ const OPEN_GATE: GateLimits =
     GateLimits { steal_pct: 100.0, foreign_cpu_pct: 1e6, wait_s: 0.0, repeats: 0, steady: false };
 
 /// The plan of so many rounds of these runs, in this folder.
-pub fn plan_rounds(planned: &[PlannedRun], rounds: u32, folder: &Path) -> StudyPlan {
+pub fn plan_rounds(
+    planned: &[PlannedRun],
+    rounds: u32,
+    surroundings: RunSurroundings,
+    folder: &Path,
+) -> StudyPlan {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let directory = std::env::current_dir().unwrap_or_default();
     let is_closed = planned.iter().all(|run| run.spec.load.rate.is_none());
@@ -46,14 +51,15 @@ pub fn plan_rounds(planned: &[PlannedRun], rounds: u32, folder: &Path) -> StudyP
         program: None,
         data: data(planned, rounds),
         order: RunOrder::Rounds,
+        surroundings,
         cells: planned.iter().enumerate().map(cell).collect(),
         pilot: None,
     }
 }
 
 /// The plan of a search, in this folder, whose runs are this one at other rates.
-pub fn plan_search(run: &PlannedRun, folder: &Path) -> StudyPlan {
-    let plan = plan_rounds(std::slice::from_ref(run), 1, folder);
+pub fn plan_search(run: &PlannedRun, surroundings: RunSurroundings, folder: &Path) -> StudyPlan {
+    let plan = plan_rounds(std::slice::from_ref(run), 1, surroundings, folder);
     StudyPlan { order: RunOrder::Search, data: StudyData::Loaded, ..plan }
 }
 
@@ -89,7 +95,9 @@ mod tests {
     #[test]
     fn every_run_is_a_configuration_and_counts() {
         let runs = [run("workers", "2"), run("workers", "4")];
-        let plan = plan_rounds(&runs, 3, Path::new("a/sweep"));
+        let surroundings = RunSurroundings { strict: true, ..RunSurroundings::default() };
+        let plan = plan_rounds(&runs, 3, surroundings.clone(), Path::new("a/sweep"));
+        assert_eq!(plan.surroundings, surroundings);
         let names: Vec<&str> = plan.cells.iter().map(|cell| cell.name.as_str()).collect();
         assert_eq!(names, ["workers=2", "workers=4"]);
         assert_eq!((plan.order, plan.design.blocks), (RunOrder::Rounds, 3));
@@ -99,7 +107,9 @@ mod tests {
 
     #[test]
     fn data_are_kept_where_they_would_be_loaded_again() {
-        let by = |runs: &[PlannedRun], rounds| plan_rounds(runs, rounds, Path::new("s")).data;
+        let by = |runs: &[PlannedRun], rounds| {
+            plan_rounds(runs, rounds, RunSurroundings::default(), Path::new("s")).data
+        };
         let scales = [run("scale", "1"), run("scale", "2")];
         assert_eq!(by(&scales, 1), StudyData::Loaded);
         assert_eq!(by(&scales, 2), StudyData::Snapshot);
