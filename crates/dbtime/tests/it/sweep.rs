@@ -327,9 +327,8 @@ fn a_search_that_was_killed_is_resumed() {
         let output = command.current_dir(sandbox.path("else")).output().expect("dbtime starts");
         Ran::new(line, &output)
     };
-    let ran = resume();
+    let ran = resume().prints(&["no rate has p50<=20us"]);
     ran.exits(1);
-    ran.prints(&["no rate has p50<=20us"]);
     let list = read_sweep_record(&sandbox.path("f")).expect("a list");
     assert!(list.complete && list.found.is_some() && list.runs[0].folder == "001", "{list:?}");
     let folders: BTreeSet<&str> = list.runs.iter().map(|run| run.folder.as_str()).collect();
