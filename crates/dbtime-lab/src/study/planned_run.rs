@@ -8,7 +8,7 @@ use crate::targets::Target;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_engines::server::secret::ServerSecret;
 use dbtime_model::record::{AutoRate, FactorValue, combination_text};
-use dbtime_model::spec::{RateChoice, RunSpec};
+use dbtime_model::spec::{Rate, RateChoice, RunSpec};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -59,6 +59,17 @@ impl PlannedRun {
         run.spec.seed = seed;
         // Repeated alone it is to be the same run.
         run.command += &format!(" --seed={seed}");
+        run
+    }
+
+    /// The same at this constant rate, which makes it this one.
+    pub fn at_rate(&self, rate_tps: f64) -> Self {
+        let rate = Rate::Constant(rate_tps);
+        let factor = FactorValue { name: "rate".to_owned(), value: rate.to_string() };
+        let mut run = self.clone().with_factors(vec![factor]);
+        run.command += &format!(" --rate={rate}");
+        run.spec.load.rate = Some(RateChoice::Given(rate));
+        run.spec.load.flat_out = None;
         run
     }
 
@@ -200,6 +211,18 @@ mod tests {
         let swept = run.with_factors(vec![rate]);
         assert!(!swept.is_auto());
         assert_eq!(swept.combination(), "rate=auto:50%");
+    }
+
+    #[test]
+    fn a_run_at_another_rate_has_it_alone() {
+        let mut searched = run(&[("rate", "auto:50%"), ("limit", "p99<=1ms")]);
+        searched.spec.load.flat_out = Some(AutoRate::default());
+        let run = searched.at_rate(250.0);
+        assert_eq!(run.spec.load.rate, "250/s".parse().ok());
+        assert_eq!(run.spec.load.flat_out, None);
+        assert_eq!(run.combination(), "rate=250/s");
+        assert_eq!(run.command, "dbtime run --rate=250/s");
+        assert_eq!(run.spec.limits, searched.spec.limits);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::cli::{StudyAbArgs, StudyShownArgs};
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::ProgressAudience;
 use crate::screen;
-use crate::study::{PairDraft, pilot_runs};
+use crate::study::{draft, pilot_runs};
 use dbtime_model::study::PilotRuns;
 
 /// Runs from which the noise is known before the blocks are.
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &StudyAbArgs) -> Result<ProcessExit, CommandFailure> {
             "a study lives from its records: leave out --no-record, or name a place with --out",
         ));
     }
-    let draft = PairDraft::of(args)?;
+    let draft = draft(args)?;
     // Everything that can be refused is refused before the first run.
     let fewest = draft.plan(FEWEST_BLOCKS)?;
     refuse_taken(args.run.out.as_deref())?;

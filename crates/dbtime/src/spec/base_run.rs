@@ -115,7 +115,10 @@ impl BaseRun {
     /// The run that it becomes by settings, which make it this one.
     ///
     /// Errors: whatever is wrong with it that can be seen before it is run.
-    pub(crate) fn planned(&self, settings: &[FlagSetting]) -> Result<PlannedRun, CommandFailure> {
+    pub(crate) fn with_settings(
+        &self,
+        settings: &[FlagSetting],
+    ) -> Result<PlannedRun, CommandFailure> {
         let (spec, secrets) = self.with(settings)?;
         let spec = request(&spec, &secrets)?.spec;
         let factor = |FlagSetting { name, value }: &FlagSetting| FactorValue {

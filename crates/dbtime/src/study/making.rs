@@ -6,7 +6,7 @@ use crate::screen;
 use crate::spec::RunSecrets;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::RunProgress;
-use dbtime_lab::study::{CellRuns, RunControls, StudyProgress, StudyRunner};
+use dbtime_lab::study::{CellRuns, RunControls, RunSet, StudyProgress};
 use dbtime_model::study::{StudyPlan, TrialOutcome, study_file};
 
 /// Makes the runs of a study until there are enough. Returns why there will be no more; `None`: it
@@ -14,7 +14,7 @@ use dbtime_model::study::{StudyPlan, TrialOutcome, study_file};
 ///
 /// Errors: the journal or a record cannot be written.
 pub(crate) fn make_runs(
-    runner: &mut StudyRunner,
+    runner: &mut RunSet,
     is_quiet: bool,
     stop: &RunStop,
 ) -> Result<Option<String>, CommandFailure> {

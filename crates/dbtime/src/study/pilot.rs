@@ -1,13 +1,12 @@
 //! A few runs of the baseline before a study, from which its noise and its length are known.
 
-use super::planning::PlannedStudy;
 use crate::exit::CommandFailure;
 use crate::live::{LiveProgress, ProgressAudience};
 use crate::screen;
 use crate::spec::RunSecrets;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::RunProgress;
-use dbtime_lab::study::{CellRuns, RunControls};
+use dbtime_lab::study::{CellRuns, PlannedStudy, RunControls};
 use dbtime_model::study::PilotRuns;
 
 /// Makes so many runs of the baseline, without a record.

@@ -1,27 +1,35 @@
 //! From the file of a study to its plan: everything that can be refused before the first run is
 //! refused here.
 
-use super::cells::{CellFlags, base_of, cells, run_of};
-use super::document::{self, GateTable, StudyDocument};
-use super::programs;
-use crate::cli::{margin, metric};
-use crate::exit::CommandFailure;
-use crate::spec::BaseRun;
+mod cells;
+mod document;
+mod pair;
+mod programs;
+mod rounds;
+
+use super::planned_run::PlannedRun;
+use crate::error::LabError;
+use cells::{CellFlags, cells};
 use dbtime_model::Nanos;
 use dbtime_model::record::PrimaryMetric;
 use dbtime_model::secret_text::script_holds_secret;
+use dbtime_model::spec::FlagSetting;
 use dbtime_model::study::{
-    BlockDesign, CellRole, GateLimits, ProgramRules, RunOrder, STUDY_SCHEMA, StopRule, StudyCell,
-    StudyData, StudyPlan,
+    BlockDesign, CellRole, GateLimits, ProgramRules, RunOrder, RunSurroundings, STUDY_SCHEMA,
+    StopRule, StudyCell, StudyData, StudyPlan,
 };
 use dbtime_stats::MOST_LOOKS;
+use document::{GateTable, StudyDocument};
+pub use pair::{ComparedSettings, PairDraft};
+pub use rounds::{plan_rounds, plan_search};
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 /// Blocks when nobody says how many.
 const BLOCKS: u32 = 10;
 
 /// The smallest change of interest when nobody says. Unit: percent.
-pub(crate) const MARGIN_PCT: f64 = 1.0;
+const MARGIN_PCT: f64 = 1.0;
 
 /// What may go on beside a run unless somebody says. Units: percent of all CPUs, of one CPU,
 /// seconds. Of others is also what the kernel's threads do for the server: with syncs at every
@@ -36,31 +44,64 @@ const MOST_BLOCKS: u32 = 1000;
 /// How many times the blocks a study may take that ends by precision.
 const MAX_BLOCKS_FACTOR: u32 = 3;
 
+/// What plans have to know of runs of dbtime, and only its command line does.
+pub trait RunGrammar {
+    /// The flag of this name with this value, of one configuration or of all.
+    ///
+    /// Errors: there is none that configurations may have, or its value holds a secret, which would
+    /// be kept with the results.
+    fn cell_flag(&self, name: &str, value: &str) -> Result<FlagSetting, LabError>;
+
+    /// What all configurations have in common, by the words behind `dbtime run`.
+    ///
+    /// Errors: they describe no run, or have what is no affair of a run's.
+    fn base(&self, words: &str) -> Result<Box<dyn RunBase>, LabError>;
+}
+
+/// A run that configurations are made of.
+pub trait RunBase {
+    /// The run of a configuration with these flags.
+    ///
+    /// Errors: whatever is wrong with it that can be seen before it is run.
+    fn planned(&self, flags: &[FlagSetting]) -> Result<PlannedRun, LabError>;
+}
+
 /// A study that was planned.
-pub(crate) struct PlannedStudy {
+#[derive(Clone, Debug)]
+pub struct PlannedStudy {
     /// Its plan.
-    pub(crate) plan: StudyPlan,
-    /// The text that it was planned from.
-    pub(crate) source: String,
+    pub plan: StudyPlan,
+    /// The text of its file.
+    pub source: String,
 }
 
 /// What a command line changes of a study's file.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct PlanOverrides<'a> {
+pub struct PlanOverrides<'a> {
     /// How many blocks.
-    pub(crate) blocks: Option<u32>,
+    pub blocks: Option<u32>,
     /// Limits of the gate, as words: `steal=5% repeats=20`.
-    pub(crate) allow: &'a str,
+    pub allow: &'a str,
+}
+
+/// What a plan is made of.
+#[derive(Clone, Copy)]
+struct PlanSource<'a> {
+    document: &'a StudyDocument,
+    /// What the runs have in common; `None`: they are an external program's.
+    base: Option<&'a dyn RunBase>,
+    grammar: &'a dyn RunGrammar,
 }
 
 /// The plan of a file's text.
 ///
 /// Errors: whatever is wrong with it.
-pub(crate) fn plan(
+pub fn plan_study(
     text: &str,
     path: &Path,
     given: PlanOverrides<'_>,
-) -> Result<PlannedStudy, CommandFailure> {
+    grammar: &dyn RunGrammar,
+) -> Result<PlannedStudy, LabError> {
     let mut document = document::read(text, path)?;
     document.design.blocks = given.blocks.or(document.design.blocks);
     document.gate = document.gate.with(given.allow)?;
@@ -74,62 +115,128 @@ pub(crate) fn plan(
         true => folder_of(path),
         false => std::env::current_dir().unwrap_or_default(),
     };
-    let base = document.run.as_deref().map(base_of).transpose()?;
-    let plan = plan_document(&document, base.as_ref(), &stem, &directory)?;
+    let base = document.run.as_deref().map(|words| grammar.base(words)).transpose()?;
+    let source = PlanSource { document: &document, base: base.as_deref(), grammar };
+    let plan = source.plan(&stem, &directory)?;
     Ok(PlannedStudy { plan, source: text.to_owned() })
 }
 
-/// The plan of a document whose runs, where they are dbtime's, are made of this one; without a name
-/// of its own it has this.
-///
-/// Errors: whatever is wrong with it.
-pub(super) fn plan_document(
-    document: &StudyDocument,
-    base: Option<&BaseRun>,
-    name: &str,
-    directory: &Path,
-) -> Result<StudyPlan, CommandFailure> {
-    // Errors name configurations.
-    refuse_secrets_of_prose(document)?;
-    let given = cells(document)?;
-    let order = baseline_first(document, given)?;
-    let (program, mut cells) = planned_cells(document, base, &order)?;
-    if document.design.control.unwrap_or(true) {
-        let name = format!("{} again", cells[0].name);
-        if cells.iter().any(|cell| cell.name == name) {
-            let text = format!("`{name}` is what the control is called: name that one otherwise");
-            return Err(CommandFailure::usage(text));
+impl PlanSource<'_> {
+    /// The plan, which has this name where the document has none.
+    fn plan(self, name: &str, directory: &Path) -> Result<StudyPlan, LabError> {
+        let document = self.document;
+        // Errors name configurations.
+        refuse_secrets_of_prose(document)?;
+        let given = cells(document, self.grammar)?;
+        let order = baseline_first(document, given)?;
+        let (program, mut cells) = self.planned_cells(&order)?;
+        if document.design.control.unwrap_or(true) {
+            cells.insert(1, control(&cells)?);
         }
-        cells.insert(1, StudyCell { name, role: CellRole::Control, ..cells[0].clone() });
+        if let Some(factor) = &document.compare {
+            compare_levels(document, factor, &mut cells)?;
+        }
+        let primary = match &program {
+            Some(rules) => rules.metrics[0].name.clone(),
+            None => primary(document.primary.as_deref(), &cells)?,
+        };
+        let design = design(document, &cells)?;
+        Ok(StudyPlan {
+            schema: STUDY_SCHEMA,
+            dbtime: env!("CARGO_PKG_VERSION").to_owned(),
+            name: document.name.clone().unwrap_or_else(|| name.to_owned()),
+            question: document.question.clone(),
+            directory: directory.to_string_lossy().into_owned(),
+            primary,
+            margin_pct: share_pct("margin", document.margin.as_deref(), MARGIN_PCT)?,
+            design,
+            gate: gate(&document.gate, design.blocks)?,
+            program,
+            order: RunOrder::Blocks,
+            surroundings: RunSurroundings::default(),
+            data: data(document.design.data.as_deref())?,
+            cells,
+            pilot: None,
+        })
     }
-    if let Some(factor) = &document.compare {
-        compare_levels(document, factor, &mut cells)?;
+
+    /// The configurations, and how their runs are made where they are those of a program.
+    fn planned_cells(
+        self,
+        order: &[CellFlags],
+    ) -> Result<(Option<ProgramRules>, Vec<StudyCell>), LabError> {
+        let document = self.document;
+        match (self.base, &document.command) {
+            (Some(base), None) => {
+                let of_command =
+                    [&document.prepare, &document.conclude, &document.timeout, &document.parser];
+                if of_command.iter().any(|given| given.is_some()) || !document.metric.is_empty() {
+                    return Err(usage(
+                        "parser, metric, prepare, conclude and timeout belong to a command: dbtime \
+                         measures its own runs",
+                    ));
+                }
+                let cells = order.iter().enumerate().map(|(at, cell)| own_cell(base, at, cell));
+                Ok((None, cells.collect::<Result<_, LabError>>()?))
+            }
+            (None, Some(command)) => {
+                let cell = |(at, cell): (usize, &CellFlags)| {
+                    let factors = programs::variables(cell)?;
+                    let command = command.clone();
+                    Ok(StudyCell { factors, command, ..unplanned_cell(at, cell) })
+                };
+                let cells = order.iter().enumerate().map(cell);
+                let cells = cells.collect::<Result<_, LabError>>()?;
+                Ok((Some(programs::rules(document)?), cells))
+            }
+            _ => Err(usage("give either run = \"…\", a run of dbtime, or command = \"…\"")),
+        }
     }
-    let primary = match &program {
-        Some(rules) => rules.metrics[0].name.clone(),
-        None => primary(document.primary.as_deref(), &cells)?,
-    };
-    let design = design(document, &cells)?;
-    Ok(StudyPlan {
-        schema: STUDY_SCHEMA,
-        dbtime: env!("CARGO_PKG_VERSION").to_owned(),
-        name: document.name.clone().unwrap_or_else(|| name.to_owned()),
-        question: document.question.clone(),
-        directory: directory.to_string_lossy().into_owned(),
-        primary,
-        margin_pct: share_pct("margin", document.margin.as_deref(), MARGIN_PCT)?,
-        design,
-        gate: gate(&document.gate, design.blocks)?,
-        program,
-        order: RunOrder::Blocks,
-        data: data(document.design.data.as_deref())?,
-        cells,
-        pilot: None,
-    })
+}
+
+/// The configuration of this place, before anything is known of its runs.
+fn unplanned_cell(at: usize, cell: &CellFlags) -> StudyCell {
+    StudyCell {
+        name: cell.name.clone(),
+        role: if at == 0 { CellRole::Baseline } else { CellRole::Candidate },
+        baseline: 0,
+        factors: Vec::new(),
+        levels: cell.levels.clone(),
+        command: String::new(),
+        spec: None,
+    }
+}
+
+/// A configuration whose runs are dbtime's.
+fn own_cell(base: &dyn RunBase, at: usize, cell: &CellFlags) -> Result<StudyCell, LabError> {
+    let run = base.planned(&cell.flags).and_then(with_known_rate);
+    let run = run.map_err(|error| in_cell(&error, &cell.name))?;
+    let (factors, command, spec) = (run.factors, run.command, Some(run.spec));
+    Ok(StudyCell { factors, command, spec, ..unplanned_cell(at, cell) })
+}
+
+fn with_known_rate(run: PlannedRun) -> Result<PlannedRun, LabError> {
+    match run.is_auto() {
+        false => Ok(run),
+        true => Err(usage(
+            "--rate auto measures another rate for every run: write one that is known, such as \
+             --rate 500/s",
+        )),
+    }
+}
+
+/// The first configuration once more.
+fn control(cells: &[StudyCell]) -> Result<StudyCell, LabError> {
+    let name = format!("{} again", cells[0].name);
+    if cells.iter().any(|cell| cell.name == name) {
+        let text = format!("`{name}` is what the control is called: name that one otherwise");
+        return Err(usage(text));
+    }
+    Ok(StudyCell { name, role: CellRole::Control, ..cells[0].clone() })
 }
 
 /// Refuses a password in what only people read: it is kept as the rest of the file is.
-fn refuse_secrets_of_prose(document: &StudyDocument) -> Result<(), CommandFailure> {
+fn refuse_secrets_of_prose(document: &StudyDocument) -> Result<(), LabError> {
     let StudyDocument { name, question, .. } = document;
     let fields = [("`name`", name), ("`question`", question)];
     let fields = fields.into_iter().filter_map(|(key, text)| Some((key, text.as_deref()?)));
@@ -143,64 +250,11 @@ fn refuse_secrets_of_prose(document: &StudyDocument) -> Result<(), CommandFailur
     }
 }
 
-fn holds_secret(place: &str) -> CommandFailure {
-    CommandFailure::usage(format!(
+fn holds_secret(place: &str) -> LabError {
+    usage(format!(
         "a password stands in {place} of the study's file, which is kept with the results: leave \
          it out"
     ))
-}
-
-/// The configurations, and how their runs are made where they are those of a program.
-fn planned_cells(
-    document: &StudyDocument,
-    base: Option<&BaseRun>,
-    order: &[CellFlags],
-) -> Result<(Option<ProgramRules>, Vec<StudyCell>), CommandFailure> {
-    let role = |at: usize| if at == 0 { CellRole::Baseline } else { CellRole::Candidate };
-    let both =
-        || CommandFailure::usage("give either run = \"…\", a run of dbtime, or command = \"…\"");
-    match (base, &document.command) {
-        (Some(base), None) => {
-            let of_command =
-                [&document.prepare, &document.conclude, &document.timeout, &document.parser];
-            if of_command.iter().any(|given| given.is_some()) || !document.metric.is_empty() {
-                return Err(CommandFailure::usage(
-                    "parser, metric, prepare, conclude and timeout belong to a command: dbtime \
-                     measures its own runs",
-                ));
-            }
-            let cell = |(at, cell): (usize, &CellFlags)| {
-                let run = run_of(base, cell).map_err(|failure| in_cell(&failure, &cell.name))?;
-                Ok(StudyCell {
-                    name: cell.name.clone(),
-                    role: role(at),
-                    baseline: 0,
-                    factors: run.factors,
-                    levels: cell.levels.clone(),
-                    command: run.command,
-                    spec: Some(run.spec),
-                })
-            };
-            Ok((None, order.iter().enumerate().map(cell).collect::<Result<_, CommandFailure>>()?))
-        }
-        (None, Some(command)) => {
-            let cell = |(at, cell): (usize, &CellFlags)| {
-                Ok(StudyCell {
-                    name: cell.name.clone(),
-                    role: role(at),
-                    baseline: 0,
-                    factors: programs::variables(cell)?,
-                    levels: cell.levels.clone(),
-                    command: command.clone(),
-                    spec: None,
-                })
-            };
-            let cells =
-                order.iter().enumerate().map(cell).collect::<Result<_, CommandFailure>>()?;
-            Ok((Some(programs::rules(document)?), cells))
-        }
-        _ => Err(both()),
-    }
 }
 
 /// Has the first level of a factor be the baseline of the others, at each combination of levels of
@@ -209,7 +263,7 @@ fn compare_levels(
     document: &StudyDocument,
     factor: &str,
     cells: &mut [StudyCell],
-) -> Result<(), CommandFailure> {
+) -> Result<(), LabError> {
     let wrong = |why: &str| named("compare", factor, why);
     if document.design.screening == Some(true) {
         return Err(wrong("of a screening the effects of all factors are of interest"));
@@ -236,11 +290,11 @@ fn compare_levels(
     Ok(())
 }
 
-fn primary(given: Option<&str>, cells: &[StudyCell]) -> Result<String, CommandFailure> {
+fn primary(given: Option<&str>, cells: &[StudyCell]) -> Result<String, LabError> {
     let is_open =
         |cell: &StudyCell| cell.spec.as_ref().is_some_and(|spec| spec.load.rate.is_some());
     let metric = match given {
-        Some(name) => metric(name).map_err(|why| named("primary", name, why))?,
+        Some(name) => PrimaryMetric::parse(name).map_err(|why| named("primary", name, why))?,
         None => PrimaryMetric::usual(!cells.iter().any(is_open)),
     };
     Ok(metric.key())
@@ -256,7 +310,7 @@ fn folder_of(path: &Path) -> PathBuf {
 fn baseline_first(
     document: &StudyDocument,
     mut cells: Vec<CellFlags>,
-) -> Result<Vec<CellFlags>, CommandFailure> {
+) -> Result<Vec<CellFlags>, LabError> {
     let Some(baseline) = &document.baseline else { return Ok(cells) };
     let Some(at) = cells.iter().position(|cell| cell.name == *baseline) else {
         let names = cells.iter().map(|cell| format!("`{}`", cell.name)).collect::<Vec<_>>();
@@ -268,7 +322,7 @@ fn baseline_first(
     Ok(cells)
 }
 
-fn design(document: &StudyDocument, cells: &[StudyCell]) -> Result<BlockDesign, CommandFailure> {
+fn design(document: &StudyDocument, cells: &[StudyCell]) -> Result<BlockDesign, LabError> {
     let design = &document.design;
     let blocks = design.blocks.unwrap_or(BLOCKS);
     if !(1..=MOST_BLOCKS).contains(&blocks) {
@@ -311,7 +365,7 @@ fn design(document: &StudyDocument, cells: &[StudyCell]) -> Result<BlockDesign, 
     Ok(BlockDesign { blocks, seed: design.seed.unwrap_or(1), stop })
 }
 
-fn data(given: Option<&str>) -> Result<StudyData, CommandFailure> {
+fn data(given: Option<&str>) -> Result<StudyData, LabError> {
     match given {
         None | Some("snapshot") => Ok(StudyData::Snapshot),
         Some("load") => Ok(StudyData::Loaded),
@@ -319,7 +373,7 @@ fn data(given: Option<&str>) -> Result<StudyData, CommandFailure> {
     }
 }
 
-fn gate(gate: &GateTable, blocks: u32) -> Result<GateLimits, CommandFailure> {
+fn gate(gate: &GateTable, blocks: u32) -> Result<GateLimits, LabError> {
     let wait_s = match &gate.wait {
         None => WAIT_S,
         Some(text) => {
@@ -337,22 +391,40 @@ fn gate(gate: &GateTable, blocks: u32) -> Result<GateLimits, CommandFailure> {
 }
 
 /// A share in percent: `1%`, `0.5 %`.
-fn share_pct(name: &str, text: Option<&str>, usual: f64) -> Result<f64, CommandFailure> {
+fn share_pct(name: &str, text: Option<&str>, usual: f64) -> Result<f64, LabError> {
     let Some(text) = text else { return Ok(usual) };
     let number = text.trim_end_matches('%').trim_end().parse::<f64>().ok();
     let number = number.filter(|pct| *pct > 0.0 && pct.is_finite());
     number.ok_or_else(|| named(name, text, "write a share above zero, such as 1%"))
 }
 
-pub(super) fn named(key: &str, value: &str, why: impl std::fmt::Display) -> CommandFailure {
-    CommandFailure::usage(format!("{key} = \"{value}\": {why}"))
+/// A share in percent, with or without the sign, as a fraction.
+///
+/// Errors: it is none, with what would be.
+pub fn margin(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches('%').trim_end();
+    match number.parse::<f64>() {
+        Ok(percent) if percent > 0.0 && percent < 100.0 => Ok(percent / 100.0),
+        _ => Err("not a share above 0 and below 100 %, such as 1% or 0.5%".to_owned()),
+    }
+}
+
+fn usage(text: impl Display) -> LabError {
+    LabError::Usage(text.to_string())
+}
+
+fn named(key: &str, value: &str, why: impl Display) -> LabError {
+    usage(format!("{key} = \"{value}\": {why}"))
 }
 
 /// Says which configuration it is that cannot be run.
-fn in_cell(failure: &CommandFailure, cell: &str) -> CommandFailure {
-    let text = format!("{cell}: {}", failure.words());
-    match failure {
-        CommandFailure::Usage(_) => CommandFailure::usage(text),
-        CommandFailure::Environment(_) => CommandFailure::environment(text),
+fn in_cell(error: &LabError, cell: &str) -> LabError {
+    let text = format!("{cell}: {error}");
+    match error.is_usage() {
+        true => LabError::Usage(text),
+        false => LabError::Target(text),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
 //! The file of a study, as it is written.
 
-use crate::exit::CommandFailure;
+use super::usage;
+use crate::error::LabError;
 use dbtime_model::secret_text::without_secrets;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -85,9 +86,9 @@ impl GateTable {
     /// The limits of a command line, and of this where that has none.
     ///
     /// Errors: one of them is none.
-    pub(super) fn with(self, limits: &str) -> Result<Self, CommandFailure> {
+    pub(super) fn with(self, limits: &str) -> Result<Self, LabError> {
         let given: Self = limits_table(limits).try_into().map_err(|error: toml::de::Error| {
-            CommandFailure::usage(format!("--allow '{limits}': {}", error.message().trim_end()))
+            usage(format!("--allow '{limits}': {}", error.message().trim_end()))
         })?;
         Ok(Self {
             steal: given.steal.or(self.steal),
@@ -136,12 +137,12 @@ pub(super) struct CellTable {
 /// Reads the document of a file.
 ///
 /// Errors: with the place in the file.
-pub(super) fn read(text: &str, path: &Path) -> Result<StudyDocument, CommandFailure> {
+pub(super) fn read(text: &str, path: &Path) -> Result<StudyDocument, LabError> {
     toml::from_str(text).map_err(|error| {
         let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
         // It may quote a value that stands in the wrong place.
         let reason = without_secrets(error.message().trim_end());
-        CommandFailure::usage(format!("{}, line {line}: {reason}", path.display()))
+        usage(format!("{}, line {line}: {reason}", path.display()))
     })
 }
 
@@ -151,7 +152,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named_with_its_line() {
-        let error = |text: &str| read(text, Path::new("s.toml")).expect_err("wrong").words();
+        let error = |text: &str| read(text, Path::new("s.toml")).expect_err("wrong").to_string();
         let unknown = error("run = \"atm\"\n[design]\nblock = 3\n");
         assert!(unknown.starts_with("s.toml, line 3: unknown field `block`"), "{unknown}");
         assert!(error("run = ").starts_with("s.toml, line 1: "));
