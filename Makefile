@@ -60,7 +60,7 @@ demo:
 
 # The floors and the tidiness of the workspace are tests of xtask.
 test:
-	@echo 'dbtime: building and running all tests takes about 12 minutes on two CPUs (the second time'
+	@echo 'dbtime: building and running all tests takes about 14 minutes on two CPUs (the second time'
 	@echo '        10), and installing what is missing a minute more.'
 	@$(MAKE) --no-print-directory setup-test
 	sh crates/dbtime-observe/bpf/build.sh --check

@@ -10,7 +10,7 @@
 #
 # Server and driver share a CPU, and watchers have the other: where each has its own, much of a
 # statement is waking an idle CPU, which batches spare now and then, so that the load has several modes
-# (docs/benchmarks.md). Half of the rate comes in bursts, one statement to a connection: the driver
+# (bench/results/watching.md). Half of the rate comes in bursts, one statement to a connection: the driver
 # spins before something is due, and where that is always what is added would vanish in there.
 #
 # What the kernel spends in dbtime's programs alone comes from its own statistics of them

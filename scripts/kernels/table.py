@@ -1,4 +1,4 @@
-"""Makes the table of docs/benchmarks.md of what guests' verifiers went through: reads lines
+"""Makes the table of bench/results/verifiers.md of what guests' verifiers went through: reads lines
 `verified PROGRAM INSTRUCTIONS MILLISECONDS` of files named on the command line, one for each kernel."""
 
 import sys

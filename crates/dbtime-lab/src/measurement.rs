@@ -73,7 +73,7 @@ impl RunMeasurement<'_> {
             schema: SCHEMA,
             dbtime: env!("CARGO_PKG_VERSION").to_owned(),
             command: self.request.command.clone(),
-            spec: self.request.is_described.then(|| self.request.spec.clone()),
+            spec: self.request.is_described.then(|| self.request.spec.clone().into()),
             directory: directory(),
             started_at: timestamp(self.started),
             ended_at: timestamp(SystemTime::now()),

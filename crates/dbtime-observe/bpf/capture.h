@@ -418,6 +418,8 @@ enum emptied { EMPTIED_TOTALS, EMPTIED_EXAMPLES, EMPTIED_FILES, EMPTIED };
 
 /* How it is to work; all numbers but the step and the driver 0 or 1. */
 struct settings {
+	char user[NAME_ROOM];		/* first, for names are compared by words of eight bytes */
+	char database[NAME_ROOM];
 	__u32 streams;		/* whether requests are handed on one by one */
 	__u32 sums;		/* whether statements are added up */
 	__u32 follows_unix;	/* whether clients by Unix sockets are followed */
@@ -431,8 +433,6 @@ struct settings {
 	__u32 finds_threads;	/* whether the kernel finds a thread by its number, which it does since 6.2 */
 	__u32 preempts_programs;	/* whether threads are pre-empted within programs of tracepoints */
 	__u32 casts;		/* whether the kernel casts pointers for programs, which it does since 6.2: see UNTRUSTED */
-	char user[NAME_ROOM];
-	char database[NAME_ROOM];
 };
 
 #endif

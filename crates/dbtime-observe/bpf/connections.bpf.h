@@ -90,6 +90,13 @@ enum stage {
 	STAGE_ROWS,
 };
 
+/* What a server has its client send of a file: LOAD DATA LOCAL. */
+enum local_file {
+	LOCAL_FILE_NONE,
+	LOCAL_FILE_REQUESTED,	/* its first packet should have the number that is the answer's next */
+	LOCAL_FILE_SENT,	/* packets of it were read */
+};
+
 /* How far an answer of MySQL's has come, packet by packet (`rows.bpf.h`). */
 struct answer {
 	__u64 rows;		/* sent or changed so far */
@@ -102,6 +109,7 @@ struct answer {
 	__u8 sequence;		/* the next packet's number */
 	__u8 has_columns;	/* their definitions have ended */
 	__u8 row_continues;		/* the next packet continues a row */
+	__u8 lacks_results;		/* not all before a file was looked at */
 };
 
 /* What is left of a piece of PostgreSQL's answers. It lies here for the reason that `struct shaper` does. */
@@ -192,7 +200,7 @@ struct connection {
 	__u8 expects_command;	/* the next byte is the first of a command */
 	__u8 continues;		/* the next packet continues this one; the next read this text */
 	__u8 text_continues;	/* MySQL: the next read continues what is kept of the command */
-	__u8 is_local_infile;	/* the client sends a file: LOCAL INFILE */
+	__u8 local_file;	/* MySQL: enum local_file */
 	__u8 expects_answer;		/* the next bytes sent are the first of an answer */
 	__u8 is_whole;		/* PostgreSQL: all of the request is there */
 	__u8 names_left;		/* PostgreSQL: names of a Bind that are still to come */
@@ -350,7 +358,7 @@ static __always_inline int is_unix_client(struct sock *sk)
 {
 	struct unix_sock *local = bpf_skc_to_unix_sock(sk);
 
-	return local && !UNTRUSTED(local)->addr;
+	return local && !local->addr;
 }
 
 /* Streams the login of a connection, as far as it is known by now. */
@@ -364,7 +372,7 @@ static __always_inline long stream_login(struct connection *connection)
 static __always_inline __u64 client_cookie(struct sock *sk)
 {
 	struct unix_sock *local = bpf_skc_to_unix_sock(sk);
-	struct sock *client = local ? UNTRUSTED(local)->peer : NULL;
+	struct sock *client = local ? local->peer : NULL;
 
 	return client ? client->__sk_common.skc_cookie.counter : 0;
 }

@@ -173,6 +173,8 @@ __noinline int give_sync_up(struct connection *connection)
 __noinline int handle_answer_bytes(struct connection *connection, __u64 address, __u32 length)
 {
 	const char *at = (const char *)address;
+	__u8 stage;
+	int is_first;
 
 	if (!connection || !at)
 		return 0;
@@ -183,7 +185,13 @@ __noinline int handle_answer_bytes(struct connection *connection, __u64 address,
 			return give_sync_up(connection);
 		handle_tagged_answer(connection, at, length);
 	} else {
-		if (connection->expects_answer) {
+		/* Of a file whose end was not read all is there. */
+		if (connection->local_file == LOCAL_FILE_SENT && !connection->rest &&
+		    !connection->header_length && !connection->continues)
+			end_local_file(connection);
+		is_first = connection->expects_answer;
+		stage = connection->answer.stage;
+		if (is_first) {
 			if (read_answer_head(connection, at, length))
 				return 1;
 			/* What is answered is from before. */
@@ -195,6 +203,9 @@ __noinline int handle_answer_bytes(struct connection *connection, __u64 address,
 		}
 		if (connection->answer.stage != STAGE_OVER)
 			count_rows(connection, (__u64)at, length);
+		if (!is_first && connection->request.command == COM_QUERY &&
+		    (stage == STAGE_OVER || stage == STAGE_RESULT))
+			find_file_request(connection, (__u64)at, length, stage == STAGE_RESULT);
 		if (!connection->request.error && connection->request.rows == NOT_KNOWN)
 			find_late_mysql_error(connection, (__u64)at, length);
 	}

@@ -138,7 +138,7 @@ int iter_close(struct bpf_iter__task_file *context)
 	struct connection *connection = connection_at(context), *copy;
 
 	if (!connection || !connection->start || !connection->request.writes ||
-	    connection->is_local_infile || connection->guess != GUESS_NONE ||
+	    connection->local_file || connection->guess != GUESS_NONE ||
 	    connection->request.protocol != PROTOCOL_MYSQL ||
 	    copy_serving_thread(connection, NULL))
 		return 0;

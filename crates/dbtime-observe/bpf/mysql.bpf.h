@@ -89,16 +89,35 @@ static __always_inline void read_command_rest(struct connection *connection, con
 	connection->text_continues = more == length && length < connection->rest;
 }
 
-/* A packet of a file: each 256th has the number of a command. Behind the last, which is empty, the server
- * answers. Where packets were lost track of amid a file, that may have been missed: what follows is a guess. */
-static __always_inline void take_file_packet(struct connection *connection, __u32 length)
+/* A file has ended, and the server answers. */
+static __always_inline void end_local_file(struct connection *connection)
 {
-	if (length)
-		return;
-	connection->is_local_infile = 0;
+	connection->local_file = LOCAL_FILE_NONE;
 	connection->expects_answer = 1;
 	connection->answer.have = 0;
+}
+
+/* A packet of a file: each 256th has the number of a command. The last is empty. Where packets were lost
+ * track of amid a file, that may have been missed: what follows is a guess. */
+static __always_inline void take_file_packet(struct connection *connection, __u32 length)
+{
+	connection->local_file = LOCAL_FILE_SENT;
+	if (length)
+		return;
+	end_local_file(connection);
 	connection->request.writes = 0;
+}
+
+/* Whether a packet is of a file. Where the first has the number of a command, and not that behind the
+ * server's, what looked like a request for a file was none. */
+static __always_inline int is_of_file(struct connection *connection)
+{
+	if (!connection->local_file || connection->guess != GUESS_NONE)
+		return 0;
+	if (connection->local_file == LOCAL_FILE_SENT || connection->header[3] || !connection->answer.sequence)
+		return 1;
+	connection->local_file = LOCAL_FILE_NONE;
+	return 0;
 }
 
 /* A packet's header is there. */
@@ -119,7 +138,7 @@ static __always_inline void begin_packet(struct connection *connection)
 	connection->is_greeted = 0;
 	if (connection->continues) {
 		connection->request.length += length;
-	} else if (connection->is_local_infile && connection->guess == GUESS_NONE) {
+	} else if (is_of_file(connection)) {
 		take_file_packet(connection, length);
 	} else if (!is_of_before(connection)) {
 		if (h[3] == 0) {
@@ -241,6 +260,32 @@ __noinline int note_text_status(struct connection *connection)
 	return 0;
 }
 
+/* The server has its client send a file. */
+static __always_inline void request_file(struct connection *connection, __u8 number)
+{
+	connection->local_file = LOCAL_FILE_REQUESTED;
+	connection->answer.sequence = number + 1;
+}
+
+/* Whether an answer goes on with a request for a file, behind that to another statement of the same text.
+ * Servers send it by itself; so they may, by chance, a row that begins with NULL, unless rows are followed.
+ * Global: see `consume`. */
+__noinline int find_file_request(struct connection *connection, __u64 address, __u32 length, int is_result)
+{
+	__u8 h[8] = {};
+
+	if (!connection || length <= HEADER ||
+	    bpf_probe_read_user(h, HEADER + 1, (const void *)address))
+		return 0;
+	if (h[HEADER] != REPLY_FILE || HEADER + (h[0] | (__u32)h[1] << 8 | (__u32)h[2] << 16) != length ||
+	    !may_be_multi(connection))
+		return 0;
+	request_file(connection, h[3]);
+	connection->request.reply = REPLY_FILE;
+	connection->answer.lacks_results |= !is_result;
+	return 0;
+}
+
 /* What the first bytes of an answer say, which may come in pieces: they are kept until there are as many
  * as are looked at, or as there are of the first packet. Returns whether it is another protocol's. */
 static __always_inline int read_answer_head(struct connection *connection, const char *at,
@@ -287,8 +332,8 @@ static __always_inline int read_answer_head(struct connection *connection, const
 		answer->have = 0;
 	} else if (h[4] == REPLY_ERROR) {
 		note_mysql_error(connection, h[5] | (__u32)h[6] << 8, before + length == whole);
-	} else if (h[4] == REPLY_FILE && request->command == COM_QUERY && h[3] == 1) {
-		connection->is_local_infile = 1;
+	} else if (h[4] == REPLY_FILE && request->command == COM_QUERY) {
+		request_file(connection, h[3]);
 	} else if (h[4] == REPLY_OK && request->command == COM_STMT_PREPARE) {
 		request->statement = h[5] | (__u32)h[6] << 8 | (__u32)h[7] << 16 | (__u32)h[8] << 24;
 	} else if (h[4] == REPLY_OK &&

@@ -264,16 +264,16 @@ static __always_inline __u64 throttled_for(struct thread *thread, struct task_st
 					   __u64 length)
 {
 	struct cfs_rq *queue = (struct cfs_rq *)thread->queue, *now;
-	int is_same;
+	int is_there_still;
 	__u64 throttled;
 
 	if (!queue || !has_throttled_clock())
 		return 0;
 	now = UNTRUSTED(task)->se.cfs_rq;
-	is_same = queue == now;
+	is_there_still = queue == now;
 	/* The compiler would read by the number that was kept, which is no pointer to the verifier. */
-	barrier_var(is_same);
-	if (is_same)
+	barrier_var(is_there_still);
+	if (is_there_still)
 		throttled = throttled_clock(now) - thread->throttled;
 	else if (BPF_CORE_READ(queue, tg) == BPF_CORE_READ(now, tg))
 		throttled = throttled_clock_then(queue) - thread->throttled;

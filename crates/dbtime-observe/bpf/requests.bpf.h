@@ -286,7 +286,7 @@ __noinline int maybe_close(struct connection *connection)
 {
 	struct request *request;
 
-	if (!connection || !connection->start || connection->is_local_infile)
+	if (!connection || !connection->start || connection->local_file)
 		return 0;
 	request = &connection->request;
 	if (request->protocol == PROTOCOL_POSTGRES) {
@@ -405,7 +405,7 @@ __noinline int begin_request(struct connection *connection, __u64 now)
 	connection->piece_from = connection->start;
 	connection->read_at = 0;
 	connection->expects_command = 1;
-	connection->is_local_infile = 0;
+	connection->local_file = LOCAL_FILE_NONE;
 	connection->expects_answer = 1;
 	connection->is_whole = 0;
 	connection->names_left = 0;
@@ -441,6 +441,7 @@ __noinline int begin_request(struct connection *connection, __u64 now)
 	connection->answer.stage = STAGE_OVER;
 	connection->answer.have = 0;
 	connection->answer.rows = NOT_KNOWN;
+	connection->answer.lacks_results = 0;
 	__builtin_memset(connection->tail, 0, sizeof(connection->tail));
 	request->statement = 0;
 	request->error = 0;

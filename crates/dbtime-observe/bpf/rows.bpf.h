@@ -29,20 +29,22 @@
 #define MIN_PACKETS 128
 #define NS_PER_PACKET 360
 
-/* An answer to a command begins, of which so many bytes have come before this piece. */
+/* An answer to a command begins, of which so many bytes have come before this piece; or that behind a file,
+ * whose rows are added to those of the statements before. */
 static __always_inline void begin_answer(struct connection *connection, __u32 before)
 {
 	struct answer *answer = &connection->answer;
 	__u8 command = connection->request.command;
 
 	answer->stage = STAGE_OVER;
-	if (!settings.streams || depth != DEPTH_EVERYTHING)
+	if (!settings.streams || depth != DEPTH_EVERYTHING || answer->lacks_results)
 		return;
 	if (command == COM_STMT_FETCH)
 		answer->stage = STAGE_ROWS;
 	else if (command == COM_QUERY || is_execute(command))
 		answer->stage = STAGE_RESULT;
-	answer->rows = 0;
+	if (answer->rows == NOT_KNOWN)
+		answer->rows = 0;
 	answer->packets = 0;
 	answer->rest = 0;
 	answer->have = before;

@@ -21,5 +21,5 @@ pub use repeated_values::{
     PostgresWords, internal_query, without_context_values, without_mysql_values,
     without_sqlite_values,
 };
-pub use repeated_words::StatementShapes;
+pub use repeated_words::{StatementShapes, repeated_statement, without_repeated_passwords};
 pub use statement_count::may_have_several;

@@ -335,6 +335,8 @@ mod tests {
             ("SET app.password = hush", "SET app.password = ?"),
             ("SET GLOBAL x_password = hush", "SET GLOBAL x_password = ?"),
             ("SET app.password = off", "SET app.password = off"),
+            ("SET app.password = concat('a', hush), b = c", "SET app.password = ?, b = c"),
+            ("ALTER ROLE r SET app.password = off", "ALTER ROLE r SET app.password = off"),
             ("ALTER USER app PASSWORD admin", "ALTER USER app PASSWORD ?"),
             ("GRANT a ON passwd TO app", "GRANT a ON passwd TO app"),
             ("SELECT password FROM t", "SELECT password FROM t"),

@@ -33,6 +33,10 @@ const SYNTAX_CODES: [&str; 3] = ["42601", "1064", "1149"];
 /// `unrecognized token: "x"`.
 const MARKS: [&str; 2] = ["near ", "token: "];
 
+/// The code of a setting that the server does not know, and what stands before it in English. It
+/// may be a parameter, as of `current_setting`.
+const UNKNOWN_SETTING: (&str, &str) = ("42704", "unrecognized configuration parameter ");
+
 /// What is known of the statements that errors are about.
 #[derive(Clone, Debug)]
 pub struct StatementShapes {
@@ -103,6 +107,20 @@ impl StatementShapes {
     }
 }
 
+/// A statement as an error repeats it whole: nothing of it where a password may lack its quotes.
+pub fn repeated_statement(sql: &str) -> Cow<'_, str> {
+    if may_hold_password(sql) { Cow::Borrowed(MASK) } else { without_passwords(sql) }
+}
+
+/// A server's message about this statement: where that may hold a password nothing is left from the
+/// first quote on; else it stays as it is.
+pub fn without_repeated_passwords<'a>(sql: &str, message: &'a str) -> Cow<'a, str> {
+    match message.find(is_opening).filter(|_| may_hold_password(sql)) {
+        Some(opening) => Cow::Owned(format!("{}{MASK}", &message[..opening])),
+        None => Cow::Borrowed(message),
+    }
+}
+
 /// What stands behind words that this sign stands before; `None`: it stands before none.
 pub(crate) fn closing_of(sign: char) -> Option<&'static [char]> {
     QUOTES.iter().find(|(opening, _)| *opening == sign).map(|(_, closing)| *closing)
@@ -114,7 +132,8 @@ pub(crate) fn is_opening(sign: char) -> bool {
 
 /// From where on a message may repeat a statement; `None`: it does not.
 fn repeats_from(code: &str, message: &str) -> Option<usize> {
-    if SYNTAX_CODES.contains(&code) {
+    let is_setting = code == UNKNOWN_SETTING.0 && message.starts_with(UNKNOWN_SETTING.1);
+    if is_setting || SYNTAX_CODES.contains(&code) {
         return Some(0);
     }
     let behind = |mark: &'static str| {
@@ -192,6 +211,32 @@ mod tests {
             ] {
                 assert_eq!(shown(Postgres, sql, code, message), expected, "{sql}");
             }
+        }
+    }
+
+    #[test]
+    fn statements_and_messages_are_repeated_where_no_password_can_be() {
+        for (sql, message, expected) in [
+            ("ALTER ROLE r PASSWORD 'hush' FOO", "near \"FOO\"", [MASK, "near ***"]),
+            ("CREATE USER u IDENTIFIED BY hush", "near 'hush'", [MASK, "near ***"]),
+            ("ALTER ROLE r PASSWORD 'hush'", "no such role", [MASK, "no such role"]),
+            ("SELEC 'a'", "near \"'a'\"", ["SELEC 'a'", "near \"'a'\""]),
+        ] {
+            let shown = [repeated_statement(sql), without_repeated_passwords(sql, message)];
+            assert_eq!(shown, expected);
+        }
+    }
+
+    #[test]
+    fn an_unknown_setting_is_shown_where_the_statement_has_it() {
+        let message = "unrecognized configuration parameter \"my.hush\"";
+        let masked = "unrecognized configuration parameter \"***\"";
+        for (sql, expected) in [
+            ("SET my.hush = 1", message),
+            ("SELECT current_setting($1)", masked),
+            ("SELECT current_setting('my.hush')", masked),
+        ] {
+            assert_eq!(shown(Postgres, sql, "42704", message), expected, "{sql}");
         }
     }
 

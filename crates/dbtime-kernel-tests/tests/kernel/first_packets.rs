@@ -1,19 +1,25 @@
 //! What is seen first of connections of MySQL's that were there before: data of a file are no
 //! requests, whatever they look like, and the first request of an idle client has a line.
 
-use super::conversation::{ConversationTurn, PAUSE};
+use super::conversation::{Conversation, ConversationTurn, PAUSE};
 use super::earlier_requests::seen_of;
 use super::last_words::watched;
 use super::mysql::{OK, packets};
 use super::openings::{client, server};
+use super::server::WatchedServer;
 use dbtime_model::WireProtocol;
 use dbtime_model::traced_ledger::TraceLedger;
+use dbtime_observe::trace::CaptureConfig;
 use dbtime_wire::mysql::command;
 use std::ops::Range;
 
 const DATA: &[u8] = b"12\tsecret of a customer, and more of them\n";
 const KILLED: &[u8] = b"\xff\x87\x07#70100Connection was killed";
+const LOAD: &str = "LOAD DATA LOCAL INFILE 'f' INTO TABLE t";
 const SELECT: &str = "SELECT 2";
+
+/// Two rows are changed, and another statement of the same text follows.
+const MORE: &[u8] = &[0, 2, 0, 10, 0, 0, 0];
 
 /// A packet, of which servers read the header by itself.
 fn packet(number: usize, payload: &[u8]) -> Vec<ConversationTurn> {
@@ -128,7 +134,6 @@ fn what_only_looks_like_a_packet_hides_no_request() {
 
 #[test]
 fn a_file_of_many_packets_is_one_request() {
-    const LOAD: &str = "LOAD DATA LOCAL INFILE 'f' INTO TABLE t";
     for last in [600, 512, 511] {
         let begins = [asked(command::QUERY, LOAD.as_bytes()), vec![answer(1, b"\xfbf")]].concat();
         let turns = [begins, loaded(2..last, DATA), select()].concat();
@@ -136,6 +141,65 @@ fn a_file_of_many_packets_is_one_request() {
         assert_eq!(texts, [LOAD, SELECT], "{last}: {ledger:?}");
         let counts = (ledger.started, ledger.ended, ledger.is_whole());
         assert_eq!(counts, (2, 2, true), "{last}: {ledger:?}");
+    }
+}
+
+/// The server has another file sent behind its answer to the first, whatever the packets' numbers.
+#[test]
+fn files_of_several_statements_are_of_one_request() {
+    let loads = format!("{LOAD}; {LOAD}");
+    let sums = CaptureConfig { adds_up: true, ..CaptureConfig::default() };
+    for (first, last) in [(10, 600), (300, 511), (253, 767)] {
+        let turns = [
+            asked(command::QUERY, loads.as_bytes()),
+            vec![answer(1, b"\xfbf")],
+            file(2..first, DATA),
+            vec![answer(first + 1, MORE), answer(first + 2, b"\xfbf")],
+            file(first + 3..last, DATA),
+            vec![answer(last + 1, &[0, 3, 0, 2, 0, 0, 0])],
+            select(),
+        ];
+        let mut loading = watched(WireProtocol::Mysql, &turns[..4].concat());
+        loading.finds_nothing();
+        assert!(loading.requests().is_empty(), "{last}: {:?}", loading.requests());
+        drop(loading);
+
+        let talk = Conversation { protocol: WireProtocol::Mysql, turns: turns.concat() };
+        let (requests, ledger) = talk.whole();
+        let lines: Vec<_> = requests.iter().map(|one| (&*one.text, one.rows)).collect();
+        assert_eq!(lines, [(&*loads, Some(5)), (SELECT, Some(0))], "{last}: {ledger:?}");
+        let counts = (ledger.started, ledger.ended, ledger.is_whole());
+        assert_eq!(counts, (2, 2, true), "{last}: {ledger:?}");
+
+        let mut summed = WatchedServer::new(WireProtocol::Mysql, &sums);
+        talk.play(&mut summed, &mut |_, _| Vec::new());
+        let count: u64 = summed.statements().iter().map(|(_, totals)| totals.count).sum();
+        assert_eq!(count, 2, "{last}: sums know no rows");
+    }
+}
+
+/// It may be a row that begins with NULL: no packet of a file follows.
+#[test]
+fn what_only_looks_like_a_request_for_a_file_hides_no_request() {
+    let several = "DO 1; SELECT NULL";
+    let looks = vec![answer(1, MORE), answer(2, b"\xfb\x01a")];
+    let turns = [asked(command::QUERY, several.as_bytes()), looks, select(), select()].concat();
+    let (texts, ledger) = seen(&turns);
+    assert_eq!(texts, [several, SELECT, SELECT], "{ledger:?}");
+    assert!(ledger.is_whole() && ledger.resync == 0, "{ledger:?}");
+}
+
+/// Of a file's packets the last was not read, or none was.
+#[test]
+fn a_file_whose_end_was_not_read_hides_no_request() {
+    for last in [2, 300, 511] {
+        let begins = [asked(command::QUERY, LOAD.as_bytes()), vec![answer(1, b"\xfbf")]].concat();
+        let data: Vec<_> = (2..last).flat_map(|number| packet(number, DATA)).collect();
+        let ends = vec![answer(last + 1, OK)];
+        let (texts, ledger) = seen(&[begins, data, ends, select(), select()].concat());
+        assert_eq!(texts, [LOAD, SELECT, SELECT], "{last}: {ledger:?}");
+        let counts = (ledger.started, ledger.ended, ledger.is_whole());
+        assert_eq!(counts, (3, 3, true), "{last}: {ledger:?}");
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) fn idle_share(record: &RunRecord) -> Option<(f64, f64)> {
 /// Whether a number of transactions ended the window. One that ends before its time without a
 /// signal had no more to do.
 fn is_counted(record: &RunRecord) -> bool {
-    let (window, spec) = (&record.window, record.spec.as_ref().map(|spec| &spec.window));
+    let (window, spec) = (&record.window, record.known_spec().map(|spec| &spec.window));
     if spec.is_some_and(|spec| spec.transactions.is_some()) {
         return true;
     }
@@ -199,10 +199,10 @@ mod tests {
         record.window.planned_s = None;
         let mut spec = RunSpec::default();
         spec.window.time = Some(Nanos::from_secs(10));
-        record.spec = Some(spec.clone());
+        record.spec = Some(spec.clone().into());
         assert!(!is_counted(&record), "a record of before");
         spec.window.transactions = Some(300);
-        record.spec = Some(spec);
+        record.spec = Some(spec.into());
         assert!(is_counted(&record));
     }
 

@@ -53,6 +53,7 @@ pub(super) fn apply(
         cost: end.and_then(|end| end.cost),
         stacks: None,
         length: end.map_or(Nanos::ZERO, |end| end.length),
+        lock_names: Some(false),
         notes: notes(recorded.file_end, gap.as_deref(), &recording),
         before: None,
         recording: Some(recording),

@@ -21,6 +21,7 @@ mod layer;
 mod lock_chain;
 mod measuring_cost;
 mod primary_metric;
+mod recorded_spec;
 mod resources;
 pub mod server_seconds;
 mod stacks;
@@ -49,6 +50,7 @@ pub use layer::{BudgetLayer, LayerCell, LayerScope, Provenance, relate_layers};
 pub use lock_chain::{BudgetLockChain, ChainCause, MAX_CHAIN_DEPTH};
 pub use measuring_cost::{CostCertainty, MeasuringCost, ThroughputCost};
 pub use primary_metric::{PrimaryMetric, PrimaryMetricError};
+pub use recorded_spec::RecordedSpec;
 pub use resources::{ClientInfo, NetworkUse, ServerInfo, ServerThreads};
 pub use server_seconds::{SampledCounter, ServerSecond};
 pub use stacks::{StackSums, StacksInfo};
@@ -72,7 +74,7 @@ pub use values::{
 use crate::spec::RunSpec;
 use crate::units::count_sum;
 use crate::{Histogram, Nanos, RunPhase};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The version of the record that this program writes.
@@ -124,10 +126,8 @@ pub struct RunRecord {
     /// before.
     pub directory: String,
     /// The run as it can be made again; `null` in records of before, and of runs that other tools'
-    /// command lines describe. A spec of another version, in a notation that this one does not
-    /// know, is left out.
-    #[serde(deserialize_with = "known_spec")]
-    pub spec: Option<RunSpec>,
+    /// command lines describe.
+    pub spec: Option<RecordedSpec>,
     /// When the load started, UTC, RFC 3339.
     pub started_at: String,
     /// When the last transaction had ended, UTC, RFC 3339.
@@ -219,14 +219,12 @@ pub struct RunRecord {
     pub validity: Validity,
 }
 
-/// What was measured can be read without the written form; [`crate::spec::SpecDocument`] says what
-/// is wrong with that form.
-fn known_spec<'de, D: Deserializer<'de>>(from: D) -> Result<Option<RunSpec>, D::Error> {
-    let written = Option::<serde_json::Value>::deserialize(from)?;
-    Ok(written.and_then(|written| RunSpec::deserialize(written).ok()))
-}
-
 impl RunRecord {
+    /// The run as it can be made again; `None` where this version does not know how.
+    pub fn known_spec(&self) -> Option<&RunSpec> {
+        self.spec.as_ref()?.known()
+    }
+
     /// Everything that was required, with the name of what it was required of.
     pub fn checks(&self) -> impl Iterator<Item = (&str, &Check)> {
         let whole = self.limits.iter().map(|check| ("whole run", check));
@@ -581,19 +579,6 @@ pub struct SpanInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::Arrivals;
-
-    #[test]
-    fn a_spec_with_a_notation_of_another_version_hides_no_figure() {
-        let text = r#"{"throughput_tps":9.0,"spec":{"load":{"arrivals":"pareto:2"}}}"#;
-        let record: RunRecord = serde_json::from_str(text).expect("a record");
-        assert_eq!((record.throughput_tps, record.spec), (9.0, None));
-        let text =
-            r#"{"spec":{"load":{"arrivals":"poisson","later":1},"seed":18446744073709551615}}"#;
-        let spec = serde_json::from_str::<RunRecord>(text).expect("a record").spec;
-        let spec = spec.expect("one that is known");
-        assert_eq!((spec.load.arrivals, spec.seed), (Some(Arrivals::Poisson), u64::MAX));
-    }
 
     #[test]
     fn what_is_outstanding_is_lost_as_what_failed_is() {

@@ -65,6 +65,9 @@ pub struct TraceInfo {
     /// How long was watched.
     #[serde(rename = "length_us")]
     pub length: Nanos,
+    /// Whether the server's own names of locks were measured, as far as it has any; not those of a
+    /// recording, which does not have that. `None`: of before, when the notes alone had it.
+    pub lock_names: Option<bool>,
     /// What was not measured, and what happened to the watching.
     pub notes: Vec<String>,
     /// What others were at before it looked; `None`: that was not seen.
@@ -116,7 +119,12 @@ impl TraceInfo {
 
     /// Whether the server's own names of locks were measured, as far as it has any.
     pub fn has_lock_names(&self) -> bool {
-        self.notes.iter().all(|note| !note.contains(Self::LOCK_NAMES))
+        self.lock_names.unwrap_or_else(|| Self::names_locks(&self.notes))
+    }
+
+    /// The same by the tracer's notes.
+    pub fn names_locks(notes: &[String]) -> bool {
+        notes.iter().all(|note| !note.contains(Self::LOCK_NAMES))
     }
 }
 
@@ -161,6 +169,20 @@ mod tests {
         assert_eq!(counts(0, 0).matched_pct(), None);
         assert_eq!(counts(99_999, 1).matched_pct(), Some(99.99));
         assert_eq!(counts(100_000, 0).matched_pct(), Some(100.0));
+    }
+
+    #[test]
+    fn names_of_locks_are_lacking_by_the_record_and_in_old_ones_by_a_note() {
+        let noted = vec![format!("not measured: the {} (no symbols)", TraceInfo::LOCK_NAMES)];
+        for (lock_names, notes, has) in [
+            (None, Vec::new(), true),
+            (None, noted.clone(), false),
+            (Some(true), noted, true),
+            (Some(false), Vec::new(), false),
+        ] {
+            let info = TraceInfo { lock_names, notes, ..TraceInfo::default() };
+            assert_eq!(info.has_lock_names(), has, "{info:?}");
+        }
     }
 
     #[test]

@@ -199,6 +199,14 @@ pub enum SpecError {
     /// A field that there is none of, by its path.
     #[error("there is no field `{0}`; `dbtime run --print-spec` shows all there are")]
     Unknown(String),
+    /// A number that the flag of its name refuses, or what was measured flat out and is no rate, by
+    /// its path, and why.
+    #[error("`{0}`: {1}")]
+    Number(&'static str, String),
+    /// A list where fields are written by their names: all of it, or a group of fields.
+    #[error("{} is a list; write fields by their names, as `dbtime run --print-spec` does",
+            .0.map_or_else(|| "it".to_owned(), |group| format!("`{group}`")))]
+    List(Option<&'static str>),
     /// Written by a later dbtime.
     #[error("it has schema {0}, and this dbtime knows up to {SPEC_SCHEMA}: use a newer dbtime")]
     Newer(u32),
@@ -226,12 +234,54 @@ impl SpecDocument {
             (_, Some(command)) => {
                 return Err(SpecError::Missing(without_secrets(command).into_owned()));
             }
-            (_, None) => Self { spec: strictly(text)?, command: None },
+            (_, None) => {
+                refuse_lists(&value)?;
+                Self { spec: strictly(text)?, command: None }
+            }
         };
-        match document.spec.schema {
-            0..=SPEC_SCHEMA => Ok(document),
-            newer => Err(SpecError::Newer(newer)),
+        if document.spec.schema > SPEC_SCHEMA {
+            return Err(SpecError::Newer(document.spec.schema));
         }
+        document.spec.check_numbers()?;
+        Ok(document)
+    }
+}
+
+impl RunSpec {
+    /// What has a notation of its own is checked as it is read; numbers are checked here, by the
+    /// flags of their names.
+    fn check_numbers(&self) -> Result<(), SpecError> {
+        let wide = |number: Option<u32>| number.map(u64::from);
+        let mut any = Self::default();
+        for (path, number) in [
+            ("workload.scale", self.workload.scale),
+            ("load.connections", wide(self.load.connections)),
+            ("load.workers", wide(self.load.workers)),
+            ("load.shards", wide(self.load.shards)),
+            ("window.transactions", self.window.transactions),
+        ] {
+            let Some(number) = number else { continue };
+            let (_, name) = path.split_once('.').expect("a group and a name");
+            any.set(name, &number.to_string())
+                .map_err(|refused| SpecError::Number(path, refused.to_string()))?;
+        }
+        match &self.load.flat_out {
+            Some(found) if !(found.offered_tps() > 0.0 && found.offered_tps().is_finite()) => {
+                let why = "it takes a `flat_out_tps` and a `share_pct` above 0".to_owned();
+                Err(SpecError::Number("load.flat_out", why))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A list would be read as fields in the order in which this version has them.
+fn refuse_lists(value: &serde_json::Value) -> Result<(), SpecError> {
+    let groups = ["workload", "target", "load", "window"];
+    let group = groups.into_iter().find(|group| value.get(*group).is_some_and(|of| of.is_array()));
+    match value.is_array() || group.is_some() {
+        true => Err(SpecError::List(group)),
+        false => Ok(()),
     }
 }
 
@@ -327,6 +377,20 @@ mod tests {
         assert!(rate.starts_with("--rate: `fast` is no rate"), "{rate}");
         let limit = read(r#"{"limits":["p90<=1s","p90<=x"]}"#).expect_err("no limit");
         assert!(limit.starts_with("--limit: `p90<=x` is not a limit"), "{limit}");
+        for (path, text) in [
+            ("workload.scale", r#"{"workload":{"scale":0}}"#),
+            ("load.connections", r#"{"load":{"connections":0}}"#),
+            ("load.connections", r#"{"load":{"connections":100001}}"#),
+            ("load.workers", r#"{"load":{"workers":0}}"#),
+            ("load.shards", r#"{"load":{"shards":65}}"#),
+            ("window.transactions", r#"{"window":{"transactions":0}}"#),
+            ("load.flat_out", r#"{"load":{"flat_out":{}}}"#),
+            ("load", r#"{"load":[null]}"#),
+        ] {
+            let refused = read(text).expect_err(text);
+            assert!(refused.starts_with(&format!("`{path}`")), "{refused}");
+        }
+        assert!(read("[]").expect_err("a list").starts_with("it is a list; "));
         let cpus = read(r#"{"target":{"server_cpus":"3-1"}}"#).expect_err("no CPUs");
         assert!(cpus.starts_with("--server-cpus: `3-1` is no list of CPUs"), "{cpus}");
         let newer = read(r#"{"schema":99}"#).expect_err("of a later dbtime");
@@ -351,7 +415,8 @@ mod tests {
         #[test]
         fn what_is_written_is_read(
             seed: u64, ns in proptest::option::of(0..9_000_000_000_000_000_000u64), query: String,
-            connections: Option<u32>, mean_ns in 0..9_000_000_000_000_000_000u64,
+            connections in proptest::option::of(1..=100_000u32),
+            mean_ns in 0..9_000_000_000_000_000_000u64,
             limits in proptest::collection::vec(0..1_000_000_000u64, 0..3),
         ) {
             let limits = limits.into_iter().map(|ns| format!(" max <= {ns}ns"));

@@ -301,6 +301,8 @@ mirrored_structs! {
 
     /// How the kernel's side is to work: what its constants are before it is loaded.
     struct SettingsRecord = "settings" {
+        user: [u8; NAME_ROOM],
+        database: [u8; NAME_ROOM],
         streams: u32,
         sums: u32,
         follows_unix: u32,
@@ -319,7 +321,5 @@ mirrored_structs! {
         preempts_programs: u32,
         /// Whether pointers are cast to ones that the verifier does not trust.
         casts: u32,
-        user: [u8; NAME_ROOM],
-        database: [u8; NAME_ROOM],
     }
 }

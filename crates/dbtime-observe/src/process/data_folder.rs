@@ -1,5 +1,6 @@
 //! The server whose data are in a folder.
 
+use super::files::ProcFolder;
 use dbtime_model::WireProtocol;
 use procfs::process::Process;
 use std::path::Path;
@@ -43,17 +44,16 @@ pub fn is_forwarder(pid: u32) -> bool {
 }
 
 fn has_name_like(pid: u32, is_it: impl Fn(&str) -> bool) -> bool {
-    let stat = Process::new(pid.cast_signed()).and_then(|process| process.stat());
-    stat.is_ok_and(|stat| is_it(&stat.comm))
+    ProcFolder::of_process(pid).basics().is_ok_and(|basics| is_it(&basics.name))
 }
 
 /// A process and its parent, if it is a server that works there.
 fn server_in(pid: u32, data: &Path) -> Option<(u32, u32)> {
-    let process = Process::new(pid.cast_signed()).ok()?;
-    let stat = process.stat().ok()?;
-    let is_there = || process.cwd().is_ok_and(|folder| folder == data);
-    let is_server = WireProtocol::of_program(&stat.comm).is_some() && is_there();
-    is_server.then(|| (pid, stat.ppid.cast_unsigned()))
+    let basics = ProcFolder::of_process(pid).basics().ok()?;
+    let folder = || Process::new(pid.cast_signed()).and_then(|process| process.cwd());
+    let is_there = || folder().is_ok_and(|folder| folder == data);
+    let is_server = WireProtocol::of_program(&basics.name).is_some() && is_there();
+    is_server.then_some((pid, basics.parent))
 }
 
 #[cfg(test)]

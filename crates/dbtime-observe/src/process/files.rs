@@ -36,6 +36,8 @@ pub(super) struct ProcStat {
 /// What `status` says.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct ProcessStatus {
+    /// Its process, where it is a thread.
+    pub(super) process: u32,
     pub(super) uid: u32,
     pub(super) switches: Option<ContextSwitches>,
     pub(super) memory: Option<ProcessMemory>,
@@ -141,6 +143,7 @@ fn status(text: &str) -> ProcessStatus {
         let mut words = value.split_whitespace();
         let mut first = || words.next().and_then(|word| word.parse::<u64>().ok()).unwrap_or(0);
         match name {
+            "Tgid" => status.process = id(value),
             // Real, effective, saved, and that of the file system.
             "Uid" => status.uid = value.split_whitespace().nth(1).map_or(0, id),
             "VmSize" => (memory.vsize_bytes, has_memory) = (first() * 1024, true),
@@ -182,8 +185,9 @@ mod tests {
 
     #[test]
     fn status_is_read_by_name() {
-        let text = "Name:\tVmRSS: 5\nUid:\t1000\t1001\t1000\t1000\nVmSize:\t    2000 kB\n\
-                    VmHWM:\t 300 kB\nVmRSS:\t 200 kB\nRssAnon:\t 120 kB\nRssFile:\t 70 kB\n\
+        let text = "Name:\tVmRSS: 5\nTgid:\t77\nUid:\t1000\t1001\t1000\t1000\n\
+                    VmSize:\t    2000 kB\nVmHWM:\t 300 kB\nVmRSS:\t 200 kB\n\
+                    RssAnon:\t 120 kB\nRssFile:\t 70 kB\n\
                     RssShmem:\t 10 kB\nvoluntary_ctxt_switches:\t7\nnonvoluntary_ctxt_switches:\t9\n";
         let memory = ProcessMemory {
             rss_bytes: 200 * 1024,
@@ -192,7 +196,8 @@ mod tests {
             vsize_bytes: 2000 * 1024,
         };
         let switches = Some(ContextSwitches { voluntary: 7, involuntary: 9 });
-        assert_eq!(status(text), ProcessStatus { uid: 1001, switches, memory: Some(memory) });
+        let whole = ProcessStatus { process: 77, uid: 1001, switches, memory: Some(memory) };
+        assert_eq!(status(text), whole);
         assert_eq!(status("Name:\tkthreadd\nUid:\t0\t0\t0\t0\n"), ProcessStatus::default());
     }
 

@@ -1,6 +1,7 @@
 //! Whose a thread is: its process, and what that descends from.
 
-use procfs::process::{Process, Status};
+use super::files::ProcFolder;
+use super::read::parent_of;
 
 /// More ancestors than this are not looked for.
 const MAX_ANCESTORS: usize = 16;
@@ -21,24 +22,13 @@ impl ThreadOwner {
     /// The owner of a thread by its number; `None` where the thread has ended, or may not be seen.
     /// Cost: about 20 µs, and as much for each ancestor.
     pub fn of(tid: u32) -> Option<Self> {
-        let thread = status(tid)?;
-        let pid = thread.tgid.cast_unsigned();
+        let pid = ProcFolder::of_process(tid).status()?.process;
         // The name of a thread may be its own, and in `status` it ends at a colon.
-        let name = process(pid)?.stat().ok()?.comm;
-        let parent = |status: &Status| status.ppid.cast_unsigned();
-        let above = |child: &u32| status(*child).map(|status| parent(&status));
-        let ancestors = std::iter::successors(Some(parent(&thread)), above);
+        let process = ProcFolder::of_process(pid).basics().ok()?;
+        let ancestors = std::iter::successors(Some(process.parent), |child| parent_of(*child));
         let ancestors = ancestors.take_while(|pid| *pid > 1).take(MAX_ANCESTORS).collect();
-        Some(Self { pid, name, ancestors })
+        Some(Self { pid, name: process.name, ancestors })
     }
-}
-
-fn process(pid: u32) -> Option<Process> {
-    Process::new(pid.cast_signed()).ok()
-}
-
-fn status(pid: u32) -> Option<Status> {
-    process(pid)?.status().ok()
 }
 
 #[cfg(test)]
@@ -54,6 +44,17 @@ mod tests {
         assert_eq!(owner.pid, std::process::id());
         assert_ne!(owner.name, "by itself");
         assert_eq!(ThreadOwner::of(owner.pid), Some(owner));
+    }
+
+    #[test]
+    fn the_name_of_a_thread_may_have_any_bytes() {
+        let own = || {
+            let tid = rustix::thread::gettid().as_raw_pid();
+            std::fs::write(format!("/proc/self/task/{tid}/comm"), b"\xff: \xfe").expect("named");
+            ThreadOwner::of(tid.cast_unsigned())
+        };
+        let owner = std::thread::spawn(own).join().expect("its end").expect("there");
+        assert_eq!(owner.pid, std::process::id());
     }
 
     #[test]

@@ -256,9 +256,9 @@ fn server(process: u32, protocol: Option<WireProtocol>) -> Result<Option<TracedS
     };
     let mut processes = vec![process];
     if protocol == WireProtocol::Postgres {
-        let stat = files.stat()?;
-        let parent = Process::new(stat.ppid).and_then(|parent| self::program(&parent));
-        if parent.is_ok_and(|parent| parent == program) {
+        let parent = parent_of(process).and_then(|parent| Process::new(parent.cast_signed()).ok());
+        let name = parent.and_then(|parent| self::program(&parent).ok());
+        if name.is_some_and(|name| name == program) {
             return Ok(None);
         }
         processes.extend(children(process));

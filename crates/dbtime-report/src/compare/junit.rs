@@ -63,7 +63,14 @@ pub fn study_junit(compared: &StudyComparison) -> String {
         let case = JunitCase { name: "finished".to_owned(), result: CaseResult::Skipped, text };
         suite_of(&compared.name, &[case])
     });
-    document(&suites.chain(unfinished).collect::<Vec<_>>())
+    // A file without a case would be taken for one in which all have passed.
+    let without = compared.lacks_verdicts().map(|why| {
+        let is_due = compared.is_finished && compared.cells.len() > 1;
+        let result = if is_due { CaseResult::Broken } else { CaseResult::Skipped };
+        let case = JunitCase { name: "verdict".to_owned(), result, text: why.to_owned() };
+        suite_of(&compared.name, &[case])
+    });
+    document(&suites.chain(without).chain(unfinished).collect::<Vec<_>>())
 }
 
 fn document(suites: &[String]) -> String {

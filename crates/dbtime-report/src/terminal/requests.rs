@@ -136,7 +136,7 @@ fn blocker_text(blocker: &Blocker) -> String {
     let lock = one_line(blocker.lock.as_deref().unwrap_or("lock"));
     let (connection, thread) = (blocker.connection, blocker.thread);
     let mut text = match (connection, thread) {
-        (_, None) => return format!("{lock} that was not released"),
+        (_, None) => return format!("{lock} whose holder is not known"),
         (Some(connection), _) => {
             let name = connection_name(blocker.server_id, connection);
             format!("{lock} from connection {name}")

@@ -19,7 +19,8 @@ pub enum LockRelease {
     ClientLeft,
     /// Somehow: the statement is not known.
     Unknown,
-    /// Not at all, as far as is known: by a timer, or for somebody who is not watched.
+    /// Not as far as is known: a timer ended the wait, perhaps behind a release that the waiter was
+    /// awake for, or the holder is not watched.
     Nobody,
 }
 
@@ -73,7 +74,7 @@ impl StatementLocks {
             LockRelease::Statement(text) => format!("{lock} let go by {}", clean(text)),
             LockRelease::ClientLeft => format!("{lock} let go as a client left"),
             LockRelease::Unknown => format!("{lock} let go"),
-            LockRelease::Nobody => format!("{lock} that was not released"),
+            LockRelease::Nobody => format!("{lock} whose holder is not known"),
         };
         format!(
             "{release}{}: {}, {}, {} at most",
@@ -134,7 +135,7 @@ mod tests {
             "row lock let go by COMMIT\u{fffd} (connections 40, #1, 42, #3, 2 more): 1.55 s, 2 times, \
              930 ms at most",
             "row lock let go as a client left (connection 40): 100 ms, 2 times, 60.0 ms at most",
-            "row lock that was not released: 50.0 ms, 2 times, 30.0 ms at most",
+            "row lock whose holder is not known: 50.0 ms, 2 times, 30.0 ms at most",
             "further locks: 30.0 ms, 4 times",
         ];
         assert_eq!(lines, expected);

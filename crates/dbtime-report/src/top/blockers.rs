@@ -267,6 +267,16 @@ mod tests {
     }
 
     #[test]
+    fn a_holder_that_is_not_known_has_a_line() {
+        let links = links(&[wait(1, None, 5), wait(2, Some(3), 1)]);
+        let lines: Vec<String> = links.iter().map(|link| text_of(link, 18)).collect();
+        let begins = ["(not known) ", "└ connection #1 ", "connection #3 ", "└ connection #2 "];
+        let as_expected = |(line, begin): (&String, &str)| line.starts_with(begin);
+        assert!(lines.iter().zip(begins).all(as_expected), "{lines:?}");
+        assert_eq!(lines.len(), begins.len(), "{lines:?}");
+    }
+
+    #[test]
     fn those_that_wait_for_each_other_are_told_of_once() {
         let links = links(&[wait(1, Some(2), 10), wait(2, Some(1), 20), wait(3, Some(3), 1)]);
         let shape: Vec<_> = links.iter().map(|link| (link.depth, link.connection)).collect();

@@ -13,6 +13,7 @@ use dbtime_load::failure::{DatabaseFailure, NO_COPY_DATA};
 use dbtime_load::results::{ResultSet, ResultSets};
 use dbtime_machine::now;
 use dbtime_model::{ErrorClass, SqlDialect};
+use dbtime_sql::{repeated_statement, without_repeated_passwords};
 use std::ops::Range;
 
 impl PgbenchClient {
@@ -163,16 +164,23 @@ impl PgbenchClient {
 
     /// The database's own words, which point into the statement.
     fn message(&self, plan: &PgbenchPlan, failure: &DatabaseFailure) -> String {
-        let ready = || plan.commands[self.script][self.command].sql.as_str();
-        match (self.awaits, plan.settings.mode) {
-            (ClientWait::Answer, QueryMode::Simple) => {
-                message(failure, plan.settings.dialect, Some(&self.sql))
-            }
+        let sql = match (self.awaits, plan.settings.mode) {
+            (ClientWait::Answer, QueryMode::Simple) => Some(self.sql.as_str()),
             (ClientWait::Answer, QueryMode::Extended) | (ClientWait::Prepare, _) => {
-                message(failure, plan.settings.dialect, Some(ready()))
+                Some(plan.commands[self.script][self.command].sql.as_str())
             }
-            _ => message(failure, plan.settings.dialect, None),
+            _ => None,
+        };
+        let words = message(failure, plan.settings.dialect, sql);
+        if sql.is_some() || matches!(self.awaits, ClientWait::Open | ClientWait::Connect) {
+            return words;
         }
+        // It may be about any statement of a pipeline.
+        let commands = &plan.settings.scripts.scripts[self.script].commands;
+        commands.iter().fold(words, |words, command| match &command.kind {
+            CommandKind::Sql(sql) => without_repeated_passwords(&sql.text, &words).into_owned(),
+            _ => words,
+        })
     }
 
     /// Tells of the answer to a command, where that is wanted.
@@ -309,15 +317,17 @@ impl PgbenchClient {
 }
 
 /// The database's own words, as its own client shows them, with the place in the statement if its
-/// text is known.
+/// text is known and has no password.
 pub fn message(failure: &DatabaseFailure, dialect: SqlDialect, sql: Option<&str>) -> String {
-    match dialect {
-        _ if !failure.report.is_empty() => failure.report_in(sql),
+    let shown = sql.filter(|sql| repeated_statement(sql) == *sql);
+    let words = match dialect {
+        _ if !failure.report.is_empty() => failure.report_in(shown),
         SqlDialect::Postgres if failure.class != ErrorClass::Connection => {
             format!("ERROR:  {}", failure.own_words())
         }
         _ => failure.own_words().to_owned(),
-    }
+    };
+    without_repeated_passwords(sql.unwrap_or_default(), &words).into_owned()
 }
 
 /// What kind of failure it is that can be tried again; `None`: it cannot.

@@ -13,6 +13,7 @@ use super::variables::ClientVariables;
 use crate::statement_registry::StatementRegistry;
 use dbtime_load::script::EndCondition;
 use dbtime_model::{OperationId, SqlDialect, StatementId};
+use dbtime_sql::{LexicalRules, fingerprint};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What all clients share.
@@ -96,9 +97,10 @@ impl PgbenchPlan {
         for command in &script.commands {
             commands.push(match &command.kind {
                 CommandKind::Sql(sql) => {
-                    pipeline.push_str(sql.text.trim());
+                    let shape = self.shape(sql);
+                    pipeline.push_str(&shape);
                     pipeline.push('\n');
-                    self.ready_sql(operation, sql)?
+                    self.ready_sql(operation, sql, &shape)?
                 }
                 CommandKind::EndPipeline => {
                     let text = format!("\\startpipeline\n{pipeline}\\endpipeline");
@@ -115,8 +117,20 @@ impl PgbenchPlan {
         Ok(commands)
     }
 
-    fn ready_sql(&mut self, operation: OperationId, sql: &SqlCommand) -> Result<ReadyPlan, String> {
-        let statement = self.registry.number(operation, sql.text.trim());
+    /// What reports call a statement: its text without literals, with `:name` for its variables.
+    fn shape(&self, sql: &SqlCommand) -> String {
+        let mut shape = String::new();
+        fingerprint(&sql.text, &LexicalRules::unknown(self.settings.dialect), &mut shape);
+        shape
+    }
+
+    fn ready_sql(
+        &mut self,
+        operation: OperationId,
+        sql: &SqlCommand,
+        shape: &str,
+    ) -> Result<ReadyPlan, String> {
+        let statement = self.registry.number(operation, shape);
         let effect = BlockEffect::of(&sql.text);
         let handle = self.handles;
         self.handles += 1;

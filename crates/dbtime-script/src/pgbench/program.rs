@@ -20,6 +20,7 @@ use dbtime_load::program::Ticket;
 use dbtime_load::results::ResultSets;
 use dbtime_load::script::{ProgramPhase, ScriptEvent, ScriptProgram, ScriptProgramStep};
 use dbtime_model::{ErrorClass, Nanos, OperationId, Outcome, Sample};
+use dbtime_sql::without_passwords;
 use std::sync::Arc;
 
 /// What a client wants next.
@@ -75,8 +76,10 @@ impl PgbenchProgram {
         let Self { client, plan, .. } = self;
         let ready = |command: usize| &plan.commands[client.script][command];
         let what = match next {
-            NextStep::Query => format!("sending {}", client.sql),
-            NextStep::QueryWith => format!("sending {}", ready(client.command).sql),
+            NextStep::Query => format!("sending {}", without_passwords(&client.sql)),
+            NextStep::QueryWith => {
+                format!("sending {}", without_passwords(&ready(client.command).sql))
+            }
             NextStep::Prepare(command) => format!("preparing P_{}", ready(command).handle),
             NextStep::Execute => format!("sending P_{}", ready(client.command).handle),
             _ => return,

@@ -7,8 +7,9 @@ use super::parse_error::{ScriptParseError, SyntaxError};
 use super::scan::{ScanStop, SqlScanner};
 use super::template::StatementTemplate;
 use super::token::ScriptCursor;
+use dbtime_sql::without_passwords;
 
-/// Bytes of an SQL command's first line that reports show.
+/// Bytes of an SQL command's first line that reports show, without its passwords.
 const SHOWN_CHARS: usize = 127;
 
 /// Reads a script. `source` is its file, or what a built-in one is called; variables are numbered
@@ -64,7 +65,8 @@ fn sql_command(sql: &str, names: &mut NameTable) -> Option<ScriptCommand> {
     if text.is_empty() {
         return None;
     }
-    let first_line = text.split(['\n', '\r']).next().unwrap_or_default();
+    let shown = without_passwords(text);
+    let first_line = shown.split(['\n', '\r']).next().unwrap_or_default();
     let first_line = meta::cut(first_line, SHOWN_CHARS).to_owned();
     let template = StatementTemplate::new(text, names);
     let sql = SqlCommand { text: text.to_owned(), template, keep: ResultStorage::Nothing };

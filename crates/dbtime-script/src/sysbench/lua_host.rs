@@ -15,7 +15,7 @@ use dbtime_load::program::SqlValue;
 use dbtime_load::results::ResultSets;
 use dbtime_load::script::ScriptProgramStep;
 use dbtime_model::{Nanos, OperationId, SqlDialect, StatementId};
-use dbtime_sql::{LexicalRules, fingerprint};
+use dbtime_sql::{LexicalRules, fingerprint, without_repeated_passwords};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -160,7 +160,12 @@ impl ClientState {
                     lua_host.add(self.client, SysbenchCounter::Error);
                 }
                 let setup = &lua_host.setup;
-                self.failure = Some(judge(failure, setup.settings.driver, &setup.ignored));
+                let mut judged = judge(failure, setup.settings.driver, &setup.ignored);
+                if matches!(self.call, HostCall::Query | HostCall::Prepare) {
+                    let shown = without_repeated_passwords(&self.text, &judged.message);
+                    judged.message = shown.into_owned();
+                }
+                self.failure = Some(judged);
                 CoroutineResume::Failed
             }
         }

@@ -28,7 +28,8 @@ enum BarePassword {
     /// There is none.
     #[default]
     Absent,
-    Open,
+    /// Within so many of its own parentheses: `concat('a', hush)`.
+    Open(u16),
     /// Its last sign ends it if a blank follows.
     Closed(u8),
 }
@@ -80,7 +81,9 @@ impl PasswordReader {
             TokenKind::Word | TokenKind::QuotedName => self.take_word(text.trim_matches(QUOTES)),
             TokenKind::Symbol => self.take_symbol(token.bytes, is_behind_word),
             TokenKind::Parameter => {
-                self.awaited = AwaitedLiteral::Other;
+                if !self.is_in_setting() {
+                    self.awaited = AwaitedLiteral::Other;
+                }
                 None
             }
             TokenKind::Literal => self.take_literal(&text),
@@ -96,36 +99,58 @@ impl PasswordReader {
     /// Whether the statement is one in which passwords may stand that nothing names.
     pub(super) fn may_await_password(&self) -> bool {
         use StatementSubject::{Attached, KeyPragma, SecretSet};
-        let is_named = matches!(self.subject, Attached | KeyPragma | SecretSet);
+        let is_named = matches!(self.subject, Attached | KeyPragma | SecretSet(_));
         is_named || self.subject.is_about_logins()
     }
 
     /// The next piece of a password without quotes.
     fn take_bare(&mut self, token: &TextToken<'_>) -> Option<PasswordExtent> {
+        let depth = match self.bare {
+            BarePassword::Open(depth) => depth,
+            BarePassword::Absent | BarePassword::Closed(_) => 0,
+        };
         match (token.kind, token.bytes) {
-            (TokenKind::Space, _) => {
+            (TokenKind::Space, _) if depth == 0 => {
                 if let BarePassword::Closed(sign) = std::mem::take(&mut self.bare) {
                     self.pass_symbol(&[sign]);
                 }
                 None
             }
-            (_, [sign @ (b';' | b',' | b')')]) => {
+            (TokenKind::Symbol, b"(") => self.go_on_bare(depth.saturating_add(1)),
+            (TokenKind::Symbol, b")") if depth > 0 => self.go_on_bare(depth - 1),
+            (_, [sign @ (b';' | b',' | b')')]) if depth == 0 || *sign == b';' => {
+                // `(hush),` ends two things.
+                if self.bare == BarePassword::Closed(b')') {
+                    self.subject = self.subject.after_sign(b")");
+                }
                 self.bare = BarePassword::Closed(*sign);
                 None
             }
-            _ => self.begin_bare(),
+            _ => self.go_on_bare(depth),
         }
     }
 
     fn begin_bare(&mut self) -> Option<PasswordExtent> {
-        (self.bare, self.place) = (BarePassword::Open, WordPlace::Behind);
+        self.go_on_bare(0)
+    }
+
+    fn go_on_bare(&mut self, depth: u16) -> Option<PasswordExtent> {
+        (self.bare, self.place) = (BarePassword::Open(depth), WordPlace::Behind);
         Some(PasswordExtent::Whole)
     }
 
     /// Whether what comes next is a password without quotes, if it is no word of the statement.
     fn awaits_bare(&self) -> bool {
         let is_awaited = self.awaited == AwaitedLiteral::Password && !self.has_literal;
-        is_awaited && self.may_await_password()
+        (is_awaited && self.may_await_password()) || self.is_in_setting()
+    }
+
+    /// Whether it is within the value of a setting that is a secret. That may be an expression, of
+    /// which all is taken for one.
+    fn is_in_setting(&self) -> bool {
+        let is_value = matches!(self.place, WordPlace::Valued | WordPlace::Behind);
+        let is_awaited = self.awaited == AwaitedLiteral::Password;
+        is_awaited && is_value && self.subject.sets_secret()
     }
 
     fn take_word(&mut self, word: &str) -> Option<PasswordExtent> {
@@ -134,7 +159,7 @@ impl PasswordReader {
         }
         self.subject = match (self.subject.after(word), std::mem::take(&mut self.is_behind_at)) {
             // A variable of the session is no setting.
-            (StatementSubject::SecretSet, true) => StatementSubject::Settings,
+            (StatementSubject::SecretSet(_), true) => StatementSubject::Settings,
             (subject, _) => subject,
         };
         self.awaited = self.behind_word(word);
@@ -161,6 +186,9 @@ impl PasswordReader {
             return self.begin_bare();
         }
         (self.has_literal, self.is_behind_word) = (true, true);
+        if self.is_in_setting() {
+            self.place = WordPlace::Behind;
+        }
         let inner = &text[inner_of(text)];
         // Where double quotes are around names it is one; another literal may follow.
         if is_password_word(inner) {
@@ -195,11 +223,21 @@ impl PasswordReader {
                 self.place = self.place_behind(word);
                 Password
             }
-            Password if is("for") => AssignedPassword,
+            // Another statement follows behind the FOR of a setting.
+            Password if is("for") && self.subject != StatementSubject::Unsaid => AssignedPassword,
             // The charset of a string stands before it, or TO: `SET PASSWORD TO 'x'`.
             Password if word.starts_with('_') => Password,
             Password if is("to") && self.place != WordPlace::Name => {
                 self.place = WordPlace::Valued;
+                Password
+            }
+            AssignedPassword if is("to") && is_login => {
+                self.place = WordPlace::Valued;
+                Password
+            }
+            // Such as OFF, behind which an expression may go on. A name may stand before SET.
+            Password if self.is_in_setting() && !is("set") => {
+                self.place = WordPlace::Behind;
                 Password
             }
             AssignedPassword => AssignedPassword,
@@ -215,7 +253,7 @@ impl PasswordReader {
             _ if is_login => is_like_password(word) || is_secret_setting_name(word),
             StatementSubject::Attached => word.eq_ignore_ascii_case("key"),
             StatementSubject::KeyPragma => word.to_ascii_lowercase().ends_with("key"),
-            StatementSubject::SecretSet => is_secret_setting_name(word),
+            StatementSubject::SecretSet(_) => is_secret_setting_name(word),
             _ => false,
         };
         is_own || (is_password_word(word) && (is_login || !is_harmless_setting(word)))
@@ -227,7 +265,11 @@ impl PasswordReader {
         match self.next_place {
             _ if self.may_be_granted() => WordPlace::Name,
             // Such as the name of a plugin.
-            WordPlace::Named if is_login && !is_like_password(word) => WordPlace::Behind,
+            WordPlace::Named
+                if is_login && !is_like_password(word) && !self.subject.sets_secret() =>
+            {
+                WordPlace::Behind
+            }
             next => next,
         }
     }
@@ -237,9 +279,18 @@ impl PasswordReader {
         self.subject == StatementSubject::Granted && !self.is_identified
     }
 
+    /// Whether what follows this sign is joined with what was a password, and so a piece of it.
+    fn is_joined_by(&self, symbol: &[u8]) -> bool {
+        let is_behind_string = self.has_literal && self.may_await_password();
+        let is_operator = matches!(symbol, [b'|' | b'+' | b'-' | b'*' | b'/' | b'%' | b'^' | b'&']);
+        is_operator && (is_behind_string || self.place == WordPlace::Valued)
+    }
+
     fn pass_symbol(&mut self, symbol: &[u8]) {
         use AwaitedLiteral::{AssignedPassword, Other, Password};
         let is_granted = self.may_be_granted() && self.place == WordPlace::Name;
+        let subject = self.subject.after_sign(symbol);
+        let is_in_setting = self.is_in_setting() && subject.sets_secret();
         self.awaited = match (self.awaited, symbol) {
             (_, b";") => {
                 self.is_identified = false;
@@ -251,9 +302,100 @@ impl PasswordReader {
                 self.place = WordPlace::Valued;
                 Password
             }
+            (Password, _) if is_in_setting => Password,
+            (Password, _) if self.is_joined_by(symbol) => {
+                (self.has_literal, self.place) = (false, WordPlace::Valued);
+                Password
+            }
             (AssignedPassword, _) => AssignedPassword,
             (Other | Password, _) => Other,
         };
-        self.subject = self.subject.after_sign(symbol);
+        self.subject = subject;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{lacks_password, without_passwords};
+
+    fn assert_all_shown(cases: &[(&str, &str)]) {
+        for (sql, shown) in cases {
+            assert_eq!(without_passwords(sql), *shown);
+            assert!(lacks_password(shown) && !lacks_password(sql), "{sql}");
+            assert_eq!(without_passwords(shown), *shown, "it stays what it is");
+        }
+    }
+
+    #[test]
+    fn a_password_for_a_user_may_have_no_sign_before_it() {
+        assert_all_shown(&[
+            ("SET PASSWORD FOR u TO hush", "SET PASSWORD FOR u TO '***'"),
+            ("SET PASSWORD FOR u@h TO hush; SELECT a", "SET PASSWORD FOR u@h TO '***'; SELECT a"),
+            ("SET PASSWORD FOR u TO 'hush'", "SET PASSWORD FOR u TO '***'"),
+        ]);
+        for sql in ["SET PASSWORD FOR u@h TO RANDOM", "SET PASSWORD FOR u TO RANDOM; SELECT a"] {
+            assert_eq!(without_passwords(sql), sql);
+        }
+    }
+
+    #[test]
+    fn an_expression_is_a_password_as_a_whole() {
+        assert_all_shown(&[
+            ("SET app.password = concat('a', hush), b = c", "SET app.password = '***', b = c"),
+            ("SET app.token = concat(a, b(c), hush); SELECT a", "SET app.token = '***'; SELECT a"),
+            ("SET app.password = ('a', hush), b = c", "SET app.password = ('***', '***'), b = c"),
+            ("SET app.password = ((hush)),b", "SET app.password = (('***')),'***'"),
+            ("SET app.password = 'a' || hush", "SET app.password = '***' '***' '***'"),
+            ("SET app.password = 'a'|hush, b = c", "SET app.password = '***'|'***', b = c"),
+            ("SET app.password = 'a' hush", "SET app.password = '***' '***'"),
+            (
+                "SET STATEMENT x_password = 'y' FOR SELECT a",
+                "SET STATEMENT x_password = '***' FOR SELECT a",
+            ),
+            ("SET app.password = off + hush", "SET app.password = off '***' '***'"),
+            ("SET app.password = $1 + hush", "SET app.password = $1 '***' '***'"),
+            ("SET app.password = hush and more", "SET app.password = '***' '***' '***'"),
+            ("ALTER ROLE r SET app.token = f(a, hush)", "ALTER ROLE r SET app.token = '***'"),
+            ("ALTER ROLE r PASSWORD f('a', hush)", "ALTER ROLE r PASSWORD '***'"),
+            ("ALTER ROLE r PASSWORD 'a' + hush", "ALTER ROLE r PASSWORD '***' + '***'"),
+            ("PRAGMA key = concat('a', hush)", "PRAGMA key = '***'"),
+            ("UPDATE t SET password = 'a' || 'b'", "UPDATE t SET password = '***' || '***'"),
+        ]);
+    }
+
+    #[test]
+    fn behind_an_expression_names_stay() {
+        for sql in [
+            "SET a = concat('b', c), d = e",
+            "SET app.password = off, b = concat('c', d)",
+            "SET STATEMENT app.password = off FOR GRANT a ON b TO c",
+            "ALTER ROLE r IN DATABASE token SET work_mem = a",
+            "ALTER TABLE t ATTACH PARTITION passwd FOR VALUES FROM ('a') TO ('b')",
+            "SELECT 'password' || 'x'",
+        ] {
+            assert_eq!(without_passwords(sql), sql);
+        }
+    }
+
+    #[test]
+    fn a_setting_of_a_role_may_have_the_same_values_as_any() {
+        for role in ["", "ALTER ROLE r ", "ALTER SYSTEM ", "ALTER DATABASE d "] {
+            for value in ["= off", "TO on", "= DEFAULT", "FROM CURRENT"] {
+                let sql = format!("{role}SET app.password {value}");
+                assert_eq!(without_passwords(&sql), sql);
+            }
+            for value in ["hush", "offhand", "random"] {
+                let sql = format!("{role}SET app.password = {value}");
+                let shown = format!("{role}SET app.password = '***'");
+                assert_eq!(without_passwords(&sql), shown);
+            }
+        }
+        assert_all_shown(&[
+            ("ALTER ROLE r PASSWORD off", "ALTER ROLE r PASSWORD '***'"),
+            (
+                "ALTER USER MAPPING FOR u SERVER s OPTIONS (SET password hush, ADD user v)",
+                "ALTER USER MAPPING FOR u SERVER s OPTIONS (SET password '***', ADD user v)",
+            ),
+        ]);
     }
 }

@@ -28,14 +28,16 @@ pub(super) enum StatementSubject {
     Settings,
     /// The value of one that is no secret. It may be an expression, within so many parentheses.
     Assigned(u16),
-    /// The name of one that is a secret, by its end, and its value.
-    SecretSet,
+    /// The name of one that is a secret, by its end, and its value, within so many parentheses.
+    SecretSet(u16),
     /// `START`.
     Started,
     /// `GRANT`: up to `TO` names belong to objects and roles.
     Granted,
     /// Logins, here or on other servers.
     Logins,
+    /// `SET` of a login: a setting of its own, with its value as in `SecretSet`, or an option.
+    LoginSet(u16),
     /// `ATTACH`: a file of SQLite's, which may have a key.
     Attached,
     /// `PRAGMA`.
@@ -69,8 +71,8 @@ impl StatementSubject {
     /// With the next word.
     pub(super) fn after(self, word: &str) -> Self {
         use StatementSubject::{
-            Assigned, Configured, Defined, Granted, KeyPragma, Logins, Other, Pragma, SecretSet,
-            Set, Settings, Started, Unsaid,
+            Assigned, Configured, Defined, Granted, KeyPragma, LoginSet, Logins, Other, Pragma,
+            SecretSet, Set, Settings, Started, Unsaid,
         };
         let word = word.to_ascii_lowercase();
         match (self, word.as_str()) {
@@ -80,14 +82,15 @@ impl StatementSubject {
             (Defined, "database" | "system") => Configured,
             (Configured, "set") => Settings,
             (Granted, "to") => Logins,
+            (Logins, "set") => LoginSet(0),
             (Set, "default" | "local" | "session" | "global") => Set,
             // Also misspelt.
             (Set, word) if word == "role" || word.starts_with("pas") => Logins,
             (Set, "authorization" | "constraints") => Other,
             // A statement of its own follows, as behind `SET STATEMENT x = 1 FOR`.
-            (Settings | SecretSet | Assigned(0), "for") => Unsaid,
+            (Settings | SecretSet(_) | Assigned(0), "for") => Unsaid,
             (Settings, "to") => Assigned(0),
-            (Set | Settings, word) if is_secret_setting_name(word) => SecretSet,
+            (Set | Settings, word) if is_secret_setting_name(word) => SecretSet(0),
             (Set, _) => Settings,
             (Started, "replica" | "slave" | "group_replication") => Logins,
             // `rekey`, `hexkey`, `textkey`, also behind the name of a schema.
@@ -99,19 +102,35 @@ impl StatementSubject {
 
     /// With the next sign.
     pub(super) fn after_sign(self, sign: &[u8]) -> Self {
-        use StatementSubject::{Assigned, SecretSet, Settings, Unsaid};
+        use StatementSubject::{Assigned, LoginSet, Logins, SecretSet, Settings, Unsaid};
         match (self, sign) {
             (_, b";") => Unsaid,
             (Settings, b"=") => Assigned(0),
-            (SecretSet | Assigned(0), b",") => Settings,
-            (Assigned(depth), b"(") => Assigned(depth.saturating_add(1)),
-            (Assigned(depth), b")") => Assigned(depth.saturating_sub(1)),
+            (SecretSet(0) | Assigned(0), b",") => Settings,
+            (LoginSet(0), b",") => Logins,
+            (Assigned(depth), _) => Assigned(depth_behind(depth, sign)),
+            (SecretSet(depth), _) => SecretSet(depth_behind(depth, sign)),
+            (LoginSet(depth), _) => LoginSet(depth_behind(depth, sign)),
             _ => self,
         }
     }
 
     pub(super) fn is_about_logins(self) -> bool {
-        matches!(self, Self::Logins | Self::Granted)
+        matches!(self, Self::Logins | Self::LoginSet(_) | Self::Granted)
+    }
+
+    /// Whether the value of a setting may follow that is a secret.
+    pub(super) fn sets_secret(self) -> bool {
+        matches!(self, Self::SecretSet(_) | Self::LoginSet(_))
+    }
+}
+
+/// Within how many parentheses it is behind a sign.
+fn depth_behind(depth: u16, sign: &[u8]) -> u16 {
+    match sign {
+        b"(" => depth.saturating_add(1),
+        b")" => depth.saturating_sub(1),
+        _ => depth,
     }
 }
 

@@ -16,6 +16,9 @@ const LOGIN_VALUES: [&str; 5] = ["default", "null", "old_password", "password", 
 /// Behind the name of a setting.
 const BEHIND_SETTING: [&str; 2] = ["from", "to"];
 
+/// Behind a setting and its value: `SET STATEMENT x = 1 FOR`.
+const BEHIND_VALUE: [&str; 1] = ["for"];
+
 /// Values of settings that are plainly no secret.
 const SETTING_VALUES: [&str; 8] = ["default", "false", "no", "null", "off", "on", "true", "yes"];
 
@@ -130,14 +133,16 @@ impl WordPlace {
     /// Whether this word may stand here, and is no password.
     pub(super) fn allows(self, word: &str, subject: StatementSubject) -> bool {
         let words: &[&str] = match (self, subject) {
+            (Self::Valued, subject) if subject.sets_secret() => &SETTING_VALUES,
+            (Self::Behind, subject) if subject.sets_secret() => &BEHIND_VALUE,
             (Self::Behind | Self::Name, _) => &CLAUSE_WORDS,
-            (Self::Named, StatementSubject::SecretSet) => &BEHIND_SETTING,
-            (Self::Valued, StatementSubject::SecretSet) => &SETTING_VALUES,
+            (Self::Named, StatementSubject::SecretSet(_)) => &BEHIND_SETTING,
             (Self::Named, subject) if subject.is_about_logins() => &BEHIND_PASSWORD,
             (Self::Valued, subject) if subject.is_about_logins() => &LOGIN_VALUES,
             (Self::Named | Self::Valued, _) => &[],
         };
-        let may_go_on = matches!(self, Self::Behind | Self::Name);
+        // What goes on within a value is of it.
+        let may_go_on = matches!(self, Self::Behind | Self::Name) && !subject.sets_secret();
         is_parameter(word)
             || is_charset(word)
             || (may_go_on && is_password_word(word))

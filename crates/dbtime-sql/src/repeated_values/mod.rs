@@ -13,6 +13,7 @@
 
 mod mysql;
 mod postgres;
+mod postgres_messages;
 mod sqlite;
 
 pub use mysql::without_mysql_values;
@@ -46,7 +47,7 @@ fn without_quoted(text: &str) -> String {
 /// The same where only these signs are quotes around values.
 fn without_quoted_in(text: &str, is_quote: impl Fn(char) -> bool) -> String {
     let (mut shown, mut rest) = (String::new(), text);
-    while let Some((at, quote)) = rest.char_indices().find(|(_, sign)| is_quote(*sign)) {
+    while let Some((at, quote)) = opening_in(text, rest, &is_quote) {
         let begin = at + quote.len_utf8();
         shown.push_str(&rest[..begin]);
         shown.push(VALUE);
@@ -59,6 +60,31 @@ fn without_quoted_in(text: &str, is_quote: impl Fn(char) -> bool) -> String {
     }
     shown.push_str(rest);
     shown
+}
+
+/// The first quote around a value in the rest of a text, and where in the rest it is.
+fn opening_in(text: &str, rest: &str, is_quote: impl Fn(char) -> bool) -> Option<(usize, char)> {
+    let read = text.len() - rest.len();
+    let opens = |(at, sign): &(usize, char)| {
+        let behind = &rest[at + sign.len_utf8()..];
+        is_quote(*sign) && (*sign != '\'' || !is_apostrophe(&text[..read + at], behind))
+    };
+    rest.char_indices().find(opens)
+}
+
+/// Whether what is between these is part of a word, as in `can't`, `server's` and `l'index`. In
+/// some languages a quote follows a word without a blank: only what cannot be one is taken for it.
+fn is_apostrophe(before: &str, behind: &str) -> bool {
+    let is_part = |sign: char| sign.is_alphanumeric() || matches!(sign, '_' | '\'');
+    let is_of_word = |sign: char| sign.is_alphanumeric() || sign == '_';
+    let word = &before[before.trim_end_matches(is_of_word).len()..];
+    // A literal may have a word before it, as in `N'x'` and `_latin1'x'`.
+    let is_plain = word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let end = behind.find(|sign: char| !is_part(sign)).unwrap_or(behind.len());
+    let rest = &behind[..end];
+    let is_ending = is_plain && (rest == "s" || rest == "t" && word.ends_with('n'));
+    let is_elision = ["d", "l", "qu", "s"].contains(&word.to_ascii_lowercase().as_str());
+    is_ending || is_elision && rest.starts_with(char::is_alphabetic) && !rest.contains('\'')
 }
 
 /// A text without its numbers, but for the length of a type, as in `character varying(3)`, and what
@@ -107,6 +133,13 @@ mod tests {
             ("Wert »hush« für „hush“", "Wert »?« für „?“"),
             ("value 'hush… (9 more", "value '?"),
             ("`a` is no value", "`a` is no value"),
+            ("can't open 'hush' (x)", "can't open '?' (x)"),
+            ("server's 'it's hush' at", "server's '?' at"),
+            ("l'index 'hush' n'existe", "l'index '?'existe"),
+            ("file'hush'", "file'?'"),
+            ("file't hush'", "file'?'"),
+            ("N't hush'", "N'?'"),
+            ("_binary's hush'", "_binary'?'"),
             ("", ""),
         ] {
             assert_eq!(without_quoted(text), expected, "{text}");

@@ -27,6 +27,11 @@ const USER_CLASS: &str = "45";
 /// of proxies, and of other servers that speak this protocol. Before a login there is none.
 const GENERAL_STATES: [&str; 2] = ["HY000", ""];
 
+/// What an English message begins with, and what is between its value and a name that may have
+/// quotes in it.
+const NAME_MARKS: [(&str, &str); 2] =
+    [("Duplicate entry '", "' for key '"), ("Incorrect ", "' for column '")];
+
 /// What a server said went wrong, by its number and state, without values.
 pub fn without_mysql_values<'a>(code: u16, state: &str, message: &'a str) -> Cow<'a, str> {
     let behind = message.rsplit('\'').next().unwrap_or_default();
@@ -59,11 +64,21 @@ fn has_names(code: u16, state: &str) -> bool {
 /// last one before a name.
 fn without_value(message: &str, has_name: bool) -> String {
     let mut quotes = message.rmatch_indices('\'').map(|(at, _)| at);
-    let end = if has_name { quotes.nth(2) } else { quotes.next() };
+    let end = match has_name {
+        true => before_name(message).or_else(|| quotes.nth(2)),
+        false => quotes.next(),
+    };
     let begin = message.find('\'').map_or(0, |at| at + 1);
     // Of a text that was cut all that follows may be the value.
     let end = end.filter(|end| *end >= begin).unwrap_or(message.len());
     format!("{}{VALUE}{}", &message[..begin], &message[end..])
+}
+
+/// Where the quote behind the value is, of a message that says what its name is of. A value may
+/// have these words in it too: the last ones are the server's.
+fn before_name(message: &str) -> Option<usize> {
+    let (_, mark) = NAME_MARKS.iter().find(|(begin, _)| message.starts_with(*begin))?;
+    message.rfind(*mark)
 }
 
 /// `Variable 'a' can't be set to the value of 'x'`: the name of the variable is the first.
@@ -94,10 +109,14 @@ mod tests {
             (1062, "23000", "'<hush' は索引 'k>' で重複しています。"),
             (1062, "23000", "Duplicate entry '<hush>' for key 1"),
             (1062, "23000", "Duplicate entry '<hush>"),
+            (1062, "23000", "Duplicate entry '<hush>' for key 'k'x'"),
+            (1062, "23000", "Duplicate entry '<a' for key 'hush>' for key 't.k'x'"),
+            (1062, "23000", "Doppelter Eintrag '<a' for key 'hush>' für Schlüssel 'k'"),
             (1586, "23000", "Duplicate entry '<hush>' for key 'k'"),
             (1761, "23000", "constraint for table '<t', record 'hush' … in table 'c', key 'k>'"),
             (1366, "22007", "Incorrect integer value: '<hush>' for column `d`.`t`.`a` at row 1"),
             (1366, "HY000", "Incorrect integer value: '<hush>' for column 'a' at row 1"),
+            (1366, "HY000", "Incorrect integer value: '<hush>' for column 'a'b' at row 1"),
             (1366, "22007", "Incorrect integer value: '<x 'hush' y>' for column `a` at row 1"),
             (1292, "22007", "Truncated incorrect DOUBLE value: '<hush>'"),
             (1292, "22007", "Truncated incorrect DOUBLE value: '<x' for column 'hush>'"),
@@ -111,6 +130,8 @@ mod tests {
             (1105, "HY000", "XPATH syntax error: '<hush>'"),
             (1298, "HY000", "Unknown or incorrect time zone: '<hush>'"),
             (1296, "HY000", "Got error <10000> '<1062: Duplicate entry 'hush'>' from FEDERATED"),
+            (1, "HY000", "Can't create file '<hush>' (Errcode: <13> \"<Permission denied>\")"),
+            (5, "HY000", "Out of the server's memory (needed <4711> bytes)"),
             (29, "HY000", "File '<hush>' not found (OS errno <2> - No such file or directory)"),
             (9001, "HY000", "Max connect timeout reached while reaching hostgroup <1> after <2ms>"),
             (9007, "HY000", "Write conflict, txnStartTS=<4711> [try again later]"),

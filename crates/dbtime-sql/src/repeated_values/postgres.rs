@@ -3,6 +3,7 @@
 //! Source: PostgreSQL manual, appendix "PostgreSQL Error Codes"; `pl_exec.c`, `plperl.c`,
 //! `plpy_elog.c` and `pltcl.c` for errors that the database's own code makes up.
 
+use super::postgres_messages::{known_message, without_bare_numbers};
 use super::{left_out, without_numbers, without_quoted};
 use crate::fingerprint::fingerprint;
 use crate::lexical_rules::LexicalRules;
@@ -27,6 +28,9 @@ const RAISING_FILES: [&str; 3] = ["plperl", "plpy", "pltcl"];
 /// What the functions begin with that pass on what another server has said.
 const RELAYING_FUNCTIONS: [&str; 2] = ["pgfdw_", "dblink_"];
 
+/// What opens files that a statement names.
+const FILE_READERS: [&str; 5] = ["genfile.c", "be-fsstubs.c", "copy.c", "copyfrom.c", "copyto.c"];
+
 /// What begins a line of the context of an error in PL/pgSQL, whose statements are those of its
 /// code but for those of [`DYNAMIC`].
 const OF_FUNCTION: &str = "PL/pgSQL function ";
@@ -41,8 +45,10 @@ const OF_TABLE: [&str; 2] = ["while ", "automatic "];
 /// What the words of an error have in them beside names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PostgresWords {
-    /// Nothing.
+    /// Nothing, in most.
     Names,
+    /// Values that are numbers, without quotes.
+    Numbers,
     /// Values, in quotes or without.
     Values,
     /// A key, in the detail.
@@ -69,8 +75,11 @@ impl PostgresWords {
         match (class, code) {
             _ if is_raised || !is_known && !is_extension => Self::MadeUp,
             _ if !is_known => Self::Values,
-            // The name of a sequence that has ended, or of a variable that may not be null.
-            (_, "2200H" | "22004") => Self::Names,
+            // The name of a sequence that has ended, with its limit.
+            (_, "2200H") => Self::Numbers,
+            // The name of a variable that may not be null.
+            (_, "22004") => Self::Names,
+            ("58", _) | (_, "42501") if FILE_READERS.contains(&file) => Self::Values,
             (_, "23503" | "23505" | "23P01") => Self::Key,
             ("23" | "44", _) => Self::Row,
             ("22" | "HV" | "P0", _) | (_, "XX000") => Self::Values,
@@ -83,8 +92,12 @@ impl PostgresWords {
     /// Its message without values.
     pub fn message(self, text: &str) -> Cow<'_, str> {
         match self {
-            Self::Names => Cow::Borrowed(text),
-            Self::Values => Cow::Owned(without_numbers(&without_quoted(text))),
+            Self::Names => known_message(text).map_or(Cow::Borrowed(text), Cow::Owned),
+            Self::Numbers => Cow::Owned(without_bare_numbers(text)),
+            Self::Values => {
+                let general = || without_numbers(&without_quoted(text));
+                Cow::Owned(known_message(text).unwrap_or_else(general))
+            }
             // CockroachDB has the key there.
             Self::Key | Self::Row => without_list(text, text.find(")=(").map(|at| at + 3)),
             Self::MadeUp => left_out(text),
@@ -95,7 +108,7 @@ impl PostgresWords {
     pub fn detail(self, text: &str) -> Cow<'_, str> {
         let first = text.find('(').map(|at| at + 1);
         match self {
-            Self::Names => Cow::Borrowed(text),
+            Self::Names | Self::Numbers => Cow::Borrowed(text),
             // Below the first line of one about XML stands the document.
             Self::Values if text.contains('\n') => Cow::Borrowed(""),
             Self::Values => Cow::Owned(without_numbers(&without_quoted(text))),
@@ -178,7 +191,14 @@ mod tests {
             ("22008", "date/time field value out of range: \"<2024-02-31>\""),
             ("22001", "value too long for type character varying(3)"),
             ("22021", "invalid byte sequence for encoding \"<UTF8>\": <0xff>"),
-            ("22023", "invalid value for parameter \"<work_mem\": \"hush>\""),
+            ("22023", "invalid value for parameter \"work_mem\": \"<hush>\""),
+            ("22023", "invalid value for integer option \"fillfactor\": <hush>"),
+            ("22003", "setval: value <5> is out of bounds for sequence \"s\" (<1>..<9>)"),
+            ("2200H", "nextval: reached maximum value of sequence \"s 1\" (<9>)"),
+            ("2200H", "nextval: erreichte Maximalwert von Sequenz »s 1« (<9>)"),
+            ("42704", "<hush> is not a valid encoding name"),
+            ("42704", "large object <4711> does not exist"),
+            ("54000", "requested character too large for encoding: <4711>"),
             ("2202E", "index <4711> out of valid range, <0>..<3>"),
             ("42601", "syntax error in tsquery: \"<hush>\""),
             ("XX000", "Syntax error near \"<hush>\" at position <4>"),
@@ -194,6 +214,15 @@ mod tests {
         let words = PostgresWords::of("TS101", ("chunk.c", "chunk_add"), false);
         let (message, expected) = marked("operation not supported on chunk \"<hush>\" of <4711>");
         assert_eq!(words.message(&message), expected);
+    }
+
+    #[test]
+    fn files_that_a_statement_names_are_left_out() {
+        for (code, file) in [("58P01", "genfile.c"), ("42501", "copyfrom.c")] {
+            let (message, expected) = marked("konnte Verzeichnis »<hush>« nicht öffnen");
+            let shown = |file| PostgresWords::of(code, (file, ""), false).message(&message);
+            assert_eq!((shown(file), shown("md.c")), (expected.into(), message.as_str().into()));
+        }
     }
 
     #[test]
@@ -248,7 +277,6 @@ mod tests {
             ("23502", "null value in column \"a\" of relation \"t\" violates not-null constraint"),
             ("42P01", "relation \"t\" does not exist"),
             ("42703", "column \"x\" does not exist"),
-            ("2200H", "nextval: reached maximum value of sequence \"s\" (9)"),
             ("22004", "null value cannot be assigned to variable \"v\" declared NOT NULL"),
             ("55P03", "could not obtain lock on row in relation \"t\""),
             ("\n\u{1b}[2J", "no state 5 \"x\""),

@@ -6,6 +6,9 @@
 use super::{VALUE, left_out, without_numbers, without_quoted, without_quoted_in};
 use std::borrow::Cow;
 
+/// What stands before the file of an ATTACH, which may be a parameter.
+const BEFORE_FILE: &str = "unable to open database: ";
+
 /// What SQLite said of a statement that it was executing, without values.
 pub fn without_sqlite_values<'a>(code: &str, message: &'a str) -> Cow<'a, str> {
     match code {
@@ -17,6 +20,7 @@ pub fn without_sqlite_values<'a>(code: &str, message: &'a str) -> Cow<'a, str> {
         "SQLITE_ERROR" if !names_what_is_missing(message) => {
             Cow::Owned(without_numbers(&without_quoted(&without_subject(message))))
         }
+        _ if message.starts_with(BEFORE_FILE) => Cow::Owned(format!("{BEFORE_FILE}{VALUE}")),
         _ => Cow::Borrowed(message),
     }
 }
@@ -59,6 +63,13 @@ mod tests {
             ("SQLITE_CONSTRAINT_FOREIGNKEY", "FOREIGN KEY constraint failed", ""),
             ("SQLITE_CONSTRAINT_DATATYPE", "cannot store TEXT value in INTEGER column t.a", ""),
             ("SQLITE_MISMATCH", "datatype mismatch", ""),
+            (
+                "SQLITE_CANTOPEN",
+                "unable to open database: /hush: x.db",
+                "unable to open database: ?",
+            ),
+            ("SQLITE_CANTOPEN", "unable to open database file", ""),
+            ("SQLITE_ERROR", "unable to open database: /hush", "unable to open database: ?"),
             ("SQLITE_BUSY", "database is locked", ""),
             ("SQLITE_ERROR", "integer overflow", ""),
             ("SQLITE_ERROR", "malformed JSON", ""),

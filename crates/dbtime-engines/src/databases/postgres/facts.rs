@@ -6,6 +6,8 @@ use crate::drive::plan::LoadPlan;
 use crate::server::{AdminSession, ServerError, ServerFacts};
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::statement::{Statement, StatementKind};
+use dbtime_model::SqlDialect;
+use dbtime_sql::{LexicalRules, fingerprint};
 use std::collections::BTreeMap;
 
 /// Settings that change what a load measures; those a version does not know are left out.
@@ -129,47 +131,22 @@ impl PostgresFactsReader<'_> {
     }
 }
 
-/// The SQL statement PREPARE only takes queries and changes of rows (manual, "PREPARE"); others are
-/// known to be wrong when they are executed.
+/// What statements begin with that the SQL statement PREPARE does not take: it takes queries and
+/// changes of rows (manual, "PREPARE"; `gram.y`). Others are known to be wrong when they are
+/// executed.
+const UNPREPARED: &str = "abort alter analyse analyze begin call checkpoint close cluster comment \
+    commit copy create deallocate declare discard do drop end execute explain fetch grant import \
+    listen load lock move notify prepare reassign refresh reindex release repack reset revoke \
+    rollback savepoint security set show start truncate unlisten vacuum wait";
+
+/// Whether PREPARE takes such a statement, which may begin with a comment.
 fn can_be_prepared(sql: &str) -> bool {
-    let other = [
-        "alter",
-        "analyze",
-        "begin",
-        "call",
-        "checkpoint",
-        "cluster",
-        "commit",
-        "copy",
-        "create",
-        "deallocate",
-        "discard",
-        "do",
-        "drop",
-        "end",
-        "execute",
-        "explain",
-        "fetch",
-        "grant",
-        "listen",
-        "load",
-        "lock",
-        "move",
-        "notify",
-        "prepare",
-        "reindex",
-        "reset",
-        "revoke",
-        "rollback",
-        "savepoint",
-        "set",
-        "show",
-        "truncate",
-        "unlisten",
-        "vacuum",
-    ];
-    let word = sql.trim_start().split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
-    !other.contains(&word.to_ascii_lowercase().as_str())
+    let mut shape = String::new();
+    fingerprint(sql, &LexicalRules::unknown(SqlDialect::Postgres), &mut shape);
+    let begin = shape.trim_start_matches(|sign: char| sign == ';' || sign.is_whitespace());
+    let is_between = |sign: char| !sign.is_alphanumeric() && sign != '_';
+    let word = begin.split(is_between).next().unwrap_or_default();
+    !UNPREPARED.split(' ').any(|other| other.eq_ignore_ascii_case(word))
 }
 
 #[cfg(test)]
@@ -250,6 +227,40 @@ mod tests {
             [Some("7"), Some("4294967303"), Some("8"), None].map(is_pooled),
             [false, false, true, false]
         );
+    }
+
+    #[test]
+    fn statements_that_prepare_does_not_take_are_known() {
+        for sql in [
+            "COMMENT ON TABLE t1 IS 'x'",
+            "comment on table t1 is null",
+            "-- why\nCOMMENT ON TABLE t1 IS 'x'",
+            "/* why /* nested */ */ VACUUM t1",
+            "; LISTEN c",
+            "SECURITY LABEL ON TABLE t1 IS 'x'",
+            "REFRESH MATERIALIZED VIEW v",
+            "REASSIGN OWNED BY a TO b",
+            "IMPORT FOREIGN SCHEMA a FROM SERVER b INTO c",
+            "DECLARE c CURSOR FOR SELECT 1",
+            "START TRANSACTION",
+            "RELEASE SAVEPOINT s",
+            "DO $$BEGIN END$$",
+            "CHECKPOINT",
+        ] {
+            assert!(!can_be_prepared(sql), "{sql}");
+        }
+        for sql in [
+            "SELECT 1",
+            "(SELECT 1) UNION SELECT 2",
+            "WITH a AS (SELECT 1) TABLE a",
+            "-- COMMENT\nVALUES (1)",
+            "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN DO NOTHING",
+            "SELEC 1",
+            "DO_X",
+            "",
+        ] {
+            assert!(can_be_prepared(sql), "{sql}");
+        }
     }
 
     #[test]

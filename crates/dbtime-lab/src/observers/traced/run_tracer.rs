@@ -214,6 +214,7 @@ impl ServerTracer for RunTracer {
             cost,
             stacks,
             length,
+            lock_names: Some(TraceInfo::names_locks(&notes)),
             notes,
             before,
             recording: None,

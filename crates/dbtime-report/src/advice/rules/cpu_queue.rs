@@ -134,7 +134,7 @@ fn keeps_apart(case: &AdviceCase<'_>) -> bool {
             word == flag || word.strip_prefix(flag).is_some_and(|rest| rest.starts_with('='))
         })
     };
-    match &case.record.spec {
+    match case.record.known_spec() {
         Some(spec) => spec.load.client_cpus.is_some(),
         None => is_given("--client-cpus"),
     }

@@ -95,8 +95,7 @@ fn cause(case: &AdviceCase<'_>, sums: &[HolderSum<'_>], all: f64) -> String {
         .to_owned();
     };
     if first.holder == BudgetLockHolder::NOBODY {
-        return "a lock that was not released: a timer ended the wait, and who has it is not known"
-            .to_owned();
+        return "a lock whose holder is not known: a timer or a signal ended the wait".to_owned();
     }
     let name = clean(first.holder);
     match first.lock {

@@ -190,6 +190,8 @@ fn what_has_a_name_or_may_lack_it_is_no_mutex() {
     let mut unnamed = waiting(mariadb, "tpcb: branch", None);
     let note = format!("not measured: the {} (no symbols)", TraceInfo::LOCK_NAMES);
     unnamed.trace = Some(TraceInfo { notes: vec![note], ..TraceInfo::default() });
+    is_none(unnamed.clone());
+    unnamed.trace = Some(TraceInfo { lock_names: Some(false), ..TraceInfo::default() });
     is_none(unnamed);
     let mut untraced = waiting(mariadb, "tpcb: branch", None);
     untraced.trace = None;

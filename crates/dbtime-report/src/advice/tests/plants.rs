@@ -144,7 +144,7 @@ const PLANTS: [AdvicePlant; 30] = [
     (
         "lock that is never let go",
         |server| locked(on(server, &[(Part::Lock, 600.0)]), BudgetLockHolder::NOBODY, "row lock"),
-        &["a lock that was not released", "who has it is not known"],
+        &["a lock whose holder is not known", "a timer or a signal ended the wait"],
     ),
     (
         "missing index",

@@ -139,7 +139,7 @@ fn who_had_the_cpu_is_named_as_far_as_the_record_knows() {
     let mut apart = record.clone();
     let mut spec = RunSpec::default();
     spec.load.client_cpus = Some("1".parse().expect("a list"));
-    apart.spec = Some(spec);
+    apart.spec = Some(spec.into());
     says(&apart, "cpu_queue", &[], &["--client-cpus"]);
     apart.spec = None;
     apart.command = "dbtime run tpcb --client-cpus 1".to_owned();

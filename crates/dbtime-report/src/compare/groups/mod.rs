@@ -372,8 +372,11 @@ fn figures(
     figures
 }
 
-fn geometric_mean(values: &[f64]) -> f64 {
-    (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp()
+/// By way of the first: equal values, and one alone, are their own mean to the last digit.
+pub(super) fn geometric_mean(values: &[f64]) -> f64 {
+    let scale = values.first().copied().filter(|first| *first > 0.0).unwrap_or(1.0);
+    let logs = values.iter().map(|value| (value / scale).ln());
+    scale * (logs.sum::<f64>() / values.len() as f64).exp()
 }
 
 /// Metrics behind the primary one differ only if they still do among so many.

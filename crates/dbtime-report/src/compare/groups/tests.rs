@@ -248,3 +248,15 @@ fn text_and_page_have_the_verdict_first() {
     let once: std::collections::BTreeSet<&str> = ids.iter().copied().collect();
     assert_eq!(ids.len(), once.len(), "each id is there once: {ids:?}");
 }
+
+#[test]
+fn one_run_is_its_own_mean_to_the_last_digit() {
+    for tenths in 1..1000 {
+        let value = f64::from(tenths) / 10.0;
+        assert_eq!(geometric_mean(&[value]), value);
+        assert_eq!(geometric_mean(&[value; 3]), value);
+    }
+    assert!((geometric_mean(&[2.0, 8.0]) - 4.0).abs() < 1e-9);
+    assert_eq!(geometric_mean(&[0.0, 8.0]), 0.0);
+    assert_eq!(geometric_mean(&[8.0, 0.0]), 0.0);
+}

@@ -1,9 +1,9 @@
 //! Response over achieved throughput, of configurations that differ in rate or clients.
 
 use super::capacity::captioned;
-use super::counted_runs;
 use super::factors::{self, FactorSeries};
 use super::scalability::CLIENTS;
+use super::{counted_runs, geometric_mean};
 use crate::charts::{LatencyPlace, latency_curve};
 use crate::compare::tables::{TextTable, figure, wrapped};
 use crate::format::{clean, if_any, rate, us};
@@ -91,11 +91,7 @@ impl LatencySeries {
 /// The levels, means of their runs.
 pub(super) fn table(all: &[LatencySeries]) -> TextTable {
     let row = |series: &LatencySeries, runs: &[LatencyRun]| {
-        let mean = |of: fn(&LatencyRun) -> Option<f64>| {
-            let logs: Option<Vec<f64>> = runs.iter().map(|run| Some(of(run)?.ln())).collect();
-            let logs = logs.filter(|logs| logs.iter().all(|log| log.is_finite()))?;
-            Some((logs.iter().sum::<f64>() / logs.len() as f64).exp())
-        };
+        let mean = |of: fn(&LatencyRun) -> Option<f64>| geometric_mean(runs.iter().map(of));
         vec![
             clean(&series.others),
             clean(&series.factor),

@@ -232,11 +232,10 @@ impl StudyComparison {
         match &self.comparisons[..] {
             // Of a screening no single configuration is of interest.
             [_, ..] if self.factors.is_screening => {}
-            [] if self.cells.len() == 1 => facts.push(verdict(
-                "verdict",
-                "No verdict: of one configuration alone there is none".to_owned(),
-            )),
-            [] => facts.push(verdict("verdict", "No verdict: no run counts yet".to_owned())),
+            [] => {
+                let why = self.lacks_verdicts().unwrap_or_default();
+                facts.push(verdict("verdict", why.to_owned()));
+            }
             [one] => {
                 facts.push(verdict("verdict", one.verdict.to_string()));
                 let on = &self.primary;
@@ -259,6 +258,16 @@ impl StudyComparison {
         facts.push(fact("runs", self.runs_text()));
         facts.push(fact("study", self.state.clone()));
         facts
+    }
+
+    /// Why there is no verdict on any configuration; `None`: there is one.
+    pub(super) fn lacks_verdicts(&self) -> Option<&'static str> {
+        match (&self.comparisons[..], self.cells.len()) {
+            ([_, ..], _) => None,
+            ([], 1) => Some("No verdict: of one configuration alone there is none"),
+            ([], _) if self.is_finished => Some("No verdict: no run counts"),
+            ([], _) => Some("No verdict: no run counts yet"),
+        }
     }
 
     /// Whether the baseline does not differ from itself.
@@ -412,9 +421,9 @@ fn program_means(study: &RecordedStudy, records: &[&TrialRecord]) -> Vec<Program
 
 /// `None`: one is missing, or not above zero, or there is none.
 fn geometric_mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
-    let logs: Vec<f64> = values.map(|value| Some(value?.ln())).collect::<Option<_>>()?;
-    let mean = logs.iter().sum::<f64>() / logs.len() as f64;
-    mean.is_finite().then(|| mean.exp())
+    let values: Vec<f64> = values.collect::<Option<_>>()?;
+    let has_mean = !values.is_empty() && values.iter().all(|value| value.ln().is_finite());
+    has_mean.then(|| groups::geometric_mean(&values))
 }
 
 fn lines(study: &RecordedStudy) -> Vec<StudyRunLine> {

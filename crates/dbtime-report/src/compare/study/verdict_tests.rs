@@ -113,3 +113,21 @@ fn what_cannot_be_compared_is_an_error() {
     assert!(junit.contains(&format!("<error message=\"{why}\"/>")), "{junit}");
     assert!(study_markdown(&study).contains(&format!("- verdict: **{why}**")));
 }
+
+/// A file without a case would be green.
+#[test]
+fn without_a_verdict_there_is_a_case_that_says_so() {
+    let mut study = StudyComparison::of(&sample::study(&CELLS, unsettled));
+    study.comparisons.clear();
+    study.control = None;
+    let says = |study: &StudyComparison, element: &str| {
+        let junit = study_junit(study);
+        assert!(junit.contains(element), "{element}: {junit}");
+    };
+    study.is_finished = true;
+    says(&study, "<error message=\"No verdict: no run counts\"/>");
+    study.is_finished = false;
+    says(&study, "<skipped message=\"No verdict: no run counts yet\"/>");
+    study.cells.truncate(1);
+    says(&study, "<skipped message=\"No verdict: of one configuration alone there is none\"/>");
+}

@@ -138,7 +138,7 @@ fn who_let_a_lock_go_is_named() {
     let other = Blocker { connection: None, lock: None, ..blocker.clone() };
     assert!(line(other).ends_with("  [lock from thread 12] UPDATE t…\n"));
     let nobody = Blocker { connection: None, thread: None, ..blocker };
-    assert!(line(nobody).ends_with("  [row lock that was not released] UPDATE t…\n"));
+    assert!(line(nobody).ends_with("  [row lock whose holder is not known] UPDATE t…\n"));
 }
 
 #[test]

@@ -23,6 +23,14 @@ fn commands_are_cut_and_named_by_their_first_lines() {
 }
 
 #[test]
+fn first_lines_have_no_passwords() {
+    let commands = read("ALTER ROLE r PASSWORD 'hush';\nselect 'kept'").expect("a script");
+    let lines: Vec<_> = commands.iter().map(|command| command.first_line.as_str()).collect();
+    assert_eq!(lines, ["ALTER ROLE r PASSWORD '***';", "select 'kept'"]);
+    assert!(matches!(&commands[0].kind, CommandKind::Sql(sql) if sql.text.contains("'hush'")));
+}
+
+#[test]
 fn gset_belongs_to_the_sql_before_it() {
     let commands = read("select 1 \\gset\nselect 2\\; select 3\\aset p_\n").expect("a script");
     let keeps: Vec<_> = commands

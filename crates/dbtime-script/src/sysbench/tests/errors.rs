@@ -223,3 +223,26 @@ end";
     let length = line.expect("what failed").len();
     assert!((4_000..4_200).contains(&length), "{length}");
 }
+
+#[test]
+fn passwords_are_repeated_neither_to_people_nor_to_scripts() {
+    let source = "function thread_init() con = sysbench.sql.driver():connect() end
+function event() con:query(\"ALTER USER u IDENTIFIED BY 'hush' FOO\") end
+sysbench.hooks.sql_error_ignorable = function(e) print('learnt', e.sql_errmsg) end";
+    for (driver, words) in [
+        (SqlDialect::Mysql, "1064 (no, near ***) for query '***'"),
+        (SqlDialect::Sqlite, "(no, near ***) for query '***'"),
+        (SqlDialect::Postgres, "failed query was: ***"),
+    ] {
+        let source = Some(source.into());
+        let stage = Stage::new(SysbenchSettings { source, ..SysbenchSettings::new("-", driver) });
+        let mut client = stage.client();
+        assert_eq!(client.phase(ProgramPhase::Open), Some(Rest::Done));
+        client.database.fail("query ALTER", "1064", "42000");
+        client.database.failures[0].1.message = "no, near 'hush'".to_owned();
+        assert_eq!(client.event(), FATAL);
+        let said = format!("{}\n{}", stage.printed(), stage.stop_reason());
+        assert!(said.contains(words) && said.contains("learnt\tno, near ***"), "{said}");
+        assert!(!said.contains("hush"), "{said}");
+    }
+}

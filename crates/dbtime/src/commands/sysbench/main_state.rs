@@ -1,7 +1,7 @@
 //! The script's main state, and those of its report hooks: each on an engine of its own, which
 //! lasts as long as the command.
 
-use super::fatal;
+use super::fatal_words::{fatal, in_its_words};
 use crate::exit::CommandFailure;
 use crate::interrupt;
 use crate::live::report_overdue_script;
@@ -53,8 +53,7 @@ impl StateThread {
         found: impl FnOnce() -> Result<Target, CommandFailure>,
     ) -> Result<Self, CommandFailure> {
         let StateSetup { settings, has_command, tid, name, stop } = making;
-        let (script, state) =
-            MainScript::new(settings, has_command, tid).map_err(CommandFailure::usage)?;
+        let (script, state) = MainScript::new(settings, has_command, tid).map_err(in_its_words)?;
         let target: Target = match script.may_use_sql() {
             true => found()?,
             // Without a word about a database a script is not to wait for one.
@@ -102,7 +101,7 @@ impl StateThread {
             self.longest_hook = self.longest_hook.max(now() - begun);
         }
         match answer {
-            Some(answer) => answer.map_err(CommandFailure::usage),
+            Some(answer) => answer.map_err(in_its_words),
             None => Err(self.fate()),
         }
     }
@@ -115,7 +114,7 @@ impl StateThread {
     fn fate(&mut self) -> CommandFailure {
         match self.join() {
             Some(Err(error)) => fatal(error),
-            _ => CommandFailure::usage("FATAL: the script has come to its end"),
+            _ => in_its_words("FATAL: the script has come to its end"),
         }
     }
 

@@ -2,6 +2,7 @@
 //! codes, and after it what dbtime has to say.
 
 mod clock;
+mod fatal_words;
 mod main_state;
 mod request;
 mod run;
@@ -11,7 +12,7 @@ use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::report_overdue_script;
 use crate::{given_secrets, interrupt, screen};
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_lab::{LabError, RunRequest};
+use dbtime_lab::RunRequest;
 use dbtime_model::bounded_file;
 use dbtime_model::plain_text::plain_lines;
 use dbtime_script::sysbench::options::{CommandArguments, GeneralOptions, SysbenchOptions};
@@ -19,6 +20,7 @@ use dbtime_script::sysbench::{
     MainTask, ScriptDeclarations, ScriptOutput, SysbenchCommand, SysbenchScript, SysbenchSettings,
     help, report,
 };
+use fatal_words::{SysbenchFatal, fatal, in_its_words};
 use main_state::{StateSetup, StateThread};
 use std::io::IsTerminal;
 use std::path::Path;
@@ -41,18 +43,18 @@ pub(crate) fn run(words: &[String]) -> ProcessExit {
 /// Says why there is no more: sysbench's own words where it says them, on stdout unless that is for
 /// one JSON document, and everything else on stderr.
 fn report_failure(failure: CommandFailure, is_json: bool, is_classic: bool) {
-    let text = failure.words();
-    let (fatal, rest) = match text.find("\nstack traceback:") {
-        Some(end) => (&text[..end], &text[end + 1..]),
-        None => (text.as_str(), ""),
+    let Some(fatal) = SysbenchFatal::of(&failure) else {
+        screen::note(&failure.words());
+        return;
     };
-    match fatal.starts_with("FATAL: ") && !is_json {
-        true => screen::result(&format!("{}\n", plain_lines(&given_secrets::hidden(fatal)))),
-        false => screen::note(fatal),
+    let (words, trace) = fatal.parts();
+    match is_json {
+        true => screen::note(words),
+        false => screen::result(&format!("{}\n", plain_lines(&given_secrets::hidden(words)))),
     }
     // Sysbench shows no traceback.
-    if !rest.is_empty() && !is_classic {
-        screen::note(rest);
+    if !trace.is_empty() && !is_classic {
+        screen::note(trace);
     }
 }
 
@@ -271,14 +273,6 @@ impl SysbenchJob {
 
     fn script(&self, command: SysbenchCommand) -> Result<SysbenchScript, CommandFailure> {
         let settings = request::settings(self, command);
-        SysbenchScript::new(settings).map_err(CommandFailure::usage)
-    }
-}
-
-/// What ends a run, in sysbench's manner.
-fn fatal(error: LabError) -> CommandFailure {
-    match error {
-        LabError::Script(error) => CommandFailure::usage(error.to_string()),
-        other => CommandFailure::environment(format!("FATAL: {other}")),
+        SysbenchScript::new(settings).map_err(in_its_words)
     }
 }

@@ -1,8 +1,9 @@
 //! The run itself: sysbench's lines as it goes, its report at the end, and then dbtime's own.
 
 use super::clock::{ReportClock, ReportHooks, SysbenchEnd};
+use super::fatal_words::{fatal, in_its_words};
 use super::main_state::StateThread;
-use super::{SysbenchJob, fatal, report_failure, request};
+use super::{SysbenchJob, report_failure, request};
 use crate::artifacts::RunArtifacts;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::report_overdue_script;
@@ -36,9 +37,7 @@ pub(super) fn run(
     main.answer(MainTask::Function("init"))?;
     if !job.declared.functions.contains(&"event") {
         let script = job.file_name();
-        return Err(CommandFailure::usage(format!(
-            "FATAL: cannot find the event() function in {script}"
-        )));
+        return Err(in_its_words(format!("FATAL: cannot find the event() function in {script}")));
     }
     print(&report::opening(&job.options.general));
     let script = Arc::new(job.script(SysbenchCommand::Run)?);

@@ -86,7 +86,8 @@ fn literals_are_not_recorded_unless_they_are_wanted() {
     assert!(!out.contains("Statement") && out.contains("1,012 started"), "{out}");
     let bytes = std::fs::read(sandbox.path("it.trace")).expect("a file");
     let has = |word: &str| bytes.windows(word.len()).any(|found| found == word.as_bytes());
-    assert!(has("DO ?, ?") && !has("secret") && !has("4711"));
+    // Numbers of the recording's own have any digits.
+    assert!(has("DO ?, ?") && ["secret", "DO 4711", "4711, "].iter().all(|word| !has(word)));
     let recording = TestRecording::read(&sandbox.path("it.trace"));
     let texts: Vec<&str> = recording.requests.iter().map(|request| &*request.text).collect();
     assert!(texts.len() as u64 >= MANY, "{} texts", texts.len());

@@ -93,6 +93,32 @@ fn an_error_is_told_as_the_databases_own_client_shows_it() {
 }
 
 #[test]
+fn passwords_are_repeated_by_no_message() {
+    let text = "ALTER ROLE r PASSWORD 'hush' FOO;";
+    let piped = format!("\\startpipeline\n{text}\n\\endpipeline");
+    let quoting = |words: &str| DatabaseFailure {
+        report: format!("ERROR:  {words}").into(),
+        position: 30,
+        ..failure(ErrorClass::Statement, "42601", words)
+    };
+    for (text, mode) in [
+        (text, QueryMode::Simple),
+        (text, QueryMode::Extended),
+        (text, QueryMode::Prepared),
+        (piped.as_str(), QueryMode::Extended),
+        (piped.as_str(), QueryMode::Prepared),
+    ] {
+        for words in ["syntax error at or near \"hush\"", "syntax error"] {
+            let settings = PgbenchSettings { mode, traces: true, ..PgbenchSettings::default() };
+            let mut stage = Stage::new(text, settings);
+            stage.play(&mut |_: &str| Err(quoting(words)));
+            let said = format!("{:?}", stage.said());
+            assert!(said.contains("ERROR:  syntax error") && !said.contains("hush"), "{said}");
+        }
+    }
+}
+
+#[test]
 fn copy_is_refused_in_the_originals_words() {
     let message = format!("COPY from stdin failed: {NO_COPY_DATA}");
     let mut stage = Stage::new(TRANSACTION, PgbenchSettings::default());

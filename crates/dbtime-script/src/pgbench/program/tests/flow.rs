@@ -92,12 +92,26 @@ fn pipelines_are_prepared_before_they_start() {
     assert_eq!(log[0], "pipeline with BEGIN;|with SELECT $1;\t0|sync|with END;");
     let names: Vec<_> = stage.script.statements().into_iter().map(|s| s.kind).collect();
     let last = names.last().map(|kind| kind.text().to_owned());
-    assert_eq!(last.as_deref(), Some("SELECT 1;"));
+    assert_eq!(last.as_deref(), Some("SELECT ?;"));
     assert_eq!(stage.script.statement(0, 5).map(|id| id.0), Some(3), "the pipeline");
     assert_eq!(stage.script.statement(0, 0), None);
     let empty = "\\startpipeline\n\\endpipeline\nSELECT 1;";
     let log = Stage::new(empty, settings(QueryMode::Extended)).play(&mut well);
     assert_eq!(log, ["with SELECT 1;", "done"]);
+}
+
+#[test]
+fn statements_are_named_without_literals_and_passwords() {
+    let text = "ALTER ROLE r\n  PASSWORD 'hush';\n\\startpipeline\nSELECT 'hush', :a;\n\
+                \\endpipeline\nALTER ROLE r PASSWORD 'hushed';\nALTER ROLE r PASSWORD hush x;";
+    for dialect in [SqlDialect::Postgres, SqlDialect::Mysql, SqlDialect::Sqlite] {
+        let stage = Stage::new(text, PgbenchSettings { dialect, ..PgbenchSettings::default() });
+        let statements = stage.script.statements();
+        let names: Vec<_> = statements.iter().map(|statement| statement.name.as_str()).collect();
+        let pipeline = "\\startpipeline SELECT ?, :a; \\endpipeline";
+        assert_eq!(names[..3], ["ALTER ROLE r PASSWORD ?;", "SELECT ?, :a;", pipeline]);
+        assert!(!format!("{statements:?}").contains("hush"), "{statements:?}");
+    }
 }
 
 #[test]

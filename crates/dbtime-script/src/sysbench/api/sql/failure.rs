@@ -5,6 +5,7 @@ use crate::sysbench::lua_host::{ClientState, HostCall, LuaHost};
 use crate::sysbench::output::LogPriority;
 use crate::sysbench::settings::SysbenchSettings;
 use dbtime_model::SqlDialect;
+use dbtime_sql::repeated_statement;
 use mlua::{Lua, LuaString, Result, Table};
 use std::rc::Rc;
 
@@ -54,10 +55,11 @@ pub(super) fn install(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result
     host.set("log_failure", log)
 }
 
-/// What the driver says about a failure that ends the run.
+/// What the driver says about a failure that ends the run, without passwords.
 fn log_lines(slot: &ClientState, settings: &SysbenchSettings, query: &str) -> Vec<String> {
     let Some(ClassifiedError { number, message, .. }) = &slot.failure else { return Vec::new() };
     let server = &settings.server;
+    let query = repeated_statement(query);
     match (settings.driver, slot.call) {
         (SqlDialect::Postgres, HostCall::Connect) => {
             vec![format!("Connection to database failed: {message}\n")]
