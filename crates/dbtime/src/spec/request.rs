@@ -13,8 +13,8 @@ use dbtime_machine::cpus::usable_cpus;
 use dbtime_model::Nanos;
 use dbtime_model::secret_text::is_secret_setting;
 use dbtime_model::spec::{
-    AUTO_SHARE_PCT, Arrivals, Backlog, BudgetChoice, LoadSpec, RateChoice, ReconnectPolicy, RunSpec,
-    TargetSpec, WindowSpec, WorkloadSpec,
+    AUTO_SHARE_PCT, Arrivals, Backlog, BudgetChoice, LoadSpec, RateChoice, ReconnectPolicy,
+    RunSpec, TargetSpec, WindowSpec, WorkloadSpec,
 };
 use sha2::{Digest, Sha256};
 use std::fmt::Display;

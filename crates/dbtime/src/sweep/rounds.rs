@@ -15,8 +15,8 @@ use dbtime_model::record::{
 };
 use dbtime_model::secret_text::MASK;
 use dbtime_model::study::{
-    RecordedStudy, StudyCell, StudyData, StudyPlan, StudyRun, StudyTrial, TrialOutcome, TrialRecord,
-    study_file,
+    RecordedStudy, StudyCell, StudyData, StudyPlan, StudyRun, StudyTrial, TrialOutcome,
+    TrialRecord, study_file,
 };
 use dbtime_report::terminal::SweepRow;
 use std::path::{Path, PathBuf};

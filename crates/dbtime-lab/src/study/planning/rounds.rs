@@ -4,8 +4,8 @@ use super::MARGIN_PCT;
 use crate::study::planned_run::PlannedRun;
 use dbtime_model::record::PrimaryMetric;
 use dbtime_model::study::{
-    BlockDesign, CellRole, GateLimits, RunOrder, RunSurroundings, STUDY_SCHEMA, StopRule, StudyCell,
-    StudyData, StudyPlan,
+    BlockDesign, CellRole, GateLimits, RunOrder, RunSurroundings, STUDY_SCHEMA, StopRule,
+    StudyCell, StudyData, StudyPlan,
 };
 use std::collections::BTreeSet;
 use std::path::Path;
