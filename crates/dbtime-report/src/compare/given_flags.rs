@@ -42,9 +42,9 @@ const TOLD: [(&str, &[&str]); 5] = [
     ("window", &["warmup", "time"]),
 ];
 
-/// By name, as text; `None` where the record has no spec.
+/// By name, as text; `None` where the record has no spec, or one of another version.
 pub(super) fn given_flags(record: &RunRecord) -> Option<BTreeMap<String, String>> {
-    let spec = record.spec.as_ref()?;
+    let spec = record.known_spec()?;
     let mut given: BTreeMap<String, String> = fields(spec)
         .into_iter()
         .filter(|(group, field, _)| !is_told(group, field))
@@ -104,12 +104,13 @@ fn unread_settings(spec: &RunSpec, record: &RunRecord) -> impl Iterator<Item = (
 mod tests {
     use super::super::setup;
     use super::*;
+    use dbtime_model::record::RecordedSpec;
     use dbtime_model::spec::WorkloadLimit;
 
     fn with(change: impl FnOnce(&mut RunSpec)) -> RunRecord {
         let mut spec = RunSpec::default();
         change(&mut spec);
-        RunRecord { spec: Some(spec), ..RunRecord::default() }
+        RunRecord { spec: Some(spec.into()), ..RunRecord::default() }
     }
 
     fn differing(a: &RunRecord, b: &RunRecord) -> Vec<String> {
@@ -144,9 +145,13 @@ mod tests {
     }
 
     #[test]
-    fn where_a_record_has_no_spec_nothing_of_it_differs() {
+    fn where_a_record_has_no_spec_that_is_known_nothing_of_it_differs() {
         let traced = with(|spec| spec.window.trace = true);
-        assert_eq!(differing(&traced, &RunRecord::default()), Vec::<String>::new());
+        let unknown = RecordedSpec::Unknown(Value::from("of a later version"));
+        for spec in [None, Some(unknown)] {
+            let other = RunRecord { spec, ..RunRecord::default() };
+            assert_eq!(differing(&traced, &other), Vec::<String>::new());
+        }
     }
 
     /// Else what a field is renamed to would be told twice.
