@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Fields of a spec, by group, of which the rest of a record tells how they came out.
-const TOLD: [(&str, &[&str]); 5] = [
+const RECORDED: [(&str, &[&str]); 5] = [
     ("", &["schema", "seed"]),
     ("workload", &["name", "query", "scale", "sha256"]),
     (
@@ -47,7 +47,7 @@ pub(super) fn given_flags(record: &RunRecord) -> Option<BTreeMap<String, String>
     let spec = record.known_spec()?;
     let mut given: BTreeMap<String, String> = fields(spec)
         .into_iter()
-        .filter(|(group, field, _)| !is_told(group, field))
+        .filter(|(group, field, _)| !is_recorded(group, field))
         .map(|(group, field, value)| (name(&group, &field), text(&value)))
         .collect();
     given.extend(unread_settings(spec, record));
@@ -67,8 +67,8 @@ fn fields(spec: &RunSpec) -> Vec<(String, String, Value)> {
     groups.into_iter().flat_map(of_group).collect()
 }
 
-fn is_told(group: &str, field: &str) -> bool {
-    TOLD.iter().any(|(told, fields)| *told == group && fields.contains(&field))
+fn is_recorded(group: &str, field: &str) -> bool {
+    RECORDED.iter().any(|(of, fields)| *of == group && fields.contains(&field))
 }
 
 fn name(group: &str, field: &str) -> String {
@@ -158,8 +158,8 @@ mod tests {
     #[test]
     fn what_is_told_elsewhere_is_a_field() {
         let fields = fields(&RunSpec::default());
-        for (group, told) in TOLD {
-            for field in told {
+        for (group, recorded) in RECORDED {
+            for field in recorded {
                 let is_it = |(of, name, _): &(String, String, Value)| of == group && name == field;
                 assert!(fields.iter().any(is_it), "{group}.{field}");
             }
