@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_of_whoever_it_was_in_its_process() {
+    fn a_failure_keeps_its_kind_across_processes() {
         assert!(failed_run(2, "write it otherwise".to_owned()).is_usage());
         assert!(!failed_run(3, "no server".to_owned()).is_usage());
     }

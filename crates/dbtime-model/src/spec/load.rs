@@ -1,4 +1,4 @@
-//! What follows from how a load is described, the same for whoever drives it and whatever is run.
+//! What follows from how a load is described, the same for each driver and for whatever is run.
 
 use super::{Arrivals, LoadSpec};
 
