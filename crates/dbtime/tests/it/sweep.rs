@@ -318,6 +318,7 @@ fn a_search_that_was_killed_is_resumed() {
     let running = sandbox.start(line);
     sandbox.wait_for(&["f", "002"]);
     running.kill();
+    assert_eq!(running.end().code, None);
     sandbox.run("study report f").refused(2, &["f is a search for a rate", "dbtime report"]);
     // From another folder, too.
     fs::create_dir(sandbox.path("else")).expect("a folder");
