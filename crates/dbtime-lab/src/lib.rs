@@ -58,6 +58,6 @@ pub use reported_run::{LoadMoment, ReportedResult, ReportedRun};
 pub use request::{RecordDetail, RunRequest};
 pub use run::{RunResult, flat_out_rate, run, run_into};
 pub use run_event::{RecordedRun, RunEvent, RunOutcome};
-pub use run_process::{ProcessResult, RunProcess};
+pub use run_process::ProcessResult;
 pub use script_watchdog::ComputingSpans;
 pub use targets::{Dataset, Target, TargetForm};

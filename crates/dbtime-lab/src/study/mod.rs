@@ -45,7 +45,6 @@ pub use planning::{
     ComparedSettings, PairDraft, PlanOverrides, PlannedStudy, RunBase, RunGrammar, margin,
     plan_rounds, plan_search, plan_study,
 };
-pub use program::read_output;
 use schedule::{StudyStep, TrialPlace};
 use std::path::{Path, PathBuf};
 pub use unpack::{UnpackedStudy, unpack_study};

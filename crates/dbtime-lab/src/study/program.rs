@@ -191,7 +191,7 @@ impl ProgramRun<'_> {
 /// What a program printed in the run of this folder.
 ///
 /// Errors: it cannot be read, in words.
-pub fn read_output(folder: &Path) -> Result<String, String> {
+fn read_output(folder: &Path) -> Result<String, String> {
     use std::io::Read;
     let path = folder.join(study_file::PROGRAM_OUTPUT);
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());
