@@ -180,6 +180,20 @@ impl RunSecrets {
         )))
     }
 
+    /// Refuses a run whose written form takes a secret that is not there.
+    ///
+    /// Errors: what is missing.
+    pub(crate) fn check(&self, spec: &RunSpec) -> Result<(), CommandFailure> {
+        let is_name = |pair: &&String| !pair.contains('=');
+        for name in spec.target.server_env.iter().filter(is_name) {
+            self.variable(name)?;
+        }
+        for name in spec.workload.script_set.iter().filter(is_name) {
+            self.option(name)?;
+        }
+        spec.workload.query.as_ref().map_or(Ok(()), |sql| self.query(sql).map(drop))
+    }
+
     fn value(
         &self,
         flag: &str,
@@ -320,5 +334,7 @@ mod tests {
         assert!(!format!("{spec:?} {secrets:?}").contains("hush"), "{spec:?}");
         assert_eq!(spec.target.server_env, ["API_KEY", "TZ=UTC"]);
         assert_eq!(secrets.variable("API_KEY").expect("taken"), "hush");
+        secrets.check(&spec).expect("all are there");
+        RunSecrets::default().check(&spec).expect_err("they were taken");
     }
 }

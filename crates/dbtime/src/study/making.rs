@@ -12,23 +12,28 @@ use dbtime_model::study::{StudyPlan, TrialOutcome, study_file};
 /// Makes the runs of a study until there are enough. Returns why there will be no more; `None`: it
 /// was interrupted.
 ///
-/// Errors: the journal or a record cannot be written.
+/// Errors: a secret that the runs take is not there, or the journal or a record cannot be written.
 pub(crate) fn make_runs(
     runner: &mut RunSet,
     is_quiet: bool,
     stop: &RunStop,
 ) -> Result<Option<String>, CommandFailure> {
     let plan = runner.plan().clone();
+    let secrets = RunSecrets::of_surroundings(None)?;
+    if runner.history().finished.is_none() {
+        // Else a study that goes on without one would be given up for it.
+        let mut specs = plan.cells.iter().filter_map(|cell| cell.spec.as_ref());
+        specs.try_for_each(|spec| secrets.check(spec))?;
+    }
     let audience = ProgressAudience::of(is_quiet);
     let cells = plan.cells.len();
     let done = runner.history().complete_blocks(cells).len();
     let left = (plan.most_blocks() as usize).saturating_sub(done) * cells;
     let live = LiveProgress::of_runs(audience, left.max(1));
     let snapshots = runner.folder().join(study_file::SNAPSHOTS);
-    let secrets = RunSecrets::of_surroundings(None)?.environment();
     let follow = |progress: RunProgress| live.show(&progress);
     let controls = RunControls { progress: &follow, stop };
-    let mut maker = CellRuns::new(&plan, secrets, controls, &snapshots);
+    let mut maker = CellRuns::new(&plan, secrets.environment(), controls, &snapshots);
     let progress = |event: StudyProgress<'_>| show(&event, &live, audience, &plan);
     let ended = runner.run(&mut maker, &progress, stop);
     drop(live);

@@ -17,9 +17,7 @@ use dbtime_model::record::{
     WarningKind, read_sweep_record,
 };
 use dbtime_model::spec::FlagSetting;
-use dbtime_model::study::{
-    RecordedStudy, StudyPlan, StudyRun, StudyTrial, TrialOutcome, TrialRecord,
-};
+use dbtime_model::study::{RecordedStudy, StudyRun, StudyTrial, TrialOutcome, TrialRecord};
 use dbtime_report::terminal::SweepRow;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -75,7 +73,7 @@ pub(super) fn run(
 pub(crate) fn resume(runs: RunSet, shown: &StudyShownArgs) -> Result<ProcessExit, CommandFailure> {
     let folder = runs.folder().to_owned();
     let record = read_sweep_record(&folder)?;
-    let (mut reference, limit) = searched(runs.plan())?;
+    let (mut reference, limit) = searched(&runs)?;
     if let Some(kept) = &runs.plan().surroundings.snapshots {
         let seed = reference.spec.seed;
         reference = reference.with_snapshots(kept.into(), seed);
@@ -95,8 +93,8 @@ pub(crate) fn resume(runs: RunSet, shown: &StudyShownArgs) -> Result<ProcessExit
 }
 
 /// What a search runs, and the limit that it seeks.
-fn searched(plan: &StudyPlan) -> Result<(PlannedRun, String), CommandFailure> {
-    let reference = rounds::planned(plan)?.into_iter().next();
+fn searched(runs: &RunSet) -> Result<(PlannedRun, String), CommandFailure> {
+    let reference = rounds::planned(runs)?.into_iter().next();
     let limit = reference.as_ref().and_then(|run| run.spec.limits.last());
     let limit = limit.map(|limit| limit.text.clone());
     reference.zip(limit).ok_or_else(|| {

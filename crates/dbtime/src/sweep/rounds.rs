@@ -89,7 +89,7 @@ pub(crate) fn resume(
     let folder = &runner.folder().to_owned();
     refuse_lost_values(runner.plan())?;
     let record = read_sweep_record(folder)?;
-    let planned = planned(runner.plan())?;
+    let planned = planned(&runner)?;
     let study = RecordedStudy::read(folder).map_err(CommandFailure::environment)?;
     let runs: Vec<_> = ended(&study);
     let failed = failed(&study);
@@ -115,10 +115,17 @@ pub(super) fn manner(plan: &StudyPlan, shown: &StudyShownArgs) -> SweepManner {
 
 /// The runs of the plan of a sweep or a search that goes on.
 ///
-/// Errors: a password file that cannot be read.
-pub(super) fn planned(plan: &StudyPlan) -> Result<Vec<PlannedRun>, CommandFailure> {
+/// Errors: a password file that cannot be read, and a secret that is missing where runs are.
+pub(super) fn planned(runs: &RunSet) -> Result<Vec<PlannedRun>, CommandFailure> {
+    let plan = runs.plan();
     let file = plan.surroundings.password_file.as_ref().map(Path::new);
-    let secrets = RunSecrets::of_surroundings(file)?.environment();
+    let secrets = RunSecrets::of_surroundings(file)?;
+    if runs.history().finished.is_none() {
+        // Each of them would fail, and be made for the last time.
+        let mut specs = plan.cells.iter().filter_map(|cell| cell.spec.as_ref());
+        specs.try_for_each(|spec| secrets.check(spec))?;
+    }
+    let secrets = secrets.environment();
     let directory = Some(PathBuf::from(&plan.directory)).filter(|path| path.is_dir());
     let of_cell = |cell: &StudyCell| {
         let run = PlannedRun::of_spec(cell.spec.clone()?, cell.command.clone(), secrets.clone());
