@@ -64,24 +64,26 @@ pub(crate) fn rate(
     progress: &(dyn Fn(RunProgress) + Sync),
     stop: &RunStop,
 ) -> Result<Option<AutoRate>, LabError> {
-    let auto = match (&request.load.rate, &request.load.flat_out) {
-        _ if request.load.arrivals == Arrivals::AtOnce => return Ok(None),
+    let load = &request.spec.load;
+    let arrivals = load.due();
+    let auto = match (&load.rate, &load.flat_out) {
+        _ if arrivals == Arrivals::AtOnce => return Ok(None),
         (Some(RateChoice::Auto(share_pct)), Some(found)) => {
             AutoRate { share_pct: *share_pct, ..found.clone() }
         }
         (Some(RateChoice::Auto(share_pct)), None) => {
-            let measures = request.budget != BudgetChoice::Off;
+            let measures = request.budget() != BudgetChoice::Off;
             flat_out(*share_pct, measures, plan, prepared, progress, stop)?
         }
         (Some(RateChoice::Given(_)) | None, _) => return Ok(None),
     };
     let rate = Rate::Constant(auto.offered_tps());
     rate.check().map_err(|error| LabError::Usage(error.to_string()))?;
-    request.load.arrivals.check(&rate).map_err(|error| LabError::Usage(error.to_string()))?;
+    arrivals.check(&rate).map_err(|error| LabError::Usage(error.to_string()))?;
     let (flat_out_tps, offered_tps) = (auto.flat_out_tps, auto.offered_tps());
     progress(RunProgress::Rate { flat_out_tps, offered_tps });
-    plan.demand = LoadDemand::Open { rate, arrivals: request.load.arrivals };
-    plan.shards = shards(&request.load, &plan.demand, plan.concurrency);
+    plan.demand = LoadDemand::Open { rate, arrivals };
+    plan.shards = shards(load, &plan.demand, plan.concurrency);
     Ok(Some(auto))
 }
 
@@ -147,15 +149,13 @@ pub(crate) fn budget(
     prepared: &dyn PreparedTarget,
     stop: &RunStop,
 ) -> Result<(), LabError> {
-    plan.budget_every = match request.budget {
+    plan.budget_every = match request.budget() {
         BudgetChoice::Off => 0,
         BudgetChoice::Every(every) => every,
         BudgetChoice::Auto if prepared.budget_method() != BudgetMethod::Probes => 1,
         // Who counts transactions wants no others before them; a script may do only what it was
         // asked for.
-        BudgetChoice::Auto if request.transactions.is_some() || is_scripted(request) => {
-            enough(16, expected(plan, None))
-        }
+        BudgetChoice::Auto if !may_try(request) => enough(16, expected(plan, None)),
         BudgetChoice::Auto => {
             // A short closed loop tells what a transaction takes and what probing it would cost.
             let (warmup, length) = (Nanos::from_millis(50), Nanos::from_millis(250));
@@ -176,11 +176,7 @@ pub(crate) fn budget(
 
 /// Whether the run may be preceded by transactions of its own kind.
 pub(crate) fn may_try(request: &RunRequest) -> bool {
-    request.transactions.is_none() && !is_scripted(request)
-}
-
-fn is_scripted(request: &RunRequest) -> bool {
-    request.workload.script.is_some()
+    request.spec.window.transactions.is_none() && request.workload.script.is_none()
 }
 
 /// One client without a pause, for a trial.
@@ -238,7 +234,7 @@ pub(crate) fn cost(
     stop: &RunStop,
 ) -> Result<Option<MeasuringCost>, LabError> {
     let measures = plan.budget_every > 0 && prepared.budget_method() != BudgetMethod::Instants;
-    if !may_try(request) || request.budget != BudgetChoice::Auto || !measures {
+    if !may_try(request) || request.budget() != BudgetChoice::Auto || !measures {
         return Ok(None);
     }
     let mut pairs = Vec::new();
@@ -376,24 +372,24 @@ mod tests {
     fn clients_that_pause_or_have_a_rate_are_not_flat_out() {
         let workload = Workload::from_sql("SELECT 1").expect("a statement");
         let mut request = RunRequest::new(workload, "null".parse().expect("a target"));
-        request.load.connections = 8;
-        request.time = Some(MIN_OWN_WINDOW);
+        request.spec.load.connections = Some(8);
+        request.spec.window.time = Some(MIN_OWN_WINDOW);
         let of = |request: &RunRequest| flat_out_clients(&new_plan(request, 1));
         assert_eq!(of(&request).map(|plan| plan.concurrency), Some(8));
-        request.load.think = Some(NO_THINK);
+        request.spec.load.think = Some(NO_THINK);
         assert!(of(&request).is_some());
-        request.load.think = Some(ThinkTime::Fixed(Nanos::from_millis(1)));
+        request.spec.load.think = Some(ThinkTime::Fixed(Nanos::from_millis(1)));
         assert!(of(&request).is_none());
-        request.load.think = None;
+        request.spec.load.think = None;
         let operations = &mut request.workload.operations;
         operations[0].think = Some(ThinkTime::Exponential(Nanos::from_millis(1)));
         assert!(of(&request).is_none());
         request.workload.operations[0].think = None;
-        request.time = Some(MIN_OWN_WINDOW - Nanos(1));
+        request.spec.window.time = Some(MIN_OWN_WINDOW - Nanos(1));
         assert!(of(&request).is_none());
-        request.time = Some(MIN_OWN_WINDOW);
+        request.spec.window.time = Some(MIN_OWN_WINDOW);
         assert!(of(&request).is_some());
-        request.load.rate = Some(RateChoice::Given(Rate::Constant(5.0)));
+        request.spec.load.rate = Some(RateChoice::Given(Rate::Constant(5.0)));
         assert!(of(&request).is_none());
     }
 

@@ -6,7 +6,7 @@ use crate::observers::{
     observer_thread,
 };
 use crate::progress::RunProgress;
-use crate::request::{LoadRequest, RunRequest};
+use crate::request::RunRequest;
 use crate::script_watchdog::{ScriptUse, ScriptWatchdog};
 use crate::servers::check_online;
 use crate::targets::PreparedTarget;
@@ -17,7 +17,7 @@ use dbtime_load::think::ThinkTime;
 use dbtime_machine::cpus::usable_cpus;
 use dbtime_machine::{CpuList, PinnedThread};
 use dbtime_model::Nanos;
-use dbtime_model::spec::RateChoice;
+use dbtime_model::spec::{LoadSpec, RateChoice};
 use std::io;
 use std::sync::Arc;
 
@@ -39,20 +39,15 @@ pub(crate) fn keep_to(cpus: &CpuList) -> Result<PinnedThread, LabError> {
 }
 
 pub(crate) fn new_plan(request: &RunRequest, scale: u64) -> LoadPlan {
-    let load = &request.load;
-    let workers = load.workers.unwrap_or(load.connections);
-    // In a closed loop more workers than clients would have nobody to serve.
-    let is_closed = load.rate.is_none() && load.arrivals != Arrivals::AtOnce;
-    let servers = if is_closed { workers.min(load.connections) } else { workers };
+    let (load, window) = (&request.spec.load, &request.spec.window);
+    let (servers, arrivals) = (load.concurrency(), load.due());
     let demand = match &load.rate {
-        _ if load.arrivals == Arrivals::AtOnce => {
+        _ if arrivals == Arrivals::AtOnce => {
             // All are due at the start, whatever the rate.
-            LoadDemand::Open { rate: Rate::Constant(1.0), arrivals: load.arrivals }
+            LoadDemand::Open { rate: Rate::Constant(1.0), arrivals }
         }
-        None => LoadDemand::Closed { clients: load.connections, think: load.think },
-        Some(RateChoice::Given(rate)) => {
-            LoadDemand::Open { rate: rate.clone(), arrivals: load.arrivals }
-        }
+        None => LoadDemand::Closed { clients: load.clients(), think: load.think },
+        Some(RateChoice::Given(rate)) => LoadDemand::Open { rate: rate.clone(), arrivals },
         Some(RateChoice::Auto(_)) => {
             // Flat out first; `calibrate::rate` puts the open loop in its place.
             LoadDemand::Closed { clients: servers, think: Some(NO_THINK) }
@@ -62,14 +57,14 @@ pub(crate) fn new_plan(request: &RunRequest, scale: u64) -> LoadPlan {
     LoadPlan {
         workload: Arc::new(request.workload.clone()),
         scale,
-        seed: request.seed,
+        seed: request.spec.seed,
         first: 0,
         demand,
-        backlog: load.backlog,
+        backlog: load.on_backlog.unwrap_or_default(),
         concurrency: servers,
-        warmup: request.warmup,
-        measure: request.time,
-        transactions: request.transactions,
+        warmup: window.warmup.unwrap_or_default(),
+        measure: window.time,
+        transactions: window.transactions,
         rundown: request.rundown.unwrap_or(RUNDOWN),
         // What a script has begun is waited for, and nothing else is begun, as its tool does it.
         late_start: if request.rundown.is_some() { Nanos::ZERO } else { RUNDOWN },
@@ -86,7 +81,7 @@ pub(crate) fn new_plan(request: &RunRequest, scale: u64) -> LoadPlan {
 /// another is free.
 ///
 /// Source: `bench/few-connections.sh`, in docs/benchmarks.md.
-pub(crate) fn shards(load: &LoadRequest, demand: &LoadDemand, servers: u32) -> u32 {
+pub(crate) fn shards(load: &LoadSpec, demand: &LoadDemand, servers: u32) -> u32 {
     if let Some(shards) = load.shards {
         return shards.clamp(1, servers.max(1));
     }

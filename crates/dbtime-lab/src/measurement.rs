@@ -73,7 +73,7 @@ impl RunMeasurement<'_> {
             schema: SCHEMA,
             dbtime: env!("CARGO_PKG_VERSION").to_owned(),
             command: self.request.command.clone(),
-            spec: self.request.spec.clone().map(Into::into),
+            spec: self.request.is_described.then(|| self.request.spec.clone().into()),
             directory: directory(),
             started_at: timestamp(self.started),
             ended_at: timestamp(SystemTime::now()),
@@ -164,7 +164,7 @@ impl RunMeasurement<'_> {
         let mean_all = record.budgeted_mean_us();
         let mean_measured = sum.response_ns as f64 / 1e3 / sum.count.max(1) as f64;
         let known = mean_all.filter(|all_us| sum.count > 0 && *all_us > 0.0);
-        let chosen = if self.request.budget == BudgetChoice::Auto {
+        let chosen = if self.request.budget() == BudgetChoice::Auto {
             SamplingOrigin::Auto
         } else {
             SamplingOrigin::Given
@@ -196,7 +196,7 @@ impl RunMeasurement<'_> {
         series: &[SeriesRow],
         record: &mut RunRecord,
     ) {
-        let (own, extra) = (&self.request.workload.limits, &self.request.limits);
+        let (own, extra) = (&self.request.workload.limits, &self.request.spec.limits);
         let counts = driven.recorder.counts();
         let run = RunTotals {
             latencies: all,
@@ -344,17 +344,18 @@ impl RunMeasurement<'_> {
     }
 
     fn load(&self, auto: Option<AutoRate>, window: &WindowInfo) -> LoadInfo {
-        let (load, server) = (&self.request.load, &self.request.server);
+        let (load, server) = (&self.request.spec.load, self.request.server());
+        let due = load.due();
         let (mode, rate, arrivals) = match &self.plan.demand {
             LoadDemand::Closed { .. } => (LoadMode::Closed, None, ArrivalProcess::Closed),
             LoadDemand::Open { rate, arrivals } => {
                 (LoadMode::Open, Some(rate), recorded_arrivals(*arrivals))
             }
         };
-        let at_once = load.arrivals == Arrivals::AtOnce;
+        let at_once = due == Arrivals::AtOnce;
         let (from, to) =
             (self.plan.warmup, self.plan.warmup + Nanos::from_secs_f64(window.measure_s));
-        let jitter_us = match (load.arrivals, rate) {
+        let jitter_us = match (due, rate) {
             (Arrivals::Steady { jitter: Some(jitter) }, Some(_)) => Some(jitter.as_micros()),
             (Arrivals::Steady { jitter: None }, Some(Rate::Constant(rate))) => Some(1e5 / rate),
             _ => None,
@@ -369,7 +370,7 @@ impl RunMeasurement<'_> {
             auto,
             jitter_us,
             arrivals,
-            connections: load.connections,
+            connections: load.clients(),
             workers: load.workers,
             shards: self.prepared.is_sharded().then_some(self.plan.shards),
             think_us: load.think.map(|think| think.mean().as_micros()),

@@ -22,10 +22,10 @@ pub fn command(
     progress: ProgressListener<'_>,
     stop: &RunStop,
 ) -> Result<(), LabError> {
-    let _pinned = request.client_cpus.as_ref().map(keep_to).transpose()?;
+    let _pinned = request.spec.load.client_cpus.as_ref().map(keep_to).transpose()?;
     let prepared = request.target.prepare(request, progress, stop)?;
     let plan = new_plan(request, prepared.scale());
-    let clients = request.load.connections;
+    let clients = request.spec.load.clients();
     let plan = once(&plan, clients);
     let script_use = ScriptUse::Command { clients };
     run_once(&ScriptWatchdog { plan: &plan, script_use, stop, progress }, &*prepared)

@@ -86,7 +86,7 @@ mod tests {
     fn request(target: &str) -> RunRequest {
         let workload = Workload::from_sql("SELECT 1").expect("a statement");
         let mut request = RunRequest::new(workload, target.parse().expect("a target"));
-        request.transactions = Some(3);
+        request.spec.window.transactions = Some(3);
         request
     }
 

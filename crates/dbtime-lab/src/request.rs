@@ -1,61 +1,32 @@
-//! What is asked of a run, after the command line and before any machine is touched.
+//! What is asked of a run: its written form, with what was looked up for it before any machine is
+//! touched.
 
 use crate::data_snapshot::SnapshotRequest;
 use crate::targets::Target;
 use dbtime_engines::server::ServerOptions;
 use dbtime_engines::server::secret::ServerSecret;
-use dbtime_load::arrivals::Arrivals;
-use dbtime_load::queue::Backlog;
-use dbtime_load::think::ThinkTime;
 use dbtime_load::workload::Workload;
-use dbtime_machine::CpuList;
 use dbtime_model::Nanos;
-use dbtime_model::record::AutoRate;
-use dbtime_model::spec::{BudgetChoice, RateChoice, RunSpec, WorkloadLimit};
+use dbtime_model::spec::{BudgetChoice, RunSpec, TargetSpec};
 use std::path::PathBuf;
 
 /// One run.
 #[derive(Clone, Debug)]
 pub struct RunRequest {
+    /// Its written form.
+    pub spec: RunSpec,
+    /// Whether that is all of it, so that the record has it; of other tools' commands it is not.
+    pub is_described: bool,
     /// What is run.
     pub workload: Workload,
-    /// How the command line named it: a shipped name or a path.
-    pub workload_given: String,
-    /// How many times its base size; `None`: as it was loaded, or 1 where the run loads it.
-    pub scale: Option<u64>,
-    /// Against what.
+    /// Against what, with its password.
     pub target: Target,
-    /// How the load is made.
-    pub load: LoadRequest,
-    /// How a server is talked to.
-    pub server: ServerOptions,
-    /// How a private server is started.
-    pub private: PrivateOptions,
-    /// CPUs that this process keeps to; `None`: all it may use.
-    pub client_cpus: Option<CpuList>,
-    /// Load before the window.
-    pub warmup: Nanos,
-    /// Length of the window; `None` with `transactions`.
-    pub time: Option<Nanos>,
-    /// How many transactions are offered.
-    pub transactions: Option<u64>,
+    /// Environment variables of a private server, with the values that the written form leaves out.
+    /// Nobody knows of all of them whether they are secrets.
+    pub environment: Vec<(String, ServerSecret)>,
     /// How long what is under way is waited for after the window, while nothing that waits is
     /// begun any more; `None`: both are served for a few seconds.
     pub rundown: Option<Nanos>,
-    /// Which transactions have their parts measured.
-    pub budget: BudgetChoice,
-    /// Whether the server is traced.
-    pub trace: bool,
-    /// Whether the driver's side of each statement is recorded, to be joined with a trace later.
-    pub statements: bool,
-    /// Whether stacks of its threads are traced with it.
-    pub stacks: bool,
-    /// Requirements beyond those of the workload; they apply to every operation.
-    pub limits: Vec<WorkloadLimit>,
-    /// Seed of everything random.
-    pub seed: u64,
-    /// Seed of the rows that the run loads; `None`: the same.
-    pub data_seed: Option<u64>,
     /// The folder of snapshots that data are restored from, and kept in where they were loaded;
     /// `None`: they are loaded.
     pub snapshots: Option<PathBuf>,
@@ -65,21 +36,60 @@ pub struct RunRequest {
     pub out: Option<PathBuf>,
     /// The command that repeats the run, without passwords.
     pub command: String,
-    /// Its written form, for the record; `None` where it has none, as for other tools' commands.
-    pub spec: Option<RunSpec>,
     /// Is told what people have to know while the run waits and shows nothing.
     pub note: fn(&str),
 }
 
 impl RunRequest {
+    /// A closed loop of one client, with everything else as it is when nobody says otherwise. Its
+    /// caller says how long: by time or by transactions.
+    pub fn new(workload: Workload, target: Target) -> Self {
+        Self {
+            spec: RunSpec::default(),
+            is_described: false,
+            workload,
+            target,
+            environment: Vec::new(),
+            rundown: None,
+            snapshots: None,
+            detail: RecordDetail::Full,
+            out: None,
+            command: String::new(),
+            note: |_| (),
+        }
+    }
+
     /// Measures what is driven and nothing else, because nobody reads more.
     pub fn load_only(&mut self) {
-        (self.detail, self.budget) = (RecordDetail::Load, BudgetChoice::Off);
+        (self.detail, self.spec.window.budget) = (RecordDetail::Load, Some(BudgetChoice::Off));
+    }
+
+    /// How the command line named the workload: a shipped name or a path.
+    pub(crate) fn given_name(&self) -> &str {
+        let given = &self.spec.workload;
+        given.name.as_deref().or(given.script.as_deref()).unwrap_or(&self.workload.name)
+    }
+
+    /// How a server is talked to.
+    pub(crate) fn server(&self) -> ServerOptions {
+        ServerOptions::from(&self.spec.target)
+    }
+
+    /// Which transactions have their parts measured.
+    pub(crate) fn budget(&self) -> BudgetChoice {
+        self.spec.window.budget.unwrap_or_default()
+    }
+
+    /// Settings of a private server by name.
+    pub(crate) fn server_settings(&self) -> Vec<(String, String)> {
+        let settings = self.spec.target.server_set.iter();
+        let settings = settings.filter_map(|setting| setting.split_once('='));
+        settings.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
     }
 
     /// What the rows are drawn from that the run loads.
     pub(crate) fn rows_seed(&self) -> u64 {
-        self.data_seed.unwrap_or(self.seed)
+        self.spec.workload.data_seed.unwrap_or(self.spec.seed)
     }
 
     /// The snapshot of its data, where one is wanted and there are any.
@@ -89,51 +99,23 @@ impl RunRequest {
             folder,
             workload: self.workload.name.clone(),
             source: self.workload.source.clone(),
-            scale: self.scale.unwrap_or(1),
+            scale: self.spec.workload.scale.unwrap_or(1),
             seed: self.rows_seed(),
         })
     }
+}
 
-    /// A closed loop of one client, with everything else as it is when nobody says otherwise. Its
-    /// caller says how long: by time or by transactions.
-    pub fn new(workload: Workload, target: Target) -> Self {
-        Self {
-            workload_given: workload.name.clone(),
-            workload,
-            scale: None,
-            target,
-            load: LoadRequest {
-                rate: None,
-                flat_out: None,
-                arrivals: Arrivals::default(),
-                connections: 1,
-                workers: None,
-                think: None,
-                backlog: Backlog::Wait,
-                shards: None,
-            },
-            server: ServerOptions::default(),
-            private: PrivateOptions::default(),
-            client_cpus: None,
-            warmup: Nanos::ZERO,
-            time: None,
-            transactions: None,
-            rundown: None,
-            budget: BudgetChoice::Auto,
-            trace: false,
-            statements: false,
-            stacks: false,
-            limits: Vec::new(),
-            seed: 1,
-            data_seed: None,
-            snapshots: None,
-            detail: RecordDetail::Full,
-            out: None,
-            command: String::new(),
-            spec: None,
-            note: |_| (),
-        }
-    }
+/// The first flag that is given and for a private server only.
+pub(crate) fn private_flag(target: &TargetSpec) -> Option<&'static str> {
+    let TargetSpec { server_set, server_env, server_cpus, server_data, .. } = target;
+    [
+        ("--server-set", !server_set.is_empty()),
+        ("--server-env", !server_env.is_empty()),
+        ("--server-cpus", server_cpus.is_some()),
+        ("--server-data", server_data.is_some()),
+    ]
+    .into_iter()
+    .find_map(|(flag, is_given)| is_given.then_some(flag))
 }
 
 /// What the record of a run is to tell.
@@ -146,51 +128,41 @@ pub enum RecordDetail {
     Load,
 }
 
-/// How a private server is started.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PrivateOptions {
-    /// Settings by name.
-    pub settings: Vec<(String, String)>,
-    /// Environment variables. Nobody knows of all of them whether they are secrets.
-    pub environment: Vec<(String, ServerSecret)>,
-    /// CPUs that it keeps to.
-    pub cpus: Option<CpuList>,
-    /// The folder that its data folder is made in.
-    pub data: Option<PathBuf>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbtime_engines::drive::plan::RunStop;
 
-impl PrivateOptions {
-    /// The flag of the first option that was given.
-    pub(crate) fn given(&self) -> Option<&'static str> {
-        let Self { settings, environment, cpus, data } = self;
-        [
-            ("--server-set", !settings.is_empty()),
-            ("--server-env", !environment.is_empty()),
-            ("--server-cpus", cpus.is_some()),
-            ("--server-data", data.is_some()),
-        ]
-        .into_iter()
-        .find_map(|(flag, is_given)| is_given.then_some(flag))
+    fn request(change: impl FnOnce(&mut RunSpec)) -> RunRequest {
+        let workload = Workload::from_sql("SELECT 1").expect("a statement");
+        let mut request = RunRequest::new(workload, "null".parse().expect("a target"));
+        change(&mut request.spec);
+        request
     }
-}
 
-/// How the load is made.
-#[derive(Clone, Debug)]
-pub struct LoadRequest {
-    /// `None`: a closed loop.
-    pub rate: Option<RateChoice>,
-    /// What a share is of, where it was measured before: see [`crate::flat_out_rate`].
-    pub flat_out: Option<AutoRate>,
-    /// How arrivals fall around the rate of an open loop.
-    pub arrivals: Arrivals,
-    /// Clients of a closed loop, connections of an open one.
-    pub connections: u32,
-    /// Size of the worker pool; `None`: one worker or connection per client.
-    pub workers: Option<u32>,
-    /// Replaces the think times of the workload; closed loop only.
-    pub think: Option<ThinkTime>,
-    /// What happens to what nobody is free for.
-    pub backlog: Backlog,
-    /// Shards of an event loop; `None`: chosen by what carries most.
-    pub shards: Option<u32>,
+    #[test]
+    fn what_is_for_a_private_server_is_refused_of_others() {
+        let refusal = |request: &RunRequest| {
+            let prepared = request.target.prepare(request, &|_| {}, &RunStop::default());
+            prepared.err().map(|error| error.to_string())
+        };
+        assert_eq!(refusal(&request(|_| ())), None);
+        let cpus = request(|spec| spec.target.server_cpus = "0".parse().ok());
+        let why = refusal(&cpus).expect("null has no server");
+        assert!(why.starts_with("--server-cpus is for a private server"), "{why}");
+    }
+
+    #[test]
+    fn a_setting_ends_its_name_at_the_first_sign() {
+        let set = request(|spec| spec.target.server_set = vec!["a=b=c".to_owned()]);
+        assert_eq!(set.server_settings(), [("a".to_owned(), "b=c".to_owned())]);
+    }
+
+    #[test]
+    fn a_workload_is_called_as_it_was_given() {
+        let own = request(|_| ());
+        assert_eq!(own.given_name(), own.workload.name);
+        let given = request(|spec| spec.workload.name = Some("./own.toml".to_owned()));
+        assert_eq!(given.given_name(), "./own.toml");
+    }
 }

@@ -52,7 +52,7 @@ pub fn run_into(
     progress: &(dyn Fn(RunProgress) + Sync),
     stop: &RunStop,
 ) -> Result<RunResult, LabError> {
-    let _pinned = request.client_cpus.as_ref().map(keep_to).transpose()?;
+    let _pinned = request.spec.load.client_cpus.as_ref().map(keep_to).transpose()?;
     precise_timers();
     let prepared = request.target.prepare(request, progress, stop)?;
     one_shot::prepare(request, &*prepared, progress, stop)?;
@@ -149,7 +149,7 @@ pub fn flat_out_rate(
     progress: &(dyn Fn(RunProgress) + Sync),
     stop: &RunStop,
 ) -> Result<Option<AutoRate>, LabError> {
-    let _pinned = request.client_cpus.as_ref().map(keep_to).transpose()?;
+    let _pinned = request.spec.load.client_cpus.as_ref().map(keep_to).transpose()?;
     let prepared = request.target.prepare(request, progress, stop)?;
     one_shot::prepare(request, &*prepared, progress, stop)?;
     let mut plan = new_plan(request, prepared.scale());

@@ -30,17 +30,17 @@ static PRESENT: Mutex<Option<Pid>> = Mutex::new(None);
 
 /// What a process of a run is started with.
 #[derive(Clone, Debug, Default)]
-pub struct RunProcess {
+pub(crate) struct RunProcess {
     /// The program: this one.
-    pub program: PathBuf,
+    pub(crate) program: PathBuf,
     /// Its arguments.
-    pub arguments: Vec<OsString>,
+    pub(crate) arguments: Vec<OsString>,
     /// Variables of its environment beside those of this process: passwords.
-    pub environment: Vec<(OsString, OsString)>,
+    pub(crate) environment: Vec<(OsString, OsString)>,
     /// What it reads: the written form of the run.
-    pub document: String,
+    pub(crate) document: String,
     /// The folder that it works in; `None`: that of this process.
-    pub directory: Option<PathBuf>,
+    pub(crate) directory: Option<PathBuf>,
 }
 
 /// What became of such a process.
@@ -52,12 +52,18 @@ pub struct ProcessResult {
     pub exit_code: u8,
 }
 
+/// This program; one that was replaced meanwhile is still this one.
+pub(crate) fn own_program() -> PathBuf {
+    let path = std::env::current_exe().ok().filter(|path| path.exists());
+    path.unwrap_or_else(|| PathBuf::from("/proc/self/exe"))
+}
+
 impl RunProcess {
     /// Makes the run, and blocks until its process has ended; `stop` ends the run early.
     ///
     /// Errors: [`LabError::Target`] for a process that cannot be started, and
     /// [`LabError::Crashed`] for one that ends without an outcome.
-    pub fn run(
+    pub(crate) fn run(
         &self,
         progress: &(dyn Fn(RunProgress) + Sync),
         stop: &RunStop,

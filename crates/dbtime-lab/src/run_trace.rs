@@ -112,9 +112,10 @@ impl RunTrace {
         prepared: &dyn PreparedTarget,
         store: Option<&RunStore>,
     ) -> Self {
-        match store.filter(|_| request.statements) {
+        let window = &request.spec.window;
+        match store.filter(|_| window.statements) {
             Some(store) => return Self::beside_no_tracer(plan, prepared, store),
-            None if !request.trace => return Self::default(),
+            None if !window.trace => return Self::default(),
             None => {}
         }
         match attach(request, plan, prepared, store) {
@@ -195,11 +196,11 @@ fn attach(
     require_machines_numbers()?;
     let server = prepared.traced_pid().ok_or_else(no_server)?;
     let rules = prepared.lexical_rules();
-    let (stacks, note) = (request.stacks, request.note);
+    let (stacks, note) = (request.spec.window.stacks, request.note);
     let attached = crate::observers::RunTracer::attach(server, plan, rules, stacks, note);
     let mut tracer = attached.map_err(no_server_behind)?;
     // Of another network the names of clients are not the driver's, and may be so by number.
-    if request.server.network.rate.is_some() || !shares_network(server) {
+    if request.server().network.rate.is_some() || !shares_network(server) {
         tracer.ignore_arrivals();
     }
     let mut warnings = Vec::new();

@@ -14,7 +14,7 @@ mod top;
 mod trace;
 mod usage;
 
-pub(crate) use compare::{CompareArgs, margin, metric};
+pub(crate) use compare::CompareArgs;
 pub(crate) use parse::{complaint, parse, public_command};
 pub(crate) use ps::PsArgs;
 pub(crate) use run::RunArgs;

@@ -160,6 +160,17 @@ impl From<LabError> for CommandFailure {
     }
 }
 
+/// For what the lab plans with the command line's knowledge of flags.
+impl From<CommandFailure> for LabError {
+    fn from(failure: CommandFailure) -> Self {
+        let text = failure.words();
+        match failure {
+            CommandFailure::Usage(_) => Self::Usage(text),
+            CommandFailure::Environment(_) => Self::Target(text),
+        }
+    }
+}
+
 impl From<dbtime_observe::process::ProcessError> for CommandFailure {
     fn from(error: dbtime_observe::process::ProcessError) -> Self {
         Self::Environment(error.into())

@@ -6,10 +6,10 @@
 use crate::exit::CommandFailure;
 use crate::{pipes, screen};
 use dbtime_engines::server::StatementProtocol;
-use dbtime_lab::{LoadRequest, RunRequest, TargetForm, operation};
-use dbtime_load::arrivals::Arrivals;
+use dbtime_lab::{RunRequest, TargetForm, operation};
 use dbtime_load::script::{PreparationScript, Script};
 use dbtime_load::workload::Workload;
+use dbtime_model::spec::RunSpec;
 use dbtime_model::{Nanos, Product, SqlDialect, bounded_file};
 use dbtime_script::pgbench::{DEFAULT_STEPS, PgbenchTables, init_steps};
 use dbtime_script::pgbench::{
@@ -37,23 +37,14 @@ pub(crate) fn is_unread(is_classic: bool, is_json: bool, request: &RunRequest) -
 pub(crate) struct ScriptFile<'a> {
     /// Where it is. Its suffix says whose language it is in.
     pub(crate) path: &'a Path,
-    /// Variables of pgbench, options of sysbench.
+    /// Variables of pgbench, options of sysbench, with their secrets.
     pub(crate) variables: Vec<(String, String)>,
-    /// As `--target` takes it.
-    pub(crate) target: &'a str,
-    /// How many times the base size of its tables; `None`: 1.
-    pub(crate) scale: Option<u64>,
-    /// How its statements go to a server.
-    pub(crate) protocol: StatementProtocol,
-    /// Seed of everything random.
-    pub(crate) seed: u64,
+    /// The run that it is of.
+    pub(crate) spec: &'a RunSpec,
 }
 
 /// The workload that a script makes, and the script's text.
-pub(crate) fn workload(
-    file: &ScriptFile<'_>,
-    load: &LoadRequest,
-) -> Result<(Workload, String), CommandFailure> {
+pub(crate) fn workload(file: &ScriptFile<'_>) -> Result<(Workload, String), CommandFailure> {
     let path = file.path.display();
     let read = || {
         pipes::awaited(file.path, || bounded_file::written_text(file.path)).map_err(|error| {
@@ -63,9 +54,9 @@ pub(crate) fn workload(
     let (script, text): (Arc<dyn Script>, String) = match file.path.extension() {
         Some(suffix) if suffix == "sql" => {
             let text = read()?;
-            (pgbench(file, &text, load)?, text)
+            (pgbench(file, &text)?, text)
         }
-        Some(suffix) if suffix == "lua" => (sysbench(file, load)?, read()?),
+        Some(suffix) if suffix == "lua" => (sysbench(file)?, read()?),
         _ => {
             return Err(CommandFailure::usage(format!(
                 "--script {path}: the suffix names its language: .sql for pgbench's, \
@@ -77,26 +68,23 @@ pub(crate) fn workload(
     Ok((Workload::from_script(name.clone(), vec![operation(&name)], script), text))
 }
 
-fn pgbench(
-    file: &ScriptFile<'_>,
-    text: &str,
-    load: &LoadRequest,
-) -> Result<Arc<dyn Script>, CommandFailure> {
+fn pgbench(file: &ScriptFile<'_>, text: &str) -> Result<Arc<dyn Script>, CommandFailure> {
+    let RunSpec { workload, target, load, seed, .. } = file.spec;
     let shown = file.path.display().to_string();
     let mut scripts = PgbenchScripts::default();
     scripts.add(&shown, text, 1).map_err(CommandFailure::usage)?;
-    let dialect = dialect(file.target);
-    let scale = file.scale.unwrap_or(1);
+    let dialect = dialect(&target.url);
+    let scale = workload.scale.unwrap_or(1);
     let preparation = text.contains("pgbench_").then(|| tables(dialect, scale)).transpose()?;
     let settings = PgbenchSettings {
         scripts,
-        mode: match file.protocol {
+        mode: match target.protocol.unwrap_or_default() {
             StatementProtocol::Text => QueryMode::Simple,
             StatementProtocol::Prepared => QueryMode::Prepared,
         },
         dialect,
-        clients: clients(load),
-        seed: file.seed,
+        clients: load.concurrency(),
+        seed: *seed,
         scale: scale as i64,
         variables: file.variables.clone(),
         listener: NoticeListener::new(|notice| match notice {
@@ -109,14 +97,16 @@ fn pgbench(
     Ok(Arc::new(PgbenchScript::new(settings).map_err(CommandFailure::usage)?))
 }
 
-fn sysbench(file: &ScriptFile<'_>, load: &LoadRequest) -> Result<Arc<dyn Script>, CommandFailure> {
+fn sysbench(file: &ScriptFile<'_>) -> Result<Arc<dyn Script>, CommandFailure> {
+    let RunSpec { target, load, seed, .. } = file.spec;
     let script = file.path.display().to_string();
-    let mode = if file.protocol == StatementProtocol::Text { "disable" } else { "auto" };
+    let is_text = target.protocol == Some(StatementProtocol::Text);
+    let mode = if is_text { "disable" } else { "auto" };
     let mut words = vec![
         script.clone(),
         "run".to_owned(),
-        format!("--threads={}", clients(load)),
-        format!("--rand-seed={}", file.seed),
+        format!("--threads={}", load.concurrency()),
+        format!("--rand-seed={seed}"),
         format!("--db-ps-mode={mode}"),
     ];
     words.extend(file.variables.iter().map(|(name, value)| format!("--{name}={value}")));
@@ -126,7 +116,7 @@ fn sysbench(file: &ScriptFile<'_>, load: &LoadRequest) -> Result<Arc<dyn Script>
     let declared = declared_options(&script, Some("run"), CompatMode::default(), output.clone());
     let declared = declared.map_err(CommandFailure::usage)?;
     let options = arguments.options(declared.options.as_deref()).map_err(CommandFailure::usage)?;
-    let driver = driver(file.target);
+    let driver = driver(&target.url);
     let made = |command| {
         let (argv, output) = (words.clone(), output.clone());
         let settings =
@@ -140,7 +130,7 @@ fn sysbench(file: &ScriptFile<'_>, load: &LoadRequest) -> Result<Arc<dyn Script>
     }
     let is_parallel = own.is_some_and(|command| command.is_parallel);
     let prepare = made(SysbenchCommand::Named { name: "prepare".to_owned(), is_parallel })?;
-    let clients = if is_parallel { clients(load) } else { 1 };
+    let clients = if is_parallel { load.concurrency() } else { 1 };
     Ok(Arc::new(script.prepared_by(PreparationScript { script: Arc::new(prepare), clients })))
 }
 
@@ -176,13 +166,6 @@ fn tables(dialect: SqlDialect, scale: u64) -> Result<Arc<LoadingScript>, Command
     let tables = PgbenchTables { dialect, scale, ..PgbenchTables::default() };
     let steps = init_steps(DEFAULT_STEPS, &tables).map_err(CommandFailure::usage)?;
     Ok(Arc::new(LoadingScript::new(steps, &tables, |_| ())))
-}
-
-/// How many programs of a script a load needs: one for each connection.
-fn clients(load: &LoadRequest) -> u32 {
-    let workers = load.workers.unwrap_or(load.connections);
-    let is_closed = load.rate.is_none() && load.arrivals != Arrivals::AtOnce;
-    if is_closed { workers.min(load.connections) } else { workers }
 }
 
 /// How the database of pgbench's scripts writes SQL.

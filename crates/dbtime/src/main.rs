@@ -13,7 +13,6 @@ mod interrupt;
 mod live;
 mod live_phase;
 mod pipes;
-mod planned_run;
 mod program_end;
 mod recording_end;
 mod run_events;

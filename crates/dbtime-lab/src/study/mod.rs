@@ -11,9 +11,13 @@
 //! goes on as if it had not been. A block of which a run does not count, or that was interrupted,
 //! is begun anew as a whole: only runs beside each other are compared.
 
+mod combinations;
 mod gate;
 mod journal_file;
+mod making;
 mod pack;
+mod planned_run;
+mod planning;
 mod problem_list;
 mod program;
 mod program_output;
@@ -27,15 +31,20 @@ mod verification;
 
 use crate::error::LabError;
 use crate::store::{check_place, make_folder, write_file};
+pub use combinations::{hold_rate, number_alike, rate_reference};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_model::study::{
     JournalEvent, RecordedStudy, RunOrder, StudyCell, StudyHistory, StudyPlan, StudyReadError,
     StudyTrial, TrialOutcome, TrialRecord, read_plan, study_file, study_table,
 };
 use journal_file::{JournalFile, sync_folder};
+pub use making::CellRuns;
 pub use pack::{changed_files, pack_study};
-pub use program::{ProgramTrials, read_output};
-pub use program_output::{check_source, program_values};
+pub use planned_run::{PlannedRun, RunControls, failed_run};
+pub use planning::{
+    ComparedSettings, PairDraft, PlanOverrides, PlannedStudy, RunBase, RunGrammar, margin,
+    plan_rounds, plan_search, plan_study,
+};
 use schedule::{StudyStep, TrialPlace};
 use std::path::{Path, PathBuf};
 pub use unpack::{UnpackedStudy, unpack_study};
@@ -46,6 +55,12 @@ pub trait TrialMaker {
     /// Makes a run with this seed, where it is of a block, and its record in this folder, which is
     /// not there. Blocks until it has ended.
     fn make(&mut self, trial: &StudyTrial, seed: u64, out: &Path) -> TrialResult;
+
+    /// Why there are no more, where the runs before decide that; `None`: there are, or the plan
+    /// says it.
+    fn ending(&self) -> Option<String> {
+        None
+    }
 }
 
 /// What became of a run.
@@ -84,9 +99,10 @@ pub enum StudyProgress<'a> {
     Looked(&'a str),
 }
 
-/// A study that goes on.
+/// Many runs by one plan, in their folder with a journal: of a study, the rounds of a sweep, or a
+/// search.
 #[derive(Debug)]
-pub struct StudyRunner {
+pub struct RunSet {
     folder: PathBuf,
     plan: StudyPlan,
     journal: JournalFile,
@@ -94,7 +110,7 @@ pub struct StudyRunner {
     session: u32,
 }
 
-impl StudyRunner {
+impl RunSet {
     /// Makes the folder of a new study: its plan, and the text that it was planned from.
     ///
     /// Errors: those of [`check_place`], or the folder cannot be written.
@@ -165,7 +181,11 @@ impl StudyRunner {
             if stop.is_set() {
                 return Ok(None);
             }
-            match schedule::next_step(&self.plan, &self.history) {
+            let step = match maker.ending() {
+                Some(reason) => StudyStep::End(reason),
+                None => schedule::next_step(&self.plan, &self.history),
+            };
+            match step {
                 StudyStep::Run(place) => {
                     if !self.make(place, maker, progress, stop)? {
                         return Ok(None);
@@ -247,7 +267,7 @@ impl StudyRunner {
         let again = if attempt > 1 { format!("-{attempt}") } else { String::new() };
         let folder = |run: u64| match self.plan.order {
             RunOrder::Blocks => format!("{}/{run:04}-b{block:02}{again}-{name}", study_file::RUNS),
-            RunOrder::Rounds => format!("{run:03}"),
+            RunOrder::Rounds | RunOrder::Search => format!("{run:03}"),
         };
         let next = self.history.runs.iter().map(|run| run.trial.run).max().unwrap_or(0) + 1;
         let is_free = |run: &u64| self.folder.join(folder(*run)).symlink_metadata().is_err();

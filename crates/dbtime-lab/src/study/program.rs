@@ -32,21 +32,21 @@ const PREPARE: &str = "prepare";
 
 /// What the runs of an external program have in common.
 #[derive(Clone, Debug)]
-pub struct ProgramTrials<'a> {
+pub(super) struct ProgramTrials<'a> {
     /// How they are made.
-    pub rules: &'a ProgramRules,
+    pub(super) rules: &'a ProgramRules,
     /// The folder that they work in.
-    pub directory: &'a Path,
+    pub(super) directory: &'a Path,
     /// This program, whose `usage` runs the command and measures what it uses.
-    pub dbtime: PathBuf,
+    pub(super) dbtime: PathBuf,
     /// Ends a run early.
-    pub stop: &'a RunStop,
+    pub(super) stop: &'a RunStop,
 }
 
 impl ProgramTrials<'_> {
     /// Makes a run of a configuration, with its record in this folder, which is not there. Blocks
     /// until it has ended.
-    pub fn make(&self, cell: &StudyCell, seed: u64, out: &Path) -> TrialResult {
+    pub(super) fn make(&self, cell: &StudyCell, seed: u64, out: &Path) -> TrialResult {
         match self.made(cell, seed, out) {
             _ if self.stop.is_set() => TrialResult::Interrupted,
             Ok(record) => TrialResult::Recorded(TrialRecord::Program(Box::new(record))),
@@ -191,7 +191,7 @@ impl ProgramRun<'_> {
 /// What a program printed in the run of this folder.
 ///
 /// Errors: it cannot be read, in words.
-pub fn read_output(folder: &Path) -> Result<String, String> {
+fn read_output(folder: &Path) -> Result<String, String> {
     use std::io::Read;
     let path = folder.join(study_file::PROGRAM_OUTPUT);
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());

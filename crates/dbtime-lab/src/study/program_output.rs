@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// The values of metrics, by their names; one that is not there is left out.
 ///
 /// Errors: the first metric, on which the verdicts are, is not there; why, in words.
-pub fn program_values(
+pub(super) fn program_values(
     metrics: &[ProgramMetric],
     record: &ProgramRecord,
     output: &str,
@@ -29,7 +29,7 @@ pub fn program_values(
 /// Whether a figure can be read there at all.
 ///
 /// Errors: why not, in words.
-pub fn check_source(source: &MetricSource) -> Result<(), String> {
+pub(super) fn check_source(source: &MetricSource) -> Result<(), String> {
     match source {
         MetricSource::Regex(pattern) => group_of(pattern).map(|_| ()),
         MetricSource::Json(path) => pointer(path).map(|_| ()),

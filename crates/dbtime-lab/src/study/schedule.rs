@@ -39,8 +39,10 @@ pub(super) fn next_step(plan: &StudyPlan, history: &StudyHistory) -> StudyStep {
     if let Some(reason) = &history.finished {
         return StudyStep::End(reason.clone());
     }
-    if plan.order == RunOrder::Rounds {
-        return next_of_rounds(plan, history);
+    match plan.order {
+        RunOrder::Blocks => {}
+        RunOrder::Rounds => return next_of_rounds(plan, history),
+        RunOrder::Search => return StudyStep::Run(next_of_search(history)),
     }
     let cells = plan.cells.len();
     if let Some(open) = history.open_block(cells) {
@@ -68,6 +70,11 @@ pub(super) fn all_complete(blocks: u64) -> String {
         1 => "its one block is complete".to_owned(),
         _ => format!("all {blocks} blocks are complete"),
     }
+}
+
+/// A further run: its maker knows which, and whether there is one.
+fn next_of_search(history: &StudyHistory) -> TrialPlace {
+    TrialPlace { block: history.runs.len() as u32 + 1, attempt: 1, cell: 0 }
 }
 
 /// The first run that was not made to its end.

@@ -41,6 +41,7 @@ fn plan(blocks: u32, stop: StopRule) -> StudyPlan {
         pilot: None,
         data: StudyData::Snapshot,
         order: RunOrder::Blocks,
+        surroundings: Default::default(),
     }
 }
 
@@ -54,6 +55,8 @@ struct KnownRuns {
     failing: Option<usize>,
     /// After so many calls the study is to end: in the midst of a run, with or without a record.
     interrupted_at: Option<u64>,
+    /// After so many calls there are no more.
+    last: Option<u64>,
 }
 
 impl TrialMaker for KnownRuns {
@@ -80,14 +83,18 @@ impl TrialMaker for KnownRuns {
             false => TrialResult::Recorded(TrialRecord::Run(Box::new(record))),
         }
     }
+
+    fn ending(&self) -> Option<String> {
+        (self.last == Some(self.made)).then(|| "found".to_owned())
+    }
 }
 
-fn run(runner: &mut StudyRunner, maker: &mut KnownRuns) -> Option<String> {
+fn run(runner: &mut RunSet, maker: &mut KnownRuns) -> Option<String> {
     runner.run(maker, &|_| {}, &RunStop::default()).expect("it can be written")
 }
 
 /// Every block once, every run of it there.
-fn assert_whole(runner: &StudyRunner, folder: &Path, blocks: u32) {
+fn assert_whole(runner: &RunSet, folder: &Path, blocks: u32) {
     let (history, cells) = (runner.history(), runner.plan().cells.len());
     let complete = history.complete_blocks(cells);
     let numbers: Vec<u32> = complete.iter().map(|block| block.block).collect();
@@ -113,8 +120,7 @@ fn a_study_runs_every_configuration_once_a_block_in_an_order_that_follows_from_i
     let orders = [1, 2].map(|_| {
         let folder = tempfile::tempdir().expect("a folder");
         let place = folder.path().join("made/study");
-        let mut runner =
-            StudyRunner::create(&place, &plan(8, StopRule::Fixed), "source").expect("new");
+        let mut runner = RunSet::create(&place, &plan(8, StopRule::Fixed), "source").expect("new");
         let reason = run(&mut runner, &mut KnownRuns::default());
         assert_eq!(reason.as_deref(), Some("all 8 blocks are complete"));
         assert_whole(&runner, &place, 8);
@@ -132,7 +138,7 @@ fn a_study_runs_every_configuration_once_a_block_in_an_order_that_follows_from_i
 fn cut_off_anywhere_a_study_goes_on_and_no_block_is_lost_or_counted_twice() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path().join("study");
-    let mut runner = StudyRunner::create(&place, &plan(3, StopRule::Fixed), "").expect("new");
+    let mut runner = RunSet::create(&place, &plan(3, StopRule::Fixed), "").expect("new");
     run(&mut runner, &mut KnownRuns { loud: vec![3], ..KnownRuns::default() });
     drop(runner);
     let journal = fs::read(place.join(study_file::JOURNAL)).expect("a journal");
@@ -143,7 +149,7 @@ fn cut_off_anywhere_a_study_goes_on_and_no_block_is_lost_or_counted_twice() {
         |cut: &usize| ends.iter().any(|end| end.abs_diff(*cut) <= 1) || cut.is_multiple_of(37);
     for cut in (0..=journal.len()).filter(near) {
         fs::write(place.join(study_file::JOURNAL), &journal[..cut]).expect("written");
-        let mut runner = StudyRunner::open(&place, false).expect("forgiven");
+        let mut runner = RunSet::open(&place, false).expect("forgiven");
         run(&mut runner, &mut KnownRuns::default()).expect("it ends");
         assert_whole(&runner, &place, 3);
     }
@@ -153,7 +159,7 @@ fn cut_off_anywhere_a_study_goes_on_and_no_block_is_lost_or_counted_twice() {
 fn a_block_of_which_a_run_does_not_count_is_repeated_at_the_end() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path().join("study");
-    let mut runner = StudyRunner::create(&place, &plan(3, StopRule::Fixed), "").expect("new");
+    let mut runner = RunSet::create(&place, &plan(3, StopRule::Fixed), "").expect("new");
     let mut maker = KnownRuns { loud: vec![1, 4], ..KnownRuns::default() };
     run(&mut runner, &mut maker).expect("it ends");
     assert_whole(&runner, &place, 3);
@@ -173,12 +179,12 @@ fn a_block_of_which_a_run_does_not_count_is_repeated_at_the_end() {
 fn what_never_counts_ends_the_study() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path().join("study");
-    let mut runner = StudyRunner::create(&place, &plan(9, StopRule::Fixed), "").expect("new");
+    let mut runner = RunSet::create(&place, &plan(9, StopRule::Fixed), "").expect("new");
     let mut maker = KnownRuns { failing: Some(1), ..KnownRuns::default() };
     let reason = run(&mut runner, &mut maker).expect("it ends");
     assert_eq!(reason, "b/ä: none of 3 runs counts, the last: no server");
     let loud = folder.path().join("loud");
-    let mut runner = StudyRunner::create(&loud, &plan(9, StopRule::Fixed), "").expect("new");
+    let mut runner = RunSet::create(&loud, &plan(9, StopRule::Fixed), "").expect("new");
     let mut maker = KnownRuns { loud: (0..99).filter(|n| n % 5 != 0).collect(), ..maker };
     maker.failing = None;
     let reason = run(&mut runner, &mut maker).expect("it ends");
@@ -189,11 +195,11 @@ fn what_never_counts_ends_the_study() {
 fn an_interrupted_run_is_begun_anew_with_its_whole_block() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path().join("study");
-    let mut runner = StudyRunner::create(&place, &plan(2, StopRule::Fixed), "").expect("new");
+    let mut runner = RunSet::create(&place, &plan(2, StopRule::Fixed), "").expect("new");
     let mut maker = KnownRuns { interrupted_at: Some(2), ..KnownRuns::default() };
     assert_eq!(run(&mut runner, &mut maker), None);
     drop(runner);
-    let mut runner = StudyRunner::open(&place, false).expect("it goes on");
+    let mut runner = RunSet::open(&place, false).expect("it goes on");
     assert!(run(&mut runner, &mut maker).is_some());
     assert_whole(&runner, &place, 2);
     let history = runner.history();
@@ -217,7 +223,7 @@ fn a_stop_rule_ends_it_as_soon_as_enough_is_known() {
         ("looks", StopRule::Looks { looks: 2 }, 2, "all differ at look 1 of 2, 2 blocks"),
     ] {
         let place = folder.path().join(name);
-        let mut runner = StudyRunner::create(&place, &plan(4, stop), "").expect("new");
+        let mut runner = RunSet::create(&place, &plan(4, stop), "").expect("new");
         let found = run(&mut runner, &mut KnownRuns::default()).expect("it ends");
         assert_eq!(found, reason);
         assert_whole(&runner, &place, blocks);
@@ -234,13 +240,13 @@ fn a_study_of_one_block_has_one() {
 fn a_wish_to_end_is_obeyed_before_the_next_run() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path().join("study");
-    let mut runner = StudyRunner::create(&place, &plan(2, StopRule::Fixed), "").expect("new");
+    let mut runner = RunSet::create(&place, &plan(2, StopRule::Fixed), "").expect("new");
     let stop = RunStop::default();
     stop.at(instant());
     let mut maker = KnownRuns::default();
     assert_eq!(runner.run(&mut maker, &|_| {}, &stop).expect("nothing to write"), None);
     assert_eq!(maker.made, 0);
-    let again = StudyRunner::create(&place, &plan(2, StopRule::Fixed), "").expect_err("there");
+    let again = RunSet::create(&place, &plan(2, StopRule::Fixed), "").expect_err("there");
     assert!(matches!(again, LabError::OutExists(_)), "{again}");
 }
 
@@ -251,7 +257,7 @@ fn rounds_have_every_run_once_whatever_comes_of_it() {
     let place = folder.path().join("sweep");
     fs::create_dir(&place).expect("a folder");
     let plan = StudyPlan { order: RunOrder::Rounds, ..plan(3, StopRule::Fixed) };
-    let mut runner = StudyRunner::begin(&place, &plan).expect("new");
+    let mut runner = RunSet::begin(&place, &plan).expect("new");
     let mut maker = KnownRuns {
         failing: Some(1),
         loud: vec![1],
@@ -260,7 +266,7 @@ fn rounds_have_every_run_once_whatever_comes_of_it() {
     };
     assert_eq!(run(&mut runner, &mut maker), None);
     drop(runner);
-    let mut runner = StudyRunner::open(&place, false).expect("it goes on");
+    let mut runner = RunSet::open(&place, false).expect("it goes on");
     assert_eq!(run(&mut runner, &mut maker).as_deref(), Some("all runs were made"));
     let runs = &runner.history().runs;
     let ended = runs.iter().filter(|run| run.outcome.is_some());
@@ -269,4 +275,26 @@ fn rounds_have_every_run_once_whatever_comes_of_it() {
     let folders = runs.iter().map(|run| run.trial.folder.as_str());
     assert!(folders.eq(["001", "002", "003", "004", "005", "006", "007"]), "{runs:?}");
     assert_eq!(maker.made, 7);
+}
+
+/// A search: its maker decides when there are no more, and what was cut off is made again.
+#[test]
+fn a_search_goes_on_until_its_runs_have_decided_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("search");
+    fs::create_dir(&place).expect("a folder");
+    let plan = StudyPlan { order: RunOrder::Search, ..plan(1, StopRule::Fixed) };
+    let mut runner = RunSet::begin(&place, &plan).expect("new");
+    let mut maker = KnownRuns { last: Some(4), interrupted_at: Some(2), ..KnownRuns::default() };
+    assert_eq!(run(&mut runner, &mut maker), None);
+    drop(runner);
+    let mut runner = RunSet::open(&place, false).expect("it goes on");
+    assert_eq!(run(&mut runner, &mut maker).as_deref(), Some("found"));
+    let runs = &runner.history().runs;
+    let ended = runs.iter().filter(|run| run.outcome.is_some()).map(|run| run.trial.block);
+    assert!(ended.eq([1, 3, 4]), "{runs:?}");
+    drop(runner);
+    let mut runner = RunSet::open(&place, false).expect("it can be read");
+    assert_eq!(run(&mut runner, &mut maker).as_deref(), Some("found"));
+    assert_eq!(maker.made, 4);
 }

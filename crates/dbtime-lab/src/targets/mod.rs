@@ -17,7 +17,7 @@ pub use target_form::TargetForm;
 use crate::data_snapshot::make_place;
 use crate::error::LabError;
 use crate::progress::RunProgress;
-use crate::request::RunRequest;
+use crate::request::{RunRequest, private_flag};
 use crate::second_sampler::SecondSampler;
 use dbtime_engines::drive::observer::LoadObserver;
 use dbtime_engines::drive::plan::{LoadPlan, LoadResult, RunStop};
@@ -203,9 +203,9 @@ impl Target {
         progress: ProgressListener<'_>,
         stop: &RunStop,
     ) -> Result<Box<dyn PreparedTarget>, LabError> {
-        let scale = request.scale.unwrap_or(1);
+        let scale = request.spec.workload.scale.unwrap_or(1);
         request.workload.check_scale(scale).map_err(|e| LabError::Usage(e.to_string()))?;
-        if let (Some(flag), false) = (request.private.given(), self.0.is_private()) {
+        if let (Some(flag), false) = (private_flag(&request.spec.target), self.0.is_private()) {
             return Err(LabError::Usage(format!(
                 "{flag} is for a private server: --target mariadb, mysql or postgres"
             )));

@@ -39,7 +39,8 @@ impl TargetKind for NullTargetKind {
         _: ProgressListener<'_>,
         _: &RunStop,
     ) -> Result<Box<dyn PreparedTarget>, LabError> {
-        Ok(Box::new(ReadyNull { null: self.clone(), scale: request.scale.unwrap_or(1) }))
+        let scale = request.spec.workload.scale.unwrap_or(1);
+        Ok(Box::new(ReadyNull { null: self.clone(), scale }))
     }
 
     fn has_shards(&self) -> bool {

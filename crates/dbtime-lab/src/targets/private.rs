@@ -13,6 +13,7 @@ use dbtime_engines::server::{AdminSession, Server, ServerError};
 use dbtime_engines::socket::ExchangeBound;
 use dbtime_model::Product;
 use dbtime_model::secret_text::{first_word, holds_secret};
+use dbtime_model::spec::TargetSpec;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -52,15 +53,14 @@ impl PrivateTarget {
         progress: ProgressListener<'_>,
         stop: &RunStop,
     ) -> Result<PrivateServer, LabError> {
-        let options = request.private.clone();
-        let connections = request.load.workers.unwrap_or(request.load.connections);
+        let TargetSpec { server_cpus, server_data, .. } = &request.spec.target;
         let server_request = ServerRequest {
             prefix: self.prefix.clone(),
-            settings: options.settings,
-            environment: options.environment,
-            cpus: options.cpus,
-            data: options.data,
-            connections: Some(connections),
+            settings: request.server_settings(),
+            environment: request.environment.clone(),
+            cpus: server_cpus.clone(),
+            data: server_data.as_ref().map(PathBuf::from),
+            connections: Some(request.spec.load.servers()),
             snapshot: request.snapshot(),
             ..ServerRequest::new(self.product)
         };
@@ -79,10 +79,10 @@ impl TargetKind for PrivateTarget {
         progress: ProgressListener<'_>,
         stop: &RunStop,
     ) -> Result<Box<dyn PreparedTarget>, LabError> {
-        let connections = request.load.workers.unwrap_or(request.load.connections);
+        let connections = request.spec.load.servers();
         allow_files(connections.into(), &format!("{connections} connections"))?;
         let mut private = self.start(request, progress, stop)?;
-        let scale = request.scale.unwrap_or(1);
+        let scale = request.spec.workload.scale.unwrap_or(1);
         let server: Arc<dyn Server> = Arc::from(private.server().with_database(DATABASE));
         match private.restored() {
             None => load(&mut private, &*server, request, progress, stop)?,
@@ -94,7 +94,7 @@ impl TargetKind for PrivateTarget {
                 })?;
             }
         }
-        let (options, url, detail) = (request.server, self.url.clone(), request.detail);
+        let (options, url, detail) = (request.server(), self.url.clone(), request.detail);
         let (private, is_pooled) = (Some(private), AtomicBool::new(false));
         Ok(Box::new(ReadyServer { server, options, scale, private, url, detail, is_pooled }))
     }
@@ -139,7 +139,7 @@ fn load(
     stop: &RunStop,
 ) -> Result<(), LabError> {
     create_database(&*private.server(), stop)?;
-    let (workload, scale) = (&request.workload, request.scale.unwrap_or(1));
+    let (workload, scale) = (&request.workload, request.spec.workload.scale.unwrap_or(1));
     if workload.tables.is_empty() {
         return Ok(());
     }

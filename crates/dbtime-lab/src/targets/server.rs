@@ -71,15 +71,16 @@ impl TargetKind for ExistingServer {
         _: ProgressListener<'_>,
         stop: &RunStop,
     ) -> Result<Box<dyn PreparedTarget>, LabError> {
-        let connections = request.load.workers.unwrap_or(request.load.connections);
+        let connections = request.spec.load.servers();
         allow_files(connections.into(), &format!("{connections} connections"))?;
         let tables = &request.workload.tables;
-        let mut scale = request.scale.unwrap_or(1);
+        let given = request.spec.workload.scale;
+        let mut scale = given.unwrap_or(1);
         if !tables.is_empty() {
             named(&*self.server)?;
-            scale = check_data(&*self.server, request, request.scale, stop)?;
+            scale = check_data(&*self.server, request, given, stop)?;
         }
-        let (server, options) = (Arc::clone(&self.server), request.server);
+        let (server, options) = (Arc::clone(&self.server), request.server());
         let url = self.server.url();
         let detail = request.detail;
         let is_pooled = AtomicBool::new(false);
@@ -166,7 +167,7 @@ pub(super) fn check_data(
     let target = server.to_string();
     let (name, tables) = (&request.workload.name, &request.workload.tables);
     let marker = loader(server, &target, stop).check(&mut *admin, name, tables, scale);
-    Ok(marker.map_err(|error| error.named_as(&request.workload_given))?.scale)
+    Ok(marker.map_err(|error| error.named_as(request.given_name()))?.scale)
 }
 
 /// Creates and loads a workload's tables. Returns what was done.

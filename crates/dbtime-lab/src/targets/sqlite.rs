@@ -85,12 +85,13 @@ impl TargetKind for SqliteTargetKind {
         stop: &RunStop,
     ) -> Result<Box<dyn PreparedTarget>, LabError> {
         let workload = &request.workload;
-        let mut scale = request.scale.unwrap_or(1);
-        if request.budget != BudgetChoice::Off {
+        let given = request.spec.workload.scale;
+        let mut scale = given.unwrap_or(1);
+        if request.budget() != BudgetChoice::Off {
             // Before anything else is done with SQLite.
             sqlite::time_mutexes();
         }
-        check_workers(request.load.workers.unwrap_or(request.load.connections))?;
+        check_workers(request.spec.load.servers())?;
         let (mut target, mut is_restored) = (self.target.clone(), false);
         let folder = if self.temporary {
             let folder = ScratchFolder::temporary().map_err(|error| {
@@ -106,14 +107,13 @@ impl TargetKind for SqliteTargetKind {
         } else {
             if !workload.tables.is_empty() {
                 let (name, tables) = (&workload.name, &workload.tables);
-                let loaded = sqlite::check(&target, name, tables, request.scale);
-                let named =
-                    |error: SqliteError| error.named_as(&request.workload_given, request.scale);
+                let loaded = sqlite::check(&target, name, tables, given);
+                let named = |error: SqliteError| error.named_as(request.given_name(), given);
                 scale = loaded.map_err(named)?.scale;
             }
             None
         };
-        let measure = match request.budget {
+        let measure = match request.budget() {
             BudgetChoice::Off => MeasureLevel::Nothing,
             _ => MeasureLevel::Budget,
         };

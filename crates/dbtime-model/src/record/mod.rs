@@ -364,7 +364,9 @@ impl TargetInfo {
     }
 }
 
-/// How the load was made.
+/// How the load was made, also of a run without a spec: what became of what its spec says, in words
+/// that may be those of another version. A flag of which there is nothing more to tell than its
+/// value is in the spec alone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LoadInfo {

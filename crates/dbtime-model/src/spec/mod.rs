@@ -28,11 +28,13 @@ mod budget_choice;
 mod cpu_list;
 mod flag_value;
 mod limit;
+mod load;
 mod rate;
 mod rate_choice;
 mod reconnect;
 mod run_spec;
 mod set;
+mod setting;
 mod statement_protocol;
 #[cfg(test)]
 mod tests;
@@ -52,5 +54,6 @@ pub use run_spec::{
     LoadSpec, RunSpec, SpecDocument, SpecError, TargetSpec, WindowSpec, WorkloadSpec,
 };
 pub use set::FlagError;
+pub use setting::{FlagSetting, SettingError};
 pub use statement_protocol::{ProtocolError, StatementProtocol};
 pub use think_time::{ThinkError, ThinkTime};

@@ -111,7 +111,12 @@ impl WindowSpec {
             "budget-every" => {
                 self.budget = Some(BudgetChoice::Every(whole::<u32>(1.., 100)(value)?));
             }
-            "no-budget" => self.budget = switch(value)?.then_some(BudgetChoice::Off),
+            "no-budget" => {
+                let is_off = switch(value)?;
+                // Which transactions are measured is another flag's affair.
+                let chosen = self.budget.filter(|budget| *budget != BudgetChoice::Off);
+                self.budget = if is_off { Some(BudgetChoice::Off) } else { chosen };
+            }
             "trace" => self.trace = switch(value)?,
             "statements" => self.statements = switch(value)?,
             "stacks" => self.stacks = switch(value)?,
@@ -159,6 +164,10 @@ mod tests {
         assert_eq!(of(&[("no-budget", "true")]).window.budget, Some(BudgetChoice::Off));
         let every = of(&[("no-budget", "false"), ("budget-every", "16")]);
         assert_eq!(every.window.budget, Some(BudgetChoice::Every(16)));
+        let every = of(&[("budget-every", "16"), ("no-budget", "false")]);
+        assert_eq!(every.window.budget, Some(BudgetChoice::Every(16)));
+        let usual = of(&[("no-budget", "true"), ("no-budget", "false")]);
+        assert_eq!(usual.window.budget, None);
         let error = RunSpec::default().set("stacks", "yes").expect_err("no switch").to_string();
         assert_eq!(error, "`yes` is neither true nor false");
     }

@@ -44,11 +44,33 @@ pub struct StudyPlan {
     /// In which order they are made.
     #[serde(default)]
     pub order: RunOrder,
+    /// What its runs have beside what they are, where that was given to a sweep or a search.
+    #[serde(default, skip_serializing_if = "RunSurroundings::is_usual")]
+    pub surroundings: RunSurroundings,
     /// What is compared, the baseline first.
     pub cells: Vec<StudyCell>,
     /// What was measured before it; `null`: nothing.
     #[serde(default)]
     pub pilot: Option<PilotRuns>,
+}
+
+/// What runs have beside what they are. A password itself is no part of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunSurroundings {
+    /// Whether a run that is not valid has failed.
+    pub strict: bool,
+    /// The folder in which data are kept for later runs too; `null`: none.
+    pub snapshots: Option<String>,
+    /// The file with the target's password; `null`: it is where the target's clients look.
+    pub password_file: Option<String>,
+}
+
+impl RunSurroundings {
+    /// Whether nothing was given.
+    fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Runs of the baseline from which a study was planned. They are in no verdict.
@@ -95,6 +117,10 @@ pub enum RunOrder {
     /// Rounds in the order of the plan, with the seed of each configuration's own form. Each run is
     /// made once, whatever comes of it: a sweep.
     Rounds,
+    /// One after the other, each with a seed of its own and at a rate that those before it decide:
+    /// a search. The plan's one configuration is what is run, with the limit that is sought and
+    /// the flat-out rate.
+    Search,
 }
 
 /// When a study has blocks enough. None of these looks at the sign of what was found.

@@ -9,6 +9,7 @@
 
 mod figures;
 mod forest_text;
+mod given_flags;
 mod groups;
 mod junit;
 mod markdown;

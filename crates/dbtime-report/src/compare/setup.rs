@@ -1,5 +1,6 @@
 //! What was set up differently, and whether two runs can be compared at all.
 
+use super::given_flags::given_flags;
 use crate::format::{NONE, clean, count, fit, one_line, percent, rate, us};
 use crate::story;
 use dbtime_model::BitRate;
@@ -66,7 +67,13 @@ fn other_texts(a: &RunRecord, b: &RunRecord) -> Option<String> {
 
 /// What was set up differently, and how many settings are the same.
 pub(super) fn settings(a: &RunRecord, b: &RunRecord) -> (Vec<SettingPair>, u64) {
-    let (a, b) = (described(a), described(b));
+    let flags = given_flags(a).zip(given_flags(b));
+    let (mut a, mut b) = (described(a), described(b));
+    // What a record without a spec was given is not known.
+    if let Some((of_a, of_b)) = flags {
+        a.extend(of_a);
+        b.extend(of_b);
+    }
     let names: BTreeSet<_> = a.keys().chain(b.keys()).collect();
     let all = names.len();
     let pair = |name: &&String| {
@@ -82,7 +89,10 @@ pub(super) fn settings(a: &RunRecord, b: &RunRecord) -> (Vec<SettingPair>, u64) 
 /// difference.
 pub(super) fn between([a, b]: [&[&RunRecord]; 2]) -> Vec<SettingPair> {
     let constant = |side: &[&RunRecord]| {
-        let mut runs = side.iter().map(|record| described(record));
+        let mut runs = side.iter().map(|record| {
+            let flags = given_flags(record).unwrap_or_default();
+            described(record).into_iter().chain(flags).collect::<BTreeMap<_, _>>()
+        });
         let mut first = runs.next().unwrap_or_default();
         runs.for_each(|run| first.retain(|name, value| run.get(name) == Some(value)));
         first
@@ -95,7 +105,7 @@ pub(super) fn between([a, b]: [&[&RunRecord]; 2]) -> Vec<SettingPair> {
     a.iter().filter_map(pair).collect()
 }
 
-/// Everything that says how a run was set up, as text by name.
+/// What says how a run was set up, as text by name, but for the flags that its spec alone has.
 fn described(record: &RunRecord) -> BTreeMap<String, String> {
     let (load, environment, target) = (&record.load, &record.environment, &record.target);
     let or = |text: Option<String>| text.unwrap_or_else(|| NONE.to_owned());

@@ -1,6 +1,7 @@
 //! `dbtime compare`.
 
 use clap::Args;
+use dbtime_lab::study::margin;
 use dbtime_model::record::PrimaryMetric;
 use std::path::PathBuf;
 
@@ -63,13 +64,4 @@ pub(crate) struct CompareArgs {
 /// A metric by its name.
 pub(crate) fn metric(name: &str) -> Result<PrimaryMetric, String> {
     PrimaryMetric::parse(name).map_err(|error| error.to_string())
-}
-
-/// A share in percent, with or without the sign, as a fraction.
-pub(crate) fn margin(text: &str) -> Result<f64, String> {
-    let number = text.trim_end_matches('%').trim_end();
-    match number.parse::<f64>() {
-        Ok(percent) if percent > 0.0 && percent < 100.0 => Ok(percent / 100.0),
-        _ => Err("not a share above 0 and below 100 %, such as 1% or 0.5%".to_owned()),
-    }
 }

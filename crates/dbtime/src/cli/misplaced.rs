@@ -1,6 +1,7 @@
 //! Targets in the place of a file or a folder, which are refused here for all commands: a complaint
 //! about a file that is not there says nothing about where a target belongs.
 
+use super::run_flags::RunFlag;
 use crate::secrets;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command};
@@ -15,6 +16,9 @@ const WORKLOAD: &str = "workload";
 /// What a connection string has that names a server; `x=y` alone may be a file.
 const SERVER_WORDS: [&str; 2] = ["host=", "dbname="];
 
+/// Where a target belongs, of a command that takes one.
+const WITH_TARGET: &str = "give the target with --target";
+
 /// That a target stands in the place of a file or a folder, if one does.
 pub(super) fn refusal(command: &Command, matches: &ArgMatches) -> Option<clap::Error> {
     if let Some((name, matches)) = matches.subcommand() {
@@ -24,9 +28,19 @@ pub(super) fn refusal(command: &Command, matches: &ArgMatches) -> Option<clap::E
     let text = paths.find_map(|arg| {
         let mut values = matches.get_raw(arg.get_id().as_str())?;
         let text = values.find_map(|value| value.to_str().filter(|text| is_target(text)))?;
-        Some(format!("`{}` is a target, and {}: {}", shown(text), place(arg), remedy(command)))
+        Some(sentence(text, arg, remedy(command)))
     })?;
     Some(clap::Error::raw(ErrorKind::ValueValidation, text))
+}
+
+/// The same of the value of a flag of `dbtime run` that was on no command line.
+pub(super) fn in_flag(flag: &RunFlag, value: &str) -> Option<String> {
+    let is_misplaced = flag.takes_path() && is_target(value);
+    is_misplaced.then(|| sentence(value, &flag.arg(), WITH_TARGET))
+}
+
+fn sentence(text: &str, arg: &Arg, remedy: &str) -> String {
+    format!("`{}` is a target, and {}: {remedy}", shown(text), place(arg))
 }
 
 fn takes_path(arg: &Arg) -> bool {
@@ -70,7 +84,7 @@ fn place(arg: &Arg) -> String {
 fn remedy(command: &Command) -> &'static str {
     let has = |flag: &str| command.get_arguments().any(|arg| arg.get_long() == Some(flag));
     if has("target") {
-        "give the target with --target"
+        WITH_TARGET
     } else if has("login") {
         "name a server of this machine with -p, and its login with --login"
     } else {

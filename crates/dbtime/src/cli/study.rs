@@ -1,9 +1,10 @@
 //! `dbtime study`.
 
-use super::compare::{margin, metric};
+use super::compare::metric;
 use super::number::whole;
 use super::run::RunArgs;
 use clap::{Args, Subcommand};
+use dbtime_lab::study::margin;
 use dbtime_model::Nanos;
 use dbtime_model::record::PrimaryMetric;
 use std::path::PathBuf;

@@ -5,7 +5,7 @@ use crate::cli::RunArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::{LiveProgress, ProgressAudience};
 use crate::run_events;
-use crate::spec::{self, DescribedRun, RunContext};
+use crate::spec::{self, DescribedRun};
 use crate::{interrupt, screen, secrets, sweep};
 use dbtime_lab::{RunRequest, RunResult};
 use dbtime_model::record::{CheckDoubt, CheckOutcome, WarningKind};
@@ -48,11 +48,11 @@ pub(crate) fn described(
     arguments: &[String],
 ) -> Result<RunRequest, CommandFailure> {
     let DescribedRun { spec, secrets, command } = spec::described(args)?;
-    let command = command.unwrap_or_else(|| secrets::command_line(arguments));
     let out = if args.print_spec { None } else { folder(args, &spec.workload)? };
-    let snapshots = args.snapshots.clone();
-    let context = RunContext { secrets, command, out, snapshots };
-    let request = spec::request(&spec, &context)?;
+    let mut request = spec::request(&spec, &secrets)?;
+    request.command = command.unwrap_or_else(|| secrets::command_line(arguments));
+    request.out = out;
+    request.snapshots.clone_from(&args.snapshots);
     if args.server_threads && !request.target.is_server() {
         return Err(spec::for_server("--server-threads", "there are only those of dbtime"));
     }

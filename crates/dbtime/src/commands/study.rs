@@ -8,12 +8,14 @@ use crate::cli::{
 };
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::ProgressAudience;
-use crate::study::{PlanOverrides, PlannedStudy, make_runs, pilot_runs, plan};
+use crate::study::{FlagGrammar, make_runs, pilot_runs};
 use crate::sweep;
 use crate::{interrupt, pipes, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::store::check_place;
-use dbtime_lab::study::{StudyRunner, planned_orders, write_table};
+use dbtime_lab::study::{
+    PlanOverrides, PlannedStudy, RunSet, plan_study, planned_orders, write_table,
+};
 use dbtime_model::bounded_file;
 use dbtime_model::study::{RecordedStudy, RunOrder, is_study, study_file};
 use dbtime_report::compare::{
@@ -87,22 +89,24 @@ pub(super) fn make(
         Some(out) => out,
         None => free_folder(&study.plan.name)?,
     };
-    let runner = StudyRunner::create(&folder, &study.plan, &study.source)?;
+    let runner = RunSet::create(&folder, &study.plan, &study.source)?;
     finish(runner, &folder, shown, stop)
 }
 
 fn resumed(args: &StudyResumeArgs) -> Result<ProcessExit, CommandFailure> {
     keep_for_json(&args.shown)?;
     let folder = folder_of(&args.study)?;
-    let runner = StudyRunner::open(&folder, args.new_session)?;
-    if runner.plan().order == RunOrder::Rounds {
-        return sweep::resume(runner, &args.shown);
+    let runner = RunSet::open(&folder, args.new_session)?;
+    let order = runner.plan().order;
+    match order {
+        RunOrder::Blocks => finish(runner, &folder, &args.shown, &stop()),
+        RunOrder::Rounds => sweep::resume(runner, &args.shown),
+        RunOrder::Search => sweep::resume_search(runner, &args.shown),
     }
-    finish(runner, &folder, &args.shown, &stop())
 }
 
 fn finish(
-    mut runner: StudyRunner,
+    mut runner: RunSet,
     folder: &Path,
     shown: &StudyShownArgs,
     stop: &RunStop,
@@ -147,7 +151,15 @@ fn show(folder: &Path, is_json: bool) -> Result<StudyComparison, CommandFailure>
 
 fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
     let folder = folder_of(&args.study)?;
-    let compared = StudyComparison::of(&read(&folder)?);
+    let study = read(&folder)?;
+    if study.plan.order == RunOrder::Search {
+        let place = folder.display();
+        return Err(CommandFailure::usage(format!(
+            "{place} is a search for a rate, which compares nothing: `dbtime report` shows what it \
+             found"
+        )));
+    }
+    let compared = StudyComparison::of(&study);
     for (path, text) in
         [(&args.markdown, study_markdown(&compared)), (&args.junit, study_junit(&compared))]
     {
@@ -195,7 +207,7 @@ fn read_file(path: &Path, given: PlanOverrides<'_>) -> Result<PlannedStudy, Comm
     let text = pipes::awaited(path, || bounded_file::written_text(path)).map_err(|error| {
         CommandFailure::usage(format!("{} cannot be read: {error}", path.display()))
     })?;
-    plan(&text, path, given)
+    Ok(plan_study(&text, path, given, &FlagGrammar)?)
 }
 
 fn keep_for_json(shown: &StudyShownArgs) -> Result<(), CommandFailure> {

@@ -64,7 +64,7 @@ fn verify_folder(folder: &Path) -> Result<ProcessExit, CommandFailure> {
     let mut checks = vec![files(folder)?, runs(folder, &study)];
     match study.plan.order {
         RunOrder::Blocks => checks.extend([table(folder, &study), analysis(folder, &study)?]),
-        RunOrder::Rounds => checks.push(sweep(folder)?),
+        RunOrder::Rounds | RunOrder::Search => checks.push(sweep(folder)?),
     }
     screen::result(&format!("Study {}\n", one_line(&study.plan.name)));
     checks.iter().for_each(VerifiedCheck::show);

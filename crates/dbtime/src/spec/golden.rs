@@ -4,7 +4,7 @@
 //! The lists are those of the tests and documents, such that none needs a server or a file. With
 //! `DBTIME_BLESS=1` in its environment the test writes what is expected from then on.
 
-use super::{DescribedRun, RunContext, described, request};
+use super::{DescribedRun, described, request};
 use crate::cli::{self, CliCommand};
 use dbtime_model::spec::RunSpec;
 use serde::Serialize;
@@ -40,9 +40,8 @@ fn spec_of(arguments: &str) -> Result<RunSpec, String> {
     if spec.workload.script.is_some() {
         return Ok(spec);
     }
-    let context = RunContext { secrets, ..RunContext::default() };
-    let made = request(&spec, &context).map_err(|failure| first_line(&failure.words()))?;
-    Ok(of_any_machine(made.spec.expect("it has one"), &spec))
+    let made = request(&spec, &secrets).map_err(|failure| first_line(&failure.words()))?;
+    Ok(of_any_machine(made.spec, &spec))
 }
 
 fn first_line(text: &str) -> String {

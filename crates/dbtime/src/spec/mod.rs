@@ -1,10 +1,11 @@
 //! The written form of a run: made from flags, read from a file, and turned into what is run.
 
-mod flags;
+mod base_run;
 mod request;
 mod secrets;
 
-pub(crate) use request::{RunContext, for_server, request};
+pub(crate) use base_run::BaseRun;
+pub(crate) use request::{for_server, request};
 pub(crate) use secrets::{QUERY, RunSecrets};
 
 use crate::cli::RunArgs;
@@ -19,15 +20,9 @@ const STDIN: &str = "-";
 
 /// The run that flags or a file describe, its passwords, and the command of the file's record.
 pub(crate) fn described(args: &RunArgs) -> Result<DescribedRun, CommandFailure> {
-    let Some(path) = &args.spec else {
-        let (spec, secrets) = flags::of_flags(args)?;
-        return Ok(DescribedRun { spec, secrets, command: None });
-    };
-    let mut secrets = RunSecrets::of_surroundings(args.password_file.as_deref())?;
-    let SpecDocument { mut spec, command } = read(path)?;
-    // Somebody may have written one into it.
-    secrets.take_from_spec(&mut spec);
-    Ok(DescribedRun { spec, secrets, command: command.map(without_secrets) })
+    let base = BaseRun::of(args)?;
+    let (spec, secrets) = base.with(&[])?;
+    Ok(DescribedRun { spec, secrets, command: base.recorded_command().map(str::to_owned) })
 }
 
 /// The command of a record as this dbtime writes one: an older one may have left secrets in it.

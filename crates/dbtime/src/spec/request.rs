@@ -6,21 +6,19 @@ use crate::exit::CommandFailure;
 use crate::foreign::{self, ScriptFile};
 use crate::pipes;
 use crate::secrets::in_complaint;
-use dbtime_engines::server::ServerOptions;
 use dbtime_engines::server::secret::ServerSecret;
-use dbtime_engines::socket::SimulatedNetwork;
-use dbtime_lab::{LoadRequest, PrivateOptions, RecordDetail, RunRequest, Target};
+use dbtime_lab::{RunRequest, Target};
 use dbtime_load::workload::Workload;
 use dbtime_machine::cpus::usable_cpus;
 use dbtime_model::Nanos;
 use dbtime_model::secret_text::is_secret_setting;
 use dbtime_model::spec::{
-    AUTO_SHARE_PCT, Arrivals, Backlog, BitRate, BudgetChoice, LoadSpec, RateChoice,
-    ReconnectPolicy, RunSpec, TargetSpec, WindowSpec,
+    AUTO_SHARE_PCT, Arrivals, Backlog, BudgetChoice, LoadSpec, RateChoice, ReconnectPolicy,
+    RunSpec, TargetSpec, WindowSpec, WorkloadSpec,
 };
 use sha2::{Digest, Sha256};
 use std::fmt::Display;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Window and warm-up when neither they nor a number of transactions are given.
 const TIME: Nanos = Nanos::from_secs(20);
@@ -32,137 +30,83 @@ const CONNECTIONS: u32 = 8;
 /// The workload when none is named.
 const WORKLOAD: &str = "atm";
 
-/// What belongs to a run beside its written form.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct RunContext {
-    /// Its passwords.
-    pub(crate) secrets: RunSecrets,
-    /// The command that repeats it.
-    pub(crate) command: String,
-    /// Where its record goes.
-    pub(crate) out: Option<PathBuf>,
-    /// Where data are restored from.
-    pub(crate) snapshots: Option<PathBuf>,
-}
-
-/// The request that a written form makes; with it goes that form, in which nothing is left out.
-pub(crate) fn request(spec: &RunSpec, context: &RunContext) -> Result<RunRequest, CommandFailure> {
-    let target: Target = context.secrets.put_into_url(&spec.target.url).parse()?;
-    let load = load(spec, &target)?;
-    for_servers(spec, &target)?;
-    let server = server(&spec.target);
-    let (workload, sha256) = workload(spec, &load, &server, &context.secrets)?;
-    let WindowSpec { transactions, .. } = &spec.window;
-    let (warmup, time) = window(&spec.window)?;
-    let mut spec = RunSpec { window: spec.window.clone(), ..spec.clone() };
-    complete(&mut spec, &load, &server, target.is_server());
+/// The request that a written form makes, in which nothing is left out any more, so that a later
+/// dbtime with other defaults makes the same run of it. Its record goes nowhere yet.
+pub(crate) fn request(spec: &RunSpec, secrets: &RunSecrets) -> Result<RunRequest, CommandFailure> {
+    let target: Target = secrets.put_into_url(&spec.target.url).parse()?;
+    let mut spec = spec.clone();
+    fill_load(&mut spec, &target)?;
+    for_servers(&spec, &target)?;
+    let (workload, sha256) = workload(&spec, secrets)?;
     spec.workload.sha256 = sha256;
-    (spec.window.warmup, spec.window.time) = (Some(warmup), time);
+    if is_unnamed(&spec.workload) {
+        spec.workload.name = Some(WORKLOAD.to_owned());
+    }
+    fill_window(&mut spec.window)?;
+    if target.is_server() {
+        spec.target.protocol.get_or_insert_default();
+        spec.target.reconnect.get_or_insert_default();
+    }
+    spec.target.server_set.iter().try_for_each(|text| check_setting(text))?;
+    let environment = environment(&spec.target, secrets)?;
+    check_measuring(&spec.window)?;
     Ok(RunRequest {
-        workload,
-        workload_given: name(&spec).to_owned(),
-        scale: spec.workload.scale,
-        target,
-        load,
-        server,
-        private: private(&spec.target, &context.secrets)?,
-        client_cpus: spec.load.client_cpus.clone(),
-        warmup,
-        time,
-        transactions: *transactions,
-        rundown: None,
-        budget: budget_choice(&spec.window)?,
-        trace: spec.window.trace,
-        statements: spec.window.statements,
-        stacks: stacks(&spec.window)?,
-        limits: spec.limits.clone(),
-        seed: spec.seed,
-        data_seed: spec.workload.data_seed,
-        snapshots: context.snapshots.clone(),
-        detail: RecordDetail::Full,
-        out: context.out.clone(),
-        command: context.command.clone(),
-        spec: Some(spec),
+        spec,
+        is_described: true,
+        environment,
         note: crate::screen::note,
+        ..RunRequest::new(workload, target)
     })
 }
 
-/// Writes down what was left out, so that a later dbtime with other defaults makes the same run.
-fn complete(spec: &mut RunSpec, load: &LoadRequest, server: &ServerOptions, is_server: bool) {
-    if is_unnamed(spec) {
-        spec.workload.name = Some(WORKLOAD.to_owned());
-    }
-    if is_server {
-        spec.target.protocol = Some(server.protocol);
-        spec.target.reconnect = Some(server.reconnect);
-    }
-    spec.load.rate = load.rate.clone();
-    // Their jitter has a field of its own.
-    spec.load.arrivals.get_or_insert_default();
-    spec.load.on_backlog = Some(load.backlog);
-    spec.load.connections = Some(load.connections);
-    spec.window.budget.get_or_insert_default();
-}
-
-/// Which transactions have their parts measured: in a traced run all of them.
-fn budget_choice(window: &WindowSpec) -> Result<BudgetChoice, CommandFailure> {
-    let choice = window.budget.unwrap_or_default();
-    let (field, run) = match window {
+/// Refuses what cannot be measured together: a traced run has the parts of all transactions, and
+/// the tracer alone sees stacks.
+fn check_measuring(window: &WindowSpec) -> Result<(), CommandFailure> {
+    let all_parts = match window {
         WindowSpec { trace: true, statements: true, .. } => {
             let text = "a traced run has both sides already: leave out `statements` or `trace`";
             return Err(CommandFailure::usage(text));
         }
-        WindowSpec { trace: true, .. } => ("trace", "a traced run"),
-        WindowSpec { statements: true, .. } => ("statements", "a run that is to be joined"),
-        _ => return Ok(choice),
+        WindowSpec { trace: true, .. } => Some(("trace", "a traced run")),
+        WindowSpec { statements: true, .. } => Some(("statements", "a run that is to be joined")),
+        _ => None,
     };
-    if choice != BudgetChoice::Auto {
+    let is_chosen = window.budget.is_some_and(|choice| choice != BudgetChoice::Auto);
+    if let Some((field, run)) = all_parts.filter(|_| is_chosen) {
         return Err(CommandFailure::usage(format!(
             "{run} has the parts of all transactions: leave out `budget` or `{field}`"
         )));
     }
-    Ok(choice)
-}
-
-/// Whether stacks are traced, which the tracer sees alone.
-fn stacks(window: &WindowSpec) -> Result<bool, CommandFailure> {
     if window.stacks && !window.trace {
         let text = "stacks come of the tracer: add `--trace`, or `trace` beside `stacks`";
         return Err(CommandFailure::usage(text));
     }
-    Ok(window.stacks)
+    Ok(())
 }
 
 fn named(flag: &str, error: &dyn Display) -> CommandFailure {
     CommandFailure::usage(format!("{flag}: {error}"))
 }
 
-fn window(window: &WindowSpec) -> Result<(Nanos, Option<Nanos>), CommandFailure> {
+/// What is measured where that is left out.
+fn fill_window(window: &mut WindowSpec) -> Result<(), CommandFailure> {
     let is_counted = window.transactions.is_some();
-    let time = window.time.or((!is_counted).then_some(TIME));
-    if time == Some(Nanos::ZERO) {
+    window.time = window.time.or((!is_counted).then_some(TIME));
+    if window.time == Some(Nanos::ZERO) {
         return Err(CommandFailure::usage(
             "--time 0 measures nothing: give it a length such as 30s",
         ));
     }
-    let warmup = if is_counted { Nanos::ZERO } else { WARMUP };
-    Ok((window.warmup.unwrap_or(warmup), time))
+    window.warmup.get_or_insert(if is_counted { Nanos::ZERO } else { WARMUP });
+    window.budget.get_or_insert_default();
+    Ok(())
 }
 
-fn server(target: &TargetSpec) -> ServerOptions {
-    ServerOptions {
-        protocol: target.protocol.unwrap_or_default(),
-        reconnect: target.reconnect.unwrap_or_default(),
-        statement_timeout: target.statement_timeout,
-        network: SimulatedNetwork {
-            delay: target.network_delay.filter(|delay| *delay > Nanos::ZERO),
-            rate: target.network_rate.filter(|rate| *rate > BitRate(0)),
-        },
-        pipeline: target.pipeline,
-    }
-}
-
-fn private(target: &TargetSpec, secrets: &RunSecrets) -> Result<PrivateOptions, CommandFailure> {
+/// The environment of a private server, with its secrets.
+fn environment(
+    target: &TargetSpec,
+    secrets: &RunSecrets,
+) -> Result<Vec<(String, ServerSecret)>, CommandFailure> {
     let variable = |text: &String| {
         let (name, value) = match text.contains('=') {
             true => pair("--server-env", text)?,
@@ -170,20 +114,16 @@ fn private(target: &TargetSpec, secrets: &RunSecrets) -> Result<PrivateOptions, 
         };
         Ok::<_, CommandFailure>((name, ServerSecret::new(value)))
     };
-    Ok(PrivateOptions {
-        settings: target.server_set.iter().map(|text| setting(text)).collect::<Result<_, _>>()?,
-        environment: target.server_env.iter().map(variable).collect::<Result<_, _>>()?,
-        cpus: target.server_cpus.clone(),
-        data: target.server_data.as_ref().map(PathBuf::from),
-    })
+    target.server_env.iter().map(variable).collect()
 }
 
-/// A setting of the private server. Nobody reads one that is a secret from where it is safe.
-fn setting(text: &str) -> Result<(String, String), CommandFailure> {
+/// Refuses a setting of the private server that is a secret: nothing reads one from where it is
+/// safe.
+fn check_setting(text: &str) -> Result<(), CommandFailure> {
     let flag = "--server-set";
     let (name, value) = pair(flag, text)?;
     match is_secret_setting(&name, &value) {
-        false => Ok((name, value)),
+        false => Ok(()),
         true => Err(named(
             flag,
             &format!(
@@ -237,25 +177,17 @@ pub(crate) fn for_server(flag: &str, why: &str) -> CommandFailure {
 }
 
 /// Whether nothing says what is run.
-fn is_unnamed(spec: &RunSpec) -> bool {
-    let workload = &spec.workload;
+fn is_unnamed(workload: &WorkloadSpec) -> bool {
     workload.name.is_none() && workload.query.is_none() && workload.script.is_none()
-}
-
-/// How the command line names what is run.
-fn name(spec: &RunSpec) -> &str {
-    let workload = &spec.workload;
-    workload.name.as_deref().or(workload.script.as_deref()).unwrap_or(WORKLOAD)
 }
 
 /// What is run, and the hash of its text.
 fn workload(
     spec: &RunSpec,
-    load: &LoadRequest,
-    server: &ServerOptions,
     secrets: &RunSecrets,
 ) -> Result<(Workload, Option<String>), CommandFailure> {
     let what = &spec.workload;
+    let name = what.name.as_deref().or(what.script.as_deref()).unwrap_or(WORKLOAD);
     let named = [&what.name, &what.query, &what.script].into_iter().flatten().count();
     if named > 1 {
         return Err(CommandFailure::usage(
@@ -274,11 +206,10 @@ fn workload(
     }
     let (workload, text) = match &what.script {
         Some(path) => {
-            let file = script_file(spec, Path::new(path), server, secrets)?;
-            foreign::workload(&file, load)?
+            let file = script_file(spec, Path::new(path), secrets)?;
+            foreign::workload(&file)?
         }
         None => {
-            let name = name(spec);
             let found = pipes::awaited(Path::new(name), || Workload::find(name));
             let workload = found.map_err(CommandFailure::usage)?;
             let text = workload.source.clone();
@@ -289,9 +220,8 @@ fn workload(
     let sha256: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
     match &what.sha256 {
         Some(written) if *written != sha256 => Err(CommandFailure::usage(format!(
-            "{} is not what the spec was written for: its SHA-256 is {sha256}, and the spec has \
-             {written}; restore it, or leave sha256 out of the spec",
-            name(spec)
+            "{name} is not what the spec was written for: its SHA-256 is {sha256}, and the spec \
+             has {written}; restore it, or leave sha256 out of the spec"
         ))),
         _ => Ok((workload, Some(sha256))),
     }
@@ -301,10 +231,9 @@ fn workload(
 fn script_file<'a>(
     spec: &'a RunSpec,
     path: &'a Path,
-    server: &ServerOptions,
     secrets: &RunSecrets,
 ) -> Result<ScriptFile<'a>, CommandFailure> {
-    if server.reconnect == ReconnectPolicy::EveryTransaction {
+    if spec.target.reconnect == Some(ReconnectPolicy::EveryTransaction) {
         return Err(CommandFailure::usage(
             "--reconnect every-transaction is not for scripts: a Lua script connects by itself, \
              and dbtime pgbench has -C",
@@ -314,33 +243,44 @@ fn script_file<'a>(
         true => pair("--script-set", text),
         false => Ok((text.clone(), secrets.option(text)?)),
     };
-    Ok(ScriptFile {
-        path,
-        variables: spec.workload.script_set.iter().map(option).collect::<Result<_, _>>()?,
-        target: &spec.target.url,
-        scale: spec.workload.scale,
-        protocol: server.protocol,
-        seed: spec.seed,
-    })
+    let variables = spec.workload.script_set.iter().map(option).collect::<Result<_, _>>()?;
+    Ok(ScriptFile { path, variables, spec })
 }
 
-fn load(spec: &RunSpec, target: &Target) -> Result<LoadRequest, CommandFailure> {
-    let LoadSpec { jitter, connections, workers, shards, think, .. } = spec.load;
-    let arrivals = spec.load.arrivals.unwrap_or_default();
-    let backlog = spec.load.on_backlog.unwrap_or_default();
-    let is_at_once = arrivals == Arrivals::AtOnce;
-    let (rate, flat_out) = (spec.load.rate.clone(), spec.load.flat_out.clone());
-    let is_given = rate.is_some();
-    let is_auto = is_unnamed(spec) && think.is_none() && !is_at_once;
-    let rate = rate.or_else(|| is_auto.then_some(RateChoice::Auto(AUTO_SHARE_PCT)));
-    let is_closed = rate.is_none() && !is_at_once;
+/// How the load is made where that is left out.
+fn fill_load(spec: &mut RunSpec, target: &Target) -> Result<(), CommandFailure> {
+    let is_rate_given = spec.load.rate.is_some();
+    let is_unnamed = is_unnamed(&spec.workload);
+    let load = &mut spec.load;
+    load.on_backlog.get_or_insert_default();
+    // Their jitter has a field of its own.
+    let arrivals = *load.arrivals.get_or_insert_default();
+    if is_unnamed && load.think.is_none() && arrivals != Arrivals::AtOnce {
+        load.rate.get_or_insert(RateChoice::Auto(AUTO_SHARE_PCT));
+    }
+    check_load(load, is_rate_given, spec.window.transactions.is_some())?;
+    check_jitter(load)?;
+    let clients = if load.is_closed() { 1 } else { usual(target) };
+    load.connections = load.connections.or(load.workers).or(Some(clients));
+    Ok(())
+}
+
+/// Refuses what is said of a schedule where there is none, and of clients where there is one.
+fn check_load(
+    load: &LoadSpec,
+    is_rate_given: bool,
+    is_counted: bool,
+) -> Result<(), CommandFailure> {
+    let arrivals = load.arrivals.unwrap_or_default();
+    let backlog = load.on_backlog.unwrap_or_default();
+    let (is_at_once, is_closed) = (arrivals == Arrivals::AtOnce, load.is_closed());
     for (is_wrong, why) in [
         (
-            is_at_once && spec.window.transactions.is_none(),
+            is_at_once && !is_counted,
             "--arrivals at-once needs --transactions: how many are due at the start?".to_owned(),
         ),
         (
-            is_at_once && is_given,
+            is_at_once && is_rate_given,
             "--arrivals at-once takes no --rate: all transactions are due at the start".to_owned(),
         ),
         (
@@ -352,7 +292,7 @@ fn load(spec: &RunSpec, target: &Target) -> Result<LoadRequest, CommandFailure> 
             format!("--arrivals {arrivals} needs --rate: a closed loop has no due instants"),
         ),
         (
-            think.is_some() && !is_closed,
+            load.think.is_some() && !is_closed,
             "--think belongs to a closed loop: with --rate the schedule sets when transactions are \
              due"
             .to_owned(),
@@ -362,10 +302,7 @@ fn load(spec: &RunSpec, target: &Target) -> Result<LoadRequest, CommandFailure> 
             return Err(CommandFailure::usage(why));
         }
     }
-    let arrivals = with_jitter(arrivals, jitter, rate.as_ref())?;
-    let connections = connections.or(workers);
-    let connections = connections.unwrap_or_else(|| if is_closed { 1 } else { usual(target) });
-    Ok(LoadRequest { rate, flat_out, arrivals, connections, workers, think, backlog, shards })
+    Ok(())
 }
 
 /// Connections of an open loop when none are given. Where each has a thread that executes its
@@ -375,24 +312,17 @@ fn usual(target: &Target) -> u32 {
     if target.has_shards() { CONNECTIONS } else { CONNECTIONS.min(usable_cpus()) }
 }
 
-fn with_jitter(
-    arrivals: Arrivals,
-    jitter: Option<Nanos>,
-    rate: Option<&RateChoice>,
-) -> Result<Arrivals, CommandFailure> {
-    let arrivals = match (arrivals, jitter) {
-        (arrivals, None) => arrivals,
-        (Arrivals::Steady { .. }, jitter) if rate.is_some() => Arrivals::Steady { jitter },
-        _ => {
-            return Err(CommandFailure::usage(
-                "--jitter belongs to steady arrivals: it needs --rate",
-            ));
-        }
-    };
-    if let Some(RateChoice::Given(rate)) = rate {
-        arrivals.check(rate).map_err(|why| named("--jitter", &why))?;
+/// Refuses a jitter that nothing has, or that is wider than a period.
+fn check_jitter(load: &LoadSpec) -> Result<(), CommandFailure> {
+    let due = load.due();
+    let is_steady = matches!(due, Arrivals::Steady { .. });
+    if load.jitter.is_some() && (!is_steady || load.rate.is_none()) {
+        return Err(CommandFailure::usage("--jitter belongs to steady arrivals: it needs --rate"));
     }
-    Ok(arrivals)
+    if let Some(RateChoice::Given(rate)) = &load.rate {
+        due.check(rate).map_err(|why| named("--jitter", &why))?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

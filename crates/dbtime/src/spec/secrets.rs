@@ -10,7 +10,6 @@ use dbtime_model::bounded_file;
 use dbtime_model::secret_text::{is_secret_option, is_secret_variable};
 use dbtime_model::spec::RunSpec;
 use dbtime_sql::{lacks_password, without_passwords};
-use std::ffi::OsString;
 use std::path::Path;
 
 /// The password of the target, where its URL has none.
@@ -181,6 +180,20 @@ impl RunSecrets {
         )))
     }
 
+    /// Refuses a run whose written form takes a secret that is not there.
+    ///
+    /// Errors: what is missing.
+    pub(crate) fn check(&self, spec: &RunSpec) -> Result<(), CommandFailure> {
+        let is_name = |pair: &&String| !pair.contains('=');
+        for name in spec.target.server_env.iter().filter(is_name) {
+            self.variable(name)?;
+        }
+        for name in spec.workload.script_set.iter().filter(is_name) {
+            self.option(name)?;
+        }
+        spec.workload.query.as_ref().map_or(Ok(()), |sql| self.query(sql).map(drop))
+    }
+
     fn value(
         &self,
         flag: &str,
@@ -205,16 +218,13 @@ impl RunSecrets {
     }
 
     /// The variables that hand all of them to another process of dbtime.
-    pub(crate) fn environment(&self) -> Vec<(OsString, OsString)> {
-        let password = self.password.iter().map(|password| (PASSWORD, password.reveal()));
-        let query = self.query.iter().map(|query| (QUERY, query.reveal()));
+    pub(crate) fn environment(&self) -> Vec<(String, ServerSecret)> {
+        let password = self.password.iter().map(|password| (PASSWORD, password));
+        let query = self.query.iter().map(|query| (QUERY, query));
         let given = self.variables.iter();
-        let variables = given.map(|given| (given.variable.as_str(), given.value.reveal()));
-        password
-            .chain(query)
-            .chain(variables)
-            .map(|(name, value)| (name.into(), value.into()))
-            .collect()
+        let variables = given.map(|given| (given.variable.as_str(), &given.value));
+        let all = password.chain(query).chain(variables);
+        all.map(|(name, value)| (name.to_owned(), value.clone())).collect()
     }
 }
 
@@ -278,7 +288,7 @@ mod tests {
         assert_eq!(secrets.take_from_option("app-token=z"), "app-token");
         assert_eq!(secrets.option("app-token").expect("given"), "z");
         let all = [("APP_TOKEN", "x"), ("DSN", "host=h password=y"), ("app_token", "z")];
-        let all = all.map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let all = all.map(|(name, value)| (name.to_owned(), ServerSecret::new(value)));
         assert_eq!(secrets.environment(), all);
         assert_eq!(secrets.take_from_variable("token=x"), "token");
         assert_eq!(secrets.take_from_option("token=x"), "token");
@@ -307,7 +317,7 @@ mod tests {
         let written = secrets.take_from_query(whole);
         assert_eq!(written, "ALTER ROLE r PASSWORD '***'");
         assert_eq!(secrets.query(&written).expect("kept"), whole);
-        assert_eq!(secrets.environment(), [(OsString::from(QUERY), OsString::from(whole))]);
+        assert_eq!(secrets.environment(), [(QUERY.to_owned(), ServerSecret::new(whole))]);
         let other = secrets.query("ALTER ROLE s PASSWORD '***'").expect_err("another one");
         assert!(other.words().contains("DBTIME_QUERY") && !other.words().contains("hush"));
     }
@@ -324,5 +334,7 @@ mod tests {
         assert!(!format!("{spec:?} {secrets:?}").contains("hush"), "{spec:?}");
         assert_eq!(spec.target.server_env, ["API_KEY", "TZ=UTC"]);
         assert_eq!(secrets.variable("API_KEY").expect("taken"), "hush");
+        secrets.check(&spec).expect("all are there");
+        RunSecrets::default().check(&spec).expect_err("they were taken");
     }
 }

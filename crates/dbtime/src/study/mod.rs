@@ -1,13 +1,11 @@
-//! Studies on the command line: from a file to a plan, and from a plan to runs.
+//! Studies on the command line: what the lab's plans know of flags, and how their runs are shown.
 
-mod cells;
-mod document;
+mod grammar;
 mod making;
+mod pair;
 mod pilot;
-mod planning;
-mod programs;
 
-pub(crate) use document::limits_table;
+pub(crate) use grammar::FlagGrammar;
 pub(crate) use making::make_runs;
+pub(crate) use pair::draft;
 pub(crate) use pilot::pilot_runs;
-pub(crate) use planning::{MARGIN_PCT, PlanOverrides, PlannedStudy, plan};

@@ -7,12 +7,10 @@ use crate::cli::run_flags;
 use crate::exit::CommandFailure;
 use crate::secrets::{in_complaint, is_torn, shown};
 use dbtime_model::secret_text::MASK;
+use dbtime_model::spec::FlagSetting;
 
-/// One combination: flag names and their values.
-pub(super) type FactorCombination = Vec<(String, String)>;
-
-/// Flags that a single run of it does not have.
-const OF_SWEEP: [&str; 4] = ["--sweep", "--repeat", "--find-rate", "--out"];
+/// One combination: a value of each factor.
+pub(super) type FactorCombination = Vec<FlagSetting>;
 
 /// All combinations, in the order they are run.
 pub(super) fn combinations(sweeps: &[String]) -> Result<Vec<FactorCombination>, CommandFailure> {
@@ -32,7 +30,7 @@ pub(super) fn combinations(sweeps: &[String]) -> Result<Vec<FactorCombination>, 
 /// The names of all factors, in the order in which they first appear.
 pub(super) fn names(combinations: &[FactorCombination]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for (name, _) in combinations.iter().flatten() {
+    for FlagSetting { name, .. } in combinations.iter().flatten() {
         if !names.contains(name) {
             names.push(name.clone());
         }
@@ -64,8 +62,10 @@ fn cross_group(group: &str, holds_secret: bool) -> Result<Vec<FactorCombination>
                  sweep their names, such as server-env=NAME,OTHER"
             )));
         }
-        let values = values.split(',').map(|value| vec![(name.to_owned(), value.to_owned())]);
-        combinations = cross(&combinations, &values.collect::<Vec<_>>());
+        let values = values.split(',').map(|value| run_flags::setting(name, value));
+        let values = values.map(|setting| setting.map(|setting| vec![setting]));
+        let values = values.collect::<Result<Vec<_>, _>>().map_err(CommandFailure::usage)?;
+        combinations = cross(&combinations, &values);
     }
     if combinations.iter().all(Vec::is_empty) {
         return Err(CommandFailure::usage("--sweep has an empty group: write workers=40,10,4"));
@@ -86,34 +86,6 @@ fn cross(left: &[FactorCombination], right: &[FactorCombination]) -> Vec<FactorC
     left.iter().flat_map(|a| right.iter().map(move |b| joined(a, b))).collect()
 }
 
-/// The command line of one combination: the whole one without the sweep, and the values appended.
-///
-/// Errors: a switch that is neither on nor off.
-pub(super) fn arguments(
-    whole: &[String],
-    combination: &FactorCombination,
-) -> Result<Vec<String>, CommandFailure> {
-    let mut arguments = Vec::new();
-    let mut skip = false;
-    for argument in whole {
-        let is = |flag: &str| argument == flag;
-        let starts = |flag: &str| argument.starts_with(flag);
-        let is_of_sweep = |flag: &&str| starts(&format!("{flag}="));
-        if std::mem::take(&mut skip) || OF_SWEEP.iter().any(is_of_sweep) {
-            continue;
-        }
-        if OF_SWEEP.iter().any(|flag| is(flag)) {
-            skip = true;
-            continue;
-        }
-        arguments.push(argument.clone());
-    }
-    for (name, value) in combination {
-        run_flags::add(&mut arguments, name, value).map_err(CommandFailure::usage)?;
-    }
-    Ok(arguments)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,7 +93,8 @@ mod tests {
     fn written(sweeps: &[&str]) -> Vec<String> {
         let sweeps: Vec<String> = sweeps.iter().map(|s| (*s).to_owned()).collect();
         let text = |c: &FactorCombination| {
-            c.iter().map(|(n, v)| format!("{n}={v}")).collect::<Vec<_>>().join(" ")
+            let pair = |FlagSetting { name, value }: &FlagSetting| format!("{name}={value}");
+            c.iter().map(pair).collect::<Vec<_>>().join(" ")
         };
         combinations(&sweeps).expect("a sweep").iter().map(text).collect()
     }
@@ -159,26 +132,10 @@ mod tests {
     }
 
     #[test]
-    fn a_combination_replaces_the_sweep() {
-        let whole =
-            ["dbtime", "run", "--sweep", "workers=1,2", "--out=x", "--repeat=3", "--time", "1s"];
-        let whole: Vec<String> = whole.iter().map(|s| (*s).to_owned()).collect();
-        let one = vec![("workers".to_owned(), "2".to_owned())];
-        let arguments = |one| arguments(&whole, one).expect("flags of a run");
-        assert_eq!(arguments(&one), ["dbtime", "run", "--time", "1s", "--workers=2"]);
-    }
-
-    #[test]
     fn a_switch_can_be_swept() {
-        let whole = ["dbtime", "run", "--pipeline"].map(str::to_owned);
-        let sweep = ["pipeline=false,true no-budget=true".to_owned()];
-        let combinations = combinations(&sweep).expect("a sweep");
-        let lines: Vec<_> = combinations.iter().map(|one| arguments(&whole, one)).collect();
-        let lines: Vec<_> = lines.into_iter().map(|line| line.expect("switches")).collect();
-        assert_eq!(lines[0], ["dbtime", "run", "--no-budget"]);
-        assert_eq!(lines[1], ["dbtime", "run", "--pipeline", "--no-budget"]);
-        let wrong = vec![("no-budget".to_owned(), "16".to_owned())];
-        let error = arguments(&whole, &wrong).expect_err("no switch").words();
+        let all = ["pipeline=false no-budget=true", "pipeline=true no-budget=true"];
+        assert_eq!(written(&["pipeline=false,true no-budget=true"]), all);
+        let error = combinations(&["no-budget=16".to_owned()]).expect_err("no switch").words();
         assert!(error.contains("write no-budget=true or no-budget=false"), "{error}");
     }
 

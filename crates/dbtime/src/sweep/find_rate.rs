@@ -1,18 +1,32 @@
 //! `--find-rate`: the highest rate that meets a limit, by runs whose rate is chosen as they go.
 
-use super::folder::SweepPlace;
-use super::rate_trials::{self, FIRST_SHARE, MOST_UNKNOWN, RateFinding, RateTrials};
-use super::{SweepCourse, begun, factors, planned};
-use crate::cli::RunArgs;
+use super::folder::{SweepFolder, SweepPlace};
+use super::rate_trials::{self, FIRST_SHARE, RateFinding, RateSearch};
+use super::{
+    SweepControls, SweepCourse, begun, find_flat_out, left_by_interrupt, rounds, surroundings,
+};
+use crate::cli::{RunArgs, StudyShownArgs};
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::{LiveProgress, ProgressAudience};
-use crate::planned_run::{PlannedRun, RunControls};
+use crate::spec::BaseRun;
 use crate::{interrupt, screen};
-use dbtime_load::arrivals::Rate;
+use dbtime_engines::drive::plan::RunStop;
+use dbtime_lab::study::{PlannedRun, RunSet, TrialMaker, TrialResult, plan_search};
 use dbtime_model::record::{
-    CheckDoubt, CheckOutcome, FoundRate, RunRecord, ValidityGrade, WarningKind,
+    CheckDoubt, CheckOutcome, FoundRate, RunRecord, SweepRecord, SweepRun, ValidityGrade,
+    WarningKind, read_sweep_record,
 };
+use dbtime_model::spec::FlagSetting;
+use dbtime_model::study::{RecordedStudy, StudyRun, StudyTrial, TrialOutcome, TrialRecord};
+use dbtime_report::terminal::SweepRow;
 use std::ops::ControlFlow;
+use std::path::Path;
+
+/// The flag in which the runs of a search differ.
+const RATE: &str = "rate";
+
+/// How a search ends whose answer is a rate, or that there is none.
+const DECIDED: &str = "its runs have decided it";
 
 /// Why a search has no answer that was ended.
 const ENDED: &str = "the search was ended";
@@ -23,108 +37,195 @@ pub(super) fn run(
     arguments: &[String],
     limit: &str,
 ) -> Result<ProcessExit, CommandFailure> {
-    let of = |rate: &str| {
-        let combination = vec![("rate".to_owned(), rate.to_owned())];
-        let mut arguments = factors::arguments(arguments, &combination)?;
-        arguments.push(format!("--limit={limit}"));
-        PlannedRun::of_arguments(&arguments, combination)
-    };
-    let mut reference = [of(&format!("auto:{}%", 100.0 * FIRST_SHARE))?];
+    let base = BaseRun::of(args)?.and(FlagSetting::new("limit", limit))?;
+    let share = format!("auto:{}%", 100.0 * FIRST_SHARE);
+    let mut reference = [base.with_settings(&[FlagSetting::new(RATE, share)])?];
     reference[0].factors.clear();
-    let sweep = begun(args, arguments, &reference[0], vec!["rate".to_owned()], 0)?;
+    let mut sweep = begun(args, arguments, &reference[0], vec![RATE.to_owned()], 0)?;
     let audience = ProgressAudience::of(args.quiet);
     if audience == ProgressAudience::Terminal {
         screen::note(&rate_trials::plan());
     }
-    let stop = interrupt::install();
-    planned::hold_rate(&mut reference, audience, &stop)?;
-    let flat_out = reference[0].spec.load.flat_out.clone();
-    let flat_out_tps = flat_out.map_or(0.0, |found| found.flat_out_tps);
+    let stop = interrupt::install_with(left_by_interrupt(sweep.folder.path().is_some()));
+    find_flat_out(&mut reference, audience, &stop)?;
+    let [mut reference] = reference;
+    // Each run has a rate of its own.
+    reference.command = base.command(&[]);
+    let flat_out_tps = flat_out_tps(&reference);
     if stop.is_set() || flat_out_tps <= 0.0 {
         return Err(CommandFailure::environment("the rate flat out could not be measured"));
     }
-    let live = LiveProgress::of_search(audience);
-    let search = RateSearch {
-        sweep,
-        trials: RateTrials::new(limit, flat_out_tps),
-        controls: RunControls { live: &live, stop: &stop },
+    let runs = match sweep.folder.path().map(Path::to_owned) {
+        Some(folder) => {
+            sweep.folder.write()?;
+            let plan = plan_search(&reference, surroundings(args), &folder);
+            Some(RunSet::begin(&folder, &plan)?)
+        }
+        None => None,
     };
-    let ended = search.go(args, of);
-    drop(live);
-    ended
+    let search = RateSearch::new(limit, flat_out_tps);
+    go(SearchBegun { sweep, reference, search }, runs, &stop)
 }
 
-/// A search under way.
-struct RateSearch<'a> {
-    sweep: SweepCourse,
-    trials: RateTrials<'a>,
-    controls: RunControls<'a>,
-}
-
-impl RateSearch<'_> {
-    fn go(
-        mut self,
-        args: &RunArgs,
-        of: impl Fn(&str) -> Result<PlannedRun, CommandFailure>,
-    ) -> Result<ProcessExit, CommandFailure> {
-        let found = loop {
-            let (rate_tps, confirms) = match self.trials.next() {
-                ControlFlow::Continue(next) => next,
-                ControlFlow::Break(found) => break found,
-            };
-            let before = self.sweep.next_number();
-            let finding = self.probe(args, &of, rate_tps, confirms)?;
-            if self.controls.stop.is_set() || self.sweep.trouble.is_some() {
-                break self.trials.unknown(ENDED.to_owned());
-            }
-            self.trials.add(rate_tps, confirms, finding, self.sweep.next_number() - before);
-        };
-        self.sweep.exit = match (found.rate_tps, &found.unknown) {
-            (Some(_), _) => ProcessExit::Fine,
-            (None, Some(_)) => ProcessExit::Undecided,
-            (None, None) => ProcessExit::Failed,
-        };
-        self.sweep.found(args, found, self.controls.stop)
+/// Goes on with a search.
+///
+/// Errors: its list or its records are damaged.
+pub(crate) fn resume(runs: RunSet, shown: &StudyShownArgs) -> Result<ProcessExit, CommandFailure> {
+    let folder = runs.folder().to_owned();
+    let record = read_sweep_record(&folder)?;
+    let (mut reference, limit) = searched(&runs)?;
+    if let Some(kept) = &runs.plan().surroundings.snapshots {
+        let seed = reference.spec.seed;
+        reference = reference.with_snapshots(kept.into(), seed);
     }
+    let study = RecordedStudy::read(&folder).map_err(CommandFailure::environment)?;
+    let mut search = RateSearch::new(&limit, flat_out_tps(&reference));
+    let (runs_made, failed, found) = (Vec::new(), Vec::new(), None);
+    let record = SweepRecord { runs: runs_made, failed, found, planned: 0, ..record };
+    let manner = rounds::manner(runs.plan(), shown);
+    let mut sweep = SweepCourse::of(SweepFolder::of(folder, record), manner);
+    for (run, record) in study.history.runs.iter().zip(&study.records) {
+        sweep.replay(&reference, &mut search, run, record.as_ref());
+    }
+    sweep.folder.write()?;
+    let stop = interrupt::install_with(left_by_interrupt(true));
+    go(SearchBegun { sweep, reference, search }, Some(runs), &stop)
+}
 
-    /// Whether a rate meets all limits.
-    fn probe(
-        &mut self,
-        args: &RunArgs,
-        of: &impl Fn(&str) -> Result<PlannedRun, CommandFailure>,
-        rate_tps: f64,
-        confirms: bool,
-    ) -> Result<RateFinding, CommandFailure> {
-        let run = of(&Rate::Constant(rate_tps).to_string())?;
-        let mut last = "it was not made".to_owned();
-        for _ in 0..MOST_UNKNOWN {
-            let place = self.place(rate_tps);
-            // With one seed the fresh runs would be the same arrivals again.
-            let run = run.with_seed(run.spec.seed + place.number as u64);
-            let made = self.sweep.make(args, &run, place, self.controls);
-            if self.controls.stop.is_set() || self.sweep.trouble.is_some() {
+/// What a search runs, and the limit that it seeks.
+fn searched(runs: &RunSet) -> Result<(PlannedRun, String), CommandFailure> {
+    let reference = rounds::planned(runs)?.into_iter().next();
+    let limit = reference.as_ref().and_then(|run| run.spec.limits.last());
+    let limit = limit.map(|limit| limit.text.clone());
+    reference.zip(limit).ok_or_else(|| {
+        CommandFailure::environment("the plan of the search has no limit: restore it from a copy")
+    })
+}
+
+fn flat_out_tps(run: &PlannedRun) -> f64 {
+    run.spec.load.flat_out.as_ref().map_or(0.0, |found| found.flat_out_tps)
+}
+
+/// A search of which some runs may have been made.
+struct SearchBegun<'a> {
+    sweep: SweepCourse,
+    reference: PlannedRun,
+    search: RateSearch<'a>,
+}
+
+/// Makes the runs that are missing, and shows what was found.
+fn go(
+    begun: SearchBegun<'_>,
+    runs: Option<RunSet>,
+    stop: &RunStop,
+) -> Result<ProcessExit, CommandFailure> {
+    let live = LiveProgress::of_search(ProgressAudience::of(begun.sweep.manner.quiet));
+    let mut trials = SearchTrials { begun, controls: SweepControls { live: &live, stop } };
+    let ended = trials.make_all(runs);
+    let SearchBegun { mut sweep, search, .. } = trials.begun;
+    drop(live);
+    sweep.trouble = sweep.trouble.or(ended.err());
+    let found = match search.next() {
+        ControlFlow::Break(found) => found,
+        ControlFlow::Continue(_) => {
+            sweep.folder.leave_open();
+            search.unknown(ENDED)
+        }
+    };
+    sweep.exit = match (found.rate_tps, &found.unknown) {
+        (Some(_), _) => ProcessExit::Fine,
+        (None, Some(_)) => ProcessExit::Undecided,
+        (None, None) => ProcessExit::Failed,
+    };
+    sweep.found(found, stop)
+}
+
+/// The runs of a search as they are made.
+struct SearchTrials<'a, 'b> {
+    begun: SearchBegun<'a>,
+    controls: SweepControls<'b>,
+}
+
+impl SearchTrials<'_, '_> {
+    /// Makes runs until they have decided, or the search is to end.
+    fn make_all(&mut self, runs: Option<RunSet>) -> Result<(), CommandFailure> {
+        let stop = self.controls.stop;
+        if let Some(mut runs) = runs {
+            runs.run(self, &|_| {}, stop)?;
+            return Ok(());
+        }
+        while self.ending().is_none() {
+            let number = self.begun.sweep.next_number();
+            if matches!(self.make_next(number), TrialResult::Interrupted) {
                 break;
             }
-            match made.map(|run| finding(&run.record, confirms)) {
-                Some(RateFinding::Unknown(why)) => last = why,
-                Some(known) => return Ok(known),
-                None => {}
-            }
         }
-        Ok(RateFinding::Unknown(last))
+        Ok(())
     }
 
-    /// Where the next run stands: runs of one rate are repetitions.
-    fn place(&self, rate_tps: f64) -> SweepPlace {
-        let mut rates: Vec<f64> = Vec::new();
-        for probe in &self.trials.probes {
-            if !rates.contains(&probe.rate_tps) {
-                rates.push(probe.rate_tps);
+    /// Makes the next run, with its record under this number.
+    fn make_next(&mut self, number: usize) -> TrialResult {
+        let SearchBegun { sweep, reference, search } = &mut self.begun;
+        let ControlFlow::Continue((rate_tps, confirms)) = search.next() else {
+            return TrialResult::Interrupted;
+        };
+        // With one seed the fresh runs would be the same arrivals again.
+        let seed = reference.spec.seed + sweep.next_number() as u64;
+        let run = reference.at_rate(rate_tps).with_seed(seed);
+        let (combination, round) = search.place(rate_tps);
+        let place = SweepPlace { number, round, combination };
+        let made = sweep.make(&run, place, self.controls);
+        if self.controls.stop.is_set() || sweep.trouble.is_some() {
+            return TrialResult::Interrupted;
+        }
+        search.take(made.as_ref().map(|made| finding(&made.record, confirms)));
+        sweep.result_of(made)
+    }
+}
+
+impl TrialMaker for SearchTrials<'_, '_> {
+    fn make(&mut self, trial: &StudyTrial, _: u64, _: &Path) -> TrialResult {
+        self.make_next(trial.run as usize)
+    }
+
+    fn ending(&self) -> Option<String> {
+        match self.begun.search.next() {
+            ControlFlow::Break(found) => Some(found.unknown.unwrap_or_else(|| DECIDED.to_owned())),
+            ControlFlow::Continue(_) => None,
+        }
+    }
+}
+
+impl SweepCourse {
+    /// Takes a run that was made before, as if it had just been; one that was cut off is made anew.
+    fn replay(
+        &mut self,
+        reference: &PlannedRun,
+        search: &mut RateSearch<'_>,
+        run: &StudyRun,
+        record: Option<&TrialRecord>,
+    ) {
+        let ControlFlow::Continue((rate_tps, confirms)) = search.next() else { return };
+        let (combination, round) = search.place(rate_tps);
+        let number = run.trial.run as usize;
+        let place = SweepPlace { number, round, combination };
+        let factors = reference.at_rate(rate_tps).factors;
+        match (run.outcome, record.and_then(TrialRecord::run)) {
+            (None, _) => {}
+            (Some(TrialOutcome::Failed), _) | (Some(_), None) => {
+                search.take(None);
+                let reason = run.reason.clone().unwrap_or_default();
+                self.folder.list_failed(place.failed(factors, reason));
+            }
+            (Some(_), Some(record)) => {
+                search.take(Some(finding(record, confirms)));
+                self.rows.push((combination, SweepRow::of_run(record, &factors)));
+                self.folder.list(SweepRun {
+                    folder: run.trial.folder.clone(),
+                    ..place.listed(record, factors)
+                });
             }
         }
-        let combination = rates.iter().position(|rate| *rate == rate_tps).unwrap_or(rates.len());
-        let round = self.trials.probes.iter().filter(|probe| probe.rate_tps == rate_tps).count();
-        SweepPlace { number: self.sweep.next_number(), round, combination }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::exit::CommandFailure;
 use dbtime_lab::RecordedRun;
 use dbtime_lab::store::write_sweep;
 use dbtime_model::record::{
-    FactorValue, FailedRun, FoundRate, SWEEP_SCHEMA, SweepRecord, SweepRun, read_sweep,
+    FactorValue, FailedRun, FoundRate, RunRecord, SWEEP_SCHEMA, SweepRecord, SweepRun, read_sweep,
 };
 use dbtime_model::shell;
 use dbtime_model::study::is_study;
@@ -22,11 +22,37 @@ pub(super) struct SweepPlace {
     pub(super) combination: usize,
 }
 
+impl SweepPlace {
+    /// A run that stands here, in the folder of its number.
+    pub(super) fn listed(self, record: &RunRecord, factors: Vec<FactorValue>) -> SweepRun {
+        SweepRun {
+            folder: format!("{:03}", self.number),
+            round: self.round as u64 + 1,
+            combination: self.combination as u64,
+            factors,
+            ..SweepRun::from_record(record)
+        }
+    }
+
+    /// One that could not be made, for this reason.
+    pub(super) fn failed(self, factors: Vec<FactorValue>, reason: String) -> FailedRun {
+        FailedRun {
+            number: self.number as u64,
+            round: self.round as u64 + 1,
+            combination: self.combination as u64,
+            factors,
+            reason,
+        }
+    }
+}
+
 /// What a sweep leaves, kept up to date while it goes on.
 pub(super) struct SweepFolder {
     /// `None` with --no-record.
     folder: Option<PathBuf>,
     record: SweepRecord,
+    /// Whether it is that of a search that goes on when it is taken up.
+    is_open: bool,
 }
 
 impl SweepFolder {
@@ -47,12 +73,12 @@ impl SweepFolder {
             factors,
             ..SweepRecord::default()
         };
-        Self { folder, record }
+        Self { folder, record, is_open: false }
     }
 
     /// That of a sweep that goes on.
     pub(super) fn of(folder: PathBuf, record: SweepRecord) -> Self {
-        Self { folder: Some(folder), record }
+        Self { folder: Some(folder), record, is_open: false }
     }
 
     /// Where it is.
@@ -83,14 +109,24 @@ impl SweepFolder {
         }
         let folder = run.folder.as_deref().and_then(Path::file_name);
         let folder = folder.map(|name| name.to_string_lossy().into_owned());
-        self.record.runs.push(SweepRun {
-            folder: folder.unwrap_or_else(|| format!("{:03}", place.number)),
-            round: place.round as u64 + 1,
-            combination: place.combination as u64,
-            factors,
-            ..SweepRun::from_record(&run.record)
-        });
+        let listed = place.listed(&run.record, factors);
+        self.list(SweepRun { folder: folder.unwrap_or(listed.folder), ..listed });
         self.write()
+    }
+
+    /// Adds a run that was made before.
+    pub(super) fn list(&mut self, run: SweepRun) {
+        self.record.runs.push(run);
+    }
+
+    /// Adds a run that could not be made before.
+    pub(super) fn list_failed(&mut self, run: FailedRun) {
+        self.record.failed.push(run);
+    }
+
+    /// Notes that its search was ended before it had an answer.
+    pub(super) fn leave_open(&mut self) {
+        self.is_open = true;
     }
 
     /// Notes what a search found, which has as many runs as it took.
@@ -102,14 +138,15 @@ impl SweepFolder {
 
     /// Adds a run that could not be made, and writes what there is.
     pub(super) fn add_failed(&mut self, run: FailedRun) -> Result<(), CommandFailure> {
-        self.record.failed.push(run);
+        self.list_failed(run);
         self.write()
     }
 
     /// Writes what there is.
     pub(super) fn write(&mut self) -> Result<(), CommandFailure> {
-        let tried = self.record.runs.len() + self.record.failed.len();
-        self.record.complete = tried as u64 == self.record.planned;
+        let tried = (self.record.runs.len() + self.record.failed.len()) as u64;
+        // A search has planned none until it has ended.
+        self.record.complete = tried > 0 && tried == self.record.planned;
         match &self.folder {
             Some(folder) => Ok(write_sweep(folder, &self.record)?),
             None => Ok(()),
@@ -123,6 +160,9 @@ impl SweepFolder {
         let is_repeated = record.runs.iter().any(|run| run.round > 1);
         match (is_study(folder), record.complete) {
             (false, _) => String::new(),
+            (true, _) if self.is_open => format!("Go on: dbtime study resume {place}\n"),
+            // The runs of a search are no repetitions of what is compared.
+            (true, _) if record.found.is_some() => String::new(),
             (true, false) => format!("The other runs: dbtime study resume {place}\n"),
             (true, true) if is_repeated && !record.factors.is_empty() => {
                 format!("Verdicts: dbtime study report {place}\n")

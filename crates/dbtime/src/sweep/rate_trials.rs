@@ -12,11 +12,14 @@ pub(super) const FIRST_SHARE: f64 = 0.5;
 const MOST_RUNS: usize = 100;
 
 /// Runs at one rate of which nobody knows whether they met the limit.
-pub(super) const MOST_UNKNOWN: usize = 3;
+const MOST_UNKNOWN: usize = 3;
 
 /// Rates that could not be judged: a machine on which there are so many of them is too busy for the
 /// next ones too.
 const MOST_UNJUDGED: usize = 3;
+
+/// Why a run does not count that there is nothing known of.
+const NOT_MADE: &str = "it was not made";
 
 /// How a search that gives up begins to say why.
 const NOTHING_FOUND: &str = "nothing was found on this machine now";
@@ -30,10 +33,10 @@ pub(super) fn plan() -> String {
 }
 
 /// What a search has tried, and what that comes to.
-pub(super) struct RateTrials<'a> {
+struct RateTrials<'a> {
     limit: &'a str,
     flat_out_tps: f64,
-    pub(super) probes: Vec<RateProbe>,
+    probes: Vec<RateProbe>,
     /// Rates of which nobody knows whether they meet the limit.
     unjudged: Vec<UnjudgedRate>,
     /// How many runs were made, those that do not count too.
@@ -66,13 +69,71 @@ pub(super) enum RateFinding {
     Unknown(String),
 }
 
-impl<'a> RateTrials<'a> {
+/// A search run by run: a rate is judged by the first run that counts, of a few at most.
+pub(super) struct RateSearch<'a> {
+    trials: RateTrials<'a>,
+    /// How many runs there were at the present rate.
+    tries: usize,
+    /// Why the last of them does not count.
+    last: String,
+}
+
+impl<'a> RateSearch<'a> {
     pub(super) fn new(limit: &'a str, flat_out_tps: f64) -> Self {
+        Self { trials: RateTrials::new(limit, flat_out_tps), tries: 0, last: NOT_MADE.to_owned() }
+    }
+
+    /// The rate of the next run, and whether that is to confirm it; or what the search has come to.
+    pub(super) fn next(&self) -> ControlFlow<FoundRate, (f64, bool)> {
+        self.trials.next()
+    }
+
+    /// Takes what the next run has come to; `None`: it could not be made.
+    pub(super) fn take(&mut self, finding: Option<RateFinding>) {
+        let ControlFlow::Continue((rate_tps, confirms)) = self.next() else { return };
+        self.tries += 1;
+        let finding = match finding {
+            Some(RateFinding::Unknown(why)) => {
+                self.last = why;
+                None
+            }
+            known => known,
+        };
+        if finding.is_none() && self.tries < MOST_UNKNOWN {
+            return;
+        }
+        let last = std::mem::replace(&mut self.last, NOT_MADE.to_owned());
+        let finding = finding.unwrap_or(RateFinding::Unknown(last));
+        self.trials.add(rate_tps, confirms, finding, std::mem::take(&mut self.tries));
+    }
+
+    /// Where the next run stands, at this rate: the place of the rate among all, from 0, and which
+    /// repetition it is, from 0.
+    pub(super) fn place(&self, rate_tps: f64) -> (usize, usize) {
+        let probes = &self.trials.probes;
+        let mut rates: Vec<f64> = Vec::new();
+        for probe in probes {
+            if !rates.contains(&probe.rate_tps) {
+                rates.push(probe.rate_tps);
+            }
+        }
+        let place = rates.iter().position(|rate| *rate == rate_tps).unwrap_or(rates.len());
+        (place, probes.iter().filter(|probe| probe.rate_tps == rate_tps).count())
+    }
+
+    /// No answer, for this reason.
+    pub(super) fn unknown(&self, why: &str) -> FoundRate {
+        self.trials.unknown(why.to_owned())
+    }
+}
+
+impl<'a> RateTrials<'a> {
+    fn new(limit: &'a str, flat_out_tps: f64) -> Self {
         Self { limit, flat_out_tps, probes: Vec::new(), unjudged: Vec::new(), runs: 0 }
     }
 
     /// Which rate is next, and whether that is to confirm it; or what the search has come to.
-    pub(super) fn next(&self) -> ControlFlow<FoundRate, (f64, bool)> {
+    fn next(&self) -> ControlFlow<FoundRate, (f64, bool)> {
         let step = next_rate(self.flat_out_tps * FIRST_SHARE, &self.probes);
         let (rate_tps, confirms) = match step {
             RateStep::Probe(rate) => (rate, false),
@@ -92,7 +153,7 @@ impl<'a> RateTrials<'a> {
     }
 
     /// Takes what so many runs at a rate have come to.
-    pub(super) fn add(&mut self, rate_tps: f64, confirms: bool, finding: RateFinding, runs: usize) {
+    fn add(&mut self, rate_tps: f64, confirms: bool, finding: RateFinding, runs: usize) {
         self.runs += runs;
         self.probes.push(RateProbe { rate_tps, met: finding == RateFinding::Met, confirms });
         // What nobody knows to meet the limit is not the answer.
@@ -152,7 +213,7 @@ impl<'a> RateTrials<'a> {
         self.unjudged.iter().find(|unjudged| unjudged.rate_tps == rate_tps)
     }
 
-    pub(super) fn unknown(&self, why: String) -> FoundRate {
+    fn unknown(&self, why: String) -> FoundRate {
         FoundRate { unknown: Some(why), ..self.nothing() }
     }
 
@@ -212,6 +273,23 @@ mod tests {
         let why = found.unknown.expect("nobody knows");
         assert!(why.ends_with("; a run at 297/s met it"), "{why}");
         assert!(tried < 10, "{tried}");
+    }
+
+    #[test]
+    fn a_rate_is_judged_by_the_first_run_that_counts() {
+        let mut search = RateSearch::new("p90<=1ms", 1000.0);
+        let rate = |search: &RateSearch<'_>| search.next().continue_value().map(|next| next.0);
+        search.take(Some(noisy()));
+        search.take(None);
+        assert_eq!((rate(&search), search.place(500.0)), (Some(500.0), (0, 0)), "none counts yet");
+        search.take(Some(RateFinding::Missed));
+        assert_eq!((rate(&search), search.place(250.0)), (Some(250.0), (1, 0)));
+        assert_eq!((search.trials.runs, search.tries), (3, 0));
+        for _ in 0..MOST_UNKNOWN {
+            search.take(None);
+        }
+        assert_eq!(search.trials.unjudged[0].why, "it was not made", "of runs at this rate");
+        assert_eq!(rate(&search), Some(125.0));
     }
 
     #[test]

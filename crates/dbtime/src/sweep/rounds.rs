@@ -2,92 +2,30 @@
 //! with its plan it has verdicts.
 
 use super::folder::{SweepFolder, SweepPlace};
-use super::run_reasons::RunReasons;
-use super::{SweepCourse, left_by_interrupt};
-use crate::cli::{self, Cli, CliCommand, RunArgs, StudyShownArgs};
+use super::{SweepControls, SweepCourse, SweepManner, left_by_interrupt};
+use crate::cli::StudyShownArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::interrupt;
 use crate::live::{LiveProgress, ProgressAudience};
-use crate::planned_run::{PlannedRun, RunControls};
 use crate::spec::RunSecrets;
-use crate::study::MARGIN_PCT;
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_lab::study::{StudyRunner, TrialMaker, TrialResult};
+use dbtime_lab::study::{PlannedRun, RunSet, TrialMaker, TrialResult};
 use dbtime_model::record::{
-    CheckOutcome, FailedRun, PrimaryMetric, RunRecord, SweepRecord, SweepRun, read_sweep_record,
+    CheckOutcome, FailedRun, RunRecord, SweepRecord, SweepRun, read_sweep_record,
 };
 use dbtime_model::secret_text::MASK;
 use dbtime_model::study::{
-    BlockDesign, CellRole, GateLimits, RecordedStudy, RunOrder, STUDY_SCHEMA, StopRule, StudyCell,
-    StudyData, StudyPlan, StudyRun, StudyTrial, TrialOutcome, TrialRecord, study_file,
+    RecordedStudy, StudyCell, StudyData, StudyPlan, StudyRun, StudyTrial, TrialOutcome,
+    TrialRecord, study_file,
 };
 use dbtime_report::terminal::SweepRow;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-
-/// A gate that lets everything through: whatever goes on beside a run of a sweep, it is in the
-/// table.
-const OPEN_GATE: GateLimits =
-    GateLimits { steal_pct: 100.0, foreign_cpu_pct: 1e6, wait_s: 0.0, repeats: 0, steady: false };
-
-/// What a sweep is going to do.
-pub(super) fn plan(planned: &[PlannedRun], rounds: u32, folder: &Path) -> StudyPlan {
-    let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    let directory = std::env::current_dir().unwrap_or_default();
-    let is_closed = planned.iter().all(|run| run.spec.load.rate.is_none());
-    let cell = |(at, run): (usize, &PlannedRun)| StudyCell {
-        name: run.combination(),
-        role: if at == 0 { CellRole::Baseline } else { CellRole::Candidate },
-        baseline: 0,
-        factors: run.factors.clone(),
-        levels: run.factors.clone(),
-        command: run.command.clone(),
-        spec: Some(run.spec.clone()),
-    };
-    StudyPlan {
-        schema: STUDY_SCHEMA,
-        dbtime: env!("CARGO_PKG_VERSION").to_owned(),
-        name: name.into_owned(),
-        question: None,
-        directory: directory.to_string_lossy().into_owned(),
-        primary: PrimaryMetric::usual(is_closed).key(),
-        margin_pct: MARGIN_PCT,
-        design: BlockDesign {
-            blocks: rounds,
-            seed: planned.first().map_or(1, |run| run.spec.seed),
-            stop: StopRule::Fixed,
-        },
-        gate: OPEN_GATE,
-        program: None,
-        data: data(planned, rounds),
-        order: RunOrder::Rounds,
-        cells: planned.iter().enumerate().map(cell).collect(),
-        pilot: None,
-    }
-}
-
-/// Snapshots where several runs load the same data.
-fn data(planned: &[PlannedRun], rounds: u32) -> StudyData {
-    let loading: Vec<_> = planned.iter().filter(|run| run.loads_data()).collect();
-    let key = |run: &&PlannedRun| {
-        let spec = &run.spec;
-        // What can be a record can be written.
-        let workload = serde_json::to_string(&spec.workload).unwrap_or_default();
-        (spec.target.url.clone(), spec.target.server_set.clone(), workload, spec.seed)
-    };
-    let kinds: BTreeSet<_> = loading.iter().map(key).collect();
-    match loading.len() * rounds as usize > kinds.len() {
-        true => StudyData::Snapshot,
-        false => StudyData::Loaded,
-    }
-}
 
 /// The runs of a sweep as those of its study.
 struct SweepTrials<'a> {
     course: &'a mut SweepCourse,
-    args: &'a RunArgs,
     planned: &'a [PlannedRun],
-    controls: RunControls<'a>,
+    controls: SweepControls<'a>,
 }
 
 impl TrialMaker for SweepTrials<'_> {
@@ -98,32 +36,26 @@ impl TrialMaker for SweepTrials<'_> {
             combination: trial.cell as usize,
         };
         let run = &self.planned[place.combination];
-        let made = self.course.make(self.args, run, place, self.controls);
+        let made = self.course.make(run, place, self.controls);
         if self.controls.stop.is_set() || self.course.trouble.is_some() {
             return TrialResult::Interrupted;
         }
-        match made {
-            Some(run) => TrialResult::Recorded(TrialRecord::Run(Box::new(run.record))),
-            None => {
-                let failed = self.course.folder.record().failed.last();
-                TrialResult::Failed(failed.map_or_else(String::new, |run| run.reason.clone()))
-            }
-        }
+        self.course.result_of(made)
     }
 }
 
 /// Makes the runs that are missing.
 pub(super) fn make(
-    mut runner: StudyRunner,
+    mut runner: RunSet,
     course: &mut SweepCourse,
     planned: Vec<PlannedRun>,
-    args: &RunArgs,
     stop: &RunStop,
 ) -> Result<(), CommandFailure> {
     let plan = runner.plan();
     let own = runner.folder().join(study_file::SNAPSHOTS);
     let own = (plan.data == StudyData::Snapshot).then(|| std::path::absolute(&own).unwrap_or(own));
-    let planned: Vec<_> = match args.snapshots.clone().or(own) {
+    let given = plan.surroundings.snapshots.as_ref().map(PathBuf::from);
+    let planned: Vec<_> = match given.or(own) {
         None => planned,
         Some(kept) => planned
             .into_iter()
@@ -135,9 +67,10 @@ pub(super) fn make(
     };
     let total = planned.len() * plan.design.blocks as usize;
     let made = runner.history().runs.iter().filter(|run| run.outcome.is_some()).count();
-    let live = LiveProgress::of_runs(ProgressAudience::of(args.quiet), (total - made).max(1));
-    let controls = RunControls { live: &live, stop };
-    let mut trials = SweepTrials { course, args, planned: &planned, controls };
+    let audience = ProgressAudience::of(course.manner.quiet);
+    let live = LiveProgress::of_runs(audience, (total - made).max(1));
+    let controls = SweepControls { live: &live, stop };
+    let mut trials = SweepTrials { course, planned: &planned, controls };
     let ended = runner.run(&mut trials, &|_| {}, stop);
     drop(live);
     // One that goes on loads them again.
@@ -150,39 +83,59 @@ pub(super) fn make(
 ///
 /// Errors: its list or its records are damaged.
 pub(crate) fn resume(
-    runner: StudyRunner,
+    runner: RunSet,
     shown: &StudyShownArgs,
 ) -> Result<ProcessExit, CommandFailure> {
     let folder = &runner.folder().to_owned();
     refuse_lost_values(runner.plan())?;
     let record = read_sweep_record(folder)?;
-    let args = RunArgs { json: shown.json, quiet: shown.quiet, ..arguments(&record.command)? };
-    let secrets = RunSecrets::of_surroundings(args.password_file.as_deref())?;
-    let directory = Some(PathBuf::from(&runner.plan().directory)).filter(|path| path.is_dir());
-    let of_cell = |cell| PlannedRun::of_cell(cell, secrets.clone(), directory.clone());
-    let planned: Vec<_> = runner.plan().cells.iter().filter_map(of_cell).collect();
+    let planned = planned(&runner)?;
     let study = RecordedStudy::read(folder).map_err(CommandFailure::environment)?;
     let runs: Vec<_> = ended(&study);
     let failed = failed(&study);
     let row = |(run, record): &(SweepRun, &RunRecord)| {
         (run.combination as usize, SweepRow::of_run(record, &run.factors))
     };
-    let mut course = SweepCourse {
-        exit: exit(&runs, &failed),
-        rows: runs.iter().map(row).collect(),
-        folder: SweepFolder::of(
-            folder.to_owned(),
-            SweepRecord { runs: runs.into_iter().map(|(run, _)| run).collect(), failed, ..record },
-        ),
-        reasons: RunReasons::default(),
-        trouble: None,
-        _made: None,
-    };
+    let (exit, rows) = (exit(&runs, &failed), runs.iter().map(row).collect());
+    let runs = runs.into_iter().map(|(run, _)| run).collect();
+    let list = SweepFolder::of(folder.to_owned(), SweepRecord { runs, failed, ..record });
+    let manner = manner(runner.plan(), shown);
+    let mut course = SweepCourse { exit, rows, ..SweepCourse::of(list, manner) };
     course.folder.write()?;
     let stop = interrupt::install_with(left_by_interrupt(true));
-    let made = make(runner, &mut course, planned, &args, &stop);
+    let made = make(runner, &mut course, planned, &stop);
     course.trouble = course.trouble.or(made.err());
-    course.finish(&args, &stop)
+    course.finish(&stop)
+}
+
+/// How a sweep or a search that goes on is shown, and how its runs end.
+pub(super) fn manner(plan: &StudyPlan, shown: &StudyShownArgs) -> SweepManner {
+    SweepManner { json: shown.json, quiet: shown.quiet, strict: plan.surroundings.strict }
+}
+
+/// The runs of the plan of a sweep or a search that goes on.
+///
+/// Errors: a password file that cannot be read, and a secret that is missing where runs are.
+pub(super) fn planned(runs: &RunSet) -> Result<Vec<PlannedRun>, CommandFailure> {
+    let plan = runs.plan();
+    let file = plan.surroundings.password_file.as_ref().map(Path::new);
+    let secrets = RunSecrets::of_surroundings(file)?;
+    if runs.history().finished.is_none() {
+        // Each of them would fail, and be made for the last time.
+        let mut specs = plan.cells.iter().filter_map(|cell| cell.spec.as_ref());
+        specs.try_for_each(|spec| secrets.check(spec))?;
+    }
+    let secrets = secrets.environment();
+    let directory = Some(PathBuf::from(&plan.directory)).filter(|path| path.is_dir());
+    let of_cell = |cell: &StudyCell| {
+        let run = PlannedRun::of_spec(cell.spec.clone()?, cell.command.clone(), secrets.clone());
+        let run = run.with_factors(cell.factors.clone());
+        Some(match &directory {
+            Some(directory) => run.in_directory(directory.clone()),
+            None => run,
+        })
+    };
+    Ok(plan.cells.iter().filter_map(of_cell).collect())
 }
 
 /// Refuses a sweep whose runs differ by what no record holds: they would all be the same now.
@@ -232,16 +185,6 @@ fn failed(study: &RecordedStudy) -> Vec<FailedRun> {
         reason: run.reason.clone().unwrap_or_default(),
     };
     study.history.runs.iter().filter(failed).map(of).collect()
-}
-
-/// The flags of the command that began it.
-fn arguments(command: &str) -> Result<RunArgs, CommandFailure> {
-    match shlex::split(command).map(|words| cli::parse(&words)) {
-        Some(Ok(Cli { command: CliCommand::Run(args), .. })) => Ok(*args),
-        _ => Err(CommandFailure::environment(format!(
-            "the sweep was begun by `{command}`, which this dbtime does not understand"
-        ))),
-    }
 }
 
 /// How it would have ended so far.

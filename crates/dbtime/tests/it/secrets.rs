@@ -192,6 +192,15 @@ fn the_password_of_a_statement_is_in_no_record() {
     let ran = sandbox.run(&format!("run --query \"{statement}\" {load} --repeat 2 --out s"));
     ran.exits(0);
     keeps(&sandbox, &ran, MARK);
+    // As if it had been ended after the first run: the second is not to fail for good.
+    let journal = sandbox.path("s/journal.jsonl");
+    let text = fs::read_to_string(&journal).expect("a journal");
+    let first: String = text.split_inclusive('\n').take(3).collect();
+    assert!(first.contains("run_ended"), "{first}");
+    fs::write(&journal, &first).expect("it can be written");
+    sandbox.run("study resume s").refused(2, &["DBTIME_QUERY", "is not set"]);
+    let text = fs::read_to_string(&journal).expect("a journal");
+    assert!(!text[first.len()..].contains("run_begun"), "{text}");
 }
 
 /// Without its quotes a password stands in the shape of its statement, too, and within a string

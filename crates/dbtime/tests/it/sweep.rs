@@ -1,10 +1,11 @@
 //! `--sweep`: a run for each combination, a record each, one table or JSON lines.
 
-use crate::sandbox::{Sandbox, count, counts_add_up, names, number};
+use crate::sandbox::{Ran, Sandbox, count, counts_add_up, names, number};
 use dbtime_model::WireProtocol;
 use dbtime_model::record::{CheckOutcome, read_sweep, read_sweep_record};
 use dbtime_null_server::{ListenAddress, NullServer, NullServerOptions};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 
 const LINE: &str = "run values1 --target 'null:?service=1ms' --transactions 40";
@@ -301,10 +302,44 @@ fn the_highest_rate_that_meets_a_limit_is_found_and_confirmed() {
     assert!(above > rate && above < 1.06 * rate, "{found}");
     assert_eq!(found["confirmed"], 5);
     let at_it = documents.iter().filter(|run| run["load"]["rate_tps"] == rate);
-    let seeds: std::collections::BTreeSet<_> = at_it.map(|run| count(run, "/load/seed")).collect();
+    let seeds: BTreeSet<_> = at_it.map(|run| count(run, "/load/seed")).collect();
     assert!(seeds.len() > 5, "fresh runs have seeds of their own: {seeds:?}");
     let shown = sandbox.run("report f --text").fine();
     shown.prints(&["highest rate with p90<=15ms", "by 5 of 5 fresh runs", "above it"]);
+}
+
+/// What it found before counts, and what was under way is made again.
+#[test]
+fn a_search_that_was_killed_is_resumed() {
+    let sandbox = Sandbox::new();
+    // A response is never shorter than the service: every rate misses it, on any machine.
+    let line = "run values1 --target 'null:?service=1ms' --connections 2 --time 300ms \
+        --warmup 0s --find-rate 'p50<=20us' --out f --quiet";
+    let running = sandbox.start(line);
+    sandbox.wait_for(&["f", "002"]);
+    running.kill();
+    assert_eq!(running.end().code, None);
+    sandbox.run("study report f").refused(2, &["f is a search for a rate", "dbtime report"]);
+    // From another folder, too.
+    fs::create_dir(sandbox.path("else")).expect("a folder");
+    let resume = || {
+        let line = "study resume ../f --quiet";
+        let mut command = sandbox.command(line);
+        let output = command.current_dir(sandbox.path("else")).output().expect("dbtime starts");
+        Ran::new(line, &output)
+    };
+    let ran = resume().prints(&["no rate has p50<=20us"]);
+    ran.exits(1);
+    let list = read_sweep_record(&sandbox.path("f")).expect("a list");
+    assert!(list.complete && list.found.is_some() && list.runs[0].folder == "001", "{list:?}");
+    let folders: BTreeSet<&str> = list.runs.iter().map(|run| run.folder.as_str()).collect();
+    let rates: BTreeSet<&str> = list.runs.iter().map(|run| &*run.factors[0].value).collect();
+    assert!(folders.len() == list.runs.len() && rates.len() > 2, "{list:?}");
+    // There is nothing left to make, and the answer is the same.
+    let again = resume();
+    again.exits(1);
+    assert_eq!(again.out, ran.out);
+    sandbox.run("study verify f").fine().prints(&["sweep.json follows from the records"]);
 }
 
 #[test]

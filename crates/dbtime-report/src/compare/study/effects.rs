@@ -299,6 +299,7 @@ mod tests {
             pilot: None,
             data: StudyData::Snapshot,
             order: RunOrder::Blocks,
+            surroundings: Default::default(),
         }
     }
 

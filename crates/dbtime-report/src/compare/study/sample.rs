@@ -42,6 +42,7 @@ pub(super) fn plan(cells: &[&str]) -> StudyPlan {
         pilot: None,
         data: StudyData::Snapshot,
         order: RunOrder::Blocks,
+        surroundings: Default::default(),
     }
 }
 

@@ -1,22 +1,31 @@
 //! The flags of `dbtime run`: what each is called, takes and says, and what it is a flag of.
 //!
 //! The command line, its completions and pages come from this list, and so does what sweeps and
-//! studies may vary.
+//! studies may vary, and what goes together.
 
 mod table;
+mod together;
 
+pub(crate) use together::check_together;
+
+use super::misplaced;
 use crate::secrets;
 use clap::{Arg, ArgAction, value_parser};
-use dbtime_model::spec::{LimitError, LimitMetric, RunSpec, WorkloadLimit};
+use dbtime_model::spec::{FlagSetting, LimitError, LimitMetric, RunSpec, WorkloadLimit};
 use std::path::PathBuf;
 use table::RUN_FLAGS;
+
+/// The value of a switch that is given.
+const ON: &str = "true";
 
 /// What a flag belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FlagClass {
     /// A run: its written form has it, and the runs of a sweep or a study may differ in it.
     Run,
-    /// The whole command: how many runs there are, and what becomes of them.
+    /// How many runs a command makes: none of them has it.
+    Runs,
+    /// The whole command: what becomes of its runs.
     Command,
     /// The process that makes one run for another process of dbtime.
     Process,
@@ -27,7 +36,7 @@ impl FlagClass {
     pub(crate) fn why_fixed(self) -> &'static str {
         match self {
             Self::Run => "it names what all runs are of",
-            Self::Command => "it is for all runs together",
+            Self::Runs | Self::Command => "it is for all runs together",
             Self::Process => "it is for the process of a single run",
         }
     }
@@ -58,8 +67,16 @@ pub(crate) struct RunFlag {
     heading: &'static str,
     shape: FlagShape,
     help: &'static str,
-    /// Its default, and what it cannot be given with.
-    rules: fn(Arg) -> Arg,
+    /// What it has where it is not given, for the help; `None`: nothing, or what the help says.
+    usual: Option<&'static str>,
+    /// What it cannot be given with.
+    against: &'static [&'static str],
+    /// Whether it describes a run by itself, so that no flag that describes one goes with it.
+    is_whole_run: bool,
+    /// What it cannot be given without.
+    needed: Option<&'static str>,
+    /// How its value is read where it describes no run, and whether it is hidden.
+    grammar: fn(Arg) -> Arg,
 }
 
 const fn of_run(
@@ -68,7 +85,27 @@ const fn of_run(
     shape: FlagShape,
     help: &'static str,
 ) -> RunFlag {
-    RunFlag { name, class: FlagClass::Run, heading, shape, help, rules: as_it_is }
+    RunFlag {
+        name,
+        class: FlagClass::Run,
+        heading,
+        shape,
+        help,
+        usual: None,
+        against: &[],
+        is_whole_run: false,
+        needed: None,
+        grammar: as_it_is,
+    }
+}
+
+const fn of_runs(
+    name: &'static str,
+    heading: &'static str,
+    shape: FlagShape,
+    help: &'static str,
+) -> RunFlag {
+    RunFlag { class: FlagClass::Runs, ..of_run(name, heading, shape, help) }
 }
 
 const fn of_command(
@@ -94,13 +131,40 @@ fn as_it_is(arg: Arg) -> Arg {
 }
 
 impl RunFlag {
-    const fn with(self, rules: fn(Arg) -> Arg) -> Self {
-        Self { rules, ..self }
+    const fn usually(self, value: &'static str) -> Self {
+        Self { usual: Some(value), ..self }
+    }
+
+    const fn against(self, against: &'static [&'static str]) -> Self {
+        Self { against, ..self }
+    }
+
+    const fn for_whole_run(self) -> Self {
+        Self { is_whole_run: true, ..self }
+    }
+
+    const fn needing(self, needed: &'static str) -> Self {
+        Self { needed: Some(needed), ..self }
+    }
+
+    const fn read_by(self, grammar: fn(Arg) -> Arg) -> Self {
+        Self { grammar, ..self }
     }
 
     /// Whether it has no value.
     pub(crate) fn is_switch(&self) -> bool {
         self.shape == FlagShape::Switch
+    }
+
+    /// Whether its value is a path.
+    pub(super) fn takes_path(&self) -> bool {
+        matches!(self.shape, FlagShape::File(_))
+    }
+
+    /// All that it cannot be given with, as far as this flag says so.
+    fn conflicts(&self) -> Vec<&'static str> {
+        let describing = self.is_whole_run.then(describing).into_iter().flatten();
+        self.against.iter().copied().chain(describing).collect()
     }
 
     /// Whether the runs of a sweep or a study may differ in it.
@@ -124,7 +188,16 @@ impl RunFlag {
                 self.with_reader(arg.value_name(value).action(ArgAction::Append))
             }
         };
-        (self.rules)(arg)
+        let arg = arg.conflicts_with_all(self.conflicts());
+        let arg = match self.needed {
+            Some(needed) => arg.requires(needed),
+            None => arg,
+        };
+        let arg = match self.usual {
+            Some(value) => arg.default_value(value),
+            None => arg,
+        };
+        (self.grammar)(arg)
     }
 
     /// Refuses what cannot be set, where the flag describes a run.
@@ -132,7 +205,7 @@ impl RunFlag {
         let name = self.name;
         match self.class {
             FlagClass::Run => arg.value_parser(move |text: &str| checked(name, text)),
-            FlagClass::Command | FlagClass::Process => arg,
+            FlagClass::Runs | FlagClass::Command | FlagClass::Process => arg,
         }
     }
 }
@@ -171,29 +244,38 @@ fn describing() -> Vec<&'static str> {
     of_run.map(|flag| flag.name).collect()
 }
 
-/// Adds a flag with its value to the words of a run's command line; a switch that is off is taken
-/// out of them.
+/// What a sweep or a study has for a flag of a run; a switch without a value is on.
 ///
 /// Errors: why a run has no such flag, or the flag no such value.
-pub(crate) fn add(words: &mut Vec<String>, name: &str, value: &str) -> Result<(), String> {
+pub(crate) fn setting(name: &str, value: &str) -> Result<FlagSetting, String> {
     let flag = find(name).filter(|flag| flag.can_vary());
     let flag = flag.ok_or_else(|| {
         // A target may stand in its place.
         format!("`dbtime run` has no flag --{}", secrets::in_complaint(name))
     })?;
-    let written = format!("--{name}");
-    match (flag.is_switch(), value) {
-        (true, "" | "true" | "false") => {
-            words.retain(|word| *word != written);
-            words.extend((value != "false").then_some(written));
-        }
-        (true, _) => {
-            return Err(format!("--{name} is given or not: write {name}=true or {name}=false"));
-        }
-        (false, "") => return Err(format!("--{name} has no value: write {name}=VALUE")),
-        (false, _) => words.push(format!("{written}={value}")),
+    if let Some(misplaced) = misplaced::in_flag(flag, value) {
+        return Err(misplaced);
     }
-    Ok(())
+    match (flag.is_switch(), value) {
+        (true, "") => Ok(FlagSetting::new(name, ON)),
+        (false, "") => Err(format!("--{name} has no value: write {name}=VALUE")),
+        (true, ON | "false") | (false, _) => Ok(FlagSetting::new(name, value)),
+        (true, _) => Err(format!("--{name} is given or not: write {name}=true or {name}=false")),
+    }
+}
+
+/// The setting as a word of a run's command line; `None`: a switch that is off.
+pub(crate) fn word(FlagSetting { name, value }: &FlagSetting) -> Option<String> {
+    match find(name).map(|flag| flag.shape) {
+        Some(FlagShape::Positional) => Some(value.clone()),
+        Some(FlagShape::Switch) => (value == ON).then(|| format!("--{name}")),
+        _ => Some(format!("--{name}={value}")),
+    }
+}
+
+/// Whether a flag has a value each time that it is given.
+pub(crate) fn is_repeatable(name: &str) -> bool {
+    find(name).is_some_and(|flag| matches!(flag.shape, FlagShape::Many(_)))
 }
 
 #[cfg(test)]
@@ -211,6 +293,16 @@ mod tests {
         }
     }
 
+    /// Else a misspelled name would be refused with nothing.
+    #[test]
+    fn a_flag_goes_without_others_that_there_are() {
+        for flag in all() {
+            for name in flag.conflicts().into_iter().chain(flag.needed) {
+                assert!(find(name).is_some() && name != flag.name, "{}: {name}", flag.name);
+            }
+        }
+    }
+
     #[test]
     fn every_name_is_there_once_and_every_help_is_a_phrase() {
         let mut names: Vec<&str> = all().map(|flag| flag.name).collect();
@@ -224,14 +316,14 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_is_added_and_taken_out() {
-        let mut words = vec!["dbtime".to_owned(), "run".to_owned(), "--trace".to_owned()];
-        for (name, value) in [("workers", "4"), ("no-budget", "true"), ("trace", "false")] {
-            add(&mut words, name, value).expect(name);
-        }
-        assert_eq!(words, ["dbtime", "run", "--workers=4", "--no-budget"]);
-        add(&mut words, "no-budget", "").expect("as words of a cell have it");
-        assert_eq!(words, ["dbtime", "run", "--workers=4", "--no-budget"]);
+    fn a_setting_is_a_word_of_the_command_line() {
+        let word_of = |name: &str, value: &str| word(&setting(name, value).expect(name));
+        assert_eq!(word_of("workers", "4").as_deref(), Some("--workers=4"));
+        assert_eq!(word_of("no-budget", "true").as_deref(), Some("--no-budget"));
+        assert_eq!(word_of("trace", "").as_deref(), Some("--trace"), "as words of a cell have it");
+        assert_eq!(word_of("trace", "false"), None);
+        assert_eq!(word(&FlagSetting::new("workload", "atm")).as_deref(), Some("atm"));
+        assert!(is_repeatable("limit") && !is_repeatable("workers") && !is_repeatable("query"));
         for (name, value, why) in [
             ("stacks", "yes", "write stacks=true or stacks=false"),
             ("workers", "", "write workers=VALUE"),
@@ -239,10 +331,11 @@ mod tests {
             ("workload", "atm", "has no flag --workload"),
             ("events", "x", "has no flag --events"),
             ("mysql://u:hush@h/d", "", "has no flag --mysql://u:***@h/d"),
+            ("script", "mysql://u:hush@h/d", "is a target, and --script takes a path"),
+            ("server-data", "postgres://h/d?password=hush", "give the target with --target"),
         ] {
-            let error = add(&mut words, name, value).expect_err(name);
+            let error = setting(name, value).expect_err(name);
             assert!(error.contains(why) && !error.contains("hush"), "{error}");
         }
-        assert_eq!(words.len(), 4);
     }
 }

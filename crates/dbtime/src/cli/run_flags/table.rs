@@ -4,7 +4,7 @@
 //! `RunSpec::set` fills.
 
 use super::FlagShape::{File, Many, One, Positional, Switch};
-use super::{RunFlag, describing, of_command, of_process, of_run, parse_ceiling};
+use super::{RunFlag, of_command, of_process, of_run, of_runs, parse_ceiling};
 use clap::value_parser;
 use dbtime_model::spec::whole;
 
@@ -25,14 +25,14 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         "A shipped workload (see `dbtime workloads`) or the path of a workload file",
     ),
     of_run("query", WORKLOAD, One("SQL"), "Run one statement instead of a workload")
-        .with(|arg| arg.conflicts_with("workload")),
+        .against(&["workload"]),
     of_run(
         "script",
         WORKLOAD,
         File("FILE"),
         "Run a script instead of a workload: FILE.sql of pgbench, FILE.lua of sysbench",
     )
-    .with(|arg| arg.conflicts_with_all(["workload", "query"])),
+    .against(&["workload", "query"]),
     of_command(
         "spec",
         WORKLOAD,
@@ -40,7 +40,8 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         "Run the spec in FILE: the output of --print-spec, or the record of a run; - is standard \
          input. Passwords: --password-file, DBTIME_PASSWORD",
     )
-    .with(|arg| arg.conflicts_with_all(describing()).conflicts_with("sweep")),
+    .for_whole_run()
+    .against(&["sweep"]),
     of_command(
         "print-spec",
         WORKLOAD,
@@ -48,7 +49,7 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         "Print the spec of the run, a JSON document without passwords, and run nothing; with \
          --sweep one line for each run",
     )
-    .with(|arg| arg.conflicts_with_all(["out", "json", "events", "strict", "histogram"])),
+    .against(&["out", "json", "events", "strict", "histogram"]),
     of_run(
         "script-set",
         WORKLOAD,
@@ -65,7 +66,7 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
          running server: mysql://USER@HOST/DATABASE, mariadb://..., postgres://... (passwords: \
          ~/.my.cnf, MYSQL_PWD, ~/.pgpass, PGPASSWORD); or null:?service=1ms, which does nothing",
     )
-    .with(|arg| arg.default_value("sqlite")),
+    .usually("sqlite"),
     of_command(
         "password-file",
         TARGET,
@@ -99,7 +100,7 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         One("PROCESS"),
         "Arrival process around the rate: steady, poisson, uniform, burst:20, at-once",
     )
-    .with(|arg| arg.default_value("steady")),
+    .usually("steady"),
     of_run(
         "jitter",
         LOAD,
@@ -203,7 +204,7 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         One("POLICY"),
         "Policy for a transaction without a free connection: wait, drop, deadline:50ms",
     )
-    .with(|arg| arg.default_value("wait")),
+    .usually("wait"),
     of_run(
         "limit",
         REQUIRED,
@@ -211,37 +212,29 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         "Limit for every operation, besides the workload's own limits: 'p90<=5ms', 'avg<=2ms', \
          'errors<=0.1%', 'throughput>=500/s'. Repeatable",
     ),
-    of_command(
+    of_runs(
         "sweep",
         MANY,
         Many("FACTORS"),
         "Repeat the run over values of other flags: workers=40,10,4. Factors separated by spaces \
          cross, groups separated by `;` follow each other. Repeatable",
     ),
-    of_command(
+    of_runs(
         "find-rate",
         MANY,
         One("LIMIT"),
         "Find the highest rate that meets a limit, such as 'p99<=10ms', and confirm it by five \
          runs; give up after 100, or where three rates cannot be judged on this machine",
     )
-    .with(|arg| {
-        arg.value_parser(parse_ceiling).conflicts_with_all([
-            "rate",
-            "sweep",
-            "repeat",
-            "think",
-            "events",
-            "print-spec",
-        ])
-    }),
-    of_command(
+    .against(&["rate", "sweep", "repeat", "think", "events", "print-spec"])
+    .read_by(|arg| arg.value_parser(parse_ceiling)),
+    of_runs(
         "repeat",
         MANY,
         One("N"),
         "Make each run N times, in rounds; one table shows all of them",
     )
-    .with(|arg| arg.value_parser(whole::<u32>(1..=1000, 10))),
+    .read_by(|arg| arg.value_parser(whole::<u32>(1..=1000, 10))),
     of_run(
         "budget-every",
         MEASURING,
@@ -249,8 +242,7 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         "Measure the parts of the time budget on one transaction in N [default: on all; with \
          probes, an N for a cost of about 1 %]",
     ),
-    of_run("no-budget", MEASURING, Switch, "Measure no time budget")
-        .with(|arg| arg.conflicts_with("budget-every")),
+    of_run("no-budget", MEASURING, Switch, "Measure no time budget").against(&["budget-every"]),
     of_run(
         "trace",
         MEASURING,
@@ -258,7 +250,7 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         "Trace the server, which runs on this machine, and split each statement's time by what the \
          server did [needs root, or CAP_BPF and CAP_PERFMON]",
     )
-    .with(|arg| arg.conflicts_with_all(["no-budget", "budget-every"])),
+    .against(&["no-budget", "budget-every"]),
     of_run(
         "stacks",
         MEASURING,
@@ -266,7 +258,7 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         "With --trace: record where the server's threads wait and what they run on a CPU, as flame \
          graphs by operation [off-CPU stacks alone where the kernel has nothing to sample by]",
     )
-    .with(|arg| arg.requires("trace")),
+    .needing("trace"),
     of_run(
         "statements",
         MEASURING,
@@ -274,7 +266,7 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         "Record the driver's side of each statement, to be joined with a trace of another host \
          later (dbtime join); needs a server and a record",
     )
-    .with(|arg| arg.conflicts_with_all(["no-budget", "budget-every", "no-record", "trace"])),
+    .against(&["no-budget", "budget-every", "no-record", "trace"]),
     of_command(
         "strict",
         REQUIRED,
@@ -288,7 +280,7 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         One("N"),
         "Seed of all random choices: the same seed gives the same statements",
     )
-    .with(|arg| arg.default_value("1")),
+    .usually("1"),
     of_run(
         "data-seed",
         WORKLOAD,
@@ -308,8 +300,7 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         File("DIR"),
         "New folder for the record [default: dbtime-runs/TIME-WORKLOAD]",
     ),
-    of_command("no-record", OUTPUT, Switch, "Write no record")
-        .with(|arg| arg.conflicts_with("out")),
+    of_command("no-record", OUTPUT, Switch, "Write no record").against(&["out"]),
     of_command(
         "json",
         OUTPUT,
@@ -323,16 +314,18 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         Switch,
         "Print events as JSON lines and nothing else: phases, seconds, at the end the record",
     )
-    .with(|arg| arg.conflicts_with_all(["json", "histogram", "server-threads", "sweep", "repeat"])),
+    .against(&["json", "histogram", "server-threads", "sweep", "repeat"]),
     of_process("flat-out-rate", OUTPUT, Switch, "Only measure the flat-out rate of a sweep")
-        .with(|arg| arg.hide(true).requires("events")),
+        .needing("events")
+        .read_by(|arg| arg.hide(true)),
     of_process(
         "parent",
         OUTPUT,
         One("PID"),
         "Process of dbtime that started this one; the run ends with it",
     )
-    .with(|arg| arg.value_parser(value_parser!(i32)).hide(true).requires("events")),
+    .needing("events")
+    .read_by(|arg| arg.value_parser(value_parser!(i32)).hide(true)),
     of_command("histogram", OUTPUT, Switch, "Add the response histogram to the report"),
     of_command(
         "server-threads",

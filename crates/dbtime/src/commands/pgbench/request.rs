@@ -194,7 +194,7 @@ pub(super) fn run(
         _ => "pgbench".to_owned(),
     };
     let mut request = job.request(&name, script)?;
-    request.seed = seed;
+    request.spec.seed = seed;
     if !matches!(what.seed, Some(SeedChoice::Number(_))) {
         // The same again takes the seed that it was.
         request.command = command(&job.words, Some(seed));
@@ -205,24 +205,25 @@ pub(super) fn run(
         ..operation(&short(&choice.source))
     };
     request.workload.operations = what.scripts.iter().map(weighted).collect();
-    let load = &mut request.load;
-    load.connections = what.clients;
+    let load = &mut request.spec.load;
+    load.connections = Some(what.clients);
     load.shards = what.common.own.shards.map(|shards| shards.min(what.clients));
     if let Some(rate) = what.rate {
         load.rate = Some(RateChoice::Given(Rate::Constant(rate)));
-        load.arrivals = Arrivals::Poisson;
-        load.backlog = limit(what).map_or(Backlog::Wait, Backlog::Deadline);
+        load.arrivals = Some(Arrivals::Poisson);
+        load.on_backlog = limit(what).map(Backlog::Deadline);
     }
+    let window = &mut request.spec.window;
     match what.length {
         RunLength::Transactions(each) => {
-            request.transactions = Some(u64::from(each) * u64::from(what.clients));
+            window.transactions = Some(u64::from(each) * u64::from(what.clients));
         }
-        RunLength::Seconds(seconds) => request.time = Some(Nanos::from_secs(seconds.into())),
+        RunLength::Seconds(seconds) => window.time = Some(Nanos::from_secs(seconds.into())),
     }
-    request.server.protocol = match what.protocol {
+    request.spec.target.protocol = Some(match what.protocol {
         QueryProtocol::Prepared => StatementProtocol::Prepared,
         QueryProtocol::Simple | QueryProtocol::Extended => StatementProtocol::Text,
-    };
+    });
     request.rundown = Some(NO_TIMEOUT);
     let own = &what.common.own;
     request.out = own.out.as_ref().map(Into::into);

@@ -64,7 +64,7 @@ impl StateThread {
         let script = Arc::new(script);
         let workload = Workload::from_script(name, vec![operation("main")], script.clone());
         let mut request = RunRequest::new(workload, target);
-        (request.load.connections, request.load.shards) = (1, Some(1));
+        request.spec.load.shards = Some(1);
         let thread = std::thread::Builder::new().name("main state".to_owned());
         let thread = thread
             .spawn(move || dbtime_lab::command(&request, &report_overdue_script, &stop))

@@ -7,7 +7,7 @@ use crate::{interrupt, secrets};
 use dbtime_lab::{RunRequest, Target, operation};
 use dbtime_load::arrivals::{Arrivals, Rate};
 use dbtime_load::workload::Workload;
-use dbtime_model::spec::RateChoice;
+use dbtime_model::spec::{LoadSpec, RateChoice};
 use dbtime_model::{Nanos, SqlDialect};
 use dbtime_script::sysbench::options::{
     GeneralOptions, OptionValue, SysbenchOptions, is_of_dbtime,
@@ -54,8 +54,8 @@ pub(super) fn command(
     threads: u32,
 ) -> Result<RunRequest, CommandFailure> {
     let mut request = plain(job, script)?;
-    request.load.connections = threads;
-    request.load.shards = shards(job, threads);
+    request.spec.load.connections = Some(threads);
+    request.spec.load.shards = shards(job, threads);
     Ok(request)
 }
 
@@ -66,23 +66,27 @@ pub(super) fn run(
 ) -> Result<RunRequest, CommandFailure> {
     let general = &job.options.general;
     let mut request = plain(job, script)?;
-    request.load.connections = general.threads;
-    request.load.shards = shards(job, general.threads);
-    request.load.rate = rate(general).map(RateChoice::Given);
-    request.load.arrivals = arrivals(general);
-    request.warmup = Nanos::from_secs(general.warmup_time.into());
-    request.time = (general.time > 0).then(|| Nanos::from_secs(general.time.into()));
-    request.transactions = (general.events > 0).then_some(general.events);
+    request.spec.load = LoadSpec {
+        connections: Some(general.threads),
+        shards: shards(job, general.threads),
+        rate: rate(general).map(RateChoice::Given),
+        arrivals: Some(arrivals(general)),
+        ..LoadSpec::default()
+    };
+    let window = &mut request.spec.window;
+    window.warmup = Some(Nanos::from_secs(general.warmup_time.into()));
+    window.time = (general.time > 0).then(|| Nanos::from_secs(general.time.into()));
+    window.transactions = (general.events > 0).then_some(general.events);
+    if window.time.is_none() && window.transactions.is_none() {
+        // Until Ctrl-C, as long as a clock of seconds goes.
+        window.time = Some(Nanos::from_secs(u32::MAX.into()));
+    }
     request.out = job.options.own.out.as_ref().map(Into::into);
     if foreign::is_unread(job.options.own.classic, job.options.own.json, &request) {
         request.load_only();
     }
     let patience = general.forced_shutdown.map_or(NO_TIMEOUT, |s| Nanos::from_secs(s.into()));
     request.rundown = Some(patience);
-    if request.time.is_none() && request.transactions.is_none() {
-        // Until Ctrl-C, as long as a clock of seconds goes.
-        request.time = Some(Nanos::from_secs(u32::MAX.into()));
-    }
     Ok(request)
 }
 
@@ -117,7 +121,7 @@ fn plain(job: &SysbenchJob, script: Arc<SysbenchScript>) -> Result<RunRequest, C
         false => "null".parse()?,
     };
     let mut request = RunRequest::new(workload, target);
-    request.seed = seed;
+    request.spec.seed = seed;
     let mut words: Vec<String> =
         ["dbtime", "sysbench"].into_iter().map(str::to_owned).chain(job.words.clone()).collect();
     if job.options.general.random.seed == 0 {

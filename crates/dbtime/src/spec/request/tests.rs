@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::cli::{self, CliCommand};
-use crate::spec::flags::of_flags;
+use crate::spec::{DescribedRun, described};
 use dbtime_model::spec::SpecDocument;
 
 /// The request of a command line, and that of its written form.
@@ -10,12 +10,11 @@ fn both(line: &str) -> [RunRequest; 2] {
     let CliCommand::Run(args) = cli::parse(line.split(' ')).expect(line).command else {
         panic!("a run: {line}")
     };
-    let (spec, secrets) = of_flags(&args).expect(line);
-    let context = RunContext { secrets, ..RunContext::default() };
-    let first = request(&spec, &context).expect(line);
+    let DescribedRun { spec, secrets, .. } = described(&args).expect(line);
+    let first = request(&spec, &secrets).expect(line);
     let text = serde_json::to_string(&first.spec).expect("it can be written");
     let read = SpecDocument::read(&text).expect("a spec").spec;
-    let second = request(&read, &context).expect(line);
+    let second = request(&read, &secrets).expect(line);
     [first, second]
 }
 
@@ -42,7 +41,7 @@ fn what_is_written_down_is_the_same_run() {
 
 #[test]
 fn an_embedded_database_has_no_more_connections_than_cpus_unless_told_so() {
-    let connections = |line: &str| both(line)[0].load.connections;
+    let connections = |line: &str| both(line)[0].spec.load.clients();
     assert_eq!(connections("dbtime run"), usable_cpus().min(8));
     assert_eq!(connections("dbtime run --connections 9"), 9);
     assert_eq!(connections("dbtime run values1"), 1, "of a closed loop");
@@ -66,10 +65,10 @@ fn passwords_stay_out_of_it() {
 
 #[test]
 fn settings_that_are_secrets_are_refused() {
-    let mut spec = both("dbtime run values1")[0].spec.clone().expect("it has one");
+    let mut spec = both("dbtime run values1")[0].spec.clone();
     for setting in ["report_password=hush", "primary_conninfo=host=h password=hush", "=hush"] {
         spec.target.server_set = vec![setting.to_owned()];
-        let error = request(&spec, &RunContext::default()).expect_err(setting).words();
+        let error = request(&spec, &RunSecrets::default()).expect_err(setting).words();
         assert!(error.starts_with("--server-set: ") && !error.contains("hush"), "{error}");
     }
 }
@@ -77,12 +76,12 @@ fn settings_that_are_secrets_are_refused() {
 #[test]
 fn another_text_is_refused() {
     let [run, _] = both("dbtime run values1");
-    let mut spec = run.spec.expect("it has one");
+    let mut spec = run.spec;
     spec.workload.sha256 = Some("00".repeat(32));
-    let error = request(&spec, &RunContext::default()).expect_err("of another workload");
+    let error = request(&spec, &RunSecrets::default()).expect_err("of another workload");
     assert!(error.words().contains("values1 is not what the spec was written for"), "{error:?}");
     spec.workload.sha256 = None;
     spec.workload.query = Some("SELECT 1".to_owned());
-    let error = request(&spec, &RunContext::default()).expect_err("two workloads");
+    let error = request(&spec, &RunSecrets::default()).expect_err("two workloads");
     assert!(error.words().contains("one of name, query and script"), "{error:?}");
 }

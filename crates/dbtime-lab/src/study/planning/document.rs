@@ -1,12 +1,13 @@
 //! The file of a study, as it is written.
 
-use crate::exit::CommandFailure;
+use super::usage;
+use crate::error::LabError;
 use dbtime_model::secret_text::without_secrets;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The document; what can be left out has a default.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct StudyDocument {
     /// Default: the file's own.
@@ -33,21 +34,21 @@ pub(super) struct StudyDocument {
     /// `sysbench`, `pgbench`, `time`. Default: the metrics that are listed.
     pub(super) parser: Option<String>,
     /// What is read of the command's output, by name.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "toml::Table::is_empty")]
     pub(super) metric: toml::Table,
     #[serde(default)]
     pub(super) design: DesignTable,
     #[serde(default)]
     pub(super) gate: GateTable,
     /// What is crossed: values of a flag, or levels with names.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "toml::Table::is_empty")]
     pub(super) factors: toml::Table,
     /// The configurations one by one, in place of factors.
     #[serde(default)]
     pub(super) cell: Vec<CellTable>,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct DesignTable {
     /// Default: 10.
@@ -66,7 +67,7 @@ pub(super) struct DesignTable {
     pub(super) max_blocks: Option<u32>,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct GateTable {
     /// Default: 1 %.
@@ -85,9 +86,9 @@ impl GateTable {
     /// The limits of a command line, and of this where that has none.
     ///
     /// Errors: one of them is none.
-    pub(super) fn with(self, limits: &str) -> Result<Self, CommandFailure> {
+    pub(super) fn with(self, limits: &str) -> Result<Self, LabError> {
         let given: Self = limits_table(limits).try_into().map_err(|error: toml::de::Error| {
-            CommandFailure::usage(format!("--allow '{limits}': {}", error.message().trim_end()))
+            usage(format!("--allow '{limits}': {}", error.message().trim_end()))
         })?;
         Ok(Self {
             steal: given.steal.or(self.steal),
@@ -100,7 +101,7 @@ impl GateTable {
 }
 
 /// The limits of a command line, such as `steal=5% repeats=20`, as a table of a study's file.
-pub(crate) fn limits_table(limits: &str) -> toml::Table {
+fn limits_table(limits: &str) -> toml::Table {
     let limit = |word: &str| {
         let (key, value) = word.split_once('=').unwrap_or((word, ""));
         let number = value.parse().map(toml::Value::Integer).ok();
@@ -124,7 +125,7 @@ pub(super) struct MetricTable {
 }
 
 /// One configuration.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CellTable {
     pub(super) name: String,
@@ -136,12 +137,12 @@ pub(super) struct CellTable {
 /// Reads the document of a file.
 ///
 /// Errors: with the place in the file.
-pub(super) fn read(text: &str, path: &Path) -> Result<StudyDocument, CommandFailure> {
+pub(super) fn read(text: &str, path: &Path) -> Result<StudyDocument, LabError> {
     toml::from_str(text).map_err(|error| {
         let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
         // It may quote a value that stands in the wrong place.
         let reason = without_secrets(error.message().trim_end());
-        CommandFailure::usage(format!("{}, line {line}: {reason}", path.display()))
+        usage(format!("{}, line {line}: {reason}", path.display()))
     })
 }
 
@@ -151,7 +152,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named_with_its_line() {
-        let error = |text: &str| read(text, Path::new("s.toml")).expect_err("wrong").words();
+        let error = |text: &str| read(text, Path::new("s.toml")).expect_err("wrong").to_string();
         let unknown = error("run = \"atm\"\n[design]\nblock = 3\n");
         assert!(unknown.starts_with("s.toml, line 3: unknown field `block`"), "{unknown}");
         assert!(error("run = ").starts_with("s.toml, line 1: "));

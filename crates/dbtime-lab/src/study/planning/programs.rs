@@ -2,12 +2,13 @@
 
 use super::cells::CellFlags;
 use super::document::{MetricTable, StudyDocument};
-use super::planning::named;
-use crate::exit::CommandFailure;
-use dbtime_lab::study::check_source;
+use super::{named, usage};
+use crate::error::LabError;
+use crate::study::program_output::check_source;
 use dbtime_model::Nanos;
 use dbtime_model::record::FactorValue;
 use dbtime_model::secret_text::{is_secret_name, is_secret_variable, script_holds_secret};
+use dbtime_model::spec::FlagSetting;
 use dbtime_model::study::{MetricSource, ProgramMetric, ProgramRules, UsageFigure};
 use serde::Deserialize;
 
@@ -38,7 +39,7 @@ const PGBENCH: [KnownMetric; 3] = [
 /// How the runs of a file with a command are made.
 ///
 /// Errors: whatever is wrong with it.
-pub(super) fn rules(document: &StudyDocument) -> Result<ProgramRules, CommandFailure> {
+pub(super) fn rules(document: &StudyDocument) -> Result<ProgramRules, LabError> {
     refuse_secrets(document)?;
     let mut metrics = match document.parser.as_deref() {
         None => Vec::new(),
@@ -61,7 +62,7 @@ pub(super) fn rules(document: &StudyDocument) -> Result<ProgramRules, CommandFai
         }
     }
     if metrics.is_empty() && document.parser.is_none() {
-        return Err(CommandFailure::usage(
+        return Err(usage(
             "nothing is read of the command: give a parser (sysbench, pgbench, time), or a \
              [metric.NAME] with json or regex",
         ));
@@ -90,11 +91,11 @@ pub(super) fn rules(document: &StudyDocument) -> Result<ProgramRules, CommandFai
 }
 
 /// Refuses a password in what the shell does: variables may stand in its place.
-fn refuse_secrets(document: &StudyDocument) -> Result<(), CommandFailure> {
+fn refuse_secrets(document: &StudyDocument) -> Result<(), LabError> {
     let StudyDocument { command, prepare, conclude, .. } = document;
     for (key, text) in [("command", command), ("prepare", prepare), ("conclude", conclude)] {
         if text.as_deref().is_some_and(script_holds_secret) {
-            return Err(CommandFailure::usage(format!(
+            return Err(usage(format!(
                 "a password stands in `{key}` of the study's file, which is kept with the results: \
                  write a variable in its place, such as \"$MYSQL_PWD\", and set that"
             )));
@@ -106,13 +107,13 @@ fn refuse_secrets(document: &StudyDocument) -> Result<(), CommandFailure> {
 /// The variables of the command's environment that make a configuration.
 ///
 /// Errors: one that cannot be a variable, or may be a secret.
-pub(super) fn variables(cell: &CellFlags) -> Result<Vec<FactorValue>, CommandFailure> {
-    let variable = |(name, value): &(String, String)| {
+pub(super) fn variables(cell: &CellFlags) -> Result<Vec<FactorValue>, LabError> {
+    let variable = |FlagSetting { name, value }: &FlagSetting| {
         // As a level of a factor a number is a size or a count, such as KEYS=1000.
         let is_number = value.parse::<f64>().is_ok();
         let is_secret = is_secret_variable(name, value) || script_holds_secret(value);
         if is_secret && (!is_number || is_secret_name(name)) {
-            return Err(CommandFailure::usage(format!(
+            return Err(usage(format!(
                 "`{name}` of the study's file may be a secret, and is kept with the results: set \
                  it in dbtime's own environment, which its commands have too"
             )));
@@ -121,7 +122,7 @@ pub(super) fn variables(cell: &CellFlags) -> Result<Vec<FactorValue>, CommandFai
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
         match name.starts_with(is_first) && name.chars().all(is_plain) && !value.contains('\0') {
             true => Ok(FactorValue { name: name.clone(), value: value.clone() }),
-            false => Err(CommandFailure::usage(format!(
+            false => Err(usage(format!(
                 "`{name}` cannot be a variable of the command's environment: write NAME=value"
             ))),
         }
@@ -138,8 +139,8 @@ fn known((name, unit, is_higher_better, pattern): KnownMetric) -> ProgramMetric 
     }
 }
 
-fn listed(name: &str, table: &toml::Value) -> Result<ProgramMetric, CommandFailure> {
-    let wrong = |why: String| CommandFailure::usage(format!("[metric.{name}]: {why}"));
+fn listed(name: &str, table: &toml::Value) -> Result<ProgramMetric, LabError> {
+    let wrong = |why: String| usage(format!("[metric.{name}]: {why}"));
     let table =
         MetricTable::deserialize(table.clone()).map_err(|error| wrong(error.to_string()))?;
     let source = match (table.json, table.regex) {
@@ -156,10 +157,7 @@ fn listed(name: &str, table: &toml::Value) -> Result<ProgramMetric, CommandFailu
     Ok(ProgramMetric { name: name.to_owned(), unit: table.unit, is_higher_better, source })
 }
 
-fn primary_first(
-    metrics: &mut [ProgramMetric],
-    primary: Option<&str>,
-) -> Result<(), CommandFailure> {
+fn primary_first(metrics: &mut [ProgramMetric], primary: Option<&str>) -> Result<(), LabError> {
     let Some(primary) = primary else { return Ok(()) };
     let Some(at) = metrics.iter().position(|metric| metric.name == primary) else {
         let names: Vec<_> = metrics.iter().map(|metric| metric.name.as_str()).collect();
@@ -173,13 +171,13 @@ fn primary_first(
 mod tests {
     use super::super::document;
     use super::*;
-    use dbtime_lab::study::program_values;
+    use crate::study::program_output::program_values;
     use dbtime_model::study::ProgramRecord;
     use std::path::Path;
 
     fn rules_of(text: &str) -> Result<ProgramRules, String> {
         let document = document::read(&format!("command = \"x\"\n{text}"), Path::new("s.toml"));
-        rules(&document.map_err(|failure| failure.words())?).map_err(|failure| failure.words())
+        rules(&document.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -221,15 +219,15 @@ mod tests {
         rules_of(by_variables).expect("no password");
         let cell = CellFlags {
             name: "a".into(),
-            flags: vec![("a-b".into(), "1".into())],
+            flags: vec![FlagSetting::new("a-b", "1")],
             levels: Vec::new(),
         };
         assert!(variables(&cell).is_err());
         let of = |name: &str, value: &str| {
-            let flags = vec![(name.to_owned(), value.to_owned())];
+            let flags = vec![FlagSetting::new(name, value)];
             variables(&CellFlags { name: "a".into(), flags, levels: Vec::new() })
         };
-        let error = of("PGPASSWORD", "hush").expect_err("a secret").words();
+        let error = of("PGPASSWORD", "hush").expect_err("a secret").to_string();
         assert!(error.contains("`PGPASSWORD`") && !error.contains("hush"), "{error}");
         assert!(of("PGPASSWORD", "1234").is_err() && of("DB_KEY", "hush").is_err());
         assert!(of("CLIENT", "mysql -phush").is_err() && of("CLIENT", "mysql -u joe").is_ok());

@@ -1,0 +1,149 @@
+//! The runs of a plan as they are made, each a process of its own: of dbtime, or of an external
+//! program.
+
+use super::planned_run::{PlannedRun, RunControls, failed_run};
+use super::program::ProgramTrials;
+use super::{TrialMaker, TrialResult};
+use crate::error::LabError;
+use crate::run_event::RunOutcome;
+use crate::run_process::own_program;
+use dbtime_engines::server::secret::ServerSecret;
+use dbtime_model::spec::RunSpec;
+use dbtime_model::study::{PilotRuns, StudyCell, StudyData, StudyPlan, StudyTrial, TrialRecord};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// A run of each configuration, ready to be made again and again.
+pub struct CellRuns<'a> {
+    plan: &'a StudyPlan,
+    /// Passwords, by the variables that the processes have them in.
+    secrets: Vec<(String, ServerSecret)>,
+    controls: RunControls<'a>,
+    /// Where the data of its runs are kept.
+    snapshots: PathBuf,
+}
+
+impl<'a> CellRuns<'a> {
+    /// Those of a plan, with passwords by the variables that the processes have them in, and with
+    /// snapshots in this folder.
+    pub fn new(
+        plan: &'a StudyPlan,
+        secrets: Vec<(String, ServerSecret)>,
+        controls: RunControls<'a>,
+        snapshots: &Path,
+    ) -> Self {
+        // The process of a run may work in another folder.
+        let snapshots = std::path::absolute(snapshots).unwrap_or_else(|_| snapshots.to_owned());
+        Self { plan, secrets, controls, snapshots }
+    }
+
+    /// Makes so many runs of the first configuration, the baseline, without a record. `begins`
+    /// takes the number of each, from 1.
+    ///
+    /// Errors: one could not be made, or the study is to end.
+    pub fn pilot(&self, runs: u32, begins: &dyn Fn(u32)) -> Result<PilotRuns, LabError> {
+        let begun = Instant::now();
+        let mut values = Vec::new();
+        for number in 1..=runs {
+            begins(number);
+            values.extend(self.tried(0, u64::from(number))?);
+        }
+        let seconds_a_run = begun.elapsed().as_secs_f64() / f64::from(runs.max(1));
+        Ok(PilotRuns { values, seconds_a_run })
+    }
+
+    /// The folder that runs work in, if it is there.
+    fn directory(&self) -> Option<PathBuf> {
+        Some(PathBuf::from(&self.plan.directory)).filter(|directory| directory.is_dir())
+    }
+
+    /// A run of dbtime, before it is made.
+    fn planned(&self, spec: &RunSpec, command: &str, seed: u64) -> PlannedRun {
+        let run = PlannedRun::of_spec(spec.clone(), command.to_owned(), self.secrets.clone());
+        let run = run.with_seed(seed);
+        let run = match self.plan.data {
+            StudyData::Snapshot => {
+                run.with_snapshots(self.snapshots.clone(), self.plan.design.seed)
+            }
+            StudyData::Loaded => run,
+        };
+        match self.directory() {
+            Some(directory) => run.in_directory(directory),
+            None => run,
+        }
+    }
+
+    /// Whether a configuration can be run at all: makes a run of it without a record.
+    fn tried(&self, cell: usize, seed: u64) -> Result<Option<f64>, LabError> {
+        let cell = &self.plan.cells[cell];
+        let Some(spec) = &cell.spec else { return self.tried_program(cell, seed) };
+        let made = self.planned(spec, &cell.command, seed).make(None, false, self.controls)?;
+        if self.controls.stop.is_set() {
+            return Err(interrupted());
+        }
+        match made.outcome {
+            RunOutcome::Record(made) => {
+                Ok(TrialRecord::Run(Box::new(made.record)).value(&self.plan.primary))
+            }
+            RunOutcome::Failure { exit_code, text } => Err(failed_run(exit_code, text)),
+            RunOutcome::FlatOutRate { .. } => Ok(None),
+        }
+    }
+
+    fn tried_program(&self, cell: &StudyCell, seed: u64) -> Result<Option<f64>, LabError> {
+        let folder = tempfile::tempdir().map_err(|error| LabError::Target(error.to_string()))?;
+        match self.of_program(cell, seed, &folder.path().join("run")) {
+            TrialResult::Recorded(record) => Ok(record.value(&self.plan.primary)),
+            TrialResult::Failed(reason) => {
+                Err(LabError::Target(format!("{}: {reason}", cell.name)))
+            }
+            TrialResult::Interrupted => Err(interrupted()),
+        }
+    }
+
+    /// A run of dbtime.
+    fn own(&self, spec: &RunSpec, command: &str, seed: u64, out: PathBuf) -> TrialResult {
+        let made = self.planned(spec, command, seed).make(Some(out), false, self.controls);
+        // A run that was ended early is none of the plan's.
+        if self.controls.stop.is_set() {
+            return TrialResult::Interrupted;
+        }
+        match made.map(|made| made.outcome) {
+            Ok(RunOutcome::Record(made)) => match made.unwritten {
+                Some(reason) => TrialResult::Failed(reason),
+                None => TrialResult::Recorded(TrialRecord::Run(Box::new(made.record))),
+            },
+            Ok(RunOutcome::Failure { text, .. }) => TrialResult::Failed(text),
+            Ok(RunOutcome::FlatOutRate { .. }) => TrialResult::Failed("it made no run".to_owned()),
+            Err(error) => TrialResult::Failed(error.to_string()),
+        }
+    }
+
+    /// A run of an external program.
+    fn of_program(&self, cell: &StudyCell, seed: u64, out: &Path) -> TrialResult {
+        let (Some(rules), Some(directory)) = (&self.plan.program, self.directory()) else {
+            let missing = &self.plan.directory;
+            return TrialResult::Failed(format!(
+                "{missing}, where its command works, is not there"
+            ));
+        };
+        let (dbtime, stop) = (own_program(), self.controls.stop);
+        ProgramTrials { rules, directory: &directory, dbtime, stop }.make(cell, seed, out)
+    }
+}
+
+impl TrialMaker for CellRuns<'_> {
+    fn make(&mut self, trial: &StudyTrial, seed: u64, out: &Path) -> TrialResult {
+        let cell = &self.plan.cells[trial.cell as usize];
+        // The process of the run may work in another folder.
+        let out = std::path::absolute(out).unwrap_or_else(|_| out.to_owned());
+        match &cell.spec {
+            Some(spec) => self.own(spec, &cell.command, seed, out),
+            None => self.of_program(cell, seed, &out),
+        }
+    }
+}
+
+fn interrupted() -> LabError {
+    LabError::Interrupted("while the noise was measured")
+}

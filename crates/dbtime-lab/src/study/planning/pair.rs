@@ -1,0 +1,127 @@
+//! Two settings compared without a file, as a file would have them.
+
+use super::document::{CellTable, DesignTable, GateTable, StudyDocument};
+use super::{PlanSource, PlannedStudy, RunBase, RunGrammar, usage};
+use crate::error::LabError;
+use dbtime_model::record::PrimaryMetric;
+
+/// What it is called where it has no other name.
+const NAME: &str = "ab";
+
+/// Names that are longer are cut in tables.
+const LONGEST_NAME: usize = 16;
+
+/// What is compared.
+#[derive(Clone, Debug)]
+pub struct ComparedSettings {
+    /// What makes a run A, and what makes it B, as words of a configuration.
+    pub flags: [String; 2],
+    /// The words behind `dbtime run` that describe what both have in common.
+    pub run: String,
+    /// Seed of the blocks and of their runs.
+    pub seed: u64,
+    /// The smallest change of interest. Unit: percent.
+    pub margin_pct: f64,
+    /// What the verdict is about; `None`: what it is about usually.
+    pub primary: Option<PrimaryMetric>,
+    /// Limits of the gate, as words: `steal=5% repeats=20`.
+    pub allow: String,
+}
+
+/// A study of two settings whose blocks are not known yet.
+pub struct PairDraft<'a> {
+    document: StudyDocument,
+    base: Box<dyn RunBase>,
+    grammar: &'a dyn RunGrammar,
+}
+
+impl<'a> PairDraft<'a> {
+    /// That of these settings over a run, which their words describe too.
+    ///
+    /// Errors: the gate has no such limits.
+    pub fn new(
+        pair: ComparedSettings,
+        base: Box<dyn RunBase>,
+        grammar: &'a dyn RunGrammar,
+    ) -> Result<Self, LabError> {
+        let [a, b] = &pair.flags;
+        let question = format!("A: {a}; B: {b}");
+        let names = cell_names([a, b]);
+        let cells = names.into_iter().zip(pair.flags);
+        let document = StudyDocument {
+            name: Some(NAME.to_owned()),
+            question: Some(question),
+            margin: Some(format!("{}%", pair.margin_pct)),
+            primary: pair.primary.map(|primary| primary.key()),
+            run: Some(pair.run),
+            design: DesignTable { seed: Some(pair.seed), ..DesignTable::default() },
+            gate: GateTable::default().with(&pair.allow)?,
+            cell: cells.map(|(name, flags)| CellTable { name, flags }).collect(),
+            ..StudyDocument::default()
+        };
+        Ok(Self { document, base, grammar })
+    }
+
+    /// Its plan of so many blocks, and the file that has the same.
+    ///
+    /// Errors: whatever is wrong with it.
+    pub fn plan(&self, blocks: u32) -> Result<PlannedStudy, LabError> {
+        let mut document = self.document.clone();
+        document.design.blocks = Some(blocks);
+        let directory = std::env::current_dir().unwrap_or_default();
+        let (base, grammar) = (Some(&*self.base), self.grammar);
+        let plan = PlanSource { document: &document, base, grammar }.plan(NAME, &directory)?;
+        let source = toml::to_string(&document).map_err(usage)?;
+        Ok(PlannedStudy { plan, source })
+    }
+}
+
+/// What the configurations are called: their flags, or letters where those are too long for a
+/// table.
+fn cell_names(flags: [&str; 2]) -> [String; 2] {
+    let name = |flags: &str| match flags.trim() {
+        "" => "as given".to_owned(),
+        flags => flags.replace("--", ""),
+    };
+    let names = flags.map(name);
+    match names.iter().all(|name| name.len() <= LONGEST_NAME) {
+        true => names,
+        false => ["A".to_owned(), "B".to_owned()],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::AnyFlags;
+    use super::super::{PlanOverrides, plan_study};
+    use super::*;
+    use std::path::Path;
+
+    /// What is saved can be run again, and is the same study.
+    #[test]
+    fn the_plan_is_that_of_the_file_that_has_the_same() {
+        let pair = ComparedSettings {
+            flags: ["workers=1 server-set='a=x y'".to_owned(), "workers='2'".to_owned()],
+            run: "values1 '--limit=p90<=5ms'".to_owned(),
+            seed: 7,
+            margin_pct: 2.5,
+            primary: PrimaryMetric::named("p95"),
+            allow: "steal=5% repeats=9 steady=false".to_owned(),
+        };
+        let base = AnyFlags.base(&pair.run).expect("a run");
+        let draft = PairDraft::new(pair, base, &AnyFlags).expect("limits of a gate");
+        let drawn = draft.plan(4).expect("a plan");
+        let design = (drawn.plan.design.blocks, drawn.plan.design.seed, drawn.plan.gate.repeats);
+        assert_eq!(design, (4, 7, 9));
+        let (place, given) = (Path::new("ab.toml"), PlanOverrides::default());
+        let read = plan_study(&drawn.source, place, given, &AnyFlags).expect("a plan");
+        assert_eq!(drawn.plan, read.plan, "{}", drawn.source);
+    }
+
+    #[test]
+    fn long_flags_are_named_by_letters() {
+        assert_eq!(cell_names(["", "--connections=3"]), ["as given", "connections=3"]);
+        let long = "server-set=innodb_flush_log_at_trx_commit=1";
+        assert_eq!(cell_names(["connections=3", long]), ["A", "B"]);
+    }
+}

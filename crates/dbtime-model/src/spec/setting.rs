@@ -1,0 +1,69 @@
+//! Runs that differ from another one by some of their flags.
+
+use super::{FlagError, RunSpec};
+
+/// A flag of a run with its value, `true` or `false` where the flag has none: `connections=16`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FlagSetting {
+    /// The flag's long name without dashes.
+    pub name: String,
+    /// Its value, which may hold a secret.
+    pub value: String,
+}
+
+/// A setting that a run cannot have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("--{}: {cause}", .setting.name)]
+pub struct SettingError {
+    /// Which.
+    pub setting: FlagSetting,
+    /// Why not.
+    pub cause: FlagError,
+}
+
+impl FlagSetting {
+    /// This value of the flag of this name.
+    pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
+        Self { name: name.into(), value: value.into() }
+    }
+}
+
+impl RunSpec {
+    /// The same run with these settings. Each replaces the value that the run had, or adds to them
+    /// where its flag can be repeated.
+    ///
+    /// # Errors
+    /// The first that cannot be.
+    pub fn with(&self, settings: &[FlagSetting]) -> Result<Self, SettingError> {
+        let mut spec = self.clone();
+        for setting in settings {
+            let set = spec.set(&setting.name, &setting.value);
+            set.map_err(|cause| SettingError { setting: setting.clone(), cause })?;
+        }
+        Ok(spec)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_make_another_run_and_leave_the_first() {
+        let first = [FlagSetting::new("workers", "4"), FlagSetting::new("server-set", "a=1")];
+        let first = RunSpec::default().with(&first).expect("a run");
+        let other = [FlagSetting::new("workers", "8"), FlagSetting::new("server-set", "a=2")];
+        let other = first.with(&other).expect("a run");
+        assert_eq!((first.load.workers, other.load.workers), (Some(4), Some(8)));
+        assert_eq!(other.target.server_set, ["a=1", "a=2"]);
+        assert_eq!(first.with(&[]), Ok(first));
+    }
+
+    #[test]
+    fn a_setting_that_cannot_be_is_named() {
+        let settings = [FlagSetting::new("workers", "4"), FlagSetting::new("rate", "fast")];
+        let error = RunSpec::default().with(&settings).expect_err("no rate");
+        assert_eq!(error.setting, settings[1]);
+        assert!(error.to_string().starts_with("--rate: `fast` is no rate"), "{error}");
+    }
+}

@@ -1,0 +1,114 @@
+//! From the command line of `study ab` to what the lab plans.
+
+use super::grammar::{FlagGrammar, SEED};
+use crate::cli::{RunArgs, StudyAbArgs};
+use crate::exit::CommandFailure;
+use crate::spec::BaseRun;
+use dbtime_lab::study::{ComparedSettings, PairDraft, RunGrammar};
+use dbtime_model::spec::{FlagSetting, RunSpec};
+
+/// The window of a run when nobody says: more runs tell more than longer ones.
+const TIME: &str = "10s";
+const WARMUP: &str = "3s";
+
+/// Flags of the whole command that it has beside those of a run.
+const OWN_FLAGS: [&str; 4] = ["out", "json", "quiet", "no-record"];
+
+/// What is compared.
+///
+/// Errors: the command line has what is no affair of a run's, or what cannot be.
+pub(crate) fn draft(args: &StudyAbArgs) -> Result<PairDraft<'static>, CommandFailure> {
+    let base = base(&args.run)?;
+    let pair = ComparedSettings {
+        flags: [args.a.clone(), args.b.clone()],
+        run: base.text(),
+        seed: seed(&args.run)?,
+        margin_pct: 100.0 * args.margin,
+        primary: args.primary,
+        allow: args.allow.clone(),
+    };
+    Ok(PairDraft::new(pair, Box::new(base), &FlagGrammar)?)
+}
+
+/// What both have in common. Flags that neither a run nor this command has are refused with what a
+/// study's file is refused with.
+fn base(args: &RunArgs) -> Result<BaseRun, CommandFailure> {
+    for name in args.others.iter().filter(|name| !OWN_FLAGS.contains(name)) {
+        FlagGrammar.cell_flag(name, "")?;
+    }
+    // The seed is the study's.
+    let mut args = args.clone();
+    args.described.retain(|(name, _)| *name != SEED);
+    for (name, value) in &args.described {
+        FlagGrammar.cell_flag(name, &value.to_string_lossy())?;
+    }
+    let mut base = BaseRun::of(&args)?;
+    if !args.has("time") && !args.has("transactions") {
+        base = base.and(FlagSetting::new("time", TIME))?;
+        if !args.has("warmup") {
+            base = base.and(FlagSetting::new("warmup", WARMUP))?;
+        }
+    }
+    Ok(base)
+}
+
+fn seed(args: &RunArgs) -> Result<u64, CommandFailure> {
+    let mut spec = RunSpec::default();
+    for (name, value) in args.described.iter().filter(|(name, _)| *name == SEED) {
+        spec.set(name, &value.to_string_lossy()).map_err(CommandFailure::usage)?;
+    }
+    Ok(spec.seed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{self, CliCommand, StudyArgs, StudyCommand};
+    use dbtime_lab::study::{PlanOverrides, plan_study};
+    use dbtime_model::study::StudyPlan;
+    use std::path::Path;
+
+    /// The plan, and the text of the file that has the same.
+    fn plan(flags: &str) -> Result<(StudyPlan, String), CommandFailure> {
+        let line = format!("dbtime study ab values1 --target null: {flags}");
+        let draft = match cli::parse(line.split_whitespace()).expect(flags).command {
+            CliCommand::Study(StudyArgs { command: StudyCommand::Ab(args) }) => draft(&args)?,
+            other => panic!("{line}: {other:?}"),
+        };
+        let study = draft.plan(4)?;
+        Ok((study.plan, study.source))
+    }
+
+    #[test]
+    fn what_is_saved_has_the_same_runs() {
+        for flags in [
+            "--a connections=1 --b connections=2 --for 5min --json --out dir --margin=2% --seed 7",
+            "--a no-budget --b=budget-every=16 --transactions 9 --limit p90<=5ms --think 1ms",
+        ] {
+            let (drawn, source) = plan(flags).expect(flags);
+            let given = PlanOverrides::default();
+            let read = plan_study(&source, Path::new("ab.toml"), given, &FlagGrammar);
+            // The words of a command may stand in another order.
+            let specs = |plan: StudyPlan| plan.cells.into_iter().map(|cell| cell.spec);
+            assert!(specs(drawn).eq(specs(read.expect(flags).plan)), "{source}");
+        }
+    }
+
+    #[test]
+    fn the_run_has_everything_but_what_is_the_studys() {
+        let made = plan("--a connections=1 --b connections=2 --connections 16 --seed 7 --quiet");
+        let (made, _) = made.expect("a plan");
+        assert_eq!((made.design.seed, made.design.blocks), (7, 4));
+        let command = "dbtime run values1 --target=null: --time=10s --warmup=3s --connections=1";
+        assert_eq!(made.cells[0].command, command);
+        for (flags, why) in [
+            ("--a workers=1 --b workers=2 --strict", "`strict` is no flag of a configuration"),
+            ("--a workers=1 --b seed=2", "`seed` is no flag of a configuration"),
+            ("--a workers=1 --b workers=2 --password-file x", "from DBTIME_PASSWORD"),
+            ("--a target=mysql://u:pw@h/d --b target=null:", "a password stands in"),
+        ] {
+            let error = plan(flags).expect_err(flags).words();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+}
