@@ -53,6 +53,7 @@ fn what_is_wrong_with_a_spec_is_named() {
             "{\"workload\":{\"name\":\"values1\",\"sha256\":\"00\"}}",
             "restore it, or leave sha256 out",
         ),
+        ("{\"load\":{\"connections\":\"2\"}}", "`load.connections` is the text \"2\", and takes"),
         ("{\"schema\":9}", "use a newer dbtime"),
         ("no JSON", "expected"),
     ] {
@@ -60,6 +61,9 @@ fn what_is_wrong_with_a_spec_is_named() {
         sandbox.run("run --spec s.json --no-record").refused(2, &[cause]);
     }
     sandbox.run("run --spec nothing.json").refused(2, &["nothing.json cannot be read"]);
+    sandbox.run("run --spec tmp").refused(2, &["--spec tmp is a folder without run.json", "name"]);
+    sandbox.write("tmp/sweep.json", "{}");
+    sandbox.run("run --spec tmp").refused(2, &["several runs: name the folder of one of them"]);
     sandbox.run("run values1 --spec s.json").refused(2, &["--spec", "cannot be used with"]);
     sandbox.run("run --spec s.json --sweep seed=1,2").refused(2, &["cannot be used with"]);
 }
