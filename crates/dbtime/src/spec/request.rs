@@ -324,8 +324,16 @@ fn usual(target: &Target) -> u32 {
 fn check_jitter(load: &LoadSpec) -> Result<(), CommandFailure> {
     let due = load.due();
     let is_steady = matches!(due, Arrivals::Steady { .. });
-    if load.jitter.is_some() && (!is_steady || load.rate.is_none()) {
-        return Err(CommandFailure::usage("--jitter belongs to steady arrivals: it needs --rate"));
+    if load.jitter.is_some() && !is_steady {
+        return Err(CommandFailure::usage(format!(
+            "--jitter belongs to steady arrivals, and these are {due}: leave out --jitter or \
+             --arrivals"
+        )));
+    }
+    if load.jitter.is_some() && load.rate.is_none() {
+        return Err(CommandFailure::usage(
+            "--jitter needs --rate: a closed loop has no due instants; leave it out, or add --rate",
+        ));
     }
     if let Some(RateChoice::Given(rate)) = &load.rate {
         due.check(rate).map_err(|why| named("--jitter", &why))?;
