@@ -107,9 +107,9 @@ impl FromArgMatches for RunArgs {
 /// The run that `study ab` varies. Flags that it does not take are read, so that they are refused
 /// with a reason, and not shown.
 #[derive(Clone, Debug)]
-pub(crate) struct ComparedRun(pub(crate) RunArgs);
+pub(crate) struct ComparedRunArgs(pub(crate) RunArgs);
 
-impl Args for ComparedRun {
+impl Args for ComparedRunArgs {
     fn augment_args(command: Command) -> Command {
         command.args(run_flags::all().map(arg_of_pair)).args_override_self(true)
     }
@@ -119,7 +119,7 @@ impl Args for ComparedRun {
     }
 }
 
-impl FromArgMatches for ComparedRun {
+impl FromArgMatches for ComparedRunArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         RunArgs::from_arg_matches(matches).map(Self)
     }

@@ -2,7 +2,7 @@
 
 use super::compare::metric;
 use super::number::whole;
-use super::run::ComparedRun;
+use super::run::ComparedRunArgs;
 use clap::{Args, Subcommand};
 use dbtime_lab::study::margin;
 use dbtime_model::Nanos;
@@ -227,5 +227,5 @@ pub(crate) struct StudyAbArgs {
     pub(crate) save: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) run: ComparedRun,
+    pub(crate) run: ComparedRunArgs,
 }
