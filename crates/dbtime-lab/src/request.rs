@@ -2,6 +2,7 @@
 //! touched.
 
 use crate::data_snapshot::SnapshotRequest;
+use crate::error::LabError;
 use crate::targets::Target;
 use dbtime_engines::server::ServerOptions;
 use dbtime_engines::server::secret::ServerSecret;
@@ -57,6 +58,14 @@ impl RunRequest {
             command: String::new(),
             note: |_| (),
         }
+    }
+
+    /// Refuses what can be refused before a machine is touched. CPUs, files and servers are those
+    /// of the machine that it is run on, and looked at there.
+    ///
+    /// Errors: [`LabError`], where the request itself is at fault.
+    pub fn check(&self) -> Result<(), LabError> {
+        self.target.check(self)
     }
 
     /// Measures what is driven and nothing else, because nobody reads more.
@@ -131,7 +140,6 @@ pub enum RecordDetail {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbtime_engines::drive::plan::RunStop;
 
     fn request(change: impl FnOnce(&mut RunSpec)) -> RunRequest {
         let workload = Workload::from_sql("SELECT 1").expect("a statement");
@@ -140,16 +148,43 @@ mod tests {
         request
     }
 
+    /// What is special to the spec of a run.
+    type SpecChange = fn(&mut RunSpec);
+
+    /// Why tpcb cannot be run on a target; empty: nothing stands against it.
+    fn refusal(target: &str, change: SpecChange) -> String {
+        let workload = Workload::find("tpcb").expect("shipped");
+        let mut request = RunRequest::new(workload, target.parse().expect(target));
+        change(&mut request.spec);
+        request.check().map_or_else(|error| error.to_string(), |()| String::new())
+    }
+
     #[test]
     fn what_is_for_a_private_server_is_refused_of_others() {
-        let refusal = |request: &RunRequest| {
-            let prepared = request.target.prepare(request, &|_| {}, &RunStop::default());
-            prepared.err().map(|error| error.to_string())
-        };
-        assert_eq!(refusal(&request(|_| ())), None);
+        assert!(request(|_| ()).check().is_ok());
         let cpus = request(|spec| spec.target.server_cpus = "0".parse().ok());
-        let why = refusal(&cpus).expect("null has no server");
+        let why = cpus.check().expect_err("null has no server").to_string();
         assert!(why.starts_with("--server-cpus is for a private server"), "{why}");
+        let restored = RunRequest { snapshots: Some("kept".into()), ..request(|_| ()) };
+        let why = restored.check().expect_err("null has no data").to_string();
+        assert!(why.starts_with("--snapshots is for data that the run loads"), "{why}");
+    }
+
+    /// What each kind of target refuses itself is known without a server and without a file.
+    #[test]
+    fn a_target_refuses_what_it_cannot_have() {
+        assert_eq!(refusal("mariadb:/nowhere", |_| ()), "");
+        let cases: [(&str, SpecChange, &str); 5] = [
+            ("sqlite", |run| run.load.workers = Some(5000), "5000 workers are too many"),
+            ("mysql://u@127.0.0.1:1/", |_| (), "names no database"),
+            ("postgres", |run| run.workload.scale = Some(0), "must be at least 1"),
+            ("mariadb", |run| run.target.server_set = vec!["port=0".into()], "a port is a number"),
+            ("mysql", |run| run.target.server_set = vec!["user=x".into()], "sets this itself"),
+        ];
+        for (target, change, why) in cases {
+            let found = refusal(target, change);
+            assert!(found.contains(why), "{found}");
+        }
     }
 
     #[test]

@@ -92,6 +92,13 @@ impl ServerRequest {
             new_data: new_data.map(PathBuf::from),
         }
     }
+
+    /// Refuses what cannot be meant, whatever machine it is started on.
+    ///
+    /// Errors: [`LabError::Usage`].
+    pub(crate) fn check(&self) -> Result<(), LabError> {
+        settings::check(self)
+    }
 }
 
 /// A server of one's own. Dropping it ends it and removes its folders.
@@ -118,8 +125,8 @@ impl PrivateServer {
         progress: &(dyn Fn(RunProgress) + Sync),
         stop: &RunStop,
     ) -> Result<Self, LabError> {
-        settings::check(request)?;
-        settings::port(&request.settings)?;
+        request.check()?;
+        settings::check_libraries(request)?;
         if let Some(cpus) = &request.cpus {
             check_online(cpus, "--server-cpus")?;
         }

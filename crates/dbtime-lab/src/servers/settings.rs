@@ -27,7 +27,7 @@ pub(super) fn plain(name: &str) -> String {
     name.strip_prefix("loose_").map(str::to_owned).unwrap_or(name)
 }
 
-/// Refuses settings that cannot be meant.
+/// Refuses settings and variables that cannot be meant, on any machine.
 pub(super) fn check(request: &ServerRequest) -> Result<(), LabError> {
     for (name, value) in &request.settings {
         let written = format!("--server-set {name}={value}");
@@ -47,28 +47,36 @@ pub(super) fn check(request: &ServerRequest) -> Result<(), LabError> {
             return Err(LabError::Usage(format!("{written}: dbtime sets this itself: {instead}")));
         }
     }
+    port(&request.settings)?;
     let mut variables = request.environment.iter();
     variables.try_for_each(|(name, value)| check_variable(name, value.reveal()))
 }
 
-/// Errors: what is wrong with it; the value may be a secret, unless it names libraries.
+/// Errors: it is none. The value may be a secret.
 fn check_variable(name: &str, value: &str) -> Result<(), LabError> {
-    let written = format!("--server-env {name}");
     if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
-        return Err(LabError::Usage(format!("{written}: write NAME=value")));
+        return Err(LabError::Usage(format!("--server-env {name}: write NAME=value")));
     }
-    if name != super::preload::VARIABLE {
-        return Ok(());
+    Ok(())
+}
+
+/// Refuses libraries that this machine does not have.
+pub(super) fn check_libraries(request: &ServerRequest) -> Result<(), LabError> {
+    let variable = super::preload::VARIABLE;
+    let values = request.environment.iter().filter(|(name, _)| name == variable);
+    for (_, value) in values {
+        let value = value.reveal();
+        let mut libraries = super::preload::libraries(value);
+        let missing =
+            libraries.find(|library| library.contains('/') && !Path::new(library).is_file());
+        if let Some(library) = missing {
+            return Err(LabError::Usage(format!(
+                "--server-env {variable}={value}: there is no file {library}; name an existing \
+                 library by its whole path"
+            )));
+        }
     }
-    let missing = super::preload::libraries(value)
-        .find(|library| library.contains('/') && !Path::new(library).is_file());
-    match missing {
-        Some(library) => Err(LabError::Usage(format!(
-            "{written}={value}: there is no file {library}; name an existing library by its whole \
-             path"
-        ))),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 /// The value of a setting; `name` is written with `_` and small letters.
@@ -114,7 +122,8 @@ mod tests {
             environment: variables.collect(),
             ..ServerRequest::new(Product::Mariadb)
         };
-        check(&request).map_err(|error| error.to_string())
+        let checked = check(&request).and_then(|()| check_libraries(&request));
+        checked.map_err(|error| error.to_string())
     }
 
     #[test]
@@ -173,6 +182,7 @@ mod tests {
         assert_eq!(port(&[]).expect("none"), None);
         for value in ["0", "70000", "x", ""] {
             assert!(of(value).is_err(), "{value}");
+            assert!(checked(&[("port", value)], &[]).is_err(), "{value}");
         }
     }
 }

@@ -43,6 +43,11 @@ pub(crate) type ProgressListener<'a> = &'a (dyn Fn(RunProgress) + Sync);
 
 /// A kind of target, as it was named.
 trait TargetKind: fmt::Debug + Send + Sync {
+    /// Refuses what it cannot have or do, as far as that is seen without touching a machine.
+    fn check(&self, _request: &RunRequest) -> Result<(), LabError> {
+        Ok(())
+    }
+
     /// Makes it ready: a temporary one is created and loaded, a given one is checked.
     fn prepare(
         &self,
@@ -194,15 +199,8 @@ impl Target {
         self.0.loads()
     }
 
-    /// Makes the target ready: a temporary one is created and loaded, a given one is checked.
-    ///
-    /// Errors: each names the cause and what to do, where it can the command.
-    pub(crate) fn prepare(
-        &self,
-        request: &RunRequest,
-        progress: ProgressListener<'_>,
-        stop: &RunStop,
-    ) -> Result<Box<dyn PreparedTarget>, LabError> {
+    /// Refuses what cannot be run on it, as far as that is seen without touching a machine.
+    pub(crate) fn check(&self, request: &RunRequest) -> Result<(), LabError> {
         let scale = request.spec.workload.scale.unwrap_or(1);
         request.workload.check_scale(scale).map_err(|e| LabError::Usage(e.to_string()))?;
         if let (Some(flag), false) = (private_flag(&request.spec.target), self.0.is_private()) {
@@ -217,6 +215,19 @@ impl Target {
                     .to_owned(),
             ));
         }
+        self.0.check(request)
+    }
+
+    /// Makes the target ready: a temporary one is created and loaded, a given one is checked.
+    ///
+    /// Errors: each names the cause and what to do, where it can the command.
+    pub(crate) fn prepare(
+        &self,
+        request: &RunRequest,
+        progress: ProgressListener<'_>,
+        stop: &RunStop,
+    ) -> Result<Box<dyn PreparedTarget>, LabError> {
+        request.check()?;
         let place = request.snapshots.as_deref();
         let _made = place.map(|folder| make_place("--snapshots", folder)).transpose()?;
         self.0.prepare(request, progress, stop)

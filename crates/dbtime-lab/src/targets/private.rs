@@ -47,14 +47,10 @@ impl PrivateTarget {
         Ok(Self { product, prefix: prefix.map(PathBuf::from), url: text.to_owned() })
     }
 
-    fn start(
-        &self,
-        request: &RunRequest,
-        progress: ProgressListener<'_>,
-        stop: &RunStop,
-    ) -> Result<PrivateServer, LabError> {
+    /// What is started for a run.
+    fn server_request(&self, request: &RunRequest) -> ServerRequest {
         let TargetSpec { server_cpus, server_data, .. } = &request.spec.target;
-        let server_request = ServerRequest {
+        ServerRequest {
             prefix: self.prefix.clone(),
             settings: request.server_settings(),
             environment: request.environment.clone(),
@@ -63,14 +59,17 @@ impl PrivateTarget {
             connections: Some(request.spec.load.servers()),
             snapshot: request.snapshot(),
             ..ServerRequest::new(self.product)
-        };
-        PrivateServer::start(&server_request, progress, stop)
+        }
     }
 }
 
 impl TargetKind for PrivateTarget {
     fn is_private(&self) -> bool {
         true
+    }
+
+    fn check(&self, request: &RunRequest) -> Result<(), LabError> {
+        self.server_request(request).check()
     }
 
     fn prepare(
@@ -81,7 +80,7 @@ impl TargetKind for PrivateTarget {
     ) -> Result<Box<dyn PreparedTarget>, LabError> {
         let connections = request.spec.load.servers();
         allow_files(connections.into(), &format!("{connections} connections"))?;
-        let mut private = self.start(request, progress, stop)?;
+        let mut private = PrivateServer::start(&self.server_request(request), progress, stop)?;
         let scale = request.spec.workload.scale.unwrap_or(1);
         let server: Arc<dyn Server> = Arc::from(private.server().with_database(DATABASE));
         match private.restored() {

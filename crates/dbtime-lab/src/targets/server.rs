@@ -65,6 +65,13 @@ impl ExistingServer {
 }
 
 impl TargetKind for ExistingServer {
+    fn check(&self, request: &RunRequest) -> Result<(), LabError> {
+        match request.workload.tables.is_empty() {
+            true => Ok(()),
+            false => named(&*self.server),
+        }
+    }
+
     fn prepare(
         &self,
         request: &RunRequest,
@@ -77,7 +84,6 @@ impl TargetKind for ExistingServer {
         let given = request.spec.workload.scale;
         let mut scale = given.unwrap_or(1);
         if !tables.is_empty() {
-            named(&*self.server)?;
             scale = check_data(&*self.server, request, given, stop)?;
         }
         let (server, options) = (Arc::clone(&self.server), request.server());

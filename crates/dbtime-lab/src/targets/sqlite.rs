@@ -78,6 +78,10 @@ impl SqliteTargetKind {
 }
 
 impl TargetKind for SqliteTargetKind {
+    fn check(&self, request: &RunRequest) -> Result<(), LabError> {
+        check_workers(request.spec.load.servers())
+    }
+
     fn prepare(
         &self,
         request: &RunRequest,
@@ -91,7 +95,8 @@ impl TargetKind for SqliteTargetKind {
             // Before anything else is done with SQLite.
             sqlite::time_mutexes();
         }
-        check_workers(request.spec.load.servers())?;
+        let workers = request.spec.load.servers();
+        allow_files(FILES_PER_WORKER * u64::from(workers), &format!("{workers} workers"))?;
         let (mut target, mut is_restored) = (self.target.clone(), false);
         let folder = if self.temporary {
             let folder = ScratchFolder::temporary().map_err(|error| {
@@ -188,7 +193,7 @@ fn check_workers(workers: u32) -> Result<(), LabError> {
              most {MAX_WORKERS}, with --workers behind more --connections if need be"
         )));
     }
-    allow_files(FILES_PER_WORKER * u64::from(workers), &format!("{workers} workers"))
+    Ok(())
 }
 
 /// Refuses data for which there is no room beside the file.

@@ -48,7 +48,8 @@ impl Arrivals {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a jitter of {} is wider than the period of {}, so that other transactions would be due in \
-     the window than the rate says: make it narrower, or say --arrivals uniform or poisson",
+     the window than the rate says: make it narrower, or write --arrivals uniform or poisson in \
+     its place",
     .jitter.exact(), .period.exact()
 )]
 pub struct JitterError {

@@ -39,6 +39,7 @@ mod statement_protocol;
 #[cfg(test)]
 mod tests;
 mod think_time;
+mod wrong_field;
 
 pub use arrivals::{Arrivals, ArrivalsError, JitterError};
 pub use backlog::{Backlog, BacklogError};

@@ -4,6 +4,7 @@
 //! A value has the notation of the flag of its name: `"500/s"`, `"20s"`, `"p90<=5ms"`. What is left
 //! out has the flag's default. Passwords are never part of it.
 
+use super::wrong_field::wrong_field;
 use super::{
     Arrivals, Backlog, BitRate, BudgetChoice, CpuList, RateChoice, ReconnectPolicy,
     StatementProtocol, ThinkTime, WorkloadLimit,
@@ -193,9 +194,12 @@ pub struct SpecDocument {
 /// Why a text is no written form of a run.
 #[derive(Debug, thiserror::Error)]
 pub enum SpecError {
-    /// No JSON, or a value of a wrong type, which may be a target in the wrong place.
+    /// No JSON.
     #[error("{}", cause_without_secrets(.0))]
     Json(#[from] serde_json::Error),
+    /// A field whose value cannot be read, which may be a target in the wrong place.
+    #[error("{}", without_secrets(.0))]
+    Field(String),
     /// A field that there is none of, by its path.
     #[error("there is no field `{0}`; `dbtime run --print-spec` shows all there are")]
     Unknown(String),
@@ -229,14 +233,15 @@ impl SpecDocument {
         let command = value.get("command").and_then(|command| command.as_str());
         let document = match (value.get("spec"), command) {
             (Some(spec), _) if spec.is_object() => {
-                Self { spec: RunSpec::deserialize(spec)?, command: command.map(str::to_owned) }
+                let read = RunSpec::deserialize(spec).map_err(|error| by_field(error, spec))?;
+                Self { spec: read, command: command.map(str::to_owned) }
             }
             (_, Some(command)) => {
                 return Err(SpecError::Missing(without_secrets(command).into_owned()));
             }
             (_, None) => {
                 refuse_lists(&value)?;
-                Self { spec: strictly(text)?, command: None }
+                Self { spec: strictly(text, &value)?, command: None }
             }
         };
         if document.spec.schema > SPEC_SCHEMA {
@@ -285,13 +290,19 @@ fn refuse_lists(value: &serde_json::Value) -> Result<(), SpecError> {
     }
 }
 
-/// Reads what somebody may have written by hand.
-fn strictly(text: &str) -> Result<RunSpec, SpecError> {
+/// Names the field at fault, where it is one.
+fn by_field(error: serde_json::Error, spec: &serde_json::Value) -> SpecError {
+    wrong_field(spec).map_or(SpecError::Json(error), SpecError::Field)
+}
+
+/// Reads what somebody may have written by hand, which is this value.
+fn strictly(text: &str, value: &serde_json::Value) -> Result<RunSpec, SpecError> {
     let mut unknown = None;
     let mut json = serde_json::Deserializer::from_str(text);
-    let spec = serde_ignored::deserialize(&mut json, |path| {
+    let spec: Result<RunSpec, _> = serde_ignored::deserialize(&mut json, |path| {
         unknown.get_or_insert_with(|| path.to_string());
-    })?;
+    });
+    let spec = spec.map_err(|error| by_field(error, value))?;
     unknown.map_or(Ok(spec), |path| Err(SpecError::Unknown(path)))
 }
 
@@ -385,6 +396,7 @@ mod tests {
             ("load.shards", r#"{"load":{"shards":65}}"#),
             ("window.transactions", r#"{"window":{"transactions":0}}"#),
             ("load.flat_out", r#"{"load":{"flat_out":{}}}"#),
+            ("load.shards", r#"{"load":{"shards":"2"}}"#),
             ("load", r#"{"load":[null]}"#),
         ] {
             let refused = read(text).expect_err(text);

@@ -2,7 +2,7 @@
 
 use super::run_flags::{self, FlagClass, RunFlag};
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, Command, FromArgMatches};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use dbtime_model::spec::WorkloadLimit;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -101,6 +101,53 @@ impl FromArgMatches for RunArgs {
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
+    }
+}
+
+/// The run that `study ab` varies. Flags that it does not take are read, so that they are refused
+/// with a reason, and not shown.
+#[derive(Clone, Debug)]
+pub(crate) struct ComparedRunArgs(pub(crate) RunArgs);
+
+impl Args for ComparedRunArgs {
+    fn augment_args(command: Command) -> Command {
+        command.args(run_flags::all().map(arg_of_pair)).args_override_self(true)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for ComparedRunArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        RunArgs::from_arg_matches(matches).map(Self)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.0.update_from_arg_matches(matches)
+    }
+}
+
+/// A flag as `study ab` has it.
+fn arg_of_pair(flag: &'static RunFlag) -> Arg {
+    let arg = flag.arg().hide(!flag.is_of_pair());
+    match flag.name {
+        "time" => arg.help(
+            "Length of the measured window of each run [default: 10s, or until --transactions have \
+             ended]",
+        ),
+        "rate" => arg.help(
+            "Rate of an open loop: 500/s, 0s:100/s,30s:500/s, ramp:100/s..2000/s [default: a \
+             closed loop]",
+        ),
+        "statements" => arg.help(
+            "Record the driver's side of each statement, to be joined with a trace of another \
+             host later (dbtime join); needs a server",
+        ),
+        "out" => arg.help("New folder for the study [default: dbtime-runs/TIME-ab]"),
+        "json" => arg.help("Print the result as one JSON document and nothing else"),
+        _ => arg,
     }
 }
 

@@ -49,10 +49,9 @@ pub(crate) fn described(
 ) -> Result<RunRequest, CommandFailure> {
     let DescribedRun { spec, secrets, command } = spec::described(args)?;
     let out = if args.print_spec { None } else { folder(args, &spec.workload)? };
-    let mut request = spec::request(&spec, &secrets)?;
+    let mut request = spec::request(&spec, &secrets, args.snapshots.as_deref())?;
     request.command = command.unwrap_or_else(|| secrets::command_line(arguments));
     request.out = out;
-    request.snapshots.clone_from(&args.snapshots);
     if args.server_threads && !request.target.is_server() {
         return Err(spec::for_server("--server-threads", "there are only those of dbtime"));
     }

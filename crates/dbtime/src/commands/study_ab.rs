@@ -22,28 +22,24 @@ const MOST_BLOCKS: u32 = 100;
 const PLANNED_SHARE: f64 = 0.85;
 
 pub(crate) fn run(args: &StudyAbArgs) -> Result<ProcessExit, CommandFailure> {
-    if args.run.json {
+    let given = &args.run.0;
+    if given.json {
         screen::keep_for_json().map_err(CommandFailure::environment)?;
-    }
-    if args.run.no_record {
-        return Err(CommandFailure::usage(
-            "a study lives from its records: leave out --no-record, or name a place with --out",
-        ));
     }
     let draft = draft(args)?;
     // Everything that can be refused is refused before the first run.
     let fewest = draft.plan(FEWEST_BLOCKS)?;
-    refuse_taken(args.run.out.as_deref())?;
+    refuse_taken(given.out.as_deref())?;
     let stop = stop();
-    let audience = ProgressAudience::of(args.run.quiet);
+    let audience = ProgressAudience::of(given.quiet);
     let pilot = pilot_runs(&fewest, PILOT_RUNS, audience, &stop)?;
     let mut study = draft.plan(blocks(args, &pilot, fewest.plan.cells.len())?)?;
     study.plan.pilot = Some(pilot);
     if let Some(path) = &args.save {
         write_whole(path, &study.source)?;
     }
-    let shown = StudyShownArgs { json: args.run.json, quiet: args.run.quiet };
-    make(&study, args.run.out.clone(), &shown, &stop)
+    let shown = StudyShownArgs { json: given.json, quiet: given.quiet };
+    make(&study, given.out.clone(), &shown, &stop)
 }
 
 /// How many blocks the time is for.

@@ -120,7 +120,7 @@ impl BaseRun {
         settings: &[FlagSetting],
     ) -> Result<PlannedRun, CommandFailure> {
         let (spec, secrets) = self.with(settings)?;
-        let spec = request(&spec, &secrets)?.spec;
+        let spec = request(&spec, &secrets, self.snapshots.as_deref())?.spec;
         let factor = |FlagSetting { name, value }: &FlagSetting| FactorValue {
             name: name.clone(),
             value: secrets::shown(name, value),

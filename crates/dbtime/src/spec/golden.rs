@@ -40,7 +40,8 @@ fn spec_of(arguments: &str) -> Result<RunSpec, String> {
     if spec.workload.script.is_some() {
         return Ok(spec);
     }
-    let made = request(&spec, &secrets).map_err(|failure| first_line(&failure.words()))?;
+    let made = request(&spec, &secrets, args.snapshots.as_deref());
+    let made = made.map_err(|failure| first_line(&failure.words()))?;
     Ok(of_any_machine(made.spec, &spec))
 }
 

@@ -12,7 +12,9 @@ use crate::cli::RunArgs;
 use crate::exit::CommandFailure;
 use crate::pipes;
 use dbtime_model::bounded_file;
+use dbtime_model::record::file;
 use dbtime_model::spec::{RunSpec, SpecDocument};
+use dbtime_model::study::is_study;
 use std::path::Path;
 
 /// The name that stands for standard input.
@@ -45,10 +47,14 @@ pub(crate) struct DescribedRun {
 fn read(path: &Path) -> Result<SpecDocument, CommandFailure> {
     let is_stdin = path.as_os_str() == STDIN;
     let shown = if is_stdin { "standard input".to_owned() } else { path.display().to_string() };
-    let in_folder = path.join(dbtime_model::record::file::RUN);
+    let in_folder = path.join(file::RUN);
+    let is_folder = !is_stdin && path.is_dir();
+    if is_folder && !in_folder.exists() {
+        return Err(CommandFailure::usage(unrecorded(path)));
+    }
     let text = match is_stdin {
         true => bounded_file::text_from(std::io::stdin().lock()),
-        false if path.is_dir() => bounded_file::written_text(&in_folder),
+        false if is_folder => bounded_file::written_text(&in_folder),
         false => pipes::awaited(path, || bounded_file::written_text(path)),
     };
     let text = text.map_err(|error| {
@@ -56,6 +62,16 @@ fn read(path: &Path) -> Result<SpecDocument, CommandFailure> {
     })?;
     SpecDocument::read(&text)
         .map_err(|error| CommandFailure::usage(format!("--spec {shown}: {error}")))
+}
+
+/// That a folder is no record of a run.
+fn unrecorded(folder: &Path) -> String {
+    let (shown, run) = (folder.display(), file::RUN);
+    let remedy = match is_study(folder) || folder.join(file::SWEEP).exists() {
+        true => "it has several runs: name the folder of one of them",
+        false => "name the file of a spec, or the folder of a run's record",
+    };
+    format!("--spec {shown} is a folder without {run}, and so no record of a run: {remedy}")
 }
 
 #[cfg(test)]

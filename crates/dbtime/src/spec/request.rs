@@ -31,8 +31,13 @@ const CONNECTIONS: u32 = 8;
 const WORKLOAD: &str = "atm";
 
 /// The request that a written form makes, in which nothing is left out any more, so that a later
-/// dbtime with other defaults makes the same run of it. Its record goes nowhere yet.
-pub(crate) fn request(spec: &RunSpec, secrets: &RunSecrets) -> Result<RunRequest, CommandFailure> {
+/// dbtime with other defaults makes the same run of it. Data are restored from `snapshots`. Its
+/// record goes nowhere yet.
+pub(crate) fn request(
+    spec: &RunSpec,
+    secrets: &RunSecrets,
+    snapshots: Option<&Path>,
+) -> Result<RunRequest, CommandFailure> {
     let target: Target = secrets.put_into_url(&spec.target.url).parse()?;
     let mut spec = spec.clone();
     fill_load(&mut spec, &target)?;
@@ -50,13 +55,16 @@ pub(crate) fn request(spec: &RunSpec, secrets: &RunSecrets) -> Result<RunRequest
     spec.target.server_set.iter().try_for_each(|text| check_setting(text))?;
     let environment = environment(&spec.target, secrets)?;
     check_measuring(&spec.window)?;
-    Ok(RunRequest {
+    let request = RunRequest {
         spec,
         is_described: true,
         environment,
+        snapshots: snapshots.map(Path::to_owned),
         note: crate::screen::note,
         ..RunRequest::new(workload, target)
-    })
+    };
+    request.check()?;
+    Ok(request)
 }
 
 /// Refuses what cannot be measured together: a traced run has the parts of all transactions, and
@@ -316,8 +324,16 @@ fn usual(target: &Target) -> u32 {
 fn check_jitter(load: &LoadSpec) -> Result<(), CommandFailure> {
     let due = load.due();
     let is_steady = matches!(due, Arrivals::Steady { .. });
-    if load.jitter.is_some() && (!is_steady || load.rate.is_none()) {
-        return Err(CommandFailure::usage("--jitter belongs to steady arrivals: it needs --rate"));
+    if load.jitter.is_some() && !is_steady {
+        return Err(CommandFailure::usage(format!(
+            "--jitter belongs to steady arrivals, and these are {due}: leave out --jitter or \
+             --arrivals"
+        )));
+    }
+    if load.jitter.is_some() && load.rate.is_none() {
+        return Err(CommandFailure::usage(
+            "--jitter needs --rate: a closed loop has no due instants; leave it out, or add --rate",
+        ));
     }
     if let Some(RateChoice::Given(rate)) = &load.rate {
         due.check(rate).map_err(|why| named("--jitter", &why))?;

@@ -1,6 +1,6 @@
 //! What plans of the lab have to know of the flags of `dbtime run`.
 
-use crate::cli::run_flags::{self, FlagClass, RunFlag};
+use crate::cli::run_flags::{self, RunFlag};
 use crate::cli::{self, CliCommand};
 use crate::exit::CommandFailure;
 use crate::secrets;
@@ -15,23 +15,21 @@ pub(super) const SEED: &str = "seed";
 /// The flags of `dbtime run`.
 pub(crate) struct FlagGrammar;
 
+/// Why the configurations of a study have no such flag; `None`: they may, or there is none at all.
+fn why_fixed(name: &str) -> Option<&'static str> {
+    match name {
+        "" => Some("it has no name; write NAME=VALUE, or leave it out"),
+        SEED => Some("a study has a seed for each of its blocks, from [design]; leave it out"),
+        _ => run_flags::find(name).and_then(RunFlag::why_not_of_study),
+    }
+}
+
 impl RunGrammar for FlagGrammar {
     fn cell_flag(&self, name: &str, value: &str) -> Result<FlagSetting, LabError> {
         let usage = |text: String| Err(LabError::Usage(text));
         let name = name.trim_start_matches("--");
-        if name == "password-file" {
-            return usage(
-                "`password-file` is no flag of a configuration: a study takes the target's \
-                 password from DBTIME_PASSWORD, each time it makes runs"
-                    .to_owned(),
-            );
-        }
-        let is_of_run = |flag: &RunFlag| flag.class == FlagClass::Run && name != SEED;
-        if name.is_empty() || run_flags::find(name).is_some_and(|flag| !is_of_run(flag)) {
-            return usage(format!(
-                "`{name}` is no flag of a configuration: a study has its own seeds, repetitions \
-                 and records; leave it out"
-            ));
+        if let Some(why) = why_fixed(name) {
+            return usage(format!("`{name}` is no flag of a configuration: {why}"));
         }
         if secrets::shown(name, value) != value {
             let remedy = match name {

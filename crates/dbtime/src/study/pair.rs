@@ -1,6 +1,7 @@
 //! From the command line of `study ab` to what the lab plans.
 
 use super::grammar::{FlagGrammar, SEED};
+use crate::cli::run_flags::{self, RunFlag};
 use crate::cli::{RunArgs, StudyAbArgs};
 use crate::exit::CommandFailure;
 use crate::spec::BaseRun;
@@ -11,18 +12,16 @@ use dbtime_model::spec::{FlagSetting, RunSpec};
 const TIME: &str = "10s";
 const WARMUP: &str = "3s";
 
-/// Flags of the whole command that it has beside those of a run.
-const OWN_FLAGS: [&str; 4] = ["out", "json", "quiet", "no-record"];
-
 /// What is compared.
 ///
 /// Errors: the command line has what is no affair of a run's, or what cannot be.
 pub(crate) fn draft(args: &StudyAbArgs) -> Result<PairDraft<'static>, CommandFailure> {
-    let base = base(&args.run)?;
+    let run = &args.run.0;
+    let base = base(run)?;
     let pair = ComparedSettings {
         flags: [args.a.clone(), args.b.clone()],
         run: base.text(),
-        seed: seed(&args.run)?,
+        seed: seed(run)?,
         margin_pct: 100.0 * args.margin,
         primary: args.primary,
         allow: args.allow.clone(),
@@ -33,7 +32,8 @@ pub(crate) fn draft(args: &StudyAbArgs) -> Result<PairDraft<'static>, CommandFai
 /// What both have in common. Flags that neither a run nor this command has are refused with what a
 /// study's file is refused with.
 fn base(args: &RunArgs) -> Result<BaseRun, CommandFailure> {
-    for name in args.others.iter().filter(|name| !OWN_FLAGS.contains(name)) {
+    let is_own = |name: &str| run_flags::find(name).is_some_and(RunFlag::is_of_pair);
+    for name in args.others.iter().filter(|name| !is_own(name)) {
         FlagGrammar.cell_flag(name, "")?;
     }
     // The seed is the study's.
@@ -103,6 +103,10 @@ mod tests {
         assert_eq!(made.cells[0].command, command);
         for (flags, why) in [
             ("--a workers=1 --b workers=2 --strict", "`strict` is no flag of a configuration"),
+            ("--a workers=1 --b workers=2 --no-record", "a verdict comes of records"),
+            ("--a workers=1 --b workers=2 --repeat 3", "its own number of runs"),
+            ("--a workers=1 --b workers=2 --histogram", "`dbtime report RUN --text` has it"),
+            ("--a workers=1 --b workers=2 --print-spec", "give it to `dbtime run`"),
             ("--a workers=1 --b seed=2", "`seed` is no flag of a configuration"),
             ("--a workers=1 --b workers=2 --password-file x", "from DBTIME_PASSWORD"),
             ("--a target=mysql://u:pw@h/d --b target=null:", "a password stands in"),

@@ -8,6 +8,7 @@ use crate::exit::CommandFailure;
 use crate::secrets::{in_complaint, is_torn, shown};
 use dbtime_model::secret_text::MASK;
 use dbtime_model::spec::FlagSetting;
+use std::collections::BTreeSet;
 
 /// One combination: a value of each factor.
 pub(super) type FactorCombination = Vec<FlagSetting>;
@@ -24,7 +25,37 @@ pub(super) fn combinations(sweeps: &[String]) -> Result<Vec<FactorCombination>, 
         }
         all = cross(&all, &groups);
     }
+    check_once(&all)?;
     Ok(all)
+}
+
+/// Refuses a combination that has two values of a flag that takes one, and one that is there twice.
+fn check_once(combinations: &[FactorCombination]) -> Result<(), CommandFailure> {
+    let mut known = BTreeSet::new();
+    for combination in combinations {
+        let mut pairs: Vec<(&str, &str)> =
+            combination.iter().map(|one| (one.name.as_str(), one.value.as_str())).collect();
+        // In which order flags are given says nothing, but of values of the same one.
+        pairs.sort_by_key(|(name, _)| *name);
+        let mut names = pairs.windows(2).map(|two| [two[0].0, two[1].0]);
+        let is_one = |[name, next]: &[&str; 2]| name == next && !run_flags::is_repeatable(name);
+        if let Some([name, _]) = names.find(is_one) {
+            return Err(CommandFailure::usage(format!(
+                "--sweep crosses `{name}` with itself, and a run has one value of it: list all \
+                 values behind one `{name}=`"
+            )));
+        }
+        let words: Vec<String> =
+            pairs.iter().map(|(name, value)| format!("{name}={}", shown(name, value))).collect();
+        if !known.insert(pairs) {
+            return Err(CommandFailure::usage(format!(
+                "--sweep lists {} twice: leave one out, or make each run several times with \
+                 --repeat",
+                words.join(" ")
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// The names of all factors, in the order in which they first appear.
@@ -129,6 +160,24 @@ mod tests {
         }
         assert_eq!(written(&["server-env=A_TOKEN=x,A_TOKEN=y"]).len(), 2);
         assert_eq!(written(&["server-env=A,B_TOKEN"]).len(), 2);
+    }
+
+    /// Else a value would be ignored, or a run be made twice without a word.
+    #[test]
+    fn what_is_there_twice_is_refused() {
+        for (sweeps, why) in [
+            (&["workers=1,2 workers=3,4"][..], "crosses `workers` with itself"),
+            (&["workers=1,2", "scale=1 workers=3"][..], "crosses `workers` with itself"),
+            (&["workers=4,2,4"][..], "lists workers=4 twice"),
+            (&["workers=4; workers=4,2"][..], "lists workers=4 twice"),
+            (&["workers=4 scale=1; scale=1 workers=4"][..], "lists scale=1 workers=4 twice"),
+            (&["server-env=A_TOKEN=hush,A_TOKEN=hush"][..], "lists server-env=A_TOKEN=*** twice"),
+        ] {
+            let sweeps: Vec<String> = sweeps.iter().map(|sweep| (*sweep).to_owned()).collect();
+            let error = combinations(&sweeps).expect_err(why).words();
+            assert!(error.contains(why) && !error.contains("hush"), "{error}");
+        }
+        assert_eq!(written(&["server-set=a=1,a=2 server-set=b=1,b=2"]).len(), 4);
     }
 
     #[test]

@@ -49,6 +49,37 @@ fn version_and_help_go_to_stdout() {
     assert!(sandbox.left().is_empty(), "{:?}", sandbox.left());
 }
 
+/// What its help shows `study ab` takes, and what it does not take it refuses with a reason.
+#[test]
+fn a_comparison_of_two_settings_shows_the_flags_that_it_takes() {
+    let sandbox = Sandbox::new();
+    let help = sandbox.run("study ab --help").fine();
+    for taken in ["--connections", "--server-set", "--trace", "--seed", "--out", "--json"] {
+        assert!(help.out.contains(taken), "{taken}: {help:?}");
+    }
+    for (refused, why) in [
+        ("--no-record", "a verdict comes of records"),
+        ("--password-file x", "from DBTIME_PASSWORD"),
+        ("--snapshots x", "a folder of its own"),
+        ("--sweep workers=1,2", "its own number of runs"),
+        ("--find-rate 'p99<=1ms'", "its own number of runs"),
+        ("--repeat 2", "its own number of runs"),
+        ("--print-spec", "nothing is run"),
+        ("--strict", "counts for nothing"),
+        ("--events", "the process of a single run"),
+        ("--histogram", "`dbtime report RUN --text`"),
+        ("--server-threads", "`dbtime report RUN --text`"),
+    ] {
+        let name = refused.split(' ').next().unwrap_or_default();
+        assert!(!help.out.contains(name), "{name}: {help:?}");
+        let line = format!("study ab values1 --a workers=1 --b workers=2 {refused}");
+        sandbox.run(&line).refused(2, &[why]);
+    }
+    assert!(!help.out.contains("--spec"), "{help:?}");
+    sandbox.run("study ab --a workers=1 --b workers=2 --spec x").refused(2, &["is a whole run"]);
+    assert!(sandbox.left().is_empty(), "{:?}", sandbox.left());
+}
+
 #[test]
 fn other_tools_commands_have_their_own_help() {
     let sandbox = Sandbox::new();

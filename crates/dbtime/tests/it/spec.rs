@@ -53,6 +53,7 @@ fn what_is_wrong_with_a_spec_is_named() {
             "{\"workload\":{\"name\":\"values1\",\"sha256\":\"00\"}}",
             "restore it, or leave sha256 out",
         ),
+        ("{\"load\":{\"connections\":\"2\"}}", "`load.connections` is the text \"2\", and takes"),
         ("{\"schema\":9}", "use a newer dbtime"),
         ("no JSON", "expected"),
     ] {
@@ -60,20 +61,58 @@ fn what_is_wrong_with_a_spec_is_named() {
         sandbox.run("run --spec s.json --no-record").refused(2, &[cause]);
     }
     sandbox.run("run --spec nothing.json").refused(2, &["nothing.json cannot be read"]);
+    sandbox.run("run --spec tmp").refused(2, &["--spec tmp is a folder without run.json", "name"]);
+    sandbox.write("tmp/sweep.json", "{}");
+    sandbox.run("run --spec tmp").refused(2, &["several runs: name the folder of one of them"]);
     sandbox.run("run values1 --spec s.json").refused(2, &["--spec", "cannot be used with"]);
     sandbox.run("run --spec s.json --sweep seed=1,2").refused(2, &["cannot be used with"]);
+}
+
+/// However runs are made of it, a description is refused before anything is done or written.
+#[test]
+fn what_no_target_can_have_is_refused_before_anything_is_made() {
+    let sandbox = Sandbox::new();
+    for (described, factors, why) in [
+        ("values1 --target null", "server-cpus=0", "--server-cpus is for a private server"),
+        ("values1", "server-set=a=1", "--server-set is for a private server"),
+        ("values1 --target sqlite:t.db", "server-data=x", "--server-data is for a private server"),
+        ("values1", "workers=5000", "5000 workers are too many"),
+        ("tpcb", "target=mysql://u@127.0.0.1:1/", "names no database"),
+        ("values1", "target=mariadb:/nowhere server-set=user=x", "dbtime sets this itself"),
+    ] {
+        let flags: Vec<String> = factors.split(' ').map(|flag| format!("--{flag}")).collect();
+        let whole = format!("run {described} {}", flags.join(" "));
+        for line in [
+            format!("{whole} --print-spec"),
+            format!("{whole} --transactions 1 --repeat 2 --out s"),
+            format!("run {described} --transactions 1 --sweep '{factors}' --out s"),
+            format!("run {described} --sweep '{factors}' --print-spec"),
+            format!("study ab {described} --a '{factors}' --b connections=2 --for 1min"),
+        ] {
+            sandbox.run(&line).refused(2, &[why]);
+        }
+        let cells = "[[cell]]\nname = \"a\"\n[[cell]]\nname = \"b\"\n";
+        sandbox.write("s.toml", &format!("run = \"{described}\"\n{cells}flags = \"{factors}\"\n"));
+        sandbox.run("study plan s.toml").refused(2, &["b: ", why]);
+    }
+    let restored = "run values1 --target null --transactions 1 --snapshots kept";
+    for manner in ["--print-spec", "--sweep connections=1,2 --out s", "--repeat 2 --out s"] {
+        let line = format!("{restored} {manner}");
+        sandbox.run(&line).refused(2, &["--snapshots is for data that the run loads"]);
+    }
+    assert_eq!(sandbox.left(), ["s.toml"]);
 }
 
 #[test]
 fn passwords_are_in_no_spec_and_come_from_beside_it() {
     let sandbox = Sandbox::new();
-    let line =
-        "run values1 --target mysql://u:topsecret@127.0.0.1:1/d --server-env A_TOKEN=topsecret";
-    let printed = sandbox.run(&format!("{line} --print-spec"));
-    assert!(
-        !printed.out.contains("topsecret") && !printed.err.contains("topsecret"),
-        "{printed:?}"
-    );
+    for secret in [
+        "--target mysql://u:topsecret@127.0.0.1:1/d",
+        "--target mariadb:/nowhere --server-env A_TOKEN=topsecret",
+    ] {
+        let printed = sandbox.run(&format!("run values1 {secret} --print-spec")).fine();
+        assert!(!printed.out.contains("topsecret"), "{printed:?}");
+    }
     let line = "run values1 --target mysql://u@127.0.0.1:1/d --password-file no.txt --print-spec";
     sandbox.run(line).refused(2, &["--password-file no.txt cannot be read"]);
 }

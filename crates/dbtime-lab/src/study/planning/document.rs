@@ -1,9 +1,10 @@
 //! The file of a study, as it is written.
 
-use super::usage;
+use super::{gate, usage};
 use crate::error::LabError;
 use dbtime_model::secret_text::without_secrets;
 use serde::{Deserialize, Serialize};
+use std::fmt::Display;
 use std::path::Path;
 
 /// The document; what can be left out has a default.
@@ -87,9 +88,12 @@ impl GateTable {
     ///
     /// Errors: one of them is none.
     pub(super) fn with(self, limits: &str) -> Result<Self, LabError> {
-        let given: Self = limits_table(limits).try_into().map_err(|error: toml::de::Error| {
-            usage(format!("--allow '{limits}': {}", error.message().trim_end()))
-        })?;
+        let of_flag = |why: &dyn Display| usage(format!("--allow '{limits}': {why}"));
+        let table = limits_table(limits).map_err(|why| of_flag(&why))?;
+        let given: Self = table
+            .try_into()
+            .map_err(|error: toml::de::Error| of_flag(&error.message().trim_end()))?;
+        gate(&given, 1).map_err(|error| of_flag(&error))?;
         Ok(Self {
             steal: given.steal.or(self.steal),
             foreign_cpu: given.foreign_cpu.or(self.foreign_cpu),
@@ -101,12 +105,23 @@ impl GateTable {
 }
 
 /// The limits of a command line, such as `steal=5% repeats=20`, as a table of a study's file.
-fn limits_table(limits: &str) -> toml::Table {
+///
+/// Errors: what a limit takes that has no such value.
+fn limits_table(limits: &str) -> Result<toml::Table, &'static str> {
     let limit = |word: &str| {
         let (key, value) = word.split_once('=').unwrap_or((word, ""));
-        let number = value.parse().map(toml::Value::Integer).ok();
-        let number = number.or_else(|| value.parse().map(toml::Value::Boolean).ok());
-        (key.to_owned(), number.unwrap_or_else(|| toml::Value::from(value)))
+        let value = match key {
+            "repeats" => {
+                let number = value.parse::<u32>().map(i64::from).map(toml::Value::Integer);
+                number.map_err(|_| "repeats takes a whole number, such as repeats=20")?
+            }
+            "steady" => {
+                let is_on = value.parse().map(toml::Value::Boolean);
+                is_on.map_err(|_| "steady takes true or false, such as steady=false")?
+            }
+            _ => toml::Value::from(value),
+        };
+        Ok::<_, &'static str>((key.to_owned(), value))
     };
     limits.split_whitespace().map(limit).collect()
 }

@@ -4,6 +4,7 @@ use super::document::{CellTable, DesignTable, GateTable, StudyDocument};
 use super::{PlanSource, PlannedStudy, RunBase, RunGrammar, usage};
 use crate::error::LabError;
 use dbtime_model::record::PrimaryMetric;
+use dbtime_model::study::{CellRole, StudyPlan};
 
 /// What it is called where it has no other name.
 const NAME: &str = "ab";
@@ -71,20 +72,35 @@ impl<'a> PairDraft<'a> {
         let directory = std::env::current_dir().unwrap_or_default();
         let (base, grammar) = (Some(&*self.base), self.grammar);
         let plan = PlanSource { document: &document, base, grammar }.plan(NAME, &directory)?;
+        refuse_same(&plan)?;
         let source = toml::to_string(&document).map_err(usage)?;
         Ok(PlannedStudy { plan, source })
     }
 }
 
+/// Refuses two settings that make the same run.
+fn refuse_same(plan: &StudyPlan) -> Result<(), LabError> {
+    let of = |role: CellRole| plan.cells.iter().find(|cell| cell.role == role);
+    let [a, b] = [CellRole::Baseline, CellRole::Candidate].map(|role| Some(&of(role)?.spec));
+    match a == b {
+        false => Ok(()),
+        true => Err(usage(
+            "--a and --b make the same run, so that there is nothing to compare: give one of them \
+             another setting (how much equal runs differ is measured beside every comparison)",
+        )),
+    }
+}
+
 /// What the configurations are called: their flags, or letters where those are too long for a
-/// table.
+/// table, or alike.
 fn cell_names(flags: [&str; 2]) -> [String; 2] {
     let name = |flags: &str| match flags.trim() {
         "" => "as given".to_owned(),
         flags => flags.replace("--", ""),
     };
     let names = flags.map(name);
-    match names.iter().all(|name| name.len() <= LONGEST_NAME) {
+    let are_short = names.iter().all(|name| name.len() <= LONGEST_NAME);
+    match are_short && names[0] != names[1] {
         true => names,
         false => ["A".to_owned(), "B".to_owned()],
     }
@@ -116,6 +132,40 @@ mod tests {
         let (place, given) = (Path::new("ab.toml"), PlanOverrides::default());
         let read = plan_study(&drawn.source, place, given, &AnyFlags).expect("a plan");
         assert_eq!(drawn.plan, read.plan, "{}", drawn.source);
+    }
+
+    /// Of settings that are the same, however each is written, there is no verdict.
+    #[test]
+    fn what_is_the_same_and_what_is_no_limit_is_refused() {
+        let refused = |a: &str, b: &str, allow: &str| {
+            let pair = ComparedSettings {
+                flags: [a.to_owned(), b.to_owned()],
+                run: "values1".to_owned(),
+                seed: 1,
+                margin_pct: 1.0,
+                primary: None,
+                allow: allow.to_owned(),
+            };
+            let base = AnyFlags.base(&pair.run).expect("a run");
+            let draft = PairDraft::new(pair, base, &AnyFlags);
+            let plan = draft.and_then(|draft| draft.plan(4)).map(|study| study.plan.gate.steal_pct);
+            plan.map_err(|error| error.to_string())
+        };
+        for (a, b) in [("workers=2", "workers=2"), ("workers=2", "--workers='2'"), ("", "")] {
+            let error = refused(a, b, "").expect_err(b);
+            assert!(error.starts_with("--a and --b make the same run"), "{error}");
+        }
+        assert_eq!(refused("workers=1", "workers=2", "steal=5 repeats=9"), Ok(5.0));
+        for (allow, why) in [
+            ("steal=0%", "steal = \"0%\": write a share above zero"),
+            ("wait=soon", "wait = \"soon\": "),
+            ("repeats=many", "repeats takes a whole number"),
+            ("steady=maybe", "steady takes true or false"),
+            ("stael=5%", "unknown field `stael`"),
+        ] {
+            let error = refused("workers=1", "workers=2", allow).expect_err(allow);
+            assert!(error.starts_with(&format!("--allow '{allow}': {why}")), "{error}");
+        }
     }
 
     #[test]

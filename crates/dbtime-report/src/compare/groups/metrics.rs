@@ -15,6 +15,8 @@ pub(in crate::compare) struct GroupMetric {
     pub(super) is_higher_better: bool,
     /// What more and less of it are called: better, worse.
     pub(super) words: [&'static str; 2],
+    /// What measures it, for runs that do not have it.
+    pub(super) source: &'static str,
 }
 
 impl GroupMetric {
@@ -43,6 +45,8 @@ pub(in crate::compare) fn of_program(rules: &ProgramRules) -> Vec<GroupMetric> {
             unit,
             is_higher_better: metric.is_higher_better,
             words: ["better", "worse"],
+            source: "see what the command printed, in the folders of the runs, and by which `json` \
+                     or `regex` the study's file reads it",
         }
     };
     rules.metrics.iter().map(metric).collect()
@@ -64,7 +68,22 @@ impl From<PrimaryMetric> for GroupMetric {
             unit: metric.unit().into(),
             is_higher_better: better.is_higher(),
             words: better.words(),
+            source: source_of(&metric.key()),
         }
+    }
+}
+
+/// What measures a figure of a run.
+fn source_of(key: &str) -> &'static str {
+    match key {
+        key if key.starts_with("server-") => {
+            "it is read of a server's process, on this machine and with rights to it; SQLite and \
+             null have none"
+        }
+        "client-cpu" | "round-trips" | "errors" => {
+            "it takes transactions that end in the window: lengthen the run with --time"
+        }
+        _ => "no record of these has it: make the runs anew with this dbtime",
     }
 }
 

@@ -193,7 +193,7 @@ impl GroupComparison {
         let records =
             sides.each_ref().map(|side| side.iter().filter_map(|run| run.record.run()).collect());
         let [of_a, of_b]: [Vec<&RunRecord>; 2] = records;
-        let none = || Verdict::Invalid(InvalidGroups::of(&metrics[0], &valid));
+        let none = || Verdict::Invalid(InvalidGroups::of(&metrics[0], &valid, names));
         Self {
             schema: SCHEMA,
             kind: "group_comparison",

@@ -146,9 +146,25 @@ fn the_parts_add_up_to_the_difference() {
 #[test]
 fn without_the_primary_metric_there_is_no_other_verdict() {
     let none = compared_by(&groups(10, 1.05, 0.001), PrimaryMetric::named("server-cpu"));
-    let missing = "Invalid: not all runs have a server CPU per transaction above zero";
+    let missing = "Invalid: server CPU per transaction was not measured in any run of A and any \
+                   run of B; it is read of a server's process, on this machine and with rights to \
+                   it; SQLite and null have none";
     assert_eq!(sentence(&none), missing);
     assert_eq!((none.verdict.outcome(), none.metrics.len()), (GroupOutcome::Undecided, 0));
+}
+
+#[test]
+fn what_some_runs_lack_is_told_from_what_is_zero() {
+    let [mut a, mut b] = groups(10, 1.05, 0.001);
+    a.iter_mut().chain(&mut b).for_each(|run| run.counts.offered = 9);
+    b[0].counts.offered = 0;
+    let errors = PrimaryMetric::named("errors");
+    let lacking = sentence(&compared_by(&[a.clone(), b.clone()], errors));
+    let why = "Invalid: share of failed transactions was not measured in 1 of 10 runs of B; ";
+    assert!(lacking.starts_with(why), "{lacking}");
+    b[0].counts.offered = 9;
+    let zero = sentence(&compared_by(&[a, b], errors));
+    assert_eq!(zero, "Invalid: not all runs have a share of failed transactions above zero");
 }
 
 #[test]

@@ -122,8 +122,24 @@ pub struct SideStates {
 pub enum InvalidGroups {
     /// A side has no valid run.
     NoValidRun,
-    /// Not all runs have this metric above zero.
-    MissingMetric(String),
+    /// Runs have no such metric.
+    Unmeasured(UnmeasuredMetric),
+    /// All runs have this metric, and not all of them above zero.
+    NotAboveZero(String),
+}
+
+/// A metric that was not measured by every run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnmeasuredMetric {
+    pub(super) metric: String,
+    /// What the sides are called.
+    pub(super) names: [String; 2],
+    /// How many runs of each side do not have it.
+    pub(super) lacking: [usize; 2],
+    /// How many runs each side has.
+    pub(super) runs: [usize; 2],
+    /// What measures it.
+    pub(super) source: &'static str,
 }
 
 /// The verdict on a configuration, whose sentence names it.

@@ -1,8 +1,10 @@
 //! From what the values of a metric show to the verdict on it.
 
-use super::PlacedSides;
 use super::metrics::GroupMetric;
-use super::verdict::{ComparedRuns, InvalidGroups, SideStates, Verdict, VerdictDifference};
+use super::verdict::{
+    ComparedRuns, InvalidGroups, SideStates, UnmeasuredMetric, Verdict, VerdictDifference,
+};
+use super::{PlacedRun, PlacedSides};
 use dbtime_stats::{ConfidenceInterval, GroupVerdict, RobustCheck, RunValues, VerdictRule};
 
 /// What a verdict holds besides what the values show.
@@ -80,11 +82,20 @@ impl VerdictBasis<'_> {
 }
 
 impl InvalidGroups {
-    /// Why not all runs of these sides have the metric.
-    pub(super) fn of(metric: &GroupMetric, sides: &PlacedSides<'_>) -> Self {
-        match sides.iter().any(Vec::is_empty) {
-            true => Self::NoValidRun,
-            false => Self::MissingMetric(metric.name.clone()),
+    /// Why not all runs of these sides have the metric above zero.
+    pub(super) fn of(metric: &GroupMetric, sides: &PlacedSides<'_>, names: [&str; 2]) -> Self {
+        let lacks = |run: &&PlacedRun<'_>| metric.of(run.record).is_none();
+        let lacking = sides.each_ref().map(|side| side.iter().filter(lacks).count());
+        match lacking {
+            _ if sides.iter().any(Vec::is_empty) => Self::NoValidRun,
+            [0, 0] => Self::NotAboveZero(metric.name.clone()),
+            _ => Self::Unmeasured(UnmeasuredMetric {
+                metric: metric.name.clone(),
+                names: names.map(str::to_owned),
+                lacking,
+                runs: sides.each_ref().map(Vec::len),
+                source: metric.source,
+            }),
         }
     }
 }

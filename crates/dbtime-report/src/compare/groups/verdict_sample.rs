@@ -1,7 +1,8 @@
 //! Verdicts of every kind, each with what it comes to and its sentence.
 
 use super::verdict::{
-    CellVerdict, ComparedRuns, GroupOutcome, InvalidGroups, SideStates, Verdict, VerdictDifference,
+    CellVerdict, ComparedRuns, GroupOutcome, InvalidGroups, SideStates, UnmeasuredMetric, Verdict,
+    VerdictDifference,
 };
 use crate::compare::figures::FigureUnit;
 use dbtime_stats::{ConfidenceInterval, GroupSplit};
@@ -108,10 +109,26 @@ fn without_means(cell: &str) -> Vec<VerdictSample> {
 fn invalid(cell: &str) -> Vec<VerdictSample> {
     let of_cell = |cell: &str, verdict| Box::new(CellVerdict { cell: cell.to_owned(), verdict });
     let control = of_cell("twin", Verdict::Different(difference("twin", true)));
-    let missing = Verdict::Invalid(InvalidGroups::MissingMetric("response p99".to_owned()));
+    let missing = Verdict::Invalid(InvalidGroups::NotAboveZero("response p99".to_owned()));
     let withdrawn = of_cell(cell, missing.clone());
     let unstable = Verdict::Unstable { control, withdrawn };
     let no_run = Verdict::Invalid(InvalidGroups::NoValidRun);
+    let unmeasured = |lacking| {
+        Verdict::Invalid(InvalidGroups::Unmeasured(UnmeasuredMetric {
+            metric: "server RSS".to_owned(),
+            names: ["1".to_owned(), cell.to_owned()],
+            lacking,
+            runs: [10, 9],
+            source: "a server has it",
+        }))
+    };
+    let (in_none, in_some) = (unmeasured([10, 9]), unmeasured([0, 2]));
+    let of_none = format!(
+        "Invalid: server RSS was not measured in any run of 1 and any run of {cell}; a server has \
+         it"
+    );
+    let of_some =
+        format!("Invalid: server RSS was not measured in 2 of 9 runs of {cell}; a server has it");
     let of_missing = "Invalid: not all runs have a response p99 above zero";
     let of_no_run = "Invalid: no run of one side is valid; see why, mend it and run again";
     let of_unstable = format!(
@@ -122,5 +139,7 @@ fn invalid(cell: &str) -> Vec<VerdictSample> {
         (unstable, GroupOutcome::Undecided, of_unstable),
         (missing, GroupOutcome::Undecided, of_missing.to_owned()),
         (no_run, GroupOutcome::Undecided, of_no_run.to_owned()),
+        (in_none, GroupOutcome::Undecided, of_none),
+        (in_some, GroupOutcome::Undecided, of_some),
     ]
 }

@@ -1,7 +1,8 @@
 //! Verdicts in words: all of their sentences are here.
 
 use super::verdict::{
-    CellVerdict, ComparedRuns, InvalidGroups, SideStates, Verdict, VerdictDifference,
+    CellVerdict, ComparedRuns, InvalidGroups, SideStates, UnmeasuredMetric, Verdict,
+    VerdictDifference,
 };
 use crate::compare::figures::FigurePair;
 use crate::format::{counted, seconds, signed_us};
@@ -97,8 +98,22 @@ impl fmt::Display for InvalidGroups {
             Self::NoValidRun => {
                 f.write_str("no run of one side is valid; see why, mend it and run again")
             }
-            Self::MissingMetric(metric) => write!(f, "not all runs have a {metric} above zero"),
+            Self::Unmeasured(metric) => write!(f, "{metric}"),
+            Self::NotAboveZero(metric) => write!(f, "not all runs have a {metric} above zero"),
         }
+    }
+}
+
+impl fmt::Display for UnmeasuredMetric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { metric, names, lacking, runs, source } = self;
+        let sides = names.iter().zip(lacking).zip(runs).filter(|((_, lacking), _)| **lacking > 0);
+        let side = |((name, lacking), runs): ((&String, &usize), &usize)| match lacking == runs {
+            true => format!("any run of {name}"),
+            false => format!("{lacking} of {} of {name}", counted(*runs as u64, "run")),
+        };
+        let sides = sides.map(side).collect::<Vec<_>>().join(" and ");
+        write!(f, "{metric} was not measured in {sides}; {source}")
     }
 }
 

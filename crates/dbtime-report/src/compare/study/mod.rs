@@ -85,8 +85,8 @@ pub struct CellFigures {
     pub factors: String,
     /// How many of its runs count.
     pub runs: u64,
-    /// Of an external program its metrics that all of these runs have and that are above zero:
-    /// names with units, and geometric means.
+    /// Of an external program its metrics that all of these runs have: names with units, and
+    /// geometric means, or arithmetic ones where they are zero in a run.
     pub metrics: Vec<ProgramMean>,
     /// Clients or connections.
     pub connections: Option<u32>,
@@ -413,10 +413,22 @@ fn program_means(study: &RecordedStudy, records: &[&TrialRecord]) -> Vec<Program
         return Vec::new();
     }
     let mean = |metric: GroupMetric| {
-        let mean = geometric_mean(records.iter().map(|record| metric.of(record.placed())))?;
+        let mean = mean_of_any(records.iter().map(|record| metric.of(record.placed())))?;
         Some(ProgramMean { name: metric.name, unit: metric.unit, mean })
     };
     metrics(&study.plan).into_iter().filter_map(mean).collect()
+}
+
+/// The geometric mean, or the arithmetic one where values are not above zero; `None`: one is
+/// missing, or there is none.
+fn mean_of_any(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    let values: Vec<f64> = values.collect::<Option<_>>()?;
+    let is_finite = !values.is_empty() && values.iter().all(|value| value.is_finite());
+    let has_logarithms = values.iter().all(|value| *value > 0.0);
+    is_finite.then(|| match has_logarithms {
+        true => groups::geometric_mean(&values),
+        false => values.iter().sum::<f64>() / values.len() as f64,
+    })
 }
 
 /// `None`: one is missing, or not above zero, or there is none.

@@ -96,7 +96,7 @@ fn program_means(study: &StudyComparison) -> TextTable {
         title: "Configurations, means of the runs that count",
         headings: vec![wrapped("Configuration"), figure("Runs"), wrapped("Metric"), figure("Mean")],
         rows: rows.collect(),
-        note: "geometric means".to_owned(),
+        note: "geometric means; arithmetic ones of what is zero in a run".to_owned(),
     }
 }
 

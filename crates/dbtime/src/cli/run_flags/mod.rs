@@ -3,6 +3,7 @@
 //! The command line, its completions and pages come from this list, and so does what sweeps and
 //! studies may vary, and what goes together.
 
+mod of_study;
 mod table;
 mod together;
 

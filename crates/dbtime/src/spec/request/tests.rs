@@ -11,10 +11,10 @@ fn both(line: &str) -> [RunRequest; 2] {
         panic!("a run: {line}")
     };
     let DescribedRun { spec, secrets, .. } = described(&args).expect(line);
-    let first = request(&spec, &secrets).expect(line);
+    let first = request(&spec, &secrets, None).expect(line);
     let text = serde_json::to_string(&first.spec).expect("it can be written");
     let read = SpecDocument::read(&text).expect("a spec").spec;
-    let second = request(&read, &secrets).expect(line);
+    let second = request(&read, &secrets, None).expect(line);
     [first, second]
 }
 
@@ -68,7 +68,7 @@ fn settings_that_are_secrets_are_refused() {
     let mut spec = both("dbtime run values1")[0].spec.clone();
     for setting in ["report_password=hush", "primary_conninfo=host=h password=hush", "=hush"] {
         spec.target.server_set = vec![setting.to_owned()];
-        let error = request(&spec, &RunSecrets::default()).expect_err(setting).words();
+        let error = request(&spec, &RunSecrets::default(), None).expect_err(setting).words();
         assert!(error.starts_with("--server-set: ") && !error.contains("hush"), "{error}");
     }
 }
@@ -78,10 +78,10 @@ fn another_text_is_refused() {
     let [run, _] = both("dbtime run values1");
     let mut spec = run.spec;
     spec.workload.sha256 = Some("00".repeat(32));
-    let error = request(&spec, &RunSecrets::default()).expect_err("of another workload");
+    let error = request(&spec, &RunSecrets::default(), None).expect_err("of another workload");
     assert!(error.words().contains("values1 is not what the spec was written for"), "{error:?}");
     spec.workload.sha256 = None;
     spec.workload.query = Some("SELECT 1".to_owned());
-    let error = request(&spec, &RunSecrets::default()).expect_err("two workloads");
+    let error = request(&spec, &RunSecrets::default(), None).expect_err("two workloads");
     assert!(error.words().contains("one of name, query and script"), "{error:?}");
 }
