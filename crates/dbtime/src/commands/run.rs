@@ -2,6 +2,7 @@
 
 use crate::artifacts::{RunArtifacts, folder};
 use crate::cli::RunArgs;
+use crate::cli::run_flags::own_words;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::{LiveProgress, ProgressAudience};
 use crate::run_events;
@@ -14,6 +15,7 @@ use dbtime_report::terminal::{self, TerminalOptions};
 pub(crate) fn run(args: &RunArgs) -> Result<ProcessExit, CommandFailure> {
     let arguments: Vec<String> =
         std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
+    let arguments = own_words(arguments);
     if args.json || args.events {
         screen::keep_for_json().map_err(CommandFailure::environment)?;
     }

@@ -3,15 +3,18 @@
 //! The command line, its completions and pages come from this list, and so does what sweeps and
 //! studies may vary, and what goes together.
 
+mod peers;
 mod table;
 mod together;
 
+pub(crate) use peers::{led_to, own_words};
 pub(crate) use together::check_together;
 
 use super::misplaced;
 use crate::secrets;
 use clap::{Arg, ArgAction, value_parser};
 use dbtime_model::spec::{FlagSetting, LimitError, LimitMetric, RunSpec, WorkloadLimit};
+use peers::PeerWords;
 use std::path::PathBuf;
 use table::RUN_FLAGS;
 
@@ -75,6 +78,8 @@ pub(crate) struct RunFlag {
     is_whole_run: bool,
     /// What it cannot be given without.
     needed: Option<&'static str>,
+    /// What other tools call it.
+    peers: PeerWords,
     /// How its value is read where it describes no run, and whether it is hidden.
     grammar: fn(Arg) -> Arg,
 }
@@ -95,6 +100,7 @@ const fn of_run(
         against: &[],
         is_whole_run: false,
         needed: None,
+        peers: PeerWords::NONE,
         grammar: as_it_is,
     }
 }
@@ -147,6 +153,10 @@ impl RunFlag {
         Self { needed: Some(needed), ..self }
     }
 
+    const fn called(self, peers: PeerWords) -> Self {
+        Self { peers, ..self }
+    }
+
     const fn read_by(self, grammar: fn(Arg) -> Arg) -> Self {
         Self { grammar, ..self }
     }
@@ -174,7 +184,7 @@ impl RunFlag {
 
     /// Its part of the grammar.
     pub(super) fn arg(&self) -> Arg {
-        let arg = Arg::new(self.name).help(self.help);
+        let arg = Arg::new(self.name).help(self.help).aliases(self.peers.taken.iter().copied());
         let arg = match self.shape {
             FlagShape::Positional => arg.value_name("WORKLOAD"),
             _ => arg.long(self.name).help_heading(self.heading),
@@ -251,7 +261,8 @@ pub(crate) fn setting(name: &str, value: &str) -> Result<FlagSetting, String> {
     let flag = find(name).filter(|flag| flag.can_vary());
     let flag = flag.ok_or_else(|| {
         // A target may stand in its place.
-        format!("`dbtime run` has no flag --{}", secrets::in_complaint(name))
+        let unknown = || format!("`dbtime run` has no flag --{}", secrets::in_complaint(name));
+        led_to(&format!("--{name}")).unwrap_or_else(unknown)
     })?;
     if let Some(misplaced) = misplaced::in_flag(flag, value) {
         return Err(misplaced);

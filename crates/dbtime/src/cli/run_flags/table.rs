@@ -4,6 +4,7 @@
 //! `RunSpec::set` fills.
 
 use super::FlagShape::{File, Many, One, Positional, Switch};
+use super::peers::PeerWords;
 use super::{RunFlag, of_command, of_process, of_run, of_runs, parse_ceiling};
 use clap::value_parser;
 use dbtime_model::spec::whole;
@@ -80,7 +81,13 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         One("N"),
         "Clients of a closed loop, connections of an open loop [default: as --workers; otherwise \
          1, in an open loop 8; of an embedded database no more than there are CPUs]",
-    ),
+    )
+    .called(PeerWords {
+        taken: &["clients", "client", "users", "vus"],
+        refused: &["--threads", "--concurrency", "-c"],
+        example: "--connections 8 for eight clients with a connection each (driver threads are \
+                  --shards)",
+    }),
     of_run(
         "workers",
         LOAD,
@@ -120,7 +127,12 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         LOAD,
         One("TIME"),
         "Length of the measured window [default: 20s, or until --transactions have ended]",
-    ),
+    )
+    .called(PeerWords {
+        taken: &["duration"],
+        refused: &["-T"],
+        example: "--time 30s, a number with its unit",
+    }),
     of_run("transactions", LOAD, One("N"), "End after N transactions"),
     of_run(
         "warmup",
@@ -134,7 +146,12 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         One("N"),
         "Driver threads for the connections to a server or to null [default: one for each CPU, for \
          up to 8 clients in a closed loop; otherwise 1]",
-    ),
+    )
+    .called(PeerWords {
+        taken: &[],
+        refused: &["--jobs", "-j"],
+        example: "--shards 2 for two driver threads (clients are --connections)",
+    }),
     of_run(
         "scale",
         WORKLOAD,
@@ -307,7 +324,12 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         Switch,
         "Print the record as one JSON document and nothing else; with --sweep one line for each \
          run",
-    ),
+    )
+    .called(PeerWords {
+        taken: &[],
+        refused: &["--format", "--output-format"],
+        example: "--json for one JSON document (text is what there is without it)",
+    }),
     of_process(
         "events",
         OUTPUT,
