@@ -319,6 +319,13 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
     ),
     of_command("no-record", OUTPUT, Switch, "Write no record").against(&["out"]),
     of_command(
+        "junit",
+        OUTPUT,
+        File("FILE"),
+        "Write how the limits came out as JUnit XML: missed has failed, undecided was skipped",
+    )
+    .against(&["print-spec", "events", "sweep", "find-rate", "repeat"]),
+    of_command(
         "json",
         OUTPUT,
         Switch,
