@@ -80,6 +80,8 @@ pub(crate) struct RunFlag {
     needed: Option<&'static str>,
     /// What other tools call it.
     peers: PeerWords,
+    /// Values that completions offer; there may be more.
+    offered: &'static [&'static str],
     /// How its value is read where it describes no run, and whether it is hidden.
     grammar: fn(Arg) -> Arg,
 }
@@ -101,6 +103,7 @@ const fn of_run(
         is_whole_run: false,
         needed: None,
         peers: PeerWords::NONE,
+        offered: &[],
         grammar: as_it_is,
     }
 }
@@ -155,6 +158,10 @@ impl RunFlag {
 
     const fn called(self, peers: PeerWords) -> Self {
         Self { peers, ..self }
+    }
+
+    const fn offering(self, offered: &'static [&'static str]) -> Self {
+        Self { offered, ..self }
     }
 
     const fn read_by(self, grammar: fn(Arg) -> Arg) -> Self {
@@ -248,6 +255,11 @@ pub(crate) fn find(name: &str) -> Option<&'static RunFlag> {
     RUN_FLAGS.iter().find(|flag| flag.name == name)
 }
 
+/// Values that completions offer for a flag.
+pub(crate) fn offered(name: &str) -> &'static [&'static str] {
+    find(name).map(|flag| flag.offered).unwrap_or_default()
+}
+
 /// Those that describe a run, as its written form does.
 fn describing() -> Vec<&'static str> {
     let of_run = RUN_FLAGS.iter().filter(|flag| flag.class == FlagClass::Run);
@@ -302,6 +314,19 @@ mod tests {
             let is_unknown = matches!(set, Err(FlagError::Unknown(_)));
             assert_eq!(is_unknown, flag.class != FlagClass::Run, "{}", flag.name);
         }
+    }
+
+    /// Else a shell would complete to what is refused.
+    #[test]
+    fn what_is_offered_is_taken() {
+        let mut count = 0;
+        for flag in all() {
+            for value in flag.offered {
+                assert_eq!(checked(flag.name, value).as_deref(), Ok(*value), "{}", flag.name);
+                count += 1;
+            }
+        }
+        assert!(count > 10, "{count}");
     }
 
     /// Else a misspelled name would be refused with nothing.

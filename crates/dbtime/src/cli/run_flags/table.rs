@@ -67,7 +67,8 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
          running server: mysql://USER@HOST/DATABASE, mariadb://..., postgres://... (passwords: \
          ~/.my.cnf, MYSQL_PWD, ~/.pgpass, PGPASSWORD); or null:?service=1ms, which does nothing",
     )
-    .usually("sqlite"),
+    .usually("sqlite")
+    .offering(&["sqlite", "mariadb", "mysql", "postgres", "null"]),
     of_command(
         "password-file",
         TARGET,
@@ -100,14 +101,16 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         One("RATE"),
         "Rate of an open loop: 500/s, 0s:100/s,30s:500/s, ramp:100/s..2000/s, auto or auto:50% \
          (share of the measured flat-out rate) [default: a closed loop]",
-    ),
+    )
+    .offering(&["auto"]),
     of_run(
         "arrivals",
         LOAD,
         One("PROCESS"),
         "Arrival process around the rate: steady, poisson, uniform, burst:20, at-once",
     )
-    .usually("steady"),
+    .usually("steady")
+    .offering(&["steady", "poisson", "uniform", "at-once"]),
     of_run(
         "jitter",
         LOAD,
@@ -164,7 +167,8 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         TARGET,
         One("PROTOCOL"),
         "Statement protocol on a server: prepared (once a connection) or text [default: prepared]",
-    ),
+    )
+    .offering(&["prepared", "text"]),
     of_run(
         "pipeline",
         TARGET,
@@ -177,7 +181,8 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         TARGET,
         One("WHEN"),
         "Occasion for a new connection to a server: lost, every-transaction [default: lost]",
-    ),
+    )
+    .offering(&["lost", "every-transaction"]),
     of_run(
         "statement-timeout",
         TARGET,
@@ -221,7 +226,8 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         One("POLICY"),
         "Policy for a transaction without a free connection: wait, drop, deadline:50ms",
     )
-    .usually("wait"),
+    .usually("wait")
+    .offering(&["wait", "drop"]),
     of_run(
         "limit",
         REQUIRED,
