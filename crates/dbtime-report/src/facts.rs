@@ -321,6 +321,11 @@ pub(crate) fn check_value(check: &Check, value: f64) -> String {
     }
 }
 
+/// The requirement as the workload or the user wrote it.
+pub(crate) fn check_required(check: &Check) -> String {
+    if check.text.is_empty() { check_value(check, check.required) } else { clean(&check.text) }
+}
+
 /// What was measured, and what it would have been without lag where that decides.
 pub(crate) fn check_measured(check: &Check) -> String {
     let measured = check_value(check, check.measured);

@@ -239,7 +239,7 @@ impl Check {
     }
 
     /// Whether it decides about a run: what dbtime itself looks at does so only where missed.
-    pub(crate) fn decides(&self) -> bool {
+    pub fn decides(&self) -> bool {
         self.is_limit() || !self.passed
     }
 

@@ -1,11 +1,17 @@
 //! Verdicts as JUnit XML, which CI systems show as tests.
 //!
 //! A test suite is a comparison, a test case one of its metrics. Worse by the margin or more has
-//! failed; what is undecided was skipped; what could not be compared is an error.
+//! failed; what is undecided was skipped; what could not be compared is an error. Of a single run
+//! the suite is the run, and a case is a limit.
 
 use super::groups::{GroupComparison, GroupFigure, GroupOutcome, Verdict};
 use super::study::StudyComparison;
+use crate::facts::{check_measured, check_required};
+use dbtime_model::record::{Check, CheckOutcome, RunRecord};
 use std::fmt::Write as _;
+
+/// Of a run without a limit: a file without a case would be taken for one in which all have passed.
+const NO_LIMIT: &str = "no limit was set: give one with --limit, or in the workload";
 
 /// What became of a test case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +45,23 @@ impl JunitCase {
     fn new(name: &str, verdict: &Verdict, sentence: String) -> Self {
         Self { name: name.to_owned(), result: CaseResult::of(verdict), text: sentence }
     }
+
+    /// A limit on an operation, or on the whole run.
+    fn of_limit(place: &str, check: &Check) -> Self {
+        let result = match check.outcome() {
+            CheckOutcome::Passed => CaseResult::Passed,
+            CheckOutcome::Failed => CaseResult::Failed,
+            CheckOutcome::Undecided => CaseResult::Skipped,
+        };
+        let name = format!("{place}: {}", check.metric);
+        let (required, measured) = (check_required(check), check_measured(check));
+        Self { name, result, text: format!("required {required}, measured {measured}") }
+    }
+
+    /// What leaves a run without a verdict.
+    fn broken(why: &str) -> Self {
+        Self { name: "verdict".to_owned(), result: CaseResult::Broken, text: why.to_owned() }
+    }
 }
 
 /// The verdicts on two groups of runs.
@@ -47,6 +70,19 @@ impl JunitCase {
 pub fn groups_junit(compared: &GroupComparison) -> String {
     let text = compared.verdict.to_string();
     document(&[suite("A against B", (&compared.verdict, text), compared)])
+}
+
+/// How the limits of a run came out, and why the run has no verdict, where that is not for its
+/// limits.
+///
+/// Shape: as [`groups_junit`].
+pub fn run_junit(record: &RunRecord, error: Option<&str>) -> String {
+    let deciding = record.checks().filter(|(_, check)| check.decides());
+    let limits = deciding.map(|(place, check)| JunitCase::of_limit(place, check));
+    let without = record.limits_outcome().is_none().then_some(NO_LIMIT);
+    let broken = error.into_iter().chain(without).map(JunitCase::broken);
+    let cases: Vec<JunitCase> = limits.chain(broken).collect();
+    document(&[suite_of(&record.workload.name, &cases)])
 }
 
 /// The verdicts of a study, the control among them.
@@ -147,6 +183,7 @@ fn escaped(text: &str) -> String {
 mod tests {
     use super::super::groups::verdicts;
     use super::*;
+    use dbtime_model::record::CheckOrigin;
 
     #[test]
     fn what_a_verdict_comes_to_is_what_the_case_becomes() {
@@ -166,6 +203,22 @@ mod tests {
             let (_, expected) = beginnings.iter().find(is_it).expect("a known sentence");
             assert_eq!(CaseResult::of(&verdict), *expected, "{sentence}");
         }
+    }
+
+    #[test]
+    fn a_limit_is_a_case_and_a_run_without_one_is_an_error() {
+        let none = run_junit(&RunRecord::default(), None);
+        assert!(none.contains("errors=\"1\"") && none.contains(NO_LIMIT), "{none}");
+        let failed = Check { text: "<= 5ms".to_owned(), ..Check::default() };
+        let open = Check { undecided: true, ..Check::default() };
+        let met = Check { passed: true, origin: CheckOrigin::Given, ..Check::default() };
+        let record = RunRecord { limits: vec![failed, open, met], ..RunRecord::default() };
+        let all = run_junit(&record, None);
+        let counts = "tests=\"3\" failures=\"1\" skipped=\"1\" errors=\"0\"";
+        assert!(all.contains(counts), "{all}");
+        assert!(all.contains("<failure message=\"required &lt;= 5ms, measured "), "{all}");
+        let unserved = run_junit(&record, Some("most of it failed"));
+        assert!(unserved.contains("<error message=\"most of it failed\"/>"), "{unserved}");
     }
 
     #[test]

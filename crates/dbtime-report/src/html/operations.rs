@@ -2,10 +2,10 @@
 
 use super::table::{HtmlCell, HtmlHeading, HtmlTable};
 use crate::charts::escape;
-use crate::facts::{self, check_value, instant};
-use crate::format::{clean, count, percent, us};
+use crate::facts::{self, check_required, check_value, instant};
+use crate::format::{count, percent, us};
 use crate::story;
-use dbtime_model::record::{Check, CheckMetric, OperationSummary, Run, RunRecord};
+use dbtime_model::record::{CheckMetric, OperationSummary, Run, RunRecord};
 use std::fmt::Write;
 
 pub(super) fn section(run: &Run, out: &mut String) {
@@ -89,16 +89,12 @@ fn limits(record: &RunRecord, out: &mut String) {
         table.row(vec![
             HtmlCell::text(name),
             HtmlCell::text(check.metric.to_string()),
-            HtmlCell::text(required(check)),
+            HtmlCell::text(check_required(check)),
             HtmlCell::text(facts::check_measured(check)),
             HtmlCell::verdict(check.outcome()),
         ]);
     }
     out.push_str(&table.finish());
-}
-
-fn required(check: &Check) -> String {
-    if check.text.is_empty() { check_value(check, check.required) } else { clean(&check.text) }
 }
 
 fn errors(run: &Run, out: &mut String) {

@@ -2,7 +2,9 @@
 
 use super::style::{ReportPage, TextRole};
 use super::table::{ReportTable, TextCell, TextColumn};
-use crate::facts::{check_measured, check_value, instant, overall as overall_of, verdict};
+use crate::facts::{
+    check_measured, check_required, check_value, instant, overall as overall_of, verdict,
+};
 use crate::format::{NONE, clean, count, percent, us};
 use crate::story::{self, LimitResults};
 use dbtime_model::record::{Check, CheckMetric, CheckOutcome, OperationSummary, Run, RunRecord};
@@ -119,7 +121,7 @@ fn other_limits(record: &RunRecord, page: &mut ReportPage) {
         table.row(vec![
             clean(name).into(),
             clean(&check.metric.to_string()).into(),
-            required(check).into(),
+            check_required(check).into(),
             check_measured(check).into(),
             verdict_cell(check.outcome()),
         ]);
@@ -128,9 +130,4 @@ fn other_limits(record: &RunRecord, page: &mut ReportPage) {
         page.line("");
         page.table(&table);
     }
-}
-
-/// The requirement as the workload or the user wrote it.
-fn required(check: &Check) -> String {
-    if check.text.is_empty() { check_value(check, check.required) } else { clean(&check.text) }
 }

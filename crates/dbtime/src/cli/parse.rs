@@ -1,6 +1,6 @@
 //! From words to flags: what all commands have in common, added to what each says itself.
 
-use super::{Cli, headings, misplaced};
+use super::{Cli, headings, misplaced, run_flags};
 use crate::secrets;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command, CommandFactory, FromArgMatches};
@@ -19,8 +19,10 @@ where
     I: IntoIterator<Item = T>,
     T: Into<OsString> + Clone,
 {
+    let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
     let mut command = command().mut_subcommands(shown);
-    let mut matches = command.try_get_matches_from_mut(words).map_err(without_secrets)?;
+    let matches = command.try_get_matches_from_mut(&words);
+    let mut matches = matches.map_err(|error| in_own_words(&words, without_secrets(error)))?;
     if let Some(refusal) = misplaced::refusal(&command, &matches) {
         return Err(refusal);
     }
@@ -38,6 +40,19 @@ fn without_secrets(mut error: clap::Error) -> clap::Error {
         error.insert(kind, ContextValue::String(shown));
     }
     error
+}
+
+/// Another tool's word for a flag of `dbtime run` is answered with the flag.
+fn in_own_words(words: &[OsString], error: clap::Error) -> clap::Error {
+    let is_of_run = words.get(1).is_some_and(|word| word == "run");
+    let answer = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(word)) if is_of_run => run_flags::led_to(word),
+        _ => None,
+    };
+    match answer {
+        Some(answer) => clap::Error::raw(ErrorKind::UnknownArgument, answer),
+        None => error,
+    }
 }
 
 /// `dbtime run -V` is the version of dbtime.

@@ -1,7 +1,9 @@
 //! `dbtime run`: drive a database and show where the time of its transactions went.
 
+use super::report::write_whole;
 use crate::artifacts::{RunArtifacts, folder};
 use crate::cli::RunArgs;
+use crate::cli::run_flags::own_words;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::{LiveProgress, ProgressAudience};
 use crate::run_events;
@@ -9,11 +11,13 @@ use crate::spec::{self, DescribedRun};
 use crate::{interrupt, screen, secrets, sweep};
 use dbtime_lab::{RunRequest, RunResult};
 use dbtime_model::record::{CheckDoubt, CheckOutcome, WarningKind};
+use dbtime_report::compare::run_junit;
 use dbtime_report::terminal::{self, TerminalOptions};
 
 pub(crate) fn run(args: &RunArgs) -> Result<ProcessExit, CommandFailure> {
     let arguments: Vec<String> =
         std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
+    let arguments = own_words(arguments);
     if args.json || args.events {
         screen::keep_for_json().map_err(CommandFailure::environment)?;
     }
@@ -39,7 +43,23 @@ pub(crate) fn run(args: &RunArgs) -> Result<ProcessExit, CommandFailure> {
     drop(live);
     let finished = finished?;
     let kept = show(args, &finished)?;
-    Ok(kept.end(verdict(args, &finished).show()))
+    let verdict = verdict(args, &finished);
+    write_junit(args, &finished, &verdict)?;
+    Ok(kept.end(verdict.show()))
+}
+
+/// Writes how the limits came out, for the pages of a CI system.
+fn write_junit(
+    args: &RunArgs,
+    finished: &RunResult,
+    verdict: &RunVerdict,
+) -> Result<(), CommandFailure> {
+    let Some(path) = &args.junit else { return Ok(()) };
+    // An open limit is a case by itself.
+    let is_of_limits =
+        verdict.exit != ProcessExit::Environment && finished.limits == CheckOutcome::Undecided;
+    let error = verdict.reason.as_deref().filter(|_| !is_of_limits);
+    write_whole(path, &run_junit(&finished.run.record, error))
 }
 
 /// The run that flags or a file describe.

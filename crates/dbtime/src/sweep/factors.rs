@@ -82,7 +82,8 @@ fn cross_group(group: &str, holds_secret: bool) -> Result<Vec<FactorCombination>
             Some(flag) if flag.can_vary() => {}
             Some(flag) => return Err(refusal(&quoted(factor), flag.class.why_fixed())),
             None => {
-                let why = format!("`dbtime run` has no flag --{}", quoted(name));
+                let unknown = || format!("`dbtime run` has no flag --{}", quoted(name));
+                let why = run_flags::led_to(&format!("--{name}")).unwrap_or_else(unknown);
                 return Err(refusal(&quoted(name), &why));
             }
         }

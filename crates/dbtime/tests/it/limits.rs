@@ -2,6 +2,7 @@
 
 use crate::sandbox::{Sandbox, number};
 use serde_json::Value;
+use std::fs;
 use std::process::{Child, Command};
 
 const QUIET: &str = "--warmup 0s --no-record";
@@ -37,8 +38,11 @@ fn a_limit_that_does_not_hold_fails_with_1() {
     }
     assert!(sandbox.left().is_empty());
     // It fails, and is recorded all the same.
-    let line = format!("{SERVICE} --warmup 0s --limit p90<=1ms --out r");
+    let line = format!("{SERVICE} --warmup 0s --limit p90<=1ms --out r --junit limits.xml");
     sandbox.run(&line).with(1, &["FAILED", "Record: r\n"]);
+    let junit = fs::read_to_string(sandbox.path("limits.xml")).expect("a file");
+    assert!(junit.contains("failures=\"1\"") && junit.contains(": p90\"><failure"), "{junit}");
+    fs::remove_file(sandbox.path("limits.xml")).expect("it was there");
     sandbox.run("report r --text").fine().prints(&["FAILED"]);
     assert_eq!(sandbox.left(), ["r"]);
 }

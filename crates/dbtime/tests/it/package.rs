@@ -9,20 +9,38 @@ fn a_shell_completes_commands_and_flags() {
     let sandbox = Sandbox::new();
     for (shell, named) in [
         ("bash", &["complete -F _dbtime", "--on-backlog", "sysbench"][..]),
-        ("zsh", &["#compdef dbtime", "--on-backlog=", "'sysbench:"]),
-        ("fish", &["complete -c dbtime", "-l on-backlog", "-a \"sysbench\""]),
+        ("zsh", &["#compdef dbtime", "--on-backlog=", "'sysbench:", "; _files}", "(wait drop)"]),
+        (
+            "fish",
+            &[
+                "complete -c dbtime",
+                "-l on-backlog",
+                "-a \"sysbench\"",
+                "subcommand init\" -a \"atm",
+            ],
+        ),
     ] {
         let script = sandbox.run(&format!("completions {shell}")).fine().prints(named).out;
         assert!(!script.contains("trace-") && !script.contains("manual"), "{shell}");
     }
     sandbox.write(
         "ask.sh",
-        "eval \"$1\"; COMP_WORDS=(dbtime run --on-b); COMP_CWORD=2
-        _dbtime dbtime --on-b run; echo ${COMPREPLY[@]}",
+        "eval \"$1\"; COMP_WORDS=(dbtime $2); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+        _dbtime dbtime \"${COMP_WORDS[-1]}\" \"${COMP_WORDS[-2]}\"; echo ${COMPREPLY[@]}",
     );
     let script = sandbox.run("completions bash").out;
-    let asked = Command::new("bash").arg(sandbox.path("ask.sh")).arg(script).output();
-    assert_eq!(String::from_utf8_lossy(&asked.expect("a bash").stdout), "--on-backlog\n");
+    for (words, completed) in [
+        ("run --on-b", "--on-backlog"),
+        ("run --target m", "mariadb mysql"),
+        ("run --on-backlog d", "drop"),
+        ("run point-s", "point-select"),
+        ("init point-s", "point-select"),
+    ] {
+        let mut shell = Command::new("bash");
+        let asked = shell.arg(sandbox.path("ask.sh")).args([script.as_str(), words]).output();
+        let printed = String::from_utf8_lossy(&asked.expect("a bash").stdout).into_owned();
+        assert_eq!(printed.trim_end(), completed, "{words}");
+    }
 }
 
 #[test]

@@ -4,15 +4,18 @@
 //! studies may vary, and what goes together.
 
 mod of_study;
+mod peers;
 mod table;
 mod together;
 
+pub(crate) use peers::{led_to, own_words};
 pub(crate) use together::check_together;
 
 use super::misplaced;
 use crate::secrets;
 use clap::{Arg, ArgAction, value_parser};
 use dbtime_model::spec::{FlagSetting, LimitError, LimitMetric, RunSpec, WorkloadLimit};
+use peers::PeerWords;
 use std::path::PathBuf;
 use table::RUN_FLAGS;
 
@@ -76,6 +79,10 @@ pub(crate) struct RunFlag {
     is_whole_run: bool,
     /// What it cannot be given without.
     needed: Option<&'static str>,
+    /// What other tools call it.
+    peers: PeerWords,
+    /// Values that completions offer; there may be more.
+    offered: &'static [&'static str],
     /// How its value is read where it describes no run, and whether it is hidden.
     grammar: fn(Arg) -> Arg,
 }
@@ -96,6 +103,8 @@ const fn of_run(
         against: &[],
         is_whole_run: false,
         needed: None,
+        peers: PeerWords::NONE,
+        offered: &[],
         grammar: as_it_is,
     }
 }
@@ -148,6 +157,14 @@ impl RunFlag {
         Self { needed: Some(needed), ..self }
     }
 
+    const fn called(self, peers: PeerWords) -> Self {
+        Self { peers, ..self }
+    }
+
+    const fn offering(self, offered: &'static [&'static str]) -> Self {
+        Self { offered, ..self }
+    }
+
     const fn read_by(self, grammar: fn(Arg) -> Arg) -> Self {
         Self { grammar, ..self }
     }
@@ -175,7 +192,7 @@ impl RunFlag {
 
     /// Its part of the grammar.
     pub(super) fn arg(&self) -> Arg {
-        let arg = Arg::new(self.name).help(self.help);
+        let arg = Arg::new(self.name).help(self.help).aliases(self.peers.taken.iter().copied());
         let arg = match self.shape {
             FlagShape::Positional => arg.value_name("WORKLOAD"),
             _ => arg.long(self.name).help_heading(self.heading),
@@ -239,6 +256,11 @@ pub(crate) fn find(name: &str) -> Option<&'static RunFlag> {
     RUN_FLAGS.iter().find(|flag| flag.name == name)
 }
 
+/// Values that completions offer for a flag.
+pub(crate) fn offered(name: &str) -> &'static [&'static str] {
+    find(name).map(|flag| flag.offered).unwrap_or_default()
+}
+
 /// Those that describe a run, as its written form does.
 fn describing() -> Vec<&'static str> {
     let of_run = RUN_FLAGS.iter().filter(|flag| flag.class == FlagClass::Run);
@@ -252,7 +274,8 @@ pub(crate) fn setting(name: &str, value: &str) -> Result<FlagSetting, String> {
     let flag = find(name).filter(|flag| flag.can_vary());
     let flag = flag.ok_or_else(|| {
         // A target may stand in its place.
-        format!("`dbtime run` has no flag --{}", secrets::in_complaint(name))
+        let unknown = || format!("`dbtime run` has no flag --{}", secrets::in_complaint(name));
+        led_to(&format!("--{name}")).unwrap_or_else(unknown)
     })?;
     if let Some(misplaced) = misplaced::in_flag(flag, value) {
         return Err(misplaced);
@@ -292,6 +315,19 @@ mod tests {
             let is_unknown = matches!(set, Err(FlagError::Unknown(_)));
             assert_eq!(is_unknown, flag.class != FlagClass::Run, "{}", flag.name);
         }
+    }
+
+    /// Else a shell would complete to what is refused.
+    #[test]
+    fn what_is_offered_is_taken() {
+        let mut count = 0;
+        for flag in all() {
+            for value in flag.offered {
+                assert_eq!(checked(flag.name, value).as_deref(), Ok(*value), "{}", flag.name);
+                count += 1;
+            }
+        }
+        assert!(count > 10, "{count}");
     }
 
     /// Else a misspelled name would be refused with nothing.

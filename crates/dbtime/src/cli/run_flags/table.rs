@@ -4,6 +4,7 @@
 //! `RunSpec::set` fills.
 
 use super::FlagShape::{File, Many, One, Positional, Switch};
+use super::peers::PeerWords;
 use super::{RunFlag, of_command, of_process, of_run, of_runs, parse_ceiling};
 use clap::value_parser;
 use dbtime_model::spec::whole;
@@ -66,7 +67,8 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
          running server: mysql://USER@HOST/DATABASE, mariadb://..., postgres://... (passwords: \
          ~/.my.cnf, MYSQL_PWD, ~/.pgpass, PGPASSWORD); or null:?service=1ms, which does nothing",
     )
-    .usually("sqlite"),
+    .usually("sqlite")
+    .offering(&["sqlite", "mariadb", "mysql", "postgres", "null"]),
     of_command(
         "password-file",
         TARGET,
@@ -80,7 +82,13 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         One("N"),
         "Clients of a closed loop, connections of an open loop [default: as --workers; otherwise \
          1, in an open loop 8; of an embedded database no more than there are CPUs]",
-    ),
+    )
+    .called(PeerWords {
+        taken: &["clients", "client", "users", "vus"],
+        refused: &["--threads", "--concurrency", "-c"],
+        example: "--connections 8 for eight clients with a connection each (driver threads are \
+                  --shards)",
+    }),
     of_run(
         "workers",
         LOAD,
@@ -93,14 +101,16 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         One("RATE"),
         "Rate of an open loop: 500/s, 0s:100/s,30s:500/s, ramp:100/s..2000/s, auto or auto:50% \
          (share of the measured flat-out rate) [default: a closed loop]",
-    ),
+    )
+    .offering(&["auto"]),
     of_run(
         "arrivals",
         LOAD,
         One("PROCESS"),
         "Arrival process around the rate: steady, poisson, uniform, burst:20, at-once",
     )
-    .usually("steady"),
+    .usually("steady")
+    .offering(&["steady", "poisson", "uniform", "at-once"]),
     of_run(
         "jitter",
         LOAD,
@@ -120,7 +130,12 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         LOAD,
         One("TIME"),
         "Length of the measured window [default: 20s, or until --transactions have ended]",
-    ),
+    )
+    .called(PeerWords {
+        taken: &["duration"],
+        refused: &["-T"],
+        example: "--time 30s, a number with its unit",
+    }),
     of_run("transactions", LOAD, One("N"), "End after N transactions"),
     of_run(
         "warmup",
@@ -134,7 +149,12 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         One("N"),
         "Driver threads for the connections to a server or to null [default: one for each CPU, for \
          up to 8 clients in a closed loop; otherwise 1]",
-    ),
+    )
+    .called(PeerWords {
+        taken: &[],
+        refused: &["--jobs", "-j"],
+        example: "--shards 2 for two driver threads (clients are --connections)",
+    }),
     of_run(
         "scale",
         WORKLOAD,
@@ -147,7 +167,8 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         TARGET,
         One("PROTOCOL"),
         "Statement protocol on a server: prepared (once a connection) or text [default: prepared]",
-    ),
+    )
+    .offering(&["prepared", "text"]),
     of_run(
         "pipeline",
         TARGET,
@@ -160,7 +181,8 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         TARGET,
         One("WHEN"),
         "Occasion for a new connection to a server: lost, every-transaction [default: lost]",
-    ),
+    )
+    .offering(&["lost", "every-transaction"]),
     of_run(
         "statement-timeout",
         TARGET,
@@ -204,7 +226,8 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         One("POLICY"),
         "Policy for a transaction without a free connection: wait, drop, deadline:50ms",
     )
-    .usually("wait"),
+    .usually("wait")
+    .offering(&["wait", "drop"]),
     of_run(
         "limit",
         REQUIRED,
@@ -302,12 +325,24 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
     ),
     of_command("no-record", OUTPUT, Switch, "Write no record").against(&["out"]),
     of_command(
+        "junit",
+        OUTPUT,
+        File("FILE"),
+        "Write how the limits came out as JUnit XML: missed has failed, undecided was skipped",
+    )
+    .against(&["print-spec", "events", "sweep", "find-rate", "repeat"]),
+    of_command(
         "json",
         OUTPUT,
         Switch,
         "Print the record as one JSON document and nothing else; with --sweep one line for each \
          run",
-    ),
+    )
+    .called(PeerWords {
+        taken: &[],
+        refused: &["--format", "--output-format"],
+        example: "--json for one JSON document (text is what there is without it)",
+    }),
     of_process(
         "events",
         OUTPUT,

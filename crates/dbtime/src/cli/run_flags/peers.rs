@@ -1,0 +1,134 @@
+//! Words that other tools have for flags of `dbtime run`: some are taken for the flag, all others
+//! are answered with it. Whatever is written down has dbtime's own name.
+
+use super::all;
+
+/// What other tools call a flag.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PeerWords {
+    /// Long names that mean exactly this flag and no other, without dashes: they are taken for it.
+    pub(super) taken: &'static [&'static str],
+    /// Words that several tools use for different things, or whose number has another unit: they
+    /// are refused, and the refusal names the flag.
+    pub(super) refused: &'static [&'static str],
+    /// The flag as it is written, in a phrase with an example.
+    pub(super) example: &'static str,
+}
+
+impl PeerWords {
+    pub(super) const NONE: Self = Self { taken: &[], refused: &[], example: "" };
+
+    /// Whether it is one of them, with its dashes.
+    fn have(&self, word: &str) -> bool {
+        let is_taken = |long: &str| self.taken.contains(&long);
+        self.refused.contains(&word) || word.strip_prefix("--").is_some_and(is_taken)
+    }
+}
+
+/// What to write in place of another tool's word; `None`: it is none.
+pub(crate) fn led_to(word: &str) -> Option<String> {
+    let flag = all().find(|flag| flag.peers.have(word))?;
+    Some(format!("`dbtime run` has no flag {word}: write {}", flag.peers.example))
+}
+
+/// A command line of `dbtime run` as it is written down: each flag by its own name.
+pub(crate) fn own_words(words: Vec<String>) -> Vec<String> {
+    let mut is_behind_flags = false;
+    let own = words.into_iter().map(|word| {
+        is_behind_flags |= word == "--";
+        match is_behind_flags {
+            true => word,
+            false => own_word(&word).unwrap_or(word),
+        }
+    });
+    own.collect()
+}
+
+fn own_word(word: &str) -> Option<String> {
+    let text = word.strip_prefix("--")?;
+    let (name, value) = text.split_at(text.find('=').unwrap_or(text.len()));
+    let flag = all().find(|flag| flag.peers.taken.contains(&name))?;
+    Some(format!("--{}{value}", flag.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::parse::{complaint, parse};
+    use crate::cli::run_flags::{find, setting};
+    use crate::cli::{Cli, CliCommand};
+
+    fn parsed(words: &str) -> Result<Cli, clap::Error> {
+        parse(words.split(' '))
+    }
+
+    #[test]
+    fn words_with_one_meaning_are_taken_for_the_flag() {
+        for (word, own, value) in [
+            ("--clients", "connections", "8"),
+            ("--users", "connections", "8"),
+            ("--vus", "connections", "8"),
+            ("--duration", "time", "30s"),
+        ] {
+            let cli = parsed(&format!("dbtime run atm {word} {value}")).expect(word);
+            let CliCommand::Run(args) = cli.command else { panic!("{word}: another command") };
+            assert!(args.has(own), "{word}: {:?}", args.described);
+        }
+        let error = parsed("dbtime run --duration 30").expect_err("a number without a unit");
+        assert!(complaint(&error).is_some_and(|text| text.contains("--time")), "{error}");
+    }
+
+    #[test]
+    fn all_others_are_answered_with_the_flag() {
+        for (words, flag) in [
+            ("--threads 8", "--connections 8"),
+            ("--threads=8", "--connections 8"),
+            ("-c 8", "--connections 8"),
+            ("-c8", "--connections 8"),
+            ("-j 2", "--shards 2"),
+            ("-T 30", "--time 30s"),
+            ("--format json", "--json"),
+        ] {
+            let error = parsed(&format!("dbtime run atm {words}")).expect_err(words);
+            let text = complaint(&error).expect("an error");
+            assert!(text.contains(flag) && text.lines().count() == 1, "{words}: {text}");
+            assert_eq!(error.exit_code(), 2, "{words}");
+        }
+        let error = parsed("dbtime init atm --target sqlite --threads 8").expect_err("no flag");
+        assert!(!error.to_string().contains("dbtime run"), "of another command: {error}");
+    }
+
+    #[test]
+    fn a_sweep_and_a_study_are_answered_too() {
+        for (name, flag) in [("threads", "--connections 8"), ("clients", "--connections 8")] {
+            let error = setting(name, "8").expect_err(name);
+            assert!(error.contains(flag), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_down_has_names_of_dbtime() {
+        let words = "dbtime run --clients=8 --users 4 --duration 5s --time 6s --query a -- --vus";
+        let own = own_words(words.split(' ').map(str::to_owned).collect()).join(" ");
+        let expected = "dbtime run --connections=8 --connections 4 --time 5s --time 6s --query a \
+                        -- --vus";
+        assert_eq!(own, expected);
+    }
+
+    /// Else a flag of dbtime's own would be refused, or taken for another.
+    #[test]
+    fn no_word_is_a_flag_or_there_twice() {
+        let mut words: Vec<String> = Vec::new();
+        for flag in all() {
+            let peers = flag.peers;
+            let has_none = peers.taken.is_empty() && peers.refused.is_empty();
+            assert_eq!(peers.example.is_empty(), has_none, "{}", flag.name);
+            assert!(has_none || peers.example.starts_with(&format!("--{}", flag.name)));
+            words.extend(peers.taken.iter().map(|long| format!("--{long}")));
+            words.extend(peers.refused.iter().map(|&word| word.to_owned()));
+        }
+        words.sort_unstable();
+        assert!(words.windows(2).all(|two| two[0] != two[1]), "{words:?}");
+        assert!(words.iter().all(|word| find(word.trim_start_matches('-')).is_none()));
+    }
+}
