@@ -56,7 +56,7 @@ mod tests {
         let due = |arrivals| LoadSpec { arrivals, jitter, ..LoadSpec::default() }.due();
         assert_eq!(due(None), Arrivals::Steady { jitter });
         assert_eq!(due(Some(Arrivals::Poisson)), Arrivals::Poisson);
-        let own = Some(Arrivals::Steady { jitter });
-        assert_eq!(LoadSpec { arrivals: own, ..LoadSpec::default() }.due(), own.expect("steady"));
+        let own = Arrivals::Steady { jitter };
+        assert_eq!(LoadSpec { arrivals: Some(own), ..LoadSpec::default() }.due(), own);
     }
 }
