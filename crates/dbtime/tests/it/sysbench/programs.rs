@@ -22,7 +22,7 @@ fn a_second_interrupt_ends_programs_with_what_they_have_started() {
         sandbox.write("waits.lua", &script);
         let running = sandbox.start("sysbench waits.lua prepare");
         sandbox.wait_for(&["begun"]);
-        running.interrupt_twice().exits(3);
+        running.interrupt_twice().exits(130);
         sandbox.wait_until_none_is_left();
     }
 }
@@ -40,7 +40,7 @@ fn the_programs_of_a_run_end_with_it_too() {
     ] {
         let running = sandbox.start(line);
         sandbox.wait_for(&["begun"]);
-        running.interrupt_twice().exits(3);
+        running.interrupt_twice().exits(130);
         sandbox.wait_until_none_is_left();
         std::fs::remove_file(sandbox.path("begun")).expect("it began");
     }
