@@ -64,6 +64,20 @@ fn the_programs_of_a_script_that_ends_all_end_with_it() {
     assert_eq!(kept, "whole", "what was not closed is written");
 }
 
+/// The error is shown behind its end, as sysbench does.
+#[test]
+fn a_program_that_a_failed_event_has_left_open_is_waited_for_aloud() {
+    let sandbox = Sandbox::new();
+    let program =
+        "exec >/dev/null 2>&1; for i in $(seq 1000); do [ -e go ] && break; sleep 0.1; done";
+    let script = format!("function event() io.popen('{program}', 'w') error('no') end");
+    sandbox.write("open.lua", &script);
+    let mut running = sandbox.start("sysbench open.lua --time=3600 run");
+    running.hear("it waits for a program that it has started");
+    sandbox.write("go", "");
+    running.end().exits(1);
+}
+
 #[test]
 fn a_program_that_is_read_is_waited_for_after_one_signal() {
     let sandbox = Sandbox::new();
