@@ -64,6 +64,23 @@ fn the_programs_of_a_script_that_ends_all_end_with_it() {
     assert_eq!(kept, "whole", "what was not closed is written");
 }
 
+#[test]
+fn a_forced_shutdown_ends_a_script_that_computes_with_its_open_program() {
+    let sandbox = Sandbox::new();
+    let script = format!(
+        "function event()
+          io.popen('exec >/dev/null 2>&1; {WAITS}', 'w')
+          while true do end
+        end"
+    );
+    sandbox.write("loops.lua", &script);
+    let line = "sysbench loops.lua --time=1 --forced-shutdown=1 --report-interval=1 run";
+    let ran = sandbox.run(line);
+    ran.exits(2);
+    assert!(ran.out.contains("Number of unfinished transactions on forced shutdown: 1"), "{ran:?}");
+    sandbox.wait_until_none_is_left();
+}
+
 /// The error is shown behind its end, as sysbench does.
 #[test]
 fn a_program_that_a_failed_event_has_left_open_is_waited_for_aloud() {
