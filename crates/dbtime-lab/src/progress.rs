@@ -56,11 +56,15 @@ pub enum RunProgress {
     Phase(PhaseInstant),
     /// A client's script has not come back for so long: it computes, loops or blocks.
     ScriptOverdue {
-        /// The client's number; `None`: there is but one, of a command.
+        /// The client's number; `None`: there is but one, of a command, or all of a thread have
+        /// gone.
         client: Option<u32>,
         /// For how long.
         #[serde(rename = "length_us")]
         length: Nanos,
+        /// Whether it waits for a program that it has started.
+        #[serde(default)]
+        awaits_program: bool,
     },
     /// A script is to end and does not come back: the process has to end with it, without a report
     /// and a record.

@@ -78,7 +78,10 @@ impl ScriptWatchdog<'_> {
                 while is_done.recv_timeout(CHECK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                     let (inside, present) = (script.inside(), now());
                     for (client, length) in overdue_scripts(&mut seen, &inside, present) {
-                        (self.progress)(self.overdue(client, length));
+                        let is_awaited =
+                            |visit: &ScriptVisit| visit.client == client && visit.awaits_program;
+                        let awaits_program = inside.iter().any(is_awaited);
+                        (self.progress)(self.overdue(client, length, awaits_program));
                     }
                     spans.look(&inside, present);
                     if let Some(client) =
@@ -98,9 +101,11 @@ impl ScriptWatchdog<'_> {
         })
     }
 
-    fn overdue(&self, client: u32, length: Nanos) -> RunProgress {
+    fn overdue(&self, client: u32, length: Nanos, awaits_program: bool) -> RunProgress {
         let is_alone = self.script_use == ScriptUse::Command { clients: 1 };
-        RunProgress::ScriptOverdue { client: (!is_alone).then_some(client), length }
+        let is_named = !is_alone && client != ScriptVisit::NO_CLIENT;
+        let client = is_named.then_some(client);
+        RunProgress::ScriptOverdue { client, length, awaits_program }
     }
 
     fn deaf(&self, client: u32) -> RunProgress {

@@ -55,13 +55,19 @@ pub trait Script: fmt::Debug + Send + Sync {
 /// A client inside its script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScriptVisit {
-    /// The client.
+    /// The client, or [`ScriptVisit::NO_CLIENT`].
     pub client: u32,
     /// It changes whenever one goes in: one that stays the same says that the script does not come
     /// back.
     pub number: u64,
     /// Whether the script waits for a program that it has started.
     pub awaits_program: bool,
+}
+
+impl ScriptVisit {
+    /// In the place of a client: all of a thread have gone, and what they have left behind is
+    /// waited for.
+    pub const NO_CLIENT: u32 = u32::MAX - 1;
 }
 
 /// Whether whoever runs a script wants it to end.

@@ -9,7 +9,7 @@ mod scripts;
 mod spellings;
 
 pub use command_line::masked_command;
-pub use scripts::script_holds_secret;
+pub use scripts::{script_holds_secret, script_without_secrets};
 
 use crate::percent;
 use std::borrow::Cow;

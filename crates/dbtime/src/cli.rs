@@ -46,7 +46,7 @@ Exit codes:
   70  a bug
   129, 130, 143
       ended early by SIGHUP, SIGINT (Ctrl-C) or SIGTERM: what was measured until
-      then is reported, and no limit is met by it";
+      then is reported, unless a second one came, and no limit is met by it";
 
 /// Finds where database time goes, and proves how to get rid of it.
 #[derive(Debug, Parser)]

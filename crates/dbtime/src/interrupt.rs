@@ -1,5 +1,6 @@
 //! Ctrl-C, SIGTERM and SIGHUP: the first ends the run early, the second ends dbtime.
 
+use crate::exit::ProcessExit;
 use crate::program_end::end_programs;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::now;
@@ -189,7 +190,7 @@ fn installed(which: CaughtSignals, note: fn(&str), left: String) -> Arc<RunStop>
             if crate::screen::takes_output(io::stderr()) {
                 note(&format!("\ndbtime: interrupted again: {left}"));
             }
-            end(crate::exit::ProcessExit::Environment.code());
+            end(code_at_once());
         }
     };
     if let Err(error) = on_signals(which, handler) {
@@ -212,6 +213,11 @@ pub(crate) fn from_here(before: &RunStop) -> Arc<RunStop> {
 /// What Ctrl-C sets from here on is again what it was before [`from_here`].
 pub(crate) fn back_to(before: &Arc<RunStop>) {
     *present() = Some(Arc::clone(before));
+}
+
+/// What the process ends with at a signal that ends it at once, as a shell has it.
+fn code_at_once() -> u8 {
+    ProcessExit::Environment.or_by_signal().code()
 }
 
 /// Ends the process from a thread that cannot return through main, and leaves nothing behind.
@@ -253,7 +259,7 @@ fn end(code: u8) {
 pub(crate) fn end_by_first() {
     let set = on_signals(CaughtSignals::NotIgnored, || {
         crate::screen::note("\ndbtime: interrupted");
-        end_at_once(crate::exit::ProcessExit::Environment.code());
+        end_at_once(code_at_once());
     });
     if let Err(error) = set {
         crate::screen::note(&format!("dbtime: signals will leave temporary files: {error}"));
@@ -278,7 +284,7 @@ pub(crate) fn quietly() -> Arc<RunStop> {
             StopRequest::EndAtOnce => true,
         };
         if is_over {
-            end_at_once(crate::exit::ProcessExit::Environment.code());
+            end_at_once(code_at_once());
         }
     });
     if let Err(error) = set {

@@ -240,7 +240,10 @@ pub(crate) fn report_overdue_script(progress: RunProgress) {
 /// was of one.
 fn show_script_state(progress: &RunProgress) -> bool {
     match progress {
-        RunProgress::ScriptOverdue { client, length } => {
+        RunProgress::ScriptOverdue { client, length, awaits_program: true } => {
+            screen::note(&awaited_program(*client, *length));
+        }
+        RunProgress::ScriptOverdue { client, length, awaits_program: false } => {
             screen::note(&overdue_script(*client, *length));
         }
         RunProgress::ScriptDeaf { client } => {
@@ -266,6 +269,16 @@ pub(crate) fn deaf_script(client: Option<u32>) -> String {
     }
 }
 
+fn awaited_program(client: Option<u32>, length: Nanos) -> String {
+    let client = client.map(|client| format!(" of client {client}")).unwrap_or_default();
+    let length = human_ns(length.0 as f64);
+    format!(
+        "dbtime: no progress: the script{client} has not come back for {length}; it waits for a \
+         program that it has started (Ctrl-C ends it, behind its program; Ctrl-C twice ends both \
+         at once)"
+    )
+}
+
 fn overdue_script(client: Option<u32>, length: Nanos) -> String {
     let length = human_ns(length.0 as f64);
     match client {
@@ -276,8 +289,7 @@ fn overdue_script(client: Option<u32>, length: Nanos) -> String {
         ),
         None => format!(
             "dbtime: no progress: the script has not come back for {length}; it computes, loops \
-             for ever, or waits for a program (Ctrl-C ends it, behind its program; Ctrl-C twice \
-             ends dbtime at once)"
+             for ever, or blocks (Ctrl-C ends it; Ctrl-C twice ends dbtime at once)"
         ),
     }
 }
@@ -332,6 +344,10 @@ mod tests {
         let of = |client| overdue_script(client, Nanos::from_secs(3));
         assert!(of(Some(2)).contains("client 2 has not come back for 3"), "{}", of(Some(2)));
         assert!(!of(None).contains("client") && of(None).contains("Ctrl-C ends it"));
+        let awaited = awaited_program(None, Nanos::from_secs(3));
+        assert!(awaited.contains("the script has not come back for 3"), "{awaited}");
+        let awaited = awaited_program(Some(2), Nanos::from_secs(3));
+        assert!(awaited.contains("the script of client 2 has not come back for 3"), "{awaited}");
         assert!(deaf_script(Some(2)).contains("of client 2 does not come back"));
         assert!(!deaf_script(None).contains("client"));
     }

@@ -82,7 +82,7 @@ pub(super) struct MaskRules {
 
 impl MaskRules {
     /// Of what is shown: in doubt too much.
-    const SHOWN: Self = Self { is_secret: is_secret_name, in_doubt: true, depth: 0 };
+    pub(super) const SHOWN: Self = Self { is_secret: is_secret_name, in_doubt: true, depth: 0 };
 
     /// Of what somebody has written, and has to change if there is one.
     pub(super) const WRITTEN: Self = Self { is_secret: ends_in_secret, in_doubt: false, depth: 0 };

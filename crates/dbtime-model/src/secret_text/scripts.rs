@@ -20,6 +20,11 @@ pub fn script_holds_secret(script: &str) -> bool {
     false
 }
 
+/// A script of a shell without what looks like a password in it, its spacing and quotes kept.
+pub fn script_without_secrets(script: &str) -> String {
+    masked_script(script, MaskRules::SHOWN)
+}
+
 /// A script with what looks like a password masked, its spacing and quotes kept.
 pub(super) fn masked_script(text: &str, rules: MaskRules) -> String {
     let mut masker = CommandMasker::new(rules);

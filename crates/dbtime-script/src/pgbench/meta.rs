@@ -4,6 +4,7 @@ use super::command::{CommandKind, CommandLength, ResultStorage, ShellWord};
 use super::expression;
 use super::names::NameTable;
 use super::parse_error::SyntaxError;
+use super::shown_line::masked_line;
 use super::token::ScriptCursor;
 
 /// What a line with a backslash command says.
@@ -67,10 +68,10 @@ pub(super) fn line_number(text: &str, at: usize) -> usize {
 const NOWHERE: usize = usize::MAX;
 
 impl MetaLine<'_, '_> {
-    /// An error that shows the line.
+    /// An error that shows the line, without its passwords.
     fn error(&self, message: &str) -> Box<SyntaxError> {
         let mut error = self.error_without_line(message);
-        error.text = Some(text(self.cursor, self.start).to_owned());
+        error.text = Some(masked_line(text(self.cursor, self.start)).into_owned());
         error
     }
 
@@ -84,11 +85,15 @@ impl MetaLine<'_, '_> {
         })
     }
 
-    /// An error at a byte of the script; `more` is the word that is meant.
+    /// An error at a byte of the script; `more` is the word that is meant. A line that lacks a
+    /// password shows no place, and names no word that was in it.
     fn error_at(&self, message: &str, at: usize, more: Option<&str>) -> Box<SyntaxError> {
         let mut error = self.error(message);
-        error.column = Some(at - self.start);
-        error.more = more.map(str::to_owned);
+        let shown = error.text.as_deref().unwrap_or_default();
+        let is_whole = shown == text(self.cursor, self.start);
+        let more = more.filter(|more| shown.contains(*more)).map(str::to_owned);
+        error.column = is_whole.then(|| at - self.start);
+        error.more = more;
         error
     }
 

@@ -40,6 +40,7 @@ mod seeds;
 mod series;
 mod settings;
 mod shell;
+mod shown_line;
 mod statistics;
 mod survey;
 mod template;

@@ -11,7 +11,7 @@ pub(crate) enum ScriptParseError {
     Condition(String, usize, &'static str),
     /// A script without any command.
     Empty(String),
-    /// A statement with more parameters than PostgreSQL's pgbench allows.
+    /// A statement, without its passwords, with more parameters than PostgreSQL's pgbench allows.
     TooManyParameters(String),
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct SyntaxError {
     pub source: String,
     /// Its line, from 1.
     pub line: usize,
-    /// The whole command, where it was read to its end.
+    /// The whole command without its passwords, where it was read to its end.
     pub text: Option<String>,
     /// The command's name.
     pub command: Option<String>,

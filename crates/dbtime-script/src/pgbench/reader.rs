@@ -5,6 +5,7 @@ use super::meta::{self, MetaCommand};
 use super::names::NameTable;
 use super::parse_error::{ScriptParseError, SyntaxError};
 use super::scan::{ScanStop, SqlScanner};
+use super::shown_line::masked_line;
 use super::template::StatementTemplate;
 use super::token::ScriptCursor;
 use dbtime_sql::without_passwords;
@@ -42,7 +43,7 @@ pub(super) fn parse(
                         attach(keep, commands.last_mut(), source, line)?;
                     }
                     Some(MetaCommand::Command(kind)) => {
-                        let first_line = meta::text(&cursor, start).to_owned();
+                        let first_line = masked_line(meta::text(&cursor, start)).into_owned();
                         commands.push(ScriptCommand { first_line, kind });
                     }
                 }

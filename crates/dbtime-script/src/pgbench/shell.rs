@@ -4,6 +4,7 @@ use super::command::ShellWord;
 use super::meta::{cut, leading_int};
 use super::variables::ClientVariables;
 use crate::programs::{ScriptChild, run_line, shell_command};
+use dbtime_model::secret_text::without_secrets;
 use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::process::Stdio;
@@ -39,10 +40,10 @@ pub(super) fn line(words: &[ShellWord], variables: &ClientVariables) -> Result<S
     Ok(line)
 }
 
-/// The first word as it is written, for messages.
+/// The first word as it is written, for messages: it may be `PGPASSWORD=…`.
 pub(super) fn first(words: &[ShellWord], variables: &ClientVariables) -> String {
     match words.first() {
-        Some(ShellWord::Text(text)) => text.clone(),
+        Some(ShellWord::Text(text)) => without_secrets(text).into_owned(),
         Some(ShellWord::Variable(slot)) => format!(":{}", variables.name(*slot)),
         None => String::new(),
     }
@@ -108,8 +109,12 @@ mod tests {
         assert_eq!(line(&words, &variables), Ok("echo 3".to_owned()));
         let error = line(&[echo.clone(), ShellWord::Variable(b)], &variables).unwrap_err();
         assert_eq!(error, "echo: undefined variable \":b\"");
-        let long = [echo, ShellWord::Text("x".repeat(300))];
-        assert_eq!(line(&long, &variables).unwrap_err(), "echo: shell command is too long");
+        let long = ShellWord::Text("x".repeat(300));
+        let error = line(&[echo, long.clone()], &variables).unwrap_err();
+        assert_eq!(error, "echo: shell command is too long");
+        let setting = ShellWord::Text("PGPASSWORD=geheim".to_owned());
+        let error = line(&[setting, long], &variables).unwrap_err();
+        assert_eq!(error, "PGPASSWORD=***: shell command is too long");
     }
 
     #[test]

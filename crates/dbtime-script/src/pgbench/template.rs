@@ -5,6 +5,7 @@
 use super::names::{self, NameSlot, NameTable};
 use super::parse_error::ScriptParseError;
 use super::variables::ClientVariables;
+use dbtime_sql::without_passwords;
 
 /// Most parameters of a statement with placeholders.
 pub(super) const MAX_PARAMETERS: usize = 255;
@@ -79,7 +80,8 @@ impl StatementTemplate {
         }
         sql.push_str(&self.tail);
         if self.parts.len() > MAX_PARAMETERS {
-            return Err(ScriptParseError::TooManyParameters(sql));
+            let shown = without_passwords(&sql).into_owned();
+            return Err(ScriptParseError::TooManyParameters(shown));
         }
         Ok(sql)
     }

@@ -38,10 +38,18 @@ impl LuaVisits {
         self.inside.store(0, Ordering::Relaxed);
     }
 
-    /// The client inside waits for a program, which `run` runs.
+    /// The client inside waits for a program, which `run` runs. Where none is inside, it is one
+    /// that was left open, and the state ends.
     pub(super) fn await_program<T>(&self, run: impl FnOnce() -> T) -> T {
         self.awaits_program.store(true, Ordering::Relaxed);
+        let is_left = self.inside().is_none();
+        if is_left {
+            self.enter(ScriptVisit::NO_CLIENT);
+        }
         let ended = run();
+        if is_left {
+            self.leave();
+        }
         self.awaits_program.store(false, Ordering::Relaxed);
         ended
     }
@@ -64,5 +72,9 @@ mod tests {
         let awaited = visits.await_program(|| visits.inside());
         assert!(awaited.is_some_and(|visit| visit.awaits_program));
         assert_eq!(visits.inside(), visit(7, 2));
+        visits.leave();
+        let awaited = visits.await_program(|| visits.inside()).expect("a visit of its own");
+        assert_eq!((awaited.client, awaited.awaits_program), (ScriptVisit::NO_CLIENT, true));
+        assert_eq!(visits.inside(), None);
     }
 }

@@ -288,7 +288,7 @@ fn twice_ends_without_a_record_and_leaves_nothing() {
     pause(BEGINNING_MS);
     let ran = run.interrupt_twice();
     let ran = ran.stderr_has(&["once more", "interrupted again: nothing was recorded"]);
-    ran.exits(3);
+    ran.exits(130);
     assert_eq!(sandbox.left(), ["w.toml"]);
 }
 

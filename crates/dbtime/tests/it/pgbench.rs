@@ -272,7 +272,7 @@ fn a_second_interrupt_ends_programs(stage: &Stage) {
         let line = "pgbench -n -f waits.sql -c 2 -T 3600 --allow-shell";
         let running = stage.sandbox.start(&format!("{line} '{}'", stage.database()));
         stage.sandbox.wait_for(&["begun"]);
-        running.interrupt_twice().exits(3);
+        running.interrupt_twice().exits(130);
         stage.sandbox.wait_until_none_is_left();
         fs::remove_file(stage.sandbox.path("begun")).expect("it began");
     }

@@ -31,6 +31,35 @@ fn first_lines_have_no_passwords() {
 }
 
 #[test]
+fn backslash_commands_and_their_errors_have_no_passwords() {
+    let commands = read("\\shell mysql -pgeheim\n\\set pw 4711\n").expect("a script");
+    let lines: Vec<_> = commands.iter().map(|command| command.first_line.as_str()).collect();
+    assert_eq!(lines, ["\\shell mysql -p***", "\\set pw ***"]);
+    let text = |word: &ShellWord| *word == ShellWord::Text("-pgeheim".to_owned());
+    assert!(matches!(&commands[0].kind, CommandKind::Shell(words) if words.iter().any(text)));
+    for (text, expected) in [
+        (
+            "\\set x 'geheim'\n",
+            "e.sql:1: unexpected character (') in command \"set\"\n\\set x '***'",
+        ),
+        (
+            "\\set pw 99999999999999999999\n",
+            "e.sql:1: bigint constant overflow in command \"set\"\n\\set pw ***",
+        ),
+        (
+            "\\sleep pw=geheim\n",
+            "e.sql:1: invalid sleep time, must be an integer in command \"sleep\"\n\\sleep pw=***",
+        ),
+        (
+            "\\shell mysql -pgeheim\n\\gset\n",
+            "e.sql:2: \\gset must follow an SQL command (\\shell mysql -p***)",
+        ),
+    ] {
+        assert_eq!(read(text).unwrap_err(), expected);
+    }
+}
+
+#[test]
 fn gset_belongs_to_the_sql_before_it() {
     let commands = read("select 1 \\gset\nselect 2\\; select 3\\aset p_\n").expect("a script");
     let keeps: Vec<_> = commands

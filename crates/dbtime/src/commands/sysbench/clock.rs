@@ -3,9 +3,11 @@
 
 use super::main_state::StateThread;
 use super::{SysbenchJob, request};
-use crate::exit::CommandFailure;
+use crate::exit::{CommandFailure, ProcessExit};
+use crate::{interrupt, screen};
 use dbtime_lab::LoadMoment;
 use dbtime_load::arrivals::Schedule;
+use dbtime_load::script::Script;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_script::sysbench::report::{self, IntervalReport, QueueReport};
@@ -13,6 +15,12 @@ use dbtime_script::sysbench::stats::StatsTotals;
 use dbtime_script::sysbench::{MainTask, SysbenchScript};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
+
+/// So long a script may go on beyond `--forced-shutdown`: the record of its run is lost with it.
+const FORCED_PATIENCE: Nanos = Nanos::from_secs(3);
+
+/// How often it is looked at from then on.
+const LOOK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Prints while a run goes on.
 pub(super) struct ReportClock<'a> {
@@ -86,7 +94,9 @@ impl ReportClock<'_> {
     ) -> Result<SysbenchEnd, CommandFailure> {
         let Ok(LoadMoment::Started(start)) = moments.recv() else { return Ok(SysbenchEnd::Own) };
         let mut reports = ReportBaseline::new(self, hooks, start);
-        for (at, due) in self.instants(start) {
+        let forced_at = self.forced_at(start);
+        let is_before = |at: MonoNanos| forced_at.is_none_or(|forced_at| at < forced_at);
+        for (at, due) in self.instants(start).take_while(|(at, _)| is_before(*at)) {
             match moments.recv_timeout(Duration::from_nanos((at - now()).0)) {
                 Err(RecvTimeoutError::Timeout) => reports.report(due, at)?,
                 Ok(LoadMoment::Ended(length)) => return reports.conclude(length),
@@ -95,9 +105,38 @@ impl ReportClock<'_> {
                 }
             }
         }
-        match moments.recv() {
+        match self.end_of_load(moments, forced_at) {
             Ok(LoadMoment::Ended(length)) => reports.conclude(length),
+            Err(RecvTimeoutError::Timeout) => reports.break_off(),
             _ => Ok(SysbenchEnd::Own),
+        }
+    }
+
+    /// When a script that still goes on is ended with the process; `None`: never.
+    fn forced_at(&self, start: MonoNanos) -> Option<MonoNanos> {
+        let general = &self.job.options.general;
+        let after = general.forced_shutdown.filter(|_| general.time > 0)?;
+        let seconds: u64 = [general.warmup_time, general.time, after].map(u64::from).iter().sum();
+        Some(start + Nanos::from_secs(seconds) + FORCED_PATIENCE)
+    }
+
+    /// Waits for the end of the load. [`RecvTimeoutError::Timeout`]: a script keeps it from coming.
+    fn end_of_load(
+        &self,
+        moments: &Receiver<LoadMoment>,
+        forced_at: Option<MonoNanos>,
+    ) -> Result<LoadMoment, RecvTimeoutError> {
+        let Some(forced_at) = forced_at else {
+            return moments.recv().map_err(|_| RecvTimeoutError::Disconnected);
+        };
+        let mut wait = Duration::from_nanos((forced_at - now()).0);
+        loop {
+            let ended = moments.recv_timeout(wait);
+            let is_late = matches!(ended, Err(RecvTimeoutError::Timeout));
+            if !is_late || !self.script.inside().is_empty() {
+                return ended;
+            }
+            wait = LOOK_INTERVAL;
         }
     }
 
@@ -243,6 +282,17 @@ impl ReportBaseline<'_> {
             self.histogram(&totals);
         }
         cumulative(self.clock, Some(self.hooks.main), &moment)?;
+        Ok(end)
+    }
+
+    /// The last report, and the end of the process with a script that does not come back.
+    fn break_off(&mut self) -> Result<SysbenchEnd, CommandFailure> {
+        let end = self.conclude(now() - self.start)?;
+        screen::note(
+            "dbtime: the script does not come back after --forced-shutdown: it was ended where it \
+             was, with its programs and the run, of which nothing more is reported or recorded",
+        );
+        interrupt::end_at_once(ProcessExit::OfCommand(2).code());
         Ok(end)
     }
 

@@ -4,6 +4,9 @@ use crate::exit::CommandFailure;
 use dbtime_lab::LabError;
 use std::fmt::{self, Display};
 
+/// What a traceback of Lua's begins with.
+const TRACE_HEAD: &str = "\nstack traceback:";
+
 /// What sysbench calls fatal: it is for stdout, and begins with `FATAL: `.
 #[derive(Debug)]
 pub(super) struct SysbenchFatal(String);
@@ -15,9 +18,12 @@ impl SysbenchFatal {
         error.downcast_ref()
     }
 
-    /// Its words, and behind them where in the script it was.
+    /// Its words, and behind them where in the script it was. A script may raise an error that
+    /// reads like a traceback: Lua's own is the last, and all behind its head is indented.
     pub(super) fn parts(&self) -> (&str, &str) {
-        match self.0.find("\nstack traceback:") {
+        let is_indented = |line: &str| line.is_empty() || line.starts_with('\t');
+        let is_own = |at: &usize| self.0[at + TRACE_HEAD.len()..].lines().all(is_indented);
+        match self.0.rfind(TRACE_HEAD).filter(is_own) {
             Some(end) => (&self.0[..end], &self.0[end + 1..]),
             None => (self.0.as_str(), ""),
         }
@@ -54,6 +60,12 @@ mod tests {
         let failure = in_its_words("FATAL: x\nstack traceback:\n\ty");
         let parts = SysbenchFatal::of(&failure).expect("it is one").parts();
         assert_eq!(parts, ("FATAL: x", "stack traceback:\n\ty"));
+        let raised = "FATAL: x\nstack traceback: none\nz";
+        for (trace, shown) in [("", ""), ("\nstack traceback:\n\ty", "stack traceback:\n\ty")] {
+            let failure = in_its_words(format!("{raised}{trace}"));
+            let parts = SysbenchFatal::of(&failure).expect("it is one").parts();
+            assert_eq!(parts, (raised, shown));
+        }
         let failure = fatal(LabError::Target("x".to_owned()));
         assert!(SysbenchFatal::of(&failure).is_some(), "{}", failure.words());
         let failure = CommandFailure::environment("FATAL: the database system is starting up");

@@ -22,7 +22,7 @@ fn a_second_interrupt_ends_programs_with_what_they_have_started() {
         sandbox.write("waits.lua", &script);
         let running = sandbox.start("sysbench waits.lua prepare");
         sandbox.wait_for(&["begun"]);
-        running.interrupt_twice().exits(3);
+        running.interrupt_twice().exits(130);
         sandbox.wait_until_none_is_left();
     }
 }
@@ -40,7 +40,7 @@ fn the_programs_of_a_run_end_with_it_too() {
     ] {
         let running = sandbox.start(line);
         sandbox.wait_for(&["begun"]);
-        running.interrupt_twice().exits(3);
+        running.interrupt_twice().exits(130);
         sandbox.wait_until_none_is_left();
         std::fs::remove_file(sandbox.path("begun")).expect("it began");
     }
@@ -62,6 +62,37 @@ fn the_programs_of_a_script_that_ends_all_end_with_it() {
     sandbox.wait_until_none_is_left();
     let kept = std::fs::read_to_string(sandbox.path("kept")).expect("a file");
     assert_eq!(kept, "whole", "what was not closed is written");
+}
+
+#[test]
+fn a_forced_shutdown_ends_a_script_that_computes_with_its_open_program() {
+    let sandbox = Sandbox::new();
+    let script = format!(
+        "function event()
+          io.popen('exec >/dev/null 2>&1; {WAITS}', 'w')
+          while true do end
+        end"
+    );
+    sandbox.write("loops.lua", &script);
+    let line = "sysbench loops.lua --time=1 --forced-shutdown=1 --report-interval=1 run";
+    let ran = sandbox.run(line);
+    ran.exits(2);
+    assert!(ran.out.contains("Number of unfinished transactions on forced shutdown: 1"), "{ran:?}");
+    sandbox.wait_until_none_is_left();
+}
+
+/// The error is shown behind its end, as sysbench does.
+#[test]
+fn a_program_that_a_failed_event_has_left_open_is_waited_for_aloud() {
+    let sandbox = Sandbox::new();
+    let program =
+        "exec >/dev/null 2>&1; for i in $(seq 1000); do [ -e go ] && break; sleep 0.1; done";
+    let script = format!("function event() io.popen('{program}', 'w') error('no') end");
+    sandbox.write("open.lua", &script);
+    let mut running = sandbox.start("sysbench open.lua --time=3600 run");
+    running.hear("it waits for a program that it has started");
+    sandbox.write("go", "");
+    running.end().exits(1);
 }
 
 #[test]

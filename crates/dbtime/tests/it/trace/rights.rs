@@ -185,7 +185,7 @@ fn a_second_ctrl_c_names_the_recording_that_is_there() {
         lines_until(&mut tracer, HAS_HEARD, PATIENCE);
         let code = ends_by_one_more(&mut tracer.child);
         hold.end();
-        assert_eq!(code, Some(3));
+        assert_eq!(code, Some(130));
         wait_for_the_end_of(reader);
         let mut err = String::new();
         tracer.told.read_to_string(&mut err).expect("text");
