@@ -23,13 +23,13 @@ const PREPARE: &str = "prepare: ";
 pub(super) fn logged_statement(text: &str) -> Cow<'_, str> {
     let timed = text.strip_prefix(DURATION.0).and_then(|rest| rest.split_once(DURATION.1));
     let words = timed.map_or(text, |(_, words)| words);
-    let told = &text[..text.len() - words.len()];
+    let duration = &text[..text.len() - words.len()];
     if let Some(mark) = BEFORE_OTHERS.iter().find(|mark| words.starts_with(**mark)) {
-        return Cow::Owned(format!("{told}{} ?", mark.trim_end()));
+        return Cow::Owned(format!("{duration}{} ?", mark.trim_end()));
     }
     let is_statement = BEFORE_STATEMENTS.iter().any(|begin| words.starts_with(begin));
     match words.split_once(": ").filter(|_| is_statement) {
-        Some((kind, sql)) => Cow::Owned(format!("{told}{kind}: {}", shape_of(sql))),
+        Some((kind, sql)) => Cow::Owned(format!("{duration}{kind}: {}", shape_of(sql))),
         None => Cow::Borrowed(text),
     }
 }

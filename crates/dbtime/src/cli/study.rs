@@ -51,9 +51,9 @@ pub(crate) enum StudyCommand {
     Verify(StudyVerifyArgs),
     /// Compare two settings of one run: plan, measure and answer in one line.
     ///
-    /// Takes the flags that describe a run of `dbtime run`, and with --a and --b what differs. First
-    /// it measures the noise; then it makes as many blocks as there is time for, each with A, B and
-    /// A once more as a control, in random order, a new server for each run.
+    /// Takes the flags that describe a run of `dbtime run`, and with --a and --b what differs.
+    /// First it measures the noise; then it makes as many blocks as there is time for, each with A,
+    /// B and A once more as a control, in random order, a new server for each run.
     Ab(Box<StudyAbArgs>),
 }
 
