@@ -86,16 +86,19 @@ impl StatementShapes {
     /// the statements may hold a password nothing is left from the first quote on.
     pub fn without_repeated<'a>(&self, code: &str, message: &'a str) -> Cow<'a, str> {
         let named = self.without_unknown_names(code, message);
-        if !self.may_hold_password && matches!(named, Cow::Owned(_)) {
+        if self.may_hold_password {
+            return match named.find(is_opening) {
+                Some(opening) => Cow::Owned(format!("{}{MASK}", &named[..opening])),
+                None => named,
+            };
+        }
+        if matches!(named, Cow::Owned(_)) {
             return named;
         }
-        let from = if self.may_hold_password { Some(0) } else { repeats_from(code, message) };
+        let from = repeats_from(code, message);
         let opening = from.and_then(|from| Some(from + message[from..].find(is_opening)?));
-        let Some(opening) = opening else { return Cow::Borrowed(message) };
+        let Some(opening) = opening else { return named };
         let (before, rest) = message.split_at(opening);
-        if self.may_hold_password {
-            return Cow::Owned(format!("{before}{MASK}"));
-        }
         let quote = rest.chars().next();
         let begin = quote.map_or(0, char::len_utf8);
         let closing = quote.and_then(closing_of).unwrap_or_default();
@@ -297,6 +300,8 @@ mod tests {
         let login = "DO 'BEGIN ALTER ROLE r PASSWORD ''hush''; END'";
         let message = "role \"hush\" does not exist";
         assert_eq!(shown(Postgres, login, "42704", message), "role ***");
+        let message = "column t.hush does not exist";
+        assert_eq!(shown(Postgres, login, "42703", message), "column t.? does not exist");
     }
 
     #[test]

@@ -48,7 +48,7 @@ fn made(
         return Ok((RunOutcome::FlatOutRate { auto }, ProcessExit::Fine));
     }
     let finished = dbtime_lab::run(&request, &show, stop)?;
-    let RunVerdict { exit, reason } = verdict(args, &finished);
+    let RunVerdict { exit, reason, .. } = verdict(args, &finished);
     let kept = RunArtifacts::of(&finished);
     let exit = if kept.trouble.is_some() { exit.without_output() } else { exit };
     let unwritten = kept.trouble.map(|failure| failure.words());

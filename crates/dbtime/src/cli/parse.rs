@@ -4,7 +4,7 @@ use super::{Cli, headings, misplaced, run_flags};
 use crate::secrets;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command, CommandFactory, FromArgMatches};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 const SEE_EXIT_CODES: &str = "Exit codes: see `dbtime --help`.";
 
@@ -44,7 +44,11 @@ fn without_secrets(mut error: clap::Error) -> clap::Error {
 
 /// Another tool's word for a flag of `dbtime run` is answered with the flag.
 fn in_own_words(words: &[OsString], error: clap::Error) -> clap::Error {
-    let is_of_run = words.get(1).is_some_and(|word| word == "run");
+    let is_of = |names: &[&str]| {
+        let given = words.iter().skip(1).take(names.len());
+        given.map(OsString::as_os_str).eq(names.iter().map(OsStr::new))
+    };
+    let is_of_run = is_of(&["run"]) || is_of(&["study", "ab"]);
     let answer = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(word)) if is_of_run => run_flags::led_to(word),
         _ => None,

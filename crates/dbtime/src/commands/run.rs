@@ -56,9 +56,7 @@ fn write_junit(
 ) -> Result<(), CommandFailure> {
     let Some(path) = &args.junit else { return Ok(()) };
     // An open limit is a case by itself.
-    let is_of_limits =
-        verdict.exit != ProcessExit::Environment && finished.limits == CheckOutcome::Undecided;
-    let error = verdict.reason.as_deref().filter(|_| !is_of_limits);
+    let error = verdict.reason.as_deref().filter(|_| !verdict.is_of_limits);
     write_whole(path, &run_junit(&finished.run.record, error))
 }
 
@@ -98,9 +96,16 @@ pub(crate) struct RunVerdict {
     pub(crate) exit: ProcessExit,
     /// Why, where that is not what the report is about.
     pub(crate) reason: Option<String>,
+    /// Whether the reason is that a limit is open.
+    is_of_limits: bool,
 }
 
 impl RunVerdict {
+    /// A run that is to decide nothing, whatever its limits say.
+    fn without(exit: ProcessExit, reason: String) -> Self {
+        Self { exit, reason: Some(reason), is_of_limits: false }
+    }
+
     /// Prints the reason, and gives the exit code.
     pub(crate) fn show(self) -> ProcessExit {
         self.reason.iter().for_each(|reason| screen::error(reason));
@@ -118,18 +123,18 @@ pub(crate) fn verdict(args: &RunArgs, finished: &RunResult) -> RunVerdict {
     let unserved = validity.warnings.iter().find(|w| w.kind == WarningKind::MostlyFailed);
     if let Some(warning) = unserved.filter(|_| !is_cut_short) {
         let reason = format!("most of what was asked did not happen: {}", warning.text);
-        return RunVerdict { exit: ProcessExit::Environment, reason: Some(reason) };
+        return RunVerdict::without(ProcessExit::Environment, reason);
     }
     if args.strict && !validity.valid {
         let culprit = validity.warnings.iter().find(|warning| warning.kind.invalidates());
         let why = culprit.map_or("", |warning| &warning.text);
         let reason = format!("the measurement is not valid (--strict): {why}");
-        return RunVerdict { exit: ProcessExit::Undecided, reason: Some(reason) };
+        return RunVerdict::without(ProcessExit::Undecided, reason);
     }
     let untraced = validity.warnings.iter().find(|one| one.kind == WarningKind::Untraced);
     if let Some(untraced) = untraced.filter(|_| args.strict) {
         let reason = format!("the trace is not whole (--strict): {}", untraced.text);
-        return RunVerdict { exit: ProcessExit::Undecided, reason: Some(reason) };
+        return RunVerdict::without(ProcessExit::Undecided, reason);
     }
     // Counts that do not add up prove no limit; lag is in the limits' outcome.
     let is_miscounted = validity.warnings.iter().any(|w| w.kind == WarningKind::Counts);
@@ -143,7 +148,7 @@ pub(crate) fn verdict(args: &RunArgs, finished: &RunResult) -> RunVerdict {
     let reason = record.doubt().map(|doubt| format!("undecided: {}", undecided_for(doubt)));
     let reason = reason.filter(|_| finished.limits == CheckOutcome::Undecided);
     let exit = if record.window.ended_early { exit.of_part() } else { exit };
-    RunVerdict { exit, reason }
+    RunVerdict { exit, reason, is_of_limits: true }
 }
 
 /// Why nobody knows how a limit came out.

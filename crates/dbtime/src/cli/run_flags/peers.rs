@@ -8,8 +8,8 @@ use super::all;
 pub(super) struct PeerWords {
     /// Long names that mean exactly this flag and no other, without dashes: they are taken for it.
     pub(super) taken: &'static [&'static str],
-    /// Words that several tools use for different things, or whose number has another unit: they
-    /// are refused, and the refusal names the flag.
+    /// Words that several tools use for different things: they are refused, and the refusal names
+    /// the flag.
     pub(super) refused: &'static [&'static str],
     /// The flag as it is written, in a phrase with an example.
     pub(super) example: &'static str,
@@ -74,7 +74,7 @@ mod tests {
             let CliCommand::Run(args) = cli.command else { panic!("{word}: another command") };
             assert!(args.has(own), "{word}: {:?}", args.described);
         }
-        let error = parsed("dbtime run --duration 30").expect_err("a number without a unit");
+        let error = parsed("dbtime run atm --duration x").expect_err("no time");
         assert!(complaint(&error).is_some_and(|text| text.contains("--time")), "{error}");
     }
 

@@ -131,11 +131,7 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         One("TIME"),
         "Length of the measured window [default: 20s, or until --transactions have ended]",
     )
-    .called(PeerWords {
-        taken: &["duration"],
-        refused: &["-T"],
-        example: "--time 30s, a number with its unit",
-    }),
+    .called(PeerWords { taken: &["duration"], refused: &["-T"], example: "--time 30s" }),
     of_run("transactions", LOAD, One("N"), "End after N transactions"),
     of_run(
         "warmup",
