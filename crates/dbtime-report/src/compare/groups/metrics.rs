@@ -77,13 +77,13 @@ impl From<PrimaryMetric> for GroupMetric {
 fn source_of(key: &str) -> &'static str {
     match key {
         key if key.starts_with("server-") => {
-            "it is read of a server's process, on this machine and with rights to it; SQLite and \
-             null have none"
+            "it is read of a server's process, on this machine and with rights to it, while \
+             transactions end; SQLite and null have none"
         }
         "client-cpu" | "round-trips" | "errors" => {
             "it takes transactions that end in the window: lengthen the run with --time"
         }
-        _ => "no record of these has it: make the runs anew with this dbtime",
+        _ => "it takes transactions that end in the window, and records of this dbtime",
     }
 }
 

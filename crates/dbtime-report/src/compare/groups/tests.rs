@@ -148,7 +148,7 @@ fn without_the_primary_metric_there_is_no_other_verdict() {
     let none = compared_by(&groups(10, 1.05, 0.001), PrimaryMetric::named("server-cpu"));
     let missing = "Invalid: server CPU per transaction was not measured in any run of A and any \
                    run of B; it is read of a server's process, on this machine and with rights to \
-                   it; SQLite and null have none";
+                   it, while transactions end; SQLite and null have none";
     assert_eq!(sentence(&none), missing);
     assert_eq!((none.verdict.outcome(), none.metrics.len()), (GroupOutcome::Undecided, 0));
 }
