@@ -70,10 +70,11 @@ fn the_statement_of_the_worker_that_holds_the_lock_is_named() {
         let figures = waiter.figures();
         assert_eq!(figures.naps, figures.waits.iter().map(|wait| wait.count).sum::<u64>());
         assert_eq!(figures.nap_ns, figures.waits.iter().map(|wait| wait.wait_ns).sum::<u64>());
-        // A nap lasts until there is a CPU again.
+        // A nap lasts until there is a CPU again. Its parts are read by the kernel's accounts at
+        // both of its ends, a little outside of its own instants.
         let [slept, queued] = [Part::Lock, Part::Runq].map(|part| parts.get(part) as f64);
         let naps = figures.nap_ns as f64;
-        assert!(slept <= naps && slept + queued > 0.5 * naps, "{naps}, {parts:?}");
+        assert!(slept < 1.1 * naps && slept + queued > 0.5 * naps, "{naps}, {parts:?}");
     }
 }
 
