@@ -98,8 +98,10 @@ pub(super) fn waits_for_commits_have_names(server: &GivenServer) {
         seen.requests.iter().map(|one| &one["blocker"]).filter(|one| one.is_object()).collect();
     let called = |name: &str| blockers.iter().filter(|one| one["lock"] == name).count();
     let (group, binlog) = (called("group commit"), called("binlog"));
-    // Most of them; there are more others where who has a mutex has no CPU.
-    assert!(group > 0 && 2 * (group + binlog) > blockers.len(), "{group} {blockers:?}");
+    // One in ten of the commits and more; the longest wait of others is for who has a mutex, and on
+    // a busy machine no CPU.
+    let is_many = 10 * (group + binlog) as u64 > 2 * MANY;
+    assert!(group > 0 && is_many, "{group} {binlog} {blockers:?}");
 }
 
 #[test]
