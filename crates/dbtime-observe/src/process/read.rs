@@ -191,8 +191,7 @@ mod tests {
         let has_idler =
             |sample: &ProcessSample| sample.each_thread.iter().any(|t| t.name == "idler-7");
         // Other tests of this process begin and end meanwhile.
-        let is_whole =
-            |sample: &ProcessSample| sample.threads as usize == sample.each_thread.len();
+        let is_whole = |sample: &ProcessSample| sample.threads as usize == sample.each_thread.len();
         let sample = (0..20_000)
             .map(|_| {
                 std::thread::sleep(Duration::from_millis(5));

@@ -107,7 +107,7 @@ fn a_process_is_watched_until_told_otherwise() {
     ran.exits(0);
     let json = ran.json();
     let cpu = number(&json, "/cpu_us");
-    assert!(cpu >= burned && cpu < burned + 10_000.0, "{burned} µs burned: {json:#}");
+    assert!(cpu >= burned && cpu < burned + 50_000.0, "{burned} µs burned: {json:#}");
     assert_eq!((&json["is_gone"], &json["exit"]), (&false.into(), &serde_json::Value::Null));
     let line = format!("usage -p {} --time 60ms", worker.pid());
     sandbox.run(&line).fine().prints(&["used ", "1 process with ", "resident", "address space"]);
@@ -135,7 +135,7 @@ fn two_saved_instants_bracket_an_experiment() {
     let burned = worker.work() as f64 / 1e3;
     let json = sandbox.run("usage --since a.json --json").fine().json();
     let cpu = number(&json, "/cpu_us");
-    assert!(cpu >= burned && cpu < burned + 10_000.0, "{burned} µs burned: {json:#}");
+    assert!(cpu >= burned && cpu < burned + 50_000.0, "{burned} µs burned: {json:#}");
     sandbox.run("usage --since a.json").fine().prints(&["used ", "voluntary switches"]);
     worker.end();
     sandbox.run("usage --since a.json").refused(3, &["has ended", &pid.to_string()]);
