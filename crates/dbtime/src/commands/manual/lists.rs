@@ -27,7 +27,7 @@ const CONNECTING: &[&str] =
 /// Commands that start private servers and make temporary databases.
 const STARTING: &[&str] = &["run", "init", "pgbench", "sysbench", "study"];
 
-/// Every variable of the environment that dbtime reads.
+/// Every variable of the environment that dbtime reads, or sets for a program that it starts.
 pub(super) const ENVIRONMENT: &[ManualEntry] = &[
     ManualEntry {
         names: "DBTIME_PASSWORD",
@@ -45,6 +45,12 @@ pub(super) const ENVIRONMENT: &[ManualEntry] = &[
         meaning: "A folder for a copy of the empty data folder of each kind of private server, \
                   from which later ones start sooner.",
         commands: STARTING,
+    },
+    ManualEntry {
+        names: "DBTIME_SEED, DBTIME_RUN",
+        meaning: "Set for the programs that a study runs: the seed of the block, and the folder \
+                  of the run.",
+        commands: &["study"],
     },
     ManualEntry {
         names: "MYSQL_HOST, MYSQL_TCP_PORT, MYSQL_UNIX_PORT, MYSQL_PWD",
