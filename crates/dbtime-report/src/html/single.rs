@@ -17,8 +17,8 @@ const MAX_AT_ONCE: usize = 20;
 const MAX_BYTES: usize = 140_000;
 
 /// What stands in the place of a timeline.
-const NOT_DRAWN: &str = "<p class=\"dim\">Not drawn, for the size of the page: the record has it, in \
-                         transactions.csv and transaction_statements.csv.</p>";
+const NOT_DRAWN: &str = "<p class=\"dim\">Not drawn, for the size of the page: the record has it, \
+                         in transactions.csv and transaction_statements.csv.</p>";
 
 pub(super) fn section(run: &Run, out: &mut String) {
     let slowest = slowest(run);
