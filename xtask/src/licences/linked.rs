@@ -108,9 +108,7 @@ mod tests {
     #[test]
     fn what_is_linked_is_neither_of_tests_nor_a_macro() {
         let foreign = Some("registry");
-        let edge = |name: &str, kind: Option<&str>| {
-            json!({ "pkg": name, "dep_kinds": [{ "kind": kind }] })
-        };
+        let edge = |name: &str, kind: Option<&str>| json!({ "pkg": name, "dep_kinds": [{ "kind": kind }] });
         let metadata = json!({
             "packages": [
                 package("dbtime", "bin", None), package("z", "lib", foreign),
