@@ -14,7 +14,7 @@ const MAX_AT_ONCE: usize = 20;
 
 /// Timelines and waits of a kind beyond these stay in the record, so that the page stays small
 /// enough to be mailed. Unit: bytes.
-const MAX_BYTES: usize = 140_000;
+const MAX_BYTES: usize = 160_000;
 
 /// What stands in the place of a timeline.
 const NOT_DRAWN: &str = "<p class=\"dim\">Not drawn, for the size of the page: the record has it, \
