@@ -26,7 +26,7 @@ pub use groups::{
     CellVerdict, GroupComparison, GroupFigure, GroupOptions, GroupOutcome, GroupedRun, PartChange,
     PercentileChange, PlacedRun, RunGroup, Verdict,
 };
-pub use junit::{groups_junit, run_junit, study_junit};
+pub use junit::{groups_junit, run_junit, study_junit, unended_junit};
 pub use markdown::{groups_markdown, study_markdown};
 pub use page::{groups_page, runs_page, study_page, sweeps_page};
 pub use run::{ComparedItem, ComparedRun, RunComparison};
