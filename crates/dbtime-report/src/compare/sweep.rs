@@ -140,16 +140,13 @@ fn combinations(sweep: &Sweep) -> SweepCombinations<'_> {
 }
 
 /// The factors of runs of one combination, in the order of their names.
-fn factors(runs: &RunRepetitions<'_>) -> Vec<FactorValue> {
+fn factors(runs: &[&(SweepRun, RunRecord)]) -> Vec<FactorValue> {
     let mut factors = runs.first().map_or(Vec::new(), |(run, _)| run.factors.clone());
     factors.sort();
     factors
 }
 
-fn compared(
-    places: [&str; 2],
-    [a, b]: [&RunRepetitions<'_>; 2],
-) -> Option<ComparedCombination> {
+fn compared(places: [&str; 2], [a, b]: [&RunRepetitions<'_>; 2]) -> Option<ComparedCombination> {
     let figures = COMPARED.into_iter().map(RunFigure::listed).map(|figure| {
         let mean = |side: &RunRepetitions<'_>| -> Option<f64> {
             let sum: Option<f64> = side.iter().map(|(run, _)| run.value(figure)).sum();

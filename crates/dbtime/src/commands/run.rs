@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_part_of_a_run_is_no_pass_in_junit() {
-        let exit = ProcessExit::EndedEarly(crate::interrupt::EndingSignal::Term);
+        let exit = ProcessExit::EndedEarly(interrupt::EndingSignal::Term);
         let early = RunVerdict { exit, reason: None, is_of_limits: true };
         assert_eq!(early.junit_error(), Some(CUT_SHORT));
     }

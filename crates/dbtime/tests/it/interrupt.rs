@@ -96,7 +96,7 @@ fn during_the_warm_up() {
     }
 }
 
-/// Before the window too the code is that of the signal, of one run or of several.
+/// The signal gives the code before the window too, of one run and of several.
 #[test]
 fn two_signals_within_half_a_second_end_as_one_does() {
     for runs in ["", "--repeat 2"] {

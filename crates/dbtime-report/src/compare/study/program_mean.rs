@@ -9,7 +9,7 @@ use crate::compare::groups::{self, GroupMetric};
 use dbtime_model::study::{RecordedStudy, TrialRecord};
 use serde::Serialize;
 
-/// What a mean is.
+/// How a mean is formed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MeanKind {
@@ -26,14 +26,14 @@ pub struct ProgramMean {
     pub name: String,
     /// The unit of the mean.
     pub unit: FigureUnit,
-    /// What the mean is, as in all other configurations.
+    /// How the mean is formed, as in all other configurations.
     pub kind: MeanKind,
     /// The mean.
     pub mean: f64,
 }
 
 impl MeanKind {
-    /// That of a metric with these values in all configurations.
+    /// Which one fits a metric with these values in all configurations.
     fn of(mut values: impl Iterator<Item = Option<f64>>) -> Self {
         match values.all(|value| value.is_none_or(|value| value > 0.0)) {
             true => Self::Geometric,
