@@ -33,8 +33,9 @@ pub use run::{ComparedItem, ComparedRun, RunComparison};
 pub use setup::SettingPair;
 pub use study::{
     CellComparison, CellFigures, CrossedCell, CrossedFactors, FactorEffect, FactorEffects,
-    FittedScalability, LatencyRun, LatencySeries, LawParameter, ScalabilityRun, ScalabilitySeries,
-    ScalabilityStep, StudyCapacity, StudyComparison, StudyRunLine, plan_text,
+    FittedScalability, LatencyRun, LatencySeries, LawParameter, MeanKind, ProgramMean,
+    ScalabilityRun, ScalabilitySeries, ScalabilityStep, StudyCapacity, StudyComparison,
+    StudyRunLine, plan_text,
 };
 pub use sweep::{ComparedCombination, SweepComparison};
 pub use text::{groups_text, runs_text, study_text, sweeps_text};
