@@ -50,6 +50,9 @@ pub enum LabError {
     /// Ctrl-C came before there was anything to report.
     #[error("interrupted {0}")]
     Interrupted(&'static str),
+    /// A signal ended the process of a run before there was, as that says itself.
+    #[error("{0}")]
+    Ended(String),
     /// Servers cannot be watched.
     #[error(transparent)]
     Trace(#[from] dbtime_observe::trace::TraceError),
@@ -108,6 +111,11 @@ impl LabError {
             Self::Join(error) => error.is_usage(),
             _ => false,
         }
+    }
+
+    /// Whether a wish to end came before there was anything to report.
+    pub fn is_interrupted(&self) -> bool {
+        matches!(self, Self::Interrupted(_) | Self::Ended(_))
     }
 }
 

@@ -155,7 +155,10 @@ impl CommandFailure {
     pub(crate) fn exit(&self) -> ProcessExit {
         match self {
             Self::Usage(_) => ProcessExit::Usage,
-            Self::Environment(_) => ProcessExit::Environment,
+            Self::Environment(error) => match error.downcast_ref::<LabError>() {
+                Some(error) if error.is_interrupted() => ProcessExit::Environment.or_by_signal(),
+                _ => ProcessExit::Environment,
+            },
         }
     }
 

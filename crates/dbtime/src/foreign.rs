@@ -83,6 +83,7 @@ fn pgbench(file: &ScriptFile<'_>, text: &str) -> Result<Arc<dyn Script>, Command
             StatementProtocol::Prepared => QueryMode::Prepared,
         },
         dialect,
+        target: target.url.clone(),
         clients: load.concurrency(),
         seed: *seed,
         scale: scale as i64,
@@ -118,9 +119,9 @@ fn sysbench(file: &ScriptFile<'_>) -> Result<Arc<dyn Script>, CommandFailure> {
     let options = arguments.options(declared.options.as_deref()).map_err(CommandFailure::usage)?;
     let driver = driver(&target.url);
     let made = |command| {
-        let (argv, output) = (words.clone(), output.clone());
-        let settings =
-            SysbenchSettings { driver, argv, output, ..settings(&script, &options, command) };
+        let (argv, output, target) = (words.clone(), output.clone(), target.url.clone());
+        let of_options = settings(&script, &options, command);
+        let settings = SysbenchSettings { driver, argv, output, target, ..of_options };
         SysbenchScript::new(settings).map_err(CommandFailure::usage)
     };
     let own = declared.commands.iter().find(|command| command.name == "prepare");

@@ -10,8 +10,8 @@ use crate::server_layers::server_layers;
 use crate::summary::{buckets, budget_us};
 use dbtime_model::driven_file::DrivenNames;
 use dbtime_model::record::{
-    BudgetMethod, CountsInfo, JoinedRecording, Run, RunRecord, TraceInfo, Warning, WarningKind,
-    file,
+    BudgetLockHolder, BudgetMethod, CountsInfo, JoinedRecording, Run, RunRecord, TraceInfo, Warning,
+    WarningKind, file,
 };
 use dbtime_model::traced_file::RecordingEnd;
 use dbtime_model::units::{count, noun_for};
@@ -53,7 +53,7 @@ pub(super) fn apply(
         cost: end.and_then(|end| end.cost),
         stacks: None,
         length: end.map_or(Nanos::ZERO, |end| end.length),
-        lock_names: Some(false),
+        lock_names: lock_names(&record.lock_holders),
         notes: notes(recorded.file_end, gap.as_deref(), &recording),
         before: None,
         recording: Some(recording),
@@ -76,6 +76,12 @@ pub(super) fn apply(
         .chain(warning)
         .collect();
     record.validity = judge(record);
+}
+
+/// Whether names of locks were measured: they were where a lock has one. A recording does not say
+/// so itself, and of one without such a lock it is not known.
+fn lock_names(holders: &[BudgetLockHolder]) -> Option<bool> {
+    holders.iter().any(|holder| holder.lock.is_some()).then_some(true)
 }
 
 fn budgets(record: &mut RunRecord, parts: &Recorder<u64>, names: &DrivenNames) {
@@ -197,5 +203,20 @@ fn is_of_parts(kind: WarningKind) -> bool {
         | Kind::Mix
         | Kind::Think => true,
         Kind::Ports | Kind::Target | Kind::Unknown => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_locks_were_measured_where_a_lock_has_one() {
+        let of = |lock: Option<&str>| BudgetLockHolder {
+            lock: lock.map(str::to_owned),
+            ..BudgetLockHolder::default()
+        };
+        assert_eq!(lock_names(&[of(None), of(Some("row lock"))]), Some(true));
+        assert_eq!((lock_names(&[of(None)]), lock_names(&[])), (None, None));
     }
 }

@@ -15,6 +15,9 @@ use std::path::PathBuf;
 /// What a process of dbtime ends with that was used wrongly.
 const USAGE: u8 = 2;
 
+/// From here on a signal has ended it, as a shell has it.
+const BY_SIGNAL: u8 = 129;
+
 /// What follows runs, and what ends them.
 #[derive(Clone, Copy)]
 pub struct RunControls<'a> {
@@ -172,6 +175,7 @@ impl PlannedRun {
 pub fn failed_run(exit_code: u8, text: String) -> LabError {
     match exit_code {
         USAGE => LabError::Usage(text),
+        BY_SIGNAL.. => LabError::Ended(text),
         _ => LabError::Target(text),
     }
 }
@@ -186,6 +190,12 @@ mod tests {
         let spec = RunSpec::default().with(&settings.collect::<Vec<_>>()).expect("a run");
         let secrets = vec![("DBTIME_PASSWORD".to_owned(), ServerSecret::new("hush"))];
         PlannedRun::of_spec(spec, "dbtime run".to_owned(), secrets)
+    }
+
+    #[test]
+    fn a_run_that_a_signal_ended_did_not_fail() {
+        let is_ended = |code| failed_run(code, "no".to_owned()).is_interrupted();
+        assert_eq!([2, 3, 70, 129, 143].map(is_ended), [false, false, false, true, true]);
     }
 
     #[test]

@@ -325,6 +325,7 @@ impl PreparedTarget for ReadySqlite {
             let statement = &statements[id.0 as usize];
             let sql = statement.kind.text();
             let shapes = StatementShapes::of([sql], &self.lexical_rules());
+            let shapes = shapes.with_names(&target.to_string());
             LabError::Target(format!(
                 "{} refuses statement `{}`{}: {}",
                 target,

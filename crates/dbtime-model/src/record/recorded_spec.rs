@@ -1,24 +1,31 @@
 //! The written form of a run in its record, of whatever version it is.
 
 use crate::spec::RunSpec;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 
 /// The run as it can be made again. What was measured can be read without it;
 /// [`crate::spec::SpecDocument`] says what is wrong with one that is not known.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum RecordedSpec {
     /// In the notation of this version.
     Known(Box<RunSpec>),
-    /// In another: it is written as it was read.
-    Unknown(serde_json::Value),
+    /// With fields of a later version: it is written as it was read.
+    Later {
+        /// What this version knows of it.
+        known: Box<RunSpec>,
+        /// All of it.
+        written: Value,
+    },
+    /// In another notation: it is written as it was read.
+    Unknown(Value),
 }
 
 impl RecordedSpec {
     /// `None`: it is in a notation that this version does not know.
     pub fn known(&self) -> Option<&RunSpec> {
         match self {
-            Self::Known(spec) => Some(spec),
+            Self::Known(spec) | Self::Later { known: spec, .. } => Some(spec),
             Self::Unknown(_) => None,
         }
     }
@@ -30,10 +37,26 @@ impl From<RunSpec> for RecordedSpec {
     }
 }
 
+impl Serialize for RecordedSpec {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Known(spec) => spec.serialize(to),
+            Self::Later { written, .. } | Self::Unknown(written) => written.serialize(to),
+        }
+    }
+}
+
 impl<'de> Deserialize<'de> for RecordedSpec {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let written = serde_json::Value::deserialize(from)?;
-        Ok(RunSpec::deserialize(&written).map_or(Self::Unknown(written), Self::from))
+        let written = Value::deserialize(from)?;
+        let mut has_more = false;
+        let read: Result<RunSpec, serde_json::Error> =
+            serde_ignored::deserialize(&written, |_| has_more = true);
+        Ok(match read {
+            Ok(spec) if has_more => Self::Later { known: Box::new(spec), written },
+            Ok(spec) => Self::from(spec),
+            Err(_) => Self::Unknown(written),
+        })
     }
 }
 
@@ -65,6 +88,7 @@ mod tests {
     fn a_record_that_is_written_again_has_its_spec_as_it_was() {
         for spec in [
             r#"{"load":{"arrivals":"pareto:2","later":[1.5,null]},"schema":9}"#,
+            r#"{"load":{"arrivals":"poisson","later":[1.5,null]},"seed":7}"#,
             r#""some text""#,
             "null",
         ] {

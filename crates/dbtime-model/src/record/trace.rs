@@ -65,8 +65,8 @@ pub struct TraceInfo {
     /// How long was watched.
     #[serde(rename = "length_us")]
     pub length: Nanos,
-    /// Whether the server's own names of locks were measured, as far as it has any; not those of a
-    /// recording, which does not have that. `None`: of before, when the notes alone had it.
+    /// Whether the server's own names of locks were measured, as far as it has any. `None`: of a
+    /// recording in which no lock has one, and of before, when the notes alone had it.
     pub lock_names: Option<bool>,
     /// What was not measured, and what happened to the watching.
     pub notes: Vec<String>,
@@ -119,7 +119,9 @@ impl TraceInfo {
 
     /// Whether the server's own names of locks were measured, as far as it has any.
     pub fn has_lock_names(&self) -> bool {
-        self.lock_names.unwrap_or_else(|| Self::names_locks(&self.notes))
+        // A recording has no notes of the tracer.
+        let has_notes = self.recording.is_none();
+        self.lock_names.unwrap_or_else(|| has_notes && Self::names_locks(&self.notes))
     }
 
     /// The same by the tracer's notes.
@@ -183,6 +185,10 @@ mod tests {
             let info = TraceInfo { lock_names, notes, ..TraceInfo::default() };
             assert_eq!(info.has_lock_names(), has, "{info:?}");
         }
+        let recording = Some(JoinedRecording::default());
+        let joined = TraceInfo { recording, ..TraceInfo::default() };
+        assert!(!joined.has_lock_names(), "it has no notes of the tracer");
+        assert!(TraceInfo { lock_names: Some(true), ..joined }.has_lock_names());
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::Nanos;
 use crate::record::AutoRate;
 use crate::secret_text::without_secrets;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// The version of the written form that this program writes.
 pub(crate) const SPEC_SCHEMA: u32 = 1;
@@ -203,6 +204,13 @@ pub enum SpecError {
     /// A field that there is none of, by its path.
     #[error("there is no field `{0}`; `dbtime run --print-spec` shows all there are")]
     Unknown(String),
+    /// A field of a record that a later dbtime has written, and without which it would be another
+    /// run, by its path.
+    #[error(
+        "the run has `{0}`, which this dbtime does not know: repeat it with the newer dbtime that \
+         wrote the record"
+    )]
+    Later(String),
     /// A number that the flag of its name refuses, or what was measured flat out and is no rate, by
     /// its path, and why.
     #[error("`{0}`: {1}")]
@@ -227,14 +235,14 @@ impl SpecDocument {
     /// Reads a written form, or a record (`run.json`) that holds one.
     ///
     /// # Errors
-    /// A field that is not known is refused in a written form, and ignored in a record.
+    /// A field that is not known is refused in a written form, and in a record unless it has its
+    /// neutral value.
     pub fn read(text: &str) -> Result<Self, SpecError> {
-        let value: serde_json::Value = serde_json::from_str(text)?;
+        let value: Value = serde_json::from_str(text)?;
         let command = value.get("command").and_then(|command| command.as_str());
         let document = match (value.get("spec"), command) {
             (Some(spec), _) if spec.is_object() => {
-                let read = RunSpec::deserialize(spec).map_err(|error| by_field(error, spec))?;
-                Self { spec: read, command: command.map(str::to_owned) }
+                Self { spec: of_record(spec)?, command: command.map(str::to_owned) }
             }
             (_, Some(command)) => {
                 return Err(SpecError::Missing(without_secrets(command).into_owned()));
@@ -281,7 +289,7 @@ impl RunSpec {
 }
 
 /// A list would be read as fields in the order in which this version has them.
-fn refuse_lists(value: &serde_json::Value) -> Result<(), SpecError> {
+fn refuse_lists(value: &Value) -> Result<(), SpecError> {
     let groups = ["workload", "target", "load", "window"];
     let group = groups.into_iter().find(|group| value.get(*group).is_some_and(|of| of.is_array()));
     match value.is_array() || group.is_some() {
@@ -291,12 +299,12 @@ fn refuse_lists(value: &serde_json::Value) -> Result<(), SpecError> {
 }
 
 /// Names the field at fault, where it is one.
-fn by_field(error: serde_json::Error, spec: &serde_json::Value) -> SpecError {
+fn by_field(error: serde_json::Error, spec: &Value) -> SpecError {
     wrong_field(spec).map_or(SpecError::Json(error), SpecError::Field)
 }
 
 /// Reads what somebody may have written by hand, which is this value.
-fn strictly(text: &str, value: &serde_json::Value) -> Result<RunSpec, SpecError> {
+fn strictly(text: &str, value: &Value) -> Result<RunSpec, SpecError> {
     let mut unknown = None;
     let mut json = serde_json::Deserializer::from_str(text);
     let spec: Result<RunSpec, _> = serde_ignored::deserialize(&mut json, |path| {
@@ -304,6 +312,40 @@ fn strictly(text: &str, value: &serde_json::Value) -> Result<RunSpec, SpecError>
     });
     let spec = spec.map_err(|error| by_field(error, value))?;
     unknown.map_or(Ok(spec), |path| Err(SpecError::Unknown(path)))
+}
+
+/// Reads what a dbtime has written into a record. A later one writes fields that are not known here
+/// also where the run has nothing of the kind.
+fn of_record(spec: &Value) -> Result<RunSpec, SpecError> {
+    let mut later = None;
+    let read: Result<RunSpec, _> = serde_ignored::deserialize(spec, |path| {
+        let path = path.to_string();
+        if !value_at(spec, &path).is_some_and(is_neutral) {
+            later.get_or_insert(path);
+        }
+    });
+    let read = read.map_err(|error| by_field(error, spec))?;
+    later.map_or(Ok(read), |path| Err(SpecError::Later(path)))
+}
+
+/// The value at such a path of serde_ignored, which has `?` for the inside of an option.
+fn value_at<'a>(spec: &'a Value, path: &str) -> Option<&'a Value> {
+    let mut steps = path.split('.').filter(|step| *step != "?");
+    steps.try_fold(spec, |within, step| match within {
+        Value::Array(values) => values.get(step.parse::<usize>().ok()?),
+        _ => within.get(step),
+    })
+}
+
+/// Whether a field says no more than one that is left out.
+fn is_neutral(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(is_on) => !is_on,
+        Value::Array(values) => values.is_empty(),
+        Value::Object(fields) => fields.values().all(is_neutral),
+        Value::Number(_) | Value::String(_) => false,
+    }
 }
 
 /// Durations as people write them: `"20s"`.
@@ -418,9 +460,22 @@ mod tests {
 
     #[test]
     fn a_record_is_read_for_its_spec_and_may_know_more() {
-        let text = r#"{"command":"dbtime run","spec":{"seed":7,"later":1},"target":{"x":2}}"#;
-        let read = read(text).expect("a record");
+        let record = |spec: &str| {
+            read(&format!(r#"{{"command":"dbtime run","spec":{spec},"target":{{"x":2}}}}"#))
+        };
+        let read = record(r#"{"seed":7,"load":{"later":null,"more":{"a":[]}},"on":false}"#);
+        let read = read.expect("a record");
         assert_eq!((read.spec.seed, read.command.as_deref()), (7, Some("dbtime run")));
+        // Without what this version does not know it would be another run.
+        for (path, spec) in [
+            ("later", r#"{"seed":7,"later":1}"#),
+            ("load.later", r#"{"load":{"more":null,"later":{"a":null,"b":"x"}}}"#),
+            ("target.on", r#"{"target":{"on":true}}"#),
+        ] {
+            let refused = record(spec).expect_err(spec);
+            let expected = format!("the run has `{path}`, which this dbtime does not know");
+            assert!(refused.starts_with(&expected), "{refused}");
+        }
     }
 
     proptest! {

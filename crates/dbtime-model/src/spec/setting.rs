@@ -26,6 +26,14 @@ impl FlagSetting {
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self { name: name.into(), value: value.into() }
     }
+
+    /// What its value means: one text for all notations of it, such as `4` and `04`, `1s` and
+    /// `1000ms`. Of what is no flag of a run, and no value of it, that is the value itself.
+    pub fn meaning(&self) -> String {
+        let set = RunSpec::default().with(std::slice::from_ref(self));
+        let written = set.ok().and_then(|spec| serde_json::to_string(&spec).ok());
+        written.unwrap_or_else(|| self.value.clone())
+    }
 }
 
 impl RunSpec {
@@ -57,6 +65,22 @@ mod tests {
         assert_eq!((first.load.workers, other.load.workers), (Some(4), Some(8)));
         assert_eq!(other.target.server_set, ["a=1", "a=2"]);
         assert_eq!(first.with(&[]), Ok(first));
+    }
+
+    #[test]
+    fn a_value_means_the_same_in_each_notation() {
+        let means = |name: &str, value: &str| FlagSetting::new(name, value).meaning();
+        for (name, same, other) in [
+            ("workers", ["4", "04"], "40"),
+            ("rate", ["100", "100.0/s"], "100.5"),
+            ("time", ["1s", "1000ms"], "1ms"),
+        ] {
+            let [one, again] = same.map(|value| means(name, value));
+            assert_eq!(one, again, "{name}");
+            assert_ne!(one, means(name, other), "{name}");
+        }
+        assert_eq!(means("innodb_x", "04"), "04", "a setting of a server");
+        assert_eq!(means("workers", "many"), "many");
     }
 
     #[test]

@@ -77,7 +77,11 @@ fn sentence(path: &str, cause: &str) -> String {
     });
     match of_type {
         Some((found, expected)) => {
-            format!("`{path}` is {}, and takes {}", found_words(found), expected_words(expected))
+            let takes = match expected {
+                "u32" | "u64" => flag_words(path).unwrap_or_else(|| expected_words(expected)),
+                _ => expected_words(expected),
+            };
+            format!("`{path}` is {}, and takes {takes}", found_words(found))
         }
         None if cause.starts_with("--") => cause.to_owned(),
         None => format!("`{path}`: {cause}"),
@@ -95,6 +99,14 @@ fn found_words(found: &str) -> String {
         ("sequence", ..) => "a list".to_owned(),
         _ => found.to_owned(),
     }
+}
+
+/// Which numbers the flag of a field's name takes: its type alone would take others too. `None`:
+/// there is no such flag.
+fn flag_words(path: &str) -> Option<String> {
+    let name = path.rsplit_once('.').map_or(path, |(_, name)| name).replace('_', "-");
+    let refused = RunSpec::default().set(&name, "").err()?.to_string();
+    refused.strip_prefix("it takes ").map(str::to_owned)
 }
 
 /// What its type is, for people.
@@ -120,8 +132,21 @@ mod tests {
         for (text, wrong) in [
             (
                 r#"{"load":{"connections":"16"}}"#,
-                "`load.connections` is the text \"16\", and takes a whole number from 0 to",
+                "`load.connections` is the text \"16\", and takes a whole number from 1 to 100000",
             ),
+            (
+                r#"{"load":{"shards":1.5}}"#,
+                "`load.shards` is the number `1.5`, and takes a whole number from 1 to 64, such as",
+            ),
+            (
+                r#"{"window":{"transactions":true}}"#,
+                "`window.transactions` is `true`, and takes a whole number from 1 up, such as",
+            ),
+            (
+                r#"{"workload":{"data_seed":true}}"#,
+                "`workload.data_seed` is `true`, and takes a whole number from 0 up, such as",
+            ),
+            (r#"{"schema":true}"#, "`schema` is `true`, and takes a whole number from 0 to"),
             (r#"{"load":{"workers":-3}}"#, "`load.workers` is the number `-3`, and takes a whole"),
             (r#"{"load":{"rate":5}}"#, "`load.rate` is the number `5`, and takes a text"),
             (r#"{"target":{"pipeline":"yes"}}"#, "`target.pipeline` is the text \"yes\", and"),

@@ -13,6 +13,10 @@ use std::fmt::Write as _;
 /// Of a run without a limit: a file without a case would be taken for one in which all have passed.
 const NO_LIMIT: &str = "no limit was set: give one with --limit, or in the workload";
 
+/// Of a file that was begun and not yet written to its end.
+const NOT_ENDED: &str = "dbtime has not ended yet, or ended before it had a result: see what it \
+                         printed";
+
 /// What became of a test case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CaseResult {
@@ -46,12 +50,13 @@ impl JunitCase {
         Self { name: name.to_owned(), result: CaseResult::of(verdict), text: sentence }
     }
 
-    /// A limit on an operation, or on the whole run.
-    fn of_limit(place: &str, check: &Check) -> Self {
+    /// A limit on an operation, or on the whole run. In a run without a verdict a missed one has
+    /// not failed: its exit code does not say so either.
+    fn of_limit(place: &str, check: &Check, has_verdict: bool) -> Self {
         let result = match check.outcome() {
             CheckOutcome::Passed => CaseResult::Passed,
-            CheckOutcome::Failed => CaseResult::Failed,
-            CheckOutcome::Undecided => CaseResult::Skipped,
+            CheckOutcome::Failed if has_verdict => CaseResult::Failed,
+            CheckOutcome::Failed | CheckOutcome::Undecided => CaseResult::Skipped,
         };
         let name = format!("{place}: {}", check.metric);
         let (required, measured) = (check_required(check), check_measured(check));
@@ -78,11 +83,19 @@ pub fn groups_junit(compared: &GroupComparison) -> String {
 /// Shape: as [`groups_junit`].
 pub fn run_junit(record: &RunRecord, error: Option<&str>) -> String {
     let deciding = record.checks().filter(|(_, check)| check.decides());
-    let limits = deciding.map(|(place, check)| JunitCase::of_limit(place, check));
+    let limits = deciding.map(|(place, check)| JunitCase::of_limit(place, check, error.is_none()));
     let without = record.limits_outcome().is_none().then_some(NO_LIMIT);
     let broken = error.into_iter().chain(without).map(JunitCase::broken);
     let cases: Vec<JunitCase> = limits.chain(broken).collect();
     document(&[suite_of(&record.workload.name, &cases)])
+}
+
+/// What stands in the place of a result that is to come, so that none of before is taken for it.
+/// `command`: what is under way, such as `dbtime run`.
+///
+/// Shape: as [`groups_junit`], with one case, which is an error.
+pub fn unended_junit(command: &str) -> String {
+    document(&[suite_of(command, &[JunitCase::broken(NOT_ENDED)])])
 }
 
 /// The verdicts of a study, the control among them.
@@ -217,8 +230,18 @@ mod tests {
         let counts = "tests=\"3\" failures=\"1\" skipped=\"1\" errors=\"0\"";
         assert!(all.contains(counts), "{all}");
         assert!(all.contains("<failure message=\"required &lt;= 5ms, measured "), "{all}");
+        // Without a verdict what was missed has not failed.
         let unserved = run_junit(&record, Some("most of it failed"));
+        let counts = "tests=\"4\" failures=\"0\" skipped=\"2\" errors=\"1\"";
+        assert!(unserved.contains(counts), "{unserved}");
         assert!(unserved.contains("<error message=\"most of it failed\"/>"), "{unserved}");
+    }
+
+    #[test]
+    fn what_has_not_ended_is_an_error() {
+        let begun = unended_junit("dbtime run");
+        let counts = "name=\"dbtime run\" tests=\"1\" failures=\"0\" skipped=\"0\" errors=\"1\"";
+        assert!(begun.contains(counts) && begun.contains(NOT_ENDED), "{begun}");
     }
 
     #[test]

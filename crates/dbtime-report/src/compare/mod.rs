@@ -26,15 +26,16 @@ pub use groups::{
     CellVerdict, GroupComparison, GroupFigure, GroupOptions, GroupOutcome, GroupedRun, PartChange,
     PercentileChange, PlacedRun, RunGroup, Verdict,
 };
-pub use junit::{groups_junit, run_junit, study_junit};
+pub use junit::{groups_junit, run_junit, study_junit, unended_junit};
 pub use markdown::{groups_markdown, study_markdown};
 pub use page::{groups_page, runs_page, study_page, sweeps_page};
 pub use run::{ComparedItem, ComparedRun, RunComparison};
 pub use setup::SettingPair;
 pub use study::{
     CellComparison, CellFigures, CrossedCell, CrossedFactors, FactorEffect, FactorEffects,
-    FittedScalability, LatencyRun, LatencySeries, LawParameter, ScalabilityRun, ScalabilitySeries,
-    ScalabilityStep, StudyCapacity, StudyComparison, StudyRunLine, plan_text,
+    FittedScalability, LatencyRun, LatencySeries, LawParameter, MeanKind, ProgramMean,
+    ScalabilityRun, ScalabilitySeries, ScalabilityStep, StudyCapacity, StudyComparison,
+    StudyRunLine, plan_text,
 };
 pub use sweep::{ComparedCombination, SweepComparison};
 pub use text::{groups_text, runs_text, study_text, sweeps_text};

@@ -5,6 +5,7 @@ use super::figures::FigurePair;
 use super::run::RunComparison;
 use crate::format::counted;
 use dbtime_model::record::{FactorValue, RunFigure, RunRecord, Sweep, SweepRun, combination_text};
+use dbtime_model::spec::FlagSetting;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -61,14 +62,13 @@ impl SweepComparison {
     /// Two sweeps with their places.
     pub fn of([(place_a, a), (place_b, b)]: [(&str, &Sweep); 2]) -> Self {
         let [in_a, in_b] = [a, b].map(combinations);
-        let in_both = in_a.iter().filter_map(|(key, runs)| Some((key, [runs, in_b.get(key)?])));
+        let in_both = in_a.iter().filter_map(|(key, runs)| Some([runs, in_b.get(key)?]));
         let places = [place_a, place_b];
-        let mut both: Vec<_> =
-            in_both.filter_map(|(key, sides)| compared(key, places, sides)).collect();
+        let mut both: Vec<_> = in_both.filter_map(|sides| compared(places, sides)).collect();
         both.sort_by(|x, y| y.change().total_cmp(&x.change()));
         let only = |these: &SweepCombinations<'_>, others: &SweepCombinations<'_>| {
-            let alone = these.keys().filter(|key| !others.contains_key(*key));
-            alone.map(combination_text).collect()
+            let alone = these.iter().filter(|(key, _)| !others.contains_key(*key));
+            alone.map(|(_, runs)| combination_text(&factors(runs))).collect()
         };
         let mut unlike: Vec<String> = Vec::new();
         for sentence in both.iter().flat_map(|combination| &combination.runs.unlike) {
@@ -118,13 +118,18 @@ const MAX_UNLIKE: usize = 6;
 /// The runs of one combination, by their throughput.
 type RunRepetitions<'a> = Vec<&'a (SweepRun, RunRecord)>;
 
-/// The runs of a sweep by their factors in the order of their names.
-type SweepCombinations<'a> = BTreeMap<Vec<FactorValue>, RunRepetitions<'a>>;
+/// The runs of a sweep by what their factors mean, in the order of their names: each sweep may have
+/// its own notation.
+type SweepCombinations<'a> = BTreeMap<Vec<(String, String)>, RunRepetitions<'a>>;
 
 fn combinations(sweep: &Sweep) -> SweepCombinations<'_> {
     let mut all = SweepCombinations::new();
     for whole in &sweep.runs {
-        let mut key = whole.0.factors.clone();
+        let meaning = |factor: &FactorValue| {
+            let setting = FlagSetting::new(&factor.name, &factor.value);
+            (factor.name.clone(), setting.meaning())
+        };
+        let mut key: Vec<_> = whole.0.factors.iter().map(meaning).collect();
         key.sort();
         all.entry(key).or_default().push(whole);
     }
@@ -134,11 +139,14 @@ fn combinations(sweep: &Sweep) -> SweepCombinations<'_> {
     all
 }
 
-fn compared(
-    key: &[FactorValue],
-    places: [&str; 2],
-    [a, b]: [&RunRepetitions<'_>; 2],
-) -> Option<ComparedCombination> {
+/// The factors of runs of one combination, in the order of their names.
+fn factors(runs: &[&(SweepRun, RunRecord)]) -> Vec<FactorValue> {
+    let mut factors = runs.first().map_or(Vec::new(), |(run, _)| run.factors.clone());
+    factors.sort();
+    factors
+}
+
+fn compared(places: [&str; 2], [a, b]: [&RunRepetitions<'_>; 2]) -> Option<ComparedCombination> {
     let figures = COMPARED.into_iter().map(RunFigure::listed).map(|figure| {
         let mean = |side: &RunRepetitions<'_>| -> Option<f64> {
             let sum: Option<f64> = side.iter().map(|(run, _)| run.value(figure)).sum();
@@ -150,9 +158,30 @@ fn compared(
     let place = |place: &str, run: &SweepRun| format!("{place}/{}", run.folder);
     let [place_a, place_b] = [place(places[0], run_a), place(places[1], run_b)];
     Some(ComparedCombination {
-        factors: key.to_vec(),
+        factors: factors(a),
         repetitions: [a.len(), b.len()],
         figures: figures.collect(),
         runs: RunComparison::of([(&place_a, record_a), (&place_b, record_b)]),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sweep(rate: &str) -> Sweep {
+        let factor = FactorValue { name: "rate".to_owned(), value: rate.to_owned() };
+        let run = SweepRun { factors: vec![factor], ..SweepRun::default() };
+        Sweep { runs: vec![(run, RunRecord::default())], ..Sweep::default() }
+    }
+
+    #[test]
+    fn a_combination_is_one_in_each_notation() {
+        let [a, b] = ["100", "100.0/s"].map(sweep);
+        let compared = SweepComparison::of([("a", &a), ("b", &b)]);
+        let names: Vec<String> =
+            compared.combinations.iter().map(ComparedCombination::name).collect();
+        assert_eq!(names, ["rate=100"]);
+        assert!(compared.only_a.is_empty() && compared.only_b.is_empty());
+    }
 }

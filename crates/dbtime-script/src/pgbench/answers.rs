@@ -176,7 +176,7 @@ impl PgbenchClient {
         };
         let dialect = plan.settings.dialect;
         if sql.is_some() || matches!(self.awaits, ClientWait::Open | ClientWait::Connect) {
-            return message(failure, dialect, sql);
+            return message(failure, dialect, sql, &plan.settings.target);
         }
         // It may be about any statement of a pipeline.
         let commands = &plan.settings.scripts.scripts[self.script].commands;
@@ -184,8 +184,9 @@ impl PgbenchClient {
             CommandKind::Sql(sql) => Some(&*sql.text),
             _ => None,
         });
-        let named = without_unknown_names(failure, dialect, texts.clone());
-        texts.fold(message(&named, dialect, None), |words, text| {
+        let target = &plan.settings.target;
+        let named = without_unknown_names(failure, dialect, texts.clone(), target);
+        texts.fold(message(&named, dialect, None, target), |words, text| {
             without_repeated_passwords(text, &words).into_owned()
         })
     }
@@ -324,10 +325,15 @@ impl PgbenchClient {
 }
 
 /// The database's own words, as its own client shows them, with the place in the statement if its
-/// text is known and has no password.
-pub fn message(failure: &DatabaseFailure, dialect: SqlDialect, sql: Option<&str>) -> String {
+/// text is known and has no password. A name stays that the statement has, or the target.
+pub fn message(
+    failure: &DatabaseFailure,
+    dialect: SqlDialect,
+    sql: Option<&str>,
+    target: &str,
+) -> String {
     let shown = sql.filter(|sql| repeated_statement(sql) == *sql);
-    let named = sql.map(|sql| without_unknown_names(failure, dialect, [sql]));
+    let named = sql.map(|sql| without_unknown_names(failure, dialect, [sql], target));
     let failure = named.as_ref().unwrap_or(failure);
     let words = match dialect {
         _ if !failure.report.is_empty() => failure.report_in(shown),
@@ -339,16 +345,17 @@ pub fn message(failure: &DatabaseFailure, dialect: SqlDialect, sql: Option<&str>
     without_repeated_passwords(sql.unwrap_or_default(), &words).into_owned()
 }
 
-/// A failure of one of these statements without names that none of them has, nor the code of a
-/// function that it shows.
+/// A failure of one of these statements without names that none of them has, nor the target, nor
+/// the code of a function that it shows.
 fn without_unknown_names<'a>(
     failure: &DatabaseFailure,
     dialect: SqlDialect,
     statements: impl IntoIterator<Item = &'a str>,
+    target: &str,
 ) -> DatabaseFailure {
     let code = failure.report.lines().find_map(|line| line.strip_prefix("QUERY:"));
     let shapes = StatementShapes::of(statements, &LexicalRules::unknown(dialect));
-    let shapes = shapes.with_names(code.unwrap_or_default());
+    let shapes = shapes.with_names(code.unwrap_or_default()).with_names(target);
     let shown = |text: &str| shapes.without_unknown_names(&failure.code, text).into_owned();
     let shown_line = |line: &str| match CODE_LINES.iter().any(|begin| line.starts_with(begin)) {
         true => line.to_owned(),

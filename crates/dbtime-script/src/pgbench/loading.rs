@@ -228,7 +228,7 @@ impl ScriptProgram for PgbenchLoader {
             }
             Err(failure) => {
                 let start: String = self.sql.chars().take(200).collect();
-                let words = message(failure, self.job.dialect, Some(&self.sql));
+                let words = message(failure, self.job.dialect, Some(&self.sql), "");
                 let text = format!("query failed: {words}\ndetail: Query was: {start}");
                 *self.job.stop_reason.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
                 ScriptProgramStep::Quit { failed: Some(failure.class), all: true }

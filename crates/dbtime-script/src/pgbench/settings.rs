@@ -98,6 +98,9 @@ pub struct PgbenchSettings {
     pub mode: QueryMode,
     /// The database.
     pub dialect: SqlDialect,
+    /// The target without its password, or the name of its database: what messages may name. Empty
+    /// where nothing is known.
+    pub target: String,
     /// Clients, that is connections.
     pub clients: u32,
     /// pgbench's threads, among which clients are dealt: each of them chooses scripts by its own
@@ -140,6 +143,7 @@ impl Default for PgbenchSettings {
             scripts: PgbenchScripts::default(),
             mode: QueryMode::Simple,
             dialect: SqlDialect::Postgres,
+            target: String::new(),
             clients: 1,
             threads: 1,
             seed: 0,

@@ -8,6 +8,7 @@ use super::lua_visits::LuaVisits;
 use super::main_state::{MainTask, MainThreadReply};
 use super::random::SysbenchRandom;
 use super::script::SysbenchSetup;
+use super::settings::SysbenchSettings;
 use super::stats::SysbenchCounter;
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
@@ -161,19 +162,19 @@ impl ClientState {
                 }
                 let setup = &lua_host.setup;
                 let mut judged = judge(failure, setup.settings.driver, &setup.ignored);
-                judged.message = self.shown_message(failure, setup.settings.driver, &judged);
+                judged.message = self.shown_message(failure, &setup.settings, &judged);
                 self.failure = Some(judged);
                 CoroutineResume::Failed
             }
         }
     }
 
-    /// What a script learns of the database's words: without passwords, and without names that the
-    /// statement does not have. That of a prepared one is not known.
+    /// What a script learns of the database's words: without passwords, and without names that
+    /// neither the statement nor the target has. The text of a prepared one is not known.
     fn shown_message(
         &self,
         failure: &DatabaseFailure,
-        driver: SqlDialect,
+        settings: &SysbenchSettings,
         judged: &ClassifiedError,
     ) -> String {
         let is_known = matches!(self.call, HostCall::Query | HostCall::Prepare);
@@ -181,7 +182,8 @@ impl ClientState {
             return judged.message.clone();
         }
         let text = is_known.then_some(self.text.as_str());
-        let shapes = StatementShapes::of(text, &LexicalRules::unknown(driver));
+        let shapes = StatementShapes::of(text, &LexicalRules::unknown(settings.driver));
+        let shapes = shapes.with_names(&settings.target);
         let named = shapes.without_unknown_names(&failure.code, &judged.message);
         without_repeated_passwords(text.unwrap_or_default(), &named).into_owned()
     }

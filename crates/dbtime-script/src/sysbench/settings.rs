@@ -123,6 +123,9 @@ pub struct SysbenchSettings {
     pub driver: SqlDialect,
     /// The server as messages name it, such as `socket '/run/s'`; empty where nothing is known.
     pub server: String,
+    /// The target without its password, or names of user and database: what messages may name.
+    /// Empty where nothing is known.
+    pub target: String,
     /// Why there is no way to the server, as soon as that is known: no connection is tried then.
     pub unreachable: Arc<OnceLock<String>>,
     /// How many clients there are in all; report hooks see it as their number.
@@ -162,6 +165,7 @@ impl SysbenchSettings {
             options: ScriptOptions::default(),
             driver,
             server: String::new(),
+            target: String::new(),
             unreachable: Arc::default(),
             threads: 1,
             seed: 0,

@@ -42,15 +42,16 @@ fn without_secrets(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Another tool's word for a flag of `dbtime run` is answered with the flag.
+/// Another tool's word for a flag of a run is answered with the flag.
 fn in_own_words(words: &[OsString], error: clap::Error) -> clap::Error {
     let is_of = |names: &[&str]| {
         let given = words.iter().skip(1).take(names.len());
         given.map(OsString::as_os_str).eq(names.iter().map(OsStr::new))
     };
-    let is_of_run = is_of(&["run"]) || is_of(&["study", "ab"]);
-    let answer = match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::String(word)) if is_of_run => run_flags::led_to(word),
+    let commands = [("dbtime run", &["run"][..]), ("dbtime study ab", &["study", "ab"][..])];
+    let command = commands.into_iter().find(|(_, names)| is_of(names));
+    let answer = match (error.get(ContextKind::InvalidArg), command) {
+        (Some(ContextValue::String(word)), Some((command, _))) => run_flags::led_to(command, word),
         _ => None,
     };
     match answer {

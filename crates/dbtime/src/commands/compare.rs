@@ -1,6 +1,6 @@
 //! `dbtime compare`: two runs, or two sweeps, side by side; two groups of runs with a verdict.
 
-use super::report::write_whole;
+use super::report::{begin_junit, write_whole};
 use crate::cli::CompareArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::group_records::group_records;
@@ -16,6 +16,7 @@ use serde::Serialize;
 use std::path::PathBuf;
 
 pub(crate) fn run(args: &CompareArgs) -> Result<ProcessExit, CommandFailure> {
+    begin_junit(args.junit.as_deref(), "dbtime compare")?;
     // clap takes all that is behind `--` for runs.
     let is_option = |path: &&PathBuf| path.as_os_str().as_encoded_bytes().starts_with(b"--");
     if let Some(option) = args.b.iter().find(is_option) {

@@ -7,7 +7,7 @@ use crate::screen;
 use dbtime_lab::store::replace_file;
 use dbtime_model::record::{is_sweep, read_run, read_sweep, record_folder};
 use dbtime_model::study::{RecordedStudy, is_study};
-use dbtime_report::compare::{StudyComparison, study_page, study_text};
+use dbtime_report::compare::{StudyComparison, study_page, study_text, unended_junit};
 use dbtime_report::html;
 use dbtime_report::terminal::{TerminalOptions, run_report, sweep_text};
 use std::fs;
@@ -65,6 +65,16 @@ pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), CommandFailure>
     written.map_err(|error| unwritten(path, &error))
 }
 
+/// Puts a JUnit file that has not ended in the place of the one that `command` is to write, which
+/// must not be taken for its result. So it is known before anything is measured whether it can be
+/// written; a pipe or a device takes one document alone, in the end.
+pub(crate) fn begin_junit(path: Option<&Path>, command: &str) -> Result<(), CommandFailure> {
+    let is_stream =
+        |path: &&Path| path.metadata().is_ok_and(|there| !there.is_file() && !there.is_dir());
+    let Some(path) = path.filter(|path| !is_stream(path)) else { return Ok(()) };
+    write_whole(path, &unended_junit(command))
+}
+
 /// Writes a file into the folder of a record, which may have come from elsewhere: nobody has named
 /// what a link there leads to.
 pub(crate) fn write_into_record(path: &Path, text: &str) -> Result<(), CommandFailure> {
@@ -99,5 +109,21 @@ mod tests {
         assert!(!Path::new("/dev/null").metadata().expect("there").is_file());
         let error = write_whole(&folder.path().join("no/page"), "x").expect_err("no folder");
         assert!(error.words().contains("name a file in a folder that is there"), "{error:?}");
+    }
+
+    #[test]
+    fn no_result_of_before_is_taken_for_the_one_to_come() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let there = folder.path().join("there.xml");
+        fs::write(&there, "all passed").expect("written");
+        begin_junit(Some(&there), "dbtime run").expect("written");
+        let begun = fs::read_to_string(&there).expect("a file");
+        assert!(begun.contains("errors=\"1\"") && !begun.contains("all passed"), "{begun}");
+        for place in [folder.path().to_owned(), folder.path().join("no/run.xml")] {
+            let error = begin_junit(Some(&place), "dbtime run").expect_err("no place for a file");
+            assert!(error.words().contains("name a file in a folder"), "{error:?}");
+        }
+        begin_junit(Some(Path::new("/dev/null")), "dbtime run").expect("left alone");
+        begin_junit(None, "dbtime run").expect("nothing is to be written");
     }
 }

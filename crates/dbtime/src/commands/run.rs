@@ -1,6 +1,6 @@
 //! `dbtime run`: drive a database and show where the time of its transactions went.
 
-use super::report::write_whole;
+use super::report::{begin_junit, write_whole};
 use crate::artifacts::{RunArtifacts, folder};
 use crate::cli::RunArgs;
 use crate::cli::run_flags::own_words;
@@ -10,7 +10,7 @@ use crate::run_events;
 use crate::spec::{self, DescribedRun};
 use crate::{interrupt, screen, secrets, sweep};
 use dbtime_lab::{RunRequest, RunResult};
-use dbtime_model::record::{CheckDoubt, CheckOutcome, WarningKind};
+use dbtime_model::record::{CheckDoubt, CheckOutcome, RunRecord, WarningKind};
 use dbtime_report::compare::run_junit;
 use dbtime_report::terminal::{self, TerminalOptions};
 
@@ -30,6 +30,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ProcessExit, CommandFailure> {
     {
         return sweep::run(args, &arguments);
     }
+    begin_junit(args.junit.as_deref(), "dbtime run")?;
     let request = described(args, &arguments)?;
     if args.print_spec {
         let text =
@@ -44,20 +45,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<ProcessExit, CommandFailure> {
     let finished = finished?;
     let kept = show(args, &finished)?;
     let verdict = verdict(args, &finished);
-    write_junit(args, &finished, &verdict)?;
+    if let Some(path) = &args.junit {
+        let unkept = kept.trouble.as_ref().map(CommandFailure::words);
+        let error = unkept.as_deref().or(verdict.junit_error());
+        write_whole(path, &run_junit(&finished.run.record, error))?;
+    }
     Ok(kept.end(verdict.show()))
-}
-
-/// Writes how the limits came out, for the pages of a CI system.
-fn write_junit(
-    args: &RunArgs,
-    finished: &RunResult,
-    verdict: &RunVerdict,
-) -> Result<(), CommandFailure> {
-    let Some(path) = &args.junit else { return Ok(()) };
-    // An open limit is a case by itself.
-    let error = verdict.reason.as_deref().filter(|_| !verdict.is_of_limits);
-    write_whole(path, &run_junit(&finished.run.record, error))
 }
 
 /// The run that flags or a file describe.
@@ -90,6 +83,10 @@ fn show(args: &RunArgs, finished: &RunResult) -> Result<RunArtifacts, CommandFai
     screen::result(&kept.lines);
     Ok(kept)
 }
+
+/// Of a run that a signal ended: what it met until then is no pass.
+const CUT_SHORT: &str = "a signal ended the run early, and a part of it meets no limit";
+
 /// How the process ends after a run.
 pub(crate) struct RunVerdict {
     /// Its exit code.
@@ -106,6 +103,15 @@ impl RunVerdict {
         Self { exit, reason: Some(reason), is_of_limits: false }
     }
 
+    /// What leaves the run without a verdict in JUnit; `None`: its limits say it all.
+    fn junit_error(&self) -> Option<&str> {
+        match self.exit {
+            ProcessExit::EndedEarly(_) => Some(CUT_SHORT),
+            // An open limit is a case by itself.
+            _ => self.reason.as_deref().filter(|_| !self.is_of_limits),
+        }
+    }
+
     /// Prints the reason, and gives the exit code.
     pub(crate) fn show(self) -> ProcessExit {
         self.reason.iter().for_each(|reason| screen::error(reason));
@@ -115,40 +121,55 @@ impl RunVerdict {
 
 /// How the process ends after this run.
 pub(crate) fn verdict(args: &RunArgs, finished: &RunResult) -> RunVerdict {
-    let validity = &finished.run.record.validity;
-    let counts = &finished.run.record.counts;
+    let record = &finished.run.record;
+    without_verdict(record, args.strict).unwrap_or_else(|| by_limits(record, finished.limits))
+}
+
+/// What leaves a run without a verdict, whatever its limits say.
+fn without_verdict(record: &RunRecord, is_strict: bool) -> Option<RunVerdict> {
+    let (validity, counts) = (&record.validity, &record.counts);
+    let find = |kind: WarningKind| validity.warnings.iter().find(|warning| warning.kind == kind);
     // Whoever ends a run knows why its end has no answers; that it never had one is news.
-    let is_cut_short =
-        finished.run.record.window.ended_early && counts.failed == 0 && counts.completed > 0;
-    let unserved = validity.warnings.iter().find(|w| w.kind == WarningKind::MostlyFailed);
-    if let Some(warning) = unserved.filter(|_| !is_cut_short) {
+    let is_cut_short = record.window.ended_early && counts.failed == 0 && counts.completed > 0;
+    if let Some(warning) = find(WarningKind::MostlyFailed).filter(|_| !is_cut_short) {
         let reason = format!("most of what was asked did not happen: {}", warning.text);
-        return RunVerdict::without(ProcessExit::Environment, reason);
+        return Some(RunVerdict::without(ProcessExit::Environment, reason));
     }
-    if args.strict && !validity.valid {
+    if !is_strict {
+        return None;
+    }
+    if !validity.valid {
         let culprit = validity.warnings.iter().find(|warning| warning.kind.invalidates());
         let why = culprit.map_or("", |warning| &warning.text);
         let reason = format!("the measurement is not valid (--strict): {why}");
-        return RunVerdict::without(ProcessExit::Undecided, reason);
+        return Some(RunVerdict::without(ProcessExit::Undecided, reason));
     }
-    let untraced = validity.warnings.iter().find(|one| one.kind == WarningKind::Untraced);
-    if let Some(untraced) = untraced.filter(|_| args.strict) {
-        let reason = format!("the trace is not whole (--strict): {}", untraced.text);
-        return RunVerdict::without(ProcessExit::Undecided, reason);
-    }
-    // Counts that do not add up prove no limit; lag is in the limits' outcome.
-    let is_miscounted = validity.warnings.iter().any(|w| w.kind == WarningKind::Counts);
-    let exit = match finished.limits {
-        CheckOutcome::Failed if is_miscounted => ProcessExit::Undecided,
-        CheckOutcome::Failed => ProcessExit::Failed,
-        CheckOutcome::Undecided => ProcessExit::Undecided,
-        CheckOutcome::Passed => ProcessExit::Fine,
+    let untraced = find(WarningKind::Untraced)?;
+    let reason = format!("the trace is not whole (--strict): {}", untraced.text);
+    Some(RunVerdict::without(ProcessExit::Undecided, reason))
+}
+
+/// How a run ends by its limits, of which this is the worst.
+fn by_limits(record: &RunRecord, worst: CheckOutcome) -> RunVerdict {
+    let of_part = |exit: ProcessExit| match record.window.ended_early {
+        true => exit.of_part(),
+        false => exit,
     };
-    let record = &finished.run.record;
-    let reason = record.doubt().map(|doubt| format!("undecided: {}", undecided_for(doubt)));
-    let reason = reason.filter(|_| finished.limits == CheckOutcome::Undecided);
-    let exit = if record.window.ended_early { exit.of_part() } else { exit };
-    RunVerdict { exit, reason, is_of_limits: true }
+    let of_limits = |exit, reason| RunVerdict { exit: of_part(exit), reason, is_of_limits: true };
+    // Counts that do not add up prove no limit; lag is in the limits' outcome.
+    let mut warnings = record.validity.warnings.iter();
+    match (worst, warnings.find(|warning| warning.kind == WarningKind::Counts)) {
+        (CheckOutcome::Passed, _) => of_limits(ProcessExit::Fine, None),
+        (CheckOutcome::Failed, None) => of_limits(ProcessExit::Failed, None),
+        (CheckOutcome::Failed, Some(warning)) => {
+            let reason = format!("undecided: a limit was missed, and {}", warning.text);
+            RunVerdict::without(of_part(ProcessExit::Undecided), reason)
+        }
+        (CheckOutcome::Undecided, _) => {
+            let doubt = record.doubt().map(|doubt| format!("undecided: {}", undecided_for(doubt)));
+            of_limits(ProcessExit::Undecided, doubt)
+        }
+    }
 }
 
 /// Why nobody knows how a limit came out.
@@ -172,5 +193,47 @@ fn undecided_for(doubt: CheckDoubt) -> &'static str {
             "limits were met by what ended, and transactions of the window never did: how long \
              these take is not known"
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbtime_model::record::{Check, Validity, Warning};
+
+    /// A run that missed its one limit, with a warning of this kind.
+    fn missed(kind: WarningKind) -> RunRecord {
+        let warning = Warning { kind, text: "so it is".to_owned(), ..Warning::default() };
+        let validity = Validity { warnings: vec![warning], ..Validity::default() };
+        RunRecord { limits: vec![Check::default()], validity, ..RunRecord::default() }
+    }
+
+    #[test]
+    fn junit_has_no_failure_beside_an_exit_code_that_is_none() {
+        for (kind, exit, failures) in [
+            (WarningKind::FewSamples, ProcessExit::Failed, 1),
+            (WarningKind::Counts, ProcessExit::Undecided, 0),
+        ] {
+            let record = missed(kind);
+            let verdict = by_limits(&record, CheckOutcome::Failed);
+            assert_eq!(verdict.exit, exit);
+            let junit = run_junit(&record, verdict.junit_error());
+            let counts = format!("failures=\"{failures}\"");
+            assert!(junit.contains(&counts), "{junit}");
+            assert_eq!(junit.contains("so it is"), failures == 0, "{junit}");
+        }
+        let record = missed(WarningKind::ClientLimited);
+        let invalid = without_verdict(&record, true).expect("not valid");
+        assert_eq!(invalid.exit, ProcessExit::Undecided);
+        let junit = run_junit(&record, invalid.junit_error());
+        assert!(junit.contains("failures=\"0\" skipped=\"1\" errors=\"1\""), "{junit}");
+        assert!(without_verdict(&record, false).is_none(), "its limits decide");
+    }
+
+    #[test]
+    fn a_part_of_a_run_is_no_pass_in_junit() {
+        let exit = ProcessExit::EndedEarly(interrupt::EndingSignal::Term);
+        let early = RunVerdict { exit, reason: None, is_of_limits: true };
+        assert_eq!(early.junit_error(), Some(CUT_SHORT));
     }
 }

@@ -1,6 +1,6 @@
 //! `dbtime study`: configurations compared so that the verdict can be believed.
 
-use super::report::{write_into_record, write_whole};
+use super::report::{begin_junit, write_into_record, write_whole};
 use crate::artifacts::RECORDS;
 use crate::cli::{
     StudyArgs, StudyCommand, StudyPlanArgs, StudyReportArgs, StudyResumeArgs, StudyRunArgs,
@@ -150,6 +150,7 @@ fn show(folder: &Path, is_json: bool) -> Result<StudyComparison, CommandFailure>
 }
 
 fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
+    begin_junit(args.junit.as_deref(), "dbtime study report")?;
     let folder = folder_of(&args.study)?;
     let study = read(&folder)?;
     if study.plan.order == RunOrder::Search {

@@ -8,7 +8,7 @@ use crate::exit::CommandFailure;
 use crate::secrets::{in_complaint, is_torn, shown};
 use dbtime_model::secret_text::MASK;
 use dbtime_model::spec::FlagSetting;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One combination: a value of each factor.
 pub(super) type FactorCombination = Vec<FlagSetting>;
@@ -25,8 +25,20 @@ pub(super) fn combinations(sweeps: &[String]) -> Result<Vec<FactorCombination>, 
         }
         all = cross(&all, &groups);
     }
+    write_alike(&mut all);
     check_once(&all)?;
     Ok(all)
+}
+
+/// Writes a value that is there in several notations as it was written first: tables and charts go
+/// by the text.
+fn write_alike(combinations: &mut [FactorCombination]) {
+    let mut written = BTreeMap::new();
+    for setting in combinations.iter_mut().flatten() {
+        let meant = (setting.name.clone(), setting.meaning());
+        let first = written.entry(meant).or_insert_with(|| setting.value.clone());
+        setting.value.clone_from(first);
+    }
 }
 
 /// Refuses a combination that has two values of a flag that takes one, and one that is there twice.
@@ -83,7 +95,8 @@ fn cross_group(group: &str, holds_secret: bool) -> Result<Vec<FactorCombination>
             Some(flag) => return Err(refusal(&quoted(factor), flag.class.why_fixed())),
             None => {
                 let unknown = || format!("`dbtime run` has no flag --{}", quoted(name));
-                let why = run_flags::led_to(&format!("--{name}")).unwrap_or_else(unknown);
+                let led_to = run_flags::led_to("dbtime run", &format!("--{name}"));
+                let why = led_to.unwrap_or_else(unknown);
                 return Err(refusal(&quoted(name), &why));
             }
         }
@@ -171,6 +184,9 @@ mod tests {
             (&["workers=1,2", "scale=1 workers=3"][..], "crosses `workers` with itself"),
             (&["workers=4,2,4"][..], "lists workers=4 twice"),
             (&["workers=4; workers=4,2"][..], "lists workers=4 twice"),
+            (&["workers=4,04"][..], "lists workers=4 twice"),
+            (&["rate=100,100.0"][..], "lists rate=100 twice"),
+            (&["time=1s,1000ms"][..], "lists time=1s twice"),
             (&["workers=4 scale=1; scale=1 workers=4"][..], "lists scale=1 workers=4 twice"),
             (&["server-env=A_TOKEN=hush,A_TOKEN=hush"][..], "lists server-env=A_TOKEN=*** twice"),
         ] {
@@ -179,6 +195,8 @@ mod tests {
             assert!(error.contains(why) && !error.contains("hush"), "{error}");
         }
         assert_eq!(written(&["server-set=a=1,a=2 server-set=b=1,b=2"]).len(), 4);
+        let alike = ["workers=4 rate=1", "workers=4 rate=2"];
+        assert_eq!(written(&["workers=4 rate=1; workers=04 rate=2"]), alike);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::live::{LiveProgress, ProgressAudience};
 use crate::spec::BaseRun;
 use crate::{interrupt, screen};
 use dbtime_engines::drive::plan::RunStop;
+use dbtime_lab::LabError;
 use dbtime_lab::study::{PlannedRun, RunSet, TrialMaker, TrialResult, plan_search};
 use dbtime_model::record::{
     CheckDoubt, CheckOutcome, FoundRate, RunRecord, SweepRecord, SweepRun, ValidityGrade,
@@ -52,7 +53,10 @@ pub(super) fn run(
     // Each run has a rate of its own.
     reference.command = base.command(&[]);
     let flat_out_tps = flat_out_tps(&reference);
-    if stop.is_set() || flat_out_tps <= 0.0 {
+    if stop.is_set() {
+        return Err(LabError::Interrupted("while the rate flat out was measured").into());
+    }
+    if flat_out_tps <= 0.0 {
         return Err(CommandFailure::environment("the rate flat out could not be measured"));
     }
     let runs = match sweep.folder.path().map(Path::to_owned) {

@@ -306,7 +306,9 @@ impl SweepCourse {
         }
         let exit = match stop.is_set() {
             // As of a run that was ended before its window.
-            true if self.rows.is_empty() => ProcessExit::Environment,
+            true if self.rows.is_empty() && self.exit < ProcessExit::Failed => {
+                ProcessExit::Environment.or_by_signal()
+            }
             true => self.exit.of_part(),
             false => self.exit,
         };

@@ -15,9 +15,9 @@ fn pause(ms: u64) {
     std::thread::sleep(Duration::from_millis(ms));
 }
 
-/// Ended before anything was measured: said so, exit code 3, and nothing is left.
+/// Ended before anything was measured: said so, with the code of the signal, and nothing is left.
 fn nothing_measured(sandbox: &Sandbox, ran: Ran, stage: &str) {
-    ran.exits(3);
+    ran.exits(130);
     assert_eq!(ran.out, "", "{ran:?}");
     ran.stderr_has(&["dbtime: interrupted", stage, "once more"]);
     assert!(!sandbox.path("r").exists());
@@ -61,7 +61,7 @@ fn while_init_loads() {
     pause(50);
     init.interrupt();
     let ran = init.end().stderr_has(&["dbtime: interrupted while loading"]);
-    ran.exits(3);
+    ran.exits(130);
     assert!(sandbox.left().is_empty(), "{:?}", sandbox.left());
     let line = "run atm --target sqlite:t.db --no-record";
     sandbox.run(line).refused(3, &["there is no database t.db"]);
@@ -93,6 +93,22 @@ fn during_the_warm_up() {
         pause(300);
         run.interrupt();
         nothing_measured(&sandbox, run.end(), "before the window");
+    }
+}
+
+/// The signal gives the code before the window too, of one run and of several.
+#[test]
+fn two_signals_within_half_a_second_end_as_one_does() {
+    for runs in ["", "--repeat 2"] {
+        let sandbox = Sandbox::new();
+        let line = format!("run values1 --target null --warmup 1m --time 1s --out r {runs}");
+        let run = sandbox.start(&line);
+        run.wait_until_it_catches_interrupts();
+        pause(BEGINNING_MS);
+        run.signal(Signal::TERM);
+        pause(200);
+        run.signal(Signal::TERM);
+        run.end().exits(143);
     }
 }
 

@@ -47,6 +47,22 @@ fn a_limit_that_does_not_hold_fails_with_1() {
     assert_eq!(sandbox.left(), ["r"]);
 }
 
+/// A CI system would take it for the result of this run.
+#[test]
+fn no_junit_file_of_before_outlasts_a_run_without_a_result() {
+    let sandbox = Sandbox::new();
+    sandbox.write("limits.xml", "<testsuites/>");
+    let nobody = "run values1 --target mysql://u@127.0.0.1:1/d --time 1s --no-record";
+    sandbox.run(&format!("{nobody} --junit limits.xml")).exits(3);
+    let junit = fs::read_to_string(sandbox.path("limits.xml")).expect("a file");
+    assert!(junit.contains("errors=\"1\"") && junit.contains("has not ended"), "{junit}");
+    // What cannot be written is refused before the load.
+    for place in ["none/limits.xml", "tmp"] {
+        let ran = sandbox.run(&format!("{SERVICE} {QUIET} --limit 'p90<=1s' --junit {place}"));
+        ran.refused(3, &["cannot write", place, "name a file in a folder"]);
+    }
+}
+
 #[test]
 fn a_throughput_is_required_of_the_run() {
     let sandbox = Sandbox::new();

@@ -199,7 +199,7 @@ fn one_interrupt_ends_the_wait_for_a_silent_server() {
     for product in PRODUCTS {
         for run_or_init in [0, 1] {
             let ran = signalled(product, run_or_init, Signal::INT);
-            ran.exits(3);
+            ran.exits(130);
             assert_eq!(ran.out, "", "{ran:?}");
             ran.stderr_has(&["dbtime: interrupted while "]);
         }

@@ -1,6 +1,7 @@
 //! Given targets: loaded by `init`, checked by `run`, and told with the command that helps.
 
 use crate::sandbox::{Ran, SMALL, Sandbox};
+use rusqlite::Connection;
 use std::fs;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::process::Command;
@@ -196,6 +197,20 @@ fn a_damaged_database_is_told_before_or_counted_during_the_run() {
     // Page 2 is the root of the first table.
     overwrite(2, 10);
     sandbox.run(line).refused(3, &["t.db is damaged", "dbtime init"]);
+}
+
+/// What neither the statement nor the target has may be a value.
+#[test]
+fn a_name_that_the_target_has_stays_in_a_refusal() {
+    let sandbox = Sandbox::loaded();
+    let connection = Connection::open(sandbox.path("t.db")).expect("a database");
+    let views = "CREATE VIEW a AS SELECT * FROM db; CREATE VIEW b AS SELECT * FROM l4nt3d";
+    connection.execute_batch(views).expect("views of what is not there");
+    drop(connection);
+    for (view, told) in [("a", "no such table: main.db"), ("b", "no such table: main.?")] {
+        let line = format!("run --query 'SELECT * FROM {view}' --target sqlite:t.db --no-record");
+        sandbox.run(&line).refused(3, &["refuses statement `query`", told]);
+    }
 }
 
 #[test]

@@ -177,7 +177,9 @@ impl PlanSource<'_> {
                     ));
                 }
                 let cells = order.iter().enumerate().map(|(at, cell)| own_cell(base, at, cell));
-                Ok((None, cells.collect::<Result<_, LabError>>()?))
+                let cells = cells.collect::<Result<Vec<_>, LabError>>()?;
+                refuse_same_levels(&cells)?;
+                Ok((None, cells))
             }
             (None, Some(command)) => {
                 let cell = |(at, cell): (usize, &CellFlags)| {
@@ -213,6 +215,19 @@ fn own_cell(base: &dyn RunBase, at: usize, cell: &CellFlags) -> Result<StudyCell
     let run = run.map_err(|error| in_cell(&error, &cell.name))?;
     let (factors, command, spec) = (run.factors, run.command, Some(run.spec));
     Ok(StudyCell { factors, command, spec, ..unplanned_cell(at, cell) })
+}
+
+/// Refuses levels that make the same run, such as `4` and `04`: each has to be another one.
+fn refuse_same_levels(cells: &[StudyCell]) -> Result<(), LabError> {
+    for (at, cell) in cells.iter().enumerate().filter(|(_, cell)| !cell.levels.is_empty()) {
+        if let Some(other) = cells[..at].iter().find(|other| other.spec == cell.spec) {
+            return Err(usage(format!(
+                "`{}` and `{}` make the same run: leave one of the levels out",
+                other.name, cell.name
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn with_known_rate(run: PlannedRun) -> Result<PlannedRun, LabError> {

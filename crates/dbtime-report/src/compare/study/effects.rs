@@ -5,6 +5,7 @@
 //! two configurations is that of pairs.
 
 use super::LEVEL;
+use super::factors::is_same;
 use crate::compare::groups::signed;
 use crate::compare::tables::{TextTable, figure, name, wrapped};
 use crate::format::{clean, counted};
@@ -151,7 +152,7 @@ impl CrossedRuns {
         let factors = factors(crossed.iter().map(|at| plan.cells[*at].levels.as_slice()));
         let level = |(name, levels): &(String, Vec<String>), of: &[FactorValue]| {
             let value = of.iter().find(|value| value.name == *name)?;
-            levels.iter().position(|level| *level == value.value)
+            levels.iter().position(|level| is_same(name, level, &value.value))
         };
         let levels = |at: &usize| -> Option<Vec<usize>> {
             factors.iter().map(|factor| level(factor, &plan.cells[*at].levels)).collect()
@@ -228,7 +229,8 @@ fn factors<'a>(cells: impl Iterator<Item = &'a [FactorValue]>) -> Vec<(String, V
             factors.push((level.name.clone(), Vec::new()));
             factors.len() - 1
         });
-        if !factors[at].1.contains(&level.value) {
+        let is_known = |known: &String| is_same(&level.name, known, &level.value);
+        if !factors[at].1.iter().any(is_known) {
             factors[at].1.push(level.value.clone());
         }
     }

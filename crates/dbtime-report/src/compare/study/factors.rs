@@ -2,6 +2,7 @@
 
 use crate::charts::sort_values;
 use dbtime_model::record::FactorValue;
+use dbtime_model::spec::FlagSetting;
 use dbtime_model::study::{CellRole, StudyCell, StudyPlan};
 use dbtime_model::units::parse_rate;
 use std::collections::BTreeSet;
@@ -105,7 +106,7 @@ fn factor(name: &str, cells: &[Vec<(String, String)>]) -> Option<StudyFactor> {
     let values: Vec<String> = cells.iter().map(value).collect();
     let mut levels: Vec<String> = Vec::new();
     for value in &values {
-        if !levels.contains(value) {
+        if !levels.iter().any(|level| is_same(name, level, value)) {
             levels.push(value.clone());
         }
     }
@@ -113,9 +114,15 @@ fn factor(name: &str, cells: &[Vec<(String, String)>]) -> Option<StudyFactor> {
         return None;
     }
     sort_values(&mut levels);
-    let place = |value: &String| levels.iter().position(|level| level == value);
+    let place = |value: &String| levels.iter().position(|level| is_same(name, level, value));
     let of = values.iter().map(place).collect::<Option<_>>()?;
     Some(StudyFactor { name: name.to_owned(), levels, of })
+}
+
+/// Whether two levels of a factor are one, in whatever notation: `4` and `04`.
+pub(super) fn is_same(factor: &str, one: &str, other: &str) -> bool {
+    let meaning = |level: &str| FlagSetting::new(factor, level).meaning();
+    one == other || meaning(one) == meaning(other)
 }
 
 /// Whether one has another level wherever the other has.
@@ -149,6 +156,15 @@ mod tests {
         assert_eq!(names(&factors), ["connections", "sync"]);
         assert_eq!(factors[0].levels, ["2", "16"]);
         assert_eq!(factors[0].of, [1, 0, 1]);
+    }
+
+    #[test]
+    fn a_level_is_one_in_each_notation() {
+        let cells = ["connections=16 sync=on", "connections=016 sync=off", "connections=4 sync=on"];
+        let factors = factors(&sample::plan(&cells));
+        assert_eq!(names(&factors), ["connections", "sync"]);
+        assert_eq!(factors[0].levels, ["4", "16"]);
+        assert_eq!(factors[0].of, [1, 1, 0]);
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod effects;
 mod factors;
 mod latency;
 mod plan_text;
+mod program_mean;
 mod scalability;
 mod tables;
 
@@ -25,6 +26,7 @@ pub use crossed::{CrossedCell, CrossedFactors};
 pub use effects::{FactorEffect, FactorEffects};
 pub use latency::{LatencyRun, LatencySeries};
 pub use plan_text::plan_text;
+pub use program_mean::{MeanKind, ProgramMean};
 pub use scalability::{
     FittedScalability, LawParameter, ScalabilityRun, ScalabilitySeries, ScalabilityStep,
 };
@@ -35,7 +37,6 @@ use super::groups::{
     self, CellVerdict, GroupComparison, GroupMetric, GroupOptions, PlacedRun, Verdict,
 };
 use super::tables::ComparedFact;
-use crate::compare::figures::FigureUnit;
 use crate::format::{clean, counted};
 use crate::story;
 use dbtime_model::record::{PrimaryMetric, RunFigure, RunRecord};
@@ -63,17 +64,6 @@ pub struct CellComparison {
     pub comparison: GroupComparison,
 }
 
-/// A metric of an external program over the runs of a configuration.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ProgramMean {
-    /// Its name, with its unit.
-    pub name: String,
-    /// The unit of the mean.
-    pub unit: FigureUnit,
-    /// Geometric mean.
-    pub mean: f64,
-}
-
 /// One configuration by itself: means over its runs that count.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CellFigures {
@@ -85,8 +75,7 @@ pub struct CellFigures {
     pub factors: String,
     /// How many of its runs count.
     pub runs: u64,
-    /// Of an external program its metrics that all of these runs have: names with units, and
-    /// geometric means, or arithmetic ones where they are zero in a run.
+    /// Of an external program its metrics that all of these runs have.
     pub metrics: Vec<ProgramMean>,
     /// Clients or connections.
     pub connections: Option<u32>,
@@ -383,7 +372,7 @@ fn figures(study: &RecordedStudy, cell: usize) -> CellFigures {
         role: plan.role,
         factors,
         runs: all.len() as u64,
-        metrics: program_means(study, &all),
+        metrics: program_mean::program_means(study, &all),
         connections: records.first().map(|record| record.load.connections),
         throughput_tps: geometric("throughput"),
         mean_us: geometric("mean"),
@@ -406,29 +395,6 @@ fn metrics(plan: &StudyPlan) -> Vec<GroupMetric> {
             PrimaryMetric::named(&plan.primary).unwrap_or_else(|| PrimaryMetric::usual(true)),
         ),
     }
-}
-
-fn program_means(study: &RecordedStudy, records: &[&TrialRecord]) -> Vec<ProgramMean> {
-    if study.plan.program.is_none() {
-        return Vec::new();
-    }
-    let mean = |metric: GroupMetric| {
-        let mean = mean_of_any(records.iter().map(|record| metric.of(record.placed())))?;
-        Some(ProgramMean { name: metric.name, unit: metric.unit, mean })
-    };
-    metrics(&study.plan).into_iter().filter_map(mean).collect()
-}
-
-/// The geometric mean, or the arithmetic one where values are not above zero; `None`: one is
-/// missing, or there is none.
-fn mean_of_any(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
-    let values: Vec<f64> = values.collect::<Option<_>>()?;
-    let is_finite = !values.is_empty() && values.iter().all(|value| value.is_finite());
-    let has_logarithms = values.iter().all(|value| *value > 0.0);
-    is_finite.then(|| match has_logarithms {
-        true => groups::geometric_mean(&values),
-        false => values.iter().sum::<f64>() / values.len() as f64,
-    })
 }
 
 /// `None`: one is missing, or not above zero, or there is none.

@@ -1,11 +1,12 @@
 //! A study as tables of texts.
 
-use super::{CellComparison, CellFigures, ProgramMean, StudyComparison, StudyRunLine};
+use super::{CellComparison, CellFigures, MeanKind, ProgramMean, StudyComparison, StudyRunLine};
 use crate::compare::groups;
 use crate::compare::groups::signed;
 use crate::compare::tables::{TextTable, figure, name, wrapped};
 use crate::facts::instant;
 use crate::format::{bytes, clean, four_digits, if_any, us};
+use std::collections::BTreeSet;
 
 /// The tables behind the answer: changes, configurations, everything that was compared of each, and
 /// all runs.
@@ -92,11 +93,18 @@ fn program_means(study: &StudyComparison) -> TextTable {
         vec![name, cell.runs.to_string(), mean.name.clone(), mean.unit.shown(mean.mean)]
     };
     let rows = study.cells.iter().flat_map(|cell| cell.metrics.iter().map(move |it| row(cell, it)));
+    let means = study.cells.iter().flat_map(|cell| &cell.metrics);
+    let arithmetic = means.filter(|mean| mean.kind == MeanKind::Arithmetic);
+    let arithmetic: BTreeSet<&str> = arithmetic.map(|mean| mean.name.as_str()).collect();
+    let arithmetic = arithmetic.into_iter().collect::<Vec<_>>().join(", ");
     TextTable {
         title: "Configurations, means of the runs that count",
         headings: vec![wrapped("Configuration"), figure("Runs"), wrapped("Metric"), figure("Mean")],
         rows: rows.collect(),
-        note: "geometric means; arithmetic ones of what is zero in a run".to_owned(),
+        note: match arithmetic.as_str() {
+            "" => "geometric means".to_owned(),
+            names => format!("geometric means; arithmetic ones of what is zero in a run: {names}"),
+        },
     }
 }
 

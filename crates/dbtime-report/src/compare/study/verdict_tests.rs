@@ -114,16 +114,6 @@ fn what_cannot_be_compared_is_an_error() {
     assert!(study_markdown(&study).contains(&format!("- verdict: **{why}**")));
 }
 
-/// Of an external program a metric that is zero is shown as that.
-#[test]
-fn what_is_zero_has_a_mean_and_what_is_missing_has_none() {
-    let mean = |values: &[Option<f64>]| mean_of_any(values.iter().copied());
-    assert_eq!(mean(&[Some(0.0), Some(0.0)]), Some(0.0));
-    assert_eq!(mean(&[Some(0.0), Some(3.0)]), Some(1.5));
-    assert_eq!(mean(&[Some(3.0), Some(3.0)]), Some(3.0));
-    assert_eq!((mean(&[Some(3.0), None]), mean(&[])), (None, None));
-}
-
 /// A file without a case would be green.
 #[test]
 fn without_a_verdict_there_is_a_case_that_says_so() {

@@ -225,6 +225,24 @@ end";
 }
 
 #[test]
+fn a_name_that_the_target_has_stays_in_a_message() {
+    let source = "function thread_init() con = sysbench.sql.driver():connect() end
+function event() con:query('SELECT 1') end";
+    let stage = Stage::new(SysbenchSettings {
+        source: Some(source.into()),
+        target: "mysql://u@h/shop".to_owned(),
+        ..SysbenchSettings::new("-", SqlDialect::Mysql)
+    });
+    let mut client = stage.client();
+    assert_eq!(client.phase(ProgramPhase::Open), Some(Rest::Done));
+    client.database.fail("query SELECT", "1146", "42S02");
+    client.database.failures[0].1.message = "Table 'shop.hush' doesn't exist".to_owned();
+    assert_eq!(client.event(), FATAL);
+    let said = format!("{}\n{}", stage.printed(), stage.stop_reason());
+    assert!(said.contains("Table 'shop.?' doesn't exist"), "{said}");
+}
+
+#[test]
 fn passwords_are_repeated_neither_to_people_nor_to_scripts() {
     let source = "function thread_init() con = sysbench.sql.driver():connect() end
 function event() con:query(\"ALTER USER u IDENTIFIED BY 'hush' FOO\") end

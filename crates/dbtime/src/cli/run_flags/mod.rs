@@ -275,7 +275,7 @@ pub(crate) fn setting(name: &str, value: &str) -> Result<FlagSetting, String> {
     let flag = flag.ok_or_else(|| {
         // A target may stand in its place.
         let unknown = || format!("`dbtime run` has no flag --{}", secrets::in_complaint(name));
-        led_to(&format!("--{name}")).unwrap_or_else(unknown)
+        led_to("dbtime run", &format!("--{name}")).unwrap_or_else(unknown)
     })?;
     if let Some(misplaced) = misplaced::in_flag(flag, value) {
         return Err(misplaced);

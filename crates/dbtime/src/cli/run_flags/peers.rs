@@ -25,10 +25,11 @@ impl PeerWords {
     }
 }
 
-/// What to write in place of another tool's word; `None`: it is none.
-pub(crate) fn led_to(word: &str) -> Option<String> {
+/// What to write in place of another tool's word, of a command such as `dbtime run`; `None`: it is
+/// none.
+pub(crate) fn led_to(command: &str, word: &str) -> Option<String> {
     let flag = all().find(|flag| flag.peers.have(word))?;
-    Some(format!("`dbtime run` has no flag {word}: write {}", flag.peers.example))
+    Some(format!("`{command}` has no flag {word}: write {}", flag.peers.example))
 }
 
 /// A command line of `dbtime run` as it is written down: each flag by its own name.
@@ -94,6 +95,10 @@ mod tests {
             assert!(text.contains(flag) && text.lines().count() == 1, "{words}: {text}");
             assert_eq!(error.exit_code(), 2, "{words}");
         }
+        let pair = "dbtime study ab atm --a workers=1 --b workers=2 --threads 4";
+        let text = complaint(&parsed(pair).expect_err("no flag")).expect("an error");
+        let expected = "`dbtime study ab` has no flag --threads: write --connections 8";
+        assert!(text.starts_with(expected), "{text}");
         let error = parsed("dbtime init atm --target sqlite --threads 8").expect_err("no flag");
         assert!(!error.to_string().contains("dbtime run"), "of another command: {error}");
     }

@@ -83,7 +83,8 @@ fn questions(job: &PgbenchJob, what: &BenchmarkOptions) -> Vec<String> {
 
 fn branches(job: &PgbenchJob, reply: &SurveyReply) -> Result<u64, CommandFailure> {
     let results = reply.as_ref().map_err(|refusal| {
-        let text = message(refusal, job.place.dialect, Some(BRANCHES));
+        let place = &job.place;
+        let text = message(refusal, place.dialect, Some(BRANCHES), &place.database);
         let text = format!("could not count number of branches: {text}");
         CommandFailure::environment(format!("{text}\n{}", uninitialized(job)))
     })?;
@@ -152,15 +153,16 @@ fn tidied(job: &PgbenchJob, notice: &str, statements: &[&str]) -> Result<(), Com
     let replies = query(job, statements.iter().map(|sql| (*sql).to_owned()).collect())?;
     let failed = statements.iter().zip(replies);
     for (sql, refusal) in failed.filter_map(|(sql, reply)| Some((sql, reply.err()?))) {
-        screen::to_stderr(&ignored(&refusal, job.place.dialect, sql));
+        let place = &job.place;
+        screen::to_stderr(&ignored(&refusal, place.dialect, sql, &place.database));
     }
     screen::note("end.");
     Ok(())
 }
 
 /// What is told of a statement that has failed where that does not matter.
-fn ignored(refusal: &Refusal, dialect: SqlDialect, sql: &str) -> String {
-    let text = message(refusal, dialect, Some(sql));
+fn ignored(refusal: &Refusal, dialect: SqlDialect, sql: &str, database: &str) -> String {
+    let text = message(refusal, dialect, Some(sql), database);
     super::as_error(&format!("{text}\ndetail: (ignoring this error and continuing anyway)"))
 }
 
@@ -177,7 +179,7 @@ mod tests {
     #[test]
     fn every_failure_has_words() {
         let is_ignored =
-            |refusal| ignored(&refusal, SqlDialect::Postgres, "vacuum pgbench_tellers");
+            |refusal| ignored(&refusal, SqlDialect::Postgres, "vacuum pgbench_tellers", "d");
         let lost = is_ignored(Refusal::connection("closed", "the server closed the connection"));
         assert!(lost.starts_with("pgbench: error: the server closed the connection\n"), "{lost}");
         let unsent = is_ignored(Refusal::statement("08P01", "08P01", "too long"));

@@ -134,6 +134,7 @@ pub(super) fn settings(
         scripts,
         mode: mode(what.protocol),
         dialect: job.place.dialect,
+        target: job.place.database.clone(),
         clients: what.clients,
         threads: what.jobs,
         seed,

@@ -40,6 +40,7 @@ pub(super) fn settings(job: &SysbenchJob, command: SysbenchCommand) -> SysbenchS
         options: script_options(&job.options),
         argv: std::iter::once("sysbench".to_owned()).chain(words).collect(),
         server: target::shown(&job.options),
+        target: target::names(&job.options),
         unreachable: Arc::clone(&job.destination.unreachable),
         output: job.output.clone(),
         exit: Some(SysbenchExit::new(|status| interrupt::end_with_files(status as u8))),

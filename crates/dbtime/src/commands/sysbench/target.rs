@@ -4,6 +4,7 @@ use crate::exit::CommandFailure;
 use dbtime_engines::server::secret::ServerSecret;
 use dbtime_engines::server::url::ServerUrl;
 use dbtime_lab::{LabError, Target};
+use dbtime_model::secret_text::without_secrets;
 use dbtime_script::sysbench::options::{
     DatabaseOptions, MysqlOptions, PgsqlOptions, SslMode, SysbenchOptions,
 };
@@ -65,6 +66,15 @@ pub(super) fn shown(options: &SysbenchOptions) -> String {
         (Some(_), _) => String::new(),
         (None, Some(socket)) => format!("socket '{socket}'"),
         (None, None) => format!("host '{host}', port {}", ports.first().unwrap_or(&3306)),
+    }
+}
+
+/// What of the target is a name in messages, without its password.
+pub(super) fn names(options: &SysbenchOptions) -> String {
+    let DatabaseOptions { mysql, pgsql, .. } = &options.database;
+    match &options.own.target {
+        Some(target) => without_secrets(target).into_owned(),
+        None => [&mysql.user, &mysql.db, &pgsql.user, &pgsql.db].map(String::as_str).join(" "),
     }
 }
 

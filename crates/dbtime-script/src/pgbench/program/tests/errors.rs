@@ -185,6 +185,17 @@ fn a_failed_commit_is_over_but_on_sqlite() {
 }
 
 #[test]
+fn a_name_that_the_target_has_stays_in_a_message() {
+    let (dialect, target) = (SqlDialect::Mysql, "shop".to_owned());
+    let settings = PgbenchSettings { dialect, target, ..PgbenchSettings::default() };
+    let mut stage = Stage::new(TRANSACTION, settings);
+    let missing = failure(ErrorClass::Statement, "1146", "Table 'shop.hush' doesn't exist");
+    stage.play(&mut failing(1, missing));
+    let told = errors(&stage);
+    assert!(told.concat().ends_with("Table 'shop.?' doesn't exist"), "{told:?}");
+}
+
+#[test]
 fn any_other_error_aborts_the_client() {
     let mut stage =
         Stage::new(TRANSACTION, PgbenchSettings { max_tries: 5, ..PgbenchSettings::default() });
