@@ -132,7 +132,7 @@ impl ServerSite {
 
     /// The end of its log.
     pub(super) fn last_words(&self) -> String {
-        LogFrom { path: &self.folders.log(), offset: 0 }.quote()
+        LogFrom { path: &self.folders.log(), offset: 0 }.quote(self.installed.identity.product)
     }
 
     /// A program of the installation, ready to start.
@@ -181,7 +181,8 @@ impl ServerSite {
             Some(status) => format!("{name} ended with {status}"),
             None => format!("{name} took longer than {} s", PROGRAM_TIMEOUT.as_secs()),
         };
-        Err(self.no_data(&format!("{why}; {}", log.quote())))
+        let quoted = log.quote(self.installed.identity.product);
+        Err(self.no_data(&format!("{why}; {quoted}")))
     }
 
     /// How a program ended; `None` if it takes too long. What servers share that it starts on the
