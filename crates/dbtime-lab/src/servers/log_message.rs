@@ -4,7 +4,7 @@
 //! Source: `send_message_to_server_log` of PostgreSQL 15 (elog.c): a message has an entry with its
 //! level, and one for each further text.
 
-use super::logged_statement::{logged_detail, logged_statement, shape_of};
+use super::logged_statement::{is_logged, logged_detail, logged_statement, shape_of};
 use super::own_messages::{is_own, is_plain_detail, quotes_setting, without_setting};
 use dbtime_sql::{PostgresWords, StatementShapes, internal_query, without_context_values};
 use std::borrow::Cow;
@@ -18,7 +18,8 @@ pub(super) const LINE_PREFIX: &str = "%m [%p] %e ";
 const PLAIN_LEVELS: [&str; 3] = ["LOG", "INFO", "DEBUG"];
 
 /// Levels of what statements failed of, or were warned about, which that code may have reported.
-const OTHER_LEVELS: [&str; 3] = ["NOTICE", "WARNING", "ERROR"];
+const OTHER_LEVELS: [&str; 3] = ["NOTICE", "WARNING", FAILED_STATEMENT];
+const FAILED_STATEMENT: &str = "ERROR";
 
 /// Levels of what it cannot.
 const FATAL_LEVELS: [&str; 2] = ["FATAL", "PANIC"];
@@ -60,7 +61,7 @@ struct LoggedText<'a> {
 }
 
 impl<'a> LoggedText<'a> {
-    /// `None`: it is of another server.
+    /// `None`: it is of another server, or in another language.
     fn of(entry: &'a str) -> Option<Self> {
         let line = entry.lines().next().unwrap_or_default();
         let place = |label: &&'static str| {
@@ -89,15 +90,17 @@ impl<'a> LoggedText<'a> {
         let code = self.code().unwrap_or_default();
         let words = words_of(code, self.text, context);
         let class = code.get(..2).unwrap_or_default();
-        // Without its context it may be of a log that tells none.
-        let is_told = !context.is_empty() || FATAL_LEVELS.contains(&self.label);
-        if PLAIN_LEVELS.contains(&self.label) {
-            if reporter(context).is_some() || OF_SETTINGS.contains(&class) {
-                return Some(words);
-            }
-            return (!is_told && !is_own(self.text)).then_some(PostgresWords::MadeUp);
-        }
         let has_error = !code.is_empty() && !NO_ERROR.contains(&class);
+        // An extension may be set to log statements at another level.
+        let is_of_log = !has_error && is_logged(self.text);
+        if is_of_log || PLAIN_LEVELS.contains(&self.label) {
+            let is_told = reporter(context).is_some() || OF_SETTINGS.contains(&class);
+            let is_others = is_told || !is_own(self.text);
+            return is_others.then_some(if is_told { words } else { PostgresWords::MadeUp });
+        }
+        // Without its context it may be of a log that tells none.
+        let is_told = FATAL_LEVELS.contains(&self.label)
+            || (self.label == FAILED_STATEMENT && !context.is_empty());
         let is_known = is_told || has_error || is_own(self.text);
         Some(if is_known { words } else { PostgresWords::MadeUp })
     }

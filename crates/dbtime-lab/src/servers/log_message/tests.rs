@@ -147,6 +147,10 @@ fn without_a_context_only_known_words_stay() {
             }
         }
     }
+    let audit = "9 [7] 01000 WARNING:  AUDIT: ";
+    assert_eq!(shown(&[&format!("{audit}SESSION,hush")]), [format!("{audit}?")]);
+    let context = "9 [7] 00000 CONTEXT:  PL/x function f";
+    assert!(!shown(&["9 [7] 00000 LOG:  account of hush", context]).concat().contains("hush"));
     for own in [
         "9 [7] 00000 LOG:  database system is ready to accept connections",
         "9 [7] 08006 LOG:  could not receive data from client: Connection reset by peer",
