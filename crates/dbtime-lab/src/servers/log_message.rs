@@ -94,14 +94,14 @@ impl<'a> LoggedText<'a> {
         // An extension may be set to log statements at another level.
         let is_of_log = !has_error && is_logged(self.text);
         if is_of_log || PLAIN_LEVELS.contains(&self.label) {
-            let is_told = reporter(context).is_some() || OF_SETTINGS.contains(&class);
-            let is_others = is_told || !is_own(self.text);
-            return is_others.then_some(if is_told { words } else { PostgresWords::MadeUp });
+            let is_known = reporter(context).is_some() || OF_SETTINGS.contains(&class);
+            let is_others = is_known || !is_own(self.text);
+            return is_others.then_some(if is_known { words } else { PostgresWords::MadeUp });
         }
         // Without its context it may be of a log that tells none.
-        let is_told = FATAL_LEVELS.contains(&self.label)
+        let is_of_server = FATAL_LEVELS.contains(&self.label)
             || (self.label == FAILED_STATEMENT && !context.is_empty());
-        let is_known = is_told || has_error || is_own(self.text);
+        let is_known = is_of_server || has_error || is_own(self.text);
         Some(if is_known { words } else { PostgresWords::MadeUp })
     }
 }

@@ -31,8 +31,9 @@ const BEFORE_STATEMENTS: [&str; 8] = [
 /// begins with.
 const INIT_FAILED: &str = "(init_connect command failed)";
 
-/// What the names of servers end with that an error of a connection has before it.
-const PROGRAMS: [&str; 2] = ["mysqld: ", "mariadbd: "];
+/// What an error of a connection has before it. With an older name of the program, MySQL 5.6 has
+/// the number of the process in the place of the connection's, at the start too.
+const PROGRAM: &str = "mariadbd: ";
 
 /// The number of no connection.
 const NO_CONNECTION: &str = "0";
@@ -162,12 +163,10 @@ fn event_words(entry: &str) -> Option<usize> {
 fn connection_error(entry: &str) -> Option<usize> {
     let words = words_from(entry)?;
     let connection = entry.split('[').next()?.split_whitespace().next_back()?;
-    // MariaDB before 10.3 has the address of a thread there, at the start too.
-    let is_one = connection.parse::<u32>().is_ok() && connection != NO_CONNECTION;
-    let (program, _) = entry[words..].split_once(' ')?;
-    let length = program.len() + 1;
-    let is_program = PROGRAMS.iter().any(|name| entry[words..words + length].ends_with(name));
-    (is_one && is_program).then_some(words + length)
+    let is_one = connection.parse::<u64>().is_ok() && connection != NO_CONNECTION;
+    let (path, _) = entry[words..].split_once(PROGRAM)?;
+    let is_program = is_one && !path.contains(char::is_whitespace);
+    is_program.then_some(words + path.len() + PROGRAM.len())
 }
 
 /// Where in an entry a statement begins that the server was set to log, or what is known of a slow
