@@ -335,4 +335,13 @@ mod tests {
             assert_eq!(kept(line), line);
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn any_entries_are_taken(
+            log in "(\n9 5 \\[ERROR\\] |1054  |mariadbd: |\t|8 Query|# Time: |[ '\\[é表]){0,20}",
+        ) {
+            kept(&log);
+        }
+    }
 }

@@ -234,3 +234,18 @@ fn without_an_sqlstate_all_that_may_be_a_value_is_left_out() {
     assert_eq!(shown(&[error, context]), ["7 ERROR:  \"?\" is a ?", context]);
     assert!(!shown(&["7 ERROR:  account of hush"]).concat().contains("hush"));
 }
+
+proptest::proptest! {
+    #[test]
+    fn no_name_of_a_prepared_statement_is_left(name in "[a-z :/\"']{0,10}") {
+        let entry = format!("9 [7] 00000 LOG:  execute {name}qqhushqq{name}: SELECT 1");
+        proptest::prop_assert!(!shown(&[&entry]).concat().contains("hush"));
+    }
+
+    #[test]
+    fn any_entry_is_taken(
+        entry in "(\\[7\\] 42P01 |LOG:  |execute |PREPARE |: |duration: |[\" '(\n\té表：]){0,12}",
+    ) {
+        shown(&[&entry, "DETAIL:  x"]);
+    }
+}
