@@ -55,7 +55,8 @@ const LANGUAGES: [(&str, &str); 3] =
 
 /// What an entry says, and what it begins with.
 struct LoggedText<'a> {
-    prefix: &'a str,
+    /// Its SQLSTATE; `None` where the server was given another prefix.
+    code: Option<&'a str>,
     label: &'static str,
     text: &'a str,
 }
@@ -75,19 +76,17 @@ impl<'a> LoggedText<'a> {
         let levels = PLAIN_LEVELS.iter().chain(&OTHER_LEVELS).chain(&FATAL_LEVELS);
         let labels = levels.chain(&FURTHER_TEXTS);
         let (at, label) = labels.filter_map(place).min()?;
+        let code = code_of(&entry[..at]);
         let text = &entry[at + label.len() + ":  ".len()..];
-        Some(Self { prefix: &entry[..at], label, text })
-    }
-
-    /// Its SQLSTATE; `None` where the server was given another prefix.
-    fn code(&self) -> Option<&'a str> {
-        let (_, code) = self.prefix.trim_end().rsplit_once("] ")?;
-        is_code(code).then_some(code)
+        // With `log_error_verbosity=verbose` it stands before the words of a message as well.
+        let repeated = text.split_once(": ").filter(|(word, _)| code == Some(*word));
+        let words = repeated.filter(|_| !FURTHER_TEXTS.contains(&label)).map(|(_, words)| words);
+        Some(Self { code, label, text: words.unwrap_or(text) })
     }
 
     /// What its words may have in them; `None`: they are the server's own.
     fn words(&self, context: &str) -> Option<PostgresWords> {
-        let code = self.code().unwrap_or_default();
+        let code = self.code.unwrap_or_default();
         let words = words_of(code, self.text, context);
         let class = code.get(..2).unwrap_or_default();
         let has_error = !code.is_empty() && !NO_ERROR.contains(&class);
@@ -104,6 +103,12 @@ impl<'a> LoggedText<'a> {
         let is_known = is_of_server || has_error || is_own(self.text);
         Some(if is_known { words } else { PostgresWords::MadeUp })
     }
+}
+
+/// The SQLSTATE that ends what an entry begins with.
+fn code_of(prefix: &str) -> Option<&str> {
+    let (_, code) = prefix.trim_end().rsplit_once("] ")?;
+    is_code(code).then_some(code)
 }
 
 fn is_code(text: &str) -> bool {
@@ -144,7 +149,7 @@ impl LogMessage {
         let texts: Vec<_> = entries.iter().filter_map(|entry| LoggedText::of(entry)).collect();
         let context = texts.iter().find(|found| found.label == "CONTEXT").map_or("", |c| c.text);
         let words = texts.first().and_then(|first| first.words(context));
-        let code = texts.first().and_then(LoggedText::code).unwrap_or_default();
+        let code = texts.first().and_then(|first| first.code).unwrap_or_default();
         Self { words, code: code.to_owned(), context: context.to_owned() }
     }
 

@@ -3,6 +3,7 @@
 use super::ServerRequest;
 use crate::error::LabError;
 use dbtime_model::secret_text::{MASK, is_secret_setting};
+use dbtime_sql::without_passwords;
 use std::path::Path;
 
 /// Settings that are dbtime's own affair, and what to do instead.
@@ -108,8 +109,11 @@ pub(super) fn as_written(request: &ServerRequest) -> Option<String> {
 }
 
 fn setting_as_written(name: &str, value: &str) -> String {
-    let shown = if is_secret_setting(name, value) { MASK } else { value };
-    format!("--server-set {name}={shown}")
+    match is_secret_setting(name, value) {
+        true => format!("--server-set {name}={MASK}"),
+        // It may be a statement, as of `init_connect`.
+        false => format!("--server-set {name}={}", without_passwords(value)),
+    }
 }
 
 #[cfg(test)]
@@ -166,14 +170,16 @@ mod tests {
     fn values_of_variables_and_secrets_of_settings_are_not_repeated() {
         let error = checked(&[], &[("A", "hush\0")]).expect_err("a zero byte");
         assert!(error.contains("--server-env A: ") && !error.contains("hush"), "{error}");
+        let statement = "ALTER USER u PASSWORD hush";
         let request = ServerRequest {
-            settings: [("a", "1"), ("ssl_passphrase_command", "echo hush")]
+            settings: [("a", "1"), ("x_secret", "hush"), ("init_connect", statement)]
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .into(),
             environment: vec![("B".to_owned(), ServerSecret::new("hush"))],
             ..ServerRequest::new(Product::Mariadb)
         };
-        let written = "--server-set a=1 --server-set ssl_passphrase_command=*** --server-env B";
+        let written = "--server-set a=1 --server-set x_secret=*** \
+                       --server-set init_connect=ALTER USER u PASSWORD '***' --server-env B";
         assert_eq!(as_written(&request).as_deref(), Some(written));
         let error = checked(&[("a b_password", "hush")], &[]).expect_err("no name");
         assert!(!error.contains("hush"), "{error}");

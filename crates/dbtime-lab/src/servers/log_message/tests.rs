@@ -119,6 +119,19 @@ fn statements_that_a_server_is_set_to_log_have_no_literals() {
 }
 
 #[test]
+fn a_code_before_the_words_is_none_of_them() {
+    for (text, expected) in [
+        ("00000 LOG:  00000: statement: SELECT 'hush'", "00000 LOG:  00000: statement: SELECT ?"),
+        ("00000 LOG:  00000: shutting down", "00000 LOG:  00000: shutting down"),
+        ("22012 ERROR:  22012: value \"hush\"", "22012 ERROR:  22012: value \"?\""),
+    ] {
+        assert_eq!(shown(&[&format!("9 [7] {text}")]), [format!("9 [7] {expected}")]);
+    }
+    let entries = ["9 [7] 22012 ERROR:  no", "9 [7] 22012 DETAIL:  22012: 5"];
+    assert_eq!(shown(&entries)[1], "9 [7] 22012 DETAIL:  ?: ?");
+}
+
+#[test]
 fn words_that_were_raised_are_left_out() {
     for (level, code) in [
         ("ERROR", "23505"),
