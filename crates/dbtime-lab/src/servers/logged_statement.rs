@@ -73,8 +73,8 @@ fn parts_of(text: &str) -> Option<(String, Option<&str>)> {
         return Some((format!("{duration}{} {LEFT_OUT}", mark.trim_end()), None));
     }
     if let Some(sql) = words.strip_prefix(BEFORE_STATEMENT).and_then(behind_mark) {
-        return begins_command(sql)
-            .then(|| (format!("{duration}{BEFORE_STATEMENT}{BEFORE_SQL}"), Some(sql)));
+        let head = format!("{duration}{BEFORE_STATEMENT}{BEFORE_SQL}");
+        return begins_command(sql).then_some((head, Some(sql)));
     }
     let before = BEFORE_NAMES.iter().find(|before| words.starts_with(**before))?;
     let (name, sql) = named_statement(&words[before.len()..])?;
