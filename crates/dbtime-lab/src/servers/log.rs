@@ -59,6 +59,11 @@ impl<'a> LogFrom<'a> {
         bytes.get(self.offset..).unwrap_or_default().to_vec()
     }
 
+    /// The lines that say what is wrong, as they were printed: to be looked at, not to be shown.
+    pub(super) fn trouble(&self) -> String {
+        key_lines(&self.text()).join("\n")
+    }
+
     /// The lines of this product that say what is wrong, as a record would keep them and without
     /// the secrets of settings, indented, after a heading; that there are none, if so.
     pub(super) fn quote(&self, product: Product) -> String {
@@ -268,6 +273,7 @@ mod tests {
         ] {
             fs::write(&path, text).expect("written");
             assert_eq!(log.quote(product), format!("its log:\n    {expected}"));
+            assert_eq!(log.trouble(), text.trim_end(), "the cause is looked for in all of it");
         }
     }
 
