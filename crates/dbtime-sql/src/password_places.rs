@@ -24,7 +24,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// How deep strings are read that have statements in them: a block that executes a text, which may
-/// be a block.
+/// be a block. One that is deeper counts if a word of it may name a secret.
 const MAX_LEVELS: u8 = 3;
 
 /// What is around literals and names.

@@ -4,6 +4,7 @@ use super::log_message::LogMessage;
 use super::mysql_log::MysqlLog;
 use dbtime_model::Product;
 use dbtime_model::plain_text::CUT_MARK;
+use dbtime_model::secret_text::without_secrets;
 use dbtime_model::units::counted;
 use dbtime_sql::StatementShapes;
 use std::fs::{self, File};
@@ -50,13 +51,29 @@ impl<'a> LogFrom<'a> {
 
     /// What was printed since.
     pub(super) fn text(&self) -> String {
-        let bytes = fs::read(self.path).unwrap_or_default();
-        String::from_utf8_lossy(bytes.get(self.offset..).unwrap_or_default()).into_owned()
+        String::from_utf8_lossy(&self.bytes()).into_owned()
     }
 
-    /// The lines that say what is wrong, indented, after a heading; that there are none, if so.
-    pub(super) fn quote(&self) -> String {
-        let text = self.text();
+    fn bytes(&self) -> Vec<u8> {
+        let bytes = fs::read(self.path).unwrap_or_default();
+        bytes.get(self.offset..).unwrap_or_default().to_vec()
+    }
+
+    /// The lines that say what is wrong, as they were printed: to be looked at, not to be shown.
+    pub(super) fn trouble(&self) -> String {
+        key_lines(&self.text()).join("\n")
+    }
+
+    /// The lines of this product that say what is wrong, as a record would keep them and without
+    /// the secrets of settings, indented, after a heading; that there are none, if so.
+    pub(super) fn quote(&self, product: Product) -> String {
+        let mut plain = Vec::new();
+        // Memory takes all of it.
+        if keep_plain(self.bytes().as_slice(), &mut plain, product).is_err() {
+            plain.clear();
+        }
+        let plain = String::from_utf8_lossy(&plain);
+        let text = without_secrets(&plain);
         let lines = key_lines(&text);
         if lines.is_empty() {
             return "it printed nothing".to_owned();
@@ -71,13 +88,17 @@ pub(super) fn keep(log: &Path, copy: &Path, product: Product) -> io::Result<()> 
     let log = File::open(log)?;
     let copy = File::create(copy)?;
     copy.set_permissions(log.metadata()?.permissions())?;
-    let (log, mut copy) = (BufReader::new(log), BufWriter::new(copy));
+    let mut copy = BufWriter::new(copy);
+    keep_plain(BufReader::new(log), &mut copy, product)?;
+    copy.flush()
+}
+
+fn keep_plain(log: impl BufRead, copy: &mut impl Write, product: Product) -> io::Result<()> {
     let shapes = StatementShapes::unknown();
     match product {
-        Product::Postgres => keep_messages(log, &shapes, &mut copy)?,
-        _ => keep_lines(log, &shapes, &mut copy)?,
+        Product::Postgres => keep_messages(log, &shapes, copy),
+        _ => keep_lines(log, &shapes, copy),
     }
-    copy.flush()
 }
 
 /// Copies the log of MySQL or MariaDB.
@@ -214,12 +235,46 @@ mod tests {
     fn only_what_is_new_is_read() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("log");
-        assert_eq!(LogFrom::end_of(&path).quote(), "it printed nothing");
+        let quote = |log: &LogFrom<'_>| log.quote(Product::Mariadb);
+        assert_eq!(quote(&LogFrom::end_of(&path)), "it printed nothing");
         fs::write(&path, "old\n").expect("written");
         let log = LogFrom::end_of(&path);
         fs::write(&path, b"old\nnew \xff\n").expect("written");
         assert_eq!(log.text(), "new \u{fffd}\n");
-        assert_eq!(log.quote(), "its log:\n    new \u{fffd}");
+        assert_eq!(quote(&log), "its log:\n    new \u{fffd}");
+    }
+
+    #[test]
+    fn what_is_quoted_has_no_value_of_a_statement_or_a_setting() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("log");
+        let log = LogFrom::end_of(&path);
+        for (product, text, expected) in [
+            (
+                Product::Postgres,
+                "9 [7] 22023 FATAL:  invalid value for parameter \"app.a\": \"hush\"\n",
+                "9 [7] 22023 FATAL:  invalid value for parameter \"app.a\": \"?\"",
+            ),
+            (
+                Product::Postgres,
+                "9 [7] 08006 FATAL:  could not connect to the primary server: port \"hush\"\n",
+                "9 [7] 08006 FATAL:  could not connect to the primary server: port \"?\"",
+            ),
+            (
+                Product::Mariadb,
+                "9 0 [ERROR] mariadbd: unknown variable 'x_password=hush'\n",
+                "9 0 [ERROR] mariadbd: unknown variable 'x_password=***",
+            ),
+            (
+                Product::Mysql,
+                "ERROR: 1064  You have an error; near 'hush' at line 1\n",
+                "ERROR: 1064  You have an error; near '?' at line ?",
+            ),
+        ] {
+            fs::write(&path, text).expect("written");
+            assert_eq!(log.quote(product), format!("its log:\n    {expected}"));
+            assert_eq!(log.trouble(), text.trim_end(), "the cause is looked for in all of it");
+        }
     }
 
     #[test]
@@ -232,7 +287,7 @@ mod tests {
             fs::read(&copy).expect("a copy")
         };
         let kept = |text: &[u8]| kept_of(text, Product::Postgres);
-        let plain = b"LOG:  ready \xff\n\tat 'x'\n\n[1] 55P03 ERROR:  no relation \"t\"";
+        let plain = b"LOG:  listening on \xff\n\tat 'x'\n\n[1] 55P03 ERROR:  no relation \"t\"";
         assert_eq!(kept(plain), plain);
         let missing = "[1] 42P01 ERROR:  relation \"hush\" does not exist at character 9\n";
         assert_eq!(kept(missing.as_bytes()), missing.replace("hush", "?").as_bytes());
@@ -241,20 +296,22 @@ mod tests {
         let made_up = [format!("{event}of\n\thush\nhush\n").as_bytes(), ready].concat();
         let expected = [format!("{event}?\n").as_bytes(), ready].concat();
         assert_eq!(kept_of(&made_up, Product::Mariadb), expected);
-        let bare = "[1] 42601 ERROR:  error at or near \"hush\" at character 9\n2 LOG:  on\n";
+        let next = "\n2 LOG:  shutting down\n";
+        let bare = format!("[1] 42601 ERROR:  error at or near \"hush\" at character 9{next}");
         assert_eq!(kept(bare.as_bytes()), bare.replace("hush", "***").as_bytes());
-        let long = b"ERROR:  unterminated quoted string at or near \"'a\n\thush\n\tb\n2 LOG:  on\n";
-        let shown = b"ERROR:  unterminated quoted string at or near \"?\n2 LOG:  on\n";
-        assert_eq!(kept(long), shown);
-        let twice = "[1] 23505 ERROR:  no\n[1] 23505 DETAIL:  Key (a)=(hush) is.\n[1] 0 LOG:  on\n";
+        let begin = "[1] 42601 ERROR:  unterminated quoted string at or near \"";
+        let long = format!("{begin}'a\n\thush\n\tb{next}");
+        assert_eq!(kept(long.as_bytes()), format!("{begin}?{next}").as_bytes());
+        let twice = format!("[1] 23505 ERROR:  no\n[1] 23505 DETAIL:  Key (a)=(hush) is.{next}");
         assert_eq!(kept(twice.as_bytes()), twice.replace("hush", "?").as_bytes());
-        let details = "1 ERROR:  no\n1 DETAIL:  Key (a)=(hush) is.\n2 LOG:  on\n";
-        assert_eq!(kept(details.as_bytes()), b"1 ERROR:  no\n2 LOG:  on\n");
-        let much = "a".repeat(MAX_ENTRY_BYTES);
-        let cut = format!("LOG:  {much}… (7 bytes left out)\nLOG:  on\n").replace("aaaaaa…", "…");
-        assert_eq!(kept(format!("LOG:  {much}\nLOG:  on\n").as_bytes()), cut.as_bytes());
-        let lines = "\thush\n".repeat(MAX_ENTRY_BYTES);
-        let unread = kept(format!("ERROR:  at or near \"'a\n{lines}2 LOG:  on").as_bytes());
-        assert_eq!(unread, b"ERROR:  at or near \"?\n2 LOG:  on");
+        let details = format!("1 FATAL:  no\n1 DETAIL:  Key (a)=(hush) is.{next}");
+        assert_eq!(kept(details.as_bytes()), format!("1 FATAL:  no{next}").as_bytes());
+        let (own, much) = ("LOG:  shutting down", "a".repeat(MAX_ENTRY_BYTES));
+        let (room, left_out) = (&much[own.len()..], own.len() + 1);
+        let cut = format!("{own}{room}… ({left_out} bytes left out){next}");
+        assert_eq!(kept(format!("{own}{much}{next}").as_bytes()), cut.as_bytes());
+        let lines = "\n\thush".repeat(MAX_ENTRY_BYTES);
+        let unread = kept(format!("{begin}'a{lines}{next}").as_bytes());
+        assert_eq!(unread, format!("{begin}?{next}").as_bytes());
     }
 }

@@ -4,7 +4,8 @@
 //! Source: `send_message_to_server_log` of PostgreSQL 15 (elog.c): a message has an entry with its
 //! level, and one for each further text.
 
-use super::logged_statement::{logged_detail, logged_statement, shape_of};
+use super::logged_statement::{is_logged, logged_detail, logged_statement, shape_of};
+use super::own_messages::{is_own, is_plain_detail, quotes_setting, without_setting};
 use dbtime_sql::{PostgresWords, StatementShapes, internal_query, without_context_values};
 use std::borrow::Cow;
 
@@ -13,11 +14,15 @@ use std::borrow::Cow;
 pub(super) const LINE_PREFIX: &str = "%m [%p] %e ";
 
 /// Levels of what is the server's own, or was asked for by its settings: these stay as they are but
-/// for statements, and what the database's own code has reported.
+/// for statements and values of settings, and for what may be of the database's own code.
 const PLAIN_LEVELS: [&str; 3] = ["LOG", "INFO", "DEBUG"];
 
-/// Levels of what statements failed of, or were warned about.
-const OTHER_LEVELS: [&str; 5] = ["NOTICE", "WARNING", "ERROR", "FATAL", "PANIC"];
+/// Levels of what statements failed of, or were warned about, which that code may have reported.
+const OTHER_LEVELS: [&str; 3] = ["NOTICE", "WARNING", FAILED_STATEMENT];
+const FAILED_STATEMENT: &str = "ERROR";
+
+/// Levels of what it cannot.
+const FATAL_LEVELS: [&str; 2] = ["FATAL", "PANIC"];
 
 /// What the further entries of a message begin with.
 const FURTHER_TEXTS: [&str; 7] =
@@ -25,6 +30,16 @@ const FURTHER_TEXTS: [&str; 7] =
 
 /// Of these, those whose names are of a statement, or of the code that was executed.
 const OF_STATEMENTS: [&str; 3] = ["QUERY", "CONTEXT", "STATEMENT"];
+
+/// Classes of the SQLSTATE of messages about no error: by them it is not known whether the
+/// database's own code has reported it.
+const NO_ERROR: [&str; 2] = ["00", "01"];
+
+/// Classes of those about files of settings, which the server reads again while it runs.
+const OF_SETTINGS: [&str; 2] = ["22", "42"];
+
+/// What stands behind a level, in any language.
+const BEHIND_LABELS: [&str; 3] = [":  ", " : ", "："];
 
 /// The SQLSTATE of a deadlock, whose detail has the statements in a log.
 const DEADLOCK: &str = "40P01";
@@ -40,13 +55,14 @@ const LANGUAGES: [(&str, &str); 3] =
 
 /// What an entry says, and what it begins with.
 struct LoggedText<'a> {
-    prefix: &'a str,
+    /// Its SQLSTATE; `None` where the server was given another prefix.
+    code: Option<&'a str>,
     label: &'static str,
     text: &'a str,
 }
 
 impl<'a> LoggedText<'a> {
-    /// `None`: it is of another server.
+    /// `None`: it is of another server, or in another language.
     fn of(entry: &'a str) -> Option<Self> {
         let line = entry.lines().next().unwrap_or_default();
         let place = |label: &&'static str| {
@@ -57,17 +73,60 @@ impl<'a> LoggedText<'a> {
             let at = line.match_indices(*label).map(|(at, _)| at).find(|at| is_label(*at))?;
             Some((at, *label))
         };
-        let labels = PLAIN_LEVELS.iter().chain(&OTHER_LEVELS).chain(&FURTHER_TEXTS);
+        let levels = PLAIN_LEVELS.iter().chain(&OTHER_LEVELS).chain(&FATAL_LEVELS);
+        let labels = levels.chain(&FURTHER_TEXTS);
         let (at, label) = labels.filter_map(place).min()?;
+        let code = code_of(&entry[..at]);
         let text = &entry[at + label.len() + ":  ".len()..];
-        Some(Self { prefix: &entry[..at], label, text })
+        // With `log_error_verbosity=verbose` it stands before the words of a message as well.
+        let repeated = text.split_once(": ").filter(|(word, _)| code == Some(*word));
+        let words = repeated.filter(|_| !FURTHER_TEXTS.contains(&label)).map(|(_, words)| words);
+        Some(Self { code, label, text: words.unwrap_or(text) })
     }
 
-    /// Its SQLSTATE; `None` where the server was given another prefix.
-    fn code(&self) -> Option<&'a str> {
-        let (_, code) = self.prefix.trim_end().rsplit_once("] ")?;
-        (code.len() == 5 && code.bytes().all(|byte| byte.is_ascii_alphanumeric())).then_some(code)
+    /// What its words may have in them; `None`: they are the server's own.
+    fn words(&self, context: &str) -> Option<PostgresWords> {
+        let code = self.code.unwrap_or_default();
+        let words = words_of(code, self.text, context);
+        let class = code.get(..2).unwrap_or_default();
+        let has_error = !code.is_empty() && !NO_ERROR.contains(&class);
+        // An extension may be set to log statements at another level.
+        let is_of_log = !has_error && is_logged(self.text);
+        if is_of_log || PLAIN_LEVELS.contains(&self.label) {
+            let is_known = reporter(context).is_some() || OF_SETTINGS.contains(&class);
+            let is_others = is_known || !is_own(self.text);
+            return is_others.then_some(if is_known { words } else { PostgresWords::MadeUp });
+        }
+        // Without its context it may be of a log that tells none.
+        let is_of_server = FATAL_LEVELS.contains(&self.label)
+            || (self.label == FAILED_STATEMENT && !context.is_empty());
+        let is_known = is_of_server || has_error || is_own(self.text);
+        Some(if is_known { words } else { PostgresWords::MadeUp })
     }
+}
+
+/// The SQLSTATE that ends what an entry begins with.
+fn code_of(prefix: &str) -> Option<&str> {
+    let (_, code) = prefix.trim_end().rsplit_once("] ")?;
+    is_code(code).then_some(code)
+}
+
+fn is_code(text: &str) -> bool {
+    let is_of_code = |byte: u8| byte.is_ascii_digit() || byte.is_ascii_uppercase();
+    text.len() == 5 && text.bytes().all(is_of_code)
+}
+
+/// Where in an entry its words begin that are in another language, so that it is not known what
+/// they are; `None`: it is no message.
+fn foreign_words(entry: &str) -> Option<usize> {
+    let line = entry.lines().next().unwrap_or_default();
+    let ends = BEHIND_LABELS.iter().filter_map(|end| Some(line.find(end)? + end.len()));
+    let code_end = || {
+        let (before, rest) = line.split_once("] ")?;
+        let (code, _) = rest.split_once(' ')?;
+        is_code(code).then_some(before.len() + "] ".len() + code.len() + " ".len())
+    };
+    ends.min().or_else(code_end)
 }
 
 /// What is known of the words of a message.
@@ -89,10 +148,8 @@ impl LogMessage {
     pub(super) fn of(entries: &[&str]) -> Self {
         let texts: Vec<_> = entries.iter().filter_map(|entry| LoggedText::of(entry)).collect();
         let context = texts.iter().find(|found| found.label == "CONTEXT").map_or("", |c| c.text);
-        let is_own = |level: &str| PLAIN_LEVELS.contains(&level) && reporter(context).is_none();
-        let first = texts.first().filter(|first| !is_own(first.label));
-        let code = first.and_then(LoggedText::code).unwrap_or_default();
-        let words = first.map(|first| words_of(code, first.text, context));
+        let words = texts.first().and_then(|first| first.words(context));
+        let code = texts.first().and_then(|first| first.code).unwrap_or_default();
         Self { words, code: code.to_owned(), context: context.to_owned() }
     }
 
@@ -103,7 +160,7 @@ impl LogMessage {
         entry: &'a str,
         shapes: &StatementShapes,
     ) -> Cow<'a, str> {
-        let Some(found) = LoggedText::of(entry) else { return Cow::Borrowed(entry) };
+        let Some(found) = LoggedText::of(entry) else { return without_foreign_words(entry) };
         let plain = found.text.replace("\n\t", "\n");
         let shown = match (found.label, self.words) {
             ("LOCATION" | "BACKTRACE", _) => return Cow::Borrowed(entry),
@@ -111,10 +168,14 @@ impl LogMessage {
             ("QUERY", _) => internal_query(&plain, &self.context),
             ("CONTEXT", _) => without_context_values(&plain),
             ("DETAIL", Some(words)) => self.detail(words, &plain),
-            ("DETAIL", None) => logged_detail(&plain),
+            ("DETAIL", None) => own_detail(&plain),
+            ("HINT", None) => plain.as_str().into(),
             ("HINT", Some(words)) => words.hint(&plain).into(),
             (_, Some(words)) => words.message(&plain),
-            (_, None) => logged_statement(&plain),
+            (_, None) => match without_setting(&plain) {
+                Cow::Borrowed(_) => logged_statement(&plain),
+                shown => shown,
+            },
         };
         let shown = match self.words {
             Some(_) if !OF_STATEMENTS.contains(&found.label) => {
@@ -145,6 +206,23 @@ impl LogMessage {
     }
 }
 
+/// An entry without words that are in another language.
+fn without_foreign_words(entry: &str) -> Cow<'_, str> {
+    match foreign_words(entry) {
+        Some(begin) => Cow::Owned(format!("{}?", &entry[..begin])),
+        None => Cow::Borrowed(entry),
+    }
+}
+
+/// The detail of a message of the server's own; empty where it may have a value.
+fn own_detail(text: &str) -> Cow<'_, str> {
+    match logged_detail(text) {
+        Some(shown) => Cow::Owned(shown),
+        None if is_plain_detail(text) => Cow::Borrowed(text),
+        None => Cow::Borrowed(""),
+    }
+}
+
 /// What in the database's own code has reported, by its context: the beginning of the server's
 /// file, and the function.
 fn reporter(context: &str) -> Option<(&'static str, &'static str)> {
@@ -164,157 +242,10 @@ fn words_of(code: &str, message: &str, context: &str) -> PostgresWords {
     let is_placed = place.parse::<u32>().is_ok();
     match (code, reporter) {
         ("", None) => PostgresWords::Values,
+        (_, None) if quotes_setting(message) => PostgresWords::Values,
         _ => PostgresWords::of(code, reporter.unwrap_or_default(), is_placed),
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use dbtime_model::SqlDialect;
-    use dbtime_sql::LexicalRules;
-
-    fn shown(entries: &[&str]) -> Vec<String> {
-        let rules = LexicalRules::unknown(SqlDialect::Postgres);
-        let shapes = StatementShapes::of(["SELECT a FROM t"], &rules);
-        let message = LogMessage::of(entries);
-        entries.iter().map(|entry| message.without_values(entry, &shapes).into_owned()).collect()
-    }
-
-    #[test]
-    fn values_are_left_out_and_names_stay() {
-        for (entries, expected) in [
-            (
-                ["42P01 ERROR:  relation \"t\" does not exist at character 15", "", ""],
-                ["42P01 ERROR:  relation \"t\" does not exist at character 15", "", ""],
-            ),
-            (
-                [
-                    "23505 ERROR:  duplicate key value violates unique constraint \"k\"",
-                    "23505 DETAIL:  Key (id)=(hush) already exists.",
-                    "23505 CONTEXT:  SQL statement \"INSERT INTO t VALUES ('hush')\"",
-                ],
-                [
-                    "23505 ERROR:  duplicate key value violates unique constraint \"k\"",
-                    "23505 DETAIL:  Key (id)=(?) already exists.",
-                    "23505 CONTEXT:  SQL statement \"?",
-                ],
-            ),
-            (
-                ["22P02 ERROR:  invalid input syntax for type integer: \"hush\"", "", ""],
-                ["22P02 ERROR:  invalid input syntax for type integer: \"?\"", "", ""],
-            ),
-            (
-                [
-                    "40P01 ERROR:  deadlock detected",
-                    "40P01 DETAIL:  Process 1 waits; blocked by process 2.\n\tProcess 1: DO 'hush'",
-                    "40P01 HINT:  See server log for query details.",
-                ],
-                [
-                    "40P01 ERROR:  deadlock detected",
-                    "40P01 DETAIL:  Process 1 waits; blocked by process 2.\n\tProcess 1: ?",
-                    "40P01 HINT:  See server log for query details.",
-                ],
-            ),
-            (
-                ["00000 LOG:  execute s: SELECT $1", "00000 DETAIL:  parameters: $1 = 'a'", ""],
-                ["00000 LOG:  execute s: SELECT ?", "00000 DETAIL:  parameters: ?", ""],
-            ),
-            (
-                ["42703 ERROR:  column t.hush does not exist at character 8", "", ""],
-                ["42703 ERROR:  column t.? does not exist at character 8", "", ""],
-            ),
-            (
-                [
-                    "42P01 ERROR:  relation \"hush\" does not exist at character 15",
-                    "42P01 QUERY:  SELECT * FROM hush",
-                    "42P01 CONTEXT:  PL/pgSQL function f() line 3 at EXECUTE",
-                ],
-                [
-                    "42P01 ERROR:  relation \"?\" does not exist at character 15",
-                    "42P01 QUERY:  ?",
-                    "42P01 CONTEXT:  PL/pgSQL function f() line 3 at EXECUTE",
-                ],
-            ),
-        ] {
-            let [entries, expected] =
-                [entries, expected].map(|texts| texts.map(|text| format!("9 UTC [7] {text}")));
-            assert_eq!(shown(&entries.each_ref().map(String::as_str)), expected);
-        }
-        let other = "2026-11-30 [Warning] Aborted connection 5 to db: 'd' (ERROR: x)";
-        assert_eq!(shown(&[other]), [other]);
-    }
-
-    #[test]
-    fn statements_that_a_server_is_set_to_log_have_no_literals() {
-        for (text, expected) in [
-            ("LOG:  statement: SELECT 'hush'\n\tFROM t", "LOG:  statement: SELECT ? FROM t"),
-            (
-                "LOG:  duration: 1.2 ms  statement: SELECT 4711",
-                "LOG:  duration: 1.2 ms  statement: SELECT ?",
-            ),
-            (
-                "LOG:  duration: 1.2 ms  bind <unnamed>: SELECT 'hush'",
-                "LOG:  duration: 1.2 ms  bind <unnamed>: SELECT ?",
-            ),
-            (
-                "LOG:  statement: ALTER ROLE r PASSWORD hush",
-                "LOG:  statement: ALTER ROLE r PASSWORD ?",
-            ),
-            ("LOG:  statement: DO $$BEGIN PERFORM 'hush'; END$$", "LOG:  statement: DO ?"),
-            (
-                "LOG:  duration: 1.2 ms  plan:\n\tQuery Text: SELECT 'hush'\n\tResult",
-                "LOG:  duration: 1.2 ms  plan: ?",
-            ),
-            ("LOG:  AUDIT: SESSION,1,1,READ,SELECT,,,SELECT 'hush'", "LOG:  AUDIT: ?"),
-            ("DETAIL:  Parameters: $1 = 'hush'", "DETAIL:  Parameters: ?"),
-            (
-                "DETAIL:  prepare: PREPARE s AS SELECT 'hush'",
-                "DETAIL:  prepare: PREPARE s AS SELECT ?",
-            ),
-            ("STATEMENT:  SELECT 'hush',\n\t5", "STATEMENT:  SELECT ?, ?"),
-            ("CONTEXT:  portal \"p\" with parameters: $1 = 'hush'", "CONTEXT:  portal \"?"),
-        ] {
-            let first = "9 UTC [7] 00000 LOG:  statement: SELECT";
-            let entry = format!("9 UTC [7] 00000 {text}");
-            let entries = [first, &entry];
-            let from = usize::from(text.starts_with("LOG"));
-            let expected = format!("9 UTC [7] 00000 {expected}");
-            assert_eq!(shown(&entries[from..]).last(), Some(&expected));
-            let bare = format!("[7]{text}");
-            assert!(!shown(&[&bare]).concat().contains("hush"), "by another prefix: {bare}");
-        }
-        for text in [
-            "LOG:  checkpoint starting: time",
-            "LOG:  process 5 still waiting for ShareLock on transaction 7 after 1000.1 ms",
-            "LOG:  duration: 0.5 ms",
-        ] {
-            assert_eq!(shown(&[text]), [text]);
-        }
-    }
-
-    #[test]
-    fn words_that_were_raised_are_left_out() {
-        for (level, code) in [
-            ("ERROR", "23505"),
-            ("ERROR", "P0001"),
-            ("WARNING", "01000"),
-            ("LOG", "00000"),
-            ("INFO", "00000"),
-        ] {
-            let line = format!("9 UTC [7] {code} {level}:  account of hush");
-            let context = format!("9 UTC [7] {code} CONTEXT:  PL/pgSQL function f() at RAISE");
-            let shown = shown(&[&line, &context]);
-            assert!(shown[0].contains(level) && !shown[0].contains("hush"), "{shown:?}");
-            assert_eq!(shown[1], context);
-        }
-    }
-
-    #[test]
-    fn without_an_sqlstate_all_that_may_be_a_value_is_left_out() {
-        let entries = ["7 ERROR:  \"hush\" is a 5", "7 DETAIL:  Key (id)=(hush) already exists."];
-        assert_eq!(shown(&entries), ["7 ERROR:  \"?\" is a ?", ""]);
-        assert!(LogMessage::goes_on(entries[1]) && !LogMessage::goes_on(entries[0]));
-        assert_eq!(shown(&entries[1..]), [""], "of a message that has begun before");
-    }
-}
+mod tests;

@@ -1,57 +1,155 @@
-//! What PostgreSQL logs of statements where it is set to log them, without their literals.
+//! What PostgreSQL logs of statements where it is set to log them, without their literals, and
+//! without names of prepared ones, which a client may make of values.
 //!
-//! Source: `postgres.c` and `auto_explain.c` of PostgreSQL 15, and pgAudit.
+//! Source: `postgres.c`, `postmaster.c` and `auto_explain.c` of PostgreSQL 15, and pgAudit.
 
 use dbtime_model::SqlDialect;
 use dbtime_sql::{LexicalRules, fingerprint};
 use std::borrow::Cow;
 
-/// What a message begins with that tells how long a statement took, and what ends that.
-const DURATION: (&str, &str) = ("duration: ", "  ");
+/// What a message begins with that tells how long a statement took, what ends that, and the unit.
+const DURATION: (&str, &str, &str) = ("duration: ", "  ", " ms");
 
-/// What stands before a statement then; behind a word with a blank is the name of a prepared one.
-const BEFORE_STATEMENTS: [&str; 4] = ["statement: ", "execute ", "parse ", "bind "];
+/// What stands before a statement then.
+const BEFORE_STATEMENT: &str = "statement";
+
+/// What stands before the name of a prepared one, and what stands in its place where it has none.
+const BEFORE_NAMES: [&str; 4] = ["execute fetch from ", "execute ", "parse ", "bind "];
+const UNNAMED: &str = "<unnamed>";
+
+/// What ends all that stands before a statement.
+const BEFORE_SQL: &str = ": ";
 
 /// What stands before a plan, or a statement as an extension logs it, with literals of any kind.
 const BEFORE_OTHERS: [&str; 3] = ["plan:", "AUDIT: ", "Query Text: "];
 
-/// What begins details of statements that were logged: of their parameters, and of EXECUTE.
+/// What begins details of statements that were logged: of their parameters, and of EXECUTE; and of
+/// a process that was killed, of what it was at.
 const PARAMETERS: &str = "parameters: ";
-const PREPARE: &str = "prepare: ";
+const BEFORE_DETAILS: [&str; 2] = ["prepare: ", "failed process was running: "];
+
+/// What begins the detail of a command that failed.
+const FAILED_COMMAND: &str = "the failed archive command was: ";
+
+/// What statements begin with; what else follows may be the words of a RAISE.
+const COMMANDS: &str = "abort alter analyze begin call checkpoint close cluster comment commit \
+    copy create deallocate declare delete discard do drop end execute explain fetch grant import \
+    insert listen load lock merge move notify prepare reassign refresh reindex release reset \
+    revoke rollback savepoint security select set show start table truncate unlisten update \
+    vacuum values wait with";
+
+/// What a statement begins with that has the name of a prepared one behind it.
+const NAMING_VERBS: [&str; 2] = ["prepare", "execute"];
+
+/// What may stand there instead.
+const NO_NAME: &str = "TRANSACTION";
+
+/// What stands for what is left out.
+const LEFT_OUT: &str = "?";
+
+/// Whether a message of the server's own is about a statement.
+pub(super) fn is_logged(text: &str) -> bool {
+    parts_of(text).is_some()
+}
 
 /// A message of the server's own, of a statement without its literals.
 pub(super) fn logged_statement(text: &str) -> Cow<'_, str> {
-    let timed = text.strip_prefix(DURATION.0).and_then(|rest| rest.split_once(DURATION.1));
-    let words = timed.map_or(text, |(_, words)| words);
-    let duration = &text[..text.len() - words.len()];
-    if let Some(mark) = BEFORE_OTHERS.iter().find(|mark| words.starts_with(**mark)) {
-        return Cow::Owned(format!("{duration}{} ?", mark.trim_end()));
-    }
-    let is_statement = BEFORE_STATEMENTS.iter().any(|begin| words.starts_with(begin));
-    match words.split_once(": ").filter(|_| is_statement) {
-        Some((kind, sql)) => Cow::Owned(format!("{duration}{kind}: {}", shape_of(sql))),
+    match parts_of(text) {
+        Some((head, Some(sql))) => Cow::Owned(format!("{head}{}", shape_of(sql))),
+        Some((head, None)) => Cow::Owned(head),
         None => Cow::Borrowed(text),
     }
 }
 
-/// The detail of such a message.
-pub(super) fn logged_detail(text: &str) -> Cow<'_, str> {
+/// What stands before a statement, without a name, and the statement; `None`: it is none about one.
+fn parts_of(text: &str) -> Option<(String, Option<&str>)> {
+    if is_duration(text) {
+        return Some((text.to_owned(), None));
+    }
+    let timed = text.split_once(DURATION.1).filter(|(duration, _)| is_duration(duration));
+    let words = timed.map_or(text, |(_, words)| words);
+    let duration = &text[..text.len() - words.len()];
+    if let Some(mark) = BEFORE_OTHERS.iter().find(|mark| words.starts_with(**mark)) {
+        return Some((format!("{duration}{} {LEFT_OUT}", mark.trim_end()), None));
+    }
+    if let Some(sql) = words.strip_prefix(BEFORE_STATEMENT).and_then(behind_mark) {
+        let head = format!("{duration}{BEFORE_STATEMENT}{BEFORE_SQL}");
+        return begins_command(sql).then_some((head, Some(sql)));
+    }
+    let before = BEFORE_NAMES.iter().find(|before| words.starts_with(**before))?;
+    let (name, sql) = named_statement(&words[before.len()..])?;
+    let head = format!("{duration}{before}{name}{BEFORE_SQL}");
+    Some(if sql.is_empty() { (format!("{head}{LEFT_OUT}"), None) } else { (head, Some(sql)) })
+}
+
+fn behind_mark(text: &str) -> Option<&str> {
+    text.strip_prefix(BEFORE_SQL)
+}
+
+/// What stands for the name of a statement, and the statement behind it; empty where it is not
+/// clear where that begins, for a name may have any signs in it. `None`: there is none.
+fn named_statement(text: &str) -> Option<(&str, &str)> {
+    if let Some(sql) = text.strip_prefix(UNNAMED).and_then(behind_mark) {
+        return begins_command(sql).then_some((UNNAMED, sql));
+    }
+    let (_, sql) = text.split_once(BEFORE_SQL)?;
+    match sql.contains(BEFORE_SQL) {
+        true => Some((LEFT_OUT, "")),
+        false => begins_command(sql).then_some((LEFT_OUT, sql)),
+    }
+}
+
+/// Whether a text is `duration: 0.5 ms`.
+fn is_duration(text: &str) -> bool {
+    let number = text.strip_prefix(DURATION.0).and_then(|rest| rest.strip_suffix(DURATION.2));
+    number.is_some_and(|number| number.parse::<f64>().is_ok())
+}
+
+/// Whether a text begins as a statement does, or with a comment.
+fn begins_command(sql: &str) -> bool {
+    let sql = sql.trim_start_matches(|sign: char| sign.is_whitespace() || sign == '(');
+    let end = sql.find(|sign: char| !sign.is_ascii_alphabetic()).unwrap_or(sql.len());
+    let word = &sql[..end];
+    let is_command = COMMANDS.split(' ').any(|command| word.eq_ignore_ascii_case(command));
+    is_command || sql.starts_with("/*") || sql.starts_with("--")
+}
+
+/// The detail of such a message without values; `None`: it is of another kind.
+pub(super) fn logged_detail(text: &str) -> Option<String> {
     let begins = |begin: &str| {
         let got = text.get(..begin.len())?;
         got.eq_ignore_ascii_case(begin).then_some(got)
     };
-    match (begins(PARAMETERS), begins(PREPARE)) {
-        (Some(begin), _) => Cow::Owned(format!("{begin}?")),
-        (_, Some(begin)) => Cow::Owned(format!("{begin}{}", shape_of(&text[begin.len()..]))),
-        _ => Cow::Borrowed(text),
+    if let Some(begin) = begins(PARAMETERS).or_else(|| begins(FAILED_COMMAND)) {
+        return Some(format!("{begin}{LEFT_OUT}"));
     }
+    let begin = BEFORE_DETAILS.into_iter().find_map(begins)?;
+    Some(format!("{begin}{}", shape_of(&text[begin.len()..])))
 }
 
-/// A statement without its literals.
+/// A statement without its literals, and without the name that it prepares or executes.
 pub(super) fn shape_of(sql: &str) -> String {
     let mut shape = String::new();
     fingerprint(sql, &LexicalRules::unknown(SqlDialect::Postgres), &mut shape);
-    shape
+    match name_place(&shape) {
+        Some((begin, end)) => format!("{}{LEFT_OUT}{}", &shape[..begin], &shape[end..]),
+        None => shape,
+    }
+}
+
+/// Where in a shape the name stands that the statement prepares or executes; one in quotes up to
+/// the last of them, for it may have some in it.
+fn name_place(shape: &str) -> Option<(usize, usize)> {
+    let (verb, rest) = shape.split_once(' ')?;
+    let is_naming = NAMING_VERBS.iter().any(|naming| verb.eq_ignore_ascii_case(naming));
+    let ends = |sign: char| sign.is_whitespace() || matches!(sign, '(' | ';');
+    let length = match rest.starts_with('"') {
+        true => rest.rfind('"').map_or(rest.len(), |last| last + 1),
+        false => rest.find(ends).unwrap_or(rest.len()),
+    };
+    let is_name = is_naming && !rest[..length].eq_ignore_ascii_case(NO_NAME);
+    let begin = verb.len() + 1;
+    is_name.then_some((begin, begin + length))
 }
 
 #[cfg(test)]
@@ -59,27 +157,64 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_of_the_server_s_own_stay() {
+    fn messages_of_other_kinds_stay() {
         for text in [
             "checkpoint starting: time",
             "process 5 still waiting for ShareLock on transaction 7 after 1000.1 ms",
-            "duration: 0.5 ms",
             "duration: ",
+            "parse error: no account",
             "",
         ] {
             assert_eq!(logged_statement(text), text);
-            assert_eq!(logged_detail(text), text);
+            assert!(!is_logged(text) && logged_detail(text).is_none(), "{text}");
         }
+        assert!(is_logged("duration: 0.5 ms"));
+        assert_eq!(logged_statement("duration: 0.5 ms"), "duration: 0.5 ms");
     }
 
     #[test]
     fn statements_have_no_literals_whatever_stands_before_them() {
         for (text, expected) in [
-            ("execute fetch from p: SELECT 'hush'", "execute fetch from p: SELECT ?"),
-            ("duration: 1.2 ms  parse s: SELECT 'hush'", "duration: 1.2 ms  parse s: SELECT ?"),
+            ("execute <unnamed>: SELECT 'a: hush'", "execute <unnamed>: SELECT ?"),
+            ("statement: /* a */ (SELECT 'hush')", "statement: (SELECT ?)"),
             ("duration: 1.2 ms  plan:\nResult\n  Filter: 'hush'", "duration: 1.2 ms  plan: ?"),
         ] {
             assert_eq!(logged_statement(text), expected);
+        }
+    }
+
+    #[test]
+    fn names_of_prepared_statements_and_portals_are_left_out() {
+        for (text, expected) in [
+            ("execute hush: SELECT 'hush'", "execute ?: SELECT ?"),
+            ("execute hush/hush: SELECT 1", "execute ?: SELECT ?"),
+            ("execute <unnamed>/hush: SELECT 1", "execute ?: SELECT ?"),
+            ("execute fetch from hush: SELECT 1", "execute fetch from ?: SELECT ?"),
+            ("execute fetch from hush/hush: SELECT 1", "execute fetch from ?: SELECT ?"),
+            ("duration: 1.2 ms  parse hush: SELECT 1", "duration: 1.2 ms  parse ?: SELECT ?"),
+            ("duration: 1.2 ms  bind my hush: SELECT 1", "duration: 1.2 ms  bind ?: SELECT ?"),
+            ("execute a: hush: SELECT 1", "execute ?: ?"),
+            ("statement: EXECUTE hush(1)", "statement: EXECUTE ?(?)"),
+            ("statement: execute \"my \"\"hush\"\"\"", "statement: execute ?"),
+            ("statement: PREPARE hush AS SELECT 1", "statement: PREPARE ? AS SELECT ?"),
+            ("statement: PREPARE TRANSACTION 'hush'", "statement: PREPARE TRANSACTION ?"),
+        ] {
+            assert_eq!(logged_statement(text), expected);
+        }
+    }
+
+    #[test]
+    fn details_have_no_literals() {
+        for (text, expected) in [
+            ("Parameters: $1 = 'hush'", "Parameters: ?"),
+            ("prepare: PREPARE hush AS SELECT 'hush'", "prepare: PREPARE ? AS SELECT ?"),
+            (
+                "Failed process was running: UPDATE t SET a = 'hush'",
+                "Failed process was running: UPDATE t SET a = ?",
+            ),
+            ("The failed archive command was: cp hush", "The failed archive command was: ?"),
+        ] {
+            assert_eq!(logged_detail(text).as_deref(), Some(expected));
         }
     }
 }

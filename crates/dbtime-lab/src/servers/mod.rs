@@ -18,6 +18,7 @@ mod logged_statement;
 mod login;
 mod mysql;
 mod mysql_log;
+mod own_messages;
 mod port;
 mod postgres;
 mod preload;

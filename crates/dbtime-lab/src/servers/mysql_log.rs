@@ -1,8 +1,9 @@
 //! The log of a MySQL or MariaDB server, without statements and rows, and without what its own code
 //! has made an error of.
 //!
-//! Source: `event_scheduler.cc`, `sql_class.cc` (unsafe statements), `signal_handler.cc` and
-//! InnoDB's `lock0lock.cc` of MariaDB 10.11 and MySQL 8.0.
+//! Source: `event_scheduler.cc`, `sql_class.cc` (unsafe statements), `sql_connect.cc`
+//! (`init_connect`), `log.cc` (general and slow log), `signal_handler.cc` and InnoDB's
+//! `lock0lock.cc` and `row0upd.cc` of MariaDB 10.11 and MySQL 8.0.
 
 use dbtime_sql::{StatementShapes, without_mysql_values};
 use std::borrow::Cow;
@@ -10,10 +11,35 @@ use std::borrow::Cow;
 /// What the first bracket of a message has.
 const LEVELS: [&str; 4] = ["Note", "Warning", "ERROR", "System"];
 
-/// What stands before a statement, up to the end of a message, or before an error that the
+/// What begins a message where each is a document of JSON, and what that has.
+const JSON: (&str, &str) = ("{", "\"prio\"");
+
+/// What stands before a statement or a row, up to the end of a message, or before an error that the
 /// database's own code may have made up.
-const BEFORE_STATEMENTS: [&str; 5] =
-    ["Statement: ", "Query: ", "SQL statement ", ": Error '", "error message = "];
+const BEFORE_STATEMENTS: [&str; 8] = [
+    "Statement: ",
+    "Query: ",
+    "Nearest query: ",
+    "SQL statement ",
+    ": Error '",
+    "error message = ",
+    "TUPLE (info_bits=",
+    "RECORD(info_bits=",
+];
+
+/// What a message has behind which another one is the error of the statements that each connection
+/// begins with.
+const INIT_FAILED: &str = "(init_connect command failed)";
+
+/// What an error of a connection has before it. With an older name of the program, MySQL 5.6 has
+/// the number of the process in the place of the connection's, at the start too.
+const PROGRAM: &str = "mariadbd: ";
+
+/// The number of no connection.
+const NO_CONNECTION: &str = "0";
+
+/// What begins lines of the log of slow statements, where that goes to the same file.
+const SLOW_LOG: [&str; 3] = ["# Time: ", "# User@Host: ", "# Query_time: "];
 
 /// What begins the message of an error in an event, and what stands before its words.
 const EVENT: (&str, &str) = ("Event Scheduler: [", "] ");
@@ -47,6 +73,8 @@ enum HiddenLines {
 #[derive(Debug, Default)]
 pub(super) struct MysqlLog {
     hidden: HiddenLines,
+    /// Whether the next message is the error of `init_connect`.
+    is_behind_init: bool,
 }
 
 impl MysqlLog {
@@ -61,38 +89,66 @@ impl MysqlLog {
             HiddenLines::UpToMessage => is_message(entry),
             HiddenLines::UpToConnection => is_message(entry) || entry.starts_with(CONNECTION),
         };
-        if !ends || ROW.iter().all(|mark| entry.contains(mark)) {
+        if !ends {
+            return None;
+        }
+        let logged = logged_from(entry);
+        if logged.is_none() && ROW.iter().all(|mark| entry.contains(mark)) {
             return None;
         }
         self.hidden = HiddenLines::None;
+        if let Some(shown) = self.of_server_state(entry).filter(|_| logged.is_none()) {
+            return Some(shown);
+        }
+        let is_init_error = std::mem::take(&mut self.is_behind_init);
+        self.is_behind_init = entry.contains(INIT_FAILED);
+        let init_error = words_from(entry).filter(|_| is_init_error);
+        let begins = [logged, init_error, values_from(entry)];
+        let Some(begin) = begins.into_iter().flatten().min() else {
+            let shown = numbered_error(entry, shapes);
+            return Some(shown.map_or(Cow::Borrowed(entry), Cow::Owned));
+        };
+        self.hidden = HiddenLines::UpToMessage;
+        Some(Cow::Owned(format!("{}?", &entry[..begin])))
+    }
+
+    /// A line about what a transaction is at, or the server was when it crashed; `None`: it is
+    /// another one.
+    fn of_server_state<'a>(&mut self, entry: &'a str) -> Option<Cow<'a, str>> {
         if TRANSACTION.iter().all(|mark| entry.contains(mark)) {
             self.hidden = HiddenLines::UpToMessage;
             return entry.lines().next().map(Cow::Borrowed);
         }
-        if entry.starts_with(CRASHED_IN) {
+        entry.starts_with(CRASHED_IN).then(|| {
             self.hidden = HiddenLines::UpToConnection;
-            return Some(Cow::Owned(format!("{CRASHED_IN}?)")));
-        }
-        if let Some(shown) = file_error(entry, shapes) {
-            return Some(Cow::Owned(shown));
-        }
-        let Some(begin) = values_from(entry) else { return Some(Cow::Borrowed(entry)) };
-        self.hidden = HiddenLines::UpToMessage;
-        Some(Cow::Owned(format!("{}?", &entry[..begin])))
+            Cow::Owned(format!("{CRASHED_IN}?)"))
+        })
     }
 }
 
 /// Whether an entry begins as messages do: with an instant, and its level in the first bracket.
 fn is_message(entry: &str) -> bool {
+    if entry.starts_with(JSON.0) {
+        return entry.contains(JSON.1);
+    }
     let level = entry.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     let has_level = level.is_some_and(|(level, _)| LEVELS.contains(&level));
     has_level && entry.starts_with(|sign: char| sign.is_ascii_digit())
 }
 
+/// Where the words of a message begin, behind its level and what else is in brackets.
+fn words_from(entry: &str) -> Option<usize> {
+    let mut at = entry.find('[').filter(|_| is_message(entry))?;
+    while entry[at..].starts_with('[') {
+        at += entry[at..].find("] ")? + "] ".len();
+    }
+    Some(at)
+}
+
 /// Where in a message a statement, or words that may have values in them, begin.
 fn values_from(entry: &str) -> Option<usize> {
     let marks = BEFORE_STATEMENTS.iter().filter_map(|mark| Some(entry.find(mark)? + mark.len()));
-    marks.chain(event_words(entry)).min()
+    marks.chain(event_words(entry)).chain(connection_error(entry)).min()
 }
 
 /// Where the words of an error in an event begin: `Event Scheduler: [u@h][d.e] x`.
@@ -102,11 +158,55 @@ fn event_words(entry: &str) -> Option<usize> {
     (!entry[words..].starts_with(EVENT_FAILED)).then_some(words)
 }
 
-/// An error in a file that is executed at the start: `ERROR: 1054  Unknown column 'x' in 'SELECT'`.
-fn file_error(entry: &str, shapes: &StatementShapes) -> Option<String> {
-    let (code, words) = entry.strip_prefix(FILE_ERROR)?.split_once(' ')?;
-    let plain = without_mysql_values(code.parse().ok()?, "HY000", words);
-    Some(format!("{FILE_ERROR}{code} {}", shapes.without_repeated(code, &plain)))
+/// Where the words of an error begin that a connection has met: `5 [ERROR] mariadbd: x`. Those of
+/// the start have no connection, and no values of rows.
+fn connection_error(entry: &str) -> Option<usize> {
+    let words = words_from(entry)?;
+    let connection = entry.split('[').next()?.split_whitespace().next_back()?;
+    let is_one = connection.parse::<u64>().is_ok() && connection != NO_CONNECTION;
+    let (path, _) = entry[words..].split_once(PROGRAM)?;
+    let is_program = is_one && !path.contains(char::is_whitespace);
+    is_program.then_some(words + path.len() + PROGRAM.len())
+}
+
+/// Where in an entry a statement begins that the server was set to log, or what is known of a slow
+/// one.
+fn logged_from(entry: &str) -> Option<usize> {
+    let mut begin = 0;
+    entry.split_inclusive('\n').find_map(|line| {
+        let from = begin;
+        begin += line.len();
+        let slow = SLOW_LOG.iter().find(|mark| line.starts_with(**mark)).map(|mark| mark.len());
+        slow.or_else(|| argument_from(line)).map(|at| from + at)
+    })
+}
+
+/// Where the argument of a command stands in a line of the general log, behind a tab: `8 Query`.
+fn argument_from(line: &str) -> Option<usize> {
+    let is_command = |field: &str| {
+        let (connection, command) = field.trim_start().split_once(' ')?;
+        let is_word = |sign: char| sign.is_ascii_alphabetic() || sign == ' ';
+        let is_number = connection.bytes().all(|byte| byte.is_ascii_digit());
+        (is_number && !command.is_empty() && command.chars().all(is_word)).then_some(())
+    };
+    let mut begin = 0;
+    line.match_indices('\t').find_map(|(tab, _)| {
+        let field = &line[std::mem::replace(&mut begin, tab + 1)..tab];
+        is_command(field).map(|()| tab + 1)
+    })
+}
+
+/// An error with its number, without values: of a file that is executed at the start, `ERROR: 1054
+/// Unknown column 'x' in 'SELECT'`, or the same behind the brackets of a message.
+fn numbered_error(entry: &str, shapes: &StatementShapes) -> Option<String> {
+    let is_of_file = entry.starts_with(FILE_ERROR);
+    let begin = if is_of_file { FILE_ERROR.len() } else { words_from(entry)? };
+    let (code, words) = entry[begin..].split_once(' ')?;
+    let number = code.parse::<u16>().ok().filter(|_| is_of_file || words.starts_with(' '))?;
+    let words = words.trim_start();
+    let plain = without_mysql_values(number, "HY000", words);
+    let before = &entry[..entry.len() - words.len()];
+    Some(format!("{before}{}", shapes.without_repeated(code, &plain)))
 }
 
 #[cfg(test)]
@@ -165,19 +265,83 @@ mod tests {
                 "Query (?)\nConnection ID (thread ID): 5\n",
             ),
             ("ERROR: 1049  Unknown database 'hush'\n", "ERROR: 1049  Unknown database '?'\n"),
+            (
+                "2026-11-30T10:00Z 0 [ERROR] [MY-000061] [Server] 1049  Unknown database 'hush'\n",
+                "2026-11-30T10:00Z 0 [ERROR] [MY-000061] [Server] 1049  Unknown database '?'\n",
+            ),
+            (
+                "2026-11-30 10:00:00 0 [ERROR] 1105  Bootstrap file error. Nearest query: 'hush'\n",
+                "2026-11-30 10:00:00 0 [ERROR] 1105  Bootstrap file error. Nearest query: ?\n",
+            ),
+            (
+                "2026-11-30 10:00:00 5 [Warning] Aborted 5 (init_connect command failed)\n\
+                 2026-11-30 10:00:00 5 [Warning] no account of hush\nhush\n",
+                "2026-11-30 10:00:00 5 [Warning] Aborted 5 (init_connect command failed)\n\
+                 2026-11-30 10:00:00 5 [Warning] ?\n",
+            ),
+            (
+                "2026-11-30 10:00:00 5 [ERROR] mariadbd: no account of hush\n",
+                "2026-11-30 10:00:00 5 [ERROR] mariadbd: ?\n",
+            ),
+            (
+                "2026-11-30 10:00:00 5 [ERROR] InnoDB: not found: TUPLE (info_bits=0): {[4]hush}\n",
+                "2026-11-30 10:00:00 5 [ERROR] InnoDB: not found: TUPLE (info_bits=?\n",
+            ),
         ] {
             assert_eq!(kept(&format!("{log}{next}")), format!("{expected}{next}"));
         }
     }
 
     #[test]
+    fn statements_of_a_general_or_slow_log_are_left_out() {
+        let next = "2026-11-30 10:00:01 0 [Note] InnoDB: ready\n";
+        for (log, expected) in [
+            (
+                "2026-11-30T10:00:00.123456Z\t    8 Query\tSELECT 'hush',\n'[Note] hush'\n",
+                "2026-11-30T10:00:00.123456Z\t    8 Query\t?\n",
+            ),
+            ("261130 10:00:00\t    8 Query\tSELECT 'hush'\n", "261130 10:00:00\t    8 Query\t?\n"),
+            ("\t\t     8 Init DB\thush\n\t\t     8 Query\thush\n", "\t\t     8 Init DB\t?\n"),
+            ("# Time: 261130 10:00:00\n# Query_time: 1\nSELECT 'hush';\n", "# Time: ?\n"),
+            ("# User@Host: u[u] @ h []\nSELECT 'hush';\n", "# User@Host: ?\n"),
+        ] {
+            assert_eq!(kept(&format!("{log}{next}")), format!("{expected}{next}"));
+        }
+        let header = "Time\t\t    Id Command\tArgument\n";
+        assert_eq!(kept(header), header);
+        let (mut filter, shapes) = (MysqlLog::default(), StatementShapes::unknown());
+        let begin = "2026-11-30 10:00:00 0 [Note] ready\n\t\t     8 Query\t";
+        let joined = format!("{begin}SELECT 'hush'");
+        let shown = filter.without_values(&joined, &shapes);
+        assert_eq!(shown.as_deref(), Some(&*format!("{begin}?")));
+    }
+
+    #[test]
+    fn messages_may_be_documents() {
+        let next = "{ \"prio\" : 3, \"msg\" : \"ready\" }\n";
+        let unsafe_one = "{ \"prio\" : 2, \"msg\" : \"Unsafe. Statement: ";
+        let log = format!("{unsafe_one}SELECT 'hush'\" }}\nhush\n{next}");
+        assert_eq!(kept(&log), format!("{unsafe_one}?\n{next}"));
+    }
+
+    #[test]
     fn other_lines_stay() {
         for line in [
             "2026-11-30 10:00:00 5 [Warning] Aborted connection 5 to db: 'd' (Got an error)\n",
-            "2026-11-30 10:00:00 0 [ERROR] unknown variable 'x=1'\n",
+            "2026-11-30 10:00:00 0 [ERROR] mariadbd: unknown variable 'x=1'\n",
+            "2026-11-30 10:00:00 0 [Note] 3 threads\n",
             "Version: '10.11'  socket: '/run/s.sock'  port: 3306\n",
         ] {
             assert_eq!(kept(line), line);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_entries_are_taken(
+            log in "(\n9 5 \\[ERROR\\] |1054  |mariadbd: |\t|8 Query|# Time: |[ '\\[é表]){0,20}",
+        ) {
+            kept(&log);
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use super::ServerRequest;
 use crate::error::LabError;
+use dbtime_model::secret_text::{MASK, is_secret_setting};
+use dbtime_sql::without_passwords;
 use std::path::Path;
 
 /// Settings that are dbtime's own affair, and what to do instead.
@@ -30,7 +32,7 @@ pub(super) fn plain(name: &str) -> String {
 /// Refuses settings and variables that cannot be meant, on any machine.
 pub(super) fn check(request: &ServerRequest) -> Result<(), LabError> {
     for (name, value) in &request.settings {
-        let written = format!("--server-set {name}={value}");
+        let written = setting_as_written(name, value);
         let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
             && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
         if !is_name {
@@ -97,13 +99,21 @@ pub(super) fn port(settings: &[(String, String)]) -> Result<Option<u16>, LabErro
     }
 }
 
-/// The settings as the user wrote them, and the variables without their values, which may be
-/// secrets: for a sentence; `None` without any.
+/// The settings as the user wrote them, but for values that are secrets, and the variables without
+/// theirs, which may be: for a sentence; `None` without any.
 pub(super) fn as_written(request: &ServerRequest) -> Option<String> {
-    let settings = request.settings.iter().map(|(n, v)| format!("--server-set {n}={v}"));
+    let settings = request.settings.iter().map(|(name, value)| setting_as_written(name, value));
     let variables = request.environment.iter().map(|(n, _)| format!("--server-env {n}"));
     let all: Vec<String> = settings.chain(variables).collect();
     (!all.is_empty()).then(|| all.join(" "))
+}
+
+fn setting_as_written(name: &str, value: &str) -> String {
+    match is_secret_setting(name, value) {
+        true => format!("--server-set {name}={MASK}"),
+        // It may be a statement, as of `init_connect`.
+        false => format!("--server-set {name}={}", without_passwords(value)),
+    }
 }
 
 #[cfg(test)]
@@ -157,15 +167,22 @@ mod tests {
     }
 
     #[test]
-    fn values_of_variables_are_not_repeated() {
+    fn values_of_variables_and_secrets_of_settings_are_not_repeated() {
         let error = checked(&[], &[("A", "hush\0")]).expect_err("a zero byte");
         assert!(error.contains("--server-env A: ") && !error.contains("hush"), "{error}");
+        let statement = "ALTER USER u PASSWORD hush";
         let request = ServerRequest {
-            settings: vec![("a".to_owned(), "1".to_owned())],
+            settings: [("a", "1"), ("x_secret", "hush"), ("init_connect", statement)]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
             environment: vec![("B".to_owned(), ServerSecret::new("hush"))],
             ..ServerRequest::new(Product::Mariadb)
         };
-        assert_eq!(as_written(&request).as_deref(), Some("--server-set a=1 --server-env B"));
+        let written = "--server-set a=1 --server-set x_secret=*** \
+                       --server-set init_connect=ALTER USER u PASSWORD '***' --server-env B";
+        assert_eq!(as_written(&request).as_deref(), Some(written));
+        let error = checked(&[("a b_password", "hush")], &[]).expect_err("no name");
+        assert!(!error.contains("hush"), "{error}");
     }
 
     #[test]

@@ -132,7 +132,7 @@ impl ServerSite {
 
     /// The end of its log.
     pub(super) fn last_words(&self) -> String {
-        LogFrom { path: &self.folders.log(), offset: 0 }.quote()
+        LogFrom { path: &self.folders.log(), offset: 0 }.quote(self.installed.identity.product)
     }
 
     /// A program of the installation, ready to start.
@@ -181,7 +181,8 @@ impl ServerSite {
             Some(status) => format!("{name} ended with {status}"),
             None => format!("{name} took longer than {} s", PROGRAM_TIMEOUT.as_secs()),
         };
-        Err(self.no_data(&format!("{why}; {}", log.quote())))
+        let quoted = log.quote(self.installed.identity.product);
+        Err(self.no_data_by(&format!("{why}; {quoted}"), &log.trouble()))
     }
 
     /// How a program ended; `None` if it takes too long. What servers share that it starts on the
@@ -236,8 +237,13 @@ impl ServerSite {
 
     /// The data folder could not be made, and what helps.
     pub(super) fn no_data(&self, why: &str) -> LabError {
+        self.no_data_by(why, why)
+    }
+
+    /// The same where the cause is in what was printed, of which `why` quotes less.
+    fn no_data_by(&self, why: &str, printed: &str) -> LabError {
         let (identity, data) = (&self.installed.identity, self.folders.data());
-        let has = |words: &[&str]| words.iter().any(|word| why.contains(word));
+        let has = |words: &[&str]| words.iter().any(|word| printed.contains(word));
         // Some servers only give the number of the error.
         let is_full = has(&[
             "No space left",

@@ -287,7 +287,8 @@ fn wait_until_ready(
     let refuse = |why: String| {
         let check =
             settings::as_written(&site.request).map_or(String::new(), |t| format!("\ncheck {t}"));
-        StartFailure::Final(LabError::Target(format!("{identity} {why}; {}{check}", log.quote())))
+        let quoted = log.quote(identity.product);
+        StartFailure::Final(LabError::Target(format!("{identity} {why}; {quoted}{check}")))
     };
     loop {
         if let Some(status) = started.process.ended() {

@@ -17,12 +17,14 @@ const BEFORE_STATEMENTS: [&str; 6] = ["atomic", "begin", "do", "else", "loop", "
 const OTHER_VERBS: [&str; 5] = ["call", "execute", "perform", "prepare", "select"];
 
 /// Whether the text of a string is a statement, or has one, in which a password may stand; strings
-/// in it are read to this depth.
-pub(super) fn holds_password_statement(inner: &str, levels: u8) -> bool {
+/// in it are read to this depth. `None`: it is too deep to be read, and what may name a secret is
+/// taken for such a statement.
+pub(super) fn holds_password_statement(inner: &str, levels: Option<u8>) -> bool {
     // Else any text would be one that begins with `Change` or `Grant`.
     if !words_of(inner).any(|(_, word)| may_name_secret(word)) {
         return false;
     }
+    let Some(levels) = levels else { return true };
     let plain = unescaped(inner);
     let is_escaped = matches!(plain, Cow::Owned(_));
     reads_as_one(&plain, levels, is_escaped) || (is_escaped && reads_as_one(inner, levels, false))
@@ -72,6 +74,8 @@ fn is_any_of(token: &TextToken<'_>, words: &[&str]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::{lacks_password, may_hold_password, without_passwords};
+    use proptest::collection::vec;
+    use proptest::sample::select;
 
     #[test]
     fn a_string_with_a_statement_about_a_password_is_left_out() {
@@ -154,10 +158,69 @@ mod tests {
         }
     }
 
+    /// What has a statement in a string.
+    #[derive(Clone, Copy, Debug)]
+    enum OuterStatement {
+        Immediate,
+        Prepared,
+        Block,
+        /// A block between dollar signs.
+        DollarBlock,
+    }
+
+    impl OuterStatement {
+        const ALL: [Self; 4] = [Self::Immediate, Self::Prepared, Self::Block, Self::DollarBlock];
+
+        /// The statement around this one; `depth` tells its dollar signs from others.
+        fn around(self, sql: &str, depth: usize) -> String {
+            let quoted = sql.replace('\'', "''");
+            match self {
+                Self::Immediate => format!("EXECUTE IMMEDIATE '{quoted}'"),
+                Self::Prepared => format!("PREPARE s FROM '{quoted}'"),
+                Self::Block => format!("DO 'BEGIN {quoted}; END'"),
+                Self::DollarBlock => format!("DO $a{depth}$BEGIN {sql}; END$a{depth}$"),
+            }
+        }
+    }
+
+    fn nested(innermost: &str, outer: &[OuterStatement]) -> String {
+        let layers = outer.iter().enumerate();
+        layers.fold(innermost.to_owned(), |sql, (depth, outer)| outer.around(&sql, depth))
+    }
+
     #[test]
     fn strings_within_strings_end() {
-        let deep = (0..40).fold("hush".to_owned(), |inner, at| format!("$a{at}$ {inner} $a{at}$"));
-        let sql = format!("DO {deep}");
-        assert_eq!(without_passwords(&sql), sql);
+        let blocks = [OuterStatement::DollarBlock; 40];
+        let sql = nested("SELECT 'hush'", &blocks);
+        assert_eq!(without_passwords(&sql), sql, "it names no secret");
+        let login = "ALTER ROLE r PASSWORD 'hush'";
+        for outer in OuterStatement::ALL {
+            for depth in 1..=7 {
+                let sql = nested(login, &vec![outer; depth]);
+                let shown = without_passwords(&sql);
+                assert!(!shown.contains("hush") && lacks_password(&shown), "{shown}");
+                assert!(!shown.contains("ROLE"), "the string is left out as a whole: {shown}");
+            }
+        }
+        assert_eq!(without_passwords(&nested(login, &blocks)), "DO '***'");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_secret_is_left_of_statements_within_strings(
+            outer in vec(select(OuterStatement::ALL.to_vec()), 1..8),
+            innermost in select(vec![
+                "ALTER USER u IDENTIFIED BY 'hush'",
+                "SET PASSWORD FOR u = 'hush'",
+                "ALTER ROLE r PASSWORD hush",
+                "SELECT set_config('app.token', 'hush', true)",
+            ]),
+        ) {
+            let sql = nested(innermost, &outer);
+            let shown = without_passwords(&sql).into_owned();
+            proptest::prop_assert!(!shown.contains("hush"), "{shown}");
+            proptest::prop_assert!(may_hold_password(&sql) && lacks_password(&shown));
+            proptest::prop_assert_eq!(without_passwords(&shown), &*shown, "it stays what it is");
+        }
     }
 }

@@ -71,15 +71,15 @@ pub(super) struct PasswordReader {
     /// Whether all further strings of the statement count, because one of them was a statement
     /// with a password, or the name of a setting that is a secret.
     counts_all: bool,
-    /// How deep strings are read that have statements in them.
-    levels: u8,
+    /// How deep strings are read that have statements in them; `None`: they are not.
+    levels: Option<u8>,
     subject: StatementSubject,
 }
 
 impl PasswordReader {
     /// One that reads statements inside of strings to this depth, and by default none.
     pub(super) fn of_levels(levels: u8) -> Self {
-        Self { levels, ..Self::default() }
+        Self { levels: Some(levels), ..Self::default() }
     }
 
     /// A statement of a block begins.
@@ -238,8 +238,8 @@ impl PasswordReader {
 
     /// Whether a string counts for what it says, or for what another has said.
     fn counts_string(&mut self, inner: &str) -> bool {
-        let levels = self.levels.checked_sub(1);
-        let holds = levels.is_some_and(|levels| holds_password_statement(inner, levels));
+        let reads = |levels: u8| holds_password_statement(inner, levels.checked_sub(1));
+        let holds = self.levels.is_some_and(reads);
         let counts = self.counts_all || holds;
         self.counts_all = counts || (self.calls_setting && is_secret_setting_name(inner));
         counts

@@ -16,6 +16,7 @@ use dbtime_model::spec::{
     AUTO_SHARE_PCT, Arrivals, Backlog, BudgetChoice, LoadSpec, RateChoice, ReconnectPolicy,
     RunSpec, TargetSpec, WindowSpec, WorkloadSpec,
 };
+use dbtime_sql::without_passwords;
 use sha2::{Digest, Sha256};
 use std::fmt::Display;
 use std::path::Path;
@@ -130,7 +131,8 @@ fn environment(
 fn check_setting(text: &str) -> Result<(), CommandFailure> {
     let flag = "--server-set";
     let (name, value) = pair(flag, text)?;
-    match is_secret_setting(&name, &value) {
+    // The value may be a statement, as of `init_connect`.
+    match is_secret_setting(&name, &value) || without_passwords(&value) != value {
         false => Ok(()),
         true => Err(named(
             flag,

@@ -310,6 +310,7 @@ fn options_that_are_secrets_are_not_repeated() {
         "--server-env 'CONF={\"password\": \"SECRET\"}'",
         "--server-env 'DSN=u:SECRET@tcp(h:1)/d'",
         "--server-set ssl_passphrase_command='echo SECRET'",
+        "--server-set init_connect='ALTER USER u IDENTIFIED BY SECRET'",
         "--server-env token=SECRET --script own.sql --script-set token=SECRET2",
     ] {
         let option = option.replace("SECRET", &secret(0));

@@ -66,7 +66,12 @@ fn passwords_stay_out_of_it() {
 #[test]
 fn settings_that_are_secrets_are_refused() {
     let mut spec = both("dbtime run values1")[0].spec.clone();
-    for setting in ["report_password=hush", "primary_conninfo=host=h password=hush", "=hush"] {
+    for setting in [
+        "report_password=hush",
+        "primary_conninfo=host=h password=hush",
+        "init_connect=ALTER USER u IDENTIFIED BY hush",
+        "=hush",
+    ] {
         spec.target.server_set = vec![setting.to_owned()];
         let error = request(&spec, &RunSecrets::default(), None).expect_err(setting).words();
         assert!(error.starts_with("--server-set: ") && !error.contains("hush"), "{error}");

@@ -1,0 +1,264 @@
+//! What is left of messages, by their levels, codes, contexts and languages.
+
+use super::*;
+use dbtime_model::SqlDialect;
+use dbtime_sql::LexicalRules;
+
+fn shown(entries: &[&str]) -> Vec<String> {
+    let rules = LexicalRules::unknown(SqlDialect::Postgres);
+    let shapes = StatementShapes::of(["SELECT a FROM t"], &rules);
+    let message = LogMessage::of(entries);
+    entries.iter().map(|entry| message.without_values(entry, &shapes).into_owned()).collect()
+}
+
+#[test]
+fn values_are_left_out_and_names_stay() {
+    for (entries, expected) in [
+        (
+            ["42P01 ERROR:  relation \"t\" does not exist at character 15", "", ""],
+            ["42P01 ERROR:  relation \"t\" does not exist at character 15", "", ""],
+        ),
+        (
+            [
+                "23505 ERROR:  duplicate key value violates unique constraint \"k\"",
+                "23505 DETAIL:  Key (id)=(hush) already exists.",
+                "23505 CONTEXT:  SQL statement \"INSERT INTO t VALUES ('hush')\"",
+            ],
+            [
+                "23505 ERROR:  duplicate key value violates unique constraint \"k\"",
+                "23505 DETAIL:  Key (id)=(?) already exists.",
+                "23505 CONTEXT:  SQL statement \"?",
+            ],
+        ),
+        (
+            ["22P02 ERROR:  invalid input syntax for type integer: \"hush\"", "", ""],
+            ["22P02 ERROR:  invalid input syntax for type integer: \"?\"", "", ""],
+        ),
+        (
+            [
+                "40P01 ERROR:  deadlock detected",
+                "40P01 DETAIL:  Process 1 waits; blocked by process 2.\n\tProcess 1: DO 'hush'",
+                "40P01 HINT:  See server log for query details.",
+            ],
+            [
+                "40P01 ERROR:  deadlock detected",
+                "40P01 DETAIL:  Process 1 waits; blocked by process 2.\n\tProcess 1: ?",
+                "40P01 HINT:  See server log for query details.",
+            ],
+        ),
+        (
+            ["00000 LOG:  execute s: SELECT $1", "00000 DETAIL:  parameters: $1 = 'a'", ""],
+            ["00000 LOG:  execute ?: SELECT ?", "00000 DETAIL:  parameters: ?", ""],
+        ),
+        (
+            ["42703 ERROR:  column t.hush does not exist at character 8", "", ""],
+            ["42703 ERROR:  column t.? does not exist at character 8", "", ""],
+        ),
+        (
+            [
+                "42P01 ERROR:  relation \"hush\" does not exist at character 15",
+                "42P01 QUERY:  SELECT * FROM hush",
+                "42P01 CONTEXT:  PL/pgSQL function f() line 3 at EXECUTE",
+            ],
+            [
+                "42P01 ERROR:  relation \"?\" does not exist at character 15",
+                "42P01 QUERY:  ?",
+                "42P01 CONTEXT:  PL/pgSQL function f() line 3 at EXECUTE",
+            ],
+        ),
+    ] {
+        let [entries, expected] =
+            [entries, expected].map(|texts| texts.map(|text| format!("9 UTC [7] {text}")));
+        assert_eq!(shown(&entries.each_ref().map(String::as_str)), expected);
+    }
+    let other = "2026-11-30 [Warning] Aborted connection 5 to db: 'd' (ERROR: x)";
+    assert_eq!(shown(&[other]), [other]);
+}
+
+#[test]
+fn statements_that_a_server_is_set_to_log_have_no_literals() {
+    for (text, expected) in [
+        ("LOG:  statement: SELECT 'hush'\n\tFROM t", "LOG:  statement: SELECT ? FROM t"),
+        (
+            "LOG:  duration: 1.2 ms  statement: SELECT 4711",
+            "LOG:  duration: 1.2 ms  statement: SELECT ?",
+        ),
+        (
+            "LOG:  duration: 1.2 ms  bind <unnamed>: SELECT 'hush'",
+            "LOG:  duration: 1.2 ms  bind <unnamed>: SELECT ?",
+        ),
+        ("LOG:  statement: ALTER ROLE r PASSWORD hush", "LOG:  statement: ALTER ROLE r PASSWORD ?"),
+        ("LOG:  statement: DO $$BEGIN PERFORM 'hush'; END$$", "LOG:  statement: DO ?"),
+        (
+            "LOG:  duration: 1.2 ms  plan:\n\tQuery Text: SELECT 'hush'\n\tResult",
+            "LOG:  duration: 1.2 ms  plan: ?",
+        ),
+        ("LOG:  AUDIT: SESSION,1,1,READ,SELECT,,,SELECT 'hush'", "LOG:  AUDIT: ?"),
+        ("DETAIL:  Parameters: $1 = 'hush'", "DETAIL:  Parameters: ?"),
+        ("DETAIL:  prepare: PREPARE s AS SELECT 'hush'", "DETAIL:  prepare: PREPARE ? AS SELECT ?"),
+        ("STATEMENT:  SELECT 'hush',\n\t5", "STATEMENT:  SELECT ?, ?"),
+        ("STATEMENT:  EXECUTE hush(5)", "STATEMENT:  EXECUTE ?(?)"),
+        ("CONTEXT:  portal \"p\" with parameters: $1 = 'hush'", "CONTEXT:  portal \"?"),
+    ] {
+        let first = "9 UTC [7] 00000 LOG:  statement: SELECT";
+        let entry = format!("9 UTC [7] 00000 {text}");
+        let entries = [first, &entry];
+        let from = usize::from(text.starts_with("LOG"));
+        let expected = format!("9 UTC [7] 00000 {expected}");
+        assert_eq!(shown(&entries[from..]).last(), Some(&expected));
+        let bare = format!("[7]{text}");
+        assert!(!shown(&[&bare]).concat().contains("hush"), "by another prefix: {bare}");
+    }
+    for text in [
+        "LOG:  checkpoint starting: time",
+        "LOG:  process 5 still waiting for ShareLock on transaction 7 after 1000.1 ms",
+        "LOG:  duration: 0.5 ms",
+    ] {
+        assert_eq!(shown(&[text]), [text]);
+    }
+}
+
+#[test]
+fn a_code_before_the_words_is_none_of_them() {
+    for (text, expected) in [
+        ("00000 LOG:  00000: statement: SELECT 'hush'", "00000 LOG:  00000: statement: SELECT ?"),
+        ("00000 LOG:  00000: shutting down", "00000 LOG:  00000: shutting down"),
+        ("22012 ERROR:  22012: value \"hush\"", "22012 ERROR:  22012: value \"?\""),
+    ] {
+        assert_eq!(shown(&[&format!("9 [7] {text}")]), [format!("9 [7] {expected}")]);
+    }
+    let entries = ["9 [7] 22012 ERROR:  no", "9 [7] 22012 DETAIL:  22012: 5"];
+    assert_eq!(shown(&entries)[1], "9 [7] 22012 DETAIL:  ?: ?");
+}
+
+#[test]
+fn words_that_were_raised_are_left_out() {
+    for (level, code) in [
+        ("ERROR", "23505"),
+        ("ERROR", "P0001"),
+        ("WARNING", "01000"),
+        ("LOG", "00000"),
+        ("INFO", "00000"),
+    ] {
+        let line = format!("9 UTC [7] {code} {level}:  account of hush");
+        let context = format!("9 UTC [7] {code} CONTEXT:  PL/pgSQL function f() at RAISE");
+        let shown = shown(&[&line, &context]);
+        assert!(shown[0].contains(level) && !shown[0].contains("hush"), "{shown:?}");
+        assert_eq!(shown[1], context);
+    }
+}
+
+#[test]
+fn without_a_context_only_known_words_stay() {
+    for level in ["00000 LOG", "00000 INFO", "00000 DEBUG", "00000 NOTICE", "01000 WARNING"] {
+        let bare = level.split_once(' ').map_or("", |(_, label)| label);
+        for label in [&*format!("9 [7] {level}"), bare] {
+            for words in ["account of hush", "parse error: hush", "process hush", "hush"] {
+                let shown = shown(&[&format!("{label}:  {words}"), "1 DETAIL:  hush"]);
+                assert!(shown[0].starts_with(&format!("{label}:  '?'")), "{shown:?}");
+                assert_eq!(shown[1], "");
+            }
+        }
+    }
+    let audit = "9 [7] 01000 WARNING:  AUDIT: ";
+    assert_eq!(shown(&[&format!("{audit}SESSION,hush")]), [format!("{audit}?")]);
+    let context = "9 [7] 00000 CONTEXT:  PL/x function f";
+    assert!(!shown(&["9 [7] 00000 LOG:  account of hush", context]).concat().contains("hush"));
+    for own in [
+        "9 [7] 00000 LOG:  database system is ready to accept connections",
+        "9 [7] 08006 LOG:  could not receive data from client: Connection reset by peer",
+        "9 [7] 57P02 WARNING:  terminating connection because of crash of another process",
+        "9 [7] 58P01 FATAL:  could not access file \"x\": No such file or directory",
+        "9 LOG:  shutting down",
+    ] {
+        assert_eq!(shown(&[own]), [own]);
+    }
+}
+
+#[test]
+fn values_of_settings_and_what_a_killed_process_was_at_are_left_out() {
+    for (entries, expected) in [
+        (
+            [
+                "00000 LOG:  server process (PID 5) was terminated by signal 9: Killed",
+                "00000 DETAIL:  Failed process was running: SELECT 'hush'",
+            ],
+            [
+                "00000 LOG:  server process (PID 5) was terminated by signal 9: Killed",
+                "00000 DETAIL:  Failed process was running: SELECT ?",
+            ],
+        ),
+        (
+            [
+                "00000 LOG:  archive command failed with exit code 1",
+                "00000 DETAIL:  The failed archive command was: cp hush",
+            ],
+            [
+                "00000 LOG:  archive command failed with exit code 1",
+                "00000 DETAIL:  The failed archive command was: ?",
+            ],
+        ),
+        (
+            ["00000 LOG:  parameter \"primary_conninfo\" changed to \"host=hush\"", ""],
+            ["00000 LOG:  parameter \"primary_conninfo\" changed to \"?\"", ""],
+        ),
+        (
+            ["22023 LOG:  invalid value for parameter \"work_mem\": \"hush\"", ""],
+            ["22023 LOG:  invalid value for parameter \"work_mem\": \"?\"", ""],
+        ),
+        (
+            ["58P01 FATAL:  could not execute command \"echo hush\": No such file", ""],
+            ["58P01 FATAL:  could not execute command \"?\": No such file", ""],
+        ),
+    ] {
+        let [entries, expected] =
+            [entries, expected].map(|texts| texts.map(|text| format!("[7] {text}")));
+        assert_eq!(shown(&entries.each_ref().map(String::as_str)), expected);
+    }
+    let tree = ["[7] 00000 LOG:  parse tree:", "[7] 00000 DETAIL:  constvalue 2 [ 104 117 ]"];
+    assert_eq!(shown(&tree)[1], "", "a literal byte by byte");
+}
+
+#[test]
+fn of_messages_in_another_language_their_level_is_left() {
+    for (entry, expected) in [
+        ("9 [7] 42P01 FEHLER:  Relation »hush« existiert nicht", "9 [7] 42P01 FEHLER:  ?"),
+        ("9 [7] 42P01 ANWEISUNG:  SELECT 'hush'\n\tFROM t", "9 [7] 42P01 ANWEISUNG:  ?"),
+        ("9 [7] 42P01 DÉTAIL : hush", "9 [7] 42P01 DÉTAIL : ?"),
+        ("9 [7] 42P01 错误：hush", "9 [7] 42P01 错误：?"),
+        ("9 [7] 42P01 hush", "9 [7] 42P01 ?"),
+        ("FEHLER:  hush", "FEHLER:  ?"),
+        ("initdb: error: no place", "initdb: error: no place"),
+    ] {
+        assert_eq!(shown(&[entry]), [expected]);
+    }
+    let german = "9 [7] 00000 LOG:  Anweisung: SELECT 'hush'";
+    assert!(!shown(&[german]).concat().contains("hush"));
+}
+
+#[test]
+fn without_an_sqlstate_all_that_may_be_a_value_is_left_out() {
+    let entries = ["7 FATAL:  \"hush\" is a 5", "7 DETAIL:  Key (id)=(hush) already exists."];
+    assert_eq!(shown(&entries), ["7 FATAL:  \"?\" is a ?", ""]);
+    assert!(LogMessage::goes_on(entries[1]) && !LogMessage::goes_on(entries[0]));
+    assert_eq!(shown(&entries[1..]), [""], "of a message that has begun before");
+    let context = "7 CONTEXT:  COPY t, line 1";
+    let error = "7 ERROR:  \"hush\" is a 5";
+    assert_eq!(shown(&[error, context]), ["7 ERROR:  \"?\" is a ?", context]);
+    assert!(!shown(&["7 ERROR:  account of hush"]).concat().contains("hush"));
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_name_of_a_prepared_statement_is_left(name in "[a-z :/\"']{0,10}") {
+        let entry = format!("9 [7] 00000 LOG:  execute {name}qqhushqq{name}: SELECT 1");
+        proptest::prop_assert!(!shown(&[&entry]).concat().contains("hush"));
+    }
+
+    #[test]
+    fn any_entry_is_taken(
+        entry in "(\\[7\\] 42P01 |LOG:  |execute |PREPARE |: |duration: |[\" '(\n\té表：]){0,12}",
+    ) {
+        shown(&[&entry, "DETAIL:  x"]);
+    }
+}
