@@ -3,7 +3,23 @@
 use std::ffi::OsStr;
 use std::io;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// What is called as programs of scripts start, one at a time.
+#[derive(Clone, Copy, Debug)]
+pub struct ProgramWatch {
+    /// Before one is started.
+    pub starting: fn(),
+    /// One has started, as this process.
+    pub started: fn(u32),
+}
+
+static WATCH: OnceLock<ProgramWatch> = OnceLock::new();
+
+/// Has the programs watched that scripts start from now on. Only the first call counts.
+pub fn watch_programs(watch: ProgramWatch) {
+    let _ = WATCH.set(watch);
+}
 
 /// The shells that run.
 static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
@@ -53,8 +69,14 @@ impl ScriptChild {
     /// What keeps it from being started.
     pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
         let mut running = running();
+        if let Some(watch) = WATCH.get() {
+            (watch.starting)();
+        }
         let child = command.spawn()?;
         running.push(child.id());
+        if let Some(watch) = WATCH.get() {
+            (watch.started)(child.id());
+        }
         Ok(Self { child, is_listed: true })
     }
 
