@@ -44,9 +44,10 @@ Exit codes:
       --strict any measurement that is not valid, and any trace that is not
       whole; a recording that ends early
   70  a bug
-  129, 130, 143
-      ended early by SIGHUP, SIGINT (Ctrl-C) or SIGTERM: what was measured until
-      then is reported, unless a second one came, and no limit is met by it";
+  128 + n
+      ended early by signal n, such as SIGHUP (129), SIGINT (130, Ctrl-C) and
+      SIGTERM (143): what was measured until then is reported, unless a second
+      one came, and no limit is met by it";
 
 /// Finds where database time goes, and proves how to get rid of it.
 #[derive(Debug, Parser)]

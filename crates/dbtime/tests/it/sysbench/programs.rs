@@ -1,8 +1,9 @@
 //! Programs that scripts start: they are waited for, and end with dbtime.
 
-use crate::sandbox::Sandbox;
-use rustix::process::Signal;
+use crate::sandbox::{PATIENCE, Sandbox};
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 /// A shell that waits for a program of its own, which is not to have the pipes of a test.
 const WAITS: &str = "sleep 1000000 >/dev/null 2>&1 & touch begun; wait";
@@ -24,6 +25,112 @@ fn a_second_interrupt_ends_programs_with_what_they_have_started() {
         sandbox.wait_for(&["begun"]);
         running.interrupt_twice().exits(130);
         sandbox.wait_until_none_is_left();
+    }
+}
+
+#[test]
+fn every_signal_that_ends_a_process_ends_programs_too() {
+    let script = format!("function prepare() os.execute('exec >/dev/null 2>&1; {WAITS}') end");
+    for signal in [
+        Signal::USR1,
+        Signal::USR2,
+        Signal::ALARM,
+        Signal::STKFLT,
+        Signal::VTALARM,
+        Signal::PROF,
+        Signal::IO,
+        Signal::POWER,
+    ] {
+        let sandbox = Sandbox::new();
+        sandbox.write("waits.lua", &format!("{script}\nfunction event() end"));
+        let running = sandbox.start("sysbench waits.lua prepare");
+        sandbox.wait_for(&["begun"]);
+        running.signal_twice(signal).exits(128 + signal.as_raw());
+        sandbox.wait_until_none_is_left();
+    }
+}
+
+/// No core is written by what crashes from here on.
+fn without_cores() {
+    let limit = Rlimit { current: Some(0), ..getrlimit(Resource::Core) };
+    setrlimit(Resource::Core, limit).expect("a lower limit");
+}
+
+/// A script that has started a program, which says so, and knows of it; then it waits for its end.
+fn waiting_script(before: &str, waits: &str) -> String {
+    format!(
+        "function prepare()
+          {before}
+          local program = io.popen('exec >/dev/null 2>&1; {waits}', 'w')
+          io.open('known', 'w'):close()
+          program:close()
+        end
+        function event() end"
+    )
+}
+
+/// Ends such a script, `waits.lua`, by a signal that dbtime does not catch.
+fn end_uncaught(sandbox: &Sandbox, signal: Signal) {
+    let running = sandbox.start("sysbench waits.lua prepare");
+    for file in ["begun", "known"] {
+        sandbox.wait_for(&[file]);
+    }
+    running.signal(signal);
+    let ran = running.end();
+    assert_eq!(ran.code, None, "{ran:?}");
+    for file in ["begun", "known"] {
+        std::fs::remove_file(sandbox.path(file)).expect("it was there");
+    }
+}
+
+#[test]
+fn programs_end_with_a_process_that_is_killed() {
+    without_cores();
+    let sandbox = Sandbox::new();
+    for waits in [WAITS.to_owned(), format!("trap \"\" TERM; {WAITS}")] {
+        sandbox.write("waits.lua", &waiting_script("", &waits));
+        for signal in [Signal::KILL, Signal::QUIT, Signal::ABORT] {
+            end_uncaught(&sandbox, signal);
+            sandbox.wait_until_none_is_left();
+        }
+    }
+}
+
+#[test]
+fn what_a_program_has_left_behind_outlives_a_process_that_is_killed() {
+    let sandbox = Sandbox::new();
+    let left = "(until [ -e go ]; do sleep 0.01; done; touch whole) >/dev/null 2>&1 &";
+    sandbox.write("waits.lua", &waiting_script(&format!("os.execute('{left}')"), WAITS));
+    end_uncaught(&sandbox, Signal::KILL);
+    let begun = Instant::now();
+    while sandbox.residents().iter().any(|(_, line)| line.contains("1000000")) {
+        assert!(begun.elapsed() < PATIENCE, "{:?}", sandbox.residents());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    sandbox.write("go", "");
+    sandbox.wait_for(&["whole"]);
+    sandbox.wait_until_none_is_left();
+}
+
+#[test]
+fn programs_end_with_a_process_that_crashes() {
+    without_cores();
+    let sandbox = Sandbox::new();
+    for crash in ["ffi.cast('int *', 8)[0] = 1", "ffi.cdef 'void abort(void);' ffi.C.abort()"] {
+        let script = format!(
+            "local ffi = require('ffi')
+            function prepare()
+              io.popen('exec >/dev/null 2>&1; {WAITS}', 'w')
+              os.execute('until [ -e begun ]; do sleep 0.01; done')
+              {crash}
+            end
+            function event() end"
+        );
+        sandbox.write("crashes.lua", &script);
+        let ran = sandbox.run("sysbench crashes.lua prepare");
+        assert_eq!(ran.code, None, "{ran:?}");
+        sandbox.wait_until_none_is_left();
+        std::fs::remove_file(sandbox.path("begun")).expect("it began");
     }
 }
 
