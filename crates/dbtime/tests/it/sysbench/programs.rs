@@ -120,7 +120,7 @@ fn programs_end_with_a_process_that_crashes() {
         let script = format!(
             "local ffi = require('ffi')
             function prepare()
-              io.popen('exec >/dev/null 2>&1; {WAITS}', 'w')
+              local program = io.popen('exec >/dev/null 2>&1; {WAITS}', 'w')
               os.execute('until [ -e begun ]; do sleep 0.01; done')
               {crash}
             end
