@@ -268,9 +268,10 @@ fn json_has_stdout_to_itself() {
     a_program_is_waited_for_aloud(&stage);
 }
 
-/// A script that waits for a program, with the rest of what it is run with.
+/// Starts a script whose clients wait for a program.
 fn start_waiting(stage: &Stage, start: &str, waits: &str, clients: u32) -> Running {
-    stage.sandbox.write("waits.sql", &format!("{start} exec >/dev/null 2>&1; {waits}\nSELECT 1;\n"));
+    let text = format!("{start} exec >/dev/null 2>&1; {waits}\nSELECT 1;\n");
+    stage.sandbox.write("waits.sql", &text);
     let line = format!("pgbench -n -f waits.sql -c {clients} -T 3600 --allow-shell");
     stage.sandbox.start(&format!("{line} '{}'", stage.database()))
 }

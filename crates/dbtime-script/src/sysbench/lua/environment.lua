@@ -149,7 +149,8 @@ function lib_io.write(...)
   return stdout:write(...)
 end
 
--- `ffi` with the functions of sysbench that scripts declare by hand.
+-- `ffi` with the functions of sysbench that scripts declare by hand, and those of C that start
+-- programs: what they start is known, and ends with the host.
 
 ffi.cdef([[
 typedef enum {
@@ -158,7 +159,14 @@ typedef enum {
 } sb_counter_type;
 ]])
 
+local function text_of(text)
+  return type(text) == "string" and text or ffi.string(text)
+end
+
 local ours = {
+  system = function(command)
+    return command == nil and 1 or lib_os.execute(text_of(command))
+  end,
   usleep = rt.sleep,
   sleep = function(seconds) return rt.sleep(tonumber(seconds) * 1000000) end,
   sb_more_events = rt.more_events,

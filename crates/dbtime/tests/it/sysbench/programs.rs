@@ -13,6 +13,10 @@ fn a_second_interrupt_ends_programs_with_what_they_have_started() {
     for start in [
         format!("os.execute('exec >/dev/null 2>&1; {WAITS}')"),
         format!("os.execute(\"exec >/dev/null 2>&1; trap '' TERM; {WAITS}\")"),
+        format!(
+            "local ffi = require('ffi') ffi.cdef 'int system(const char *command);'
+            ffi.C.system('exec >/dev/null 2>&1; {WAITS}')"
+        ),
         format!("io.popen('exec 2>/dev/null; {WAITS}'):read('*a')"),
         format!("io.popen('exec >/dev/null 2>&1; {WAITS}', 'w'):close()"),
         // It is open until the end of the script.
