@@ -138,6 +138,29 @@ fn a_program_of_c_s_system_ends_with_its_status() {
 }
 
 #[test]
+fn a_program_of_c_s_popen_is_read_and_written_as_a_file_of_c() {
+    asserts(
+        r#"function event()
+            local ffi = require("ffi")
+            ffi.cdef [[
+                typedef struct FILE FILE;
+                FILE *popen(const char *command, const char *mode);
+                int pclose(FILE *file);
+                char *fgets(char *text, int size, FILE *file);
+                int fputs(const char *text, FILE *file);
+            ]]
+            local file, text = ffi.C.popen("echo a; echo b; exit 3", "r"), ffi.new("char[9]")
+            assert(ffi.C.fgets(text, 9, file) ~= nil and ffi.string(text) == "a\n")
+            assert(ffi.C.fgets(text, 9, file) ~= nil and ffi.string(text) == "b\n")
+            assert(ffi.C.fgets(text, 9, file) == nil and ffi.C.pclose(file) == 3 * 256)
+            file = ffi.C.popen("cat > FOLDER/written", "w")
+            assert(ffi.C.fputs("whole", file) >= 0 and ffi.C.pclose(file) == 0)
+            assert(io.open("FOLDER/written"):read("*a") == "whole")
+        end"#,
+    );
+}
+
+#[test]
 fn a_program_finds_what_the_script_has_written_before() {
     asserts(
         r#"function event()

@@ -17,6 +17,11 @@ fn a_second_interrupt_ends_programs_with_what_they_have_started() {
             "local ffi = require('ffi') ffi.cdef 'int system(const char *command);'
             ffi.C.system('exec >/dev/null 2>&1; {WAITS}')"
         ),
+        format!(
+            "local ffi = require('ffi')
+            ffi.cdef 'void *popen(const char *, const char *); int pclose(void *);'
+            ffi.C.pclose(ffi.C.popen('exec >/dev/null 2>&1; {WAITS}', 'w'))"
+        ),
         format!("io.popen('exec 2>/dev/null; {WAITS}'):read('*a')"),
         format!("io.popen('exec >/dev/null 2>&1; {WAITS}', 'w'):close()"),
         // It is open until the end of the script.
@@ -173,6 +178,23 @@ fn the_programs_of_a_script_that_ends_all_end_with_it() {
     sandbox.wait_until_none_is_left();
     let kept = std::fs::read_to_string(sandbox.path("kept")).expect("a file");
     assert_eq!(kept, "whole", "what was not closed is written");
+}
+
+#[test]
+fn a_program_that_a_script_has_left_as_a_file_of_c_ends_with_it() {
+    let sandbox = Sandbox::new();
+    let script = format!(
+        "function prepare()
+          local ffi = require('ffi')
+          ffi.cdef 'void *popen(const char *, const char *);'
+          ffi.C.popen('exec >/dev/null 2>&1; {WAITS}', 'w')
+          os.execute('until [ -e begun ]; do sleep 0.01; done')
+        end
+        function event() end"
+    );
+    sandbox.write("leaves.lua", &script);
+    sandbox.run("sysbench leaves.lua prepare").exits(0);
+    sandbox.wait_until_none_is_left();
 }
 
 #[test]
