@@ -61,6 +61,7 @@ fn add(pid: u32) {
 
 /// Is the guard of the dbtime that has started this process, until that is gone.
 pub(crate) fn serve() -> ProcessExit {
+    close_inherited();
     // It ends behind dbtime, by nothing that ends both.
     let _held = HeldSignals::hold();
     let mut programs: Vec<EndingProcess> = Vec::new();
@@ -70,6 +71,18 @@ pub(crate) fn serve() -> ProcessExit {
     }
     end_with_descendants(programs);
     ProcessExit::Fine
+}
+
+/// Closes the files that a script had open: the C library leaves them to what is started, and here
+/// they would stay open until the end, so that the reader of a pipe waits for it.
+fn close_inherited() {
+    let open = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+    let open: Vec<i32> =
+        open.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    for descriptor in open.into_iter().filter(|descriptor| *descriptor > 2) {
+        // That of the folder is closed by now.
+        let _ = nix::unistd::close(descriptor);
+    }
 }
 
 /// The program of a line; `None`: it has ended.

@@ -121,6 +121,31 @@ fn what_a_program_has_left_behind_outlives_a_process_that_is_killed() {
     sandbox.wait_until_none_is_left();
 }
 
+/// What guards the programs starts with the first, and keeps nothing of the script open.
+#[test]
+fn a_pipe_that_a_script_closes_behind_a_program_has_an_end() {
+    let sandbox = Sandbox::new();
+    let made = Command::new("mkfifo").arg(sandbox.path("fifo")).status();
+    assert!(made.expect("mkfifo starts").success());
+    let mut reader = Command::new("sh");
+    sandbox.settle(reader.args(["-c", "cat fifo; touch read"]));
+    let mut reader = reader.spawn().expect("a shell");
+    let script = "function prepare()
+          local pipe = io.open('fifo', 'w')
+          os.execute('true')
+          pipe:close()
+          os.execute('for i in $(seq 600); do [ -e read ] && break; sleep 0.1; done')
+          if io.open('read') then
+            io.open('seen', 'w'):close()
+          end
+        end
+        function event() end";
+    sandbox.write("pipes.lua", script);
+    sandbox.run("sysbench pipes.lua prepare").exits(0);
+    assert!(reader.wait().expect("it is ours").success());
+    assert!(sandbox.path("seen").exists(), "the pipe was open until the end");
+}
+
 #[test]
 fn programs_end_with_a_process_that_crashes() {
     without_cores();
