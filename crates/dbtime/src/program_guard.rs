@@ -7,7 +7,7 @@
 use crate::exit::ProcessExit;
 use crate::program_end::{EndingProcess, end_with_descendants};
 use crate::screen;
-use dbtime_observe::process::start_tick_of;
+use dbtime_observe::process::{close_inherited, start_tick_of};
 use dbtime_observe::trace::HeldSignals;
 use dbtime_script::{ProgramWatch, watch_programs};
 use std::io::{self, BufRead, Write};
@@ -71,18 +71,6 @@ pub(crate) fn serve() -> ProcessExit {
     }
     end_with_descendants(programs);
     ProcessExit::Fine
-}
-
-/// Closes the files that a script had open: the C library leaves them to what is started, and here
-/// they would stay open until the end, so that the reader of a pipe waits for it.
-fn close_inherited() {
-    let open = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
-    let open: Vec<i32> =
-        open.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
-    for descriptor in open.into_iter().filter(|descriptor| *descriptor > 2) {
-        // That of the folder is closed by now.
-        let _ = nix::unistd::close(descriptor);
-    }
 }
 
 /// The program of a line; `None`: it has ended.
