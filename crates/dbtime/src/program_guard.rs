@@ -43,7 +43,7 @@ fn start() -> io::Result<Child> {
     // What ends dbtime by its process group must not end this.
     let guard = command.process_group(0).spawn()?;
     if let Some(orders) = &guard.stdin {
-        // A guard that somebody has stopped holds up nobody.
+        // A guard that was stopped must not block dbtime.
         rustix::io::ioctl_fionbio(orders, true)?;
     }
     Ok(guard)
@@ -62,7 +62,7 @@ fn add(pid: u32) {
 /// Is the guard of the dbtime that has started this process, until that is gone.
 pub(crate) fn serve() -> ProcessExit {
     close_inherited();
-    // It ends behind dbtime, by nothing that ends both.
+    // It outlives dbtime: a signal to both must not end it.
     let _held = HeldSignals::hold();
     let mut programs: Vec<EndingProcess> = Vec::new();
     for line in io::stdin().lock().lines().map_while(Result::ok) {
