@@ -65,6 +65,9 @@ pub enum RunProgress {
         /// Whether it waits for a program that it has started.
         #[serde(default)]
         awaits_program: bool,
+        /// The command that has started it, where the script's language has some, without literals.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        program: Option<String>,
     },
     /// A script is to end and does not come back: the process has to end with it, without a report
     /// and a record.

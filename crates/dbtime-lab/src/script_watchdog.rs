@@ -81,7 +81,8 @@ impl ScriptWatchdog<'_> {
                         let is_awaited =
                             |visit: &ScriptVisit| visit.client == client && visit.awaits_program;
                         let awaits_program = inside.iter().any(is_awaited);
-                        (self.progress)(self.overdue(client, length, awaits_program));
+                        let program = script.awaited_program(client);
+                        (self.progress)(self.overdue(client, length, awaits_program, program));
                     }
                     spans.look(&inside, present);
                     if let Some(client) =
@@ -101,11 +102,17 @@ impl ScriptWatchdog<'_> {
         })
     }
 
-    fn overdue(&self, client: u32, length: Nanos, awaits_program: bool) -> RunProgress {
+    fn overdue(
+        &self,
+        client: u32,
+        length: Nanos,
+        awaits_program: bool,
+        program: Option<String>,
+    ) -> RunProgress {
         let is_alone = self.script_use == ScriptUse::Command { clients: 1 };
         let is_named = !is_alone && client != ScriptVisit::NO_CLIENT;
         let client = is_named.then_some(client);
-        RunProgress::ScriptOverdue { client, length, awaits_program }
+        RunProgress::ScriptOverdue { client, length, awaits_program, program }
     }
 
     fn deaf(&self, client: u32) -> RunProgress {

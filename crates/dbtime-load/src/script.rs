@@ -36,6 +36,12 @@ pub trait Script: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
+    /// The command by which a client has started the program that it waits for, without literals;
+    /// `None`: it waits for none, or its script's language has no commands.
+    fn awaited_program(&self, _client: u32) -> Option<String> {
+        None
+    }
+
     /// Gives it the condition under which it is to end: it asks before it does anything that no
     /// engine sees. The latest condition counts.
     fn heed(&self, _condition: EndCondition) {}

@@ -14,4 +14,4 @@ mod programs;
 mod statement_registry;
 pub mod sysbench;
 
-pub use programs::abandon_programs;
+pub use programs::{ProgramWatch, abandon_programs, watch_programs};

@@ -2,8 +2,25 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// What is called as programs of scripts start, one at a time.
+#[derive(Clone, Copy, Debug)]
+pub struct ProgramWatch {
+    /// Before one is started.
+    pub starting: fn(),
+    /// One has started, as this process.
+    pub started: fn(u32),
+}
+
+static WATCH: OnceLock<ProgramWatch> = OnceLock::new();
+
+/// Has the programs watched that scripts start from now on. Only the first call counts.
+pub fn watch_programs(watch: ProgramWatch) {
+    let _ = WATCH.set(watch);
+}
 
 /// The shells that run.
 static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
@@ -37,13 +54,22 @@ pub(crate) fn run_line(line: &OsStr) -> io::Result<ExitStatus> {
     ScriptChild::start(&mut shell_command(line))?.wait()
 }
 
+/// How a program has ended, as C's `system` and `pclose` have it.
+pub(crate) fn raw_status(ended: io::Result<ExitStatus>) -> i32 {
+    // What C has of one that could not be started, or whose end is not known.
+    const UNKNOWN: i32 = -1;
+    ended.map_or(UNKNOWN, ExitStatusExt::into_raw)
+}
+
 /// A program of a script. It belongs to the process group of dbtime, so that it has its terminal
-/// and the signals that come from there. Dropped, it is waited for, as Lua does.
+/// and the signals that come from there. Dropped, it is waited for, as Lua does, unless it is left.
 #[derive(Debug)]
 pub(crate) struct ScriptChild {
     child: Child,
     /// Whether it is among those that run.
     is_listed: bool,
+    /// Whether it may go on without this.
+    is_left: bool,
 }
 
 impl ScriptChild {
@@ -53,9 +79,15 @@ impl ScriptChild {
     /// What keeps it from being started.
     pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
         let mut running = running();
+        if let Some(watch) = WATCH.get() {
+            (watch.starting)();
+        }
         let child = command.spawn()?;
         running.push(child.id());
-        Ok(Self { child, is_listed: true })
+        if let Some(watch) = WATCH.get() {
+            (watch.started)(child.id());
+        }
+        Ok(Self { child, is_listed: true, is_left: false })
     }
 
     /// The pipe that it reads from, if the command asked for one and it was not taken before.
@@ -66,6 +98,16 @@ impl ScriptChild {
     /// The pipe that it writes to, likewise.
     pub(crate) fn take_stdout(&mut self) -> Option<ChildStdout> {
         self.child.stdout.take()
+    }
+
+    /// Has it go on when this is dropped, until the end of the process.
+    pub(crate) fn leave(&mut self) {
+        self.is_left = true;
+    }
+
+    /// Whether it goes on when this is dropped.
+    pub(crate) fn is_left(&self) -> bool {
+        self.is_left
     }
 
     /// Waits for its end. The pipes to it end first.
@@ -89,8 +131,10 @@ impl ScriptChild {
 
 impl Drop for ScriptChild {
     fn drop(&mut self) {
-        // Where it was waited for before, its end is known.
-        let _ = self.wait();
+        if !self.is_left {
+            // Where it was waited for before, its end is known.
+            let _ = self.wait();
+        }
     }
 }
 

@@ -119,6 +119,9 @@ pub(crate) enum CliCommand {
     /// What `trace` and `top` start to read what clients send, without rights.
     #[command(name = dbtime_lab::tracing::READER, hide = true)]
     TraceReader,
+    /// What dbtime starts to end the programs of a script when it is killed itself.
+    #[command(name = crate::program_guard::COMMAND, hide = true)]
+    ProgramGuard,
     /// Print shell completions.
     Completions(CompletionsArgs),
     /// Write the manual pages into a folder.

@@ -29,9 +29,10 @@ pub(crate) const EXIT_CODES: [(&str, &str); 7] = [
     ),
     ("70", "a bug"),
     (
-        "129, 130, 143",
-        "ended early by SIGHUP, SIGINT (Ctrl-C) or SIGTERM: what was measured until\n\
-         then is reported, unless a second one came, and no limit is met by it",
+        "128 + n",
+        "ended early by signal n, such as SIGHUP (129), SIGINT (130, Ctrl-C) and\n\
+         SIGTERM (143): what was measured until then is reported, unless a second\n\
+         one came, and no limit is met by it",
     ),
 ];
 

@@ -1,11 +1,13 @@
-//! Ctrl-C, SIGTERM and SIGHUP: the first ends the run early, the second ends dbtime.
+//! Ctrl-C, SIGTERM and the other signals that end a process without a core: the first ends the run
+//! early, the second ends dbtime.
 
 use crate::exit::ProcessExit;
 use crate::program_end::end_programs;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use rustix::process::Signal;
+use signal_hook::consts::SIGXFSZ;
 use signal_hook::iterator::Signals;
 use std::io;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -26,24 +28,54 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 /// So long the files that a script has open may take to be written at its end.
 const FILES_PATIENCE: Duration = Duration::from_secs(2);
 
-/// A signal that ends what is under way.
+/// A signal that ends what is under way: every one that by default ends a process without a core
+/// and has a name, but SIGKILL and SIGPIPE. Source: signal(7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum EndingSignal {
     Hup,
     Int,
+    Usr1,
+    Usr2,
+    Alrm,
     Term,
+    Stkflt,
+    Vtalrm,
+    Prof,
+    Io,
+    Pwr,
 }
 
 impl EndingSignal {
     /// All of them.
-    pub(crate) const ALL: [Self; 3] = [Self::Hup, Self::Int, Self::Term];
+    pub(crate) const ALL: [Self; 11] = [
+        Self::Hup,
+        Self::Int,
+        Self::Usr1,
+        Self::Usr2,
+        Self::Alrm,
+        Self::Term,
+        Self::Stkflt,
+        Self::Vtalrm,
+        Self::Prof,
+        Self::Io,
+        Self::Pwr,
+    ];
 
     fn number(self) -> i32 {
-        match self {
-            Self::Hup => SIGHUP,
-            Self::Int => SIGINT,
-            Self::Term => SIGTERM,
-        }
+        let signal = match self {
+            Self::Hup => Signal::HUP,
+            Self::Int => Signal::INT,
+            Self::Usr1 => Signal::USR1,
+            Self::Usr2 => Signal::USR2,
+            Self::Alrm => Signal::ALARM,
+            Self::Term => Signal::TERM,
+            Self::Stkflt => Signal::STKFLT,
+            Self::Vtalrm => Signal::VTALARM,
+            Self::Prof => Signal::PROF,
+            Self::Io => Signal::IO,
+            Self::Pwr => Signal::POWER,
+        };
+        signal.as_raw()
     }
 
     fn of(number: i32) -> Option<Self> {
@@ -75,9 +107,10 @@ enum CaughtSignals {
 }
 
 impl CaughtSignals {
-    fn has(self, signal: EndingSignal) -> bool {
-        let is_parents = self == Self::OfParent && signal != EndingSignal::Hup;
-        is_parents || !is_ignored(signal.number())
+    /// Whether a signal is among them, by the `/proc/PID/status` of this process.
+    fn has(self, signal: EndingSignal, status: &str) -> bool {
+        let is_parents = matches!(signal, EndingSignal::Int | EndingSignal::Term);
+        self == Self::OfParent && is_parents || !ignores(status, signal.number())
     }
 }
 
@@ -95,7 +128,8 @@ fn on_signals(which: CaughtSignals, mut handle: impl FnMut() + Send + 'static) -
         }
     };
     std::thread::Builder::new().name("signals".to_owned()).spawn(taken)?;
-    let ours = EndingSignal::ALL.into_iter().filter(|signal| which.has(*signal));
+    let status = own_status();
+    let ours = EndingSignal::ALL.into_iter().filter(|signal| which.has(*signal, &status));
     let signals = Signals::new(ours.map(EndingSignal::number))?;
     // It waits for them.
     let _ = sender.send(signals);
@@ -106,15 +140,15 @@ fn on_signals(which: CaughtSignals, mut handle: impl FnMut() + Send + 'static) -
 /// the process without a word. What is started from here has the signal as it was.
 pub(crate) fn survive_file_limits() {
     // A write fails already where it is ignored.
-    if !is_ignored(SIGXFSZ) {
+    if !ignores(&own_status(), SIGXFSZ) {
         // Where it cannot be caught it is as it was.
         let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
     }
 }
 
-/// Whether whoever started this process has it ignore a signal.
-fn is_ignored(signal: i32) -> bool {
-    std::fs::read_to_string("/proc/self/status").is_ok_and(|status| ignores(&status, signal))
+/// What this process has been started to ignore stands in it; empty where it cannot be read.
+fn own_status() -> String {
+    std::fs::read_to_string("/proc/self/status").unwrap_or_default()
 }
 
 /// Whether the process of such a `/proc/PID/status` ignores a signal: proc(5), `SigIgn`.
@@ -309,6 +343,7 @@ fn stands_still_for(length: Nanos) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
     #[test]
     fn what_is_ignored_is_known() {
@@ -316,6 +351,26 @@ mod tests {
         let of = |signal| ignores(status, signal);
         assert_eq!([SIGHUP, SIGXFSZ, SIGINT, SIGTERM].map(of), [true, true, false, false]);
         assert!(!ignores("Name:\tdbtime\n", SIGHUP));
+    }
+
+    #[test]
+    fn the_parent_s_signals_are_caught_where_they_are_ignored() {
+        let all = "SigIgn:\tffffffffffffffff\n";
+        let caught = |which: CaughtSignals, status: &str| {
+            EndingSignal::ALL.into_iter().filter(|signal| which.has(*signal, status)).count()
+        };
+        assert_eq!(caught(CaughtSignals::NotIgnored, ""), EndingSignal::ALL.len());
+        assert_eq!(caught(CaughtSignals::NotIgnored, all), 0);
+        assert_eq!(caught(CaughtSignals::OfParent, all), 2);
+    }
+
+    #[test]
+    fn a_signal_is_known_by_its_number() {
+        for signal in EndingSignal::ALL {
+            assert_eq!(EndingSignal::of(signal.number()), Some(signal));
+            assert_eq!(i32::from(signal.code()), 128 + signal.number());
+        }
+        assert_eq!(EndingSignal::Usr1.code(), 138);
     }
 
     #[test]

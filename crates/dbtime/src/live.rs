@@ -240,10 +240,10 @@ pub(crate) fn report_overdue_script(progress: RunProgress) {
 /// was of one.
 fn show_script_state(progress: &RunProgress) -> bool {
     match progress {
-        RunProgress::ScriptOverdue { client, length, awaits_program: true } => {
-            screen::note(&awaited_program(*client, *length));
+        RunProgress::ScriptOverdue { client, length, awaits_program: true, program } => {
+            screen::note(&awaited_program(*client, *length, program.as_deref()));
         }
-        RunProgress::ScriptOverdue { client, length, awaits_program: false } => {
+        RunProgress::ScriptOverdue { client, length, awaits_program: false, .. } => {
             screen::note(&overdue_script(*client, *length));
         }
         RunProgress::ScriptDeaf { client } => {
@@ -269,13 +269,14 @@ pub(crate) fn deaf_script(client: Option<u32>) -> String {
     }
 }
 
-fn awaited_program(client: Option<u32>, length: Nanos) -> String {
+fn awaited_program(client: Option<u32>, length: Nanos, program: Option<&str>) -> String {
     let client = client.map(|client| format!(" of client {client}")).unwrap_or_default();
+    let program = program.map(|program| format!(" by `{program}`")).unwrap_or_default();
     let length = human_ns(length.0 as f64);
     format!(
         "dbtime: no progress: the script{client} has not come back for {length}; it waits for a \
-         program that it has started (Ctrl-C ends it, behind its program; Ctrl-C twice ends both \
-         at once)"
+         program that it has started{program} (Ctrl-C ends it, behind its program; Ctrl-C twice \
+         ends both at once)"
     )
 }
 
@@ -344,10 +345,12 @@ mod tests {
         let of = |client| overdue_script(client, Nanos::from_secs(3));
         assert!(of(Some(2)).contains("client 2 has not come back for 3"), "{}", of(Some(2)));
         assert!(!of(None).contains("client") && of(None).contains("Ctrl-C ends it"));
-        let awaited = awaited_program(None, Nanos::from_secs(3));
+        let awaited = awaited_program(None, Nanos::from_secs(3), None);
         assert!(awaited.contains("the script has not come back for 3"), "{awaited}");
-        let awaited = awaited_program(Some(2), Nanos::from_secs(3));
+        assert!(awaited.contains("that it has started (Ctrl-C ends it"), "{awaited}");
+        let awaited = awaited_program(Some(2), Nanos::from_secs(3), Some("\\shell sleep"));
         assert!(awaited.contains("the script of client 2 has not come back for 3"), "{awaited}");
+        assert!(awaited.contains("it has started by `\\shell sleep` (Ctrl-C"), "{awaited}");
         assert!(deaf_script(Some(2)).contains("of client 2 does not come back"));
         assert!(!deaf_script(None).contains("client"));
     }

@@ -14,6 +14,7 @@ mod live;
 mod live_phase;
 mod pipes;
 mod program_end;
+mod program_guard;
 mod recording_end;
 mod run_events;
 mod screen;
@@ -27,6 +28,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     interrupt::survive_file_limits();
+    program_guard::install();
     let outcome = std::panic::catch_unwind(|| {
         let cli = cli::parse(std::env::args_os())?;
         commands::dispatch(cli.command)

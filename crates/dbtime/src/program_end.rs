@@ -3,7 +3,7 @@
 
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
-use dbtime_observe::process::{EndWatch, all, parent_of, stands_still};
+use dbtime_observe::process::{EndWatch, all, parent_of, stands_still, start_tick_of};
 use rustix::process::Signal;
 use std::thread;
 use std::time::Duration;
@@ -26,7 +26,7 @@ impl ChildProcess {
 }
 
 /// A process that is to end.
-struct EndingProcess {
+pub(crate) struct EndingProcess {
     pid: u32,
     end: EndWatch,
 }
@@ -34,23 +34,39 @@ struct EndingProcess {
 impl EndingProcess {
     /// `None`: it has ended, and its number may be another's.
     fn of(child: ChildProcess) -> Option<Self> {
+        Self::where_it_is(child.pid, || ChildProcess::find(child.pid) == Some(child))
+    }
+
+    /// The process that was started at a tick of the kernel's clock. `None`: it has ended.
+    pub(crate) fn started_at(pid: u32, tick: u64) -> Option<Self> {
+        Self::where_it_is(pid, || start_tick_of(pid) == Some(tick))
+    }
+
+    fn where_it_is(pid: u32, is_it: impl FnOnce() -> bool) -> Option<Self> {
         // Watched first, looked at afterwards: where the number has become another's in between,
         // what is watched has ended, and gets no signal.
-        let end = EndWatch::new(child.pid);
-        (ChildProcess::find(child.pid) == Some(child)).then_some(Self { pid: child.pid, end })
+        let end = EndWatch::new(pid);
+        is_it().then_some(Self { pid, end })
+    }
+
+    /// Whether it has not ended yet.
+    pub(crate) fn runs(&self) -> bool {
+        !self.end.wait(Nanos::ZERO)
     }
 }
 
-/// Ends the programs of scripts that run, with their descendants: those that do not end by SIGTERM
-/// end by SIGKILL. None starts after that; who tries waits for the end of the process.
+/// Ends the programs of scripts that run, with their descendants. None starts after that; a thread
+/// that tries waits for the end of the process.
 pub(crate) fn end_programs() {
-    let shells = dbtime_script::abandon_programs();
-    if shells.is_empty() {
-        return;
-    }
     let parent = std::process::id();
-    let shells = shells.into_iter().map(|pid| ChildProcess { pid, parent });
-    let programs = stop_all(shells.filter_map(EndingProcess::of).collect());
+    let shells = dbtime_script::abandon_programs().into_iter();
+    let shells = shells.map(|pid| ChildProcess { pid, parent });
+    end_with_descendants(shells.filter_map(EndingProcess::of).collect());
+}
+
+/// Ends these processes with their descendants: those that do not end by SIGTERM end by SIGKILL.
+pub(crate) fn end_with_descendants(programs: Vec<EndingProcess>) {
+    let programs = stop_all(programs);
     // What has been stopped ends when it goes on.
     for kind in [Signal::TERM, Signal::CONT] {
         programs.iter().for_each(|program| program.end.signal(kind));
@@ -89,9 +105,8 @@ fn stop_all(mut programs: Vec<EndingProcess>) -> Vec<EndingProcess> {
 
 /// Waits until these are stopped: one that has no CPU right now may be about to have a child.
 fn await_standstill(programs: &[EndingProcess], begun: MonoNanos) {
-    let runs =
-        |program: &EndingProcess| !program.end.wait(Nanos::ZERO) && !stands_still(program.pid);
-    while programs.iter().any(runs) && patience_left(begun) > Nanos::ZERO {
+    let moves = |program: &EndingProcess| program.runs() && !stands_still(program.pid);
+    while programs.iter().any(moves) && patience_left(begun) > Nanos::ZERO {
         thread::sleep(Duration::from_millis(1));
     }
 }
@@ -100,7 +115,7 @@ fn await_standstill(programs: &[EndingProcess], begun: MonoNanos) {
 fn new_descendants(members: &[EndingProcess]) -> Vec<EndingProcess> {
     let processes = processes();
     // The number of one that has ended may be another's, and so would be the children.
-    let alive = members.iter().filter(|member| !member.end.wait(Nanos::ZERO));
+    let alive = members.iter().filter(|member| member.runs());
     let found = descendants(alive.map(|member| member.pid).collect(), &processes);
     let is_new = |child: &ChildProcess| members.iter().all(|member| member.pid != child.pid);
     found.into_iter().filter(is_new).filter_map(EndingProcess::of).collect()

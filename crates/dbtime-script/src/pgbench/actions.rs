@@ -153,13 +153,15 @@ impl PgbenchClient {
         }
         let line = shell::line(words, &self.variables)?;
         let name = shell::first(words, &self.variables);
-        match slot {
+        let kind = if slot.is_some() { "setshell" } else { "shell" };
+        let command = format!("\\{kind} {}", shell::without_literals(&name));
+        plan.awaited.during(self.id, command, || match slot {
             None => shell::run(&line, &name),
             Some(slot) => {
                 let value = ScriptValue::Int(shell::run_for_int(&line, &name)?);
-                self.variables.set("setshell", slot, value)
+                self.variables.set(kind, slot, value)
             }
-        }
+        })
     }
 
     fn start_pipeline(&mut self, plan: &PgbenchPlan) -> Option<NextStep> {

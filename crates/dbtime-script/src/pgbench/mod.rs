@@ -9,6 +9,7 @@
 
 mod actions;
 mod answers;
+mod awaited;
 mod block;
 mod builtin;
 mod client;

@@ -1,5 +1,6 @@
 //! A run made ready: what all its clients share.
 
+use super::awaited::AwaitedPrograms;
 use super::block::BlockEffect;
 use super::command::{CommandKind, ParsedScript, SqlCommand};
 use super::dialect::{QueryMode, placeholder};
@@ -42,6 +43,8 @@ pub(super) struct PgbenchPlan {
     pub(super) aborted: Mutex<Vec<String>>,
     /// Whether scripts are to end, and start no more programs.
     pub(super) end_condition: Mutex<EndCondition>,
+    /// Programs that clients wait for.
+    pub(super) awaited: AwaitedPrograms,
 }
 
 /// What a command is made ready with.
@@ -73,6 +76,7 @@ impl PgbenchPlan {
             stop_reason: Mutex::default(),
             aborted: Mutex::default(),
             end_condition: Mutex::default(),
+            awaited: AwaitedPrograms::default(),
             settings,
         };
         let scripts = std::mem::take(&mut plan.settings.scripts.scripts);

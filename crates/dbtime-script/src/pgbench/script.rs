@@ -5,7 +5,9 @@ use super::plan::{PgbenchPlan, lock};
 use super::program::PgbenchProgram;
 use super::settings::PgbenchSettings;
 use super::statistics::PgbenchStatistics;
-use dbtime_load::script::{EndCondition, PreparationScript, ProgramFactory, Script, ScriptProgram};
+use dbtime_load::script::{
+    EndCondition, PreparationScript, ProgramFactory, Script, ScriptProgram, ScriptVisit,
+};
 use dbtime_load::statement::Statement;
 use dbtime_model::StatementId;
 use std::sync::Arc;
@@ -62,6 +64,14 @@ impl Script for PgbenchScript {
 
     fn stop_reason(&self) -> Option<String> {
         lock(&self.0.stop_reason).clone()
+    }
+
+    fn inside(&self) -> Vec<ScriptVisit> {
+        self.0.awaited.visits()
+    }
+
+    fn awaited_program(&self, client: u32) -> Option<String> {
+        self.0.awaited.command_of(client)
     }
 
     fn heed(&self, condition: EndCondition) {

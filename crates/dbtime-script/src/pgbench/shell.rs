@@ -49,6 +49,14 @@ pub(super) fn first(words: &[ShellWord], variables: &ClientVariables) -> String 
     }
 }
 
+/// The first word without literals: nothing of a value that it sets, or of what it quotes.
+pub(super) fn without_literals(first: &str) -> String {
+    match first.find(['=', '\'', '"']) {
+        Some(at) => format!("{}…", &first[..=at]),
+        None => first.to_owned(),
+    }
+}
+
 /// Runs a command line; `name` is what messages call it.
 ///
 /// # Errors
@@ -115,6 +123,20 @@ mod tests {
         let setting = ShellWord::Text("PGPASSWORD=geheim".to_owned());
         let error = line(&[setting, long], &variables).unwrap_err();
         assert_eq!(error, "PGPASSWORD=***: shell command is too long");
+    }
+
+    #[test]
+    fn a_first_word_is_shown_without_literals() {
+        for (first, shown) in [
+            ("sleep", "sleep"),
+            ("/bin/sleep", "/bin/sleep"),
+            (":program", ":program"),
+            ("X=4711", "X=…"),
+            ("'4711", "'…"),
+            ("echo\"4711\"", "echo\"…"),
+        ] {
+            assert_eq!(without_literals(first), shown);
+        }
     }
 
     #[test]

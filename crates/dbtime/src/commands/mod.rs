@@ -23,6 +23,7 @@ mod workloads;
 
 use crate::cli::CliCommand;
 use crate::exit::{CommandFailure, ProcessExit};
+use crate::program_guard;
 
 /// Does what was asked for.
 pub(crate) fn dispatch(command: CliCommand) -> Result<ProcessExit, CommandFailure> {
@@ -44,6 +45,7 @@ pub(crate) fn dispatch(command: CliCommand) -> Result<ProcessExit, CommandFailur
         CliCommand::Top(args) => top::run(&args),
         CliCommand::TraceHelper => trace::help(),
         CliCommand::TraceReader => trace::read(),
+        CliCommand::ProgramGuard => Ok(program_guard::serve()),
         CliCommand::Completions(args) => Ok(completions::run(&args)),
         CliCommand::Manual(args) => manual::run(&args),
         CliCommand::Usage(args) => usage::run(&args),

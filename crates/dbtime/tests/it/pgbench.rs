@@ -3,6 +3,7 @@
 mod beside;
 
 use crate::given_server::GivenServer;
+use crate::running::Running;
 use crate::sandbox::{Ran, Sandbox, count, counts_add_up, names};
 use dbtime_model::Product;
 use std::fs;
@@ -263,18 +264,53 @@ fn json_has_stdout_to_itself() {
     stage.run("-i --json").stderr_has(&["--json prints the record of a run"]).exits(1);
     // The same server serves.
     a_second_interrupt_ends_programs(&stage);
+    programs_end_with_a_process_that_is_killed(&stage);
+    a_program_is_waited_for_aloud(&stage);
+}
+
+/// Starts a script whose clients wait for a program.
+fn start_waiting(stage: &Stage, start: &str, waits: &str, clients: u32) -> Running {
+    let text = format!("{start} exec >/dev/null 2>&1; {waits}\nSELECT 1;\n");
+    stage.sandbox.write("waits.sql", &text);
+    let line = format!("pgbench -n -f waits.sql -c {clients} -T 3600 --allow-shell");
+    stage.sandbox.start(&format!("{line} '{}'", stage.database()))
 }
 
 fn a_second_interrupt_ends_programs(stage: &Stage) {
     for start in ["\\shell", "\\setshell x"] {
-        let waits = "exec >/dev/null 2>&1; sleep 1000000 & touch begun; wait";
-        stage.sandbox.write("waits.sql", &format!("{start} {waits}\nSELECT 1;\n"));
-        let line = "pgbench -n -f waits.sql -c 2 -T 3600 --allow-shell";
-        let running = stage.sandbox.start(&format!("{line} '{}'", stage.database()));
+        let running = start_waiting(stage, start, "sleep 1000000 & touch begun; wait", 2);
         stage.sandbox.wait_for(&["begun"]);
         running.interrupt_twice().exits(130);
         stage.sandbox.wait_until_none_is_left();
         fs::remove_file(stage.sandbox.path("begun")).expect("it began");
+    }
+}
+
+fn programs_end_with_a_process_that_is_killed(stage: &Stage) {
+    for start in ["\\shell", "\\setshell x"] {
+        let mut running = start_waiting(stage, start, "sleep 1000000 & wait", 1);
+        // By then it knows of its program.
+        running.hear("it waits for a program");
+        running.kill();
+        assert_eq!(running.end().code, None);
+        stage.sandbox.wait_until_none_is_left();
+    }
+}
+
+fn a_program_is_waited_for_aloud(stage: &Stage) {
+    let until = "for i in $(seq 1000); do [ -e go ] && break; sleep 0.1; done";
+    for (start, shown) in [
+        ("\\shell X=4711;", "`\\shell X=…`"),
+        ("\\setshell x", "`\\setshell exec`"),
+    ] {
+        let mut running = start_waiting(stage, start, until, 1);
+        running.hear(shown);
+        running.interrupt();
+        stage.sandbox.write("go", "");
+        let ran = running.end();
+        assert!(ran.err.contains("the script of client 0 has not come back for"), "{ran:?}");
+        assert!(!ran.err.contains("4711"), "{ran:?}");
+        fs::remove_file(stage.sandbox.path("go")).expect("it is there");
     }
 }
 

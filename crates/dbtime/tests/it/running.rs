@@ -50,10 +50,15 @@ impl Running {
     }
 
     /// Interrupts it, and once more when it has heard of that, which has to end it.
-    pub(crate) fn interrupt_twice(mut self) -> Ran {
-        self.interrupt();
+    pub(crate) fn interrupt_twice(self) -> Ran {
+        self.signal_twice(Signal::INT)
+    }
+
+    /// The same with any signal that ends a process.
+    pub(crate) fn signal_twice(mut self, signal: Signal) -> Ran {
+        self.signal(signal);
         self.hear(HAS_HEARD);
-        ends_by_one_more(self.child_mut());
+        ends_by_one_more(self.child_mut(), signal);
         self.end()
     }
 
@@ -115,17 +120,17 @@ impl Running {
     }
 }
 
-/// Interrupts a process once more, which has heard of a first time, and waits for its end; its exit
-/// code. What comes within half a second of the first is taken for the same, and does nothing.
-pub(crate) fn ends_by_one_more(child: &mut Child) -> Option<i32> {
+/// Sends a signal once more to a process that has heard of a first one, and waits for its end; its
+/// exit code. What comes within half a second of the first is taken for the same, and does nothing.
+pub(crate) fn ends_by_one_more(child: &mut Child, signal: Signal) -> Option<i32> {
     std::thread::sleep(Duration::from_millis(700));
-    kill_process(Pid::from_child(child), Signal::INT).expect("it is there");
+    kill_process(Pid::from_child(child), signal).expect("it is there");
     let begun = Instant::now();
     loop {
         if let Some(status) = child.try_wait().expect("it is ours") {
             return status.code();
         }
-        assert!(begun.elapsed() < PATIENCE, "a second Ctrl-C does not end it");
+        assert!(begun.elapsed() < PATIENCE, "a second {signal:?} does not end it");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

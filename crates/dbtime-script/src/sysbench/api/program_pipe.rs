@@ -1,15 +1,16 @@
-//! Programs that a script reads from or writes to, by `io.popen`.
+//! Programs that a script reads from or writes to, by `io.popen` or `ffi.C.popen`.
 //!
 //! The C library's own way flushes all open files first. It waits there for a file that another
 //! thread reads, and holds the list of files meanwhile, which the end of the process waits for.
 
-use crate::programs::{ScriptChild, shell_command};
+use crate::programs::{ScriptChild, raw_status, shell_command};
 use crate::sysbench::lua_host::LuaHost;
 use mlua::{Error, Lua, LuaString, Result, Table, UserData, UserDataMethods};
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::IntoRawFd;
 use std::os::unix::ffi::OsStrExt;
-use std::process::{ChildStdin, ChildStdout, Stdio};
+use std::process::{ChildStdin, ChildStdout, ExitStatus, Stdio};
 use std::rc::Rc;
 
 /// A longer text is no number, as in later versions of Lua.
@@ -92,17 +93,31 @@ impl ProgramPipe {
         self.lua_host.visits.await_program(|| writer.write_all(bytes))
     }
 
+    /// Gives our end away, as a descriptor for a file of C: the script closes it, or leaves the
+    /// program for good. `None`: it is closed.
+    fn give_away(&mut self) -> Option<i32> {
+        let descriptor = match std::mem::replace(&mut self.end, PipeEnd::Closed) {
+            PipeEnd::Reader(reader) => reader.into_inner().into_raw_fd(),
+            PipeEnd::Writer(writer) => writer.into_raw_fd(),
+            PipeEnd::Closed => return None,
+        };
+        self.child.leave();
+        Some(descriptor)
+    }
+
     /// The program learns of the pipe's end before it is waited for.
-    fn close(&mut self) -> io::Result<()> {
+    fn await_end(&mut self) -> io::Result<ExitStatus> {
         self.end = PipeEnd::Closed;
-        self.lua_host.visits.await_program(|| self.child.wait()).map(drop)
+        self.lua_host.visits.await_program(|| self.child.wait())
     }
 }
 
 impl Drop for ProgramPipe {
     fn drop(&mut self) {
-        // The script has not closed it, and asks for no outcome.
-        let _ = self.close();
+        if !self.child.is_left() {
+            // The script has not closed it, and asks for no outcome.
+            let _ = self.await_end();
+        }
     }
 }
 
@@ -133,7 +148,9 @@ impl UserData for ProgramPipe {
         methods.add_method_mut("write", |_, this, text: LuaString| {
             Ok(failure_of(this.write(&text.as_bytes())))
         });
-        methods.add_method_mut("close", |_, this, ()| Ok(failure_of(this.close())));
+        methods.add_method_mut("close", |_, this, ()| Ok(failure_of(this.await_end().map(drop))));
+        methods.add_method_mut("give_away", |_, this, ()| Ok(this.give_away()));
+        methods.add_method_mut("status", |_, this, ()| Ok(raw_status(this.await_end())));
     }
 }
 

@@ -3,23 +3,18 @@
 //! The C library's own way ignores Ctrl-C in this process as long as the program runs: nobody would
 //! hear that the script is to end.
 
-use crate::programs::run_line;
+use crate::programs::{raw_status, run_line};
 use crate::sysbench::lua_host::LuaHost;
 use mlua::{Lua, LuaString, Result, Table};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::ExitStatusExt;
 use std::rc::Rc;
-
-/// What is told of a program that could not be started.
-const NOT_STARTED: i32 = -1;
 
 pub(super) fn install(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result<()> {
     let on = Rc::clone(lua_host);
     let run = lua.create_function(move |_, command: LuaString| {
         let command = command.as_bytes();
-        let status = on.visits.await_program(|| run_line(OsStr::from_bytes(&command)));
-        Ok(status.map_or(NOT_STARTED, ExitStatusExt::into_raw))
+        Ok(raw_status(on.visits.await_program(|| run_line(OsStr::from_bytes(&command)))))
     })?;
     host.set("run_program", run)?;
     let on = Rc::clone(lua_host);

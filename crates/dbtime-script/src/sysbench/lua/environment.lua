@@ -149,7 +149,8 @@ function lib_io.write(...)
   return stdout:write(...)
 end
 
--- `ffi` with the functions of sysbench that scripts declare by hand.
+-- `ffi` with the functions of sysbench that scripts declare by hand, and those of C that start
+-- programs: what they start is known, and ends with the host.
 
 ffi.cdef([[
 typedef enum {
@@ -158,7 +159,52 @@ typedef enum {
 } sb_counter_type;
 ]])
 
+ffi.cdef([[
+void *dbtime_fdopen(int descriptor, const char *mode) __asm__("fdopen");
+int dbtime_fclose(void *file) __asm__("fclose");
+]])
+
+local function text_of(text)
+  return type(text) == "string" and text or ffi.string(text)
+end
+
+-- Programs by the files of C that go to them: a script may have its own name for their type.
+local programs = {}
+
+local function address_of(file)
+  return tostring(ffi.cast("void *", file))
+end
+
+local function popen(command, mode)
+  wait_for_end()
+  write_files()
+  local is_read = text_of(mode):find("r", 1, true) ~= nil
+  local pipe = host.open_program(text_of(command), is_read)
+  if not pipe then
+    return ffi.cast("void *", 0)
+  end
+  local file = ffi.C.dbtime_fdopen(pipe:give_away(), is_read and "r" or "w")
+  programs[address_of(file)] = pipe
+  return file
+end
+
+local function pclose(file)
+  local address = address_of(file)
+  local pipe = programs[address]
+  if not pipe then
+    return -1
+  end
+  programs[address] = nil
+  ffi.C.dbtime_fclose(file)
+  return pipe:status()
+end
+
 local ours = {
+  system = function(command)
+    return command == nil and 1 or lib_os.execute(text_of(command))
+  end,
+  popen = popen,
+  pclose = pclose,
   usleep = rt.sleep,
   sleep = function(seconds) return rt.sleep(tonumber(seconds) * 1000000) end,
   sb_more_events = rt.more_events,

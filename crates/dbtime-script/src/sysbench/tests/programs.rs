@@ -23,6 +23,11 @@ fn once_a_script_is_to_end_it_starts_no_further_program() {
         ("execute", "os.execute('touch FOLDER/second')"),
         ("required", "require('os').execute('touch FOLDER/second')"),
         ("popen", "io.popen('touch FOLDER/second'):close()"),
+        (
+            "system",
+            "local ffi = require('ffi') ffi.cdef 'int system(const char *command);'
+            ffi.C.system('touch FOLDER/second')",
+        ),
         ("caught", "while true do pcall(os.execute, 'touch FOLDER/second') end"),
         ("coroutine", "coroutine.wrap(function() os.execute('touch FOLDER/second') end)()"),
     ] {
@@ -54,7 +59,7 @@ fn what_comes_behind_a_run_starts_its_programs() {
     assert!(folder.join("second").exists());
 }
 
-/// A script whose event fails where something is not as it asserts.
+/// A script whose event fails where something is not as it asserts; `FOLDER` is one of its own.
 fn asserts(source: &str) {
     let made = tempfile::tempdir().expect("a folder");
     let (stage, mut client) = event_ended_by(made.path().join("never"), source);
@@ -116,6 +121,41 @@ fn a_program_has_what_is_written_when_it_is_closed() {
             local is_fine, words, code
             repeat is_fine, words, code = p:write("x") until not is_fine
             assert(words == "Broken pipe" and code == 32 and p:close())
+        end"#,
+    );
+}
+
+#[test]
+fn a_program_of_c_s_system_ends_with_its_status() {
+    asserts(
+        r#"function event()
+            local ffi = require("ffi")
+            ffi.cdef "int system(const char *command);"
+            assert(ffi.C.system("exit 3") == 3 * 256 and ffi.C.system(nil) ~= 0)
+            assert(ffi.C.system(ffi.new("char[8]", "exit 4")) == 4 * 256)
+        end"#,
+    );
+}
+
+#[test]
+fn a_program_of_c_s_popen_is_read_and_written_as_a_file_of_c() {
+    asserts(
+        r#"function event()
+            local ffi = require("ffi")
+            ffi.cdef [[
+                typedef struct FILE FILE;
+                FILE *popen(const char *command, const char *mode);
+                int pclose(FILE *file);
+                char *fgets(char *text, int size, FILE *file);
+                int fputs(const char *text, FILE *file);
+            ]]
+            local file, text = ffi.C.popen("echo a; echo b; exit 3", "r"), ffi.new("char[9]")
+            assert(ffi.C.fgets(text, 9, file) ~= nil and ffi.string(text) == "a\n")
+            assert(ffi.C.fgets(text, 9, file) ~= nil and ffi.string(text) == "b\n")
+            assert(ffi.C.fgets(text, 9, file) == nil and ffi.C.pclose(file) == 3 * 256)
+            file = ffi.C.popen("cat > FOLDER/written", "w")
+            assert(ffi.C.fputs("whole", file) >= 0 and ffi.C.pclose(file) == 0)
+            assert(io.open("FOLDER/written"):read("*a") == "whole")
         end"#,
     );
 }

@@ -1,8 +1,9 @@
 //! Programs that scripts start: they are waited for, and end with dbtime.
 
-use crate::sandbox::Sandbox;
-use rustix::process::Signal;
+use crate::sandbox::{PATIENCE, Sandbox};
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 /// A shell that waits for a program of its own, which is not to have the pipes of a test.
 const WAITS: &str = "sleep 1000000 >/dev/null 2>&1 & touch begun; wait";
@@ -12,6 +13,15 @@ fn a_second_interrupt_ends_programs_with_what_they_have_started() {
     for start in [
         format!("os.execute('exec >/dev/null 2>&1; {WAITS}')"),
         format!("os.execute(\"exec >/dev/null 2>&1; trap '' TERM; {WAITS}\")"),
+        format!(
+            "local ffi = require('ffi') ffi.cdef 'int system(const char *command);'
+            ffi.C.system('exec >/dev/null 2>&1; {WAITS}')"
+        ),
+        format!(
+            "local ffi = require('ffi')
+            ffi.cdef 'void *popen(const char *, const char *); int pclose(void *);'
+            ffi.C.pclose(ffi.C.popen('exec >/dev/null 2>&1; {WAITS}', 'w'))"
+        ),
         format!("io.popen('exec 2>/dev/null; {WAITS}'):read('*a')"),
         format!("io.popen('exec >/dev/null 2>&1; {WAITS}', 'w'):close()"),
         // It is open until the end of the script.
@@ -24,6 +34,137 @@ fn a_second_interrupt_ends_programs_with_what_they_have_started() {
         sandbox.wait_for(&["begun"]);
         running.interrupt_twice().exits(130);
         sandbox.wait_until_none_is_left();
+    }
+}
+
+#[test]
+fn every_signal_that_ends_a_process_ends_programs_too() {
+    let script = format!("function prepare() os.execute('exec >/dev/null 2>&1; {WAITS}') end");
+    for signal in [
+        Signal::USR1,
+        Signal::USR2,
+        Signal::ALARM,
+        Signal::STKFLT,
+        Signal::VTALARM,
+        Signal::PROF,
+        Signal::IO,
+        Signal::POWER,
+    ] {
+        let sandbox = Sandbox::new();
+        sandbox.write("waits.lua", &format!("{script}\nfunction event() end"));
+        let running = sandbox.start("sysbench waits.lua prepare");
+        sandbox.wait_for(&["begun"]);
+        running.signal_twice(signal).exits(128 + signal.as_raw());
+        sandbox.wait_until_none_is_left();
+    }
+}
+
+/// No core is written by what crashes from here on.
+fn without_cores() {
+    let limit = Rlimit { current: Some(0), ..getrlimit(Resource::Core) };
+    setrlimit(Resource::Core, limit).expect("a lower limit");
+}
+
+/// A script that has started a program, which says so, and knows of it; then it waits for its end.
+fn waiting_script(before: &str, waits: &str) -> String {
+    format!(
+        "function prepare()
+          {before}
+          local program = io.popen('exec >/dev/null 2>&1; {waits}', 'w')
+          io.open('known', 'w'):close()
+          program:close()
+        end
+        function event() end"
+    )
+}
+
+/// Ends such a script, `waits.lua`, by a signal that dbtime does not catch.
+fn end_uncaught(sandbox: &Sandbox, signal: Signal) {
+    let running = sandbox.start("sysbench waits.lua prepare");
+    for file in ["begun", "known"] {
+        sandbox.wait_for(&[file]);
+    }
+    running.signal(signal);
+    let ran = running.end();
+    assert_eq!(ran.code, None, "{ran:?}");
+    for file in ["begun", "known"] {
+        std::fs::remove_file(sandbox.path(file)).expect("it was there");
+    }
+}
+
+#[test]
+fn programs_end_with_a_process_that_is_killed() {
+    without_cores();
+    let sandbox = Sandbox::new();
+    for waits in [WAITS.to_owned(), format!("trap \"\" TERM; {WAITS}")] {
+        sandbox.write("waits.lua", &waiting_script("", &waits));
+        for signal in [Signal::KILL, Signal::QUIT, Signal::ABORT] {
+            end_uncaught(&sandbox, signal);
+            sandbox.wait_until_none_is_left();
+        }
+    }
+}
+
+#[test]
+fn what_a_program_has_left_behind_outlives_a_process_that_is_killed() {
+    let sandbox = Sandbox::new();
+    let left = "(until [ -e go ]; do sleep 0.01; done; touch whole) >/dev/null 2>&1 &";
+    sandbox.write("waits.lua", &waiting_script(&format!("os.execute('{left}')"), WAITS));
+    end_uncaught(&sandbox, Signal::KILL);
+    let begun = Instant::now();
+    while sandbox.residents().iter().any(|(_, line)| line.contains("1000000")) {
+        assert!(begun.elapsed() < PATIENCE, "{:?}", sandbox.residents());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    sandbox.write("go", "");
+    sandbox.wait_for(&["whole"]);
+    sandbox.wait_until_none_is_left();
+}
+
+/// What guards the programs starts with the first, and keeps nothing of the script open.
+#[test]
+fn a_pipe_that_a_script_closes_behind_a_program_has_an_end() {
+    let sandbox = Sandbox::new();
+    let made = Command::new("mkfifo").arg(sandbox.path("fifo")).status();
+    assert!(made.expect("mkfifo starts").success());
+    let mut reader = Command::new("sh");
+    sandbox.settle(reader.args(["-c", "cat fifo; touch read"]));
+    let mut reader = reader.spawn().expect("a shell");
+    let script = "function prepare()
+          local pipe = io.open('fifo', 'w')
+          os.execute('true')
+          pipe:close()
+          os.execute('for i in $(seq 600); do [ -e read ] && break; sleep 0.1; done')
+          if io.open('read') then
+            io.open('seen', 'w'):close()
+          end
+        end
+        function event() end";
+    sandbox.write("pipes.lua", script);
+    sandbox.run("sysbench pipes.lua prepare").exits(0);
+    assert!(reader.wait().expect("it is ours").success());
+    assert!(sandbox.path("seen").exists(), "the pipe was open until the end");
+}
+
+#[test]
+fn programs_end_with_a_process_that_crashes() {
+    without_cores();
+    let sandbox = Sandbox::new();
+    for crash in ["ffi.cast('int *', 8)[0] = 1", "ffi.cdef 'void abort(void);' ffi.C.abort()"] {
+        let script = format!(
+            "local ffi = require('ffi')
+            function prepare()
+              local program = io.popen('exec >/dev/null 2>&1; {WAITS}', 'w')
+              os.execute('until [ -e begun ]; do sleep 0.01; done')
+              {crash}
+            end
+            function event() end"
+        );
+        sandbox.write("crashes.lua", &script);
+        let ran = sandbox.run("sysbench crashes.lua prepare");
+        assert_eq!(ran.code, None, "{ran:?}");
+        sandbox.wait_until_none_is_left();
+        std::fs::remove_file(sandbox.path("begun")).expect("it began");
     }
 }
 
@@ -62,6 +203,23 @@ fn the_programs_of_a_script_that_ends_all_end_with_it() {
     sandbox.wait_until_none_is_left();
     let kept = std::fs::read_to_string(sandbox.path("kept")).expect("a file");
     assert_eq!(kept, "whole", "what was not closed is written");
+}
+
+#[test]
+fn a_program_that_a_script_has_left_as_a_file_of_c_ends_with_it() {
+    let sandbox = Sandbox::new();
+    let script = format!(
+        "function prepare()
+          local ffi = require('ffi')
+          ffi.cdef 'void *popen(const char *, const char *);'
+          ffi.C.popen('exec >/dev/null 2>&1; {WAITS}', 'w')
+          os.execute('until [ -e begun ]; do sleep 0.01; done')
+        end
+        function event() end"
+    );
+    sandbox.write("leaves.lua", &script);
+    sandbox.run("sysbench leaves.lua prepare").exits(0);
+    sandbox.wait_until_none_is_left();
 }
 
 #[test]

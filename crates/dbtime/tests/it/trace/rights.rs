@@ -183,7 +183,7 @@ fn a_second_ctrl_c_names_the_recording_that_is_there() {
         // The first Ctrl-C has the tracer wait for the end of the recording.
         tracer.interrupt();
         lines_until(&mut tracer, HAS_HEARD, PATIENCE);
-        let code = ends_by_one_more(&mut tracer.child);
+        let code = ends_by_one_more(&mut tracer.child, Signal::INT);
         hold.end();
         assert_eq!(code, Some(130));
         wait_for_the_end_of(reader);
