@@ -207,6 +207,11 @@ pub(crate) struct ReportArgs {
     #[arg(long, conflicts_with = "html")]
     pub(crate) text: bool,
 
+    /// Print the whole report of a run as text: operations, statements, latencies, errors, waits,
+    /// counters, all advice, the machine.
+    #[arg(long, requires = "text")]
+    pub(crate) details: bool,
+
     /// Add the response histogram to the text report.
     #[arg(long, requires = "text")]
     pub(crate) histogram: bool,

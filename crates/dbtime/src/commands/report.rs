@@ -28,10 +28,13 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ProcessExit, CommandFailure> {
         }
         false => {
             let run = read_run(&folder)?;
-            let (style, histogram) = (screen::style(), args.histogram);
-            let threads = args.server_threads;
-            let options =
-                TerminalOptions { style, histogram, threads, ..TerminalOptions::default() };
+            let options = TerminalOptions {
+                style: screen::style(),
+                short: !args.details,
+                histogram: args.histogram,
+                threads: args.server_threads,
+                ..TerminalOptions::default()
+            };
             (run_report(&run, &options), html::report(&run))
         }
     };

@@ -17,6 +17,7 @@ const LINES: [&str; 20] = [
     "run values1 --target null --transactions 100 --out NEW --sweep connections=1,2",
     "run values1 --target null --transactions 100 --out NEW --repeat 2 --json",
     "report r --text",
+    "report r --text --details",
     "report r",
     "explain r",
     "compare r r",
