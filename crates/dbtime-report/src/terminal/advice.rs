@@ -40,17 +40,20 @@ pub(super) fn section(run: &Run, page: &mut ReportPage) {
 pub(super) fn first_steps(run: &Run, page: &mut ReportPage) {
     let all = RunAdvice::of(&run.record);
     let pieces = all.largest();
-    let ranked = |rank: usize| {
-        let step = move |one: &&BudgetAdvice| Some((one.rule, one.steps.get(rank)?.clone()));
-        pieces.iter().filter_map(step)
-    };
-    let steps = (0..MAX_STEPS_IN_REPORT).flat_map(ranked).take(MAX_STEPS_IN_SHORT);
-    let steps: Vec<(&str, AdviceStep)> = steps.collect();
+    let mut steps: Vec<(&str, &AdviceStep)> = Vec::new();
+    for rank in 0..MAX_STEPS_IN_REPORT {
+        for piece in &pieces {
+            // Two causes may have the same step.
+            let is_new = |new: &&AdviceStep| steps.iter().all(|(_, one)| one.action != new.action);
+            let step = piece.steps.get(rank).filter(is_new);
+            steps.extend(step.map(|step| (piece.rule, step)));
+        }
+    }
     if steps.is_empty() {
         return;
     }
     page.heading(TITLE);
-    for (rule, step) in &steps {
+    for (rule, step) in steps.into_iter().take(MAX_STEPS_IN_SHORT) {
         page.fact(&rule.replace('_', " "), &format!("→ {}", advice::step(step)), TextRole::Plain);
     }
 }

@@ -1,6 +1,6 @@
 //! Where the time goes, at the head of a report: the largest parts of the mean of all transactions
-//! and of the slowest, side by side, largest of the mean first; in a short report under a heading of
-//! its own, with bars.
+//! and of the slowest, side by side, largest of the mean first; in a short report under a heading
+//! of its own, with bars.
 
 use super::bars::bar;
 use super::budget;

@@ -282,8 +282,8 @@ fn a_value_that_a_database_repeats_is_in_no_record() {
         let sandbox = Sandbox::new();
         sandbox.write("twice.toml", TWICE);
         let ran = sandbox.run(&format!(
-            "run twice.toml --target {target} --connections 1 --transactions 40 --warmup 0s --details \
-             --out r"
+            "run twice.toml --target {target} --connections 1 --transactions 40 --warmup 0s \
+             --details --out r"
         ));
         assert!(ran.code.is_some_and(|code| code < 70), "{ran:?}");
         let record = fs::read_to_string(sandbox.path("r/run.json")).expect("a record");

@@ -241,8 +241,9 @@ fn single_transactions_have_their_statements() {
     for product in PRODUCTS {
         let sandbox = Sandbox::new();
         let workload = write_small(&sandbox, "tpcb");
-        let load = "--connections 4 --rate 200/s --warmup 200ms --time 3s --trace --details --out r";
-        let ran = sandbox.run(&format!("run {workload} --target {} {load}", product.name()));
+        let load = "--connections 4 --rate 200/s --warmup 200ms --time 3s --trace --out r";
+        let line = format!("run {workload} --target {} {load} --details", product.name());
+        let ran = sandbox.run(&line);
         if ran.out.contains("not traced") {
             return not_tested(&ran.out);
         }
