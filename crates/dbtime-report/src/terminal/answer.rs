@@ -9,6 +9,9 @@ use dbtime_model::record::{Run, RunRecord, ValidityGrade, Warning};
 /// As many troubles as a short report tells; the rest of them is counted.
 const MAX_TROUBLES: usize = 2;
 
+/// Why figures are doubtful takes as many lines of a short report.
+const REASON_LINES: usize = 3;
+
 /// What to do about the trouble at the top takes as many lines of a short report.
 const REMEDY_LINES: usize = 2;
 
@@ -65,13 +68,13 @@ fn invalid(record: &RunRecord, page: &mut ReportPage) {
         remedy(warning, REMEDY_LINES, page);
     }
     if let Some(why) = story::invalid(record) {
-        page.fact("NOT VALID", &why, TextRole::Bad);
+        page.fact_within(REASON_LINES, "NOT VALID", &why, TextRole::Bad);
         if let Some(warning) = story::culprit(record) {
             remedy(warning, REMEDY_LINES, page);
         }
     }
     if let Some(warning) = story::noise(record) {
-        page.fact("NOISY", &clean(&warning.text), TextRole::Warn);
+        page.fact_within(REASON_LINES, "NOISY", &clean(&warning.text), TextRole::Warn);
         remedy(warning, REMEDY_LINES, page);
     }
 }
