@@ -101,8 +101,7 @@ const SECTIONS: [TerminalSection; 18] = [
     machine::section,
 ];
 
-/// The sections of a short report. Histogram and threads are there where they were
-/// asked for.
+/// The sections of a short report. Histogram and threads are there where they were asked for.
 const SHORT_SECTIONS: [TerminalSection; 6] = [
     answer::section,
     largest_parts::section_with_bars,
@@ -118,7 +117,7 @@ const SHORT_SECTIONS: [TerminalSection; 6] = [
 /// and of a short report at most [`SHORT_LINES`]; no escapes unless `options.style.color`.
 pub fn run_report(run: &Run, options: &TerminalOptions) -> String {
     let mut page = ReportPage::new(*options);
-    let sections = if options.short { &SHORT_SECTIONS[..] } else { &SECTIONS[..] };
+    let sections: &[TerminalSection] = if options.short { &SHORT_SECTIONS } else { &SECTIONS };
     for section in sections {
         section(run, &mut page);
     }
