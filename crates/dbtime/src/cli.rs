@@ -207,8 +207,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, conflicts_with = "html")]
     pub(crate) text: bool,
 
-    /// Print the whole report of a run as text: operations, statements, latencies, errors, waits,
-    /// counters, all advice, the machine.
+    /// Print the whole text of a run or a study: all tables, all advice, the machine.
     #[arg(long, requires = "text")]
     pub(crate) details: bool,
 

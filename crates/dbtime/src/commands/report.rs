@@ -7,7 +7,7 @@ use crate::screen;
 use dbtime_lab::store::replace_file;
 use dbtime_model::record::{is_sweep, read_run, read_sweep, record_folder};
 use dbtime_model::study::{RecordedStudy, is_study};
-use dbtime_report::compare::{StudyComparison, study_page, study_text};
+use dbtime_report::compare::{StudyComparison, short_study_text, study_page, study_text};
 use dbtime_report::html;
 use dbtime_report::terminal::{TerminalOptions, run_report, sweep_text};
 use std::fs;
@@ -20,7 +20,8 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ProcessExit, CommandFailure> {
         false if is_study(&folder) => {
             let study = RecordedStudy::read(&folder).map_err(CommandFailure::environment)?;
             let compared = StudyComparison::of(&study);
-            (study_text(&compared, screen::style()), study_page(&compared))
+            let text = if args.details { study_text } else { short_study_text };
+            (text(&compared, screen::style()), study_page(&compared))
         }
         true => {
             let sweep = read_sweep(&folder)?;

@@ -36,6 +36,7 @@ fn contradictory_flags() {
         ("report x --text --html y.html", &["--text", "--html"]),
         ("report x --histogram", &["--text"]),
         ("report x --details", &["--text"]),
+        ("study report x --details --json", &["--details", "--json"]),
         ("run values1 --details --print-spec", &["--details", "--print-spec"]),
     ]);
 }
