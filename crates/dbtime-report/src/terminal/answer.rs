@@ -2,6 +2,7 @@
 
 use super::largest_parts;
 use super::style::{ReportPage, TextRole};
+use super::times;
 use crate::format::{clean, counted, rate, seconds};
 use crate::story::{self, LimitResults};
 use dbtime_model::record::{Run, RunRecord, ValidityGrade, Warning};
@@ -12,7 +13,7 @@ const MAX_TROUBLES: usize = 2;
 /// Why figures are doubtful takes as many lines of a short report.
 const REASON_LINES: usize = 3;
 
-/// What to do about the trouble at the top takes as many lines of a short report.
+/// What to do about that takes as many lines.
 const REMEDY_LINES: usize = 2;
 
 /// Where all is that a short report leaves out.
@@ -31,7 +32,9 @@ pub(super) fn section(run: &Run, page: &mut ReportPage) {
     page.fact("throughput", &rates, TextRole::Bold);
     page.fact("response", &response(record), TextRole::Bold);
     page.fact("", story::basis(record), TextRole::Dim);
-    if !page.is_short() {
+    if page.is_short() {
+        times::first_error(record, page);
+    } else {
         largest_parts::section(record, page);
     }
     verdict(record, page);
@@ -65,7 +68,7 @@ fn response(record: &RunRecord) -> String {
 fn invalid(record: &RunRecord, page: &mut ReportPage) {
     if let Some(warning) = story::stall(record) {
         page.fact("STOOD STILL", &clean(&warning.text), TextRole::Bad);
-        remedy(warning, REMEDY_LINES, page);
+        remedy(warning, 1, page);
     }
     if let Some(why) = story::invalid(record) {
         page.fact_within(REASON_LINES, "NOT VALID", &why, TextRole::Bad);

@@ -87,6 +87,7 @@ fn it_has_the_answer_its_largest_parts_and_what_to_try() {
         "load open loop: 8,226/s (auto:50%), steady arrivals, 64 connections, 4 workers, jitter",
         "throughput 8,226/s of 8,226/s offered; 3 of 246,780 failed",
         "response p50 1.00 ms, p99 5.43 ms, max 25.1 ms",
+        "errors 214 times 5 (SQLITE_BUSY), of 2 codes",
         "valid nothing found",
         "limits PASSED: 3 limits met",
         "! warning other processes used 23 %",
@@ -142,6 +143,19 @@ fn troubles_beyond_its_room_are_counted() {
     }
     let few = short(&fixtures::client_limited());
     assert!(few.contains("NOT VALID") && !few.contains("further warning"), "{few}");
+}
+
+#[test]
+fn the_most_frequent_error_is_told() {
+    let mut run = fixtures::open();
+    run.record.errors = [("57P03".to_owned(), 195), ("closed".to_owned(), 1)].into();
+    let message = "the database system is in recovery mode (the server is starting, stopping or \
+                   recovering)";
+    run.record.error_messages = [("57P03".to_owned(), message.to_owned())].into();
+    let line = "  errors        195 times 57P03, of 2 codes: the database system is in";
+    let text = short(&run);
+    assert!(text.lines().any(|one| one.starts_with(line) && one.ends_with('…')), "{text}");
+    assert!(!short(&fixtures::nothing_completed()).contains("\n  errors "));
 }
 
 #[test]
