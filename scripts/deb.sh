@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds the Debian package: the program, its manual pages, what completes it in shells, the docs.
+# Builds the Debian package: the program, its manual pages, what completes it in shells, the docs,
+# the licences of all crates in it.
 #
 #   scripts/deb.sh            as released
 #   scripts/deb.sh quick      of another profile of Cargo.toml
@@ -26,6 +27,8 @@ mkdir -p "$built/package/man"
 "$built/dbtime" completions bash >"$built/package/dbtime.bash"
 "$built/dbtime" completions zsh >"$built/package/_dbtime"
 "$built/dbtime" completions fish >"$built/package/dbtime.fish"
+# shellcheck disable=SC2086
+$cargo run --quiet --package xtask ${LOCKED:-} -- licences "$built/package/THIRD-PARTY-LICENSES"
 
 # shellcheck disable=SC2086
 $cargo deb --package dbtime --no-build --profile "$profile" ${LOCKED:-}

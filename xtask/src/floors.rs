@@ -5,10 +5,10 @@
 //! above belongs to a crate further up.
 //! A few foreign crates have one home, so that what they bring in stays there.
 
+use crate::metadata::metadata;
 use crate::tree::{SourceTree, TidyProblem};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use serde_json::Value;
-use std::process::Command;
 
 /// The floor of every crate there is or will be. A crate that is not here is refused: a new one
 /// needs a line, and thereby a thought about what it knows nothing of.
@@ -59,14 +59,7 @@ struct DependencyEdge {
 
 /// Checks the workspace as cargo sees it.
 pub(crate) fn run(tree: &SourceTree) -> Result<Vec<TidyProblem>> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
-        .current_dir(&tree.root)
-        .output()
-        .context("cargo metadata")?;
-    ensure!(output.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
-    let (crates, edges) = graph(&serde_json::from_slice(&output.stdout)?)?;
+    let (crates, edges) = graph(&metadata(&tree.root, &["--no-deps"])?)?;
     Ok(check(&crates, &edges))
 }
 

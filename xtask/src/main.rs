@@ -4,12 +4,16 @@
 //! cargo run -p xtask -- floors    dependencies only point down
 //! cargo run -p xtask -- tidy      files, names, lists and documents hold together
 //! cargo run -p xtask              both
+//! cargo run -p xtask -- licences FILE
+//!                                 writes the licences of all crates that dbtime is linked with
 //! ```
 //! The same checks are tests, so that `cargo test` runs them too.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool for developers")]
 
 mod floors;
+mod licences;
+mod metadata;
 mod tidy;
 mod tree;
 
@@ -35,11 +39,18 @@ fn main() -> ExitCode {
     }
 }
 
+/// What writes a file, and checks nothing.
+const LICENCES: &str = "licences";
+
 /// Runs the named tasks, or all of them; whether nothing was found.
 fn run(arguments: &[String]) -> Result<bool> {
+    if arguments.first().is_some_and(|name| name == LICENCES) {
+        licences::run(&arguments[1..])?;
+        return Ok(true);
+    }
     if let Some(unknown) = arguments.iter().find(|a| TASKS.iter().all(|(name, _)| name != a)) {
         let names: Vec<&str> = TASKS.iter().map(|(name, _)| *name).collect();
-        bail!("there is no task `{unknown}`; there are: {}", names.join(", "));
+        bail!("there is no task `{unknown}`; there are: {}, {LICENCES} FILE", names.join(", "));
     }
     let tree = SourceTree::read()?;
     let mut is_clean = true;

@@ -94,6 +94,11 @@ impl SourceFile {
     }
 }
 
+/// Where the workspace is that this program was built from.
+pub(crate) fn root() -> Result<PathBuf> {
+    Ok(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize()?)
+}
+
 /// Every text file of the workspace, sorted by path.
 #[derive(Clone, Debug)]
 pub(crate) struct SourceTree {
@@ -106,8 +111,7 @@ pub(crate) struct SourceTree {
 impl SourceTree {
     /// Reads the workspace this program was built from.
     pub(crate) fn read() -> Result<Self> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize()?;
-        let mut tree = Self { root, files: Vec::new() };
+        let mut tree = Self { root: root()?, files: Vec::new() };
         tree.read_folder("")?;
         tree.files.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(tree)

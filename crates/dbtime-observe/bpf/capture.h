@@ -219,7 +219,7 @@ struct file_waits {
 	struct file_wait waits[FILE_WAITS];
 };
 
-/* The longest wait of a request for a lock, and for whom it waited longest for a CPU, longest first.
+/* The longest wait of a request for a lock, and for whom it waited longest for a CPU, in any order.
  * Each holds nothing where its length is 0. */
 struct waits {
 	__u64 marker;		/* no request begins so */

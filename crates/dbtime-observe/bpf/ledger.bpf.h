@@ -49,7 +49,7 @@ static __always_inline void count(enum count what)
 /* A run of a program. */
 struct timed_run {
 	__u64 since;		/* 0: it is not timed */
-	__u32 stint_count;	/* of the CPU, then */
+	__u32 switch_count;	/* of the CPU, then */
 };
 
 /* A program begins to run. */
@@ -60,7 +60,7 @@ static __always_inline struct timed_run begin_run(void)
 
 	if (!processor || processor->cost.runs++ % TIMED_CYCLE >= TIMED)
 		return run;
-	run.stint_count = processor->stint_count;
+	run.switch_count = processor->switch_count;
 	run.since = bpf_ktime_get_ns();
 	return run;
 }
@@ -75,7 +75,7 @@ static __always_inline void end_run_with(struct timed_run run, __u32 switches)
 	if (!run.since)
 		return;
 	processor = this_processor();
-	if (!processor || processor->stint_count != run.stint_count + switches)
+	if (!processor || processor->switch_count != run.switch_count + switches)
 		return;
 	cost = &processor->cost;
 	/* Of what ends soon the cold ones are all there is. */

@@ -75,10 +75,12 @@ __noinline int add_rival(struct thread *thread, struct name *name, __u32 tid, __
 	return 0;
 }
 
-/* A thread leaves the CPU that runs this. */
+/* A thread leaves the CPU that runs this. Threads of a server, and those of one name altogether, take
+ * turns on it: they have one stint together. */
 static __always_inline void add_stint(struct task_struct *task, __u64 now)
 {
 	struct processor *of = this_processor();
+	struct name name __attribute__((aligned(8))) = {};
 	struct stint *stint;
 
 	if (!of)
@@ -86,11 +88,19 @@ static __always_inline void add_stint(struct task_struct *task, __u64 now)
 	if (settings.preempts_programs &&
 	    (of->turns_taken[WAY_READ][TURN_SECOND] | of->turns_taken[WAY_WRITE][TURN_SECOND]))
 		__sync_fetch_and_add(&second_gaps, 1);
+	of->switch_count++;
+	if (task->pid)
+		bpf_probe_read_kernel(&name, sizeof(name), task->comm);
+	stint = &of->stints[(of->stint_count - 1) & (STINTS - 1)];
+	if (stint->until && !stint->tid == !task->pid && is_same(&stint->name, &name, sizeof(name))) {
+		stint->until = now;
+		stint->tid = task->pid;
+		return;
+	}
 	stint = &of->stints[of->stint_count++ & (STINTS - 1)];
 	stint->until = now;
 	stint->tid = task->pid;
-	if (stint->tid)
-		bpf_probe_read_kernel(&stint->name, sizeof(stint->name), task->comm);
+	stint->name = name;
 	if (!(of->stint_count & (FOLDED - 1)))
 		fold_stints();
 }
@@ -179,14 +189,14 @@ static __always_inline void walk_back(struct stint_walk *walk)
 {
 	struct stint *oldest = &walk->of->stints[walk->of->stint_count & (STINTS - 1)];
 
-	walk->earlier = these_spans();
-	if (!walk->earlier)
-		return;
-	if (oldest->until > walk->from && latest_span(walk->earlier)->from >= walk->from)
-		walk->singly_from = walk->earlier->until;
+	if (oldest->until > walk->from) {
+		walk->earlier = these_spans();
+		if (walk->earlier && latest_span(walk->earlier)->from >= walk->from)
+			walk->singly_from = walk->earlier->until;
+	}
 	bpf_loop(STINTS - 1, next_stint, walk, 0);
 	add_held(walk);
-	if (walk->until > walk->from)
+	if (walk->earlier && walk->until > walk->from)
 		bpf_loop(SPANS - 1, next_span, walk, 0);
 }
 
@@ -234,19 +244,16 @@ __noinline __u32 longest_rival(struct thread *thread, __u32 taken)
 	return longest;
 }
 
-/* Those that had the CPU for longest, which somebody had. Global: see `consume`. */
+/* Those that had the CPU for longest, which somebody had. Mostly they are few, and all. Global: see
+ * `consume`. */
 __noinline int publish_rivals(struct thread *thread, struct waits *waits)
 {
 	__u32 place, taken = 0;
 
 	if (!thread || !waits)
 		return 0;
-	for (__u32 i = 0; i < NAMED_RIVALS; i++) {
-		if (i >= thread->rival_count) {
-			waits->preemptors[i].length = 0;
-			continue;
-		}
-		place = longest_rival(thread, taken);
+	for (__u32 i = 0; i < NAMED_RIVALS && i < thread->rival_count; i++) {
+		place = thread->rival_count > NAMED_RIVALS ? longest_rival(thread, taken) : i;
 		/* The compiler knows more of it than the verifier: the mask is to stay. */
 		barrier_var(place);
 		place &= RIVALS - 1;

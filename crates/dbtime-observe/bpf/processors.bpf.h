@@ -11,10 +11,10 @@ __u32 second_gaps;
 
 #define STINTS 64		/* that are kept of a CPU; a power of two */
 
-/* The time that a thread had a CPU: from the end of the stint before. */
+/* The time that threads of one name had a CPU, one after the other: from the end of the stint before. */
 struct stint {
 	__u64 until;
-	__u32 tid;		/* 0: the CPU was idle */
+	__u32 tid;		/* of the last of them; 0: the CPU was idle */
 	struct name name;
 };
 
@@ -30,7 +30,8 @@ struct processor {
 	struct counts counts;
 	struct cost cost;
 	__u32 is_expiring;	/* a timer expires: what that wakes the interrupted thread did not wake */
-	__u32 stint_count;	/* how many there have been */
+	__u32 switch_count;	/* how many there have been */
+	__u32 stint_count;	/* likewise */
 	__u32 turns_taken[WAYS][TURNS];	/* whether a thread is within that program */
 	struct stint stints[STINTS];	/* the latest */
 };

@@ -66,7 +66,7 @@ __noinline int note_progress(struct connection *connection, __u64 now)
 			connection->request.end = now = bpf_ktime_get_ns();
 		publish_progress(connection, thread, now);
 		/* From here, and not from there: calls of functions are at most eight deep. */
-		if (thread->rival_count)
+		if (settings.streams && thread->rival_count)
 			publish_rivals(thread, &connection->waits);
 		if (thread->on_cpu_at <= now)
 			break;

@@ -51,6 +51,7 @@ static __always_inline void add_cpu_wait(struct thread *thread, struct task_stru
 					   __u64 length, __u64 now, int is_seen)
 {
 	int is_preempted = thread->cause == PART_RUNQ_PREEMPTED;
+	int is_summed = is_preempted && settings.sums && thread->is_aggregated && thread->connection;
 	__u64 throttled = throttled_for(thread, task, length);
 
 	if (is_seen && length)
@@ -63,8 +64,9 @@ static __always_inline void add_cpu_wait(struct thread *thread, struct task_stru
 		return;
 	if (!thread->connection)
 		thread->idle_runq += length;
-	add_rivals(thread, length, now,
-		   is_preempted && settings.sums && thread->is_aggregated && thread->connection);
+	/* Where requests are added up, and not told one by one, rivals are those of all together. */
+	if (settings.streams || is_summed)
+		add_rivals(thread, length, now, is_summed);
 }
 
 /*

@@ -79,7 +79,7 @@ static __always_inline void account_for_closed(struct sock *sk)
 struct turn_run {
 	enum way way;
 	enum turn turn;
-	__u32 stint_count;	/* of the CPU when it entered */
+	__u32 switch_count;	/* of the CPU when it entered */
 	__u32 second_gaps;	/* then */
 	int is_other_taken;	/* another thread was within the other program then */
 };
@@ -92,7 +92,7 @@ static __always_inline struct turn_run enter_turn(enum way way, enum turn turn)
 	if (!of)
 		return run;
 	of->turns_taken[way][turn] = 1;
-	run.stint_count = of->stint_count;
+	run.switch_count = of->switch_count;
 	run.second_gaps = second_gaps;
 	run.is_other_taken = of->turns_taken[way][!turn];
 	return run;
@@ -107,7 +107,7 @@ static __always_inline void leave_turn(struct turn_run *run)
 	if (!of)
 		return;
 	of->turns_taken[run->way][run->turn] = 0;
-	if (run->is_other_taken && (only_counts() || of->stint_count != run->stint_count))
+	if (run->is_other_taken && (only_counts() || of->switch_count != run->switch_count))
 		count(COUNT_BOTH_TAKEN);
 }
 
@@ -120,6 +120,8 @@ static __always_inline int was_seen_first(struct connection *connection, struct 
 {
 	__u32 *seen = &connection->seen[run->way], was = *seen;
 
+	if (!settings.preempts_programs)
+		return 0;
 	*seen = run->turn == TURN_FIRST ? second_gaps << 1 | 1 : 0;
 	if (run->turn == TURN_FIRST || !was)
 		return 0;

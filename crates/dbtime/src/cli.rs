@@ -15,7 +15,7 @@ mod trace;
 mod usage;
 
 pub(crate) use compare::CompareArgs;
-pub(crate) use parse::{complaint, parse, public_command};
+pub(crate) use parse::{FOREIGN, complaint, parse, public_command};
 pub(crate) use ps::PsArgs;
 pub(crate) use run::RunArgs;
 pub(crate) use study::{
@@ -26,31 +26,15 @@ pub(crate) use top::TopArgs;
 pub(crate) use trace::TraceArgs;
 pub(crate) use usage::UsageArgs;
 
+use crate::exit;
 use clap::{Args, Parser, Subcommand};
 use dbtime_model::Nanos;
 use number::whole;
 use std::path::PathBuf;
 
-const EXIT_CODES: &str = "\
-Exit codes:
-  0   fine; the report warns where a figure may be wrong
-  1   a limit or a comparison failed, even without the driver's own lateness and
-      whatever else the machine did
-  2   wrong usage or configuration
-  3   target, permission or environment; also most transactions failed, or the
-      output could not be written
-  4   undecided: a limit failed, perhaps by the driver's own lateness alone or
-      by what else the machine did, or a comparison came to nothing; with
-      --strict any measurement that is not valid, and any trace that is not
-      whole; a recording that ends early
-  70  a bug
-  129, 130, 143
-      ended early by SIGHUP, SIGINT (Ctrl-C) or SIGTERM: what was measured until
-      then is reported, unless a second one came, and no limit is met by it";
-
 /// Finds where database time goes, and proves how to get rid of it.
 #[derive(Debug, Parser)]
-#[command(name = "dbtime", after_help = EXIT_CODES, args_override_self = true)]
+#[command(name = "dbtime", after_help = exit::codes_in_help(), args_override_self = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: CliCommand,

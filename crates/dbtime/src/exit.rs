@@ -5,7 +5,49 @@ use crate::{cli, screen};
 use dbtime_lab::LabError;
 use std::process::ExitCode;
 
-/// Exit codes, as documented in `dbtime --help`.
+/// What dbtime ends with, and what that means: for `--help` and the manual pages. A meaning is in
+/// lines as the help has them.
+pub(crate) const EXIT_CODES: [(&str, &str); 7] = [
+    ("0", "fine; the report warns where a figure may be wrong"),
+    (
+        "1",
+        "a limit or a comparison failed, even without the driver's own lateness and\n\
+         whatever else the machine did",
+    ),
+    ("2", "wrong usage or configuration"),
+    (
+        "3",
+        "target, permission or environment; also most transactions failed, or the\n\
+         output could not be written",
+    ),
+    (
+        "4",
+        "undecided: a limit failed, perhaps by the driver's own lateness alone or\n\
+         by what else the machine did, or a comparison came to nothing; with\n\
+         --strict any measurement that is not valid, and any trace that is not\n\
+         whole; a recording that ends early",
+    ),
+    ("70", "a bug"),
+    (
+        "129, 130, 143",
+        "ended early by SIGHUP, SIGINT (Ctrl-C) or SIGTERM: what was measured until\n\
+         then is reported, unless a second one came, and no limit is met by it",
+    ),
+];
+
+/// [`EXIT_CODES`] as `dbtime --help` ends with them.
+pub(crate) fn codes_in_help() -> String {
+    const MARGIN: &str = "\n      ";
+    let lines = EXIT_CODES.iter().map(|(code, meaning)| {
+        let meaning = meaning.replace('\n', MARGIN);
+        // What does not fit the margin has a line of its own.
+        let gap = if code.len() < 4 { "" } else { MARGIN };
+        format!("\n  {code:<4}{gap}{meaning}")
+    });
+    format!("Exit codes:{}", lines.collect::<String>())
+}
+
+/// How the process ends, by one of [`EXIT_CODES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ProcessExit {
     /// Fine, with warnings in the report where a figure may be wrong.
@@ -198,6 +240,27 @@ impl From<dbtime_lab::counters::DifferenceError> for CommandFailure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_code_has_a_meaning_in_the_help() {
+        let listed = EXIT_CODES.iter().flat_map(|(codes, _)| codes.split(", "));
+        let mut listed: Vec<u8> = listed.map(|code| code.parse().expect("a number")).collect();
+        listed.sort_unstable();
+        let ends = [
+            ProcessExit::Fine,
+            ProcessExit::Failed,
+            ProcessExit::Usage,
+            ProcessExit::Environment,
+            ProcessExit::Undecided,
+            ProcessExit::Bug,
+        ];
+        let ends = ends.into_iter().chain(EndingSignal::ALL.map(ProcessExit::EndedEarly));
+        assert_eq!(listed, ends.map(ProcessExit::code).collect::<Vec<u8>>());
+        let help = codes_in_help();
+        assert!(help.starts_with("Exit codes:\n  0   fine;"), "{help}");
+        assert!(help.contains("lateness and\n      whatever else"), "{help}");
+        assert!(help.contains("\n  129, 130, 143\n      ended early"), "{help}");
+    }
 
     #[test]
     fn what_was_ended_early_is_no_pass_and_no_missed_limit_is_forgotten() {

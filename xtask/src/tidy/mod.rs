@@ -10,6 +10,7 @@ mod paths;
 mod record;
 mod rust;
 mod types;
+mod variables;
 
 use crate::tree::{SourceTree, TidyProblem};
 use anyhow::Result;
@@ -26,6 +27,7 @@ const RULES: &[fn(&SourceTree) -> Vec<TidyProblem>] = &[
     record::check,
     rust::check,
     types::check,
+    variables::check,
 ];
 
 /// Checks everything.

@@ -109,9 +109,16 @@ fn a_library_that_cannot_be_loaded() {
     assert!(is_usage(&error) && error.to_string().contains("there is no file /nowhere/x.so"));
 }
 
+/// Listens on a port that no client gets by chance: below those that the system gives out.
+fn listener_apart() -> TcpListener {
+    let first = 20_000 + (std::process::id() % 12_000) as u16;
+    let mut ports = (first..32_000).chain(20_000..first);
+    ports.find_map(|port| TcpListener::bind(("127.0.0.1", port)).ok()).expect("a port")
+}
+
 #[test]
 fn a_port_that_is_taken() {
-    let holder = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let holder = listener_apart();
     let port = holder.local_addr().expect("bound").port();
     for product in HERE {
         let error = refused(&with(product, "port", &port.to_string())).to_string();

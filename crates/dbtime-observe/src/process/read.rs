@@ -190,14 +190,15 @@ mod tests {
         // The kernel learns the name from the thread itself.
         let has_idler =
             |sample: &ProcessSample| sample.each_thread.iter().any(|t| t.name == "idler-7");
+        // Other tests of this process begin and end meanwhile.
+        let is_whole = |sample: &ProcessSample| sample.threads as usize == sample.each_thread.len();
         let sample = (0..20_000)
             .map(|_| {
                 std::thread::sleep(Duration::from_millis(5));
                 reader.sample(std::process::id()).expect("this process")
             })
-            .find(has_idler);
-        let sample = sample.expect("a thread by its name");
-        assert_eq!(sample.threads as usize, sample.each_thread.len());
+            .find(|sample| has_idler(sample) && is_whole(sample));
+        let sample = sample.expect("all threads, one by its name");
         assert!(sample.resources.io.is_some() && sample.resources.switches.is_some());
         assert!(sample.age > Nanos::ZERO && sample.age < Nanos::from_secs(100_000));
         assert!(!sample.user.is_empty() && sample.command.contains("dbtime_observe"));

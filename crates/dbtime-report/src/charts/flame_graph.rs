@@ -15,6 +15,9 @@ const ROW: f64 = 17.0;
 /// Narrower boxes are left out, with all below them.
 const MIN_WIDTH: f64 = 1.0;
 
+/// So many boxes are drawn at most, the widest; others are left out as narrow ones are.
+const MAX_BOXES: usize = 300;
+
 /// The width of a letter, and what a box needs to have a text.
 const LETTER: f64 = 6.6;
 const MIN_TEXT: f64 = 26.0;
@@ -43,13 +46,28 @@ impl<'a> FlameTree<'a> {
         root
     }
 
-    /// How many rows are drawn where all of it is so wide.
-    fn rows(&self, width: f64) -> usize {
-        let below = self.below.values().filter_map(|one| {
-            let width = width * one.weight as f64 / self.weight.max(1) as f64;
-            (width >= MIN_WIDTH).then(|| 1 + one.rows(width))
-        });
-        below.max().unwrap_or(0)
+    /// The weight from which boxes are drawn. A box weighs no more than the one above it, so that
+    /// none is drawn below one that is not.
+    fn least(&self) -> u64 {
+        let mut weights = Vec::new();
+        self.add_weights(&mut weights);
+        weights.sort_unstable_by_key(|weight| std::cmp::Reverse(*weight));
+        let narrow = (MIN_WIDTH / WIDTH * self.weight as f64).ceil() as u64;
+        let first_left_out = weights.get(MAX_BOXES).copied();
+        narrow.max(first_left_out.map_or(0, |weight| weight.saturating_add(1)))
+    }
+
+    fn add_weights(&self, weights: &mut Vec<u64>) {
+        for one in self.below.values() {
+            weights.push(one.weight);
+            one.add_weights(weights);
+        }
+    }
+
+    /// How many rows are drawn from a weight on.
+    fn rows(&self, least: u64) -> usize {
+        let drawn = self.below.values().filter(|one| one.weight >= least);
+        drawn.map(|one| 1 + one.rows(least)).max().unwrap_or(0)
     }
 }
 
@@ -59,14 +77,15 @@ pub(crate) fn flame_graph(view: &StackView<'_>) -> Option<String> {
     if tree.weight == 0 {
         return None;
     }
-    let height = ROW * tree.rows(WIDTH) as f64;
+    let least = tree.least();
+    let height = ROW * tree.rows(least) as f64;
     let description = format!(
         "Flame graph: operations at the top, below them statements and functions, the innermost at \
          the bottom; as wide as they come to of {}",
         view.weight(tree.weight)
     );
     let svg = Svg::new(view.name, (WIDTH, height), view.title, &description);
-    let mut drawing = FlameDrawing { view, svg, all: tree.weight };
+    let mut drawing = FlameDrawing { view, svg, all: tree.weight, least };
     drawing.below(&tree, (0.0, 0.0), 0);
     Some(drawing.svg.finish())
 }
@@ -75,6 +94,7 @@ struct FlameDrawing<'a, 'b> {
     view: &'a StackView<'b>,
     svg: Svg,
     all: u64,
+    least: u64,
 }
 
 impl FlameDrawing<'_, '_> {
@@ -82,7 +102,7 @@ impl FlameDrawing<'_, '_> {
     fn below(&mut self, tree: &FlameTree<'_>, (mut x, y): (f64, f64), depth: usize) {
         for (name, one) in &tree.below {
             let width = WIDTH * one.weight as f64 / self.all as f64;
-            if width >= MIN_WIDTH {
+            if one.weight >= self.least {
                 self.frame(name, one.weight, ((x, y), width), depth);
                 self.below(one, (x, y + ROW), depth + 1);
             }
@@ -170,6 +190,15 @@ mod tests {
         assert_eq!(drawn("a;s;lock;f 0"), None);
         let hostile = drawn("a;s;lock;<script>\u{202e} 5").expect("a drawing");
         assert!(!hostile.contains("<script>") && !hostile.contains('\u{202e}'));
+    }
+
+    #[test]
+    fn of_many_boxes_the_widest_are_drawn() {
+        let many = (0..900).map(|n| format!("a;s;lock;f{n:03} {}", 10_000 + n));
+        let svg = drawn(&many.collect::<Vec<_>>().join("\n")).expect("a drawing");
+        assert_eq!(svg.matches("<rect ").count(), MAX_BOXES);
+        assert!(svg.contains("<title>f899: ") && !svg.contains("<title>f000: "));
+        assert!(svg.contains("viewBox=\"0 0 1200 68\""), "four rows");
     }
 
     #[test]

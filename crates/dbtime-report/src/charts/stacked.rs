@@ -60,18 +60,25 @@ pub(crate) fn bar(bar: &StackedBar<'_>) -> String {
 
 fn segment(out: &mut String, bar: &StackedBar<'_>, part: Part, (from, width): (f64, f64)) {
     let name = part.name();
-    let figure = figure(bar.means, part);
+    let figure = escape(&figure(bar.means, part));
     // Three digits: a segment of a thousandth of the page is still where it belongs.
+    let place = format!("x=\"{from:.3}%\" width=\"{width:.3}%\" height=\"100%\"");
+    let SegmentLabels::Within(room) = bar.labels else {
+        // A page has hundreds of these.
+        let _ = write!(
+            out,
+            "<rect class=\"part p-{name}\" {place}><title>{name} {figure}</title></rect>"
+        );
+        return;
+    };
     let _ = write!(
         out,
-        "<svg x=\"{from:.3}%\" width=\"{width:.3}%\" height=\"100%\"><title>{}</title>\
+        "<svg {place}><title>{name} {figure}: {}</title>\
          <rect class=\"part p-{name}\" width=\"100%\" height=\"100%\"/>",
-        escape(&format!("{name} {figure}: {}", part.meaning()))
+        escape(part.meaning())
     );
-    if let SegmentLabels::Within(room) = bar.labels {
-        let columns = [room, PHONE_WIDTH].map(|room| (width / 100.0 * room - 12.0) / 7.6);
-        label(out, part, &share(bar.means, part), columns, bar.height);
-    }
+    let columns = [room, PHONE_WIDTH].map(|room| (width / 100.0 * room - 12.0) / 7.6);
+    label(out, part, &share(bar.means, part), columns, bar.height);
     out.push_str("</svg>");
 }
 

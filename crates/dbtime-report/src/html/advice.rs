@@ -22,12 +22,16 @@ pub(super) fn section(run: &Run, out: &mut String) {
 fn piece(one: &BudgetAdvice, all: &RunAdvice, out: &mut String) {
     let name = one.rule.replace('_', " ");
     let [cause, bounds] = [&one.cause, &advice::bounds(one, all)].map(|text| escape(text));
-    let _ = writeln!(out, "<p><strong>{name}: {cause}</strong></p>\n<p>{bounds}</p>\n<ul>");
-    for figure in &one.figures {
-        let _ = writeln!(out, "<li class=\"dim\">{}</li>", escape(figure));
+    let _ = writeln!(out, "<p><strong>{name}: {cause}</strong></p>\n<p>{bounds}</p>");
+    list(out, "dim", one.figures.iter().map(|figure| escape(figure)));
+    // The style sheet puts an arrow in the place of the bullet.
+    list(out, "steps", one.steps.iter().map(|step| escape(&advice::step(step))));
+}
+
+/// A list of markup; nothing where it is empty.
+fn list(out: &mut String, class: &str, items: impl Iterator<Item = String>) {
+    let items: String = items.map(|item| format!("<li>{item}</li>\n")).collect();
+    if !items.is_empty() {
+        let _ = writeln!(out, "<ul class=\"{class}\">\n{items}</ul>");
     }
-    for step in &one.steps {
-        let _ = writeln!(out, "<li>→ {}</li>", escape(&advice::step(step)));
-    }
-    out.push_str("</ul>\n");
 }

@@ -13,12 +13,12 @@ pub(super) fn section(run: &Run, out: &mut String) {
         );
         return;
     }
-    out.push_str("<section class=\"charts\">\n");
+    out.push_str("<section class=\"charts\">\n<h2 class=\"wide\">Charts</h2>\n");
     for (chart, drawing) in drawn {
         let class = if chart.is_wide { "wide" } else { "plot" };
         let _ = writeln!(
             out,
-            "<figure class=\"{class}\"><figcaption><h2>{}</h2><p class=\"dim\">{}</p></figcaption>\
+            "<figure class=\"{class}\"><figcaption><h3>{}</h3><p class=\"dim\">{}</p></figcaption>\
              <div class=\"scroll\" tabindex=\"0\">{drawing}</div></figure>",
             escape(chart.title),
             escape(chart.hint)

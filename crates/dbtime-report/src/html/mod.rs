@@ -8,6 +8,7 @@ mod advice;
 mod answer;
 mod budget;
 mod charts;
+mod contents;
 mod counted;
 mod detail;
 mod holders;
@@ -32,11 +33,11 @@ use dbtime_model::record::Run;
 /// A section appends its markup; one with nothing to show appends nothing.
 type HtmlSection = fn(&Run, &mut String);
 
-/// The sections in reading order: the answer, its reasons, the checks, everything else.
-const SECTIONS: [HtmlSection; 15] = [
-    answer::header,
-    answer::warnings,
-    answer::section,
+/// What stands above the list of sections: the answer.
+const ANSWER: [HtmlSection; 3] = [answer::header, answer::warnings, answer::section];
+
+/// The sections in reading order: the reasons of the answer, the checks, everything else.
+const SECTIONS: [HtmlSection; 12] = [
     budget::section,
     advice::section,
     charts::section,
@@ -54,12 +55,15 @@ const SECTIONS: [HtmlSection; 15] = [
 /// The report of one run as a self-contained page.
 ///
 /// Shape: UTF-8, well-formed XML after the doctype, no external reference of any kind. Every text
-/// of the record is escaped.
+/// of the record is escaped. Single transactions and flame graphs, which would be most of it, have
+/// a bound each, so that the page of a short run stays below 700 KB.
 pub fn report(run: &Run) -> String {
-    let mut body = String::new();
-    for section in SECTIONS {
-        section(run, &mut body);
-    }
+    let [answer, sections] = [&ANSWER[..], &SECTIONS[..]].map(|sections| {
+        let mut markup = String::new();
+        sections.iter().for_each(|section| section(run, &mut markup));
+        markup
+    });
+    let body = format!("{answer}{}", contents::listed(&sections));
     let script = if single::has_timelines(run) { script::SOURCE } else { "" };
     framed(&story::headline(&run.record), &body, script)
 }

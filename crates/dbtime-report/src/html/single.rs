@@ -6,14 +6,19 @@ use crate::means::PartMeans;
 use dbtime_model::record::{ExemplarKind, Run, TransactionRow};
 use std::fmt::Write;
 
-/// So many of each kind are shown.
-const MAX_SHOWN: usize = 100;
+/// So many of each kind are shown; the record has more.
+const MAX_SHOWN: usize = 50;
 
 /// How many of the slowest are shown at once; the others are a click away.
 const MAX_AT_ONCE: usize = 20;
 
-/// Timelines beyond these stay in the record, so that the page opens quickly. Unit: bytes.
-const MAX_BYTES: usize = 8 << 20;
+/// Timelines and waits of a kind beyond these stay in the record, so that the page stays small
+/// enough to be mailed. Unit: bytes.
+const MAX_BYTES: usize = 140_000;
+
+/// What stands in the place of a timeline.
+const NOT_DRAWN: &str = "<p class=\"dim\">Not drawn, for the size of the page: the record has it, \
+                         in transactions.csv and transaction_statements.csv.</p>";
 
 pub(super) fn section(run: &Run, out: &mut String) {
     let slowest = slowest(run);
@@ -22,19 +27,20 @@ pub(super) fn section(run: &Run, out: &mut String) {
     }
     out.push_str("<section class=\"single\"><h2>Single transactions</h2>\n");
     let _ = writeln!(out, "<p class=\"dim note\">{}</p>", escape(&note(run)));
-    let begun = out.len();
+    let mut room = MAX_BYTES;
     let (first, rest) = slowest.split_at(slowest.len().min(MAX_AT_ONCE));
     let _ = writeln!(out, "<h3>The slowest {}</h3>", count(slowest.len() as u64));
-    first.iter().for_each(|row| transaction(row, begun, out));
+    first.iter().for_each(|row| transaction(row, &mut room, out));
     if !rest.is_empty() {
         let _ = writeln!(out, "<details><summary>The next {}</summary>", rest.len());
-        rest.iter().for_each(|row| transaction(row, begun, out));
+        rest.iter().for_each(|row| transaction(row, &mut room, out));
         out.push_str("</details>\n");
     }
     let random = random(run);
     if !random.is_empty() {
         let _ = writeln!(out, "<details><summary>{} at random</summary>", random.len());
-        random.iter().for_each(|row| transaction(row, begun, out));
+        let mut room = MAX_BYTES;
+        random.iter().for_each(|row| transaction(row, &mut room, out));
         out.push_str("</details>\n");
     }
     out.push_str("</section>\n");
@@ -94,7 +100,26 @@ fn random(run: &Run) -> Vec<&TransactionRow> {
     rows
 }
 
-fn transaction(row: &TransactionRow, begun: usize, out: &mut String) {
+/// A transaction, with what was drawn of it where that fits the bytes that are left for drawings.
+fn transaction(row: &TransactionRow, room: &mut usize, out: &mut String) {
+    let _ = write!(out, "<details class=\"tx\"><summary>{}</summary>", summary(row));
+    let parts = escape(&described(row));
+    let waits = waits(row).iter().map(|wait| format!("<br/>{}", escape(wait))).collect::<String>();
+    let drawn = format!("{}<p class=\"dim note\">{parts}{waits}</p>", timeline(row));
+    match room.checked_sub(drawn.len()) {
+        Some(left) => {
+            *room = left;
+            out.push_str(&drawn);
+        }
+        None => {
+            let _ = write!(out, "{NOT_DRAWN}<p class=\"dim note\">{parts}</p>");
+        }
+    }
+    out.push_str("</details>\n");
+}
+
+/// How long a transaction took, what it was, and where most of its time went.
+fn summary(row: &TransactionRow) -> String {
     let means = PartMeans::from(&row.budget);
     let largest =
         means.largest().first().map(|(part, us_)| format!("{} {}", part.name(), us(*us_)));
@@ -109,23 +134,11 @@ fn transaction(row: &TransactionRow, begun: usize, out: &mut String) {
     if row.retries > 0 {
         ended.push(format!("retries: {}", row.retries));
     }
-    let _ = write!(
-        out,
-        "<details class=\"tx\"><summary><b>{}</b> <span>{}</span> {drawn} <span>{}</span> \
-         <span class=\"dim\">{}</span></summary>",
+    format!(
+        "<b>{}</b> <span>{}</span> {drawn} <span>{}</span> <span class=\"dim\">{}</span>",
         us(row.budget.total),
         escape(&row.operation),
         escape(&largest.unwrap_or_default()),
         escape(&ended.join(", "))
-    );
-    match out.len() - begun > MAX_BYTES {
-        true => out.push_str(
-            "<p class=\"dim\">Not drawn, for the size of the page: it is in \
-             transaction_statements.csv.</p>",
-        ),
-        false => out.push_str(&timeline(row)),
-    }
-    let waits = waits(row).iter().map(|wait| format!("<br/>{}", escape(wait))).collect::<String>();
-    let parts = escape(&described(row));
-    let _ = writeln!(out, "<p class=\"dim note\">{parts}{waits}</p></details>");
+    )
 }

@@ -12,9 +12,9 @@ const MAX_ROWS: usize = 20;
 
 /// What the drawings are.
 const HINT: &str = "From the operation at the top by its statements to the innermost function, each \
-                    as wide as its share; what is narrower than a thousandth is left out. Rest the \
-                    pointer on a box for its figures. Whole stacks are in the record, in the form \
-                    that tools for flame graphs read.";
+                    as wide as its share; the narrowest are left out. Rest the pointer on a box \
+                    for its figures. Whole stacks are in the record, in the form that tools for \
+                    flame graphs read.";
 
 pub(super) fn section(run: &Run, out: &mut String) {
     let views = StackView::of(run);

@@ -1,8 +1,13 @@
-//! Tables with headers a screen reader can follow; wide ones scroll within themselves.
+//! Tables with headers a screen reader can follow; wide ones scroll within themselves, long ones
+//! show their first rows and open for the others.
 
 use crate::charts::escape;
+use crate::format::counted;
 use dbtime_model::record::CheckOutcome;
 use std::fmt::Write;
+
+/// How many rows are shown at once.
+const MAX_ROWS: usize = 20;
 
 /// A column heading; figures stand right.
 pub(crate) enum HtmlHeading {
@@ -46,8 +51,11 @@ impl HtmlCell {
 
 /// A table in the making.
 pub(crate) struct HtmlTable {
-    out: String,
+    /// The markup in front of the rows.
+    begin: String,
     heads: Vec<HtmlHeading>,
+    /// The markup of each row.
+    rows: Vec<String>,
 }
 
 impl HtmlTable {
@@ -57,22 +65,22 @@ impl HtmlTable {
             "" => String::new(),
             text => format!("<caption><span>{}</span></caption>", escape(text)),
         };
-        let mut out = format!("<div class=\"scroll\" tabindex=\"0\"><table>{caption}<thead><tr>");
+        let mut begin = format!("<div class=\"scroll\" tabindex=\"0\"><table>{caption}<thead><tr>");
         for head in &heads {
             let (class, text) = match head {
                 HtmlHeading::Text(text) => ("", text),
                 HtmlHeading::Figure(text) => (" class=\"n\"", text),
             };
-            let _ = write!(out, "<th scope=\"col\"{class}>{}</th>", escape(text));
+            let _ = write!(begin, "<th scope=\"col\"{class}>{}</th>", escape(text));
         }
-        out.push_str("</tr></thead><tbody>");
-        Self { out, heads }
+        begin.push_str("</tr></thead><tbody>");
+        Self { begin, heads, rows: Vec::new() }
     }
 
     /// A row; its first cell heads it.
     pub(crate) fn row(&mut self, cells: Vec<HtmlCell>) {
         debug_assert_eq!(cells.len(), self.heads.len());
-        self.out.push_str("<tr>");
+        let mut row = String::from("<tr>");
         for (index, (cell, head)) in cells.into_iter().zip(&self.heads).enumerate() {
             let figure = if matches!(head, HtmlHeading::Figure(_)) { "n " } else { "" };
             let class = format!("{figure}{}", cell.class);
@@ -81,13 +89,48 @@ impl HtmlTable {
                 class => format!(" class=\"{class}\""),
             };
             let (open, close) = if index == 0 { ("th scope=\"row\"", "th") } else { ("td", "td") };
-            let _ = write!(self.out, "<{open}{class}>{}</{close}>", cell.html);
+            let _ = write!(row, "<{open}{class}>{}</{close}>", cell.html);
         }
-        self.out.push_str("</tr>");
+        row.push_str("</tr>");
+        self.rows.push(row);
     }
 
-    pub(crate) fn finish(mut self) -> String {
-        self.out.push_str("</tbody></table></div>\n");
-        self.out
+    /// All of it; rows behind the first [`MAX_ROWS`] are a click away.
+    pub(crate) fn finish(self) -> String {
+        let (shown, others) = self.rows.split_at(self.rows.len().min(MAX_ROWS));
+        let mut out = self.with(shown);
+        if !others.is_empty() {
+            let number = counted(others.len() as u64, "more row");
+            let _ = writeln!(
+                out,
+                "<details><summary>{number}</summary>\n{}</details>",
+                self.with(others)
+            );
+        }
+        out
+    }
+
+    fn with(&self, rows: &[String]) -> String {
+        format!("{}{}</tbody></table></div>\n", self.begin, rows.concat())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_table_opens_for_what_is_behind_its_first_rows() {
+        let of = |rows: usize| {
+            let mut table = HtmlTable::new("Numbers", vec![HtmlHeading::Figure("Number")]);
+            (0..rows).for_each(|row| table.row(vec![HtmlCell::text(row.to_string())]));
+            table.finish()
+        };
+        assert!(!of(MAX_ROWS).contains("<details>"));
+        let long = of(MAX_ROWS + 2);
+        let (shown, others) = long.split_once("<details>").expect("a part to open");
+        assert!(shown.contains(">19</th>") && !shown.contains(">20</th>"), "{shown}");
+        assert!(others.starts_with("<summary>2 more rows</summary>"), "{others}");
+        assert!(others.contains(">20</th>") && others.contains("<caption>"), "{others}");
     }
 }

@@ -49,7 +49,9 @@ fn nothing_is_fetched_or_run_but_the_one_script() {
                 let (key, value) = (attribute.name(), attribute.value());
                 assert!(!key.starts_with("on"), "{name}: {tag} {key}");
                 let loads = matches!(key, "src" | "href" | "srcset" | "data" | "action" | "poster");
-                assert!(!loads || value == "data:,", "{name}: {tag} {key}={value}");
+                // A link leads to a section of the same page.
+                let is_own = value == "data:," || (tag == "a" && value.starts_with('#'));
+                assert!(!loads || is_own, "{name}: {tag} {key}={value}");
             }
         }
         let style = elements(&document).find(|e| e.has_tag_name("style")).expect("a style sheet");
@@ -155,6 +157,52 @@ fn transactions_can_be_opened_one_by_one_without_a_script() {
     for expected in ["client", "wire", "server", "waited for", "row lock", "connection #9", "4711"]
     {
         assert!(text.contains(expected), "no {expected} in {text}");
+    }
+}
+
+#[test]
+fn the_sections_are_listed_behind_the_answer() {
+    for (name, run) in fixtures::all() {
+        let page = html::report(&run);
+        let document = parse(name, &page);
+        let headings = elements(&document).filter(|e| e.has_tag_name("h2"));
+        let anchor = |e: Node<'_, '_>| e.attribute("id").map(|id| format!("#{id}"));
+        let anchors: Vec<_> = headings.map(|e| (anchor(e), e.text())).collect();
+        let links = elements(&document).filter(|e| e.has_tag_name("a"));
+        let links = links.map(|e| (e.attribute("href").map(str::to_owned), e.text()));
+        assert_eq!(links.collect::<Vec<_>>(), anchors, "{name}");
+        assert!(anchors.len() > 3, "{name}: {anchors:?}");
+        let at = |text: &str| page.find(text).expect(text);
+        assert!(at("class=\"answer\"") < at("<nav ") && at("<nav ") < at("<h2 "), "{name}");
+    }
+}
+
+#[test]
+fn a_page_stays_small_however_much_was_traced() {
+    let mut run = fixtures::closed();
+    for row in &mut run.transactions {
+        row.statements = row.statements.iter().cycle().take(40).cloned().collect();
+    }
+    run.transactions = run.transactions.iter().cycle().take(600).cloned().collect();
+    let page = html::report(&run);
+    assert!(page.len() < 700_000, "{}", page.len());
+    let drawn = page.matches("class=\"timeline\"").count();
+    let left_out = page.matches("Not drawn, for the size of the page").count();
+    assert!(drawn > 1 && left_out > 1, "{drawn} {left_out}");
+    assert_eq!(drawn + left_out, page.matches("<details class=\"tx\">").count());
+}
+
+#[test]
+fn a_step_of_the_advice_has_one_mark() {
+    let page = html::report(&fixtures::open());
+    let document = parse("open", &page);
+    let steps = elements(&document).filter(|e| e.attribute("class") == Some("steps"));
+    let steps: Vec<_> =
+        steps.flat_map(|list| list.children().filter(|e| e.has_tag_name("li"))).collect();
+    assert!(!steps.is_empty());
+    for step in steps {
+        let text = step.text().unwrap_or_default();
+        assert!(!text.is_empty() && !text.starts_with(['→', '•']), "{text}");
     }
 }
 

@@ -9,7 +9,7 @@ use std::ffi::{OsStr, OsString};
 const SEE_EXIT_CODES: &str = "Exit codes: see `dbtime --help`.";
 
 /// Commands whose flags are another tool's.
-const FOREIGN: [&str; 2] = ["pgbench", "sysbench"];
+pub(crate) const FOREIGN: [&str; 2] = ["pgbench", "sysbench"];
 
 /// Reads a whole command line, the program's name first.
 ///

@@ -67,6 +67,12 @@ fn every_command_has_a_manual_page() {
     // The name is one line, or whatis(1) does not find it.
     let name = run.lines().skip_while(|line| *line != ".SH NAME").nth(1).expect("a name");
     assert!(name.ends_with("where the time of its transactions went"), "{name}");
-    assert!(run.contains("\\-\\-on\\-backlog") && run.contains("Examples:"), "{run}");
+    assert!(run.contains("\\-\\-on\\-backlog"), "{run}");
+    for heading in ["\"EXIT STATUS\"", "ENVIRONMENT", "FILES", "EXAMPLES", "\"SEE ALSO\""] {
+        assert_eq!(run.matches(&format!("\n.SH {heading}\n")).count(), 1, "{heading}: {run}");
+    }
+    // Examples are those of the help, once, and the page needs no help for its exit codes.
+    assert_eq!(run.matches("atm on a temporary SQLite database").count(), 1, "{run}");
+    assert!(!run.contains("Exit codes") && run.contains("\n.TP\n\\fB70\\fR\na bug\n"), "{run}");
     sandbox.run("manual absent").refused(3, &["dbtime: cannot write into absent"]);
 }

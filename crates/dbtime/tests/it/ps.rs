@@ -58,7 +58,7 @@ fn what_was_burned_is_what_is_measured() {
         let row = row(&json, pid);
         let (cpu, burned) = (number(row, "/cpu_us"), burned as f64 / 1e3);
         // Waking and answering cost a little of the same clock.
-        assert!(cpu >= burned && cpu < burned + 10_000.0, "{burned} µs burned: {row:#}");
+        assert!(cpu >= burned && cpu < burned + 50_000.0, "{burned} µs burned: {row:#}");
         let wall = number(row, "/wall_us");
         let share = 100.0 * cpu / (wall * number(&json, "/cpus"));
         assert!((number(row, "/cpu_pct") - share).abs() < 1e-6, "{row:#}");

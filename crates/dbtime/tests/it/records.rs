@@ -48,7 +48,7 @@ fn every_run_goes_through_every_phase() {
         assert!((at[3] - window.warmup_s).abs() < 1e-6, "{name}: {at:?}");
         // Where a number of transactions ends it, a busy machine tells that late; its time would be
         // half a minute.
-        let room = if name == "counted" { 5.0 } else { 0.02 };
+        let room = if name == "counted" { 15.0 } else { 0.02 };
         assert!((at[4] - at[3] - window.measure_s).abs() < room, "{name}: {at:?} {window:?}");
     }
 }

@@ -1,12 +1,12 @@
 //! Servers that die, stand still or come back while a run goes on.
 
 use crate::given_server::{GivenServer, PRODUCTS};
-use crate::sandbox::{Sandbox, count, counts_add_up, number};
+use crate::sandbox::{PATIENCE, Sandbox, count, counts_add_up, number};
 use crate::watched_run::WatchedRun;
 use dbtime_engines::drive::plan::RunStop;
 use rustix::process::Signal;
 use serde_json::Value;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 fn pause(seconds: f64) {
     std::thread::sleep(Duration::from_secs_f64(seconds));
@@ -16,8 +16,9 @@ fn pause(seconds: f64) {
 fn shows_the_outage(series: &str, from: f64, until: f64) {
     let column = |row: &str, at: usize| row.split(',').nth(at).map(str::to_owned);
     let rows: Vec<&str> = series.lines().skip(1).collect();
-    let second = from.ceil() as usize;
-    assert!(column(rows[second], 4).is_some_and(|failed| failed != "0"), "{series}");
+    let outage = &rows[from as usize..rows.len().min(until.ceil() as usize)];
+    let has_failed = |row: &&str| column(row, 4).is_some_and(|failed| failed != "0");
+    assert!(outage.iter().any(has_failed), "{series}");
     let is_served = |row: &&str| {
         row.contains("measure") && column(row, 3).is_some_and(|completed| completed != "0")
     };
@@ -163,12 +164,14 @@ fn private_server_of(running: &WatchedRun) -> i32 {
         let parent = stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1));
         parent == Some(running.pid().to_string().as_str()) && read("cmdline").contains("--port=")
     };
+    let begun = Instant::now();
     loop {
         let entries = std::fs::read_dir("/proc").expect("a /proc").flatten();
         let mut pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         if let Some(pid) = pids.find(of) {
             return pid;
         }
+        assert!(begun.elapsed() < PATIENCE, "process {} has no server", running.pid());
         pause(0.02);
     }
 }

@@ -5,7 +5,6 @@ use crate::sandbox::{Sandbox, names};
 use crate::small_workloads::write_small;
 use serde_json::Value;
 use std::fs;
-use std::time::Duration;
 
 const PRODUCTS: [&str; 3] = ["mariadb", "postgres", "sqlite"];
 
@@ -97,10 +96,8 @@ fn the_runs_of_a_study_start_from_the_same_data() {
     sandbox.run("study plan sizes.toml").fine().prints(&["data restored from a snapshot"]);
     let running = sandbox.start("study run sizes.toml --out s --quiet");
     let kept = sandbox.path("s/snapshots");
-    let is_there = || fs::read_dir(&kept).is_ok_and(|found| found.count() > 0);
-    while !is_there() {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    // Whatever it is called there.
+    sandbox.wait_for(&["s", "snapshots", ""]);
     running.kill();
     sandbox.run("study pack s --out half.tar.gz").fine();
     let resumed = sandbox.run("study resume s --quiet").fine();

@@ -347,7 +347,8 @@ fn a_program_that_fails_or_hangs_ends_with_all_that_it_started() {
     let journal = fs::read_to_string(sandbox.path("f/journal.jsonl")).expect("a journal");
     assert!(journal.contains("exit code 7: no such host, password=***"), "{journal}");
     // It leaves a process behind that ignores what it may clean up at.
-    let hanging = PROGRAM.replace("sleep $SERVICE;", "(trap '' TERM; sleep 71.25) & sleep 71.25;");
+    let hangs = format!("(trap '' TERM; sleep {0}) & sleep {0};", hanging_s());
+    let hanging = PROGRAM.replace("sleep $SERVICE;", &hangs);
     sandbox.write("hanging.toml", &format!("timeout = \"300ms\"\n{hanging}"));
     let ran = sandbox.run("study run hanging.toml --out h --quiet");
     ran.exits(3);
@@ -355,7 +356,8 @@ fn a_program_that_fails_or_hangs_ends_with_all_that_it_started() {
     assert!(journal.contains("it took longer than 0.3 s"), "{journal}");
     assert_eq!(sleeping(), 0);
     // Killed, dbtime leaves nothing behind either.
-    sandbox.write("long.toml", &PROGRAM.replace("sleep $SERVICE;", "sleep 71.25;"));
+    let long = format!("sleep {};", hanging_s());
+    sandbox.write("long.toml", &PROGRAM.replace("sleep $SERVICE;", &long));
     let running = sandbox.start("study run long.toml --out l --quiet");
     let begun = Instant::now();
     while sleeping() == 0 {
@@ -370,11 +372,17 @@ fn a_program_that_fails_or_hangs_ends_with_all_that_it_started() {
     }
 }
 
+/// How long a command of this process hangs, in seconds: those of other tests have other lengths.
+fn hanging_s() -> String {
+    format!("71.{}", std::process::id())
+}
+
 /// How many processes there are of the command that hangs.
 fn sleeping() -> usize {
     let processes = fs::read_dir("/proc").expect("processes").flatten();
     let lines = processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
-    lines.filter(|line| line == b"sleep\x0071.25\0").count()
+    let hangs = format!("sleep\0{}\0", hanging_s());
+    lines.filter(|line| line == hangs.as_bytes()).count()
 }
 
 /// Seven factors of which one doubles the service and the others do nothing.

@@ -8,6 +8,7 @@ mod prior;
 use crate::given_server::GivenServer;
 use crate::raw_client::RawClient;
 use crate::sandbox::{PATIENCE, Sandbox, words};
+use crate::trace::until_at_rest;
 use dbtime_model::Product;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -231,8 +232,8 @@ fn views_show_what_goes_on_and_leave_the_terminal_as_it_was() {
     screen.press("/nothing of the kind\r");
     screen.wait_for(&["that the filter lets through"]);
     drop((client, sleeper));
-    // Until the server has read that they quit.
-    std::thread::sleep(Duration::from_secs(2));
+    // By then the server has read that they quit.
+    until_at_rest(server.server.pid());
     screen.press("q");
     let (code, behind) = screen.ended();
     assert_eq!(code, Some(0), "{behind}");

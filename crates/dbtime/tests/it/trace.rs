@@ -113,7 +113,7 @@ fn not_tested(printed: &str) {
 
 /// Waits until every thread of a server waits for something: none has a request in hand that it is
 /// yet to read or to end, but those that wait for a lock or for a timer.
-fn until_at_rest(server: u32) {
+pub(crate) fn until_at_rest(server: u32) {
     let is_at_rest = comes_to_rest(server, Duration::from_secs(60));
     assert!(is_at_rest, "the server is at work all the time: {:?}", threads_at_work(server));
 }

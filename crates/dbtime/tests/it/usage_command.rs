@@ -107,7 +107,7 @@ fn a_process_is_watched_until_told_otherwise() {
     ran.exits(0);
     let json = ran.json();
     let cpu = number(&json, "/cpu_us");
-    assert!(cpu >= burned && cpu < burned + 10_000.0, "{burned} µs burned: {json:#}");
+    assert!(cpu >= burned && cpu < burned + 50_000.0, "{burned} µs burned: {json:#}");
     assert_eq!((&json["is_gone"], &json["exit"]), (&false.into(), &serde_json::Value::Null));
     let line = format!("usage -p {} --time 60ms", worker.pid());
     sandbox.run(&line).fine().prints(&["used ", "1 process with ", "resident", "address space"]);
@@ -135,7 +135,7 @@ fn two_saved_instants_bracket_an_experiment() {
     let burned = worker.work() as f64 / 1e3;
     let json = sandbox.run("usage --since a.json --json").fine().json();
     let cpu = number(&json, "/cpu_us");
-    assert!(cpu >= burned && cpu < burned + 10_000.0, "{burned} µs burned: {json:#}");
+    assert!(cpu >= burned && cpu < burned + 50_000.0, "{burned} µs burned: {json:#}");
     sandbox.run("usage --since a.json").fine().prints(&["used ", "voluntary switches"]);
     worker.end();
     sandbox.run("usage --since a.json").refused(3, &["has ended", &pid.to_string()]);
@@ -178,15 +178,18 @@ fn what_to_watch_has_to_be_one_thing() {
 #[test]
 fn several_of_a_name_are_listed_with_whose_they_are() {
     let sandbox = Sandbox::new();
-    let program = sandbox.path("twofold");
+    // Another run of the tests may have its own.
+    let name = format!("two{}", std::process::id());
+    let program = sandbox.path(&name);
     std::fs::copy("/bin/sleep", &program).expect("a copy");
     let start = || std::process::Command::new(&program).arg("60").spawn().expect("it starts");
     let mut both = [start(), start()];
-    let ran = sandbox.run("usage -p twofold --time 1s");
+    let ran = sandbox.run(&format!("usage -p {name} --time 1s"));
     for child in &mut both {
         child.kill().expect("ours");
         child.wait().expect("ours");
     }
     let listed = both.each_ref().map(|child| format!("{} (", child.id()));
-    ran.refused(3, &["dbtime: twofold fits 2 processes", &listed[0], &listed[1], ":PORT"]);
+    let fits = format!("dbtime: {name} fits 2 processes");
+    ran.refused(3, &[&fits, &listed[0], &listed[1], ":PORT"]);
 }

@@ -18,7 +18,7 @@ use std::time::Duration;
 const RATE: f64 = 300.0;
 
 /// How long a load may take to come to what is waited for.
-const PATIENCE: Nanos = Nanos::from_secs(30);
+const PATIENCE: Nanos = Nanos::from_secs(90);
 
 /// Ends a load when it goes, also where a wait fails: the load would go on for minutes.
 struct LoadEnd<'a>(&'a RunStop);

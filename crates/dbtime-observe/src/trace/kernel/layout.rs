@@ -59,7 +59,7 @@ impl<'a> RawRequest<'a> {
             blocker: blocker(&waits.blocker),
             blocker_start: waits.blocker.start,
             blocker_wait: waits.blocker.wait,
-            preemptors: waits.preemptors.iter().filter_map(preemptor).collect(),
+            preemptors: preemptors(&waits),
             files: files.map_or_else(Vec::new, |files| file_waits(&files)),
             text: rest.get(..record.text_length as usize)?,
             name: name(&record, rest)?,
@@ -221,6 +221,13 @@ fn blocker(record: &BlockerRecord) -> Option<Blocker> {
     })
 }
 
+/// Longest first.
+fn preemptors(waits: &WaitsRecord) -> Vec<Preemptor> {
+    let mut preemptors: Vec<_> = waits.preemptors.iter().filter_map(preemptor).collect();
+    preemptors.sort_by_key(|preemptor| std::cmp::Reverse(preemptor.length));
+    preemptors
+}
+
 fn preemptor(record: &PreemptorRecord) -> Option<Preemptor> {
     (record.length > 0).then(|| Preemptor {
         thread: record.tid,
@@ -290,7 +297,7 @@ pub(crate) mod tests {
         let blocker =
             BlockerRecord { length, connection, start, tid: 12, wait: 3, release: 1, number: 0 };
         let mut waits = WaitsRecord { blocker, ..WaitsRecord::default() };
-        for (place, name, length) in [(0, "cron", 5), (1, "sh", 3)] {
+        for (place, name, length) in [(0, "sh", 3), (1, "cron", 5)] {
             let of = &mut waits.preemptors[place];
             (of.length, of.tid, of.name.text) = (length, 99, padded(name));
         }

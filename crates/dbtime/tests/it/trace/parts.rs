@@ -22,18 +22,24 @@ pub(super) fn a_sleep_is_no_lock(server: &GivenServer) {
     let mut sleeps: Vec<&Value> =
         seen.requests.iter().filter(|request| request["text"] == "DO SLEEP(0.05)").collect();
     assert_eq!(sleeps.len(), 5);
-    for slept in &sleeps {
-        // The server sets its clock before it goes to sleep: on the way it may lose some.
-        let since = ["sleep", "cpu", "runq_preempted"].map(|part| part_ms(slept, part));
-        // One that is taken for a lock has all of it there.
-        assert!(since.iter().sum::<f64>() >= 40.0 && part_ms(slept, "lock") < 10.0, "{slept}");
-    }
+    sleeps.iter().for_each(|slept| is_no_lock(slept));
     sleeps.sort_by(|one, other| part_ms(one, "sleep").total_cmp(&part_ms(other, "sleep")));
     assert!(part_ms(sleeps[2], "sleep") >= 45.0, "{sleeps:?}");
     let unread = seen.one("SELECT REPEAT('x', 8000000)");
     assert!(part_ms(unread, "net") >= 1000.0, "{unread}");
     let busy = seen.one("DO BENCHMARK(300000, SHA2('a', 256))");
     assert!(part_ms(busy, "cpu") > 5.0 && part_ms(busy, "sleep") == 0.0, "{busy}");
+}
+
+/// A sleep of 50 ms is no lock: one that is taken for a lock has all of it there.
+pub(super) fn is_no_lock(slept: &Value) {
+    assert!(since_its_clock_ms(slept) >= 40.0 && part_ms(slept, "lock") < 10.0, "{slept}");
+}
+
+/// How long a request slept, and was on its way there. The server sets its clock before it goes to
+/// sleep, and may have no CPU for a while before it does. Unit: milliseconds.
+pub(super) fn since_its_clock_ms(slept: &Value) -> f64 {
+    ["sleep", "cpu", "runq_preempted"].iter().map(|part| part_ms(slept, part)).sum()
 }
 
 #[test]
@@ -92,8 +98,10 @@ pub(super) fn waits_for_commits_have_names(server: &GivenServer) {
         seen.requests.iter().map(|one| &one["blocker"]).filter(|one| one.is_object()).collect();
     let called = |name: &str| blockers.iter().filter(|one| one["lock"] == name).count();
     let (group, binlog) = (called("group commit"), called("binlog"));
-    // Most of them; there are more others where who has a mutex has no CPU.
-    assert!(group > 0 && 2 * (group + binlog) > blockers.len(), "{group} {blockers:?}");
+    // One in ten of the commits and more; the longest wait of others is for who has a mutex, and on
+    // a busy machine no CPU.
+    let is_many = 10 * (group + binlog) as u64 > 2 * MANY;
+    assert!(group > 0 && is_many, "{group} {binlog} {blockers:?}");
 }
 
 #[test]

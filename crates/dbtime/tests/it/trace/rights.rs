@@ -297,14 +297,16 @@ fn rights_that_are_missing_are_named_and_others_are_enough() {
     assert_eq!((code, has_file), (Some(3), false), "{told}");
     assert!(told.contains("takes CAP_PERFMON, which"), "{told}");
     let enough = "-all,+sys_ptrace,+dac_read_search,+bpf,+perfmon";
-    let line = format!("trace -p {server} --time 2s --record it.trace");
+    let line = format!("trace -p {server} --time 100s --record it.trace");
     let mut command = as_another(&sandbox, enough, &line);
     let mut child =
         command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut stderr = BufReader::new(child.stderr.take().expect("a pipe"));
     let mut first = String::new();
-    BufReader::new(child.stderr.take().expect("a pipe")).read_line(&mut first).expect("a line");
+    stderr.read_line(&mut first).expect("a line");
     assert!(first.starts_with("watching mariadbd"), "{first}");
     has_no_rights(child.id());
+    kill_process(pid(child.id()), Signal::INT).expect("it is there");
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
     sandbox.run("trace it.trace").prints(&["0 started"]);
 }

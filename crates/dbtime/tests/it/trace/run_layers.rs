@@ -72,7 +72,6 @@ fn the_waits_are_those_of_the_files(record: &Value) {
         is_about(&waits["operations"], sum(&record["file_waits"], counted), name);
         assert_eq!(waits["scope"], "traced");
     }
-    assert!(layer(record, "waits for file syncs")["operations"].as_u64() > Some(10));
 }
 
 /// What the server counted.

@@ -174,19 +174,27 @@ fn rows_of<'a>(record: &'a Value, part: &str) -> (Vec<&'a Value>, f64) {
     (rows, sum)
 }
 
-/// Each part of waiting for files is what its rows say, and most of what syncs is the log, by the
-/// commits.
+/// Each part of waiting for files is what its rows say, and what the commits sync is the log.
+///
+/// Other statements sync too, now and then: an insert that extends its file, for as long as the
+/// disk likes.
 pub(super) fn syncs_are_those_of_the_log(record: &Value, log: &str) {
     for part in ["io_read", "io_write", "sync"] {
         let (rows, sum) = rows_of(record, part);
         let all = part_s(record, part);
         assert!((sum - all).abs() <= 1e-6 * all.max(1.0), "{part} {sum} of {all}: {rows:#?}");
     }
-    let (rows, sum) = rows_of(record, "sync");
-    let first = rows.first().expect("each commit syncs");
-    assert_eq!((&first["waiter"], &first["file"]), (&"tpcb: commit".into(), &log.into()));
-    assert!(first["wait_s"].as_f64() > Some(0.5 * sum), "{rows:#?}");
-    assert!(first["count"].as_u64() > Some(10), "{rows:#?}");
+    let (rows, _) = rows_of(record, "sync");
+    let of_commits: Vec<_> =
+        rows.into_iter().filter(|row| row["waiter"] == "tpcb: commit").collect();
+    let first = of_commits.first().expect("each commit syncs");
+    assert_eq!(first["file"], log, "{of_commits:#?}");
+    let sum: f64 = of_commits.iter().filter_map(|row| row["wait_s"].as_f64()).sum();
+    assert!(first["wait_s"].as_f64() > Some(0.5 * sum), "{of_commits:#?}");
+    // Of two clients one may sync for both, and what the disk has by then is not waited for.
+    let commits = record["counts"]["completed"].as_u64().expect("a count");
+    let synced = first["count"].as_u64().expect("a count");
+    assert!(10 * synced > commits, "{synced} of {commits}: {of_commits:#?}");
 }
 
 /// All calls are timed from within, and nothing is outside of the window.
@@ -202,7 +210,8 @@ fn sqlite_s_waits_are_by_kind_of_file() {
         assert!((sum - all).abs() <= 1e-6 * all.max(1.0), "{part} {sum} of {all}: {rows:#?}");
     }
     let (rows, _) = rows_of(&record, "sync");
-    let first = rows.first().expect("commits sync");
-    assert!(first["waiter"].as_str().is_some_and(|name| name.ends_with(": commit")), "{first}");
-    assert_eq!((&first["kind"], &first["file"]), (&"named".into(), &"wal".into()), "{rows:#?}");
+    // A commit that checkpoints syncs the database as well, for as long as the disk likes.
+    let log = rows.iter().find(|row| row["file"] == "wal").expect("commits sync");
+    assert!(log["waiter"].as_str().is_some_and(|name| name.ends_with(": commit")), "{log}");
+    assert_eq!(log["kind"], "named", "{log}");
 }
