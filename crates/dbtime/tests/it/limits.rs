@@ -67,7 +67,7 @@ fn limits_of_the_workload_count_too() {
     file("p90 <= 1s");
     sandbox.run(line).with(0, &["PASSED"]);
     file("p90 <= 100us");
-    sandbox.run(line).with(1, &["FAILED", "100 µs"]);
+    sandbox.run(&format!("{line} --details")).with(1, &["FAILED", "100 µs"]);
 }
 
 #[test]
