@@ -19,6 +19,10 @@ fuzz_target!(|bytes: &[u8]| {
     let text = terminal::run_report(&run, &options);
     let is_control = |c: char| c.is_control() && c != '\n';
     assert!(!text.contains(is_control), "a control character reached the terminal");
+    let short = terminal::TerminalOptions { short: true, ..Default::default() };
+    let short = terminal::run_report(&run, &short);
+    assert!(!short.contains(is_control), "a control character reached the terminal");
+    assert!(short.lines().count() <= terminal::SHORT_LINES, "a short report is long");
 });
 
 /// Where it is only checked.

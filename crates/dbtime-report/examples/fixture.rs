@@ -23,6 +23,9 @@ fn main() -> std::io::Result<()> {
     for (name, run) in fixtures::all() {
         std::fs::write(folder.join(format!("{name}.html")), html::report(&run))?;
         std::fs::write(folder.join(format!("{name}.txt")), terminal::run_report(&run, &options))?;
+        let short = TerminalOptions { short: true, ..options };
+        let text = terminal::run_report(&run, &short);
+        std::fs::write(folder.join(format!("{name}-short.txt")), text)?;
     }
     let (a, b) = (fixtures::open(), fixtures::closed());
     let compared = RunComparison::of([("open", &a.record), ("closed", &b.record)]);

@@ -185,6 +185,16 @@ pub(crate) fn fit(text: &str, columns: usize) -> String {
     out
 }
 
+/// As many lines of a text as are wanted, the last one with an ellipsis where more would follow.
+pub(crate) fn first_lines(mut lines: Vec<String>, columns: usize, most: usize) -> Vec<String> {
+    let is_cut = lines.len() > most;
+    lines.truncate(most);
+    if let Some(last) = lines.last_mut().filter(|_| is_cut) {
+        *last = fit(&format!("{last} …"), columns);
+    }
+    lines
+}
+
 /// The words of a text; a figure and its unit are one.
 fn words(text: &str) -> Vec<String> {
     const UNITS: [&str; 8] = ["%", "ns", "µs", "ms", "s", "h", "MiB", "GiB"];
@@ -251,6 +261,14 @@ mod tests {
             );
         }
         assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+    }
+
+    #[test]
+    fn lines_that_are_cut_end_in_an_ellipsis() {
+        let lines = || wrap("one two three", 7);
+        assert_eq!(first_lines(lines(), 7, 2), lines());
+        assert_eq!(first_lines(lines(), 7, 1), ["one tw…"]);
+        assert_eq!(first_lines(lines(), 9, 1), ["one two …"]);
     }
 
     #[test]

@@ -194,6 +194,10 @@ pub(crate) struct ReportArgs {
     #[arg(long, conflicts_with = "html")]
     pub(crate) text: bool,
 
+    /// Print the whole text of a run or a study: all tables, all advice, the machine.
+    #[arg(long, requires = "text")]
+    pub(crate) details: bool,
+
     /// Add the response histogram to the text report.
     #[arg(long, requires = "text")]
     pub(crate) histogram: bool,

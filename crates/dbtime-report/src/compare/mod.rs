@@ -38,7 +38,7 @@ pub use study::{
     StudyRunLine, plan_text,
 };
 pub use sweep::{ComparedCombination, SweepComparison};
-pub use text::{groups_text, runs_text, study_text, sweeps_text};
+pub use text::{groups_text, runs_text, short_study_text, study_text, sweeps_text};
 
 /// The version of the documents that `dbtime compare --json` prints.
 pub const SCHEMA: u32 = 1;

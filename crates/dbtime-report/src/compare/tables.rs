@@ -11,16 +11,23 @@ pub(super) struct ComparedFact {
     pub(super) text: String,
     /// Whether it is the answer itself.
     pub(super) is_verdict: bool,
+    /// Whether it says how to read the tables, so that it is of no use without them.
+    pub(super) is_of_tables: bool,
 }
 
 impl ComparedFact {
     pub(super) fn new(name: &'static str, text: String) -> Self {
-        Self { name, text, is_verdict: false }
+        Self { name, text, is_verdict: false, is_of_tables: false }
     }
 
     /// The verdict, or that there is none.
     pub(super) fn verdict(name: &'static str, text: String) -> Self {
-        Self { name, text, is_verdict: true }
+        Self { is_verdict: true, ..Self::new(name, text) }
+    }
+
+    /// How to read the tables.
+    pub(super) fn of_tables(text: String) -> Self {
+        Self { is_of_tables: true, ..Self::new("", text) }
     }
 }
 

@@ -8,8 +8,21 @@ use super::study::{self, StudyComparison};
 use super::sweep::SweepComparison;
 use super::tables::{self, TextTable};
 use crate::facts::instant;
-use crate::format::clean;
-use crate::terminal::{PageStyle, ReportPage, ReportTable, TextCell, TextColumn, TextRole};
+use crate::format::{clean, counted};
+use crate::terminal::{
+    PageStyle, ReportPage, ReportTable, TerminalOptions, TextCell, TextColumn, TextRole,
+};
+
+/// As many lines of the answer as a short text of a study has room for: the first ones, with the
+/// verdicts, and the last ones, which are on all runs.
+const FIRST_FACTS: usize = 8;
+const LAST_FACTS: usize = 4;
+
+/// As many changes as it draws.
+const SHORT_CHANGES: usize = 8;
+
+/// Where all is that it leaves out.
+const MORE: &str = "--details prints the rest: changes in figures, configurations, parts, runs";
 
 /// Two runs side by side: throughput, latencies, every part of the budget, operations, statements,
 /// counters, and what differs between them besides.
@@ -78,10 +91,44 @@ pub fn study_text(compared: &StudyComparison, style: PageStyle) -> String {
     for fact in compared.facts() {
         page.fact(fact.name, &fact.text, TextRole::Plain);
     }
-    let margin = compared.comparisons.first().map_or(0.0, |one| one.comparison.margin_pct);
-    forest(&compared.changes(), margin, &mut page);
+    forest(&compared.changes(), margin_pct(compared), &mut page);
     study::of_study(compared).iter().for_each(|table| show(table, &mut page));
     page.finish()
+}
+
+/// The answer alone: the verdicts, what they stand on, and the changes as a drawing.
+///
+/// Shape: as [`runs_text`], and at most [`crate::terminal::SHORT_LINES`] in a hundred columns.
+pub fn short_study_text(compared: &StudyComparison, style: PageStyle) -> String {
+    let options = TerminalOptions { style, short: true, ..TerminalOptions::default() };
+    let mut page = ReportPage::new(options);
+    page.title(&format!("Study {}", clean(&compared.name)));
+    let mut facts = compared.facts();
+    facts.retain(|fact| !fact.is_of_tables);
+    let hidden = facts.len().saturating_sub(FIRST_FACTS + LAST_FACTS);
+    let gap = FIRST_FACTS..FIRST_FACTS + hidden;
+    for (index, fact) in facts.iter().enumerate() {
+        if !gap.contains(&index) {
+            page.fact(fact.name, &fact.text, TextRole::Plain);
+        } else if index == gap.start {
+            page.fact("", &counted(hidden as u64, "further line"), TextRole::Dim);
+        }
+    }
+    let changes = compared.changes();
+    let drawn = changes.len().min(SHORT_CHANGES);
+    forest(&changes[..drawn], margin_pct(compared), &mut page);
+    if drawn < changes.len() {
+        let more = counted((changes.len() - drawn) as u64, "further change");
+        page.text(&more, TextRole::Dim);
+    }
+    page.line("");
+    page.text(MORE, TextRole::Dim);
+    page.finish()
+}
+
+/// What a study takes for no difference. Unit: percent.
+fn margin_pct(compared: &StudyComparison) -> f64 {
+    compared.comparisons.first().map_or(0.0, |one| one.comparison.margin_pct)
 }
 
 /// Changes as a drawing.

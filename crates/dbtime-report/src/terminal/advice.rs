@@ -1,13 +1,17 @@
-//! What to look at or to try next, by the budget: in a report the most of it, else all.
+//! What to look at or to try next, by the budget: in a report the most of it, in a short one its
+//! first steps, else all.
 
 use super::style::{PageStyle, ReportPage, TextRole};
-use crate::advice::{self, BudgetAdvice, DOUBT, INTRODUCTION, RunAdvice, TITLE};
-use crate::format::{counted, wrap};
+use crate::advice::{self, AdviceStep, BudgetAdvice, DOUBT, INTRODUCTION, RunAdvice, TITLE};
+use crate::format::counted;
 use crate::story;
 use dbtime_model::record::{Run, RunRecord};
 
 /// As many steps of each as a report shows; `dbtime explain` shows all.
 const MAX_STEPS_IN_REPORT: usize = 2;
+
+/// As many steps as a short report shows of all together.
+const MAX_STEPS_IN_SHORT: usize = 3;
 
 pub(super) fn section(run: &Run, page: &mut ReportPage) {
     let all = RunAdvice::of(&run.record);
@@ -32,15 +36,34 @@ pub(super) fn section(run: &Run, page: &mut ReportPage) {
     }
 }
 
+/// The first steps alone: one of each piece, largest first, then the second ones.
+pub(super) fn first_steps(run: &Run, page: &mut ReportPage) {
+    let all = RunAdvice::of(&run.record);
+    let pieces = all.largest();
+    let mut steps: Vec<(&str, &AdviceStep)> = Vec::new();
+    for rank in 0..MAX_STEPS_IN_REPORT {
+        for piece in &pieces {
+            // Two causes may have the same step.
+            let is_new = |new: &&AdviceStep| steps.iter().all(|(_, one)| one.action != new.action);
+            let step = piece.steps.get(rank).filter(is_new);
+            steps.extend(step.map(|step| (piece.rule, step)));
+        }
+    }
+    if steps.is_empty() {
+        return;
+    }
+    page.heading(TITLE);
+    for (rule, step) in steps.into_iter().take(MAX_STEPS_IN_SHORT) {
+        page.fact(&rule.replace('_', " "), &format!("→ {}", advice::step(step)), TextRole::Plain);
+    }
+}
+
 /// All advice on a run as text.
 ///
 /// Shape: lines of at most `style.columns` columns, the last one ended.
 pub fn advice_text(record: &RunRecord, advice: &RunAdvice, style: PageStyle) -> String {
     let mut page = ReportPage::plain(style);
-    for line in wrap(&story::headline(record), page.columns()) {
-        let line = page.paint(&line, TextRole::Bold);
-        page.line(&line);
-    }
+    page.title(&story::headline(record));
     if let Some(why) = &advice.doubt {
         page.fact("NOT VALID", &format!("{DOUBT}: {why}"), TextRole::Bad);
     }

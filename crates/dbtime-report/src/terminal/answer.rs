@@ -2,26 +2,41 @@
 
 use super::largest_parts;
 use super::style::{ReportPage, TextRole};
-use crate::format::{clean, rate, seconds};
+use super::times;
+use crate::format::{clean, counted, rate, seconds};
 use crate::story::{self, LimitResults};
 use dbtime_model::record::{Run, RunRecord, ValidityGrade, Warning};
 
+/// As many troubles as a short report tells; the rest of them is counted.
+const MAX_TROUBLES: usize = 2;
+
+/// Why figures are doubtful takes as many lines of a short report.
+const REASON_LINES: usize = 3;
+
+/// What to do about that takes as many lines.
+const REMEDY_LINES: usize = 2;
+
+/// Where all is that a short report leaves out.
+const MORE: &str =
+    "--details prints the rest, and so does `dbtime report RECORD --text --details` later";
+
 pub(super) fn section(run: &Run, page: &mut ReportPage) {
     let record = &run.record;
-    for line in crate::format::wrap(&story::headline(record), page.columns()) {
-        let line = page.paint(&line, TextRole::Bold);
-        page.line(&line);
-    }
+    page.title(&story::headline(record));
     invalid(record, page);
     page.fact("load", &story::load(&record.load), TextRole::Plain);
-    if let Some(auto) = story::auto_rate(&record.load) {
+    if let Some(auto) = story::auto_rate(&record.load).filter(|_| !page.is_short()) {
         page.fact("", &auto, TextRole::Dim);
     }
     let rates = throughput(record, page.other_basis());
     page.fact("throughput", &rates, TextRole::Bold);
     page.fact("response", &response(record), TextRole::Bold);
     page.fact("", story::basis(record), TextRole::Dim);
-    largest_parts::section(record, page);
+    if page.is_short() {
+        times::first_error(record, page);
+    } else {
+        largest_parts::section(record, page);
+    }
     verdict(record, page);
     warnings(record, page);
 }
@@ -53,17 +68,17 @@ fn response(record: &RunRecord) -> String {
 fn invalid(record: &RunRecord, page: &mut ReportPage) {
     if let Some(warning) = story::stall(record) {
         page.fact("STOOD STILL", &clean(&warning.text), TextRole::Bad);
-        remedy(warning, page);
+        remedy(warning, 1, page);
     }
     if let Some(why) = story::invalid(record) {
-        page.fact("NOT VALID", &why, TextRole::Bad);
+        page.fact_within(REASON_LINES, "NOT VALID", &why, TextRole::Bad);
         if let Some(warning) = story::culprit(record) {
-            remedy(warning, page);
+            remedy(warning, REMEDY_LINES, page);
         }
     }
     if let Some(warning) = story::noise(record) {
-        page.fact("NOISY", &clean(&warning.text), TextRole::Warn);
-        remedy(warning, page);
+        page.fact_within(REASON_LINES, "NOISY", &clean(&warning.text), TextRole::Warn);
+        remedy(warning, REMEDY_LINES, page);
     }
 }
 
@@ -80,15 +95,34 @@ fn verdict(record: &RunRecord, page: &mut ReportPage) {
 }
 
 fn warnings(record: &RunRecord, page: &mut ReportPage) {
-    for warning in story::other_warnings(record) {
+    let others: Vec<&Warning> = story::other_warnings(record).collect();
+    let most = if page.is_short() { room_for_warnings(record) } else { others.len() };
+    for warning in others.iter().take(most) {
         let ink = if warning.kind.invalidates() { TextRole::Bad } else { TextRole::Warn };
         page.fact("! warning", &clean(&warning.text), ink);
-        remedy(warning, page);
+        remedy(warning, 1, page);
+    }
+    let hidden = others.len().saturating_sub(most);
+    if hidden > 0 {
+        page.fact("! warning", &counted(hidden as u64, "further warning"), TextRole::Warn);
     }
 }
 
-fn remedy(warning: &Warning, page: &mut ReportPage) {
+/// How many warnings a short report has room for below what stands at its top.
+fn room_for_warnings(record: &RunRecord) -> usize {
+    let at_top = [story::stall(record), story::noise(record)].into_iter().flatten().count();
+    MAX_TROUBLES.saturating_sub(at_top + usize::from(story::invalid(record).is_some()))
+}
+
+/// What to do about it, in no more than so many lines of a short report.
+fn remedy(warning: &Warning, most: usize, page: &mut ReportPage) {
     if !warning.remedy.is_empty() {
-        page.fact("", &format!("→ {}", clean(&warning.remedy)), TextRole::Plain);
+        page.fact_within(most, "", &format!("→ {}", clean(&warning.remedy)), TextRole::Plain);
     }
+}
+
+/// The last line of a short report: where the rest is.
+pub(super) fn more(_: &Run, page: &mut ReportPage) {
+    page.line("");
+    page.text(MORE, TextRole::Dim);
 }

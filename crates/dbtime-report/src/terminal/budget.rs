@@ -11,12 +11,15 @@ use crate::tail::{self, TailSlice};
 use dbtime_model::Part;
 use dbtime_model::record::{Run, RunRecord};
 
+/// What the parts of the mean are headed with.
+pub(super) const TITLE: &str = "Where the time goes";
+
 /// How long the bar of a whole response is.
 const BAR_COLUMNS: usize = 22;
 
 pub(super) fn section(run: &Run, page: &mut ReportPage) {
     let record = &run.record;
-    page.heading("Where the time goes");
+    page.heading(TITLE);
     let Some(budget) = &record.budget_us else {
         page.text(&story::where_it_goes(record), TextRole::Dim);
         return;

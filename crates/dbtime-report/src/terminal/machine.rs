@@ -27,7 +27,7 @@ pub(super) fn section(run: &Run, page: &mut ReportPage) {
 }
 
 /// What the server used by name of thread, on request.
-fn server_threads(run: &Run, page: &mut ReportPage) {
+pub(super) fn server_threads(run: &Run, page: &mut ReportPage) {
     let Some(server) = run.record.server.as_ref().filter(|_| page.shows_threads()) else { return };
     if server.by_thread.is_empty() {
         return;

@@ -56,6 +56,10 @@ use dbtime_model::record::Run;
 /// No line is longer than this, where nothing says how wide the terminal is.
 pub const COLUMNS: usize = 100;
 
+/// A short report has no more lines than this in [`COLUMNS`], histogram and threads aside: with the
+/// three that say where record and page are it fits in 45.
+pub const SHORT_LINES: usize = 42;
+
 /// How a report is to look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TerminalOptions {
@@ -63,6 +67,8 @@ pub struct TerminalOptions {
     pub style: PageStyle,
     /// Whether to add the response histogram.
     pub histogram: bool,
+    /// Whether to give the answer alone, and of its reasons those that weigh most.
+    pub short: bool,
     /// Whether to split what the server used by name of thread.
     pub threads: bool,
     /// What the rate in another tool's report above this one is over: then the throughput says its
@@ -95,13 +101,24 @@ const SECTIONS: [TerminalSection; 18] = [
     machine::section,
 ];
 
+/// The sections of a short report. Histogram and threads are there where they were asked for.
+const SHORT_SECTIONS: [TerminalSection; 6] = [
+    answer::section,
+    largest_parts::section_with_bars,
+    advice::first_steps,
+    times::histogram,
+    machine::server_threads,
+    answer::more,
+];
+
 /// The report of one run: the answer first, then its reasons.
 ///
-/// Shape: lines of at most `options.style.columns` columns but for the command, the last one ended;
-/// no escapes unless `options.style.color`.
+/// Shape: lines of at most `options.style.columns` columns but for the command, the last one ended,
+/// and of a short report at most [`SHORT_LINES`]; no escapes unless `options.style.color`.
 pub fn run_report(run: &Run, options: &TerminalOptions) -> String {
     let mut page = ReportPage::new(*options);
-    for section in SECTIONS {
+    let sections: &[TerminalSection] = if options.short { &SHORT_SECTIONS } else { &SECTIONS };
+    for section in sections {
         section(run, &mut page);
     }
     page.finish()

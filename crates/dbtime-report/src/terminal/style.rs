@@ -3,7 +3,7 @@
 use super::charset::Charset;
 use super::table::ReportTable;
 use super::{COLUMNS, TerminalOptions};
-use crate::format::{width, wrap};
+use crate::format::{first_lines, width, wrap};
 use std::borrow::Cow;
 
 /// What a piece of text means; the colour follows from it.
@@ -80,6 +80,9 @@ const MAX_COLUMNS: usize = 120;
 /// The column at which the text of a fact begins.
 const FACT_COLUMNS: usize = 16;
 
+/// A fact or a title of a short report has no more lines.
+const SHORT_FACT_LINES: usize = 2;
+
 impl ReportPage {
     pub(crate) fn new(options: TerminalOptions) -> Self {
         Self { out: String::new(), options }
@@ -116,6 +119,16 @@ impl ReportPage {
         }
     }
 
+    /// Whether it is to have the answer alone.
+    pub(crate) fn is_short(&self) -> bool {
+        self.options.short
+    }
+
+    /// The lines of a text that there is room for.
+    fn kept(&self, lines: Vec<String>, columns: usize, most: usize) -> Vec<String> {
+        if self.is_short() { first_lines(lines, columns, most) } else { lines }
+    }
+
     /// Whether the reader asked for the server's threads.
     pub(crate) fn shows_threads(&self) -> bool {
         self.options.threads
@@ -139,6 +152,15 @@ impl ReportPage {
         self.out.push('\n');
     }
 
+    /// What stands at the top of a report.
+    pub(crate) fn title(&mut self, text: &str) {
+        let lines = wrap(&self.spelled(text), self.columns());
+        for line in self.kept(lines, self.columns(), SHORT_FACT_LINES) {
+            let line = self.paint(&line, TextRole::Bold);
+            self.line(&line);
+        }
+    }
+
     /// A heading, with an empty line above.
     pub(crate) fn heading(&mut self, title: &str) {
         let title = self.paint(title, TextRole::Bold);
@@ -156,9 +178,14 @@ impl ReportPage {
 
     /// A name and what there is to say about it, with a hanging indent.
     pub(crate) fn fact(&mut self, name: &str, text: &str, ink: TextRole) {
-        for (index, line) in
-            wrap(&self.spelled(text), self.columns() - FACT_COLUMNS).into_iter().enumerate()
-        {
+        self.fact_within(SHORT_FACT_LINES, name, text, ink);
+    }
+
+    /// The same, which takes no more than so many lines of a short report.
+    pub(crate) fn fact_within(&mut self, most: usize, name: &str, text: &str, ink: TextRole) {
+        let room = self.columns() - FACT_COLUMNS;
+        let lines = wrap(&self.spelled(text), room);
+        for (index, line) in self.kept(lines, room, most).into_iter().enumerate() {
             let name = if index == 0 { name } else { "" };
             let pad = " ".repeat(FACT_COLUMNS.saturating_sub(2 + width(name)));
             let (name, line) = (self.paint(name, TextRole::Dim), self.paint(&line, ink));

@@ -3,9 +3,9 @@
 use super::bars::bar;
 use super::style::{ReportPage, TextRole};
 use super::table::{ReportTable, TextCell, TextColumn};
-use crate::format::{clean, count, percent, us};
+use crate::format::{clean, count, counted, percent, us};
 use crate::{steadiness, story};
-use dbtime_model::record::{LatencyUs, Run};
+use dbtime_model::record::{LatencyUs, Run, RunRecord};
 
 pub(super) fn section(run: &Run, page: &mut ReportPage) {
     let record = &run.record;
@@ -90,18 +90,38 @@ pub(super) fn errors(run: &Run, page: &mut ReportPage) {
         return;
     }
     page.heading("Errors by code, retried ones included");
-    let mut errors: Vec<_> = run.record.errors.iter().collect();
-    errors.sort_by_key(|(_, times)| std::cmp::Reverse(**times));
     let messages = &run.record.error_messages;
     let mut table = ReportTable::new(vec![
         TextColumn::text("Code"),
         TextColumn::figure("Count"),
         TextColumn::text("Message"),
     ]);
-    for (code, times) in errors {
+    for (code, times) in by_frequency(&run.record) {
         let text = messages.get(code).map_or(String::new(), |text| abridged(&clean(text)));
         let count = TextCell::new(count(*times), TextRole::Warn);
         table.row(vec![abridged(&clean(code)).into(), count, text.into()]);
     }
     page.table(&table);
+}
+
+/// The errors with how often they occurred, the most frequent first.
+fn by_frequency(record: &RunRecord) -> Vec<(&String, &u64)> {
+    let mut errors: Vec<_> = record.errors.iter().collect();
+    errors.sort_by_key(|(_, times)| std::cmp::Reverse(**times));
+    errors
+}
+
+/// The most frequent error in a line, with how many codes there are.
+pub(super) fn first_error(record: &RunRecord, page: &mut ReportPage) {
+    let errors = by_frequency(record);
+    let Some((code, times)) = errors.first() else { return };
+    let times = counted(**times, "time");
+    let of = match errors.len() {
+        1 => String::new(),
+        codes => format!(", of {} codes", count(codes as u64)),
+    };
+    let message = record.error_messages.get(*code);
+    let message = message.map_or(String::new(), |text| format!(": {}", clean(text)));
+    let text = format!("{times} {}{of}{message}", clean(code));
+    page.fact_within(1, "errors", &text, TextRole::Warn);
 }

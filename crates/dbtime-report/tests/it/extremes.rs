@@ -360,6 +360,9 @@ fn show_record(texts: &[String]) -> bool {
     let Ok(run) = read_run(folder.path()) else { return false };
     let options =
         terminal::TerminalOptions { histogram: true, threads: true, ..Default::default() };
+    let short = terminal::TerminalOptions { short: true, ..Default::default() };
+    let short = terminal::run_report(&run, &short);
+    assert!(short.lines().count() <= terminal::SHORT_LINES, "{short}");
     let length = terminal::run_report(&run, &options).len() + html::report(&run).len();
     let most = SMALL_BYTES + MOST_TIMES * texts.iter().map(String::len).sum::<usize>();
     assert!(length <= most, "{length} bytes of reports, of at most {most}");

@@ -8,5 +8,6 @@ mod extremes;
 mod fixtures;
 mod html;
 mod processes;
+mod short;
 mod study;
 mod terminal;

@@ -3,9 +3,9 @@
 use crate::fixtures;
 use dbtime_model::study::RecordedStudy;
 use dbtime_report::compare::{
-    StudyComparison, study_junit, study_markdown, study_page, study_text,
+    StudyComparison, short_study_text, study_junit, study_markdown, study_page, study_text,
 };
-use dbtime_report::terminal::PageStyle;
+use dbtime_report::terminal::{PageStyle, SHORT_LINES};
 
 fn recorded() -> RecordedStudy {
     fixtures::study::study(&fixtures::open().record)
@@ -16,6 +16,28 @@ fn the_text_has_the_verdict_first() {
     let text = study_text(&StudyComparison::of(&recorded()), PageStyle::default());
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     insta::assert_snapshot!("study", text);
+}
+
+#[test]
+fn the_short_text_has_the_verdict_on_one_screen() {
+    let compared = StudyComparison::of(&recorded());
+    let style = PageStyle::default();
+    let (short, whole) = (short_study_text(&compared, style), study_text(&compared, style));
+    assert!(short.lines().count() <= SHORT_LINES, "{short}");
+    assert!(short.lines().all(|line| line.chars().count() <= 100), "{short}");
+    for expected in [
+        "  verdict       lazy faster than durable: +10.1 %",
+        "  A/A control   durable again: Same within 1 %",
+        "  runs          18 runs in 6 blocks count",
+        "  study         finished",
+        "\nChanges with their intervals",
+        "--details prints the rest",
+    ] {
+        assert!(short.contains(expected), "{expected}: {short}");
+    }
+    for left_out in ["below, A is durable", "\nConfigurations, means", "\nThe runs, in the order"] {
+        assert!(whole.contains(left_out) && !short.contains(left_out), "{left_out}: {short}");
+    }
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn assert_fits(name: &str, text: &str) {
 }
 
 /// No line is wider, but for those of a command, whose words are never broken.
-fn fits_in(name: &str, text: &str, columns: usize) {
+pub(crate) fn fits_in(name: &str, text: &str, columns: usize) {
     let text_of_report = text.split("\nRepeat it\n").next().expect("a first part");
     for line in text_of_report.lines() {
         assert!(line.width() <= columns, "{name}: {} columns: {line}", line.width());

@@ -149,6 +149,10 @@ pub(crate) struct StudyReportArgs {
     #[arg(long)]
     pub(crate) gate: bool,
 
+    /// Print the whole report: changes in figures, configurations, where the time went, the runs.
+    #[arg(long, conflicts_with_all = ["html", "json"])]
+    pub(crate) details: bool,
+
     /// Print one JSON document and nothing else.
     #[arg(long)]
     pub(crate) json: bool,

@@ -7,7 +7,9 @@ use crate::screen;
 use dbtime_lab::store::replace_file;
 use dbtime_model::record::{is_sweep, read_run, read_sweep, record_folder};
 use dbtime_model::study::{RecordedStudy, is_study};
-use dbtime_report::compare::{StudyComparison, study_page, study_text, unended_junit};
+use dbtime_report::compare::{
+    StudyComparison, short_study_text, study_page, study_text, unended_junit,
+};
 use dbtime_report::html;
 use dbtime_report::terminal::{TerminalOptions, run_report, sweep_text};
 use std::fs;
@@ -20,7 +22,8 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ProcessExit, CommandFailure> {
         false if is_study(&folder) => {
             let study = RecordedStudy::read(&folder).map_err(CommandFailure::environment)?;
             let compared = StudyComparison::of(&study);
-            (study_text(&compared, screen::style()), study_page(&compared))
+            let text = if args.details { study_text } else { short_study_text };
+            (text(&compared, screen::style()), study_page(&compared))
         }
         true => {
             let sweep = read_sweep(&folder)?;
@@ -28,10 +31,13 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ProcessExit, CommandFailure> {
         }
         false => {
             let run = read_run(&folder)?;
-            let (style, histogram) = (screen::style(), args.histogram);
-            let threads = args.server_threads;
-            let options =
-                TerminalOptions { style, histogram, threads, ..TerminalOptions::default() };
+            let options = TerminalOptions {
+                style: screen::style(),
+                short: !args.details,
+                histogram: args.histogram,
+                threads: args.server_threads,
+                ..TerminalOptions::default()
+            };
             (run_report(&run, &options), html::report(&run))
         }
     };

@@ -76,8 +76,13 @@ fn show(args: &RunArgs, finished: &RunResult) -> Result<RunArtifacts, CommandFai
         screen::json(&(json.map_err(CommandFailure::environment)? + "\n"));
         return Ok(RunArtifacts::of(finished));
     }
-    let (style, histogram, threads) = (screen::style(), args.histogram, args.server_threads);
-    let options = TerminalOptions { style, histogram, threads, ..TerminalOptions::default() };
+    let options = TerminalOptions {
+        style: screen::style(),
+        short: !args.details,
+        histogram: args.histogram,
+        threads: args.server_threads,
+        ..TerminalOptions::default()
+    };
     screen::result(&terminal::run_report(&finished.run, &options));
     let kept = RunArtifacts::of(finished);
     screen::result(&kept.lines);

@@ -19,7 +19,8 @@ use dbtime_lab::study::{
 use dbtime_model::bounded_file;
 use dbtime_model::study::{RecordedStudy, RunOrder, is_study, study_file};
 use dbtime_report::compare::{
-    GroupOutcome, StudyComparison, plan_text, study_junit, study_markdown, study_page, study_text,
+    GroupOutcome, StudyComparison, plan_text, short_study_text, study_junit, study_markdown,
+    study_page, study_text,
 };
 use std::path::{Path, PathBuf};
 
@@ -174,7 +175,8 @@ fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
             screen::result(&format!("Report: {}\n", path.display()));
         }
         None if args.json => print_json(&compared)?,
-        None => screen::result(&study_text(&compared, screen::style())),
+        None if args.details => screen::result(&study_text(&compared, screen::style())),
+        None => screen::result(&short_study_text(&compared, screen::style())),
     }
     let has = |outcome| compared.comparisons.iter().any(|one| one.verdict.outcome() == outcome);
     Ok(match args.gate {

@@ -86,7 +86,8 @@ fn where_switches_cannot_be_seen_probes_measure_a_sample_and_the_report_says_so(
     assert_eq!(json["budget"]["method"], "probes", "{}", json["budget"]);
     adds_up(&json["budget_us"], "probed");
     number(&json, "/budget/mean_off_pct");
-    run("run atm --warmup 0s --time 300ms --no-record").prints(&["by probes, which disturb them"]);
+    run("run atm --warmup 0s --time 300ms --no-record --details")
+        .prints(&["by probes, which disturb them"]);
     // A window of few transactions has all of them measured.
     let slow = "run atm --rate 200/s --warmup 0s --time 1s --no-record --json";
     let json = run(slow).json();
@@ -118,7 +119,8 @@ fn what_measuring_costs_is_tried_out() {
     assert_eq!(count(cost, "/pairs"), 6, "{cost}");
     assert!(number(cost, "/without_us") > 0.0, "{cost}");
     assert!(number(cost, "/low_us") <= number(cost, "/us"), "{cost}");
-    let is_printed = |_| sandbox.run(line).fine().out.contains("measuring costs");
+    let detailed = format!("{line} --details");
+    let is_printed = |_| sandbox.run(&detailed).fine().out.contains("measuring costs");
     assert!((0..8).any(is_printed), "it is printed, in one of eight");
 }
 

@@ -100,7 +100,7 @@ fn printed(ran: &Ran) -> &str {
 #[test]
 fn while_recording_the_report_is_printed() {
     let sandbox = Sandbox::new();
-    let script = "dbtime run values1 --target null --transactions 500 --out disk/r";
+    let script = "dbtime run values1 --target null --transactions 500 --details --out disk/r";
     let Some(ran) = on_a_disk_of("24k", &sandbox, script) else { return };
     ran.exits(3);
     let ran =

@@ -252,7 +252,7 @@ fn examples_of_the_help_start_private_servers() {
     };
     let mut found = 0;
     for mut line in lines.filter(is_private) {
-        line.push("--no-record".to_owned());
+        line.extend(["--no-record", "--details"].map(str::to_owned));
         sandbox.run_words(&line).fine().prints(&["connections"]);
         found += 1;
     }

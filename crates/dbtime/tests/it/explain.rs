@@ -33,7 +33,7 @@ pub(crate) fn of_rule<'a>(all: &'a Value, rule: &str) -> &'a Value {
 /// A run on SQLite whose eight clients wait for one worker, as record `r`.
 fn queued(sandbox: &Sandbox) -> Ran {
     let line = "run small.toml --target sqlite:t.db  --connections 8 --workers 1 \
-                --time 2s --warmup 100ms --out r";
+                --time 2s --warmup 100ms --details --out r";
     sandbox.run(line).fine()
 }
 

@@ -67,6 +67,7 @@ fn a_comparison_of_two_settings_shows_the_flags_that_it_takes() {
         ("--print-spec", "nothing is run"),
         ("--strict", "counts for nothing"),
         ("--events", "the process of a single run"),
+        ("--details", "`dbtime report RUN --text`"),
         ("--histogram", "`dbtime report RUN --text`"),
         ("--server-threads", "`dbtime report RUN --text`"),
     ] {

@@ -39,7 +39,7 @@ fn is_whole(sandbox: &Sandbox, ran: Ran) -> Run {
     assert_eq!(sandbox.left(), ["r"]);
     let run = read_run(&sandbox.path("r")).expect("a whole record");
     assert_eq!(run.record.counts.offered, json["counts"]["offered"].as_u64().expect("a count"));
-    sandbox.run("report r --text").fine().prints(&["ended"]);
+    sandbox.run("report r --text --details").fine().prints(&["ended"]);
     run
 }
 
@@ -212,7 +212,7 @@ fn no_limit_is_met_by_a_part_of_a_run() {
         let sandbox = Sandbox::new();
         let line =
             "run values1 --target 'null:?service=2ms' --connections 4 --warmup 0s --time 10m";
-        let run = sandbox.start(&format!("{line} --limit '{limit}' --out r"));
+        let run = sandbox.start(&format!("{line} --limit '{limit}' --details --out r"));
         sandbox.wait_for(&[".r.partial-", "latency.hlog"]);
         pause(BEGINNING_MS);
         run.signal(signal);

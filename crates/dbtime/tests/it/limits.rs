@@ -13,7 +13,7 @@ const SERVICE: &str = "run values1 --target 'null:?service=2ms' --connections 4 
 fn limits_that_hold_pass() {
     let sandbox = Sandbox::new();
     let limits = "--limit 'p90<=1s' --limit 'avg <= 1s' --limit 'errors<=0.1%'";
-    let ran = sandbox.run(&format!("{SERVICE} {QUIET} {limits}")).fine();
+    let ran = sandbox.run(&format!("{SERVICE} {QUIET} {limits} --details")).fine();
     ran.prints(&["PASSED", "1.00 s"]);
     let json = sandbox.run(&format!("{SERVICE} {QUIET} {limits} --json")).fine().json();
     let checks = json["operations"][0]["limits"].as_array().expect("checks");
@@ -29,7 +29,8 @@ fn a_limit_that_does_not_hold_fails_with_1() {
         [("p90<=1ms", "1.00 ms"), ("p99<=500us", "≤ 500 µs"), ("max<=1.5ms", "≤ 1.5 ms")]
     {
         let line = format!("{SERVICE} --warmup 0s --limit {limit}");
-        let ran = sandbox.run(&format!("{line} --no-record")).with(1, &["FAILED", required]);
+        let ran = sandbox.run(&format!("{line} --no-record --details"));
+        let ran = ran.with(1, &["FAILED", required]);
         assert!(!ran.out.contains("PASSED"), "{ran:?}");
         let json = sandbox.run(&format!("{line} --no-record --json")).with(1, &[]).json();
         let check = &json["operations"][0]["limits"][0];
@@ -82,7 +83,7 @@ fn limits_of_the_workload_count_too() {
     file("p90 <= 1s");
     sandbox.run(line).with(0, &["PASSED"]);
     file("p90 <= 100us");
-    sandbox.run(line).with(1, &["FAILED", "100 µs"]);
+    sandbox.run(&format!("{line} --details")).with(1, &["FAILED", "100 µs"]);
 }
 
 #[test]

@@ -147,7 +147,7 @@ fn everything_a_file_may_hold_runs() {
 fn it_runs_on_a_temporary_target_and_in_an_open_loop() {
     let sandbox = sandbox();
     // A schedule takes the place of think times.
-    let line = "run ./own.toml --rate 1000/s --workers 2 --transactions 300 --out r";
+    let line = "run ./own.toml --rate 1000/s --workers 2 --transactions 300 --details --out r";
     sandbox.run(line).fine().prints(&["everything on sqlite", "look", "write", "PASSED"]);
     assert_eq!(sandbox.left(), ["own.toml", "r", "words.txt"]);
 }

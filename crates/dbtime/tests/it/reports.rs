@@ -20,8 +20,25 @@ fn the_text_of_a_record_is_what_the_run_printed() {
     let (sandbox, printed) = recorded();
     let text = sandbox.run("report a --text").fine().out;
     assert_eq!(printed, format!("{text}\nRecord: a\nReport: a/report.html\n"));
+    // As much as a screen has.
+    assert!(printed.lines().count() <= 45, "{printed}");
+    assert!(printed.lines().all(|line| line.chars().count() <= 100), "{printed}");
     let long = sandbox.run("report a --text --histogram").fine().out;
-    assert!(long.len() > text.len());
+    assert!(long.contains("\nResponse histogram\n") && !text.contains("\nResponse histogram\n"));
+}
+
+#[test]
+fn details_are_all_that_there_is() {
+    let (sandbox, short) = recorded();
+    let of_record = sandbox.run("report a --text --details").fine().out;
+    for heading in ["Operations", "Latency", "Statements", "Cost and machine", "Repeat it"] {
+        let line = format!("\n{heading}\n");
+        assert!(of_record.contains(&line) && !short.contains(&line), "{heading}: {of_record}");
+    }
+    let line = "run small.toml --target sqlite:t.db --transactions 300 --no-record";
+    let of_run = sandbox.run(&format!("{line} --details")).fine().prints(&["\nRepeat it\n"]).out;
+    assert!(!of_run.contains("--details prints the rest"), "{of_run}");
+    sandbox.run(line).fine().prints(&["--details prints the rest"]);
 }
 
 #[test]
@@ -228,7 +245,7 @@ fn changed(change: impl FnOnce(&mut Value)) -> Sandbox {
 #[test]
 fn a_record_of_schema_1_is_read_for_ever() {
     let sandbox = changed(|_| {});
-    let text = sandbox.run("report r --text").fine();
+    let text = sandbox.run("report r --text --details").fine();
     let text = text.prints(&["atm on sqlite 3.46.0", "500/s", "14,990", "withdraw", "1.20 ms"]);
     // Nothing was kept of what this record does not say.
     assert!(!text.out.contains("NaN"), "{text:?}");
@@ -328,7 +345,8 @@ fn records_are_listed_newest_first() {
 
 #[test]
 fn the_command_of_a_report_runs_when_it_is_pasted() {
-    let (sandbox, printed) = recorded();
+    let (sandbox, _) = recorded();
+    let printed = sandbox.run("report a --text --details").fine().out;
     let command = printed.split("\nRepeat it\n").nth(1).expect("a command");
     let command = command.split("\n\n").next().expect("an end");
     let program = Path::new(env!("CARGO_BIN_EXE_dbtime"));
@@ -350,7 +368,7 @@ fn the_command_of_a_report_runs_when_it_is_pasted() {
 fn reports_follow_the_terminal_and_its_signs() {
     let (sandbox, _) = recorded();
     let shown = |variable: &str, value: &str| {
-        let mut command = sandbox.command("report a --text");
+        let mut command = sandbox.command("report a --text --details");
         let output = command.env(variable, value).output().expect("dbtime starts");
         String::from_utf8(output.stdout).expect("UTF-8")
     };

@@ -282,14 +282,15 @@ fn a_value_that_a_database_repeats_is_in_no_record() {
         let sandbox = Sandbox::new();
         sandbox.write("twice.toml", TWICE);
         let ran = sandbox.run(&format!(
-            "run twice.toml --target {target} --connections 1 --transactions 40 --warmup 0s --out r"
+            "run twice.toml --target {target} --connections 1 --transactions 40 --warmup 0s \
+             --details --out r"
         ));
         assert!(ran.code.is_some_and(|code| code < 70), "{ran:?}");
         let record = fs::read_to_string(sandbox.path("r/run.json")).expect("a record");
         let record: Value = serde_json::from_str(&record).expect("JSON");
         let message = record["error_messages"][code].as_str().unwrap_or_default();
         assert!(message.contains(told), "{message} of {ran:?}");
-        let reported = sandbox.run("report r --text");
+        let reported = sandbox.run("report r --text --details");
         [ran, reported].iter().for_each(|ran| keeps(&sandbox, ran, "planted04711"));
     }
 }
@@ -346,7 +347,7 @@ fn variables_of_a_private_server_are_in_a_record_by_their_names() {
     let record: Value = serde_json::from_str(&record).expect("JSON");
     let kept = serde_json::json!(["API_KEY", "DSN", "OMP_NUM_THREADS=2"]);
     assert_eq!(record["spec"]["target"]["server_env"], kept);
-    for shown in ["report r --text", "report r", "explain r", "compare r r", "runs ."] {
+    for shown in ["report r --text --details", "report r", "explain r", "compare r r", "runs ."] {
         keeps(&sandbox, &sandbox.run(shown), MARK);
     }
     let mut again = sandbox.command("run --spec r --no-record");

@@ -257,7 +257,9 @@ fn no_password_leaves_the_command_line() {
     let sandbox = Sandbox::new();
     let target = given.target_as("u", ":top-secret", "");
     let ran = sandbox
-        .run(&format!("run values1 --target '{target}' --connections 1 --transactions 5 --out r"))
+        .run(&format!(
+            "run values1 --target '{target}' --connections 1 --transactions 5 --details --out r"
+        ))
         .fine();
     assert!(!ran.out.contains("secret"), "{}", ran.out);
     for name in crate::sandbox::names(&sandbox.path("r")) {

@@ -43,7 +43,8 @@ fn fills_the_link(target: &str, flags: &str) {
     assert!(is_full, "no full link, in eight tries: {seen:?}");
     let sandbox = Sandbox::new();
     let line = format!("run --target '{target}' --out full --warmup 0s {LARGE_ANSWER} --time 1s");
-    sandbox.run(&line).fine().prints(&["network of 100Mbit/s", "answers took"]);
+    let ran = sandbox.run(&format!("{line} --details")).fine();
+    ran.prints(&["network of 100Mbit/s", "answers took"]);
     sandbox.run("explain full").fine().prints(&["network 100Mbit/s: answers took"]);
 }
 

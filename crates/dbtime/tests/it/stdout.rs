@@ -5,7 +5,7 @@ use std::fs::File;
 use std::process::Stdio;
 
 /// One of each command that prints, with what it needs before it.
-const LINES: [&str; 20] = [
+const LINES: [&str; 21] = [
     "--help",
     "--version",
     "help run",
@@ -17,6 +17,7 @@ const LINES: [&str; 20] = [
     "run values1 --target null --transactions 100 --out NEW --sweep connections=1,2",
     "run values1 --target null --transactions 100 --out NEW --repeat 2 --json",
     "report r --text",
+    "report r --text --details",
     "report r",
     "explain r",
     "compare r r",

@@ -192,7 +192,7 @@ fn a_damaged_database_is_told_before_or_counted_during_the_run() {
     let failed = crate::sandbox::count(&run, "/counts/failed");
     assert!(failed > 0, "{}", run["counts"]);
     assert_eq!(run["errors"]["SQLITE_CORRUPT"], failed);
-    sandbox.run(line).unserved().prints(&["SQLITE_CORRUPT"]);
+    sandbox.run(&format!("{line} --details")).unserved().prints(&["SQLITE_CORRUPT"]);
     crate::sandbox::counts_add_up(&run);
     // Page 2 is the root of the first table.
     overwrite(2, 10);
@@ -217,7 +217,7 @@ fn a_name_that_the_target_has_stays_in_a_refusal() {
 fn bad_sql_is_refused_before_the_run_and_good_sql_is_run() {
     let sandbox = Sandbox::loaded();
     let query = |sql: &str| {
-        let flags = "--target sqlite:t.db --transactions 20 --no-record --budget-every 1";
+        let flags = "--target sqlite:t.db --transactions 20 --no-record --details --budget-every 1";
         sandbox.run(&format!("run --query '{sql}' {flags}"))
     };
     query("SELECT COUNT(*) FROM item").fine().prints(&["query on sqlite", "completed 20 "]);

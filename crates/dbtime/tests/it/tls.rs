@@ -266,7 +266,7 @@ fn clients_show_a_certificate_where_the_server_wants_one() {
         let run_in = |mode: &str, more: &str| {
             let at = given.target_tcp_as("app", "");
             sandbox.run(&format!(
-                "run values1 --target '{at}?{mode}{more}' --transactions 5 --no-record"
+                "run values1 --target '{at}?{mode}{more}' --transactions 5 --no-record --details"
             ))
         };
         let run = |more: &str| run_in(mode, more);

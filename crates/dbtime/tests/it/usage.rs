@@ -35,6 +35,9 @@ fn contradictory_flags() {
         ("run values1 --query 'SELECT 1'", &["--query", "WORKLOAD"]),
         ("report x --text --html y.html", &["--text", "--html"]),
         ("report x --histogram", &["--text"]),
+        ("report x --details", &["--text"]),
+        ("study report x --details --json", &["--details", "--json"]),
+        ("run values1 --details --print-spec", &["--details", "--print-spec"]),
     ]);
 }
 

@@ -229,7 +229,7 @@ impl StudyComparison {
                 facts.push(verdict("verdict", one.verdict.to_string()));
                 let on = &self.primary;
                 facts.push(fact("", format!("on {on}; the runs of a pair are of one block")));
-                facts.extend(Self::sides(one).map(|text| fact("", text)));
+                facts.extend(Self::sides(one).map(ComparedFact::of_tables));
                 facts.extend(one.comparison.further_facts());
             }
             several => facts.extend(several.iter().enumerate().map(|(at, one)| {
@@ -276,7 +276,7 @@ impl StudyComparison {
         let mut text =
             format!("{counted_runs} in {} count", counted(self.complete_blocks, "block"));
         if out > 0 {
-            text += &format!(", {out} do not: see below");
+            text += &format!(", {out} do not: the table of runs has why");
         }
         if self.further_sessions > 0 {
             text += &format!(

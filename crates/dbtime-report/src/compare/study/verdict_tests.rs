@@ -1,8 +1,8 @@
 //! Verdicts on configurations whose names occur in the words of verdicts, in every medium.
 
 use super::*;
-use crate::compare::{study_junit, study_markdown, study_page, study_text};
-use crate::terminal::PageStyle;
+use crate::compare::{short_study_text, study_junit, study_markdown, study_page, study_text};
+use crate::terminal::{PageStyle, SHORT_LINES};
 
 /// The baseline, then names that are a figure, a letter and a word of a verdict.
 const CELLS: [&str; 4] = ["1", "4", "r", "run"];
@@ -25,9 +25,10 @@ fn unsettled(cell: &str, block: u32) -> RunRecord {
     run(1000.0 * (1.0 + change))
 }
 
-fn media(study: &StudyComparison) -> [(&'static str, String); 5] {
+fn media(study: &StudyComparison) -> [(&'static str, String); 6] {
     [
         ("text", study_text(study, PageStyle::default())),
+        ("short text", short_study_text(study, PageStyle::default())),
         ("Markdown", study_markdown(study)),
         ("page", study_page(study)),
         ("JUnit", study_junit(study)),
@@ -44,6 +45,20 @@ fn every_configuration_is_named_in_every_medium() {
             let named = format!("{cell}: Undecided: ");
             assert!(shown.contains(&named), "{named}in {medium}: {shown}");
         }
+    }
+}
+
+#[test]
+fn a_short_text_of_many_configurations_fits_on_a_screen() {
+    let others: Vec<String> = (2..=16).map(|number| format!("c{number}")).collect();
+    let mut cells = vec![CELLS[0]];
+    cells.extend(others.iter().map(String::as_str));
+    let study = StudyComparison::of(&sample::study(&cells, unsettled));
+    let text = short_study_text(&study, PageStyle::default());
+    assert!(text.lines().count() <= SHORT_LINES, "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    for expected in ["c2: Undecided", "further lines\n", "\n  runs  ", "\n  study  "] {
+        assert!(text.contains(expected), "{expected}: {text}");
     }
 }
 

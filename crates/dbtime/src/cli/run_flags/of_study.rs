@@ -34,7 +34,7 @@ impl RunFlag {
             ("out", _) => "its records are in the study's folder, `--out` of `dbtime study run`",
             ("no-record", _) => "a verdict comes of records: leave it out",
             ("json" | "quiet", _) => "it is for all runs together: give it to `dbtime study run`",
-            ("histogram" | "server-threads", _) => {
+            ("details" | "histogram" | "server-threads", _) => {
                 "it is for the report of one run, as `dbtime report RUN --text` has it: leave it \
                  out"
             }

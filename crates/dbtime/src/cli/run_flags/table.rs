@@ -50,7 +50,7 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         "Print the spec of the run, a JSON document without passwords, and run nothing; with \
          --sweep one line for each run",
     )
-    .against(&["out", "json", "events", "strict", "histogram"]),
+    .against(&["out", "json", "events", "strict", "details", "histogram"]),
     of_run(
         "script-set",
         WORKLOAD,
@@ -345,7 +345,7 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         Switch,
         "Print events as JSON lines and nothing else: phases, seconds, at the end the record",
     )
-    .against(&["json", "histogram", "server-threads", "sweep", "repeat"]),
+    .against(&["json", "details", "histogram", "server-threads", "sweep", "repeat"]),
     of_process("flat-out-rate", OUTPUT, Switch, "Only measure the flat-out rate of a sweep")
         .needing("events")
         .read_by(|arg| arg.hide(true)),
@@ -357,6 +357,13 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
     )
     .needing("events")
     .read_by(|arg| arg.value_parser(value_parser!(i32)).hide(true)),
+    of_command(
+        "details",
+        OUTPUT,
+        Switch,
+        "Print the whole report: operations, statements, latencies, errors, waits, counters, all \
+         advice, the machine",
+    ),
     of_command("histogram", OUTPUT, Switch, "Add the response histogram to the report"),
     of_command(
         "server-threads",

@@ -194,7 +194,7 @@ fn what_was_traced_before_the_tracer_ends_is_kept() {
 /// `None` without eBPF.
 fn cut_short(server: &GivenServer, victim: &str) -> Option<(Value, String)> {
     let sandbox = Sandbox::new();
-    let load = "--connections 2 --rate 400/s --warmup 100ms --time 5s --trace --out cut";
+    let load = "--connections 2 --rate 400/s --warmup 100ms --time 5s --trace --details --out cut";
     let line = format!("run --query 'SELECT 1' --target '{}' {load}", server.target());
     let running = sandbox.start(&line);
     wait_for_thread(running.pid(), "load");
@@ -258,7 +258,8 @@ fn single_transactions_have_their_statements() {
         let sandbox = Sandbox::new();
         let workload = write_small(&sandbox, "tpcb");
         let load = "--connections 4 --rate 200/s --warmup 200ms --time 3s --trace --out r";
-        let ran = sandbox.run(&format!("run {workload} --target {} {load}", product.name()));
+        let line = format!("run {workload} --target {} {load} --details", product.name());
+        let ran = sandbox.run(&line);
         if ran.out.contains("not traced") {
             return not_tested(&ran.out);
         }

@@ -123,7 +123,7 @@ fn a_recording_of_this_host_or_of_another_gives_the_same_parts() {
         }
         clocks_are_mapped(&here, &there);
         ways_are_known_where_they_are_longer_than_that(&sandbox, &there);
-        let report = sandbox.run("report there --text");
+        let report = sandbox.run("report there --text --details");
         let words: Vec<&str> = report.out.split_whitespace().collect();
         assert!(
             words.join(" ").contains("of another host, whose clock is known to ±"),

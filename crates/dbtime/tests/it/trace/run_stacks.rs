@@ -58,7 +58,7 @@ fn stacks_come_to_what_the_parts_are() {
         assert!((sum - waited_s).abs() <= 0.01 * waited_s, "{sum} of {waited_s}");
         syncs_by_commit(&off_cpu);
         is_sampled(&run.stacks.on_cpu, &record);
-        let text = sandbox.run("report --text r").fine().out;
+        let text = sandbox.run("report --text --details r").fine().out;
         assert!(text.contains("Where the server's threads were"), "{text}");
         let page = std::fs::read_to_string(sandbox.path("r/report.html")).expect("a page");
         assert!(page.contains("id=\"stacks-off-cpu-title\""), "a flame graph is missing");

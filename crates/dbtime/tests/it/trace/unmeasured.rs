@@ -118,7 +118,7 @@ fn a_run_that_is_traced_without_the_scheduler_keeps_one_number_for_the_server() 
     // Lateness from before an answer came is in two parts at once.
     let most = 0.03 * of("total") + of("lag");
     assert!(of("server_and_wire") > 0.0 && of("unexplained").abs() < most);
-    let page = sandbox.run("report traced --text").fine();
+    let page = sandbox.run("report traced --text --details").fine();
     page.prints(&["not measured: where responses went"]);
     let advice = sandbox.run("explain traced");
     assert!(!advice.out.contains("steal"), "{}", advice.out);
