@@ -6,12 +6,15 @@
 //! [`terminal`] and [`html`] tell the same story with the same sentences (`story`, `facts`), in the
 //! order in which a reader asks: how fast, where did the time go, why is the tail slow, did it
 //! pass, and only then everything else.
+//! What other commands show is made of blocks, which know nothing of the terminal, HTML or Markdown
+//! (`document`).
 //! A chart is one file in [`charts`] and one line in its list; a rule of [`advice`] likewise.
 #![forbid(unsafe_code)]
 
 mod budget_story;
 mod cost_story;
 mod counted;
+mod document;
 mod facts;
 mod files;
 mod format;
@@ -35,6 +38,7 @@ pub mod html;
 pub mod terminal;
 pub mod top;
 
+pub use document::ReportDocument;
 pub use format::{one_line, percent};
 pub use lock_tree::{lock_summary, lock_tree};
 pub use plain::plain_json;

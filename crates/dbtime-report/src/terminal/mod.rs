@@ -48,7 +48,7 @@ pub use usage::usage_report;
 pub(crate) use requests::connection_name;
 pub use style::PageStyle;
 pub(crate) use style::{ReportPage, TextRole};
-pub(crate) use table::{ReportTable, TextCell, TextColumn};
+pub(crate) use table::{ReportTable, TextCell, TextColumn, TextRow};
 pub(crate) use trace_summary::NO_PARTS;
 
 use dbtime_model::record::Run;

@@ -2,9 +2,7 @@
 
 use crate::fixtures;
 use dbtime_model::study::RecordedStudy;
-use dbtime_report::compare::{
-    StudyComparison, study_junit, study_markdown, study_page, study_text,
-};
+use dbtime_report::compare::{StudyComparison, study_document, study_junit};
 use dbtime_report::terminal::PageStyle;
 
 fn recorded() -> RecordedStudy {
@@ -13,7 +11,7 @@ fn recorded() -> RecordedStudy {
 
 #[test]
 fn the_text_has_the_verdict_first() {
-    let text = study_text(&StudyComparison::of(&recorded()), PageStyle::default());
+    let text = study_document(&StudyComparison::of(&recorded())).text(PageStyle::default());
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     insta::assert_snapshot!("study", text);
 }
@@ -21,7 +19,7 @@ fn the_text_has_the_verdict_first() {
 #[test]
 fn the_same_is_written_for_a_ci_system() {
     let compared = StudyComparison::of(&recorded());
-    insta::assert_snapshot!("study-markdown", study_markdown(&compared));
+    insta::assert_snapshot!("study-markdown", study_document(&compared).markdown());
     insta::assert_snapshot!("study-junit", study_junit(&compared));
 }
 
@@ -34,14 +32,14 @@ fn a_baseline_that_differs_from_itself_makes_the_study_unstable() {
             record.throughput_tps *= 1.3;
         }
     }
-    let text = study_text(&StudyComparison::of(&recorded), PageStyle::default());
+    let text = study_document(&StudyComparison::of(&recorded)).text(PageStyle::default());
     let verdict = text.lines().find(|line| line.contains("verdict")).expect("a verdict");
     assert!(verdict.contains("Unstable"), "{text}");
 }
 
 #[test]
 fn the_page_is_well_formed_and_has_every_chart() {
-    let page = study_page(&StudyComparison::of(&recorded()));
+    let page = study_document(&StudyComparison::of(&recorded())).html();
     let text = page.strip_prefix("<!DOCTYPE html>\n").expect("a doctype");
     roxmltree::Document::parse(text).unwrap_or_else(|error| panic!("{error}"));
     for title in [

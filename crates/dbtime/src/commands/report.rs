@@ -7,7 +7,7 @@ use crate::screen;
 use dbtime_lab::store::replace_file;
 use dbtime_model::record::{is_sweep, read_run, read_sweep, record_folder};
 use dbtime_model::study::{RecordedStudy, is_study};
-use dbtime_report::compare::{StudyComparison, study_page, study_text};
+use dbtime_report::compare::{StudyComparison, study_document};
 use dbtime_report::html;
 use dbtime_report::terminal::{TerminalOptions, run_report, sweep_text};
 use std::fs;
@@ -19,8 +19,8 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ProcessExit, CommandFailure> {
     let (text, page) = match is_sweep(&folder) {
         false if is_study(&folder) => {
             let study = RecordedStudy::read(&folder).map_err(CommandFailure::environment)?;
-            let compared = StudyComparison::of(&study);
-            (study_text(&compared, screen::style()), study_page(&compared))
+            let document = study_document(&StudyComparison::of(&study));
+            (document.text(screen::style()), document.html())
         }
         true => {
             let sweep = read_sweep(&folder)?;

@@ -34,8 +34,8 @@ use super::SCHEMA;
 use super::groups::{
     self, CellVerdict, GroupComparison, GroupMetric, GroupOptions, PlacedRun, Verdict,
 };
-use super::tables::ComparedFact;
 use crate::compare::figures::FigureUnit;
+use crate::document::DocumentFact;
 use crate::format::{clean, counted};
 use crate::story;
 use dbtime_model::record::{PrimaryMetric, RunFigure, RunRecord};
@@ -223,8 +223,8 @@ impl StudyComparison {
     }
 
     /// The answer in lines.
-    pub(super) fn facts(&self) -> Vec<ComparedFact> {
-        let (fact, verdict) = (ComparedFact::new, ComparedFact::verdict);
+    pub(super) fn facts(&self) -> Vec<DocumentFact> {
+        let (fact, verdict) = (DocumentFact::new, DocumentFact::verdict);
         let mut facts = Vec::new();
         facts.extend(self.question.as_ref().map(|text| fact("question", clean(text))));
         let effects = self.factors.text().filter(|_| self.is_stable());
