@@ -7,7 +7,7 @@
 //! order in which a reader asks: how fast, where did the time go, why is the tail slow, did it
 //! pass, and only then everything else.
 //! What other commands show is made of blocks, which know nothing of the terminal, HTML or Markdown
-//! (`document`).
+//! ([`reports`]).
 //! A chart is one file in [`charts`] and one line in its list; a rule of [`advice`] likewise.
 #![forbid(unsafe_code)]
 
@@ -35,6 +35,7 @@ pub mod advice;
 pub mod charts;
 pub mod compare;
 pub mod html;
+pub mod reports;
 pub mod terminal;
 pub mod top;
 

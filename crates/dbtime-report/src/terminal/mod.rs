@@ -9,7 +9,6 @@ mod bars;
 mod budget;
 mod charset;
 mod counted;
-mod counters;
 mod holders;
 mod largest_parts;
 mod layers;
@@ -34,7 +33,6 @@ mod usage;
 
 pub use advice::advice_text;
 pub use charset::Charset;
-pub use counters::{CounterOptions, counter_report};
 pub use processes::{ProcessesOptions, process_table};
 pub use requests::{cost_line, ledger_lines, request_heading, request_line};
 pub use runs::{RecordLine, records_table};
