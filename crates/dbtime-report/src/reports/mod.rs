@@ -1,5 +1,9 @@
 //! What commands show besides runs and sweeps, each a file that makes a document of it.
 
 mod counters;
+mod processes;
+mod usage;
 
 pub use counters::{CounterOptions, counter_document};
+pub use processes::{ProcessesOptions, process_document};
+pub use usage::usage_document;

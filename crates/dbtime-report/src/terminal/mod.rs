@@ -16,7 +16,6 @@ mod line;
 mod machine;
 mod narrow;
 mod operations;
-mod processes;
 mod requests;
 mod runs;
 mod stacks;
@@ -29,11 +28,9 @@ mod table;
 mod throughput;
 mod times;
 mod trace_summary;
-mod usage;
 
 pub use advice::advice_text;
 pub use charset::Charset;
-pub use processes::{ProcessesOptions, process_table};
 pub use requests::{cost_line, ledger_lines, request_heading, request_line};
 pub use runs::{RecordLine, records_table};
 pub use statement_locks::{LockRelease, StatementLocks};
@@ -41,7 +38,6 @@ pub use statement_sums::by_fingerprint;
 pub use sweep::{SweepRow, SweepServer, found_rate, sweep_table, sweep_text, sweep_troubles};
 pub use throughput::{ThroughputTicks, throughput_gap};
 pub use trace_summary::{TracedReport, trace_histogram, trace_summary};
-pub use usage::usage_report;
 
 pub(crate) use requests::connection_name;
 pub use style::PageStyle;

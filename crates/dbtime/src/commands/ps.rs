@@ -11,7 +11,7 @@ use dbtime_model::process::{ProcessTable, ProcessUse, WholeMachine};
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::process::ProcessSet;
 use dbtime_observe::scheduler::SchedulerWatch;
-use dbtime_report::terminal::{ProcessesOptions, process_table};
+use dbtime_report::reports::{ProcessesOptions, process_document};
 use std::time::Duration;
 
 /// How often those are looked for that come and go.
@@ -109,7 +109,10 @@ impl IntervalStart {
 }
 
 fn show(args: &PsArgs, mut table: ProcessTable, number: u64) -> Result<(), CommandFailure> {
+    let (seconds, all, threads) = (args.seconds, args.all, args.threads);
+    let document = process_document(&table, ProcessesOptions { seconds, all, threads });
     if args.json {
+        args.document.write(&document)?;
         if !args.threads {
             table.processes.iter_mut().for_each(|row| row.used.each_thread.clear());
         }
@@ -120,14 +123,8 @@ fn show(args: &PsArgs, mut table: ProcessTable, number: u64) -> Result<(), Comma
         screen::json(&(json.map_err(CommandFailure::environment)? + "\n"));
         return Ok(());
     }
-    let options = ProcessesOptions {
-        style: screen::style(),
-        room: screen::columns(),
-        seconds: args.seconds,
-        all: args.all,
-        threads: args.threads,
-    };
     let gap = if number == 0 { "" } else { "\n" };
-    screen::result(&format!("{gap}{}", process_table(&table, &options)));
+    let text = || document.wide_text(screen::style(), screen::columns());
+    screen::result(&format!("{gap}{}", args.document.shown(&document, text)?));
     Ok(())
 }
