@@ -203,10 +203,15 @@ pub(crate) struct ReportArgs {
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  dbtime explain dbtime-runs/20261121-101500-atm")]
+#[command(after_help = "Examples:
+  dbtime explain dbtime-runs/20261121-101500-atm
+  dbtime explain dbtime-runs/20261121-101500-atm --html advice.html")]
 pub(crate) struct ExplainArgs {
     /// Folder of a run, or its run.json.
     pub(crate) run: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) document: DocumentArgs,
 
     /// Print one JSON document and nothing else.
     #[arg(long)]

@@ -1,9 +1,11 @@
 //! What commands show besides runs and sweeps, each a file that makes a document of it.
 
 mod counters;
+mod explain;
 mod processes;
 mod usage;
 
 pub use counters::{CounterOptions, counter_document};
+pub use explain::advice_document;
 pub use processes::{ProcessesOptions, process_document};
 pub use usage::usage_document;

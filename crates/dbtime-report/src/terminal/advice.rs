@@ -1,10 +1,9 @@
-//! What to look at or to try next, by the budget: in a report the most of it, else all.
+//! What to look at or to try next, by the budget: the most of it.
 
-use super::style::{PageStyle, ReportPage, TextRole};
-use crate::advice::{self, BudgetAdvice, DOUBT, INTRODUCTION, RunAdvice, TITLE};
-use crate::format::{counted, wrap};
-use crate::story;
-use dbtime_model::record::{Run, RunRecord};
+use super::style::{ReportPage, TextRole};
+use crate::advice::{BudgetAdvice, DOUBT, INTRODUCTION, RunAdvice, TITLE, facts};
+use crate::format::counted;
+use dbtime_model::record::Run;
 
 /// As many steps of each as a report shows; `dbtime explain` shows all.
 const MAX_STEPS_IN_REPORT: usize = 2;
@@ -20,7 +19,8 @@ pub(super) fn section(run: &Run, page: &mut ReportPage) {
         page.fact("NOT VALID", DOUBT, TextRole::Bad);
     }
     for one in &shown {
-        piece(one, &all, MAX_STEPS_IN_REPORT, page);
+        let facts = facts(one, &all, MAX_STEPS_IN_REPORT);
+        facts.iter().for_each(|fact| page.fact(&fact.name, &fact.text, fact.role));
     }
     page.text(INTRODUCTION, TextRole::Dim);
     let steps = |advice: &BudgetAdvice| advice.steps.len();
@@ -29,43 +29,5 @@ pub(super) fn section(run: &Run, page: &mut ReportPage) {
     if hidden > 0 {
         let more = counted(hidden as u64, "further step");
         page.text(&format!("dbtime explain, with this record, has {more}"), TextRole::Dim);
-    }
-}
-
-/// All advice on a run as text.
-///
-/// Shape: lines of at most `style.columns` columns, the last one ended.
-pub fn advice_text(record: &RunRecord, advice: &RunAdvice, style: PageStyle) -> String {
-    let mut page = ReportPage::plain(style);
-    for line in wrap(&story::headline(record), page.columns()) {
-        let line = page.paint(&line, TextRole::Bold);
-        page.line(&line);
-    }
-    if let Some(why) = &advice.doubt {
-        page.fact("NOT VALID", &format!("{DOUBT}: {why}"), TextRole::Bad);
-    }
-    page.fact("where it goes", &story::where_it_goes(record), TextRole::Bold);
-    page.heading(TITLE);
-    if let Some(why) = &advice.nothing {
-        page.text(why, TextRole::Plain);
-    }
-    for one in &advice.advice {
-        piece(one, advice, usize::MAX, &mut page);
-    }
-    if !advice.advice.is_empty() {
-        page.text(INTRODUCTION, TextRole::Dim);
-    }
-    page.finish()
-}
-
-/// One piece: the cause, what can be won, what suggests it, what to do.
-fn piece(one: &BudgetAdvice, all: &RunAdvice, most_steps: usize, page: &mut ReportPage) {
-    page.fact(&one.rule.replace('_', " "), &one.cause, TextRole::Bold);
-    page.fact("", &advice::bounds(one, all), TextRole::Plain);
-    for figure in &one.figures {
-        page.fact("", figure, TextRole::Plain);
-    }
-    for step in one.steps.iter().take(most_steps) {
-        page.fact("", &format!("→ {}", advice::step(step)), TextRole::Plain);
     }
 }

@@ -29,7 +29,6 @@ mod throughput;
 mod times;
 mod trace_summary;
 
-pub use advice::advice_text;
 pub use charset::Charset;
 pub use requests::{cost_line, ledger_lines, request_heading, request_line};
 pub use runs::{RecordLine, records_table};
