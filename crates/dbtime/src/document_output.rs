@@ -16,18 +16,20 @@ impl DocumentArgs {
         }
     }
 
-    /// Writes the page, where one is wanted, and returns what is to be printed: Markdown, else
-    /// where the page is, else the text.
+    /// Writes the page, where one is wanted, and returns what is to be printed first, and whether
+    /// it could be written: Markdown, else where the page is, else the text. What was measured is
+    /// not lost with a page that cannot be written.
     pub(crate) fn shown(
         &self,
         document: &ReportDocument,
         text: impl FnOnce() -> String,
-    ) -> Result<String, CommandFailure> {
-        self.write(document)?;
-        Ok(match &self.html {
+    ) -> (String, Result<(), CommandFailure>) {
+        let written = self.write(document);
+        let shown = match &self.html {
             _ if self.markdown => document.markdown(),
-            Some(path) => format!("Report: {}\n", path.display()),
-            None => text(),
-        })
+            Some(path) if written.is_ok() => format!("Report: {}\n", path.display()),
+            _ => text(),
+        };
+        (shown, written)
     }
 }

@@ -27,7 +27,6 @@ mod sweep;
 mod table;
 mod throughput;
 mod times;
-mod trace_summary;
 
 pub use charset::Charset;
 pub use requests::{cost_line, ledger_lines, request_heading, request_line};
@@ -36,13 +35,13 @@ pub use statement_locks::{LockRelease, StatementLocks};
 pub use statement_sums::by_fingerprint;
 pub use sweep::{SweepRow, SweepServer, found_rate, sweep_table, sweep_text, sweep_troubles};
 pub use throughput::{ThroughputTicks, throughput_gap};
-pub use trace_summary::{TracedReport, trace_histogram, trace_summary};
 
 pub(crate) use requests::connection_name;
+pub(crate) use statement_locks::lock_lines;
+pub(crate) use statement_sums::locks_by_fingerprint;
 pub use style::PageStyle;
 pub(crate) use style::{ReportPage, TextRole};
 pub(crate) use table::{ReportTable, TextCell, TextColumn, TextRow};
-pub(crate) use trace_summary::NO_PARTS;
 
 use dbtime_model::record::Run;
 

@@ -128,13 +128,15 @@ fn show(
     let options = CounterOptions { per_transaction: args.per_transaction };
     let document = counter_document(&report, options);
     if args.json {
-        args.document.write(&document)?;
-        let document = CounterDocument::CounterReport(report);
+        let json = CounterDocument::CounterReport(report);
         let is_line = shape == OutputShape::Line;
-        screen::json(&if is_line { document.to_json_line() } else { document.to_json() });
+        screen::json(&if is_line { json.to_json_line() } else { json.to_json() });
+        args.document.write(&document)?;
     } else {
         let text = || document.text(screen::style());
-        screen::result(&args.document.shown(&document, text)?);
+        let (shown, written) = args.document.shown(&document, text);
+        screen::result(&shown);
+        written?;
     }
     Ok(ProcessExit::Fine)
 }

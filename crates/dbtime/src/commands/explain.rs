@@ -18,12 +18,14 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ProcessExit, CommandFailure> {
     let advice = RunAdvice::of(&record);
     let document = advice_document(&record, &advice);
     if args.json {
-        args.document.write(&document)?;
         let json = serde_json::to_string_pretty(&advice).map_err(CommandFailure::environment)?;
         screen::json(&(json + "\n"));
+        args.document.write(&document)?;
     } else {
         let text = || document.text(screen::style());
-        screen::result(&args.document.shown(&document, text)?);
+        let (shown, written) = args.document.shown(&document, text);
+        screen::result(&shown);
+        written?;
     }
     Ok(ProcessExit::Fine)
 }

@@ -112,7 +112,6 @@ fn show(args: &PsArgs, mut table: ProcessTable, number: u64) -> Result<(), Comma
     let (seconds, all, threads) = (args.seconds, args.all, args.threads);
     let document = process_document(&table, ProcessesOptions { seconds, all, threads });
     if args.json {
-        args.document.write(&document)?;
         if !args.threads {
             table.processes.iter_mut().for_each(|row| row.used.each_thread.clear());
         }
@@ -121,10 +120,11 @@ fn show(args: &PsArgs, mut table: ProcessTable, number: u64) -> Result<(), Comma
             _ => serde_json::to_string(&table),
         };
         screen::json(&(json.map_err(CommandFailure::environment)? + "\n"));
-        return Ok(());
+        return args.document.write(&document);
     }
     let gap = if number == 0 { "" } else { "\n" };
     let text = || document.wide_text(screen::style(), screen::columns());
-    screen::result(&format!("{gap}{}", args.document.shown(&document, text)?));
-    Ok(())
+    let (shown, written) = args.document.shown(&document, text);
+    screen::result(&format!("{gap}{shown}"));
+    written
 }

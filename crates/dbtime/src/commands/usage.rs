@@ -271,11 +271,11 @@ fn print_report(
     let style = if is_beside { screen::style_beside() } else { screen::style() };
     let color = style.color && args.out.is_none();
     let document = usage_document(report);
-    let text = if args.json {
-        args.document.write(&document)?;
-        serde_json::to_string_pretty(report).map_err(CommandFailure::environment)? + "\n"
+    let (text, written) = if args.json {
+        let json = serde_json::to_string_pretty(report).map_err(CommandFailure::environment)?;
+        (json + "\n", args.document.write(&document))
     } else {
-        args.document.shown(&document, || document.text(PageStyle { color, ..style }))?
+        args.document.shown(&document, || document.text(PageStyle { color, ..style }))
     };
     match &args.out {
         Some(file) => write_whole(file, &text)?,
@@ -283,7 +283,7 @@ fn print_report(
         None if is_beside => screen::to_stderr(&text),
         None => screen::result(&text),
     }
-    Ok(())
+    written
 }
 
 fn timestamp() -> String {
