@@ -114,18 +114,17 @@ fn rows(table: &ReportTable) -> String {
     let mut text = line(names.collect()) + &line(rules.collect());
     // What stands across all columns has the first cell, of which Markdown has no wider ones.
     let across = |text: String| {
-        let mut cells = vec![String::new(); table.columns.len()];
-        cells.first_mut().into_iter().for_each(|first| first.clone_from(&text));
-        cells
+        let rest = vec![String::new(); table.columns.len().saturating_sub(1)];
+        line([text].into_iter().chain(rest).collect())
     };
     for row in &table.rows {
         text += &match row {
             TextRow::Cells(cells) => line(cells.iter().map(|c| escaped(&c.text)).collect()),
             TextRow::Group(text) | TextRow::Title(text) => {
-                line(across(inked(&escaped(text), TextRole::Bold)))
+                across(inked(&escaped(text), TextRole::Bold))
             }
             TextRow::Detail(text) if text.is_empty() => String::new(),
-            TextRow::Detail(text) => line(across(escaped(text))),
+            TextRow::Detail(text) => across(escaped(text)),
         };
     }
     text

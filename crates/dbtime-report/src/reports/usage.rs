@@ -195,9 +195,7 @@ fn memory(report: &UsageReport, document: &mut ReportDocument) {
     row("resident at most", &|m| m.rss_peak_bytes, "in its whole life");
     let sum = if report.used.processes > 1 { "sum over the processes" } else { "" };
     row("address space", &|m| Some(m.vsize_bytes), sum);
-    if !table.is_empty() {
-        document.table(&table);
-    }
+    document.table(&table);
     if let Some(most) = report.rss_most_bytes.filter(|_| after.is_none()) {
         let text = format!("{} resident at most of what was seen while it ran", bytes(most));
         document.paragraph(&text, TextRole::Plain);
