@@ -38,7 +38,8 @@ pub(crate) struct UsageArgs {
     pub(crate) time: Option<Nanos>,
 
     /// Write a sample to FILE and end; a later --since shows the differences.
-    #[arg(long, value_name = "FILE", requires = "pid", conflicts_with_all = ["time", "since", "json", "threads", "html", "markdown"])]
+    #[arg(long, value_name = "FILE", requires = "pid",
+          conflicts_with_all = ["time", "since", "json", "threads", "html", "markdown"])]
     pub(crate) start: Option<PathBuf>,
 
     /// Show the differences since the sample in FILE.

@@ -18,9 +18,7 @@ use dbtime_lab::study::{
 };
 use dbtime_model::bounded_file;
 use dbtime_model::study::{RecordedStudy, RunOrder, is_study, study_file};
-use dbtime_report::compare::{
-    GroupOutcome, StudyComparison, plan_text, study_document, study_junit,
-};
+use dbtime_report::compare::{GroupOutcome, StudyComparison, plan_text, study_document, study_junit};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &StudyArgs) -> Result<ProcessExit, CommandFailure> {
