@@ -14,7 +14,7 @@ const MIN_LAST_COLUMNS: usize = 16;
 enum TextRoom {
     /// The page, indented.
     Page,
-    /// The whole line, of so many columns where somebody has said so.
+    /// The whole line of so many columns; `None`: as many as it takes.
     Line(Option<usize>),
 }
 
