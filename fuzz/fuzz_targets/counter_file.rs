@@ -4,7 +4,8 @@
 
 use dbtime_model::counters::{CounterDocument, CounterReport};
 use dbtime_observe::counters::{difference, key_counters, parse};
-use dbtime_report::terminal::{CounterOptions, PageStyle, counter_report};
+use dbtime_report::reports::{CounterOptions, counter_document};
+use dbtime_report::terminal::PageStyle;
 use libfuzzer_sys::fuzz_target;
 
 // Two files, with a zero byte between them.
@@ -33,10 +34,11 @@ fuzz_target!(|bytes: &[u8]| {
 
 fn show(report: &CounterReport) {
     let _ = key_counters(report);
-    let options = CounterOptions { style: PageStyle::default(), per_transaction: true };
-    let text = counter_report(report, &options);
+    let document = counter_document(report, CounterOptions { per_transaction: true });
     let is_control = |c: char| c.is_control() && c != '\n';
-    assert!(!text.contains(is_control), "a control character reached the terminal");
+    for form in [document.text(PageStyle::default()), document.html(), document.markdown()] {
+        assert!(!form.contains(is_control), "a control character was shown");
+    }
 }
 
 /// Where it is only checked.

@@ -6,7 +6,7 @@
 #[path = "../tests/it/fixtures/mod.rs"]
 mod fixtures;
 
-use dbtime_report::compare::{RunComparison, runs_page, runs_text};
+use dbtime_report::compare::{RunComparison, runs_document};
 use dbtime_report::terminal::PageStyle;
 use dbtime_report::{SweepRow, TerminalOptions, html, terminal};
 use std::path::PathBuf;
@@ -29,8 +29,9 @@ fn main() -> std::io::Result<()> {
     }
     let (a, b) = (fixtures::open(), fixtures::closed());
     let compared = RunComparison::of([("open", &a.record), ("closed", &b.record)]);
-    std::fs::write(folder.join("compare.txt"), runs_text(&compared, PageStyle::default()))?;
-    std::fs::write(folder.join("compare.html"), runs_page(&compared))?;
+    let compared = runs_document(&compared);
+    std::fs::write(folder.join("compare.txt"), compared.text(PageStyle::default()))?;
+    std::fs::write(folder.join("compare.html"), compared.html())?;
     let rows: Vec<_> =
         fixtures::all().iter().map(|(_, run)| SweepRow::from_record(&run.record)).collect();
     std::fs::write(folder.join("sweep.txt"), terminal::sweep_table(&rows, PageStyle::default()))?;

@@ -6,12 +6,15 @@
 //! [`terminal`] and [`html`] tell the same story with the same sentences (`story`, `facts`), in the
 //! order in which a reader asks: how fast, where did the time go, why is the tail slow, did it
 //! pass, and only then everything else.
+//! What other commands show is made of blocks, which know nothing of the terminal, HTML or Markdown
+//! ([`reports`]).
 //! A chart is one file in [`charts`] and one line in its list; a rule of [`advice`] likewise.
 #![forbid(unsafe_code)]
 
 mod budget_story;
 mod cost_story;
 mod counted;
+mod document;
 mod facts;
 mod files;
 mod format;
@@ -32,9 +35,11 @@ pub mod advice;
 pub mod charts;
 pub mod compare;
 pub mod html;
+pub mod reports;
 pub mod terminal;
 pub mod top;
 
+pub use document::ReportDocument;
 pub use format::{one_line, percent};
 pub use lock_tree::{lock_summary, lock_tree};
 pub use plain::plain_json;

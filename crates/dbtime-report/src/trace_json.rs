@@ -1,7 +1,8 @@
 //! The sums of a trace as one JSON document. Times are microseconds; statements are without their
 //! literals. What was not measured is `null`.
 
-use crate::terminal::{LockRelease, StatementLocks, TracedReport};
+use crate::reports::TracedReport;
+use crate::terminal::{LockRelease, StatementLocks};
 use dbtime_model::traced_file::TraceEnd;
 use dbtime_model::traced_json::{FileJson, LedgerJson, PartsJson};
 use dbtime_model::traced_ledger::TraceCost;

@@ -1,6 +1,7 @@
 //! Flags and their help. What is said here reaches the lab through [`crate::options`].
 
 mod compare;
+mod document;
 mod headings;
 mod login;
 mod misplaced;
@@ -15,6 +16,7 @@ mod trace;
 mod usage;
 
 pub(crate) use compare::CompareArgs;
+pub(crate) use document::DocumentArgs;
 pub(crate) use parse::{FOREIGN, complaint, parse, public_command};
 pub(crate) use ps::PsArgs;
 pub(crate) use run::RunArgs;
@@ -208,10 +210,15 @@ pub(crate) struct ReportArgs {
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  dbtime explain dbtime-runs/20261121-101500-atm")]
+#[command(after_help = "Examples:
+  dbtime explain dbtime-runs/20261121-101500-atm
+  dbtime explain dbtime-runs/20261121-101500-atm --html advice.html")]
 pub(crate) struct ExplainArgs {
     /// Folder of a run, or its run.json.
     pub(crate) run: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) document: DocumentArgs,
 
     /// Print one JSON document and nothing else.
     #[arg(long)]
@@ -269,7 +276,9 @@ Examples:
   dbtime counters --target sqlite:/var/tmp/atm.db before.json
       differences since that sample
   dbtime counters dbtime-runs/20261121-101500-atm/counters.json
-      all counts of the server during a run";
+      all counts of the server during a run
+  dbtime counters sample1 sample2 --html counters.html
+      the differences as a page; --markdown prints them for a comment";
 
 #[derive(Args, Debug)]
 #[command(after_help = COUNTERS_EXAMPLES)]
@@ -288,7 +297,7 @@ pub(crate) struct CountersArgs {
 
     /// Number of intervals.
     #[arg(long, value_name = "N", default_value_t = 1, requires = "target",
-          conflicts_with_all = ["files", "save"], value_parser = whole::<u64>(1.., 6))]
+          conflicts_with_all = ["files", "save", "html"], value_parser = whole::<u64>(1.., 6))]
     pub(crate) count: u64,
 
     /// Add rates per transaction, as the database counts transactions.
@@ -302,6 +311,9 @@ pub(crate) struct CountersArgs {
     /// Write one sample of --target to FILE, and end.
     #[arg(long, value_name = "FILE", requires = "target")]
     pub(crate) save: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) document: DocumentArgs,
 
     /// Print JSON and nothing else: one document, with --count a line for each interval.
     #[arg(long)]

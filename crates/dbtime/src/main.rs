@@ -5,6 +5,7 @@
 mod artifacts;
 mod cli;
 mod commands;
+mod document_output;
 mod exit;
 mod foreign;
 mod given_secrets;

@@ -4,31 +4,30 @@
 //! A verdict needs repeated runs: the difference of two runs holds both what was changed and
 //! whatever else differed between two lives of a server, and nothing in them tells the two apart.
 //!
-//! What is compared ([`RunComparison`], [`SweepComparison`]) is what `--json` prints; text and HTML
-//! show the same tables (`tables`), each in the order of what changed most.
+//! What is compared ([`RunComparison`], [`SweepComparison`]) is what `--json` prints; text, HTML
+//! and Markdown are made of one document (`document`), whose tables have first what changed most.
 
+mod document;
 mod figures;
 mod forest_text;
 mod given_flags;
 mod groups;
 mod junit;
-mod markdown;
-mod page;
 mod run;
 mod setup;
 mod study;
 mod sweep;
 mod tables;
-mod text;
 
+pub use document::{
+    groups_document, runs_document, short_study_document, study_document, sweeps_document,
+};
 pub use figures::{FigurePair, FigureUnit};
 pub use groups::{
     CellVerdict, GroupComparison, GroupFigure, GroupOptions, GroupOutcome, GroupedRun, PartChange,
     PercentileChange, PlacedRun, RunGroup, Verdict,
 };
 pub use junit::{groups_junit, run_junit, study_junit, unended_junit};
-pub use markdown::{groups_markdown, study_markdown};
-pub use page::{groups_page, runs_page, study_page, sweeps_page};
 pub use run::{ComparedItem, ComparedRun, RunComparison};
 pub use setup::SettingPair;
 pub use study::{
@@ -38,7 +37,6 @@ pub use study::{
     StudyRunLine, plan_text,
 };
 pub use sweep::{ComparedCombination, SweepComparison};
-pub use text::{groups_text, runs_text, short_study_text, study_text, sweeps_text};
 
 /// The version of the documents that `dbtime compare --json` prints.
 pub const SCHEMA: u32 = 1;

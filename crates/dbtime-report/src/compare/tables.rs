@@ -1,75 +1,36 @@
-//! A comparison as lines and tables of texts, which the terminal, the page and Markdown show.
+//! A comparison as tables of texts.
 
 use super::figures::FigurePair;
 use super::run::{ComparedItem, RunComparison};
 use super::sweep::{ComparedCombination, SweepComparison};
 use crate::format::{NONE, clean, count};
-
-/// A line of the answer; without a name it goes on with the one before.
-pub(super) struct ComparedFact {
-    pub(super) name: &'static str,
-    pub(super) text: String,
-    /// Whether it is the answer itself.
-    pub(super) is_verdict: bool,
-    /// Whether it says how to read the tables, so that it is of no use without them.
-    pub(super) is_of_tables: bool,
-}
-
-impl ComparedFact {
-    pub(super) fn new(name: &'static str, text: String) -> Self {
-        Self { name, text, is_verdict: false, is_of_tables: false }
-    }
-
-    /// The verdict, or that there is none.
-    pub(super) fn verdict(name: &'static str, text: String) -> Self {
-        Self { is_verdict: true, ..Self::new(name, text) }
-    }
-
-    /// How to read the tables.
-    pub(super) fn of_tables(text: String) -> Self {
-        Self { is_of_tables: true, ..Self::new("", text) }
-    }
-}
-
-/// A heading: line breaks in it are for terminals. Figures stand right.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ComparisonHeading {
-    pub(super) text: &'static str,
-    pub(super) is_figure: bool,
-    pub(super) is_optional: bool,
-    /// Whether it goes on in the next line rather than being cut.
-    pub(super) wraps: bool,
-}
+use crate::terminal::TextColumn;
 
 /// A table with its title, or what there is to say instead.
 pub(super) struct TextTable {
     pub(super) title: &'static str,
-    pub(super) headings: Vec<ComparisonHeading>,
+    pub(super) headings: Vec<TextColumn>,
     pub(super) rows: Vec<Vec<String>>,
     /// Below it.
     pub(super) note: String,
 }
 
-pub(super) const fn name(text: &'static str) -> ComparisonHeading {
-    ComparisonHeading { text, is_figure: false, is_optional: false, wraps: false }
+pub(super) fn name(text: &str) -> TextColumn {
+    TextColumn::text(text)
 }
 
 /// What must not be cut, since rows would be alike.
-pub(super) const fn wrapped(text: &'static str) -> ComparisonHeading {
-    ComparisonHeading { wraps: true, ..name(text) }
+pub(super) fn wrapped(text: &str) -> TextColumn {
+    TextColumn::wrapped(text)
 }
 
-pub(super) const fn figure(text: &'static str) -> ComparisonHeading {
-    ComparisonHeading { is_figure: true, ..name(text) }
+pub(super) fn figure(text: &str) -> TextColumn {
+    TextColumn::figure(text)
 }
 
-const fn optional(text: &'static str) -> ComparisonHeading {
-    ComparisonHeading { is_optional: true, ..figure(text) }
+fn optional(text: &str) -> TextColumn {
+    figure(text).optional()
 }
-
-/// The columns of a plain list of figures.
-const FIGURES: [ComparisonHeading; 4] =
-    [figure("A"), figure("B"), figure("B − A"), figure("B / A")];
 
 /// Everything that was compared of two runs.
 pub(super) fn of_runs(runs: &RunComparison) -> Vec<TextTable> {
@@ -94,7 +55,8 @@ pub(super) fn list(
         let [a, b] = pair.both().map(|text| if text == NONE { missing.to_owned() } else { text });
         vec![clean(&pair.name), a, b, pair.difference_text(), pair.ratio_text()]
     };
-    let headings = [name(first)].into_iter().chain(FIGURES).collect();
+    let figures_of_both = ["A", "B", "B − A", "B / A"].map(figure);
+    let headings = [name(first)].into_iter().chain(figures_of_both).collect();
     let rows = figures.iter().map(row).collect();
     TextTable { title, headings, rows, note: String::new() }
 }

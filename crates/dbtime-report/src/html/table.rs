@@ -10,9 +10,9 @@ use std::fmt::Write;
 const MAX_ROWS: usize = 20;
 
 /// A column heading; figures stand right.
-pub(crate) enum HtmlHeading {
-    Text(&'static str),
-    Figure(&'static str),
+pub(crate) enum HtmlHeading<'a> {
+    Text(&'a str),
+    Figure(&'a str),
 }
 
 /// One cell: its markup and its class.
@@ -50,17 +50,19 @@ impl HtmlCell {
 }
 
 /// A table in the making.
-pub(crate) struct HtmlTable {
+pub(crate) struct HtmlTable<'a> {
     /// The markup in front of the rows.
     begin: String,
-    heads: Vec<HtmlHeading>,
+    heads: Vec<HtmlHeading<'a>>,
+    /// The markup of what stands above the row that is added next.
+    above: String,
     /// The markup of each row.
     rows: Vec<String>,
 }
 
-impl HtmlTable {
+impl<'a> HtmlTable<'a> {
     /// A table; the caption says what it shows, and is empty where a heading does.
-    pub(crate) fn new(caption: &str, heads: Vec<HtmlHeading>) -> Self {
+    pub(crate) fn new(caption: &str, heads: Vec<HtmlHeading<'a>>) -> Self {
         let caption = match caption {
             "" => String::new(),
             text => format!("<caption><span>{}</span></caption>", escape(text)),
@@ -74,13 +76,13 @@ impl HtmlTable {
             let _ = write!(begin, "<th scope=\"col\"{class}>{}</th>", escape(text));
         }
         begin.push_str("</tr></thead><tbody>");
-        Self { begin, heads, rows: Vec::new() }
+        Self { begin, heads, above: String::new(), rows: Vec::new() }
     }
 
     /// A row; its first cell heads it.
     pub(crate) fn row(&mut self, cells: Vec<HtmlCell>) {
         debug_assert_eq!(cells.len(), self.heads.len());
-        let mut row = String::from("<tr>");
+        let mut row = std::mem::take(&mut self.above) + "<tr>";
         for (index, (cell, head)) in cells.into_iter().zip(&self.heads).enumerate() {
             let figure = if matches!(head, HtmlHeading::Figure(_)) { "n " } else { "" };
             let class = format!("{figure}{}", cell.class);
@@ -93,6 +95,26 @@ impl HtmlTable {
         }
         row.push_str("</tr>");
         self.rows.push(row);
+    }
+
+    /// Adds what the row that is added next is about, across all columns.
+    pub(crate) fn above(&mut self, text: &str, class: &'static str) {
+        let span = self.span(text, class);
+        self.above.push_str(&span);
+    }
+
+    /// Adds more of the row that was added last, across all columns.
+    pub(crate) fn below(&mut self, text: &str, class: &'static str) {
+        let span = self.span(text, class);
+        match self.rows.last_mut() {
+            Some(row) => row.push_str(&span),
+            None => self.rows.push(span),
+        }
+    }
+
+    fn span(&self, text: &str, class: &str) -> String {
+        let (columns, text) = (self.heads.len(), escape(text));
+        format!("<tr><td colspan=\"{columns}\" class=\"{class}\">{text}</td></tr>")
     }
 
     /// All of it; rows behind the first [`MAX_ROWS`] are a click away.
@@ -118,6 +140,21 @@ impl HtmlTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_stands_above_and_below_a_row_goes_with_it() {
+        let mut table = HtmlTable::new("", vec![HtmlHeading::Text("Name")]);
+        for row in 0..=MAX_ROWS {
+            table.above(&format!("above {row}"), "strong");
+            table.row(vec![HtmlCell::text(row.to_string())]);
+            table.below(&format!("<below {row}>"), "dim");
+        }
+        let page = table.finish();
+        let (shown, others) = page.split_once("<summary>1 more row</summary>").expect("a part");
+        assert!(!shown.contains("above 20") && shown.contains("&lt;below 19&gt;"), "{shown}");
+        assert!(others.contains("<td colspan=\"1\" class=\"strong\">above 20</td>"), "{others}");
+        assert!(others.contains("&lt;below 20&gt;"), "{others}");
+    }
 
     #[test]
     fn a_long_table_opens_for_what_is_behind_its_first_rows() {

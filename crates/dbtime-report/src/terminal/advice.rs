@@ -1,11 +1,9 @@
-//! What to look at or to try next, by the budget: in a report the most of it, in a short one its
-//! first steps, else all.
+//! What to look at or to try next, by the budget: the most of it, in a short report its first steps.
 
-use super::style::{PageStyle, ReportPage, TextRole};
-use crate::advice::{self, AdviceStep, BudgetAdvice, DOUBT, INTRODUCTION, RunAdvice, TITLE};
+use super::style::{ReportPage, TextRole};
+use crate::advice::{self, AdviceStep, BudgetAdvice, DOUBT, INTRODUCTION, RunAdvice, TITLE, facts};
 use crate::format::counted;
-use crate::story;
-use dbtime_model::record::{Run, RunRecord};
+use dbtime_model::record::Run;
 
 /// As many steps of each as a report shows; `dbtime explain` shows all.
 const MAX_STEPS_IN_REPORT: usize = 2;
@@ -24,7 +22,8 @@ pub(super) fn section(run: &Run, page: &mut ReportPage) {
         page.fact("NOT VALID", DOUBT, TextRole::Bad);
     }
     for one in &shown {
-        piece(one, &all, MAX_STEPS_IN_REPORT, page);
+        let facts = facts(one, &all, MAX_STEPS_IN_REPORT);
+        facts.iter().for_each(|fact| page.fact(&fact.name, &fact.text, fact.role));
     }
     page.text(INTRODUCTION, TextRole::Dim);
     let steps = |advice: &BudgetAdvice| advice.steps.len();
@@ -55,40 +54,5 @@ pub(super) fn first_steps(run: &Run, page: &mut ReportPage) {
     page.heading(TITLE);
     for (rule, step) in steps.into_iter().take(MAX_STEPS_IN_SHORT) {
         page.fact(&rule.replace('_', " "), &format!("→ {}", advice::step(step)), TextRole::Plain);
-    }
-}
-
-/// All advice on a run as text.
-///
-/// Shape: lines of at most `style.columns` columns, the last one ended.
-pub fn advice_text(record: &RunRecord, advice: &RunAdvice, style: PageStyle) -> String {
-    let mut page = ReportPage::plain(style);
-    page.title(&story::headline(record));
-    if let Some(why) = &advice.doubt {
-        page.fact("NOT VALID", &format!("{DOUBT}: {why}"), TextRole::Bad);
-    }
-    page.fact("where it goes", &story::where_it_goes(record), TextRole::Bold);
-    page.heading(TITLE);
-    if let Some(why) = &advice.nothing {
-        page.text(why, TextRole::Plain);
-    }
-    for one in &advice.advice {
-        piece(one, advice, usize::MAX, &mut page);
-    }
-    if !advice.advice.is_empty() {
-        page.text(INTRODUCTION, TextRole::Dim);
-    }
-    page.finish()
-}
-
-/// One piece: the cause, what can be won, what suggests it, what to do.
-fn piece(one: &BudgetAdvice, all: &RunAdvice, most_steps: usize, page: &mut ReportPage) {
-    page.fact(&one.rule.replace('_', " "), &one.cause, TextRole::Bold);
-    page.fact("", &advice::bounds(one, all), TextRole::Plain);
-    for figure in &one.figures {
-        page.fact("", figure, TextRole::Plain);
-    }
-    for step in one.steps.iter().take(most_steps) {
-        page.fact("", &format!("→ {}", advice::step(step)), TextRole::Plain);
     }
 }

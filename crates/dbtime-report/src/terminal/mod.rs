@@ -9,7 +9,6 @@ mod bars;
 mod budget;
 mod charset;
 mod counted;
-mod counters;
 mod holders;
 mod largest_parts;
 mod layers;
@@ -17,7 +16,6 @@ mod line;
 mod machine;
 mod narrow;
 mod operations;
-mod processes;
 mod requests;
 mod runs;
 mod stacks;
@@ -29,27 +27,21 @@ mod sweep;
 mod table;
 mod throughput;
 mod times;
-mod trace_summary;
-mod usage;
 
-pub use advice::advice_text;
 pub use charset::Charset;
-pub use counters::{CounterOptions, counter_report};
-pub use processes::{ProcessesOptions, process_table};
 pub use requests::{cost_line, ledger_lines, request_heading, request_line};
 pub use runs::{RecordLine, records_table};
 pub use statement_locks::{LockRelease, StatementLocks};
 pub use statement_sums::by_fingerprint;
 pub use sweep::{SweepRow, SweepServer, found_rate, sweep_table, sweep_text, sweep_troubles};
 pub use throughput::{ThroughputTicks, throughput_gap};
-pub use trace_summary::{TracedReport, trace_histogram, trace_summary};
-pub use usage::usage_report;
 
 pub(crate) use requests::connection_name;
+pub(crate) use statement_locks::lock_lines;
+pub(crate) use statement_sums::locks_by_fingerprint;
 pub use style::PageStyle;
 pub(crate) use style::{ReportPage, TextRole};
-pub(crate) use table::{ReportTable, TextCell, TextColumn};
-pub(crate) use trace_summary::NO_PARTS;
+pub(crate) use table::{ReportTable, TextCell, TextColumn, TextRow};
 
 use dbtime_model::record::Run;
 

@@ -97,7 +97,7 @@ impl StatementLocks {
 }
 
 /// The lines of a statement; `all` has those first that were waited for longest.
-pub(super) fn lock_lines(statement: &str, all: &[StatementLocks]) -> Vec<String> {
+pub(crate) fn lock_lines(statement: &str, all: &[StatementLocks]) -> Vec<String> {
     let own: Vec<&StatementLocks> = all.iter().filter(|one| one.statement == statement).collect();
     let (shown, rest) = own.split_at(own.len().min(MAX_HOLDERS));
     let mut lines: Vec<String> = shown.iter().map(|one| one.line()).collect();

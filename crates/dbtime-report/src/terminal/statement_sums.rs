@@ -15,7 +15,7 @@ pub fn by_fingerprint(totals: &TracedTotals) -> Vec<(String, TraceTotals)> {
 }
 
 /// Whose locks they waited for, those first that were waited for longest; by the same names.
-pub(super) fn locks_by_fingerprint(totals: &TracedTotals) -> Vec<StatementLocks> {
+pub(crate) fn locks_by_fingerprint(totals: &TracedTotals) -> Vec<StatementLocks> {
     let mut sums = BTreeMap::<_, StatementLocks>::new();
     for row in &totals.lock_waits {
         let statement = name_of(&row.statement);

@@ -168,6 +168,14 @@ impl ReportPage {
         self.line(&title);
     }
 
+    /// What the page is about, in as many lines as it takes.
+    pub(crate) fn title(&mut self, title: &str) {
+        for line in wrap(&self.spelled(title), self.columns()) {
+            let line = self.paint(&line, TextRole::Bold);
+            self.line(&line);
+        }
+    }
+
     /// Running text, wrapped and indented.
     pub(crate) fn text(&mut self, text: &str, ink: TextRole) {
         for line in wrap(&self.spelled(text), self.columns() - 2) {
@@ -195,7 +203,7 @@ impl ReportPage {
 
     /// A name and a table beside it.
     pub(crate) fn fact_table(&mut self, name: &str, table: &ReportTable) {
-        let table = table.spelled(|text| self.spelled(text));
+        let table = table.spelled(|text| self.spelled(text).into_owned());
         let room = self.columns() - FACT_COLUMNS;
         for (index, line) in
             table.lines(room, |text, ink| self.paint(text, ink)).into_iter().enumerate()
@@ -209,7 +217,7 @@ impl ReportPage {
 
     /// A table, indented.
     pub(crate) fn table(&mut self, table: &ReportTable) {
-        let table = table.spelled(|text| self.spelled(text));
+        let table = table.spelled(|text| self.spelled(text).into_owned());
         for line in table.lines(self.columns() - 2, |text, ink| self.paint(text, ink)) {
             self.line(&format!("  {line}"));
         }

@@ -1,8 +1,8 @@
 //! Columns of text that never take more room than there is.
 
 use super::style::TextRole;
-use crate::format::{fit, width};
-use std::borrow::Cow;
+use crate::format::{clean, fit, width, wrap};
+use dbtime_model::plain_text::plain_lines;
 
 /// The gap between two columns.
 const GAP_COLUMNS: usize = 2;
@@ -10,12 +10,18 @@ const GAP_COLUMNS: usize = 2;
 /// The least a column is shrunk to.
 const MIN_COLUMN: usize = 6;
 
+/// Lines of what stands above a row across all columns.
+const MAX_TITLE_LINES: usize = 3;
+
+/// Before what stands below a row across all columns.
+const DETAIL_INDENT: usize = 7;
+
 /// What a column is headed with and how it stands.
 #[derive(Clone, Debug)]
 pub(crate) struct TextColumn {
     /// May hold line breaks.
-    pub(super) heading: String,
-    right: bool,
+    pub(crate) heading: String,
+    pub(crate) right: bool,
     /// Whether a text that is too long goes on in the next line; others are cut.
     wraps: bool,
     /// Whether it is left out where there is too little room.
@@ -69,8 +75,8 @@ impl TextColumn {
 /// One cell.
 #[derive(Clone, Debug)]
 pub(crate) struct TextCell {
-    text: String,
-    ink: TextRole,
+    pub(crate) text: String,
+    pub(crate) ink: TextRole,
 }
 
 impl TextCell {
@@ -88,18 +94,37 @@ impl<T: Into<String>> From<T> for TextCell {
 
 /// A line of a table below its headings.
 #[derive(Clone, Debug)]
-pub(super) enum TextRow {
+pub(crate) enum TextRow {
     /// A cell for each column.
     Cells(Vec<TextCell>),
     /// What the rows below it belong to, across all columns.
     Group(String),
+    /// What the row below it is about, across all columns, in a few lines.
+    Title(String),
+    /// More of the row above it, across all columns.
+    Detail(String),
+}
+
+impl TextRow {
+    /// The same with other texts.
+    fn mapped(&self, map: impl Fn(&str) -> String) -> Self {
+        match self {
+            Self::Cells(cells) => {
+                let cell = |cell: &TextCell| TextCell::new(map(&cell.text), cell.ink);
+                Self::Cells(cells.iter().map(cell).collect())
+            }
+            Self::Group(text) => Self::Group(map(text)),
+            Self::Title(text) => Self::Title(map(text)),
+            Self::Detail(text) => Self::Detail(map(text)),
+        }
+    }
 }
 
 /// Rows under headings.
 #[derive(Clone, Debug)]
 pub(crate) struct ReportTable {
-    pub(super) columns: Vec<TextColumn>,
-    pub(super) rows: Vec<TextRow>,
+    pub(crate) columns: Vec<TextColumn>,
+    pub(crate) rows: Vec<TextRow>,
 }
 
 impl ReportTable {
@@ -118,6 +143,37 @@ impl ReportTable {
         self.rows.push(TextRow::Group(name.to_owned()));
     }
 
+    /// Adds what the row that is added next is about.
+    pub(crate) fn title(&mut self, text: &str) {
+        self.rows.push(TextRow::Title(text.to_owned()));
+    }
+
+    /// Adds more of the row that was added last.
+    pub(crate) fn detail(&mut self, text: &str) {
+        self.rows.push(TextRow::Detail(text.to_owned()));
+    }
+
+    /// The same with the first `most` rows of cells and what belongs to them.
+    pub(crate) fn first_rows(&self, most: usize) -> Self {
+        let mut left = most;
+        let is_shown = |row: &&TextRow| match row {
+            TextRow::Cells(_) if left == 0 => false,
+            TextRow::Cells(_) => {
+                left -= 1;
+                true
+            }
+            TextRow::Group(_) | TextRow::Title(_) => left > 0,
+            TextRow::Detail(_) => true,
+        };
+        let rows = self.rows.iter().take_while(is_shown).cloned().collect();
+        Self { columns: self.columns.clone(), rows }
+    }
+
+    /// How many rows of cells there are.
+    pub(crate) fn height(&self) -> usize {
+        self.rows.iter().filter(|row| matches!(row, TextRow::Cells(_))).count()
+    }
+
     /// Whether it has no rows.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
@@ -131,19 +187,19 @@ impl ReportTable {
     }
 
     /// The same with other signs in its texts.
-    pub(super) fn spelled<'a>(&'a self, spell: impl Fn(&'a str) -> Cow<'a, str>) -> Self {
-        let text = |text: &'a String| spell(text).into_owned();
-        let columns = self.columns.iter();
-        let columns =
-            columns.map(|c| TextColumn { heading: text(&c.heading), ..c.clone() }).collect();
-        let row = |row: &'a TextRow| match row {
-            TextRow::Group(name) => TextRow::Group(text(name)),
-            TextRow::Cells(cells) => {
-                let cell = |cell: &'a TextCell| TextCell::new(text(&cell.text), cell.ink);
-                TextRow::Cells(cells.iter().map(cell).collect())
-            }
-        };
-        Self { columns, rows: self.rows.iter().map(row).collect() }
+    pub(super) fn spelled(&self, spell: impl Fn(&str) -> String) -> Self {
+        self.mapped(&spell, &spell)
+    }
+
+    /// The same without signs that drive a terminal; lines break in headings alone.
+    pub(crate) fn cleaned(&self) -> Self {
+        self.mapped(|heading| plain_lines(heading).replace('\t', " "), clean)
+    }
+
+    fn mapped(&self, heading: impl Fn(&str) -> String, text: impl Fn(&str) -> String) -> Self {
+        let column = |c: &TextColumn| TextColumn { heading: heading(&c.heading), ..c.clone() };
+        let columns = self.columns.iter().map(column).collect();
+        Self { columns, rows: self.rows.iter().map(|row| row.mapped(&text)).collect() }
     }
 
     /// The lines, none wider than `room` columns.
@@ -162,6 +218,15 @@ impl ReportTable {
             match row {
                 TextRow::Cells(cells) => self.row_lines(cells, &widths, &paint, &mut lines),
                 TextRow::Group(name) => lines.push(paint(&fit(name, room), TextRole::Plain)),
+                TextRow::Title(text) => {
+                    let text = wrap(text, room).into_iter().take(MAX_TITLE_LINES);
+                    lines.extend(text.map(|line| paint(&line, TextRole::Plain)));
+                }
+                TextRow::Detail(text) => {
+                    let text = wrap(text, room.saturating_sub(DETAIL_INDENT)).into_iter();
+                    let indented = |line: String| format!("{:DETAIL_INDENT$}{line}", "");
+                    lines.extend(text.map(|line| paint(&indented(line), TextRole::Plain)));
+                }
             }
         }
         lines
@@ -266,7 +331,7 @@ impl ReportTable {
     pub(super) fn cell_width(&self, index: usize) -> usize {
         let cells = self.rows.iter().filter_map(|row| match row {
             TextRow::Cells(cells) => Some(width(&cells[index].text)),
-            TextRow::Group(_) => None,
+            TextRow::Group(_) | TextRow::Title(_) | TextRow::Detail(_) => None,
         });
         cells.max().unwrap_or(0)
     }
@@ -287,7 +352,7 @@ impl ReportTable {
     fn longest_word(&self, index: usize) -> usize {
         let words = self.rows.iter().flat_map(|row| match row {
             TextRow::Cells(cells) => cells[index].text.split(' ').collect(),
-            TextRow::Group(_) => Vec::new(),
+            TextRow::Group(_) | TextRow::Title(_) | TextRow::Detail(_) => Vec::new(),
         });
         words.map(width).max().unwrap_or(0) + INDENT.len()
     }

@@ -5,7 +5,7 @@ use super::scene::{Span, TopScene};
 use super::state::{SORTS, TopState, TopView, VIEWS};
 use super::{blockers, connections, detail, preemptors, prior, statements};
 use crate::format::{count, counted, fit, if_any, rate, us, width};
-use crate::terminal::NO_PARTS;
+use crate::reports::NO_PARTS;
 use dbtime_model::traced_live::LiveConnection;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};

@@ -4,7 +4,7 @@ use super::rows::{heading, left, right, table};
 use super::scene::{Span, TopScene};
 use super::state::TopState;
 use crate::format::{NONE, count, fit, if_any, percent, us};
-use crate::terminal::NO_PARTS;
+use crate::reports::NO_PARTS;
 use dbtime_model::Nanos;
 use dbtime_model::traced_totals::Preemption;
 use ratatui::Frame;

@@ -228,7 +228,7 @@ fn the_page_of_a_study_is_drawn_without_a_request() {
     let Some(program) = chromium() else { return };
     let browser = Browser::new(program);
     let study = fixtures::study::study(&fixtures::open().record);
-    let page = compare::study_page(&compare::StudyComparison::of(&study));
+    let page = compare::study_document(&compare::StudyComparison::of(&study)).html();
     let visit = browser.visit(&page, &[]);
     assert_eq!((visit.console, visit.requests), (Vec::new(), Vec::new()));
     for text in ["lazy faster than durable", "A/A control", "Which responses changed"] {

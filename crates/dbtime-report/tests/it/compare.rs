@@ -32,7 +32,7 @@ fn different_workloads_are_named_before_any_figure() {
     let (a, mut b) = (fixtures::open(), fixtures::closed());
     b.record.workload.name = "point-select".to_owned();
     let compared = RunComparison::of([("a", &a.record), ("b", &b.record)]);
-    let text = compare::runs_text(&compared, PageStyle::default());
+    let text = compare::runs_document(&compared).text(PageStyle::default());
     let second = text.lines().nth(1).expect("a second line");
     assert!(second.contains("DIFFERENT WORKLOADS"), "{text}");
     let at =
@@ -40,7 +40,7 @@ fn different_workloads_are_named_before_any_figure() {
     assert!(
         at("DIFFERENT TARGETS") < at("DIFFERENT LOADS") && at("DIFFERENT LOADS") < at("Figures")
     );
-    let page = compare::runs_page(&compared);
+    let page = compare::runs_document(&compared).html();
     assert!(page.contains("DIFFERENT WORKLOADS") && page.contains("No verdict"));
 }
 
@@ -110,7 +110,7 @@ fn what_was_not_swept_is_as_given() {
     assert_eq!(compared.only_b, ["workers=4"]);
     let compared = SweepComparison::of([("a", &repeated), ("b", &repeated)]);
     assert_eq!(compared.combinations[0].repetitions, [2, 2]);
-    let text = compare::sweeps_text(&compared, PageStyle::default());
+    let text = compare::sweeps_document(&compared).text(PageStyle::default());
     assert!(text.contains("as given") && !text.contains("only in"), "{text}");
 }
 
@@ -136,7 +136,7 @@ fn a_figure_of_a_verdict_is_the_one_that_the_report_prints() {
         let (rule, names) = (VerdictRule::new(0.01), ["A", "B"]);
         let options = GroupOptions { rule, primary: Some(primary), program: None, names };
         let compared = GroupComparison::of(&side, &side, options);
-        let text = compare::groups_text(&compared, PageStyle::default());
+        let text = compare::groups_document(&compared).text(PageStyle::default());
         let compared = row(&text, &format!("{}  ", primary.name()));
         assert_eq!(compared[0], printed[at], "{text}\n{report}");
     }

@@ -6,7 +6,8 @@ use dbtime_model::counters::{
     CounterDelta, CounterKind, CounterNote, CounterReport, CounterSource, CounterValue,
     IntervalSource,
 };
-use dbtime_report::terminal::{self, CounterOptions, PageStyle};
+use dbtime_report::reports::{CounterOptions, counter_document};
+use dbtime_report::terminal::{self, PageStyle};
 use unicode_width::UnicodeWidthStr;
 
 fn delta(group: &str, name: &str, kind: CounterKind, before: &str, after: &str) -> CounterDelta {
@@ -110,10 +111,7 @@ fn hostile() -> CounterReport {
 }
 
 fn text(report: &CounterReport, per_transaction: bool) -> String {
-    terminal::counter_report(
-        report,
-        &CounterOptions { style: PageStyle::default(), per_transaction },
-    )
+    counter_document(report, CounterOptions { per_transaction }).text(PageStyle::default())
 }
 
 #[test]
@@ -141,10 +139,22 @@ fn no_text_of_a_database_leaves_its_line() {
 
 #[test]
 fn colour_is_only_where_it_is_wanted() {
-    let options = CounterOptions {
-        style: PageStyle { color: true, ..PageStyle::default() },
-        per_transaction: true,
-    };
-    assert!(terminal::counter_report(&report(), &options).contains("\u{1b}[1mCounters"));
+    let style = PageStyle { color: true, ..PageStyle::default() };
+    let document = counter_document(&report(), CounterOptions { per_transaction: true });
+    assert!(document.text(style).contains("\u{1b}[1mCounters"));
     assert!(!text(&report(), true).contains('\u{1b}'));
+}
+
+#[test]
+fn the_page_and_markdown_have_every_counter_and_no_markup_of_a_database() {
+    let document = counter_document(&report(), CounterOptions { per_transaction: true });
+    let (page, markdown) = (document.html(), document.markdown());
+    for name in ["Com_select", "Threads_running", "Max_used_connections_time"] {
+        assert!(page.contains(name), "{page}");
+        assert!(markdown.contains(&format!("| {} |", name.replace('_', "\\_"))), "{markdown}");
+    }
+    assert!(markdown.contains("\n### Gauges\n") && page.contains("<h2>Gauges</h2>"));
+    assert!(!page.contains("<script"));
+    let hostile = counter_document(&hostile(), CounterOptions::default());
+    assert!(!hostile.html().contains("</script>") && !hostile.markdown().contains('<'));
 }

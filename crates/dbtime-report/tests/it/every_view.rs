@@ -4,10 +4,8 @@
 use dbtime_model::Nanos;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::{RecordedPart, TraceBegin, TraceEnd, TraceLineWriter, TraceReader};
-use dbtime_report::terminal::{
-    ThroughputTicks, TracedReport, cost_line, ledger_lines, request_line, trace_histogram,
-    trace_summary,
-};
+use dbtime_report::reports::{TracedReport, trace_document, trace_histogram};
+use dbtime_report::terminal::{PageStyle, ThroughputTicks, cost_line, ledger_lines, request_line};
 use dbtime_report::{plain_json, trace_json};
 
 /// What views may come to, beside so many times the recording. Unit: bytes.
@@ -77,7 +75,7 @@ impl RecordingViews {
 
     fn end(&mut self, end: &TraceEnd, step: Nanos) {
         let report = TracedReport::of(end, step);
-        self.lines += &trace_summary(&report, false);
+        self.lines += &trace_document(&report).text(PageStyle::default());
         self.lines += &trace_histogram(&end.totals, step);
         self.lines += &ledger_lines(&end.ledger);
         self.lines +=

@@ -4,7 +4,7 @@
 use crate::fixtures;
 use dbtime_model::record::{FactorValue, Run, Sweep, SweepRecord, SweepRun};
 use dbtime_report::charts::CHARTS;
-use dbtime_report::compare::{RunComparison, SweepComparison, runs_page, sweeps_page};
+use dbtime_report::compare::{RunComparison, SweepComparison, runs_document, sweeps_document};
 use dbtime_report::html;
 use roxmltree::{Document, Node};
 
@@ -287,11 +287,12 @@ fn sweep_of_all() -> Sweep {
 fn pages_of_sweeps_and_comparisons_are_well_formed_and_take_any_text() {
     let sweep = sweep_of_all();
     let compared = SweepComparison::of([("<a>", &sweep), ("b\u{202e}", &sweep)]);
-    let mut pages = vec![html::sweep_report(&sweep), sweeps_page(&compared)];
+    let mut pages = vec![html::sweep_report(&sweep), sweeps_document(&compared).html()];
     pages.push(html::sweep_report(&Sweep::default()));
     for (_, a) in fixtures::all() {
         let b = fixtures::hostile();
-        pages.push(runs_page(&RunComparison::of([("a", &a.record), ("<b>", &b.record)])));
+        let compared = RunComparison::of([("a", &a.record), ("<b>", &b.record)]);
+        pages.push(runs_document(&compared).html());
     }
     for page in &pages {
         let document = parse("page", page);

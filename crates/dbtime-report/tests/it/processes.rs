@@ -8,7 +8,8 @@ use dbtime_model::process::{
     ScheduledTimes, ServerUse, ShareOf, ThreadUse, ThreadsUse, UsageRates, UsageReport,
     WholeMachine,
 };
-use dbtime_report::terminal::{COLUMNS, PageStyle, ProcessesOptions, process_table, usage_report};
+use dbtime_report::reports::{ProcessesOptions, process_document, usage_document};
+use dbtime_report::terminal::{COLUMNS, PageStyle};
 use unicode_width::UnicodeWidthStr;
 
 const SECOND: u64 = 1_000_000_000;
@@ -195,6 +196,15 @@ fn usage_of_command() -> UsageReport {
     report
 }
 
+fn process_text(table: &ProcessTable, options: ProcessesOptions, room: Option<usize>) -> String {
+    process_document(table, options).wide_text(PageStyle::default(), room)
+}
+
+/// The text of a table with nothing more, where there is room for all.
+fn whole_text(table: &ProcessTable) -> String {
+    process_text(table, ProcessesOptions::default(), None)
+}
+
 fn fits(name: &str, text: &str, room: usize) {
     for line in text.lines() {
         assert!(line.width() <= room, "{name}: {} columns: {line}", line.width());
@@ -205,32 +215,30 @@ fn fits(name: &str, text: &str, room: usize) {
 
 #[test]
 fn tables_of_processes_are_golden() {
-    let on_terminal = ProcessesOptions { room: Some(COLUMNS), ..ProcessesOptions::default() };
+    let plain = ProcessesOptions::default();
+    let threads = ProcessesOptions { seconds: true, threads: true, ..plain };
+    let on_terminal = Some(COLUMNS);
     let all = [
-        ("ps", ShareOf::System, on_terminal),
-        ("ps-piped", ShareOf::Cpu, ProcessesOptions::default()),
-        (
-            "ps-seconds-threads",
-            ShareOf::System,
-            ProcessesOptions { seconds: true, threads: true, ..on_terminal },
-        ),
-        ("ps-all", ShareOf::System, ProcessesOptions { all: true, ..on_terminal }),
+        ("ps", ShareOf::System, plain, on_terminal),
+        ("ps-piped", ShareOf::Cpu, plain, None),
+        ("ps-seconds-threads", ShareOf::System, threads, on_terminal),
+        ("ps-all", ShareOf::System, ProcessesOptions { all: true, ..plain }, on_terminal),
     ];
-    for (name, of, options) in all {
-        let text = process_table(&table(of), &options);
+    for (name, of, options, room) in all {
+        let text = process_text(&table(of), options, room);
         insta::assert_snapshot!(name, text);
-        let room = if options.all || options.room.is_none() { 200 } else { COLUMNS };
+        let room = if options.all { 200 } else { room.unwrap_or(200) };
         fits(name, &text, room);
     }
 }
 
 #[test]
 fn commands_are_cut_on_a_terminal_and_whole_elsewhere() {
-    let whole = process_table(&table(ShareOf::System), &ProcessesOptions::default());
+    let whole = whole_text(&table(ShareOf::System));
     assert!(whole.contains("--port=3306"), "{whole}");
     for room in [40, 80, 132] {
-        let options = ProcessesOptions { room: Some(room), ..ProcessesOptions::default() };
-        let cut = process_table(&table(ShareOf::System), &options);
+        let options = ProcessesOptions::default();
+        let cut = process_text(&table(ShareOf::System), options, Some(room));
         assert!(!cut.contains("--port=3306") && cut.contains('…'), "{cut}");
         // The figures stand whole however narrow it is.
         assert!(cut.contains("47.56") && cut.contains("44.16"), "{cut}");
@@ -246,7 +254,7 @@ fn everything_of_one_cpu_is_twice_everything_of_two() {
 #[test]
 fn an_empty_table_says_what_was_measured() {
     let empty = ProcessTable::new(Vec::new(), ShareOf::System, 2);
-    let text = process_table(&empty, &ProcessesOptions::default());
+    let text = whole_text(&empty);
     assert!(!text.contains("COMMAND") && text.contains("percent of all 2 CPUs"), "{text}");
 }
 
@@ -258,19 +266,18 @@ fn reports_of_usage_are_golden() {
         ("usage-command", usage_of_command()),
     ];
     for (name, report) in all {
-        let text = usage_report(&report, PageStyle::default());
+        let document = usage_document(&report);
+        let text = document.text(PageStyle::default());
         insta::assert_snapshot!(name, text);
         fits(name, &text, COLUMNS);
-        assert!(
-            usage_report(&report, PageStyle { color: true, ..PageStyle::default() })
-                .contains('\u{1b}')
-        );
+        let coloured = document.text(PageStyle { color: true, ..PageStyle::default() });
+        assert!(coloured.contains('\u{1b}'));
     }
 }
 
 #[test]
 fn nothing_known_is_nothing_shown_as_zero() {
-    let text = usage_report(&UsageReport::default(), PageStyle::default());
+    let text = usage_document(&UsageReport::default()).text(PageStyle::default());
     fits("nothing", &text, COLUMNS);
     assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
     let row = |name: &str| {
@@ -301,7 +308,7 @@ fn the_schedulers_own_events_add_waits_and_add_up() {
             ..ScheduledTimes::default()
         });
     }
-    let text = process_table(&table, &ProcessesOptions::default());
+    let text = whole_text(&table);
     for part in [
         "%SYS   %WOKEN  %PREEMPTED  COMMAND",
         "   0.5000       5.000  /u/dist/mariadb",
@@ -315,4 +322,19 @@ fn the_schedulers_own_events_add_waits_and_add_up() {
         assert!(text.contains(&part), "{part}: {text}");
     }
     assert!(!text.contains("did not tell"), "{text}");
+}
+
+#[test]
+fn pages_have_all_processes_and_markdown_those_of_the_text() {
+    let document = usage_document(&usage_of_many());
+    let (page, markdown) = (document.html(), document.markdown());
+    // 26 processes, of which text shows 20.
+    assert!(page.contains("joe shop 127.0.0.1(4025)") && !page.contains("6 more"), "{page}");
+    assert!(!markdown.contains("(4025)") && markdown.contains("\n6 more, "), "{markdown}");
+    let document = process_document(&table(ShareOf::System), ProcessesOptions::default());
+    let (page, markdown) = (document.html(), document.markdown());
+    assert!(page.contains("<h1>Processes over 10.00 s</h1>") && page.contains("--port=3306"));
+    assert!(markdown.starts_with("## Processes over 10.00 s\n\n| UID | PID |"), "{markdown}");
+    let is_control = |c: char| c.is_control() && c != '\n';
+    assert!(!page.contains(is_control) && !markdown.contains(is_control));
 }

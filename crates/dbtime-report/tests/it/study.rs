@@ -3,7 +3,7 @@
 use crate::fixtures;
 use dbtime_model::study::RecordedStudy;
 use dbtime_report::compare::{
-    StudyComparison, short_study_text, study_junit, study_markdown, study_page, study_text,
+    StudyComparison, short_study_document, study_document, study_junit,
 };
 use dbtime_report::terminal::{PageStyle, SHORT_LINES};
 
@@ -13,7 +13,7 @@ fn recorded() -> RecordedStudy {
 
 #[test]
 fn the_text_has_the_verdict_first() {
-    let text = study_text(&StudyComparison::of(&recorded()), PageStyle::default());
+    let text = study_document(&StudyComparison::of(&recorded())).text(PageStyle::default());
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     insta::assert_snapshot!("study", text);
 }
@@ -22,7 +22,8 @@ fn the_text_has_the_verdict_first() {
 fn the_short_text_has_the_verdict_on_one_screen() {
     let compared = StudyComparison::of(&recorded());
     let style = PageStyle::default();
-    let (short, whole) = (short_study_text(&compared, style), study_text(&compared, style));
+    let short = short_study_document(&compared).text(style);
+    let whole = study_document(&compared).text(style);
     assert!(short.lines().count() <= SHORT_LINES, "{short}");
     assert!(short.lines().all(|line| line.chars().count() <= 100), "{short}");
     for expected in [
@@ -43,7 +44,7 @@ fn the_short_text_has_the_verdict_on_one_screen() {
 #[test]
 fn the_same_is_written_for_a_ci_system() {
     let compared = StudyComparison::of(&recorded());
-    insta::assert_snapshot!("study-markdown", study_markdown(&compared));
+    insta::assert_snapshot!("study-markdown", study_document(&compared).markdown());
     insta::assert_snapshot!("study-junit", study_junit(&compared));
 }
 
@@ -56,14 +57,14 @@ fn a_baseline_that_differs_from_itself_makes_the_study_unstable() {
             record.throughput_tps *= 1.3;
         }
     }
-    let text = study_text(&StudyComparison::of(&recorded), PageStyle::default());
+    let text = study_document(&StudyComparison::of(&recorded)).text(PageStyle::default());
     let verdict = text.lines().find(|line| line.contains("verdict")).expect("a verdict");
     assert!(verdict.contains("Unstable"), "{text}");
 }
 
 #[test]
 fn the_page_is_well_formed_and_has_every_chart() {
-    let page = study_page(&StudyComparison::of(&recorded()));
+    let page = study_document(&StudyComparison::of(&recorded())).html();
     let text = page.strip_prefix("<!DOCTYPE html>\n").expect("a doctype");
     roxmltree::Document::parse(text).unwrap_or_else(|error| panic!("{error}"));
     for title in [

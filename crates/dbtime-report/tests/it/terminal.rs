@@ -17,10 +17,8 @@ fn plain(run: &Run) -> String {
 
 /// Two runs side by side as text of a hundred columns.
 fn side_by_side(a: &Run, b: &Run) -> String {
-    compare::runs_text(
-        &RunComparison::of([("a", &a.record), ("b", &b.record)]),
-        PageStyle::default(),
-    )
+    let compared = RunComparison::of([("a", &a.record), ("b", &b.record)]);
+    compare::runs_document(&compared).text(PageStyle::default())
 }
 
 fn assert_fits(name: &str, text: &str) {
@@ -364,13 +362,13 @@ fn reports_follow_the_terminal_from_72_columns_on() {
                 RunComparison::of([("a", &run.record), ("b", &fixtures::closed().record)]);
             fits_in(
                 &format!("{name}, closed in {columns}"),
-                &compare::runs_text(&compared, style),
+                &compare::runs_document(&compared).text(style),
                 columns,
             );
         }
         let sweep = sweep_of_connections();
         let compared = SweepComparison::of([("a", &sweep), ("b", &sweep)]);
-        let text = compare::sweeps_text(&compared, style);
+        let text = compare::sweeps_document(&compared).text(style);
         fits_in(&format!("sweeps in {columns}"), &text, columns);
         assert!(text.contains("connections=1024") && text.contains("connections=1048"), "{text}");
         let rows: Vec<_> =
@@ -407,7 +405,7 @@ fn without_utf8_everything_is_ascii_and_stands_where_it_stood() {
         assert!(text.is_ascii(), "{name}: {text}");
         fits_in(name, &text, terminal::COLUMNS);
         let compared = RunComparison::of([("a", &run.record), ("b", &fixtures::closed().record)]);
-        assert!(compare::runs_text(&compared, ascii).is_ascii(), "{name}");
+        assert!(compare::runs_document(&compared).text(ascii).is_ascii(), "{name}");
     }
     let open = terminal::run_report(
         &fixtures::open(),

@@ -1,5 +1,6 @@
 //! Flags of `dbtime ps`.
 
+use super::DocumentArgs;
 use super::number::whole;
 use clap::Args;
 use dbtime_model::Nanos;
@@ -17,7 +18,9 @@ Examples:
   dbtime ps 1 4711 -t --count 60
       a process with its threads, sixty times
   dbtime ps 10 --exact
-      every process that ran at all, with its waits for a CPU (as root)";
+      every process that ran at all, with its waits for a CPU (as root)
+  dbtime ps 10 --html processes.html
+      the table as a page; --markdown prints it for a comment";
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -53,8 +56,12 @@ pub(crate) struct PsArgs {
     pub(crate) threads: bool,
 
     /// Number of intervals, one after the other.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(1.., 6))]
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "html",
+          value_parser = whole::<u64>(1.., 6))]
     pub(crate) count: u64,
+
+    #[command(flatten)]
+    pub(crate) document: DocumentArgs,
 
     /// Print JSON and nothing else: one document, with --count a line for each interval.
     #[arg(long)]

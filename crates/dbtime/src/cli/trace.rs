@@ -1,5 +1,6 @@
 //! Flags of `dbtime trace`.
 
+use super::DocumentArgs;
 use super::login::LoginArgs;
 use super::number::whole;
 use clap::{Args, ValueEnum};
@@ -61,6 +62,8 @@ Examples:
   dbtime trace --record monday.trace --time 10m
   dbtime trace monday.trace --summary
       ten minutes of everything, shown later
+  dbtime trace monday.trace --summary --html monday.html
+      its sums as a page; with --markdown as Markdown
   dbtime trace --slow 1s --login postgres://postgres@/
       requests of a second and more; lock waits and their holders on stderr
   dbtime trace --port 3307 --command PREPARE,EXECUTE --match sbtest";
@@ -112,6 +115,13 @@ impl From<&ServersArgs> for ServerFilter {
             ports: args.ports.clone(),
             cgroup: args.cgroup.clone(),
         }
+    }
+}
+
+impl TraceArgs {
+    /// Whether sums are printed for people as they grow, and not one document of them at the end.
+    pub(crate) fn has_ticks(&self) -> bool {
+        self.summary && !self.json && !self.document.markdown
     }
 }
 
@@ -190,6 +200,9 @@ pub(crate) struct TraceArgs {
     /// Show the literals of statements, which may be secrets [default: ? in place of literals].
     #[arg(long)]
     pub(crate) raw_sql: bool,
+
+    #[command(flatten)]
+    pub(crate) document: DocumentArgs,
 
     /// Print a JSON line for each request, and the ledger in the last; with --summary one document.
     #[arg(long)]

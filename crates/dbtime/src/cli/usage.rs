@@ -1,5 +1,6 @@
 //! Flags of `dbtime usage`.
 
+use super::DocumentArgs;
 use super::ps::interval;
 use clap::Args;
 use dbtime_model::Nanos;
@@ -16,6 +17,8 @@ Examples:
   dbtime usage -p :5432 --start before.json
   dbtime usage --since before.json
       the process between the two commands
+  dbtime usage --html usage.html -- make
+      the report as a page; --markdown prints it for a comment
 
 Exit codes: with a command its own (128 + n after signal n, 127 if there is none of that name, 126
 if it cannot be started); else those of dbtime.";
@@ -35,7 +38,8 @@ pub(crate) struct UsageArgs {
     pub(crate) time: Option<Nanos>,
 
     /// Write a sample to FILE and end; a later --since shows the differences.
-    #[arg(long, value_name = "FILE", requires = "pid", conflicts_with_all = ["time", "since", "json", "threads"])]
+    #[arg(long, value_name = "FILE", requires = "pid",
+          conflicts_with_all = ["time", "since", "json", "threads", "html", "markdown"])]
     pub(crate) start: Option<PathBuf>,
 
     /// Show the differences since the sample in FILE.
@@ -50,6 +54,9 @@ pub(crate) struct UsageArgs {
     #[arg(short, long)]
     pub(crate) threads: bool,
 
+    #[command(flatten)]
+    pub(crate) document: DocumentArgs,
+
     /// Print one JSON document on stdout and nothing else; the command's stdout goes to stderr.
     #[arg(long)]
     pub(crate) json: bool,
@@ -60,7 +67,7 @@ pub(crate) struct UsageArgs {
     pub(crate) parent: Option<i32>,
 
     /// Write the report to FILE.
-    #[arg(long, value_name = "FILE", conflicts_with = "start")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["start", "html"])]
     pub(crate) out: Option<PathBuf>,
 
     /// Command to run, with its arguments.

@@ -6,10 +6,10 @@ use crate::exit::{CommandFailure, ProcessExit};
 use crate::group_records::group_records;
 use crate::screen;
 use dbtime_model::record::{RunRecord, is_sweep, read_run_record, read_sweep, record_folder};
+use dbtime_report::ReportDocument;
 use dbtime_report::compare::{
     GroupComparison, GroupOptions, GroupOutcome, PlacedRun, RunComparison, SweepComparison,
-    groups_junit, groups_markdown, groups_page, groups_text, runs_page, runs_text, sweeps_page,
-    sweeps_text,
+    groups_document, groups_junit, runs_document, sweeps_document,
 };
 use dbtime_stats::VerdictRule;
 use serde::Serialize;
@@ -56,14 +56,15 @@ fn groups(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, Com
     let rule = VerdictRule::new(args.margin);
     let options = GroupOptions { rule, primary: args.primary, program: None, names: ["A", "B"] };
     let compared = GroupComparison::of(&a, &b, options);
+    let document = groups_document(&compared);
     for (path, text) in
-        [(&args.markdown, groups_markdown(&compared)), (&args.junit, groups_junit(&compared))]
+        [(&args.markdown, document.markdown()), (&args.junit, groups_junit(&compared))]
     {
         if let Some(path) = path {
             write_whole(path, &text)?;
         }
     }
-    show(args, &compared, groups_text, groups_page)?;
+    show(args, &compared, &document)?;
     Ok(match compared.verdict.outcome() {
         _ if !args.gate => ProcessExit::Fine,
         GroupOutcome::Good => ProcessExit::Fine,
@@ -99,12 +100,12 @@ fn two(args: &CompareArgs, [first, second]: [&PathBuf; 2]) -> Result<ProcessExit
             let sweeps = [read_sweep(a)?, read_sweep(b)?];
             let compared =
                 SweepComparison::of([(&places[0], &sweeps[0]), (&places[1], &sweeps[1])]);
-            show(args, &compared, sweeps_text, sweeps_page)?;
+            show(args, &compared, &sweeps_document(&compared))?;
         }
         (false, false) => {
             let runs = [read_run_record(a)?, read_run_record(b)?];
             let compared = RunComparison::of([(&places[0], &runs[0]), (&places[1], &runs[1])]);
-            show(args, &compared, runs_text, runs_page)?;
+            show(args, &compared, &runs_document(&compared))?;
         }
         (a_is, _) => {
             let ([sweep, run], folder) =
@@ -126,11 +127,10 @@ fn two(args: &CompareArgs, [first, second]: [&PathBuf; 2]) -> Result<ProcessExit
 fn show<T: Serialize>(
     args: &CompareArgs,
     compared: &T,
-    text: fn(&T, dbtime_report::terminal::PageStyle) -> String,
-    page: fn(&T) -> String,
+    document: &ReportDocument,
 ) -> Result<(), CommandFailure> {
     if let Some(path) = &args.html {
-        write_whole(path, &page(compared))?;
+        write_whole(path, &document.html())?;
     }
     if args.json {
         let json = serde_json::to_string_pretty(compared).map_err(CommandFailure::environment)?;
@@ -139,7 +139,7 @@ fn show<T: Serialize>(
     }
     match &args.html {
         Some(path) => screen::result(&format!("Report: {}\n", path.display())),
-        None => screen::result(&text(compared, screen::style())),
+        None => screen::result(&document.text(screen::style())),
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use dbtime_machine::now;
 use dbtime_model::counters::{CounterDocument, CounterReport, CounterSample};
 use dbtime_model::units::counted;
 use dbtime_model::{MonoNanos, Nanos};
-use dbtime_report::terminal::{CounterOptions, counter_report};
+use dbtime_report::reports::{CounterOptions, counter_document};
 use std::path::Path;
 use std::time::Duration;
 
@@ -125,14 +125,18 @@ fn show(
     shape: OutputShape,
 ) -> Result<ProcessExit, CommandFailure> {
     let report = if args.all { report } else { report.without_unchanged() };
+    let options = CounterOptions { per_transaction: args.per_transaction };
+    let document = counter_document(&report, options);
     if args.json {
-        let document = CounterDocument::CounterReport(report);
+        let json = CounterDocument::CounterReport(report);
         let is_line = shape == OutputShape::Line;
-        screen::json(&if is_line { document.to_json_line() } else { document.to_json() });
+        screen::json(&if is_line { json.to_json_line() } else { json.to_json() });
+        args.document.write(&document)?;
     } else {
-        let (style, per_transaction) = (screen::style(), args.per_transaction);
-        let options = CounterOptions { style, per_transaction };
-        screen::result(&counter_report(&report, &options));
+        let text = || document.text(screen::style());
+        let (shown, written) = args.document.shown(&document, text);
+        screen::result(&shown);
+        written?;
     }
     Ok(ProcessExit::Fine)
 }

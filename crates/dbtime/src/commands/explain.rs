@@ -6,7 +6,7 @@ use crate::screen;
 use dbtime_model::record::{is_sweep, read_run_record, read_sweep_record, record_folder};
 use dbtime_model::units::counted;
 use dbtime_report::advice::RunAdvice;
-use dbtime_report::terminal::advice_text;
+use dbtime_report::reports::advice_document;
 use std::path::Path;
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<ProcessExit, CommandFailure> {
@@ -16,11 +16,16 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ProcessExit, CommandFailure> {
     }
     let record = read_run_record(&folder)?;
     let advice = RunAdvice::of(&record);
+    let document = advice_document(&record, &advice);
     if args.json {
         let json = serde_json::to_string_pretty(&advice).map_err(CommandFailure::environment)?;
         screen::json(&(json + "\n"));
+        args.document.write(&document)?;
     } else {
-        screen::result(&advice_text(&record, &advice, screen::style()));
+        let text = || document.text(screen::style());
+        let (shown, written) = args.document.shown(&document, text);
+        screen::result(&shown);
+        written?;
     }
     Ok(ProcessExit::Fine)
 }

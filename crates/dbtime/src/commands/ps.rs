@@ -11,7 +11,7 @@ use dbtime_model::process::{ProcessTable, ProcessUse, WholeMachine};
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::process::ProcessSet;
 use dbtime_observe::scheduler::SchedulerWatch;
-use dbtime_report::terminal::{ProcessesOptions, process_table};
+use dbtime_report::reports::{ProcessesOptions, process_document};
 use std::time::Duration;
 
 /// How often those are looked for that come and go.
@@ -109,6 +109,8 @@ impl IntervalStart {
 }
 
 fn show(args: &PsArgs, mut table: ProcessTable, number: u64) -> Result<(), CommandFailure> {
+    let (seconds, all, threads) = (args.seconds, args.all, args.threads);
+    let document = process_document(&table, ProcessesOptions { seconds, all, threads });
     if args.json {
         if !args.threads {
             table.processes.iter_mut().for_each(|row| row.used.each_thread.clear());
@@ -118,16 +120,11 @@ fn show(args: &PsArgs, mut table: ProcessTable, number: u64) -> Result<(), Comma
             _ => serde_json::to_string(&table),
         };
         screen::json(&(json.map_err(CommandFailure::environment)? + "\n"));
-        return Ok(());
+        return args.document.write(&document);
     }
-    let options = ProcessesOptions {
-        style: screen::style(),
-        room: screen::columns(),
-        seconds: args.seconds,
-        all: args.all,
-        threads: args.threads,
-    };
     let gap = if number == 0 { "" } else { "\n" };
-    screen::result(&format!("{gap}{}", process_table(&table, &options)));
-    Ok(())
+    let text = || document.wide_text(screen::style(), screen::columns());
+    let (shown, written) = args.document.shown(&document, text);
+    screen::result(&format!("{gap}{shown}"));
+    written
 }

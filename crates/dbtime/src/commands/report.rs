@@ -8,7 +8,7 @@ use dbtime_lab::store::replace_file;
 use dbtime_model::record::{is_sweep, read_run, read_sweep, record_folder};
 use dbtime_model::study::{RecordedStudy, is_study};
 use dbtime_report::compare::{
-    StudyComparison, short_study_text, study_page, study_text, unended_junit,
+    StudyComparison, short_study_document, study_document, unended_junit,
 };
 use dbtime_report::html;
 use dbtime_report::terminal::{TerminalOptions, run_report, sweep_text};
@@ -22,8 +22,10 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ProcessExit, CommandFailure> {
         false if is_study(&folder) => {
             let study = RecordedStudy::read(&folder).map_err(CommandFailure::environment)?;
             let compared = StudyComparison::of(&study);
-            let text = if args.details { study_text } else { short_study_text };
-            (text(&compared, screen::style()), study_page(&compared))
+            let document = study_document(&compared);
+            let shown =
+                if args.details { document.clone() } else { short_study_document(&compared) };
+            (shown.text(screen::style()), document.html())
         }
         true => {
             let sweep = read_sweep(&folder)?;
@@ -87,6 +89,23 @@ pub(crate) fn write_into_record(path: &Path, text: &str) -> Result<(), CommandFa
     replace_file(path, text).map_err(|error| unwritten(path, &error))
 }
 
+/// Writes a page that somebody has named, whole or not at all, and through nothing that stands in
+/// its place.
+///
+/// Errors: a link, a pipe or a device stands there, or it cannot be written.
+pub(crate) fn write_page(path: &Path, page: &str) -> Result<(), CommandFailure> {
+    match path.symlink_metadata() {
+        Ok(there) if !(there.is_file() || there.is_dir()) => {
+            Err(CommandFailure::environment(format!(
+                "{} is a link, a pipe or a device: a page is a file of its own, so name another \
+                 place for it",
+                path.display()
+            )))
+        }
+        _ => write_into_record(path, page),
+    }
+}
+
 fn unwritten(path: &Path, error: &io::Error) -> CommandFailure {
     let remedy = dbtime_lab::want_of_room(error)
         .unwrap_or("name a file in a folder that is there and can be written");
@@ -113,6 +132,14 @@ mod tests {
         assert_eq!(fs::read_to_string(&there).expect("a file"), "new");
         write_whole(Path::new("/dev/null"), "nothing").expect("written");
         assert!(!Path::new("/dev/null").metadata().expect("there").is_file());
+        symlink(&there, folder.path().join("other")).expect("a link");
+        for place in [folder.path().join("other"), "/dev/null".into()] {
+            let error = write_page(&place, "page").expect_err("no file");
+            assert!(error.words().contains("is a link, a pipe or a device"), "{error:?}");
+        }
+        assert_eq!(fs::read_to_string(&there).expect("a file"), "new");
+        write_page(&there, "page").expect("written");
+        assert_eq!(fs::read_to_string(&there).expect("a file"), "page");
         let error = write_whole(&folder.path().join("no/page"), "x").expect_err("no folder");
         assert!(error.words().contains("name a file in a folder that is there"), "{error:?}");
     }

@@ -19,8 +19,7 @@ use dbtime_lab::study::{
 use dbtime_model::bounded_file;
 use dbtime_model::study::{RecordedStudy, RunOrder, is_study, study_file};
 use dbtime_report::compare::{
-    GroupOutcome, StudyComparison, plan_text, short_study_text, study_junit, study_markdown,
-    study_page, study_text,
+    GroupOutcome, StudyComparison, plan_text, short_study_document, study_document, study_junit,
 };
 use std::path::{Path, PathBuf};
 
@@ -136,14 +135,15 @@ fn show(folder: &Path, is_json: bool) -> Result<StudyComparison, CommandFailure>
     let compared = StudyComparison::of(&study);
     write_table(folder, &study)?;
     let page = folder.join("report.html");
-    write_into_record(&page, &study_page(&compared))?;
-    write_into_record(&folder.join("report.md"), &study_markdown(&compared))?;
+    let document = study_document(&compared);
+    write_into_record(&page, &document.html())?;
+    write_into_record(&folder.join("report.md"), &document.markdown())?;
     write_into_record(&folder.join(study_file::ANALYSIS), &json_of(&compared)?)?;
     if is_json {
         print_json(&compared)?;
     } else {
         screen::result("\n");
-        screen::result(&study_text(&compared, screen::style()));
+        screen::result(&document.text(screen::style()));
         let (folder, page) = (folder.display(), page.display());
         screen::result(&format!("\nStudy: {folder}\nReport: {page}\n"));
     }
@@ -162,8 +162,9 @@ fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
         )));
     }
     let compared = StudyComparison::of(&study);
+    let document = study_document(&compared);
     for (path, text) in
-        [(&args.markdown, study_markdown(&compared)), (&args.junit, study_junit(&compared))]
+        [(&args.markdown, document.markdown()), (&args.junit, study_junit(&compared))]
     {
         if let Some(path) = path {
             write_whole(path, &text)?;
@@ -171,12 +172,12 @@ fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
     }
     match &args.html {
         Some(path) => {
-            write_whole(path, &study_page(&compared))?;
+            write_whole(path, &document.html())?;
             screen::result(&format!("Report: {}\n", path.display()));
         }
         None if args.json => print_json(&compared)?,
-        None if args.details => screen::result(&study_text(&compared, screen::style())),
-        None => screen::result(&short_study_text(&compared, screen::style())),
+        None if args.details => screen::result(&document.text(screen::style())),
+        None => screen::result(&short_study_document(&compared).text(screen::style())),
     }
     let has = |outcome| compared.comparisons.iter().any(|one| one.verdict.outcome() == outcome);
     Ok(match args.gate {

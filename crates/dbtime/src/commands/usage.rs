@@ -14,7 +14,8 @@ use dbtime_observe::process::{
     EndWatch, ProcessError, ProcessSelector, ReapedChild, ServerWatch, UsageWatch, boot_id, only,
     since_saved, wait_for,
 };
-use dbtime_report::terminal::{PageStyle, usage_report};
+use dbtime_report::reports::usage_document;
+use dbtime_report::terminal::PageStyle;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsString;
 use std::io;
@@ -269,9 +270,12 @@ fn print_report(
     let is_beside = is_beside && !args.json;
     let style = if is_beside { screen::style_beside() } else { screen::style() };
     let color = style.color && args.out.is_none();
-    let text = match args.json {
-        true => serde_json::to_string_pretty(report).map_err(CommandFailure::environment)? + "\n",
-        false => usage_report(report, PageStyle { color, ..style }),
+    let document = usage_document(report);
+    let (text, written) = if args.json {
+        let json = serde_json::to_string_pretty(report).map_err(CommandFailure::environment)?;
+        (json + "\n", args.document.write(&document))
+    } else {
+        args.document.shown(&document, || document.text(PageStyle { color, ..style }))
     };
     match &args.out {
         Some(file) => write_whole(file, &text)?,
@@ -279,7 +283,7 @@ fn print_report(
         None if is_beside => screen::to_stderr(&text),
         None => screen::result(&text),
     }
-    Ok(())
+    written
 }
 
 fn timestamp() -> String {

@@ -74,6 +74,25 @@ fn two_outputs_of_mysql() {
 }
 
 #[test]
+fn differences_are_a_page_and_markdown_too() {
+    let sandbox = recorded();
+    let line = "counters mariadb-10.11-before.tsv mariadb-10.11-after.tsv";
+    sandbox.run(&format!("{line} --html c.html")).fine().prints(&["Report: c.html\n"]);
+    let page = fs::read_to_string(sandbox.path("c.html")).expect("a page");
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("Com_select"), "{page}");
+    let ran = sandbox.run(&format!("{line} --markdown")).fine();
+    ran.prints(&["## MariaDB", "\n### Counters\n", "| Com\\_select | 501 | 250.5 |"]);
+    sandbox.run(&format!("{line} --json --html j.html")).fine().json();
+    assert!(sandbox.path("j.html").exists());
+    sandbox.run(&format!("{line} --html -")).refused(2, &["a page is written to a file"]);
+    sandbox.run(&format!("{line} --markdown --json")).refused(2, &["--markdown", "--json"]);
+    // What was measured is not lost with the page.
+    let ran = sandbox.run(&format!("{line} --html /dev/null")).prints(&["Com_select"]);
+    ran.exits(3);
+    ran.stderr_has(&["/dev/null is a link, a pipe"]);
+}
+
+#[test]
 fn two_outputs_of_psql() {
     let sandbox = recorded();
     let line = "counters postgres-15-before.txt postgres-15-after.csv --per-transaction";

@@ -51,6 +51,11 @@ fn a_queue_is_explained_by_its_pool() {
     let text = text.prints(&told);
     assert!(text.out.lines().all(|line| line.chars().count() <= 100), "{text:?}");
     assert_eq!(sandbox.run("explain r/run.json").fine().out, text.out);
+    sandbox.run("explain r --html e.html").fine().prints(&["Report: e.html\n"]);
+    let page = fs::read_to_string(sandbox.path("e.html")).expect("a page");
+    assert!(page.contains("<h2>What to look at or to try next</h2>"), "{page}");
+    let markdown = sandbox.run("explain r --markdown").fine();
+    markdown.prints(&["\n### What to look at or to try next\n", "1 worker, busy ", "  - → "]);
     // The reports of the run have it too.
     printed.prints(&told);
     let html = fs::read_to_string(sandbox.path("r/report.html")).expect("a page");

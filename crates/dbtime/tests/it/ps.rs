@@ -43,6 +43,18 @@ pub(crate) fn row(json: &Value, pid: u32) -> &Value {
 }
 
 #[test]
+fn a_table_is_a_page_and_markdown_too() {
+    let (sandbox, own) = (Sandbox::new(), std::process::id());
+    sandbox.run(&format!("ps 100ms {own} --html p.html")).fine().prints(&["Report: p.html\n"]);
+    let page = fs::read_to_string(sandbox.path("p.html")).expect("a page");
+    let has_row = page.contains(&format!(">{own}</td>"));
+    assert!(page.contains("<h1>Processes over ") && has_row, "{page}");
+    let ran = sandbox.run(&format!("ps 100ms {own} --markdown")).fine();
+    ran.prints(&["## Processes over ", "\n| UID | PID |"]);
+    sandbox.run("ps 1 --html p.html --count 2").refused(2, &["--html", "--count"]);
+}
+
+#[test]
 fn what_was_burned_is_what_is_measured() {
     let sandbox = Sandbox::new();
     let (mut much, mut little, idle) =

@@ -40,6 +40,16 @@ fn a_command_is_measured_from_start_to_end() {
 }
 
 #[test]
+fn a_report_of_a_command_is_a_page_and_markdown_too() {
+    let sandbox = Sandbox::new();
+    let ran = usage_of(&sandbox, &["--markdown", "--html", "u.html"], "nap 5");
+    ran.exits(0);
+    ran.stderr_has(&["## used ", "\n### Where the time of its threads went\n"]);
+    let page = std::fs::read_to_string(sandbox.path("u.html")).expect("a page");
+    assert!(page.contains("<h2>Where the time of its threads went</h2>"), "{page}");
+}
+
+#[test]
 fn figures_of_a_command_are_the_kernels() {
     let sandbox = Sandbox::new();
     let json = usage_of(&sandbox, &["--json"], "touch 4000").json();

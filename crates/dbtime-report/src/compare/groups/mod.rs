@@ -29,7 +29,7 @@ use super::SCHEMA;
 use super::figures::FigurePair;
 use super::run::part_pairs;
 use super::setup::{self, SettingPair};
-use super::tables::ComparedFact;
+use crate::document::DocumentFact;
 use crate::format::{clean, counted};
 use crate::means::PartMeans;
 use crate::story;
@@ -223,8 +223,8 @@ impl GroupComparison {
     }
 
     /// The answer in lines.
-    pub(super) fn facts(&self) -> Vec<ComparedFact> {
-        let mut facts = vec![ComparedFact::verdict("verdict", self.verdict.to_string())];
+    pub(super) fn facts(&self) -> Vec<DocumentFact> {
+        let mut facts = vec![DocumentFact::verdict("verdict", self.verdict.to_string())];
         let on = self.metrics.first().map(|one| one.name.clone());
         let design = match self.paired {
             true => "runs of A and B alternated: each pair is two that follow each other",
@@ -232,29 +232,29 @@ impl GroupComparison {
                 "valid runs of A and B do not alternate: what changed with time is in the difference"
             }
         };
-        facts.extend(on.map(|on| ComparedFact::new("", format!("on {on}; {design}"))));
+        facts.extend(on.map(|on| DocumentFact::new("", format!("on {on}; {design}"))));
         facts.extend(self.further_facts());
         facts
     }
 
     /// What there is to know besides the verdict and how runs were paired.
-    pub(super) fn further_facts(&self) -> Vec<ComparedFact> {
+    pub(super) fn further_facts(&self) -> Vec<DocumentFact> {
         let mut facts = Vec::new();
         let with = self.verdict_with_excluded.as_ref();
         let with = with.map(|verdict| format!("with the runs that are not valid: {verdict}"));
-        facts.extend(with.map(|text| ComparedFact::new("", text)));
+        facts.extend(with.map(|text| DocumentFact::new("", text)));
         let went = self.where_it_went.clone();
-        facts.extend(went.map(|text| ComparedFact::new("where it went", text)));
+        facts.extend(went.map(|text| DocumentFact::new("where it went", text)));
         facts.extend(self.settings.iter().enumerate().map(|(at, pair)| {
             let name = if at == 0 { "set up" } else { "" };
             let text = format!("{}: A {}, B {}", pair.name, clean(&pair.a), clean(&pair.b));
-            ComparedFact::new(name, text)
+            DocumentFact::new(name, text)
         }));
         // What holds for all of them, such as too few runs, is not repeated.
         let further = self.metrics.iter().skip(1).filter(|one| one.verdict != self.verdict);
         facts.extend(further.enumerate().map(|(at, one)| {
             let name = if at == 0 { "besides" } else { "" };
-            ComparedFact::new(name, format!("{}: {}", one.name, one.verdict))
+            DocumentFact::new(name, format!("{}: {}", one.name, one.verdict))
         }));
         facts
     }

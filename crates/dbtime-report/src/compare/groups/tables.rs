@@ -2,7 +2,7 @@
 
 use super::wording::signed;
 use super::{GroupComparison, GroupFigure, GroupedRun};
-use crate::compare::tables::{ComparisonHeading, TextTable, figure, list, name, wrapped};
+use crate::compare::tables::{TextTable, figure, list, name, wrapped};
 use crate::facts::instant;
 use crate::format::{clean, if_any};
 
@@ -26,7 +26,15 @@ fn figures(groups: &GroupComparison) -> TextTable {
     };
     TextTable {
         title: "Figures, geometric means of the runs",
-        headings: HEADINGS.to_vec(),
+        headings: vec![
+            name(""),
+            figure("A"),
+            figure("B"),
+            figure("Change"),
+            figure("from"),
+            figure("to"),
+            figure("B > A"),
+        ],
         rows: groups.metrics.iter().map(row).collect(),
         note: format!(
             "change of B against A with its {} % interval; B > A: in which share of all pairs of a \
@@ -35,16 +43,6 @@ fn figures(groups: &GroupComparison) -> TextTable {
         ),
     }
 }
-
-const HEADINGS: [ComparisonHeading; 7] = [
-    name(""),
-    figure("A"),
-    figure("B"),
-    figure("Change"),
-    figure("from"),
-    figure("to"),
-    figure("B > A"),
-];
 
 fn parts(groups: &GroupComparison) -> TextTable {
     let title = "Where the time goes, mean over the runs, most changed first";

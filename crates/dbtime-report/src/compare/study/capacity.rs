@@ -6,7 +6,8 @@ use super::crossed::{self, CrossedFactors};
 use super::latency::{self, LatencySeries};
 use super::scalability::{self, ScalabilitySeries};
 use crate::compare::figures::FigureUnit;
-use crate::compare::tables::{ComparedFact, TextTable};
+use crate::compare::tables::TextTable;
+use crate::document::DocumentFact;
 use dbtime_model::study::RecordedStudy;
 use serde::Serialize;
 
@@ -35,9 +36,9 @@ impl StudyCapacity {
     }
 
     /// The answers in lines.
-    pub(super) fn facts(&self) -> Vec<ComparedFact> {
+    pub(super) fn facts(&self) -> Vec<DocumentFact> {
         let fact = |(at, one): (usize, &ScalabilitySeries)| {
-            ComparedFact::new(if at == 0 { "scalability" } else { "" }, one.answer.clone())
+            DocumentFact::new(if at == 0 { "scalability" } else { "" }, one.answer.clone())
         };
         self.scalability.iter().enumerate().map(fact).collect()
     }

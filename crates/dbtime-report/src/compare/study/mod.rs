@@ -36,7 +36,7 @@ use super::SCHEMA;
 use super::groups::{
     self, CellVerdict, GroupComparison, GroupMetric, GroupOptions, PlacedRun, Verdict,
 };
-use super::tables::ComparedFact;
+use crate::document::DocumentFact;
 use crate::format::{clean, counted};
 use crate::story;
 use dbtime_model::record::{PrimaryMetric, RunFigure, RunRecord};
@@ -211,9 +211,9 @@ impl StudyComparison {
         }
     }
 
-    /// The answer in lines.
-    pub(super) fn facts(&self) -> Vec<ComparedFact> {
-        let (fact, verdict) = (ComparedFact::new, ComparedFact::verdict);
+    /// The answer in lines; with how to read the tables, where there are any.
+    pub(super) fn facts(&self, has_tables: bool) -> Vec<DocumentFact> {
+        let (fact, verdict) = (DocumentFact::new, DocumentFact::verdict);
         let mut facts = Vec::new();
         facts.extend(self.question.as_ref().map(|text| fact("question", clean(text))));
         let effects = self.factors.text().filter(|_| self.is_stable());
@@ -229,7 +229,9 @@ impl StudyComparison {
                 facts.push(verdict("verdict", one.verdict.to_string()));
                 let on = &self.primary;
                 facts.push(fact("", format!("on {on}; the runs of a pair are of one block")));
-                facts.extend(Self::sides(one).map(ComparedFact::of_tables));
+                if has_tables {
+                    facts.extend(Self::sides(one).map(|text| fact("", text)));
+                }
                 facts.extend(one.comparison.further_facts());
             }
             several => facts.extend(several.iter().enumerate().map(|(at, one)| {

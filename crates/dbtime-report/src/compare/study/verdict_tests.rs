@@ -1,7 +1,7 @@
 //! Verdicts on configurations whose names occur in the words of verdicts, in every medium.
 
 use super::*;
-use crate::compare::{short_study_text, study_junit, study_markdown, study_page, study_text};
+use crate::compare::{short_study_document, study_document, study_junit};
 use crate::terminal::{PageStyle, SHORT_LINES};
 
 /// The baseline, then names that are a figure, a letter and a word of a verdict.
@@ -27,10 +27,10 @@ fn unsettled(cell: &str, block: u32) -> RunRecord {
 
 fn media(study: &StudyComparison) -> [(&'static str, String); 6] {
     [
-        ("text", study_text(study, PageStyle::default())),
-        ("short text", short_study_text(study, PageStyle::default())),
-        ("Markdown", study_markdown(study)),
-        ("page", study_page(study)),
+        ("text", study_document(study).text(PageStyle::default())),
+        ("short text", short_study_document(study).text(PageStyle::default())),
+        ("Markdown", study_document(study).markdown()),
+        ("page", study_document(study).html()),
         ("JUnit", study_junit(study)),
         ("JSON", serde_json::to_string(study).expect("JSON")),
     ]
@@ -54,7 +54,7 @@ fn a_short_text_of_many_configurations_fits_on_a_screen() {
     let mut cells = vec![CELLS[0]];
     cells.extend(others.iter().map(String::as_str));
     let study = StudyComparison::of(&sample::study(&cells, unsettled));
-    let text = short_study_text(&study, PageStyle::default());
+    let text = short_study_document(&study).text(PageStyle::default());
     assert!(text.lines().count() <= SHORT_LINES, "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     for expected in ["c2: Undecided", "further lines\n", "\n  runs  ", "\n  study  "] {

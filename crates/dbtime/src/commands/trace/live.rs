@@ -33,7 +33,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<ProcessExit, CommandFailure> {
         holders: HolderNotes::new(holders),
         is_recorded: args.record.is_some(),
         prior_due: Some(since + PRIOR_AGE),
-        ticks: (args.summary && !args.json).then(|| LiveTicks::new(args.every, since)),
+        ticks: args.has_ticks().then(|| LiveTicks::new(args.every, since)),
         session,
     };
     print_notes(watch.session.unavailable());

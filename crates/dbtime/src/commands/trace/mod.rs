@@ -10,6 +10,18 @@ use crate::exit::{CommandFailure, ProcessExit};
 use dbtime_observe::trace::TraceError;
 
 pub(crate) fn run(args: &TraceArgs) -> Result<ProcessExit, CommandFailure> {
+    let document = &args.document;
+    if (document.html.is_some() || document.markdown) && !args.summary {
+        return Err(CommandFailure::usage(
+            "--html and --markdown show sums and no single requests: add --summary",
+        ));
+    }
+    if document.html.is_some() && args.file.is_none() {
+        return Err(CommandFailure::usage(
+            "--html takes a recording, since a process that watches may open no file: make one \
+             with --record FILE, then `dbtime trace FILE --summary --html PAGE`",
+        ));
+    }
     match &args.file {
         Some(file) => replay::run(args, file),
         None => live::run(args),

@@ -30,7 +30,7 @@ pub(super) fn run(args: &TraceArgs, file: &Path) -> Result<ProcessExit, CommandF
     let mut ticks = ThroughputTicks::new(begin.since, args.every);
     while let Some(part) = reader.next().map_err(failed)? {
         match part {
-            RecordedPart::Requests(requests) if args.summary && !args.json => {
+            RecordedPart::Requests(requests) if args.has_ticks() => {
                 let lines = throughput(&requests, &mut ticks);
                 if !lines.is_empty() {
                     screen::result(&lines);
@@ -58,7 +58,7 @@ fn finish(
     end: &TraceEnd,
     step: Nanos,
 ) -> Result<ProcessExit, CommandFailure> {
-    if let Some(gap) = throughput_gap(&end.ledger).filter(|_| args.summary && !args.json) {
+    if let Some(gap) = throughput_gap(&end.ledger).filter(|_| args.has_ticks()) {
         screen::result(&gap);
     }
     view.end(end, step)?;

@@ -7,10 +7,8 @@ use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::{TraceBegin, TraceEnd, TraceLineWriter};
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::trace::command_name;
-use dbtime_report::terminal::{
-    TracedReport, cost_line, ledger_lines, request_heading, request_line, trace_histogram,
-    trace_summary,
-};
+use dbtime_report::reports::{TracedReport, trace_document, trace_histogram, whole_trace_document};
+use dbtime_report::terminal::{PageStyle, cost_line, ledger_lines, request_heading, request_line};
 use dbtime_report::{one_line, trace_json};
 
 /// The chosen view.
@@ -50,7 +48,7 @@ impl<'a> TraceView<'a> {
             let writer = TraceLineWriter::begin(Vec::new(), heading);
             self.json = Some(writer.map_err(CommandFailure::environment)?);
             self.print_json();
-        } else if args.summary && !args.json {
+        } else if args.has_ticks() {
             screen::result(&format!("Tracing started at {}\n", one_line(&heading.clock)));
         } else if self.has_lines() && !args.json {
             screen::result(&request_heading());
@@ -112,22 +110,33 @@ impl<'a> TraceView<'a> {
 
     /// What stands below all.
     pub(super) fn end(mut self, end: &TraceEnd, step: Nanos) -> Result<(), CommandFailure> {
-        let report = || TracedReport::of(end, step);
-        if self.args.summary && self.args.json {
-            let line = trace_json(&report(), end).map_err(CommandFailure::environment)?;
-            screen::json(&(line + "\n"));
-            return Ok(());
-        }
         if self.args.summary {
-            screen::result(&format!("Tracing ended   at {}\n", one_line(&end.clock)));
-            screen::result(&trace_summary(&report(), screen::has_color()));
-        } else if self.args.histogram {
+            return self.sums(&TracedReport::of(end, step), end);
+        }
+        if self.args.histogram {
             screen::result(&trace_histogram(&end.totals, step));
         } else if end.ledger.not_streamed > 0 && !self.args.json {
             // Not all of them have lines.
-            screen::result(&trace_summary(&report(), screen::has_color()));
+            screen::result(&summary(&TracedReport::of(end, step)));
         }
         self.ledger(end)
+    }
+
+    /// The sums in the form that is wanted.
+    fn sums(&mut self, report: &TracedReport<'_>, end: &TraceEnd) -> Result<(), CommandFailure> {
+        let (args, document) = (self.args, whole_trace_document(report, end));
+        if args.json {
+            let line = trace_json(report, end).map_err(CommandFailure::environment)?;
+            screen::json(&(line + "\n"));
+            return args.document.write(&document);
+        }
+        let (shown, written) = args.document.shown(&document, || summary(report));
+        if args.has_ticks() {
+            screen::result(&format!("Tracing ended   at {}\n", one_line(&end.clock)));
+        }
+        screen::result(&shown);
+        written?;
+        if args.has_ticks() { self.ledger(end) } else { Ok(()) }
     }
 
     fn ledger(&mut self, end: &TraceEnd) -> Result<(), CommandFailure> {
@@ -141,4 +150,10 @@ impl<'a> TraceView<'a> {
         }
         Ok(())
     }
+}
+
+/// The sums as text.
+fn summary(report: &TracedReport<'_>) -> String {
+    let style = PageStyle { color: screen::has_color(), ..PageStyle::default() };
+    trace_document(report).text(style)
 }

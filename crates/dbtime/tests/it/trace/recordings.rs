@@ -339,3 +339,18 @@ fn no_text_drives_the_terminal() {
         assert_eq!(line.pointer(&place).and_then(Value::as_str), Some(&*text), "{place} in {line}");
     }
 }
+
+#[test]
+fn sums_of_a_recording_are_a_page_and_markdown_too() {
+    let sandbox = Sandbox::new();
+    write_trace(&sandbox, &[], TraceLedger::default());
+    let ran = sandbox.run("trace it.trace --summary --html t.html").fine();
+    ran.prints(&["Tracing ended", "Report: t.html\n", "requests     0 started"]);
+    let page = std::fs::read_to_string(sandbox.path("t.html")).expect("a page");
+    assert!(page.contains("<h2>Ledger</h2>\n<pre>requests     0 started"), "{page}");
+    let ran = sandbox.run("trace it.trace --summary --markdown").fine();
+    assert!(ran.out.starts_with("## 0 requests in 1.0 s\n\n### Statements\n"), "{ran:?}");
+    assert!(ran.out.contains("\n### Ledger\n\n    requests     0 started"), "{ran:?}");
+    sandbox.run("trace it.trace --html t.html").refused(2, &["add --summary"]);
+    sandbox.run("trace --summary --html t.html").refused(2, &["--html takes a recording"]);
+}

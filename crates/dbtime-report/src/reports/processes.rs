@@ -1,11 +1,8 @@
 //! What processes spent over an interval, most CPU time first.
 
-use super::COLUMNS;
-use super::style::{PageStyle, ReportPage, TextRole};
-use super::table::{ReportTable, TextCell, TextColumn};
-use crate::format::{
-    NONE, clean, count, counted, four_digits, percent, rate, seconds, short_bytes, wrap,
-};
+use crate::document::ReportDocument;
+use crate::format::{NONE, clean, count, counted, four_digits, percent, rate, seconds, short_bytes};
+use crate::terminal::{ReportTable, TextCell, TextColumn, TextRole};
 use dbtime_model::Nanos;
 use dbtime_model::process::{
     CpuSplit, ProcessPresence, ProcessRow, ProcessTable, ProcessUse, ResourceUsage, ScheduledTimes,
@@ -15,10 +12,6 @@ use dbtime_model::process::{
 /// How the table is to look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessesOptions {
-    /// What it is written for.
-    pub style: PageStyle,
-    /// Columns of the terminal: commands are cut to fit. `None`: nothing is cut.
-    pub room: Option<usize>,
     /// CPU seconds instead of percent.
     pub seconds: bool,
     /// Run-queue delay, switches, faults, reads and writes, and memory too.
@@ -27,28 +20,23 @@ pub struct ProcessesOptions {
     pub threads: bool,
 }
 
-/// The least room for the command: beyond it the line grows wider than the terminal.
-const MIN_COMMAND_COLUMNS: usize = 16;
-
 /// The table of processes, those that came and went, what was waited for, and how to read it.
 ///
-/// Shape: lines, the last one ended; within `room` columns unless the figures alone take more.
-pub fn process_table(table: &ProcessTable, options: &ProcessesOptions) -> String {
-    let mut page = ReportPage::plain(options.style);
+/// Its text is a wide one ([`ReportDocument::wide_text`]).
+pub fn process_document(table: &ProcessTable, options: ProcessesOptions) -> ReportDocument {
+    let title = format!("Processes over {}", seconds_of(table.wall));
+    let mut document = ReportDocument::untitled("dbtime ps", &title);
     let show = ProcessColumns { table, options };
-    let there = |row: &&ProcessRow| row.used.presence == ProcessPresence::Stayed;
-    if table.processes.iter().any(|row| there(&row)) {
-        show.lines(&show.there(), &mut page);
-    }
-    show.changes(&mut page);
-    show.waited_for(&mut page);
-    show.notes(&mut page);
-    page.finish()
+    document.table(&show.there());
+    show.changes(&mut document);
+    show.waited_for(&mut document);
+    show.notes(&mut document);
+    document
 }
 
 struct ProcessColumns<'a> {
     table: &'a ProcessTable,
-    options: &'a ProcessesOptions,
+    options: ProcessesOptions,
 }
 
 impl ProcessColumns<'_> {
@@ -149,7 +137,7 @@ impl ProcessColumns<'_> {
     }
 
     /// Those that were not there at both ends, by what they spent.
-    fn changes(&self, page: &mut ReportPage) {
+    fn changes(&self, document: &mut ReportDocument) {
         let mut lines = ReportTable::new(vec![
             TextColumn::text("UID"),
             TextColumn::figure("PID"),
@@ -172,16 +160,16 @@ impl ProcessColumns<'_> {
             lines.row(cells);
         }
         if !lines.is_empty() {
-            page.heading(match self.table.whole {
+            document.heading(match self.table.whole {
                 Some(_) => "Came and went (everything they spent in the interval)",
                 None => "Came and went (what is known: up to the last look at them)",
             });
-            self.lines(&lines, page);
+            document.table(&lines);
         }
     }
 
     /// Whose children ended, and what these had spent in their lives.
-    fn waited_for(&self, page: &mut ReportPage) {
+    fn waited_for(&self, document: &mut ReportDocument) {
         let mut lines = ReportTable::new(vec![
             TextColumn::text("UID"),
             TextColumn::figure("PID"),
@@ -197,19 +185,12 @@ impl ProcessColumns<'_> {
             }
         }
         if !lines.is_empty() {
-            page.heading("Children that ended, over their whole lives, by who waited for them");
-            self.lines(&lines, page);
+            document.heading("Children that ended, over their whole lives, by who waited for them");
+            document.table(&lines);
         }
     }
 
-    fn lines(&self, lines: &ReportTable, page: &mut ReportPage) {
-        let room = self.options.room.unwrap_or(usize::MAX).max(lines.least(MIN_COMMAND_COLUMNS));
-        for line in lines.lines(room, |text, ink| page.paint(text, ink)) {
-            page.line(&line);
-        }
-    }
-
-    fn notes(&self, page: &mut ReportPage) {
+    fn notes(&self, document: &mut ReportDocument) {
         let table = self.table;
         let of = match table.of {
             ShareOf::System => format!("of all {}", counted(u64::from(table.cpus), "CPU")),
@@ -247,11 +228,7 @@ impl ProcessColumns<'_> {
                 );
             }
         }
-        page.line("");
-        for line in wrap(&text, self.options.room.unwrap_or(COLUMNS).min(page.columns())) {
-            let line = page.paint(&line, TextRole::Dim);
-            page.line(&line);
-        }
+        document.remark(&text, TextRole::Dim);
     }
 }
 

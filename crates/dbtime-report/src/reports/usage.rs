@@ -1,34 +1,31 @@
 //! What a command, a process or a server used.
 
-use super::style::{PageStyle, ReportPage, TextRole};
-use super::table::{ReportTable, TextCell, TextColumn};
+use crate::document::{ReportDocument, RestOfRows, RowLimit};
 use crate::format::{
     NONE, bytes, clean, count, counted, finite, four_digits, if_any, percent, rate, short_bytes, us,
 };
+use crate::terminal::{ReportTable, TextCell, TextColumn, TextRole};
 use dbtime_model::Nanos;
 use dbtime_model::process::{CommandExit, CpuSplit, ProcessMemory, ResourceUsage, UsageReport};
 
-/// Processes that are shown one by one.
+/// Processes that text shows one by one.
 const MAX_PROCESSES: usize = 20;
 
 /// The report: what was used in all, where the time of the threads went, everything else as
 /// differences and per second.
-///
-/// Shape: lines of at most `style.columns` columns, the last one ended.
-pub fn usage_report(report: &UsageReport, style: PageStyle) -> String {
-    let mut page = ReportPage::plain(style);
-    answer(report, &mut page);
-    microstates(report, &mut page);
-    differences(report, &mut page);
-    memory(report, &mut page);
-    rusage(report, &mut page);
-    by_thread(report, &mut page);
-    each(report, &mut page);
-    page.finish()
+pub fn usage_document(report: &UsageReport) -> ReportDocument {
+    let mut document = answer(report);
+    microstates(report, &mut document);
+    differences(report, &mut document);
+    memory(report, &mut document);
+    rusage(report, &mut document);
+    by_thread(report, &mut document);
+    each(report, &mut document);
+    document
 }
 
-/// What it was, and the one sentence.
-fn answer(report: &UsageReport, page: &mut ReportPage) {
+/// A document of the one sentence, and what it was.
+fn answer(report: &UsageReport) -> ReportDocument {
     let used = &report.used;
     let busy = used.busy_cpus();
     let text = format!(
@@ -38,15 +35,15 @@ fn answer(report: &UsageReport, page: &mut ReportPage) {
         four_digits(busy),
         if busy < 1.0 { "of a CPU" } else { "CPUs" },
     );
-    let text = page.paint(&text, TextRole::Bold);
-    page.line(&text);
-    page.fact("command", &clean(&report.command), TextRole::Plain);
-    page.fact("process", &who(report), TextRole::Plain);
-    page.fact("since", &report.started_at, TextRole::Plain);
+    let mut document = ReportDocument::new("dbtime usage", &text);
+    document.fact("command", &report.command, TextRole::Plain);
+    document.fact("process", &who(report), TextRole::Plain);
+    document.fact("since", &report.started_at, TextRole::Plain);
     if let Some(exit) = report.exit {
         let (text, ink) = ended(exit);
-        page.fact("ended", &text, ink);
+        document.fact("ended", &text, ink);
     }
+    document
 }
 
 fn who(report: &UsageReport) -> String {
@@ -81,9 +78,9 @@ fn ended(exit: CommandExit) -> (String, TextRole) {
 }
 
 /// Where the time of the threads went.
-fn microstates(report: &UsageReport, page: &mut ReportPage) {
+fn microstates(report: &UsageReport, document: &mut ReportDocument) {
     let states = &report.microstates;
-    page.heading("Where the time of its threads went");
+    document.heading("Where the time of its threads went");
     let mut table = ReportTable::new(vec![
         TextColumn::text("State"),
         TextColumn::figure("Time"),
@@ -118,13 +115,13 @@ fn microstates(report: &UsageReport, page: &mut ReportPage) {
             TextCell::new(meaning, TextRole::Dim),
         ]);
     }
-    page.table(&table);
+    document.table(&table);
 }
 
 /// What was counted, in all and per second.
-fn differences(report: &UsageReport, page: &mut ReportPage) {
+fn differences(report: &UsageReport, document: &mut ReportDocument) {
     let (resources, per_s) = (&report.used.resources, &report.per_second);
-    page.heading("Differences");
+    document.heading("Differences");
     let mut table = ReportTable::new(vec![
         TextColumn::text("Figure"),
         TextColumn::figure("In all"),
@@ -166,16 +163,16 @@ fn differences(report: &UsageReport, page: &mut ReportPage) {
     row("write calls", n, r, "files, pipes; not send");
     let (n, r) = sizes(io.map(|io| io.written_chars), per_s.written_chars);
     row("through them", n, r, "");
-    page.table(&table);
+    document.table(&table);
 }
 
 /// Memory at both ends.
-fn memory(report: &UsageReport, page: &mut ReportPage) {
+fn memory(report: &UsageReport, document: &mut ReportDocument) {
     let (before, after) = (report.memory_before, report.used.memory);
     if before.is_none() && after.is_none() && report.rss_most_bytes.is_none() {
         return;
     }
-    page.heading("Memory");
+    document.heading("Memory");
     let mut table = ReportTable::new(vec![
         TextColumn::text(""),
         TextColumn::figure("Before"),
@@ -198,12 +195,10 @@ fn memory(report: &UsageReport, page: &mut ReportPage) {
     row("resident at most", &|m| m.rss_peak_bytes, "in its whole life");
     let sum = if report.used.processes > 1 { "sum over the processes" } else { "" };
     row("address space", &|m| Some(m.vsize_bytes), sum);
-    if !table.is_empty() {
-        page.table(&table);
-    }
+    document.table(&table);
     if let Some(most) = report.rss_most_bytes.filter(|_| after.is_none()) {
         let text = format!("{} resident at most of what was seen while it ran", bytes(most));
-        page.text(&text, TextRole::Plain);
+        document.paragraph(&text, TextRole::Plain);
     }
 }
 
@@ -218,9 +213,9 @@ fn signed([before, after]: [Option<u64>; 2]) -> String {
 }
 
 /// What the kernel says of a command that has ended.
-fn rusage(report: &UsageReport, page: &mut ReportPage) {
+fn rusage(report: &UsageReport, document: &mut ReportDocument) {
     let Some(r) = &report.rusage else { return };
-    page.heading("Resource usage of the command and the children it waited for (getrusage)");
+    document.heading("Resource usage of the command and the children it waited for (getrusage)");
     let text = format!(
         "user {}, system {}; at most {} resident in one of them; faults: {} minor, {} major; \
          blocks of 512 bytes: {} in, {} out; switches: {} voluntary, {} involuntary",
@@ -234,7 +229,7 @@ fn rusage(report: &UsageReport, page: &mut ReportPage) {
         count(r.voluntary_switches),
         count(r.involuntary_switches),
     );
-    page.text(&text, TextRole::Plain);
+    document.paragraph(&text, TextRole::Plain);
 }
 
 /// A line of a table of CPU time: who spent it, and what stands behind it.
@@ -245,18 +240,11 @@ struct CpuShare<'a> {
     more: Vec<TextCell>,
 }
 
-/// A table of CPU time; `columns` are those before it and those behind. Nothing where nobody spent
-/// any.
-fn shares_of_cpu(
-    heading: &str,
+/// A table of CPU time; `columns` are those before it and those behind.
+fn shares_of_cpu<'a>(
     columns: [Vec<TextColumn>; 2],
-    shares: Vec<CpuShare<'_>>,
-    page: &mut ReportPage,
-) {
-    if shares.is_empty() {
-        return;
-    }
-    page.heading(heading);
+    shares: impl Iterator<Item = CpuShare<'a>>,
+) -> ReportTable {
     let [before, behind] = columns;
     let cpu = ["CPU s", "USR s", "SYS s"].map(TextColumn::figure);
     let mut table = ReportTable::new(before.into_iter().chain(cpu).chain(behind).collect());
@@ -268,7 +256,7 @@ fn shares_of_cpu(
         ];
         table.row(share.name.into_iter().chain(cpu).chain(share.more).collect());
     }
-    page.table(&table);
+    table
 }
 
 fn cpu_seconds(time: Nanos) -> String {
@@ -276,7 +264,10 @@ fn cpu_seconds(time: Nanos) -> String {
 }
 
 /// Threads by name.
-fn by_thread(report: &UsageReport, page: &mut ReportPage) {
+fn by_thread(report: &UsageReport, document: &mut ReportDocument) {
+    if report.by_thread.is_empty() {
+        return;
+    }
     let shares = report.by_thread.iter().map(|threads| CpuShare {
         name: vec![clean(&threads.name).into(), count(threads.threads.into()).into()],
         resources: &threads.resources,
@@ -289,13 +280,16 @@ fn by_thread(report: &UsageReport, page: &mut ReportPage) {
     });
     let name = vec![TextColumn::text("Name"), TextColumn::figure("Threads")];
     let more = ["Runnable s", "Voluntary\nswitches", "Involuntary\nswitches"];
-    let columns = [name, more.map(TextColumn::figure).into()];
-    shares_of_cpu("Threads by name", columns, shares.collect(), page);
+    document.heading("Threads by name");
+    document.table(&shares_of_cpu([name, more.map(TextColumn::figure).into()], shares));
 }
 
 /// Its processes, where there are several.
-fn each(report: &UsageReport, page: &mut ReportPage) {
-    let shares = report.each.iter().take(MAX_PROCESSES).map(|used| CpuShare {
+fn each(report: &UsageReport, document: &mut ReportDocument) {
+    if report.each.is_empty() {
+        return;
+    }
+    let shares = report.each.iter().map(|used| CpuShare {
         name: vec![used.id.pid.to_string().into()],
         resources: &used.resources,
         split: &used.split,
@@ -305,17 +299,15 @@ fn each(report: &UsageReport, page: &mut ReportPage) {
             clean(&used.command).into(),
         ],
     });
-    let heading = "Processes that are there, most CPU time first";
     let more =
         vec![TextColumn::figure("RSS"), TextColumn::figure("Threads"), TextColumn::text("Command")];
-    shares_of_cpu(heading, [vec![TextColumn::figure("PID")], more], shares.collect(), page);
-    if report.each.len() > MAX_PROCESSES {
-        let others: Nanos =
-            report.each[MAX_PROCESSES..].iter().map(|used| used.resources.cpu).sum();
-        let text =
-            format!("{} more, {} of CPU together", report.each.len() - MAX_PROCESSES, long(others));
-        page.text(&text, TextRole::Dim);
-    }
+    let others = report.each.iter().skip(MAX_PROCESSES);
+    let cpu: Nanos = others.clone().map(|used| used.resources.cpu).sum();
+    let rest = RestOfRows::Text(format!("{} more, {} of CPU together", others.len(), long(cpu)));
+    let limit = RowLimit { most: MAX_PROCESSES, rest };
+    document.heading("Processes that are there, most CPU time first");
+    let table = shares_of_cpu([vec![TextColumn::figure("PID")], more], shares);
+    document.limited_table(&table, Some(limit));
 }
 
 /// A time with four significant digits from a second on, as it stands in the tables of old.

@@ -1,11 +1,11 @@
 //! What changed between two samples of status counters: differences and rates of those that count,
 //! before and after of the others.
 
-use super::style::{PageStyle, ReportPage, TextRole};
-use super::table::{ReportTable, TextCell, TextColumn};
 use crate::counted::signed;
+use crate::document::ReportDocument;
 use crate::facts::instant;
-use crate::format::{NONE, clean, count, counted, fit, rate, seconds};
+use crate::format::{NONE, clean, count, counted, rate, seconds};
+use crate::terminal::{ReportTable, TextCell, TextColumn, TextRole};
 use dbtime_model::counters::{
     CounterDelta, CounterKind, CounterNote, CounterReport, CounterValue, IntervalSource,
 };
@@ -13,47 +13,41 @@ use dbtime_model::counters::{
 /// What a report of counters shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CounterOptions {
-    /// What it is written for.
-    pub style: PageStyle,
     /// Whether to show rates per transaction too.
     pub per_transaction: bool,
 }
 
 /// The report of two samples. Shows what is in it: leave out what did not change before.
-///
-/// Shape: as [`super::run_report`].
-pub fn counter_report(report: &CounterReport, options: &CounterOptions) -> String {
-    let mut page = ReportPage::plain(options.style);
-    head(report, options, &mut page);
+pub fn counter_document(report: &CounterReport, options: CounterOptions) -> ReportDocument {
+    let source = &report.source;
+    let version = source.version.as_ref().map_or(String::new(), |v| format!(" {v}"));
+    let url = source.url.as_ref().map_or(String::new(), |url| format!(" at {url}"));
+    let title = format!("{}{version}{url}", source.product.title());
+    let mut document = ReportDocument::new("dbtime counters", &title);
+    head(report, options, &mut document);
     let of = |kind| {
         let deltas: Vec<&CounterDelta> =
             report.counters.iter().filter(|delta| delta.kind == kind).collect();
         deltas
     };
-    counters(&of(CounterKind::Counter), options, &mut page);
-    values("Gauges", &of(CounterKind::Gauge), &mut page);
-    values("Texts", &of(CounterKind::Text), &mut page);
+    counters(&of(CounterKind::Counter), options, &mut document);
+    values("Gauges", &of(CounterKind::Gauge), &mut document);
+    values("Texts", &of(CounterKind::Text), &mut document);
     if report.left_out > 0 {
-        page.line("");
         let verb = if report.left_out == 1 { "is" } else { "are" };
         let left_out = counted(report.left_out, "value");
         let text = format!("{left_out} {verb} the same in both samples (--all shows them)");
-        page.text(&text, TextRole::Dim);
+        document.remark(&text, TextRole::Dim);
     }
-    page.finish()
+    document
 }
 
-fn head(report: &CounterReport, options: &CounterOptions, page: &mut ReportPage) {
-    let source = &report.source;
-    let version = source.version.as_ref().map_or(String::new(), |v| format!(" {}", clean(v)));
-    let url = source.url.as_ref().map_or(String::new(), |url| format!(" at {}", clean(url)));
-    let title = fit(&format!("{}{version}{url}", source.product.title()), page.columns());
-    page.line(&page.paint(&title, TextRole::Bold));
+fn head(report: &CounterReport, options: CounterOptions, document: &mut ReportDocument) {
     if let Some(from) = &report.from {
-        page.fact("from", &instant(from), TextRole::Plain);
+        document.fact("from", &instant(from), TextRole::Plain);
     }
     if let Some(to) = &report.to {
-        page.fact("to", &instant(to), TextRole::Plain);
+        document.fact("to", &instant(to), TextRole::Plain);
     }
     let interval = match (report.interval_s, report.interval_from) {
         (Some(s), Some(IntervalSource::Clock)) => seconds(s),
@@ -61,13 +55,13 @@ fn head(report: &CounterReport, options: &CounterOptions, page: &mut ReportPage)
         (Some(s), _) => format!("{} by the wall clock", seconds(s)),
         (None, _) => "not known: no rates".to_owned(),
     };
-    page.fact("interval", &interval, TextRole::Plain);
+    document.fact("interval", &interval, TextRole::Plain);
     match (report.transactions, &report.transactions_from) {
         (Some(n), Some(from)) => {
-            page.fact("transactions", &format!("{} ({})", count(n), clean(from)), TextRole::Plain);
+            document.fact("transactions", &format!("{} ({from})", count(n)), TextRole::Plain);
         }
         _ if options.per_transaction => {
-            page.fact(
+            document.fact(
                 "transactions",
                 "none were counted: no rates per transaction",
                 TextRole::Warn,
@@ -76,14 +70,14 @@ fn head(report: &CounterReport, options: &CounterOptions, page: &mut ReportPage)
         _ => {}
     }
     for (index, note) in report.notes.iter().enumerate() {
-        page.fact(if index == 0 { "note" } else { "" }, &clean(note), TextRole::Warn);
+        document.fact(if index == 0 { "note" } else { "" }, note, TextRole::Warn);
     }
 }
 
-fn counters(deltas: &[&CounterDelta], options: &CounterOptions, page: &mut ReportPage) {
-    page.heading("Counters");
+fn counters(deltas: &[&CounterDelta], options: CounterOptions, document: &mut ReportDocument) {
+    document.heading("Counters");
     if deltas.is_empty() {
-        page.text("none of them counted anything", TextRole::Dim);
+        document.paragraph("none of them counted anything", TextRole::Dim);
         return;
     }
     let has_notes = deltas.iter().any(|delta| delta.note.is_some());
@@ -107,14 +101,14 @@ fn counters(deltas: &[&CounterDelta], options: &CounterOptions, page: &mut Repor
         cells.extend(has_notes.then(|| TextCell::new(note(delta), TextRole::Warn)));
         cells
     });
-    page.table(&table);
+    document.table(&table);
 }
 
-fn values(title: &str, deltas: &[&CounterDelta], page: &mut ReportPage) {
+fn values(title: &str, deltas: &[&CounterDelta], document: &mut ReportDocument) {
     if deltas.is_empty() {
         return;
     }
-    page.heading(title);
+    document.heading(title);
     let are_texts = deltas.iter().all(|delta| delta.kind == CounterKind::Text);
     let column = if are_texts { TextColumn::text } else { TextColumn::figure };
     let mut columns = vec![TextColumn::text("Name"), column("Before"), column("After")];
@@ -126,7 +120,7 @@ fn values(title: &str, deltas: &[&CounterDelta], page: &mut ReportPage) {
         cells.extend((!are_texts).then(|| TextCell::new(change(delta), TextRole::Dim)));
         cells
     });
-    page.table(&table);
+    document.table(&table);
 }
 
 /// A row for each, below the name of its group.

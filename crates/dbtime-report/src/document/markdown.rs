@@ -1,0 +1,156 @@
+//! A document as Markdown, in GitHub's dialect.
+
+use super::ReportDocument;
+use super::block::{DocumentBlock, DocumentDrawing, DocumentFact, DocumentTable, FoldedBlocks};
+use crate::terminal::{ReportTable, TextRole, TextRow};
+use std::fmt::Write;
+
+/// The level of the first headings below the title.
+const FIRST_LEVEL: usize = 3;
+
+pub(super) fn markdown(document: &ReportDocument) -> String {
+    let out = format!("## {}\n", escaped(&document.title));
+    let mut text = DocumentMarkdown { out, level: FIRST_LEVEL };
+    text.blocks(&document.blocks);
+    text.out
+}
+
+/// The text in the making.
+struct DocumentMarkdown {
+    out: String,
+    level: usize,
+}
+
+impl DocumentMarkdown {
+    fn blocks(&mut self, blocks: &[DocumentBlock]) {
+        blocks.iter().for_each(|block| self.block(block));
+    }
+
+    fn block(&mut self, block: &DocumentBlock) {
+        match block {
+            DocumentBlock::Heading(title) => self.heading(title),
+            DocumentBlock::Facts(facts) => self.apart(&list(facts)),
+            DocumentBlock::Paragraph { text, role } | DocumentBlock::Remark { text, role } => {
+                self.paragraph(text, *role);
+            }
+            DocumentBlock::Callout(text) => self.paragraph(text, TextRole::Bad),
+            DocumentBlock::Table(table) => self.table(table),
+            DocumentBlock::Bars(bars) => self.apart(&rows(&bars.table())),
+            DocumentBlock::Drawing(drawing) => self.drawing(drawing),
+            DocumentBlock::Folded(folded) => self.folded(folded),
+        }
+    }
+
+    /// A block, which ends with a line end, behind an empty line.
+    fn apart(&mut self, block: &str) {
+        self.out.push('\n');
+        self.out.push_str(block);
+    }
+
+    fn heading(&mut self, title: &str) {
+        self.apart(&format!("{} {}\n", "#".repeat(self.level), escaped(title)));
+    }
+
+    fn paragraph(&mut self, text: &str, role: TextRole) {
+        self.apart(&format!("{}\n", inked(&sentence(text), role)));
+    }
+
+    fn table(&mut self, table: &DocumentTable) {
+        let (shown, rest) = table.limited();
+        self.apart(&rows(&shown));
+        if let Some(rest) = rest {
+            self.paragraph(rest, TextRole::Dim);
+        }
+    }
+
+    /// The lines behind a heading, which ends whatever they could be taken for a part of, and
+    /// indented: nothing in them is markup then.
+    fn drawing(&mut self, drawing: &DocumentDrawing) {
+        if drawing.lines.is_empty() {
+            return;
+        }
+        self.heading(&drawing.title);
+        let lines = drawing.lines.iter().map(|line| format!("    {line}\n"));
+        self.apart(&lines.collect::<String>());
+    }
+
+    fn folded(&mut self, folded: &FoldedBlocks) {
+        self.heading(&folded.title);
+        self.level += 1;
+        self.blocks(&folded.blocks);
+        self.level -= 1;
+    }
+}
+
+fn list(facts: &[DocumentFact]) -> String {
+    let (mut text, mut last) = (String::new(), "");
+    for fact in facts {
+        // What goes on with the fact before is part of it.
+        let name = if fact.name.is_empty() { last } else { fact.name.as_str() };
+        let shown = inked(&escaped(&fact.text), fact.role);
+        // Writing into a `String` cannot fail.
+        let _ = match name == last && !text.is_empty() {
+            true => writeln!(text, "  - {shown}"),
+            false => writeln!(text, "- {}: {shown}", escaped(name)),
+        };
+        last = name;
+    }
+    text
+}
+
+/// What is to be looked at stands out.
+fn inked(escaped: &str, role: TextRole) -> String {
+    match role {
+        TextRole::Bold | TextRole::Bad if !escaped.is_empty() => format!("**{escaped}**"),
+        _ => escaped.to_owned(),
+    }
+}
+
+fn rows(table: &ReportTable) -> String {
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let columns = table.columns.iter();
+    let names = columns.clone().map(|column| escaped(&column.heading));
+    let rules = columns.map(|column| if column.right { "--:" } else { "---" }.to_owned());
+    let mut text = line(names.collect()) + &line(rules.collect());
+    // What stands across all columns has the first cell, of which Markdown has no wider ones.
+    let across = |text: String| {
+        let rest = vec![String::new(); table.columns.len().saturating_sub(1)];
+        line([text].into_iter().chain(rest).collect())
+    };
+    for row in &table.rows {
+        text += &match row {
+            TextRow::Cells(cells) => line(cells.iter().map(|c| escaped(&c.text)).collect()),
+            TextRow::Group(text) | TextRow::Title(text) => {
+                across(inked(&escaped(text), TextRole::Bold))
+            }
+            TextRow::Detail(text) if text.is_empty() => String::new(),
+            TextRow::Detail(text) => across(escaped(text)),
+        };
+    }
+    text
+}
+
+/// A text in which nothing is markup, on one line.
+fn escaped(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for c in text.trim().chars() {
+        match c {
+            '<' => plain += "&lt;",
+            '>' => plain += "&gt;",
+            '&' => plain += "&amp;",
+            '\n' | '\r' => plain.push(' '),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '@' => plain.extend(['\\', c]),
+            c => plain.push(c),
+        }
+    }
+    plain
+}
+
+/// The same at the beginning of a line, where more signs mean something.
+fn sentence(text: &str) -> String {
+    let text = escaped(text);
+    match text.starts_with(['-', '+', '=']) {
+        true => format!("\\{text}"),
+        false => text,
+    }
+}

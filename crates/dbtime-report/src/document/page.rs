@@ -1,0 +1,187 @@
+//! A document as one HTML file.
+
+use super::ReportDocument;
+use super::block::{
+    BarRow, DocumentBars, DocumentBlock, DocumentDrawing, DocumentFact, DocumentTable, FoldedBlocks,
+};
+use crate::charts::escape;
+use crate::format::percent;
+use crate::html::{HtmlCell, HtmlHeading, HtmlTable, frame};
+use crate::terminal::{TextColumn, TextRole, TextRow};
+use std::fmt::Write;
+
+pub(super) fn page(document: &ReportDocument) -> String {
+    let (command, title) = (document.command, escape(&document.title));
+    let head = format!("<header><p class=\"kicker\">{command}</p><h1>{title}</h1></header>\n");
+    let mut body = DocumentPage { out: head, is_in_section: false };
+    body.blocks(&document.blocks);
+    body.end_section();
+    frame(document.tab.as_ref().unwrap_or(&document.title), &body.out)
+}
+
+/// The body in the making.
+struct DocumentPage {
+    out: String,
+    is_in_section: bool,
+}
+
+impl DocumentPage {
+    fn blocks(&mut self, blocks: &[DocumentBlock]) {
+        blocks.iter().for_each(|block| self.block(block));
+    }
+
+    fn block(&mut self, block: &DocumentBlock) {
+        match block {
+            DocumentBlock::Heading(title) => self.begin_section(title),
+            DocumentBlock::Facts(facts) => self.out += &dl(facts),
+            DocumentBlock::Paragraph { text, role } => self.out += &paragraph(text, *role),
+            DocumentBlock::Callout(text) => self.apart("callout invalid", text),
+            DocumentBlock::Remark { text, role: TextRole::Plain } => self.apart("callout", text),
+            DocumentBlock::Remark { text, role } => {
+                self.end_section();
+                self.out += &paragraph(text, *role);
+            }
+            DocumentBlock::Table(table) => self.out += &rows(table),
+            DocumentBlock::Bars(shares) => self.out += &bars(shares),
+            DocumentBlock::Drawing(drawing) => self.drawing(drawing),
+            DocumentBlock::Folded(folded) => self.folded(folded),
+        }
+    }
+
+    fn begin_section(&mut self, title: &str) {
+        self.end_section();
+        // Writing into a `String` cannot fail, here and below.
+        let _ = writeln!(self.out, "<section><h2>{}</h2>", escape(title));
+        self.is_in_section = true;
+    }
+
+    fn end_section(&mut self) {
+        if self.is_in_section {
+            self.out.push_str("</section>\n");
+        }
+        self.is_in_section = false;
+    }
+
+    /// A paragraph that is of no section.
+    fn apart(&mut self, class: &str, text: &str) {
+        self.end_section();
+        let _ = writeln!(self.out, "<p class=\"{class}\">{}</p>", escape(text));
+    }
+
+    fn drawing(&mut self, drawing: &DocumentDrawing) {
+        if drawing.charts.is_empty() {
+            self.begin_section(&drawing.title);
+            let _ = writeln!(self.out, "<pre>{}</pre>", escaped_lines(&drawing.lines));
+        }
+        for (title, svg) in &drawing.charts {
+            self.begin_section(title);
+            self.out += svg;
+        }
+        self.end_section();
+    }
+
+    fn folded(&mut self, folded: &FoldedBlocks) {
+        self.end_section();
+        let open = if folded.open { " open=\"open\"" } else { "" };
+        let title = escape(&folded.title);
+        let _ = writeln!(self.out, "<details{open}><summary>{title}</summary>");
+        self.blocks(&folded.blocks);
+        self.end_section();
+        self.out.push_str("</details>\n");
+    }
+}
+
+fn class(role: TextRole) -> &'static str {
+    match role {
+        TextRole::Plain => "",
+        TextRole::Bold => "strong",
+        TextRole::Dim => "dim",
+        TextRole::Good => "good",
+        TextRole::Warn => "warned",
+        TextRole::Bad => "bad",
+    }
+}
+
+fn paragraph(text: &str, role: TextRole) -> String {
+    let class = match role {
+        TextRole::Plain => String::new(),
+        TextRole::Dim => " class=\"dim note\"".to_owned(),
+        role => format!(" class=\"{}\"", class(role)),
+    };
+    format!("<p{class}>{}</p>\n", escape(text))
+}
+
+fn dl(facts: &[DocumentFact]) -> String {
+    let mut out = "<dl class=\"facts\">".to_owned();
+    for one in facts.chunk_by(|_, next| next.name.is_empty()) {
+        let texts: Vec<String> = one.iter().map(inked).collect();
+        let _ = write!(out, "<dt>{}</dt><dd>{}</dd>", escape(&one[0].name), texts.join("<br/>"));
+    }
+    out + "</dl>\n"
+}
+
+fn inked(fact: &DocumentFact) -> String {
+    let text = escape(&fact.text);
+    match class(fact.role) {
+        "" => text,
+        class => format!("<span class=\"{class}\">{text}</span>"),
+    }
+}
+
+/// All rows, whatever their limit.
+fn rows(table: &DocumentTable) -> String {
+    let table = &table.rows;
+    let heads = table.columns.iter().map(HtmlHeading::from).collect();
+    let mut shown = HtmlTable::new("", heads);
+    for row in &table.rows {
+        match row {
+            TextRow::Cells(cells) => {
+                let cells = cells.iter();
+                shown.row(cells.map(|c| HtmlCell::text(&c.text).class(class(c.ink))).collect());
+            }
+            TextRow::Group(text) => shown.above(text, "strong"),
+            TextRow::Title(text) => shown.above(text, "sql"),
+            TextRow::Detail(text) if text.is_empty() => {}
+            TextRow::Detail(text) => shown.below(text, "sql dim"),
+        }
+    }
+    shown.finish()
+}
+
+impl<'a> From<&'a TextColumn> for HtmlHeading<'a> {
+    fn from(column: &'a TextColumn) -> Self {
+        match column.right {
+            true => Self::Figure(&column.heading),
+            false => Self::Text(&column.heading),
+        }
+    }
+}
+
+fn bars(bars: &DocumentBars) -> String {
+    let heads = bars.headings.iter().enumerate().map(|(at, head)| match at {
+        0 => HtmlHeading::Text(head),
+        _ => HtmlHeading::Figure(head),
+    });
+    let mut shown = HtmlTable::new("", heads.chain([HtmlHeading::Text("")]).collect());
+    for row in &bars.rows {
+        let texts = std::iter::once(&row.name).chain(&row.figures);
+        shown.row(texts.map(HtmlCell::text).chain([bar(row)]).collect());
+    }
+    shown.finish()
+}
+
+/// A bar that is as wide as its cell for all of the whole.
+fn bar(row: &BarRow) -> HtmlCell {
+    let Some(share) = row.filled() else { return HtmlCell::text("") };
+    let (length, text) = (100.0 * share, escape(&percent(100.0 * share)));
+    let svg = format!(
+        "<svg class=\"bar\" viewBox=\"0 0 100 10\" preserveAspectRatio=\"none\" width=\"100%\" \
+         height=\"12\" role=\"img\" aria-label=\"{text}\">\
+         <rect class=\"heat\" width=\"{length:.1}\" height=\"10\"/></svg>"
+    );
+    HtmlCell::html(svg).class("bar-cell")
+}
+
+fn escaped_lines(lines: &[String]) -> String {
+    lines.iter().map(|line| escape(line)).collect::<Vec<_>>().join("\n")
+}
