@@ -36,7 +36,9 @@ const TABULATED: [&str; 17] = [
 /// A line per run, in the order of time; what a run does not have is empty.
 pub fn study_table(study: &RecordedStudy) -> String {
     let mut names: Vec<&str> = Vec::new();
-    for factor in study.plan.cells.iter().flat_map(|cell| &cell.factors) {
+    let of_cells = study.plan.cells.iter().flat_map(|cell| &cell.factors);
+    let of_runs = study.history.runs.iter().flat_map(|run| &run.trial.factors);
+    for factor in of_cells.chain(of_runs) {
         if !names.contains(&factor.name.as_str()) {
             names.push(&factor.name);
         }
@@ -87,8 +89,9 @@ fn line(study: &RecordedStudy, (run, exclusion): CountedRun<'_>, factors: &[&str
     let mut cells = vec![trial.run.to_string()];
     cells.extend(numbers.map(|number| number.to_string()));
     cells.extend([cell.name.clone(), role.to_owned(), trial.folder.clone()]);
+    let of_run = study.factors(run);
     cells.extend(factors.iter().map(|name| {
-        let of_name = cell.factors.iter().filter(|factor| factor.name == *name);
+        let of_name = of_run.iter().filter(|factor| factor.name == *name);
         of_name.map(|factor| factor.value.as_str()).collect::<Vec<_>>().join(" ")
     }));
     let outcome = match run.outcome {
