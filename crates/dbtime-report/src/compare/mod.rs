@@ -1,4 +1,4 @@
-//! Two runs, or two sweeps, side by side, without a verdict; two groups of runs, or all that a
+//! Two runs, or two sweeps or searches, side by side, without a verdict; two groups of runs, or all that a
 //! study has, with one.
 //!
 //! A verdict needs repeated runs: the difference of two runs holds both what was changed and
@@ -28,6 +28,7 @@ pub use groups::{
 };
 pub use junit::{groups_junit, run_junit, study_junit};
 pub use markdown::{groups_markdown, study_markdown};
+pub(crate) use page::study_sections;
 pub use page::{groups_page, runs_page, study_page, sweeps_page};
 pub use run::{ComparedItem, ComparedRun, RunComparison};
 pub use setup::SettingPair;

@@ -78,7 +78,13 @@ pub fn study_page(compared: &StudyComparison) -> String {
     let name = escape(&compared.name);
     let mut body =
         format!("<header><p class=\"kicker\">dbtime study</p><h1>{name}</h1></header>\n");
-    body += "<section><dl class=\"facts\">";
+    body += &study_sections(compared);
+    frame(&compared.name, &body)
+}
+
+/// What a page has of a study: the verdicts, all changes, all runs.
+pub(crate) fn study_sections(compared: &StudyComparison) -> String {
+    let mut body = "<section><dl class=\"facts\">".to_owned();
     for fact in compared.facts() {
         let _ = write!(body, "<dt>{}</dt><dd>{}</dd>", fact.name, escape(&fact.text));
     }
@@ -87,7 +93,7 @@ pub fn study_page(compared: &StudyComparison) -> String {
         let _ = writeln!(body, "<section><h2>{title}</h2>{svg}</section>");
     }
     study::of_study(compared).iter().for_each(|table| show(table, &mut body));
-    frame(&compared.name, &body)
+    body
 }
 
 fn head(what: &str, unlike: &[String]) -> String {

@@ -4,7 +4,8 @@ use super::SCHEMA;
 use super::figures::FigurePair;
 use super::run::RunComparison;
 use crate::format::counted;
-use dbtime_model::record::{FactorValue, RunFigure, RunRecord, Sweep, SweepRun, combination_text};
+use dbtime_model::record::{FactorValue, RunFigure, combination_text};
+use dbtime_model::study::{MadeRun, RecordedStudy};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -59,8 +60,9 @@ pub struct SweepComparison {
 
 impl SweepComparison {
     /// Two sweeps with their places.
-    pub fn of([(place_a, a), (place_b, b)]: [(&str, &Sweep); 2]) -> Self {
-        let [in_a, in_b] = [a, b].map(combinations);
+    pub fn of([(place_a, a), (place_b, b)]: [(&str, &RecordedStudy); 2]) -> Self {
+        let [runs_a, runs_b] = [a, b].map(RecordedStudy::made_runs);
+        let [in_a, in_b] = [combinations(&runs_a), combinations(&runs_b)];
         let in_both = in_a.iter().filter_map(|(key, runs)| Some((key, [runs, in_b.get(key)?])));
         let places = [place_a, place_b];
         let mut both: Vec<_> =
@@ -116,20 +118,20 @@ const COMPARED: [&str; 3] = ["throughput", "mean", "p99"];
 const MAX_UNLIKE: usize = 6;
 
 /// The runs of one combination, by their throughput.
-type RunRepetitions<'a> = Vec<&'a (SweepRun, RunRecord)>;
+type RunRepetitions<'a> = Vec<&'a MadeRun<'a>>;
 
 /// The runs of a sweep by their factors in the order of their names.
 type SweepCombinations<'a> = BTreeMap<Vec<FactorValue>, RunRepetitions<'a>>;
 
-fn combinations(sweep: &Sweep) -> SweepCombinations<'_> {
+fn combinations<'a>(made: &'a [MadeRun<'a>]) -> SweepCombinations<'a> {
     let mut all = SweepCombinations::new();
-    for whole in &sweep.runs {
-        let mut key = whole.0.factors.clone();
+    for run in made {
+        let mut key = run.factors.clone();
         key.sort();
-        all.entry(key).or_default().push(whole);
+        all.entry(key).or_default().push(run);
     }
     for runs in all.values_mut() {
-        runs.sort_by(|x, y| x.0.throughput_tps.total_cmp(&y.0.throughput_tps));
+        runs.sort_by(|x, y| x.record.throughput_tps.total_cmp(&y.record.throughput_tps));
     }
     all
 }
@@ -141,18 +143,18 @@ fn compared(
 ) -> Option<ComparedCombination> {
     let figures = COMPARED.into_iter().map(RunFigure::listed).map(|figure| {
         let mean = |side: &RunRepetitions<'_>| -> Option<f64> {
-            let sum: Option<f64> = side.iter().map(|(run, _)| run.value(figure)).sum();
+            let sum: Option<f64> = side.iter().map(|run| figure.value(run.record)).sum();
             Some(sum? / side.len() as f64)
         };
         FigurePair::new(figure.key, figure.unit.into(), [mean(a), mean(b)])
     });
-    let [(run_a, record_a), (run_b, record_b)] = [a.get(a.len() / 2)?, b.get(b.len() / 2)?];
-    let place = |place: &str, run: &SweepRun| format!("{place}/{}", run.folder);
+    let [run_a, run_b] = [a.get(a.len() / 2)?, b.get(b.len() / 2)?];
+    let place = |place: &str, run: &MadeRun<'_>| format!("{place}/{}", run.trial.folder);
     let [place_a, place_b] = [place(places[0], run_a), place(places[1], run_b)];
     Some(ComparedCombination {
         factors: key.to_vec(),
         repetitions: [a.len(), b.len()],
         figures: figures.collect(),
-        runs: RunComparison::of([(&place_a, record_a), (&place_b, record_b)]),
+        runs: RunComparison::of([(&place_a, run_a.record), (&place_b, run_b.record)]),
     })
 }

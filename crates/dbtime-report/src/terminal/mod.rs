@@ -40,7 +40,7 @@ pub use requests::{cost_line, ledger_lines, request_heading, request_line};
 pub use runs::{RecordLine, records_table};
 pub use statement_locks::{LockRelease, StatementLocks};
 pub use statement_sums::by_fingerprint;
-pub use sweep::{SweepRow, SweepServer, found_rate, sweep_table, sweep_text, sweep_troubles};
+pub use sweep::{SweepRow, SweepServer, sweep_table, sweep_text};
 pub use throughput::{ThroughputTicks, throughput_gap};
 pub use trace_summary::{TracedReport, trace_histogram, trace_summary};
 pub use usage::usage_report;
