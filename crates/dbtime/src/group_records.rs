@@ -2,7 +2,8 @@
 //! study that they are of.
 
 use crate::exit::CommandFailure;
-use dbtime_model::record::{ReadError, RunRecord, is_sweep, read_run_record, record_folder};
+use crate::recorded_sweep::recorded_sweep;
+use dbtime_model::record::{ReadError, RunRecord, read_run_record, record_folder};
 use dbtime_model::study::{RecordedStudy, TrialRecord, is_study};
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,7 @@ pub(crate) fn group_records(
     let mut records = Vec::new();
     for path in places {
         let folder = record_folder(path);
-        if is_sweep(&folder) {
+        if recorded_sweep(&folder)?.is_some() {
             let place = path.display();
             return Err(CommandFailure::usage(format!(
                 "{place} is a sweep: name its runs, such as {}",

@@ -14,6 +14,7 @@ mod live;
 mod live_phase;
 mod pipes;
 mod program_end;
+mod recorded_sweep;
 mod recording_end;
 mod run_events;
 mod screen;

@@ -1,4 +1,4 @@
-//! Two runs, or two sweeps or searches, side by side, without a verdict; two groups of runs, or all that a
+//! Two runs, or two sweeps, side by side, without a verdict; two groups of runs, or all that a
 //! study has, with one.
 //!
 //! A verdict needs repeated runs: the difference of two runs holds both what was changed and

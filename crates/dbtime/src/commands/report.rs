@@ -5,8 +5,8 @@ use crate::cli::ReportArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::screen;
 use dbtime_lab::store::replace_file;
-use dbtime_model::record::{is_sweep, read_run, read_sweep, record_folder};
-use dbtime_model::study::{RecordedStudy, is_study};
+use dbtime_model::record::{read_run, record_folder};
+use dbtime_model::study::{RecordedStudy, RunOrder, is_study};
 use dbtime_report::compare::{StudyComparison, study_page, study_text};
 use dbtime_report::html;
 use dbtime_report::terminal::{TerminalOptions, run_report, sweep_text};
@@ -16,16 +16,8 @@ use std::path::Path;
 
 pub(crate) fn run(args: &ReportArgs) -> Result<ProcessExit, CommandFailure> {
     let folder = record_folder(&args.run);
-    let (text, page) = match is_sweep(&folder) {
-        false if is_study(&folder) => {
-            let study = RecordedStudy::read(&folder).map_err(CommandFailure::environment)?;
-            let compared = StudyComparison::of(&study);
-            (study_text(&compared, screen::style()), study_page(&compared))
-        }
-        true => {
-            let sweep = read_sweep(&folder)?;
-            (sweep_text(&sweep, screen::style()), html::sweep_report(&sweep))
-        }
+    let (text, page) = match is_study(&folder) {
+        true => of_study(&RecordedStudy::read(&folder).map_err(CommandFailure::environment)?),
         false => {
             let run = read_run(&folder)?;
             let (style, histogram) = (screen::style(), args.histogram);
@@ -52,6 +44,19 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ProcessExit, CommandFailure> {
     };
     screen::result(&format!("Report: {}\n", path.display()));
     Ok(ProcessExit::Fine)
+}
+
+/// A study, a sweep or a search as text and as a page.
+fn of_study(study: &RecordedStudy) -> (String, String) {
+    match study.plan.order {
+        RunOrder::Blocks => {
+            let compared = StudyComparison::of(study);
+            (study_text(&compared, screen::style()), study_page(&compared))
+        }
+        RunOrder::Rounds | RunOrder::Search => {
+            (sweep_text(study, screen::style()), html::sweep_report(study))
+        }
+    }
 }
 
 /// Writes a file that somebody has named, whole or not at all. What is there and no file of its own

@@ -121,7 +121,7 @@ fn go(
 }
 
 /// How a search ends that has found this.
-pub(super) fn exit(found: &FoundRate) -> ProcessExit {
+pub(crate) fn exit(found: &FoundRate) -> ProcessExit {
     match (found.rate_tps, &found.unknown) {
         (Some(_), _) => ProcessExit::Fine,
         (None, Some(_)) => ProcessExit::Undecided,

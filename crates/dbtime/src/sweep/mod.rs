@@ -12,7 +12,7 @@ mod rate_trials;
 mod rounds;
 mod run_reasons;
 
-pub(crate) use find_rate::resume as resume_search;
+pub(crate) use find_rate::{exit as search_exit, resume as resume_search};
 pub(crate) use rounds::resume;
 
 use crate::artifacts;

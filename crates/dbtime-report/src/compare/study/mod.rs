@@ -217,7 +217,7 @@ impl StudyComparison {
             primary_metric: metrics(plan).swap_remove(0),
             capacity: StudyCapacity::of(study, &comparisons),
             comparisons,
-            drift_pct: drift::drift(&lines),
+            drift_pct: drift::drift(&lines).filter(|_| plan.order != RunOrder::Search),
             control,
             factors: FactorEffects::of(study),
             cells: all_figures(study),
