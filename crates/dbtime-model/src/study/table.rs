@@ -13,9 +13,13 @@ const PLACE: [&str; 7] = ["run", "block", "attempt", "session", "cell", "role", 
 const COURSE: [&str; 5] = ["started_at", "ended_at", "counts", "outcome", "reason"];
 
 /// The figures of runs of dbtime that have a column, by their keys.
-const TABULATED: [&str; 17] = [
+const TABULATED: [&str; 24] = [
+    "offered",
     "completed",
     "failed",
+    "dropped",
+    "unfinished",
+    "outstanding",
     "throughput",
     "mean",
     "p50",
@@ -23,6 +27,9 @@ const TABULATED: [&str; 17] = [
     "p95",
     "p99",
     "max",
+    "queue-mean",
+    "service-mean",
+    "client-cpu",
     "server-cpu",
     "server-usr",
     "server-sys",
@@ -114,8 +121,12 @@ mod tests {
     fn the_columns_of_figures_keep_their_names() {
         let columns: Vec<&str> = tabulated().map(|figure| figure.column).collect();
         let expected = [
+            "offered",
             "completed",
             "failed",
+            "dropped",
+            "unfinished",
+            "outstanding",
             "throughput_tps",
             "response_mean_us",
             "response_p50_us",
@@ -123,6 +134,9 @@ mod tests {
             "response_p95_us",
             "response_p99_us",
             "response_max_us",
+            "queue_mean_us",
+            "service_mean_us",
+            "client_cpu_us_per_tx",
             "server_cpu_us_per_tx",
             "server_usr_pct",
             "server_sys_pct",
