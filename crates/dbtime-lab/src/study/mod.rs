@@ -289,9 +289,8 @@ impl RunSet {
         };
         let next = self.history.runs.iter().map(|run| run.trial.run).max().unwrap_or(0) + 1;
         let is_recorded = self.journal.is_some();
-        let is_free = |run: &u64| {
-            !is_recorded || self.folder.join(folder(*run)).symlink_metadata().is_err()
-        };
+        let is_free =
+            |run: &u64| !is_recorded || self.folder.join(folder(*run)).symlink_metadata().is_err();
         let run = (next..).find(is_free).unwrap_or(next);
         let (session, factors) = (self.session, Vec::new());
         StudyTrial { run, block, attempt, cell, factors, folder: folder(run), session, at: now() }
