@@ -2,7 +2,9 @@
 //! facts that must not be missing.
 
 use crate::fixtures;
-use dbtime_model::record::{AutoRate, FactorValue, Run, ServerInfo, Validity, Warning, WarningKind};
+use dbtime_model::record::{
+    AutoRate, FactorValue, Run, ServerInfo, Validity, Warning, WarningKind,
+};
 use dbtime_model::spec::RunSpec;
 use dbtime_model::study::{FoundRate, RecordedStudy, RunOrder, TrialOutcome};
 use dbtime_report::compare::{self, RunComparison, StudyComparison, SweepComparison};

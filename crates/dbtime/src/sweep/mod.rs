@@ -1,6 +1,6 @@
 //! `--sweep`, `--repeat` and `--find-rate`: many runs, a process and a record each, one table.
 //!
-//! A sweep is a study of rounds ([`rounds`]), a search one of runs whose rate the runs before decide
+//! A sweep is a study of rounds ([`rounds`]), a search one of runs whose rate those before decide
 //! ([`find_rate`]), whether they are recorded or not. Repetitions go in rounds, so that a machine
 //! that changes changes for every combination. With `--rate auto` all runs are offered the same, or
 //! the table would compare loads and not what is swept: the flat-out rate is measured once, before
