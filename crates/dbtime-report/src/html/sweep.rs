@@ -1,5 +1,5 @@
 //! A sweep or a search as one page: what was found, charts over what was varied, the table of runs,
-//! the limits missed, and of repeated runs the verdicts of a study.
+//! the limits missed, and of several combinations the verdicts of a study.
 
 use super::frame;
 use super::machine::repeat_section;
@@ -25,7 +25,7 @@ pub fn sweep_report(study: &RecordedStudy) -> String {
     body += &table(&sweep);
     body += "</section>\n";
     let plan = &study.plan;
-    if plan.order == RunOrder::Rounds && plan.cells.len() > 1 && plan.design.blocks > 1 {
+    if plan.order == RunOrder::Rounds && plan.cells.len() > 1 {
         body += &study_sections(&StudyComparison::of(study));
     }
     let target = sweep.runs.first().map_or("", |run| &run.record.target.url);
