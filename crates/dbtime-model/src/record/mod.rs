@@ -41,11 +41,11 @@ pub use factor_value::{FactorValue, combination_text};
 pub use figures::{BetterWay, FIGURES, RunFigure, RunFigureUnit};
 pub use file_wait::{BudgetFileWait, WaitedFile};
 pub use folded::{FoldedStack, FoldedStacks, folded_text, frame_name};
+pub(crate) use folder::LISTED_SWEEP;
 pub use folder::{
     ReadError, Run, SeriesRow, TransactionRow, TransactionStatement, read_run, read_run_json,
     read_run_record, record_folder,
 };
-pub(crate) use folder::LISTED_SWEEP;
 pub use interval_log::ResponseSecond;
 pub use layer::{BudgetLayer, LayerCell, LayerScope, Provenance, relate_layers};
 pub use lock_chain::{BudgetLockChain, ChainCause, MAX_CHAIN_DEPTH};
